@@ -1,0 +1,71 @@
+// Type errors and formatting are not the linter's business (tsc and prettier see to them). What is left: mistakes
+// that types allow, and the house rules that can be told from one file. Which folder may import which is
+// test/layers.test.ts.
+
+import js from '@eslint/js';
+import { defineConfig } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+const plainJavaScript = ['**/*.js', '**/*.mjs'];
+const typeScript = ['**/*.ts'];
+
+export default defineConfig([
+  { ignores: ['dist/', 'build/', 'coverage/', 'src/perfetto/generated/'] },
+  { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  js.configs.recommended,
+
+  {
+    files: plainJavaScript,
+    languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } },
+  },
+
+  {
+    files: typeScript,
+    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    languageOptions: {
+      parserOptions: { project: './tsconfig.test.json', tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      eqeqeq: 'error',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      // Bulk data lies in columns, and tsc cannot know that an index below `length` is there: say so with `!`.
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      // Numbers are what we print most.
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true },
+      ],
+      // `while (true)` with a way out inside is how a state machine reads best.
+      '@typescript-eslint/no-unnecessary-condition': ['error', { allowConstantLoopConditions: true }],
+      // A named type reads better than an index signature in some places and worse in others.
+      '@typescript-eslint/consistent-indexed-object-style': 'off',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+    },
+  },
+
+  {
+    // Pure functions between stages: words, arguments, environment and exit codes belong to the command line.
+    files: ['src/**/*.ts'],
+    ignores: ['src/cli/**'],
+    rules: {
+      'no-console': 'error',
+      'no-restricted-globals': [
+        'error',
+        { name: 'process', message: 'Only src/cli knows the process; take what you need as an argument.' },
+      ],
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: ['process', 'node:process', 'console', 'node:console'].map((name) => ({
+            name,
+            message: 'Only src/cli.',
+          })),
+        },
+      ],
+    },
+  },
+]);

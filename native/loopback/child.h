@@ -1,0 +1,38 @@
+// A rank process as the launcher sees it.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_CHILD_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_CHILD_H_
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "loopback/control.h"
+#include "loopback/options.h"
+
+namespace loopback {
+
+struct Child {
+  int rank;
+  pid_t pid;
+  Control control;
+  bool connected = true;  // its end of the control socket is open
+  bool atBarrier = false;
+  bool dumped = false;
+  std::optional<uint16_t> port = std::nullopt;
+  RankResult result{};
+  std::optional<int> status = std::nullopt;  // of waitpid; nothing: it lives
+
+  bool alive() const { return !status.has_value(); }
+  bool endedWell() const;
+  /** "ok", "exit 3", "signal 9". */
+  std::string HowItEnded() const;
+};
+
+/** Forks and executes this program again with RANK, WORLD_SIZE and LOCAL_RANK set. It dies when the launcher does. */
+Child StartRank(const Options& options, int rank, int argc, char** argv);
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_CHILD_H_

@@ -1,0 +1,63 @@
+// The host's clock, and the two ways to let time pass.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_CLOCK_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_CLOCK_H_
+
+#include <sched.h>
+#include <time.h>
+
+#include <cstdint>
+
+namespace loopback {
+
+constexpr int64_t kMicrosecond = 1000;
+constexpr int64_t kMillisecond = 1000 * kMicrosecond;
+constexpr int64_t kSecond = 1000 * kMillisecond;
+
+/** CLOCK_MONOTONIC. Every time of the truth files is of this clock. */
+inline int64_t MonotonicNs() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * kSecond + t.tv_nsec;
+}
+
+inline timespec ToTimespec(int64_t ns) { return timespec{ns / kSecond, ns % kSecond}; }
+
+inline void SleepNs(int64_t ns) {
+  timespec t = ToTimespec(ns);
+  nanosleep(&t, nullptr);
+}
+
+/**
+ * What a polling thread does between two rounds. NCCL only yields; here 8 ranks with 2 polling threads each share
+ * few cores, so a thread without work leaves the processor after a while, and in a hang for longer. `spin` polls as
+ * NCCL does.
+ */
+class Backoff {
+ public:
+  explicit Backoff(bool spin) : spin_(spin) {}
+
+  void Progressed() { idleRounds_ = 0; }
+
+  void Idle() {
+    idleRounds_ += 1;
+    if (spin_ || idleRounds_ < kYieldRounds) {
+      sched_yield();
+    } else {
+      SleepNs(idleRounds_ < kNapRounds ? kNapNs : kLongNapNs);
+    }
+  }
+
+ private:
+  static constexpr int64_t kYieldRounds = 32;
+  static constexpr int64_t kNapRounds = 1000;
+  static constexpr int64_t kNapNs = 20 * kMicrosecond;
+  static constexpr int64_t kLongNapNs = 200 * kMicrosecond;
+
+  const bool spin_;
+  int64_t idleRounds_ = 0;
+};
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_CLOCK_H_

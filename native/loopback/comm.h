@@ -1,0 +1,80 @@
+// A communicator of this process: its ring, its connections, and the counters NCCL keeps with it.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_COMM_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_COMM_H_
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "loopback/comm_spec.h"
+#include "loopback/connection.h"
+#include "loopback/script.h"
+
+namespace loopback {
+
+/** Names a connection on this rank; the other end has the same with `isSend` turned round. */
+struct ConnectionKey {
+  int peer;
+  int channel;
+  bool isSend;
+  bool shared;
+  bool operator<(const ConnectionKey& o) const {
+    return std::tie(peer, channel, isSend, shared) < std::tie(o.peer, o.channel, o.isSend, o.shared);
+  }
+};
+
+/**
+ * Where kernels leave their marks: per channel a ring of (timestamp, counter). Written by the GPU thread, polled by the
+ * progress thread; the counter is stored last.
+ */
+struct KernelMark {
+  std::atomic<uint64_t> counter{0};
+  std::atomic<uint64_t> timestamp{0};
+};
+using KernelMarks = std::array<KernelMark, kMaxProfilerMarks>;
+
+class Comm {
+ public:
+  Comm(CommSpec spec, int worldRank);
+
+  const CommSpec spec;
+  const int rank;
+  const int nRanks;
+  /** Ranks in the order of the ring, beginning with this one. */
+  const std::vector<int> ring;
+  int ringNext() const { return ring[1 % nRanks]; }
+  int ringPrev() const { return ring[nRanks - 1]; }
+
+  /** The connections a workload needs: the ring on all channels, and those of its sends and receives. */
+  std::vector<ConnectionKey> NeededConnections(const Script& script, int maxChannels, ProtoChoice proto) const;
+  Connection* AddConnection(const ConnectionKey& key);
+  Connection* Find(const ConnectionKey& key) const { return connections_.at(key).get(); }
+
+  // API thread.
+  void* profilerContext = nullptr;
+  const char* reportedName = nullptr;  // to the plugin
+  std::array<uint64_t, kFuncs> seqNumbers{};
+  uint64_t plans = 0;
+  std::array<uint64_t, kMaxChannels> workCounters{};
+
+  // Between GPU and progress thread.
+  std::array<KernelMarks, kMaxChannels> workStarted;
+  std::array<KernelMarks, kMaxChannels> workCompleted;
+
+  // Progress thread: where the next operation is queued behind the last one.
+  ProxyArgs* sharedAppend[2] = {nullptr, nullptr};  // receives, sends
+  std::array<ProxyArgs*, kMaxChannels> profilerAppend{};
+
+ private:
+  std::map<ConnectionKey, std::unique_ptr<Connection>> connections_;
+  std::map<std::tuple<int, int, bool>, uint32_t> ordinals_;
+};
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_COMM_H_

@@ -1,0 +1,55 @@
+#include "loopback/comm_spec.h"
+
+#include <map>
+#include <numeric>
+
+#include "loopback/parse.h"
+
+namespace loopback {
+namespace {
+
+int ColorOf(const GroupSpec& group, int rank) {
+  return group.kind == GroupSpec::Kind::kConsecutive ? rank / group.size : rank % group.size;
+}
+
+}  // namespace
+
+uint64_t Mix(uint64_t seed, uint64_t value) {
+  uint64_t z = seed + (value + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+GroupSpec ParseGroup(GroupSpec::Kind kind, const std::string& text, const char* defaultName) {
+  const size_t at = text.find('=');
+  GroupSpec group{kind, 0, at == std::string::npos ? defaultName : text.substr(0, at)};
+  group.size = ParseInt(at == std::string::npos ? text : text.substr(at + 1), 1, 4096, "a group");
+  if (group.name.empty() || group.name == "world") throw UsageError("'" + text + "': a group needs a name of its own");
+  return group;
+}
+
+std::set<int> SizesOf(const GroupSpec& group, int worldSize) {
+  std::map<int, int> members;
+  for (int r = 0; r < worldSize; r++) members[ColorOf(group, r)] += 1;
+  std::set<int> sizes;
+  for (const auto& [color, count] : members) sizes.insert(count);
+  return sizes;
+}
+
+std::vector<CommSpec> CommsOf(int rank, int worldSize, const std::vector<GroupSpec>& groups, uint64_t runId) {
+  CommSpec world{"world", std::vector<int>(worldSize), Mix(runId, 0), false};
+  std::iota(world.worldRanks.begin(), world.worldRanks.end(), 0);
+  std::vector<CommSpec> comms{world};
+  for (size_t g = 0; g < groups.size(); g++) {
+    const int color = ColorOf(groups[g], rank);
+    CommSpec comm{groups[g].name, {}, Mix(Mix(runId, g + 1), color), g % 2 == 0};
+    for (int r = 0; r < worldSize; r++) {
+      if (ColorOf(groups[g], r) == color) comm.worldRanks.push_back(r);
+    }
+    comms.push_back(comm);
+  }
+  return comms;
+}
+
+}  // namespace loopback

@@ -1,0 +1,43 @@
+// The communicators of a job, as every process works them out for itself from the options: who belongs to which, in
+// what order, under what id.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_COMM_SPEC_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_COMM_SPEC_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace loopback {
+
+/** What an option declares: a way to split the world. */
+struct GroupSpec {
+  enum class Kind { kConsecutive, kStrided };
+  Kind kind;
+  int size;          // consecutive: ranks in a group; strided: r % size is the same
+  std::string name;  // the name all groups of this split share
+};
+
+struct CommSpec {
+  std::string name;
+  std::vector<int> worldRanks;  // index = rank in the communicator
+  uint64_t id;                  // the same on all its members, different for each communicator
+  bool descending;              // the ring runs from high ranks to low ones
+};
+
+/** "4" or "tp=4". */
+GroupSpec ParseGroup(GroupSpec::Kind kind, const std::string& text, const char* defaultName);
+
+/** The different sizes its communicators have: not every split comes out even. */
+std::set<int> SizesOf(const GroupSpec& group, int worldSize);
+
+/** The communicators `rank` belongs to, in the order they are created: the world first. */
+std::vector<CommSpec> CommsOf(int rank, int worldSize, const std::vector<GroupSpec>& groups, uint64_t runId);
+
+/** A splitmix64 step: ids and offsets that look random and are the same in every process. */
+uint64_t Mix(uint64_t seed, uint64_t value);
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_COMM_SPEC_H_

@@ -1,0 +1,42 @@
+// How many things are under way: kernels on the GPU and operations of the proxy. The API thread waits for zero.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_COMPLETION_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_COMPLETION_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+namespace loopback {
+
+class Completion {
+ public:
+  void Add(int n) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    underWay_ += n;
+  }
+
+  /** After it nothing of what is done may be touched any more. */
+  void Done() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (--underWay_ == 0) zero_.notify_all();
+  }
+
+  /** False: there is still something under way after `timeout`. */
+  bool WaitFor(std::chrono::milliseconds timeout) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    return zero_.wait_for(lock, timeout, [&] { return underWay_ == 0; });
+  }
+
+  /** Wakes the waiter early: it has something else to look at. */
+  void Nudge() { zero_.notify_all(); }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable zero_;
+  int underWay_ = 0;
+};
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_COMPLETION_H_

@@ -1,0 +1,62 @@
+// The talk between the launcher and a rank process: short messages over a socket pair that keeps their boundaries.
+//
+//   rank ──▶ launcher   kHello (port) · kBarrier · kStuck · kResult (how far it is) · kDumped
+//   launcher ──▶ rank   kPeers (all ports) · kGo (barrier reached) · kDump (write down everything, the end is near)
+//
+// A rank that reads end-of-file has lost its launcher and ends itself.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_CONTROL_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_CONTROL_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace loopback {
+
+enum class MessageType : uint32_t { kHello, kPeers, kBarrier, kGo, kStuck, kResult, kDump, kDumped };
+
+/** What a rank has done so far. Sent after each iteration, so the launcher knows it even of a rank that died. */
+struct RankResult {
+  uint64_t iterations;
+  uint64_t collectives;
+  uint64_t p2ps;
+  uint64_t bytes;      // of user data, all operations
+  uint64_t verified;   // operations whose data was checked and right
+  uint64_t wrong;      // operations whose data was not
+  uint64_t callbacks;  // calls of startEvent, stopEvent and recordEventState
+  uint64_t workNs;     // from the first iteration's begin to the last one's end
+  int32_t pluginVersion;
+  char plugin[60];
+};
+
+struct Message {
+  MessageType type;
+  union {
+    uint16_t port;      // kHello
+    RankResult result;  // kResult
+  };
+};
+
+/** One end. Message boundaries are kept; nothing here blocks but Receive without a time limit. */
+class Control {
+ public:
+  explicit Control(int fd) : fd_(fd) {}
+  int fd() const { return fd_; }
+
+  bool Send(const Message& message) const;
+  bool Send(MessageType type) const;
+  /** Waits up to `timeoutNs` (negative: for ever). Nothing: the time is over, or `closed` is set. */
+  std::optional<Message> Receive(int64_t timeoutNs, bool* closed) const;
+
+  /** kPeers is the one message with a length of its own. */
+  bool SendPeers(const std::vector<uint16_t>& ports) const;
+  std::vector<uint16_t> ReceivePeers(int ranks) const;
+
+ private:
+  int fd_;
+};
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_CONTROL_H_

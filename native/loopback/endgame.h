@@ -1,0 +1,47 @@
+// How a job that does not end by itself is ended, one step after another:
+//
+//   it hangs, or the time is over ─▶ ranks write down what they were doing ─▶ a signal ─▶ SIGKILL
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_ENDGAME_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_ENDGAME_H_
+
+#include <vector>
+
+#include "loopback/child.h"
+
+namespace loopback {
+
+class Endgame {
+ public:
+  Endgame(const Options& options, const std::vector<Child>& children);
+
+  /** Something happened that the others will wait for in vain. */
+  void BeginHang();
+  /** Somebody wants us all to end now. */
+  void Interrupt(int signal);
+  /** Takes the steps whose time has come. */
+  void HandleTimers();
+
+  /** Time until the next step; negative: there is none. */
+  int64_t NextStepIn() const;
+  bool timedOut() const { return timedOut_; }
+
+ private:
+  void AskForDumps();
+  void SignalAll(int signal) const;
+
+  const Options& options_;
+  const std::vector<Child>& children_;
+
+  // CLOCK_MONOTONIC; far away: not planned.
+  int64_t timeoutAt_;
+  int64_t hangEndsAt_;
+  int64_t dumpEndsAt_;
+  int64_t killAt_;
+  int endSignal_ = 0;
+  bool timedOut_ = false;
+};
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_ENDGAME_H_

@@ -1,0 +1,76 @@
+// An event as the core of NCCL knows it, whatever the plugin's version: the newest descriptor, and beside it what only
+// old tables were told. The senders (sender.h) turn it into what one version says.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_EVENT_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_EVENT_H_
+
+#include <cstring>
+
+#include "nccl/profiler_v7.h"
+
+namespace loopback {
+
+constexpr int kPoison = 0xA5;
+
+/**
+ * Memory as a plugin must expect it: whatever is not set is garbage during the call, and all of it is garbage
+ * afterwards.
+ */
+template <typename T>
+class Poisoned {
+ public:
+  Poisoned() { memset(&value_, kPoison, sizeof value_); }
+  ~Poisoned() {
+    memset(&value_, 0x5A, sizeof value_);
+    asm volatile("" : : "r"(&value_) : "memory");  // or the compiler drops a store nobody reads
+  }
+  Poisoned(const Poisoned&) = delete;
+  Poisoned& operator=(const Poisoned&) = delete;
+
+  T* operator->() { return &value_; }
+  const T* operator->() const { return &value_; }
+  T& operator*() { return value_; }
+  const T& operator*() const { return value_; }
+
+ private:
+  T value_;
+};
+
+using EventFields = nccl_abi::v7::Descriptor;
+
+struct Event {
+  Event(uint64_t type, void* parent, int rank = 0) {
+    fields->type = type;
+    fields->parentObj = parent;
+    fields->rank = rank;
+  }
+  EventFields* operator->() { return &*fields; }
+  const EventFields* operator->() const { return &*fields; }
+
+  Poisoned<EventFields> fields;
+
+  // Of Coll and P2p: until v3 they tell the communicator, until v2 the traffic.
+  const char* commName = nullptr;
+  uint64_t commHash = 0;
+  size_t trafficBytes = 0;
+};
+
+/** What can be said with a state: which of it is meaningful depends on the state. */
+struct StateValues {
+  size_t transSize = 0;  // of a step; of an operation so far
+  int32_t steps = 0;     // of an operation so far, until v3
+  int32_t appended = 0;
+  uint64_t pTimer = 0;
+};
+
+/** What init may tell about a communicator. */
+struct CommInfo {
+  uint64_t id;
+  const char* name;
+  int nRanks;
+  int rank;
+};
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_EVENT_H_

@@ -1,0 +1,51 @@
+// Which mask bits make NCCL emit which event: any listed bit suffices. More than one would think, because an event is
+// emitted also as the parent of those that were asked for.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_EVENT_MASKS_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_EVENT_MASKS_H_
+
+#include "nccl/profiler_abi.h"
+
+namespace loopback {
+
+/** The events whose rule differs between releases. Zero: the release has no such event. */
+struct EventMasks {
+  int proxyStep;
+  int proxyOp;
+  int p2p;
+  int coll;
+  int group;
+  int p2pApi = 0;
+  int collApi = 0;
+  int kernelLaunch = 0;
+  int groupApi = 0;
+};
+
+namespace masks {
+
+using namespace nccl_abi;
+
+constexpr int kForKernelCh = kKernelCh;
+constexpr int kForProxyCtrl = kProxyCtrl;
+
+constexpr int kForProxyStep = kProxyStep | kNetPlugin;
+constexpr int kForProxyOp = kProxyOp | kForProxyStep;
+constexpr int kForTaskChildren = kForProxyOp | kForKernelCh;
+constexpr int kForColl = kColl | kForTaskChildren;
+constexpr int kForP2p = kP2p | kForTaskChildren;
+constexpr int kForGroup = kGroup | kForColl | kForP2p;
+constexpr int kForP2pApi = kP2pApi | kForP2p;
+constexpr int kForCollApi = kCollApi | kForColl | kCeColl | kCeSync | kCeBatch;
+constexpr int kForGroupApi = kMaskV6 & ~kProxyCtrl;
+
+constexpr EventMasks kSince228 = {kForProxyStep, kForProxyOp, kForP2p,       kForColl,    kForGroup,
+                                  kForP2pApi,    kForCollApi, kKernelLaunch, kForGroupApi};
+constexpr EventMasks kUntil227 = {kForProxyStep, kForProxyOp, kForP2p, kForColl, kForGroup};
+/** Neither Group nor P2p had a say of their own. */
+constexpr EventMasks kUntil225 = {kProxyStep, kProxyStep | kProxyOp, kProxyStep | kProxyOp | kColl,
+                                  kProxyStep | kProxyOp | kColl, kProxyStep | kProxyOp | kColl | kP2p};
+
+}  // namespace masks
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_EVENT_MASKS_H_

@@ -1,0 +1,73 @@
+#include "loopback/options.h"
+
+namespace loopback {
+
+const char kHelp[] = R"(usage: nccl-trace-loopback [options]
+
+Plays NCCL without a GPU: one process per rank, real data over TCP on this machine, and the profiler plugin that
+NCCL_PROFILER_PLUGIN names, loaded and called as NCCL does.
+
+examples:
+  nccl-trace-loopback --ranks 8                                    a training-like loop
+  nccl-trace-loopback --ranks 8 --channels 8 --ops allreduce:64M   one collective
+  nccl-trace-loopback --ranks 8 --skip-rank 3 --skip-at 2          a hang: rank 3 never enters iteration 2
+  nccl-trace-loopback --ranks 8 --channels 8 --ops allreduce:64M --plan
+                                                                   only print its channels and steps
+
+workload:
+  --ranks N            processes, one simulated GPU each (2)
+  --channels C         channels of every communicator (2)
+  --iterations K       how often the workload runs (3)
+  --ops SCRIPT         the workload of one iteration; see below
+  --proto P            auto, simple, ll, ll128 (auto: by size)
+  --groups [NAME=]K    also split the world into runs of K consecutive ranks (NAME: tp); may be repeated
+  --groups-strided [NAME=]K
+                       also into ranks with equal rank % K (NAME: dp); may be repeated
+  --no-comm-names      communicators have no names, as NCCL's have by default
+
+  SCRIPT is a list: allreduce:64M, allreduce@tp:1M*3, group{send+recv:1M}, sleep:5ms, sync
+    operation  NAME[@COMM][(PEER)][:SIZE][/PROTO], NAME of allreduce, allgather, reducescatter, send, recv
+    PEER       +k or -k relative to the own rank (send: +1, recv: -1); matching sends and receives belong in one group
+    SIZE       bytes with K, M or G: of the whole buffer, so one rank's block of an allgather is SIZE / ranks
+    *COUNT     repeats an item
+    group{..}  operations joined by +, between ncclGroupStart and ncclGroupEnd; one without size has that of the next
+    sync       waits for everything enqueued; the end of an iteration does too
+
+plugin:
+  --abi N              be the NCCL whose newest profiler version is N, and use the plugin's highest table up to it (6)
+                       1: 2.23, 2: 2.25, 3: 2.26, 4: 2.27, 5: 2.28, 6: 2.30, 7: 2.31
+  --plugin-abi M       as if the plugin had no table above vM; below --abi it is called through NCCL's adapter (7)
+  --user-tag N         what ncclNotifyTag would have set; seen from v7 on (0)
+  --no-plugin          load none, whatever NCCL_PROFILER_PLUGIN says
+  --exit clean|leave|abrupt
+                       leave: exit() without ncclCommDestroy, so without finalize; abrupt: _exit() (clean)
+
+machine:
+  --net credits|socket credits: a send waits until the receiver has posted (states 20 repeat); socket: it does not
+  --irecv-busy K       the network refuses each receive K times first, so its step starts K more times (0)
+  --rate-limit MB/s    per rank; 1 MB is 10^6 bytes
+  --gpu-drift-ppm X    of the GPU's clock against CLOCK_MONOTONIC (20)
+  --gpu-tick NS        resolution of the GPU's clock (32; some GPUs have 1024)
+  --spin               poll as hard as NCCL, instead of leaving the processor to others
+  --seed N             the same communicator ids and clock offsets every time (random)
+
+faults (ranks of the world; iterations from 0):
+  --slow-rank R --slow-us T [--slow-at ITER]  R enters late by T, in every iteration or in one
+  --skip-rank R --skip-at ITER                R never enters that iteration; it stays alive
+  --kill-rank R --kill-at ITER[:STEP]         R kills itself by SIGKILL in mid collective, after STEP proxy steps
+  --corrupt-rank R --corrupt-at ITER          R sends one wrong number: the job must find it
+  --hang-seconds S     how long a hung job goes on before it is ended (2)
+  --hang-signal KILL|TERM   how (KILL)
+  --timeout S          the end of everything (60)
+
+output:
+  --truth DIR          every rank writes DIR/truth-<rank>.jsonl: what it did by its own account
+  --json               a summary as JSON on stdout
+  --plan               print channels, chunks and steps as JSON, run nothing
+  --quiet              no words on stderr but errors and the plugin's own
+
+exit: 0 all ranks finished and all data was right; 1 a rank failed or the time was over; 2 usage; 3 wrong data;
+      4 the job hung, as asked by --skip-rank or --kill-rank
+)";
+
+}  // namespace loopback

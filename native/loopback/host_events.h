@@ -1,0 +1,77 @@
+// The events made by the thread that calls NCCL: GroupApi, CollApi, P2pApi, KernelLaunch, Group, Coll, P2p. Which mask
+// bits produce which, whose handle is whose parent, and which handles are left standing after their stop, as in NCCL's
+// profiler.cc. Until NCCL 2.27 there are only Group, Coll and P2p.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_HOST_EVENTS_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_HOST_EVENTS_H_
+
+#include <vector>
+
+#include "loopback/profiler.h"
+#include "loopback/task.h"
+
+namespace loopback {
+
+/** The tasks of one communicator that become one kernel, and the handles of its events. */
+struct LaunchPlan {
+  Comm* comm;
+  std::vector<Task*> colls;  // in the scheduler's order
+  std::vector<Task*> p2ps;
+  void* kernelLaunchHandle = nullptr;
+  void* groupHandle = nullptr;
+};
+
+class HostEvents {
+ public:
+  HostEvents(Profiler* profiler, uint64_t userTag) : profiler_(profiler), userTag_(userTag) {}
+
+  const CallCounts& counts() const { return counts_; }
+
+  // Around each call of the user. `depth` is ncclGroupStart's, the implicit one included.
+  void EnterCall();
+  void LeaveCall();
+
+  /** As the first thing in each call: samples the mask, opens the group if this is its first operation. */
+  void StartGroupApi(const Comm& comm, int depth);
+  void GroupEndBegins() { RecordGroupApi(nccl_abi::kGroupEndApiStart); }
+  void StopGroupApi();
+
+  /** Starts CollApi or P2pApi, and leaves in the task what it needs later. */
+  void StartCallApi(Task& task);
+  void StopCallApi(const Task& task);
+
+  void StartKernelLaunch(LaunchPlan& plan);
+  void StopKernelLaunch(const LaunchPlan& plan);
+  /** Group, then Coll and P2p of its tasks. Also counts sequence numbers, whatever the mask. */
+  void StartTasks(LaunchPlan& plan);
+  void StopTasks(const LaunchPlan& plan);
+
+ private:
+  enum class GroupState { kReset, kStarted, kStopped };
+
+  void RecordGroupApi(nccl_abi::EventState state);
+  const EventMasks& masks() const { return profiler_->release().masks; }
+  void SetMask(LaunchPlan& plan, int mask);
+  void StartColl(LaunchPlan& plan, Task& task);
+  void StartP2p(LaunchPlan& plan, Task& task);
+  void StopTask(const Task& task, int taskMask);
+  void StopIfAny(void* handle) {
+    if (profiler_->loaded() && handle != nullptr) profiler_->Stop(handle, counts_);
+  }
+
+  Profiler* const profiler_;
+  const uint64_t userTag_;  // what ncclNotifyTag would have set
+  CallCounts counts_;
+
+  // What NCCL keeps per thread. The API handles are not cleared by their stop.
+  int mask_ = 0;
+  int groupDepth_ = 0;
+  GroupState groupState_ = GroupState::kReset;
+  void* groupApiHandle_ = nullptr;
+  void* collApiHandle_ = nullptr;
+  void* p2pApiHandle_ = nullptr;
+};
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_HOST_EVENTS_H_

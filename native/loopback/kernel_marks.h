@@ -1,0 +1,20 @@
+// Looking for a kernel's mark.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_MARKS_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_MARKS_H_
+
+#include "loopback/comm.h"
+
+namespace loopback {
+
+/** The mark's time, if it is there: a mark of a later work in the same place also counts, as in NCCL. */
+inline bool ReadMark(const KernelMarks& marks, uint64_t workCounter, uint64_t* timestamp) {
+  const KernelMark& mark = marks[workCounter % kMaxProfilerMarks];
+  if (mark.counter.load(std::memory_order_acquire) < workCounter) return false;
+  *timestamp = mark.timestamp.load(std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_MARKS_H_

@@ -1,0 +1,56 @@
+// Who watches kernels in NCCL 2.31: a thread of its own, which the proxy cannot delay. Like NCCL's it has no name, so
+// it shows that of the process. Until 2.30 the progress thread does this (kernel_watch.cc).
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_THREAD_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_THREAD_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <thread>
+
+#include "loopback/clock.h"
+#include "loopback/completion.h"
+#include "loopback/proxy_events.h"
+#include "loopback/proxy_op.h"
+
+namespace loopback {
+
+class KernelThread {
+ public:
+  KernelThread(Profiler* profiler, Completion* completion, bool spin);
+  ~KernelThread() { Stop(); }
+
+  void Post(const ProxyOp& op);
+  /** Finishes what it watches, and joins. */
+  void Stop();
+  /** As ProgressThread's: no callback after it. */
+  void Freeze();
+
+  const CallCounts& counts() const { return events_.counts(); }
+
+ private:
+  void Run();
+  bool WaitForWork();
+  bool Round();
+  bool Advance(ProxySub& sub);
+
+  Completion* const completion_;
+  ProxyEvents events_;
+  Backoff backoff_;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::list<ProxySub> posted_;  // under mutex_
+  bool stop_ = false;           // under mutex_
+  bool freeze_ = false;         // under mutex_
+  std::atomic<bool> frozen_{false};
+
+  std::list<ProxySub> active_;  // the thread's own
+  std::thread thread_;
+};
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_THREAD_H_

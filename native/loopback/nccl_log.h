@@ -1,0 +1,23 @@
+// NCCL's debug log, as a plugin sees it: the function it is given in init. Warnings are always printed; the rest
+// follows NCCL_DEBUG and NCCL_DEBUG_SUBSYS as in NCCL, so a plugin's INFO line is seen here when it would be seen
+// there. To stderr, because stdout belongs to --json.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_NCCL_LOG_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_NCCL_LOG_H_
+
+#include "nccl/profiler_abi.h"
+
+namespace loopback {
+
+void NcclLog(int32_t level, unsigned long subsys, const char* file, int line, const char* format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/** An INFO line of NCCL's own, of its INIT part. */
+template <typename... Args>
+void LogInit(const char* format, Args... args) {
+  NcclLog(nccl_abi::kLogInfo, nccl_abi::kLogSubsysInit, "loopback", 0, format, args...);
+}
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_NCCL_LOG_H_

@@ -1,0 +1,104 @@
+// The network: messages over one TCP connection, sender to receiver, with the calls of NCCL's net interface (isend,
+// irecv, test). Nothing blocks, and nothing moves but inside these calls.
+//
+//            header {bytes, step} payload  header payload …
+//   sender  ────────────────────────────────────────────────▶  receiver
+//           ◀────────────────────────────────────────────────
+//                 one byte per posted receive: a credit
+//
+// With credits a send is refused until the receiver has posted, as on InfiniBand; so NCCL asks again and again, and
+// each time tells the profiler "waiting for the peer". Without them, as on NCCL's own sockets, a send is always
+// accepted. A peer that died is silence: nothing completes any more, and the job hangs.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_NET_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_NET_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "loopback/sizes.h"
+
+namespace loopback {
+
+/** How much a process may still send. Filled by time; used by the progress thread only. */
+class RateLimit {
+ public:
+  /** `bytesPerSecond` 0: no limit. */
+  explicit RateLimit(int64_t bytesPerSecond) : rate_(bytesPerSecond) {}
+  /** How many of these bytes may be sent now. */
+  size_t Allow(size_t wanted);
+  void Used(size_t bytes) { budget_ -= bytes; }
+
+ private:
+  void Refill();
+
+  const int64_t rate_;
+  int64_t budget_ = 0;
+  int64_t filledAt_ = 0;
+};
+
+/** In front of every message. Both sides count steps on their own; a difference is a bug found at once. */
+struct MessageHeader {
+  uint32_t bytes;
+  uint32_t step;
+};
+
+class SendSocket {
+ public:
+  SendSocket(int fd, bool needsCredits, RateLimit* rate) : fd_(fd), needsCredits_(needsCredits), rate_(rate) {}
+
+  /** isend. False: not accepted now, ask again. The data must stay until the send is done. */
+  bool Post(const char* data, size_t bytes, uint64_t step);
+  /** test, for the oldest send. True once: all its bytes are with the kernel. */
+  bool TestOldest();
+
+ private:
+  struct Request {
+    MessageHeader header;
+    const char* data;
+    size_t sent;  // of header and data together
+  };
+
+  bool TakeCredit();
+
+  const int fd_;
+  const bool needsCredits_;
+  RateLimit* const rate_;
+  int64_t credits_ = 0;
+  uint64_t posted_ = 0;
+  uint64_t done_ = 0;
+  std::array<Request, kSteps> requests_;
+};
+
+class RecvSocket {
+ public:
+  RecvSocket(int fd, bool grantsCredits) : fd_(fd), grantsCredits_(grantsCredits) {}
+
+  /** irecv. False: not accepted now. */
+  bool Post(char* data, size_t capacity, uint64_t step);
+  /** test, for the oldest receive. True once: its message is complete and has `*bytes`. */
+  bool TestOldest(size_t* bytes);
+
+ private:
+  struct Request {
+    char* data;
+    size_t capacity;
+    uint64_t step;
+  };
+
+  bool ReadInto(char* to, size_t size, size_t from);
+  void CheckHeader(const Request& request) const;
+
+  const int fd_;
+  const bool grantsCredits_;
+  uint64_t posted_ = 0;
+  uint64_t done_ = 0;
+  std::array<Request, kSteps> requests_;
+  MessageHeader header_;
+  size_t got_ = 0;  // of the oldest message, header included
+};
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_NET_H_

@@ -1,0 +1,82 @@
+// The command line. The launcher and every rank process parse the same one, so nothing else needs to be passed on.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_OPTIONS_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "loopback/clock.h"
+#include "loopback/comm_spec.h"
+#include "loopback/script.h"
+
+namespace loopback {
+
+constexpr int kNever = -1;
+
+/** What goes wrong on request. Ranks are world ranks, iterations count from 0. */
+struct FaultOptions {
+  int slowRank = kNever;
+  int64_t slowNs = 0;
+  int slowAt = kNever;  // kNever: in every iteration
+  int skipRank = kNever;
+  int skipAt = 0;
+  int killRank = kNever;
+  int killAt = 0;
+  int64_t killStep = kNever;  // kNever: halfway through the iteration's first operation
+  int corruptRank = kNever;
+  int corruptAt = 0;
+};
+
+/** How a rank ends: after ncclCommDestroy, by exit() without it, or by _exit(). */
+enum class ExitStyle { kClean, kLeave, kAbrupt };
+
+struct Options {
+  int ranks = 2;
+  int channels = 2;
+  int iterations = 3;
+  Script script;
+  ProtoChoice proto;
+  std::vector<GroupSpec> groups;
+  bool commNames = true;
+
+  int abi = 6;        // the newest profiler version this NCCL knows
+  int pluginAbi = 7;  // the newest table of the plugin it gets to see
+  uint64_t userTag = 0;
+  bool plugin = true;
+  ExitStyle exit = ExitStyle::kClean;
+
+  bool credits = true;    // a receiver grants each send, as InfiniBand does; false: as sockets
+  int irecvBusy = 0;      // how often the network refuses each receive at first
+  int64_t rateLimit = 0;  // bytes/s a rank may send; 0: no limit
+  double gpuDriftPpm = 20;
+  int64_t gpuTickNs = 32;
+  uint64_t seed = 0;
+  bool spin = false;
+
+  FaultOptions faults;
+  int64_t timeoutNs = 60 * kSecond;
+  int64_t hangNs = 2 * kSecond;
+  int hangSignal = 9;
+
+  std::string truthDir;
+  bool quiet = false;
+  bool json = false;
+  bool plan = false;
+  bool help = false;
+
+  // Set by the launcher for the processes it starts.
+  int rank = kNever;
+  int controlFd = kNever;
+  uint64_t runId = 0;
+};
+
+/** Throws UsageError. */
+Options ParseOptions(int argc, char** argv);
+
+extern const char kHelp[];
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_OPTIONS_H_

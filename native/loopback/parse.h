@@ -1,0 +1,30 @@
+// Words into numbers: sizes, times, counts. Anything not understood is a UsageError that quotes it.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_PARSE_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_PARSE_H_
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace loopback {
+
+/** The user asked for something that does not exist. Ends the program with exit code 2. */
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+int64_t ParseInt(const std::string& text, int64_t least, int64_t most, const std::string& what);
+double ParseDouble(const std::string& text, const std::string& what);
+/** "4M", "512K", "1G", "12" (bytes). */
+size_t ParseSize(const std::string& text);
+/** "5ms", "20us", "3s": nanoseconds. */
+int64_t ParseTime(const std::string& text);
+
+std::vector<std::string> Split(const std::string& text, char separator);
+std::string Trim(const std::string& text);
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_PARSE_H_

@@ -1,0 +1,72 @@
+// How a collective or a transfer is cut into channels, loops, chunks and steps. Pure arithmetic, as NCCL 2.30 does it
+// (enqueue.cc): what the proxy and the simulated GPU then do follows from these numbers alone.
+//
+//   collective ──▶ parts (one per channel) ──▶ loops ──▶ hops around the ring ──▶ chunks ──▶ slices
+//
+// One slice is one network transfer: one ProxyStep on each side. A slice covers `sliceSteps` buffer slots, a chunk
+// `chunkSteps`.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_PLAN_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_PLAN_H_
+
+#include <optional>
+#include <vector>
+
+#include "loopback/sizes.h"
+
+namespace loopback {
+
+/** What `--proto` and an operation's suffix say; nothing means "choose by size". */
+using ProtoChoice = std::optional<Proto>;
+
+/** The share of one channel. */
+struct ChannelPart {
+  int channel;
+  size_t offset;  // bytes into the operation's buffer (AllGather, ReduceScatter: into each rank's block)
+  size_t bytes;   // of that buffer or block
+  int loops;
+  int rawSteps;  // buffer slots used in each direction
+  int nSteps;    // transfers in each direction: rawSteps in units of sliceSteps
+};
+
+struct CollRequest {
+  Func func;
+  size_t bytes;  // AllReduce: the buffer; AllGather, ReduceScatter: one rank's block
+  ProtoChoice proto;
+};
+
+struct CollPlan {
+  Proto proto;
+  int chunkSteps;
+  int sliceSteps;
+  size_t chunkBytes;  // payload of one chunk, before the last loop shrinks it
+  std::vector<ChannelPart> parts;
+};
+
+/** Plans the collectives of one kernel together: they share out the channels. Same order as the requests. */
+std::vector<CollPlan> PlanCollectives(const std::vector<CollRequest>& requests, int nRanks, int maxChannels);
+
+struct P2pPlan {
+  Proto proto;
+  size_t chunkBytes;
+  std::vector<ChannelPart> parts;
+};
+
+/** Both ends compute the same plan: `round` is (receiver - sender) modulo nRanks and chooses the first channel. */
+P2pPlan PlanP2p(size_t bytes, ProtoChoice proto, int nRanks, int maxChannels, int round);
+
+/** Hops in which a rank sends (as many in which it receives) for each loop of a ring. */
+int HopsPerLoop(Func func, int nRanks);
+
+/** The payload of a chunk in the loop that begins with `remaining` bytes left. Only AllReduce shrinks its last loop. */
+size_t LoopChunkBytes(Func func, size_t chunkBytes, size_t remaining, int nRanks);
+
+/** SIMPLE cuts a chunk into slices of at least 1/16 of a slot; the later ones may be empty. */
+size_t SliceBytes(Proto proto, int chunkSteps, int sliceSteps, size_t chunkBytes);
+
+/** The chunk size that NCCL reports in a ProxyOp: not what is transferred, but chunk times sliceSteps. */
+inline size_t ReportedChunkSize(size_t chunkBytes, int sliceSteps) { return chunkBytes * sliceSteps; }
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_PLAN_H_

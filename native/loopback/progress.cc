@@ -1,0 +1,164 @@
+#include "loopback/progress.h"
+
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+namespace loopback {
+namespace {
+
+constexpr int kAppendFrequency = 8;  // NCCL_PROGRESS_APPENDOP_FREQ: rounds between two looks at posted operations
+
+}  // namespace
+
+ProgressThread::ProgressThread(Comm* owner, Profiler* profiler, Completion* completion, int irecvBusy, bool spin)
+    : owner_(owner),
+      profiler_(profiler),
+      completion_(completion),
+      irecvBusy_(irecvBusy),
+      events_(profiler),
+      kernels_(profiler->release().kernelThread ? std::make_unique<KernelThread>(profiler, completion, spin) : nullptr),
+      backoff_(spin),
+      thread_([this] { Run(); }) {}
+
+void ProgressThread::Stop() {
+  if (!thread_.joinable()) return;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+  if (kernels_ != nullptr) kernels_->Stop();
+}
+
+void ProgressThread::Freeze() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    freeze_ = true;
+  }
+  wake_.notify_one();
+  while (!frozen()) SleepNs(100 * kMicrosecond);
+}
+
+void ProgressThread::StandStill() {
+  if (kernels_ != nullptr) kernels_->Freeze();
+  frozen_.store(true, std::memory_order_release);  // with acquire in frozen(): all we wrote is older
+  completion_->Nudge();
+  while (true) pause();
+}
+
+void ProgressThread::Run() {
+  pthread_setname_np(pthread_self(), "NCCL Progress 0");
+  prctl(PR_SET_TIMERSLACK, 1);
+  bool wasIdle = false;
+  int rounds = 0;
+  bool stopping = false;
+  while (!stopping || active_ != nullptr) {
+    if (freeze_.load(std::memory_order_relaxed)) StandStill();
+    bool idle = true;
+    const bool moved = ProgressActive(&idle);
+    if (idle != wasIdle) MarkEdge(idle);
+    int appended = 0;
+    if (idle || active_ == nullptr || ++rounds == kAppendFrequency) {
+      rounds = 0;
+      if (!stopping || active_ != nullptr) appended = TakePosted();
+    }
+    moved || appended > 0 ? backoff_.Progressed() : backoff_.Idle();
+    wasIdle = idle;
+    stopping = stop_.load(std::memory_order_relaxed);
+  }
+}
+
+/** Each operation in turn, those that wait behind another only after it. */
+bool ProgressThread::ProgressActive(bool* allIdle) {
+  bool moved = false;
+  ProxyArgs* previous = nullptr;
+  for (ProxyArgs* args = active_; args != nullptr;) {
+    moved |= Progress(*args);
+    *allIdle &= args->idle;
+    ProxyArgs* const next = args->next;
+    if (args->state == ProxyState::kNone) {
+      ProxyArgs* const successor = args->nextPeer;
+      Remove(args, previous);
+      if (successor != nullptr) previous = successor;
+    } else {
+      previous = args;
+    }
+    args = next;
+  }
+  return moved;
+}
+
+/** What waited behind it takes its place, and is progressed from the next round on. */
+void ProgressThread::Remove(ProxyArgs* args, ProxyArgs* previous) {
+  ProxyArgs* replacement = args->nextPeer;
+  if (replacement != nullptr) {
+    replacement->next = args->next;
+  } else {
+    *args->append = nullptr;
+    replacement = args->next;
+  }
+  (previous == nullptr ? active_ : previous->next) = replacement;
+  if (activeTail_ == args) activeTail_ = args->nextPeer != nullptr ? args->nextPeer : previous;
+  free_.push_back(args);
+}
+
+/** Between busy and idle, in either direction: an event without length. */
+void ProgressThread::MarkEdge(bool idle) {
+  void* handle;
+  events_.StartCtrl(*owner_, &handle);
+  events_.CtrlState(handle, idle ? nccl_abi::kCtrlIdle : nccl_abi::kCtrlActive);
+  events_.StopCtrl(handle);
+}
+
+bool ProgressThread::Progress(ProxyArgs& args) {
+  if (args.state == ProxyState::kReady) BeginSubs(args);
+  switch (args.kind) {
+    case ProxyKind::kSend:
+      return ProgressSend(args);
+    case ProxyKind::kRecv:
+      return ProgressRecv(args);
+    default:
+      return ProgressKernelWatch(args);
+  }
+}
+
+void ProgressThread::BeginSubs(ProxyArgs& args) {
+  args.state = ProxyState::kProgress;
+  for (int i = 0; i < args.nSubs; i++) {
+    ProxySub& sub = args.subs[i];
+    sub.posted = sub.received = sub.transmitted = sub.done = 0;
+    sub.refusals = irecvBusy_;
+    if (args.kind == ProxyKind::kProfiler) continue;
+    sub.base = RoundUp(sub.op.connection->proxyStep, sub.op.chunkSteps);
+    sub.op.connection->proxyStep = sub.base + sub.op.rawSteps;
+    events_.OpBegins(sub);
+  }
+}
+
+void ProgressThread::StepEnded(ProxyArgs& args, ProxySub& sub, int rawStep) {
+  events_.StopStep(sub, rawStep);
+  sub.op.truth->stepsDone += 1;
+  if (sub.done == sub.op.rawSteps) args.nDone += 1;
+  const int64_t left = stepsLeft_.load(std::memory_order_relaxed);
+  if (left == kNoLimit) return;
+  stepsLeft_.store(left - 1, std::memory_order_relaxed);
+  if (left <= 1) StandStill();
+}
+
+/** All subs end together. After Done() the task may be gone. */
+void ProgressThread::EndIfDone(ProxyArgs& args) {
+  if (args.nDone < args.nSubs) return;
+  args.state = ProxyState::kNone;
+  for (int i = 0; i < args.nSubs; i++) {
+    ProxySub& sub = args.subs[i];
+    if (args.kind != ProxyKind::kProfiler) {
+      events_.StopOp(sub);
+      sub.op.truth->completed = true;
+    }
+    completion_->Done();
+  }
+}
+
+}  // namespace loopback

@@ -1,0 +1,73 @@
+// What the proxy works on. A ProxyOp is posted by the API thread: one channel, one peer, one direction of one task (or
+// the watching of one kernel block). The progress thread turns it into a sub of a ProxyArgs; Send and Recv operations
+// of one kernel on shared connections become subs of the same one, and end together.
+//
+// A sub's counters chase each other; all count buffer slots from the operation's beginning:
+//
+//   send   done ≤ transmitted ≤ posted ≤ nsteps      offered to the GPU, handed to the network, completed
+//   recv   done ≤ transmitted ≤ received ≤ posted    asked of the network, arrived, shown to the GPU, used by it
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_PROXY_OP_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_PROXY_OP_H_
+
+#include <array>
+#include <vector>
+
+#include "loopback/task.h"
+
+namespace loopback {
+
+enum class ProxyKind { kRecv, kSend, kProfiler };
+
+struct ProxyOp {
+  ProxyKind kind;
+  Task* task;
+  OpTruth* truth;          // not for kProfiler
+  Connection* connection;  // not for kProfiler
+  int channel;
+  int rawSteps;
+  int chunkSteps;
+  int sliceSteps;
+  size_t chunkBytes;
+  Proto proto;
+  uint64_t opCount;      // operations with the same one may share a ProxyArgs
+  uint64_t workCounter;  // kProfiler: the mark to watch for
+};
+
+struct ProxySub {
+  ProxyOp op;
+  uint64_t base;  // the connection's step at which this operation begins
+  int posted;
+  int received;
+  int transmitted;
+  int done;
+  int refusals;  // left, of the next receive
+  // Handles as the plugin gave them. NCCL recycles this memory without clearing it.
+  void* opHandle = nullptr;
+  void* kernelHandle = nullptr;
+  std::array<void*, kSteps> stepHandles{};
+  size_t transSize = 0;    // of whichever step set it last
+  size_t transferred = 0;  // by the operation so far
+};
+
+enum class ProxyState { kReady, kProgress, kNone };
+
+struct ProxyArgs {
+  static constexpr int kMaxSubs = 64;
+
+  ProxyKind kind;
+  ProxyState state;
+  std::array<ProxySub, kMaxSubs> subs;
+  int nSubs;
+  int nDone;
+  bool idle;
+  uint64_t opCount;
+
+  ProxyArgs* next;      // in the active list
+  ProxyArgs* nextPeer;  // waits behind this one
+  ProxyArgs** append;   // where the last of that queue is remembered
+};
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_PROXY_OP_H_

@@ -1,0 +1,86 @@
+// The receiving side of the proxy (NCCL 2.30: net.cc). Per step the profiler sees
+//
+//   start (once more each time the network refuses) · 10 posted · 11 arrived · 12 shown to the GPU · stop when used
+//
+// Each round does the first of the four passes that finds something to do.
+
+#include "loopback/progress.h"
+
+namespace loopback {
+
+bool ProgressThread::ProgressRecv(ProxyArgs& args) {
+  const bool moved = PostReceives(args) || TakeArrivals(args) || ShowToGpu(args) || TakeConsumed(args);
+  args.idle = !moved;
+  EndIfDone(args);
+  return moved;
+}
+
+bool ProgressThread::PostReceives(ProxyArgs& args) {
+  bool moved = false;
+  const int depth = MaxDepth(args.nSubs);
+  for (int i = 0; i < args.nSubs; i++) {
+    ProxySub& sub = args.subs[i];
+    if (sub.posted == sub.op.rawSteps || sub.posted >= sub.done + depth) continue;
+    const int step = sub.posted;
+    const uint64_t absolute = sub.base + step;
+    events_.StartStep(sub, step);
+    if (sub.refusals-- > 0) continue;
+    Connection& connection = *sub.op.connection;
+    const size_t capacity = Shape(sub.op.proto).slotBytes * sub.op.sliceSteps;
+    if (!connection.in->Post(connection.Slot(sub.op.proto, absolute), capacity, absolute)) continue;
+    sub.refusals = irecvBusy_;
+    sub.posted += sub.op.sliceSteps;
+    events_.StepState(sub, step, nccl_abi::kStepRecvWait);
+    moved = true;
+  }
+  return moved;
+}
+
+bool ProgressThread::TakeArrivals(ProxyArgs& args) {
+  bool moved = false;
+  for (int i = 0; i < args.nSubs; i++) {
+    ProxySub& sub = args.subs[i];
+    size_t bytes = 0;
+    if (sub.received == sub.posted || !sub.op.connection->in->TestOldest(&bytes)) continue;
+    const int step = sub.received;
+    sub.transSize = bytes;
+    sub.transferred += bytes;
+    sub.op.truth->bytes += bytes;
+    sub.received += sub.op.sliceSteps;
+    events_.StepState(sub, step, nccl_abi::kStepRecvFlushWait);
+    moved = true;
+  }
+  return moved;
+}
+
+/** There is nothing to flush here: host memory. */
+bool ProgressThread::ShowToGpu(ProxyArgs& args) {
+  bool moved = false;
+  for (int i = 0; i < args.nSubs; i++) {
+    ProxySub& sub = args.subs[i];
+    if (sub.transmitted == sub.received) continue;
+    const int step = sub.transmitted;
+    sub.transmitted += sub.op.sliceSteps;
+    events_.StepState(sub, step, nccl_abi::kStepRecvGpuWait);
+    sub.op.connection->tail.store(sub.base + sub.transmitted, std::memory_order_release);
+    moved = true;
+  }
+  return moved;
+}
+
+bool ProgressThread::TakeConsumed(ProxyArgs& args) {
+  bool moved = false;
+  for (int i = 0; i < args.nSubs; i++) {
+    ProxySub& sub = args.subs[i];
+    const uint64_t used = sub.op.connection->head.load(std::memory_order_acquire);
+    while (used > sub.base + sub.done && sub.done < sub.transmitted) {
+      const int step = sub.done;
+      sub.done += sub.op.sliceSteps;
+      StepEnded(args, sub, step);
+      moved = true;
+    }
+  }
+  return moved;
+}
+
+}  // namespace loopback

@@ -1,0 +1,132 @@
+#include "loopback/rendezvous.h"
+
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "loopback/fatal.h"
+
+namespace loopback {
+namespace {
+
+/** The first bytes on a connection. The token keeps out whoever else talks to our port. */
+struct Introduction {
+  uint64_t token;
+  uint64_t commId;
+  int32_t senderRank;
+  int32_t channel;
+  int32_t shared;
+  int32_t reserved;
+};
+
+sockaddr_in LocalAddress(uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  return address;
+}
+
+int TcpSocket() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) Fatal(kExitFailed, "no socket: %s", strerror(errno));
+  return fd;
+}
+
+int Listen(uint16_t* port) {
+  const int fd = TcpSocket();
+  sockaddr_in address = LocalAddress(0);
+  socklen_t size = sizeof address;
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0 || listen(fd, SOMAXCONN) != 0 ||
+      getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    Fatal(kExitFailed, "cannot listen on this machine: %s", strerror(errno));
+  }
+  *port = ntohs(address.sin_port);
+  return fd;
+}
+
+void SendAtOnce(int fd) {
+  const int on = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+int Connect(uint16_t port, const Introduction& introduction) {
+  const int fd = TcpSocket();
+  const sockaddr_in address = LocalAddress(port);
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      send(fd, &introduction, sizeof introduction, MSG_NOSIGNAL) != sizeof introduction) {
+    Fatal(kExitFailed, "cannot connect to port %d: %s", port, strerror(errno));
+  }
+  SendAtOnce(fd);
+  return fd;
+}
+
+/** A connection with our token; strangers are sent away. */
+int Accept(int listener, uint64_t token, Introduction* introduction) {
+  while (true) {
+    const int fd = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    if (fd < 0) Fatal(kExitFailed, "accept: %s", strerror(errno));
+    const timeval limit{5, 0};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    const ssize_t got = recv(fd, introduction, sizeof *introduction, MSG_WAITALL);
+    if (got == sizeof *introduction && introduction->token == token) {
+      SendAtOnce(fd);
+      return fd;
+    }
+    close(fd);
+  }
+}
+
+Comm* CommWithId(const std::vector<std::unique_ptr<Comm>>& comms, uint64_t id) {
+  for (const auto& comm : comms) {
+    if (comm->spec.id == id) return comm.get();
+  }
+  Fatal(kExitFailed, "a peer introduced an unknown communicator");
+}
+
+/** Connects the sending sides; returns how many connections others will make to us. */
+int ConnectSenders(Comm& comm, const Options& options, const std::vector<uint16_t>& ports, RateLimit* rate) {
+  int expected = 0;
+  for (const ConnectionKey& key : comm.NeededConnections(options.script, options.channels, options.proto)) {
+    Connection* connection = comm.AddConnection(key);
+    if (!key.isSend) {
+      expected += 1;
+      continue;
+    }
+    const Introduction introduction{options.runId, comm.spec.id, comm.rank, key.channel, key.shared, 0};
+    const int fd = Connect(ports[comm.spec.worldRanks[key.peer]], introduction);
+    connection->out = std::make_unique<SendSocket>(fd, options.credits, rate);
+  }
+  return expected;
+}
+
+}  // namespace
+
+void ConnectAll(const std::vector<std::unique_ptr<Comm>>& comms, const Options& options, const Control& control,
+                RateLimit* rate) {
+  Message hello{};
+  hello.type = MessageType::kHello;
+  const int listener = Listen(&hello.port);
+  control.Send(hello);
+  const std::vector<uint16_t> ports = control.ReceivePeers(options.ranks);
+  if (ports.empty()) Fatal(kExitFailed, "the launcher is gone");
+
+  // Connecting does not wait for accept, so everybody may connect first.
+  int expected = 0;
+  for (const auto& comm : comms) expected += ConnectSenders(*comm, options, ports, rate);
+  for (int i = 0; i < expected; i++) {
+    Introduction introduction;
+    const int fd = Accept(listener, options.runId, &introduction);
+    Comm* comm = CommWithId(comms, introduction.commId);
+    const bool shared = introduction.shared != 0;
+    Connection* connection = comm->Find({introduction.senderRank, introduction.channel, false, shared});
+    connection->in = std::make_unique<RecvSocket>(fd, options.credits);
+  }
+  close(listener);
+}
+
+}  // namespace loopback

@@ -1,0 +1,22 @@
+// Makes the connections: every rank listens on a port of the kernel's choice, the launcher tells everybody all ports,
+// the sending side connects and says what the connection is for.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_RENDEZVOUS_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_RENDEZVOUS_H_
+
+#include <memory>
+#include <vector>
+
+#include "loopback/comm.h"
+#include "loopback/control.h"
+#include "loopback/options.h"
+
+namespace loopback {
+
+/** Blocks until all connections of all communicators stand; ends the process if that fails. */
+void ConnectAll(const std::vector<std::unique_ptr<Comm>>& comms, const Options& options, const Control& control,
+                RateLimit* rate);
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_RENDEZVOUS_H_

@@ -1,0 +1,154 @@
+// The ring algorithms of one channel. In each loop a chunk per rank travels round the ring; what a rank does with the
+// chunk of each hop is all that distinguishes the collectives:
+//
+//   hop             0      1 … N-2           N-1                        N … 2N-3       2N-2
+//   AllReduce       send   recv+reduce+send  recv+reduce+store+send     recv+store+send  recv+store
+//   ReduceScatter   send   recv+reduce+send  recv+reduce+store
+//   AllGather       send   recv+store+send   recv+store
+
+#include <algorithm>
+#include <cstring>
+
+#include "loopback/work.h"
+
+namespace loopback {
+namespace {
+
+struct Hop {
+  bool recv;
+  bool send;
+  bool reduce;
+  bool store;
+  int chunk;  // which of the loop's chunks, or whose block
+};
+
+/** The last one only receives. */
+int HopCount(Func func, int nRanks) { return HopsPerLoop(func, nRanks) + 1; }
+
+Hop HopOf(Func func, const Comm& comm, int hop) {
+  const int n = comm.nRanks;
+  const bool recv = hop != 0;
+  const bool send = hop != HopCount(func, n) - 1;
+  // The rank so many places before this one in the ring: a chunk in hand comes from one further back with each hop.
+  const auto back = [&](int places) { return comm.ring[((-places % n) + n) % n]; };
+  switch (func) {
+    case Func::kAllReduce:
+      return {recv, send, recv && hop < n, hop >= n - 1, back(hop + 1)};
+    case Func::kReduceScatter:
+      return {recv, send, recv, !send, back(hop + 1)};
+    default:
+      return {recv, send, false, recv, back(hop)};
+  }
+}
+
+class RingWork : public Work {
+ public:
+  RingWork(const Task& task, const CollPlan& plan, const ChannelPart& part)
+      : func_(task.func),
+        comm_(*task.comm),
+        plan_{plan.proto, plan.chunkSteps, plan.sliceSteps, plan.chunkBytes, {}},
+        part_(part),
+        buffer_(reinterpret_cast<char*>(task.buffer)),
+        blockBytes_(task.func == Func::kAllReduce ? 0 : task.bytes / task.comm->nRanks),
+        receiver_(RingConnection(comm_, part.channel, false), plan.proto),
+        sender_(RingConnection(comm_, part.channel, true), plan.proto) {}
+
+  Advance TryAdvance() override {
+    if (!begun_) Begin();
+    if (hop_.recv && !receiver_.HasData(plan_.sliceSteps)) return Advance::kBlocked;
+    if (hop_.send && !sender_.HasRoom(plan_.sliceSteps)) return Advance::kBlocked;
+    DoSlice();
+    return NextSlice() ? Advance::kProgressed : Advance::kDone;
+  }
+
+ private:
+  void Begin() {
+    begun_ = true;
+    receiver_.Begin(plan_.chunkSteps);
+    sender_.Begin(plan_.chunkSteps);
+    BeginLoop();
+  }
+
+  void BeginLoop() {
+    chunkBytes_ = LoopChunkBytes(func_, plan_.chunkBytes, part_.bytes - loopOffset_, comm_.nRanks);
+    hopIndex_ = 0;
+    BeginHop();
+  }
+
+  /** Chunks beyond the end of the data are shorter, or empty. */
+  void BeginHop() {
+    hop_ = HopOf(func_, comm_, hopIndex_);
+    slice_ = 0;
+    offset_ = 0;
+    const size_t inPart = loopOffset_ + (blockBytes_ == 0 ? hop_.chunk * chunkBytes_ : 0);
+    hopBytes_ = inPart >= part_.bytes ? 0 : std::min(chunkBytes_, part_.bytes - inPart);
+    data_ = buffer_ + hop_.chunk * blockBytes_ + part_.offset + std::min(inPart, part_.bytes);
+    sliceBytes_ = SliceBytes(plan_.proto, plan_.chunkSteps, plan_.sliceSteps, hopBytes_);
+  }
+
+  void DoSlice() {
+    const size_t bytes = std::min(sliceBytes_, hopBytes_ - offset_);
+    float* const own = reinterpret_cast<float*>(data_ + offset_);
+    const float* value = own;
+    if (hop_.recv) value = receiver_.Payload(bytes, GpuScratch());
+    if (hop_.reduce) value = Reduce(value, own, bytes / sizeof(float));
+    if (hop_.store && value != own) memcpy(own, value, bytes);
+    if (hop_.send) sender_.Post(value, bytes, plan_.sliceSteps);
+    if (hop_.recv) receiver_.Consume(plan_.sliceSteps);
+    offset_ += bytes;
+    slice_ += 1;
+  }
+
+  /** Into the place where the sum is needed next. */
+  const float* Reduce(const float* received, float* own, size_t n) {
+    float* sum = GpuScratch();
+    if (hop_.send && plan_.proto == Proto::kSimple) sum = sender_.Slot();
+    if (hop_.store) sum = own;
+    for (size_t i = 0; i < n; i++) sum[i] = received[i] + own[i];
+    return sum;
+  }
+
+  bool NextSlice() {
+    if (slice_ < plan_.chunkSteps / plan_.sliceSteps) return true;
+    if (++hopIndex_ < HopCount(func_, comm_.nRanks)) {
+      BeginHop();
+      return true;
+    }
+    loopOffset_ += blockBytes_ == 0 ? chunkBytes_ * comm_.nRanks : chunkBytes_;
+    if (loopOffset_ < part_.bytes) {
+      BeginLoop();
+      return true;
+    }
+    receiver_.End();
+    sender_.End();
+    return false;
+  }
+
+  const Func func_;
+  const Comm& comm_;
+  const CollPlan plan_;
+  const ChannelPart part_;
+  char* const buffer_;
+  const size_t blockBytes_;  // 0: the whole buffer is one
+  GpuReceiver receiver_;
+  GpuSender sender_;
+
+  bool begun_ = false;
+  size_t loopOffset_ = 0;
+  size_t chunkBytes_ = 0;  // of this loop
+  int hopIndex_ = 0;
+  Hop hop_{};
+  char* data_ = nullptr;  // this hop's chunk in the user's buffer
+  size_t hopBytes_ = 0;
+  size_t sliceBytes_ = 0;
+  int slice_ = 0;
+  size_t offset_ = 0;  // of the slice within the chunk
+};
+
+}  // namespace
+
+std::unique_ptr<Work> MakeRingWork(const Task& task, const CollPlan& plan, const ChannelPart& part) {
+  return std::make_unique<RingWork>(task, plan, part);
+}
+
+}  // namespace loopback

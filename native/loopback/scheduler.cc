@@ -1,0 +1,183 @@
+#include "loopback/scheduler.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "loopback/event_masks.h"
+#include "loopback/transfer_pairs.h"
+
+namespace loopback {
+namespace {
+
+/** A block's batches while they are put together. */
+struct Lane {
+  std::vector<Batch> colls;
+  Func batchFunc{};  // of the last collective batch
+  Proto batchProto{};
+  std::map<int, Batch> transfers;  // by turn
+};
+
+class Scheduler {
+ public:
+  Scheduler(LaunchPlan& plan, int maxChannels) : plan_(plan), comm_(*plan.comm), maxChannels_(maxChannels) {
+    opCount_ = comm_.plans++ << 16;
+  }
+
+  Schedule Make() {
+    AddCollectives();
+    const std::vector<TransferPair> pairs = PairTransfers(plan_.p2ps, comm_);
+    plan_.p2ps.clear();
+    for (const TransferPair& pair : pairs) AddPair(pair);
+    NumberTransfers();
+    return {MakeKernel(), std::move(ops_)};
+  }
+
+ private:
+  void AddCollectives() {
+    std::stable_sort(plan_.colls.begin(), plan_.colls.end(), [](Task* a, Task* b) { return a->bytes > b->bytes; });
+    std::vector<CollRequest> requests;
+    for (const Task* task : plan_.colls) {
+      const size_t share = task->func == Func::kAllReduce ? task->bytes : task->bytes / comm_.nRanks;
+      requests.push_back({task->func, share, task->protoChoice});
+    }
+    const std::vector<CollPlan> plans = PlanCollectives(requests, comm_.nRanks, maxChannels_);
+    for (size_t i = 0; i < plans.size(); i++) AddCollective(*plan_.colls[i], plans[i]);
+  }
+
+  void AddCollective(Task& task, const CollPlan& plan) {
+    Describe(task, plan.proto, plan.parts.size(), 2);
+    for (const ChannelPart& part : plan.parts) {
+      ProxyOp op = OpOf(task, part, plan.chunkBytes);
+      op.chunkSteps = plan.chunkSteps;
+      op.sliceSteps = plan.sliceSteps;
+      AddNetworkOp(op, RingConnection(comm_, part.channel, false), part.nSteps);
+      AddNetworkOp(op, RingConnection(comm_, part.channel, true), part.nSteps);
+      AddProfilerOp(op, ++comm_.workCounters[part.channel]);
+      Batch& batch = CollBatch(lanes_[part.channel], task);
+      if (batch.marks++ == 0) batch.firstCounter = comm_.workCounters[part.channel];
+      batch.works.push_back(MakeRingWork(task, plan, part));
+    }
+    opCount_ += 2;
+  }
+
+  /** Works of the same function and protocol are fused into one batch. */
+  Batch& CollBatch(Lane& lane, const Task& task) {
+    if (lane.colls.empty() || lane.batchFunc != task.func || lane.batchProto != task.proto) {
+      lane.colls.push_back(Batch{false, {}});
+      lane.batchFunc = task.func;
+      lane.batchProto = task.proto;
+    }
+    return lane.colls.back();
+  }
+
+  void AddPair(const TransferPair& pair) {
+    for (Task* task : {pair.send, pair.recv}) {
+      if (task != nullptr) plan_.p2ps.push_back(task);
+    }
+    const P2pPlan recv = PlanTransfer(pair.recv, pair.round);
+    const P2pPlan send = PlanTransfer(pair.send, pair.round);
+    for (size_t i = 0; i < std::max(recv.parts.size(), send.parts.size()); i++) {
+      if (i < recv.parts.size()) AddTransfer(*pair.recv, recv, recv.parts[i], pair);
+      if (i < send.parts.size()) AddTransfer(*pair.send, send, send.parts[i], pair);
+    }
+  }
+
+  P2pPlan PlanTransfer(Task* task, int round) {
+    if (task == nullptr) return {};
+    P2pPlan plan = PlanP2p(task->bytes, task->protoChoice, comm_.nRanks, maxChannels_, round);
+    Describe(*task, plan.proto, plan.parts.size(), 1);
+    return plan;
+  }
+
+  void AddTransfer(Task& task, const P2pPlan& plan, const ChannelPart& part, const TransferPair& pair) {
+    Batch& batch = lanes_[part.channel].transfers[pair.turn];
+    batch.concurrent = true;
+    batch.works.push_back(MakeP2pWork(task, plan, part));
+    ProxyOp op = OpOf(task, part, plan.chunkBytes);
+    op.chunkSteps = op.sliceSteps = 1;
+    op.opCount = opCount_ + 2 * pair.turn + 1;
+    AddNetworkOp(op, P2pConnection(task, part.channel), part.nSteps);
+    const WorkKey key{part.channel, pair.turn, pair.round};
+    marks_[key];
+    if (AddProfilerOp(op, 0)) unnumbered_.push_back({ops_.size() - 1, key});
+  }
+
+  /** One mark for each pair on each channel, behind those of the collectives. */
+  void NumberTransfers() {
+    for (auto& [key, counter] : marks_) {
+      const auto [channel, turn, round] = key;
+      counter = ++comm_.workCounters[channel];
+      Batch& batch = lanes_[channel].transfers[turn];
+      if (batch.marks++ == 0) batch.firstCounter = counter;
+    }
+    for (const auto& [index, key] : unnumbered_) ops_[index].workCounter = marks_[key];
+  }
+
+  void Describe(Task& task, Proto proto, int nChannels, int opsPerChannel) {
+    task.proto = proto;
+    task.nChannels = nChannels;
+    task.ops.reserve(nChannels * opsPerChannel);  // the proxy keeps pointers into it
+  }
+
+  ProxyOp OpOf(Task& task, const ChannelPart& part, size_t chunkBytes) const {
+    ProxyOp op{};
+    op.task = &task;
+    op.channel = part.channel;
+    op.rawSteps = part.rawSteps;
+    op.chunkBytes = chunkBytes;
+    op.proto = task.proto;
+    op.opCount = opCount_;
+    return op;
+  }
+
+  void AddNetworkOp(ProxyOp op, Connection* connection, int nSteps) {
+    connection->EnsureBuffer(op.proto);
+    op.kind = connection->isSend ? ProxyKind::kSend : ProxyKind::kRecv;
+    op.connection = connection;
+    op.task->ops.push_back({op.channel, connection->peer, connection->isSend, nSteps});
+    op.truth = &op.task->ops.back();
+    ops_.push_back(op);
+  }
+
+  /** False: nobody wants to know. */
+  bool AddProfilerOp(ProxyOp op, uint64_t workCounter) {
+    if ((op.task->mask & masks::kForKernelCh) == 0) return false;
+    op.kind = ProxyKind::kProfiler;
+    op.workCounter = workCounter;
+    ops_.push_back(op);
+    return true;
+  }
+
+  std::unique_ptr<Kernel> MakeKernel() {
+    auto kernel = std::make_unique<Kernel>();
+    kernel->comm = &comm_;
+    for (auto& [channel, lane] : lanes_) {
+      Block block{channel, {}};
+      for (Batch& batch : lane.colls) block.batches.push_back(std::move(batch));
+      for (auto& [turn, batch] : lane.transfers) block.batches.push_back(std::move(batch));
+      kernel->blocks.push_back(std::move(block));
+    }
+    for (std::vector<Task*>* tasks : {&plan_.colls, &plan_.p2ps}) {
+      kernel->tasks.insert(kernel->tasks.end(), tasks->begin(), tasks->end());
+    }
+    return kernel;
+  }
+
+  using WorkKey = std::tuple<int, int, int>;  // channel, turn, round
+
+  LaunchPlan& plan_;
+  Comm& comm_;
+  const int maxChannels_;
+  uint64_t opCount_;
+  std::map<int, Lane> lanes_;  // by channel
+  std::vector<ProxyOp> ops_;
+  std::map<WorkKey, uint64_t> marks_;
+  std::vector<std::pair<size_t, WorkKey>> unnumbered_;  // profiler operations, until marks have numbers
+};
+
+}  // namespace
+
+Schedule MakeSchedule(LaunchPlan& plan, int maxChannels) { return Scheduler(plan, maxChannels).Make(); }
+
+}  // namespace loopback

@@ -1,0 +1,25 @@
+// From the tasks of one communicator to a kernel for the GPU and operations for the proxy, channel by channel.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_SCHEDULER_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_SCHEDULER_H_
+
+#include <memory>
+#include <vector>
+
+#include "loopback/gpu.h"
+#include "loopback/host_events.h"
+#include "loopback/proxy_op.h"
+
+namespace loopback {
+
+struct Schedule {
+  std::unique_ptr<Kernel> kernel;
+  std::vector<ProxyOp> proxyOps;  // in the order in which they are posted
+};
+
+/** Also puts the plan's tasks into the order in which the profiler hears of them. */
+Schedule MakeSchedule(LaunchPlan& plan, int maxChannels);
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_SCHEDULER_H_

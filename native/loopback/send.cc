@@ -1,0 +1,63 @@
+// The sending side of the proxy, one poll of each connection at a time (NCCL 2.30: net.cc). Per step the profiler sees
+//
+//   start · 8 offered to the GPU · 20 filled, send tried (once for each try) · 9 accepted · stop when sent
+
+#include "loopback/progress.h"
+
+namespace loopback {
+
+bool ProgressThread::ProgressSend(ProxyArgs& args) {
+  bool moved = false;
+  const int depth = MaxDepth(args.nSubs);
+  for (int i = 0; i < args.nSubs; i++) moved |= ProgressSendSub(args, args.subs[i], depth);
+  args.idle = !moved;
+  EndIfDone(args);
+  return moved;
+}
+
+/** The first of the three things that can be done. */
+bool ProgressThread::ProgressSendSub(ProxyArgs& args, ProxySub& sub, int maxDepth) {
+  Connection& connection = *sub.op.connection;
+  if (sub.done == sub.op.rawSteps) return false;
+
+  if (sub.posted < sub.op.rawSteps && sub.posted < sub.done + maxDepth) {
+    const int step = sub.posted;
+    events_.StartStep(sub, step);
+    sub.posted += sub.op.sliceSteps;
+    if (connection.shared) connection.head.store(sub.base + sub.posted - kSteps, std::memory_order_release);
+    events_.StepState(sub, step, nccl_abi::kStepSendGpuWait);
+    return true;
+  }
+
+  if (sub.transmitted < sub.posted && TrySend(sub)) return true;
+
+  if (sub.done == sub.transmitted || !connection.out->TestOldest()) return false;
+  const int step = sub.done;
+  connection.sizes[(sub.base + step) % kSteps].store(Connection::kEmpty, std::memory_order_relaxed);
+  sub.done += sub.op.sliceSteps;
+  // The GPU may fill the slot again once it sees this; the emptied size is older.
+  if (!connection.shared) connection.head.store(sub.base + sub.done, std::memory_order_release);
+  StepEnded(args, sub, step);
+  return true;
+}
+
+/** If the GPU has filled the next slot, asks the network to send it. */
+bool ProgressThread::TrySend(ProxySub& sub) {
+  Connection& connection = *sub.op.connection;
+  const int step = sub.transmitted;
+  const uint64_t absolute = sub.base + step;
+  if (connection.tail.load(std::memory_order_acquire) <= absolute) return false;
+  const int32_t size = connection.sizes[absolute % kSteps].load(std::memory_order_acquire);
+  if (size == Connection::kEmpty) return false;
+
+  events_.StepState(sub, step, nccl_abi::kStepSendPeerWait);
+  if (!connection.out->Post(connection.Slot(sub.op.proto, absolute), size, absolute)) return false;
+  sub.transSize = size;
+  sub.op.truth->bytes += size;
+  sub.transmitted += sub.op.sliceSteps;
+  events_.StepState(sub, step, nccl_abi::kStepSendWait);
+  sub.transferred += size;  // late: a plugin of NCCL 2.26 hears of it with the next state
+  return true;
+}
+
+}  // namespace loopback

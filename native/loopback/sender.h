@@ -1,0 +1,46 @@
+// How the table of one version is called: an event of the core in, a descriptor of that version out. One file per
+// version, sender_v1.cc to sender_v7.cc.
+//
+// Each version has two senders. The first is that of the releases which knew the version natively (and, up to NCCL
+// 2.26, of the next ones, whose adapters changed nothing). The other is the adapter through which a newer release
+// calls an old table: it knows less than the core, and has peculiarities of its own.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_SENDER_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_SENDER_H_
+
+#include "loopback/event.h"
+
+namespace loopback {
+
+constexpr int kVersions = 7;
+
+/** The part of a table that is alike in all versions. */
+struct PluginFunctions {
+  const char* name;
+  nccl_abi::Result (*stopEvent)(void* handle);
+  nccl_abi::Result (*finalize)(void* context);
+};
+
+struct Sender {
+  PluginFunctions (*functions)(const void* table);
+  nccl_abi::Result (*init)(const void* table, void** context, int* mask, const CommInfo& comm);
+  /** False: the version has no such event, and the plugin was not called. */
+  bool (*start)(const void* table, void* context, void** handle, const Event& event);
+  /** `values`: nothing means that the core passes NULL. */
+  bool (*state)(const void* table, void* handle, nccl_abi::EventState state, const StateValues* values);
+};
+
+/** `abi`: the newest version this NCCL knows; `version`: that of the table, not newer. */
+const Sender& SenderFor(int version, int abi);
+
+extern const Sender kSenderV1, kAdapterV1;
+extern const Sender kSenderV2, kAdapterV2;
+extern const Sender kSenderV3, kAdapterV3;
+extern const Sender kSenderV4, kAdapterV4;
+extern const Sender kSenderV5, kAdapterV5;
+extern const Sender kSenderV6, kAdapterV6;
+extern const Sender kSenderV7;
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_SENDER_H_

@@ -1,0 +1,51 @@
+// v4 (NCCL 2.27): init tells the communicator, KernelCh the GPU's time.
+
+#include "loopback/sender_parts.h"
+#include "nccl/profiler_v4.h"
+
+namespace loopback {
+namespace {
+
+namespace v4 = nccl_abi::v4;
+
+Result Init(const void* table, void** context, int* mask, const CommInfo& comm) {
+  return As<v4::Profiler>(table).init(context, mask, comm.name, comm.id, comm.nRanks, comm.nRanks, comm.rank, NcclLog);
+}
+
+void Fill(v4::Descriptor& d, const Event& event) {
+  CopyOldHead(d, event);
+  CopyProxyMembers(d, event);
+  if (event->type == EventType::kKernelCh) {
+    d.kernelCh.channelId = event->kernelCh.channelId;
+    d.kernelCh.pTimer = event->kernelCh.pTimer;
+  } else if (event->type == EventType::kColl) {
+    CopyColl(d.coll, event);
+    d.coll.nChannels = event->coll.nChannels;
+  } else if (event->type == EventType::kP2p) {
+    CopyP2p(d.p2p, event);
+  }
+}
+
+bool Start(const void* table, void* context, void** handle, const Event& event) {
+  Poisoned<v4::Descriptor> d;
+  Fill(*d, event);
+  if (event->type == EventType::kP2p) d->p2p.nChannels = event->p2p.nChannels;
+  As<v4::Profiler>(table).startEvent(context, handle, &*d);
+  return true;
+}
+
+/** Forgets the channels of a P2p, and leaves the handle of an event it does not know as it was. */
+bool Adapt(const void* table, void* context, void** handle, const Event& event) {
+  if ((event->type & v4::kMask) == 0) return false;
+  Poisoned<v4::Descriptor> d;
+  Fill(*d, event);
+  As<v4::Profiler>(table).startEvent(context, handle, &*d);
+  return true;
+}
+
+}  // namespace
+
+const Sender kSenderV4 = {FunctionsOf<v4::Profiler>, Init, Start, State<v4::Profiler>};
+const Sender kAdapterV4 = {FunctionsOf<v4::Profiler>, Init, Adapt, AdaptState<v4::Profiler, nccl_abi::kKernelChStop>};
+
+}  // namespace loopback

@@ -1,0 +1,68 @@
+// NCCL's names and sizes: functions, protocols, buffers, steps. Numbers as of NCCL 2.30 with default settings.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_SIZES_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_SIZES_H_
+
+#include <cstddef>
+
+namespace loopback {
+
+enum class Func { kAllReduce, kAllGather, kReduceScatter, kSend, kRecv };
+constexpr int kFuncs = 5;
+constexpr bool IsP2p(Func func) { return func == Func::kSend || func == Func::kRecv; }
+
+/** The strings NCCL hands to a plugin: static literals. */
+const char* FuncName(Func func);
+
+enum class Proto { kLl, kLl128, kSimple };
+constexpr int kProtos = 3;
+const char* ProtoName(Proto proto);
+
+constexpr size_t kKiB = 1024;
+constexpr size_t kMiB = 1024 * kKiB;
+
+/** Slots of a connection's buffer, and so the steps that can be in flight. */
+constexpr int kSteps = 8;
+/** Shared connections divide this many steps among their channels. */
+constexpr int kSharedSteps = 16;
+constexpr int kMaxChannels = 64;
+/** A kernel's start and stop marks: a ring of this many per channel. */
+constexpr int kMaxProfilerMarks = 64;
+constexpr int kElementBytes = 4;  // everything here is float
+
+/**
+ * How a protocol lays payload into lines on the wire. SIMPLE has no lines; LL puts a flag beside every 4 bytes, LL128
+ * one 8-byte flag behind 120 bytes. Grain is what chunks are rounded down to.
+ */
+struct ProtoShape {
+  size_t slotBytes;  // wire bytes of one step
+  size_t lineBytes;
+  size_t linePayload;
+  size_t grainBytes;
+};
+constexpr ProtoShape kProtoShapes[kProtos] = {
+    {64 * kKiB, 16, 8, 16},
+    {614400, 128, 120, 1920},
+    {512 * kKiB, 1, 1, 512},
+};
+constexpr const ProtoShape& Shape(Proto proto) { return kProtoShapes[static_cast<int>(proto)]; }
+
+constexpr size_t DivUp(size_t a, size_t b) { return (a + b - 1) / b; }
+constexpr size_t RoundUp(size_t a, size_t b) { return DivUp(a, b) * b; }
+
+/** Bytes on the wire for so many bytes of payload. */
+constexpr size_t WireBytes(Proto proto, size_t payload) {
+  return DivUp(payload, Shape(proto).linePayload) * Shape(proto).lineBytes;
+}
+/** Payload one step can carry. */
+constexpr size_t SlotPayload(Proto proto) {
+  return Shape(proto).slotBytes / Shape(proto).lineBytes * Shape(proto).linePayload;
+}
+
+static_assert(SlotPayload(Proto::kLl) == 32 * kKiB, "LL carries a flag for each word");
+static_assert(SlotPayload(Proto::kLl128) == 576000, "LL128 carries 120 of 128 bytes");
+static_assert(SlotPayload(Proto::kSimple) == 512 * kKiB, "SIMPLE carries payload only");
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_SIZES_H_

@@ -1,0 +1,28 @@
+// Which send and which receive run together, and in what order pairs run: NCCL's rounds of point-to-point work.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_TRANSFER_PAIRS_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_TRANSFER_PAIRS_H_
+
+#include <vector>
+
+#include "loopback/task.h"
+
+namespace loopback {
+
+/**
+ * A send to one rank and the receive from the rank as far behind run as one work. `round` is that distance; `turn`
+ * tells apart several transfers with one peer, which run one after another.
+ */
+struct TransferPair {
+  int turn;
+  int round;
+  Task* send;
+  Task* recv;
+};
+
+/** In the order in which they run, which is the same on both sides of each transfer. */
+std::vector<TransferPair> PairTransfers(const std::vector<Task*>& transfers, const Comm& comm);
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_TRANSFER_PAIRS_H_

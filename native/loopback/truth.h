@@ -1,0 +1,51 @@
+// What a rank did by its own account, one JSON object a line; README.md lists the fields. Each line is one write to
+// the file, so what is written survives a SIGKILL.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_TRUTH_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_TRUTH_H_
+
+#include <string>
+
+#include "loopback/comm.h"
+#include "loopback/gpu_clock.h"
+#include "loopback/profiler.h"
+#include "loopback/task.h"
+
+namespace loopback {
+
+/** The calls of a whole process. */
+struct CallTotals {
+  const CallCounts& api;
+  const CallCounts& progress;
+  const CallCounts& kernels;
+  int inits;
+  int finalizes;
+
+  uint64_t Calls() const;
+  uint64_t Starts(int bit) const { return api.starts(bit) + progress.starts(bit) + kernels.starts(bit); }
+  uint64_t States(int state) const { return api.states(state) + progress.states(state) + kernels.states(state); }
+  uint64_t Stops() const { return api.stops() + progress.stops() + kernels.stops(); }
+};
+
+class Truth {
+ public:
+  /** No directory: writes nothing. */
+  Truth(const std::string& dir, int rank);
+
+  void Process(int rank, int worldSize, const Profiler& profiler);
+  void Gpu(const GpuClock& clock);
+  void Communicator(const Comm& comm);
+  /** The task and its proxy operations, finished or not. */
+  void TaskDone(const Task& task);
+  /** `final`: no more calls will be made. */
+  void Totals(const CallTotals& totals, bool final);
+
+ private:
+  void Line(const std::string& json);
+
+  int fd_ = -1;
+};
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_TRUTH_H_

@@ -1,0 +1,129 @@
+// Decoders of NCCL 2.23 (v1), 2.24 and 2.25 (v2), and 2.26 (v3).
+//
+// Their init says nothing: a communicator is opened as unknown, and the first collective or p2p in it tells its hash,
+// name and our rank. How many ranks it has is never said.
+//
+// Operations go through states 0 to 7, once per transfer. Of their two arguments the size is recorded.
+
+#include "nccl/profiler_v1.h"
+#include "nccl/profiler_v2.h"
+#include "nccl/profiler_v3.h"
+#include "plugin/abi_starts.h"
+
+namespace nccl_trace::abi {
+namespace {
+
+/** v1 has codes where later versions have texts: these are the texts. */
+template <uint32_t known>
+const char* NameOf(const char* const (&names)[known], uint8_t code) {
+  return code < known ? names[code] : "Unknown";
+}
+
+// By nccl_abi::v1::Func and so on. What follows kRecv and kBfloat16 came later than v1 and is there in case.
+constexpr const char* kFuncNames[] = {"Broadcast", "Reduce", "AllGather", "ReduceScatter", "AllReduce", "SendRecv",
+                                      "Send",      "Recv",   "AlltoAll",  "Scatter",       "Gather",    "AllGatherV"};
+constexpr const char* kAlgoNames[] = {"TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"};
+constexpr const char* kProtoNames[] = {"LL", "LL128", "SIMPLE"};
+constexpr const char* kDatatypeNames[] = {"ncclInt8",    "ncclUint8",    "ncclInt32",      "ncclUint32",
+                                          "ncclInt64",   "ncclUint64",   "ncclFloat16",    "ncclFloat32",
+                                          "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
+
+/** Its first event tells who a communicator is. */
+template <typename Event>
+[[gnu::always_inline]] inline void Introduce(const Start& start, int32_t rank, const Event& event) {
+  const uint32_t number = CommOf(start.context);
+  Communicator* communicator = recorder.FindCommunicator(number);
+  if (Unlikely(communicator != nullptr && communicator->untold.load(std::memory_order_relaxed))) {
+    recorder.IntroduceCommunicator(number, event.commHash, event.name, rank);
+  }
+}
+
+template <typename Event>
+[[gnu::always_inline]] inline uint64_t FillCollOf(Producer& p, const Start& start, int32_t rank, const Event& c,
+                                                  const char* func, const char* datatype, const char* algo,
+                                                  const char* proto) {
+  Introduce(start, rank, c);
+  return StartColl(p, start,
+                   {rank, c.seqNumber, c.count, func, datatype, algo, proto, 0, c.root, c.nMaxChannels, c.nWarps,
+                    Number(c.sendBuff), Number(c.recvBuff), 0});
+}
+
+template <typename Event>
+[[gnu::always_inline]] inline uint64_t FillP2pOf(Producer& p, const Start& start, int32_t rank, const Event& c,
+                                                 const char* func, const char* datatype) {
+  Introduce(start, rank, c);
+  return StartP2p(p, start, {rank, Number(c.buff), c.count, func, datatype, 0, 0, c.peer, 0});
+}
+
+template <typename Descriptor>
+uint64_t FillNamedColl(Producer& p, const Start& start, const Descriptor& d) {
+  const auto& c = d.coll;
+  return FillCollOf(p, start, d.rank, c, c.func, c.datatype, c.algo, c.proto);
+}
+
+template <typename Descriptor>
+uint64_t FillNamedP2p(Producer& p, const Start& start, const Descriptor& d) {
+  return FillP2pOf(p, start, d.rank, d.p2p, d.p2p.func, d.p2p.datatype);
+}
+
+struct V1 {
+  using Descriptor = nccl_abi::v1::Descriptor;
+
+  static uint64_t FillColl(Producer& p, const Start& start, const Descriptor& d) {
+    const auto& c = d.coll;
+    return FillCollOf(p, start, d.rank, c, NameOf(kFuncNames, c.func), NameOf(kDatatypeNames, c.datatype),
+                      NameOf(kAlgoNames, c.algo), NameOf(kProtoNames, c.proto));
+  }
+
+  static uint64_t FillP2p(Producer& p, const Start& start, const Descriptor& d) {
+    const auto& c = d.p2p;
+    return FillP2pOf(p, start, d.rank, c, NameOf(kFuncNames, c.func), NameOf(kDatatypeNames, c.datatype));
+  }
+
+  static constexpr Fill<Descriptor> kFill[] = {
+      FillGroup, FillColl, FillP2p, FillProxyOp, FillProxyStep, FillProxyCtrl,
+  };
+  static constexpr uint64_t kProxyEvents = abi::kProxyEvents;
+};
+
+struct V2 {
+  using Descriptor = nccl_abi::v2::Descriptor;
+
+  static constexpr Fill<Descriptor> kFill[] = {
+      FillGroup, FillNamedColl, FillNamedP2p, FillProxyOp, FillProxyStep, FillProxyCtrl,
+  };
+  static constexpr uint64_t kProxyEvents = abi::kProxyEvents;
+};
+
+struct V3 {
+  using Descriptor = nccl_abi::v3::Descriptor;
+
+  /** No GPU time yet: 0. */
+  static uint64_t FillKernelCh(Producer& p, const Start& start, const Descriptor& d) {
+    return StartKernelCh(p, start, d.kernelCh.channelId, 0);
+  }
+
+  static constexpr Fill<Descriptor> kFill[] = {
+      FillGroup, FillNamedColl, FillNamedP2p, FillProxyOp, FillProxyStep, FillProxyCtrl, FillKernelCh, FillNetPlugin,
+  };
+  static constexpr uint64_t kProxyEvents = abi::kProxyEvents;
+};
+
+}  // namespace
+
+template <>
+nccl_abi::Result StartEvent(void* context, void** handle, nccl_abi::v1::Descriptor* descriptor) {
+  return StartWith<V1>(context, handle, descriptor);
+}
+
+template <>
+nccl_abi::Result StartEvent(void* context, void** handle, nccl_abi::v2::Descriptor* descriptor) {
+  return StartWith<V2>(context, handle, descriptor);
+}
+
+template <>
+nccl_abi::Result StartEvent(void* context, void** handle, nccl_abi::v3::Descriptor* descriptor) {
+  return StartWith<V3>(context, handle, descriptor);
+}
+
+}  // namespace nccl_trace::abi

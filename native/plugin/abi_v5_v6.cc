@@ -1,0 +1,114 @@
+// Decoder of NCCL 2.28 (v5) and 2.29 (v6): the two agree on every field that both have, and v5 has no copy engine.
+
+#include <stddef.h>
+
+#include "plugin/abi_starts.h"
+
+namespace nccl_trace::abi {
+namespace {
+
+// v6's members for the copy engine, as they lie in Descriptor::bytes.
+
+struct CeColl {
+  uint64_t seqNumber;
+  const char* func;
+  const void* sendBuff;
+  void* recvBuff;
+  size_t count;
+  int32_t root;
+  const char* datatype;
+  const char* syncStrategy;
+  uint8_t intraBatchSync;
+  uint32_t batchSize;
+  uint32_t numBatches;
+  uint32_t ceSeqNum;
+  void* stream;
+};
+static_assert(sizeof(CeColl) == sizeof(nccl_abi::Descriptor::bytes), "ABI");
+static_assert(offsetof(CeColl, count) == 56 - 24 && offsetof(CeColl, root) == 64 - 24, "ABI");
+static_assert(offsetof(CeColl, datatype) == 72 - 24 && offsetof(CeColl, syncStrategy) == 80 - 24, "ABI");
+static_assert(offsetof(CeColl, intraBatchSync) == 88 - 24 && offsetof(CeColl, batchSize) == 92 - 24, "ABI");
+static_assert(offsetof(CeColl, ceSeqNum) == 100 - 24 && offsetof(CeColl, stream) == 104 - 24, "ABI");
+
+struct CeSync {
+  uint8_t isComplete;
+  int32_t nRanks;
+};
+static_assert(offsetof(CeSync, nRanks) == 28 - 24, "ABI");
+
+struct CeBatch {
+  int32_t numOps;
+  size_t totalBytes;
+  uint8_t useIntraSync;
+};
+static_assert(offsetof(CeBatch, totalBytes) == 32 - 24 && offsetof(CeBatch, useIntraSync) == 40 - 24, "ABI");
+
+template <typename Member>
+Member MemberOf(const nccl_abi::Descriptor& d) {
+  Member member;
+  __builtin_memcpy(&member, d.bytes, sizeof(member));
+  return member;
+}
+
+struct V5AndV6 {
+  using Descriptor = nccl_abi::Descriptor;
+
+  static uint64_t FillColl(Producer& p, const Start& start, const Descriptor& d) {
+    const auto& c = d.coll;
+    return StartColl(p, start,
+                     {d.rank, c.seqNumber, c.count, c.func, c.datatype, c.algo, c.proto, Number(c.parentGroup), c.root,
+                      c.nChannels, c.nWarps, Number(c.sendBuff), Number(c.recvBuff), 0});
+  }
+
+  static uint64_t FillP2p(Producer& p, const Start& start, const Descriptor& d) {
+    const auto& c = d.p2p;
+    return StartP2p(
+        p, start, {d.rank, Number(c.buff), c.count, c.func, c.datatype, c.nChannels, Number(c.parentGroup), c.peer, 0});
+  }
+
+  static uint64_t FillCollApi(Producer& p, const Start& start, const Descriptor& d) {
+    const auto& c = d.collApi;
+    return StartApi(p, rank_file::kStartCollApi, start,
+                    {c.count, c.func, c.datatype, Number(c.stream), c.root, Flag(c.graphCaptured)});
+  }
+
+  static uint64_t FillP2pApi(Producer& p, const Start& start, const Descriptor& d) {
+    const auto& c = d.p2pApi;
+    return StartApi(p, rank_file::kStartP2pApi, start,
+                    {c.count, c.func, c.datatype, Number(c.stream), -1, Flag(c.graphCaptured)});
+  }
+
+  static uint64_t FillCeColl(Producer& p, const Start& start, const Descriptor& d) {
+    const CeColl c = MemberOf<CeColl>(d);
+    return StartCeColl(
+        p, start,
+        {d.rank, c.seqNumber, c.count, c.func, c.datatype, c.syncStrategy, c.intraBatchSync != 0, c.root, c.ceSeqNum,
+         c.batchSize, c.numBatches, Number(c.stream), Number(c.sendBuff), Number(c.recvBuff), 0});
+  }
+
+  static uint64_t FillCeSync(Producer& p, const Start& start, const Descriptor& d) {
+    const CeSync c = MemberOf<CeSync>(d);
+    return StartCeSync(p, start, c.isComplete != 0, c.nRanks);
+  }
+
+  static uint64_t FillCeBatch(Producer& p, const Start& start, const Descriptor& d) {
+    const CeBatch c = MemberOf<CeBatch>(d);
+    return StartCeBatch(p, start, c.numOps, c.totalBytes, c.useIntraSync != 0);
+  }
+
+  static constexpr Fill<Descriptor> kFill[] = {
+      FillGroup,     FillColl,         FillP2p,       FillProxyOp,  FillProxyStep,
+      FillProxyCtrl, FillKernelCh,     FillNetPlugin, FillGroupApi, FillCollApi,
+      FillP2pApi,    FillKernelLaunch, FillCeColl,    FillCeSync,   FillCeBatch,
+  };
+  static constexpr uint64_t kProxyEvents = abi::kProxyEvents;
+};
+
+}  // namespace
+
+template <>
+nccl_abi::Result StartEvent(void* context, void** handle, nccl_abi::Descriptor* descriptor) {
+  return StartWith<V5AndV6>(context, handle, descriptor);
+}
+
+}  // namespace nccl_trace::abi

@@ -1,0 +1,82 @@
+#include "plugin/file_copy.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "plugin/ring.h"
+
+namespace nccl_trace {
+namespace {
+
+// Slots below a ring's head may still be on their way (the head is stored without order against them), so each pass
+// goes back this far.
+constexpr uint64_t kOverlap = 256;
+
+/** Word by word, because a producer may be storing to any of them. Acquire: see the order in ring.h. */
+void CopyWords(uint64_t* to, const uint8_t* from, uint64_t bytes) {
+  const uint64_t* words = reinterpret_cast<const uint64_t*>(from);
+  for (uint64_t i = 0; i < bytes / sizeof(uint64_t); ++i) to[i] = __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
+}
+
+bool WriteAll(int fd, const void* data, uint64_t bytes, uint64_t offset) {
+  const uint8_t* at = static_cast<const uint8_t*>(data);
+  while (bytes > 0) {
+    const ssize_t wrote = pwrite(fd, at, bytes, static_cast<off_t>(offset));
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return false;
+    at += wrote;
+    offset += static_cast<uint64_t>(wrote);
+    bytes -= static_cast<uint64_t>(wrote);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool FileCopy::CopyHeader(const Image& image) {
+  return Copy(image, 0, rank_file::kHeaderBytes + sizeof(rank_file::AreaEntry) * plan_->area_count);
+}
+
+bool FileCopy::CopyAreas(const Image& image) {
+  for (uint32_t area = 0; area < plan_->area_count; ++area) {
+    const bool done = area <= plan_->overflow ? CopyRing(image, area) : CopyTable(image, area);
+    if (!done) return false;
+  }
+  return CopyChangingHeader(image);
+}
+
+bool FileCopy::CopyRing(const Image& image, uint32_t index) {
+  const rank_file::AreaEntry& area = plan_->areas[index];
+  const uint64_t head = Load(image.live(area)->head);
+  uint64_t from = copied_[index] > kOverlap ? copied_[index] - kOverlap : 0;
+  // The shared ring's producers take positions first and fill them whenever they run again.
+  const bool all_again = index == plan_->overflow && head != copied_[index];
+  if (all_again || head - from > area.capacity) from = head > area.capacity ? head - area.capacity : 0;
+  if (!CopySlots(image, area, from, head)) return false;
+  copied_[index] = head;
+  return Copy(image, area.live_offset, area.slots_offset - area.live_offset);
+}
+
+/** Positions [from, to): at most two stretches of the ring. */
+bool FileCopy::CopySlots(const Image& image, const rank_file::AreaEntry& area, uint64_t from, uint64_t to) {
+  while (from < to) {
+    const uint64_t index = from & (area.capacity - 1);
+    const uint64_t stretch = to - from < area.capacity - index ? to - from : area.capacity - index;
+    if (!Copy(image, area.slots_offset + index * rank_file::kSlotBytes, stretch * rank_file::kSlotBytes)) return false;
+    from += stretch;
+  }
+  return true;
+}
+
+bool FileCopy::Copy(const Image& image, uint64_t offset, uint64_t bytes) {
+  while (bytes > 0) {
+    const uint64_t piece = bytes < kPiece ? bytes : kPiece;
+    CopyWords(piece_, image.base + offset, piece);
+    if (!WriteAll(fd_, piece_, piece, offset)) return false;
+    offset += piece;
+    bytes -= piece;
+  }
+  return true;
+}
+
+}  // namespace nccl_trace

@@ -1,0 +1,50 @@
+// Copies an image that is not the file itself into the file, piece by piece, while producers go on writing into it.
+// Slots prove themselves, so a copy needs no handshake with anybody. For the recorder's thread only.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_FILE_COPY_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_FILE_COPY_H_
+
+#include "plugin/image.h"
+
+namespace nccl_trace {
+
+class FileCopy {
+ public:
+  void Use(int fd, const Plan* plan) {
+    fd_ = fd;
+    plan_ = plan;
+  }
+  bool has_file() const { return fd_ >= 0; }
+  int fd() const { return fd_; }
+
+  /** All of the header. */
+  bool CopyHeader(const Image& image);
+  /** What rings have gained since the last time, all tables, then the changing half of the header. */
+  bool CopyAreas(const Image& image);
+  bool CopyTable(const Image& image, uint32_t area) {
+    const rank_file::AreaEntry& entry = plan_->areas[area];
+    return Copy(image, entry.live_offset, End(entry) - entry.live_offset);
+  }
+  bool CopyChangingHeader(const Image& image) {
+    return Copy(image, rank_file::kHeaderFixedBytes, rank_file::kHeaderBytes - rank_file::kHeaderFixedBytes);
+  }
+
+ private:
+  static constexpr uint64_t kPiece = 1 << 16;
+
+  static uint64_t End(const rank_file::AreaEntry& area) {
+    return area.slots_offset + uint64_t{area.capacity} * rank_file::kSlotBytes;
+  }
+  bool CopyRing(const Image& image, uint32_t area);
+  bool CopySlots(const Image& image, const rank_file::AreaEntry& area, uint64_t from, uint64_t to);
+  bool Copy(const Image& image, uint64_t offset, uint64_t bytes);
+
+  int fd_;
+  const Plan* plan_;
+  uint64_t copied_[kMaxAreas];  // positions copied so far
+  uint64_t piece_[kPiece / sizeof(uint64_t)];
+};
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_FILE_COPY_H_

@@ -1,0 +1,76 @@
+#include "plugin/host_facts.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plugin/small_file.h"
+
+namespace nccl_trace {
+namespace {
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+uint64_t LeadingNumber(const char* text) {
+  uint64_t number = 0;
+  for (; *text >= '0' && *text <= '9'; ++text) number = number * 10 + static_cast<uint64_t>(*text - '0');
+  return number;
+}
+
+/** "3c7d24c8-11a5-...": 32 digits and hyphens. */
+void ReadBootId(uint8_t (&boot_id)[16]) {
+  char text[64];
+  if (!ReadSmallFile("/proc/sys/kernel/random/boot_id", text, sizeof(text))) return;
+  int digits = 0;
+  for (const char* c = text; *c != '\0' && digits < 32; ++c) {
+    const int digit = HexDigit(*c);
+    if (digit < 0) continue;
+    boot_id[digits / 2] = static_cast<uint8_t>(boot_id[digits / 2] << 4 | digit);
+    ++digits;
+  }
+}
+
+/** The link reads "pid:[4026531836]". */
+uint64_t ReadPidNamespace() {
+  char target[64] = "";
+  if (readlink("/proc/self/ns/pid", target, sizeof(target) - 1) <= 0) return 0;
+  const char* bracket = strchr(target, '[');
+  return bracket != nullptr ? LeadingNumber(bracket + 1) : 0;
+}
+
+/** Field 22. The second field, the program's name in parentheses, may contain anything: count from its end. */
+uint64_t ReadProcessStart() {
+  char text[1024];
+  if (!ReadSmallFile("/proc/self/stat", text, sizeof(text))) return 0;
+  const char* at = strrchr(text, ')');
+  for (int field = 2; at != nullptr && field < 22; ++field) at = strchr(at + 1, ' ');
+  return at != nullptr ? LeadingNumber(at + 1) : 0;
+}
+
+/** The executable's name: never its arguments, which may carry secrets. */
+void ReadProgram(char (&program)[64]) {
+  char path[4096];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+  if (length <= 0) return;
+  path[length] = '\0';
+  const char* slash = strrchr(path, '/');
+  snprintf(program, sizeof(program), "%.63s", slash != nullptr ? slash + 1 : path);
+}
+
+}  // namespace
+
+HostFacts CollectHostFacts() {
+  HostFacts facts;
+  ReadBootId(facts.boot_id);
+  facts.pid_namespace = ReadPidNamespace();
+  facts.process_start = ReadProcessStart();
+  gethostname(facts.host_name, sizeof(facts.host_name) - 1);
+  ReadProgram(facts.program);
+  return facts;
+}
+
+}  // namespace nccl_trace

@@ -1,0 +1,23 @@
+// Which process this is, cluster-wide and for people: from /proc and the kernel. For the recorder's thread only.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_HOST_FACTS_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_HOST_FACTS_H_
+
+#include <stdint.h>
+
+namespace nccl_trace {
+
+/** What could not be found out stays zero. */
+struct HostFacts {
+  uint8_t boot_id[16] = {};
+  uint64_t pid_namespace = 0;
+  uint64_t process_start = 0;  // clock ticks since boot
+  char host_name[64] = "";
+  char program[64] = "";
+};
+
+HostFacts CollectHostFacts();
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_HOST_FACTS_H_

@@ -1,0 +1,162 @@
+// How many before this one: the counts by which readers join the two ends of a transfer, or all ranks of a
+// collective, without ever counting records that may have been lost. They go on while events are muted.
+//
+// A count that cannot be kept is flagged on its record (kOrdinalNotAbsolute) and counted in ordinals_lost: such a
+// record joins nothing, which is better than joining the wrong thing.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_ORDINALS_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_ORDINALS_H_
+
+#include <stdint.h>
+
+#include <atomic>
+
+#include "format/rank_file.h"
+#include "plugin/ring.h"
+
+namespace nccl_trace {
+
+struct Ordinal {
+  uint32_t value;
+  uint16_t flags;  // 0 or kOrdinalNotAbsolute
+};
+
+constexpr Ordinal kNoOrdinal = {0, rank_file::kOrdinalNotAbsolute};
+
+/**
+ * ProxyOps per connection: (context, channel, peer, direction). All operations of a connection come from one progress
+ * thread, so the table belongs to a producer. Open addressing over a fixed number of entries.
+ */
+class ConnectionOrdinals {
+ public:
+  struct Entry {
+    uint64_t context;
+    uint64_t connection;  // 0: empty
+    uint32_t next;
+    uint32_t reserved;
+    uint64_t reserved2;
+  };
+  static_assert(sizeof(Entry) == 32, "two to a cache line");
+
+  /** `capacity`: a power of two. Zeroed memory is an empty table. */
+  void Use(Entry* entries, uint32_t capacity) {
+    entries_ = entries;
+    mask_ = capacity - 1;
+  }
+  void Clear();
+
+  Ordinal Next(uint64_t context, uint32_t channel, uint32_t peer, bool is_send) {
+    if (Unlikely(entries_ == nullptr || context == 0)) return kNoOrdinal;
+    const uint64_t connection = uint64_t{peer} << 32 | uint64_t{channel & 0xFF} << 8 | uint64_t{is_send} << 1 | 1;
+    const uint64_t hash = (connection ^ rank_file::RotateLeft(context, 18)) * kMultiplier;
+    for (uint64_t probe = 0; probe < kProbes; ++probe) {
+      Entry& entry = entries_[((hash >> 40) + probe) & mask_];
+      if (entry.connection == connection && entry.context == context) return {entry.next++, 0};
+      if (entry.connection == 0) {
+        entry = {context, connection, 1, 0, 0};
+        return {0, 0};
+      }
+    }
+    return TakeFromEnded(context, connection, hash);
+  }
+
+ private:
+  static constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15u;
+  static constexpr uint64_t kProbes = 16;
+
+  /** No room near `hash`: reuses the entry of a communicator that has ended, else gives up. */
+  Ordinal TakeFromEnded(uint64_t context, uint64_t connection, uint64_t hash);
+
+  Entry* entries_ = nullptr;
+  uint64_t mask_ = 0;
+};
+
+/** P2ps of one communicator per (direction, peer). Any of its threads may count. */
+class PeerOrdinals {
+ public:
+  /** Allocates; at communicator init. Without memory, or with a nonsensical size, all its ordinals are lost. */
+  void Reset(int peers);
+
+  Ordinal Next(int32_t peer, bool is_receive) {
+    std::atomic<uint32_t>* counts = counts_.load(std::memory_order_relaxed);
+    if (Unlikely(static_cast<uint32_t>(peer) >= peers_.load(std::memory_order_relaxed))) return kNoOrdinal;
+    return {counts[static_cast<uint32_t>(peer) * 2 + is_receive].fetch_add(1, std::memory_order_relaxed), 0};
+  }
+
+ private:
+  // Set while the communicator is not in use yet; NCCL orders init before its other callbacks. The array is never
+  // freed, only used again: a late callback of the last owner may still be counting in it.
+  std::atomic<std::atomic<uint32_t>*> counts_;
+  std::atomic<uint32_t> peers_;
+  uint32_t capacity_;
+};
+
+/**
+ * Collectives of one communicator per (function, seqNumber): 0 unless a captured graph replays them, because
+ * replays do not advance NCCL's sequence.
+ *
+ * Direct-mapped: one row per function, one column per seqNumber modulo 64. What was evicted by a newer sequence is
+ * lost. All ranks of a communicator see the same starts in the same order, and the row is chosen by the function's
+ * name, so all ranks lose alike.
+ */
+class ReplayOrdinals {
+ public:
+  void Reset();
+
+  /** `function_row`: FunctionRow(name), the same in every process. */
+  Ordinal Next(uint32_t function_row, uint64_t sequence) {
+    std::atomic<uint64_t>& cell = cells_[function_row & (kRows - 1)][sequence & (kColumns - 1)];
+    Ordinal ordinal = {0, 0};
+    // Load and store, not one locked operation, which would cost more than the rest of the record. Two threads that
+    // start collectives of one communicator at the same instant (a replay's callback and a launch) come in an order of
+    // their own on every rank anyway; both words a reader could get are whole.
+    cell.store(After(cell.load(std::memory_order_relaxed), function_row, static_cast<uint32_t>(sequence), ordinal),
+               std::memory_order_relaxed);
+    return ordinal;
+  }
+
+ private:
+  static constexpr uint32_t kRows = 16;
+  static constexpr uint32_t kColumns = 64;
+  // A cell:  sequence:32  function:8  lost:1  used:1  count:22
+  static constexpr uint64_t kMaxCount = (uint64_t{1} << 22) - 1;
+  static constexpr uint64_t kUsed = uint64_t{1} << 22;
+  static constexpr uint64_t kLost = uint64_t{1} << 23;
+  static constexpr int kFunctionShift = 24;
+  static constexpr int kSequenceShift = 32;
+
+  static uint64_t After(uint64_t cell, uint32_t function_row, uint32_t sequence, Ordinal& ordinal) {
+    const uint64_t key = uint64_t{sequence} << kSequenceShift | uint64_t{function_row & 0xFF} << kFunctionShift;
+    if ((cell & kUsed) == 0) return key | kUsed | 1;
+    const uint64_t count = cell & kMaxCount;
+    if (cell >> kFunctionShift == key >> kFunctionShift) {
+      if (Unlikely((cell & kLost) != 0 || count == kMaxCount)) {
+        ordinal = kNoOrdinal;
+        return cell | kLost;
+      }
+      ordinal.value = static_cast<uint32_t>(count);
+      return cell + 1;
+    }
+    // Another sequence, or a function in the same row. Newer by its number: never seen. Else it may have been evicted.
+    const bool same_function = ((cell ^ key) >> kFunctionShift & 0xFF) == 0;
+    const bool newer = static_cast<int32_t>(sequence - static_cast<uint32_t>(cell >> kSequenceShift)) > 0;
+    if (same_function && newer) return key | kUsed | 1;
+    ordinal = kNoOrdinal;
+    return key | kUsed | kLost;
+  }
+
+  std::atomic<uint64_t> cells_[kRows][kColumns];
+};
+
+/** The row of a function's name: the same on every rank. NCCL's own names all have rows of their own (a test). */
+constexpr uint8_t FunctionRow(const char* name) {
+  uint32_t hash = 2166136261u;
+  for (uint32_t i = 0; name[i] != '\0' && i < rank_file::kMaxStringBytes; ++i) {
+    hash = (hash ^ static_cast<uint8_t>(name[i])) * 16777619u;
+  }
+  return static_cast<uint8_t>(hash >> 22);
+}
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_ORDINALS_H_

@@ -1,0 +1,107 @@
+#include "plugin/plan.h"
+
+namespace nccl_trace {
+namespace {
+
+using rank_file::AreaClass;
+
+constexpr uint64_t kFewestSlots = 256;
+// Below this, one proxy thread's rings are worth more than room for others.
+constexpr uint64_t kBudgetForSeveral = uint64_t{4} << 20;
+// The 24 position bits of a slot tell laps of no larger rings apart (schemas/rank-file.md).
+constexpr uint64_t kMostSlots = uint64_t{1} << 23;
+
+uint64_t PowerOfTwoUpTo(uint64_t number) { return uint64_t{1} << (63 - __builtin_clzll(number | 1)); }
+
+uint64_t Clamp(uint64_t low, uint64_t number, uint64_t high) {
+  return number < low ? low : number > high ? high : number;
+}
+
+uint64_t AlignUp(uint64_t number, uint64_t alignment) { return (number + alignment - 1) / alignment * alignment; }
+
+uint32_t SlotsFor(uint64_t bytes) {
+  return static_cast<uint32_t>(Clamp(kFewestSlots, PowerOfTwoUpTo(bytes / rank_file::kSlotBytes), kMostSlots));
+}
+
+/** Lays one area after the other. */
+class Layout {
+ public:
+  explicit Layout(Plan& plan) : plan_(plan) {}
+
+  uint32_t Add(AreaClass area_class, uint32_t capacity, uint32_t folds, uint32_t clock_interval_ms = 0) {
+    rank_file::AreaEntry& area = plan_.areas[plan_.area_count];
+    area.area_class = area_class;
+    area.capacity = capacity;
+    area.fold_capacity = folds;
+    area.clock_interval_ms = clock_interval_ms;
+    return plan_.area_count++;
+  }
+
+  /** A ring. A tiny one gets fewer fold entries: they should not outweigh the records. */
+  uint32_t AddRing(AreaClass area_class, uint64_t bytes, uint32_t most_folds) {
+    const uint32_t capacity = SlotsFor(bytes);
+    return Add(area_class, capacity, most_folds < capacity / 16 ? most_folds : capacity / 16);
+  }
+
+  void Place() {
+    uint64_t at = rank_file::kHeaderBytes + sizeof(rank_file::AreaEntry) * plan_.area_count;
+    for (uint32_t i = 0; i < plan_.area_count; ++i) {
+      rank_file::AreaEntry& area = plan_.areas[i];
+      area.live_offset = AlignUp(at, rank_file::kAreaAlignment);
+      area.folds_offset = area.live_offset + sizeof(rank_file::AreaLive);
+      area.slots_offset =
+          AlignUp(area.folds_offset + area.fold_capacity * sizeof(rank_file::Fold), rank_file::kAreaAlignment);
+      at = area.slots_offset + uint64_t{area.capacity} * rank_file::kSlotBytes;
+    }
+    plan_.file_bytes = AlignUp(at, rank_file::kChunkAlignment);
+  }
+
+ private:
+  Plan& plan_;
+};
+
+/** Proxy thread `i` gets 1/PartOf of what all share: equal parts, or 1/2, 1/4, 1/8, 1/8. */
+uint64_t PartOf(ExpectedProxies expected, uint32_t i) {
+  if (!expected.first_is_busiest) return expected.count;
+  return uint64_t{1} << (i + 1 < expected.count ? i + 1 : expected.count - 1);
+}
+
+}  // namespace
+
+ExpectedProxies ExpectProxies(bool rank_known, int ranks, int nodes) {
+  if (rank_known || ranks <= 0 || nodes <= 0) return {kProxiesOfOneRank, true};
+  return {static_cast<uint32_t>(Clamp(1, static_cast<uint64_t>(ranks / nodes), kMaxProxyThreads)), false};
+}
+
+Plan MakePlan(uint64_t budget, ExpectedProxies expected) {
+  Plan plan = {};
+  Layout layout(plan);
+  if (expected.first_is_busiest && budget < kBudgetForSeveral) expected.count = 1;
+  plan.proxies = expected.count;
+  for (uint32_t i = 0; i < expected.count; ++i) {
+    const uint64_t part = PartOf(expected, i);
+    layout.AddRing(rank_file::kRingSteps, budget / 2 / part, 512);
+    layout.AddRing(rank_file::kRingOps, budget / 8 / part, 64);
+  }
+  // Host rings fold as well: more communicators than expected bring more progress threads, which then live here.
+  plan.first_host = plan.area_count;
+  for (uint32_t i = 0; i < kHostRings; ++i) layout.AddRing(rank_file::kRingHost, budget / 4 / kHostRings, 64);
+  plan.overflow = layout.AddRing(rank_file::kRingOverflow, budget / 16, 0);
+
+  const uint64_t entries = PowerOfTwoUpTo(budget >> 14);
+  const auto table = [&](AreaClass area_class, uint64_t fewest, uint64_t most, uint32_t slots, uint32_t interval) {
+    return layout.Add(area_class, static_cast<uint32_t>(Clamp(fewest, entries, most)) * slots, 0, interval);
+  };
+  plan.communicators = table(rank_file::kTableCommunicators, 16, kMaxCommunicators, rank_file::kCommunicatorSlots, 0);
+  plan.strings = table(rank_file::kTableStrings, 64, 256, rank_file::kStringSlots, 0);
+  plan.leases = table(rank_file::kTableLeases, 32, kMaxLeases, rank_file::kLeaseSlots, 0);
+  plan.heartbeat = table(rank_file::kTableHeartbeat, 2, 2, rank_file::kClockSampleSlots, 0);
+  plan.first_clock = plan.area_count;
+  for (const uint32_t interval : kClockIntervalsMs) {
+    table(rank_file::kTableClock, 16, 256, rank_file::kClockSampleSlots, interval);
+  }
+  layout.Place();
+  return plan;
+}
+
+}  // namespace nccl_trace

@@ -1,0 +1,41 @@
+// What one NCCL thread records into. A callback finds its producer through the library's only thread-local variable,
+// and the producer has everything else; so a callback reads no shared memory but a few words that never change.
+//
+// Life: a thread's first callback takes a producer (Recorder::Attach), its end gives it back (a pthread key's
+// destructor), the next thread goes on in the same rings under a new lease. Threads beyond the pool share the last
+// producer, whose ring is the overflow ring and which has no private memory at all.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_PRODUCER_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_PRODUCER_H_
+
+#include <atomic>
+
+#include "plugin/ctrl_edges.h"
+#include "plugin/last_starts.h"
+#include "plugin/ordinals.h"
+#include "plugin/ring.h"
+
+namespace nccl_trace {
+
+struct alignas(rank_file::kAreaAlignment) Producer {
+  Ring* steps;              // ProxySteps, their states and stops
+  Ring* rest;               // everything else; the same ring for threads that are no proxies
+  LastStarts* last_starts;  // null: this producer finds no repeated starts
+  ConnectionOrdinals connections;
+  CtrlEdges ctrl;
+
+  // Taken by compare-and-swap (acquire) in Attach, given back with release in Retire: the next owner sees all that
+  // the last one left behind.
+  std::atomic<uint32_t> taken;
+  uint64_t leases[2];
+
+  bool shared() const { return rest->shared; }
+  Ring& RingFor(uint64_t handle) const { return steps->Owns(handle) ? *steps : *rest; }
+};
+
+/** Null until the thread's first callback, and again after a fork. */
+extern __thread Producer* current_producer __attribute__((visibility("hidden")));
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_PRODUCER_H_

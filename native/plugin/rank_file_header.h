@@ -1,0 +1,35 @@
+// The file's header and directory, filled in once. For the recorder's thread only.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_RANK_FILE_HEADER_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_RANK_FILE_HEADER_H_
+
+#include "plugin/clock.h"
+#include "plugin/host_facts.h"
+#include "plugin/image.h"
+#include "plugin/settings.h"
+
+namespace nccl_trace {
+
+constexpr uint32_t kCopyIntervalMs = 2'000;
+constexpr const char* kRecorderVersion = "0.1.0";
+
+struct HeaderFacts {
+  const Settings* settings;
+  const HostFacts* host;
+  const Plan* plan;
+  uint64_t tag;
+  uint64_t event_mask;
+  uint32_t tick_source;
+  uint64_t tick_hz;
+  ClockSample start;
+};
+
+/** Writes header and directory, the checksum last. `life` stays kCreating. */
+void WriteHeader(const Image& image, const HeaderFacts& facts);
+
+/** CRC-32 as zlib's, of `bytes` bytes. */
+uint32_t Crc32(const void* data, uint64_t bytes);
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_RANK_FILE_HEADER_H_

@@ -1,0 +1,159 @@
+#include "plugin/rank_file_place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+namespace nccl_trace {
+namespace {
+
+constexpr int kMostNames = 100;
+
+/** mkdir -p. Folders that exist are left as they are. */
+bool MakeFolders(const char* folder) {
+  char path[PATH_MAX];
+  snprintf(path, sizeof(path), "%s", folder);
+  for (char* slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
+    if (slash != nullptr) *slash = '\0';
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+      // A parent that may not be written, or may not be looked into, but exists: the next step tells.
+      const int error = errno;
+      if (access(path, F_OK) != 0) {
+        errno = error;
+        return false;
+      }
+    }
+    if (slash == nullptr) return true;
+    *slash = '/';
+  }
+}
+
+/** The names to try: rank00003.bin, rank00003.<pid>.bin, rank00003.<pid>.2.bin ... */
+void FileName(const Settings& settings, const HostFacts& host, int attempt, char* name, size_t size) {
+  const int pid = getpid();
+  char stem[96];
+  if (settings.rank.rank >= 0) {
+    snprintf(stem, sizeof(stem), "rank%05d", settings.rank.rank);
+  } else {
+    snprintf(stem, sizeof(stem), "rank-%.60s-%d", host.host_name, pid);
+    ++attempt;  // its pid is already there
+  }
+  if (attempt == 0 || (attempt == 1 && settings.rank.rank < 0)) {
+    snprintf(name, size, "%s.bin", stem);
+  } else if (attempt == 1) {
+    snprintf(name, size, "%s.%d.bin", stem, pid);
+  } else if (settings.rank.rank < 0) {
+    snprintf(name, size, "%s.%d.bin", stem, attempt);
+  } else {
+    snprintf(name, size, "%s.%d.%d.bin", stem, pid, attempt);
+  }
+}
+
+bool OpenNew(const char* folder, const Settings& settings, const HostFacts& host, RankFile& file) {
+  for (int attempt = 0; attempt < kMostNames; ++attempt) {
+    char name[128];
+    FileName(settings, host, attempt, name, sizeof(name));
+    if (snprintf(file.path, sizeof(file.path), "%s/%s", folder, name) >= PATH_MAX) {
+      errno = ENAMETOOLONG;
+      return false;
+    }
+    file.fd = open(file.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file.fd >= 0) return true;
+    if (errno != EEXIST) return false;
+  }
+  return false;
+}
+
+/**
+ * Reserved by writing: a hole that finds no room when it is first stored to is a SIGBUS in the training job, and
+ * fallocate's unwritten extents may still need room for their conversion.
+ */
+bool WriteZeros(int fd, uint64_t bytes) {
+  constexpr uint64_t kPiece = uint64_t{1} << 20;
+  void* zeros = calloc(1, kPiece);
+  if (zeros == nullptr) {
+    errno = ENOMEM;
+    return false;
+  }
+  uint64_t done = 0;
+  while (done < bytes) {
+    const uint64_t left = bytes - done;
+    const ssize_t wrote = pwrite(fd, zeros, left < kPiece ? left : kPiece, static_cast<off_t>(done));
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) break;
+    done += static_cast<uint64_t>(wrote);
+  }
+  const int error = errno;
+  free(zeros);
+  errno = error;
+  return done == bytes;
+}
+
+/**
+ * Elsewhere a store can be a network round trip, or a SIGBUS when copy-on-write finds no room (btrfs, ZFS, NFS,
+ * Lustre, FUSE ...). overlayfs is on the list because it is every container's root: it hands a new file's pages to
+ * the upper layer, which is a local file system wherever one is found in practice.
+ */
+bool MayBeMapped(int fd) {
+  struct statfs fs;
+  if (fstatfs(fd, &fs) != 0) return false;
+  switch (static_cast<uint64_t>(fs.f_type)) {
+    case EXT4_SUPER_MAGIC:  // also ext2 and ext3
+    case 0x58465342:        // XFS
+    case TMPFS_MAGIC:
+    case OVERLAYFS_SUPER_MAGIC:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+void FolderOf(const Settings& settings, char (&folder)[PATH_MAX]) {
+  char here[PATH_MAX] = "";
+  if (settings.directory[0] != '/' && getcwd(here, sizeof(here)) == nullptr) here[0] = '\0';
+  const int length = snprintf(folder, PATH_MAX, "%s%s%s%s%s", here, here[0] != '\0' ? "/" : "", settings.directory,
+                              settings.run_id[0] != '\0' ? "/" : "", settings.run_id);
+  if (length >= PATH_MAX) folder[0] = '\0';  // no such folder: the file will not be created
+}
+
+void CreateRankFile(const char* folder, const Settings& settings, const HostFacts& host, uint64_t bytes,
+                    RankFile& file) {
+  file.fd = -1;
+  file.error = 0;
+  if (!MakeFolders(folder)) {
+    file.failed = "create the folder";
+    file.error = errno;
+    snprintf(file.path, sizeof(file.path), "%s", folder);
+    return;
+  }
+  if (!OpenNew(folder, settings, host, file)) {
+    file.failed = "create";
+    file.error = errno;
+    return;
+  }
+  if (WriteZeros(file.fd, bytes)) return;
+  file.failed = "reserve space for";
+  file.error = errno;
+  // Half a file helps nobody, and the disk may be full because of us. It is ours: we made it a moment ago.
+  unlink(file.path);
+  close(file.fd);
+  file.fd = -1;
+}
+
+Image MapRankFile(const RankFile& file, uint64_t bytes) {
+  if (!MayBeMapped(file.fd)) return {};
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, 0);
+  if (memory == MAP_FAILED) return {};
+  PreFault(memory, bytes);
+  return {static_cast<uint8_t*>(memory), bytes, rank_file::kInFile};
+}
+
+}  // namespace nccl_trace

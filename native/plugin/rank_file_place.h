@@ -1,0 +1,34 @@
+// Where the rank file lies and how it comes into being: folders, name, space, mapping. For the recorder's thread only:
+// each of these calls may hang for minutes on a dead network mount.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_RANK_FILE_PLACE_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_RANK_FILE_PLACE_H_
+
+#include <limits.h>
+
+#include "plugin/host_facts.h"
+#include "plugin/image.h"
+#include "plugin/settings.h"
+
+namespace nccl_trace {
+
+struct RankFile {
+  int fd;              // -1: there is none, and
+  int error;           // errno says why
+  const char* failed;  // and this what was being done
+  char path[PATH_MAX];
+};
+
+/** The folder `$NCCL_TRACE_DIR[/<run id>]` as an absolute path: the process may change its directory later. */
+void FolderOf(const Settings& settings, char (&folder)[PATH_MAX]);
+
+/** A new file with `bytes` zeros really written, or none at all. Never an existing one. */
+void CreateRankFile(const char* folder, const Settings& settings, const HostFacts& host, uint64_t bytes,
+                    RankFile& file);
+
+/** The file's own pages, if its file system can be trusted with stores that must not fail or stall; else no image. */
+Image MapRankFile(const RankFile& file, uint64_t bytes);
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_RANK_FILE_PLACE_H_

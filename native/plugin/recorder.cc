@@ -1,0 +1,272 @@
+#include "plugin/recorder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "plugin/old_libc.h"
+
+namespace nccl_trace {
+
+// Zeroed memory, no constructor and no destructor: callbacks may come before main and after exit.
+Recorder recorder;
+__thread Producer* current_producer;
+
+namespace {
+
+constexpr uint64_t kCloseWaitMs = 200;
+
+/** 17 bits that no user-space pointer has, 15 of them random. */
+uint64_t MakeTag() {
+  uint64_t random = 0;
+  if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random)) {
+    random = (ReadClockNs(CLOCK_REALTIME) ^ static_cast<uint64_t>(getpid()) << 32) * 0x9E3779B97F4A7C15u;
+  }
+  return (random & rank_file::kHandleTagMask) | rank_file::kHandleTagFixedBits;
+}
+
+const char* PlacementText(rank_file::Placement placement) {
+  return placement == rank_file::kInFile ? "rings in the file" : "rings in memory, copied every 2 s";
+}
+
+}  // namespace
+
+void* Recorder::OpenCommunicator(const CommunicatorInfo& info, int known_events, int* mask, const Log& log) {
+  if (state_.load(std::memory_order_acquire) == kForkedAway) return nullptr;
+  pthread_mutex_lock(&mutex_);
+  void* context = nullptr;
+  if (state_.load(std::memory_order_relaxed) != kIdle || Start(info, log)) {
+    if (state_.load(std::memory_order_relaxed) == kRecording) {
+      if (communicators_.live_count() == 0) {
+        thread_.Request(rank_file::kRecording);
+        thread_.Await(rank_file::kRecording, kCloseWaitMs);
+      }
+      const uint32_t number = communicators_.Open(info, hot.Tick());
+      if (number == rank_file::kCommNone) {
+        __atomic_fetch_add(&image_.header().communicators_lost, 1, __ATOMIC_RELAXED);
+      }
+      context = reinterpret_cast<void*>(hot.context_prefix | uint64_t{number} << rank_file::kHandlePositionShift);
+      mask_of_nccl_ = mask;
+      // Other threads of NCCL read it at any time, relaxed.
+      __atomic_store_n(mask, static_cast<int>(event_mask_ & static_cast<uint64_t>(known_events)), __ATOMIC_RELAXED);
+    }
+  }
+  pthread_mutex_unlock(&mutex_);
+  return context;
+}
+
+void Recorder::CloseCommunicator(void* context) {
+  if (state_.load(std::memory_order_acquire) != kRecording) return;
+  const uint64_t handle = reinterpret_cast<uint64_t>(context);
+  if (HasEnded(handle)) return;  // NULL, garbage, or finalized before
+  pthread_mutex_lock(&mutex_);
+  if (communicators_.Close(static_cast<uint32_t>(rank_file::HandlePosition(handle)), hot.Tick()) &&
+      communicators_.live_count() == 0) {
+    mask_of_nccl_ = nullptr;  // libnccl may be unloaded from now on
+    thread_.Request(rank_file::kClosed);
+    thread_.Await(rank_file::kClosed, kCloseWaitMs);
+  }
+  pthread_mutex_unlock(&mutex_);
+}
+
+/** The first init of this process. False: nothing is recorded, now or later. */
+bool Recorder::Start(const CommunicatorInfo& info, const Log& log) {
+  Complaints complaints;
+  ReadSettings(order_.settings, complaints);
+  for (int i = 0; i < complaints.count(); ++i) log.Warn(complaints[i]);
+  if (order_.settings.event_mask == 0) {
+    log.Info("nccl-trace: recording nothing, as asked (NCCL_TRACE_EVENTS or NCCL_PROFILE_EVENT_MASK)");
+    state_.store(kStoodAside, std::memory_order_relaxed);
+    return false;
+  }
+  order_.plan =
+      MakePlan(order_.settings.ring_bytes, ExpectProxies(order_.settings.rank.rank >= 0, info.ranks, info.nodes));
+  order_.tag = MakeTag();
+  order_.event_mask = event_mask_ = order_.settings.event_mask;
+
+  scratch_ = static_cast<Scratch*>(MapAnonymous(sizeof(Scratch)));
+  const bool can_start = scratch_ != nullptr && pthread_key_create(&exit_key_, OnThreadExit) == 0 &&
+                         pthread_atfork(nullptr, nullptr, OnForkInChild) == 0 && thread_.Start(order_);
+  if (!can_start) {
+    StandAside(log, "not enough memory, threads or thread keys");
+    return false;
+  }
+  const Image image = thread_.AwaitImage();
+  if (image.base == nullptr) {
+    StandAside(log, "not enough memory for the rings (NCCL_TRACE_RING_MB)");
+    return false;
+  }
+  UseImage(image);
+  Announce(log);
+  // Release: a thread that sees kRecording sees everything above (partner: Attach).
+  state_.store(kRecording, std::memory_order_release);
+  return true;
+}
+
+void Recorder::StandAside(const Log& log, const char* why) {
+  char text[256];
+  snprintf(text, sizeof(text), "nccl-trace: not recording: %s", why);
+  log.Warn(text);
+  state_.store(kStoodAside, std::memory_order_relaxed);
+}
+
+void Recorder::UseImage(const Image& image) {
+  const Plan& plan = order_.plan;
+  image_ = image;
+  owner_ = getpid();
+  hot.tag = order_.tag;
+  hot.context_prefix = order_.tag | uint64_t{rank_file::kContextRing} << rank_file::kHandleRingShift;
+  hot.sample_every = order_.settings.sample_every;
+  hot.sample_multiple = ~uint64_t{0} / hot.sample_every + 1;  // 0 for 1: nothing exceeds the largest number
+  hot.tick_source = thread_.tick_source();
+  hot.edge_ticks = thread_.abandoned() ? 0 : thread_.tick_hz() / 10'000;
+
+  rank_file::FileHeader& header = image.header();
+  const auto table = [&](uint32_t area) -> const rank_file::AreaEntry& { return plan.areas[area]; };
+  const auto& communicators = table(plan.communicators);
+  communicators_.Use(image.slots(communicators), image.live(communicators), communicators.capacity);
+  const auto& strings = table(plan.strings);
+  strings_.Use(image.slots(strings), image.live(strings), strings.capacity, &header.strings_lost);
+  const auto& leases = table(plan.leases);
+  leases_.Use(image.slots(leases), image.live(leases), leases.capacity, &header.leases_lost);
+  UseRings(image);
+}
+
+void Recorder::UseRings(const Image& image) {
+  const Plan& plan = order_.plan;
+  for (uint32_t i = 0; i <= plan.overflow; ++i) {
+    const rank_file::AreaEntry& area = plan.areas[i];
+    Ring& ring = scratch_->rings[i];
+    ring.slots = image.slots(area);
+    ring.mask = area.capacity - 1;
+    ring.live = image.live(area);
+    ring.folds = image.folds(area);
+    ring.fold_mask = area.fold_capacity - 1;
+    ring.handle_prefix = rank_file::MakeHandle(hot.tag, i, 0);
+    ring.shared = i == plan.overflow;
+    ring.index = i;
+  }
+  for (uint32_t i = 0; i < plan.proxies; ++i) {
+    Producer& producer = scratch_->proxies[i];
+    producer.steps = &scratch_->rings[2 * i];
+    producer.rest = &scratch_->rings[2 * i + 1];
+    producer.last_starts = &scratch_->proxy_starts[i];
+    producer.connections.Use(scratch_->proxy_connections[i], 4096);
+  }
+  for (uint32_t i = 0; i < kHostRings; ++i) {
+    Producer& producer = scratch_->hosts[i];
+    producer.steps = producer.rest = &scratch_->rings[plan.first_host + i];
+    producer.last_starts = &scratch_->host_starts[i];
+    producer.connections.Use(scratch_->host_connections[i], 1024);
+  }
+  scratch_->overflow.steps = scratch_->overflow.rest = &scratch_->rings[plan.overflow];
+}
+
+/** "Is it recording?" is one grep. */
+void Recorder::Announce(const Log& log) {
+  char text[4600];
+  const unsigned long long mask = event_mask_;
+  const unsigned long long bytes = order_.plan.file_bytes;
+  if (thread_.abandoned()) {
+    snprintf(text, sizeof(text),
+             "nccl-trace: the rank file below %.2048s is not there after 2 s; recording into memory meanwhile",
+             order_.settings.directory);
+    log.Warn(text);
+    snprintf(text, sizeof(text), "nccl-trace: recording into memory, mode flight, mask 0x%llx, %llu bytes", mask,
+             bytes);
+  } else if (thread_.file().error != 0) {
+    snprintf(text, sizeof(text), "nccl-trace: could not %s %.4095s: %s; recording into memory, which a crash will lose",
+             thread_.file().failed, thread_.file().path, strerror(thread_.file().error));
+    log.Warn(text);
+    snprintf(text, sizeof(text), "nccl-trace: recording into memory, mode flight, mask 0x%llx, %llu bytes", mask,
+             bytes);
+  } else {
+    snprintf(text, sizeof(text), "nccl-trace: recording to %.4095s, mode flight, mask 0x%llx, %llu bytes, %s",
+             thread_.file().path, mask, bytes, PlacementText(image_.placement));
+  }
+  log.Info(text);
+}
+
+Producer* Recorder::Attach(bool proxy) {
+  if (state_.load(std::memory_order_acquire) != kRecording) return nullptr;
+  Producer* producer = TakeProducer(proxy);
+  current_producer = producer;
+  if (producer->shared()) {
+    __atomic_fetch_add(&image_.header().threads_overflowed, 1, __ATOMIC_RELAXED);
+    return producer;
+  }
+  BeginLeases(*producer);
+  pthread_setspecific(exit_key_, producer);
+  return producer;
+}
+
+/** A proxy prefers its kind of rings; everybody may use the pool; who finds nothing shares. */
+Producer* Recorder::TakeProducer(bool proxy) {
+  const auto take = [](Producer& producer) {
+    uint32_t free = 0;
+    return producer.taken.compare_exchange_strong(free, 1, std::memory_order_acquire);
+  };
+  for (uint32_t i = 0; proxy && i < order_.plan.proxies; ++i) {
+    if (take(scratch_->proxies[i])) return &scratch_->proxies[i];
+  }
+  for (Producer& host : scratch_->hosts) {
+    if (take(host)) return &host;
+  }
+  return &scratch_->overflow;
+}
+
+void Recorder::BeginLeases(Producer& producer) {
+  const uint64_t tick = hot.Tick();
+  producer.connections.Clear();
+  producer.ctrl = {};
+  producer.leases[0] = leases_.Begin(*producer.rest, tick);
+  producer.leases[1] = producer.steps != producer.rest ? leases_.Begin(*producer.steps, tick) : Leases::kNone;
+}
+
+void Recorder::Retire(Producer& producer) {
+  const uint64_t tick = hot.Tick();
+  leases_.End(producer.leases[0], *producer.rest, tick);
+  leases_.End(producer.leases[1], *producer.steps, tick);
+  producer.taken.store(0, std::memory_order_release);
+}
+
+/** On the ending thread. A callback after this one attaches again, and the C library calls us again. */
+void Recorder::OnThreadExit(void* producer) {
+  current_producer = nullptr;
+  if (recorder.state_.load(std::memory_order_acquire) == kRecording) {
+    recorder.Retire(*static_cast<Producer*>(producer));
+  }
+}
+
+/** exit() without finalize, or a plain return from main. In a forked child the state says that nothing is ours. */
+void Recorder::OnProcessExit() {
+  if (recorder.state_.load(std::memory_order_acquire) != kRecording) return;
+  if (getpid() != recorder.owner_) return;  // a child that no handler told
+  recorder.thread_.Request(rank_file::kClosed);
+  recorder.thread_.Await(rank_file::kClosed, kCloseWaitMs);
+}
+
+__attribute__((destructor)) void CloseAtExit() { Recorder::OnProcessExit(); }
+
+/**
+ * The child has our memory but not our thread, and must not write into the parent's file: neither now nor when some
+ * destructor calls back. Runs between fork and everything else, so only calls that are safe there.
+ */
+void Recorder::OnForkInChild() {
+  Recorder& self = recorder;
+  current_producer = nullptr;
+  if (self.state_.load(std::memory_order_relaxed) != kRecording) {
+    self.state_.store(kForkedAway, std::memory_order_relaxed);  // perhaps in the middle of Start
+    return;
+  }
+  self.state_.store(kForkedAway, std::memory_order_relaxed);
+  if (self.mask_of_nccl_ != nullptr) __atomic_store_n(self.mask_of_nccl_, 0, __ATOMIC_RELAXED);
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+  mmap(self.image_.base, self.image_.bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+  mmap(self.scratch_, sizeof(Scratch), PROT_READ | PROT_WRITE, flags, -1, 0);
+  self.thread_.ForgetAfterFork();
+}
+
+}  // namespace nccl_trace

@@ -1,0 +1,125 @@
+// The process-wide registry: the one object behind all exported tables. It knows who records where; what is recorded
+// is written by events.h.
+//
+// Threads
+//   init, finalize   any, at once: ordered by a mutex that no other callback takes
+//   callbacks        read `hot` and their producer; Attach is their slow path, once per thread
+//   recorder thread  see recorder_thread.h
+//
+// Nothing here ever fails the job: what does not work is left out, and the mask stays 0 if nothing does.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORDER_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_RECORDER_H_
+
+#include <pthread.h>
+
+#include <atomic>
+
+#include "plugin/communicators.h"
+#include "plugin/leases.h"
+#include "plugin/producer.h"
+#include "plugin/recorder_thread.h"
+#include "plugin/strings.h"
+
+namespace nccl_trace {
+
+/** NCCL's logger, behind the ABI's edge. Called by init only. */
+struct Log {
+  void* logger;
+  void (*write)(void* logger, bool warn, const char* text);
+
+  void Warn(const char* text) const { write(logger, true, text); }
+  void Info(const char* text) const { write(logger, false, text); }
+};
+
+/** What every callback reads and nobody changes once callbacks can come. */
+struct Hot {
+  uint64_t tag;
+  uint64_t context_prefix;   // tag and kContextRing
+  uint64_t sample_multiple;  // see SampledOut
+  uint64_t sample_every;
+  uint64_t edge_ticks;  // see ctrl_edges.h
+  uint32_t tick_source;
+
+  uint64_t Tick() const { return ReadTick(tick_source); }
+
+  /** Keeps each Nth. `number` is the same on all ranks, so they choose alike. For 32 bits, without a division (Lemire). */
+  bool SampledOut(uint64_t number) const {
+    if (Unlikely(number > UINT32_MAX)) return number % sample_every != 0;
+    return number * sample_multiple > sample_multiple - 1;
+  }
+};
+
+class Recorder {
+ public:
+  Hot hot;
+
+  /**
+   * A communicator begins. Returns NCCL's context, null to stand aside. `known_events`: what this ABI version can
+   * deliver. The mask is written only when recording.
+   */
+  void* OpenCommunicator(const CommunicatorInfo& info, int known_events, int* mask, const Log& log);
+  void CloseCommunicator(void* context);
+
+  /** The calling thread's producer, from now on in current_producer. Null: not recording in this process. */
+  Producer* Attach(bool proxy);
+
+  void IntroduceCommunicator(uint32_t number, uint64_t id, const char* name, int32_t rank) {
+    communicators_.Introduce(number, id, name, rank);
+  }
+  Communicator* FindCommunicator(uint32_t number) { return communicators_.Find(number); }
+  bool HasEnded(uint64_t context) {
+    return (context ^ hot.context_prefix) >> rank_file::kHandleRingShift != 0 ||
+           communicators_.HasEnded(static_cast<uint32_t>(rank_file::HandlePosition(context)));
+  }
+  StringRef Intern(const char* text) { return strings_.Intern(text, hot.tick_source); }
+
+ private:
+  enum State : uint32_t { kIdle, kRecording, kStoodAside, kForkedAway };
+
+  /** What producers own besides their rings' slots: one mapping, all present, not copied by a fork. */
+  struct Scratch {
+    Ring rings[kMaxPlannedRings];
+    Producer proxies[kMaxProxyThreads];
+    Producer hosts[kHostRings];
+    Producer overflow;
+    LastStarts proxy_starts[kMaxProxyThreads];
+    LastStarts host_starts[kHostRings];
+    ConnectionOrdinals::Entry proxy_connections[kMaxProxyThreads][4096];
+    ConnectionOrdinals::Entry host_connections[kHostRings][1024];
+  };
+
+  bool Start(const CommunicatorInfo& info, const Log& log);
+  void StandAside(const Log& log, const char* why);
+  void UseImage(const Image& image);
+  void UseRings(const Image& image);
+  void Announce(const Log& log);
+  Producer* TakeProducer(bool proxy);
+  void BeginLeases(Producer& producer);
+  void Retire(Producer& producer);
+
+  static void OnThreadExit(void* producer);
+  static void OnProcessExit();
+  friend void CloseAtExit();
+  static void OnForkInChild();
+
+  pthread_mutex_t mutex_;        // init against finalize; zero is PTHREAD_MUTEX_INITIALIZER
+  std::atomic<uint32_t> state_;  // release when rings are ready, acquire in Attach
+  uint64_t event_mask_;
+  int* mask_of_nccl_;  // while communicators live
+  pid_t owner_;        // a forked child compares
+  pthread_key_t exit_key_;
+  Image image_;
+  Scratch* scratch_;
+  RecorderThread::Order order_;
+  RecorderThread thread_;
+  Communicators communicators_;
+  Leases leases_;
+  Strings strings_;
+};
+
+extern Recorder recorder __attribute__((visibility("hidden")));
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_RECORDER_H_

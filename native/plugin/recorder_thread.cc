@@ -1,0 +1,264 @@
+#include "plugin/recorder_thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "plugin/futex.h"
+#include "plugin/old_libc.h"
+#include "plugin/ring.h"
+
+namespace nccl_trace {
+namespace {
+
+constexpr uint64_t kInitWaitMs = 2'000;
+constexpr uint64_t kBeatNs = 1'000'000'000;
+constexpr uint64_t kBeatsPerCopy = kCopyIntervalMs / 1'000;
+constexpr uint64_t kBeatsPerRetry = 30;
+constexpr uint64_t kCalibrationNs = 10'000'000;
+constexpr int kNice = 10;
+constexpr int kFirstTries = 64;
+constexpr int kTries = 16;
+constexpr uint64_t kForeverNs = ~uint64_t{0};
+
+void SleepUntil(uint64_t monotonic_ns) {
+  timespec until;
+  until.tv_sec = static_cast<time_t>(monotonic_ns / 1'000'000'000u);
+  until.tv_nsec = static_cast<long>(monotonic_ns % 1'000'000'000u);
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
+}
+
+}  // namespace
+
+bool RecorderThread::Start(const Order& order) {
+  order_ = order;
+  file_.fd = -1;
+  copy_.Use(-1, &order_.plan);
+  life_.store(rank_file::kCreating, std::memory_order_relaxed);
+  wanted_life_.store(rank_file::kRecording, std::memory_order_relaxed);
+
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  // The new thread inherits the mask: a SIGXFSZ of our own writes, or the application's SIGALRM, never runs a handler
+  // there, from its first instruction on.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  const int error = pthread_create(&thread, &attributes, Main, this);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  return error == 0;
+}
+
+Image RecorderThread::AwaitImage() {
+  if (WaitWhile(phase_, kStarting, DeadlineIn(kInitWaitMs))) return image_;
+  // The disk is not coming. Record into memory, and let the thread find out whenever it can.
+  uint32_t undecided = 0;
+  tick_source_.compare_exchange_strong(undecided, rank_file::kTickMonotonic);
+  const Image anonymous = AnonymousImage(order_.plan.file_bytes);
+  // `abandoned_image_` must be complete before the phase says so (release; partner: OfferImage's acquire).
+  abandoned_image_ = anonymous;
+  uint32_t starting = kStarting;
+  if (phase_.compare_exchange_strong(starting, kAbandoned, std::memory_order_acq_rel)) return anonymous;
+  // It came in the last moment.
+  if (anonymous.base != nullptr) munmap(anonymous.base, anonymous.bytes);
+  return image_;
+}
+
+void RecorderThread::Request(rank_file::Life life) {
+  wanted_life_.store(life, std::memory_order_relaxed);
+  // Release: the thread that sees the new count sees the wish (partner: the acquire load in Loop).
+  wake_.fetch_add(1, std::memory_order_release);
+  WakeAll(wake_);
+}
+
+bool RecorderThread::Await(rank_file::Life life, uint64_t milliseconds) {
+  const uint64_t deadline = DeadlineIn(milliseconds);
+  for (;;) {
+    const uint32_t now = life_.load(std::memory_order_acquire);
+    if (now == life) return true;
+    if (!WaitWhile(life_, now, deadline)) return false;
+  }
+}
+
+void RecorderThread::ForgetAfterFork() {
+  // The file must not stay open, and its disk space in use, for as long as a child lives.
+  if (copy_.has_file()) close(copy_.fd());
+  copy_.Use(-1, &order_.plan);
+}
+
+void* RecorderThread::Main(void* self) {
+  static_cast<RecorderThread*>(self)->Run();
+  return nullptr;
+}
+
+void RecorderThread::Run() {
+  SettleThread();
+  ChooseClock();
+  host_ = CollectHostFacts();
+  CreateFile();
+  image_ = OfferImage();
+  if (image_.base == nullptr) return;
+  Loop();
+}
+
+void RecorderThread::SettleThread() {
+  prctl(PR_SET_NAME, "nccl-trace");
+  setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice);
+  // Started by a thread of NCCL's, which may be pinned to a core that it keeps busy: take the process's choice.
+  cpu_set_t cpus;
+  if (sched_getaffinity(getpid(), sizeof(cpus), &cpus) == 0) sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
+void RecorderThread::ChooseClock() {
+  const uint32_t chosen = ChooseTickSource();
+  uint32_t undecided = 0;
+  tick_source_.compare_exchange_strong(undecided, chosen);
+  start_ = SampleClocks(tick_source(), kFirstTries);
+}
+
+void RecorderThread::CreateFile() {
+  FolderOf(order_.settings, folder_);
+  CreateRankFile(folder_, order_.settings, host_, order_.plan.file_bytes, file_);
+  SleepUntil(start_.monotonic + kCalibrationNs);
+  tick_hz_ = MeasureTickHz(tick_source(), start_, SampleClocks(tick_source(), kFirstTries));
+}
+
+/** Makes an image and offers it to init; if init has gone on without, its image is the one. */
+Image RecorderThread::OfferImage() {
+  Image image = {};
+  if (file_.fd >= 0) image = MapRankFile(file_, order_.plan.file_bytes);
+  const bool in_file = image.base != nullptr;
+  if (!in_file) image = AnonymousImage(order_.plan.file_bytes);
+  image_ = image;
+  if (image.base != nullptr) FinishHeader();
+  if (file_.fd < 0) CountIoError();
+
+  uint32_t starting = kStarting;
+  if (phase_.compare_exchange_strong(starting, kReady, std::memory_order_acq_rel)) {
+    WakeAll(phase_);
+  } else {
+    if (image.base != nullptr) munmap(image.base, image.bytes);
+    image_ = image = abandoned_image_;
+    if (image.base == nullptr) return image;
+    FinishHeader();
+    if (file_.fd < 0) CountIoError();
+  }
+  if (image.placement == rank_file::kInFile) {
+    close(file_.fd);  // the mapping keeps it
+  } else {
+    copy_.Use(file_.fd, &order_.plan);
+    if (copy_.has_file() && !copy_.CopyHeader(image)) CountIoError();
+  }
+  return image;
+}
+
+void RecorderThread::FinishHeader() {
+  WriteHeader(image_,
+              {&order_.settings, &host_, &order_.plan, order_.tag, order_.event_mask, tick_source(), tick_hz_, start_});
+  rank_file::FileHeader& header = image_.header();
+  Store(header.mask_now, order_.event_mask);
+  // Last (release): whoever sees kRecording in the live file sees a complete header.
+  __atomic_store_n(&header.life, static_cast<uint32_t>(rank_file::kRecording), __ATOMIC_RELEASE);
+}
+
+void RecorderThread::Loop() {
+  uint64_t next_beat = 0;
+  for (;;) {
+    const uint32_t seen = wake_.load(std::memory_order_acquire);
+    const auto wanted = static_cast<rank_file::Life>(wanted_life_.load(std::memory_order_relaxed));
+    if (wanted != life_.load(std::memory_order_relaxed)) Turn(wanted);
+
+    if (wanted == rank_file::kClosed) {
+      WaitWhile(wake_, seen, kForeverNs);
+      next_beat = 0;
+      continue;
+    }
+    const uint64_t now = ReadClockNs(CLOCK_MONOTONIC);
+    if (now >= next_beat) {
+      Beat();
+      next_beat = now + kBeatNs;
+    }
+    WaitWhile(wake_, seen, next_beat);
+  }
+}
+
+/** To kRecording (the first time, or again after the last communicator had gone), or to kClosed. */
+void RecorderThread::Turn(rank_file::Life life) {
+  if (life == rank_file::kClosed) {
+    const ClockSample last = SampleClocks(tick_source(), kTries);
+    WriteSample(order_.plan.heartbeat, heartbeats_++, last);
+    WriteSample(order_.plan.first_clock, samples_[0]++, last);
+    Store(image_.header().life, static_cast<uint32_t>(life));
+    if (image_.placement != rank_file::kInFile) CopyToFile();
+  } else {
+    Store(image_.header().life, static_cast<uint32_t>(life));
+    if (copy_.has_file() && !copy_.CopyChangingHeader(image_)) CountIoError();
+  }
+  life_.store(life, std::memory_order_release);  // partner: Await
+  WakeAll(life_);
+}
+
+void RecorderThread::Beat() {
+  const ClockSample now = SampleClocks(tick_source(), kTries);
+  WriteSample(order_.plan.heartbeat, heartbeats_++, now);
+  for (uint32_t i = 0; i < kClockTables; ++i) {
+    if (beats_ % (kClockIntervalsMs[i] / 1'000) == 0) WriteSample(order_.plan.first_clock + i, samples_[i]++, now);
+  }
+  if (image_.placement != rank_file::kInFile) {
+    if (!copy_.has_file()) {
+      if (beats_ % kBeatsPerRetry == kBeatsPerRetry - 1) RetryFile();
+    } else if (beats_ % kBeatsPerCopy == 0) {
+      CopyToFile();
+    } else if (!copy_.CopyTable(image_, order_.plan.heartbeat)) {
+      CountIoError();
+    }
+  }
+  ++beats_;
+}
+
+void RecorderThread::WriteSample(uint32_t area, uint64_t number, const ClockSample& sample) {
+  constexpr uint32_t kParts = rank_file::kClockSampleSlots;
+  const rank_file::AreaEntry& entry = order_.plan.areas[area];
+  const uint64_t position = number * kParts;
+  rank_file::Slot* slots = &image_.slots(entry)[position & (entry.capacity - 1)];
+  PutSlot(slots[0], rank_file::SlotMeta(rank_file::kClockSample, 0, kParts, position), sample.tick, sample.realtime,
+          sample.monotonic);
+  PutSlot(slots[1], rank_file::SlotMeta(rank_file::kClockSample, 1, kParts, position + 1), sample.bracket,
+          sample.boottime, 0);
+  Store(image_.live(entry)->head, position + kParts);
+}
+
+void RecorderThread::CopyToFile() {
+  if (!copy_.has_file()) RetryFile();
+  if (!copy_.has_file()) return;
+  const uint64_t before = ReadTick(tick_source());
+  if (!copy_.CopyAreas(image_)) {
+    CountIoError();
+    return;
+  }
+  Store(image_.header().copied_tick, before);
+  if (!copy_.CopyChangingHeader(image_)) CountIoError();
+}
+
+/** The disk may have room again, or the mount be back. */
+void RecorderThread::RetryFile() {
+  CreateRankFile(folder_, order_.settings, host_, order_.plan.file_bytes, file_);
+  copy_.Use(file_.fd, &order_.plan);
+  if (!copy_.has_file() || !copy_.CopyHeader(image_)) CountIoError();
+}
+
+void RecorderThread::CountIoError() {
+  if (image_.base != nullptr) __atomic_fetch_add(&image_.header().io_errors, 1, __ATOMIC_RELAXED);
+}
+
+}  // namespace nccl_trace

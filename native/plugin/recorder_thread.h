@@ -1,0 +1,97 @@
+// The recorder's one thread: everything that may block happens here, so that nothing of it happens in NCCL's threads.
+// It creates the file, says once a second that the process is alive, samples the clocks, copies rings that do not lie
+// in the file, and closes.
+//
+//   init's thread                         this thread
+//   Start ───────────────────────────────▶ clock source, host facts, file, mapping, header
+//   AwaitImage  ◀── phase kReady ───────── image
+//      │ after 2 s: maps anonymous memory
+//      └─ phase kAbandoned ──────────────▶ goes on in that image; the file, once there, gets copies
+//   Request(kClosed), Await ─────────────▶ last samples, last copy, life = kClosed ──▶ wakes the waiters
+//
+// The phase is one atomic word changed by compare-and-swap: exactly one side's image is used.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORDER_THREAD_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_RECORDER_THREAD_H_
+
+#include <atomic>
+
+#include "plugin/clock.h"
+#include "plugin/file_copy.h"
+#include "plugin/rank_file_header.h"
+#include "plugin/rank_file_place.h"
+
+namespace nccl_trace {
+
+class RecorderThread {
+ public:
+  /** Settings, plan and what the header needs of the caller; kept for the life of the process. */
+  struct Order {
+    Settings settings;
+    Plan plan;
+    uint64_t tag;
+    uint64_t event_mask;
+  };
+
+  /** False: no thread could be made, or no memory for it. */
+  bool Start(const Order& order);
+
+  /** The image to record into, within 2 s. Without base: not even memory. */
+  Image AwaitImage();
+
+  /** After AwaitImage. */
+  uint32_t tick_source() const { return tick_source_.load(std::memory_order_relaxed); }
+  bool abandoned() const { return phase_.load(std::memory_order_acquire) == kAbandoned; }
+  /** 0 when the file is not there yet: nobody has measured. Meaningful unless abandoned. */
+  uint64_t tick_hz() const { return tick_hz_; }
+  const RankFile& file() const { return file_; }
+
+  /** Asks for the file's next life. `from` any thread. */
+  void Request(rank_file::Life life);
+  bool Await(rank_file::Life life, uint64_t milliseconds);
+
+  /** In the child after a fork, where this thread does not exist. */
+  void ForgetAfterFork();
+
+ private:
+  enum Phase : uint32_t { kStarting, kReady, kAbandoned };
+
+  static void* Main(void* self);
+  void Run();
+  void SettleThread();
+  void ChooseClock();
+  void CreateFile();
+  Image OfferImage();
+  void FinishHeader();
+  void Loop();
+  void Turn(rank_file::Life life);
+  void Beat();
+  void WriteSample(uint32_t area, uint64_t number, const ClockSample& sample);
+  void CopyToFile();
+  void RetryFile();
+  void CountIoError();
+
+  Order order_;
+  std::atomic<uint32_t> phase_;
+  std::atomic<uint32_t> tick_source_;  // 0: undecided. Set once, by whichever side comes first
+  std::atomic<uint32_t> wake_;         // changes with every request
+  std::atomic<uint32_t> wanted_life_;
+  std::atomic<uint32_t> life_;  // as in the header; waiters sleep on it
+  Image image_;                 // this thread's: complete before phase_ becomes kReady
+  Image abandoned_image_;       // init's: complete before phase_ becomes kAbandoned
+
+  // This thread's own (file_ and tick_hz_ are read by init's thread once the phase is kReady).
+  HostFacts host_;
+  RankFile file_;
+  char folder_[PATH_MAX];
+  FileCopy copy_;
+  ClockSample start_;
+  uint64_t tick_hz_;
+  uint64_t beats_;
+  uint64_t heartbeats_;
+  uint64_t samples_[kClockTables];
+};
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_RECORDER_THREAD_H_

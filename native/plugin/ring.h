@@ -1,0 +1,95 @@
+// The producer's side of an area: slots are filled where they lie, and a slot's word 3 makes it count.
+//
+// Who    One thread owns a Ring (its lease); the shared overflow ring is the exception and takes its positions by
+//        fetch-and-add. Readers are the recorder's thread and other processes, at any time, without any handshake.
+// Order  Words 0 to 2, then word 3 with release: a thread that reads a word 3 that checks out sees its words (partner:
+//        the acquire loads of CopyWords in file_copy.cc; another process relies on the check alone). A SIGKILL
+//        between two stores leaves a slot that does not check out.
+// Never  blocks, allocates, calls the kernel or divides. Loss is overwriting, visible as a gap in positions.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_RING_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_RING_H_
+
+#include <stdint.h>
+
+#include "format/rank_file.h"
+
+namespace nccl_trace {
+
+inline bool Unlikely(bool condition) { return __builtin_expect(condition, 0); }
+
+// All words that somebody else may read meanwhile are stored and loaded as atoms. Relaxed costs nothing.
+template <typename Word>
+inline void Store(Word& word, Word value) {
+  __atomic_store_n(&word, value, __ATOMIC_RELAXED);
+}
+template <typename Word>
+inline Word Load(const Word& word) {
+  return __atomic_load_n(&word, __ATOMIC_RELAXED);
+}
+
+struct alignas(rank_file::kAreaAlignment) Ring {
+  rank_file::Slot* slots = nullptr;
+  uint64_t mask = 0;      // capacity - 1
+  uint64_t position = 0;  // next one; the owner's own copy of live->head. Unused when shared
+  rank_file::AreaLive* live = nullptr;
+  rank_file::Fold* folds = nullptr;  // null: this ring folds nothing
+  uint64_t fold_mask = 0;            // fold_capacity - 1
+  uint64_t handle_prefix = 0;        // tag and ring number
+  bool shared = false;
+  uint32_t index = 0;  // in the directory
+
+  uint64_t HandleAt(uint64_t at) const {
+    return handle_prefix | (at & rank_file::kHandlePositionMask) << rank_file::kHandlePositionShift;
+  }
+  bool Owns(uint64_t handle) const { return (handle ^ handle_prefix) >> rank_file::kHandleRingShift == 0; }
+};
+
+/** Counts for the owner of `ring`. One writer needs no atomic addition; the overflow ring has several. */
+inline void Count(const Ring& ring, uint64_t& counter) {
+  if (Unlikely(ring.shared)) {
+    __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED);
+  } else {
+    Store(counter, Load(counter) + 1);
+  }
+}
+
+/** One record being written: Prepare, Put each part, Commit. */
+inline uint64_t Prepare(Ring& ring, uint32_t parts) {
+  if (Unlikely(ring.shared)) return __atomic_fetch_add(&ring.live->head, parts, __ATOMIC_RELAXED);
+  return ring.position;
+}
+
+inline void PutSlot(rank_file::Slot& slot, uint64_t meta, uint64_t word0, uint64_t word1, uint64_t word2) {
+  Store(slot.words[0], word0);
+  Store(slot.words[1], word1);
+  Store(slot.words[2], word2);
+  __atomic_store_n(&slot.words[3], rank_file::SlotWord3(word0, word1, word2, meta), __ATOMIC_RELEASE);
+}
+
+inline void Put(Ring& ring, uint32_t kind, uint64_t position, uint32_t part, uint32_t parts, uint64_t word0,
+                uint64_t word1, uint64_t word2) {
+  const uint64_t at = position + part;
+  PutSlot(ring.slots[at & ring.mask], rank_file::SlotMeta(kind, part, parts, at), word0, word1, word2);
+}
+
+inline void Commit(Ring& ring, uint64_t position, uint32_t parts) {
+  if (Unlikely(ring.shared)) return;
+  ring.position = position + parts;
+  Store(ring.live->head, ring.position);  // a hint: no order needed
+}
+
+/** The whole of it, for records of one slot. Returns the position. */
+inline uint64_t Append(Ring& ring, uint32_t kind, uint64_t word0, uint64_t word1, uint64_t word2) {
+  const uint64_t position = Prepare(ring, 1);
+  Put(ring, kind, position, 0, 1, word0, word1, word2);
+  Commit(ring, position, 1);
+  return position;
+}
+
+/** Two fields in one word, as the format's "a:32 b:32". */
+inline uint64_t Pack32(uint32_t low, uint32_t high) { return uint64_t{low} | uint64_t{high} << 32; }
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_RING_H_

@@ -1,0 +1,238 @@
+#include "plugin/settings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "plugin/event_names.h"
+
+namespace nccl_trace {
+namespace {
+
+constexpr uint64_t kSmallestRingBytes = uint64_t{1} << 16;  // 1/16 MB
+constexpr uint64_t kLargestRingMb = 16384;
+
+/** The variable's value, or null when it is unset or empty. */
+const char* Variable(const char* name) {
+  const char* value = getenv(name);
+  return value != nullptr && value[0] != '\0' ? value : nullptr;
+}
+
+/** The whole text as a number: decimal, or hexadecimal with 0x. Our own, because strtoull takes signs and locales. */
+bool ParseNumber(const char* text, uint64_t& number) {
+  const bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+  const uint64_t base = hex ? 16 : 10;
+  if (hex) text += 2;
+  if (*text == '\0') return false;
+  number = 0;
+  for (; *text != '\0'; ++text) {
+    const char c = static_cast<char>(*text | 0x20);
+    uint64_t digit;
+    if (c >= '0' && c <= '9' && *text == c) {
+      digit = static_cast<uint64_t>(c - '0');
+    } else if (hex && c >= 'a' && c <= 'f') {
+      digit = static_cast<uint64_t>(c - 'a' + 10);
+    } else {
+      return false;
+    }
+    if (__builtin_mul_overflow(number, base, &number) || __builtin_add_overflow(number, digit, &number)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** "64", "0.25": megabytes in bytes. */
+bool ParseMegabytes(const char* text, uint64_t& bytes) {
+  uint64_t whole = 0;
+  uint64_t fraction = 0;
+  uint64_t scale = 1;
+  bool digits = false;
+  for (; *text >= '0' && *text <= '9'; ++text, digits = true) {
+    whole = whole * 10 + static_cast<uint64_t>(*text - '0');
+    if (whole > kLargestRingMb) return false;
+  }
+  if (*text == '.') {
+    for (++text; *text >= '0' && *text <= '9'; ++text, digits = true) {
+      if (scale >= 1'000'000) continue;
+      fraction = fraction * 10 + static_cast<uint64_t>(*text - '0');
+      scale *= 10;
+    }
+  }
+  if (!digits || *text != '\0') return false;
+  bytes = (whole << 20) + (fraction << 20) / scale;
+  return bytes >= kSmallestRingBytes && bytes <= kLargestRingMb << 20;
+}
+
+void ReadRingBytes(Settings& settings, Complaints& complaints) {
+  const char* text = Variable("NCCL_TRACE_RING_MB");
+  if (text == nullptr) return;
+  uint64_t bytes;
+  if (ParseMegabytes(text, bytes)) {
+    settings.ring_bytes = bytes;
+  } else {
+    complaints.Add("NCCL_TRACE_RING_MB=%.64s is not a size from 0.0625 to %llu; using %llu", text,
+                   static_cast<unsigned long long>(kLargestRingMb),
+                   static_cast<unsigned long long>(settings.ring_bytes >> 20));
+  }
+}
+
+void ReadSampling(Settings& settings, Complaints& complaints) {
+  const char* text = Variable("NCCL_TRACE_SAMPLE");
+  if (text == nullptr) return;
+  uint64_t every;
+  if (ParseNumber(text, every) && every >= 1 && every <= INT32_MAX) {
+    settings.sample_every = every;
+  } else {
+    complaints.Add("NCCL_TRACE_SAMPLE=%.64s is not a number from 1 to %d; recording everything", text, INT32_MAX);
+  }
+}
+
+void ReadMode(Complaints& complaints) {
+  const char* text = Variable("NCCL_TRACE_MODE");
+  if (text == nullptr || strcmp(text, "flight") == 0) return;
+  if (strcmp(text, "stream") == 0) {
+    complaints.Add("NCCL_TRACE_MODE=stream is not in this version; using flight");
+  } else {
+    complaints.Add("NCCL_TRACE_MODE=%.64s is neither flight nor stream; using flight", text);
+  }
+}
+
+void ReadEvents(Settings& settings, Complaints& complaints) {
+  settings.event_mask = kDefaultEvents;
+  uint64_t mask;
+  if (const char* text = Variable("NCCL_TRACE_EVENTS")) {
+    if (ParseEvents(text, mask)) {
+      settings.event_mask = mask;
+      return;
+    }
+    complaints.Add(
+        "NCCL_TRACE_EVENTS=%.128s: want default, all, coll, none or names such as Coll,ProxyOp; using default", text);
+    return;
+  }
+  if (const char* text = Variable("NCCL_PROFILE_EVENT_MASK")) {
+    if (ParseNumber(text, mask) && mask <= INT32_MAX) {
+      settings.event_mask = mask;
+    } else {
+      complaints.Add("NCCL_PROFILE_EVENT_MASK=%.64s is not a mask (a number, or 0x...); using default", text);
+    }
+  }
+}
+
+/** A launcher's variables. All three are read from the launcher that gives the rank. */
+struct Launcher {
+  const char* rank;
+  const char* world_size;
+  const char* local_rank;
+};
+constexpr Launcher kLaunchers[] = {
+    {"RANK", "WORLD_SIZE", "LOCAL_RANK"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
+    {"PMIX_RANK", "PMIX_SIZE", "PMIX_LOCAL_RANK"},
+    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+};
+
+int32_t SmallNumber(const char* name) {
+  const char* text = Variable(name);
+  uint64_t number;
+  return text != nullptr && ParseNumber(text, number) && number <= INT32_MAX ? static_cast<int32_t>(number) : -1;
+}
+
+RankFacts ReadRank() {
+  for (const Launcher& launcher : kLaunchers) {
+    const int32_t rank = SmallNumber(launcher.rank);
+    if (rank >= 0) return {rank, SmallNumber(launcher.world_size), SmallNumber(launcher.local_rank)};
+  }
+  return {-1, -1, -1};
+}
+
+/** Whatever it was, it becomes the name of one folder. */
+void MakeFileName(char* text) {
+  if (text[0] == '.') text[0] = '_';
+  for (; *text != '\0'; ++text) {
+    const char c = *text;
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    if (!plain) *text = '_';
+  }
+}
+
+/**
+ * Our own variable first: who sets it means it. Then the job, with its restart count, so that a restarted job does
+ * not write into its predecessor's folder. torchrun calls a run without a name "none".
+ */
+void ReadRunId(Settings& settings) {
+  constexpr const char* kJobs[][2] = {
+      {"NCCL_TRACE_RUN_ID", nullptr},
+      {"SLURM_JOB_ID", "SLURM_RESTART_COUNT"},
+      {"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"},
+  };
+  for (const auto& job : kJobs) {
+    const char* id = Variable(job[0]);
+    if (id == nullptr || strcmp(id, "none") == 0) continue;
+    const char* restarts = job[1] != nullptr ? Variable(job[1]) : nullptr;
+    if (restarts != nullptr && strcmp(restarts, "0") != 0) {
+      snprintf(settings.run_id, sizeof(settings.run_id), "%.100s.%.20s", id, restarts);
+    } else {
+      snprintf(settings.run_id, sizeof(settings.run_id), "%.120s", id);
+    }
+    MakeFileName(settings.run_id);
+    return;
+  }
+}
+
+void ReadDirectory(Settings& settings, Complaints& complaints) {
+  const char* text = Variable("NCCL_TRACE_DIR");
+  if (text == nullptr) return;
+  // Room for the run's folder and the file's name.
+  if (strlen(text) < sizeof(settings.directory) - 512) {
+    strcpy(settings.directory, text);
+  } else {
+    complaints.Add("NCCL_TRACE_DIR is too long; using %s", settings.directory);
+  }
+}
+
+}  // namespace
+
+void Complaints::Add(const char* format, ...) {
+  if (count_ == kMost) return;
+  va_list arguments;
+  va_start(arguments, format);
+  constexpr char kWho[] = "nccl-trace: ";
+  constexpr size_t kWhoBytes = sizeof(kWho) - 1;
+  char* text = texts_[count_++];
+  memcpy(text, kWho, kWhoBytes);
+  vsnprintf(text + kWhoBytes, sizeof(texts_[0]) - kWhoBytes, format, arguments);
+  va_end(arguments);
+}
+
+void ReadSettings(Settings& settings, Complaints& complaints) {
+  strcpy(settings.directory, "./nccl-trace");
+  settings.ring_bytes = uint64_t{64} << 20;
+  settings.sample_every = 1;
+  ReadDirectory(settings, complaints);
+  ReadMode(complaints);
+  ReadRingBytes(settings, complaints);
+  ReadEvents(settings, complaints);
+  ReadSampling(settings, complaints);
+  ReadRunId(settings);
+  settings.rank = ReadRank();
+  if (const char* hostid = Variable("NCCL_HOSTID")) {
+    snprintf(settings.nccl_hostid, sizeof(settings.nccl_hostid), "%s", hostid);
+  }
+}
+
+void DescribeSettings(const Settings& settings, char* text, uint64_t size) {
+  snprintf(text, size,
+           "NCCL_TRACE_DIR=%.255s NCCL_TRACE_MODE=flight NCCL_TRACE_RING_MB=%llu.%03llu NCCL_TRACE_EVENTS=0x%llx "
+           "NCCL_TRACE_SAMPLE=%llu",
+           settings.directory, static_cast<unsigned long long>(settings.ring_bytes >> 20),
+           static_cast<unsigned long long>((settings.ring_bytes & 0xFFFFF) * 1000 >> 20),
+           static_cast<unsigned long long>(settings.event_mask),
+           static_cast<unsigned long long>(settings.sample_every));
+}
+
+}  // namespace nccl_trace

@@ -1,0 +1,49 @@
+// What the user asked for, from the environment, once, at the first init. A bad value is one warning and the default.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_SETTINGS_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_SETTINGS_H_
+
+#include <limits.h>
+#include <stdint.h>
+
+namespace nccl_trace {
+
+/** Fixed memory for what has to be told later: the settings are read before there is anybody to tell. */
+class Complaints {
+ public:
+  static constexpr int kMost = 16;
+  /** printf; further ones than kMost are dropped. */
+  __attribute__((format(printf, 2, 3))) void Add(const char* format, ...);
+  int count() const { return count_; }
+  const char* operator[](int i) const { return texts_[i]; }
+
+ private:
+  int count_ = 0;
+  char texts_[kMost][384];
+};
+
+/** Which rank this process says it is. -1: unknown. */
+struct RankFacts {
+  int32_t rank;
+  int32_t world_size;
+  int32_t local_rank;
+};
+
+struct Settings {
+  char directory[PATH_MAX];  // NCCL_TRACE_DIR
+  char run_id[128];          // a file name's worth; empty: unknown
+  char nccl_hostid[64];
+  uint64_t ring_bytes;    // NCCL_TRACE_RING_MB
+  uint64_t event_mask;    // NCCL_TRACE_EVENTS or NCCL_PROFILE_EVENT_MASK
+  uint64_t sample_every;  // NCCL_TRACE_SAMPLE
+  RankFacts rank;
+};
+
+void ReadSettings(Settings& settings, Complaints& complaints);
+
+/** Settings in force, as NAME=value separated by spaces. */
+void DescribeSettings(const Settings& settings, char* text, uint64_t size);
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_SETTINGS_H_

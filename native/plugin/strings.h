@@ -1,0 +1,96 @@
+// The string table: each distinct text once, and from then on a number of 16 bits.
+//
+// Found by pointer first, because NCCL passes literals; the text is compared all the same, because the next libnccl
+// may be loaded where this one was. No locks: entries are claimed by compare-and-swap, and two threads that meet at
+// the same new text at the same instant may store it twice, under two numbers, which readers do not mind.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_STRINGS_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_STRINGS_H_
+
+#include <stdint.h>
+#include <string.h>
+
+#include <atomic>
+
+#include "format/rank_file.h"
+#include "plugin/ring.h"
+
+namespace nccl_trace {
+
+struct StringRef {
+  uint16_t id;           // kStringNone, kStringLost or the number in the file
+  uint8_t function_row;  // see ordinals.h
+};
+
+class Strings {
+ public:
+  /** `lost` is counted up for texts that found no room. */
+  void Use(rank_file::Slot* slots, rank_file::AreaLive* live, uint32_t capacity_slots, uint64_t* lost);
+
+  [[gnu::always_inline]] StringRef Intern(const char* text, uint32_t tick_source) {
+    if (text == nullptr) return {rank_file::kStringNone, 0};
+    for (const Cached& cached : cache_[SetOf(text)]) {
+      if (cached.pointer.load(std::memory_order_relaxed) != text) continue;
+      // Partner: the release store in Remember. What it points to is complete and never changes.
+      const Text* known = cached.text.load(std::memory_order_acquire);
+      if (Unlikely(known == nullptr || !SameText(text, *known))) break;
+      return known->ref;
+    }
+    return InternSlowly(text, tick_source);
+  }
+
+ private:
+  static constexpr uint32_t kMaxTexts = 256;
+  // Four ways: two names of every collective must not push each other out for ever.
+  static constexpr uint32_t kSets = 128;
+  static constexpr uint32_t kWays = 4;
+
+  struct Text {
+    std::atomic<uint32_t> ready;
+    StringRef ref;
+    // A text of up to 15 bytes, its NUL included, as two words, and which of their bits are its own. No bits: longer.
+    uint64_t words[2];
+    uint64_t own[2];
+    char bytes[rank_file::kMaxStringBytes + 1];
+  };
+  struct Cached {
+    std::atomic<const char*> pointer;
+    std::atomic<const Text*> text;
+  };
+
+  static uint32_t SetOf(const char* text) {
+    return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(text) * 0x9E3779B97F4A7C15u >> 57);
+  }
+  static_assert(kSets == 1u << 7, "SetOf gives 7 bits");
+
+  /**
+   * NCCL's names are short: two loads instead of a call. They may read past the text's end, never past its page; the
+   * sanitizer would rather not see that.
+   */
+  __attribute__((no_sanitize("address"))) static bool SameText(const char* text, const Text& known) {
+    if (Unlikely(known.own[0] == 0 || (reinterpret_cast<uintptr_t>(text) & 4095) > 4096 - 16)) {
+      return strncmp(text, known.bytes, rank_file::kMaxStringBytes) == 0;
+    }
+    typedef uint64_t __attribute__((aligned(1), may_alias)) AnyWord;
+    const AnyWord* words = reinterpret_cast<const AnyWord*>(text);
+    return (((words[0] ^ known.words[0]) & known.own[0]) | ((words[1] ^ known.words[1]) & known.own[1])) == 0;
+  }
+
+  StringRef InternSlowly(const char* text, uint32_t tick_source);
+  const Text* FindByContent(const char* text) const;
+  const Text* Add(const char* text, uint64_t tick);
+  void Remember(const char* text, const Text& entry);
+
+  rank_file::Slot* slots_;
+  rank_file::AreaLive* live_;
+  uint64_t* lost_;
+  uint32_t capacity_;  // texts
+  std::atomic<uint32_t> used_;
+  Text texts_[kMaxTexts];
+  Cached cache_[kSets][kWays];
+  std::atomic<uint32_t> next_way_;
+};
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_STRINGS_H_

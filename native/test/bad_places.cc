@@ -1,0 +1,257 @@
+// Folders and disks that do not do what they should: the job goes on, one warning says so, and what can be kept is.
+//
+//   bad_places <plugin.so> <folder> <case>
+//
+// Prints SKIPPED instead of PASSED where this machine does not let us make the situation.
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/magic.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "test/nccl.h"
+#include "test/rank_file_reader.h"
+
+using namespace nccl_trace_test;
+
+namespace {
+
+std::string folder;
+const char* library;
+std::atomic<int> write_delay_ms{0};
+std::atomic<bool> looks_like_nfs{false};
+
+[[noreturn]] void Skip(const char* why) {
+  printf("%s\nSKIPPED\n", why);
+  exit(0);
+}
+
+double SecondsNow() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/** A whole small job, whatever became of the file. */
+void Job(Nccl& nccl, double longest_init) {
+  const double start = SecondsNow();
+  void* context = nccl.Init();
+  CHECK(SecondsNow() - start < longest_init);
+  CHECK(context != nullptr);
+  CHECK(nccl.mask() != 0);
+  for (int i = 0; i < 1'000; ++i) {
+    Descriptor d = Coll(0, "AllReduce", static_cast<uint64_t>(i));
+    nccl.Stop(nccl.Start(context, d));
+  }
+  const double end = SecondsNow();
+  nccl.Finalize(context);
+  CHECK(SecondsNow() - end < 0.5);
+}
+
+void ExpectWarning(const char* words) {
+  CHECK_EQ(Lines().warnings.size(), 1);
+  printf("%s\n", Lines().warnings[0].c_str());
+  CHECK(Lines().warnings[0].find(words) != std::string::npos);
+  CHECK_EQ(Lines().infos.size(), 1);
+}
+
+void NoPermission() {
+  CHECK_EQ(mkdir(folder.c_str(), 0755), 0);
+  CHECK_EQ(chmod(folder.c_str(), 0555), 0);
+  Nccl nccl(library);  // before we lose the right to read it
+  if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0) Skip("cannot stop being root");
+  Job(nccl, 1);
+  ExpectWarning("Permission denied");
+}
+
+void NotAFolder() {
+  FILE* file = fopen(folder.c_str(), "w");
+  CHECK(file != nullptr);
+  fclose(file);
+  Nccl nccl(library);
+  Job(nccl, 1);
+  ExpectWarning("Not a directory");
+}
+
+void Mount(const char* options, unsigned long flags) {
+  if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+    Skip("cannot have mounts of our own");
+  }
+  CHECK_EQ(mkdir(folder.c_str(), 0755), 0);
+  if (mount("tmpfs", folder.c_str(), "tmpfs", flags, options) != 0) Skip("cannot mount a tmpfs");
+}
+
+void ReadOnly() {
+  Mount("size=64k", MS_RDONLY);
+  Nccl nccl(library);
+  Job(nccl, 1);
+  ExpectWarning("Read-only file system");
+}
+
+uint64_t FreeBytes() {
+  struct statfs fs;
+  CHECK_EQ(statfs(folder.c_str(), &fs), 0);
+  return fs.f_bavail * static_cast<uint64_t>(fs.f_bsize);
+}
+
+void DiskFull() {
+  Mount("size=1m", 0);
+  const uint64_t before = FreeBytes();
+  Nccl nccl(library);
+  Job(nccl, 1);
+  ExpectWarning("No space left on device");
+  CHECK_EQ(FreeBytes(), before);  // nothing half-written stays behind
+}
+
+// Whatever NCCL's thread does with signals: ours must not be the write that kills the job.
+void FileSizeLimit() {
+  const rlimit limit = {1 << 20, 1 << 20};
+  CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  Nccl nccl(library);
+  Job(nccl, 1);
+  ExpectWarning("File too large");
+}
+
+void CheckCopied() {
+  const RankFileReader file(folder + "/rank00000.bin");
+  CHECK_EQ(file.header().placement, rank_file::kInMemory);
+  CHECK_EQ(file.header().copy_interval_ms, 2'000);
+  CHECK_EQ(file.header().life, rank_file::kClosed);
+  CHECK(file.header().copied_tick > file.header().start_tick);
+  uint64_t starts = 0;
+  for (const uint32_t ring : file.AreasOf(rank_file::kRingHost)) {
+    for (const Record& record : file.Records(ring)) starts += record.kind == rank_file::kStartColl;
+  }
+  CHECK_EQ(starts, 1'000);
+  CHECK(file.String(1) == "AllReduce");
+}
+
+// Not on the list: rings stay in memory and are copied, here at the latest when the job ends.
+void NotToBeMapped() {
+  looks_like_nfs = true;
+  Nccl nccl(library);
+  Job(nccl, 1);
+  CHECK(Lines().warnings.empty());
+  CheckCopied();
+}
+
+// A mount that hangs: init goes on after two seconds, and the file is filled when it comes.
+void SlowDisk() {
+  write_delay_ms = 3'000;
+  Nccl nccl(library);
+  const double start = SecondsNow();
+  void* context = nccl.Init();
+  const double waited = SecondsNow() - start;
+  CHECK(waited > 1.9 && waited < 2.6);
+  CHECK(nccl.mask() != 0);
+  ExpectWarning("not there after 2 s");
+  for (int i = 0; i < 1'000; ++i) {
+    Descriptor d = Coll(0, "AllReduce", static_cast<uint64_t>(i));
+    nccl.Stop(nccl.Start(context, d));
+  }
+  write_delay_ms = 0;
+  usleep(1'500'000);
+  nccl.Finalize(context);
+  CheckCopied();
+}
+
+// A job that ends while the mount hangs ends at once all the same.
+void DeadDisk() {
+  write_delay_ms = 1'000'000;
+  Nccl nccl(library);
+  const double start = SecondsNow();
+  void* context = nccl.Init();
+  CHECK(SecondsNow() - start < 2.6);
+  const double end = SecondsNow();
+  nccl.Finalize(context);
+  CHECK(SecondsNow() - end < 0.5);
+  write_delay_ms = 0;
+}
+
+// The rank's file is there, of an earlier run: it stays as it is.
+void NothingIsOverwritten() {
+  {
+    CHECK_EQ(mkdir(folder.c_str(), 0755), 0);
+    FILE* file = fopen((folder + "/rank00000.bin").c_str(), "w");
+    fputs("precious", file);
+    fclose(file);
+  }
+  const std::string with_pid = folder + "/rank00000." + std::to_string(getpid());
+  CHECK_EQ(symlink("/nonexistent", (with_pid + ".bin").c_str()), 0);
+  Nccl nccl(library);
+  Job(nccl, 1);
+  CHECK(Lines().warnings.empty());
+  CHECK_EQ(RankFileReader(with_pid + ".2.bin").header().life, rank_file::kClosed);
+  FILE* file = fopen((folder + "/rank00000.bin").c_str(), "r");
+  char text[16] = "";
+  CHECK(fgets(text, sizeof(text), file) != nullptr);
+  CHECK(strcmp(text, "precious") == 0);
+  struct stat made;
+  CHECK_EQ(stat((with_pid + ".2.bin").c_str(), &made), 0);
+  CHECK_EQ(made.st_mode & 0777, 0600);
+}
+
+// A small budget makes a small file.
+void SmallBudget() {
+  setenv("NCCL_TRACE_RING_MB", "0.125", 1);
+  setenv("NCCL_TRACE_RUN_ID", "../a b", 1);
+  Nccl nccl(library);
+  Job(nccl, 1);
+  const RankFileReader file(folder + "/_._a_b/rank00000.bin");
+  printf("%zu bytes\n", file.size());
+  CHECK(file.size() < 200 << 10);
+  CHECK(strcmp(file.header().run_id, "_._a_b") == 0);
+}
+
+}  // namespace
+
+// Ours before the C library's, for the plugin too: the slow disk and the foreign file system.
+extern "C" {
+
+ssize_t pwrite(int fd, const void* data, size_t bytes, off_t offset) {
+  static const auto next = reinterpret_cast<decltype(&pwrite)>(dlsym(RTLD_NEXT, "pwrite"));
+  for (int waited = 0; waited < write_delay_ms; waited += 10) usleep(10'000);
+  return next(fd, data, bytes, offset);
+}
+
+int fstatfs(int fd, struct statfs* fs) noexcept {
+  static const auto next = reinterpret_cast<int (*)(int, struct statfs*)>(dlsym(RTLD_NEXT, "fstatfs"));
+  const int result = next(fd, fs);
+  if (looks_like_nfs) fs->f_type = NFS_SUPER_MAGIC;
+  return result;
+}
+
+}  // extern "C"
+
+int main(int, char** argv) {
+  library = argv[1];
+  folder = argv[2];
+  setenv("NCCL_TRACE_DIR", folder.c_str(), 1);
+  setenv("NCCL_TRACE_RING_MB", "8", 1);
+  setenv("RANK", "0", 1);
+  const std::map<std::string, void (*)()> cases = {
+      {"no-permission", NoPermission},
+      {"not-a-folder", NotAFolder},
+      {"read-only", ReadOnly},
+      {"disk-full", DiskFull},
+      {"file-size-limit", FileSizeLimit},
+      {"not-to-be-mapped", NotToBeMapped},
+      {"slow-disk", SlowDisk},
+      {"dead-disk", DeadDisk},
+      {"nothing-is-overwritten", NothingIsOverwritten},
+      {"small-budget", SmallBudget},
+  };
+  cases.at(argv[3])();
+  return Passed();
+}

@@ -1,0 +1,81 @@
+// Builds everything: dist/ from src/ with tsc, and build/ from native/ with the C++ compiler, where there is one.
+//
+//   node scripts/build.mjs                      all of it, only what has changed
+//   node scripts/build.mjs --sanitize=thread    the native part again, into build/thread/ (address, undefined)
+//   node scripts/build.mjs --native             the native part alone
+//
+// npm runs it on install (`prepare`), before tests (`pretest`) and on `npm run build`. How strict it is depends on
+// who asks. A TypeScript error always fails: without dist/ nothing works. A C++ error fails too, but not an install,
+// which is complete for reading and merging without the native part; it says so instead.
+
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { NativeBuildError, buildNative } from './native_build.mjs';
+import { SANITIZERS } from './native.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const npmScript = process.env.npm_lifecycle_event ?? 'build';
+const isInstall = npmScript === 'prepare';
+/** An install, a test or a benchmark has to work with compilers we have never seen, and theirs may warn of more. */
+const warningsAreErrors = !npmScript.startsWith('pre');
+
+const { sanitize, native } = parseArgs({
+  options: { sanitize: { type: 'string' }, native: { type: 'boolean', default: false } },
+}).values;
+if (sanitize !== undefined && !Object.hasOwn(SANITIZERS, sanitize)) {
+  fail(`--sanitize=${sanitize}: there are ${Object.keys(SANITIZERS).join(', ')}`);
+}
+
+if (sanitize === undefined && !native) buildTypeScript();
+try {
+  const whyNot = await buildNative({ root, sanitize, warningsAreErrors });
+  if (whyNot !== undefined) say(whyNot);
+} catch (error) {
+  if (!(error instanceof NativeBuildError)) throw error;
+  say(error.message);
+  if (!isInstall) fail('the native part does not build; see above');
+  say('the native part does not build (see above), so there is no plugin and no demo; the rest is installed');
+}
+
+function buildTypeScript() {
+  const { status } = spawnSync(process.execPath, [findTsc(), '--project', root], { stdio: 'inherit' });
+  if (status !== 0) fail('the TypeScript part does not build; see above');
+  for (const file of filesIn('src')) {
+    // Generated code: tsc reads the .d.ts beside it and leaves the .js where it is.
+    if (!file.endsWith('.js')) continue;
+    mkdirSync(path.join(root, 'dist', path.dirname(file)), { recursive: true });
+    copyFileSync(path.join(root, 'src', file), path.join(root, 'dist', file));
+  }
+  for (const file of filesIn('dist')) {
+    // Nor does tsc remove what came of a file that is gone.
+    const source = path.join(root, 'src', file.replace(/\.js(\.map)?$/, ''));
+    if (/\.js(\.map)?$/.test(file) && !existsSync(`${source}.ts`) && !existsSync(`${source}.js`)) {
+      rmSync(path.join(root, 'dist', file));
+    }
+  }
+}
+
+function findTsc() {
+  try {
+    return createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  } catch {
+    return fail('the packages are not installed; run "npm install"');
+  }
+}
+
+function filesIn(folder) {
+  return readdirSync(path.join(root, folder), { recursive: true });
+}
+
+function say(words) {
+  process.stderr.write(`${words}\n`);
+}
+
+function fail(words) {
+  say(words);
+  process.exit(1);
+}

@@ -1,0 +1,66 @@
+// Everything that can be said about the code without running it. All checks run, so that one round of repairs is
+// enough; any failure fails the whole.
+//
+//   node scripts/check.mjs           look
+//   node scripts/check.mjs --write   repair what a formatter or the linter can repair by itself
+
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const write = process.argv.includes('--write');
+const require = createRequire(import.meta.url);
+
+const cplusplus = readdirSync(path.join(root, 'native'), { recursive: true })
+  .filter((name) => /\.(h|cc)$/.test(name))
+  .map((name) => path.join('native', name))
+  .sort();
+
+const failed = [
+  ...(write ? [] : [check('types', tool('typescript/bin/tsc', '--project', 'tsconfig.test.json'))]),
+  check('lint', tool('eslint/bin/eslint.js', ...(write ? ['--fix'] : ['--max-warnings=0']), '.')),
+  check('format', tool('prettier/bin/prettier.cjs', '--log-level=warn', write ? '--write' : '--check', '.')),
+  check('format C++', clangFormat()),
+  ...(write ? [] : [check('warnings C++', [process.execPath, 'scripts/build.mjs', '--native'])]),
+].filter((name) => name !== undefined);
+
+if (failed.length > 0) {
+  process.stderr.write(
+    `failed: ${failed.join(', ')}${write ? '' : ' ("npm run format" repairs formatting)'}\n`,
+  );
+  process.exitCode = 1;
+}
+
+/** @returns {string | undefined} the check's name if it failed */
+function check(name, command) {
+  if (command === undefined) return undefined;
+  process.stderr.write(`${name}: `);
+  const { status, stdout } = spawnSync(command[0], command.slice(1), {
+    cwd: root,
+    encoding: 'utf8',
+    // The native build is as strict as in `npm run build`, however this script was started.
+    env: { ...process.env, npm_lifecycle_event: 'build' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  process.stderr.write(status === 0 ? 'ok\n' : `\n${stdout}`);
+  return status === 0 ? undefined : name;
+}
+
+function tool(file, ...args) {
+  const [name] = file.split('/');
+  const folder = path.dirname(require.resolve(`${name}/package.json`));
+  return [process.execPath, path.join(folder, file.slice(name.length + 1)), ...args];
+}
+
+/** It comes from the system, not from npm, so it may be missing. CI installs it. */
+function clangFormat() {
+  if (cplusplus.length === 0 || spawnSync('clang-format', ['--version']).status !== 0) {
+    process.stderr.write('format C++: skipped, there is no clang-format here\n');
+    return undefined;
+  }
+  // One complaint per file is enough to know which to format.
+  return ['clang-format', ...(write ? ['-i'] : ['--dry-run', '--Werror', '--ferror-limit=1']), ...cplusplus];
+}

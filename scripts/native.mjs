@@ -1,0 +1,106 @@
+// What is built from native/, as a table. How it is built is scripts/native_build.mjs.
+//
+// To add a program, drop a .cc file into native/test/ or native/bench/: each one becomes build/<its name>. To add
+// anything else, add a target here. Flags are given per unit (a set of sources compiled alike), so that a source
+// used by several targets is compiled once.
+
+/**
+ * @typedef {object} Unit      sources compiled with one set of flags
+ * @property {string[]} sources  patterns below the root; `*` stands for a file name's part
+ * @property {string[]} [flags]  in addition to COMMON_FLAGS
+ *
+ * @typedef {object} Target    one file below build/
+ * @property {string} name
+ * @property {Unit[]} units      linked whole
+ * @property {Unit[]} [library]  linked as an archive: only what the units need of it
+ * @property {string[]} [link]   flags and libraries, after the objects
+ * @property {string[]} [linkUnlessSanitized]  the same, but left out of a sanitizer's build
+ * @property {string} [versionScript]  names the exported symbols; used when the file is there
+ *
+ * @typedef {object} Family    one target per source file, named after it
+ * @property {string} eachOf
+ * @property {string[]} [flags]
+ * @property {Unit[]} [library]
+ * @property {string[]} [link]
+ */
+
+/** Warnings are errors for us (`npm run build`, `npm run check`); an install or a test run only shows them. */
+export const COMMON_FLAGS = [
+  '-std=c++17',
+  '-O2',
+  '-g',
+  '-Wall',
+  '-Wextra',
+  '-Werror',
+  '-pthread',
+  '-Inative',
+];
+
+/** Replaces -O2 where a sanitizer watches: shallow inlining and frame pointers keep its stacks readable. */
+export const SANITIZER_FLAGS = ['-O1', '-fno-omit-frame-pointer', '-fno-sanitize-recover=all', '-Wno-error'];
+
+export const SANITIZERS = {
+  address: ['-fsanitize=address'],
+  thread: ['-fsanitize=thread'],
+  // The plugin has no run-time types, which is what the `vptr` check looks at.
+  undefined: ['-fsanitize=undefined', '-fno-sanitize=vptr'],
+};
+
+/** @type {Unit} */
+const pluginCode = {
+  sources: ['native/plugin/*.cc'],
+  flags: [
+    '-fPIC',
+    // NCCL loads us beside anything: export the tables and nothing else.
+    '-fvisibility=hidden',
+    '-fvisibility-inlines-hidden',
+    // A callback finds its ring through one thread-local pointer; the default model of a shared library would
+    // call __tls_get_addr for it, which may allocate.
+    '-ftls-model=initial-exec',
+    // Nothing may unwind through NCCL's C frames.
+    '-fno-exceptions',
+    '-fno-rtti',
+  ],
+};
+
+/** @type {Target[]} */
+export const TARGETS = [
+  {
+    name: 'libnccl-profiler-trace.so',
+    units: [pluginCode],
+    versionScript: 'native/plugin/exports.map',
+    link: [
+      '-shared',
+      // Threads that end after dlclose still run our thread-exit hook: the code has to stay.
+      '-Wl,-z,nodelete',
+      '-Wl,-z,relro,-z,now',
+      // The host may have an older libstdc++, or none.
+      '-static-libstdc++',
+      '-static-libgcc',
+      // Hidden too: our copy of libstdc++ must not answer for anybody else.
+      '-Wl,--exclude-libs,ALL',
+      // Before glibc 2.34 these hold what we use of threads and dlsym; the linker here would leave them out.
+      '-Wl,--push-state,--no-as-needed,-l:libpthread.so.0,-l:libdl.so.2,--pop-state',
+    ],
+    // A sanitizer's own symbols come from the program that loads us.
+    linkUnlessSanitized: ['-Wl,--no-undefined'],
+  },
+  {
+    name: 'nccl-trace-loopback',
+    units: [{ sources: ['native/loopback/*.cc'] }],
+    link: ['-ldl'],
+  },
+  {
+    // Says what it was told, for the loopback's own tests.
+    name: 'libnccl-profiler-echo.so',
+    units: [{ sources: ['native/loopback/test/*.cc'], flags: ['-fPIC'] }],
+    link: ['-shared'],
+  },
+];
+
+/** @type {Family[]} */
+export const FAMILIES = [
+  // Tests look inside the plugin, so its code is at hand; those that load the library as NCCL does link none of it.
+  { eachOf: 'native/test/*.cc', library: [pluginCode], link: ['-ldl'] },
+  { eachOf: 'native/bench/*.cc', library: [pluginCode], link: ['-ldl'] },
+];

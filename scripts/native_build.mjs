@@ -1,0 +1,288 @@
+// Builds the targets of scripts/native.mjs by calling the C++ compiler: a make of its own in few lines, because an
+// install can count on neither make nor cmake nor Python.
+//
+// A file is rebuilt when it is older than anything it came from (the compiler lists the headers) or when its
+// command has changed (the command is kept beside it). Every result is written under another name and renamed, so
+// an interrupted or a second, simultaneous build never leaves half a file behind.
+
+import { execFile, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import { COMMON_FLAGS, FAMILIES, SANITIZERS, SANITIZER_FLAGS, TARGETS } from './native.mjs';
+
+/** Something could not be built. The message is the compiler's or linker's own words. */
+export class NativeBuildError extends Error {}
+
+/**
+ * @param {object} options
+ * @param {string} options.root
+ * @param {string | undefined} options.sanitize  a name of SANITIZERS; builds into build/<sanitize>/
+ * @param {boolean} options.warningsAreErrors  false: a source that compiles with warnings is built, and shows them
+ * @returns {Promise<string | undefined>} why nothing was built, in one sentence, or undefined
+ */
+export async function buildNative({ root, sanitize, warningsAreErrors }) {
+  const targets = allTargets(root);
+  if (targets.length === 0) return undefined;
+
+  const without = 'the plugin and the demo are not built; merge, inspect and open work without them';
+  if (process.platform !== 'linux') return `not Linux: ${without}`;
+  const compiler = findCompiler();
+  if (compiler === undefined) {
+    const asked = process.env.CXX ? ` (CXX=${process.env.CXX} does not run)` : '';
+    return `no C++ compiler${asked}: ${without}`;
+  }
+
+  const build = new Build(root, compiler, sanitize, warningsAreErrors);
+  build.removeAllBut(targets);
+  // Wait for all of it: one broken source does not keep the others from being built, and every error is told.
+  const results = await Promise.allSettled(targets.map((target) => build.target(target)));
+  const failures = [...new Set(results.filter((r) => r.status === 'rejected').map((r) => r.reason))];
+  const bug = failures.find((reason) => !(reason instanceof NativeBuildError));
+  if (bug !== undefined) throw bug;
+  if (failures.length > 0) throw new NativeBuildError(failures.map((reason) => reason.message).join('\n'));
+  return undefined;
+}
+
+/** Targets that have sources: a folder which is not there yet is not an error. */
+function allTargets(root) {
+  const families = FAMILIES.flatMap(({ eachOf, flags, ...rest }) =>
+    matching(root, eachOf).map((source) => ({
+      name: path.basename(source, '.cc'),
+      units: [{ sources: [source], flags }],
+      ...rest,
+    })),
+  );
+  const targets = [...TARGETS, ...families].filter(({ units }) => sourcesOf(root, units[0]).length > 0);
+  const names = targets.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) throw new NativeBuildError(`two native targets are named ${twice}; rename one`);
+  return targets;
+}
+
+function sourcesOf(root, unit) {
+  return unit.sources.flatMap((pattern) => matching(root, pattern));
+}
+
+/** Files that match "folder/*.cc", sorted: the order on the link line must not depend on the file system. */
+function matching(root, pattern) {
+  const folder = path.dirname(pattern);
+  if (!existsSync(path.join(root, folder))) return [];
+  const [head, tail = ''] = path.basename(pattern).split('*');
+  const isWild = pattern.includes('*');
+  return readdirSync(path.join(root, folder))
+    .filter((name) => (isWild ? name.startsWith(head) && name.endsWith(tail) : name === head))
+    .sort()
+    .map((name) => `${folder}/${name}`);
+}
+
+/** CXX as a person would set it ("ccache clang++"), else the usual names. The version is there to rebuild by. */
+function findCompiler() {
+  const asked = process.env.CXX?.trim();
+  const candidates = asked ? [asked] : ['c++', 'g++', 'clang++'];
+  for (const candidate of candidates) {
+    const words = candidate.split(/\s+/);
+    const answer = spawnSync(words[0], [...words.slice(1), '--version'], { encoding: 'utf8' });
+    if (answer.status === 0) return { words, version: answer.stdout.split('\n')[0] };
+  }
+  return undefined;
+}
+
+class Build {
+  #root;
+  #compiler;
+  #sanitizerFlags;
+  #warningsAreErrors;
+  #out;
+  /** One promise per object file or archive: targets that share one wait for the same. */
+  #steps = new Map();
+  #free = availableParallelism();
+  #waiting = [];
+
+  constructor(root, compiler, sanitize, warningsAreErrors) {
+    this.#root = root;
+    this.#compiler = compiler;
+    this.#sanitizerFlags = sanitize === undefined ? [] : [...SANITIZER_FLAGS, ...SANITIZERS[sanitize]];
+    this.#warningsAreErrors = warningsAreErrors;
+    this.#out = sanitize === undefined ? 'build' : `build/${sanitize}`;
+  }
+
+  /** A program whose source is gone would still be there to be run, so it goes as well. */
+  removeAllBut(targets) {
+    const stamps = path.join(this.#root, this.#out, 'obj');
+    if (!existsSync(stamps)) return;
+    for (const file of readdirSync(stamps).filter((name) => name.endsWith('.cmd'))) {
+      const name = path.basename(file, '.cmd');
+      if (targets.some((target) => target.name === name)) continue;
+      rmSync(path.join(this.#root, this.#out, name), { force: true });
+      rmSync(path.join(stamps, file));
+    }
+  }
+
+  async target({ name, units, library = [], link = [], linkUnlessSanitized = [], versionScript }) {
+    const output = `${this.#out}/${name}`;
+    try {
+      const objects = (await Promise.all(units.map((unit) => this.#objects(unit)))).flat();
+      const archives = (await Promise.all(library.map((unit) => this.#archive(unit)))).flat();
+      const script = versionScript !== undefined && existsSync(this.#at(versionScript));
+      const flags = [
+        ...link,
+        ...(this.#sanitizerFlags.length === 0 ? linkUnlessSanitized : this.#sanitizerFlags),
+        ...(script ? [`-Wl,--version-script=${versionScript}`] : []),
+      ];
+      await this.#make({
+        output,
+        stamp: `${this.#out}/obj/${name}.cmd`,
+        inputs: [...objects, ...archives, ...(script ? [versionScript] : [])],
+        command: (to) => [...this.#compiler.words, '-pthread', '-o', to, ...objects, ...archives, ...flags],
+      });
+    } catch (error) {
+      // What is there was built from other sources. Nobody shall run or test it by mistake.
+      rmSync(this.#at(output), { force: true });
+      throw error;
+    }
+  }
+
+  #objects(unit) {
+    return Promise.all(sourcesOf(this.#root, unit).map((source) => this.#object(source, unit.flags ?? [])));
+  }
+
+  #object(source, unitFlags) {
+    const flags = [...COMMON_FLAGS, ...unitFlags, ...this.#sanitizerFlags];
+    const output = `${this.#objectFolder(unitFlags)}/${source.replaceAll('/', '.')}.o`;
+    return this.#once(output, async () => {
+      const step = (extra) => ({
+        output,
+        stamp: `${output}.cmd`,
+        // The compiler lists them: the source and all headers but the system's.
+        inputs: 'listed',
+        command: (to) => [
+          ...this.#compiler.words,
+          ...flags,
+          ...extra,
+          ...['-MMD', '-MF', `${to}.d`, '-c', source, '-o', to],
+        ],
+      });
+      if (this.#warningsAreErrors) return this.#make(step([]));
+      // A compiler newer than ours may know new warnings. They must not cost anybody the plugin.
+      const lenient = step(['-Wno-error']);
+      if (this.#isFresh(lenient)) return output;
+      return this.#make(step([]), { quiet: true }).catch(() => this.#make(lenient));
+    });
+  }
+
+  #archive(unit) {
+    const output = `${this.#objectFolder(unit.flags ?? [])}/${hash(unit.sources)}.a`;
+    return this.#once(output, async () => {
+      const objects = await this.#objects(unit);
+      if (objects.length === 0) return [];
+      await this.#make({
+        output,
+        stamp: `${output}.cmd`,
+        inputs: objects,
+        command: (to) => ['ar', 'rcs', to, ...objects],
+      });
+      return [output];
+    });
+  }
+
+  #objectFolder(unitFlags) {
+    return `${this.#out}/obj/${hash(unitFlags)}`;
+  }
+
+  #once(output, start) {
+    if (!this.#steps.has(output)) this.#steps.set(output, start());
+    return this.#steps.get(output);
+  }
+
+  async #make(step, { quiet = false } = {}) {
+    if (this.#isFresh(step)) return step.output;
+    const output = this.#at(step.output);
+    const temporary = `${step.output}.${process.pid}.tmp`;
+    mkdirSync(path.dirname(output), { recursive: true });
+    mkdirSync(path.dirname(this.#at(step.stamp)), { recursive: true });
+    const started = new Date();
+    try {
+      const { failed, said } = await this.#run(step.command(temporary));
+      if (failed) throw new NativeBuildError(said);
+      if (said !== '' && !quiet) process.stderr.write(`${said}\n`);
+      // A source saved while the compiler was running is newer than what came of it.
+      utimesSync(this.#at(temporary), started, started);
+      if (step.inputs === 'listed') renameSync(this.#at(`${temporary}.d`), `${output}.d`);
+      renameSync(this.#at(temporary), output);
+      writeFileSync(this.#at(step.stamp), this.#signature(step));
+    } finally {
+      rmSync(this.#at(temporary), { force: true });
+      rmSync(this.#at(`${temporary}.d`), { force: true });
+    }
+    return step.output;
+  }
+
+  #isFresh(step) {
+    const [output, stamp] = [this.#at(step.output), this.#at(step.stamp)];
+    if (!existsSync(output) || !existsSync(stamp)) return false;
+    if (readFileSync(stamp, 'utf8') !== this.#signature(step)) return false;
+    const made = statSync(output).mtimeMs;
+    const inputs = step.inputs === 'listed' ? inputsListedIn(`${output}.d`) : step.inputs;
+    return inputs.length > 0 && inputs.every((file) => mtimeMs(this.#at(file)) <= made);
+  }
+
+  #at(file) {
+    return path.resolve(this.#root, file);
+  }
+
+  #signature(step) {
+    return `${this.#compiler.version}\n${step.command(step.output).join('\n')}\n`;
+  }
+
+  /** As many at a time as there are cores. */
+  async #run(words) {
+    if (this.#free === 0) await new Promise((resolve) => this.#waiting.push(resolve));
+    else this.#free -= 1;
+    try {
+      return await new Promise((resolve) => {
+        execFile(
+          words[0],
+          words.slice(1),
+          { cwd: this.#root, maxBuffer: 2 ** 26 },
+          (error, stdout, stderr) => {
+            const said = `${stdout}${stderr}`.trim();
+            resolve({ failed: error !== null, said: said || (error?.message ?? '') });
+          },
+        );
+      });
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
+}
+
+/** The files named in a compiler's dependency rule ("out.o: a.cc a.h \\"); none when it is not there. */
+function inputsListedIn(file) {
+  if (!existsSync(file)) return [];
+  const rule = readFileSync(file, 'utf8').replaceAll('\\\n', ' ');
+  const names = rule.slice(rule.indexOf(': ') + 2).match(/(?:\\ |\S)+/g) ?? [];
+  return names.map((name) => name.replaceAll('\\ ', ' '));
+}
+
+/** Infinity for a file that is gone: whatever came from it is out of date. */
+function mtimeMs(file) {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+}
+
+function hash(words) {
+  return createHash('sha256').update(words.join('\n')).digest('hex').slice(0, 8);
+}

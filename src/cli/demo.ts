@@ -1,0 +1,136 @@
+/**
+ * `nccl-trace demo`: a run of one's own without a GPU. Ranks as processes, real bytes over real sockets, the real plugin;
+ * then the merge. The loopback (native/loopback) plays NCCL.
+ */
+
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { OutputError, UsageError } from '../base/errors.js';
+import { merge } from '../merge.js';
+import { checkTarget } from '../merge/output.js';
+import { mergeReportText } from './merge_report.js';
+import { nativeFile } from './native_files.js';
+
+const SCENARIOS = {
+  healthy: 'nothing goes wrong',
+  straggler: 'one rank enters every collective 20 ms late',
+  hang: 'one rank kills itself in mid collective, the others wait for it',
+} as const;
+type Scenario = keyof typeof SCENARIOS;
+
+interface Options {
+  readonly ranks: number;
+  readonly scenario: Scenario;
+  readonly output: string;
+  readonly keep?: string;
+  readonly force?: true;
+}
+
+/** One iteration, as of a training loop: small collectives in groups of four, a large one on all, neighbours. */
+const TENSOR_PARALLEL_OPS = 'allreduce@tp:256K*3,';
+const OPS = 'allreduce:4M,allreduce:192K,group{send+recv:256K}';
+
+/** The loopback's code for "hung, as was asked for". */
+const HUNG_AS_ASKED = 4;
+
+export function demoCommand(): Command {
+  return new Command('demo')
+    .description('Record a run on this machine, without a GPU, and merge it.')
+    .option('-r, --ranks <n>', 'processes', rankCount, 8)
+    .addOption(
+      new Option('-s, --scenario <name>', 'what happens').choices(Object.keys(SCENARIOS)).default('healthy'),
+    )
+    .option('-o, --output <file>', 'the trace', 'demo.pftrace')
+    .option('-k, --keep <dir>', 'keep the rank files in this new directory')
+    .option('-f, --force', 'replace an existing trace')
+    .addHelpText('beforeAll', EXAMPLES)
+    .action(run);
+}
+
+const EXAMPLES = `Examples:
+  $ nccl-trace demo                                  8 ranks, two kinds of communicators, demo.pftrace
+  $ nccl-trace demo --scenario hang -o hang.pftrace  what a killed rank looks like
+  $ nccl-trace demo --keep demo-run                  keep the rank files, to inspect them
+`;
+
+async function run(options: Options): Promise<void> {
+  checkTarget(options.output, options.force ?? false);
+  const plugin = nativeFile('libnccl-profiler-trace.so');
+  const loopback = nativeFile('nccl-trace-loopback');
+  const folder = await recordingFolder(options.keep);
+  try {
+    process.stderr.write(`recording ${options.ranks} ranks: ${SCENARIOS[options.scenario]}\n`);
+    await record(loopback, loopbackArguments(options), environment(plugin, folder));
+    const report = await merge({ inputs: [folder], output: options.output, force: options.force });
+    process.stderr.write(mergeReportText(report));
+  } finally {
+    if (options.keep === undefined) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function recordingFolder(keep: string | undefined): Promise<string> {
+  if (keep === undefined) return mkdtemp(join(tmpdir(), 'nccl-trace-demo-'));
+  if (existsSync(keep)) throw new OutputError(keep, 'already exists', 'name a new directory with --keep');
+  await mkdir(keep, { recursive: true });
+  return resolve(keep);
+}
+
+function loopbackArguments({ ranks, scenario }: Options): string[] {
+  const victim = String(ranks - 1);
+  const faults: Record<Scenario, string[]> = {
+    healthy: [],
+    straggler: ['--slow-rank', victim, '--slow-us', '20000'],
+    hang: ['--kill-rank', victim, '--kill-at', '2', '--hang-seconds', '3'],
+  };
+  const hasGroups = ranks % 4 === 0;
+  const groups = hasGroups ? ['--groups', 'tp=4'] : [];
+  const ops = hasGroups ? TENSOR_PARALLEL_OPS + OPS : OPS;
+  return [
+    '--ranks',
+    String(ranks),
+    '--iterations',
+    '4',
+    '--quiet',
+    ...groups,
+    '--ops',
+    ops,
+    ...faults[scenario],
+  ];
+}
+
+/** Everything NCCL says, in rings that hold the whole demo; settings of the user's own shell would change what it shows. */
+function environment(plugin: string, folder: string): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^NCCL_|^(RANK|WORLD_SIZE|LOCAL_RANK)$/.test(name),
+  );
+  return {
+    ...Object.fromEntries(inherited),
+    NCCL_PROFILER_PLUGIN: plugin,
+    NCCL_TRACE_DIR: folder,
+    NCCL_TRACE_RUN_ID: 'demo',
+    NCCL_TRACE_EVENTS: 'all',
+    NCCL_TRACE_RING_MB: '16',
+  };
+}
+
+async function record(command: string, words: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const code = await new Promise<number | null>((done, fail) => {
+    const child = spawn(command, words, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+    child.on('error', fail);
+    child.on('exit', done);
+  });
+  if (code !== 0 && code !== HUNG_AS_ASKED) {
+    throw new UsageError(`the demo's ranks ended with ${code ?? 'a signal'}; their own words stand above`);
+  }
+}
+
+function rankCount(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 2 || value > 64)
+    throw new InvalidArgumentError('must be from 2 to 64.');
+  return value;
+}

@@ -1,0 +1,27 @@
+/**
+ * The exit codes, which are part of the contract with scripts. A bug is none of them: it ends with a stack and
+ * with 70 (EX_SOFTWARE of sysexits.h), so that a crash is never taken for "written but with problems".
+ */
+
+import { Interrupted, NoUsableInput, OutputError, RankFileError, UsageError } from '../base/errors.js';
+
+export const ExitCode = {
+  ok: 0,
+  /** The output was written, and the report names problems. Only with --strict; without it this is `ok`. */
+  problems: 1,
+  usage: 2,
+  noUsableInput: 3,
+  outputFailed: 4,
+  bug: 70,
+  /** As a shell reports a program that SIGINT ended. */
+  interrupted: 130,
+} as const;
+export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
+
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof UsageError) return ExitCode.usage;
+  if (error instanceof RankFileError || error instanceof NoUsableInput) return ExitCode.noUsableInput;
+  if (error instanceof Interrupted) return ExitCode.interrupted;
+  if (error instanceof OutputError) return ExitCode.outputFailed;
+  return ExitCode.bug;
+}

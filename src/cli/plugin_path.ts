@@ -1,0 +1,24 @@
+/** `nccl-trace plugin-path`: what NCCL_PROFILER_PLUGIN has to be set to. */
+
+import { Command } from 'commander';
+import { NoUsableInput } from '../base/errors.js';
+import { nativeFile } from './native_files.js';
+
+/** NCCL cuts the variable at 254 bytes in silence, and then finds no plugin. */
+const MAX_PATH_BYTES = 254;
+
+export function pluginPathCommand(): Command {
+  return new Command('plugin-path')
+    .description('Print the path of the profiler plugin, for NCCL_PROFILER_PLUGIN.')
+    .addHelpText('beforeAll', 'Examples:\n  $ export NCCL_PROFILER_PLUGIN=$(nccl-trace plugin-path)\n')
+    .action(() => {
+      const path = nativeFile('libnccl-profiler-trace.so');
+      const bytes = Buffer.byteLength(path);
+      if (bytes > MAX_PATH_BYTES) {
+        throw new NoUsableInput(
+          `${path} has ${bytes} bytes, NCCL reads ${MAX_PATH_BYTES}: copy it to a shorter path`,
+        );
+      }
+      process.stdout.write(`${path}\n`);
+    });
+}

@@ -1,0 +1,67 @@
+/**
+ * A GPU's globaltimer on its host's clock. NCCL stamps a kernel on the GPU and the proxy thread notices later, so every
+ * KernelCh callback says: offset ≤ callback time - pTimer. The lower envelope of these differences is the offset plus
+ * the shortest time a notice ever took (the observation floor), which nothing can observe: GPU times are late by it.
+ *
+ * One line under all points (the hull edge below the middle of the run), per GPU. Points come in order of callback time.
+ */
+
+export interface GpuPoint {
+  /** Callback time, LocalNs or ticks scaled to ns. */
+  readonly x: number;
+  /** Callback time minus pTimer, ns (relative to a base). */
+  readonly y: number;
+}
+
+/** cpu - gpu at cpu time x: y = offset + drift * x. */
+export interface GpuLine {
+  readonly offset: number;
+  readonly drift: number;
+}
+
+/** The lower convex hull, kept while points arrive: small however long the run. */
+export class LowerHull {
+  private readonly hull: GpuPoint[] = [];
+
+  /** A point whose `x` goes back is left out: a notice out of order bounds nothing. */
+  add(point: GpuPoint): void {
+    const { hull } = this;
+    const last = hull.at(-1);
+    if (last !== undefined && point.x < last.x) return;
+    if (last?.x === point.x) {
+      if (last.y <= point.y) return;
+      hull.pop();
+    }
+    while (hull.length >= 2 && !turnsLeft(hull[hull.length - 2]!, hull[hull.length - 1]!, point)) hull.pop();
+    hull.push(point);
+  }
+
+  points(): readonly GpuPoint[] {
+    return this.hull;
+  }
+}
+
+/** GPU and host oscillators differ by ppm; a steeper edge is an artefact of too short a run. */
+const MAX_DRIFT = 200e-6;
+/** Shorter than this a slope would be read out of notice times. */
+const MIN_SPAN_NS = 1e9;
+
+/** The supporting line of the hull below the middle of its span; null without points. */
+export function supportLine(hull: readonly GpuPoint[]): GpuLine | null {
+  const first = hull[0];
+  const last = hull.at(-1);
+  if (!first || !last) return null;
+  const middle = (first.x + last.x) / 2;
+  const right = hull.findIndex((point) => point.x >= middle);
+  const b = hull[right]!;
+  const a = hull[right - 1] ?? b;
+  const slope = b.x > a.x ? (b.y - a.y) / (b.x - a.x) : 0;
+  if (last.x - first.x < MIN_SPAN_NS || Math.abs(slope) > MAX_DRIFT) {
+    return { offset: Math.min(...hull.map((point) => point.y)), drift: 0 };
+  }
+  return { offset: a.y - slope * a.x, drift: slope };
+}
+
+function turnsLeft(a: GpuPoint, b: GpuPoint, c: GpuPoint): boolean {
+  return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x) > 0;
+}

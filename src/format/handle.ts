@@ -1,0 +1,50 @@
+/**
+ * Handles: the numbers the plugin gives NCCL in place of pointers, in 32-bit halves as the columns hold them.
+ *
+ *   63.............47 46..41 40.............1 0
+ *   tag (17)          ring   position (40)    muted
+ *
+ * A handle of this process carries the file's tag; anything else is foreign (PXN: a parent of another process) or
+ * garbage, and its ring and position mean nothing here. 0 is NULL.
+ */
+
+import { CONTEXT_RING } from './constants.js';
+
+export interface Handle {
+  /** The tag is this file's. */
+  readonly own: boolean;
+  /** Index of the ring that holds the start record; CONTEXT_RING: a context, `position` is the communicator. */
+  readonly ring: number;
+  /** Of the start record's first slot, modulo 2^40. */
+  readonly position: number;
+  /** Sampled out: there is no start record. */
+  readonly muted: boolean;
+}
+
+/** The tag's 17 bits as a number: once per file, to compare with `handleTag`. */
+export const tagBits = (tag: bigint): number => Number(BigInt.asUintN(64, tag) >> 47n);
+
+export const handleTag = (high: number): number => high >>> 15;
+export const handleRing = (high: number): number => (high >>> 9) & 63;
+export const handlePosition = (low: number, high: number): number =>
+  (high & 0x1ff) * 0x8000_0000 + (low >>> 1);
+export const handleMuted = (low: number): boolean => (low & 1) === 1;
+
+export function splitHandle(low: number, high: number, ownTagBits: number): Handle {
+  return {
+    own: handleTag(high) === ownTagBits,
+    ring: handleRing(high),
+    position: handlePosition(low, high),
+    muted: handleMuted(low),
+  };
+}
+
+export const isContext = (handle: Handle): boolean => handle.own && handle.ring === CONTEXT_RING;
+
+/** The whole number, for printing and for keys of rare things. */
+export const handleValue = (low: number, high: number): bigint =>
+  (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0);
+
+/** 16 bits of a Fold entry that tie its other words to its handle, so that a torn copy does not match. */
+export const foldKey = (handle: bigint): number =>
+  Number(BigInt.asUintN(64, handle * 0x9e3779b97f4a7c15n) >> 48n);

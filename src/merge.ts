@@ -1,0 +1,211 @@
+/**
+ * Many rank files, one trace. The whole program in one page:
+ *
+ *   find     which files there are                                          reader
+ *   scan     each file by itself: who it is, when work ended, its clock     reader → model
+ *   choose   the run, one file per rank                                     merge/run
+ *   clocks   every host on one axis                                         clocks
+ *   convert  each file by itself into a block of packets                    reader → model → tracks → perfetto
+ *   join     prologue + blocks in rank order                                perfetto, merge/output
+ *
+ * The bytes depend on the files alone: not on their order, nor on how many workers there were.
+ */
+
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { NoUsableInput, OutputError } from './base/errors.js';
+import type { ClockDomain, ClockSolution, TickScale } from './clocks/domains.js';
+import { solveClocks, toLocal } from './clocks/domains.js';
+import { toTrace } from './clocks/clock_map.js';
+import { supportLine, type GpuLine } from './clocks/gpu_clock.js';
+import type { ConvertJob } from './merge/convert.js';
+import { processSpec, tracePrologue } from './merge/labels.js';
+import { assemble, checkTarget, compressionOf, reason, withWorkFolder } from './merge/output.js';
+import { countTrace, reportClocks, reportRank, type MergeReport } from './merge/report.js';
+import { chooseRun, type Run } from './merge/run.js';
+import type { RankScan } from './merge/scan.js';
+import type { Outcome } from './merge/task.js';
+import { startWorkers, type Workers } from './merge/workers.js';
+import { findRankFiles } from './reader/index.js';
+
+export interface MergeOptions {
+  /** Rank files and directories of them. */
+  readonly inputs: readonly string[];
+  /** Path of the trace (.pftrace, .pftrace.gz), or "-". */
+  readonly output: string;
+  /** Where "-" goes. */
+  readonly stdout?: Writable | undefined;
+  readonly force?: boolean | undefined;
+  /** Ends the merge with `Interrupted`; nothing is left behind. */
+  readonly interrupt?: AbortSignal | undefined;
+  /** A file that cannot be used fails the merge. */
+  readonly strict?: boolean | undefined;
+  /** Files worked on at once; 1: no threads. */
+  readonly jobs?: number | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+export interface Progress {
+  readonly stage: 'scan' | 'convert';
+  readonly done: number;
+  readonly total: number;
+}
+
+/** Throws NoUsableInput, RankFileError (a path that holds none), OutputError, UsageError. */
+export async function merge(options: MergeOptions): Promise<MergeReport> {
+  checkTarget(options.output, options.force ?? false);
+  const found = findRankFiles(options.inputs);
+  const workers = startWorkers(options.jobs, found.files);
+  try {
+    const { scans, unusable } = await scanAll(workers, found.files, options);
+    const run = chooseRun(scans);
+    const clocks = solveClocks(run.members.map(({ scan }, file) => witness(scan, file)));
+    return await withWorkFolder(options.output, options.interrupt, async (folder) => {
+      const jobs = planBlocks(run, clocks, folder, options.output);
+      const blocks = await convertAll(workers, jobs, options);
+      const prologue = tracePrologue(run, clocks);
+      const bytes = await assemble(options.output, folder, prologue, blockPaths(jobs), options.stdout).catch(
+        outputFailed(options),
+      );
+      return {
+        version: 1,
+        output: options.output,
+        bytes,
+        worldSize: run.worldSize,
+        missingRanks: run.missing,
+        traceStart: String(clocks.traceStart),
+        durationNs: durationNs(run, clocks),
+        records: scans.reduce((sum, scan) => sum + scan.records, 0),
+        trace: countTrace(blocks),
+        ranks: run.members.map((member, i) => reportRank(member, blocks[i]!)),
+        clocks: reportClocks(clocks, run),
+        problems: [...found.problems, ...unusable, ...run.problems],
+      };
+    });
+  } finally {
+    await workers.close();
+  }
+}
+
+async function scanAll(workers: Workers, files: readonly string[], options: MergeOptions) {
+  const progress = counting('scan', files.length, options);
+  const outcomes = await workers.run(
+    files.map((path) => ({ pass: 'scan', path })),
+    progress,
+  );
+  const scans: RankScan[] = [];
+  const unusable: string[] = [];
+  for (const outcome of outcomes) {
+    if (outcome.ok && outcome.scan) scans.push(outcome.scan);
+    else unusable.push(failure(outcome));
+  }
+  if (scans.length === 0 || (options.strict && unusable.length > 0)) throw noInput(unusable, files);
+  return { scans, unusable };
+}
+
+async function convertAll(workers: Workers, jobs: readonly ConvertJob[], options: MergeOptions) {
+  const progress = counting('convert', jobs.length, options);
+  const outcomes = await workers.run(
+    jobs.map((job) => ({ pass: 'convert', job })),
+    progress,
+  );
+  return outcomes.map((outcome) => {
+    if (outcome.ok && outcome.block) return outcome.block;
+    throw new OutputError(options.output, failure(outcome), 'nothing was written');
+  });
+}
+
+function planBlocks(run: Run, clocks: ClockSolution, folder: string, output: string): ConvertJob[] {
+  const rateBinNs = niceBin(durationNs(run, clocks));
+  return run.members.map((member, file) => {
+    const domain = clocks.domains[clocks.domainOf[file]!]!;
+    const scale = clocks.scales[file]!;
+    return {
+      path: member.scan.path,
+      blockIndex: file,
+      blockCount: run.members.length,
+      process: processSpec(member, file),
+      traceStart: clocks.traceStart,
+      map: domain.map,
+      scale,
+      gpuLine: gpuLine(member.scan, scale),
+      workEnds: member.scan.workEnds,
+      clockMates: clockMates(run, domain),
+      rateBinNs,
+      compression: compressionOf(output),
+      blockPath: join(folder, `block-${file}`),
+    };
+  });
+}
+
+/** Per communicator the ranks whose files are on this domain's clock: arrows among them are exact. */
+function clockMates(run: Run, domain: ClockDomain): Map<string, Set<number>> {
+  const mates = new Map<string, Set<number>>();
+  for (const file of domain.files) {
+    for (const comm of run.members[file]!.scan.communicators) {
+      if (comm.commId === 0n) continue; // never told which it is: two of them are not the same
+      const key = String(comm.commId);
+      mates.set(key, (mates.get(key) ?? new Set()).add(comm.rank));
+    }
+  }
+  return mates;
+}
+
+function gpuLine(scan: RankScan, scale: TickScale): GpuLine | null {
+  return supportLine(
+    scan.gpuStamps.map(({ noticed, gpu }) => {
+      const x = toLocal(scale, noticed);
+      return { x, y: x - gpu };
+    }),
+  );
+}
+
+function witness(scan: RankScan, file: number) {
+  return { file, header: scan.header, samples: scan.clockSamples };
+}
+
+/** From the trace's start to the last record or heartbeat of any rank. */
+function durationNs(run: Run, clocks: ClockSolution): number {
+  const ends = run.members.map(({ scan }, file) => {
+    const { map } = clocks.domains[clocks.domainOf[file]!]!;
+    const last = Math.max(0, scan.lastTick ?? 0, scan.heartbeat?.tick ?? 0);
+    return toTrace(map, toLocal(clocks.scales[file]!, last));
+  });
+  return Math.max(0, ...ends);
+}
+
+/** 1, 2 or 5 times a power of ten milliseconds, so that a run has some thousand bins and short ones 1 ms. */
+function niceBin(duration: number): number {
+  let bin = 1e6;
+  for (const factor of [2, 2.5, 2]) {
+    if (duration / bin <= 4096) return bin;
+    bin *= factor;
+  }
+  return niceBin(duration / 10) * 10;
+}
+
+const blockPaths = (jobs: readonly ConvertJob[]): string[] => jobs.map((job) => job.blockPath);
+
+function counting(stage: Progress['stage'], total: number, { onProgress }: MergeOptions): () => void {
+  let done = 0;
+  return () => onProgress?.({ stage, done: ++done, total });
+}
+
+function failure(outcome: Outcome): string {
+  if (outcome.ok) return 'nothing came back';
+  return 'unusable' in outcome
+    ? outcome.unusable
+    : reason(Object.assign(new Error(outcome.system.message), outcome.system));
+}
+
+function outputFailed({ output }: MergeOptions) {
+  return (error: unknown): never => {
+    throw new OutputError(output, reason(error), 'nothing was written', { cause: error });
+  };
+}
+
+function noInput(unusable: readonly string[], files: readonly string[]): Error {
+  const [first] = unusable;
+  if (files.length === 1 && first !== undefined) return new NoUsableInput(first);
+  return new NoUsableInput(`none of the ${files.length} files can be used:\n  ${unusable.join('\n  ')}`);
+}

@@ -1,0 +1,133 @@
+/**
+ * Second pass over one file: with every clock known, turns its records into a block of packets. Independent of all other
+ * files, so ranks convert in parallel, and the bytes depend on the job alone. Runs on a worker thread.
+ */
+
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { localNs, type TraceNs } from '../base/time.js';
+import { toTrace, type ClockMap } from '../clocks/clock_map.js';
+import { toLocal, type TickScale } from '../clocks/domains.js';
+import type { GpuLine } from '../clocks/gpu_clock.js';
+import { Pairing } from '../model/pairing.js';
+import type { GpuNs } from '../model/types.js';
+import type { WorkEnd } from '../model/work_end.js';
+import { BlockWriter } from '../perfetto/block_writer.js';
+import type { BlockCounts } from '../perfetto/counts.js';
+import type { ProcessSpec } from '../perfetto/descriptors.js';
+import { mergedRuns, openRankFile } from '../reader/index.js';
+import { RankTracks, type DrawnRank } from '../tracks/rank_tracks.js';
+
+export interface ConvertJob {
+  readonly path: string;
+  readonly blockIndex: number;
+  readonly blockCount: number;
+  readonly process: ProcessSpec;
+  readonly traceStart: bigint;
+  readonly map: ClockMap;
+  readonly scale: TickScale;
+  /** null: no usable GPU stamps. */
+  readonly gpuLine: GpuLine | null;
+  readonly workEnds: readonly WorkEnd[];
+  /** Per communicator (commId in decimal) its ranks on this file's clock. */
+  readonly clockMates: ReadonlyMap<string, ReadonlySet<number>>;
+  readonly rateBinNs: number;
+  readonly compression: 'none' | 'gzip';
+  /** Where the block goes: a file of this job alone. */
+  readonly blockPath: string;
+}
+
+export interface ConvertResult extends DrawnRank {
+  readonly counts: BlockCounts;
+  /** Bytes in the block file. */
+  readonly storedBytes: number;
+}
+
+export function convertFile(job: ConvertJob): ConvertResult {
+  const out = new BlockFile(job.blockPath, job.compression);
+  try {
+    const writer = new BlockWriter({
+      ...job,
+      output: (chunk) => {
+        out.write(chunk);
+      },
+    });
+    const result = draw(job, writer);
+    writer.close();
+    return { ...result, counts: writer.counts(), storedBytes: out.close() };
+  } finally {
+    out.close();
+  }
+}
+
+function draw(job: ConvertJob, writer: BlockWriter): DrawnRank {
+  const file = openRankFile(job.path);
+  const tracks = new RankTracks(
+    {
+      sink: writer,
+      file,
+      time: (at) => toTrace(job.map, toLocal(job.scale, at)),
+      gpuTime: gpuTime(job),
+      workEnd: (row) => job.workEnds[row]!,
+      sharesClock: (commId, rank) => job.clockMates.get(String(commId))?.has(rank) ?? false,
+    },
+    job.rateBinNs,
+  );
+  const pairing = new Pairing(file, tracks);
+  for (const run of mergedRuns(file)) pairing.run(run);
+  pairing.openFolds(file.folds);
+  return tracks.finish();
+}
+
+/** gpu = cpu - offset - drift * cpu, solved for cpu. */
+function gpuTime({ gpuLine, map }: ConvertJob): ((at: GpuNs) => TraceNs) | null {
+  if (gpuLine === null) return null;
+  const { offset, drift } = gpuLine;
+  return (at) => toTrace(map, localNs((at + offset) / (1 - drift)));
+}
+
+/** Collects small writes; with gzip each piece is a member of its own, which readers concatenate. */
+class BlockFile {
+  private readonly fd: number;
+  private pending: Uint8Array[] = [];
+  private pendingBytes = 0;
+  private stored = 0;
+  private closed = false;
+
+  constructor(
+    path: string,
+    private readonly compression: 'none' | 'gzip',
+  ) {
+    this.fd = openSync(path, 'wx', 0o600);
+  }
+
+  write(chunk: Uint8Array): void {
+    this.pending.push(chunk);
+    this.pendingBytes += chunk.length;
+    if (this.pendingBytes >= PIECE_BYTES) this.flush();
+  }
+
+  /** Total bytes stored. Closing twice is harmless. */
+  close(): number {
+    if (this.closed) return this.stored;
+    this.closed = true;
+    try {
+      this.flush();
+    } finally {
+      closeSync(this.fd);
+    }
+    return this.stored;
+  }
+
+  private flush(): void {
+    if (this.pendingBytes === 0) return;
+    const piece = Buffer.concat(this.pending);
+    this.pending = [];
+    this.pendingBytes = 0;
+    const bytes = this.compression === 'gzip' ? gzipSync(piece) : piece;
+    for (let at = 0; at < bytes.length;) at += writeSync(this.fd, bytes, at);
+    this.stored += bytes.length;
+  }
+}
+
+const PIECE_BYTES = 4 << 20;

@@ -1,0 +1,62 @@
+/**
+ * Runs the two per-file passes, on worker threads or right here. Results come back in the order of the jobs whatever the
+ * order they were done in, so the trace does not depend on how many workers there were.
+ */
+
+import { statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { Piscina } from 'piscina';
+import { runTask, type Outcome, type Task } from './task.js';
+
+export interface Workers {
+  run(tasks: readonly Task[], onDone?: () => void): Promise<Outcome[]>;
+  close(): Promise<void>;
+}
+
+/**
+ * `jobs`: how many at once; 1 means on this thread. Default: the processors there are, as far as there is work for them. A
+ * thread starts cold, so small runs are quicker on one (`npm run bench:merge`).
+ */
+export function startWorkers(jobs: number | undefined, files: readonly string[]): Workers {
+  const worthwhile = Math.ceil(totalBytes(files) / BYTES_PER_THREAD);
+  const wanted = jobs ?? Math.min(availableParallelism(), worthwhile);
+  const threadCount = Math.max(1, Math.min(wanted, files.length));
+  return threadCount === 1 ? inline : threads(threadCount);
+}
+
+const BYTES_PER_THREAD = 128 << 20;
+
+function totalBytes(files: readonly string[]): number {
+  return files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
+}
+
+const inline: Workers = {
+  run: (tasks, onDone) =>
+    Promise.resolve(
+      tasks.map((task) => {
+        const outcome = runTask(task);
+        onDone?.();
+        return outcome;
+      }),
+    ),
+  close: () => Promise.resolve(),
+};
+
+function threads(maxThreads: number): Workers {
+  const pool = new Piscina<Task, Outcome>({
+    filename: new URL('./task.js', import.meta.url).href,
+    minThreads: maxThreads,
+    maxThreads,
+  });
+  return {
+    run: (tasks, onDone) =>
+      Promise.all(
+        tasks.map(async (task) => {
+          const outcome = await pool.run(task);
+          onDone?.();
+          return outcome;
+        }),
+      ),
+    close: () => pool.destroy(),
+  };
+}

@@ -1,0 +1,95 @@
+/**
+ * The events that records may still speak of, by handle: open ones, and parents whose children may come after their
+ * stop. A handle is a position, so an event's place is its position modulo the table's size, per ring; whoever comes
+ * round again displaces it. What is displaced while it is still open, or belongs to a captured graph (whose calls are
+ * parents at every replay), moves to a map and stays.
+ */
+
+import { keyRing, type HandleKey } from './record_fields.js';
+import type { Ctrl, HostSpan, Kernel, Op, Step, Work } from './types.js';
+
+export type Event = HostSpan | Work | Op | Step | Kernel | Ctrl;
+
+/** Steps are short-lived; all else is looked up long after. Powers of two, in positions. */
+const STEP_PLACES = 1 << 14;
+const OTHER_PLACES = 1 << 16;
+
+interface Places {
+  readonly keys: Float64Array;
+  readonly events: (Event | undefined)[];
+  readonly mask: number;
+}
+
+export class EventTable {
+  private readonly rings: (Places | undefined)[] = [];
+  private readonly displaced = new Map<HandleKey, Event>();
+
+  constructor(private readonly known: readonly { readonly ring: number; readonly class: string }[]) {}
+
+  get(key: HandleKey): Event | undefined {
+    const places = this.placesOf(key);
+    if (places) {
+      // A key's low 32 bits are its position's: the mask picks the place without a division.
+      const place = key & places.mask;
+      if (places.keys[place] === key) return places.events[place];
+    }
+    return this.displaced.size === 0 ? undefined : this.displaced.get(key);
+  }
+
+  set(key: HandleKey, event: Event): void {
+    const places = this.placesOf(key) ?? this.makePlaces(key);
+    if (!places) {
+      this.displaced.set(key, event);
+      return;
+    }
+    const place = key & places.mask;
+    const before = places.events[place];
+    if (before && places.keys[place] !== key && isWanted(before))
+      this.displaced.set(places.keys[place]!, before);
+    places.keys[place] = key;
+    places.events[place] = event;
+  }
+
+  delete(key: HandleKey): void {
+    const places = this.placesOf(key);
+    const place = places ? key & places.mask : 0;
+    if (places?.keys[place] === key) {
+      places.keys[place] = -1;
+      places.events[place] = undefined;
+    } else {
+      this.displaced.delete(key);
+    }
+  }
+
+  /** Of a ring that has not been heard of yet: most never are. */
+  private makePlaces(key: HandleKey): Places | undefined {
+    const ring = keyRing(key);
+    const ringClass = this.known.find((candidate) => candidate.ring === ring)?.class;
+    if (key < 0 || ringClass === undefined) return undefined;
+    const size = ringClass === 'steps' ? STEP_PLACES : OTHER_PLACES;
+    this.rings[ring] = {
+      keys: new Float64Array(size).fill(-1),
+      events: new Array<Event | undefined>(size),
+      mask: size - 1,
+    };
+    return this.rings[ring];
+  }
+
+  /** Stand-ins for foreign parents have negative keys and no ring. */
+  private placesOf(key: HandleKey): Places | undefined {
+    return key < 0 ? undefined : this.rings[keyRing(key)];
+  }
+}
+
+function isWanted(event: Event): boolean {
+  switch (event.type) {
+    case 'ctrl':
+      return false;
+    case 'work':
+      return event.enqueued === null || event.openChildren > 0;
+    case 'host':
+      return event.stop === null || event.graphCaptured;
+    default:
+      return event.stop === null;
+  }
+}

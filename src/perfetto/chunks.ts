@@ -1,0 +1,58 @@
+/**
+ * The bytes on their way out: packets are written into one buffer, which is handed over when it is full. So memory
+ * stays at one chunk however long the trace gets, and a chunk holds whole packets only. A packet that is being
+ * written lies beyond `end` and is not part of the output until it is committed.
+ */
+
+/** About what one write to a file should be. */
+export const CHUNK_BYTES = 256 * 1024;
+
+/** Room that is there at the start of every packet and after every `reserve`: all fixed parts of one packet. */
+export const SLACK = 1024;
+
+/** Receives a chunk and owns it: the writer does not touch it again. */
+export type Output = (chunk: Uint8Array) => void;
+
+export class Chunks {
+  bytes = new Uint8Array(CHUNK_BYTES + SLACK);
+  /** Where the next packet begins. */
+  end = 0;
+  private sent = 0;
+
+  constructor(private readonly output: Output) {}
+
+  /** Sees to `size` bytes at `at`, within a packet, beyond the usual slack. `bytes` may be another one afterwards. */
+  reserve(at: number, size: number): void {
+    const needed = at + size + SLACK;
+    if (needed <= this.bytes.length) return;
+    const larger = new Uint8Array(Math.max(needed, 2 * this.bytes.length));
+    larger.set(this.bytes.subarray(0, at));
+    this.bytes = larger;
+  }
+
+  /** The packet that began at `end` is complete and ends here. */
+  commit(end: number): void {
+    this.end = end;
+    if (end >= CHUNK_BYTES) this.flush();
+  }
+
+  append(packets: Uint8Array): void {
+    this.reserve(this.end, packets.length);
+    this.bytes.set(packets, this.end);
+    this.commit(this.end + packets.length);
+  }
+
+  flush(): void {
+    if (this.end === 0) return;
+    this.sent += this.end;
+    const chunk = this.bytes.subarray(0, this.end);
+    this.bytes = new Uint8Array(CHUNK_BYTES + SLACK);
+    this.end = 0;
+    this.output(chunk);
+  }
+
+  /** Bytes handed over or waiting. */
+  get total(): number {
+    return this.sent + this.end;
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * Where the bytes of a rank file come from: a file read by position, or memory (tests, the addon's map). A read
+ * returns as many bytes as there are, in a fresh buffer; so a live file that shrinks, or a copy cut short, is a
+ * short read and never an exception from deep inside.
+ */
+
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+
+import { RankFileError } from '../base/errors.js';
+
+export interface ByteSource {
+  readonly path: string;
+  readonly bytes: number;
+  read(offset: number, length: number): Uint8Array;
+}
+
+export function memorySource(path: string, content: Uint8Array): ByteSource {
+  return {
+    path,
+    bytes: content.length,
+    read: (offset, length) => content.slice(offset, offset + length),
+  };
+}
+
+/** Opens `path` for the time of `use`. Whatever the system says against it becomes a RankFileError. */
+export function withFile<T>(path: string, use: (source: ByteSource) => T): T {
+  const file = openRegularFile(path);
+  try {
+    return use(fileSource(path, file));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function fileSource(path: string, file: number): ByteSource {
+  const bytes = fstatSync(file).size;
+  return {
+    path,
+    bytes,
+    read(offset, length) {
+      const wanted = Math.max(0, Math.min(length, bytes - offset));
+      const buffer = new Uint8Array(wanted);
+      let done = 0;
+      while (done < wanted) {
+        const got = readOrExplain(path, file, buffer, done, offset + done);
+        if (got === 0) break;
+        done += got;
+      }
+      return done === wanted ? buffer : buffer.slice(0, done);
+    },
+  };
+}
+
+function readOrExplain(path: string, file: number, into: Uint8Array, at: number, position: number): number {
+  try {
+    return readSync(file, into, at, into.length - at, position);
+  } catch (error) {
+    throw new RankFileError(
+      {
+        path,
+        what: `cannot be read: ${systemMessage(error)}`,
+        offset: position,
+        advice: 'copy it to a healthy disk',
+      },
+      { cause: error },
+    );
+  }
+}
+
+/** Asks before opening: opening a pipe would wait for its writer. */
+function openRegularFile(path: string): number {
+  try {
+    const stat = statSync(path);
+    if (stat.isFile()) return openSync(path, 'r');
+    if (!stat.isDirectory()) throw notARegularFile(path);
+  } catch (error) {
+    if (error instanceof RankFileError) throw error;
+    throw new RankFileError({ path, what: openFault(error), advice: openAdvice(error) }, { cause: error });
+  }
+  throw new RankFileError({
+    path,
+    what: 'is a directory, and one rank file was asked for',
+    advice: 'name the files in it, or give the directory to a command that takes directories',
+  });
+}
+
+function notARegularFile(path: string): RankFileError {
+  return new RankFileError({ path, what: 'is not a regular file', advice: 'name a rank file (rank*.bin)' });
+}
+
+const systemCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+const systemMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+function openFault(error: unknown): string {
+  const code = systemCode(error);
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
+  if (code === 'EACCES' || code === 'EPERM') return 'may not be read by this user';
+  return `cannot be opened: ${systemMessage(error)}`;
+}
+
+function openAdvice(error: unknown): string {
+  const code = systemCode(error);
+  if (code === 'EACCES' || code === 'EPERM')
+    return 'rank files are private to the user of the job (mode 0600): run as that user, or ask for a copy';
+  return 'check the path; rank files lie in NCCL_TRACE_DIR/<run>/rank*.bin';
+}

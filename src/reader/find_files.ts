@@ -1,0 +1,116 @@
+/**
+ * From what a person names to rank files: a file is taken whatever its name; a directory gives the rank*.bin directly
+ * in it or, if there are none, one level below (NCCL_TRACE_DIR with its runs). Sorted, each file once, so that the
+ * result does not depend on the order of the arguments. Which files belong together is judged later, by their headers.
+ */
+
+import { readdirSync, realpathSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+import { RankFileError } from '../base/errors.js';
+
+export interface FoundFiles {
+  readonly files: readonly string[];
+  /** What was passed over. */
+  readonly problems: readonly string[];
+}
+
+/** Throws RankFileError for a path that does not exist and for a directory without rank files. */
+export function findRankFiles(inputs: readonly string[]): FoundFiles {
+  const problems: string[] = [];
+  const named = inputs.flatMap((input) => (isDirectory(input) ? filesIn(input, problems) : [input]));
+  const files: string[] = [];
+  const again = new Map<string, number>();
+  const known = new Map<string, string>();
+  for (const file of named.sort(byName)) {
+    const real = realpathSync(file);
+    const first = known.get(real);
+    if (first === undefined) {
+      known.set(real, file);
+      files.push(file);
+    } else again.set(first, (again.get(first) ?? 1) + 1);
+  }
+  for (const [file, times] of again) problems.push(`${file}: named ${times} times, used once`);
+  return { files, problems: problems.sort(byName) };
+}
+
+const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function isDirectory(input: string): boolean {
+  try {
+    return statSync(input).isDirectory();
+  } catch (error) {
+    throw unreachable(input, error);
+  }
+}
+
+function filesIn(directory: string, problems: string[]): string[] {
+  const names = namesIn(directory);
+  if (names instanceof RankFileError) throw names;
+  const direct = rankFilesAmong(directory, names);
+  if (direct.length > 0) return direct;
+  const below: string[] = [];
+  for (const child of names.map((name) => path.join(directory, name))) {
+    if (kindOf(child) !== 'directory') continue;
+    const inside = namesIn(child);
+    if (inside instanceof RankFileError) problems.push(inside.message);
+    else below.push(...rankFilesAmong(child, inside));
+  }
+  if (below.length > 0) return below;
+  throw noRankFiles(directory, names);
+}
+
+function namesIn(directory: string): string[] | RankFileError {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    return unreachable(directory, error);
+  }
+}
+
+const rankFilesAmong = (directory: string, names: readonly string[]): string[] =>
+  names
+    .filter((name) => /^rank.*\.bin$/.test(name))
+    .map((name) => path.join(directory, name))
+    .filter((file) => kindOf(file) === 'file');
+
+/** A dangling link, or what else cannot be looked at, is neither. */
+function kindOf(file: string): 'file' | 'directory' | 'other' {
+  try {
+    const stat = statSync(file);
+    return stat.isFile() ? 'file' : stat.isDirectory() ? 'directory' : 'other';
+  } catch {
+    return 'other';
+  }
+}
+
+function noRankFiles(directory: string, names: readonly string[]): RankFileError {
+  const packed = names.find((name) => /^rank.*\.bin\.(gz|zst|xz|bz2)$/.test(name));
+  return new RankFileError({
+    path: directory,
+    what: 'no rank files (rank*.bin) here or one level below',
+    why:
+      packed === undefined
+        ? 'the job ran without the recorder, or wrote elsewhere'
+        : `${packed} is still packed`,
+    advice:
+      packed === undefined
+        ? 'look for the line of the recorder in the output of the job (NCCL_DEBUG=INFO): it names the path'
+        : 'unpack it',
+  });
+}
+
+function unreachable(input: string, error: unknown): RankFileError {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const denied = code === 'EACCES' || code === 'EPERM';
+  return new RankFileError(
+    {
+      path: input,
+      what: denied ? 'may not be read by this user' : 'does not exist',
+      advice: denied
+        ? 'rank files are private to the user of the job: run as that user, or ask for a copy'
+        : 'check the path; rank files lie in NCCL_TRACE_DIR/<run>/rank*.bin',
+    },
+    { cause: error },
+  );
+}

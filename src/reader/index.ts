@@ -1,0 +1,7 @@
+/** The reader's front: rank files in, plain data out (types.ts). Everything else in this folder is how. */
+
+export { describeRecord, type DescribedRecord } from './describe.js';
+export { findRankFiles, type FoundFiles } from './find_files.js';
+export { mergedRuns } from './merged_runs.js';
+export { openRankFile, openRankFileHeader } from './rank_file.js';
+export { type FileSummary, type RingSummary, summarize } from './summary.js';

@@ -1,0 +1,74 @@
+/**
+ * All records of a file in one order: by tick, then ring, then position. Rows of a ring keep their order whatever
+ * their ticks say (a shared ring's may step back a little): a row counts as no earlier than the row before it.
+ *
+ * Yields runs, stretches of rows of one ring with nothing of another ring in between. The *same* Run object is
+ * yielded every time: use it before asking for the next, or copy it.
+ */
+
+import type { RankFile, RecordColumns, Run } from './types.js';
+
+interface Cursor {
+  readonly ring: number;
+  readonly records: RecordColumns;
+  row: number;
+  /** The tick that `row` counts as. */
+  tick: number;
+}
+
+export function* mergedRuns(file: Pick<RankFile, 'rings'>): Generator<Run, void, undefined> {
+  const cursors: Cursor[] = file.rings
+    .filter(({ records }) => records.length > 0)
+    .map(({ ring, records }) => ({ ring, records, row: 0, tick: records.tick[0]! }));
+  const first = cursors[0];
+  if (first === undefined) return;
+
+  const run: Run = { ring: first.ring, records: first.records, from: 0, end: 0 };
+  while (cursors.length > 0) {
+    const [next, rival] = nextTwo(cursors);
+    run.ring = next.ring;
+    run.records = next.records;
+    run.from = next.row;
+    advance(next, rival);
+    run.end = next.row;
+    yield run;
+    if (next.row === next.records.length) cursors.splice(cursors.indexOf(next), 1);
+  }
+}
+
+const isBefore = (a: Cursor, b: Cursor): boolean => a.tick < b.tick || (a.tick === b.tick && a.ring < b.ring);
+
+/** The two foremost cursors. A file has at most 63 rings, most of them idle: a scan beats a heap. */
+function nextTwo(cursors: readonly Cursor[]): [Cursor, Cursor | undefined] {
+  let next = cursors[0]!;
+  let rival: Cursor | undefined;
+  for (let i = 1; i < cursors.length; i++) {
+    const cursor = cursors[i]!;
+    if (isBefore(cursor, next)) {
+      rival = next;
+      next = cursor;
+    } else if (rival === undefined || isBefore(cursor, rival)) rival = cursor;
+  }
+  return [next, rival];
+}
+
+/** To the first row that is not before the rival's. */
+function advance(cursor: Cursor, rival: Cursor | undefined): void {
+  const { tick, length } = cursor.records;
+  if (rival === undefined) {
+    cursor.row = length;
+    return;
+  }
+  // Up to and including this tick the rows are ours; a tie goes to the lower ring.
+  const last = rival.tick;
+  const tieIsOurs = cursor.ring < rival.ring;
+  let row = cursor.row;
+  let now = cursor.tick;
+  do {
+    row++;
+    if (row === length) break;
+    now = Math.max(now, tick[row]!);
+  } while (now < last || (now === last && tieIsOurs));
+  cursor.row = row;
+  cursor.tick = now;
+}

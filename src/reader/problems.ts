@@ -1,0 +1,15 @@
+/** Collects what is damaged but usable: one entry per sentence, with its count, in order of first appearance. */
+
+import type { Problem } from './types.js';
+
+export class Problems {
+  private readonly counts = new Map<string, number>();
+
+  add(what: string, count = 1): void {
+    if (count > 0) this.counts.set(what, (this.counts.get(what) ?? 0) + count);
+  }
+
+  list(): Problem[] {
+    return [...this.counts].map(([what, count]) => ({ what, count }));
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * What every part of a rank's picture shares: the sink, the way from the file's ticks to trace time, and what the scan
+ * of all ranks found out beforehand.
+ */
+
+import type { Ticks, TraceNs } from '../base/time.js';
+import type { GpuNs } from '../model/types.js';
+import type { WorkEnd } from '../model/work_end.js';
+import type { Recording } from '../model/recording.js';
+import type { TrackSink } from './sink.js';
+
+export interface TrackContext {
+  readonly sink: TrackSink;
+  readonly file: Recording;
+  /** The file's ticks, through its ClockMap. */
+  readonly time: (at: Ticks) => TraceNs;
+  /** GPU timestamps on the same axis; null when the run has none. */
+  readonly gpuTime: ((at: GpuNs) => TraceNs) | null;
+  /** When the work in this row of the scan ended. */
+  readonly workEnd: (row: number) => WorkEnd;
+  /**
+   * Whether an arrow to that rank of the communicator (by commId) can be drawn: its file is here, and on the same clock.
+   */
+  readonly sharesClock: (commId: bigint, commRank: number) => boolean;
+}

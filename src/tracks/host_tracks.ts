@@ -1,0 +1,157 @@
+/**
+ * Host threads: the calls of each thread (GroupApi, CollApi, P2pApi, KernelLaunch, Group, CeColl...) as they nested.
+ * Calls on one thread are synchronous, so a call that starts while another is open lies within it. Where callbacks contradict that
+ * (a call that ends inside the call it began in), the inner slice is cut at the outer's end and continued on a further
+ * lane: nothing is lost, nothing overlaps.
+ *
+ * What a thread watches instead of doing it (a network plugin's transfers, the phases of kernels) goes on side by side:
+ * it has tracks of its own, with as many lanes as there are at a time.
+ */
+
+import type { TraceNs } from '../base/time.js';
+import type { HostKind, HostSpan } from '../model/types.js';
+import type { Lease } from '../model/recording.js';
+import { RANK_ORDER } from './comm_groups.js';
+import type { TrackContext } from './context.js';
+import { hostArgs, hostName } from './host_words.js';
+import { laneName } from './lanes.js';
+import type { Args, SliceRef, TrackRef } from './sink.js';
+
+interface OpenSpan {
+  readonly span: HostSpan;
+  slice: SliceRef;
+}
+
+/** One row of the picture: the open calls, outermost first. */
+interface Lane {
+  readonly track: TrackRef;
+  readonly stack: OpenSpan[];
+}
+
+interface HostThread {
+  readonly lanes: Lane[];
+  readonly describe: (lane: number) => TrackRef;
+  /** Several threads share an overflow ring, or spans go on side by side: only a parent encloses there. */
+  readonly shared: boolean;
+}
+
+/** Track names of what is watched; all other kinds are calls. */
+const WATCHED: Readonly<Partial<Record<HostKind, string>>> = {
+  NetPlugin: 'net',
+  KernelPhase: 'kernel phases',
+};
+
+export class HostTracks {
+  private group: TrackRef | undefined;
+  private readonly threads = new Map<string, HostThread>();
+  private readonly laneOf = new Map<HostSpan, Lane>();
+
+  constructor(private readonly context: TrackContext) {}
+
+  start(span: HostSpan, at: TraceNs): void {
+    const thread = this.threadOf(span);
+    this.closeForgotten(thread, span, at);
+    this.push(chooseLane(thread, span), span, at, hostArgs(span));
+  }
+
+  stop(span: HostSpan, at: TraceNs): void {
+    const lane = this.laneOf.get(span);
+    if (!lane) return;
+    const depth = lane.stack.findIndex((open) => open.span === span);
+    const inner = lane.stack.splice(depth + 1);
+    for (const open of inner.reverse())
+      this.context.sink.end(lane.track, at, open.slice, { args: [['cut', true]] });
+    this.pop(lane, span, at);
+    const thread = this.threadOf(span);
+    for (const open of inner.reverse()) {
+      this.push(newLane(thread), open.span, at, [['continued', true], ...hostArgs(open.span)]);
+    }
+  }
+
+  /** No call nests in one of its own kind on one thread: the earlier one's stop never came. */
+  private closeForgotten(thread: HostThread, span: HostSpan, at: TraceNs): void {
+    if (thread.shared || span.kind === 'other') return;
+    for (const lane of thread.lanes) {
+      const same = lane.stack.find((open) => open.span.kind === span.kind);
+      while (same && lane.stack.includes(same)) {
+        this.pop(lane, lane.stack.at(-1)!.span, at, [['stop', 'not recorded']]);
+      }
+    }
+  }
+
+  private push(lane: Lane, span: HostSpan, at: TraceNs, args: Args): void {
+    const slice = this.context.sink.begin(lane.track, at, hostName(span), { args });
+    lane.stack.push({ span, slice });
+    this.laneOf.set(span, lane);
+  }
+
+  private pop(lane: Lane, span: HostSpan, at: TraceNs, args?: Args): void {
+    const open = lane.stack.pop()!;
+    this.context.sink.end(lane.track, at, open.slice, { args });
+    this.laneOf.delete(span);
+  }
+
+  private threadOf(span: HostSpan): HostThread {
+    const { file } = this.context;
+    const lease = leaseAt(file.leases, span);
+    const watched = WATCHED[span.kind];
+    const key = `${span.ring} ${lease?.fromPosition ?? ''} ${watched ?? ''}`;
+    let thread = this.threads.get(key);
+    if (!thread) {
+      const ringClass = file.rings.find((ring) => ring.ring === span.ring)?.class;
+      const isOverflow = ringClass === 'overflow';
+      const title = threadTitle(span.ring, lease, isOverflow);
+      const name = watched === undefined ? title : `${watched} ${title}`;
+      thread = this.newThread(name, isOverflow || watched !== undefined, this.threads.size);
+      this.threads.set(key, thread);
+    }
+    return thread;
+  }
+
+  private newThread(name: string, shared: boolean, order: number): HostThread {
+    const { sink } = this.context;
+    this.group ??= sink.describe({
+      kind: 'group',
+      name: 'host threads',
+      rank: RANK_ORDER.hostThreads,
+      description: 'Calls into NCCL and kernel launches, per thread.',
+    });
+    const parent = this.group;
+    return {
+      lanes: [],
+      shared,
+      describe: (lane) =>
+        sink.describe({
+          kind: 'slices',
+          name: laneName(name, lane),
+          parent,
+          rank: order * 64 + Math.min(lane, 63),
+        }),
+    };
+  }
+}
+
+function newLane(thread: HostThread): Lane {
+  const free = thread.lanes.find((lane) => lane.stack.length === 0 && lane !== thread.lanes[0]);
+  if (free) return free;
+  const lane = { track: thread.describe(thread.lanes.length), stack: [] };
+  thread.lanes.push(lane);
+  return lane;
+}
+
+function chooseLane(thread: HostThread, span: HostSpan): Lane {
+  if (thread.lanes.length === 0) return newLane(thread);
+  const [first] = thread.lanes as [Lane];
+  if (!thread.shared || first.stack.length === 0) return first;
+  const parents = thread.lanes.find((lane) => lane.stack.at(-1)?.span === span.parent);
+  return parents ?? newLane(thread);
+}
+
+function leaseAt(leases: readonly Lease[], span: HostSpan): Lease | undefined {
+  return leases.findLast((lease) => lease.ring === span.ring && lease.fromTick <= span.start);
+}
+
+function threadTitle(ring: number, lease: Lease | undefined, isOverflow: boolean): string {
+  if (isOverflow) return 'threads without a ring of their own';
+  return lease ? `${lease.threadName} ${lease.tid}` : `thread of ring ${ring}`;
+}

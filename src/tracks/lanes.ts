@@ -1,0 +1,33 @@
+/**
+ * Lanes of a track that holds overlapping slices: Perfetto corrupts overlaps on one track in silence, so each lane is a
+ * track of its own and holds one slice at a time. The lowest free lane is taken.
+ */
+
+export class Lanes<Track> {
+  private readonly tracks: Track[] = [];
+  private readonly busy: boolean[] = [];
+
+  /** `describe` makes the track of a lane when it is first needed. */
+  constructor(private readonly describe: (lane: number) => Track) {}
+
+  acquire(): number {
+    const free = this.busy.indexOf(false);
+    const lane = free < 0 ? this.busy.length : free;
+    this.busy[lane] = true;
+    return lane;
+  }
+
+  release(lane: number): void {
+    this.busy[lane] = false;
+  }
+
+  track(lane: number): Track {
+    this.tracks[lane] ??= this.describe(lane);
+    return this.tracks[lane];
+  }
+}
+
+/** "collectives", "collectives ·2", ... */
+export function laneName(name: string, lane: number): string {
+  return lane === 0 ? name : `${name} ·${lane + 1}`;
+}

@@ -1,0 +1,246 @@
+/**
+ * Connections: per channel, direction and peer one track of proxy operations (in lanes: a later operation is appended
+ * while the one before still runs), and below it one track per step slot with the steps and their phases.
+ *
+ *   ch00 send to 5      | proxy send ───────────────────────|
+ *     step slot 0       | step ───────────────|             |
+ *                       | GPU wait | peer wait | send wait  |
+ *
+ * A transfer's arrow leaves the sender's peer wait and enters the receiver's flush wait: both lie where causality is, so
+ * it cannot point backwards between ranks of one clock.
+ */
+
+import type { Hash64 } from '../base/hash.js';
+import type { TraceNs } from '../base/time.js';
+import { StepPhase, type Op, type Step } from '../model/types.js';
+import { COMM_ORDER, type CommGroups } from './comm_groups.js';
+import type { TrackContext } from './context.js';
+import { addStep, type FlowCensus, type FlowEnds } from './flow_census.js';
+import { operationId, transferId, workCorrelation } from './identity.js';
+import { Lanes, laneName } from './lanes.js';
+import type { Args, ArgValue, SliceRef, TrackRef } from './sink.js';
+
+/** NCCL keeps at most this many steps of a connection in flight and names their slots step % 8. */
+const NCCL_STEPS = 8;
+
+interface OpenOp {
+  readonly connection: Connection;
+  readonly lane: number;
+  readonly track: TrackRef;
+  readonly slice: SliceRef;
+  /** null: no arrows. */
+  readonly flow: { readonly id: Hash64; readonly ends: FlowEnds } | null;
+}
+
+interface OpenStep {
+  readonly slots: Slots;
+  readonly slot: number;
+  readonly track: TrackRef;
+  readonly slice: SliceRef;
+  phase: SliceRef | null;
+  phaseAt: TraceNs;
+}
+
+export class OpTracks {
+  private readonly connections = new Map<string, Connection>();
+
+  constructor(
+    private readonly context: TrackContext,
+    private readonly groups: CommGroups,
+    private readonly flows: FlowCensus,
+  ) {}
+
+  opStart(op: Op, at: TraceNs): void {
+    const connection = this.connectionOf(op);
+    const lane = connection.lanes.acquire();
+    const track = connection.lanes.track(lane);
+    const slice = this.context.sink.begin(track, at, opName(op), {
+      args: opArgs(op),
+      correlation: workCorrelation(op.work),
+    });
+    op.drawing = { connection, lane, track, slice, flow: this.flowOf(op) } satisfies OpenOp;
+  }
+
+  opStop(op: Op, at: TraceNs): void {
+    const open = openOp(op);
+    if (!open) return;
+    op.drawing = undefined;
+    this.context.sink.end(open.track, at, open.slice, { args: [['bytes', op.bytes]] });
+    open.connection.lanes.release(open.lane);
+  }
+
+  stepStart(step: Step, at: TraceNs): void {
+    const op = openOp(step.op);
+    const slots = (op?.connection ?? this.connectionOf(step.op)).slotsOf(op?.lane ?? 0);
+    const slot = slots.acquire(step.number);
+    const track = slots.track(slot);
+    const slice = this.context.sink.begin(track, at, 'step', { args: [['step', step.number]] });
+    step.drawing = { slots, slot, track, slice, phase: null, phaseAt: at } satisfies OpenStep;
+  }
+
+  /** `told`: where the phase began by its records, between the phase before and now. */
+  stepPhase(step: Step, told: TraceNs, now: TraceNs): void {
+    const open = openStep(step);
+    if (!open) return;
+    const { sink } = this.context;
+    const from = told < open.phaseAt ? open.phaseAt : told > now ? now : told;
+    open.phaseAt = from;
+    if (open.phase !== null) sink.end(open.track, from, open.phase);
+    open.phase = sink.begin(open.track, from, PHASE_NAME[step.phase], {
+      args: carriesBytes(step) && step.bytes !== null ? [['bytes', step.bytes]] : undefined,
+      flow: this.flowOfPhase(step),
+    });
+  }
+
+  stepStop(step: Step, at: TraceNs): void {
+    const open = openStep(step);
+    if (!open) return;
+    step.drawing = undefined;
+    const { sink } = this.context;
+    if (open.phase !== null) sink.end(open.track, at, open.phase);
+    sink.end(
+      open.track,
+      at,
+      open.slice,
+      step.peerPolls > 1 ? { args: [['peerPolls', step.peerPolls]] } : undefined,
+    );
+    open.slots.release(open.slot);
+  }
+
+  private flowOf(op: Op): OpenOp['flow'] {
+    const id = operationId(op);
+    if (id === null || op.comm === null || !this.context.sharesClock(op.comm.commId, op.peer)) return null;
+    return { id, ends: this.flows.ends(id, op.isSend) };
+  }
+
+  private flowOfPhase(step: Step) {
+    if (step.phase !== StepPhase.PeerWait && step.phase !== StepPhase.FlushWait) return undefined;
+    const flow = openOp(step.op)?.flow;
+    if (!flow) return undefined;
+    addStep(flow.ends, step.number);
+    return transferId(flow.id, step.number);
+  }
+
+  private connectionOf(op: Op): Connection {
+    const key = `${op.comm?.number ?? 'unknown'} ${op.channel} ${op.isSend} ${op.peer} ${op.foreignPid ?? ''}`;
+    let connection = this.connections.get(key);
+    if (!connection) {
+      connection = new Connection(this.context, this.groups.group(op.comm), op);
+      this.connections.set(key, connection);
+    }
+    return connection;
+  }
+}
+
+const openOp = (op: Op): OpenOp | undefined => op.drawing as OpenOp | undefined;
+const openStep = (step: Step): OpenStep | undefined => step.drawing as OpenStep | undefined;
+
+/** Names on the timeline are templates: which GPU wait it is shows from its place in the step. */
+const PHASE_NAME: Readonly<Record<StepPhase, string>> = {
+  [StepPhase.Posted]: 'posted',
+  [StepPhase.SendGpuWait]: 'GPU wait',
+  [StepPhase.PeerWait]: 'peer wait',
+  [StepPhase.SendWait]: 'send wait',
+  [StepPhase.RecvWait]: 'recv wait',
+  [StepPhase.FlushWait]: 'flush wait',
+  [StepPhase.RecvGpuWait]: 'GPU wait',
+};
+
+function carriesBytes(step: Step): boolean {
+  return step.phase === StepPhase.SendWait || step.phase === StepPhase.FlushWait;
+}
+
+class Connection {
+  readonly lanes: Lanes<TrackRef>;
+  private readonly slots: Slots[] = [];
+
+  constructor(
+    private readonly context: TrackContext,
+    group: TrackRef,
+    op: Op,
+  ) {
+    const direction = op.isSend ? 0 : 1;
+    const order =
+      ((op.channel + 1) * 2 + direction) * 0x80000 + Math.min(Math.max(op.peer + 1, 0), 0xffff) * 8;
+    this.lanes = new Lanes((lane) =>
+      context.sink.describe({
+        kind: 'slices',
+        name: laneName(connectionName(op), lane),
+        parent: group,
+        rank: COMM_ORDER.connections + order + Math.min(lane, 7),
+        description: CONNECTION_DESCRIPTION,
+      }),
+    );
+  }
+
+  slotsOf(lane: number): Slots {
+    this.slots[lane] ??= new Slots(this.context, () => this.lanes.track(lane));
+    return this.slots[lane];
+  }
+}
+
+/** Slot tracks of one lane: NCCL's eight, and more for steps whose slot was never given free. */
+class Slots {
+  private readonly busy: boolean[] = [];
+  private readonly tracks: TrackRef[] = [];
+
+  constructor(
+    private readonly context: TrackContext,
+    private readonly parent: () => TrackRef,
+  ) {}
+
+  acquire(step: number): number {
+    let slot = ((step % NCCL_STEPS) + NCCL_STEPS) % NCCL_STEPS;
+    while (this.busy[slot]) slot = slot < NCCL_STEPS ? NCCL_STEPS : slot + 1;
+    this.busy[slot] = true;
+    return slot;
+  }
+
+  release(slot: number): void {
+    this.busy[slot] = false;
+  }
+
+  track(slot: number): TrackRef {
+    this.tracks[slot] ??= this.context.sink.describe({
+      kind: 'slices',
+      name: slot < NCCL_STEPS ? `step slot ${slot}` : `step slot, extra ${slot - NCCL_STEPS + 1}`,
+      parent: this.parent(),
+      rank: slot,
+      description: SLOT_DESCRIPTION,
+    });
+    return this.tracks[slot];
+  }
+}
+
+function opName(op: Op): string {
+  if (op.lost) return 'began before the window';
+  return op.isSend ? 'proxy send' : 'proxy recv';
+}
+
+function connectionName(op: Op): string {
+  if (op.lost) return 'operations that began before the window';
+  const channel = `ch${String(op.channel).padStart(2, '0')}`;
+  const direction = op.isSend ? 'send to' : 'recv from';
+  const foreign = op.foreignPid === null ? '' : ` for pid ${op.foreignPid}`;
+  return `${channel} ${direction} ${op.peer}${foreign}`;
+}
+
+function opArgs(op: Op): Args {
+  if (op.lost) return [['start', 'overwritten in the ring']];
+  const args: [string, ArgValue][] = [
+    ['op', op.work?.func ?? 'unknown'],
+    ['ordinal', op.ordinal],
+    ['nSteps', op.nSteps],
+    ['chunkSize', op.chunkSize],
+  ];
+  if (!op.ordinalAbsolute) args.push(['ordinalAbsolute', false]);
+  return args;
+}
+
+const CONNECTION_DESCRIPTION =
+  'Proxy operations of one channel, direction and peer (rank in this communicator), from the moment the operation was ' +
+  'appended to the proxy thread. The network transfers lie in the step slots below.';
+
+const SLOT_DESCRIPTION =
+  'Network transfers (ProxySteps) of this slot. Send: GPU wait (the kernel fills the buffer), peer wait (the receiver has ' +
+  'no room), send wait (on the wire). Receive: recv wait, flush wait, GPU wait (the kernel consumes).';

@@ -1,0 +1,67 @@
+/**
+ * What the recorder says of itself: the stretches whose records are lost, as slices per ring, and its last sign of life,
+ * so that work hung for half an hour looks like half an hour.
+ */
+
+import { ticks, type Ticks } from '../base/time.js';
+import type { Gap, Ring } from '../model/recording.js';
+import { RANK_ORDER } from './comm_groups.js';
+import type { TrackContext } from './context.js';
+import type { TrackRef } from './sink.js';
+
+export function drawRecorder(context: TrackContext): void {
+  const { sink, file } = context;
+  const parent = sink.describe({
+    kind: 'group',
+    name: 'recorder',
+    rank: RANK_ORDER.recorder,
+    description: 'The recorder itself: what it lost and when it was last alive.',
+  });
+  for (const ring of file.rings) {
+    if (ring.gaps.length > 0) drawGaps(context, parent, ring);
+  }
+  drawLife(context, parent);
+}
+
+const GAP_NAME: Readonly<Record<Gap['cause'], string>> = {
+  overwritten: 'overwritten',
+  torn: 'torn',
+  copy: 'not in this copy',
+};
+
+function drawGaps(context: TrackContext, parent: TrackRef, ring: Ring): void {
+  const { sink, time } = context;
+  const track = sink.describe({
+    kind: 'slices',
+    order: 'late',
+    name: `lost records, ${ring.class} ring ${ring.ring}`,
+    parent,
+    rank: 1 + ring.ring,
+    description:
+      'Stretches whose records are not in the file: overwritten in the ring, torn, or written while the file was being copied.',
+  });
+  for (const gap of ring.gaps) {
+    const [from, to] = stretch(context, ring, gap);
+    const slice = sink.begin(track, time(from), GAP_NAME[gap.cause], {
+      args: [['slots', gap.end - gap.from]],
+    });
+    sink.end(track, time(to), slice);
+  }
+}
+
+/** At an edge the stretch reaches to when the ring was first used, or to the last sign of life. */
+function stretch({ file }: TrackContext, ring: Ring, gap: Gap): [Ticks, Ticks] {
+  const firstUse = file.leases.find((lease) => lease.ring === ring.ring)?.fromTick ?? ticks(0);
+  const before = gap.beforeTick ?? gap.afterTick ?? ticks(0);
+  const from = gap.afterTick ?? (firstUse < before ? firstUse : ticks(0));
+  return [from, before > from ? before : from];
+}
+
+function drawLife({ sink, file, time }: TrackContext, parent: TrackRef): void {
+  if (!file.heartbeat) return;
+  const track = sink.describe({ kind: 'slices', order: 'late', name: 'heartbeat', parent, rank: 0 });
+  const closed = file.header.life === 'closed';
+  sink.instant(track, time(file.heartbeat.tick), closed ? 'closed' : 'last heartbeat', {
+    args: [['life', file.header.life]],
+  });
+}

@@ -1,0 +1,74 @@
+/** `demo` and `plugin-path`: what a new user runs first. */
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { temporaryFolder } from '../support/made_up_run.js';
+import { runProgram } from '../support/program.js';
+import { viewTrace } from '../support/trace_view.js';
+
+let folder: string;
+let remove: () => void;
+
+beforeEach(() => {
+  ({ folder, remove } = temporaryFolder());
+});
+afterEach(() => {
+  remove();
+});
+
+const view = (name: string) => viewTrace(readFileSync(path.join(folder, name)), { emptySlices: 'fine' });
+
+it('demo records 8 ranks, merges them and says where to open the trace', async () => {
+  const { code, err } = await runProgram(folder, 'demo');
+  expect({ code, err }).toMatchObject({ code: 0 });
+  expect(err).toMatch(/^recording 8 ranks: nothing goes wrong\n8 ranks, \d+ records/);
+  expect(err).toContain('open it in https://ui.perfetto.dev');
+  const { problems, processes, slices, flows } = view('demo.pftrace');
+  expect(problems).toEqual([]);
+  expect(processes.map(({ pid }) => pid - 1_000_000)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  expect(slices.filter(({ dur }) => dur === -1n)).toEqual([]);
+  expect(flows.length).toBeGreaterThan(1000);
+  expect(readdirSync(folder)).toEqual(['demo.pftrace']);
+});
+
+it('demo --scenario hang shows what every rank waited for', async () => {
+  const { code, err } = await runProgram(
+    folder,
+    'demo',
+    '-r',
+    '4',
+    '-s',
+    'hang',
+    '-o',
+    'hang.pftrace',
+    '-k',
+    'kept',
+  );
+  expect({ code, err }).toMatchObject({ code: 0 });
+  expect(err).toMatch(/not closed: rank 0-3/);
+  // The one it dies in: a ring cannot be halfway on one rank before all are in it. What else they had begun differs.
+  expect(err).toMatch(/not finished: AllReduce seq \d+ on tp, on rank 0-3/);
+  expect(view('hang.pftrace').problems).toEqual([]);
+  expect(readdirSync(path.join(folder, 'kept', 'demo'))).toHaveLength(4);
+});
+
+it.each([
+  [['demo', '-r', '1'], 2, /from 2 to 64/],
+  [['demo', '-s', 'happy'], 2, /healthy, straggler, hang/],
+  [['demo', '-o', 'no/demo.pftrace'], 4, /there is no directory/],
+])('%j is one clear sentence', async (words, expected, sentence) => {
+  const { code, err } = await runProgram(folder, ...words);
+  expect(code).toBe(expected);
+  expect(err).toMatch(sentence);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it('plugin-path prints what NCCL_PROFILER_PLUGIN has to be', async () => {
+  const { code, out } = await runProgram(folder, 'plugin-path');
+  const line = out.toString();
+  expect(code).toBe(0);
+  expect(line).toMatch(/^\/.*\/libnccl-profiler-trace\.so\n$/);
+  expect(existsSync(line.trim())).toBe(true);
+  expect(Buffer.byteLength(line.trim())).toBeLessThan(255);
+});

@@ -1,0 +1,189 @@
+/** `nccl-trace inspect`: data on stdout, words on stderr, and nothing from a file that a terminal would obey. */
+
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+import { inspectCommand } from '../../src/cli/inspect.js';
+import { RankFileBuilder } from '../support/rank_file_builder.js';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'inspect-'));
+
+interface Ran {
+  readonly out: string;
+  readonly err: string;
+  readonly exit: number;
+}
+
+async function inspect(...words: string[]): Promise<Ran> {
+  const ran = { out: '', err: '', exit: -1 };
+  vi.spyOn(process.stdout, 'write').mockImplementation((text, done) => {
+    ran.out += String(text);
+    if (typeof done === 'function') (done as () => void)();
+    return true;
+  });
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    ran.err += String(text);
+    return true;
+  });
+  const command = inspectCommand((code) => {
+    ran.exit = code;
+  });
+  await command.exitOverride().parseAsync(words, { from: 'user' });
+  return { ...ran, out: ran.out.replaceAll(`${folder}/`, ''), err: ran.err.replaceAll(`${folder}/`, '') };
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+function sample(name: string): string {
+  const file = new RankFileBuilder({
+    rank: 3,
+    worldSize: 8,
+    localRank: 1,
+    gpu: 'GPU-7',
+    options: 'NCCL_TRACE_MODE=flight',
+  });
+  const comm = file.communicator({ name: 'dp', commId: 0xabcn, nRanks: 8, nNodes: 2, initTick: 1e6 });
+  const host = file.ring('host', 16, { tid: 41, threadName: 'python' });
+  const steps = file.ring('steps', 8, { tid: 42, threadName: 'NCCL Progress 0' });
+  const coll = host.startColl(1e9, { comm, seqNumber: 7 });
+  host.stop(1.5e9, coll);
+  const op = steps.startProxyOp(1.1e9, { comm, parent: coll, isSend: true, peer: 4 });
+  for (let i = 0; i < 3; i++) {
+    const step = steps.startProxyStep(1.2e9 + i * 1e8, { comm, parent: op, step: i });
+    steps.state(1.25e9 + i * 1e8, step, 9, 4096).stop(1.29e9 + i * 1e8, step);
+  }
+  steps.openFold(steps.handleAt(8), 20, 31_000_000, 31e9).tear(6);
+  steps.record(0x99, 2e9, 1n, 2n);
+  host.count({ muted: 12 });
+  file.heartbeat(30e9);
+  file.write(path.join(folder, name));
+  return path.join(folder, name);
+}
+
+describe('inspect', () => {
+  it('shows the facts of a file', async () => {
+    const { out, err, exit } = await inspect(sample('rank00003.bin'));
+    expect(out).toMatchInlineSnapshot(`
+      "rank00003.bin  (8.0 KiB, format 1)
+        rank       3 of 8, local 1
+        host       node000, gpu GPU-7
+        process    train, pid 1003, run run1
+        started    2025-10-09T08:53:20.000Z, tsc at 1000 MHz
+        life       recording (not closed)
+        newest     31.000 s; heartbeat 1.0 s earlier, record 29.0 s earlier
+        recorder   0.1.0, flight mode, NCCL_TRACE_MODE=flight
+        events     Group Coll P2p ProxyOp ProxyStep ProxyCtrl KernelCh NetPlugin
+                   GroupApi CollApi P2pApi KernelLaunch
+        communicators
+            0  dp  rank 3 of 8 on 2 nodes, id 0x0000000000000abc, API v5, since 0.001 s
+        rings (lost: in slots)
+          ring  class  records     from     last  overwritten  torn  copy    folded
+             0   host        2  1.000 s  1.500 s            0     0     0         0
+             1  steps        7  1.290 s  2.000 s            4     1     0  31000000
+          ring 0: muted 12
+          ring 1: tornSlots 1
+        threads
+          ring  0  tid 41  python, positions 0 on
+          ring  1  tid 42  NCCL Progress 0, positions 0 on
+        records
+          Coll start                      1
+          ProxyStep start                 2
+          State                           1
+          Stop                            4
+          kind 0x99                       1
+        still repeating
+          ring  1  SendPeerWait of 1:8: 31000000 times, last at 31.000 s
+        PROBLEMS
+                 1 x  records of a kind this version does not read: kind 0x99
+      "
+    `);
+    expect([err, exit]).toEqual(['', 0]);
+  });
+
+  it('shows records in the order of time, all or the newest', async () => {
+    const { out } = await inspect(sample('rank00003.bin'), '--records', '4');
+    expect(out.split('\n\n')[1]).toMatchInlineSnapshot(`
+      "    1.450000000 1:9        State handle=1:8 state=SendWait value=4096
+          1.490000000 1:10       Stop handle=1:8
+          1.500000000 0:4        Stop handle=0:0
+          2.000000000 1:11       kind 0x99 s0w1=0x1 s0w2=0x2
+      "
+    `);
+  });
+
+  it('gives JSON, one object per line', async () => {
+    const { out } = await inspect(sample('rank00003.bin'), '--json', '--records', '2');
+    const objects = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { file?: unknown });
+    expect(objects).toHaveLength(3);
+    expect(objects[0]?.file).toMatchObject({
+      version: 1,
+      life: 'recording',
+      newest: { any: 31, heartbeat: 30, record: 2, repeat: 31 },
+      process: { rank: 3, hostName: 'node000' },
+      communicators: [{ number: 0, name: 'dp', commId: '0x0000000000000abc' }],
+      rings: [{ ring: 0 }, { ring: 1, lost: { overwritten: 4, torn: 1, copy: 0 }, tornSlots: 1 }],
+      openFolds: [{ state: 'SendPeerWait', repeats: 31_000_000, last: 31 }],
+    });
+    expect(objects[2]).toEqual({
+      record: {
+        ring: 1,
+        position: 11,
+        tick: 2e9,
+        kind: 0x99,
+        name: 'kind 0x99',
+        fields: { s0w1: '0x1', s0w2: '0x2' },
+      },
+    });
+  });
+
+  it('reads on after a file that cannot be used', async () => {
+    const broken = path.join(folder, 'broken.bin');
+    writeFileSync(broken, 'hello');
+    const { out, err, exit } = await inspect(broken, sample('rank00003.bin'));
+    expect(out).toContain('rank00003.bin');
+    expect(err).toMatch(/^nccl-trace: broken\.bin: not a rank file at byte 0 .*; name the files .*\n$/);
+    expect(exit).toBe(0);
+    expect((await inspect(broken)).exit).toBe(3);
+    expect((await inspect('--strict', broken, sample('rank00003.bin'))).exit).toBe(1);
+  });
+
+  it('lets nothing of a file reach the terminal that it would obey', async () => {
+    const evil = '\x1b[2J\x07\x9b31m\u202e\r\nx';
+    const file = new RankFileBuilder({
+      hostName: evil,
+      program: evil,
+      gpu: evil,
+      options: evil,
+      runId: evil,
+    });
+    file.communicator({ name: evil });
+    file.ring('host', 8, { tid: 1, threadName: '\x1b[2J' }).startColl(5, { func: evil });
+    const target = path.join(folder, 'evil.bin');
+    file.write(target);
+    // eslint-disable-next-line no-control-regex -- exactly these must not be there
+    const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+    const text = await inspect(target, '--records');
+    expect(text.out).not.toMatch(obeyed);
+    expect(text.out.split('\n').filter((line) => line.startsWith('x'))).toEqual([]);
+    const json = await inspect(target, '--records', '--json');
+    expect(json.out).not.toMatch(obeyed);
+    expect(JSON.parse(json.out.split('\n')[0] ?? '')).toMatchObject({
+      file: { process: { hostName: evil } },
+    });
+  });
+
+  it('begins its help with examples', () => {
+    let help = '';
+    inspectCommand(() => undefined)
+      .configureOutput({ writeOut: (text) => (help += text) })
+      .outputHelp();
+    expect(help).toMatch(/^Examples:\n {2}\$ nccl-trace inspect/);
+  });
+});

@@ -1,0 +1,140 @@
+/** The command as a person runs it: the built program in a process of its own. `npm test` has built it. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { madeUpRank, SMALL_RUN, temporaryFolder, writeRun } from '../support/made_up_run.js';
+import { PROGRAM, runProgram, type ProgramResult } from '../support/program.js';
+import { viewTrace } from '../support/trace_view.js';
+
+let folder: string;
+let remove: () => void;
+
+beforeEach(() => {
+  ({ folder, remove } = temporaryFolder());
+  mkdirSync(join(folder, 'run'));
+  mkdirSync(join(folder, 'empty'));
+  writeRun(join(folder, 'run'));
+});
+afterEach(() => {
+  remove();
+});
+
+const run = (...words: string[]): Promise<ProgramResult> => runProgram(folder, ...words);
+
+/** What is there besides the input. */
+const filesOf = (path: string): string[] =>
+  readdirSync(path)
+    .filter((name) => !['run', 'empty'].includes(name))
+    .sort();
+
+describe('merge', () => {
+  it('writes the trace and a short report', async () => {
+    const { code, out, err } = await run('merge', 'run', '-o', 't.pftrace');
+    expect({ code, out: out.length }).toEqual({ code: 0, out: 0 });
+    expect(err.replace(/\(\d+ kB, /, '(… kB, ')).toBe(
+      [
+        '4 ranks, 792 records, 0.3 ms',
+        'lost: 0 slots overwritten in full rings, 0 torn',
+        'clocks: one counter for all ranks, exact',
+        'trace: t.pftrace (… kB, 616 slices, 72 arrows)',
+        'open it in https://ui.perfetto.dev (nothing is uploaded)',
+        '',
+      ].join('\n'),
+    );
+    expect(viewTrace(readFileSync(join(folder, 't.pftrace')), { emptySlices: 'fine' }).problems).toEqual([]);
+  });
+
+  it('gives the same bytes with one worker, many, and to the standard output', async () => {
+    await run('merge', 'run', '-o', 'one.pftrace', '-j', '1');
+    await run('merge', 'run', '-o', 'many.pftrace', '-j', '4');
+    const { out } = await run('merge', 'run', '-o', '-', '--quiet');
+    const one = readFileSync(join(folder, 'one.pftrace'));
+    expect(one.equals(readFileSync(join(folder, 'many.pftrace')))).toBe(true);
+    expect(one.equals(out)).toBe(true);
+    expect(filesOf(folder)).toEqual(['many.pftrace', 'one.pftrace']);
+  });
+
+  it('tells what it found as JSON', async () => {
+    const { out } = await run('merge', 'run', '-o', 't.pftrace', '--summary', '-', '-q');
+    expect(JSON.parse(out.toString())).toMatchObject({
+      version: 1,
+      worldSize: 4,
+      trace: { processes: 4, flows: 72 },
+    });
+  });
+
+  it('names what is missing, broken and unfinished, folded over ranks', async () => {
+    const big = { ...SMALL_RUN, ranks: 8 };
+    for (const rank of [0, 1, 2, 3, 4, 5, 6]) {
+      const file = madeUpRank(rank, big, { life: 'recording' });
+      const path = join(folder, 'run', `rank0000${rank}.bin`);
+      file.write(path);
+      if (rank === 5) writeFileSync(path, 'hello \u001b[31m world');
+    }
+    const { code, err } = await run('merge', 'run', '-o', 't.pftrace');
+    expect(code).toBe(0);
+    expect(err).toContain('6 of 8 ranks');
+    expect(err).toContain('missing: no file of rank 5,7\n');
+    expect(err).toContain('not closed: rank 0-4,6 (killed, or still running)\n');
+    expect(err).toMatch(/problem: run\/rank00005\.bin: .*not a rank file/);
+    expect(err).not.toMatch(/\s+at .*\.js:\d+/);
+    expect(err).not.toContain('\u001b');
+  });
+
+  it.each([
+    ['an unknown option', ['merge', 'run', '--forse'], 2, /--force/],
+    ['a path that is not there', ['merge', 'nowhere'], 3, /nowhere: does not exist/],
+    ['a directory without rank files', ['merge', 'empty'], 3, /empty: no rank files \(rank\*\.bin\) here/],
+    ['a bad number', ['merge', 'run', '-j', 'x'], 2, /whole number/],
+    ['a target in no directory', ['merge', 'run', '-o', 'no/t.pftrace'], 4, /there is no directory/],
+    ['no words', [], 2, /Usage/],
+  ])('%s is one clear sentence', async (_, words, expected, sentence) => {
+    const { code, err } = await run(...words);
+    expect({ code, err }).toMatchObject({ code: expected, err: expect.stringMatching(sentence) as string });
+    expect(err).not.toMatch(/\s+at .*\.js:\d+/);
+  });
+
+  it('--strict ends with 1 when ranks are missing, and the trace is there', async () => {
+    const { code } = await run('merge', 'run/rank00000.bin', '-o', 't.pftrace', '--strict');
+    expect(code).toBe(1);
+    expect(existsSync(join(folder, 't.pftrace'))).toBe(true);
+  });
+
+  it('--strict writes nothing when a file cannot be used', async () => {
+    writeFileSync(join(folder, 'run', 'rank00000.bin'), 'x');
+    const { code } = await run('merge', 'run', '-o', 't.pftrace', '--strict');
+    expect(code).toBe(3);
+    expect(filesOf(folder)).toEqual([]);
+  });
+
+  it('leaves nothing when the output grows beyond what is allowed', async () => {
+    const shell = `ulimit -f 8; exec "${process.execPath}" "${PROGRAM}" merge run -o t.pftrace -j 1`;
+    const child = spawn('bash', ['-c', shell], { cwd: folder });
+    let err = '';
+    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+    const [code] = (await once(child, 'exit')) as [number];
+    expect({ code, err }).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('beyond the allowed size') as string,
+    });
+    expect(filesOf(folder)).toEqual([]);
+  });
+
+  it('leaves nothing when it is interrupted', async () => {
+    writeRun(join(folder, 'run'), { ranks: 4, collectives: 20, steps: 12 });
+    const child = spawn(process.execPath, [PROGRAM, 'merge', 'run', '-o', 't.pftrace', '-j', '2'], {
+      cwd: folder,
+    });
+    for (let i = 0; i < 200 && !filesOf(folder).some((name) => name.startsWith('.t.pftrace')); i++) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    child.kill('SIGINT');
+    const [code] = (await once(child, 'exit')) as [number];
+    expect([0, 130]).toContain(code);
+    expect(filesOf(folder).filter((name) => name.startsWith('.'))).toEqual([]);
+    if (code === 130) expect(existsSync(join(folder, 't.pftrace'))).toBe(false);
+  });
+});

@@ -1,0 +1,256 @@
+/**
+ * Who may know whom. The two tables are the architecture, row by row; the rest of this file holds the code to them
+ * and shows on made-up sources that it notices when they are broken.
+ */
+
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+
+/**
+ * A layer is a folder of src/; what lies directly in src/, or in src/merge/, is the layer `merge`. Every layer may
+ * use itself. "Types of" means `import type`: nothing of it is left at run time. "Outside" means files, threads,
+ * processes and the network: a layer without it consists of functions of their arguments.
+ */
+const LAYERS = table(`
+  layer    | calls                                              | types of      | packages   | outside
+  base     |                                                    |               |            | no
+  format   | base                                               |               |            | no
+  reader   | base format                                        |               |            | yes
+  clocks   | base                                               | reader        |            | no
+  model    | base format clocks/clock_map                       | reader clocks |            | no
+  tracks   | base model/types                                   | model         |            | no
+  perfetto | base                                               | tracks        | protobufjs | no
+  merge    | base format reader clocks model tracks perfetto    |               | piscina    | yes
+  cli      | base reader merge                                  |               | commander  | yes
+`);
+
+/** Paths below native/, by how they begin; the first row that fits counts. `standard` is what C++17 itself has. */
+const NATIVE = table(`
+  files            | includes                               | but not                                | system
+  format/          | format/                                |                                        | standard
+  nccl/            | nccl/                                  |                                        | any
+  plugin/ring      | plugin/ format/                        | plugin/recorder plugin/abi_ plugin/plugin | any
+  plugin/rank_file | plugin/ format/                        | plugin/recorder plugin/abi_ plugin/plugin | any
+  plugin/clock     | plugin/ format/                        | plugin/recorder plugin/abi_ plugin/plugin | any
+  plugin/recorder  | plugin/ format/                        | plugin/abi_ plugin/plugin              | any
+  plugin/abi_      | plugin/ format/ nccl/                  | plugin/plugin                          | any
+  plugin/plugin    | plugin/ format/ nccl/                  |                                        | any
+  plugin/          | plugin/ format/                        |                                        | any
+  loopback/        | loopback/ nccl/                        |                                        | any
+  addon/           | addon/ format/                         |                                        | any
+  test/            | test/ plugin/ format/ loopback/ nccl/  |                                        | any
+  bench/           | bench/ test/ plugin/ format/ loopback/ nccl/ |                                  | any
+`);
+
+/** Standard headers of C have a name with .h, those of C++ have none: <stdint.h>, <array>. No POSIX, no Linux. */
+const STANDARD_HEADER =
+  /^([a-z_0-9]+|(assert|ctype|errno|float|inttypes|limits|math|std[a-z]+|string|time)\.h)$/;
+
+const OUTSIDE =
+  /^node:(child_process|cluster|dgram|dns|fs|http2?|https|net|os|process|tls|worker_threads)(\/|$)/;
+
+describe('layers', () => {
+  it('of src/ are kept', () => {
+    expect(typeScriptViolations(sources('src', /\.ts$/))).toEqual([]);
+  });
+
+  it('of native/ are kept', () => {
+    expect(nativeViolations(sources('native', /\.(h|cc)$/))).toEqual([]);
+  });
+
+  it('of src/ would be missed if broken', () => {
+    const madeUp = {
+      'src/base/time.ts': `import { Ring } from '../reader/ring.js';`,
+      'src/clocks/fit.ts': `import type { Header } from '../reader/types.js'; import { scan } from '../reader/scan.js';`,
+      'src/model/spans.ts': `import { toTrace } from '../clocks/clock_map.js'; import { fit } from '../clocks/fit.js';`,
+      'src/tracks/lanes.ts': `export { type Span } from '../model/spans.js'; import fs from 'node:fs/promises';`,
+      'src/perfetto/writer.ts': `const later = () => import('../merge.js'); type T = import('../model/spans.js').Span;`,
+      'src/merge/pool.ts': `new Worker(new URL('../cli/worker.js', import.meta.url));`,
+      'src/cli/inspect.ts': `import { merge } from '../merge.js'; import protobuf from 'protobufjs/minimal.js';`,
+      'src/reader/door.ts': `import { traceNsFromClockMap } from '../base/time.js';`,
+      'src/extra/new.ts': ``,
+    };
+    expect(typeScriptViolations(madeUp)).toEqual([
+      'src/base/time.ts: base must not call reader/ring',
+      'src/clocks/fit.ts: clocks must not call reader/scan',
+      'src/model/spans.ts: model must not call clocks/fit',
+      'src/tracks/lanes.ts: tracks must not call model/spans',
+      'src/tracks/lanes.ts: tracks must not use node:fs/promises',
+      'src/perfetto/writer.ts: perfetto must not call merge',
+      'src/perfetto/writer.ts: perfetto must not name types of model/spans',
+      'src/merge/pool.ts: merge must not call cli/worker',
+      'src/cli/inspect.ts: cli must not use protobufjs',
+      'src/reader/door.ts: traceNsFromClockMap is for clocks alone',
+      'src/extra/new.ts: extra is not a layer',
+    ]);
+  });
+
+  it('of native/ would be missed if broken', () => {
+    const madeUp = {
+      'native/format/rank_file.h': `#include <stdint.h>\n#include <atomic>\n#include <sys/mman.h>\n#include "plugin/ring.h"`,
+      'native/plugin/ring.h': `#include "format/rank_file.h"\n#include "recorder.h"`,
+      'native/plugin/recorder.h': `#include "ring.h"\n#include "../nccl/profiler_abi.h"`,
+      'native/plugin/settings.cc': `#include "plugin/image.h"\n  #  include "nccl/profiler_abi.h"`,
+      'native/plugin/abi_v5.h': `#include "nccl/profiler_abi.h"\n// #include "loopback/world.h"`,
+      'native/addon/scan.cc': `#include <node_api.h>\n#include "plugin/ring.h"`,
+      'native/extra/new.cc': ``,
+    };
+    expect(nativeViolations(madeUp)).toEqual([
+      'native/format/rank_file.h: must not include <sys/mman.h>',
+      'native/format/rank_file.h: must not include plugin/ring.h',
+      'native/plugin/ring.h: must not include plugin/recorder.h',
+      'native/plugin/recorder.h: must not include nccl/profiler_abi.h',
+      'native/plugin/settings.cc: must not include nccl/profiler_abi.h',
+      'native/addon/scan.cc: must not include plugin/ring.h',
+      'native/extra/new.cc: no row of the table fits',
+    ]);
+  });
+});
+
+// -- TypeScript ---------------------------------------------------------------------------------------------------
+
+type Sources = Readonly<Record<string, string>>;
+
+interface Import {
+  readonly module: string;
+  readonly typesOnly: boolean;
+  readonly names: readonly string[];
+}
+
+function typeScriptViolations(files: Sources): string[] {
+  return Object.entries(files).flatMap(([file, text]) => {
+    const layer = layerOf(file);
+    const row = LAYERS.find((candidate) => candidate.layer?.[0] === layer);
+    if (row === undefined) return [`${file}: ${layer} is not a layer`];
+    return importsOf(file, text)
+      .map((one) => violation(file, layer, row, one))
+      .filter((words) => words !== undefined)
+      .map((words) => `${file}: ${words}`);
+  });
+}
+
+function violation(
+  file: string,
+  layer: string,
+  row: Row,
+  { module, typesOnly, names }: Import,
+): string | undefined {
+  if (!module.startsWith('.')) {
+    if (module.startsWith('node:')) {
+      return OUTSIDE.test(module) && row.outside?.[0] !== 'yes'
+        ? `${layer} must not use ${module}`
+        : undefined;
+    }
+    const owner = module
+      .split('/')
+      .slice(0, module.startsWith('@') ? 2 : 1)
+      .join('/');
+    return row.packages?.includes(owner) ? undefined : `${layer} must not use ${owner}`;
+  }
+  if (names.includes('traceNsFromClockMap') && layer !== 'clocks')
+    return 'traceNsFromClockMap is for clocks alone';
+  const target = path.posix.join(path.posix.dirname(file), module);
+  const unit = target.replace(/^src\//, '').replace(/\.js$/, '');
+  const isIn = (list: readonly string[] = []) => list.includes(layerOf(target)) || list.includes(unit);
+  if (layerOf(target) === layer || isIn(row.calls)) return undefined;
+  if (!typesOnly) return `${layer} must not call ${unit}`;
+  return isIn(row['types of']) ? undefined : `${layer} must not name types of ${unit}`;
+}
+
+function layerOf(file: string): string {
+  const [, folder = '', inside] = file.split('/');
+  return inside === undefined ? 'merge' : folder;
+}
+
+/** `import { type A }` counts as a call: with verbatimModuleSyntax the module is still loaded. */
+function importsOf(file: string, text: string): Import[] {
+  const found: Import[] = [];
+  const add = (module: ts.Node | undefined, typesOnly: boolean, names: readonly string[] = []) => {
+    if (module !== undefined && ts.isStringLiteral(module))
+      found.push({ module: module.text, typesOnly, names });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) {
+      const clause = node.importClause;
+      add(node.moduleSpecifier, clause?.phaseModifier === ts.SyntaxKind.TypeKeyword, namesIn(clause));
+    } else if (ts.isExportDeclaration(node)) {
+      add(node.moduleSpecifier, node.isTypeOnly);
+    } else if (ts.isImportTypeNode(node)) {
+      add(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined, true);
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      add(node.arguments[0], false);
+    } else if (ts.isNewExpression(node) && node.expression.getText() === 'URL') {
+      // How a worker names its code. Other files beside the code (package.json) are nobody's layer.
+      const [module] = node.arguments ?? [];
+      if (module !== undefined && ts.isStringLiteral(module) && module.text.endsWith('.js'))
+        add(module, false);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, text, ts.ScriptTarget.ES2023, true));
+  return found;
+}
+
+function namesIn(clause: ts.ImportClause | undefined): string[] {
+  const bindings = clause?.namedBindings;
+  if (bindings === undefined || !ts.isNamedImports(bindings)) return [];
+  return bindings.elements.map(({ name, propertyName }) => (propertyName ?? name).text);
+}
+
+// -- C++ ----------------------------------------------------------------------------------------------------------
+
+function nativeViolations(files: Sources): string[] {
+  return Object.entries(files).flatMap(([file, text]) => {
+    const row = NATIVE.find((candidate) => file.startsWith(`native/${candidate.files?.[0] ?? ''}`));
+    if (row === undefined) return [`${file}: no row of the table fits`];
+    const beginsLike = (name: string, list: readonly string[] = []) =>
+      list.some((start) => name.startsWith(start));
+    return [...text.matchAll(/^[ \t]*#[ \t]*include[ \t]*(<([^>]+)>|"([^"]+)")/gm)].flatMap(
+      ([, , system, own]) => {
+        if (own === undefined) {
+          const allowed = row.system?.[0] === 'any' || STANDARD_HEADER.test(system ?? '');
+          return allowed ? [] : [`${file}: must not include <${system ?? ''}>`];
+        }
+        const name = included(file, own, files);
+        const allowed = beginsLike(name, row.includes) && !beginsLike(name, row['but not']);
+        return allowed ? [] : [`${file}: must not include ${name}`];
+      },
+    );
+  });
+}
+
+/** As the compiler looks for it: beside the including file, then below native/. The result is a path below native/. */
+function included(file: string, name: string, files: Sources): string {
+  const beside = path.posix.join(path.posix.dirname(file), name);
+  return beside in files || name.startsWith('.') ? beside.replace(/^native\//, '') : name;
+}
+
+// -- both ---------------------------------------------------------------------------------------------------------
+
+type Row = Readonly<Record<string, readonly string[]>>;
+
+/** Each cell is a list of words; the first line names the columns. */
+function table(text: string): Row[] {
+  const [head = [], ...rows] = text
+    .trim()
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()));
+  return rows.map((cells) =>
+    Object.fromEntries(
+      head.map((column, i) => [column, (cells[i] ?? '').split(/\s+/).filter((word) => word !== '')]),
+    ),
+  );
+}
+
+function sources(folder: string, pattern: RegExp): Sources {
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  if (!existsSync(path.join(root, folder))) return {};
+  const files = readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => `${folder}/${name.replaceAll(path.sep, '/')}`)
+    .filter((name) => pattern.test(name) && !name.startsWith('src/perfetto/generated/'))
+    .sort();
+  return Object.fromEntries(files.map((name) => [name, readFileSync(path.join(root, name), 'utf8')]));
+}

@@ -1,0 +1,149 @@
+// What goes wrong on request does go wrong, ends in time, and leaves nothing behind.
+
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { afterEach, expect, test } from 'vitest';
+import { Run, program } from './loopback.js';
+
+const runs: Run[] = [];
+afterEach(() => {
+  runs.splice(0).forEach((run) => {
+    run.remove();
+  });
+});
+
+async function run(args: string, echo?: Record<string, string>): Promise<Run> {
+  const result = await Run.of(args, echo === undefined ? {} : { echo });
+  runs.push(result);
+  return result;
+}
+
+/** A process id can be used again, so the name counts too. */
+function isLoopback(pid: number): boolean {
+  const file = `/proc/${pid}/comm`;
+  return existsSync(file) && readFileSync(file, 'utf8').startsWith('nccl-trace-loop');
+}
+
+function expectNobodyLeft({ summary }: Run) {
+  expect(summary.perRank.map(({ pid }) => pid).filter(isLoopback)).toEqual([]);
+}
+
+const small = '--ops allreduce:1M --channels 1 --iterations 3';
+
+test('--skip-rank: the others wait in vain, and everything is written down before the end', async () => {
+  const result = await run(`--ranks 4 ${small} --skip-rank 3 --skip-at 1 --hang-seconds 0.3`, {});
+  expect(result.exit.code).toBe(4);
+  expect(result.summary.ending).toBe('hung');
+  expect(result.summary.perRank.map(({ ended }) => ended)).toEqual(Array(4).fill('signal 9'));
+  expect(result.summary.elapsedMs).toBeLessThan(3000);
+  expectNobodyLeft(result);
+
+  expect(result.tasks(3).map(({ iteration }) => iteration)).toEqual([0]);
+  for (const rank of [0, 1, 2]) {
+    expect(result.tasks(rank).map(({ completed, endNs }) => [completed, endNs !== null])).toEqual([
+      [true, true],
+      [false, false],
+    ]);
+    const open = result.proxyOps(rank).filter(({ completed }) => !completed);
+    expect(open).toHaveLength(2);
+    expect(result.totals(rank).final).toBe(true);
+  }
+  // Rank 3 never posted a receive: rank 2 asked again and again, rank 0 never got anything.
+  const toSkipper = result.proxyOps(2).find((op) => op.isSend && !op.completed)!;
+  expect(toSkipper).toMatchObject({ peer: 3, stepsDone: 0, bytes: 0 });
+  expect(result.totals(2).states['20']).toBeGreaterThan(10 * result.totals(2).states['9']!);
+  const fromSkipper = result.proxyOps(0).find((op) => !op.isSend && !op.completed)!;
+  expect(fromSkipper).toMatchObject({ peer: 3, stepsDone: 0, bytes: 0 });
+});
+
+test('--kill-rank: dead by SIGKILL after so many steps, in mid collective', async () => {
+  const result = await run(`--ranks 4 ${small} --kill-rank 2 --kill-at 1:5 --hang-seconds 0.3`, {});
+  expect(result.exit.code).toBe(4);
+  expect(result.summary.perRank[2]).toMatchObject({ ended: 'signal 9', iterations: 1 });
+  expectNobodyLeft(result);
+  const [, killedIn] = result.tasks(2);
+  expect(killedIn).toMatchObject({ iteration: 1, completed: false });
+  const steps = result
+    .proxyOps(2)
+    .filter(({ task }) => task === killedIn!.task)
+    .map(({ stepsDone }) => stepsDone);
+  expect(steps.reduce((a, b) => a + b)).toBe(5);
+  expect(result.totals(2)).toMatchObject({ final: true, finalizes: 0 });
+});
+
+test('--hang-signal TERM: the survivors end by it', async () => {
+  const result = await run(
+    `--ranks 3 ${small} --kill-rank 0 --kill-at 0 --hang-seconds 0.1 --hang-signal TERM`,
+  );
+  expect(result.summary.perRank.map(({ ended }) => ended)).toEqual(['signal 9', 'signal 15', 'signal 15']);
+});
+
+test('--slow-rank: late where asked, and the others wait for it', async () => {
+  const result = await run(`--ranks 3 ${small} --slow-rank 1 --slow-us 200000 --slow-at 1`);
+  expect(result.exit.code).toBe(0);
+  const of = (rank: number, iteration: number) => result.tasks(rank)[iteration]!;
+  const lateness = (iteration: number) => of(1, iteration).startNs - of(0, iteration).startNs;
+  expect(lateness(1)).toBeGreaterThan(100e6);
+  expect(Math.abs(lateness(0))).toBeLessThan(100e6);
+  expect(Math.abs(lateness(2))).toBeLessThan(100e6);
+  expect(of(0, 1).endNs!).toBeGreaterThan(of(1, 1).startNs);
+});
+
+test('--timeout ends everything', async () => {
+  // The last --timeout counts, and Run gives one of its own.
+  const args = `--ranks 4 ${small} --skip-rank 0 --hang-seconds 100 --timeout 0.4 --json --quiet`;
+  const child = spawn(program, args.split(' '), { env: { NCCL_PROFILER_PLUGIN: 'none' } });
+  let stdout = '';
+  child.stdout.on('data', (data: Buffer) => (stdout += data.toString()));
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  expect(code).toBe(1);
+  const summary = JSON.parse(stdout) as Run['summary'];
+  expect(summary.ending).toBe('timeout');
+  expect(summary.elapsedMs).toBeLessThan(3000);
+  expect(summary.perRank.map(({ pid }) => pid).filter(isLoopback)).toEqual([]);
+});
+
+/** Processes of this program whose parent is `pid`. */
+function childrenOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((child) => {
+      try {
+        const stat = readFileSync(`/proc/${child}/stat`, 'utf8');
+        return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === pid;
+      } catch {
+        return false; // it has just ended
+      }
+    });
+}
+
+async function until(condition: () => boolean) {
+  const end = Date.now() + 5000;
+  while (!condition() && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(condition()).toBe(true);
+}
+
+test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('%s to the launcher ends all ranks', async (signal) => {
+  const args = '--ranks 3 --ops sleep:60s --iterations 1 --quiet';
+  const child = spawn(program, args.split(' '), { stdio: 'ignore', env: { NCCL_PROFILER_PLUGIN: 'none' } });
+  await until(() => childrenOf(child.pid!).filter(isLoopback).length === 3);
+  const ranks = childrenOf(child.pid!);
+  const closed = new Promise((resolve) => child.on('close', resolve));
+  child.kill(signal);
+  const code = await closed;
+  if (signal !== 'SIGKILL') expect(code).toBe(signal === 'SIGTERM' ? 143 : 130);
+  await until(() => ranks.filter(isLoopback).length === 0);
+});
+
+test('a rank that dies by somebody else: the job has failed', async () => {
+  const args = '--ranks 3 --ops sleep:60s --iterations 1 --hang-seconds 0.1 --quiet --json';
+  const child = spawn(program, args.split(' '), { env: { NCCL_PROFILER_PLUGIN: 'none' } });
+  let stdout = '';
+  child.stdout.on('data', (data: Buffer) => (stdout += data.toString()));
+  const closed = new Promise((resolve) => child.on('close', resolve));
+  await until(() => childrenOf(child.pid!).filter(isLoopback).length === 3);
+  process.kill(childrenOf(child.pid!)[1]!, 'SIGKILL');
+  expect(await closed).toBe(1);
+  expect((JSON.parse(stdout) as Run['summary']).ending).toBe('failed');
+});

@@ -1,0 +1,49 @@
+/** Runs the native test programs: each is a process of its own, because the recorder is one per process. */
+
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** address, thread or undefined, after `npm run build:asan`, `build:tsan` or `build:ubsan`: tests that build instead. */
+export const SANITIZER = process.env.NCCL_TRACE_SANITIZER ?? '';
+
+const BUILD = path.join(fileURLToPath(new URL('../../build', import.meta.url)), SANITIZER);
+export const PLUGIN = path.join(BUILD, 'libnccl-profiler-trace.so');
+
+export interface Outcome {
+  readonly code: number | string;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** `env` is all of the program's environment but PATH: nothing of ours may decide what it records. */
+export function run(
+  program: string,
+  args: readonly string[],
+  { env = {}, timeout = 60_000, cwd }: { env?: Record<string, string>; timeout?: number; cwd?: string } = {},
+): Promise<Outcome> {
+  return new Promise((done) => {
+    const options = { env: { PATH: process.env.PATH, ...env }, timeout, cwd };
+    execFile(path.join(BUILD, program), args, options, (error, stdout, stderr) => {
+      done({ code: error === null ? 0 : (error.signal ?? error.code ?? 'unknown'), stdout, stderr });
+    });
+  });
+}
+
+/** The last line a program prints: PASSED, or SKIPPED where the machine does not allow the situation. */
+export function verdictOf(outcome: Outcome): string {
+  const last = outcome.stdout.trimEnd().split('\n').at(-1) ?? '';
+  return outcome.code === 0 ? last : `${outcome.code}: ${outcome.stderr}`;
+}
+
+/** A folder that does not exist yet, below one that is removed afterwards. */
+export async function inNewFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const parent = mkdtempSync(path.join(tmpdir(), 'nccl-trace-recorder-'));
+  try {
+    return await use(path.join(parent, 'run'));
+  } finally {
+    rmSync(parent, { recursive: true, force: true });
+  }
+}

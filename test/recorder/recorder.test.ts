@@ -1,0 +1,63 @@
+// The recorder, driven by its C++ test programs (native/test/). What each case does is written there.
+
+import { describe, expect, test } from 'vitest';
+import { PLUGIN, inNewFolder, run, verdictOf } from './programs.js';
+
+const long = process.env.NCCL_TRACE_LONG === '1';
+
+async function expectPassed(program: string, ...more: string[]): Promise<void> {
+  await inNewFolder(async (folder) => {
+    const outcome = await run(program, [PLUGIN, folder, ...more], { timeout: 1_200_000 });
+    expect(verdictOf(outcome)).toMatch(/^(PASSED|SKIPPED)$/);
+  });
+}
+
+test('slots, handles, rings and plans', async () => {
+  expect(verdictOf(await run('slots', []))).toBe('PASSED');
+});
+
+test('every kind of record, written and read back raw', () => expectPassed('record_kinds'));
+
+test.each([1, 2, 3, 4, 5, 6, 7])('every event type of ABI version %i', (version) =>
+  expectPassed('abi_versions', String(version)),
+);
+
+test('repeats become counts', () => expectPassed('folding'));
+
+describe('ordinals', () => {
+  test('of connections, peers and replays', () => expectPassed('ordinals', 'all'));
+  test('go on while sampled out', () => expectPassed('ordinals', 'sampled'));
+});
+
+test(
+  'SIGKILL at any instant loses no record whose callback has returned',
+  () => expectPassed('sigkill', long ? '1000' : '25', long ? '2' : '1'),
+  1_200_000,
+);
+
+describe('abuse', () => {
+  test.each([
+    'misuse',
+    'concurrent-init',
+    'unload',
+    'fork',
+    'exit-without-finalize',
+    'threads-come-and-go',
+    'too-many-communicators',
+  ])('%s', (name) => expectPassed('abuse', name));
+});
+
+describe('bad places', () => {
+  test.each([
+    'no-permission',
+    'not-a-folder',
+    'read-only',
+    'disk-full',
+    'file-size-limit',
+    'not-to-be-mapped',
+    'slow-disk',
+    'dead-disk',
+    'nothing-is-overwritten',
+    'small-budget',
+  ])('%s', (name) => expectPassed('bad_places', name));
+});

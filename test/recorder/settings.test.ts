@@ -1,0 +1,116 @@
+// What the environment asks for, what comes of it, and what NCCL's log says.
+
+import { mkdirSync, readdirSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { PLUGIN, inNewFolder, run } from './programs.js';
+
+interface Said {
+  readonly mask: number;
+  readonly context: string;
+  readonly warnings: string[];
+  readonly infos: string[];
+  /** Relative to the folder. */
+  readonly files: string[];
+}
+
+async function announce(env: Record<string, string>, table = 'ncclProfiler_v6'): Promise<Said> {
+  return inNewFolder(async (folder) => {
+    mkdirSync(folder);
+    const { stdout } = await run('announce', [PLUGIN, table], {
+      env: { NCCL_TRACE_DIR: folder, NCCL_TRACE_RING_MB: '1', ...env },
+      cwd: folder,
+    });
+    const after = (word: string) =>
+      stdout
+        .split('\n')
+        .filter((line) => line.startsWith(`${word} `))
+        .map((line) => line.slice(word.length + 1).replaceAll(folder, 'DIR'));
+    const files = readdirSync(folder, { recursive: true });
+    return {
+      mask: Number(after('mask')[0]),
+      context: after('context')[0] ?? '',
+      warnings: after('warn'),
+      infos: after('info'),
+      files: files.map(String).filter((name) => name.endsWith('.bin')),
+    };
+  });
+}
+
+const DEFAULT = 0xf1f;
+
+test.each([
+  [{}, DEFAULT],
+  [{ NCCL_TRACE_EVENTS: 'default' }, DEFAULT],
+  [{ NCCL_TRACE_EVENTS: 'all' }, 0x7fff],
+  [{ NCCL_TRACE_EVENTS: 'coll' }, 0xf07],
+  [{ NCCL_TRACE_EVENTS: 'Coll' }, 0x2],
+  [{ NCCL_TRACE_EVENTS: 'Coll,proxyop,KernelCh' }, 0x4a],
+  [{ NCCL_PROFILE_EVENT_MASK: '70' }, 70],
+  [{ NCCL_PROFILE_EVENT_MASK: '0xFDF' }, 0xfdf],
+  [{ NCCL_PROFILE_EVENT_MASK: '70', NCCL_TRACE_EVENTS: 'coll' }, 0xf07],
+])('%o asks for mask %i', async (env, mask) => {
+  const said = await announce(env);
+  expect(said).toMatchObject({ mask, context: 'given', warnings: [] });
+});
+
+test('v5 knows no copy engine', async () => {
+  expect((await announce({ NCCL_TRACE_EVENTS: 'all' }, 'ncclProfiler_v5')).mask).toBe(0xfff);
+});
+
+test('one line says whether it records', async () => {
+  const { infos, files } = await announce({ RANK: '3' });
+  expect(files).toEqual(['rank00003.bin']);
+  expect(infos).toHaveLength(1);
+  expect(infos[0]).toMatch(
+    /^nccl-trace: recording to DIR\/rank00003\.bin, mode flight, mask 0xf1f, \d+ bytes, rings in (the file|memory, .*)$/,
+  );
+});
+
+test('nothing asked for: nothing done', async () => {
+  const said = await announce({ NCCL_TRACE_EVENTS: 'none' });
+  expect(said).toMatchObject({ mask: 0, context: 'none', warnings: [], files: [] });
+  expect(said.infos).toEqual([
+    'nccl-trace: recording nothing, as asked (NCCL_TRACE_EVENTS or NCCL_PROFILE_EVENT_MASK)',
+  ]);
+});
+
+test.each([
+  ['NCCL_TRACE_RING_MB', '-1'],
+  ['NCCL_TRACE_RING_MB', '64MB'],
+  ['NCCL_TRACE_RING_MB', '0'],
+  ['NCCL_TRACE_RING_MB', '99999999999999999999'],
+  ['NCCL_TRACE_MODE', 'stream'],
+  ['NCCL_TRACE_MODE', 'x'],
+  ['NCCL_TRACE_EVENTS', 'Coll,Bogus'],
+  ['NCCL_TRACE_EVENTS', ','],
+  ['NCCL_PROFILE_EVENT_MASK', '-1'],
+  ['NCCL_PROFILE_EVENT_MASK', '0x'],
+  ['NCCL_TRACE_SAMPLE', '0'],
+  ['NCCL_TRACE_SAMPLE', '1.5'],
+  ['NCCL_TRACE_DIR', `/${'x'.repeat(5000)}`],
+])('%s=%s is one warning and the default', async (name, value) => {
+  const said = await announce({ [name]: value });
+  expect(said.warnings).toHaveLength(1);
+  expect(said.warnings[0]).toContain(name);
+  expect(said.mask).toBe(DEFAULT);
+  expect(said.files).toHaveLength(1);
+});
+
+test.each([
+  [{ RANK: '12', WORLD_SIZE: '16' }, /^rank00012\.bin$/],
+  [{ OMPI_COMM_WORLD_RANK: '2' }, /^rank00002\.bin$/],
+  [{ PMI_RANK: '2' }, /^rank00002\.bin$/],
+  [{ PMIX_RANK: '2' }, /^rank00002\.bin$/],
+  [{ SLURM_PROCID: '2', RANK: 'x' }, /^rank00002\.bin$/],
+  [{}, /^rank-.+-\d+\.bin$/],
+  [{ RANK: '0', NCCL_TRACE_RUN_ID: 'mine', SLURM_JOB_ID: '7' }, /^mine\/rank00000\.bin$/],
+  [{ RANK: '0', SLURM_JOB_ID: '7', SLURM_RESTART_COUNT: '0' }, /^7\/rank00000\.bin$/],
+  [{ RANK: '0', SLURM_JOB_ID: '7', SLURM_RESTART_COUNT: '2' }, /^7\.2\/rank00000\.bin$/],
+  [{ RANK: '0', TORCHELASTIC_RUN_ID: 'abc', TORCHELASTIC_RESTART_COUNT: '1' }, /^abc\.1\/rank00000\.bin$/],
+  [{ RANK: '0', TORCHELASTIC_RUN_ID: 'none' }, /^rank00000\.bin$/],
+  [{ RANK: '0', NCCL_TRACE_RUN_ID: '../../etc' }, /^_\._\.\._etc\/rank00000\.bin$/],
+])('%o names its file', async (env, name) => {
+  const { files } = await announce(env);
+  expect(files).toHaveLength(1);
+  expect(files[0]).toMatch(name);
+});

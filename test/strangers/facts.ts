@@ -1,0 +1,282 @@
+/** One shape for what two readers say about a rank file, so that they can be compared: theirs in JSON, ours in types. */
+
+import { LAYOUTS } from '../../src/format/layouts.js';
+import type { Communicator, RankFile, RankFileHeader, Ring } from '../../src/reader/types.js';
+
+type Scalar = string | number | null;
+type Facts = Readonly<Record<string, Scalar>>;
+type Missing = Readonly<Record<'overwritten' | 'torn' | 'copy', number>>;
+
+export interface RankFileFacts {
+  readonly header: Facts;
+  readonly heartbeat: Facts | null;
+  readonly communicators: readonly Facts[];
+  /** "7 AllReduce". */
+  readonly strings: readonly string[];
+  readonly leases: readonly Facts[];
+  /** "ring:position kind tick words". */
+  readonly records: readonly string[];
+  readonly rings: readonly RingFacts[];
+  readonly badAreas: number;
+  readonly unknownAreas: number;
+  /** Values of the header read as another. */
+  readonly replaced: number;
+  readonly leasesOfNoRing: number;
+  readonly hasChunks: boolean;
+}
+
+interface RingFacts {
+  readonly ring: number;
+  readonly class: string;
+  readonly capacity: number;
+  readonly head: number;
+  readonly records: number;
+  readonly tornSlots: number;
+  readonly unknownKinds: number;
+  readonly missing: Missing;
+}
+
+// -- theirs -------------------------------------------------------------------------------------------------------
+
+interface HeaderLine {
+  readonly header: Facts & {
+    readonly heartbeat: Facts | null;
+    readonly communicators: readonly Facts[];
+    readonly strings: readonly { readonly id: number; readonly text: string }[];
+    readonly leases: readonly Facts[];
+    readonly bad_areas: number;
+    readonly unknown_areas: number;
+    readonly replaced: number;
+    readonly leases_of_no_ring: number;
+    readonly chunks_not_read: number;
+  };
+}
+
+interface RecordLine {
+  readonly ring: number;
+  readonly position: number;
+  readonly kind: number;
+  readonly tick: string;
+  readonly words: readonly string[];
+}
+
+interface RingsLine {
+  readonly rings: readonly {
+    readonly ring: number;
+    readonly class: string;
+    readonly capacity: number;
+    readonly head: number;
+    readonly records: number;
+    readonly torn_slots: number;
+    readonly unknown_kinds: number;
+    readonly missing: Missing;
+  }[];
+}
+
+interface UnusableLine {
+  readonly unusable: string;
+}
+
+/** A line of rank_file.py's output. */
+export type StrangersLine = HeaderLine | RecordLine | RingsLine | UnusableLine;
+
+/** What rank_file.py printed about some files, in their order. */
+export function strangersFacts(lines: readonly StrangersLine[]): (RankFileFacts | 'refused')[] {
+  const files: (RankFileFacts | 'refused')[] = [];
+  let header: HeaderLine | undefined;
+  let records: RecordLine[] = [];
+  for (const line of lines)
+    if ('unusable' in line) files.push('refused');
+    else if ('header' in line) [header, records] = [line, []];
+    else if (!('rings' in line)) records.push(line);
+    else if (header === undefined) throw new Error('rank_file.py printed rings without a header');
+    else files.push(strangersFile(header, records, line));
+  return files;
+}
+
+function strangersFile(first: HeaderLine, records: readonly RecordLine[], last: RingsLine): RankFileFacts {
+  const { heartbeat, communicators, strings, leases, ...header } = first.header;
+  return {
+    header: without(header, NOT_COMPARED),
+    heartbeat,
+    communicators: communicators.map((communicator) => without(communicator, ['name_length'])),
+    strings: strings.map(({ id, text }) => `${id} ${text}`).filter((line) => !line.endsWith(' ')),
+    leases: leases.map((lease) => without(lease, ['number'])),
+    records: records.map(recordLine),
+    rings: last.rings.map(strangersRing),
+    badAreas: header.bad_areas,
+    unknownAreas: header.unknown_areas,
+    replaced: header.replaced,
+    leasesOfNoRing: header.leases_of_no_ring,
+    hasChunks: header.chunks_not_read > 0,
+  };
+}
+
+/** What our reader does not hand on, or what stands elsewhere in RankFileFacts. */
+const NOT_COMPARED = [
+  'area_count',
+  'chunks_begin',
+  'chunks_end',
+  'misplaced',
+  'bad_areas',
+  'unknown_areas',
+  'replaced',
+  'leases_of_no_ring',
+  'chunks_not_read',
+];
+
+const strangersRing = (ring: RingsLine['rings'][number]): RingFacts => ({
+  ring: ring.ring,
+  class: ring.class,
+  capacity: ring.capacity,
+  head: ring.head,
+  records: ring.records,
+  tornSlots: ring.torn_slots,
+  unknownKinds: ring.unknown_kinds,
+  missing: ring.missing,
+});
+
+const without = (facts: Facts, names: readonly string[]): Facts =>
+  Object.fromEntries(Object.entries(facts).filter(([name]) => !names.includes(name)));
+
+const recordLine = ({ ring, position, kind, tick, words }: RecordLine): string =>
+  `${ring}:${position} ${kind} ${tick} ${words.join(' ')}`;
+
+// -- ours ---------------------------------------------------------------------------------------------------------
+
+export function factsOf(file: RankFile): RankFileFacts {
+  const tick = (relative: number): string => `${file.header.tickBase + BigInt(relative)}`;
+  const { heartbeat } = file;
+  return {
+    header: headerOf(file.header),
+    heartbeat: heartbeat && {
+      tick: tick(heartbeat.tick),
+      realtime: `${heartbeat.realtime}`,
+      monotonic: `${heartbeat.monotonic}`,
+      width: `${heartbeat.width}`,
+      boottime: `${heartbeat.boottime}`,
+    },
+    communicators: [...file.communicators.values()].map((communicator) => communicatorOf(communicator, tick)),
+    strings: file.strings.map((text, id) => `${id} ${text}`).filter((line) => !line.endsWith(' ')),
+    leases: file.leases.map((lease) => ({
+      tick: tick(lease.fromTick),
+      position: `${lease.fromPosition}`,
+      area: lease.ring,
+      tid: lease.tid,
+      name: lease.threadName,
+      end_tick: lease.endTick === null ? null : tick(lease.endTick),
+      end_position: lease.endPosition === null ? null : `${lease.endPosition}`,
+    })),
+    records: file.rings.flatMap((ring) => recordsOf(ring, tick).map(recordLine)),
+    rings: file.rings.map((ring) => ringOf(ring)),
+    badAreas: problems(file, /^directory entries/),
+    unknownAreas: problems(file, /^areas of unknown class/),
+    replaced: problems(file, /^header: /),
+    leasesOfNoRing: problems(file, /^leases of areas that are no rings/),
+    hasChunks: problems(file, /^stream-mode chunks/) > 0,
+  };
+}
+
+function headerOf(header: RankFileHeader): Facts {
+  const copied = header.copiedTick === null ? 0n : header.tickBase + BigInt(header.copiedTick);
+  return {
+    reader_version: header.readerVersion,
+    writer_version: header.writerVersion,
+    tag: `${header.tag}`,
+    boot_id: header.process.bootId,
+    pid_namespace: `${header.process.pidNamespace}`,
+    process_start: `${header.process.startTime}`,
+    pid: header.process.pid,
+    tick_source: 1 + ['tsc', 'cntvct', 'monotonic'].indexOf(header.tickSource),
+    tick_hz: `${header.tickHz}`,
+    start_tick: `${header.tickBase}`,
+    start_realtime: `${header.startRealtime}`,
+    start_monotonic: `${header.startMonotonic}`,
+    rank: header.rank ?? -1,
+    world_size: header.worldSize ?? -1,
+    local_rank: header.localRank ?? -1,
+    mode: ['flight', 'stream'].indexOf(header.mode),
+    event_mask: `${header.eventMask}`,
+    sample_every: `${header.sampleEvery}`,
+    ring_bytes: `${header.ringBytes}`,
+    max_bytes: `${header.maxBytes}`,
+    placement: 1 + ['in-file', 'in-ring-file', 'in-memory'].indexOf(header.placement),
+    copy_interval_ms: header.copyIntervalMs,
+    host_name: header.hostName,
+    run_id: header.runId,
+    nccl_hostid: header.ncclHostId,
+    program: header.program,
+    gpu: header.gpu,
+    recorder_version: header.recorderVersion,
+    ring_path: header.ringPath,
+    options: header.options,
+    life: header.life === 'closed' ? 'Closed' : 'Recording',
+    mask_now: `${header.maskNow}`,
+    copied_tick: `${copied}`,
+    communicators_lost: `${header.communicatorsLost}`,
+    strings_lost: `${header.stringsLost}`,
+    leases_lost: `${header.leasesLost}`,
+    threads_overflowed: `${header.threadsOverflowed}`,
+    io_errors: `${header.ioErrors}`,
+  };
+}
+
+const communicatorOf = (communicator: Communicator, tick: (relative: number) => string): Facts => ({
+  number: communicator.number,
+  tick: tick(communicator.initTick),
+  comm_id: `${communicator.commId}`,
+  rank: communicator.rank,
+  n_ranks: communicator.nRanks,
+  n_nodes: communicator.nNodes,
+  abi: communicator.abi,
+  name: communicator.name,
+  end_tick: communicator.finalizeTick === null ? null : tick(communicator.finalizeTick),
+});
+
+/** Kinds that mean something in a ring: tables begin their own below those of starts. */
+const isKnown = (kind: number): boolean => kind >= 0x10 && LAYOUTS.has(kind);
+
+function recordsOf({ ring, records }: Ring, tick: (relative: number) => string): RecordLine[] {
+  const rows = Array.from({ length: records.length }, (_, row) => row);
+  return rows
+    .filter((row) => isKnown(records.kind[row]!))
+    .map((row) => {
+      const halves = [
+        ...[records.word1Low[row]!, records.word1High[row]!, records.word2Low[row]!, records.word2High[row]!],
+        ...records.extra.subarray(records.extraStart[row], records.extraStart[row + 1]),
+      ];
+      const firstWord = tick(records.tick[row]!);
+      return {
+        ring,
+        position: records.position[row]!,
+        kind: records.kind[row]!,
+        tick: firstWord,
+        words: [BigInt(firstWord), ...wordsOf(halves)].map((word) => `0x${word.toString(16)}`),
+      };
+    });
+}
+
+const wordsOf = (halves: readonly number[]): bigint[] =>
+  Array.from(
+    { length: halves.length / 2 },
+    (_, i) => BigInt(halves[2 * i]!) | (BigInt(halves[2 * i + 1]!) << 32n),
+  );
+
+function ringOf(ring: Ring): RingFacts {
+  const missing = { overwritten: 0, torn: 0, copy: 0 };
+  for (const { cause, from, end } of ring.gaps) missing[cause] += end - from;
+  const known = ring.records.kind.filter(isKnown).length;
+  return {
+    ring: ring.ring,
+    class: `Ring${ring.class.slice(0, 1).toUpperCase()}${ring.class.slice(1)}`,
+    capacity: ring.capacity,
+    head: ring.head,
+    records: known,
+    tornSlots: ring.tornSlots,
+    unknownKinds: ring.records.length - known,
+    missing,
+  };
+}
+
+const problems = (file: RankFile, what: RegExp): number =>
+  file.problems.filter((problem) => what.test(problem.what)).reduce((sum, { count }) => sum + count, 0);

@@ -1,0 +1,460 @@
+"""Reads a rank file and prints it as lines of JSON; written from schemas/rank-file.md alone, to show that it suffices.
+
+usage: python3 rank_file.py FILE...
+
+The first line is {"header": ...}, then follows one line for each record of each ring, in the order of (ring, position),
+and the last line is {"rings": [...]}. Of a file that may not be used there is one line, {"unusable": why}. Several
+files are printed one after the other. Numbers of 64 bits are printed as text, positions and counts as numbers. What lies
+in chunks and in fold entries is not read; how many chunks there are is said.
+
+Changed since, by one who knew the project's own reader, where that text became more precise, and there only.
+"""
+
+import json
+import struct
+import sys
+import zlib
+from collections import namedtuple
+
+MAGIC = bytes.fromhex('8E4E54520D0A1A0A')
+OWN_VERSION = 1
+HEADER_BYTES, HEADER_FIXED_BYTES, ENTRY_BYTES, LIVE_BYTES, SLOT_BYTES = 4096, 2048, 64, 128, 32
+M32, M64 = 2**32 - 1, 2**64 - 1
+MAX_AREAS, MAX_CAPACITY, MAX_FOLDS, MAX_RINGS = 4096, 2**23, 2**20, 63
+POSITION_LIMIT, OFFSET_LIMIT, COUNT_LIMIT = 2**48, 2**53, 2**53
+CHUNK_MAGIC, CHUNK_ALIGNMENT, CHUNK_HEADER_BYTES, MAX_CHUNK_RAW_BYTES = 0x4B4E4843, 4096, 64, 1048576
+OVERWRITTEN_SLACK = 30
+LIVES = {1: 'Recording', 2: 'Closed'}
+MODES = (0, 1)
+IN_FILE = 1
+PLACEMENTS = (IN_FILE, 2, 3)
+
+RINGS = {1: 'RingSteps', 2: 'RingOps', 3: 'RingHost', 4: 'RingOverflow'}
+COMMUNICATORS, STRINGS, LEASES, HEARTBEAT, CLOCK = 16, 17, 18, 19, 20
+TABLES = (COMMUNICATORS, STRINGS, LEASES, HEARTBEAT, CLOCK)
+
+# The fewest slots of each kind with which it means something.
+RING_KINDS = {
+    0x10: 1, 0x11: 4, 0x12: 3, 0x13: 2, 0x14: 1, 0x15: 1, 0x16: 2, 0x17: 3, 0x18: 1,
+    0x19: 2, 0x1A: 2, 0x1B: 2, 0x1C: 4, 0x1D: 2, 0x1E: 2, 0x1F: 2, 0x20: 2, 0x30: 1, 0x31: 1, 0x32: 2,
+}  # fmt: skip
+CLOCK_SAMPLE, COMMUNICATOR, COMMUNICATOR_END, STRING, LEASE, LEASE_END = 0x02, 0x04, 0x05, 0x06, 0x07, 0x08
+# Of each kind of a table: the classes in which it stands, slots of an entry, its place in the entry, its fewest slots.
+TABLE_KINDS = {
+    CLOCK_SAMPLE: ((HEARTBEAT, CLOCK), 2, 0, 2),
+    COMMUNICATOR: ((COMMUNICATORS,), 8, 0, 7),
+    COMMUNICATOR_END: ((COMMUNICATORS,), 8, 7, 1),
+    STRING: ((STRINGS,), 4, 0, 4),
+    LEASE: ((LEASES,), 4, 0, 2),
+    LEASE_END: ((LEASES,), 4, 2, 1),
+}
+
+# name, offset, type; Q is u64, I u32, i i32, H u16, a number the bytes of a text
+HEADER_FIELDS = (
+    ('reader_version', 12, 'H'), ('writer_version', 14, 'H'), ('area_count', 28, 'I'), ('tag', 48, 'Q'),
+    ('pid_namespace', 72, 'Q'), ('process_start', 80, 'Q'), ('pid', 88, 'I'), ('tick_source', 92, 'I'),
+    ('tick_hz', 96, 'Q'), ('start_tick', 104, 'Q'), ('start_realtime', 112, 'Q'), ('start_monotonic', 120, 'Q'),
+    ('rank', 128, 'i'), ('world_size', 132, 'i'), ('local_rank', 136, 'i'), ('mode', 140, 'I'),
+    ('event_mask', 144, 'Q'), ('sample_every', 152, 'Q'), ('ring_bytes', 160, 'Q'), ('max_bytes', 168, 'Q'),
+    ('placement', 176, 'I'), ('copy_interval_ms', 180, 'I'), ('host_name', 232, 64), ('run_id', 296, 128),
+    ('nccl_hostid', 424, 64), ('program', 488, 64), ('gpu', 552, 64), ('recorder_version', 616, 32),
+    ('ring_path', 648, 256), ('options', 904, 512), ('mask_now', 2072, 'Q'), ('chunks_begin', 2080, 'Q'),
+    ('chunks_end', 2088, 'Q'), ('copied_tick', 2096, 'Q'), ('communicators_lost', 2104, 'Q'),
+    ('strings_lost', 2112, 'Q'), ('leases_lost', 2120, 'Q'), ('threads_overflowed', 2128, 'Q'),
+    ('io_errors', 2136, 'Q'),
+)  # fmt: skip
+
+RANKS = ('rank', 'world_size', 'local_rank')
+# Of the half of the header that nothing covers.
+COUNTS = ('mask_now', 'communicators_lost', 'strings_lost', 'leases_lost', 'threads_overflowed', 'io_errors')
+
+Area = namedtuple('Area', 'index area_class capacity live folds slots fold_capacity')
+Slot = namedtuple('Slot', 'kind part parts words')
+Record = namedtuple('Record', 'position kind words parts')
+Slots = namedtuple('Slots', 'head newest valid index_valid torn')
+
+
+class Unusable(Exception):
+    """A check failed after which nothing in the file may be used."""
+
+
+# The header
+
+
+def field(data, offset, kind):
+    return struct.unpack_from('<' + kind, data, offset)[0]
+
+
+def text(raw):
+    return raw.split(b'\0', 1)[0].decode('utf-8', 'replace')
+
+
+def header_field(data, offset, kind):
+    if isinstance(kind, int):
+        return text(data[offset : offset + kind])
+    value = field(data, offset, kind)
+    return str(value) if kind == 'Q' else value
+
+
+def demand(holds, what):
+    if not holds:
+        raise Unusable(what)
+
+
+def check_header(data):
+    demand(data[:8] == MAGIC, 'magic')
+    demand(len(data) >= HEADER_BYTES, 'shorter than a header')
+    demand(field(data, 8, 'I') == 0x01020304, 'endian_mark')
+    demand(1 <= field(data, 12, 'H') <= OWN_VERSION, 'reader_version')
+    demand(field(data, 2048, 'I') != 0, 'still being created')
+    fixed = data[:20] + bytes(4) + data[24:HEADER_FIXED_BYTES]
+    demand(zlib.crc32(fixed) == field(data, 20, 'I'), 'header_crc')
+    demand(field(data, 16, 'I') == HEADER_BYTES, 'header_bytes')
+    demand(field(data, 24, 'I') == SLOT_BYTES, 'slot_bytes')
+    demand(field(data, 96, 'Q') > 0, 'tick_hz')
+    directory = field(data, 32, 'Q')
+    demand(field(data, 28, 'I') <= MAX_AREAS, 'area_count')
+    demand(directory >= HEADER_BYTES and directory % 8 == 0, 'directory_offset')
+    demand(directory + field(data, 28, 'I') * ENTRY_BYTES <= len(data), 'the directory ends outside the file')
+
+
+def replacements(data, header):
+    """What of the header is read as another value: unknown numbers, and what cannot be true."""
+    if field(data, 2048, 'I') not in LIVES:
+        yield 'life', LIVES[1]
+    if header['mode'] not in MODES:
+        yield 'mode', MODES[0]
+    if header['placement'] not in PLACEMENTS:
+        yield 'placement', IN_FILE
+    for name in COUNTS:
+        if int(header[name]) >= COUNT_LIMIT:
+            yield name, '0'
+    copied, start = int(header['copied_tick']), int(header['start_tick'])
+    if header['placement'] in PLACEMENTS[1:] and copied != 0 and not start <= copied < start + COUNT_LIMIT:
+        yield 'copied_tick', '0'
+
+
+def read_header(data):
+    header = {name: header_field(data, offset, kind) for name, offset, kind in HEADER_FIELDS}
+    header['boot_id'] = data[56:72].hex()
+    header['life'] = LIVES.get(field(data, 2048, 'I'))
+    replaced = dict(replacements(data, header))
+    unknown = {name: -1 for name in RANKS if header[name] < 0}
+    return {**header, **replaced, **unknown, 'replaced': len(replaced)}
+
+
+# The directory
+
+
+def read_entry(data, index):
+    at = field(data, 32, 'Q') + index * ENTRY_BYTES
+    area_class, capacity, live, folds, slots, fold_capacity = struct.unpack_from('<IIQQQI', data, at)
+    return Area(index, area_class, capacity, live, folds, slots, fold_capacity)
+
+
+def extents(area):
+    """(begin, end) of each part of an area."""
+    found = [(area.live, LIVE_BYTES), (area.slots, area.capacity * SLOT_BYTES)]
+    if area.fold_capacity > 0:
+        found.append((area.folds, area.fold_capacity * 32))
+    return [(begin, begin + size) for begin, size in found]
+
+
+def power_of_two(number, limit):
+    return 0 < number <= limit and number & (number - 1) == 0
+
+
+def entry_holds(data, area):
+    directory_end = field(data, 32, 'Q') + field(data, 28, 'I') * ENTRY_BYTES
+    areas_end = min(field(data, 40, 'Q') or OFFSET_LIMIT, OFFSET_LIMIT)
+    return (
+        power_of_two(area.capacity, MAX_CAPACITY)
+        and (area.fold_capacity == 0 or power_of_two(area.fold_capacity, MAX_FOLDS))
+        and (area.area_class not in RINGS or area.index < MAX_RINGS)
+        and all(begin % 32 == 0 and directory_end <= begin and end <= areas_end for begin, end in extents(area))
+    )
+
+
+def overlapping(areas):
+    """Indexes of the areas of which an extent overlaps another."""
+    found = set()
+    widest_end, widest_index = 0, None
+    for begin, end, index in sorted((*extent, area.index) for area in areas for extent in extents(area)):
+        if begin < widest_end:
+            found.update((index, widest_index))
+        if end > widest_end:
+            widest_end, widest_index = end, index
+    return found
+
+
+def read_directory(data):
+    """The areas to be used, and how many were left out for which reason."""
+    entries = [read_entry(data, index) for index in range(field(data, 28, 'I'))]
+    known = [area for area in entries if area.area_class in RINGS or area.area_class in TABLES]
+    holding = [area for area in known if entry_holds(data, area)]
+    crossed = overlapping(holding)
+    sound = [area for area in holding if area.index not in crossed]
+    return sound, {'bad_areas': len(known) - len(sound), 'unknown_areas': len(entries) - len(known)}
+
+
+# Slots and records
+
+
+def rotl(x, n):
+    return (x << n | x >> (64 - n)) & M64
+
+
+def check_of(word0, word1, word2, meta):
+    mixed = word0 ^ rotl(word1, 21) ^ rotl(word2, 42) ^ meta
+    h = ((mixed & M32) * 0x9E3779B1 + (mixed >> 32) * 0x85EBCA77) & M32
+    h = ((h ^ h >> 15) * 0xC2B2AE3D) & M32
+    return h >> 8
+
+
+def position_of(stored, head):
+    d = (stored - head) % 2**24
+    return head + (d - 2**24 if d >= 2**23 else d)
+
+
+def prove(words, index, capacity, head):
+    """(position, slot) of four words that check out, else None."""
+    *payload, word3 = words
+    kind, part, parts, check = word3 & 0xFF, word3 >> 8 & 15, word3 >> 12 & 15, word3 >> 40
+    position = position_of(word3 >> 16 & 0xFFFFFF, head)
+    if kind == 0 or part >= parts or not 0 <= position < POSITION_LIMIT or position % capacity != index:
+        return None
+    if check_of(*payload, (word3 & 0xFFFF) + (position << 16)) != check:
+        return None
+    return position, Slot(kind, part, parts, payload)
+
+
+def read_slots(data, area):
+    """The slots that are there; one beyond the end of a file cut short is neither valid nor torn."""
+    head = field(data, area.live, 'Q') if area.live + 8 <= len(data) else 0
+    head = head if head < POSITION_LIMIT else 0
+    raw = data[area.slots : area.slots + area.capacity * SLOT_BYTES]
+    valid, index_valid, torn = {}, bytearray(area.capacity), 0
+    for index, words in enumerate(struct.iter_unpack('<4Q', raw[: len(raw) // SLOT_BYTES * SLOT_BYTES])):
+        if not any(words):
+            continue
+        proved = prove(words, index, area.capacity, head)
+        if proved is None:
+            torn += 1
+        else:
+            valid[proved[0]] = proved[1]
+            index_valid[index] = 1
+    return Slots(head, max(head, max(valid, default=-1) + 1), valid, index_valid, torn)
+
+
+def whole_records(valid):
+    """The records of which every part is there, by position."""
+    for position in sorted(valid):
+        first = valid[position]
+        if first.part != 0:
+            continue
+        run = [valid.get(position + part) for part in range(first.parts)]
+        if all(s and (s.kind, s.part, s.parts) == (first.kind, n, first.parts) for n, s in enumerate(run)):
+            yield Record(position, first.kind, [word for slot in run for word in slot.words], first.parts)
+
+
+# Gaps
+
+
+def gap_cause(begin, end, slots, capacity):
+    indexes = [position % capacity for position in range(begin, min(end, begin + capacity))]
+    if not all(slots.index_valid[index] for index in indexes):
+        return 'torn'
+    if end - begin <= capacity and all(position in slots.valid for position in range(begin, end)):
+        return 'torn'
+    return 'copy'
+
+
+def classify_gap(begin, end, slots, capacity):
+    """Yields the one or two parts of a gap: (cause, positions)."""
+    window = slots.newest - capacity
+    if begin == 0 and window > 0:
+        begin = end if end <= window + OVERWRITTEN_SLACK else window
+        yield 'overwritten', begin
+        if begin == end:
+            return
+    yield gap_cause(begin, end, slots, capacity), end - begin
+
+
+def missing_positions(slots, records, capacity):
+    missing = {'overwritten': 0, 'torn': 0, 'copy': 0}
+    at = 0
+    for position, parts in [(record.position, record.parts) for record in records] + [(slots.newest, 0)]:
+        if position > at:
+            for cause, positions in classify_gap(at, position, slots, capacity):
+                missing[cause] += positions
+        at = position + parts
+    return missing
+
+
+# Tables
+
+
+def table_entries(data, areas, area_class, misplaced):
+    """{(kind, number of the entry): words} of the first table of a class."""
+    found = {}
+    for area in [area for area in areas if area.area_class == area_class][:1]:
+        for record in whole_records(read_slots(data, area).valid):
+            classes, entry_slots, place, fewest = TABLE_KINDS.get(record.kind, ((), 1, 0, 1))
+            fits = area_class in classes and record.position % entry_slots == place and record.parts >= fewest
+            if fits:
+                found[record.kind, record.position // entry_slots] = record.words
+            else:
+                misplaced.append(record.position)
+    return found
+
+
+def low(word):
+    return word & M32
+
+
+def signed(number):
+    return number - 2**32 if number >= 2**31 else number
+
+
+def packed(words, length):
+    return struct.pack(f'<{len(words)}Q', *words)[:length].decode('utf-8', 'replace')
+
+
+def of_kind(entries, kind):
+    return sorted((number, words) for (k, number), words in entries.items() if k == kind)
+
+
+def read_communicators(entries):
+    for number, w in of_kind(entries, COMMUNICATOR):
+        end = entries.get((COMMUNICATOR_END, number))
+        yield {
+            'number': number, 'tick': str(w[0]), 'comm_id': str(w[1]), 'rank': signed(low(w[2])),
+            'n_ranks': signed(w[2] >> 32), 'n_nodes': signed(low(w[3])), 'abi': w[3] >> 32 & 0xFF,
+            'name_length': str(w[4]), 'name': packed(w[6:21], min(w[4], 120)), 'end_tick': end and str(end[0]),
+        }  # fmt: skip
+
+
+def read_strings(entries):
+    for index, w in of_kind(entries, STRING):
+        if index + 1 <= 65534:
+            yield {'id': index + 1, 'tick': str(w[0]), 'text': packed(w[2:12], min(w[1], 80))}
+
+
+def read_leases(entries, rings):
+    """None stands for a lease of what is no ring."""
+    for number, w in of_kind(entries, LEASE):
+        if low(w[2]) not in rings:
+            yield None
+            continue
+        end = entries.get((LEASE_END, number))
+        yield {
+            'number': number, 'tick': str(w[0]), 'position': str(w[1]), 'area': low(w[2]), 'tid': w[2] >> 32,
+            'name': text(struct.pack('<2Q', *w[3:5])), 'end_tick': end and str(end[0]),
+            'end_position': end and str(end[1]),
+        }  # fmt: skip
+
+
+def read_heartbeat(entries):
+    names = ('tick', 'realtime', 'monotonic', 'width', 'boottime')
+    samples = of_kind(entries, CLOCK_SAMPLE)
+    return dict(zip(names, map(str, samples[-1][1]))) if samples else None
+
+
+def read_tables(data, areas):
+    misplaced = []
+    tables = {c: table_entries(data, areas, c, misplaced) for c in (COMMUNICATORS, STRINGS, LEASES, HEARTBEAT)}
+    leases = list(read_leases(tables[LEASES], {area.index for area in areas if area.area_class in RINGS}))
+    return {
+        'heartbeat': read_heartbeat(tables[HEARTBEAT]),
+        'communicators': list(read_communicators(tables[COMMUNICATORS])),
+        'strings': list(read_strings(tables[STRINGS])),
+        'leases': [lease for lease in leases if lease],
+        'leases_of_no_ring': leases.count(None),
+        'misplaced': len(misplaced),
+    }
+
+
+# Chunks
+
+
+def chunk_bytes(data, at):
+    """Bytes of the chunk at an offset with its header; 0 if none stands there."""
+    raw = data[at : at + CHUNK_HEADER_BYTES]
+    if len(raw) < CHUNK_HEADER_BYTES or field(raw, 0, 'I') != CHUNK_MAGIC:
+        return 0
+    first, end, raw_bytes, stored = field(raw, 8, 'Q'), field(raw, 16, 'Q'), field(raw, 48, 'I'), field(raw, 52, 'I')
+    size = CHUNK_HEADER_BYTES + stored
+    fits = raw_bytes <= MAX_CHUNK_RAW_BYTES and (end - first) * SLOT_BYTES == raw_bytes and at + size <= len(data)
+    return size if fits and zlib.crc32(raw[:60] + bytes(4)) == field(raw, 60, 'I') else 0
+
+
+def aligned(at):
+    """The first multiple not before it."""
+    return -(-at // CHUNK_ALIGNMENT) * CHUNK_ALIGNMENT
+
+
+def count_chunks(data):
+    begin, offset = field(data, 2080, 'Q'), field(data, 40, 'Q')
+    if offset == 0:
+        return 0
+    chunks, at = 0, begin if begin == aligned(begin) and offset <= begin < len(data) else aligned(offset)
+    while at < len(data):
+        size = chunk_bytes(data, at)
+        chunks += size > 0
+        at = aligned(at + max(size, 1))
+    return chunks
+
+
+# The output
+
+
+def record_line(ring, record):
+    words = [f'{word:#x}' for word in record.words]
+    return {'ring': ring, 'position': record.position, 'kind': record.kind, 'tick': str(record.words[0]), 'words': words}
+
+
+def fewest_parts(kind):
+    return TABLE_KINDS[kind][-1] if kind in TABLE_KINDS else RING_KINDS.get(kind, 1)
+
+
+def read_ring(data, area):
+    """Yields a line for each record; the last of what it yields is the summary of the ring."""
+    slots = read_slots(data, area)
+    whole = list(whole_records(slots.valid))
+    covering = [record for record in whole if record.parts >= fewest_parts(record.kind)]
+    records = [record for record in covering if record.kind in RING_KINDS]
+    yield from (record_line(area.index, record) for record in records)
+    yield {
+        'ring': area.index, 'class': RINGS[area.area_class], 'capacity': area.capacity, 'head': slots.head,
+        'newest': slots.newest, 'records': len(records), 'torn_slots': slots.torn,
+        'incomplete_slots': len(slots.valid) - sum(record.parts for record in whole),
+        'too_short': len(whole) - len(covering), 'unknown_kinds': len(covering) - len(records),
+        'missing': missing_positions(slots, covering, area.capacity),
+    }  # fmt: skip
+
+
+def read_file(data):
+    check_header(data)
+    areas, left_out = read_directory(data)
+    yield {'header': {**read_header(data), **read_tables(data, areas), **left_out, 'chunks_not_read': count_chunks(data)}}
+    summaries = []
+    for area in [area for area in areas if area.area_class in RINGS]:
+        *lines, summary = read_ring(data, area)
+        yield from lines
+        summaries.append(summary)
+    yield {'rings': summaries}
+
+
+def main():
+    for path in sys.argv[1:]:
+        with open(path, 'rb') as file:
+            data = file.read()
+        try:
+            for line in read_file(data):
+                print(json.dumps(line))
+        except Unusable as reason:
+            print(json.dumps({'unusable': str(reason)}))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,45 @@
+/** Records a run of the loopback with the real plugin. */
+
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const build = (name: string): string => fileURLToPath(new URL(`../../build/${name}`, import.meta.url));
+
+export const PLUGIN = build('libnccl-profiler-trace.so');
+export const LOOPBACK = build('nccl-trace-loopback');
+
+export interface Recording {
+  /** Where the rank files are. */
+  readonly folder: string;
+  /** Where the loopback's own account is (truth.ts). */
+  readonly truth: string;
+  /** The loopback's exit code: 0 finished, 4 hung as asked. */
+  readonly code: number;
+}
+
+/** `words`: the loopback's options; `settings`: NCCL_TRACE_*. Rings are large enough for short runs by default. */
+export async function record(
+  folder: string,
+  words: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Recording> {
+  const truth = join(folder, 'truth');
+  const recording = join(folder, 'recording');
+  const env = {
+    PATH: process.env.PATH,
+    NCCL_PROFILER_PLUGIN: PLUGIN,
+    NCCL_TRACE_DIR: recording,
+    NCCL_TRACE_EVENTS: 'all',
+    NCCL_TRACE_RING_MB: '8',
+    ...settings,
+  };
+  const all = [...words.split(' '), '--truth', truth, '--quiet'];
+  const code = await new Promise<number>((done) => {
+    execFile(LOOPBACK, all, { env }, (error, _out, err) => {
+      if (error && typeof error.code !== 'number') throw new Error(`${LOOPBACK}: ${error.message}\n${err}`);
+      done(Number(error?.code ?? 0));
+    });
+  });
+  return { folder: recording, truth, code };
+}

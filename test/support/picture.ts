@@ -1,0 +1,71 @@
+/** Draws a made-up rank file as lines of text: the reader, both passes' pairing and all tracks, without Perfetto. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { localNs } from '../../src/base/time.js';
+import { toTrace, type ClockMap } from '../../src/clocks/clock_map.js';
+import { supportLine } from '../../src/clocks/gpu_clock.js';
+import { scanFile, type RankScan } from '../../src/merge/scan.js';
+import { Pairing } from '../../src/model/pairing.js';
+import { mergedRuns, openRankFile } from '../../src/reader/index.js';
+import { RankTracks } from '../../src/tracks/rank_tracks.js';
+import type { RankFileBuilder } from './rank_file_builder.js';
+import { TextSink } from './text_sink.js';
+
+/** 1 tick = 1 ns = 1 ns of trace: times in the lines are the builder's ticks. */
+const IDENTITY: ClockMap = {
+  domain: 'test',
+  segments: [
+    {
+      from: localNs(0),
+      to: localNs(Infinity),
+      offset: 0,
+      drift: 0,
+      hardBound: 0,
+      bound99: 0,
+      source: 'own-counter',
+      flags: [],
+    },
+  ],
+};
+
+export interface Picture {
+  readonly sink: TextSink;
+  readonly scan: RankScan;
+  readonly suspectKernels: number;
+}
+
+export function draw(builder: RankFileBuilder, sharesClock = true): Picture {
+  const folder = mkdtempSync(join(tmpdir(), 'picture-'));
+  try {
+    const path = join(folder, 'rank.bin');
+    builder.write(path);
+    return drawFile(path, sharesClock);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function drawFile(path: string, sharesClock: boolean): Picture {
+  const scan = scanFile(path);
+  const file = openRankFile(path);
+  const sink = new TextSink();
+  const line = supportLine(scan.gpuStamps.map(({ noticed, gpu }) => ({ x: noticed, y: noticed - gpu })));
+  const tracks = new RankTracks(
+    {
+      sink,
+      file,
+      time: (at) => toTrace(IDENTITY, localNs(at)),
+      gpuTime: line && ((at) => toTrace(IDENTITY, localNs((at + line.offset) / (1 - line.drift)))),
+      workEnd: (row) => scan.workEnds[row]!,
+      sharesClock: () => sharesClock,
+    },
+    1e6,
+  );
+  const pairing = new Pairing(file, tracks);
+  for (const run of mergedRuns(file)) pairing.run(run);
+  pairing.openFolds(file.folds);
+  const { suspectKernels } = tracks.finish();
+  return { sink, scan, suspectKernels };
+}

@@ -1,0 +1,21 @@
+/** Runs the built program as a person does, in a process of its own. `npm test` has built it. */
+
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export const PROGRAM = fileURLToPath(new URL('../../bin/nccl-trace.js', import.meta.url));
+
+export interface ProgramResult {
+  readonly code: number;
+  readonly out: Buffer;
+  readonly err: string;
+}
+
+export function runProgram(cwd: string, ...words: string[]): Promise<ProgramResult> {
+  return new Promise((done) => {
+    const options = { cwd, encoding: 'buffer' as const, maxBuffer: 1 << 28 };
+    execFile(process.execPath, [PROGRAM, ...words], options, (error, out, err) => {
+      done({ code: Number(error?.code ?? 0), out, err: err.toString() });
+    });
+  });
+}

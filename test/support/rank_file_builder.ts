@@ -1,0 +1,356 @@
+/**
+ * Writes rank files for tests, from schemas/rank-file.md and not from the reader: the slot check is computed with
+ * BigInt here, so that two mistakes cannot cancel out. Ticks are numbers relative to the file's start.
+ *
+ *   const file = new RankFileBuilder({ rank: 3 });
+ *   const comm = file.communicator({ name: 'dp', nRanks: 8 });
+ *   const host = file.ring('host', 64);
+ *   const coll = host.startColl(100, { comm, func: 'AllReduce', seqNumber: 7 });
+ *   host.stop(120, coll);
+ *   const bytes = file.build();
+ *
+ * `build` may be called at any time and again: what it returns is the file at that moment.
+ */
+
+import { writeFileSync } from 'node:fs';
+
+import * as format from '../../src/format/constants.js';
+import { crc32 } from '../../src/format/crc32.js';
+import { RingBuilder, SlotArea, type RingOptions } from './ring_builder.js';
+
+export { RingBuilder } from './ring_builder.js';
+
+const H = format.FILE_HEADER;
+const { Kind, AreaClass } = format;
+
+export interface FileOptions {
+  readonly rank?: number;
+  readonly worldSize?: number;
+  readonly localRank?: number;
+  readonly hostName?: string;
+  readonly bootId?: string;
+  readonly pid?: number;
+  readonly pidNamespace?: bigint;
+  readonly processStart?: bigint;
+  readonly runId?: string;
+  readonly ncclHostId?: string;
+  readonly program?: string;
+  readonly gpu?: string;
+  readonly options?: string;
+  readonly ringPath?: string;
+  readonly tag?: bigint;
+  readonly tickSource?: number;
+  readonly tickHz?: number;
+  readonly startTick?: bigint;
+  readonly startRealtime?: bigint;
+  readonly startMonotonic?: bigint;
+  readonly eventMask?: number;
+  readonly sampleEvery?: number;
+  readonly mode?: 'flight' | 'stream';
+  readonly placement?: 'in-file' | 'in-ring-file' | 'in-memory';
+  /** Relative tick. */
+  readonly copiedTick?: number;
+  readonly life?: 'creating' | 'recording' | 'closed';
+  readonly readerVersion?: number;
+  readonly writerVersion?: number;
+  readonly lost?: Partial<Record<'communicators' | 'strings' | 'leases' | 'threads' | 'ioErrors', number>>;
+}
+
+export interface CommunicatorOptions {
+  readonly commId?: bigint;
+  readonly name?: string;
+  readonly rank?: number;
+  readonly nRanks?: number;
+  readonly nNodes?: number;
+  readonly abi?: number;
+  readonly initTick?: number;
+  readonly finalizeTick?: number;
+  /** Default: the next one. */
+  readonly number?: number;
+}
+
+export interface SampleOptions {
+  readonly realtime?: bigint;
+  readonly monotonic?: bigint;
+  readonly boottime?: bigint;
+  readonly width?: number;
+}
+
+interface ExtraArea {
+  readonly areaClass: number;
+  readonly area: SlotArea;
+  readonly foldCapacity: number;
+}
+
+export class RankFileBuilder {
+  readonly options: FileOptions;
+  readonly tag: bigint;
+  readonly startTick: bigint;
+  readonly pid: number;
+  private readonly rings: RingBuilder[] = [];
+  private readonly more: ExtraArea[] = [];
+  private readonly communicators = new SlotArea(format.COMMUNICATOR_SLOTS * 2, 'grows');
+  private readonly strings = new SlotArea(format.STRING_SLOTS * 4, 'grows');
+  private readonly leases = new SlotArea(format.LEASE_SLOTS * 2, 'grows');
+  private readonly heartbeats = new SlotArea(format.CLOCK_SAMPLE_SLOTS * 2, 'wraps');
+  private readonly clock = new SlotArea(format.CLOCK_SAMPLE_SLOTS * 2, 'grows');
+  private readonly stringIds = new Map<string, number>();
+  private communicatorCount = 0;
+  private leaseCount = 0;
+
+  constructor(options: FileOptions = {}) {
+    this.options = options;
+    this.tag = options.tag ?? format.HANDLE_TAG_FIXED_BITS | (0x123n << 48n);
+    this.pid = options.pid ?? 1000 + (options.rank ?? 0);
+    this.startTick = options.startTick ?? 5_000_000_000_000n;
+  }
+
+  rawTick(tick: number): bigint {
+    return this.startTick + BigInt(Math.round(tick));
+  }
+
+  /** The handle NCCL would carry as this communicator's context. */
+  context(communicator: number): bigint {
+    return this.tag | (BigInt(format.CONTEXT_RING) << 41n) | (BigInt(communicator) << 1n);
+  }
+
+  communicator(options: CommunicatorOptions = {}): number {
+    const number = options.number ?? this.communicatorCount;
+    this.communicatorCount = Math.max(this.communicatorCount, number + 1);
+    const name = Buffer.from(options.name ?? '', 'utf8');
+    const shown = Buffer.alloc(format.MAX_COMM_NAME_BYTES);
+    name.copy(shown);
+    const words = [
+      options.commId ?? 0xc0ffee00n + BigInt(number),
+      join(options.rank ?? this.options.rank ?? 0, options.nRanks ?? this.options.worldSize ?? 1),
+      join(options.nNodes ?? 1, options.abi ?? 5),
+      BigInt(name.length),
+      0n,
+      ...wordsOf(shown),
+    ];
+    const position = number * format.COMMUNICATOR_SLOTS;
+    this.communicators.write(position, Kind.Communicator, [this.rawTick(options.initTick ?? 0), ...words]);
+    if (options.finalizeTick !== undefined) this.finalize(number, options.finalizeTick);
+    return number;
+  }
+
+  finalize(communicator: number, tick: number): this {
+    const position = communicator * format.COMMUNICATOR_SLOTS + 7;
+    this.communicators.write(position, Kind.CommunicatorEnd, [this.rawTick(tick), 0n, 0n]);
+    return this;
+  }
+
+  /** The id of `text`, written once. */
+  string(text: string): number {
+    const known = this.stringIds.get(text);
+    if (known !== undefined) return known;
+    const id = this.stringIds.size + 1;
+    this.stringIds.set(text, id);
+    const bytes = Buffer.alloc(format.MAX_STRING_BYTES);
+    const length = bytes.write(text);
+    const words = [this.rawTick(0), BigInt(length), ...wordsOf(bytes)];
+    this.strings.write((id - 1) * format.STRING_SLOTS, Kind.String, words);
+    return id;
+  }
+
+  /** The nth ring of the file is number n of its handles. With `tid` or `threadName` it is leased from position 0. */
+  ring(
+    ringClass: 'steps' | 'ops' | 'host' | 'overflow',
+    capacity: number,
+    options: RingOptions = {},
+  ): RingBuilder {
+    const ring = new RingBuilder(this, this.rings.length, ringClass, capacity, options);
+    this.rings.push(ring);
+    if (options.tid !== undefined || options.threadName !== undefined)
+      this.lease({ ring: ring.number, tid: options.tid ?? 1, threadName: options.threadName ?? '' });
+    return ring;
+  }
+
+  lease(lease: {
+    ring: number;
+    tid: number;
+    threadName?: string;
+    fromTick?: number;
+    fromPosition?: number;
+    endTick?: number;
+    endPosition?: number;
+  }): this {
+    const position = this.leaseCount++ * format.LEASE_SLOTS;
+    const name = Buffer.alloc(16);
+    name.write(lease.threadName ?? '');
+    const words = [BigInt(lease.fromPosition ?? 0), join(lease.ring, lease.tid), ...wordsOf(name), 0n];
+    this.leases.write(position, Kind.Lease, [this.rawTick(lease.fromTick ?? 0), ...words]);
+    if (lease.endPosition !== undefined)
+      this.leases.write(position + 2, Kind.LeaseEnd, [
+        this.rawTick(lease.endTick ?? 0),
+        BigInt(lease.endPosition),
+        0n,
+      ]);
+    return this;
+  }
+
+  heartbeat(tick: number, sample: SampleOptions = {}): this {
+    this.heartbeats.append(Kind.ClockSample, this.sampleWords(tick, sample));
+    return this;
+  }
+
+  clockSample(tick: number, sample: SampleOptions = {}): this {
+    this.clock.append(Kind.ClockSample, this.sampleWords(tick, sample));
+    return this;
+  }
+
+  private sampleWords(tick: number, sample: SampleOptions): bigint[] {
+    const elapsed = BigInt(Math.round((tick * 1e9) / this.tickHz()));
+    const monotonic = sample.monotonic ?? this.startMonotonic() + elapsed;
+    const realtime = sample.realtime ?? this.startRealtime() + elapsed;
+    return [
+      this.rawTick(tick),
+      realtime,
+      monotonic,
+      BigInt(sample.width ?? 50),
+      sample.boottime ?? monotonic,
+      0n,
+    ];
+  }
+
+  /** An area of any class, after the rings: for classes that readers do not know. */
+  area(areaClass: number, area: SlotArea): this {
+    this.more.push({ areaClass, area, foldCapacity: 0 });
+    return this;
+  }
+
+  private tickHz = (): number => this.options.tickHz ?? 1e9;
+  private startRealtime = (): bigint => this.options.startRealtime ?? 1_760_000_000_000_000_000n;
+  private startMonotonic = (): bigint => this.options.startMonotonic ?? 77_000_000_000n;
+
+  write(path: string): this {
+    writeFileSync(path, this.build(), { mode: 0o600 });
+    return this;
+  }
+
+  build(): Uint8Array {
+    const areas = [
+      ...this.rings.map((ring) => ({
+        areaClass: ring.areaClass,
+        area: ring.area,
+        foldCapacity: ring.foldCapacity,
+      })),
+      { areaClass: AreaClass.TableCommunicators, area: this.communicators, foldCapacity: 0 },
+      { areaClass: AreaClass.TableStrings, area: this.strings, foldCapacity: 0 },
+      { areaClass: AreaClass.TableLeases, area: this.leases, foldCapacity: 0 },
+      { areaClass: AreaClass.TableHeartbeat, area: this.heartbeats, foldCapacity: 0 },
+      { areaClass: AreaClass.TableClock, area: this.clock, foldCapacity: 0 },
+      ...this.more,
+    ];
+    let end = align(format.HEADER_BYTES + areas.length * format.AREA_ENTRY_BYTES, format.AREA_ALIGNMENT);
+    const placed = areas.map((area) => {
+      const liveOffset = end;
+      const foldsOffset = liveOffset + format.AREA_LIVE_BYTES;
+      const slotsOffset = foldsOffset + align(area.foldCapacity * format.FOLD_BYTES, format.AREA_ALIGNMENT);
+      end = align(slotsOffset + area.area.capacity * format.SLOT_BYTES, format.AREA_ALIGNMENT);
+      return { ...area, liveOffset, foldsOffset, slotsOffset };
+    });
+    const bytes = new Uint8Array(align(end, format.CHUNK_ALIGNMENT));
+    const view = new DataView(bytes.buffer);
+    placed.forEach((area, index) => {
+      writeEntry(view, format.HEADER_BYTES + index * format.AREA_ENTRY_BYTES, area);
+      area.area.copyTo(bytes, area.liveOffset, area.slotsOffset);
+    });
+    for (const ring of this.rings) ring.copyFoldsTo(bytes, placed[ring.number]!.foldsOffset);
+    this.writeHeader(bytes, view, areas.length);
+    return bytes;
+  }
+
+  private writeHeader(bytes: Uint8Array, view: DataView, areaCount: number): void {
+    const { options } = this;
+    const u32 = (offset: number, value: number): void => {
+      view.setUint32(offset, value >>> 0, true);
+    };
+    const u64 = (offset: number, value: bigint | number): void => {
+      view.setBigUint64(offset, BigInt(value), true);
+    };
+    bytes.set(format.MAGIC, H.magic);
+    u32(H.endianMark, format.ENDIAN_MARK);
+    view.setUint16(H.readerVersion, options.readerVersion ?? format.READER_VERSION, true);
+    view.setUint16(H.writerVersion, options.writerVersion ?? format.WRITER_VERSION, true);
+    u32(H.headerBytes, format.HEADER_BYTES);
+    u32(H.slotBytes, format.SLOT_BYTES);
+    u32(H.areaCount, areaCount);
+    u64(H.directoryOffset, format.HEADER_BYTES);
+    u64(H.chunksOffset, bytes.length);
+    u64(H.tag, this.tag);
+    bytes.set(Buffer.from(options.bootId ?? '00112233445566778899aabbccddeeff', 'hex'), H.bootId);
+    u64(H.pidNamespace, options.pidNamespace ?? 4_026_531_836n);
+    u64(H.processStart, options.processStart ?? 123_456n);
+    u32(H.pid, this.pid);
+    u32(H.tickSource, options.tickSource ?? format.TickSource.TickTsc);
+    u64(H.tickHz, this.tickHz());
+    u64(H.startTick, this.startTick);
+    u64(H.startRealtime, this.startRealtime());
+    u64(H.startMonotonic, this.startMonotonic());
+    u32(H.rank, options.rank ?? 0);
+    u32(H.worldSize, options.worldSize ?? 1);
+    u32(H.localRank, options.localRank ?? -1);
+    u32(H.mode, options.mode === 'stream' ? format.Mode.Stream : format.Mode.Flight);
+    u64(H.eventMask, options.eventMask ?? 0xfff);
+    u64(H.sampleEvery, options.sampleEvery ?? 1);
+    u64(
+      H.ringBytes,
+      this.rings.reduce((sum, ring) => sum + ring.area.capacity * format.SLOT_BYTES, 0),
+    );
+    u32(H.placement, ['in-file', 'in-ring-file', 'in-memory'].indexOf(options.placement ?? 'in-file') + 1);
+    this.writeTexts(bytes);
+    u32(H.headerCrc, crc32(bytes.subarray(0, format.HEADER_FIXED_BYTES)));
+
+    u32(H.life, ['creating', 'recording', 'closed'].indexOf(options.life ?? 'recording'));
+    u64(H.maskNow, options.eventMask ?? 0xfff);
+    u64(H.copiedTick, options.copiedTick === undefined ? 0 : this.rawTick(options.copiedTick));
+    u64(H.communicatorsLost, options.lost?.communicators ?? 0);
+    u64(H.stringsLost, options.lost?.strings ?? 0);
+    u64(H.leasesLost, options.lost?.leases ?? 0);
+    u64(H.threadsOverflowed, options.lost?.threads ?? 0);
+    u64(H.ioErrors, options.lost?.ioErrors ?? 0);
+  }
+
+  private writeTexts(bytes: Uint8Array): void {
+    const { options } = this;
+    const text = (field: keyof typeof format.TEXT_BYTES, value: string): void => {
+      bytes.set(Buffer.from(value, 'utf8').subarray(0, format.TEXT_BYTES[field] - 1), H[field]);
+    };
+    text('hostName', options.hostName ?? 'node000');
+    text('runId', options.runId ?? 'run1');
+    text('ncclHostid', options.ncclHostId ?? '');
+    text('program', options.program ?? 'train');
+    text('gpu', options.gpu ?? '');
+    text('recorderVersion', '0.1.0');
+    text('ringPath', options.ringPath ?? '');
+    text('options', options.options ?? '');
+  }
+}
+
+interface PlacedArea extends ExtraArea {
+  readonly liveOffset: number;
+  readonly foldsOffset: number;
+  readonly slotsOffset: number;
+}
+
+function writeEntry(view: DataView, at: number, placed: PlacedArea): void {
+  const E = format.AREA_ENTRY;
+  view.setUint32(at + E.areaClass, placed.areaClass, true);
+  view.setUint32(at + E.capacity, placed.area.capacity, true);
+  view.setBigUint64(at + E.liveOffset, BigInt(placed.liveOffset), true);
+  view.setBigUint64(at + E.foldsOffset, BigInt(placed.foldsOffset), true);
+  view.setBigUint64(at + E.slotsOffset, BigInt(placed.slotsOffset), true);
+  view.setUint32(at + E.foldCapacity, placed.foldCapacity, true);
+}
+
+const align = (value: number, to: number): number => Math.ceil(value / to) * to;
+
+/** Two 32-bit fields in one word, the first in the low half; negative ones in two's complement. */
+function join(low: number, high: number): bigint {
+  return BigInt(low >>> 0) | (BigInt(high >>> 0) << 32n);
+}
+
+function wordsOf(bytes: Buffer): bigint[] {
+  return Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readBigUInt64LE(i * 8));
+}

@@ -1,0 +1,464 @@
+/**
+ * Rings for RankFileBuilder: one helper per kind of record. Starts return the handle that NCCL would carry; all
+ * else returns the ring, so that calls chain. Damage on request: torn slots, a head that is behind.
+ */
+
+import * as format from '../../src/format/constants.js';
+import type { RankFileBuilder } from './rank_file_builder.js';
+
+const { Kind } = format;
+const MASK_64 = (1n << 64n) - 1n;
+
+const rotateLeft = (word: bigint, bits: bigint): bigint =>
+  ((word << bits) | (word >> (64n - bits))) & MASK_64;
+
+/** Word 3 by the text of schemas/rank-file.md, on whole 64-bit words. */
+export function word3(
+  words: readonly bigint[],
+  kind: number,
+  part: number,
+  parts: number,
+  position: number,
+): bigint {
+  const meta = BigInt(kind) | (BigInt(part) << 8n) | (BigInt(parts) << 12n) | (BigInt(position) << 16n);
+  const mixed = words[0]! ^ rotateLeft(words[1]!, 21n) ^ rotateLeft(words[2]!, 42n) ^ meta;
+  let hash = ((mixed & 0xffffffffn) * 0x9e3779b1n + (mixed >> 32n) * 0x85ebca77n) & 0xffffffffn;
+  hash ^= hash >> 15n;
+  hash = (hash * 0xc2b2ae3dn) & 0xffffffffn;
+  return (meta & ((1n << 40n) - 1n)) | ((hash >> 8n) << 40n);
+}
+
+/** Slots and a head. 'grows': a table, whose capacity doubles when needed. 'wraps': a ring. */
+export class SlotArea {
+  private slots: BigUint64Array;
+  head = 0;
+  /** How far the head in the file is behind. */
+  stale = 0;
+  readonly counters = { folded: 0, muted: 0, nullCalls: 0, ordinalsLost: 0 };
+
+  constructor(
+    capacity: number,
+    private readonly whenFull: 'grows' | 'wraps',
+  ) {
+    this.slots = new BigUint64Array(capacity * 4);
+  }
+
+  get capacity(): number {
+    return this.slots.length / 4;
+  }
+
+  append(kind: number, words: readonly bigint[]): number {
+    const position = this.head;
+    this.write(position, kind, words);
+    return position;
+  }
+
+  /** `words`: three per slot. */
+  write(position: number, kind: number, words: readonly bigint[]): void {
+    const parts = words.length / 3;
+    while (this.whenFull === 'grows' && position + parts > this.capacity) {
+      const larger = new BigUint64Array(this.slots.length * 2);
+      larger.set(this.slots);
+      this.slots = larger;
+    }
+    for (let part = 0; part < parts; part++) {
+      const payload = words.slice(part * 3, part * 3 + 3).map((word) => BigInt.asUintN(64, word));
+      const at = ((position + part) % this.capacity) * 4;
+      this.slots.set([...payload, word3(payload, kind, part, parts, position + part)], at);
+    }
+    this.head = Math.max(this.head, position + parts);
+  }
+
+  /** Changes one word of the slot at a position (default: word 1), as a store that never arrived would. */
+  tear(position: number, word = 1, value?: bigint): void {
+    const at = (position % this.capacity) * 4 + word;
+    this.slots[at] = value ?? BigInt.asUintN(64, ~this.slots[at]!);
+  }
+
+  copyTo(file: Uint8Array, liveOffset: number, slotsOffset: number): void {
+    const live = new DataView(file.buffer, liveOffset, format.AREA_LIVE_BYTES);
+    const u64 = (offset: number, value: number): void => {
+      live.setBigUint64(offset, BigInt(value), true);
+    };
+    u64(format.AREA_LIVE.head, Math.max(0, this.head - this.stale));
+    u64(format.AREA_LIVE.folded, this.counters.folded);
+    u64(format.AREA_LIVE.muted, this.counters.muted);
+    u64(format.AREA_LIVE.nullCalls, this.counters.nullCalls);
+    u64(format.AREA_LIVE.ordinalsLost, this.counters.ordinalsLost);
+    file.set(new Uint8Array(this.slots.buffer), slotsOffset);
+  }
+}
+
+export interface RingOptions {
+  readonly tid?: number;
+  readonly threadName?: string;
+  readonly foldCapacity?: number;
+  /** The ring has a past: its first record stands at this position. */
+  readonly startAt?: number;
+}
+
+interface StartOptions {
+  readonly parent?: bigint;
+  /** Communicator number; default 0. */
+  readonly comm?: number;
+  readonly rank?: number;
+}
+
+interface Named {
+  readonly func?: string;
+  readonly datatype?: string;
+}
+
+export interface StartColl extends StartOptions, Named {
+  readonly seqNumber?: number;
+  readonly count?: number;
+  readonly algo?: string;
+  readonly proto?: string;
+  readonly parentGroup?: bigint;
+  readonly root?: number;
+  readonly ordinal?: number;
+  readonly nChannels?: number;
+  readonly nWarps?: number;
+  readonly flags?: number;
+  readonly sendBuff?: bigint;
+  readonly recvBuff?: bigint;
+  readonly userTag?: bigint;
+}
+
+export interface StartP2p extends StartOptions, Named {
+  readonly peer?: number;
+  readonly ordinal?: number;
+  readonly count?: number;
+  readonly nChannels?: number;
+  readonly flags?: number;
+  readonly buff?: bigint;
+  readonly parentGroup?: bigint;
+  readonly userTag?: bigint;
+}
+
+export interface StartProxyOp extends StartOptions {
+  readonly peer?: number;
+  readonly ordinal?: number;
+  readonly nSteps?: number;
+  readonly chunkSize?: number;
+  readonly pid?: number;
+  readonly channel?: number;
+  readonly isSend?: boolean;
+  readonly flags?: number;
+  /** Of another process: `comm` becomes foreign, and this is what NCCL passed. */
+  readonly foreignContext?: bigint;
+}
+
+export interface StartApi extends StartOptions, Named {
+  readonly count?: number;
+  readonly stream?: bigint;
+  readonly root?: number;
+  readonly graphCaptured?: boolean;
+  readonly userTag?: bigint;
+}
+
+export interface StartNetPlugin extends StartOptions {
+  readonly id?: bigint;
+  readonly length?: bigint;
+  readonly wrId?: bigint;
+  readonly device?: number;
+  readonly opcode?: number;
+  readonly qpNum?: number;
+  /** 0: NCCL passed no data. */
+  readonly type?: number;
+  readonly fd?: number;
+  readonly op?: number;
+}
+
+export interface StartCeColl extends StartOptions, Named {
+  readonly seqNumber?: number;
+  readonly count?: number;
+  readonly syncStrategy?: string;
+  readonly root?: number;
+  readonly userTag?: bigint;
+}
+
+export class RingBuilder {
+  readonly area: SlotArea;
+  readonly areaClass: number;
+  readonly foldCapacity: number;
+  private readonly folds: (readonly [handle: bigint, lastTick: bigint, control: bigint])[] = [];
+
+  constructor(
+    private readonly file: RankFileBuilder,
+    readonly number: number,
+    ringClass: 'steps' | 'ops' | 'host' | 'overflow',
+    capacity: number,
+    options: RingOptions,
+  ) {
+    this.areaClass = ['steps', 'ops', 'host', 'overflow'].indexOf(ringClass) + 1;
+    this.area = new SlotArea(capacity, 'wraps');
+    this.area.head = options.startAt ?? 0;
+    this.foldCapacity = options.foldCapacity ?? 4;
+  }
+
+  get head(): number {
+    return this.area.head;
+  }
+
+  /** Any record: words 1 and 2 of its first slot, then three per further slot. Returns its handle. */
+  record(kind: number, tick: number, ...words: bigint[]): bigint {
+    const padded = [...words];
+    while ((padded.length + 1) % 3 !== 0 || padded.length < 2) padded.push(0n);
+    return this.handleAt(this.area.append(kind, [this.file.rawTick(tick), ...padded]));
+  }
+
+  handleAt(position: number): bigint {
+    return this.file.tag | (BigInt(this.number) << 41n) | (BigInt(position) << 1n);
+  }
+
+  startGroup(tick: number, options: StartOptions = {}): bigint {
+    return this.record(Kind.StartGroup, tick, parentOf(options), commWord(options, 0));
+  }
+
+  startColl(tick: number, o: StartColl = {}): bigint {
+    return this.record(
+      Kind.StartColl,
+      tick,
+      parentOf(o),
+      commWord(o, this.rankOf(o)),
+      BigInt(o.seqNumber ?? 0),
+      BigInt(o.count ?? 1024),
+      bits([this.id(o.func ?? 'AllReduce'), 16], [this.id(o.datatype ?? 'ncclFloat32'), 16]) |
+        (bits([this.id(o.algo ?? 'RING'), 16], [this.id(o.proto ?? 'SIMPLE'), 16]) << 32n),
+      o.parentGroup ?? 0n,
+      bits([o.root ?? 0, 32], [o.ordinal ?? 0, 32]),
+      bits([o.nChannels ?? 2, 8], [o.nWarps ?? 16, 8], [o.flags ?? 0, 16]),
+      o.sendBuff ?? 0x1000n,
+      o.recvBuff ?? 0x2000n,
+      o.userTag ?? 0n,
+    );
+  }
+
+  startP2p(tick: number, o: StartP2p = {}): bigint {
+    return this.record(
+      Kind.StartP2p,
+      tick,
+      parentOf(o),
+      commWord(o, this.rankOf(o)),
+      o.buff ?? 0x1000n,
+      BigInt(o.count ?? 1024),
+      bits(
+        [this.id(o.func ?? 'Send'), 16],
+        [this.id(o.datatype ?? 'ncclInt8'), 16],
+        [o.nChannels ?? 1, 8],
+        [0, 8],
+        [o.flags ?? 0, 16],
+      ),
+      o.parentGroup ?? 0n,
+      bits([o.peer ?? 0, 32], [o.ordinal ?? 0, 32]),
+      o.userTag ?? 0n,
+    );
+  }
+
+  startProxyOp(tick: number, o: StartProxyOp = {}): bigint {
+    const foreign = o.foreignContext === undefined ? [] : [o.foreignContext, 0n, 0n];
+    const comm = o.foreignContext === undefined ? (o.comm ?? 0) : format.COMM_FOREIGN;
+    return this.record(
+      Kind.StartProxyOp,
+      tick,
+      parentOf(o),
+      bits([comm, 32], [o.peer ?? 0, 32]),
+      bits([o.ordinal ?? 0, 32], [o.nSteps ?? 1, 32]),
+      bits([o.chunkSize ?? 0x80000, 32], [o.pid ?? this.file.pid, 32]),
+      bits([o.channel ?? 0, 8], [o.isSend === true ? 1 : 0, 8], [o.flags ?? 0, 16], [this.rankOf(o), 32]),
+      ...foreign,
+    );
+  }
+
+  startProxyStep(tick: number, options: StartOptions & { readonly step?: number } = {}): bigint {
+    return this.record(Kind.StartProxyStep, tick, parentOf(options), commWord(options, options.step ?? 0));
+  }
+
+  startProxyCtrl(tick: number, options: StartOptions = {}): bigint {
+    return this.record(Kind.StartProxyCtrl, tick, parentOf(options), commWord(options, 0));
+  }
+
+  startKernelCh(
+    tick: number,
+    options: StartOptions & { readonly channel?: number; readonly pTimer?: bigint } = {},
+  ): bigint {
+    const words = [commWord(options, options.channel ?? 0), options.pTimer ?? 0n, 0n, 0n];
+    return this.record(Kind.StartKernelCh, tick, parentOf(options), ...words);
+  }
+
+  startGroupApi(
+    tick: number,
+    options: StartOptions & { readonly graphCaptured?: boolean; readonly groupDepth?: number } = {},
+  ): bigint {
+    const depth = bits([options.graphCaptured === true ? 1 : 0, 1], [options.groupDepth ?? 1, 31]);
+    return this.record(Kind.StartGroupApi, tick, parentOf(options), commWord(options, 0) | (depth << 32n));
+  }
+
+  startCollApi(tick: number, options: StartApi = {}): bigint {
+    return this.startApi(Kind.StartCollApi, tick, { func: 'AllReduce', ...options });
+  }
+
+  startP2pApi(tick: number, options: StartApi = {}): bigint {
+    return this.startApi(Kind.StartP2pApi, tick, { func: 'Send', root: -1, ...options });
+  }
+
+  private startApi(kind: number, tick: number, o: StartApi): bigint {
+    return this.record(
+      kind,
+      tick,
+      parentOf(o),
+      bits([o.comm ?? 0, 32], [this.id(o.func ?? ''), 16], [this.id(o.datatype ?? 'ncclFloat32'), 16]),
+      BigInt(o.count ?? 1024),
+      o.stream ?? 0x7000n,
+      bits([o.root ?? 0, 32], [o.graphCaptured === true ? 1 : 0, 1]),
+      ...(o.userTag === undefined ? [] : [o.userTag, 0n, 0n]),
+    );
+  }
+
+  startKernelLaunch(tick: number, options: StartOptions & { readonly stream?: bigint } = {}): bigint {
+    const words = [commWord(options, 0), options.stream ?? 0x7000n, 0n, 0n];
+    return this.record(Kind.StartKernelLaunch, tick, parentOf(options), ...words);
+  }
+
+  startNetPlugin(tick: number, o: StartNetPlugin = {}): bigint {
+    return this.record(
+      Kind.StartNetPlugin,
+      tick,
+      parentOf(o),
+      commWord(o, 0),
+      o.id ?? 0x10001n,
+      o.length ?? 4096n,
+      o.wrId ?? 0n,
+      bits([o.device ?? 0, 32], [o.opcode ?? 0, 32]),
+      bits([o.qpNum ?? 0, 32], [o.type ?? 1, 8]),
+      bits([o.fd ?? 0, 32], [o.op ?? 0, 32]),
+    );
+  }
+
+  startCeColl(tick: number, o: StartCeColl = {}): bigint {
+    const { func = 'AllGather', datatype = 'ncclInt8', syncStrategy = 'MC' } = o;
+    return this.record(
+      Kind.StartCeColl,
+      tick,
+      parentOf(o),
+      commWord(o, this.rankOf(o)),
+      BigInt(o.seqNumber ?? 0),
+      BigInt(o.count ?? 1024),
+      bits([this.id(func), 16], [this.id(datatype), 16], [this.id(syncStrategy), 16]),
+      bits([o.root ?? 0, 32], [o.seqNumber ?? 0, 32]),
+      0n,
+      0x7000n,
+      0x1000n,
+      0x2000n,
+      o.userTag ?? 0n,
+    );
+  }
+
+  startCeSync(tick: number, options: StartOptions & { readonly nRanks?: number } = {}): bigint {
+    const words = [commWord(options, options.nRanks ?? 4), 0n, 0n, 0n];
+    return this.record(Kind.StartCeSync, tick, parentOf(options), ...words);
+  }
+
+  startCeBatch(
+    tick: number,
+    options: StartOptions & { readonly numOps?: number; readonly totalBytes?: bigint } = {},
+  ): bigint {
+    const words = [commWord(options, options.numOps ?? 1), options.totalBytes ?? 0n, 0n, 0n];
+    return this.record(Kind.StartCeBatch, tick, parentOf(options), ...words);
+  }
+
+  startKernelPhase(
+    tick: number,
+    o: StartOptions & { channel?: number; phase?: number; name?: string; pTimer?: bigint } = {},
+  ): bigint {
+    const where = bits([o.comm ?? 0, 32], [o.channel ?? 0, 8], [o.phase ?? 0, 8]);
+    const name = o.name === undefined ? 0n : BigInt(this.id(o.name));
+    return this.record(Kind.StartKernelPhase, tick, parentOf(o), where, o.pTimer ?? 0n, name, 0n);
+  }
+
+  startUnknown(tick: number, type: number, options: StartOptions = {}): bigint {
+    const words = [commWord(options, this.rankOf(options)), BigInt(type), 0n, 0n];
+    return this.record(Kind.StartUnknown, tick, parentOf(options), ...words);
+  }
+
+  /** Without a value: NCCL gave none. */
+  state(tick: number, handle: bigint, state: number, value?: number | bigint): this {
+    const word = value === undefined ? BigInt(format.NO_VALUE) : BigInt(value);
+    if (state < 0x10000 && word < 1n << 48n)
+      this.record(Kind.State, tick, handle, BigInt(state) | (word << 16n));
+    else this.record(Kind.State, tick, handle, BigInt(state), word, 0n, 0n);
+    return this;
+  }
+
+  stop(tick: number, handle: bigint): this {
+    this.record(Kind.Stop, tick, handle, 0n);
+    return this;
+  }
+
+  /** Repeats that ended: `repeats` were not recorded one by one, the last at `lastTick`. */
+  fold(tick: number, handle: bigint, state: number | 'start', lastTick: number, repeats: number): this {
+    const repeated = BigInt(state === 'start' ? format.FOLD_OF_START : state);
+    this.record(Kind.Fold, tick, handle, repeated, this.file.rawTick(lastTick), BigInt(repeats), 0n);
+    this.area.counters.folded += repeats;
+    return this;
+  }
+
+  /** Repeats that are still going on. */
+  openFold(handle: bigint, state: number | 'start', count: number, lastTick: number): this {
+    const key = ((handle * 0x9e3779b97f4a7c15n) & MASK_64) >> 48n;
+    const repeated = BigInt(state === 'start' ? format.FOLD_STATE_START : state);
+    this.folds.push([handle, this.file.rawTick(lastTick), BigInt(count) | (repeated << 32n) | (key << 48n)]);
+    this.area.counters.folded += count;
+    return this;
+  }
+
+  count(counters: Partial<Record<'muted' | 'nullCalls' | 'ordinalsLost', number>>): this {
+    Object.assign(this.area.counters, counters);
+    return this;
+  }
+
+  tear(position: number, word?: number, value?: bigint): this {
+    this.area.tear(position, word, value);
+    return this;
+  }
+
+  staleHead(by: number): this {
+    this.area.stale = by;
+    return this;
+  }
+
+  copyFoldsTo(file: Uint8Array, foldsOffset: number): void {
+    const view = new DataView(file.buffer, foldsOffset);
+    this.folds.slice(0, this.foldCapacity).forEach((words, i) => {
+      words.forEach((word, j) => {
+        view.setBigUint64(i * format.FOLD_BYTES + j * 8, word, true);
+      });
+    });
+  }
+
+  private id(text: string): number {
+    return this.file.string(text);
+  }
+
+  private rankOf(options: StartOptions): number {
+    return options.rank ?? this.file.options.rank ?? 0;
+  }
+}
+
+const parentOf = (options: StartOptions): bigint => options.parent ?? 0n;
+
+function commWord(options: StartOptions, high: number): bigint {
+  return bits([options.comm ?? 0, 32], [high, 32]);
+}
+
+/** Bit fields from bit 0 upwards; negative values in two's complement. */
+function bits(...fields: readonly (readonly [value: number, bits: number])[]): bigint {
+  let word = 0n;
+  let shift = 0n;
+  for (const [value, width] of fields) {
+    word |= BigInt.asUintN(width, BigInt(value)) << shift;
+    shift += BigInt(width);
+  }
+  return word;
+}

@@ -1,0 +1,74 @@
+/**
+ * The loopback's own account of what it did, one file per rank (native/loopback/README.md). It shares nothing with the
+ * recording but the callbacks between them.
+ */
+
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+export interface TruthLine {
+  kind: 'process' | 'gpu' | 'comm' | 'coll' | 'p2p' | 'proxyOp' | 'totals';
+  [field: string]: unknown;
+}
+
+export interface ProxyOpTruth extends TruthLine {
+  task: number;
+  comm: string;
+  channel: number;
+  peer: number;
+  isSend: boolean;
+  ordinal: number;
+  nSteps: number;
+  stepsDone: number;
+  bytes: number;
+  completed: boolean;
+}
+
+/** A collective or a send/receive. */
+export interface TaskTruth extends TruthLine {
+  task: number;
+  iteration: number;
+  comm: string;
+  func: string;
+  /** Collectives only. */
+  seq?: number;
+  /** Send/receive only. */
+  peer?: number;
+  /** Elements. */
+  count: number;
+  /** CLOCK_MONOTONIC. */
+  startNs: number;
+  endNs: number | null;
+  completed: boolean;
+}
+
+/** Callbacks made so far. */
+export interface TotalsTruth extends TruthLine {
+  final: boolean;
+  inits: number;
+  finalizes: number;
+  starts: Record<string, number>;
+  states: Record<string, number>;
+  stops: number;
+}
+
+export function readTruth(folder: string, rank: number): TruthLine[] {
+  const text = readFileSync(path.join(folder, `truth-${rank}.jsonl`), 'utf8');
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as TruthLine);
+}
+
+export function proxyOpsOf(lines: readonly TruthLine[]): ProxyOpTruth[] {
+  return lines.filter((line): line is ProxyOpTruth => line.kind === 'proxyOp');
+}
+
+export function tasksOf(lines: readonly TruthLine[]): TaskTruth[] {
+  return lines.filter((line): line is TaskTruth => line.kind === 'coll' || line.kind === 'p2p');
+}
+
+/** The newest account. */
+export function totalsOf(lines: readonly TruthLine[]): TotalsTruth {
+  return lines.filter((line): line is TotalsTruth => line.kind === 'totals').at(-1)!;
+}

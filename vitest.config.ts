@@ -1,0 +1,18 @@
+import { availableParallelism } from 'node:os';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // Same bytes everywhere: no locale, no time zone.
+    env: { LC_ALL: 'C', TZ: 'UTC' },
+    setupFiles: ['test/support/fixed_seed.ts'],
+    // Processes rather than threads: tests start worker threads of their own, and set TZ for their children.
+    // All cores, but no more than four: the loopback tests bring several processes per test.
+    pool: 'forks',
+    maxWorkers: Math.min(4, availableParallelism()),
+    // Generous, because a two-core machine may also be compiling. A hang still ends.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});
