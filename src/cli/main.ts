@@ -9,6 +9,7 @@ import { demoCommand } from './demo.js';
 import { ExitCode, exitCodeOf } from './exit.js';
 import { inspectCommand } from './inspect.js';
 import { mergeCommand } from './merge.js';
+import { openCommand } from './open.js';
 import { pluginPathCommand } from './plugin_path.js';
 
 /** Called by bin/nccl-trace.js, which sets the exit code: nothing in here ends the process. */
@@ -35,6 +36,7 @@ function program(setExit: (code: ExitCode) => void): Command {
     });
   for (const command of [
     mergeCommand(setExit),
+    openCommand(),
     inspectCommand(setExit),
     demoCommand(),
     pluginPathCommand(),

@@ -1,0 +1,220 @@
+/** `open`: who gets the trace and who does not, with real connections and, where there is one, a real browser. */
+
+import { execFile } from 'node:child_process';
+import { existsSync, truncateSync, writeFileSync } from 'node:fs';
+import { createServer, request, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { chromium } from 'playwright-core';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PortBusy, TraceServer } from '../../src/cli/trace_server.js';
+import { temporaryFolder } from '../support/made_up_run.js';
+import { PROGRAM, runProgram } from '../support/program.js';
+
+const UI = 'https://ui.perfetto.dev';
+const CONTENT = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i % 251));
+const CHROMIUM = '/usr/bin/chromium';
+
+let folder: string;
+let remove: () => void;
+let trace: string;
+
+beforeEach(() => {
+  ({ folder, remove } = temporaryFolder());
+  trace = path.join(folder, 'a trace.pftrace');
+  writeFileSync(trace, CONTENT);
+});
+afterEach(() => {
+  remove();
+});
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+function ask(url: string, method = 'GET', headers: Record<string, string> = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    request(url, { method, headers, agent: false }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('error', reject);
+      response.on('end', () => {
+        resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(parts) });
+      });
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+describe('the server', () => {
+  let server: TraceServer;
+  beforeEach(async () => {
+    server = await TraceServer.start({ path: trace, origin: UI, port: 0 });
+  });
+  afterEach(async () => {
+    await server.close();
+  });
+
+  it('gives the file to the UI, byte for byte, and knows when it is through', async () => {
+    const { status, headers, body } = await ask(server.url, 'GET', { Origin: UI });
+    expect(status).toBe(200);
+    expect(body.equals(CONTENT)).toBe(true);
+    expect(headers).toMatchObject({
+      'access-control-allow-origin': UI,
+      'content-length': String(CONTENT.length),
+      'cache-control': 'no-store',
+      vary: 'Origin',
+    });
+    await server.delivered;
+  });
+
+  it('answers HEAD with the size, and the question a browser asks before it talks to this machine', async () => {
+    expect(await ask(server.url, 'HEAD', { Origin: UI })).toMatchObject({
+      status: 200,
+      headers: { 'content-length': String(CONTENT.length) },
+      body: Buffer.alloc(0),
+    });
+    const preflight = { Origin: UI, 'Access-Control-Request-Private-Network': 'true' };
+    expect(await ask(server.url, 'OPTIONS', preflight)).toMatchObject({
+      status: 204,
+      headers: { 'access-control-allow-origin': UI, 'access-control-allow-private-network': 'true' },
+    });
+  });
+
+  it.each<[string, number, (url: URL) => string, string, Record<string, string>]>([
+    ['another origin', 403, String, 'GET', { Origin: 'https://evil.example' }],
+    ['an origin that only begins alike', 403, String, 'GET', { Origin: `${UI}.evil.example` }],
+    ['the null origin of a sandboxed page', 403, String, 'GET', { Origin: 'null' }],
+    ['a name that was pointed at us', 403, String, 'GET', { Host: 'evil.example:9001' }],
+    ['the root', 404, (url) => `${url.origin}/`, 'GET', { Origin: UI }],
+    ['the file without the token', 404, (url) => `${url.origin}/a%20trace.pftrace`, 'GET', {}],
+    [
+      'a token of the right length',
+      404,
+      (url) => String(url).replace(/\/[^/]{22}\//, `/${'A'.repeat(22)}/`),
+      'GET',
+      {},
+    ],
+    ['another file beside it', 404, (url) => String(url).replace(/[^/]*$/, '..%2Fsecret'), 'GET', {}],
+    ['a query', 404, (url) => `${String(url)}?x=1`, 'GET', {}],
+    ['a method that writes', 405, String, 'PUT', { Origin: UI }],
+  ])('refuses %s with %i', async (_, status, address, method, headers) => {
+    const answer = await ask(address(new URL(server.url)), method, headers);
+    expect(answer.status).toBe(status);
+    expect(answer.body).toHaveLength(0);
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  it('is on this machine only, and every run has its own path', async () => {
+    const other = await TraceServer.start({ path: trace, origin: UI, port: 0 });
+    expect(new URL(other.url).hostname).toBe('127.0.0.1');
+    expect(new URL(other.url).pathname).not.toBe(new URL(server.url).pathname);
+    await other.close();
+  });
+
+  it('breaks the connection rather than send half a file as a whole one', async () => {
+    truncateSync(trace, 1000);
+    await expect(ask(server.url, 'GET', { Origin: UI })).rejects.toThrow(/aborted|hang up|ECONNRESET/);
+  });
+
+  it('says that the port is taken', async () => {
+    const port = Number(new URL(server.url).port);
+    await expect(TraceServer.start({ path: trace, origin: UI, port })).rejects.toThrow(PortBusy);
+  });
+});
+
+describe('the command', () => {
+  it('prints the link and ends when the trace was loaded; meanwhile a second one says what is wrong', async () => {
+    const child = execFile(process.execPath, [PROGRAM, 'open', trace]);
+    const ended = new Promise((resolve) => child.on('exit', resolve));
+    try {
+      const link = await firstLine(child.stdout!);
+      expect(link).toMatch(/^https:\/\/ui\.perfetto\.dev\/#!\/\?url=http%3A%2F%2F127\.0\.0\.1%3A9001%2F/);
+      const url = new URLSearchParams(new URL(link).hash.slice('#!/?'.length)).get('url')!;
+
+      const second = await runProgram(folder, 'open', trace);
+      expect(second).toMatchObject({ code: 4 });
+      expect(second.err).toMatch(/127\.0\.0\.1:9001: another program listens there; end it/);
+
+      expect((await ask(url, 'GET', { Origin: UI })).body.equals(CONTENT)).toBe(true);
+      expect(await ended).toBe(0);
+    } finally {
+      child.kill();
+    }
+  });
+
+  it.each([
+    [['open', 'nothing.pftrace'], 3, /nothing\.pftrace: .*; name a trace/],
+    [['open', '.'], 3, /is not a file/],
+    [['open', 'a trace.pftrace', '--origin', 'ui.perfetto.dev'], 2, /must be a URL/],
+    [['open', 'a trace.pftrace', '--origin', 'http://host/ui/'], 2, /at the root of its server/],
+    [['open', 'a trace.pftrace', '--timeout', '0'], 2, /number of minutes/],
+  ])('%j is one clear sentence', async (words, code, sentence) => {
+    const result = await runProgram(folder, ...words);
+    expect(result).toMatchObject({ code });
+    expect(result.err).toMatch(sentence);
+  });
+});
+
+describe.skipIf(!existsSync(CHROMIUM))('a browser', () => {
+  let pages: Server;
+  let pageOrigin: string;
+  beforeEach(async () => {
+    pages = createServer((_, response) =>
+      response.setHeader('Content-Type', 'text/html').end('<p>a page</p>'),
+    );
+    await new Promise<void>((done) => pages.listen(0, '127.0.0.1', done));
+    pageOrigin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
+  });
+  afterEach(() => {
+    pages.close();
+    pages.closeAllConnections();
+  });
+
+  it('reads the trace from the page that was named, and from no other', async () => {
+    const browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--disable-background-networking',
+        '--disable-sync',
+      ],
+    });
+    try {
+      const page = await browser.newPage();
+      await page.goto(pageOrigin);
+      for (const [origin, expected] of [
+        [pageOrigin, CONTENT.length],
+        [UI, 'TypeError'],
+      ] as const) {
+        const server = await TraceServer.start({ path: trace, origin, port: 0 });
+        // As the UI does: fetch(url), then the body as a blob.
+        const got = await page.evaluate(
+          (url) =>
+            fetch(url)
+              .then((r) => r.blob())
+              .then(
+                (b) => b.size,
+                (e: unknown) => (e as Error).name,
+              ),
+          server.url,
+        );
+        expect(got).toBe(expected);
+        await server.close();
+      }
+    } finally {
+      await browser.close();
+    }
+  });
+});
+
+async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
+  for await (const line of createInterface({ input: stream })) return line;
+  throw new Error('it printed nothing');
+}
