@@ -6,7 +6,8 @@
  *   choose   the run, one file per rank                                     merge/run
  *   clocks   every host on one axis                                         clocks
  *   convert  each file by itself into a block of packets                    reader → model → tracks → perfetto
- *   join     prologue + blocks in rank order                                perfetto, merge/output
+ *   cluster  what all ranks did together, as a block of its own             cluster → tracks → perfetto
+ *   join     prologue + cluster + blocks in rank order                      perfetto, merge/output
  *
  * The bytes depend on the files alone: not on their order, nor on how many workers there were.
  */
@@ -18,6 +19,7 @@ import type { ClockDomain, ClockSolution, TickScale } from './clocks/domains.js'
 import { solveClocks, toLocal } from './clocks/domains.js';
 import { toTrace } from './clocks/clock_map.js';
 import { supportLine, type GpuLine } from './clocks/gpu_clock.js';
+import { clusterBlock } from './merge/cluster.js';
 import type { ConvertJob } from './merge/convert.js';
 import { processSpec, tracePrologue } from './merge/labels.js';
 import { assemble, checkTarget, compressionOf, reason, withWorkFolder } from './merge/output.js';
@@ -63,7 +65,12 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
     return await withWorkFolder(options.output, options.interrupt, async (folder) => {
       const jobs = planBlocks(run, clocks, folder, options.output);
       const blocks = await convertAll(workers, jobs, options);
-      const prologue = tracePrologue(run, clocks);
+      const cluster = clusterBlock(
+        run,
+        clocks,
+        jobs.map(({ gpuLine }) => gpuLine),
+      );
+      const prologue = Buffer.concat([tracePrologue(run, clocks), cluster.bytes]);
       const bytes = await assemble(options.output, folder, prologue, blockPaths(jobs), options.stdout).catch(
         outputFailed(options),
       );
@@ -76,7 +83,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
         traceStart: String(clocks.traceStart),
         durationNs: durationNs(run, clocks),
         records: scans.reduce((sum, scan) => sum + scan.records, 0),
-        trace: countTrace(blocks),
+        trace: countTrace(blocks, cluster.counts),
         ranks: run.members.map((member, i) => reportRank(member, blocks[i]!)),
         clocks: reportClocks(clocks, run),
         problems: [...found.problems, ...unusable, ...run.problems],
@@ -123,7 +130,7 @@ function planBlocks(run: Run, clocks: ClockSolution, folder: string, output: str
     return {
       path: member.scan.path,
       blockIndex: file,
-      blockCount: run.members.length,
+      blockCount: run.members.length + 1, // and the cluster's
       process: processSpec(member, file),
       traceStart: clocks.traceStart,
       map: domain.map,

@@ -21,9 +21,10 @@ const LAYERS = table(`
   reader   | base format                                        |               |            | yes
   clocks   | base                                               | reader        |            | no
   model    | base format clocks/clock_map                       | reader clocks |            | no
-  tracks   | base model/types                                   | model         |            | no
+  cluster  | base model/collective_rows                         |               |            | no
+  tracks   | base model/types cluster                           | model         |            | no
   perfetto | base                                               | tracks        | protobufjs | no
-  merge    | base format reader clocks model tracks perfetto    |               | piscina    | yes
+  merge    | base format reader clocks model cluster tracks perfetto |               | piscina    | yes
   cli      | base reader merge                                  |               | commander  | yes
 `);
 

@@ -6,6 +6,9 @@
  * One line under all points (the hull edge below the middle of the run), per GPU. Points come in order of callback time.
  */
 
+import { localNs, type TraceNs } from '../base/time.js';
+import { toTrace, type ClockMap } from './clock_map.js';
+
 export interface GpuPoint {
   /** Callback time, LocalNs or ticks scaled to ns. */
   readonly x: number;
@@ -17,6 +20,12 @@ export interface GpuPoint {
 export interface GpuLine {
   readonly offset: number;
   readonly drift: number;
+}
+
+/** GPU timestamps on the trace's axis: gpu = cpu - offset - drift * cpu, solved for cpu. Null: nothing to go by. */
+export function gpuTime(line: GpuLine | null, map: ClockMap): ((at: number) => TraceNs) | null {
+  if (line === null) return null;
+  return (at) => toTrace(map, localNs((at + line.offset) / (1 - line.drift)));
 }
 
 /** The lower convex hull, kept while points arrive: small however long the run. */

@@ -5,12 +5,10 @@
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { localNs, type TraceNs } from '../base/time.js';
 import { toTrace, type ClockMap } from '../clocks/clock_map.js';
 import { toLocal, type TickScale } from '../clocks/domains.js';
-import type { GpuLine } from '../clocks/gpu_clock.js';
+import { gpuTime, type GpuLine } from '../clocks/gpu_clock.js';
 import { Pairing } from '../model/pairing.js';
-import type { GpuNs } from '../model/types.js';
 import type { WorkEnd } from '../model/work_end.js';
 import { BlockWriter } from '../perfetto/block_writer.js';
 import type { BlockCounts } from '../perfetto/counts.js';
@@ -67,7 +65,7 @@ function draw(job: ConvertJob, writer: BlockWriter): DrawnRank {
       sink: writer,
       file,
       time: (at) => toTrace(job.map, toLocal(job.scale, at)),
-      gpuTime: gpuTime(job),
+      gpuTime: gpuTime(job.gpuLine, job.map),
       workEnd: (row) => job.workEnds[row]!,
       sharesClock: (commId, rank) => job.clockMates.get(String(commId))?.has(rank) ?? false,
     },
@@ -77,13 +75,6 @@ function draw(job: ConvertJob, writer: BlockWriter): DrawnRank {
   for (const run of mergedRuns(file)) pairing.run(run);
   pairing.openFolds(file.folds);
   return tracks.finish();
-}
-
-/** gpu = cpu - offset - drift * cpu, solved for cpu. */
-function gpuTime({ gpuLine, map }: ConvertJob): ((at: GpuNs) => TraceNs) | null {
-  if (gpuLine === null) return null;
-  const { offset, drift } = gpuLine;
-  return (at) => toTrace(map, localNs((at + offset) / (1 - drift)));
 }
 
 /** Collects small writes; with gzip each piece is a member of its own, which readers concatenate. */

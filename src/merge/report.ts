@@ -5,6 +5,7 @@
 
 import { hex64 } from '../base/hex.js';
 import type { ClockSolution } from '../clocks/domains.js';
+import type { BlockCounts } from '../perfetto/counts.js';
 import { countArrows } from '../tracks/flow_census.js';
 import type { ConvertResult } from './convert.js';
 import type { Run, RunMember } from './run.js';
@@ -84,10 +85,10 @@ export interface MergeReport {
   readonly problems: readonly string[];
 }
 
-export function countTrace(blocks: readonly ConvertResult[]): TraceCounts {
+export function countTrace(blocks: readonly ConvertResult[], cluster: BlockCounts): TraceCounts {
   const sum = (
     field: 'slices' | 'openSlices' | 'instants' | 'counterSamples' | 'states' | 'tracksWithData',
-  ): number => blocks.reduce((total, block) => total + block.counts[field], 0);
+  ): number => blocks.reduce((total, block) => total + block.counts[field], cluster[field]);
   return {
     slices: sum('slices'),
     openSlices: sum('openSlices'),

@@ -5,6 +5,7 @@
 
 import type { Ticks } from '../base/time.js';
 import { LowerHull } from '../clocks/gpu_clock.js';
+import { collectiveRows, type CollectiveRows } from '../model/collective_rows.js';
 import { Pairing } from '../model/pairing.js';
 import type { GpuNs, Kernel, Op, Unplaced, Work, WorkListener } from '../model/types.js';
 import { WorkEnds, type WorkEnd } from '../model/work_end.js';
@@ -62,6 +63,7 @@ export interface RankScan {
   /** Repeats that became counts: callbacks that happened and were not recorded one by one. */
   readonly folded: number;
   readonly workEnds: readonly WorkEnd[];
+  readonly collectives: CollectiveRows;
   readonly openWork: readonly OpenWorkSummary[];
   readonly gpuStamps: readonly GpuStamp[];
 }
@@ -72,6 +74,7 @@ export function scanFile(path: string): RankScan {
   const pairing = new Pairing(file, collector);
   for (const run of mergedRuns(file)) pairing.run(run);
   const rings = file.rings.map(summarizeRing);
+  const workEnds = collector.ends.finish(childWindowStart(file));
   const lastTicks = file.rings.flatMap(({ records }) => [...records.tick.slice(-1)]);
   return {
     path,
@@ -86,7 +89,8 @@ export function scanFile(path: string): RankScan {
     lastTick: lastTicks.length === 0 ? null : (Math.max(...lastTicks) as Ticks),
     records: rings.reduce((sum, ring) => sum + ring.records, 0),
     folded: rings.reduce((sum, ring) => sum + ring.folded, 0),
-    workEnds: collector.ends.finish(childWindowStart(file)),
+    workEnds,
+    collectives: collectiveRows(collector.works, workEnds),
     openWork: collector.openWork(),
     gpuStamps: collector.gpuStamps(),
   };
@@ -97,7 +101,7 @@ class Collector implements Partial<WorkListener> {
   readonly ends = new WorkEnds();
   private readonly hull = new LowerHull();
   private readonly stamps = new Map<number, GpuStamp>();
-  private readonly works: Work[] = [];
+  readonly works: Work[] = [];
   private readonly nsPerTick: number;
 
   constructor(file: RankFile) {

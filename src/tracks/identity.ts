@@ -29,7 +29,14 @@ export function transferId(operation: Hash64, step: number): FlowId {
 /** A send/receive has no counterpart of the same name on other ranks: its colour is its own. */
 export function workCorrelation(work: Work | null): number | undefined {
   if (work?.kind !== 'Coll' || work.comm === null || work.comm.commId === UNTOLD) return undefined;
-  let hash = addText(addBigint(HASH_SEED, work.comm.commId), work.func);
-  for (const word of [work.seq ?? 0, work.ordinal]) hash = addWord(hash, word);
+  return collectiveCorrelation(work.comm.commId, { ...work, seq: work.seq ?? 0 });
+}
+
+export function collectiveCorrelation(
+  commId: bigint,
+  { func, seq, ordinal }: { readonly func: string; readonly seq: number; readonly ordinal: number },
+): number {
+  let hash = addText(addBigint(HASH_SEED, commId), func);
+  for (const word of [seq, ordinal]) hash = addWord(hash, word);
   return toSafeInteger(hash);
 }

@@ -109,7 +109,11 @@ describe('what they show', () => {
 
   it('hang: the same collective is open on every rank whose file is here', async () => {
     const { slices, processes } = await sliced('hang');
-    const open = slices.filter(({ name, dur }) => name === 'AllReduce' && dur === -1n);
+    const hung = slices.filter(({ name, dur }) => name === 'AllReduce' && dur === -1n);
+    const open = hung.filter(({ track }) => track.process !== undefined);
+    const [together, ...more] = hung.filter(({ track }) => track.process === undefined);
+    expect(more).toEqual([]);
+    expect(together?.args).toMatchObject({ seq: 2, ranks: 3, open: '0,2,3' });
     expect(open.map(({ args }) => args.seq)).toEqual([2, 2, 2]);
     expect(open.map(rankOf).sort()).toEqual([0, 2, 3]);
     expect(processes).toHaveLength(3);

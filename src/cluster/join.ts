@@ -1,0 +1,168 @@
+/**
+ * Joins the ranks' collectives: the same (communicator, function, sequence number, replay ordinal) is the same
+ * collective. Nothing is matched by counting or by time, so a rank that lost records loses only those.
+ */
+
+import type { TraceNs } from '../base/time.js';
+import { OUTCOMES, type CollectiveRows } from '../model/collective_rows.js';
+import type { ClusterComm, ClusterMember, Collective } from './types.js';
+
+const OPEN = OUTCOMES.indexOf('open');
+
+export function joinCollectives(members: readonly ClusterMember[]): ClusterComm[] {
+  const comms = new Map<bigint, CommDraft>();
+  members.forEach((member, file) => {
+    for (const { commId, name, nRanks } of member.communicators) {
+      if (commId === 0n) continue;
+      const comm = comms.get(commId) ?? new CommDraft(commId);
+      comms.set(commId, comm);
+      comm.joined(file, name, nRanks);
+    }
+  });
+  members.forEach((member, file) => {
+    addRows(member, file, comms);
+  });
+  return [...comms.values()]
+    .map((comm) => comm.finish())
+    .filter(({ collectives }) => collectives.length > 0)
+    .sort((a, b) => b.nRanks - a.nRanks || compareNames(a, b));
+}
+
+function compareNames(a: ClusterComm, b: ClusterComm): number {
+  if (a.name !== b.name) return a.name < b.name ? -1 : 1;
+  return a.commId < b.commId ? -1 : 1;
+}
+
+function addRows(member: ClusterMember, file: number, comms: ReadonlyMap<bigint, CommDraft>): void {
+  const byNumber = new Map(member.communicators.map(({ number, commId }) => [number, comms.get(commId)]));
+  for (let row = 0; row < member.rows.length; row++) {
+    byNumber.get(member.rows.comm[row]!)?.add(member, file, row);
+  }
+}
+
+type Draft = { -readonly [Field in keyof Collective]: Collective[Field] } & {
+  open: number[];
+  seen: number[];
+};
+
+class CommDraft {
+  private name = '';
+  private nRanks = 0;
+  private readonly files: number[] = [];
+  /** By function, ordinal and sequence number. */
+  private readonly drafts = new Map<string, Map<number, Draft>>();
+  /** Per file its first and last arrival: what it can bear witness to. */
+  private readonly windows = new Map<number, { from: TraceNs; to: TraceNs }>();
+
+  constructor(private readonly commId: bigint) {}
+
+  joined(file: number, name: string, nRanks: number): void {
+    if (!this.files.includes(file)) this.files.push(file);
+    if (this.name === '') this.name = name;
+    this.nRanks = Math.max(this.nRanks, nRanks);
+  }
+
+  add(member: ClusterMember, file: number, row: number): void {
+    const { rows } = member;
+    const arrival = member.time(rows.arrival[row]!);
+    const draft = this.draft(rows, row, arrival, file);
+    if (arrival < draft.firstArrival) {
+      draft.firstArrival = arrival;
+      draft.firstFile = file;
+    }
+    if (arrival > draft.lastArrival) {
+      draft.lastArrival = arrival;
+      draft.lastFile = file;
+    }
+    draft.seen.push(file);
+    if (rows.outcome[row] === OPEN) draft.open.push(file);
+    else draft.end = later(draft.end, endOf(member, row));
+    const enqueued = rows.enqueued[row]!;
+    if (!Number.isNaN(enqueued)) draft.enqueued = later(draft.enqueued, member.time(enqueued));
+    this.widen(file, arrival);
+  }
+
+  finish(): ClusterComm {
+    const collectives = [...this.drafts.values()]
+      .flatMap((bySeq) => [...bySeq.values()])
+      .sort((a, b) => a.firstArrival - b.firstArrival || a.seq - b.seq)
+      .map((draft) => this.complete(draft));
+    const { commId, name, nRanks, files } = this;
+    return { commId, name, nRanks, files, collectives };
+  }
+
+  private draft(rows: CollectiveRows, row: number, arrival: TraceNs, file: number): Draft {
+    const { func, datatype } = rows.kinds[rows.kind[row]!]!;
+    const [seq, ordinal] = [rows.seq[row]!, rows.ordinal[row]!];
+    const key = `${func} ${ordinal}`;
+    let bySeq = this.drafts.get(key);
+    if (!bySeq) {
+      bySeq = new Map<number, Draft>();
+      this.drafts.set(key, bySeq);
+    }
+    let draft = bySeq.get(seq);
+    if (!draft) {
+      draft = {
+        func,
+        datatype,
+        count: rows.count[row]!,
+        seq,
+        ordinal,
+        firstArrival: arrival,
+        firstFile: file,
+        lastArrival: arrival,
+        lastFile: file,
+        arrived: 0,
+        open: [],
+        absent: [],
+        end: null,
+        enqueued: null,
+        seen: [],
+      };
+      bySeq.set(seq, draft);
+    }
+    return draft;
+  }
+
+  private widen(file: number, at: TraceNs): void {
+    const window = this.windows.get(file);
+    if (!window) this.windows.set(file, { from: at, to: at });
+    else {
+      if (at < window.from) window.from = at;
+      if (at > window.to) window.to = at;
+    }
+  }
+
+  private complete({ seen, ...draft }: Draft): Collective {
+    const absent = this.files.filter((file) => !seen.includes(file) && this.couldHaveSeen(file, draft));
+    return { ...draft, arrived: seen.length, absent };
+  }
+
+  /**
+   * A rank that still works on something older has not come to it yet, which is the point of a hang; a rank whose records
+   * begin later cannot tell.
+   */
+  private couldHaveSeen(file: number, { firstArrival }: Pick<Draft, 'firstArrival'>): boolean {
+    const window = this.windows.get(file);
+    return window !== undefined && window.from <= firstArrival;
+  }
+}
+
+/** The end of the last child; a kernel's by the GPU's clock where that is known, and no later than it was noticed. */
+function endOf({ rows, time, gpuTime }: ClusterMember, row: number): TraceNs | null {
+  const op = rows.lastOp[row]!;
+  const noticed = rows.kernelNoticed[row]!;
+  const gpu = rows.kernelGpu[row]!;
+  let end = Number.isNaN(op) ? null : time(op);
+  if (!Number.isNaN(noticed)) {
+    const seen = time(noticed);
+    const stamped = gpuTime && !Number.isNaN(gpu) ? gpuTime(gpu) : seen;
+    end = later(end, stamped < seen ? stamped : seen);
+  }
+  return end;
+}
+
+function later(a: TraceNs | null, b: TraceNs | null): TraceNs | null {
+  if (a === null || b === null) return a ?? b;
+  return b > a ? b : a;
+}

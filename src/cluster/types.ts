@@ -1,0 +1,60 @@
+/**
+ * What all ranks of a communicator did together: each collective once, from the first arrival to the last completion.
+ * Files are named by their index in the run. Times are on the trace's axis, as good as its clocks.
+ */
+
+import type { TraceNs } from '../base/time.js';
+import type { CollectiveRows } from '../model/collective_rows.js';
+
+/** One rank's file, with the way from its times to the trace's. */
+export interface ClusterMember {
+  readonly communicators: readonly ClusterCommunicator[];
+  readonly rows: CollectiveRows;
+  /** `at` in the file's ticks. */
+  readonly time: (at: number) => TraceNs;
+  /** `at` in ns of the GPU's timer, relative as in the rows. */
+  readonly gpuTime: ((at: number) => TraceNs) | null;
+}
+
+/** As a file tells it. */
+export interface ClusterCommunicator {
+  readonly number: number;
+  readonly commId: bigint;
+  readonly name: string;
+  readonly nRanks: number;
+}
+
+export interface ClusterComm {
+  readonly commId: bigint;
+  readonly name: string;
+  /** As NCCL says; 0: not told. */
+  readonly nRanks: number;
+  /** Files that speak of this communicator. */
+  readonly files: readonly number[];
+  /** By first arrival. */
+  readonly collectives: readonly Collective[];
+}
+
+export interface Collective {
+  readonly func: string;
+  readonly datatype: string;
+  /** As NCCL tells it: of AllGather and Broadcast in bytes. */
+  readonly count: number;
+  readonly seq: number;
+  /** Which replay of a captured graph. */
+  readonly ordinal: number;
+  readonly firstArrival: TraceNs;
+  readonly firstFile: number;
+  readonly lastArrival: TraceNs;
+  readonly lastFile: number;
+  /** How many files saw it arrive. */
+  readonly arrived: number;
+  /** Files in which it had begun and not ended. */
+  readonly open: readonly number[];
+  /** Files that were recording this communicator before and after it began, and never saw it. */
+  readonly absent: readonly number[];
+  /** Latest end that was seen; null: none was. With `open` files it is not the end of all. */
+  readonly end: TraceNs | null;
+  /** Latest end of an enqueueing, where there is no better end. */
+  readonly enqueued: TraceNs | null;
+}

@@ -1,0 +1,164 @@
+/**
+ * The first screen: above all ranks, per communicator one slice per collective, from the first rank's arrival to the last
+ * one's completion. Left open where a rank had not finished.
+ */
+
+import { hex64 } from '../base/hex.js';
+import type { TraceNs } from '../base/time.js';
+import { collectiveSize } from '../cluster/bandwidth.js';
+import type { ClusterComm, Collective } from '../cluster/types.js';
+import { collectiveCorrelation } from './identity.js';
+import { Lanes, laneName } from './lanes.js';
+import type { Args, ArgValue, SliceRef, TrackRef, TrackSink } from './sink.js';
+
+export interface ClusterLabels {
+  /** The rank of a file in the job, as people name it. */
+  readonly rankOf: (file: number) => string;
+  /** Whether the files are on one clock to within less than a skew is worth telling. */
+  readonly comparable: (files: readonly number[]) => boolean;
+}
+
+export function drawCluster(sink: TrackSink, comms: readonly ClusterComm[], labels: ClusterLabels): void {
+  if (comms.length === 0) return;
+  const cluster = sink.describe({ kind: 'group', name: 'Cluster', rank: 0, description: CLUSTER });
+  const titles = titlesOf(comms);
+  comms.forEach((comm, index) => {
+    new CommLanes(
+      sink,
+      cluster,
+      comm,
+      { title: titles[index]!, order: index * LANES_PER_COMM },
+      labels,
+    ).draw();
+  });
+}
+
+/** By name; where several communicators have the same one (each group of 8 is "tp"), by their ids as well. */
+function titlesOf(comms: readonly ClusterComm[]): string[] {
+  return comms.map(({ name, commId, nRanks }) => {
+    const isUnique = name !== '' && comms.filter((other) => other.name === name).length === 1;
+    const words = [name, isUnique ? '' : hex64(commId), `(${nRanks} ranks)`];
+    return words.filter((word) => word !== '').join(' ');
+  });
+}
+
+const CLUSTER =
+  'What all ranks did together. One slice per collective, from the first arrival to the last completion; open: at least ' +
+  'one rank had not finished when its recording ended.';
+const LANE =
+  'Arrival: the call of the application, where NCCL tells of it, else the enqueueing. skewNs: first to last arrival. ' +
+  'Bandwidths by the formulas of nccl-tests, over the time from the last arrival to the completion.';
+
+/** Tracks have room for so many overlapping collectives of one communicator before the next one's. */
+const LANES_PER_COMM = 1024;
+
+class CommLanes {
+  private readonly lanes: Lanes<TrackRef>;
+  /** Slices that have an end still to be drawn, by end. */
+  private readonly due: { end: TraceNs; lane: number; slice: SliceRef }[] = [];
+
+  constructor(
+    private readonly sink: TrackSink,
+    cluster: TrackRef,
+    private readonly comm: ClusterComm,
+    { title, order }: { readonly title: string; readonly order: number },
+    private readonly labels: ClusterLabels,
+  ) {
+    this.lanes = new Lanes((lane) =>
+      sink.describe({
+        kind: 'slices',
+        order: 'late',
+        name: laneName(title, lane),
+        parent: cluster,
+        rank: order + Math.min(lane, LANES_PER_COMM - 1),
+        description: `${LANE} Communicator ${hex64(comm.commId)}.`,
+      }),
+    );
+  }
+
+  draw(): void {
+    for (const collective of this.comm.collectives) {
+      this.closeUpTo(collective.firstArrival);
+      const lane = this.lanes.acquire();
+      const slice = this.sink.begin(this.lanes.track(lane), collective.firstArrival, collective.func, {
+        args: this.args(collective),
+        correlation: collectiveCorrelation(this.comm.commId, collective),
+      });
+      const end = endOf(collective);
+      if (end !== null) this.schedule({ end, lane, slice });
+    }
+    this.closeUpTo(Infinity);
+  }
+
+  private schedule(entry: { end: TraceNs; lane: number; slice: SliceRef }): void {
+    let at = this.due.length;
+    while (at > 0 && this.due[at - 1]!.end > entry.end) at--;
+    this.due.splice(at, 0, entry);
+  }
+
+  private closeUpTo(now: number): void {
+    while (this.due.length > 0 && this.due[0]!.end <= now) {
+      const { end, lane, slice } = this.due.shift()!;
+      this.sink.end(this.lanes.track(lane), end, slice);
+      this.lanes.release(lane);
+    }
+  }
+
+  private args(collective: Collective): Args {
+    const { seq, ordinal, arrived, open, absent, count, datatype } = collective;
+    const args: [string, ArgValue][] = [['seq', seq]];
+    if (ordinal > 0) args.push(['replay', ordinal]);
+    args.push(['ranks', arrived], ['count', count], ['datatype', datatype]);
+    if (open.length > 0) args.push(['open', this.ranks(open)]);
+    if (absent.length > 0) args.push(['notEntered', this.ranks(absent)]);
+    args.push(...this.skew(collective), ...this.bandwidth(collective));
+    if (open.length === 0 && collective.end === null)
+      args.push(['completion', 'enqueued, completion not recorded']);
+    return args;
+  }
+
+  /** Only when all ranks are there: the latest of some is not the late one. */
+  private skew({ arrived, firstArrival, lastArrival, lastFile }: Collective): [string, ArgValue][] {
+    const { files, nRanks } = this.comm;
+    if (arrived < nRanks || arrived < 2) return [];
+    if (!this.labels.comparable(files)) return [['skew', 'not known: several clocks']];
+    return [
+      ['skewNs', lastArrival - firstArrival],
+      ['lateRank', this.labels.rankOf(lastFile)],
+    ];
+  }
+
+  private bandwidth({
+    func,
+    datatype,
+    count,
+    open,
+    end,
+    lastArrival,
+    arrived,
+  }: Collective): [string, ArgValue][] {
+    const { nRanks, files } = this.comm;
+    const size = collectiveSize(func, datatype, count, nRanks);
+    if (size === null) return [];
+    const args: [string, ArgValue][] = [['bytes', size.bytes]];
+    const isWhole = open.length === 0 && arrived === nRanks && end !== null && end > lastArrival;
+    if (!isWhole || !this.labels.comparable(files)) return args;
+    const algbw = size.bytes / (end - lastArrival);
+    args.push(['algbwGBs', round(algbw)], ['busbwGBs', round(algbw * size.busFactor)]);
+    return args;
+  }
+
+  private ranks(files: readonly number[]): string {
+    return files.map(this.labels.rankOf).join(',');
+  }
+}
+
+/** Null: left open. Never before its own begin, whatever the clocks say. */
+function endOf({ open, end, enqueued, firstArrival }: Collective): TraceNs | null {
+  if (open.length > 0) return null;
+  const last = end ?? enqueued ?? firstArrival;
+  return last > firstArrival ? last : firstArrival;
+}
+
+/** Three significant digits: what a measurement of this kind is worth. */
+const round = (value: number): number => Number(value.toPrecision(3));

@@ -1,0 +1,171 @@
+/** Ranks' collectives are joined by what they are, never by their number or time. */
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { joinCollectives } from '../../src/cluster/join.js';
+import type { ClusterMember, Collective } from '../../src/cluster/types.js';
+import type { TraceNs } from '../../src/base/time.js';
+import { OUTCOMES, type CollectiveRows } from '../../src/model/collective_rows.js';
+import type { WorkOutcome } from '../../src/model/work_end.js';
+
+const COMM = 0xabcn;
+
+interface Row {
+  readonly seq: number;
+  readonly arrival: number;
+  readonly lastOp?: number;
+  readonly outcome?: WorkOutcome;
+  readonly func?: string;
+  readonly ordinal?: number;
+  readonly enqueued?: number;
+  readonly kernel?: { readonly gpu: number; readonly noticed: number };
+}
+
+function member(rows: readonly Row[], clockOffset = 0, nRanks = 3): ClusterMember {
+  const funcs = [...new Set(rows.map(({ func = 'AllReduce' }) => func))];
+  const columns: CollectiveRows = {
+    length: rows.length,
+    notComparable: 0,
+    kinds: funcs.map((func) => ({ func, datatype: 'ncclFloat32' })),
+    kind: Uint16Array.from(rows, ({ func = 'AllReduce' }) => funcs.indexOf(func)),
+    comm: Uint32Array.from(rows, () => 7),
+    seq: Float64Array.from(rows, ({ seq }) => seq),
+    ordinal: Uint32Array.from(rows, ({ ordinal = 0 }) => ordinal),
+    count: Float64Array.from(rows, () => 1024),
+    arrival: Float64Array.from(rows, ({ arrival }) => arrival),
+    enqueued: Float64Array.from(rows, ({ enqueued, arrival }) => enqueued ?? arrival + 1),
+    lastOp: Float64Array.from(rows, ({ lastOp }) => lastOp ?? NaN),
+    kernelGpu: Float64Array.from(rows, ({ kernel }) => kernel?.gpu ?? NaN),
+    kernelNoticed: Float64Array.from(rows, ({ kernel }) => kernel?.noticed ?? NaN),
+    outcome: Uint8Array.from(rows, ({ outcome = 'complete' }) => OUTCOMES.indexOf(outcome)),
+  };
+  return {
+    communicators: [{ number: 7, commId: COMM, name: 'dp', nRanks }],
+    rows: columns,
+    time: (at) => (at + clockOffset) as TraceNs,
+    gpuTime: (at) => (at + clockOffset) as TraceNs,
+  };
+}
+
+const joined = (members: readonly ClusterMember[]): readonly Collective[] =>
+  joinCollectives(members).flatMap(({ collectives }) => collectives);
+
+describe('a collective of three ranks', () => {
+  it('begins with the first arrival and ends with the last completion, whatever each clock says', () => {
+    const [one] = joined([
+      member([{ seq: 0, arrival: 1000, lastOp: 1900 }], 0),
+      member([{ seq: 0, arrival: 200, lastOp: 1100 }], 900),
+      member([{ seq: 0, arrival: 5400, lastOp: 6000 }], -4000),
+    ]);
+    expect(one).toMatchObject({
+      firstArrival: 1000,
+      firstFile: 0,
+      lastArrival: 1400,
+      lastFile: 2,
+      end: 2000,
+      arrived: 3,
+      open: [],
+      absent: [],
+    });
+  });
+
+  it("counts a kernel's end by the GPU's clock, but never later than it was noticed", () => {
+    const kernel = (gpu: number) =>
+      joined([member([{ seq: 0, arrival: 0, lastOp: 50, kernel: { gpu, noticed: 120 } }])])[0]!.end;
+    expect(kernel(90)).toBe(90);
+    expect(kernel(5000)).toBe(120);
+    expect(kernel(10)).toBe(50);
+  });
+
+  it('that did not end on one rank is open there', () => {
+    const [one] = joined([
+      member([{ seq: 4, arrival: 1000, lastOp: 1900 }]),
+      member([{ seq: 4, arrival: 1100, outcome: 'open' }]),
+    ]);
+    expect(one).toMatchObject({ open: [1], end: 1900 });
+  });
+
+  it('is the same only with the same function, number and replay', () => {
+    const all = joined([
+      member([
+        { seq: 0, arrival: 0 },
+        { seq: 0, arrival: 10, func: 'AllGather' },
+        { seq: 0, arrival: 20, ordinal: 1 },
+        { seq: 1, arrival: 30 },
+      ]),
+      member([{ seq: 0, arrival: 21, ordinal: 1 }]),
+    ]);
+    expect(all.map(({ func, seq, ordinal, arrived }) => [func, seq, ordinal, arrived])).toEqual([
+      ['AllReduce', 0, 0, 1],
+      ['AllGather', 0, 0, 1],
+      ['AllReduce', 0, 1, 2],
+      ['AllReduce', 1, 0, 1],
+    ]);
+  });
+});
+
+describe('who never entered', () => {
+  it('is said of a rank that was recording before', () => {
+    const [, second] = joined([
+      member([
+        { seq: 0, arrival: 0 },
+        { seq: 1, arrival: 100, outcome: 'open' },
+      ]),
+      member([{ seq: 0, arrival: 5 }]),
+    ]);
+    expect(second).toMatchObject({ arrived: 1, open: [0], absent: [1] });
+  });
+
+  it('is not said of a rank whose records begin later: a ring is a window', () => {
+    const [first] = joined([
+      member([
+        { seq: 0, arrival: 0 },
+        { seq: 1, arrival: 100 },
+      ]),
+      member([{ seq: 1, arrival: 105 }]),
+    ]);
+    expect(first).toMatchObject({ seq: 0, arrived: 1, absent: [] });
+  });
+});
+
+it('communicators without an id are nobody’s', () => {
+  const untold = {
+    ...member([{ seq: 0, arrival: 0 }]),
+    communicators: [{ number: 7, commId: 0n, name: '', nRanks: 0 }],
+  };
+  expect(joinCollectives([untold, untold])).toEqual([]);
+});
+
+it('does not depend on the order of the files, but for their numbers', () => {
+  const row = fc.record({
+    seq: fc.nat(5),
+    arrival: fc.nat(1000),
+    lastOp: fc.integer({ min: 1000, max: 2000 }),
+  });
+  const rows = fc.uniqueArray(row, { selector: ({ seq }) => seq, maxLength: 6 });
+  const order = (a: Collective, b: Collective) => a.seq - b.seq;
+  fc.assert(
+    fc.property(fc.array(rows, { minLength: 1, maxLength: 4 }), (files) => {
+      const forth = [...joined(files.map((one) => member(one)))].sort(order);
+      const back = [...joined([...files].reverse().map((one) => member(one)))].sort(order);
+      const rename = (list: readonly number[]) => list.map((file) => files.length - 1 - file).sort();
+      expect(
+        back.map(({ absent, arrived, end, firstArrival, lastArrival }) => [
+          rename(absent),
+          arrived,
+          end,
+          firstArrival,
+          lastArrival,
+        ]),
+      ).toEqual(
+        forth.map(({ absent, arrived, end, firstArrival, lastArrival }) => [
+          [...absent].sort(),
+          arrived,
+          end,
+          firstArrival,
+          lastArrival,
+        ]),
+      );
+    }),
+  );
+});
