@@ -16,7 +16,7 @@ import { describe, expect, it } from 'vitest';
  */
 const LAYERS = table(`
   layer    | calls                                              | types of      | packages   | outside
-  base     |                                                    |               |            | no
+  base     |                                                    |               | @bokuweb/zstd-wasm | no
   format   | base                                               |               |            | no
   reader   | base format                                        |               |            | yes
   clocks   | base                                               | reader        |            | no

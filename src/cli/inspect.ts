@@ -6,8 +6,15 @@
 import { Command, InvalidArgumentError } from 'commander';
 
 import { RankFileError } from '../base/errors.js';
-import { describeRecord, findRankFiles, mergedRuns, openRankFile, summarize } from '../reader/index.js';
-import type { RankFile } from '../reader/types.js';
+import {
+  describeRecord,
+  type FileSummary,
+  findRankFiles,
+  mergedRuns,
+  type RankFileStream,
+  streamRankFile,
+  summarize,
+} from '../reader/index.js';
 import { ExitCode } from './exit.js';
 import { recordText, summaryText } from './inspect_text.js';
 import { printable } from './text.js';
@@ -44,23 +51,28 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
   let used = 0;
   let clean = found.problems.length === 0;
   for (const path of found.files) {
-    const file = openOrComplain(path);
-    if (file === null) {
+    const summary = summaryOrComplaint(path);
+    if (summary === null) {
       clean = false;
       continue;
     }
     if (options.json !== true && used > 0) await print('\n');
-    if (!(await show(file, options))) return ExitCode.ok;
+    if (!(await show(summary, options))) return ExitCode.ok;
     used++;
-    clean &&= file.problems.length === 0;
+    clean &&= summary.problems.length === 0;
   }
   if (used === 0) return ExitCode.noUsableInput;
   return options.strict === true && !clean ? ExitCode.problems : ExitCode.ok;
 }
 
-function openOrComplain(path: string): RankFile | null {
+function summaryOrComplaint(path: string): FileSummary | null {
   try {
-    return openRankFile(path);
+    const file = streamRankFile(path);
+    try {
+      return summarize(file);
+    } finally {
+      file.close();
+    }
   } catch (error) {
     if (!(error instanceof RankFileError)) throw error;
     complain(error.message);
@@ -73,18 +85,22 @@ function complain(words: string): void {
 }
 
 /** False when nobody reads on (`| head`). */
-async function show(file: RankFile, options: Options): Promise<boolean> {
-  const summary = summarize(file);
+async function show(summary: FileSummary, options: Options): Promise<boolean> {
   const facts = options.json === true ? jsonLine({ file: summary }) : summaryText(summary);
   if (!(await print(facts))) return false;
   if (options.records === undefined) return true;
-  const total = file.rings.reduce((sum, ring) => sum + ring.records.length, 0);
+  const total = summary.rings.reduce((sum, ring) => sum + ring.records, 0);
   const wanted = options.records === true ? total : options.records;
   if (options.json !== true && !(await print('\n'))) return false;
-  return showRecords(file, options, total - wanted);
+  const file = streamRankFile(summary.path);
+  try {
+    return await showRecords(file, options, total - wanted);
+  } finally {
+    file.close();
+  }
 }
 
-async function showRecords(file: RankFile, options: Options, skip: number): Promise<boolean> {
+async function showRecords(file: RankFileStream, options: Options, skip: number): Promise<boolean> {
   let seen = 0;
   let text = '';
   for (const run of mergedRuns(file))

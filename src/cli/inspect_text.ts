@@ -9,6 +9,7 @@ export function summaryText(file: FileSummary): string {
     ...facts(file),
     ...section('communicators', file.communicators.map(communicatorLine)),
     ...ringTable(file.rings),
+    ...section('chunks', file.rings.flatMap(chunkLine)),
     ...section('threads', file.leases.map(leaseLine)),
     ...section(
       'records',
@@ -44,6 +45,7 @@ function facts(file: FileSummary): string[] {
   if (recorder.eventsNow.join() !== recorder.events.join())
     rows.push(['events now', recorder.eventsNow.join(' ') || 'none']);
   if (recorder.sampleEvery > 1) rows.push(['sampling', `1 of ${recorder.sampleEvery} collectives`]);
+  if (file.chunks.count > 0) rows.push(['chunks', chunksText(file.chunks)]);
   if (recorder.placement !== 'in-file') rows.push(['rings', placementText(recorder)]);
   const lost = Object.entries(file.lost).filter(([, count]) => count > 0);
   if (lost.length > 0) rows.push(['not kept', lost.map(([what, count]) => `${what} ${count}`).join(', ')]);
@@ -84,6 +86,27 @@ function placementText(recorder: FileSummary['recorder']): string {
   return `${where}, ${copied}`;
 }
 
+function chunksText({
+  count,
+  compressed,
+  rawBytes,
+  storedBytes,
+  dropped,
+  missing,
+}: FileSummary['chunks']): string {
+  const parts = [`${count}, ${compressed} compressed, ${bytes(rawBytes)} of slots in ${bytes(storedBytes)}`];
+  if (dropped > 0) parts.push(`${dropped} older ones dropped (disk limit)`);
+  if (missing > 0) parts.push(`${missing} between them not found`);
+  return parts.join('; ');
+}
+
+/** "ring  0: 37 chunks, positions 1024 to 90112" */
+function chunkLine({ ring, chunks }: RingSummary): string[] {
+  return chunks === null
+    ? []
+    : [`ring ${number(ring, 2)}  ${chunks.count} chunks, positions ${chunks.from} to ${chunks.end}`];
+}
+
 function communicatorLine(c: FileSummary['communicators'][number]): string {
   const life = c.finalize === null ? `since ${at(c.init)}` : `${at(c.init)} to ${at(c.finalize)}`;
   const ranks = `rank ${c.rank} of ${c.nRanks} on ${c.nNodes} nodes`;
@@ -119,10 +142,14 @@ function ringTable(rings: readonly RingSummary[]): string[] {
   const line = (cells: readonly string[]): string =>
     cells.map((cell, i) => cell.padStart(widths[i] ?? 0)).join('  ');
   const notes = rings.flatMap((ring) => {
-    const { muted, nullCalls, ordinalsLost, tornSlots } = ring;
-    const counts = Object.entries({ muted, nullCalls, ordinalsLost, tornSlots }).filter(
-      ([, count]) => count > 0,
-    );
+    const { muted, nullCalls, ordinalsLost, tornSlots, lost } = ring;
+    const counts = Object.entries({
+      dropped: lost.dropped,
+      muted,
+      nullCalls,
+      ordinalsLost,
+      tornSlots,
+    }).filter(([, count]) => count > 0);
     return counts.length === 0
       ? []
       : [`ring ${ring.ring}: ${counts.map(([what, n]) => `${what} ${n}`).join(', ')}`];

@@ -52,6 +52,8 @@ function losses({ ranks }: MergeReport): string[] {
   const torn = sum((rank) => rank.lost.torn);
   const copy = sum((rank) => rank.lost.copy);
   const lines = [`lost: ${overwritten} slots overwritten in full rings, ${torn} torn`];
+  const dropped = sum((rank) => rank.lost.dropped);
+  if (dropped > 0) lines.push(`lost: ${dropped} slots dropped with the oldest chunks (disk limit)`);
   if (copy > 0) lines.push(`lost: ${copy} slots written while the files were being copied`);
   const before = sum((rank) => rank.beganBefore);
   if (before > 0)

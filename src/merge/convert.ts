@@ -13,7 +13,7 @@ import type { WorkEnd } from '../model/work_end.js';
 import { BlockWriter } from '../perfetto/block_writer.js';
 import type { BlockCounts } from '../perfetto/counts.js';
 import type { ProcessSpec } from '../perfetto/descriptors.js';
-import { mergedRuns, openRankFile } from '../reader/index.js';
+import { mergedRuns, type RankFileStream, streamRankFile } from '../reader/index.js';
 import { RankTracks, type DrawnRank } from '../tracks/rank_tracks.js';
 
 export interface ConvertJob {
@@ -59,7 +59,15 @@ export function convertFile(job: ConvertJob): ConvertResult {
 }
 
 function draw(job: ConvertJob, writer: BlockWriter): DrawnRank {
-  const file = openRankFile(job.path);
+  const file = streamRankFile(job.path);
+  try {
+    return drawFile(file, job, writer);
+  } finally {
+    file.close();
+  }
+}
+
+function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): DrawnRank {
   const tracks = new RankTracks(
     {
       sink: writer,
@@ -73,7 +81,7 @@ function draw(job: ConvertJob, writer: BlockWriter): DrawnRank {
   );
   const pairing = new Pairing(file, tracks);
   for (const run of mergedRuns(file)) pairing.run(run);
-  pairing.openFolds(file.folds);
+  pairing.openFolds(file.folds());
   return tracks.finish();
 }
 

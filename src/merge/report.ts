@@ -102,10 +102,11 @@ export function countTrace(blocks: readonly ConvertResult[], cluster: BlockCount
 }
 
 export function reportRank({ scan, rank }: RunMember, block: ConvertResult): RankReport {
-  const lost = { overwritten: 0, torn: 0, copy: 0 };
+  const lost = { overwritten: 0, dropped: 0, torn: 0, copy: 0 };
   let muted = 0;
   for (const ring of scan.rings) {
     lost.overwritten += ring.lost.overwritten;
+    lost.dropped += ring.lost.dropped;
     lost.torn += ring.lost.torn;
     lost.copy += ring.lost.copy;
     muted += ring.muted;

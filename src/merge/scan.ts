@@ -9,19 +9,20 @@ import { collectiveRows, type CollectiveRows } from '../model/collective_rows.js
 import { Pairing } from '../model/pairing.js';
 import type { GpuNs, Kernel, Op, Unplaced, Work, WorkListener } from '../model/types.js';
 import { WorkEnds, type WorkEnd } from '../model/work_end.js';
-import { mergedRuns, openRankFile } from '../reader/index.js';
+import { mergedRuns, type RankFileStream, streamRankFile } from '../reader/index.js';
 import type {
   ClockSample,
   Communicator,
+  FileFacts,
   Gap,
+  LossCause,
   Problem,
-  RankFile,
   RankFileHeader,
   RingClass,
 } from '../reader/types.js';
 
 /** Slots that are not in the file, by cause. */
-export type LostSlots = Readonly<Record<Gap['cause'], number>>;
+export type LostSlots = Readonly<Record<LossCause, number>>;
 
 export interface RingSummary {
   readonly ring: number;
@@ -69,26 +70,46 @@ export interface RankScan {
 }
 
 export function scanFile(path: string): RankScan {
-  const file = openRankFile(path);
+  const file = streamRankFile(path);
+  try {
+    return scanStream(file);
+  } finally {
+    file.close();
+  }
+}
+
+function scanStream(file: RankFileStream): RankScan {
   const collector = new Collector(file);
   const pairing = new Pairing(file, collector);
-  for (const run of mergedRuns(file)) pairing.run(run);
-  const rings = file.rings.map(summarizeRing);
-  const workEnds = collector.ends.finish(childWindowStart(file));
-  const lastTicks = file.rings.flatMap(({ records }) => [...records.tick.slice(-1)]);
+  const seen = new Map(file.rings.map(({ ring }) => [ring, { records: 0, lastTick: 0 as Ticks }]));
+  for (const run of mergedRuns(file)) {
+    pairing.run(run);
+    const ring = seen.get(run.ring)!;
+    ring.records += run.end - run.from;
+    ring.lastTick = run.records.tick[run.end - 1]! as Ticks;
+  }
+  const used = [...seen.values()].filter(({ records }) => records > 0);
+  const workEnds = collector.ends.finish(childrenKeptFrom(file));
   return {
-    path,
+    path: file.path,
     bytes: file.bytes,
     header: file.header,
     communicators: [...file.communicators.values()],
     heartbeat: file.heartbeat,
     clockSamples: [headerSample(file.header), ...file.clockSamples],
-    rings,
-    problems: file.problems,
+    rings: file.rings.map((ring) => ({
+      ring: ring.ring,
+      class: ring.class,
+      records: seen.get(ring.ring)!.records,
+      lost: countLost(ring.gaps),
+      folded: ring.folded,
+      muted: ring.muted,
+    })),
+    problems: file.problems(),
     unplaced: pairing.unplaced,
-    lastTick: lastTicks.length === 0 ? null : (Math.max(...lastTicks) as Ticks),
-    records: rings.reduce((sum, ring) => sum + ring.records, 0),
-    folded: rings.reduce((sum, ring) => sum + ring.folded, 0),
+    lastTick: used.length === 0 ? null : (Math.max(...used.map(({ lastTick }) => lastTick)) as Ticks),
+    records: used.reduce((sum, { records }) => sum + records, 0),
+    folded: file.rings.reduce((sum, ring) => sum + ring.folded, 0),
     workEnds,
     collectives: collectiveRows(collector.works, workEnds),
     openWork: collector.openWork(),
@@ -104,7 +125,7 @@ class Collector implements Partial<WorkListener> {
   readonly works: Work[] = [];
   private readonly nsPerTick: number;
 
-  constructor(file: RankFile) {
+  constructor(file: Pick<FileFacts, 'header'>) {
     this.nsPerTick = 1e9 / file.header.tickHz;
   }
 
@@ -153,25 +174,19 @@ class Collector implements Partial<WorkListener> {
   }
 }
 
-function summarizeRing(ring: RankFile['rings'][number]): RingSummary {
-  const lost = (cause: Gap['cause']): number =>
-    ring.gaps.filter((gap) => gap.cause === cause).reduce((sum, gap) => sum + gap.end - gap.from, 0);
-  return {
-    ring: ring.ring,
-    class: ring.class,
-    records: ring.records.length,
-    lost: { overwritten: lost('overwritten'), torn: lost('torn'), copy: lost('copy') },
-    folded: ring.folded,
-    muted: ring.muted,
-  };
+function countLost(gaps: readonly Gap[]): LostSlots {
+  const lost = { overwritten: 0, dropped: 0, torn: 0, copy: 0 };
+  for (const { cause, from, end } of gaps) lost[cause] += end - from;
+  return lost;
 }
 
-/** Before this, operations and kernels may have been overwritten while their collective was not. */
-function childWindowStart(file: RankFile): Ticks {
-  const starts = file.rings
-    .filter((ring) => ring.class === 'ops' && ring.gaps.some((gap) => gap.cause === 'overwritten'))
-    .map((ring) => ring.records.tick[0] ?? 0);
-  return Math.max(0, ...starts) as Ticks;
+/** Operations and kernels from before may be lost where their collective is not. */
+function childrenKeptFrom(file: RankFileStream): Ticks {
+  const ends = file.rings
+    .filter((ring) => ring.class === 'ops')
+    .flatMap((ring) => ring.gaps.filter(({ cause }) => cause === 'overwritten' || cause === 'dropped'))
+    .map(({ beforeTick }) => beforeTick ?? 0);
+  return ends.reduce<number>((latest, end) => Math.max(latest, end), 0) as Ticks;
 }
 
 function headerSample(header: RankFileHeader): ClockSample {

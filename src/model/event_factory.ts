@@ -6,7 +6,7 @@
 import { ticks, type Ticks } from '../base/time.js';
 import { Kind } from '../format/constants.js';
 import { EventType } from '../format/nccl.js';
-import type { Communicator, RankFile, RecordColumns } from '../reader/types.js';
+import type { Communicator, FileFacts, RecordColumns } from '../reader/types.js';
 import type { Event } from './event_table.js';
 import { hostFacts } from './host_facts.js';
 import type { KernelClock } from './kernel_clock.js';
@@ -53,7 +53,7 @@ export class EventFactory {
   private readonly ourPid: number;
 
   constructor(
-    private readonly file: RankFile,
+    private readonly file: Pick<FileFacts, 'header' | 'communicators' | 'strings'>,
     private readonly kernelClock: KernelClock,
     private readonly lookup: Lookup,
   ) {

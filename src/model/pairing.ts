@@ -8,7 +8,7 @@
 import { ticks, type Ticks } from '../base/time.js';
 import { Kind } from '../format/constants.js';
 import { tagBits } from '../format/handle.js';
-import type { OpenFold, RankFile, RecordColumns, Run } from '../reader/types.js';
+import type { FileFacts, OpenFold, RecordColumns, RingFacts, Run } from '../reader/types.js';
 import { EventFactory } from './event_factory.js';
 import { EventTable, type Event } from './event_table.js';
 import { KernelClock } from './kernel_clock.js';
@@ -36,6 +36,10 @@ import type { Ctrl, Op, Unplaced, Work, WorkListener } from './types.js';
 /** ProxyCtrl events of one thread that a fold may still speak of. */
 const RECENT_CTRL = 64;
 
+export interface PairedFile extends Pick<FileFacts, 'header' | 'communicators' | 'strings'> {
+  readonly rings: readonly Pick<RingFacts, 'ring' | 'class'>[];
+}
+
 export class Pairing {
   readonly unplaced: Unplaced = {
     beganBefore: 0,
@@ -52,20 +56,22 @@ export class Pairing {
   private readonly factory: EventFactory;
   private readonly tag17: number;
   private readonly recentCtrl = new Map<number, HandleKey[]>();
+  /** Position of each ring's first record; before it comes, all that others speak of is older. */
   private readonly windowStart = new Map<number, number>();
   private readonly stateFields: StateFields = { state: 0, value: null };
 
   constructor(
-    file: RankFile,
+    file: PairedFile,
     private readonly listener: Partial<WorkListener>,
   ) {
     this.tag17 = tagBits(file.header.tag);
     this.known = new EventTable(file.rings);
     this.factory = new EventFactory(file, this.kernelClock, (key) => this.known.get(key));
-    for (const ring of file.rings) this.windowStart.set(ring.ring, ring.records.position[0] ?? 0);
+    for (const { ring } of file.rings) this.windowStart.set(ring, Infinity);
   }
 
   run({ ring, records, from, end }: Run): void {
+    if (this.windowStart.get(ring) === Infinity) this.windowStart.set(ring, records.position[from]!);
     for (let i = from; i < end; i++) this.record(ring, records, i);
   }
 

@@ -3,8 +3,13 @@
  * alive. The reader's own types under the model's name, so that the layers above need not know the reader.
  */
 
-import type { Communicator, Gap, Lease, RankFile, Ring } from '../reader/types.js';
+import type { Communicator, FileFacts, Gap, Lease, Ring as WholeRing } from '../reader/types.js';
 
-export type { Communicator, Gap, Lease, Ring };
+export type { Communicator, Gap, Lease };
 
-export type Recording = Pick<RankFile, 'leases' | 'rings' | 'heartbeat' | 'header'>;
+/** `gaps`: complete when all records have been read. */
+export type Ring = Pick<WholeRing, 'ring' | 'class' | 'gaps'>;
+
+export interface Recording extends Pick<FileFacts, 'leases' | 'heartbeat' | 'header'> {
+  readonly rings: readonly Ring[];
+}

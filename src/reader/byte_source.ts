@@ -22,13 +22,27 @@ export function memorySource(path: string, content: Uint8Array): ByteSource {
   };
 }
 
-/** Opens `path` for the time of `use`. Whatever the system says against it becomes a RankFileError. */
-export function withFile<T>(path: string, use: (source: ByteSource) => T): T {
+export interface ClosableSource extends ByteSource {
+  /** Once. */
+  readonly close: () => void;
+}
+
+/** Whatever the system says against opening or reading `path` becomes a RankFileError. */
+export function openSource(path: string): ClosableSource {
   const file = openRegularFile(path);
-  try {
-    return use(fileSource(path, file));
-  } finally {
+  const close = (): void => {
     closeSync(file);
+  };
+  return { ...fileSource(path, file), close };
+}
+
+/** Opens `path` for the time of `use`. */
+export function withFile<T>(path: string, use: (source: ByteSource) => T): T {
+  const source = openSource(path);
+  try {
+    return use(source);
+  } finally {
+    source.close();
   }
 }
 

@@ -11,13 +11,7 @@ import type { Problems } from './problems.js';
 import type { OpenFold, RecordColumns } from './types.js';
 import { u64, wordAt } from './words.js';
 
-export function readFolds(
-  bytes: Uint8Array,
-  ring: number,
-  records: RecordColumns,
-  tickBase: bigint,
-  problems: Problems,
-): OpenFold[] {
+export function readFolds(bytes: Uint8Array, ring: number, tickBase: bigint, problems: Problems): OpenFold[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const folds: OpenFold[] = [];
   for (let at = 0; at + format.FOLD_BYTES <= bytes.length; at += format.FOLD_BYTES) {
@@ -39,10 +33,16 @@ export function readFolds(
       lastTick: ticks(Number(view.getBigUint64(at + format.FOLD.lastTick, true) - tickBase)),
     });
   }
-  return folds.length === 0 ? folds : withoutRecorded(folds, records, tickBase);
+  return folds;
 }
 
-function withoutRecorded(folds: readonly OpenFold[], records: RecordColumns, tickBase: bigint): OpenFold[] {
+/** Those of `folds`, all of one ring, for which there is no record among `records`. */
+export function withoutRecorded(
+  folds: readonly OpenFold[],
+  records: RecordColumns,
+  tickBase: bigint,
+): readonly OpenFold[] {
+  if (folds.length === 0) return folds;
   const recorded = new Set<string>();
   for (let row = 0; row < records.length; row++) {
     if (records.kind[row] !== format.Kind.Fold) continue;

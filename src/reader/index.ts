@@ -4,4 +4,5 @@ export { describeRecord, type DescribedRecord } from './describe.js';
 export { findRankFiles, type FoundFiles } from './find_files.js';
 export { mergedRuns } from './merged_runs.js';
 export { openRankFile, openRankFileHeader } from './rank_file.js';
+export { type RankFileStream, streamRankFile } from './rank_file_stream.js';
 export { type FileSummary, type RingSummary, summarize } from './summary.js';

@@ -2,24 +2,32 @@
  * All records of a file in one order: by tick, then ring, then position. Rows of a ring keep their order whatever
  * their ticks say (a shared ring's may step back a little): a row counts as no earlier than the row before it.
  *
- * Yields runs, stretches of rows of one ring with nothing of another ring in between. The *same* Run object is
- * yielded every time: use it before asking for the next, or copy it.
+ * Yields runs, stretches of rows of one ring with nothing of another ring in between; where a ring comes in segments, a
+ * run ends with its segment, and the order is the same however it is divided. The *same* Run object is yielded every
+ * time: use it before asking for the next, or copy it.
  */
 
-import type { RankFile, RecordColumns, Run } from './types.js';
+import type { RecordColumns, Ring, Run } from './types.js';
+
+/** A ring whose records come in segments; null when there are no more. */
+interface SegmentedRing {
+  readonly ring: number;
+  next(): RecordColumns | null;
+}
 
 interface Cursor {
+  readonly source: SegmentedRing;
   readonly ring: number;
-  readonly records: RecordColumns;
+  records: RecordColumns;
   row: number;
   /** The tick that `row` counts as. */
   tick: number;
 }
 
-export function* mergedRuns(file: Pick<RankFile, 'rings'>): Generator<Run, void, undefined> {
-  const cursors: Cursor[] = file.rings
-    .filter(({ records }) => records.length > 0)
-    .map(({ ring, records }) => ({ ring, records, row: 0, tick: records.tick[0]! }));
+export function* mergedRuns(file: {
+  readonly rings: readonly (SegmentedRing | Pick<Ring, 'ring' | 'records'>)[];
+}): Generator<Run, void, undefined> {
+  const cursors = file.rings.flatMap((ring) => cursorOf('next' in ring ? ring : inOneSegment(ring)));
   const first = cursors[0];
   if (first === undefined) return;
 
@@ -32,8 +40,35 @@ export function* mergedRuns(file: Pick<RankFile, 'rings'>): Generator<Run, void,
     advance(next, rival);
     run.end = next.row;
     yield run;
-    if (next.row === next.records.length) cursors.splice(cursors.indexOf(next), 1);
+    if (next.row === next.records.length && !toNextSegment(next)) cursors.splice(cursors.indexOf(next), 1);
   }
+}
+
+function cursorOf(source: SegmentedRing): Cursor[] {
+  const records = source.next();
+  return records === null ? [] : [{ source, ring: source.ring, records, row: 0, tick: records.tick[0]! }];
+}
+
+function inOneSegment({ ring, records }: Pick<Ring, 'ring' | 'records'>): SegmentedRing {
+  let rest: RecordColumns | null = records.length === 0 ? null : records;
+  return {
+    ring,
+    next: () => {
+      const records = rest;
+      rest = null;
+      return records;
+    },
+  };
+}
+
+/** False when there is none. */
+function toNextSegment(cursor: Cursor): boolean {
+  const records = cursor.source.next();
+  if (records === null) return false;
+  cursor.records = records;
+  cursor.row = 0;
+  cursor.tick = Math.max(cursor.tick, records.tick[0]!);
+  return true;
 }
 
 const isBefore = (a: Cursor, b: Cursor): boolean => a.tick < b.tick || (a.tick === b.tick && a.ring < b.ring);

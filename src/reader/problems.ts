@@ -9,6 +9,12 @@ export class Problems {
     if (count > 0) this.counts.set(what, (this.counts.get(what) ?? 0) + count);
   }
 
+  copy(): Problems {
+    const copy = new Problems();
+    for (const [what, count] of this.counts) copy.add(what, count);
+    return copy;
+  }
+
   list(): Problem[] {
     return [...this.counts].map(([what, count]) => ({ what, count }));
   }

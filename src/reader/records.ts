@@ -1,33 +1,81 @@
 /**
  * From checked slots to records in columns, in order of position. A record counts when all its parts are there, at
- * consecutive positions, with one kind and one count of parts, and no fewer than its kind needs. Whatever positions
- * no record covers, from 0 to the newest that is known, is a gap with its cause; so records plus gaps add up exactly.
+ * consecutive positions, with one kind and one count of parts, and no fewer than its kind needs. A ring comes in
+ * segments (chunk, chunk, ..., what is left in the ring), and a record may begin in one and end in the next: what is
+ * unfinished at the end of a segment is handed to the next.
  */
 
-import { type Ticks, ticks } from '../base/time.js';
-import { MAX_PARTS } from '../format/constants.js';
 import { MIN_PARTS } from '../format/layouts.js';
-import { type CheckedSlots, type Stretch, stretches } from './slots.js';
-import type { Gap, RecordColumns } from './types.js';
+import type { Stretch } from './slots.js';
+import type { RecordColumns } from './types.js';
+
+/** Positions [from, end) that no record covers; `row`: of the record behind it. */
+export interface Hole {
+  readonly from: number;
+  readonly end: number;
+  readonly row: number;
+}
+
+/** What one segment leaves for the next. */
+export interface Carry {
+  /** One past the newest record's last slot. */
+  readonly covered: number;
+  readonly open: OpenRecord | null;
+}
+
+export const NOTHING_CARRIED: Carry = { covered: 0, open: null };
+
+/** A record of which the first parts were there and the last are still to come. */
+interface OpenRecord {
+  readonly position: number;
+  readonly tick: number;
+  /** Of its first slot: kind:8 part:4 parts:4. */
+  readonly meta: number;
+  readonly word1Low: number;
+  readonly word1High: number;
+  readonly word2Low: number;
+  readonly word2High: number;
+  readonly extra: Uint32Array;
+}
 
 export interface AssembledRecords {
   readonly records: RecordColumns;
-  readonly gaps: readonly Gap[];
+  /** Those that end at a record of this segment. */
+  readonly holes: readonly Hole[];
+  readonly carry: Carry;
   /** Records by kind. */
   readonly kinds: Uint32Array;
-  /** Complete records with fewer slots than their kind needs; their positions are a gap. */
+  /** Complete records with fewer slots than their kind needs; their positions are a hole. */
   readonly tooShort: number;
   /** Records with a tick before the file's start. */
   readonly early: number;
 }
 
-export function assembleRecords(slots: CheckedSlots, head: number, tickBase: bigint): AssembledRecords {
-  const order = stretches(slots);
-  const assembler = new Assembler(slots, tickBase);
+/** `order`: the valid slots among `words` (eight per slot), by position, none before what was carried. */
+export function assembleRecords(
+  words: Uint32Array,
+  order: readonly Stretch[],
+  carry: Carry,
+  tickBase: bigint,
+): AssembledRecords {
+  const assembler = new Assembler(words, countParts(words, order), carry, tickBase);
   for (const stretch of order) assembler.take(stretch);
-  const last = order.at(-1);
-  const end = Math.max(head, last === undefined ? 0 : last.position + last.length);
-  return assembler.finish(end);
+  return assembler.finish();
+}
+
+interface PartCounts {
+  first: number;
+  later: number;
+}
+
+function countParts(words: Uint32Array, order: readonly Stretch[]): PartCounts {
+  let first = 0;
+  let all = 0;
+  for (const { index, length } of order) {
+    all += length;
+    for (let at = index * 8 + 6; at < (index + length) * 8; at += 8) if ((words[at]! & 0x0f00) === 0) first++;
+  }
+  return { first, later: all - first };
 }
 
 class Assembler {
@@ -41,14 +89,12 @@ class Assembler {
   private readonly extraStart: Uint32Array;
   private readonly extra: Uint32Array;
   private readonly kinds = new Uint32Array(256);
-  /** Positions [from, end) that no record covers. */
-  private readonly holes: { from: number; end: number; row: number }[] = [];
+  private readonly holes: Hole[] = [];
   private rows = 0;
   private extraUsed = 0;
   private tooShort = 0;
   private early = 0;
-  /** One past the newest record's last slot. */
-  private covered = 0;
+  private covered: number;
   /** The record being put together: the position of its next part, its parts still missing, its first slot's meta. */
   private expected = -1;
   private missing = 0;
@@ -57,10 +103,12 @@ class Assembler {
   private readonly baseHigh: number;
 
   constructor(
-    private readonly slots: CheckedSlots,
+    private readonly words: Uint32Array,
+    parts: PartCounts,
+    carry: Carry,
     tickBase: bigint,
   ) {
-    const rows = slots.firstParts;
+    const rows = parts.first + (carry.open === null ? 0 : 1);
     this.position = new Float64Array(rows);
     this.tick = new Float64Array(rows);
     this.kind = new Uint8Array(rows);
@@ -69,13 +117,15 @@ class Assembler {
     this.word2Low = new Uint32Array(rows);
     this.word2High = new Uint32Array(rows);
     this.extraStart = new Uint32Array(rows + 1);
-    this.extra = new Uint32Array(slots.laterParts * 6);
+    this.extra = new Uint32Array(parts.later * 6 + (carry.open?.extra.length ?? 0));
     this.baseLow = Number(BigInt.asUintN(32, tickBase));
     this.baseHigh = Number(BigInt.asUintN(32, tickBase >> 32n));
+    this.covered = carry.covered;
+    if (carry.open !== null) this.resume(carry.open);
   }
 
   take(stretch: Stretch): void {
-    const { words } = this.slots;
+    const { words } = this;
     let at = stretch.index * 8;
     for (let position = stretch.position; position < stretch.position + stretch.length; position++, at += 8) {
       const meta = words[at + 6]! & 0xffff;
@@ -93,7 +143,7 @@ class Assembler {
 
   /** Writes the row; it stands when `rows` moves past it. */
   private begin(at: number, position: number, meta: number): void {
-    const { words } = this.slots;
+    const { words } = this;
     const row = this.rows;
     const tick = (words[at + 1]! - this.baseHigh) * 0x1_0000_0000 + (words[at]! - this.baseLow);
     this.position[row] = position;
@@ -111,7 +161,7 @@ class Assembler {
   }
 
   private continue(at: number): void {
-    const { words } = this.slots;
+    const { words } = this;
     for (let i = 0; i < 6; i++) this.extra[this.extraUsed + i] = words[at + i]!;
     this.extraUsed += 6;
     this.expected++;
@@ -135,13 +185,40 @@ class Assembler {
     this.extraStart[row + 1] = this.extraUsed;
   }
 
-  finish(end: number): AssembledRecords {
-    if (end > this.covered) this.holes.push({ from: this.covered, end, row: this.rows });
-    const records = this.columns();
-    const gaps = this.holes.flatMap(({ from, end: holeEnd, row }) =>
-      gapsOf(this.slots, from, holeEnd, end, tickAt(records, row - 1), tickAt(records, row)),
-    );
-    return { records, gaps, kinds: this.kinds, tooShort: this.tooShort, early: this.early };
+  finish(): AssembledRecords {
+    const { holes, kinds, tooShort, early, covered } = this;
+    const open = this.missing > 0 ? this.suspended() : null;
+    return { records: this.columns(), holes, carry: { covered, open }, kinds, tooShort, early };
+  }
+
+  private suspended(): OpenRecord {
+    const row = this.rows;
+    return {
+      position: this.position[row]!,
+      tick: this.tick[row]!,
+      meta: this.openMeta,
+      word1Low: this.word1Low[row]!,
+      word1High: this.word1High[row]!,
+      word2Low: this.word2Low[row]!,
+      word2High: this.word2High[row]!,
+      extra: this.extra.slice(this.extraStart[row], this.extraUsed),
+    };
+  }
+
+  private resume(open: OpenRecord): void {
+    this.position[0] = open.position;
+    this.tick[0] = open.tick;
+    this.kind[0] = open.meta & 0xff;
+    this.word1Low[0] = open.word1Low;
+    this.word1High[0] = open.word1High;
+    this.word2Low[0] = open.word2Low;
+    this.word2High[0] = open.word2High;
+    this.extra.set(open.extra);
+    this.extraUsed = open.extra.length;
+    this.openMeta = open.meta;
+    const taken = 1 + open.extra.length / 6;
+    this.missing = (open.meta >>> 12) - taken;
+    this.expected = open.position + taken;
   }
 
   private columns(): RecordColumns {
@@ -165,41 +242,4 @@ class Assembler {
 /** A copy rather than a view, so that posting the columns to another thread does not carry the rest along. */
 function shrunk<T extends Float64Array | Uint32Array | Uint8Array>(column: T, length: number): T {
   return column.length === length ? column : (column.slice(0, length) as T);
-}
-
-const tickAt = (records: RecordColumns, row: number): Ticks | null =>
-  row >= 0 && row < records.length ? ticks(records.tick[row]!) : null;
-
-/**
- * A ring that has wrapped has lost everything older than one lap before its end, and up to two records more at that
- * edge: the oldest, cut by the newest, and what the producer was about to write over it. All that is 'overwritten'.
- */
-function gapsOf(
-  slots: CheckedSlots,
-  from: number,
-  end: number,
-  newest: number,
-  afterTick: Ticks | null,
-  beforeTick: Ticks | null,
-): Gap[] {
-  const window = newest - slots.capacity;
-  if (from === 0 && window > 0) {
-    if (end <= window + 2 * MAX_PARTS) return [{ from, end, cause: 'overwritten', afterTick, beforeTick }];
-    return [
-      { from, end: window, cause: 'overwritten', afterTick, beforeTick },
-      { from: window, end, cause: causeOf(slots, window, end), afterTick, beforeTick },
-    ];
-  }
-  return [{ from, end, cause: causeOf(slots, from, end), afterTick, beforeTick }];
-}
-
-/** 'copy' when every place holds something good of another lap: only a copy of a moving ring looks like that. */
-function causeOf(slots: CheckedSlots, from: number, end: number): Gap['cause'] {
-  let ofAnotherLap = false;
-  for (let position = Math.max(from, end - slots.capacity); position < end; position++) {
-    const there = slots.position[position % slots.capacity];
-    if (there === undefined || there < 0) return 'torn';
-    if (there !== position) ofAnotherLap = true;
-  }
-  return ofAnotherLap ? 'copy' : 'torn';
 }

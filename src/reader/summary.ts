@@ -8,18 +8,23 @@ import { tagBits } from '../format/handle.js';
 import { kindName } from '../format/layouts.js';
 import { eventTypeNames, stateName } from '../format/nccl.js';
 import { handleText } from './describe.js';
-import type { Gap, RankFile, Ring } from './types.js';
+import type { RankFileStream, StreamedRing } from './rank_file_stream.js';
+import type { FileFacts, Gap, LossCause } from './types.js';
 import { u64 } from './words.js';
 
 export type FileSummary = ReturnType<typeof summarize>;
 export type RingSummary = ReturnType<typeof summarizeRing>;
 
-export function summarize(file: RankFile) {
+/** Reads all records. */
+export function summarize(file: RankFileStream) {
   const { header } = file;
+  const kinds = new Map<number, number>();
+  const rings = file.rings.map((ring) => ({ ring, ...readRing(ring, kinds) }));
+  const folds = file.folds();
   const seconds = (tick: number): number => tick / header.tickHz;
-  const newestRecord = maxOf(file.rings.map(({ records }) => maxOf(records.tick)));
+  const newestRecord = maxOf(rings.map(({ newestTick }) => newestTick));
   const newestSample = maxOf(file.clockSamples.map(({ tick }) => tick));
-  const newestFold = maxOf(file.folds.map(({ lastTick }) => lastTick));
+  const newestFold = maxOf(folds.map(({ lastTick }) => lastTick));
   const secondsOrNull = (tick: number | null): number | null => (tick === null ? null : seconds(tick));
   return {
     version: 1,
@@ -64,9 +69,12 @@ export function summarize(file: RankFile) {
       end: secondsOrNull(lease.endTick),
       endPosition: lease.endPosition,
     })),
-    rings: file.rings.map((ring) => summarizeRing(ring, header.tickHz)),
-    kinds: countKinds(file.rings),
-    openFolds: file.folds.map((fold) => ({
+    chunks: file.chunks,
+    rings: rings.map(({ ring, ...read }) => summarizeRing(ring, read, header.tickHz)),
+    kinds: [...kinds]
+      .sort(([a], [b]) => a - b)
+      .map(([kind, count]) => ({ kind, name: kindName(kind), count })),
+    openFolds: folds.map((fold) => ({
       ring: fold.ring,
       handle: handleText(u64(fold.handleLow, fold.handleHigh), tagBits(header.tag)),
       state: fold.state === 'start' ? 'start' : stateName(fold.state),
@@ -80,11 +88,11 @@ export function summarize(file: RankFile) {
       threadsOverflowed: header.threadsOverflowed,
       ioErrors: header.ioErrors,
     },
-    problems: file.problems,
+    problems: file.problems(),
   };
 }
 
-function summarizeProcess({ header }: RankFile) {
+function summarizeProcess({ header }: FileFacts) {
   return {
     rank: header.rank,
     worldSize: header.worldSize,
@@ -102,7 +110,7 @@ function summarizeProcess({ header }: RankFile) {
   };
 }
 
-function summarizeRecorder({ header }: RankFile) {
+function summarizeRecorder({ header }: FileFacts) {
   return {
     version: header.recorderVersion,
     mode: header.mode,
@@ -119,28 +127,40 @@ function summarizeRecorder({ header }: RankFile) {
   };
 }
 
-function summarizeRing(ring: Ring, tickHz: number) {
-  const { records } = ring;
-  const last = records.length - 1;
-  const window =
-    last < 0
-      ? null
-      : {
-          fromPosition: records.position[0]!,
-          from: records.tick[0]! / tickHz,
-          lastPosition: records.position[last]!,
-          last: records.tick[last]! / tickHz,
-        };
+interface RecordsRead {
+  records: number;
+  window: { fromPosition: number; from: number; lastPosition: number; last: number } | null;
+  newestTick: number | null;
+}
+
+/** `window`: in ticks. Adds to `kinds`. */
+function readRing(ring: StreamedRing, kinds: Map<number, number>): RecordsRead {
+  const read: RecordsRead = { records: 0, window: null, newestTick: null };
+  for (let records = ring.next(); records !== null; records = ring.next()) {
+    const last = records.length - 1;
+    read.records += records.length;
+    read.window ??= { fromPosition: records.position[0]!, from: records.tick[0]!, lastPosition: 0, last: 0 };
+    read.window.lastPosition = records.position[last]!;
+    read.window.last = records.tick[last]!;
+    read.newestTick = maxOf([read.newestTick, maxOf(records.tick)]);
+    for (const kind of records.kind) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  }
+  return read;
+}
+
+function summarizeRing(ring: StreamedRing, { records, window }: RecordsRead, tickHz: number) {
   return {
     ring: ring.ring,
     class: ring.class,
     capacity: ring.capacity,
     head: ring.head,
-    records: records.length,
-    window,
+    records,
+    window: window && { ...window, from: window.from / tickHz, last: window.last / tickHz },
+    chunks: ring.chunks,
     /** In slots. */
     lost: {
       overwritten: slotsLost(ring.gaps, 'overwritten'),
+      dropped: slotsLost(ring.gaps, 'dropped'),
       torn: slotsLost(ring.gaps, 'torn'),
       copy: slotsLost(ring.gaps, 'copy'),
     },
@@ -152,17 +172,8 @@ function summarizeRing(ring: Ring, tickHz: number) {
   };
 }
 
-const slotsLost = (gaps: readonly Gap[], cause: Gap['cause']): number =>
+const slotsLost = (gaps: readonly Gap[], cause: LossCause): number =>
   gaps.filter((gap) => gap.cause === cause).reduce((sum, gap) => sum + gap.end - gap.from, 0);
-
-function countKinds(rings: readonly Ring[]) {
-  const counts = new Map<number, number>();
-  for (const { records } of rings)
-    for (const kind of records.kind) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  return [...counts]
-    .sort(([a], [b]) => a - b)
-    .map(([kind, count]) => ({ kind, name: kindName(kind), count }));
-}
 
 /** null of nothing; nulls count as absent. A loop, because columns are longer than an argument list may be. */
 function maxOf(values: Iterable<number | null>): number | null {

@@ -108,21 +108,26 @@ export interface Lease {
 
 export type RingClass = 'steps' | 'ops' | 'host' | 'overflow';
 
+export const LOSS_CAUSES = ['overwritten', 'dropped', 'torn', 'copy'] as const;
+export type LossCause = (typeof LOSS_CAUSES)[number];
+
 /** Positions [from, end) of a ring that the file does not hold. */
 export interface Gap {
   readonly from: number;
   readonly end: number;
   /**
-   * 'overwritten': before the window of a full ring. 'torn': slots that do not check out, or records cut in half.
-   * 'copy': the ring went on while it was being copied; the places hold good slots of other laps.
+   * 'overwritten': before the window of a full ring, or before the recorder came to put it into a chunk. 'dropped': with
+   * the oldest chunks, to stay within the disk limit. 'torn': slots and chunks that do not check out, or records cut in
+   * half. 'copy': the ring went on while it was being copied; the places hold good slots of other laps.
    */
-  readonly cause: 'overwritten' | 'torn' | 'copy';
+  readonly cause: LossCause;
   /** Ticks of the records around it; null at an edge of the ring. */
   readonly afterTick: Ticks | null;
   readonly beforeTick: Ticks | null;
 }
 
-export interface Ring {
+/** What is known of a ring before its records are read. */
+export interface RingFacts {
   /** Index in the file's directory: the ring number of handles. */
   readonly ring: number;
   readonly class: RingClass;
@@ -132,10 +137,36 @@ export interface Ring {
   readonly muted: number;
   readonly nullCalls: number;
   readonly ordinalsLost: number;
+  /** Slots in the ring itself that are neither empty nor valid. */
+  readonly tornSlots: number;
+  /** null: none of its positions are in a chunk. */
+  readonly chunks: RingChunks | null;
+}
+
+export interface Ring extends RingFacts {
   readonly records: RecordColumns;
   readonly gaps: readonly Gap[];
-  /** Slots that are neither empty nor valid. */
-  readonly tornSlots: number;
+}
+
+/** The chunks of one ring; their positions lie in [from, end). */
+export interface RingChunks {
+  readonly count: number;
+  readonly from: number;
+  readonly end: number;
+}
+
+/** All chunks of a file whose headers check out. */
+export interface ChunkFacts {
+  readonly count: number;
+  /** How many of them are compressed. */
+  readonly compressed: number;
+  readonly rawBytes: number;
+  /** As they are in the file. */
+  readonly storedBytes: number;
+  /** Older chunks that were dropped to stay within the disk limit. */
+  readonly dropped: number;
+  /** Chunks between others that cannot be found. */
+  readonly missing: number;
 }
 
 /** A repeat that was still going on when the file was last written. */
@@ -174,7 +205,8 @@ export interface Problem {
   readonly count: number;
 }
 
-export interface RankFile {
+/** All of a file but the records and what only they tell. */
+export interface FileFacts {
   readonly path: string;
   readonly bytes: number;
   readonly header: RankFileHeader;
@@ -187,6 +219,10 @@ export interface RankFile {
   readonly heartbeat: ClockSample | null;
   /** All samples, by tick, heartbeats included. */
   readonly clockSamples: readonly ClockSample[];
+  readonly chunks: ChunkFacts;
+}
+
+export interface RankFile extends FileFacts {
   readonly rings: readonly Ring[];
   readonly folds: readonly OpenFold[];
   readonly problems: readonly Problem[];

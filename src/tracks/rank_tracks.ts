@@ -58,7 +58,6 @@ export class RankTracks implements WorkListener {
     this.kernels = new KernelTracks(context, groups);
     this.proxyThreads = new ProxyThreadTracks(context);
     this.bytes = new ByteCounters(context, rateBinNs);
-    drawRecorder(context);
   }
 
   hostStart(span: HostSpan, at: Ticks): void {
@@ -124,6 +123,7 @@ export class RankTracks implements WorkListener {
     this.dueEnds.flush(Infinity);
     this.kernels.finish();
     this.bytes.finish();
+    drawRecorder(this.context);
     return { flows: this.flows.all(), suspectKernels: this.kernels.suspects, reordered: this.reordered };
   }
 

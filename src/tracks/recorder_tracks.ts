@@ -9,6 +9,7 @@ import { RANK_ORDER } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import type { TrackRef } from './sink.js';
 
+/** After the last record: only then all gaps are known. */
 export function drawRecorder(context: TrackContext): void {
   const { sink, file } = context;
   const parent = sink.describe({
@@ -25,6 +26,7 @@ export function drawRecorder(context: TrackContext): void {
 
 const GAP_NAME: Readonly<Record<Gap['cause'], string>> = {
   overwritten: 'overwritten',
+  dropped: 'dropped (disk limit)',
   torn: 'torn',
   copy: 'not in this copy',
 };
@@ -38,7 +40,7 @@ function drawGaps(context: TrackContext, parent: TrackRef, ring: Ring): void {
     parent,
     rank: 1 + ring.ring,
     description:
-      'Stretches whose records are not in the file: overwritten in the ring, torn, or written while the file was being copied.',
+      'Stretches whose records are not in the file: overwritten in the ring, dropped to stay within the disk limit, torn, or written while the file was being copied.',
   });
   for (const gap of ring.gaps) {
     const [from, to] = stretch(context, ring, gap);

@@ -8,8 +8,10 @@ import { crc32 } from '../../src/format/crc32.js';
 import { foldKey, handleValue, splitHandle, tagBits } from '../../src/format/handle.js';
 import { eventTypeNames, stateName } from '../../src/format/nccl.js';
 import { metaHigh, metaLow, slotCheck, word3High } from '../../src/format/slot.js';
-import { assembleRecords } from '../../src/reader/records.js';
-import { checkSlots } from '../../src/reader/slots.js';
+import { Sequences } from '../../src/reader/chunk_index.js';
+import { RingStream } from '../../src/reader/ring_stream.js';
+import { checkRing } from '../../src/reader/slots.js';
+import type { RingFacts } from '../../src/reader/types.js';
 import { tablesOf } from './contract_sources.js';
 
 const document = readFileSync(new URL('../../schemas/rank-file.md', import.meta.url), 'utf8');
@@ -53,7 +55,7 @@ describe('test vectors', () => {
       const [head = 0, stored = 0, position = 0] = row.map(Number);
       expect(position % 2 ** 24).toBe(stored);
       const slot = words(7n, 0n, 0n, word3([7n, 0n, 0n], Kind.Stop, 0, 1, position));
-      expect([...checkSlots(slot, 1, head).position]).toEqual([position]);
+      expect([...checkRing(slot, 1, head).position]).toEqual([position]);
     }
   });
 
@@ -87,12 +89,21 @@ describe('the worked examples', () => {
 
   it('of a ring: five records, one gap overwritten, one torn', () => {
     const slots = rows('Worked example: a ring').flatMap((row) => row.slice(1, 5).map(word));
-    const checked = checkSlots(words(...slots), 8, 10);
-    const { records, gaps } = assembleRecords(checked, 10, 0n);
+    const checked = checkRing(words(...slots), 8, 10);
+    const ring = new RingStream({
+      facts: { capacity: 8, head: 10 } as RingFacts,
+      slots: checked,
+      chunks: [],
+      sequences: new Sequences([]),
+      load: () => null,
+      tickBase: 0n,
+    });
+    const records = ring.next()!;
+    expect(ring.next()).toBeNull();
     expect([...records.position]).toEqual([5, 6, 8, 10, 11]);
     expect([...records.tick]).toEqual([500, 600, 800, 1000, 1100]);
     expect([...records.extra]).toEqual([77, 0, 0, 0, 0, 0, 78, 0, 0, 0, 0, 0]);
-    expect(gaps).toEqual([
+    expect(ring.gaps).toEqual([
       { from: 0, end: 5, cause: 'overwritten', afterTick: null, beforeTick: 500 },
       { from: 9, end: 10, cause: 'torn', afterTick: 800, beforeTick: 1000 },
     ]);

@@ -1,11 +1,18 @@
 /** One shape for what two readers say about a rank file, so that they can be compared: theirs in JSON, ours in types. */
 
 import { LAYOUTS } from '../../src/format/layouts.js';
-import type { Communicator, RankFile, RankFileHeader, Ring } from '../../src/reader/types.js';
+import type {
+  ChunkFacts,
+  Communicator,
+  LossCause,
+  RankFile,
+  RankFileHeader,
+  Ring,
+} from '../../src/reader/types.js';
 
 type Scalar = string | number | null;
 type Facts = Readonly<Record<string, Scalar>>;
-type Missing = Readonly<Record<'overwritten' | 'torn' | 'copy', number>>;
+type Missing = Readonly<Record<LossCause, number>>;
 
 export interface RankFileFacts {
   readonly header: Facts;
@@ -22,7 +29,9 @@ export interface RankFileFacts {
   /** Values of the header read as another. */
   readonly replaced: number;
   readonly leasesOfNoRing: number;
-  readonly hasChunks: boolean;
+  readonly chunks: ChunkFacts & { readonly ofNoRing: number };
+  /** Slots that two chunks have, payloads that cannot be used, slots missing in the others. */
+  readonly badChunks: readonly [inTwo: number, unusable: number, missing: number];
 }
 
 interface RingFacts {
@@ -34,12 +43,14 @@ interface RingFacts {
   readonly tornSlots: number;
   readonly unknownKinds: number;
   readonly missing: Missing;
+  /** Count, and the positions [from, end) between which they lie; or nothing. */
+  readonly chunks: readonly (readonly number[])[];
 }
 
 // -- theirs -------------------------------------------------------------------------------------------------------
 
 interface HeaderLine {
-  readonly header: Facts & {
+  readonly header: Record<string, Scalar | object> & {
     readonly heartbeat: Facts | null;
     readonly communicators: readonly Facts[];
     readonly strings: readonly { readonly id: number; readonly text: string }[];
@@ -48,7 +59,7 @@ interface HeaderLine {
     readonly unknown_areas: number;
     readonly replaced: number;
     readonly leases_of_no_ring: number;
-    readonly chunks_not_read: number;
+    readonly chunks: RankFileFacts['chunks'];
   };
 }
 
@@ -70,6 +81,10 @@ interface RingsLine {
     readonly torn_slots: number;
     readonly unknown_kinds: number;
     readonly missing: Missing;
+    readonly chunks: readonly (readonly number[])[];
+    readonly in_two_chunks: number;
+    readonly unusable_chunks: number;
+    readonly missing_in_chunks: number;
   }[];
 }
 
@@ -95,9 +110,11 @@ export function strangersFacts(lines: readonly StrangersLine[]): (RankFileFacts 
 }
 
 function strangersFile(first: HeaderLine, records: readonly RecordLine[], last: RingsLine): RankFileFacts {
-  const { heartbeat, communicators, strings, leases, ...header } = first.header;
+  const { heartbeat, communicators, strings, leases, chunks, ...header } = first.header;
+  const sum = (field: 'in_two_chunks' | 'unusable_chunks' | 'missing_in_chunks'): number =>
+    last.rings.reduce((total, ring) => total + ring[field], 0);
   return {
-    header: without(header, NOT_COMPARED),
+    header: without(header as Facts, NOT_COMPARED),
     heartbeat,
     communicators: communicators.map((communicator) => without(communicator, ['name_length'])),
     strings: strings.map(({ id, text }) => `${id} ${text}`).filter((line) => !line.endsWith(' ')),
@@ -108,7 +125,8 @@ function strangersFile(first: HeaderLine, records: readonly RecordLine[], last: 
     unknownAreas: header.unknown_areas,
     replaced: header.replaced,
     leasesOfNoRing: header.leases_of_no_ring,
-    hasChunks: header.chunks_not_read > 0,
+    chunks,
+    badChunks: [sum('in_two_chunks'), sum('unusable_chunks'), sum('missing_in_chunks')],
   };
 }
 
@@ -122,7 +140,6 @@ const NOT_COMPARED = [
   'unknown_areas',
   'replaced',
   'leases_of_no_ring',
-  'chunks_not_read',
 ];
 
 const strangersRing = (ring: RingsLine['rings'][number]): RingFacts => ({
@@ -134,6 +151,7 @@ const strangersRing = (ring: RingsLine['rings'][number]): RingFacts => ({
   tornSlots: ring.torn_slots,
   unknownKinds: ring.unknown_kinds,
   missing: ring.missing,
+  chunks: ring.chunks,
 });
 
 const without = (facts: Facts, names: readonly string[]): Facts =>
@@ -173,7 +191,12 @@ export function factsOf(file: RankFile): RankFileFacts {
     unknownAreas: problems(file, /^areas of unknown class/),
     replaced: problems(file, /^header: /),
     leasesOfNoRing: problems(file, /^leases of areas that are no rings/),
-    hasChunks: problems(file, /^stream-mode chunks/) > 0,
+    chunks: { ...file.chunks, ofNoRing: problems(file, /^chunks of areas that are no rings/) },
+    badChunks: [
+      problems(file, /^slots that stand in two chunks/),
+      problems(file, /^chunks .*, left out$/),
+      problems(file, /^slots of chunks that do not check out/),
+    ],
   };
 }
 
@@ -263,7 +286,7 @@ const wordsOf = (halves: readonly number[]): bigint[] =>
   );
 
 function ringOf(ring: Ring): RingFacts {
-  const missing = { overwritten: 0, torn: 0, copy: 0 };
+  const missing = { overwritten: 0, dropped: 0, torn: 0, copy: 0 };
   for (const { cause, from, end } of ring.gaps) missing[cause] += end - from;
   const known = ring.records.kind.filter(isKnown).length;
   return {
@@ -275,6 +298,7 @@ function ringOf(ring: Ring): RingFacts {
     tornSlots: ring.tornSlots,
     unknownKinds: ring.records.length - known,
     missing,
+    chunks: ring.chunks === null ? [] : [[ring.chunks.count, ring.chunks.from, ring.chunks.end]],
   };
 }
 

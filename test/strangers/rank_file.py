@@ -5,13 +5,14 @@ usage: python3 rank_file.py FILE...
 The first line is {"header": ...}, then follows one line for each record of each ring, in the order of (ring, position),
 and the last line is {"rings": [...]}. Of a file that may not be used there is one line, {"unusable": why}. Several
 files are printed one after the other. Numbers of 64 bits are printed as text, positions and counts as numbers. What lies
-in chunks and in fold entries is not read; how many chunks there are is said.
+in fold entries is not read. Compressed chunks need the program zstd.
 
 Changed since, by one who knew the project's own reader, where that text became more precise, and there only.
 """
 
 import json
 import struct
+import subprocess
 import sys
 import zlib
 from collections import namedtuple
@@ -72,6 +73,11 @@ Area = namedtuple('Area', 'index area_class capacity live folds slots fold_capac
 Slot = namedtuple('Slot', 'kind part parts words')
 Record = namedtuple('Record', 'position kind words parts')
 Slots = namedtuple('Slots', 'head newest valid index_valid torn')
+Chunk = namedtuple('Chunk', 'area codec first end sequence raw_bytes stored_bytes crc at')
+# The positions that a chunk of a ring has: [begin, end).
+Range = namedtuple('Range', 'begin end chunk')
+# Of one ring with its chunks: what counts, by position.
+Union = namedtuple('Union', 'valid newest ranges not_given unusable missing')
 
 
 class Unusable(Exception):
@@ -280,12 +286,67 @@ def classify_gap(begin, end, slots, capacity):
     yield gap_cause(begin, end, slots, capacity), end - begin
 
 
-def missing_positions(slots, records, capacity):
-    missing = {'overwritten': 0, 'torn': 0, 'copy': 0}
+def ring_pieces(begin, end, slots, capacity, dropped):
+    """The pieces of a gap of a ring without chunks."""
+    for cause, positions in classify_gap(begin, end, slots, capacity):
+        yield 'dropped' if dropped and cause == 'overwritten' else cause, positions
+
+
+def between_cause(before, behind, sequences):
+    if before is None and min(sequences) > 0:
+        return 'dropped'
+    first = before.chunk.sequence + 1 if before else 0
+    return 'overwritten' if all(n in sequences for n in range(first, behind.chunk.sequence)) else 'torn'
+
+
+def chunk_pieces(begin, end, union, sequences):
+    """The pieces of a gap before chunks end; None for nothing but parts of records."""
+    before = None
+    for span in union.ranges:
+        if begin < min(end, span.begin):
+            yield between_cause(before, span, sequences), min(end, span.begin) - begin
+            begin = min(end, span.begin)
+        if begin < min(end, span.end):
+            last = min(end, span.end)
+            torn = any(position not in union.valid for position in range(begin, last))
+            yield 'torn' if torn else None, last - begin
+            begin = last
+        before = span
+
+
+def all_pieces(begin, end, slots, union, capacity, sequences):
+    if not union.ranges:
+        dropped = bool(sequences) and min(sequences) > 0
+        return list(ring_pieces(begin, end, slots, capacity, dropped))
+    chunks_end = union.ranges[-1].end
+    pieces = list(chunk_pieces(begin, end, union, sequences))
+    if end > chunks_end:
+        # Told as positions from chunks end on, the rules are those of a ring without chunks.
+        rest = max(begin, chunks_end)
+        window = union.newest - capacity
+        if rest == chunks_end and window > rest:
+            cut = end if end <= window + OVERWRITTEN_SLACK else window
+            pieces.append(('overwritten', cut - rest))
+            rest = cut
+        if rest < end:
+            pieces.append((gap_cause(rest, end, slots, capacity), end - rest))
+    return pieces
+
+
+def with_causes(pieces):
+    causes = [cause for cause, _ in pieces]
+    for i, (cause, positions) in enumerate(pieces):
+        behind = next((c for c in causes[i:] if c), None)
+        ahead = next((c for c in reversed(causes[:i]) if c), None)
+        yield cause or behind or ahead or 'torn', positions
+
+
+def missing_positions(slots, union, records, capacity, sequences):
+    missing = {'overwritten': 0, 'dropped': 0, 'torn': 0, 'copy': 0}
     at = 0
-    for position, parts in [(record.position, record.parts) for record in records] + [(slots.newest, 0)]:
+    for position, parts in [(record.position, record.parts) for record in records] + [(union.newest, 0)]:
         if position > at:
-            for cause, positions in classify_gap(at, position, slots, capacity):
+            for cause, positions in with_causes(all_pieces(at, position, slots, union, capacity, sequences)):
                 missing[cause] += positions
         at = position + parts
     return missing
@@ -377,15 +438,21 @@ def read_tables(data, areas):
 # Chunks
 
 
-def chunk_bytes(data, at):
-    """Bytes of the chunk at an offset with its header; 0 if none stands there."""
+def chunk_at(data, at):
+    """The chunk whose header stands at an offset, or None."""
     raw = data[at : at + CHUNK_HEADER_BYTES]
     if len(raw) < CHUNK_HEADER_BYTES or field(raw, 0, 'I') != CHUNK_MAGIC:
-        return 0
-    first, end, raw_bytes, stored = field(raw, 8, 'Q'), field(raw, 16, 'Q'), field(raw, 48, 'I'), field(raw, 52, 'I')
-    size = CHUNK_HEADER_BYTES + stored
-    fits = raw_bytes <= MAX_CHUNK_RAW_BYTES and (end - first) * SLOT_BYTES == raw_bytes and at + size <= len(data)
-    return size if fits and zlib.crc32(raw[:60] + bytes(4)) == field(raw, 60, 'I') else 0
+        return None
+    codec, area, first, end, _, _, sequence, raw_bytes, stored, crc = struct.unpack_from('<HHQQQQQIII', raw, 4)
+    fits = (
+        first <= end <= POSITION_LIMIT
+        and (end - first) * SLOT_BYTES == raw_bytes <= MAX_CHUNK_RAW_BYTES
+        and sequence < COUNT_LIMIT
+        and at + CHUNK_HEADER_BYTES + stored <= len(data)
+        and zlib.crc32(raw[:60] + bytes(4)) == field(raw, 60, 'I')
+    )
+    payload = at + CHUNK_HEADER_BYTES
+    return Chunk(area, codec, first, end, sequence, raw_bytes, stored, crc, payload) if fits else None
 
 
 def aligned(at):
@@ -393,16 +460,80 @@ def aligned(at):
     return -(-at // CHUNK_ALIGNMENT) * CHUNK_ALIGNMENT
 
 
-def count_chunks(data):
+def find_chunks(data):
     begin, offset = field(data, 2080, 'Q'), field(data, 40, 'Q')
     if offset == 0:
-        return 0
-    chunks, at = 0, begin if begin == aligned(begin) and offset <= begin < len(data) else aligned(offset)
+        return
+    at = begin if begin == aligned(begin) and offset <= begin < len(data) else aligned(offset)
     while at < len(data):
-        size = chunk_bytes(data, at)
-        chunks += size > 0
-        at = aligned(at + max(size, 1))
-    return chunks
+        chunk = chunk_at(data, at)
+        if chunk:
+            yield chunk
+        at = aligned(chunk.at + chunk.stored_bytes if chunk else at + 1)
+
+
+def ranges_of(chunks):
+    """Which positions each chunk of a ring has, and how many it does not get."""
+    ranges, not_given, covered = [], 0, 0
+    for chunk in sorted(chunks, key=lambda chunk: (chunk.first, chunk.sequence, chunk.at)):
+        begin = max(chunk.first, covered)
+        not_given += min(begin, chunk.end) - chunk.first
+        if begin < chunk.end:
+            ranges.append(Range(begin, chunk.end, chunk))
+            covered = chunk.end
+    return ranges, not_given
+
+
+def stated_size(frame):
+    """The content size in the header of a Zstandard frame without a dictionary (RFC 8878), or None."""
+    if len(frame) < 5 or frame[:4] != bytes.fromhex('28B52FFD') or frame[4] & 3:
+        return None
+    single = frame[4] >> 5 & 1
+    size_bytes = (single, 2, 4, 8)[frame[4] >> 6]
+    raw = frame[6 - single :][:size_bytes]
+    if size_bytes == 0 or len(raw) < size_bytes:
+        return None
+    return int.from_bytes(raw, 'little') + (256 if size_bytes == 2 else 0)
+
+
+def unpacked(data, chunk):
+    stored = data[chunk.at : chunk.at + chunk.stored_bytes]
+    if zlib.crc32(stored) != chunk.crc:
+        return None
+    if chunk.codec == 1 and stated_size(stored) == chunk.raw_bytes:
+        run = subprocess.run(['zstd', '-dcq'], input=stored, capture_output=True)
+        raw = run.stdout if run.returncode == 0 else b''
+    else:
+        raw = stored if chunk.codec == 0 else b''
+    return raw if len(raw) == chunk.raw_bytes else None
+
+
+def chunk_slots(data, span):
+    """{position: slot} of what is valid in a chunk; None if its payload cannot be used."""
+    raw = unpacked(data, span.chunk)
+    if raw is None:
+        return None
+    valid = {}
+    for position, words in enumerate(struct.iter_unpack('<4Q', raw), span.chunk.first):
+        # Told as the head, a position is the nearest to itself; and every slot is a ring of one.
+        proved = prove(words, 0, 1, position)
+        if proved and proved[0] == position and span.begin <= position < span.end:
+            valid[position] = proved[1]
+    return valid
+
+
+def join_chunks(data, slots, chunks):
+    ranges, not_given = ranges_of(chunks)
+    valid, unusable, missing = dict(slots.valid), 0, 0
+    for span in ranges:
+        found = chunk_slots(data, span)
+        if found is None:
+            unusable += 1
+        else:
+            valid.update(found)
+            missing += span.end - span.begin - len(found)
+    newest = max(slots.newest, ranges[-1].end if ranges else 0)
+    return Union(valid, newest, ranges, not_given, unusable, missing)
 
 
 # The output
@@ -417,29 +548,47 @@ def fewest_parts(kind):
     return TABLE_KINDS[kind][-1] if kind in TABLE_KINDS else RING_KINDS.get(kind, 1)
 
 
-def read_ring(data, area):
+def read_ring(data, area, chunks):
     """Yields a line for each record; the last of what it yields is the summary of the ring."""
     slots = read_slots(data, area)
-    whole = list(whole_records(slots.valid))
+    union = join_chunks(data, slots, [chunk for chunk in chunks if chunk.area == area.index])
+    whole = list(whole_records(union.valid))
     covering = [record for record in whole if record.parts >= fewest_parts(record.kind)]
     records = [record for record in covering if record.kind in RING_KINDS]
+    sequences = {chunk.sequence for chunk in chunks}
     yield from (record_line(area.index, record) for record in records)
     yield {
         'ring': area.index, 'class': RINGS[area.area_class], 'capacity': area.capacity, 'head': slots.head,
-        'newest': slots.newest, 'records': len(records), 'torn_slots': slots.torn,
-        'incomplete_slots': len(slots.valid) - sum(record.parts for record in whole),
+        'newest': union.newest, 'records': len(records), 'torn_slots': slots.torn,
+        'incomplete_slots': len(union.valid) - sum(record.parts for record in whole),
         'too_short': len(whole) - len(covering), 'unknown_kinds': len(covering) - len(records),
-        'missing': missing_positions(slots, covering, area.capacity),
+        'missing': missing_positions(slots, union, covering, area.capacity, sequences),
+        'chunks': [[len(union.ranges), union.ranges[0].begin, union.ranges[-1].end]] if union.ranges else [],
+        'in_two_chunks': union.not_given, 'unusable_chunks': union.unusable, 'missing_in_chunks': union.missing,
+    }  # fmt: skip
+
+
+def count_chunks(chunks, rings):
+    sequences = {chunk.sequence for chunk in chunks}
+    lowest = min(sequences, default=0)
+    return {
+        'count': len(chunks), 'compressed': sum(chunk.codec == 1 for chunk in chunks),
+        'rawBytes': sum(chunk.raw_bytes for chunk in chunks), 'storedBytes': sum(chunk.stored_bytes for chunk in chunks),
+        'dropped': lowest, 'missing': max(sequences, default=-1) + 1 - lowest - len(sequences),
+        'ofNoRing': sum(chunk.area not in rings for chunk in chunks),
     }  # fmt: skip
 
 
 def read_file(data):
     check_header(data)
     areas, left_out = read_directory(data)
-    yield {'header': {**read_header(data), **read_tables(data, areas), **left_out, 'chunks_not_read': count_chunks(data)}}
+    rings = [area for area in areas if area.area_class in RINGS]
+    chunks = list(find_chunks(data))
+    counts = count_chunks(chunks, {area.index for area in rings})
+    yield {'header': {**read_header(data), **read_tables(data, areas), **left_out, 'chunks': counts}}
     summaries = []
-    for area in [area for area in areas if area.area_class in RINGS]:
-        *lines, summary = read_ring(data, area)
+    for area in rings:
+        *lines, summary = read_ring(data, area, chunks)
         yield from lines
         summaries.append(summary)
     yield {'rings': summaries}

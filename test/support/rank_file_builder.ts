@@ -14,6 +14,7 @@
 
 import { writeFileSync } from 'node:fs';
 
+import { compressFrame } from '../../src/base/zstd.js';
 import * as format from '../../src/format/constants.js';
 import { crc32 } from '../../src/format/crc32.js';
 import { RingBuilder, SlotArea, type RingOptions } from './ring_builder.js';
@@ -89,6 +90,8 @@ export class RankFileBuilder {
   readonly pid: number;
   private readonly rings: RingBuilder[] = [];
   private readonly more: ExtraArea[] = [];
+  /** Header and payload of each; where one was dropped there is a hole of its size. */
+  private readonly chunks: (Uint8Array | { readonly hole: number })[] = [];
   private readonly communicators = new SlotArea(format.COMMUNICATOR_SLOTS * 2, 'grows');
   private readonly strings = new SlotArea(format.STRING_SLOTS * 4, 'grows');
   private readonly leases = new SlotArea(format.LEASE_SLOTS * 2, 'grows');
@@ -199,6 +202,46 @@ export class RankFileBuilder {
     return this;
   }
 
+  /** The next chunk, of slots as they lay in a ring; RingBuilder.drain makes them. */
+  chunk(ring: number, firstPosition: number, slots: Uint8Array, codec: 'raw' | 'zstd' = 'raw'): this {
+    const payload = codec === 'zstd' ? compressFrame(slots) : slots;
+    const bytes = new Uint8Array(format.CHUNK_HEADER_BYTES + payload.length);
+    bytes.set(payload, format.CHUNK_HEADER_BYTES);
+    const view = new DataView(bytes.buffer);
+    const C = format.CHUNK_HEADER;
+    view.setUint32(C.magic, format.CHUNK_MAGIC, true);
+    view.setUint16(C.codec, codec === 'zstd' ? format.Codec.Zstd : format.Codec.Raw, true);
+    view.setUint16(C.area, ring, true);
+    view.setBigUint64(C.firstPosition, BigInt(firstPosition), true);
+    view.setBigUint64(C.endPosition, BigInt(firstPosition + slots.length / format.SLOT_BYTES), true);
+    view.setBigUint64(C.sequence, BigInt(this.chunks.length), true);
+    view.setUint32(C.rawBytes, slots.length, true);
+    view.setUint32(C.storedBytes, payload.length, true);
+    view.setUint32(C.payloadCrc, crc32(payload), true);
+    view.setUint32(C.headerCrc, crc32(bytes.subarray(0, format.CHUNK_HEADER_BYTES)), true);
+    this.chunks.push(bytes);
+    return this;
+  }
+
+  /** Punches the oldest chunks out, until `keep` are left. */
+  dropChunks(keep: number): this {
+    for (let i = 0; i < this.chunks.length - keep; i++) {
+      const chunk = this.chunks[i]!;
+      if (chunk instanceof Uint8Array) this.chunks[i] = { hole: chunk.length };
+    }
+    return this;
+  }
+
+  /** Where the header of each chunk lies in the file, dropped ones included. */
+  chunkOffsets(): number[] {
+    let at = this.placeAreas().end;
+    return this.chunks.map((chunk) => {
+      const offset = at;
+      at += align('hole' in chunk ? chunk.hole : chunk.length, format.CHUNK_ALIGNMENT);
+      return offset;
+    });
+  }
+
   private sampleWords(tick: number, sample: SampleOptions): bigint[] {
     const elapsed = BigInt(Math.round((tick * 1e9) / this.tickHz()));
     const monotonic = sample.monotonic ?? this.startMonotonic() + elapsed;
@@ -229,6 +272,27 @@ export class RankFileBuilder {
   }
 
   build(): Uint8Array {
+    const { areas, end } = this.placeAreas();
+    const offsets = this.chunkOffsets();
+    const kept = this.chunks.flatMap((chunk, i) =>
+      chunk instanceof Uint8Array ? [{ at: offsets[i]!, chunk }] : [],
+    );
+    const newest = kept.at(-1);
+    const bytes = new Uint8Array(newest === undefined ? end : newest.at + newest.chunk.length);
+    const view = new DataView(bytes.buffer);
+    areas.forEach((area, index) => {
+      writeEntry(view, format.HEADER_BYTES + index * format.AREA_ENTRY_BYTES, area);
+      area.area.copyTo(bytes, area.liveOffset, area.slotsOffset);
+    });
+    for (const ring of this.rings) ring.copyFoldsTo(bytes, areas[ring.number]!.foldsOffset);
+    for (const { at, chunk } of kept) bytes.set(chunk, at);
+    this.writeHeader(bytes, view, areas.length, end);
+    view.setBigUint64(H.chunksBegin, BigInt(kept[0]?.at ?? 0), true);
+    view.setBigUint64(H.chunksEnd, BigInt(newest === undefined ? 0 : bytes.length), true);
+    return bytes;
+  }
+
+  private placeAreas(): { areas: PlacedArea[]; end: number } {
     const areas = [
       ...this.rings.map((ring) => ({
         areaClass: ring.areaClass,
@@ -250,18 +314,10 @@ export class RankFileBuilder {
       end = align(slotsOffset + area.area.capacity * format.SLOT_BYTES, format.AREA_ALIGNMENT);
       return { ...area, liveOffset, foldsOffset, slotsOffset };
     });
-    const bytes = new Uint8Array(align(end, format.CHUNK_ALIGNMENT));
-    const view = new DataView(bytes.buffer);
-    placed.forEach((area, index) => {
-      writeEntry(view, format.HEADER_BYTES + index * format.AREA_ENTRY_BYTES, area);
-      area.area.copyTo(bytes, area.liveOffset, area.slotsOffset);
-    });
-    for (const ring of this.rings) ring.copyFoldsTo(bytes, placed[ring.number]!.foldsOffset);
-    this.writeHeader(bytes, view, areas.length);
-    return bytes;
+    return { areas: placed, end: align(end, format.CHUNK_ALIGNMENT) };
   }
 
-  private writeHeader(bytes: Uint8Array, view: DataView, areaCount: number): void {
+  private writeHeader(bytes: Uint8Array, view: DataView, areaCount: number, chunksOffset: number): void {
     const { options } = this;
     const u32 = (offset: number, value: number): void => {
       view.setUint32(offset, value >>> 0, true);
@@ -277,7 +333,7 @@ export class RankFileBuilder {
     u32(H.slotBytes, format.SLOT_BYTES);
     u32(H.areaCount, areaCount);
     u64(H.directoryOffset, format.HEADER_BYTES);
-    u64(H.chunksOffset, bytes.length);
+    u64(H.chunksOffset, chunksOffset);
     u64(H.tag, this.tag);
     bytes.set(Buffer.from(options.bootId ?? '00112233445566778899aabbccddeeff', 'hex'), H.bootId);
     u64(H.pidNamespace, options.pidNamespace ?? 4_026_531_836n);

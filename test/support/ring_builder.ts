@@ -1,6 +1,7 @@
 /**
  * Rings for RankFileBuilder: one helper per kind of record. Starts return the handle that NCCL would carry; all
- * else returns the ring, so that calls chain. Damage on request: torn slots, a head that is behind.
+ * else returns the ring, so that calls chain. Damage on request: torn slots, a head that is behind. `drain` plays the
+ * recorder of stream mode: it copies what is in the ring now into a chunk.
  */
 
 import * as format from '../../src/format/constants.js';
@@ -73,6 +74,17 @@ export class SlotArea {
   tear(position: number, word = 1, value?: bigint): void {
     const at = (position % this.capacity) * 4 + word;
     this.slots[at] = value ?? BigInt.asUintN(64, ~this.slots[at]!);
+  }
+
+  /** What lies now where positions [from, end) belong. */
+  bytesAt(from: number, end: number): Uint8Array {
+    const bytes = new Uint8Array((end - from) * format.SLOT_BYTES);
+    const slots = new Uint8Array(this.slots.buffer);
+    for (let position = from; position < end; position++) {
+      const at = (position % this.capacity) * format.SLOT_BYTES;
+      bytes.set(slots.subarray(at, at + format.SLOT_BYTES), (position - from) * format.SLOT_BYTES);
+    }
+    return bytes;
   }
 
   copyTo(file: Uint8Array, liveOffset: number, slotsOffset: number): void {
@@ -178,8 +190,17 @@ export interface StartCeColl extends StartOptions, Named {
   readonly userTag?: bigint;
 }
 
+export interface DrainOptions {
+  /** Positions [from, to) go into the chunk; default: from where the last one ended, to the head. */
+  readonly from?: number;
+  readonly to?: number;
+  readonly codec?: 'raw' | 'zstd';
+}
+
 export class RingBuilder {
   readonly area: SlotArea;
+  /** One past the newest slot that was put into a chunk. */
+  drainedTo = 0;
   readonly areaClass: number;
   readonly foldCapacity: number;
   private readonly folds: (readonly [handle: bigint, lastTick: bigint, control: bigint])[] = [];
@@ -194,6 +215,7 @@ export class RingBuilder {
     this.areaClass = ['steps', 'ops', 'host', 'overflow'].indexOf(ringClass) + 1;
     this.area = new SlotArea(capacity, 'wraps');
     this.area.head = options.startAt ?? 0;
+    this.drainedTo = this.area.head;
     this.foldCapacity = options.foldCapacity ?? 4;
   }
 
@@ -425,6 +447,13 @@ export class RingBuilder {
 
   staleHead(by: number): this {
     this.area.stale = by;
+    return this;
+  }
+
+  drain(options: DrainOptions = {}): this {
+    const { from = this.drainedTo, to = this.head } = options;
+    this.file.chunk(this.number, from, this.area.bytesAt(from, to), options.codec ?? 'raw');
+    this.drainedTo = to;
     return this;
   }
 

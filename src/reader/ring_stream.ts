@@ -1,0 +1,150 @@
+/**
+ * The records of one ring, segment by segment in order of position: what stands in the ring before and between its
+ * chunks, chunk by chunk, then the rest of the ring. Beside the ring's own slots one chunk is in memory at a time.
+ */
+
+import { type Ticks, ticks } from '../base/time.js';
+import type { RingChunk, Sequences } from './chunk_index.js';
+import { type ChunkSlots, GapFinder } from './gaps.js';
+import { type AssembledRecords, assembleRecords, type Hole, NOTHING_CARRIED } from './records.js';
+import { type CheckedSlots, checkChunk, clipped, type Stretch, stretches } from './slots.js';
+import type { Gap, RecordColumns, RingFacts } from './types.js';
+
+/** What is there of a ring before its records are read. */
+export interface RingParts {
+  readonly facts: RingFacts;
+  /** The ring's own slots. */
+  readonly slots: CheckedSlots;
+  readonly chunks: readonly RingChunk[];
+  readonly sequences: Sequences;
+  /** Eight words per slot; null if the chunk cannot be used. */
+  readonly load: (chunk: RingChunk) => Uint32Array | null;
+  readonly tickBase: bigint;
+}
+
+/** What was counted on the way; complete when `next` has returned null. */
+export interface RingCounts {
+  readonly kinds: Uint32Array;
+  tooShort: number;
+  early: number;
+  /** Of chunks: slots that do not check out at their position. */
+  badSlots: number;
+}
+
+export class RingStream {
+  readonly gaps: Gap[] = [];
+  readonly counts: RingCounts = { kinds: new Uint32Array(256), tooShort: 0, early: 0, badSlots: 0 };
+  private readonly inRing: Stretch[];
+  private readonly newest: number;
+  private readonly finder: GapFinder;
+  private readonly segments: Generator<RecordColumns, void, undefined>;
+  private carry = NOTHING_CARRIED;
+  /** Of the newest record; null before the first. */
+  private lastTick: Ticks | null = null;
+
+  constructor(private readonly parts: RingParts) {
+    const { facts, slots, chunks, sequences } = parts;
+    this.inRing = stretches(slots);
+    const last = this.inRing.at(-1);
+    this.newest = Math.max(
+      facts.head,
+      last === undefined ? 0 : last.position + last.length,
+      chunks.at(-1)?.end ?? 0,
+    );
+    this.finder = new GapFinder(slots, facts.capacity, chunks, sequences, this.newest);
+    this.segments = this.read();
+  }
+
+  get facts(): RingFacts {
+    return this.parts.facts;
+  }
+
+  /** The next records, at least one; null when there are no more, and the gaps are complete. */
+  next(): RecordColumns | null {
+    const { done, value } = this.segments.next();
+    return done === true ? null : value;
+  }
+
+  private *read(): Generator<RecordColumns, void, undefined> {
+    let at = 0;
+    for (const chunk of this.parts.chunks) {
+      yield* this.ofRing(at, chunk.from);
+      yield* this.ofChunk(chunk);
+      at = chunk.end;
+    }
+    yield* this.ofRing(at, Infinity);
+    if (this.newest > this.carry.covered)
+      this.lose(this.carry.covered, this.newest, null, this.lastTick, null);
+  }
+
+  private *ofRing(from: number, end: number): Generator<RecordColumns, void, undefined> {
+    const order = clipped(this.inRing, from, end);
+    if (order.length > 0) yield* this.assemble(this.parts.slots.words, order, null);
+  }
+
+  private *ofChunk(chunk: RingChunk): Generator<RecordColumns, void, undefined> {
+    const slots = this.slotsOf(chunk);
+    yield* this.assemble(slots.words, clipped(stretches(slots), chunk.from, chunk.end), { chunk, slots });
+    this.finder.passed({ chunk, slots }, this.carry.covered);
+  }
+
+  /** A slot that does not check out in the chunk is taken from the ring, if it is still there. */
+  private slotsOf({ entry, from, end }: RingChunk): CheckedSlots {
+    const words = this.parts.load({ entry, from, end });
+    const slots = checkChunk(words ?? new Uint32Array(entry.rawBytes / 4), entry.first);
+    const { slots: ring } = this.parts;
+    const { capacity } = this.parts.facts;
+    let bad = 0;
+    for (let position = from; position < end; position++) {
+      const index = position - entry.first;
+      if (slots.position[index]! >= 0) continue;
+      bad++;
+      const there = position % capacity;
+      if (ring.position[there] !== position) continue;
+      slots.words.set(ring.words.subarray(there * 8, there * 8 + 8), index * 8);
+      slots.position[index] = position;
+    }
+    if (words !== null) this.counts.badSlots += bad;
+    return slots;
+  }
+
+  private *assemble(
+    words: Uint32Array,
+    order: readonly Stretch[],
+    chunk: ChunkSlots | null,
+  ): Generator<RecordColumns, void, undefined> {
+    const assembled = assembleRecords(words, order, this.carry, this.parts.tickBase);
+    this.count(assembled);
+    const { records, holes, carry } = assembled;
+    this.carry = carry;
+    for (const hole of holes) this.loseBefore(hole, records, chunk);
+    if (records.length === 0) return;
+    this.lastTick = tickAt(records, records.length - 1);
+    yield records;
+  }
+
+  private count({ kinds, tooShort, early }: AssembledRecords): void {
+    kinds.forEach((count, kind) => {
+      this.counts.kinds[kind]! += count;
+    });
+    this.counts.tooShort += tooShort;
+    this.counts.early += early;
+  }
+
+  private loseBefore({ from, end, row }: Hole, records: RecordColumns, chunk: ChunkSlots | null): void {
+    const afterTick = row === 0 ? this.lastTick : tickAt(records, row - 1);
+    this.lose(from, end, chunk, afterTick, tickAt(records, row));
+  }
+
+  private lose(
+    from: number,
+    end: number,
+    chunk: ChunkSlots | null,
+    afterTick: Ticks | null,
+    beforeTick: Ticks | null,
+  ): void {
+    for (const gap of this.finder.judge(from, end, chunk)) this.gaps.push({ ...gap, afterTick, beforeTick });
+  }
+}
+
+const tickAt = (records: RecordColumns, row: number): Ticks => ticks(records.tick[row]!);
