@@ -5,6 +5,7 @@
  *   scan     each file by itself: who it is, when work ended, its clock     reader → model
  *   choose   the run, one file per rank                                     merge/run
  *   clocks   every host on one axis                                         clocks
+ *   origins  who executed whose sends (PXN)                                 merge/origins
  *   convert  each file by itself into a block of packets                    reader → model → tracks → perfetto
  *   cluster  what all ranks did together, as a block of its own             cluster → tracks → perfetto
  *   join     prologue + cluster + blocks in rank order                      perfetto, merge/output
@@ -23,11 +24,13 @@ import { clusterBlock } from './merge/cluster.js';
 import type { ConvertJob } from './merge/convert.js';
 import { processSpec, tracePrologue } from './merge/labels.js';
 import { assemble, checkTarget, compressionOf, reason, withWorkFolder } from './merge/output.js';
+import { resolveOrigins, type OriginTable } from './merge/origins.js';
 import { countTrace, reportClocks, reportRank, type MergeReport } from './merge/report.js';
 import { chooseRun, type Run } from './merge/run.js';
 import type { RankScan } from './merge/scan.js';
 import type { Outcome } from './merge/task.js';
 import { startWorkers, type Workers } from './merge/workers.js';
+import { withElsewhere, type WorkEnd } from './model/work_end.js';
 import { findRankFiles } from './reader/index.js';
 
 export interface MergeOptions {
@@ -63,13 +66,12 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
     const run = chooseRun(scans);
     const clocks = solveClocks(run.members.map(({ scan }, file) => witness(scan, file)));
     return await withWorkFolder(options.output, options.interrupt, async (folder) => {
-      const jobs = planBlocks(run, clocks, folder, options.output);
-      const blocks = await convertAll(workers, jobs, options);
-      const cluster = clusterBlock(
-        run,
-        clocks,
-        jobs.map(({ gpuLine }) => gpuLine),
+      const origins = resolveOrigins(run.members, (member, tick) =>
+        toTrace(clocks.domains[clocks.domainOf[member]!]!.map, toLocal(clocks.scales[member]!, tick)),
       );
+      const jobs = planBlocks(run, clocks, origins, folder, options.output);
+      const blocks = await convertAll(workers, jobs, options);
+      const cluster = clusterBlock(run, clocks, jobs);
       const prologue = Buffer.concat([tracePrologue(run, clocks), cluster.bytes]);
       const bytes = await assemble(options.output, folder, prologue, blockPaths(jobs), options.stdout).catch(
         outputFailed(options),
@@ -84,7 +86,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
         durationNs: durationNs(run, clocks),
         records: scans.reduce((sum, scan) => sum + scan.records, 0),
         trace: countTrace(blocks, cluster.counts),
-        ranks: run.members.map((member, i) => reportRank(member, blocks[i]!)),
+        ranks: run.members.map((member, i) => reportRank(member, jobs[i]!, blocks[i]!)),
         clocks: reportClocks(clocks, run),
         problems: [...found.problems, ...unusable, ...run.problems],
       };
@@ -122,7 +124,13 @@ async function convertAll(workers: Workers, jobs: readonly ConvertJob[], options
   });
 }
 
-function planBlocks(run: Run, clocks: ClockSolution, folder: string, output: string): ConvertJob[] {
+function planBlocks(
+  run: Run,
+  clocks: ClockSolution,
+  origins: readonly OriginTable[],
+  folder: string,
+  output: string,
+): ConvertJob[] {
   const rateBinNs = niceBin(durationNs(run, clocks));
   return run.members.map((member, file) => {
     const domain = clocks.domains[clocks.domainOf[file]!]!;
@@ -136,12 +144,24 @@ function planBlocks(run: Run, clocks: ClockSolution, folder: string, output: str
       map: domain.map,
       scale,
       gpuLine: gpuLine(member.scan, scale),
-      workEnds: member.scan.workEnds,
+      workEnds: completeEnds(member.scan, origins[file]!),
+      silentCalls: member.scan.silentCalls,
+      silentConnections: member.scan.silentConnections,
+      origins: origins[file]!,
       clockMates: clockMates(run, domain),
       rateBinNs,
       compression: compressionOf(output),
       blockPath: join(folder, `block-${file}`),
     };
+  });
+}
+
+/** Work is done when its sends are, also those that other processes executed. */
+function completeEnds({ workEnds }: RankScan, { elsewhere }: OriginTable): readonly WorkEnd[] {
+  if (elsewhere.size === 0) return workEnds;
+  return workEnds.map((end, row) => {
+    const executed = elsewhere.get(row);
+    return executed ? withElsewhere(end, executed) : end;
   });
 }
 

@@ -21,7 +21,7 @@ const LAYERS = table(`
   reader   | base format                                        |               |            | yes
   clocks   | base                                               | reader        |            | no
   model    | base format clocks/clock_map                       | reader clocks |            | no
-  cluster  | base model/collective_rows                         |               |            | no
+  cluster  | base                                               | model         |            | no
   tracks   | base model/types cluster                           | model         |            | no
   perfetto | base                                               | tracks        | protobufjs | no
   merge    | base format reader clocks model cluster tracks perfetto |               | piscina    | yes

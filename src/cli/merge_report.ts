@@ -3,14 +3,15 @@
  * are, what had not ended, where to open the result. At most 80 columns; equal ranks are folded.
  */
 
-import type { MergeReport, RankReport } from '../merge/report.js';
+import type { MergeReport, OpenWork, RankReport } from '../merge/report.js';
 import { foldRanks, printable } from './text.js';
 
 export function mergeReportText(report: MergeReport): string {
   const lines = [
     ...headline(report),
-    ...openWork(report),
+    ...unfinished(report),
     ...losses(report),
+    ...untold(report),
     ...clocks(report),
     ...doubts(report),
     ...report.problems.map((problem) => `problem: ${printable(problem)}`),
@@ -31,23 +32,38 @@ function headline({ ranks, worldSize, missingRanks, records, durationNs }: Merge
 }
 
 /** One line per operation that had not ended, with the ranks it was open on. */
-function openWork({ ranks }: MergeReport): string[] {
+function unfinished({ ranks }: MergeReport): string[] {
+  return [
+    ...workLines('not finished', ranks, (rank) => rank.open),
+    ...workLines('aborted, not finished at finalize', ranks, (rank) => rank.aborted),
+  ];
+}
+
+function workLines(
+  title: string,
+  ranks: readonly RankReport[],
+  pick: (rank: RankReport) => readonly OpenWork[],
+): string[] {
   const byWork = new Map<string, (number | null)[]>();
-  for (const { rank, open } of ranks) {
-    for (const { comm, func, seq } of open) {
-      const key = `${printable(func)}${seq === null ? '' : ` seq ${seq}`} on ${printable(comm)}`;
-      byWork.set(key, [...(byWork.get(key) ?? []), rank]);
+  for (const rank of ranks) {
+    for (const { comm, func, seq, peer } of pick(rank)) {
+      const which = seq !== null ? ` seq ${seq}` : peer !== null ? ` with ${peer}` : '';
+      const key = `${printable(func)}${which} on ${printable(comm)}`;
+      byWork.set(key, [...(byWork.get(key) ?? []), rank.rank]);
     }
   }
-  const lines = [...byWork].map(([work, members]) => `not finished: ${work}, on rank ${foldRanks(members)}`);
-  return lines.length <= 6
-    ? lines
-    : [...lines.slice(0, 5), `not finished: ${lines.length - 5} more operations`];
+  return fewLines(
+    [...byWork].map(([work, members]) => `${title}: ${work}, on rank ${foldRanks(members)}`),
+    title,
+  );
+}
+
+function fewLines(lines: readonly string[], title: string): string[] {
+  return lines.length <= 6 ? [...lines] : [...lines.slice(0, 5), `${title}: ${lines.length - 5} more`];
 }
 
 function losses({ ranks }: MergeReport): string[] {
-  const sum = (pick: (rank: RankReport) => number): number =>
-    ranks.reduce((total, rank) => total + pick(rank), 0);
+  const sum = sumOver(ranks);
   const overwritten = sum((rank) => rank.lost.overwritten);
   const torn = sum((rank) => rank.lost.torn);
   const copy = sum((rank) => rank.lost.copy);
@@ -62,10 +78,51 @@ function losses({ ranks }: MergeReport): string[] {
   if (folded > 0) lines.push(`folded: ${folded} repeated polls, kept as counts`);
   const muted = sum((rank) => rank.muted);
   if (muted > 0) lines.push(`sampled out: ${muted} callbacks`);
-  const notRecorded = sum((rank) => rank.work.notRecorded);
-  if (notRecorded > 0) lines.push(`completion not recorded: ${notRecorded} operations`);
   return lines;
 }
+
+/** What NCCL does not tell, or tells in another process. */
+function untold({ ranks }: MergeReport): string[] {
+  const lines: string[] = [];
+  const sum = sumOver(ranks);
+  const notRecorded = sum((rank) => rank.work.notRecorded);
+  if (notRecorded > 0) lines.push(`completion not recorded: ${notRecorded} operations`);
+  const calls = new Map<string, number>();
+  for (const { callsOnly } of ranks)
+    for (const [func, count] of Object.entries(callsOnly)) calls.set(func, (calls.get(func) ?? 0) + count);
+  const most = [...calls].sort((a, b) => b[1] - a[1]);
+  if (most.length > 0) {
+    const shown = most.slice(0, 3).map(([func, count]) => `${count} ${printable(func)}`);
+    const rest = most.length > 3 ? `, ${most.length - 3} more functions` : '';
+    lines.push(`only the call is known of: ${shown.join(', ')}${rest}`);
+  }
+  const silent = sum((rank) => rank.silentOps);
+  if (silent > 0) lines.push(`end never told by NCCL: ${silent} proxy operations (CollNet, memcpy)`);
+  return [...lines, ...pxn(ranks)];
+}
+
+function pxn(ranks: readonly RankReport[]): string[] {
+  const sum = sumOver(ranks);
+  const ops = sum((rank) => rank.pxn.ops);
+  if (ops === 0) return [];
+  const unexplained = sum((rank) => rank.pxn.unexplained);
+  const lines = [`executed for other ranks (PXN): ${ops} sends`];
+  if (unexplained > 0) {
+    const pids = [...new Set(ranks.flatMap((rank) => rank.pxn.pids))];
+    lines.push(`missing: the files of whom ${unexplained} of them were for (pid ${fewNumbers(pids)})`);
+  }
+  return lines;
+}
+
+function fewNumbers(numbers: readonly number[]): string {
+  const rest = numbers.length > 3 ? ` and ${numbers.length - 3} more` : '';
+  return `${numbers.slice(0, 3).join(', ')}${rest}`;
+}
+
+const sumOver =
+  (ranks: readonly RankReport[]) =>
+  (pick: (rank: RankReport) => number): number =>
+    ranks.reduce((total, rank) => total + pick(rank), 0);
 
 function clocks({ clocks: domains }: MergeReport): string[] {
   const flagged = domains.flatMap((domain) => domain.flags.filter((flag) => flag !== 'realtime-only'));
@@ -80,19 +137,41 @@ function clocks({ clocks: domains }: MergeReport): string[] {
 
 /** What is odd and was counted; silent when there is nothing. */
 function doubts({ ranks }: MergeReport): string[] {
-  const lines: string[] = [];
-  const stray = ranks.reduce((total, rank) => total + rank.strayRecords, 0);
-  if (stray > 0)
-    lines.push(`stray: ${stray} states or stops that fit no event here (late, repeated, foreign)`);
-  const suspects = ranks.reduce((total, rank) => total + rank.suspectKernels, 0);
+  const sum = sumOver(ranks);
+  const counted: readonly (readonly [number, string])[] = [
+    [sum((rank) => rank.strayRecords), 'states or stops that fit no event (late, repeated, foreign)'],
+    [sum((rank) => rank.staleParents), 'events in the name of earlier work (stale parents)'],
+    [sum((rank) => rank.stepsWithoutStop), 'steps that NCCL never stopped, ended with their operation'],
+    [sum((rank) => rank.afterFinalize), 'events of communicators already finalized'],
+  ];
+  const lines = counted.filter(([count]) => count > 0).map(([count, what]) => `stray: ${count} ${what}`);
+  const suspects = sum((rank) => rank.suspectKernels);
   if (suspects > 0)
     lines.push(`suspect: ${suspects} kernel timestamps that cannot be true, drawn as noticed`);
+  const unstarted = sum((rank) => rank.kernelsWithoutStart);
+  if (unstarted > 0) lines.push(`suspect: ${unstarted} kernels ended that NCCL never said had begun`);
+  return [...lines, ...unknown(ranks), ...problems(ranks)];
+}
+
+function unknown(ranks: readonly RankReport[]): string[] {
+  const byWhat = new Map<string, { count: number; members: (number | null)[] }>();
   for (const rank of ranks) {
-    for (const [what, count] of Object.entries(rank.unknown))
-      lines.push(`unknown on rank ${rank.rank}: ${what}, ${count} times`);
-    for (const problem of rank.problems) lines.push(`rank ${rank.rank}: ${printable(problem)}`);
+    for (const [what, count] of Object.entries(rank.unknown)) {
+      const { count: before, members } = byWhat.get(what) ?? { count: 0, members: [] };
+      byWhat.set(what, { count: before + count, members: [...members, rank.rank] });
+    }
   }
-  return lines;
+  const lines = [...byWhat].map(
+    ([what, { count, members }]) => `unknown: ${what}, ${count} times on rank ${foldRanks(members)}`,
+  );
+  return fewLines(lines, 'unknown');
+}
+
+function problems(ranks: readonly RankReport[]): string[] {
+  const byWords = new Map<string, (number | null)[]>();
+  for (const { rank, problems: words } of ranks)
+    for (const problem of words) byWords.set(problem, [...(byWords.get(problem) ?? []), rank]);
+  return [...byWords].map(([words, members]) => `rank ${foldRanks(members)}: ${printable(words)}`);
 }
 
 function seconds(ns: number): string {

@@ -4,10 +4,9 @@
  */
 
 import type { TraceNs } from '../base/time.js';
-import { OUTCOMES, type CollectiveRows } from '../model/collective_rows.js';
+import type { WorkEnd } from '../model/work_end.js';
+import type { WorkTable } from '../model/work_table.js';
 import type { ClusterComm, ClusterMember, Collective } from './types.js';
-
-const OPEN = OUTCOMES.indexOf('open');
 
 export function joinCollectives(members: readonly ClusterMember[]): ClusterComm[] {
   const comms = new Map<bigint, CommDraft>();
@@ -35,13 +34,16 @@ function compareNames(a: ClusterComm, b: ClusterComm): number {
 
 function addRows(member: ClusterMember, file: number, comms: ReadonlyMap<bigint, CommDraft>): void {
   const byNumber = new Map(member.communicators.map(({ number, commId }) => [number, comms.get(commId)]));
-  for (let row = 0; row < member.rows.length; row++) {
-    byNumber.get(member.rows.comm[row]!)?.add(member, file, row);
+  const { comm, seq, ordinalAbsolute } = member.works;
+  for (let row = 0; row < comm.length; row++) {
+    // A send/receive has no seq; an ordinal that does not count from the beginning names nothing on other ranks.
+    if (seq[row]! >= 0 && ordinalAbsolute[row] === 1) byNumber.get(comm[row]!)?.add(member, file, row);
   }
 }
 
 type Draft = { -readonly [Field in keyof Collective]: Collective[Field] } & {
   open: number[];
+  aborted: number[];
   seen: number[];
 };
 
@@ -63,9 +65,10 @@ class CommDraft {
   }
 
   add(member: ClusterMember, file: number, row: number): void {
-    const { rows } = member;
-    const arrival = member.time(rows.arrival[row]!);
-    const draft = this.draft(rows, row, arrival, file);
+    const { works } = member;
+    const end = member.ends[row]!;
+    const arrival = member.time(works.arrival[row]!);
+    const draft = this.draft(works, row, arrival, file);
     if (arrival < draft.firstArrival) {
       draft.firstArrival = arrival;
       draft.firstFile = file;
@@ -75,9 +78,10 @@ class CommDraft {
       draft.lastFile = file;
     }
     draft.seen.push(file);
-    if (rows.outcome[row] === OPEN) draft.open.push(file);
-    else draft.end = later(draft.end, endOf(member, row));
-    const enqueued = rows.enqueued[row]!;
+    if (end.outcome === 'open') draft.open.push(file);
+    else draft.end = later(draft.end, endOf(member, end));
+    if (end.outcome === 'aborted') draft.aborted.push(file);
+    const enqueued = works.enqueued[row]!;
     if (!Number.isNaN(enqueued)) draft.enqueued = later(draft.enqueued, member.time(enqueued));
     this.widen(file, arrival);
   }
@@ -91,9 +95,9 @@ class CommDraft {
     return { commId, name, nRanks, files, collectives };
   }
 
-  private draft(rows: CollectiveRows, row: number, arrival: TraceNs, file: number): Draft {
-    const { func, datatype } = rows.kinds[rows.kind[row]!]!;
-    const [seq, ordinal] = [rows.seq[row]!, rows.ordinal[row]!];
+  private draft(works: WorkTable, row: number, arrival: TraceNs, file: number): Draft {
+    const func = works.funcs[works.func[row]!]!;
+    const [seq, ordinal] = [works.seq[row]!, works.ordinal[row]!];
     const key = `${func} ${ordinal}`;
     let bySeq = this.drafts.get(key);
     if (!bySeq) {
@@ -104,8 +108,8 @@ class CommDraft {
     if (!draft) {
       draft = {
         func,
-        datatype,
-        count: rows.count[row]!,
+        datatype: works.datatypes[works.datatype[row]!]!,
+        count: works.count[row]!,
         seq,
         ordinal,
         firstArrival: arrival,
@@ -114,6 +118,7 @@ class CommDraft {
         lastFile: file,
         arrived: 0,
         open: [],
+        aborted: [],
         absent: [],
         end: null,
         enqueued: null,
@@ -148,18 +153,21 @@ class CommDraft {
   }
 }
 
-/** The end of the last child; a kernel's by the GPU's clock where that is known, and no later than it was noticed. */
-function endOf({ rows, time, gpuTime }: ClusterMember, row: number): TraceNs | null {
-  const op = rows.lastOp[row]!;
-  const noticed = rows.kernelNoticed[row]!;
-  const gpu = rows.kernelGpu[row]!;
-  let end = Number.isNaN(op) ? null : time(op);
-  if (!Number.isNaN(noticed)) {
-    const seen = time(noticed);
-    const stamped = gpuTime && !Number.isNaN(gpu) ? gpuTime(gpu) : seen;
-    end = later(end, stamped < seen ? stamped : seen);
+/**
+ * The end of the last child: a kernel's by the GPU's clock where that is known, and no later than it was noticed; a send
+ * that another process executed, by that process; of an aborted one, when its communicator was finalized.
+ */
+function endOf({ time, gpuTime }: ClusterMember, end: WorkEnd): TraceNs | null {
+  let latest = end.elsewhere?.lastEnd ?? null;
+  if (end.lastOp !== null) latest = later(latest, time(end.lastOp));
+  if (end.finalized !== null) latest = later(latest, time(end.finalized));
+  if (end.lastKernel) {
+    const noticed = time(end.lastKernel.noticed);
+    const { stamps } = end.lastKernel;
+    const stamped = gpuTime && stamps ? gpuTime(stamps.last) : noticed;
+    latest = later(latest, stamped < noticed ? stamped : noticed);
   }
-  return end;
+  return latest;
 }
 
 function later(a: TraceNs | null, b: TraceNs | null): TraceNs | null {

@@ -4,15 +4,18 @@
  */
 
 import type { TraceNs } from '../base/time.js';
-import type { CollectiveRows } from '../model/collective_rows.js';
+import type { WorkEnd } from '../model/work_end.js';
+import type { WorkTable } from '../model/work_table.js';
 
 /** One rank's file, with the way from its times to the trace's. */
 export interface ClusterMember {
   readonly communicators: readonly ClusterCommunicator[];
-  readonly rows: CollectiveRows;
+  readonly works: WorkTable;
+  /** By row of `works`. */
+  readonly ends: readonly WorkEnd[];
   /** `at` in the file's ticks. */
   readonly time: (at: number) => TraceNs;
-  /** `at` in ns of the GPU's timer, relative as in the rows. */
+  /** `at` in ns of the GPU's timer, relative as in `ends`. */
   readonly gpuTime: ((at: number) => TraceNs) | null;
 }
 
@@ -51,6 +54,8 @@ export interface Collective {
   readonly arrived: number;
   /** Files in which it had begun and not ended. */
   readonly open: readonly number[];
+  /** Files in which it had not ended when the communicator was finalized. */
+  readonly aborted: readonly number[];
   /** Files that were recording this communicator before and after it began, and never saw it. */
   readonly absent: readonly number[];
   /** Latest end that was seen; null: none was. With `open` files it is not the end of all. */

@@ -7,10 +7,11 @@ import { joinCollectives } from '../cluster/join.js';
 import type { ClusterComm } from '../cluster/types.js';
 import { toTrace } from '../clocks/clock_map.js';
 import { toLocal, type ClockSolution } from '../clocks/domains.js';
-import { gpuTime, type GpuLine } from '../clocks/gpu_clock.js';
+import { gpuTime } from '../clocks/gpu_clock.js';
 import { BlockWriter } from '../perfetto/block_writer.js';
 import type { BlockCounts } from '../perfetto/counts.js';
 import { drawCluster } from '../tracks/cluster_tracks.js';
+import type { ConvertJob } from './convert.js';
 import type { Run } from './run.js';
 
 export interface ClusterBlock {
@@ -20,20 +21,17 @@ export interface ClusterBlock {
 }
 
 /** Its block comes after those of the files: `blockCount` is theirs and one more. */
-export function clusterBlock(
-  run: Run,
-  clocks: ClockSolution,
-  gpuLines: readonly (GpuLine | null)[],
-): ClusterBlock {
+export function clusterBlock(run: Run, clocks: ClockSolution, jobs: readonly ConvertJob[]): ClusterBlock {
   const comms = joinCollectives(
     run.members.map(({ scan }, file) => {
       const { map } = clocks.domains[clocks.domainOf[file]!]!;
       const scale = clocks.scales[file]!;
       return {
         communicators: scan.communicators,
-        rows: scan.collectives,
+        works: scan.works,
+        ends: jobs[file]!.workEnds,
         time: (at) => toTrace(map, toLocal(scale, at)),
-        gpuTime: gpuTime(gpuLines[file]!, map),
+        gpuTime: gpuTime(jobs[file]!.gpuLine, map),
       };
     }),
   );

@@ -9,12 +9,14 @@ import { toTrace, type ClockMap } from '../clocks/clock_map.js';
 import { toLocal, type TickScale } from '../clocks/domains.js';
 import { gpuTime, type GpuLine } from '../clocks/gpu_clock.js';
 import { Pairing } from '../model/pairing.js';
+import { connectionKey } from '../model/silent_ops.js';
 import type { WorkEnd } from '../model/work_end.js';
 import { BlockWriter } from '../perfetto/block_writer.js';
 import type { BlockCounts } from '../perfetto/counts.js';
 import type { ProcessSpec } from '../perfetto/descriptors.js';
 import { mergedRuns, type RankFileStream, streamRankFile } from '../reader/index.js';
 import { RankTracks, type DrawnRank } from '../tracks/rank_tracks.js';
+import { originators, type OriginTable } from './origins.js';
 
 export interface ConvertJob {
   readonly path: string;
@@ -27,6 +29,10 @@ export interface ConvertJob {
   /** null: no usable GPU stamps. */
   readonly gpuLine: GpuLine | null;
   readonly workEnds: readonly WorkEnd[];
+  /** Calls of which nothing more was told, by row. */
+  readonly silentCalls: ReadonlyMap<number, string>;
+  readonly silentConnections: ReadonlySet<string>;
+  readonly origins: OriginTable;
   /** Per communicator (commId in decimal) its ranks on this file's clock. */
   readonly clockMates: ReadonlyMap<string, ReadonlySet<number>>;
   readonly rateBinNs: number;
@@ -75,11 +81,13 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
       time: (at) => toTrace(job.map, toLocal(job.scale, at)),
       gpuTime: gpuTime(job.gpuLine, job.map),
       workEnd: (row) => job.workEnds[row]!,
+      isSilentCall: (row) => job.silentCalls.has(row),
+      neverEnds: (op) => job.silentConnections.has(connectionKey(op)),
       sharesClock: (commId, rank) => job.clockMates.get(String(commId))?.has(rank) ?? false,
     },
     job.rateBinNs,
   );
-  const pairing = new Pairing(file, tracks);
+  const pairing = new Pairing(file, tracks, originators(job.origins));
   for (const run of mergedRuns(file)) pairing.run(run);
   pairing.openFolds(file.folds());
   return tracks.finish();

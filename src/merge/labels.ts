@@ -18,12 +18,17 @@ const NO_RANK_PID_BASE = 2_000_000_000;
 export function processSpec({ scan, rank }: RunMember, file: number): ProcessSpec {
   const { header } = scan;
   const parts = [
-    rank === null ? `rank unknown, pid ${header.process.pid}` : `rank ${String(rank).padStart(4, '0')}`,
+    processTitle(scan, rank),
     header.hostName,
     ...(header.localRank === null ? [] : [`gpu${header.localRank}`]),
   ];
   const pid = rank === null ? NO_RANK_PID_BASE + file : PID_BASE + rank;
   return { pid, name: parts.join(' · '), orderRank: pid, description: describe(scan) };
+}
+
+/** "rank 0003": what a process is called wherever another one speaks of it. */
+export function processTitle({ header }: RankScan, rank: number | null): string {
+  return rank === null ? `rank unknown, pid ${header.process.pid}` : `rank ${String(rank).padStart(4, '0')}`;
 }
 
 function describe({ header, communicators }: RankScan): string {

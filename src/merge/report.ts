@@ -6,10 +6,12 @@
 import { hex64 } from '../base/hex.js';
 import type { ClockSolution } from '../clocks/domains.js';
 import type { BlockCounts } from '../perfetto/counts.js';
+import type { WorkOutcome } from '../model/work_end.js';
+import { workIdentity } from '../model/work_table.js';
 import { countArrows } from '../tracks/flow_census.js';
-import type { ConvertResult } from './convert.js';
 import type { Run, RunMember } from './run.js';
-import type { LostSlots, OpenWorkSummary } from './scan.js';
+import type { ConvertJob, ConvertResult } from './convert.js';
+import type { LostSlots, RankScan } from './scan.js';
 
 export interface TraceCounts {
   readonly slices: number;
@@ -40,12 +42,35 @@ export interface RankReport {
   readonly beganBefore: number;
   /** States and stops of stopped or foreign events, and states a step had already left. */
   readonly strayRecords: number;
+  /** Of events whose handle NCCL did not have: nothing was recorded. */
+  readonly nullCalls: number;
+  /** Parents of earlier work, which cannot be. */
+  readonly staleParents: number;
+  /** Events of communicators that had been finalized. */
+  readonly afterFinalize: number;
+  /** Steps that NCCL never stopped, though their operation was. */
+  readonly stepsWithoutStop: number;
+  /** What this version does not know, with its number. */
   readonly unknown: Readonly<Record<string, number>>;
   readonly suspectKernels: number;
+  /** Completions of kernels that never started. */
+  readonly kernelsWithoutStart: number;
   /** Records drawn at the time of a later one that stands before them in their ring. */
   readonly reordered: number;
-  readonly work: { readonly complete: number; readonly open: number; readonly notRecorded: number };
+  readonly work: {
+    readonly complete: number;
+    readonly open: number;
+    readonly aborted: number;
+    readonly notRecorded: number;
+  };
+  /** Calls of which NCCL told nothing more, by function: copy engines, Broadcast from 2.29 on, symmetric memory... */
+  readonly callsOnly: Readonly<Record<string, number>>;
+  /** Operations whose end NCCL never tells (CollNet, memcpy). */
+  readonly silentOps: number;
+  /** Executed for other processes. */
+  readonly pxn: { readonly ops: number; readonly unexplained: number; readonly pids: readonly number[] };
   readonly open: readonly OpenWork[];
+  readonly aborted: readonly OpenWork[];
   readonly problems: readonly string[];
 }
 
@@ -53,6 +78,8 @@ export interface OpenWork {
   readonly comm: string;
   readonly func: string;
   readonly seq: number | null;
+  /** Sends and receives: the other rank of the communicator. */
+  readonly peer: number | null;
 }
 
 export interface ClockReport {
@@ -101,16 +128,8 @@ export function countTrace(blocks: readonly ConvertResult[], cluster: BlockCount
   };
 }
 
-export function reportRank({ scan, rank }: RunMember, block: ConvertResult): RankReport {
-  const lost = { overwritten: 0, dropped: 0, torn: 0, copy: 0 };
-  let muted = 0;
-  for (const ring of scan.rings) {
-    lost.overwritten += ring.lost.overwritten;
-    lost.dropped += ring.lost.dropped;
-    lost.torn += ring.lost.torn;
-    lost.copy += ring.lost.copy;
-    muted += ring.muted;
-  }
+export function reportRank({ scan, rank }: RunMember, job: ConvertJob, block: ConvertResult): RankReport {
+  const { odd } = scan;
   return {
     rank,
     file: scan.path,
@@ -120,30 +139,59 @@ export function reportRank({ scan, rank }: RunMember, block: ConvertResult): Ran
     lastHeartbeat: scan.heartbeat?.realtime.toString() ?? null,
     records: scan.records,
     folded: scan.folded,
-    muted,
-    lost,
-    beganBefore: scan.unplaced.beganBefore,
-    strayRecords: scan.unplaced.afterStop + scan.unplaced.foreign + scan.unplaced.repeatedStates,
-    unknown: Object.fromEntries([
-      ...scan.unplaced.unknownStates,
-      ...[...scan.unplaced.unknownKinds].map(([kind, count]) => [`record kind ${kind}`, count] as const),
-    ]),
+    ...sumRings(scan),
+    beganBefore: odd.beganBefore,
+    strayRecords: odd.afterStop + odd.foreign + odd.repeatedStates,
+    staleParents: odd.staleParents,
+    afterFinalize: odd.afterFinalize,
+    stepsWithoutStop: odd.stepsWithoutStop,
+    unknown: Object.fromEntries(odd.unknown),
     suspectKernels: block.suspectKernels,
+    kernelsWithoutStart: odd.kernelsWithoutStart,
     reordered: block.reordered,
-    work: countWork(scan.workEnds.map((end) => end.outcome)),
-    open: scan.openWork.map(openWork),
+    work: countWork(job.workEnds.map((end) => end.outcome)),
+    callsOnly: countCalls(scan),
+    silentOps: scan.silentOps,
+    pxn: job.origins.executed,
+    open: worksThat('open', scan, job),
+    aborted: worksThat('aborted', scan, job),
     problems: scan.problems.map(({ what, count }) => (count === 1 ? what : `${what} (${count} times)`)),
   };
 }
 
-function countWork(outcomes: readonly string[]): RankReport['work'] {
-  const complete = outcomes.filter((outcome) => outcome === 'complete').length;
-  const open = outcomes.filter((outcome) => outcome === 'open').length;
-  return { complete, open, notRecorded: outcomes.length - complete - open };
+function sumRings({ rings }: RankScan): Pick<RankReport, 'lost' | 'muted' | 'nullCalls'> {
+  const sum = (pick: (ring: RankScan['rings'][number]) => number): number =>
+    rings.reduce((total, ring) => total + pick(ring), 0);
+  return {
+    lost: {
+      overwritten: sum(({ lost }) => lost.overwritten),
+      dropped: sum(({ lost }) => lost.dropped),
+      torn: sum(({ lost }) => lost.torn),
+      copy: sum(({ lost }) => lost.copy),
+    },
+    muted: sum(({ muted }) => muted),
+    nullCalls: sum(({ nullCalls }) => nullCalls),
+  };
 }
 
-function openWork({ comm, func, seq }: OpenWorkSummary): OpenWork {
-  return { comm: comm === null ? 'unknown' : comm.name || hex64(comm.commId), func, seq };
+function countWork(outcomes: readonly WorkOutcome[]): RankReport['work'] {
+  const count = (wanted: WorkOutcome): number => outcomes.filter((outcome) => outcome === wanted).length;
+  const [complete, open, aborted] = [count('complete'), count('open'), count('aborted')];
+  return { complete, open, aborted, notRecorded: outcomes.length - complete - open - aborted };
+}
+
+function countCalls({ silentCalls, copyColls }: RankScan): RankReport['callsOnly'] {
+  const counts: Record<string, number> = copyColls > 0 ? { 'copy engine': copyColls } : {};
+  for (const func of silentCalls.values()) counts[func] = (counts[func] ?? 0) + 1;
+  return counts;
+}
+
+function worksThat(outcome: WorkOutcome, { works, communicators }: RankScan, job: ConvertJob): OpenWork[] {
+  return job.workEnds.flatMap((end, row) => {
+    if (end.outcome !== outcome) return [];
+    const { comm, func, seq, peer } = workIdentity(works, row, communicators);
+    return [{ comm: comm === null ? 'unknown' : comm.name || hex64(comm.commId), func, seq, peer }];
+  });
 }
 
 export function reportClocks(solution: ClockSolution, run: Run): ClockReport[] {

@@ -1,70 +1,47 @@
 /**
  * Makes the model's objects out of start records, one small function per kind. Field layouts: schemas/rank-file.md,
- * "Kinds". Parents that are not known any more become null; a step's op becomes a stand-in marked `lost`.
+ * "Kinds". What became of their parents is judged here (parents.ts); a step without an op gets a stand-in marked `lost`.
  */
 
 import { ticks, type Ticks } from '../base/time.js';
-import { Kind } from '../format/constants.js';
-import { EventType } from '../format/nccl.js';
-import type { Communicator, FileFacts, RecordColumns } from '../reader/types.js';
+import { COMM_FOREIGN, Kind } from '../format/constants.js';
+import type { FileFacts, RecordColumns } from '../reader/types.js';
 import type { Event } from './event_table.js';
-import { hostFacts } from './host_facts.js';
+import { HostFactory } from './host_factory.js';
 import type { KernelClock } from './kernel_clock.js';
-import { extra32, extra64, extraBigint, type HandleKey } from './record_fields.js';
-import {
-  StepPhase,
-  type HostKind,
-  type HostSpan,
-  type Kernel,
-  type Op,
-  type Step,
-  type Work,
-} from './types.js';
+import type { Foreign, Originators } from './origin.js';
+import { callOf, claim, kernelClaim, missingParent, opClaim } from './parents.js';
+import { extra32, extra64, extraBigint, startKey, word1, type HandleKey } from './record_fields.js';
+import type { Source } from './source.js';
+import { StepPhase, type Kernel, type Op, type ParentLink, type Step, type Work } from './types.js';
 
 type Lookup = (key: HandleKey) => Event | undefined;
 
-/** One record, as the makers below see it. */
-interface Source {
-  readonly ring: number;
-  readonly records: RecordColumns;
-  readonly i: number;
-  readonly at: Ticks;
-  readonly comm: Communicator | null;
-  /** Word 2's upper half: a field of its own in every start. */
-  readonly detail: number;
-  readonly parent: Event | undefined;
-}
-
-const HOST_KINDS: Readonly<Record<number, readonly [HostKind, number]>> = {
-  [Kind.StartGroup]: ['Group', EventType.Group],
-  [Kind.StartGroupApi]: ['GroupApi', EventType.GroupApi],
-  [Kind.StartCollApi]: ['CollApi', EventType.CollApi],
-  [Kind.StartP2pApi]: ['P2pApi', EventType.P2pApi],
-  [Kind.StartKernelLaunch]: ['KernelLaunch', EventType.KernelLaunch],
-  [Kind.StartNetPlugin]: ['NetPlugin', EventType.NetPlugin],
-  [Kind.StartCeColl]: ['CeColl', EventType.CeColl],
-  [Kind.StartCeSync]: ['CeSync', EventType.CeSync],
-  [Kind.StartCeBatch]: ['CeBatch', EventType.CeBatch],
-  [Kind.StartKernelPhase]: ['KernelPhase', EventType.KernelPhase],
-};
-
 export class EventFactory {
-  private rows = 0;
-  private readonly ourPid: number;
+  private works = 0;
+  private readonly hosts: HostFactory;
 
   constructor(
     private readonly file: Pick<FileFacts, 'header' | 'communicators' | 'strings'>,
     private readonly kernelClock: KernelClock,
+    private readonly originators: Originators,
     private readonly lookup: Lookup,
   ) {
-    this.ourPid = file.header.process.pid;
+    this.hosts = new HostFactory((id) => this.text(id));
   }
 
   relativeTick(tick: bigint): Ticks {
     return ticks(Number(tick - this.file.header.tickBase));
   }
 
-  make(ring: number, kind: number, parent: HandleKey, records: RecordColumns, i: number, at: Ticks): Event {
+  make(
+    ring: number,
+    kind: number,
+    parentKey: HandleKey,
+    records: RecordColumns,
+    i: number,
+    at: Ticks,
+  ): Event {
     const source: Source = {
       ring,
       records,
@@ -72,7 +49,8 @@ export class EventFactory {
       at,
       comm: this.file.communicators.get(records.word2Low[i]!) ?? null,
       detail: records.word2High[i]!,
-      parent: this.lookup(parent),
+      parentKey,
+      parent: this.lookup(parentKey),
     };
     switch (kind) {
       case Kind.StartProxyStep:
@@ -80,7 +58,9 @@ export class EventFactory {
       case Kind.StartProxyOp:
         return this.op(source);
       case Kind.StartKernelCh:
-        return this.kernel(source);
+        return this.kernel(source, null);
+      case Kind.StartKernelPhase:
+        return this.kernel(source, this.phaseName(source));
       case Kind.StartColl:
         return this.coll(source);
       case Kind.StartP2p:
@@ -88,7 +68,7 @@ export class EventFactory {
       case Kind.StartProxyCtrl:
         return { type: 'ctrl', ring };
       default:
-        return this.host(source, kind);
+        return this.hosts.make(source, kind);
     }
   }
 
@@ -103,6 +83,7 @@ export class EventFactory {
       bytes: null,
       lastPeerWait: null,
       peerPolls: 0,
+      startRepeats: 0,
       stop: null,
       drawing: undefined,
     };
@@ -111,39 +92,66 @@ export class EventFactory {
   private op(source: Source): Op {
     const { records, i } = source;
     const flags = extra32(records, i, 1, 2, 0);
-    const pid = extra32(records, i, 1, 1, 1) | 0;
+    const channel = flags & 0xff;
+    const isSend = ((flags >>> 8) & 0xff) !== 0;
+    const peer = source.detail | 0;
+    const foreign = foreignOf(source);
+    const originator = foreign && this.originators.ofContext(foreign.context);
+    const { work, link } = ownWork(source, opClaim(channel, isSend, peer));
     return {
       type: 'op',
       lost: false,
       ring: source.ring,
-      work: source.parent?.type === 'work' ? source.parent : null,
-      comm: source.comm,
-      channel: flags & 0xff,
-      peer: source.detail | 0,
-      isSend: ((flags >>> 8) & 0xff) !== 0,
+      work,
+      of: foreign ? this.originators.ofWork(foreign.parent) : work,
+      parent: link,
+      comm: originator ? originator.comm : source.comm,
+      channel,
+      peer,
+      isSend,
       nSteps: extra32(records, i, 1, 0, 1) | 0,
       chunkSize: extra32(records, i, 1, 1, 0) | 0,
       ordinal: extra32(records, i, 1, 0, 0),
       ordinalAbsolute: (flags >>> 16) % 2 === 0,
-      foreignPid: pid === this.ourPid ? null : pid,
+      foreign,
+      originator,
       start: source.at,
       stop: null,
       bytes: 0,
+      isAlive: false,
+      isUntold: false,
+      openSteps: [],
       drawing: undefined,
     };
   }
 
-  private kernel(source: Source): Kernel {
+  /** The parent of a phase may be its block: then it is of the block's work, and counts for nothing there. */
+  private kernel(source: Source, phase: string | null): Kernel {
+    const { parent } = source;
+    const channel = source.detail & 0xff;
+    const block = phase !== null && parent?.type === 'kernel' ? parent : null;
+    const { work, link }: Parent = block
+      ? { work: block.work, link: 'known' }
+      : ownWork(source, phase === null ? kernelClaim(channel) : null);
     return {
       type: 'kernel',
-      work: source.parent?.type === 'work' ? source.parent : null,
+      phase,
+      isWithinBlock: block !== null,
+      work,
+      parent: link,
       comm: source.comm,
-      channel: source.detail & 0xff,
+      channel,
       start: source.at,
       timerStart: this.kernelClock.startStamp(source.records, source.i),
       timerStop: null,
       stop: null,
+      strayCompletions: 0,
     };
+  }
+
+  private phaseName({ records, i, detail }: Source): string {
+    const name = this.text(extra32(records, i, 1, 1, 0) & 0xffff);
+    return name === '' ? `phase ${(detail >>> 8) & 0xff}` : name;
   }
 
   private coll(source: Source): Work {
@@ -151,16 +159,19 @@ export class EventFactory {
     const strings = extra32(records, i, 1, 2, 0);
     const moreStrings = extra32(records, i, 1, 2, 1);
     const shape = extra32(records, i, 2, 2, 0);
+    const variant = extra32(records, i, 4, 0, 0);
     return {
       ...this.workBase(source, 'Coll', strings, shape >>> 16),
       algo: this.text(moreStrings & 0xffff),
       proto: this.text(moreStrings >>> 16),
-      count: extra64(records, i, 1, 1),
       seq: extra64(records, i, 1, 0),
       root: extra32(records, i, 2, 1, 0) | 0,
       peer: null,
       ordinal: extra32(records, i, 2, 1, 1),
       nChannels: shape & 0xff,
+      nWarps: (shape >>> 8) & 0xff,
+      kernelVariant: this.text(variant & 0xffff),
+      isSymmetric: ((variant >>> 16) & 0xff) !== 0,
       userTag: extraBigint(records, i, 3, 2),
     };
   }
@@ -172,57 +183,41 @@ export class EventFactory {
       ...this.workBase(source, 'P2p', extra32(records, i, 1, 2, 0), shape >>> 16),
       algo: '',
       proto: '',
-      count: extra64(records, i, 1, 1),
       seq: null,
       root: null,
       peer: extra32(records, i, 2, 1, 0) | 0,
       ordinal: extra32(records, i, 2, 1, 1),
       nChannels: shape & 0xff,
+      nWarps: null,
+      kernelVariant: '',
+      isSymmetric: false,
       userTag: extraBigint(records, i, 2, 2),
     };
   }
 
   private workBase(source: Source, kind: 'Coll' | 'P2p', strings: number, flags: number) {
+    const func = this.text(strings & 0xffff);
+    const call = callOf(kind, func, source.comm, source.parent);
     return {
       type: 'work' as const,
       kind,
-      row: this.rows++,
+      row: this.works++,
+      key: startKey(source.ring, source.records.position[source.i]!),
       ring: source.ring,
       comm: source.comm,
-      func: this.text(strings & 0xffff),
+      func,
       datatype: this.text(strings >>> 16),
+      count: extra64(source.records, source.i, 1, 1),
       ordinalAbsolute: flags % 2 === 0,
-      api: isApiCall(source.parent) ? source.parent : null,
+      api: call?.api ?? null,
+      parent: call?.link ?? missingParent(source.parentKey, source.parent),
       start: source.at,
+      earliest: call?.api && !call.api.graphCaptured ? call.api.start : source.at,
       enqueued: null,
       children: 0,
       openChildren: 0,
-    };
-  }
-
-  private host(source: Source, kind: number): HostSpan {
-    const { records, i } = source;
-    const known = HOST_KINDS[kind];
-    const isApi = kind === Kind.StartCollApi || kind === Kind.StartP2pApi;
-    const isGroup = kind === Kind.StartGroupApi;
-    const isCopy = kind === Kind.StartCeColl;
-    const names = isApi ? source.detail : isCopy ? extra32(records, i, 1, 2, 0) : 0;
-    return {
-      type: 'host',
-      kind: known?.[0] ?? 'other',
-      eventType: known?.[1] ?? (kind === Kind.StartUnknown ? extra64(records, i, 1, 0) : 2 ** (kind - 0x10)),
-      ring: source.ring,
-      comm: source.comm,
-      parent: source.parent?.type === 'host' ? source.parent : null,
-      func: isApi || isCopy ? this.text(names & 0xffff) : '',
-      datatype: isApi || isCopy ? this.text(names >>> 16) : '',
-      count: isApi || isCopy ? extra64(records, i, 1, isCopy ? 1 : 0) : 0,
-      groupDepth: isGroup ? source.detail >>> 1 : 0,
-      graphCaptured: isGroup ? source.detail % 2 === 1 : isApi && extra32(records, i, 1, 2, 1) % 2 === 1,
-      userTag: isApi ? extraBigint(records, i, 2, 0) : isCopy ? extraBigint(records, i, 3, 2) : 0n,
-      facts: hostFacts(kind, records, i, (id) => this.text(id)),
-      start: source.at,
-      stop: null,
+      untold: 0,
+      claims: new Map<number, boolean>(),
     };
   }
 
@@ -231,9 +226,26 @@ export class EventFactory {
   }
 }
 
-/** Before v5 the parent of a Coll or P2p is its Group, which says when work was posted, not when it was called. */
-function isApiCall(event: Event | undefined): event is HostSpan {
-  return event?.type === 'host' && (event.kind === 'CollApi' || event.kind === 'P2pApi');
+interface Parent {
+  readonly work: Work | null;
+  readonly link: ParentLink;
+}
+
+/** `claimed`: what the child is to the work; null: it may come again. */
+function ownWork({ parent, parentKey }: Source, claimed: number | null): Parent {
+  if (parent?.type !== 'work') return { work: null, link: missingParent(parentKey, parent) };
+  if (claimed !== null && !claim(parent, claimed)) return { work: null, link: 'stale' };
+  return { work: parent, link: 'known' };
+}
+
+/** Tags decide, never the pid: the context is not one of ours. */
+function foreignOf({ records, i }: Source): Foreign | null {
+  if (records.word2Low[i] !== COMM_FOREIGN) return null;
+  return {
+    context: extraBigint(records, i, 2, 0),
+    parent: word1(records, i),
+    pid: extra32(records, i, 1, 1, 1) | 0,
+  };
 }
 
 /** Stands in for an op whose start record was overwritten: its steps are all that is left. */
@@ -243,6 +255,8 @@ function lostOp(source: Source): Op {
     lost: true,
     ring: source.ring,
     work: null,
+    of: null,
+    parent: 'lost',
     comm: source.comm,
     channel: -1,
     peer: -1,
@@ -251,10 +265,14 @@ function lostOp(source: Source): Op {
     chunkSize: -1,
     ordinal: 0,
     ordinalAbsolute: false,
-    foreignPid: null,
+    foreign: null,
+    originator: null,
     start: source.at,
     stop: null,
     bytes: 0,
+    isAlive: false,
+    isUntold: false,
+    openSteps: [],
     drawing: undefined,
   };
 }

@@ -89,6 +89,8 @@ function isWanted(event: Event): boolean {
       return event.enqueued === null || event.openChildren > 0;
     case 'host':
       return event.stop === null || event.graphCaptured;
+    case 'op':
+      return event.stop === null && !event.isUntold;
     default:
       return event.stop === null;
   }

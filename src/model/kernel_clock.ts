@@ -1,6 +1,7 @@
 /**
- * GPU timestamps of one file as plain numbers: relative to the first one seen. %globaltimer counts nanoseconds from
- * about the Unix epoch, too many for a double; differences within a run are exact.
+ * GPU timestamps of one file as plain numbers: relative to the recording's start on CLOCK_REALTIME, because %globaltimer
+ * counts nanoseconds from about the Unix epoch, too many for a double. Differences are exact within 100 days of it. (A timer
+ * that counts from elsewhere loses the last 8 bits: a quarter of a microsecond.)
  */
 
 import type { RecordColumns } from '../reader/types.js';
@@ -8,21 +9,24 @@ import { extraBigint, hasExtra } from './record_fields.js';
 import type { GpuNs } from './types.js';
 
 export class KernelClock {
-  private base: bigint | null = null;
+  /** `base`: ns since the epoch. */
+  constructor(private readonly base: bigint) {}
 
-  relative(timer: bigint): GpuNs {
-    this.base ??= timer;
-    return Number(timer - this.base) as GpuNs;
-  }
-
-  /** pTimer of a KernelCh start; null where it is 0 (v3). */
+  /** pTimer of a KernelCh or KernelPhase start; null where it is 0. */
   startStamp(records: RecordColumns, i: number): GpuNs | null {
-    const timer = extraBigint(records, i, 1, 0);
-    return timer === 0n ? null : this.relative(timer);
+    return this.relative(extraBigint(records, i, 1, 0));
   }
 
-  /** The value of a State record; null where NCCL gave none (v3). */
+  /** The value of a State record, in either form; null where NCCL gave none. */
   stopStamp(records: RecordColumns, i: number): GpuNs | null {
-    return hasExtra(records, i) ? this.relative(extraBigint(records, i, 1, 0)) : null;
+    if (hasExtra(records, i)) return this.relative(extraBigint(records, i, 1, 0));
+    const value = (BigInt(records.word2High[i]!) << 16n) | BigInt(records.word2Low[i]! >>> 16);
+    return this.relative(value);
+  }
+
+  private relative(timer: bigint): GpuNs | null {
+    return timer === 0n || timer === NO_VALUE ? null : (Number(timer - this.base) as GpuNs);
   }
 }
+
+const NO_VALUE = (1n << 48n) - 1n;

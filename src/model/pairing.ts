@@ -6,20 +6,18 @@
  */
 
 import { ticks, type Ticks } from '../base/time.js';
-import { Kind } from '../format/constants.js';
+import { FOLD_OF_START, Kind } from '../format/constants.js';
 import { tagBits } from '../format/handle.js';
+import { State } from '../format/nccl.js';
 import type { FileFacts, OpenFold, RecordColumns, RingFacts, Run } from '../reader/types.js';
 import { EventFactory } from './event_factory.js';
 import { EventTable, type Event } from './event_table.js';
+import { groupEnd } from './host_factory.js';
 import { KernelClock } from './kernel_clock.js';
-import {
-  applyCtrlState,
-  applyOpState,
-  applyStepState,
-  checkHostState,
-  foldPeerWait,
-  isKernelStop,
-} from './states.js';
+import { OddRecords, type OddCounts } from './odd_records.js';
+import { NO_ORIGINATORS, type Originators } from './origin.js';
+import { claimEnded, kernelClaim, opClaim } from './parents.js';
+import { applyCtrlState, applyOpState, applyStepState, foldStep, isHostState, type Told } from './states.js';
 import {
   extra64,
   extraBigint,
@@ -28,46 +26,61 @@ import {
   keyRing,
   readState,
   startKey,
+  word1,
   type HandleKey,
   type StateFields,
 } from './record_fields.js';
-import type { Ctrl, Op, Unplaced, Work, WorkListener } from './types.js';
+import {
+  NET_ID,
+  type HostSpan,
+  type Kernel,
+  type Op,
+  type Step,
+  type Work,
+  type WorkListener,
+} from './types.js';
 
 /** ProxyCtrl events of one thread that a fold may still speak of. */
 const RECENT_CTRL = 64;
+/** Steps of an operation that a repeated start may mean; NCCL has 8 in flight. */
+const RECENT_STEPS = 16;
 
 export interface PairedFile extends Pick<FileFacts, 'header' | 'communicators' | 'strings'> {
   readonly rings: readonly Pick<RingFacts, 'ring' | 'class'>[];
 }
 
 export class Pairing {
-  readonly unplaced: Unplaced = {
-    beganBefore: 0,
-    afterStop: 0,
-    foreign: 0,
-    repeatedStates: 0,
-    unknownStates: new Map(),
-    unknownKinds: new Map(),
-  };
-  readonly kernelClock = new KernelClock();
-
   /** Open events, and those whose children may still come. */
   private readonly known: EventTable;
   private readonly factory: EventFactory;
+  private readonly kernelClock: KernelClock;
+  private readonly odd: OddRecords;
+  private readonly told: Told;
   private readonly tag17: number;
   private readonly recentCtrl = new Map<number, HandleKey[]>();
   /** Position of each ring's first record; before it comes, all that others speak of is older. */
   private readonly windowStart = new Map<number, number>();
   private readonly stateFields: StateFields = { state: 0, value: null };
 
+  /** `originators`: what other files say of operations executed for them. */
   constructor(
     file: PairedFile,
     private readonly listener: Partial<WorkListener>,
+    originators: Originators = NO_ORIGINATORS,
   ) {
+    this.odd = new OddRecords(listener);
+    this.told = { listener, odd: this.odd };
     this.tag17 = tagBits(file.header.tag);
+    this.kernelClock = new KernelClock(file.header.startRealtime);
     this.known = new EventTable(file.rings);
-    this.factory = new EventFactory(file, this.kernelClock, (key) => this.known.get(key));
+    this.factory = new EventFactory(file, this.kernelClock, originators, (key) => this.known.get(key));
     for (const { ring } of file.rings) this.windowStart.set(ring, Infinity);
+    for (const { abi } of file.communicators.values())
+      if (abi < 1 || abi > NEWEST_ABI) this.odd.unknown(`profiler interface v${abi}`);
+  }
+
+  get oddCounts(): OddCounts {
+    return this.odd.counts;
   }
 
   run({ ring, records, from, end }: Run): void {
@@ -79,8 +92,7 @@ export class Pairing {
   openFolds(folds: readonly OpenFold[]): void {
     for (const fold of folds) {
       const event = this.known.get(handleKey(fold.handleLow, fold.handleHigh, this.tag17));
-      if (event?.type === 'step' && fold.state !== 'start')
-        foldPeerWait(event, fold.state, fold.count, fold.lastTick);
+      if (event?.type === 'step') foldStep(event, fold.state, fold.count, fold.lastTick);
     }
   }
 
@@ -91,36 +103,60 @@ export class Pairing {
     else if (kind === Kind.Stop) this.stop(records, i, at);
     else if (kind === Kind.Fold) this.fold(records, i);
     else if (kind >= Kind.StartGroup && kind <= Kind.StartUnknown) this.start(ring, kind, records, i, at);
-    else count(this.unplaced.unknownKinds, kind);
+    else this.odd.unknownKind(kind, at);
   }
 
   private start(ring: number, kind: number, records: RecordColumns, i: number, at: Ticks): void {
-    const parent = handleKey(records.word1Low[i]!, records.word1High[i]!, this.tag17);
+    const parent = this.keyOf(records, i);
     const event = this.factory.make(ring, kind, parent, records, i, at);
     const key = startKey(ring, records.position[i]!);
-    this.known.set(key, event);
+    const { listener } = this;
     switch (event.type) {
       case 'host':
-        this.listener.hostStart?.(event, at);
+        this.known.set(key, event);
+        this.checkHost(event, at);
+        listener.hostStart?.(event, at);
         break;
       case 'work':
-        this.listener.workStart?.(event, at);
+        this.known.set(key, event);
+        this.check(event, event.kind, at);
+        listener.workStart?.(event, at);
         break;
       case 'op':
+        this.known.set(key, event);
+        this.check(event, 'ProxyOp', at);
         if (event.work) childStarted(event.work);
-        this.listener.opStart?.(event, at);
+        listener.opStart?.(event, at);
         break;
       case 'step':
-        if (event.op.lost) this.standIn(parent, event.op, at);
-        this.listener.stepStart?.(event, at);
+        this.stepStart(event, parent, key, at);
         break;
       case 'kernel':
-        if (event.work) childStarted(event.work);
-        this.listener.kernelStart?.(event, at);
+        this.known.set(key, event);
+        this.check(event, event.phase === null ? 'KernelCh' : 'KernelPhase', at);
+        if (countsFor(event)) childStarted(event.work);
+        listener.kernelStart?.(event, at);
         break;
       case 'ctrl':
+        this.known.set(key, event);
         this.forgetOldCtrl(ring, key);
     }
+  }
+
+  private stepStart(step: Step, parent: HandleKey, key: HandleKey, at: Ticks): void {
+    const { op } = step;
+    if (op.lost) this.standIn(parent, op, at);
+    this.showLife(op);
+    const same = openStep(op, step.number);
+    if (same) {
+      // A registered buffer's start, come again without being folded: both handles mean the same transfer.
+      same.startRepeats++;
+      this.known.set(key, same);
+      return;
+    }
+    this.known.set(key, step);
+    op.openSteps.push(step);
+    this.listener.stepStart?.(step, at);
   }
 
   /** One stand-in serves all steps of an operation whose start was overwritten. */
@@ -128,6 +164,24 @@ export class Pairing {
     if (this.known.get(key)) return;
     this.known.set(key, op);
     this.listener.opStart?.(op, at);
+  }
+
+  private showLife(op: Op): void {
+    if (op.isAlive) return;
+    op.isAlive = true;
+    if (!op.lost) this.listener.opAlive?.(op);
+  }
+
+  private checkHost(span: HostSpan, at: Ticks): void {
+    if (isLate(span, at)) this.odd.afterFinalize(span.kind, at);
+    if (span.facts?.kind === 'unknown') this.odd.unknown(`event type 0x${span.facts.type.toString(16)}`);
+    if (span.facts?.kind === 'NetPlugin' && !isKnownNet(span.facts.id))
+      this.odd.unknown(`net plugin 0x${span.facts.id.toString(16)}`);
+  }
+
+  private check(event: Work | Op | Kernel, type: string, at: Ticks): void {
+    if (event.parent === 'stale') this.odd.staleParent(type, at);
+    if (isLate(event, at)) this.odd.afterFinalize(type, at);
   }
 
   /** The recorder folds quick idle/active edges into earlier ones, so a thread's newest events stay known. */
@@ -139,72 +193,141 @@ export class Pairing {
   }
 
   private state(records: RecordColumns, i: number, at: Ticks): void {
-    const event = this.find(records, i);
+    const event = this.find(records, i, at);
     if (!event) return;
-    const { stateFields, listener, unplaced } = this;
+    const { stateFields, told } = this;
     readState(records, i, stateFields);
+    if (event.type === 'kernel') {
+      this.kernelState(event, records, i, at);
+      return;
+    }
+    if (event.type !== 'ctrl' && hasStopped(event) && event.type !== 'work') {
+      this.odd.afterStop(typeOf(event), stateFields.state, at);
+      return;
+    }
     switch (event.type) {
       case 'step':
-        applyStepState(event, stateFields, at, listener, unplaced);
+        applyStepState(event, stateFields, at, told);
         break;
       case 'op':
-        applyOpState(event, stateFields, at, listener, unplaced);
-        break;
-      case 'kernel':
-        if (isKernelStop(stateFields, unplaced)) event.timerStop = this.kernelClock.stopStamp(records, i);
+        this.showLife(event);
+        applyOpState(event, stateFields, at, told);
         break;
       case 'ctrl':
-        applyCtrlState(event, stateFields, at, listener, unplaced);
+        applyCtrlState(event, stateFields, at, told);
         break;
       case 'host':
+        this.hostState(event, stateFields.state, at);
+        break;
       case 'work':
-        checkHostState(event.kind, stateFields, unplaced);
+        this.odd.unknownState(event.kind, stateFields.state, at);
     }
+  }
+
+  /** A kernel has one state: it carries the GPU's stop stamp. NCCL may tell of a completion in the name of the one before. */
+  private kernelState(kernel: Kernel, records: RecordColumns, i: number, at: Ticks): void {
+    const { state } = this.stateFields;
+    const stop = kernel.phase === null ? State.KernelChStop : State.KernelPhaseStop;
+    if (state !== stop) this.odd.unknownState(typeOf(kernel), state, at);
+    else if (kernel.stop === null) kernel.timerStop = this.kernelClock.stopStamp(records, i);
+    else {
+      kernel.strayCompletions++;
+      this.odd.kernelWithoutStart(kernel.channel, at);
+    }
+  }
+
+  private hostState(span: HostSpan, state: number, at: Ticks): void {
+    if (!isHostState(span.kind, state)) this.odd.unknownState(span.kind, state, at);
+    if (span.kind !== 'GroupApi' || state !== State.GroupEndApiStart) return;
+    if (span.ending) {
+      this.odd.stateAgain(span.kind, state, at);
+      return;
+    }
+    span.ending = groupEnd(span, at);
+    this.listener.hostStart?.(span.ending, at);
   }
 
   private stop(records: RecordColumns, i: number, at: Ticks): void {
-    const event = this.find(records, i);
+    const event = this.find(records, i, at);
     if (!event || event.type === 'ctrl') return; // a ProxyCtrl event's states say all
-    if (event.type === 'work' ? event.enqueued !== null : event.stop !== null) {
-      this.unplaced.afterStop++;
+    if (hasStopped(event)) {
+      this.stopAgain(event, at);
       return;
     }
-    if (event.type === 'work') event.enqueued = at;
-    else event.stop = at;
-    this.stopped(event, at);
-    // Nobody's parents, and the most frequent of all: not kept for children to come.
-    if (event.type === 'step' || event.type === 'kernel') this.known.delete(this.keyOf(records, i));
-  }
-
-  private stopped(event: Exclude<Event, Ctrl>, at: Ticks): void {
     switch (event.type) {
       case 'host':
-        this.listener.hostStop?.(event, at);
+        if (event.ending) this.hostStop(event.ending, at);
+        this.hostStop(event, at);
         break;
       case 'work':
+        event.enqueued = at;
         this.listener.workEnqueued?.(event, at);
         break;
       case 'op':
-        if (event.work) event.work.openChildren--;
-        this.listener.opStop?.(event, at);
+        this.opStop(event, at);
         break;
       case 'step':
-        this.listener.stepStop?.(event, at);
+        this.stepStop(event, at, true);
+        // Nobody's parent once it is stopped, and the most frequent of all: not kept.
+        this.known.delete(this.keyOf(records, i));
         break;
       case 'kernel':
-        if (event.work) event.work.openChildren--;
-        this.listener.kernelStop?.(event, at);
+        this.kernelStop(event, at);
     }
   }
 
+  private stopAgain(event: Stoppable, at: Ticks): void {
+    if (event.type === 'host' && event.kind === 'NetPlugin') this.odd.counts.netStopsAgain++;
+    else if (event.type === 'kernel' && event.strayCompletions > 0) event.strayCompletions--;
+    else this.odd.afterStop(typeOf(event), null, at);
+  }
+
+  private hostStop(span: HostSpan, at: Ticks): void {
+    span.stop = at;
+    this.listener.hostStop?.(span, at);
+  }
+
+  /** All steps of an operation have stopped before it does; NCCL 2.24 to 2.26 may lose the stops of receives. */
+  private opStop(op: Op, at: Ticks): void {
+    this.showLife(op);
+    while (op.openSteps.length > 0) {
+      this.odd.counts.stepsWithoutStop++;
+      this.stepStop(op.openSteps.at(-1)!, at, false);
+    }
+    op.stop = at;
+    if (op.work) {
+      op.work.openChildren--;
+      claimEnded(op.work, opClaim(op.channel, op.isSend, op.peer));
+    }
+    this.listener.opStop?.(op, at);
+  }
+
+  private stepStop(step: Step, at: Ticks, told: boolean): void {
+    step.stop = at;
+    const { openSteps } = step.op;
+    openSteps.splice(openSteps.indexOf(step), 1);
+    this.listener.stepStop?.(step, at, told);
+  }
+
+  private kernelStop(kernel: Kernel, at: Ticks): void {
+    kernel.stop = at;
+    if (countsFor(kernel)) {
+      kernel.work.openChildren--;
+      if (kernel.phase === null) claimEnded(kernel.work, kernelClaim(kernel.channel));
+    }
+    this.listener.kernelStop?.(kernel, at);
+  }
+
   private fold(records: RecordColumns, i: number): void {
-    const event = this.find(records, i);
+    const at = ticks(records.tick[i]!);
+    const event = this.find(records, i, at);
     if (!event) return;
-    const state = records.word2Low[i]!;
+    const repeated = records.word2Low[i]!;
+    const state = repeated === FOLD_OF_START ? 'start' : repeated;
     const lastTick = this.factory.relativeTick(extraBigint(records, i, 1, 0));
-    if (event.type === 'step') foldPeerWait(event, state, extra64(records, i, 1, 1), lastTick);
-    else if (event.type === 'ctrl')
-      applyCtrlState(event, { state, value: null }, lastTick, this.listener, this.unplaced);
+    if (event.type === 'step') foldStep(event, state, extra64(records, i, 1, 1), lastTick);
+    else if (event.type === 'ctrl' && state !== 'start')
+      applyCtrlState(event, { state, value: null }, lastTick, this.told);
   }
 
   private keyOf(records: RecordColumns, i: number): HandleKey {
@@ -212,14 +335,44 @@ export class Pairing {
   }
 
   /** The event a state, stop or fold speaks of; what cannot be found is counted by cause. */
-  private find(records: RecordColumns, i: number): Event | undefined {
+  private find(records: RecordColumns, i: number, at: Ticks): Event | undefined {
     const key = this.keyOf(records, i);
     const event = key < 0 ? undefined : this.known.get(key);
     if (event) return event;
-    if (key < 0) this.unplaced.foreign++;
-    else if (keyPosition(key) < (this.windowStart.get(keyRing(key)) ?? 0)) this.unplaced.beganBefore++;
-    else this.unplaced.afterStop++;
+    if (key < 0) this.odd.foreign(word1(records, i), at);
+    else if (keyPosition(key) < (this.windowStart.get(keyRing(key)) ?? 0)) this.odd.counts.beganBefore++;
+    else this.odd.noSuchEvent(word1(records, i), at);
     return undefined;
+  }
+}
+
+/** The newest version of the profiler interface that this release knows. */
+const NEWEST_ABI = 7;
+
+function openStep({ openSteps }: Op, number: number): Step | undefined {
+  const oldest = Math.max(0, openSteps.length - RECENT_STEPS);
+  for (let i = openSteps.length - 1; i >= oldest; i--)
+    if (openSteps[i]!.number === number) return openSteps[i];
+  return undefined;
+}
+
+type Stoppable = HostSpan | Work | Op | Step | Kernel;
+
+function hasStopped(event: Stoppable): boolean {
+  return event.type === 'work' ? event.enqueued !== null : event.stop !== null;
+}
+
+function typeOf(event: Stoppable): string {
+  switch (event.type) {
+    case 'host':
+    case 'work':
+      return event.kind;
+    case 'op':
+      return 'ProxyOp';
+    case 'step':
+      return 'ProxyStep';
+    case 'kernel':
+      return event.phase === null ? 'KernelCh' : 'KernelPhase';
   }
 }
 
@@ -228,6 +381,12 @@ function childStarted(work: Work): void {
   work.openChildren++;
 }
 
-function count<K>(map: Map<K, number>, key: K): void {
-  map.set(key, (map.get(key) ?? 0) + 1);
+/** A phase of a block ends within it: the block itself counts. */
+function countsFor(kernel: Kernel): kernel is Kernel & { work: Work } {
+  return kernel.work !== null && !kernel.isWithinBlock;
 }
+
+const isLate = ({ comm }: HostSpan | Work | Op | Kernel, at: Ticks): boolean =>
+  comm !== null && comm.finalizeTick !== null && at > comm.finalizeTick;
+
+const isKnownNet = (id: bigint): boolean => id === NET_ID.InfiniBand || id === NET_ID.Socket;

@@ -31,6 +31,11 @@ export function startKey(ring: number, position: number): HandleKey {
 export const keyRing = (key: HandleKey): number => Math.floor(key / TWO_40);
 export const keyPosition = (key: HandleKey): number => key % TWO_40;
 
+/** Word 1 as it is: a parent or a handle, whoever's. */
+export function word1(records: RecordColumns, i: number): bigint {
+  return (BigInt(records.word1High[i]!) << 32n) | BigInt(records.word1Low[i]!);
+}
+
 /** 32 bits of slot `slot` (1 and up), word 0 to 2, half 0 (low) or 1. */
 export function extra32(records: RecordColumns, i: number, slot: number, word: number, half: 0 | 1): number {
   const at = records.extraStart[i]! + (slot - 1) * 6 + word * 2 + half;

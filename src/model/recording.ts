@@ -10,6 +10,6 @@ export type { Communicator, Gap, Lease };
 /** `gaps`: complete when all records have been read. */
 export type Ring = Pick<WholeRing, 'ring' | 'class' | 'gaps'>;
 
-export interface Recording extends Pick<FileFacts, 'leases' | 'heartbeat' | 'header'> {
+export interface Recording extends Pick<FileFacts, 'leases' | 'heartbeat' | 'header' | 'communicators'> {
   readonly rings: readonly Ring[];
 }

@@ -7,13 +7,14 @@
 import type { Ticks } from '../base/time.js';
 import { State } from '../format/nccl.js';
 import type { StateFields } from './record_fields.js';
+import type { OddRecords } from './odd_records.js';
 import {
   StepPhase,
   type Ctrl,
   type CtrlState,
+  type HostSpan,
   type Op,
   type Step,
-  type Unplaced,
   type WorkListener,
 } from './types.js';
 
@@ -43,16 +44,16 @@ const CTRL_STATE = new Map<number, CtrlState>([
   [State.CtrlAppendEnd, 'AppendEnd'],
 ]);
 
-export function applyStepState(
-  step: Step,
-  { state, value }: StateFields,
-  at: Ticks,
-  listener: Partial<WorkListener>,
-  unplaced: Unplaced,
-): void {
+/** Who is told what a state did: the listener of the pairing, and the count of what did nothing. */
+export interface Told {
+  readonly listener: Partial<WorkListener>;
+  readonly odd: OddRecords;
+}
+
+export function applyStepState(step: Step, { state, value }: StateFields, at: Ticks, told: Told): void {
   const phase = STEP_PHASE[state];
   if (phase === undefined) {
-    unknownState(unplaced, 'ProxyStep', state);
+    told.odd.unknownState('ProxyStep', state, at);
     return;
   }
   if (state === State.SendPeerWait) {
@@ -60,7 +61,7 @@ export function applyStepState(
     step.lastPeerWait = at;
   }
   if (phase <= step.phase) {
-    if (state !== State.SendPeerWait) unplaced.repeatedStates++;
+    if (state !== State.SendPeerWait) told.odd.stateAgain('ProxyStep', state, at);
     return;
   }
   if (state === State.SendWait || state === State.RecvFlushWait) {
@@ -68,7 +69,7 @@ export function applyStepState(
     step.op.bytes = Math.min(step.op.bytes + (value ?? 0), Number.MAX_SAFE_INTEGER);
   }
   step.phase = phase;
-  listener.stepPhase?.(step, phaseBegin(step, state, at), at);
+  told.listener.stepPhase?.(step, phaseBegin(step, state, at), at);
 }
 
 /**
@@ -79,26 +80,24 @@ function phaseBegin(step: Step, state: number, at: Ticks): Ticks {
   return state === State.SendWait ? (step.lastPeerWait ?? at) : at;
 }
 
-/** Polls that the recorder counted instead of recording. */
-export function foldPeerWait(step: Step, state: number, polls: number, lastTick: Ticks): void {
+/** Polls, or starts, that the recorder counted instead of recording. */
+export function foldStep(step: Step, state: number | 'start', repeats: number, lastTick: Ticks): void {
+  if (state === 'start') {
+    step.startRepeats += repeats;
+    return;
+  }
   if (state !== State.SendPeerWait) return;
-  step.peerPolls += polls;
+  step.peerPolls += repeats;
   if (step.lastPeerWait === null || lastTick > step.lastPeerWait) step.lastPeerWait = lastTick;
 }
 
-export function applyOpState(
-  op: Op,
-  { state, value }: StateFields,
-  at: Ticks,
-  listener: Partial<WorkListener>,
-  unplaced: Unplaced,
-): void {
+export function applyOpState(op: Op, { state, value }: StateFields, at: Ticks, told: Told): void {
   const tellsProgress = state >= State.OpSendPosted && state <= State.OpRecvDone;
   if (state !== State.OpInProgress && !tellsProgress) {
-    unknownState(unplaced, 'ProxyOp', state);
+    told.odd.unknownState('ProxyOp', state, at);
     return;
   }
-  if (tellsProgress && value !== null) opProgress(op, value, at, listener);
+  if (tellsProgress && value !== null) opProgress(op, value, at, told.listener);
 }
 
 /** Up to NCCL 2.26 steps have no sizes; their operation tells the bytes so far (states 0 to 7). */
@@ -109,45 +108,26 @@ function opProgress(op: Op, bytesSoFar: number, at: Ticks, listener: Partial<Wor
   listener.opBytes?.(op, more, at);
 }
 
-export function applyCtrlState(
-  ctrl: Ctrl,
-  { state, value }: StateFields,
-  at: Ticks,
-  listener: Partial<WorkListener>,
-  unplaced: Unplaced,
-): void {
+/** A state that is not known is shown by its number: the thread was in it. */
+export function applyCtrlState(ctrl: Ctrl, { state, value }: StateFields, at: Ticks, told: Told): void {
   const name = CTRL_STATE.get(state);
-  if (name === undefined) unknownState(unplaced, 'ProxyCtrl', state);
-  else listener.ctrl?.(ctrl.ring, name, at, name === 'AppendEnd' ? value : null);
-}
-
-/** A kernel has one state: it carries the GPU's stop stamp. */
-export function isKernelStop({ state }: StateFields, unplaced: Unplaced): boolean {
-  if (state === State.KernelChStop) return true;
-  unknownState(unplaced, 'KernelCh', state);
-  return false;
+  if (name === undefined) told.odd.unknownState('ProxyCtrl', state, at);
+  told.listener.ctrl?.(ctrl.ring, name ?? `state ${state}`, at, name === 'AppendEnd' ? value : null);
 }
 
 /**
- * By kind of host span, first and last: states that tell nothing its spans do not show. 23 and 24 mark the API calls
- * within a group; 25 to 30 begin and end what has a start and a stop of its own. (What 21 updates, and the GPU's stop
- * stamp of 31, are not drawn.)
+ * By kind of host span, first and last: states that tell nothing its spans do not show. 23 follows the start at once and
+ * 24 begins the GroupEnd; 25 to 30 begin and end what has a start and a stop of its own.
  */
-const HOST_STATES: Readonly<Record<string, readonly [number, number]>> = {
+const HOST_STATES: Readonly<Partial<Record<HostSpan['kind'], readonly [number, number]>>> = {
   GroupApi: [State.GroupStartApiStop, State.GroupEndApiStart],
   CeColl: [State.CeCollStart, State.CeBatchComplete],
   CeSync: [State.CeCollStart, State.CeBatchComplete],
   CeBatch: [State.CeCollStart, State.CeBatchComplete],
   NetPlugin: [State.NetPluginUpdate, State.NetPluginUpdate],
-  KernelPhase: [State.KernelPhaseStop, State.KernelPhaseStop],
 };
 
-export function checkHostState(kind: string, { state }: StateFields, unplaced: Unplaced): void {
+export function isHostState(kind: HostSpan['kind'], state: number): boolean {
   const [first, last] = HOST_STATES[kind] ?? [0, -1];
-  if (state < first || state > last) unknownState(unplaced, kind, state);
-}
-
-function unknownState(unplaced: Unplaced, event: string, state: number): void {
-  const key = `${event} ${state}`;
-  unplaced.unknownStates.set(key, (unplaced.unknownStates.get(key) ?? 0) + 1);
+  return state >= first && state <= last;
 }

@@ -14,104 +14,84 @@
 
 import type { Ticks } from '../base/time.js';
 import type { Communicator } from '../reader/types.js';
+import type { HostSpan } from './host_span.js';
+import type { OddRecord } from './odd_records.js';
+import type { Foreign, Originator } from './origin.js';
+import type { HandleKey } from './record_fields.js';
 
-export type HostKind =
-  | 'GroupApi'
-  | 'CollApi'
-  | 'P2pApi'
-  | 'KernelLaunch'
-  | 'Group'
-  | 'CeColl'
-  | 'CeSync'
-  | 'CeBatch'
-  | 'NetPlugin'
-  | 'KernelPhase'
-  | 'other';
+export type { CeCollFacts, HostFacts, HostKind, HostSpan, NetFacts } from './host_span.js';
+export type { OddRecord } from './odd_records.js';
+export type { Foreign, Originator, Originators } from './origin.js';
 
 /** Version 1 of what NCCL's own network plugins pass. */
 export const NET_ID = { InfiniBand: 0x10001n, Socket: 0x20001n } as const;
 
-/** What a network plugin tells of a transfer; null where it did not (or not in words we know). */
-export interface NetFacts {
-  readonly kind: 'NetPlugin';
-  readonly id: bigint;
-  readonly bytes: bigint | null;
-  /** InfiniBand only. */
-  readonly device: number | null;
-  readonly qp: number | null;
-  /** Socket only. */
-  readonly isSend: boolean | null;
-}
-
-/** What some kinds of host spans have beside the fields of all. */
-export type HostFacts =
-  | NetFacts
-  | { readonly kind: 'CeColl'; readonly syncStrategy: string }
-  | { readonly kind: 'CeBatch'; readonly numOps: number; readonly totalBytes: bigint }
-  | { readonly kind: 'KernelPhase'; readonly name: string; readonly channel: number };
-
-/**
- * A call on one host thread, from its start to its stop callback. NetPlugin and KernelPhase are no calls: what a thread
- * noticed, several at a time.
- */
-export interface HostSpan {
-  readonly type: 'host';
-  readonly kind: HostKind;
-  /** For 'other': NCCL's event-type number. */
-  readonly eventType: number;
-  readonly ring: number;
-  readonly comm: Communicator | null;
-  readonly parent: HostSpan | null;
-  readonly func: string;
-  readonly datatype: string;
-  readonly count: number;
-  readonly groupDepth: number;
-  readonly graphCaptured: boolean;
-  /** From v7 on, 0 before and where the application set none. */
-  readonly userTag: bigint;
-  readonly facts: HostFacts | null;
-  readonly start: Ticks;
-  stop: Ticks | null;
-}
-
-/** A collective (Coll) or a send/receive (P2p) as enqueued. */
-export interface Work {
-  readonly type: 'work';
+/** What all ranks of a communicator know of one piece of work, or both ends of a send/receive. */
+export interface WorkIdentity {
   readonly kind: 'Coll' | 'P2p';
-  /** Number of this work in its file, in order of start: the row of the scan's side table. */
-  readonly row: number;
-  readonly ring: number;
   readonly comm: Communicator | null;
   readonly func: string;
-  readonly datatype: string;
-  readonly algo: string;
-  readonly proto: string;
-  readonly count: number;
   /** Coll only, else null. */
   readonly seq: number | null;
-  readonly root: number | null;
   /** P2p only, else null. */
   readonly peer: number | null;
   readonly ordinal: number;
   readonly ordinalAbsolute: boolean;
+}
+
+/** A collective (Coll) or a send/receive (P2p) as enqueued. */
+export interface Work extends WorkIdentity {
+  readonly type: 'work';
+  /** Number of this work in its file, in order of start: the row of the scan's side table. */
+  readonly row: number;
+  /** Where its start record lies: what other files know it by. */
+  readonly key: HandleKey;
+  readonly ring: number;
+  readonly datatype: string;
+  readonly algo: string;
+  readonly proto: string;
+  readonly count: number;
+  readonly root: number | null;
   readonly nChannels: number;
+  readonly nWarps: number | null;
+  /** From v7 on: the kernel NCCL chose, '' where it named none; and whether it is one of symmetric memory. */
+  readonly kernelVariant: string;
+  readonly isSymmetric: boolean;
   /** The CollApi or P2pApi call, from v5 on. */
   readonly api: HostSpan | null;
+  readonly parent: ParentLink;
   /** From v7 on, 0 before and where the application set none. */
   readonly userTag: bigint;
   readonly start: Ticks;
+  /** Nothing of it ran before: its call, or this replay of it. */
+  readonly earliest: Ticks;
   /** Stop callback: enqueued, not done. */
   enqueued: Ticks | null;
   children: number;
   openChildren: number;
+  /** Of its operations, those whose end NCCL never tells: they count in neither of the above. */
+  untold: number;
+  /** Which children it has had (parents.ts), and whether they have stopped. */
+  readonly claims: Map<number, boolean>;
 }
+
+/**
+ * What became of the parent that NCCL named: 'none' (NULL), 'known', 'lost' (its record is not in the file any more),
+ * 'stale' (an event that cannot be the parent: of earlier work, or of another sort), 'foreign' (of another process).
+ */
+export type ParentLink = 'none' | 'known' | 'lost' | 'stale' | 'foreign';
 
 export interface Op {
   readonly type: 'op';
   /** The start record was overwritten: only its steps tell of it. */
   readonly lost: boolean;
   readonly ring: number;
+  /** Of this process. */
   readonly work: Work | null;
+  /** The same, or what it is in the originator's words. */
+  readonly of: WorkIdentity | null;
+  readonly parent: ParentLink;
+  /** Of a foreign operation the originator's communicator, null where that is not known. */
   readonly comm: Communicator | null;
   readonly channel: number;
   readonly peer: number;
@@ -120,12 +100,19 @@ export interface Op {
   readonly chunkSize: number;
   readonly ordinal: number;
   readonly ordinalAbsolute: boolean;
-  /** Executed for another process (PXN): its pid, else null. */
-  readonly foreignPid: number | null;
+  /** Executed for another process (PXN), else null; and whose it is, where its file is here. */
+  readonly foreign: Foreign | null;
+  readonly originator: Originator | null;
   readonly start: Ticks;
   stop: Ticks | null;
   /** Bytes of its transfers so far (states 9 and 11). */
   bytes: number;
+  /** A state, a step or its stop came: an operation whose end NCCL tells. */
+  isAlive: boolean;
+  /** NCCL will not tell its end (CollNet, copies by memcpy). */
+  isUntold: boolean;
+  /** Not stopped yet; few at a time. */
+  readonly openSteps: Step[];
   /** The listener's own: there are too many for a map. */
   drawing: unknown;
 }
@@ -156,6 +143,8 @@ export interface Step {
   /** Of state 20: the newest, and how many polls in all. */
   lastPeerWait: Ticks | null;
   peerPolls: number;
+  /** NCCL started it again and again: a registered buffer whose kernel had not begun. */
+  startRepeats: number;
   stop: Ticks | null;
   /** The listener's own: there are too many for a map. */
   drawing: unknown;
@@ -164,41 +153,33 @@ export interface Step {
 /** A GPU globaltimer value: ns, relative to the file's first one. */
 export type GpuNs = number & { readonly __gpu: never };
 
+/** One channel's block on the GPU (KernelCh), or a phase of it (KernelPhase). */
 export interface Kernel {
   readonly type: 'kernel';
+  /** null: the block itself. */
+  readonly phase: string | null;
+  /** A phase whose parent is the block: it says nothing of the work that the block does not say. */
+  readonly isWithinBlock: boolean;
   readonly work: Work | null;
+  readonly parent: ParentLink;
   readonly comm: Communicator | null;
   readonly channel: number;
   /** When the proxy thread noticed. */
   readonly start: Ticks;
-  /** null: interface v3 has no timestamps. */
+  /** null: none given. Interface v3 has no timestamps, later ones should. */
   readonly timerStart: GpuNs | null;
   timerStop: GpuNs | null;
   stop: Ticks | null;
+  /** Completions told after its stop: they are of other work, whose start NCCL never told. */
+  strayCompletions: number;
 }
 
-export type CtrlState = 'Idle' | 'Active' | 'Sleep' | 'Wakeup' | 'Append' | 'AppendEnd';
+export type CtrlState = 'Idle' | 'Active' | 'Sleep' | 'Wakeup' | 'Append' | 'AppendEnd' | `state ${number}`;
 
 /** A ProxyCtrl event only carries states; they belong to its thread. */
 export interface Ctrl {
   readonly type: 'ctrl';
   readonly ring: number;
-}
-
-/** Records that could not be told as part of an object; counted, never dropped in silence. */
-export interface Unplaced {
-  /** States and stops of events that began before the ring's window. */
-  beganBefore: number;
-  /** States and stops after the event's stop. */
-  afterStop: number;
-  /** States and stops of handles that are not this process's. */
-  foreign: number;
-  /** States of a step that it had already left; polls of state 20 are not meant. */
-  repeatedStates: number;
-  /** State numbers that mean nothing for their event, by "event state". */
-  readonly unknownStates: Map<string, number>;
-  /** Record kinds this version does not know, by kind number. */
-  readonly unknownKinds: Map<number, number>;
 }
 
 /** Told in the file's merged order of ticks. `at` is the record's own tick. */
@@ -208,15 +189,19 @@ export interface WorkListener {
   workStart(work: Work, at: Ticks): void;
   workEnqueued(work: Work, at: Ticks): void;
   opStart(op: Op, at: Ticks): void;
+  /** Its first state or step, or its stop. */
+  opAlive(op: Op): void;
   /** `bytes` more were transferred: interfaces in which steps have no sizes (before v4). */
   opBytes(op: Op, bytes: number, at: Ticks): void;
   opStop(op: Op, at: Ticks): void;
   stepStart(step: Step, at: Ticks): void;
   /** `from` is where the new phase began: at or before `at`. */
   stepPhase(step: Step, from: Ticks, at: Ticks): void;
-  stepStop(step: Step, at: Ticks): void;
+  /** `told`: by its own stop; else its operation stopped and this step's stop never came. */
+  stepStop(step: Step, at: Ticks, told: boolean): void;
   kernelStart(kernel: Kernel, at: Ticks): void;
   kernelStop(kernel: Kernel, at: Ticks): void;
   /** `value` is the number of appended operations with AppendEnd, else null. */
   ctrl(ring: number, state: CtrlState, at: Ticks, value: number | null): void;
+  oddRecord(odd: OddRecord, at: Ticks): void;
 }

@@ -3,7 +3,7 @@
  * (ProxyOp, KernelCh). Where no child was recorded that is said, not guessed.
  */
 
-import type { Ticks } from '../base/time.js';
+import type { Ticks, TraceNs } from '../base/time.js';
 import type { GpuNs, Kernel, Op, Work } from './types.js';
 
 export type WorkOutcome =
@@ -11,8 +11,12 @@ export type WorkOutcome =
   | 'complete'
   /** A child, or the enqueueing itself, was still going on when the recording ended. */
   | 'open'
+  /** Likewise, but its communicator had been finalized: aborted. */
+  | 'aborted'
   /** NCCL told of no child: intra-node without KernelCh, or masked. Enqueued, completion not recorded. */
   | 'no-children'
+  /** Only operations whose end NCCL never tells (CollNet, memcpy). */
+  | 'untold'
   /** The records of its children were overwritten: a ring is a window. */
   | 'outside-window';
 
@@ -20,17 +24,54 @@ export interface WorkEnd {
   readonly outcome: WorkOutcome;
   /** End of the last ProxyOp; null without one. */
   readonly lastOp: Ticks | null;
-  /** End of the last KernelCh by the GPU's clock, and when it was noticed; null without one. */
-  readonly lastKernel: { readonly gpu: GpuNs | null; readonly noticed: Ticks } | null;
+  /**
+   * When the end of the last KernelCh was noticed; null without one. `stamps`: the first start and the last end by the
+   * GPU's clock, null where one of its kernels had none or ended before it began.
+   */
+  readonly lastKernel: { readonly stamps: GpuInterval | null; readonly noticed: Ticks } | null;
+  /** Aborted: when its communicator was finalized. */
+  readonly finalized: Ticks | null;
+  /** Its sends that other processes execute (PXN); known once all files are scanned. */
+  readonly elsewhere: Elsewhere | null;
 }
+
+export interface GpuInterval {
+  readonly first: GpuNs;
+  readonly last: GpuNs;
+}
+
+export interface Elsewhere {
+  /** Processes that execute them, "rank 0003". */
+  readonly executors: readonly string[];
+  readonly ops: number;
+  /** End of the last that ended. */
+  readonly lastEnd: TraceNs | null;
+  /** Some had not ended. */
+  readonly isOpen: boolean;
+}
+
+type Counted = Pick<Work, 'start' | 'comm' | 'enqueued' | 'children' | 'openChildren' | 'untold'>;
+
+interface Row {
+  /** The work itself while children may come, later what it came to. */
+  work: Counted;
+  lastOp: Ticks | null;
+  /** null before the first kernel, and from the first on whose stamps cannot be. */
+  stamps: GpuInterval | null;
+  noticed: Ticks | null;
+}
+
+/** More work than an event table remembers: no child finds an older one, unless it is still open. */
+const RECENT = 1 << 16;
 
 /** Collects the ends of one file's work while its records stream by. */
 export class WorkEnds {
-  private readonly rows: { work: Work; lastOp: Ticks | null; gpu: GpuNs | null; noticed: Ticks | null }[] =
-    [];
+  private readonly rows: Row[] = [];
+  private settled = 0;
 
   started(work: Work): void {
-    this.rows[work.row] = { work, lastOp: null, gpu: null, noticed: null };
+    this.rows[work.row] = { work, lastOp: null, stamps: null, noticed: null };
+    if (this.rows.length - this.settled > RECENT) this.settle(this.rows[this.settled++]!);
   }
 
   opEnded(op: Op): void {
@@ -40,24 +81,54 @@ export class WorkEnds {
 
   kernelEnded(kernel: Kernel): void {
     const row = kernel.work && this.rows[kernel.work.row];
-    if (!row || kernel.stop === null) return;
+    if (!row || kernel.stop === null || kernel.isWithinBlock) return;
+    const isFirst = row.noticed === null;
     row.noticed = kernel.stop;
-    if (kernel.timerStop !== null && (row.gpu === null || kernel.timerStop > row.gpu))
-      row.gpu = kernel.timerStop;
+    if (isFirst || row.stamps) row.stamps = widened(row.stamps, kernel);
+  }
+
+  /** Lets the work itself go, however long the run. */
+  private settle(row: Row): void {
+    const { start, comm, enqueued, children, openChildren, untold } = row.work;
+    if (enqueued === null || openChildren > 0) return;
+    row.work = { start, comm, enqueued, children, openChildren, untold };
   }
 
   /** `windowStart`: before it, records of children may have been overwritten. */
   finish(windowStart: Ticks): WorkEnd[] {
-    return this.rows.map(({ work, lastOp, gpu, noticed }) => ({
-      outcome: outcome(work, windowStart),
-      lastOp,
-      lastKernel: noticed === null ? null : { gpu, noticed },
-    }));
+    return this.rows.map((row) => {
+      const end = outcome(row, windowStart);
+      return {
+        outcome: end,
+        lastOp: row.lastOp,
+        lastKernel: row.noticed === null ? null : { stamps: row.stamps, noticed: row.noticed },
+        finalized: end === 'aborted' ? (row.work.comm?.finalizeTick ?? null) : null,
+        elsewhere: null,
+      };
+    });
   }
 }
 
-function outcome(work: Work, windowStart: Ticks): WorkOutcome {
-  if (work.openChildren > 0 || work.enqueued === null) return 'open';
+function widened(before: GpuInterval | null, { timerStart, timerStop }: Kernel): GpuInterval | null {
+  if (timerStart === null || timerStop === null || timerStop < timerStart) return null;
+  return {
+    first: before && before.first < timerStart ? before.first : timerStart,
+    last: before && before.last > timerStop ? before.last : timerStop,
+  };
+}
+
+function outcome({ work, noticed }: Row, windowStart: Ticks): WorkOutcome {
+  const finalized = work.comm?.finalizeTick ?? null;
+  if (work.openChildren > 0 || work.enqueued === null)
+    return finalized !== null && work.start <= finalized ? 'aborted' : 'open';
+  // A kernel's end is the work's own; of operations those that NCCL tells of are not all.
+  if (work.untold > 0 && noticed === null) return 'untold';
   if (work.children > 0) return 'complete';
   return work.start < windowStart ? 'outside-window' : 'no-children';
+}
+
+/** With what the executors of its sends say. */
+export function withElsewhere(end: WorkEnd, elsewhere: Elsewhere): WorkEnd {
+  if (elsewhere.isOpen && end.outcome !== 'aborted') return { ...end, outcome: 'open', elsewhere };
+  return { ...end, outcome: end.outcome === 'no-children' ? 'complete' : end.outcome, elsewhere };
 }

@@ -82,7 +82,12 @@ class CommLanes {
       const lane = this.lanes.acquire();
       const slice = this.sink.begin(this.lanes.track(lane), collective.firstArrival, collective.func, {
         args: this.args(collective),
-        correlation: collectiveCorrelation(this.comm.commId, collective),
+        correlation: collectiveCorrelation(
+          this.comm.commId,
+          collective.func,
+          collective.seq,
+          collective.ordinal,
+        ),
       });
       const end = endOf(collective);
       if (end !== null) this.schedule({ end, lane, slice });
@@ -105,11 +110,12 @@ class CommLanes {
   }
 
   private args(collective: Collective): Args {
-    const { seq, ordinal, arrived, open, absent, count, datatype } = collective;
+    const { seq, ordinal, arrived, open, aborted, absent, count, datatype } = collective;
     const args: [string, ArgValue][] = [['seq', seq]];
     if (ordinal > 0) args.push(['replay', ordinal]);
     args.push(['ranks', arrived], ['count', count], ['datatype', datatype]);
     if (open.length > 0) args.push(['open', this.ranks(open)]);
+    if (aborted.length > 0) args.push(['aborted', this.ranks(aborted)]);
     if (absent.length > 0) args.push(['notEntered', this.ranks(absent)]);
     args.push(...this.skew(collective), ...this.bandwidth(collective));
     if (open.length === 0 && collective.end === null)

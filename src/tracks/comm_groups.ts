@@ -5,7 +5,9 @@
 
 import { hex64 } from '../base/hex.js';
 import type { Communicator } from '../model/recording.js';
-import type { TrackRef, TrackSink } from './sink.js';
+import type { Op } from '../model/types.js';
+import type { TrackContext } from './context.js';
+import type { Args, TrackRef, TrackSink } from './sink.js';
 
 /** Positions below the rank. */
 export const RANK_ORDER = {
@@ -14,6 +16,8 @@ export const RANK_ORDER = {
   rxBytes: 2,
   rxRate: 3,
   comms: 100,
+  pxn: 500_000,
+  unknownComm: 990_000,
   proxyThreads: 1_000_000,
   hostThreads: 1_100_000,
   recorder: 1_200_000,
@@ -21,6 +25,7 @@ export const RANK_ORDER = {
 
 /** Positions below a communicator. */
 export const COMM_ORDER = {
+  life: -1,
   collectives: 0,
   pointToPoint: 1000,
   kernels: 2000,
@@ -29,6 +34,7 @@ export const COMM_ORDER = {
 
 export class CommGroups {
   private readonly groups = new Map<Communicator | null, TrackRef>();
+  private readonly foreign = new Map<bigint, TrackRef>();
 
   constructor(private readonly sink: TrackSink) {}
 
@@ -38,19 +44,70 @@ export class CommGroups {
       group = this.sink.describe({
         kind: 'group',
         name: comm === null ? 'unknown communicator' : commTitle(comm),
-        rank: RANK_ORDER.comms + (comm?.number ?? 999_000),
+        rank: comm === null ? RANK_ORDER.unknownComm : RANK_ORDER.comms + comm.number,
         description: comm === null ? UNKNOWN : description(comm),
       });
       this.groups.set(comm, group);
     }
     return group;
   }
+
+  /** Of an operation: its communicator's, or of what is executed for one of another process. */
+  groupOf({ foreign, originator, comm }: Op): TrackRef {
+    if (!foreign) return this.group(comm);
+    let group = this.foreign.get(foreign.context);
+    if (group === undefined) {
+      group = this.sink.describe({
+        kind: 'group',
+        name: originator
+          ? `PXN for ${originator.process}: ${commTitle(originator.comm)}`
+          : `PXN for pid ${foreign.pid}, whose file is not here (context ${hex64(foreign.context)})`,
+        rank: RANK_ORDER.pxn + this.foreign.size,
+        description: PXN,
+      });
+      this.foreign.set(foreign.context, group);
+    }
+    return group;
+  }
+}
+
+/** When each communicator of the process began and ended; also of those that had no other event. */
+export function drawCommunicators({ sink, file, time }: TrackContext, groups: CommGroups): void {
+  for (const comm of file.communicators.values()) {
+    const track = sink.describe({
+      kind: 'slices',
+      order: 'late',
+      name: 'communicator',
+      parent: groups.group(comm),
+      rank: COMM_ORDER.life,
+      description: 'When NCCL announced this communicator to the recorder, and when it took leave of it.',
+    });
+    const args: Args = [
+      ['rank', comm.rank],
+      ['nRanks', comm.nRanks],
+      ['nNodes', comm.nNodes],
+      ['interface', `v${comm.abi}`],
+    ];
+    const init = time(comm.initTick);
+    sink.instant(track, init, 'init', { args });
+    if (comm.finalizeTick === null) continue;
+    const finalize = time(comm.finalizeTick);
+    sink.instant(track, finalize < init ? init : finalize, 'finalize');
+  }
 }
 
 export function commTitle(comm: Communicator): string {
-  const id = hex64(comm.commId);
-  return `comm ${comm.name === '' ? id : `${comm.name} ${id}`} (${comm.nRanks > 0 ? `${comm.nRanks} ranks` : 'size not told'})`;
+  return `comm ${commLabel(comm)} (${comm.nRanks > 0 ? `${comm.nRanks} ranks` : 'size not told'})`;
 }
+
+export function commLabel(comm: Communicator): string {
+  const id = hex64(comm.commId);
+  return comm.name === '' ? id : `${comm.name} ${id}`;
+}
+
+const PXN =
+  'Sends that this process executes for another one of its host (PXN). Channels and peers are in the words of that ' +
+  "process's communicator; the collective is found there by its correlation id.";
 
 const UNKNOWN = 'Events whose context is not a communicator of this process, or whose entry was lost.';
 

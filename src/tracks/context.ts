@@ -4,7 +4,7 @@
  */
 
 import type { Ticks, TraceNs } from '../base/time.js';
-import type { GpuNs } from '../model/types.js';
+import type { GpuNs, Op } from '../model/types.js';
 import type { WorkEnd } from '../model/work_end.js';
 import type { Recording } from '../model/recording.js';
 import type { TrackSink } from './sink.js';
@@ -18,6 +18,10 @@ export interface TrackContext {
   readonly gpuTime: ((at: GpuNs) => TraceNs) | null;
   /** When the work in this row of the scan ended. */
   readonly workEnd: (row: number) => WorkEnd;
+  /** Whether nothing more was told of the CollApi or P2pApi in this row. */
+  readonly isSilentCall: (apiRow: number) => boolean;
+  /** Whether it runs on a connection of which NCCL never tells an end (CollNet, memcpy). */
+  readonly neverEnds: (op: Op) => boolean;
   /**
    * Whether an arrow to that rank of the communicator (by commId) can be drawn: its file is here, and on the same clock.
    */

@@ -4,7 +4,7 @@
  * (a call that ends inside the call it began in), the inner slice is cut at the outer's end and continued on a further
  * lane: nothing is lost, nothing overlaps.
  *
- * What a thread watches instead of doing it (a network plugin's transfers, the phases of kernels) goes on side by side:
+ * What a thread watches instead of doing it (a network plugin's transfers), and what nobody knows, goes on side by side:
  * it has tracks of its own, with as many lanes as there are at a time.
  */
 
@@ -14,6 +14,7 @@ import type { Lease } from '../model/recording.js';
 import { RANK_ORDER } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import { hostArgs, hostName } from './host_words.js';
+import { copyCorrelation } from './identity.js';
 import { laneName } from './lanes.js';
 import type { Args, SliceRef, TrackRef } from './sink.js';
 
@@ -38,20 +39,24 @@ interface HostThread {
 /** Track names of what is watched; all other kinds are calls. */
 const WATCHED: Readonly<Partial<Record<HostKind, string>>> = {
   NetPlugin: 'net',
-  KernelPhase: 'kernel phases',
+  unknown: 'unknown events of',
 };
+
+/** A thread per launch, as communicators that do not block have: more on one ring share one track. */
+const MOST_THREADS = 16;
 
 export class HostTracks {
   private group: TrackRef | undefined;
   private readonly threads = new Map<string, HostThread>();
   private readonly laneOf = new Map<HostSpan, Lane>();
+  private readonly leaseCount = new Map<number, number>();
 
   constructor(private readonly context: TrackContext) {}
 
   start(span: HostSpan, at: TraceNs): void {
     const thread = this.threadOf(span);
     this.closeForgotten(thread, span, at);
-    this.push(chooseLane(thread, span), span, at, hostArgs(span));
+    this.push(chooseLane(thread, span), span, at, this.args(span));
   }
 
   stop(span: HostSpan, at: TraceNs): void {
@@ -64,13 +69,13 @@ export class HostTracks {
     this.pop(lane, span, at);
     const thread = this.threadOf(span);
     for (const open of inner.reverse()) {
-      this.push(newLane(thread), open.span, at, [['continued', true], ...hostArgs(open.span)]);
+      this.push(newLane(thread), open.span, at, [['continued', true], ...this.args(open.span)]);
     }
   }
 
   /** No call nests in one of its own kind on one thread: the earlier one's stop never came. */
   private closeForgotten(thread: HostThread, span: HostSpan, at: TraceNs): void {
-    if (thread.shared || span.kind === 'other') return;
+    if (thread.shared) return;
     for (const lane of thread.lanes) {
       const same = lane.stack.find((open) => open.span.kind === span.kind);
       while (same && lane.stack.includes(same)) {
@@ -80,7 +85,8 @@ export class HostTracks {
   }
 
   private push(lane: Lane, span: HostSpan, at: TraceNs, args: Args): void {
-    const slice = this.context.sink.begin(lane.track, at, hostName(span), { args });
+    const correlation = copyCorrelation(span);
+    const slice = this.context.sink.begin(lane.track, at, hostName(span), { args, correlation });
     lane.stack.push({ span, slice });
     this.laneOf.set(span, lane);
   }
@@ -91,16 +97,38 @@ export class HostTracks {
     this.laneOf.delete(span);
   }
 
+  private args(span: HostSpan): Args {
+    const args = hostArgs(span, span.apiRow >= 0 && this.context.isSilentCall(span.apiRow));
+    if (!this.isShortLived(span.ring)) return args;
+    const lease = leaseAt(this.context.file.leases, span);
+    return lease ? [...args, ['tid', lease.tid]] : args;
+  }
+
+  private isShortLived(ring: number): boolean {
+    return this.leasesOf(ring) > MOST_THREADS;
+  }
+
+  private leasesOf(ring: number): number {
+    let count = this.leaseCount.get(ring);
+    if (count === undefined) {
+      count = this.context.file.leases.filter((lease) => lease.ring === ring).length;
+      this.leaseCount.set(ring, count);
+    }
+    return count;
+  }
+
   private threadOf(span: HostSpan): HostThread {
     const { file } = this.context;
     const lease = leaseAt(file.leases, span);
     const watched = WATCHED[span.kind];
-    const key = `${span.ring} ${lease?.fromPosition ?? ''} ${watched ?? ''}`;
+    const shortLived = this.isShortLived(span.ring);
+    const key = `${span.ring} ${shortLived ? '' : (lease?.fromPosition ?? '')} ${watched ?? ''}`;
     let thread = this.threads.get(key);
     if (!thread) {
-      const ringClass = file.rings.find((ring) => ring.ring === span.ring)?.class;
-      const isOverflow = ringClass === 'overflow';
-      const title = threadTitle(span.ring, lease, isOverflow);
+      const isOverflow = file.rings.find((ring) => ring.ring === span.ring)?.class === 'overflow';
+      const title = shortLived
+        ? `${lease?.threadName ?? 'threads'}, ${this.leasesOf(span.ring)} threads one after the other`
+        : threadTitle(span.ring, lease, isOverflow);
       const name = watched === undefined ? title : `${watched} ${title}`;
       thread = this.newThread(name, isOverflow || watched !== undefined, this.threads.size);
       this.threads.set(key, thread);
@@ -147,8 +175,11 @@ function chooseLane(thread: HostThread, span: HostSpan): Lane {
   return parents ?? newLane(thread);
 }
 
-function leaseAt(leases: readonly Lease[], span: HostSpan): Lease | undefined {
-  return leases.findLast((lease) => lease.ring === span.ring && lease.fromTick <= span.start);
+function leaseAt(leases: readonly Lease[], { ring, start }: HostSpan): Lease | undefined {
+  return leases.findLast(
+    (lease) =>
+      lease.ring === ring && lease.fromTick <= start && (lease.endTick === null || start <= lease.endTick),
+  );
 }
 
 function threadTitle(ring: number, lease: Lease | undefined, isOverflow: boolean): string {

@@ -2,7 +2,7 @@
  * Kernel channels: what the GPU itself stamped (%globaltimer), moved to the host's clock. One track per communicator and
  * channel, written when a kernel's stop is known, so late. A timestamp that cannot be true (it may belong to other work:
  * NCCL's counters drift apart in known cases) is never drawn as if it were: the slice then shows when the proxy thread
- * noticed, and says so.
+ * noticed, and says so. The phases of a block (v7) have a track of their own below it.
  */
 
 import type { TraceNs } from '../base/time.js';
@@ -11,16 +11,21 @@ import { COMM_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import { workCorrelation } from './identity.js';
 import { Lanes, laneName } from './lanes.js';
-import type { Args, TrackRef } from './sink.js';
+import { parentWords } from './parent_words.js';
+import type { Args, ArgValue, TrackRef } from './sink.js';
 
 /** How far a stamp may lie outside what its callbacks allow; farther, it belongs to other work. */
-const SLACK_NS = 1e6;
+export const GPU_SLACK_NS = 1e6;
+
+/** Before v4 there are no timestamps. */
+const FIRST_STAMPED_ABI = 4;
 
 interface Interval {
   readonly start: TraceNs;
   /** null: not finished when the recording ended. */
   readonly end: TraceNs | null;
   readonly suspect: string | null;
+  readonly aborted: boolean;
 }
 
 interface Channel {
@@ -60,8 +65,8 @@ export class KernelTracks {
     const lane = freeLane(channel.lastEnd, interval.start);
     channel.lastEnd[lane] = interval.end ?? Infinity;
     const track = channel.lanes.track(lane);
-    const slice = sink.begin(track, interval.start, `${kernel.work?.func ?? 'unknown'} kernel`, {
-      args: kernelArgs(interval),
+    const slice = sink.begin(track, interval.start, kernelName(kernel), {
+      args: kernelArgs(kernel, interval),
       correlation: workCorrelation(kernel.work),
     });
     if (interval.end !== null) sink.end(track, interval.end, slice);
@@ -70,42 +75,49 @@ export class KernelTracks {
   private interval(kernel: Kernel): Interval {
     const { time, gpuTime } = this.context;
     const start = time(kernel.start);
-    const end = kernel.stop === null ? null : later(start, time(kernel.stop));
-    if (kernel.timerStart === null) return { start, end, suspect: null };
-    if (!gpuTime) return { start, end, suspect: 'no GPU clock' };
+    const finalized = kernel.comm?.finalizeTick ?? null;
+    const aborted = kernel.stop === null && finalized !== null && kernel.start <= finalized;
+    const stop = aborted ? finalized : kernel.stop;
+    const end = stop === null ? null : later(start, time(stop));
+    const noticed: Interval = { start, end, suspect: null, aborted };
+    if (kernel.timerStart === null) return { ...noticed, suspect: this.unstamped(kernel) };
+    if (!gpuTime) return { ...noticed, suspect: 'no GPU clock' };
     const suspect = this.suspicion(kernel, gpuTime, start, end);
-    if (suspect !== null) return { start, end, suspect };
+    if (suspect !== null) return { ...noticed, suspect };
     const stamped = gpuTime(kernel.timerStart);
-    if (end === null) return { start: stamped, end, suspect };
-    if (kernel.timerStop === null) return { start: stamped, end, suspect: 'no stop timestamp' };
-    return { start: stamped, end: gpuTime(kernel.timerStop), suspect };
+    if (kernel.timerStop !== null) return { ...noticed, start: stamped, end: gpuTime(kernel.timerStop) };
+    return { ...noticed, start: stamped, end: end === null ? null : later(stamped, end) };
+  }
+
+  private unstamped({ comm }: Kernel): string | null {
+    return comm !== null && comm.abi >= FIRST_STAMPED_ABI ? 'no start timestamp' : null;
   }
 
   /** Comparisons are written so that NaN, of stamps beyond any sense, is suspect too. */
   private suspicion(
-    { work, timerStart, timerStop }: Kernel,
+    { work, timerStart, timerStop, stop }: Kernel,
     gpuTime: (at: GpuNs) => TraceNs,
     start: TraceNs,
     end: TraceNs | null,
   ): string | null {
     if (timerStart === null) return null;
     const stamped = gpuTime(timerStart);
+    if (stop !== null && timerStop === null) return 'no stop timestamp';
     if (timerStop !== null && !(timerStop >= timerStart)) return 'stops before it starts';
     if (!(stamped >= 0)) return 'starts before the recording';
-    if (!(stamped <= start + SLACK_NS)) return 'starts after it was noticed';
-    if (timerStop !== null && end !== null && !(gpuTime(timerStop) <= end + SLACK_NS))
+    if (!(stamped <= start + GPU_SLACK_NS)) return 'starts after it was noticed';
+    if (timerStop !== null && end !== null && !(gpuTime(timerStop) <= end + GPU_SLACK_NS))
       return 'stops after it was noticed';
-    const called = work?.api?.start ?? work?.start;
-    if (called !== undefined && stamped < this.context.time(called) - SLACK_NS)
-      return 'starts before its call';
+    if (work && stamped < this.context.time(work.earliest) - GPU_SLACK_NS) return 'starts before its call';
     return null;
   }
 
   private channelOf(kernel: Kernel): Channel {
-    const key = `${kernel.comm?.number ?? 'unknown'} ${kernel.channel}`;
+    const isPhase = kernel.phase !== null;
+    const key = `${kernel.comm?.number ?? 'unknown'} ${kernel.channel} ${isPhase}`;
     let channel = this.channels.get(key);
     if (!channel) {
-      const name = `kernel ch${String(kernel.channel).padStart(2, '0')}`;
+      const name = `kernel ch${String(kernel.channel).padStart(2, '0')}${isPhase ? ' phases' : ''}`;
       channel = {
         lastEnd: [],
         lanes: new Lanes((lane) =>
@@ -114,8 +126,8 @@ export class KernelTracks {
             order: 'late',
             name: laneName(name, lane),
             parent: this.groups.group(kernel.comm),
-            rank: COMM_ORDER.kernels + kernel.channel * 16 + Math.min(lane, 15),
-            description: DESCRIPTION,
+            rank: COMM_ORDER.kernels + (kernel.channel * 2 + Number(isPhase)) * 16 + Math.min(lane, 15),
+            description: isPhase ? PHASES : BLOCKS,
           }),
         ),
       };
@@ -125,9 +137,17 @@ export class KernelTracks {
   }
 }
 
-const DESCRIPTION =
+const BLOCKS =
   "One thread block of NCCL's kernel, by the GPU's own timer moved to the host's clock. From the block's entry (before it " +
   'waits for its peers) to its end.';
+
+const PHASES =
+  "What one thread block of NCCL's kernel was doing (initial sync, compute, final sync), by the GPU's own timer moved to " +
+  "the host's clock.";
+
+function kernelName({ phase, work }: Kernel): string {
+  return phase ?? `${work?.func ?? 'unknown'} kernel`;
+}
 
 function later(a: TraceNs, b: TraceNs): TraceNs {
   return a > b ? a : b;
@@ -138,6 +158,12 @@ function freeLane(lastEnd: readonly number[], start: TraceNs): number {
   return lane < 0 ? lastEnd.length : lane;
 }
 
-function kernelArgs(interval: Interval): Args | undefined {
-  return interval.suspect === null ? undefined : [['suspect', interval.suspect]];
+function kernelArgs({ phase, work, parent }: Kernel, { suspect, aborted }: Interval): Args {
+  const args: [string, ArgValue][] = [];
+  if (phase !== null) args.push(['op', work?.func ?? 'unknown']);
+  const words = parentWords(parent);
+  if (words !== null) args.push(['parent', words]);
+  if (suspect !== null) args.push(['suspect', suspect]);
+  if (aborted) args.push(['end', 'communicator finalized']);
+  return args;
 }

@@ -18,6 +18,7 @@ import type { TrackContext } from './context.js';
 import { addStep, type FlowCensus, type FlowEnds } from './flow_census.js';
 import { operationId, transferId, workCorrelation } from './identity.js';
 import { Lanes, laneName } from './lanes.js';
+import { parentWords } from './parent_words.js';
 import type { Args, ArgValue, SliceRef, TrackRef } from './sink.js';
 
 /** NCCL keeps at most this many steps of a connection in flight and names their slots step % 8. */
@@ -28,6 +29,7 @@ interface OpenOp {
   readonly lane: number;
   readonly track: TrackRef;
   readonly slice: SliceRef;
+  readonly at: TraceNs;
   /** null: no arrows. */
   readonly flow: { readonly id: Hash64; readonly ends: FlowEnds } | null;
 }
@@ -43,6 +45,7 @@ interface OpenStep {
 
 export class OpTracks {
   private readonly connections = new Map<string, Connection>();
+  private readonly open = new Set<Op>();
 
   constructor(
     private readonly context: TrackContext,
@@ -52,21 +55,51 @@ export class OpTracks {
 
   opStart(op: Op, at: TraceNs): void {
     const connection = this.connectionOf(op);
+    if (this.isSilent(op)) {
+      op.isUntold = true;
+      const args: Args = [...opArgs(op), ['end', 'never told by NCCL (CollNet or memcpy)']];
+      const correlation = workCorrelation(op.of);
+      this.context.sink.instant(connection.lanes.track(0), at, opName(op, true), { args, correlation });
+      return;
+    }
     const lane = connection.lanes.acquire();
     const track = connection.lanes.track(lane);
-    const slice = this.context.sink.begin(track, at, opName(op), {
+    const slice = this.context.sink.begin(track, at, opName(op, false), {
       args: opArgs(op),
-      correlation: workCorrelation(op.work),
+      correlation: workCorrelation(op.of),
     });
-    op.drawing = { connection, lane, track, slice, flow: this.flowOf(op) } satisfies OpenOp;
+    op.drawing = { connection, lane, track, slice, at, flow: this.flowOf(op) } satisfies OpenOp;
+    this.open.add(op);
   }
 
   opStop(op: Op, at: TraceNs): void {
+    this.endOp(op, at, []);
+  }
+
+  /** What a finalized communicator had not finished it never will. The rest stays open: that is how a hang looks. */
+  finish(): void {
+    for (const op of this.open) {
+      const finalized = op.comm?.finalizeTick ?? null;
+      if (op.foreign || op.lost || finalized === null || op.start > finalized) continue;
+      const at = this.context.time(finalized);
+      for (const step of op.openSteps) this.endStep(step, at, [FINALIZED]);
+      this.endOp(op, at, [FINALIZED]);
+    }
+  }
+
+  private endOp(op: Op, at: TraceNs, args: Args): void {
     const open = openOp(op);
     if (!open) return;
     op.drawing = undefined;
-    this.context.sink.end(open.track, at, open.slice, { args: [['bytes', op.bytes]] });
+    this.open.delete(op);
+    this.context.sink.end(open.track, later(open.at, at), open.slice, {
+      args: [['bytes', op.bytes], ...args],
+    });
     open.connection.lanes.release(open.lane);
+  }
+
+  private isSilent(op: Op): boolean {
+    return !op.isSend && !op.lost && !op.foreign && this.context.neverEnds(op);
   }
 
   stepStart(step: Step, at: TraceNs): void {
@@ -92,18 +125,20 @@ export class OpTracks {
     });
   }
 
-  stepStop(step: Step, at: TraceNs): void {
+  /** `told`: by its own stop. */
+  stepStop(step: Step, at: TraceNs, told: boolean): void {
+    this.endStep(step, at, told ? [] : [['stop', 'not recorded, as its operation']]);
+  }
+
+  private endStep(step: Step, at: TraceNs, more: Args): void {
     const open = openStep(step);
     if (!open) return;
     step.drawing = undefined;
     const { sink } = this.context;
-    if (open.phase !== null) sink.end(open.track, at, open.phase);
-    sink.end(
-      open.track,
-      at,
-      open.slice,
-      step.peerPolls > 1 ? { args: [['peerPolls', step.peerPolls]] } : undefined,
-    );
+    const end = later(open.phaseAt, at);
+    if (open.phase !== null) sink.end(open.track, end, open.phase);
+    const args = [...stepArgs(step), ...more];
+    sink.end(open.track, end, open.slice, args.length > 0 ? { args } : undefined);
     open.slots.release(open.slot);
   }
 
@@ -122,10 +157,12 @@ export class OpTracks {
   }
 
   private connectionOf(op: Op): Connection {
-    const key = `${op.comm?.number ?? 'unknown'} ${op.channel} ${op.isSend} ${op.peer} ${op.foreignPid ?? ''}`;
+    const group = this.groups.groupOf(op);
+    const silent = this.isSilent(op);
+    const key = `${group} ${op.channel} ${silent ? '' : op.isSend} ${op.peer} ${op.lost}`;
     let connection = this.connections.get(key);
     if (!connection) {
-      connection = new Connection(this.context, this.groups.group(op.comm), op);
+      connection = new Connection(this.context, group, op, silent);
       this.connections.set(key, connection);
     }
     return connection;
@@ -158,6 +195,7 @@ class Connection {
     private readonly context: TrackContext,
     group: TrackRef,
     op: Op,
+    silent: boolean,
   ) {
     const direction = op.isSend ? 0 : 1;
     const order =
@@ -165,7 +203,7 @@ class Connection {
     this.lanes = new Lanes((lane) =>
       context.sink.describe({
         kind: 'slices',
-        name: laneName(connectionName(op), lane),
+        name: laneName(connectionName(op, silent), lane),
         parent: group,
         rank: COMM_ORDER.connections + order + Math.min(lane, 7),
         description: CONNECTION_DESCRIPTION,
@@ -212,29 +250,52 @@ class Slots {
   }
 }
 
-function opName(op: Op): string {
+/** A silent operation's direction is not told: NCCL says isSend 0 both ways. */
+function opName(op: Op, silent: boolean): string {
   if (op.lost) return 'began before the window';
+  if (silent) return 'proxy op';
   return op.isSend ? 'proxy send' : 'proxy recv';
 }
 
-function connectionName(op: Op): string {
+function connectionName(op: Op, silent: boolean): string {
   if (op.lost) return 'operations that began before the window';
   const channel = `ch${String(op.channel).padStart(2, '0')}`;
-  const direction = op.isSend ? 'send to' : 'recv from';
-  const foreign = op.foreignPid === null ? '' : ` for pid ${op.foreignPid}`;
-  return `${channel} ${direction} ${op.peer}${foreign}`;
+  if (silent) return `${channel} with ${op.peer}`;
+  return `${channel} ${op.isSend ? 'send to' : 'recv from'} ${op.peer}`;
 }
 
 function opArgs(op: Op): Args {
   if (op.lost) return [['start', 'overwritten in the ring']];
   const args: [string, ArgValue][] = [
-    ['op', op.work?.func ?? 'unknown'],
+    ['op', op.of?.func ?? 'unknown'],
     ['ordinal', op.ordinal],
     ['nSteps', op.nSteps],
     ['chunkSize', op.chunkSize],
   ];
+  if (op.foreign) args.push(...foreignArgs(op, op.foreign.pid));
+  const parent = parentWords(op.parent);
+  if (parent !== null) args.push(['parent', parent]);
   if (!op.ordinalAbsolute) args.push(['ordinalAbsolute', false]);
   return args;
+}
+
+function foreignArgs({ originator, of }: Op, pid: number): [string, ArgValue][] {
+  const args: [string, ArgValue][] = [['for', originator?.process ?? `pid ${pid}, whose file is not here`]];
+  if (of && of.seq !== null) args.push(['seq', of.seq]);
+  return args;
+}
+
+function stepArgs(step: Step): [string, ArgValue][] {
+  const args: [string, ArgValue][] = [];
+  if (step.peerPolls > 1) args.push(['peerPolls', step.peerPolls]);
+  if (step.startRepeats > 0) args.push(['startRepeats', step.startRepeats]);
+  return args;
+}
+
+const FINALIZED: readonly [string, ArgValue] = ['end', 'communicator finalized'];
+
+function later(a: TraceNs, b: TraceNs): TraceNs {
+  return a > b ? a : b;
 }
 
 const CONNECTION_DESCRIPTION =

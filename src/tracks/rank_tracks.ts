@@ -9,21 +9,24 @@ import {
   type CtrlState,
   type HostSpan,
   type Kernel,
+  type OddRecord,
   type Op,
   type Step,
   type Work,
   type WorkListener,
 } from '../model/types.js';
 import { ByteCounters } from './byte_counters.js';
-import { CommGroups } from './comm_groups.js';
+import { CommGroups, drawCommunicators } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import { DueEnds } from './due_ends.js';
 import { FlowCensus, type FlowEnds } from './flow_census.js';
 import { HostTracks } from './host_tracks.js';
 import { KernelTracks } from './kernel_tracks.js';
+import { OddTracks } from './odd_tracks.js';
 import { OpTracks } from './op_tracks.js';
 import { ProxyThreadTracks } from './proxy_thread_tracks.js';
-import { drawRecorder } from './recorder_tracks.js';
+import { describeRecorder, drawRecorder } from './recorder_tracks.js';
+import type { TrackRef } from './sink.js';
 import { WorkTracks } from './work_tracks.js';
 
 export interface DrawnRank {
@@ -34,7 +37,7 @@ export interface DrawnRank {
   readonly reordered: number;
 }
 
-export class RankTracks implements WorkListener {
+export class RankTracks implements Omit<WorkListener, 'opAlive'> {
   private readonly dueEnds = new DueEnds();
   private readonly flows = new FlowCensus();
   private readonly host: HostTracks;
@@ -43,6 +46,8 @@ export class RankTracks implements WorkListener {
   private readonly kernels: KernelTracks;
   private readonly proxyThreads: ProxyThreadTracks;
   private readonly bytes: ByteCounters;
+  private readonly recorder: TrackRef;
+  private readonly odd: OddTracks;
   private newest = 0 as TraceNs;
   private reordered = 0;
 
@@ -58,6 +63,9 @@ export class RankTracks implements WorkListener {
     this.kernels = new KernelTracks(context, groups);
     this.proxyThreads = new ProxyThreadTracks(context);
     this.bytes = new ByteCounters(context, rateBinNs);
+    this.recorder = describeRecorder(context);
+    this.odd = new OddTracks(context, this.recorder);
+    drawCommunicators(context, groups);
   }
 
   hostStart(span: HostSpan, at: Ticks): void {
@@ -100,10 +108,10 @@ export class RankTracks implements WorkListener {
     if (step.phase === StepPhase.FlushWait) this.bytes.received(step.bytes ?? 0, now);
   }
 
-  stepStop(step: Step, at: Ticks): void {
+  stepStop(step: Step, at: Ticks, told: boolean): void {
     const now = this.now(at);
     if (step.phase === StepPhase.SendWait) this.bytes.sent(step.bytes ?? 0, now);
-    this.ops.stepStop(step, now);
+    this.ops.stepStop(step, now, told);
   }
 
   kernelStart(kernel: Kernel): void {
@@ -118,12 +126,17 @@ export class RankTracks implements WorkListener {
     this.proxyThreads.state(ring, state, this.context.time(at));
   }
 
+  oddRecord(odd: OddRecord, at: Ticks): void {
+    this.odd.add(odd, this.now(at));
+  }
+
   /** After the last record. Returns the ends of arrows that were drawn. */
   finish(): DrawnRank {
     this.dueEnds.flush(Infinity);
+    this.ops.finish();
     this.kernels.finish();
     this.bytes.finish();
-    drawRecorder(this.context);
+    drawRecorder(this.context, this.recorder);
     return { flows: this.flows.all(), suspectKernels: this.kernels.suspects, reordered: this.reordered };
   }
 

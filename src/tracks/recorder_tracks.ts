@@ -9,19 +9,22 @@ import { RANK_ORDER } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import type { TrackRef } from './sink.js';
 
-/** After the last record: only then all gaps are known. */
-export function drawRecorder(context: TrackContext): void {
-  const { sink, file } = context;
-  const parent = sink.describe({
+/** The group for what the recorder lost and what fits nothing. */
+export function describeRecorder({ sink }: TrackContext): TrackRef {
+  return sink.describe({
     kind: 'group',
     name: 'recorder',
     rank: RANK_ORDER.recorder,
     description: 'The recorder itself: what it lost and when it was last alive.',
   });
-  for (const ring of file.rings) {
-    if (ring.gaps.length > 0) drawGaps(context, parent, ring);
+}
+
+/** After the last record: only then all gaps are known. */
+export function drawRecorder(context: TrackContext, group: TrackRef): void {
+  for (const ring of context.file.rings) {
+    if (ring.gaps.length > 0) drawGaps(context, group, ring);
   }
-  drawLife(context, parent);
+  drawLife(context, group);
 }
 
 const GAP_NAME: Readonly<Record<Gap['cause'], string>> = {

@@ -13,15 +13,26 @@ import { COMM_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import type { DueEnds } from './due_ends.js';
 import { workCorrelation } from './identity.js';
+import { GPU_SLACK_NS } from './kernel_tracks.js';
 import { Lanes, laneName } from './lanes.js';
+import { parentWords } from './parent_words.js';
 import type { Args, ArgValue, SliceRef, TrackRef } from './sink.js';
 
 const COMPLETION: Readonly<Record<WorkEnd['outcome'], string | null>> = {
   complete: null,
   open: null,
+  aborted: 'not finished when the communicator was finalized',
   'no-children': 'enqueued, completion not recorded',
+  untold: 'enqueued, end never told by NCCL (CollNet or memcpy)',
   'outside-window': 'enqueued, completion overwritten in the ring',
 };
+
+/** Words for work without children that say why there are none, where that is known. */
+function completion(work: Work, { outcome }: WorkEnd): string | null {
+  if (outcome !== 'no-children') return COMPLETION[outcome];
+  if (work.peer !== null && work.peer === work.comm?.rank) return 'to itself, completion not recorded';
+  return work.api?.graphCaptured ? 'part of a captured graph, completion not recorded' : COMPLETION[outcome];
+}
 
 interface OpenWork {
   readonly track: TrackRef;
@@ -48,12 +59,12 @@ export class WorkTracks {
     const lane = lanes.acquire();
     const track = lanes.track(lane);
     const slice = sink.begin(track, at, work.func, {
-      args: workArgs(work, COMPLETION[end.outcome]),
+      args: workArgs(work, end),
       correlation: workCorrelation(work),
     });
     const open = { track, slice, lanes, lane };
-    if (end.outcome === 'complete') {
-      this.dueEnds.schedule(this.completion(end, at), (due) => {
+    if (end.outcome === 'complete' || end.outcome === 'aborted') {
+      this.dueEnds.schedule(this.completion(work, end, at), (due) => {
         this.close(open, due);
       });
     } else if (end.outcome !== 'open') {
@@ -73,16 +84,26 @@ export class WorkTracks {
     lanes.release(lane);
   }
 
-  /** A kernel's end counts by the GPU's clock where that is known, else when it was noticed. Never before the start. */
-  private completion(end: WorkEnd, start: TraceNs): TraceNs {
-    const { time, gpuTime } = this.context;
+  /** Never before the start. */
+  private completion(work: Work, end: WorkEnd, start: TraceNs): TraceNs {
+    const { time } = this.context;
     const ends: TraceNs[] = [start];
     if (end.lastOp !== null) ends.push(time(end.lastOp));
-    if (end.lastKernel) {
-      const { gpu, noticed } = end.lastKernel;
-      ends.push(gpu !== null && gpuTime ? earlier(gpuTime(gpu), time(noticed)) : time(noticed));
-    }
+    if (end.lastKernel) ends.push(this.kernelsEnd(work, end.lastKernel));
+    if (end.finalized !== null) ends.push(time(end.finalized));
+    const lastElsewhere = end.elsewhere?.lastEnd ?? null;
+    if (lastElsewhere !== null) ends.push(lastElsewhere);
     return ends.reduce((a, b) => (b > a ? b : a));
+  }
+
+  /** By the GPU's clock where its stamps can be this work's, else when the end was noticed. */
+  private kernelsEnd(work: Work, { stamps, noticed }: NonNullable<WorkEnd['lastKernel']>): TraceNs {
+    const { time, gpuTime } = this.context;
+    const told = time(noticed);
+    if (stamps === null || !gpuTime) return told;
+    const [first, last] = [gpuTime(stamps.first), gpuTime(stamps.last)];
+    const isItsOwn = first >= time(work.earliest) - GPU_SLACK_NS && last <= told + GPU_SLACK_NS;
+    return isItsOwn && last < told ? last : told;
   }
 
   private lanesOf(work: Work): Lanes<TrackRef> {
@@ -109,21 +130,34 @@ const DESCRIPTION =
   'From enqueueing on the host to the end of the last proxy operation or kernel channel that belongs to it. ' +
   'Left open: not finished when the recording ended. Overlapping ones lie in further lanes (·2, ·3).';
 
-function earlier(a: TraceNs, b: TraceNs): TraceNs {
-  return a < b ? a : b;
-}
-
-function workArgs(work: Work, completion: string | null): Args {
+function workArgs(work: Work, end: WorkEnd): Args {
   const args: [string, ArgValue][] = [];
+  const isGraph = work.api?.graphCaptured ?? false;
   if (work.seq !== null) args.push(['seq', work.seq]);
-  if (work.ordinal > 0) args.push([work.kind === 'Coll' ? 'replay' : 'ordinal', work.ordinal]);
+  if (work.ordinal > 0 || isGraph) args.push([ordinalName(work), work.ordinal]);
+  if (!work.ordinalAbsolute) args.push(['ordinalAbsolute', false]);
   if (work.peer !== null) args.push(['peer', work.peer]);
   args.push(['count', work.count], ['datatype', work.datatype]);
   if (work.algo !== '') args.push(['algo', work.algo], ['proto', work.proto]);
+  if (work.kernelVariant !== '') args.push(['kernelVariant', work.kernelVariant]);
+  if (work.isSymmetric) args.push(['symmetric', true]);
   if (work.root !== null) args.push(['root', work.root]);
   args.push(['channels', work.nChannels]);
+  if (work.nWarps !== null) args.push(['warps', work.nWarps]);
   if (work.userTag !== 0n) args.push(['userTag', work.userTag]);
-  if (work.api?.graphCaptured) args.push(['graph', true]);
-  if (completion !== null) args.push(['completion', completion]);
+  if (isGraph) args.push(['graph', true]);
+  const parent = parentWords(work.parent);
+  if (parent !== null) args.push(['parent', parent]);
+  if (end.elsewhere) {
+    const { executors, ops } = end.elsewhere;
+    args.push(['executedBy', executors.join(', ')], ['pxnOps', ops]);
+  }
+  const words = completion(work, end);
+  if (words !== null) args.push(['completion', words]);
   return args;
+}
+
+/** A collective whose number comes again is a replay, unless its call says that there is no graph. */
+function ordinalName({ kind, api }: Work): string {
+  return kind === 'Coll' && (api === null || api.graphCaptured) ? 'replay' : 'ordinal';
 }

@@ -39,7 +39,7 @@ describe('merge', () => {
         '4 ranks, 792 records, 0.3 ms',
         'lost: 0 slots overwritten in full rings, 0 torn',
         'clocks: one counter for all ranks, exact',
-        'trace: t.pftrace (… kB, 619 slices, 72 arrows)',
+        'trace: t.pftrace (… kB, 623 slices, 72 arrows)',
         'open it in https://ui.perfetto.dev (nothing is uploaded)',
         '',
       ].join('\n'),

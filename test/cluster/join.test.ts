@@ -4,9 +4,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { joinCollectives } from '../../src/cluster/join.js';
 import type { ClusterMember, Collective } from '../../src/cluster/types.js';
-import type { TraceNs } from '../../src/base/time.js';
-import { OUTCOMES, type CollectiveRows } from '../../src/model/collective_rows.js';
-import type { WorkOutcome } from '../../src/model/work_end.js';
+import type { Ticks, TraceNs } from '../../src/base/time.js';
+import type { GpuNs } from '../../src/model/types.js';
+import type { WorkEnd, WorkOutcome } from '../../src/model/work_end.js';
+import type { WorkTable } from '../../src/model/work_table.js';
 
 const COMM = 0xabcn;
 
@@ -23,25 +24,35 @@ interface Row {
 
 function member(rows: readonly Row[], clockOffset = 0, nRanks = 3): ClusterMember {
   const funcs = [...new Set(rows.map(({ func = 'AllReduce' }) => func))];
-  const columns: CollectiveRows = {
-    length: rows.length,
-    notComparable: 0,
-    kinds: funcs.map((func) => ({ func, datatype: 'ncclFloat32' })),
-    kind: Uint16Array.from(rows, ({ func = 'AllReduce' }) => funcs.indexOf(func)),
-    comm: Uint32Array.from(rows, () => 7),
+  const works: WorkTable = {
+    keys: Float64Array.from(rows, (_, row) => row),
+    comm: Int32Array.from(rows, () => 7),
+    func: Uint16Array.from(rows, ({ func = 'AllReduce' }) => funcs.indexOf(func)),
+    funcs,
     seq: Float64Array.from(rows, ({ seq }) => seq),
+    peer: Int32Array.from(rows, () => -1),
     ordinal: Uint32Array.from(rows, ({ ordinal = 0 }) => ordinal),
+    ordinalAbsolute: Uint8Array.from(rows, () => 1),
     count: Float64Array.from(rows, () => 1024),
+    datatype: Uint16Array.from(rows, () => 0),
+    datatypes: ['ncclFloat32'],
     arrival: Float64Array.from(rows, ({ arrival }) => arrival),
     enqueued: Float64Array.from(rows, ({ enqueued, arrival }) => enqueued ?? arrival + 1),
-    lastOp: Float64Array.from(rows, ({ lastOp }) => lastOp ?? NaN),
-    kernelGpu: Float64Array.from(rows, ({ kernel }) => kernel?.gpu ?? NaN),
-    kernelNoticed: Float64Array.from(rows, ({ kernel }) => kernel?.noticed ?? NaN),
-    outcome: Uint8Array.from(rows, ({ outcome = 'complete' }) => OUTCOMES.indexOf(outcome)),
   };
+  const ends = rows.map(({ outcome = 'complete', lastOp = null, kernel = null }): WorkEnd => ({
+    outcome,
+    lastOp: lastOp as Ticks | null,
+    lastKernel: kernel && {
+      stamps: { first: 0 as GpuNs, last: kernel.gpu as GpuNs },
+      noticed: kernel.noticed as Ticks,
+    },
+    finalized: null,
+    elsewhere: null,
+  }));
   return {
     communicators: [{ number: 7, commId: COMM, name: 'dp', nRanks }],
-    rows: columns,
+    works,
+    ends,
     time: (at) => (at + clockOffset) as TraceNs,
     gpuTime: (at) => (at + clockOffset) as TraceNs,
   };

@@ -13,7 +13,10 @@ import { RankFileBuilder, type RingBuilder } from '../support/rank_file_builder.
 import { viewTrace } from '../support/trace_view.js';
 
 const RUNS = process.env.NCCL_TRACE_LONG === '1' ? 3000 : 150;
-const KINDS = 14;
+const KINDS = 22;
+
+/** Of every sort of event, and two of none. */
+const STATES = [8, 20, 9, 10, 11, 12, 13, 14, 18, 19, 21, 22, 23, 24, 24, 25, 28, 31, 77, 70_000];
 
 interface Step {
   readonly ring: number;
@@ -36,9 +39,12 @@ const step: fc.Arbitrary<Step> = fc.record({
   number: fc.oneof(fc.nat(30), fc.integer()),
 });
 
+/** Of another process of this recorder, whose file is not here. */
+const FOREIGN_CONTEXT = 0x9180_7e00_0000_0002n;
+
 class Recording {
   readonly file = new RankFileBuilder({ rank: 0, worldSize: 2 });
-  private readonly comm = this.file.communicator({ commId: 7n, nRanks: 2 });
+  private readonly comm = this.file.communicator({ commId: 7n, nRanks: 2, abi: 7, finalizeTick: 40_000 });
   private readonly rings: RingBuilder[] = [
     this.file.ring('steps', 64, { tid: 1, foldCapacity: 8 }),
     this.file.ring('ops', 64, { tid: 1 }),
@@ -62,7 +68,7 @@ class Recording {
       ring.state(
         at,
         parent,
-        [8, 20, 9, 10, 11, 12, 13, 14, 18, 19, 22, 77][Math.abs(number) % 12]!,
+        STATES[Math.abs(number) % STATES.length]!,
         number % 7 === 0 ? 2n ** 63n + 5n : Math.abs(number),
       );
     else this.handles.push(this.start(ring, at, what, parent, number));
@@ -94,6 +100,7 @@ class Recording {
           peer: number,
           isSend: what === 5,
           channel: Math.abs(number) % 256,
+          ...(number % 5 === 3 ? { foreignContext: FOREIGN_CONTEXT } : {}),
         });
       case 8:
         return ring.startProxyCtrl(at, common);
@@ -107,6 +114,33 @@ class Recording {
         return ring.startKernelLaunch(at, common);
       case 11:
         return ring.startUnknown(at, Math.abs(number), common);
+      case 12:
+        return ring.startNetPlugin(at, {
+          ...common,
+          id: number % 2 === 0 ? 0x10001n : BigInt(Math.abs(number)),
+          type: Math.abs(number) % 3,
+          length: number % 7 === 0 ? 2n ** 64n - 1n : 4096n,
+          op: number,
+        });
+      case 13:
+        return ring.startCeColl(at, { ...common, seqNumber: Math.abs(number) });
+      case 14:
+        return ring.startCeSync(at, common);
+      case 15:
+        return ring.startCeBatch(at, { ...common, numOps: number, totalBytes: 2n ** 63n });
+      case 16:
+      case 17:
+        return ring.startKernelPhase(at, {
+          ...common,
+          channel: Math.abs(number) % 64,
+          phase: Math.abs(number) % 256,
+          pTimer: number % 4 === 0 ? 0n : 1_790_000_000_000_000_000n + BigInt(number),
+        });
+      case 18:
+        return ring.record(Math.abs(number) % 256 || 1, at, parent, BigInt(number));
+      case 19:
+        ring.fold(at, parent, number % 2 === 0 ? 'start' : 20, at, Math.abs(number));
+        return parent;
       default:
         return ring.startProxyStep(at, { ...common, step: number });
     }

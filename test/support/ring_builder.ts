@@ -135,6 +135,9 @@ export interface StartColl extends StartOptions, Named {
   readonly sendBuff?: bigint;
   readonly recvBuff?: bigint;
   readonly userTag?: bigint;
+  /** Of interface v7: a further slot. */
+  readonly kernelVariant?: string;
+  readonly isSymColl?: boolean;
 }
 
 export interface StartP2p extends StartOptions, Named {
@@ -254,7 +257,14 @@ export class RingBuilder {
       o.sendBuff ?? 0x1000n,
       o.recvBuff ?? 0x2000n,
       o.userTag ?? 0n,
+      ...this.variantWords(o),
     );
+  }
+
+  private variantWords({ kernelVariant, isSymColl }: StartColl): bigint[] {
+    if (kernelVariant === undefined && isSymColl === undefined) return [];
+    const name = kernelVariant === undefined ? 0 : this.id(kernelVariant);
+    return [bits([name, 16], [isSymColl === true ? 1 : 0, 8]), 0n, 0n];
   }
 
   startP2p(tick: number, o: StartP2p = {}): bigint {

@@ -26,6 +26,8 @@ interface Open {
 export class TextSink implements TrackSink {
   readonly lines: string[] = [];
   readonly specs: TrackSpec[] = [];
+  /** Correlation ids of slices and instants, in order. */
+  readonly correlations: number[] = [];
   private readonly open: (Open[] | undefined)[] = [];
   private readonly lastAt: number[] = [];
   private readonly states: (string | null)[] = [];
@@ -91,6 +93,7 @@ export class TextSink implements TrackSink {
   }
 
   private extras(extra: SliceExtra | undefined): string {
+    if (extra?.correlation !== undefined) this.correlations.push(extra.correlation);
     return argText(extra?.args) + (extra?.flow ? ` flow=${this.flowNumber(extra.flow)}` : '');
   }
 

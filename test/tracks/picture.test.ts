@@ -5,34 +5,12 @@
 
 import { describe, expect, it } from 'vitest';
 import { draw } from '../support/picture.js';
-import { RankFileBuilder, type RingBuilder } from '../support/rank_file_builder.js';
-
-/** Rank 1 of 4 with the three rings of a proxy thread and an API thread. */
-function recording() {
-  const file = new RankFileBuilder({ rank: 1, worldSize: 4 });
-  const comm = file.communicator({ name: 'dp', commId: 0xabcn, rank: 1, nRanks: 4 });
-  const host = file.ring('host', 64, { threadName: 'python', tid: 11 });
-  const ops = file.ring('ops', 64, { threadName: 'NCCL Progress 0', tid: 12 });
-  const steps = file.ring('steps', 64, { threadName: 'NCCL Progress 0', tid: 12, foldCapacity: 8 });
-  return { file, comm, host, ops, steps };
-}
-
-function coll(host: RingBuilder, comm: number, from: number, enqueued: number, seqNumber = 5): bigint {
-  const shape = {
-    func: 'AllReduce',
-    datatype: 'ncclFloat32',
-    algo: 'RING',
-    proto: 'SIMPLE',
-    count: 1024,
-    nChannels: 1,
-  };
-  const handle = host.startColl(from, { comm, seqNumber, ...shape });
-  host.stop(enqueued, handle);
-  return handle;
-}
+import { RankFileBuilder } from '../support/rank_file_builder.js';
+import { coll, recording } from '../support/recording.js';
 
 const COLLECTIVES = /collectives/;
-const AR = 'AllReduce seq=5 count=1024 datatype=ncclFloat32 algo=RING proto=SIMPLE root=0 channels=1';
+const AR =
+  'AllReduce seq=5 count=1024 datatype=ncclFloat32 algo=RING proto=SIMPLE root=0 channels=1 warps=16';
 
 describe('a collective', () => {
   it('lasts from its start to the end of its last child, on the CPU or the GPU', () => {
@@ -89,7 +67,7 @@ describe('a collective', () => {
       '[comm dp 0x0000000000000abc (4 ranks) / ch00 send to 2 / step slot 4] step',
       '[comm dp 0x0000000000000abc (4 ranks) / ch00 send to 2 / step slot 4] peer wait',
     ]);
-    expect(scan.openWork).toMatchObject([{ func: 'AllReduce', seq: 5, start: 100 }]);
+    expect(scan.workEnds.map(({ outcome }) => outcome)).toEqual(['open']);
     expect(sink.of(/heartbeat/)).toEqual([
       '5000 [recorder / heartbeat] instant last heartbeat life=recording',
     ]);
@@ -238,9 +216,9 @@ describe('host threads', () => {
     host.stop(150, launch).stop(160, group);
     expect(draw(file).sink.of(/host threads/)).toEqual([
       '100 [host threads / python 11] begin GroupApi groupDepth=1',
-      '110 [host threads / python 11] begin ncclAllReduce count=8 datatype=ncclFloat32',
+      '110 [host threads / python 11] begin ncclAllReduce comm=dp 0x0000000000000abc count=8 datatype=ncclFloat32 root=0 stream=0x7000 completion=not recorded: NCCL told no more of this call',
       '120 [host threads / python 11] end ncclAllReduce',
-      '130 [host threads / python 11] begin KernelLaunch',
+      '130 [host threads / python 11] begin KernelLaunch comm=dp 0x0000000000000abc stream=0x7000',
       '150 [host threads / python 11] end KernelLaunch',
       '160 [host threads / python 11] end GroupApi',
     ]);
@@ -258,7 +236,7 @@ describe('host threads', () => {
     ).toEqual([
       '160 [host threads / python 11] end KernelLaunch cut=true',
       '160 [host threads / python 11] end GroupApi',
-      '160 [host threads / python 11 ·2] begin KernelLaunch continued=true',
+      '160 [host threads / python 11 ·2] begin KernelLaunch continued=true comm=dp 0x0000000000000abc stream=0x7000',
       '200 [host threads / python 11 ·2] end KernelLaunch',
     ]);
   });
@@ -284,18 +262,18 @@ describe('host threads', () => {
     host.state(165, ce, 25).state(166, ce, 26).stop(170, ce).stop(180, api);
     const { sink, scan } = draw(file);
     expect(sink.of(/host threads/)).toEqual([
-      '100 [host threads / python 11] begin ncclAllGather count=64 datatype=ncclInt8',
-      '110 [host threads / python 11] begin AllGather count=64 datatype=ncclInt8 syncStrategy=UC userTag=3',
-      '120 [host threads / python 11] begin CeSync',
+      '100 [host threads / python 11] begin ncclAllGather comm=dp 0x0000000000000abc count=64 datatype=ncclInt8 root=0 stream=0x7000',
+      '110 [host threads / python 11] begin AllGather comm=dp 0x0000000000000abc count=64 datatype=ncclInt8 seq=0 ceSeq=0 root=0 syncStrategy=UC stream=0x7000 completion=enqueued, completion not recorded userTag=3',
+      '120 [host threads / python 11] begin CeSync comm=dp 0x0000000000000abc nRanks=4 isComplete=false',
       '130 [host threads / python 11] end CeSync',
-      '140 [host threads / python 11] begin CeBatch numOps=3 totalBytes=1152921504606846976',
+      '140 [host threads / python 11] begin CeBatch comm=dp 0x0000000000000abc numOps=3 totalBytes=1152921504606846976 useIntraSync=false',
       '150 [host threads / python 11] end CeBatch',
-      '155 [host threads / python 11] begin CeSync',
+      '155 [host threads / python 11] begin CeSync comm=dp 0x0000000000000abc nRanks=4 isComplete=false',
       '160 [host threads / python 11] end CeSync',
       '170 [host threads / python 11] end AllGather',
       '180 [host threads / python 11] end ncclAllGather',
     ]);
-    expect(scan.unplaced.unknownStates.size).toBe(0);
+    expect(scan.odd.unknown.size).toBe(0);
   });
 
   it('have tracks of their own for what a network plugin tells, and never cut it', () => {
@@ -310,35 +288,22 @@ describe('host threads', () => {
     ops.stop(170, recv).stop(180, other).stop(190, silent).stop(195, silent);
     const { sink, scan } = draw(file);
     expect(sink.of(/host threads/)).toEqual([
-      '100 [host threads / net NCCL Progress 0 12] begin IB QP bytes=8192 device=1 qp=77',
-      '110 [host threads / net NCCL Progress 0 12 ·2] begin socket send bytes=512',
-      '120 [host threads / net NCCL Progress 0 12 ·3] begin socket recv bytes=256',
+      '100 [host threads / net NCCL Progress 0 12] begin IB QP comm=dp 0x0000000000000abc bytes=8192 device=1 qp=77 opcode=0 workRequest=0 step=0',
+      '110 [host threads / net NCCL Progress 0 12 ·2] begin socket send comm=dp 0x0000000000000abc bytes=512 direction=send fd=0 step=0',
+      '120 [host threads / net NCCL Progress 0 12 ·3] begin socket recv comm=dp 0x0000000000000abc bytes=256 direction=recv fd=0 step=0',
       '130 [host threads / net NCCL Progress 0 12] end IB QP',
       '140 [host threads / net NCCL Progress 0 12 ·2] end socket send',
-      '150 [host threads / net NCCL Progress 0 12] begin net plugin 0x30001',
-      '160 [host threads / net NCCL Progress 0 12 ·2] begin IB QP',
+      '150 [host threads / net NCCL Progress 0 12] begin net plugin 0x30001 comm=dp 0x0000000000000abc step=0',
+      '160 [host threads / net NCCL Progress 0 12 ·2] begin IB QP comm=dp 0x0000000000000abc step=0',
       '170 [host threads / net NCCL Progress 0 12 ·3] end socket recv',
       '180 [host threads / net NCCL Progress 0 12] end net plugin 0x30001',
       '190 [host threads / net NCCL Progress 0 12 ·2] end IB QP',
     ]);
-    expect(scan.unplaced).toMatchObject({ afterStop: 1, unknownStates: new Map() });
-  });
-
-  it('have tracks of their own for the phases of kernels, as noticed', () => {
-    const { file, comm, host } = recording();
-    const parent = host.startKernelCh(90, { comm, channel: 1 });
-    const sync = host.startKernelPhase(100, { comm, parent, channel: 1, name: 'initial_sync', pTimer: 5n });
-    const compute = host.startKernelPhase(110, { comm, parent, channel: 2, phase: 1 });
-    host.state(120, sync, 31, 1n << 60n).stop(120, sync);
-    host.state(130, compute, 31, 1n << 60n).stop(130, compute);
-    const { sink, scan } = draw(file);
-    expect(sink.of(/host threads/)).toEqual([
-      '100 [host threads / kernel phases python 11] begin initial_sync channel=1',
-      '110 [host threads / kernel phases python 11 ·2] begin phase 1 channel=2',
-      '120 [host threads / kernel phases python 11] end initial_sync',
-      '130 [host threads / kernel phases python 11 ·2] end phase 1',
-    ]);
-    expect(scan.unplaced.unknownStates.size).toBe(0);
+    expect(scan.odd).toMatchObject({
+      afterStop: 0,
+      netStopsAgain: 1,
+      unknown: new Map([['net plugin 0x30001', 1]]),
+    });
   });
 
   it('count states that mean nothing for these', () => {
@@ -346,10 +311,10 @@ describe('host threads', () => {
     ops.state(20, ops.startNetPlugin(10, { comm }), 22);
     ops.state(40, ops.startKernelPhase(30, { comm }), 22);
     ops.state(60, ops.startCeSync(50, { comm }), 31);
-    expect([...draw(file).scan.unplaced.unknownStates.keys()]).toEqual([
-      'NetPlugin 22',
-      'KernelPhase 22',
-      'CeSync 31',
+    expect([...draw(file).scan.odd.unknown.keys()]).toEqual([
+      'NetPlugin state 22',
+      'KernelPhase state 22',
+      'CeSync state 31',
     ]);
   });
 
@@ -394,8 +359,8 @@ it('strays are counted by cause: before the window, after the stop, not of this 
   for (let i = 0; i < 4; i++) full.startProxyStep(300 + i, { comm, parent: op, step: i });
   full.stop(400, full.handleAt(0));
   steps.state(410, steps.startProxyStep(405, { comm, parent: op, step: 9 }), 99);
-  expect(draw(file).scan.unplaced).toMatchObject({ beganBefore: 1, afterStop: 1, foreign: 1 });
-  expect(draw(file).scan.unplaced.unknownStates).toEqual(new Map([['ProxyStep 99', 1]]));
+  expect(draw(file).scan.odd).toMatchObject({ beganBefore: 1, afterStop: 1, foreign: 1 });
+  expect(draw(file).scan.odd.unknown).toEqual(new Map([['ProxyStep state 99', 1]]));
 });
 
 it('an operation of NCCL 2.23 to 2.26 tells of its own progress, which is nothing unknown', () => {
@@ -403,7 +368,7 @@ it('an operation of NCCL 2.23 to 2.26 tells of its own progress, which is nothin
   const op = ops.startProxyOp(100, { comm, peer: 2, isSend: true });
   for (const state of [0, 1, 2, 3]) ops.state(110 + state, op, state, 4096);
   ops.stop(200, op);
-  expect(draw(file).scan.unplaced.unknownStates.size).toBe(0);
+  expect(draw(file).scan.odd.unknown.size).toBe(0);
 });
 
 it('a communicator that never said which it is gets no arrows and no common colour', () => {

@@ -1,0 +1,57 @@
+/**
+ * Which GPU stamps may say where the GPU's clock lies. A stamp that was taken in truth lies between the call it belongs to
+ * and the moment it was noticed, so each one allows an interval of offsets; garbage allows another one. What most of a
+ * batch allow is the clock. A stamp from the future would otherwise move the lower envelope, and all kernels with it; one
+ * from the past moves nothing and stays.
+ */
+
+export interface GpuVote {
+  /** When it was noticed, and the earliest it can have been taken, in ns of the host's clock. */
+  readonly noticed: number;
+  readonly earliest: number;
+  readonly gpu: number;
+}
+
+const BATCH = 128;
+/** What a launch thread that was preempted may add. */
+const SLACK_NS = 1e6;
+/** Of the GPU's clock against the host's, within one batch. */
+const MAX_DRIFT = 200e-6;
+
+export class GpuVotes<Vote extends GpuVote> {
+  private batch: Vote[] = [];
+
+  /** `accept` gets what the others of its batch do not contradict, in the order of `add`. */
+  constructor(private readonly accept: (vote: Vote) => void) {}
+
+  add(vote: Vote): void {
+    this.batch.push(vote);
+    if (this.batch.length === BATCH) this.finish();
+  }
+
+  finish(): void {
+    const { batch } = this;
+    this.batch = [];
+    const span = (batch.at(-1)?.noticed ?? 0) - (batch[0]?.noticed ?? 0);
+    const slack = SLACK_NS + Math.max(0, span) * MAX_DRIFT;
+    const offset = mostAllowed(batch, slack);
+    for (const vote of batch) if (vote.noticed - vote.gpu + slack >= offset) this.accept(vote);
+  }
+}
+
+/** The lowest offset that most votes allow. */
+function mostAllowed(votes: readonly GpuVote[], slack: number): number {
+  const edges = votes.flatMap(({ noticed, earliest, gpu }) => [
+    { at: earliest - gpu - slack, step: 1 },
+    { at: noticed - gpu + slack, step: -1 },
+  ]);
+  edges.sort((a, b) => a.at - b.at || b.step - a.step);
+  let allowed = 0;
+  let most = 0;
+  let best = -Infinity;
+  for (const { at, step } of edges) {
+    allowed += step;
+    if (allowed > most) [most, best] = [allowed, at];
+  }
+  return best;
+}

@@ -1,0 +1,46 @@
+/**
+ * Calls of which NCCL told no more than that they were made: Broadcast from 2.29 on, collectives of symmetric memory,
+ * calls whose events were masked. In a hang such a call may be all there is to see.
+ */
+
+import type { Ticks } from '../base/time.js';
+import type { HostSpan, Work } from './types.js';
+
+export class ApiCalls {
+  /** By row: when it was called, while no work of it is known; null once there is some. */
+  private readonly called: (Ticks | null)[] = [];
+  private readonly funcs: string[] = [];
+  /** Calls of groups that have not been launched yet: too early to say. */
+  private readonly pending = new Map<HostSpan, number[]>();
+
+  started(span: HostSpan): void {
+    if (span.kind === 'GroupApi') this.pending.set(span, []);
+    if (span.kind === 'CeColl' && span.parent) this.found(span.parent);
+    if (span.apiRow < 0) return;
+    this.called[span.apiRow] = span.start;
+    this.funcs[span.apiRow] = span.func;
+    if (span.parent) this.pending.get(span.parent)?.push(span.apiRow);
+  }
+
+  stopped(span: HostSpan): void {
+    this.pending.delete(span);
+  }
+
+  workStarted({ api }: Work): void {
+    if (api) this.found(api);
+  }
+
+  /** `windowStart`: before it, what followed a call may have been overwritten. */
+  finish(windowStart: Ticks): Map<number, string> {
+    const tooEarly = new Set([...this.pending.values()].flat());
+    const silent = new Map<number, string>();
+    this.called.forEach((at, row) => {
+      if (at !== null && at >= windowStart && !tooEarly.has(row)) silent.set(row, this.funcs[row]!);
+    });
+    return silent;
+  }
+
+  private found(api: HostSpan): void {
+    if (api.apiRow >= 0) this.called[api.apiRow] = null;
+  }
+}

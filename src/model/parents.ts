@@ -1,0 +1,50 @@
+/**
+ * Whether the event that NCCL names as parent can be it. A handle is never used again, but NCCL may pass an old one: slots
+ * that it did not clear, calls of which it was told while their bit was off. Believed, such a parent would stretch work
+ * that was done long ago, so it is left alone and said.
+ */
+
+import type { Communicator } from '../reader/types.js';
+import type { Event } from './event_table.js';
+import type { HostSpan } from './host_span.js';
+import { KEY_FOREIGN, KEY_NULL, type HandleKey } from './record_fields.js';
+import type { ParentLink, Work } from './types.js';
+
+/** Of a parent that is not one of `wanted`'s kind. */
+export function missingParent(key: HandleKey, parent: Event | undefined): ParentLink {
+  if (key === KEY_NULL) return 'none';
+  if (key === KEY_FOREIGN) return 'foreign';
+  return parent === undefined ? 'lost' : 'stale';
+}
+
+/** One of each per channel, direction and peer: a second one, begun when the first had stopped, is of other work. */
+export function opClaim(channel: number, isSend: boolean, peer: number): number {
+  return (peer >>> 0) * 512 + channel * 2 + (isSend ? 1 : 0);
+}
+
+export const kernelClaim = (channel: number): number => -1 - channel;
+
+export function claim(work: Work, what: number): boolean {
+  if (work.claims.get(what) === true) return false;
+  work.claims.set(what, false);
+  return true;
+}
+
+export function claimEnded(work: Work, what: number): void {
+  work.claims.set(what, true);
+}
+
+/** Before v5 the parent of a Coll or P2p is its Group, which says when work was posted, not when it was called. */
+export function callOf(
+  kind: 'Coll' | 'P2p',
+  func: string,
+  comm: Communicator | null,
+  parent: Event | undefined,
+): { readonly api: HostSpan | null; readonly link: ParentLink } | null {
+  if (parent?.type !== 'host') return null;
+  if (parent.kind === 'Group') return { api: null, link: 'known' };
+  if (parent.kind !== 'CollApi' && parent.kind !== 'P2pApi') return null;
+  const otherComm = comm !== null && parent.comm !== null && comm !== parent.comm;
+  const otherFunc = kind === 'Coll' && parent.kind === 'CollApi' && parent.func !== func;
+  return otherComm || otherFunc ? null : { api: parent, link: 'known' };
+}

@@ -1,0 +1,18 @@
+/** One start record, as the factories see it. */
+
+import type { Ticks } from '../base/time.js';
+import type { Communicator, RecordColumns } from '../reader/types.js';
+import type { Event } from './event_table.js';
+import type { HandleKey } from './record_fields.js';
+
+export interface Source {
+  readonly ring: number;
+  readonly records: RecordColumns;
+  readonly i: number;
+  readonly at: Ticks;
+  readonly comm: Communicator | null;
+  /** Word 2's upper half: a field of its own in every start. */
+  readonly detail: number;
+  readonly parentKey: HandleKey;
+  readonly parent: Event | undefined;
+}

@@ -1,0 +1,121 @@
+/**
+ * What one file's works are called, in columns, one row each: what other files need to know of them. A file that executed
+ * operations for this one (PXN) names the work by the handle of its start record.
+ */
+
+import type { Communicator } from '../reader/types.js';
+import type { HandleKey } from './record_fields.js';
+import type { Work, WorkIdentity } from './types.js';
+
+export interface WorkTable {
+  readonly keys: Float64Array;
+  /** Number of the communicator, -1 where it is not known. */
+  readonly comm: Int32Array;
+  /** Index into `funcs`. */
+  readonly func: Uint16Array;
+  readonly funcs: readonly string[];
+  /** -1: a P2p. */
+  readonly seq: Float64Array;
+  readonly peer: Int32Array;
+  readonly ordinal: Uint32Array;
+  readonly ordinalAbsolute: Uint8Array;
+  readonly count: Float64Array;
+  /** Index into `datatypes`. */
+  readonly datatype: Uint16Array;
+  readonly datatypes: readonly string[];
+  /** Ticks: the application's call where NCCL tells of it and it is not a captured graph's, else the start. */
+  readonly arrival: Float64Array;
+  /** Ticks: the end of the enqueueing; NaN: not reached. */
+  readonly enqueued: Float64Array;
+}
+
+export class WorkTableBuilder {
+  private readonly rows: {
+    key: HandleKey;
+    comm: number;
+    func: number;
+    seq: number;
+    peer: number;
+    ordinal: number;
+    ordinalAbsolute: boolean;
+    count: number;
+    datatype: number;
+    arrival: number;
+    enqueued: number;
+  }[] = [];
+  private readonly funcs = new Names();
+  private readonly datatypes = new Names();
+
+  add(work: Work): void {
+    this.rows[work.row] = {
+      key: work.key,
+      comm: work.comm?.number ?? -1,
+      func: this.funcs.number(work.func),
+      seq: work.seq ?? -1,
+      peer: work.peer ?? -1,
+      ordinal: work.ordinal,
+      ordinalAbsolute: work.ordinalAbsolute,
+      count: work.count,
+      datatype: this.datatypes.number(work.datatype),
+      arrival: work.api && !work.api.graphCaptured ? work.api.start : work.start,
+      enqueued: NaN,
+    };
+  }
+
+  enqueued({ row, enqueued }: Work): void {
+    this.rows[row]!.enqueued = enqueued ?? NaN;
+  }
+
+  finish(): WorkTable {
+    const { rows } = this;
+    return {
+      keys: Float64Array.from(rows, (row) => row.key),
+      comm: Int32Array.from(rows, (row) => row.comm),
+      func: Uint16Array.from(rows, (row) => row.func),
+      funcs: this.funcs.all(),
+      seq: Float64Array.from(rows, (row) => row.seq),
+      peer: Int32Array.from(rows, (row) => row.peer),
+      ordinal: Uint32Array.from(rows, (row) => row.ordinal),
+      ordinalAbsolute: Uint8Array.from(rows, (row) => Number(row.ordinalAbsolute)),
+      count: Float64Array.from(rows, (row) => row.count),
+      datatype: Uint16Array.from(rows, (row) => row.datatype),
+      datatypes: this.datatypes.all(),
+      arrival: Float64Array.from(rows, (row) => row.arrival),
+      enqueued: Float64Array.from(rows, (row) => row.enqueued),
+    };
+  }
+}
+
+/** Strings are few: a row names its by number. */
+class Names {
+  private readonly numbers = new Map<string, number>();
+
+  number(name: string): number {
+    const known = this.numbers.get(name);
+    if (known !== undefined) return known;
+    this.numbers.set(name, this.numbers.size);
+    return this.numbers.size - 1;
+  }
+
+  all(): string[] {
+    return [...this.numbers.keys()];
+  }
+}
+
+export function workIdentity(
+  table: WorkTable,
+  row: number,
+  communicators: readonly Communicator[],
+): WorkIdentity {
+  const seq = table.seq[row]!;
+  const isColl = seq >= 0;
+  return {
+    kind: isColl ? 'Coll' : 'P2p',
+    comm: communicators.find(({ number }) => number === table.comm[row]) ?? null,
+    func: table.funcs[table.func[row]!]!,
+    seq: isColl ? seq : null,
+    peer: isColl ? null : table.peer[row]!,
+    ordinal: table.ordinal[row]!,
+    ordinalAbsolute: table.ordinalAbsolute[row] === 1,
+  };
+}

@@ -1,0 +1,13 @@
+/** What is said where an event hangs in the air. */
+
+import type { ParentLink } from '../model/types.js';
+
+const WORDS: Readonly<Record<ParentLink, string | null>> = {
+  known: null,
+  none: null,
+  foreign: null,
+  lost: 'not in the file any more',
+  stale: 'stale: of earlier work',
+};
+
+export const parentWords = (link: ParentLink): string | null => WORDS[link];

@@ -1,0 +1,137 @@
+/** §3.7, §3.5, §1.5: communicators that begin, split, do not block, abort, and are gone before their events are. */
+
+import { describe, expect, it } from 'vitest';
+import { draw } from '../support/picture.js';
+import { argOf, coll, outline, recording } from '../support/recording.js';
+
+/** An AllReduce whose send hangs in its peer wait; the communicator is finalized at 5000. */
+function aborted() {
+  const made = recording({ finalizeTick: 5000 });
+  const { comm, host, ops, steps } = made;
+  const work = coll(host, comm, 100, 120);
+  const op = ops.startProxyOp(200, { comm, parent: work, peer: 2, isSend: true });
+  const step = steps.startProxyStep(300, { comm, parent: op, step: 4 });
+  steps.state(310, step, 8).state(400, step, 20);
+  ops.startKernelCh(500, { comm, parent: work });
+  made.file.heartbeat(900_000);
+  return { ...made, work, op, step };
+}
+
+describe('§3.5 abort', () => {
+  it('what was in flight ends where its communicator was finalized, and is not hung until the end', () => {
+    const { sink, scan } = draw(aborted().file);
+    expect(sink.openSlices()).toEqual([]);
+    const ends = sink.lines.filter((line) => line.startsWith('5000 '));
+    expect(outline(ends)).toEqual([
+      '5000 [communicator] instant finalize',
+      '5000 [collectives] end AllReduce',
+      '5000 [step slot 4] end peer wait',
+      '5000 [step slot 4] end step',
+      '5000 [ch00 send to 2] end proxy send',
+      '5000 [kernel ch00] end AllReduce kernel',
+    ]);
+    expect(ends.map((line) => argOf(line, 'end')).filter((end) => end !== undefined)).toEqual(
+      Array(2).fill('communicator finalized'),
+    );
+    expect(argOf(sink.of(/collectives/)[0], 'completion')).toBe(
+      'not finished when the communicator was finalized',
+    );
+    expect(scan.workEnds.map(({ outcome }) => outcome)).toEqual(['aborted']);
+  });
+
+  it('finalize with work in flight that ends later after all is drawn as it ended', () => {
+    const { file, ops, steps, op, step } = aborted();
+    steps.state(6000, step, 9, 64).stop(6100, step);
+    ops.stop(6200, op);
+    const { sink } = draw(file);
+    expect(outline(sink.of(/ch00 send to 2$/)).at(-1)).toBe('6200 [ch00 send to 2] end proxy send');
+  });
+
+  it('a communicator that was never finalized hangs', () => {
+    const { file, comm, host, ops } = recording();
+    ops.startProxyOp(200, { comm, parent: coll(host, comm, 100, 120), peer: 2, isSend: true });
+    expect(draw(file).sink.openSlices()).toHaveLength(2);
+  });
+});
+
+describe('§3.7 communicators', () => {
+  it('each shows when it began and ended, also one that NCCL tells nothing of (nRanks 1)', () => {
+    const { file } = recording();
+    file.communicator({ name: 'self', commId: 1n, rank: 0, nRanks: 1, initTick: 70, finalizeTick: 90 });
+    expect(draw(file).sink.of(/self/)).toEqual([
+      '70 [comm self 0x0000000000000001 (1 ranks) / communicator] instant init rank=0 nRanks=1 nNodes=1 interface=v5',
+      '90 [comm self 0x0000000000000001 (1 ranks) / communicator] instant finalize',
+    ]);
+  });
+
+  it('split with a shared proxy: the proxy thread goes on in the name of the finalized parent', () => {
+    const { file, comm, host, ops } = recording({ finalizeTick: 300 });
+    const child = file.communicator({ name: 'child', commId: 7n, rank: 0, nRanks: 2 });
+    for (const [at, state] of [
+      [100, 14],
+      [400, 13],
+      [500, 14],
+    ] as const)
+      ops.state(at, ops.startProxyCtrl(at, { comm }), state);
+    const op = ops.startProxyOp(520, { comm: child, parent: coll(host, child, 510, 515), peer: 1 });
+    ops.stop(600, op);
+    const { sink, scan } = draw(file);
+    expect(sink.of(/proxy thread/).map((line) => line.replace(/\[.*\] /, ''))).toEqual([
+      '100 state Active',
+      '400 state Idle',
+      '500 state Active',
+    ]);
+    expect(sink.of(/fit nothing/)).toEqual([]);
+    expect(scan.odd.afterFinalize).toBe(0);
+    expect(outline(sink.of(/child.*collectives/)).at(-1)).toBe('600 [collectives] end AllReduce');
+  });
+
+  it('records after finalize are drawn, counted and pointed out', () => {
+    const { file, comm, host } = recording({ finalizeTick: 300 });
+    host.stop(420, host.startCollApi(400, { comm }));
+    coll(host, comm, 430, 440);
+    const { sink, scan } = draw(file);
+    expect(outline(sink.of(/fit nothing/))).toEqual([
+      '400 [records that fit nothing] instant after finalize',
+      '430 [records that fit nothing] instant after finalize',
+    ]);
+    expect(outline(sink.of(/python/))).toHaveLength(2);
+    expect(outline(sink.of(/collectives/))).toHaveLength(2);
+    expect(scan.odd.afterFinalize).toBe(2);
+  });
+
+  it('that do not block: the group ends before the launch, which another thread does', () => {
+    const { file, comm, host } = recording();
+    const launcher = file.ring('host', 64, { threadName: 'python', tid: 99 });
+    const group = host.startGroupApi(100, { comm });
+    const api = host.startCollApi(110, { comm, parent: group });
+    host.stop(120, api).state(130, group, 24).stop(140, group);
+    launcher.stop(220, launcher.startKernelLaunch(200, { comm, parent: group }));
+    coll(launcher, comm, 230, 240, 1, { parent: api });
+    const { sink } = draw(file);
+    expect(outline(sink.of(/python 99/))).toEqual([
+      '200 [python 99] begin KernelLaunch',
+      '220 [python 99] end KernelLaunch',
+    ]);
+    expect(outline(sink.of(/python 11/)).at(-1)).toBe('140 [python 11] end GroupApi');
+    expect(argOf(sink.of(/collectives/)[0], 'parent')).toBeUndefined();
+  });
+
+  it('that do not block: a thread per launch does not mean a track per launch', () => {
+    const { file, comm } = recording();
+    const ring = file.ring('host', 256);
+    for (let i = 0; i < 20; i++) {
+      const fromPosition = ring.head;
+      const at = 1000 * (i + 1);
+      ring.stop(at + 10, ring.startKernelLaunch(at, { comm }));
+      file.lease({
+        ...{ ring: ring.number, tid: 500 + i, threadName: 'python' },
+        ...{ fromTick: at - 5, fromPosition, endTick: at + 20, endPosition: ring.head },
+      });
+    }
+    const { sink } = draw(file);
+    const lines = sink.of(/python, 20 threads one after the other$/);
+    expect(lines).toHaveLength(40);
+    expect(argOf(lines[38], 'tid')).toBe('519');
+  });
+});
