@@ -8,6 +8,9 @@
  * @typedef {object} Unit      sources compiled with one set of flags
  * @property {string[]} sources  patterns below the root; `*` stands for a file name's part
  * @property {string[]} [flags]  in addition to COMMON_FLAGS
+ * @property {keyof typeof LIBRARIES} [uses]  a library that may be missing, and
+ * @property {string[]} [sourcesWith]     further patterns if it is there
+ * @property {string[]} [sourcesWithout]  or if it is not
  *
  * @typedef {object} Target    one file below build/
  * @property {string} name
@@ -46,9 +49,20 @@ export const SANITIZERS = {
   undefined: ['-fsanitize=undefined', '-fno-sanitize=vptr'],
 };
 
+/** What we use where the build finds it: as an archive that can be linked into a shared library, with its headers. */
+export const LIBRARIES = {
+  zstd: {
+    probe: '#include <zstd.h>\nsize_t probe(void* to) { return ZSTD_compress(to, 99, to, 9, 1); }\n',
+    link: ['-l:libzstd.a'],
+  },
+};
+
 /** @type {Unit} */
 const pluginCode = {
   sources: ['native/plugin/*.cc'],
+  uses: 'zstd',
+  sourcesWith: ['native/plugin/zstd/*.cc'],
+  sourcesWithout: ['native/plugin/no_zstd/*.cc'],
   flags: [
     '-fPIC',
     // NCCL loads us beside anything: export the tables and nothing else.
@@ -61,6 +75,14 @@ const pluginCode = {
     '-fno-exceptions',
     '-fno-rtti',
   ],
+};
+
+/** @type {Unit} */
+const testCode = {
+  sources: [],
+  uses: 'zstd',
+  sourcesWith: ['native/test/zstd/*.cc'],
+  sourcesWithout: ['native/test/no_zstd/*.cc'],
 };
 
 /** @type {Target[]} */
@@ -86,6 +108,30 @@ export const TARGETS = [
     linkUnlessSanitized: ['-Wl,--no-undefined'],
   },
   {
+    // What the reader uses in place of its own loops where it is there (src/reader/native_decoder.ts). Node-API is one
+    // binary interface for all versions of Node, so no headers of a certain one are needed.
+    name: 'nccl-trace-decoder.node',
+    units: [
+      {
+        sources: ['native/addon/*.cc'],
+        uses: 'zstd',
+        sourcesWith: ['native/addon/zstd/*.cc'],
+        sourcesWithout: ['native/addon/no_zstd/*.cc'],
+        flags: [
+          '-fPIC',
+          '-fvisibility=hidden',
+          '-DNAPI_VERSION=8',
+          '-DNAPI_DISABLE_CPP_EXCEPTIONS',
+          '-isystem',
+          'node_modules/node-api-headers/include',
+          '-isystem',
+          'node_modules/node-addon-api',
+        ],
+      },
+    ],
+    link: ['-shared', '-static-libstdc++', '-static-libgcc', '-Wl,--exclude-libs,ALL'],
+  },
+  {
     name: 'nccl-trace-loopback',
     units: [{ sources: ['native/loopback/*.cc'] }],
     link: ['-ldl'],
@@ -101,6 +147,6 @@ export const TARGETS = [
 /** @type {Family[]} */
 export const FAMILIES = [
   // Tests look inside the plugin, so its code is at hand; those that load the library as NCCL does link none of it.
-  { eachOf: 'native/test/*.cc', library: [pluginCode], link: ['-ldl'] },
-  { eachOf: 'native/bench/*.cc', library: [pluginCode], link: ['-ldl'] },
+  { eachOf: 'native/test/*.cc', library: [testCode, pluginCode], link: ['-ldl'] },
+  { eachOf: 'native/bench/*.cc', library: [testCode, pluginCode], link: ['-ldl'] },
 ];

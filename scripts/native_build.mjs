@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   readdirSync,
   renameSync,
@@ -18,9 +19,9 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
-import { COMMON_FLAGS, FAMILIES, SANITIZERS, SANITIZER_FLAGS, TARGETS } from './native.mjs';
+import { COMMON_FLAGS, FAMILIES, LIBRARIES, SANITIZERS, SANITIZER_FLAGS, TARGETS } from './native.mjs';
 
 /** Something could not be built. The message is the compiler's or linker's own words. */
 export class NativeBuildError extends Error {}
@@ -33,8 +34,8 @@ export class NativeBuildError extends Error {}
  * @returns {Promise<string | undefined>} why nothing was built, in one sentence, or undefined
  */
 export async function buildNative({ root, sanitize, warningsAreErrors }) {
-  const targets = allTargets(root);
-  if (targets.length === 0) return undefined;
+  const unresolved = allTargets(root);
+  if (unresolved.length === 0) return undefined;
 
   const without = 'the plugin and the demo are not built; merge, inspect and open work without them';
   if (process.platform !== 'linux') return `not Linux: ${without}`;
@@ -44,6 +45,8 @@ export async function buildNative({ root, sanitize, warningsAreErrors }) {
     return `no C++ compiler${asked}: ${without}`;
   }
 
+  const libraries = findLibraries(root, compiler, unresolved);
+  const targets = unresolved.map((target) => withLibraries(target, libraries));
   const build = new Build(root, compiler, sanitize, warningsAreErrors);
   build.removeAllBut(targets);
   // Wait for all of it: one broken source does not keep the others from being built, and every error is told.
@@ -97,6 +100,48 @@ function findCompiler() {
     if (answer.status === 0) return { words, version: answer.stdout.split('\n')[0] };
   }
   return undefined;
+}
+
+/** Names of those that can be linked into a shared library here, among those that have sources to be used with. */
+function findLibraries(root, compiler, targets) {
+  const units = targets.flatMap(({ units, library = [] }) => [...units, ...library]);
+  const wanted = units.filter(
+    ({ uses, sourcesWith }) => uses && sourcesOf(root, { sources: sourcesWith }).length > 0,
+  );
+  return new Set(
+    [...new Set(wanted.map(({ uses }) => uses))].filter((name) => canLink(compiler, LIBRARIES[name])),
+  );
+}
+
+function canLink(compiler, { probe, link }) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-build-'));
+  try {
+    // As the plugin does it: hidden, so that an archive of position-independent programs' code will do.
+    const hidden = ['-Wl,--no-undefined', '-Wl,--exclude-libs,ALL'];
+    const flags = ['-shared', '-fPIC', ...hidden, '-o', path.join(folder, 'probe.so'), '-x', 'c++', '-'];
+    const options = { input: probe, encoding: 'utf8' };
+    return (
+      spawnSync(compiler.words[0], [...compiler.words.slice(1), ...flags, '-x', 'none', ...link], options)
+        .status === 0
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The target with its units' sources and what it links decided. */
+function withLibraries({ units, library = [], link = [], ...rest }, libraries) {
+  const used = [...units, ...library].map(({ uses }) => uses).filter((name) => libraries.has(name));
+  const resolve = ({ sources, uses, sourcesWith = [], sourcesWithout = [], ...unit }) => ({
+    sources: [...sources, ...(libraries.has(uses) ? sourcesWith : sourcesWithout)],
+    ...unit,
+  });
+  return {
+    units: units.map(resolve),
+    library: library.map(resolve),
+    link: [...link, ...[...new Set(used)].flatMap((name) => LIBRARIES[name].link)],
+    ...rest,
+  };
 }
 
 class Build {

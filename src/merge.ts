@@ -23,8 +23,9 @@ import { supportLine, type GpuLine } from './clocks/gpu_clock.js';
 import { clusterBlock } from './merge/cluster.js';
 import type { ConvertJob } from './merge/convert.js';
 import { processSpec, tracePrologue } from './merge/labels.js';
-import { assemble, checkTarget, compressionOf, reason, withWorkFolder } from './merge/output.js';
+import { compressionOf } from './merge/compression.js';
 import { resolveOrigins, type OriginTable } from './merge/origins.js';
+import { assemble, checkTarget, reason, withWorkFolder } from './merge/output.js';
 import { countTrace, reportClocks, reportRank, type MergeReport } from './merge/report.js';
 import { chooseRun, type Run } from './merge/run.js';
 import type { RankScan } from './merge/scan.js';
@@ -36,7 +37,7 @@ import { findRankFiles } from './reader/index.js';
 export interface MergeOptions {
   /** Rank files and directories of them. */
   readonly inputs: readonly string[];
-  /** Path of the trace (.pftrace, .pftrace.gz), or "-". */
+  /** Path of the trace (.pftrace, .pftrace.gz, .pftrace.zst), or "-". */
   readonly output: string;
   /** Where "-" goes. */
   readonly stdout?: Writable | undefined;

@@ -21,8 +21,8 @@ const LAYERS = table(`
   reader   | base format                                        |               |            | yes
   clocks   | base                                               | reader        |            | no
   model    | base format clocks/clock_map                       | reader clocks |            | no
-  cluster  | base                                               | model         |            | no
-  tracks   | base model/types cluster                           | model         |            | no
+  cluster  | base model/work_end                                | model         |            | no
+  tracks   | base model/types model/work_end cluster            | model         |            | no
   perfetto | base                                               | tracks        | protobufjs | no
   merge    | base format reader clocks model cluster tracks perfetto |               | piscina    | yes
   cli      | base reader merge                                  |               | commander  | yes

@@ -20,6 +20,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const compiler = process.env.CXX ?? 'c++';
 const hasCompiler = process.platform === 'linux' && spawnSync(compiler, ['--version']).status === 0;
+/** As an archive: a program that uses it links. */
+const hasZstd =
+  spawnSync(compiler, ['-x', 'c++', '-', '-x', 'none', '-l:libzstd.a', '-o', '/dev/null'], {
+    input: '#include <zstd.h>\nint main() { return ZSTD_versionNumber() == 0; }\n',
+  }).status === 0;
 
 let folder = '';
 
@@ -57,6 +62,18 @@ describe.skipIf(!hasCompiler)('with a compiler', () => {
       'ring_test',
     ]);
     expect(spawnSync(path.join(folder, 'build/ring_test')).status).toBe(43);
+  });
+
+  it('does without a library that is not there, and takes it when it comes', () => {
+    put('native/plugin/zstd/pack.cc', '#include <zstd.h>\nint pack() { return 1; }\n');
+    put('native/plugin/no_zstd/pack.cc', 'int pack() { return 2; }\n');
+    put('native/test/pack_test.cc', 'int pack();\nint main() { return pack(); }\n');
+    put('hidden/zstd.h', '#error not here\n');
+    const packs = () => spawnSync(path.join(folder, 'build/pack_test')).status;
+    expect(build('build', [], `${compiler} -Ihidden`)).toEqual({ status: 0, said: '' });
+    expect(packs()).toBe(2);
+    expect(build('build')).toEqual({ status: 0, said: '' });
+    expect(packs()).toBe(hasZstd ? 1 : 2);
   });
 
   it('removes a program whose source is gone', () => {

@@ -1,5 +1,7 @@
 #include "addon/slots.h"
 
+#include <algorithm>
+
 namespace addon {
 namespace {
 
@@ -7,41 +9,82 @@ using rank_file::Slot;
 
 bool IsZero(const Slot& slot) { return (slot.words[0] | slot.words[1] | slot.words[2] | slot.words[3]) == 0; }
 
-/** The check of a slot that claims to stand at `position`. */
+/** Kind, part and parts that a slot of a record can have. */
+bool IsPart(uint64_t word3) { return (word3 & 0xFF) != 0 && ((word3 >> 8) & 15) < ((word3 >> 12) & 15); }
+
+uint32_t StoredPosition(uint64_t word3) { return static_cast<uint32_t>(word3 >> 16) & 0xFFFFFF; }
+
+/** The check of a slot that is said to stand at `position`. */
 bool Proves(const Slot& slot, uint64_t position) {
   const uint64_t meta = (slot.words[3] & 0xFFFF) | position << 16;
   return rank_file::SlotCheck(slot.words[0], slot.words[1], slot.words[2], meta) == slot.words[3] >> 40;
 }
 
-/** The position nearest to `head` with these 24 low bits; out of range (negative, or 2^48 and more) is no position. */
+/** The position nearest to `head` with these 24 low bits. Below 0 or from 2^48 on it is none. */
 int64_t Nearest(uint32_t stored, uint64_t head) {
   const auto distance = static_cast<int32_t>((stored - static_cast<uint32_t>(head)) << 8) >> 8;
   return static_cast<int64_t>(head) + distance;
 }
 
+/** What to write down for a slot that is at `position` if it `proves` it. */
+double Judge(const Slot& slot, bool proves, double position, uint32_t& torn) {
+  if (proves) return position;
+  if (IsZero(slot)) return kEmptySlot;
+  ++torn;
+  return kTornSlot;
+}
+
 }  // namespace
 
-SlotCounts CheckRing(const Slot* slots, size_t count, uint32_t capacity, uint64_t head, double* position) {
-  SlotCounts counts;
+uint32_t CheckRing(const Slot* slots, size_t count, uint32_t capacity, uint64_t head, double* position) {
+  uint32_t torn = 0;
   for (size_t i = 0; i < count; ++i) {
-    const Slot& slot = slots[i];
-    const uint64_t word3 = slot.words[3];
-    const uint32_t part = (word3 >> 8) & 15;
-    const auto stored = static_cast<uint32_t>(word3 >> 16) & 0xFFFFFF;
+    const uint64_t word3 = slots[i].words[3];
+    const uint32_t stored = StoredPosition(word3);
     const int64_t at = Nearest(stored, head);
-    const bool plausible = (word3 & 0xFF) != 0 && part < ((word3 >> 12) & 15) && (stored & (capacity - 1)) == i &&
-                           at >= 0 && static_cast<uint64_t>(at) <= rank_file::kPositionMask;
-    if (plausible && Proves(slot, static_cast<uint64_t>(at))) {
-      position[i] = static_cast<double>(at);
-      ++(part == 0 ? counts.first_parts : counts.later_parts);
-    } else if (IsZero(slot)) {
-      position[i] = kEmptySlot;
-    } else {
-      position[i] = kTornSlot;
-      ++counts.torn;
-    }
+    const bool proves = IsPart(word3) && (stored & (capacity - 1)) == i && at >= 0 &&
+                        at <= static_cast<int64_t>(rank_file::kPositionMask) &&
+                        Proves(slots[i], static_cast<uint64_t>(at));
+    position[i] = Judge(slots[i], proves, static_cast<double>(at), torn);
   }
-  return counts;
+  return torn;
+}
+
+uint32_t CheckChunk(const Slot* slots, size_t count, uint64_t first, double* position) {
+  uint32_t torn = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t at = first + i;
+    const uint64_t word3 = slots[i].words[3];
+    const bool proves = IsPart(word3) && StoredPosition(word3) == (at & 0xFFFFFF) && Proves(slots[i], at);
+    position[i] = Judge(slots[i], proves, static_cast<double>(at), torn);
+  }
+  return torn;
+}
+
+void DressSlots(Slot* slots, size_t count, uint64_t first) {
+  uint64_t last_tick = 0;
+  for (size_t i = 0; i < count; ++i) {
+    uint64_t(&words)[4] = slots[i].words;
+    const uint64_t named = words[3] & 0xFFFF;
+    if ((named >> 8 & 15) == 0) last_tick = words[0] += last_tick;
+    const uint64_t meta = named | ((first + i) & rank_file::kPositionMask) << 16;
+    words[3] ^= rank_file::SlotWord3(words[0], words[1], words[2], meta) & ~uint64_t{0xFFFF};
+  }
+}
+
+std::vector<Stretch> FindStretches(const double* position, size_t count) {
+  std::vector<Stretch> found;
+  for (size_t i = 0; i < count;) {
+    size_t end = i + 1;
+    if (position[i] >= 0) {
+      while (end < count && position[end] == position[end - 1] + 1) ++end;
+      found.push_back({position[i], i, end - i});
+    }
+    i = end;
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Stretch& a, const Stretch& b) { return a.position < b.position; });
+  return found;
 }
 
 }  // namespace addon

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <vector>
+
 #include "format/rank_file.h"
 
 namespace addon {
@@ -15,15 +17,27 @@ namespace addon {
 constexpr double kEmptySlot = -1;
 constexpr double kTornSlot = -2;
 
-struct SlotCounts {
-  uint32_t torn = 0;
-  // Valid slots that begin a record, and valid slots that continue one.
-  uint32_t first_parts = 0;
-  uint32_t later_parts = 0;
+/**
+ * `count` slots of a ring of `capacity` slots (a power of two, at least `count`) whose head is `head`. One number per slot
+ * into `position`; returns how many are torn.
+ */
+uint32_t CheckRing(const rank_file::Slot* slots, size_t count, uint32_t capacity, uint64_t head, double* position);
+
+/** The slots of a chunk: of consecutive positions, from `first` on. */
+uint32_t CheckChunk(const rank_file::Slot* slots, size_t count, uint64_t first, double* position);
+
+/** Completes bare slots (codec ZstdBare) in place; the first stands at `first`. */
+void DressSlots(rank_file::Slot* slots, size_t count, uint64_t first);
+
+/** Consecutive positions at consecutive indices. */
+struct Stretch {
+  double position;
+  size_t index;
+  size_t length;
 };
 
-/** `count` slots of an area of `capacity` slots whose head is `head`; one number per slot into `position`. */
-SlotCounts CheckRing(const rank_file::Slot* slots, size_t count, uint32_t capacity, uint64_t head, double* position);
+/** All valid slots in order of position: a wrapped ring gives two, a live copy or torn slots some more. */
+std::vector<Stretch> FindStretches(const double* position, size_t count);
 
 }  // namespace addon
 

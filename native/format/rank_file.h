@@ -376,7 +376,9 @@ constexpr uint32_t kHeaderFixedBytes = 2048;
 constexpr uint32_t kChunkMagic = 0x4B4E4843;  // "CHNK"
 constexpr uint32_t kChunkAlignment = 4096;
 constexpr uint32_t kMaxChunkRawBytes = 1u << 20;
-enum Codec : uint16_t { kRaw = 0, kZstd = 1 };  // kZstd: one independent frame
+// kZstd: one independent frame of the slots. kZstdBare: the same of the slots without what can be computed again, which
+// halves it: words 0 of part 0 are differences to the one before, bits 16 to 63 of word 3 are xored with what they must be.
+enum Codec : uint16_t { kRaw = 0, kZstd = 1, kZstdBare = 2 };
 
 struct ChunkHeader {
   uint32_t magic;

@@ -1,6 +1,7 @@
 // How posted operations become active ones, and the ProxyCtrl events around it.
 
 #include "loopback/progress.h"
+#include "loopback/pxn.h"
 
 namespace loopback {
 namespace {
@@ -13,8 +14,16 @@ void ProgressThread::Post(std::vector<ProxyOp> ops) {
   if (ops.empty()) return;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    for (const ProxyOp& op : ops) {
-      if (kernels_ != nullptr && op.kind == ProxyKind::kProfiler) {
+    for (ProxyOp& op : ops) {
+      op.silent = IsSilent(op);
+      if (op.task != nullptr) {
+        const Task& task = *op.task;
+        op.profile = {task.mask, op.comm->profilerContext, task.eventHandle, OwnPid(), op.comm->rank, task.untold};
+      }
+      if (op.connection != nullptr && op.connection->executor != nullptr) {
+        const Connection& c = *op.connection;
+        c.executor->Post(op, {c.peer, c.channel, c.isSend, c.shared});
+      } else if (kernels_ != nullptr && op.kind == ProxyKind::kProfiler) {
         kernels_->Post(op);
       } else {
         posted_.push_back(op);
@@ -23,6 +32,13 @@ void ProgressThread::Post(std::vector<ProxyOp> ops) {
     }
   }
   wake_.notify_one();
+}
+
+/** As long as it is not of another process. */
+bool ProgressThread::IsSilent(const ProxyOp& op) const {
+  if (op.kind == ProxyKind::kProfiler || op.task == nullptr) return op.silent;
+  if (options_.transport == Transport::kCollNet) return !IsP2p(op.task->func);
+  return options_.transport == Transport::kMemcpy;
 }
 
 /** How many were appended. */
@@ -102,7 +118,7 @@ void ProgressThread::Append(const ProxyOp& op) {
 }
 
 ProxyArgs** ProgressThread::QueueOf(const ProxyOp& op) {
-  Comm& comm = *op.task->comm;
+  Comm& comm = *op.comm;
   if (op.kind == ProxyKind::kProfiler) return &comm.profilerAppend[op.channel];
   if (op.connection->shared) return &comm.sharedAppend[op.connection->isSend];
   return &op.connection->append;

@@ -61,8 +61,9 @@ Child StartRank(const Options& options, int rank, int argc, char** argv) {
     Fatal(kExitFailed, "no socket pair: %s", strerror(errno));
   }
   std::vector<std::string> words(argv, argv + argc);
-  const std::vector<std::string> own = {"--rank",   std::to_string(rank), "--control-fd", std::to_string(ends[1]),
-                                        "--run-id", Hex(options.runId)};
+  const std::vector<std::string> own = {
+      "--rank",   std::to_string(rank), "--control-fd", std::to_string(ends[1]),
+      "--run-id", Hex(options.runId),   "--memory-fd",  std::to_string(options.memoryFd)};
   words.insert(words.end(), own.begin(), own.end());
   const pid_t launcher = getpid();
   const pid_t pid = fork();

@@ -18,34 +18,55 @@ std::vector<int> RingFrom(int rank, int nRanks, bool descending) {
 
 }  // namespace
 
-Comm::Comm(CommSpec s, int worldRank)
+Comm::Comm(CommSpec s, int worldRank, int nChannels)
     : spec(std::move(s)),
       rank(RankIn(spec, worldRank)),
       nRanks(spec.worldRanks.size()),
-      ring(RingFrom(rank, nRanks, spec.descending)) {}
+      ring(RingFrom(rank, nRanks, spec.descending)),
+      nChannels_(nChannels) {
+  for (int channel = 0; channel < nChannels; channel++) {
+    trees_.push_back(TreeOf(rank, nRanks, channel, nChannels));
+  }
+}
 
-std::vector<ConnectionKey> Comm::NeededConnections(const Script& script, int maxChannels, ProtoChoice proto) const {
+std::vector<ConnectionKey> Comm::NeededConnections(const Script& script, ProtoChoice proto, AlgoChoice algo) const {
   std::set<ConnectionKey> keys;
   if (nRanks == 1) return {};
-  for (int channel = 0; channel < maxChannels; channel++) {
+  for (int channel = 0; channel < nChannels_; channel++) {
     keys.insert({ringPrev(), channel, false, false});
     keys.insert({ringNext(), channel, true, false});
   }
-  for (const ScriptItem& item : script) {
-    for (const ScriptOp& op : item.ops) {
-      if (!IsP2p(op.func) || op.comm != spec.name) continue;
-      const int distance = (op.peerDelta % nRanks + nRanks) % nRanks;
-      const bool isSend = op.func == Func::kSend;
-      const int round = isSend ? distance : nRanks - distance;
-      const P2pPlan plan = PlanP2p(op.bytes, op.proto ? op.proto : proto, nRanks, maxChannels, round);
-      for (const ChannelPart& part : plan.parts) keys.insert({(rank + distance) % nRanks, part.channel, isSend, true});
+  for (const ScriptOp& op : OpsOf(script)) {
+    if (op.comm != spec.name) continue;
+    const ProtoChoice choice = op.proto ? op.proto : proto;
+    if (IsP2p(op.func)) AddTransfer(keys, op.peer, op.func == Func::kSend, op.bytes, choice);
+    if (op.func == Func::kAllToAll) {
+      for (int distance = 1; distance < nRanks; distance++) {
+        for (bool isSend : {false, true}) AddTransfer(keys, distance, isSend, BlockBytes(op.bytes, nRanks), choice);
+      }
+    }
+    if (op.func == Func::kAllReduce && (op.algo ? op.algo : algo) == Algo::kTree) {
+      for (int channel = 0; channel < nChannels_; channel++) {
+        std::vector<int> peers = trees_[channel].down;
+        if (trees_[channel].up != Tree::kNobody) peers.push_back(trees_[channel].up);
+        for (int peer : peers) {
+          for (bool isSend : {false, true}) keys.insert({peer, channel, isSend, false});
+        }
+      }
     }
   }
   return {keys.begin(), keys.end()};
 }
 
-Connection* Comm::AddConnection(const ConnectionKey& key) {
-  auto connection = std::make_unique<Connection>(key.channel, key.peer, key.isSend, key.shared);
+void Comm::AddTransfer(std::set<ConnectionKey>& keys, int peer, bool isSend, size_t bytes, ProtoChoice proto) const {
+  const int distance = (peer % nRanks + nRanks) % nRanks;
+  if (distance == 0) return;
+  const P2pPlan plan = PlanP2p(bytes, proto, nRanks, nChannels_, isSend ? distance : nRanks - distance);
+  for (const ChannelPart& part : plan.parts) keys.insert({(rank + distance) % nRanks, part.channel, isSend, true});
+}
+
+Connection* Comm::AddConnection(const ConnectionKey& key, char* memory) {
+  auto connection = std::make_unique<Connection>(key.channel, key.peer, key.isSend, key.shared, memory);
   connection->ordinals = &ordinals_[{key.channel, key.peer, key.isSend}];
   Connection* added = connection.get();
   connections_[key] = std::move(connection);

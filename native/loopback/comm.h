@@ -7,6 +7,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "loopback/comm_spec.h"
 #include "loopback/connection.h"
 #include "loopback/script.h"
+#include "loopback/tree.h"
 
 namespace loopback {
 
@@ -38,9 +40,20 @@ struct KernelMark {
 };
 using KernelMarks = std::array<KernelMark, kMaxProfilerMarks>;
 
+/** The ends of a symmetric-memory kernel's phases, in the same way: the counter of its end comes after them. */
+using PhaseMarks = std::array<std::array<std::atomic<uint64_t>, 4>, kMaxProfilerMarks>;
+
+/** NCCL 2.31 counts symmetric-memory kernels apart from the others. */
+struct SymmetricMarks {
+  std::array<uint64_t, kMaxChannels> counters{};  // API thread
+  std::array<KernelMarks, kMaxChannels> started;
+  std::array<KernelMarks, kMaxChannels> completed;
+  std::array<PhaseMarks, kMaxChannels> phases{};
+};
+
 class Comm {
  public:
-  Comm(CommSpec spec, int worldRank);
+  Comm(CommSpec spec, int worldRank, int nChannels);
 
   const CommSpec spec;
   const int rank;
@@ -49,10 +62,12 @@ class Comm {
   const std::vector<int> ring;
   int ringNext() const { return ring[1 % nRanks]; }
   int ringPrev() const { return ring[nRanks - 1]; }
+  const Tree& tree(int channel) const { return trees_[channel]; }
 
-  /** The connections a workload needs: the ring on all channels, and those of its sends and receives. */
-  std::vector<ConnectionKey> NeededConnections(const Script& script, int maxChannels, ProtoChoice proto) const;
-  Connection* AddConnection(const ConnectionKey& key);
+  /** The connections a workload needs: the ring on all channels, those of its trees, sends and receives. */
+  std::vector<ConnectionKey> NeededConnections(const Script& script, ProtoChoice proto, AlgoChoice algo) const;
+  /** `memory`: Connection's. */
+  Connection* AddConnection(const ConnectionKey& key, char* memory = nullptr);
   Connection* Find(const ConnectionKey& key) const { return connections_.at(key).get(); }
 
   // API thread.
@@ -60,17 +75,24 @@ class Comm {
   const char* reportedName = nullptr;  // to the plugin
   std::array<uint64_t, kFuncs> seqNumbers{};
   uint64_t plans = 0;
+  uint32_t copyEngineCalls = 0;
   std::array<uint64_t, kMaxChannels> workCounters{};
 
   // Between GPU and progress thread.
   std::array<KernelMarks, kMaxChannels> workStarted;
   std::array<KernelMarks, kMaxChannels> workCompleted;
+  SymmetricMarks symmetric;
+  std::array<uint64_t, kMaxChannels> uncountedWorks{};  // GPU thread: KernelFaults::lag, once it has begun
 
   // Progress thread: where the next operation is queued behind the last one.
   ProxyArgs* sharedAppend[2] = {nullptr, nullptr};  // receives, sends
   std::array<ProxyArgs*, kMaxChannels> profilerAppend{};
 
  private:
+  void AddTransfer(std::set<ConnectionKey>& keys, int peer, bool isSend, size_t bytes, ProtoChoice proto) const;
+
+  const int nChannels_;
+  std::vector<Tree> trees_;  // by channel
   std::map<ConnectionKey, std::unique_ptr<Connection>> connections_;
   std::map<std::tuple<int, int, bool>, uint32_t> ordinals_;
 };

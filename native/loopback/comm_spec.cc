@@ -1,5 +1,6 @@
 #include "loopback/comm_spec.h"
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 
@@ -23,8 +24,11 @@ uint64_t Mix(uint64_t seed, uint64_t value) {
 
 GroupSpec ParseGroup(GroupSpec::Kind kind, const std::string& text, const char* defaultName) {
   const size_t at = text.find('=');
-  GroupSpec group{kind, 0, at == std::string::npos ? defaultName : text.substr(0, at)};
-  group.size = ParseInt(at == std::string::npos ? text : text.substr(at + 1), 1, 4096, "a group");
+  GroupSpec group{kind, 0, at == std::string::npos ? defaultName : text.substr(0, at), false};
+  const std::vector<std::string> size = Split(at == std::string::npos ? text : text.substr(at + 1), ':');
+  group.size = ParseInt(size[0], 1, 4096, "a group");
+  group.reversed = size.size() == 2 && size[1] == "reversed";
+  if (size.size() > 1 && !group.reversed) throw UsageError("'" + text + "': only :reversed may follow a group's size");
   if (group.name.empty() || group.name == "world") throw UsageError("'" + text + "': a group needs a name of its own");
   return group;
 }
@@ -47,6 +51,7 @@ std::vector<CommSpec> CommsOf(int rank, int worldSize, const std::vector<GroupSp
     for (int r = 0; r < worldSize; r++) {
       if (ColorOf(groups[g], r) == color) comm.worldRanks.push_back(r);
     }
+    if (groups[g].reversed) std::reverse(comm.worldRanks.begin(), comm.worldRanks.end());
     comms.push_back(comm);
   }
   return comms;

@@ -17,6 +17,7 @@ struct GroupSpec {
   Kind kind;
   int size;          // consecutive: ranks in a group; strided: r % size is the same
   std::string name;  // the name all groups of this split share
+  bool reversed;     // the last rank of the world is the first of its group
 };
 
 struct CommSpec {
@@ -26,7 +27,7 @@ struct CommSpec {
   bool descending;              // the ring runs from high ranks to low ones
 };
 
-/** "4" or "tp=4". */
+/** "4", "tp=4" or "tp=4:reversed". */
 GroupSpec ParseGroup(GroupSpec::Kind kind, const std::string& text, const char* defaultName);
 
 /** The different sizes its communicators have: not every split comes out even. */

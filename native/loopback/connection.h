@@ -20,14 +20,41 @@
 
 namespace loopback {
 
+class Pxn;
 struct ProxyArgs;
 
+/** Where the slots of a protocol begin in memory that two processes share; before them lie the words. */
+constexpr size_t SharedOffset(Proto proto) {
+  size_t offset = 4096;
+  for (int i = 0; i < static_cast<int>(proto); i++) offset += kSteps * kProtoShapes[i].slotBytes;
+  return offset;
+}
+
 class Connection {
+ private:
+  struct Words {
+    alignas(64) std::atomic<uint64_t> head{0};
+    alignas(64) std::atomic<uint64_t> tail{0};
+    std::atomic<int32_t> sizes[kSteps];
+  };
+
  public:
-  Connection(int channel, int peer, bool isSend, bool shared)
-      : channel(channel), peer(peer), isSend(isSend), shared(shared) {
+  static constexpr size_t kSharedBytes =
+      RoundUp(SharedOffset(Proto::kSimple) + kSteps * Shape(Proto::kSimple).slotBytes, 4096);
+
+  /** `memory`: of kSharedBytes and zero, if two processes share the connection. */
+  Connection(int channel, int peer, bool isSend, bool shared, char* memory)
+      : channel(channel),
+        peer(peer),
+        isSend(isSend),
+        shared(shared),
+        memory_(memory),
+        words_(memory == nullptr ? ownWords_ : *reinterpret_cast<Words*>(memory)),
+        head(words_.head),
+        tail(words_.tail),
+        sizes(words_.sizes) {
     if (isSend && shared) head.store(-static_cast<uint64_t>(kSteps), std::memory_order_relaxed);
-    for (auto& size : sizes) size.store(kEmpty, std::memory_order_relaxed);
+    for (auto& size : words_.sizes) size.store(kEmpty, std::memory_order_relaxed);
   }
 
   static constexpr int32_t kEmpty = -1;
@@ -39,19 +66,15 @@ class Connection {
 
   /** Where a step's data lies; slots of one slice are contiguous. */
   char* Slot(Proto proto, uint64_t step) const {
-    return buffers_[static_cast<int>(proto)].get() + step % kSteps * Shape(proto).slotBytes;
+    char* const buffer = memory_ == nullptr ? buffers_[static_cast<int>(proto)].get() : memory_ + SharedOffset(proto);
+    return buffer + step % kSteps * Shape(proto).slotBytes;
   }
   /** Called before a plan that uses `proto` reaches GPU and proxy. Untouched pages cost nothing. */
   void EnsureBuffer(Proto proto) {
+    if (memory_ != nullptr) return;
     std::unique_ptr<char[]>& buffer = buffers_[static_cast<int>(proto)];
     if (buffer == nullptr) buffer.reset(new char[kSteps * Shape(proto).slotBytes]);
   }
-
-  // Between GPU and proxy. Each is written by one side with release and read by the other with acquire: what it
-  // announces (slot contents, a free slot) is older.
-  alignas(64) std::atomic<uint64_t> head{0};
-  alignas(64) std::atomic<uint64_t> tail{0};
-  std::atomic<int32_t> sizes[kSteps];  // sending: wire bytes of a filled slot; the proxy puts kEmpty back
 
   uint64_t gpuStep = 0;  // GPU thread only
 
@@ -59,11 +82,22 @@ class Connection {
   uint64_t proxyStep = 0;
   ProxyArgs* append = nullptr;   // the last operation queued on this connection
   uint32_t* ordinals = nullptr;  // shared by all connections with this channel, peer and direction
+  Pxn* executor = nullptr;       // API thread: not this process, but where this leads
   std::unique_ptr<SendSocket> out;
   std::unique_ptr<RecvSocket> in;
 
  private:
+  char* const memory_;
+  Words ownWords_;
+  Words& words_;
   std::unique_ptr<char[]> buffers_[kProtos];
+
+ public:
+  // Between GPU and proxy. Each is written by one side with release and read by the other with acquire: what it
+  // announces (slot contents, a free slot) is older.
+  std::atomic<uint64_t>& head;
+  std::atomic<uint64_t>& tail;
+  std::atomic<int32_t>* const sizes;  // sending: wire bytes of a filled slot; the proxy puts kEmpty back
 };
 
 }  // namespace loopback

@@ -38,6 +38,10 @@ class Poisoned {
 
 using EventFields = nccl_abi::v7::Descriptor;
 
+/** For abuse: a type and a state no version has. Where types are bytes, the third byte of this one. */
+constexpr uint64_t kUnknownEventType = 0xC30000;
+constexpr int32_t kUnknownEventState = 99;
+
 struct Event {
   Event(uint64_t type, void* parent, int rank = 0) {
     fields->type = type;
@@ -61,6 +65,7 @@ struct StateValues {
   int32_t steps = 0;     // of an operation so far, until v3
   int32_t appended = 0;
   uint64_t pTimer = 0;
+  void* data = nullptr;  // the network's
 };
 
 /** What init may tell about a communicator. */

@@ -4,7 +4,7 @@
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_EVENT_MASKS_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_EVENT_MASKS_H_
 
-#include "nccl/profiler_abi.h"
+#include "nccl/profiler_v7.h"
 
 namespace loopback {
 
@@ -27,6 +27,9 @@ using namespace nccl_abi;
 
 constexpr int kForKernelCh = kKernelCh;
 constexpr int kForProxyCtrl = kProxyCtrl;
+constexpr int kForNetPlugin = kNetPlugin;
+constexpr int kForCeColl = kCeColl | kCeSync | kCeBatch;
+constexpr int kForKernelPhase = v7::kKernelPhase;
 
 constexpr int kForProxyStep = kProxyStep | kNetPlugin;
 constexpr int kForProxyOp = kProxyOp | kForProxyStep;
@@ -35,7 +38,7 @@ constexpr int kForColl = kColl | kForTaskChildren;
 constexpr int kForP2p = kP2p | kForTaskChildren;
 constexpr int kForGroup = kGroup | kForColl | kForP2p;
 constexpr int kForP2pApi = kP2pApi | kForP2p;
-constexpr int kForCollApi = kCollApi | kForColl | kCeColl | kCeSync | kCeBatch;
+constexpr int kForCollApi = kCollApi | kForColl | kForCeColl;
 constexpr int kForGroupApi = kMaskV6 & ~kProxyCtrl;
 
 constexpr EventMasks kSince228 = {kForProxyStep, kForProxyOp, kForP2p,       kForColl,    kForGroup,

@@ -3,10 +3,12 @@
 #include <pthread.h>
 #include <sys/prctl.h>
 
+#include "loopback/payload.h"
+
 namespace loopback {
 
-Gpu::Gpu(const GpuClock& clock, Completion* completion, bool spin)
-    : clock_(clock), completion_(completion), backoff_(spin), thread_([this] { Run(); }) {}
+Gpu::Gpu(const GpuClock& clock, const KernelFaults& faults, Completion* completion, bool spin)
+    : clock_(clock), faults_(faults), completion_(completion), backoff_(spin), thread_([this] { Run(); }) {}
 
 Gpu::~Gpu() {
   {
@@ -18,6 +20,7 @@ Gpu::~Gpu() {
 }
 
 void Gpu::Launch(std::unique_ptr<Kernel> kernel) {
+  unfinished_.fetch_add(1, std::memory_order_relaxed);
   {
     std::lock_guard<std::mutex> lock(mutex_);
     inbox_.push_back(std::move(kernel));
@@ -69,6 +72,10 @@ bool Gpu::AdvanceStreams() {
 }
 
 bool Gpu::AdvanceKernel(Kernel& kernel) {
+  if (kernel.isReplay && !kernel.begun) {
+    for (const Task* task : kernel.tasks) FillInput(*task);
+  }
+  kernel.begun = true;
   bool progressed = false;
   for (size_t i = 0; i < kernel.blocks.size();) {
     progressed |= AdvanceBlock(kernel, kernel.blocks[i]);
@@ -83,11 +90,12 @@ bool Gpu::AdvanceKernel(Kernel& kernel) {
 
 bool Gpu::AdvanceBlock(Kernel& kernel, Block& block) {
   Batch& batch = block.batches.front();
-  if (!batch.begun) Mark(kernel.comm->workStarted, block, batch);
+  if (!batch.begun) MarkBegin(*kernel.comm, block, batch);
   bool progressed = !batch.begun;
   batch.begun = true;
   for (size_t i = 0; i < batch.works.size();) {
     const Advance advance = batch.works[i]->TryAdvance();
+    if (batch.symmetric && batch.works[i]->Phase() != batch.phase) MarkPhase(*kernel.comm, block, batch, ++batch.phase);
     progressed |= advance != Advance::kBlocked;
     if (advance == Advance::kDone) {
       batch.works.erase(batch.works.begin() + i);
@@ -97,24 +105,54 @@ bool Gpu::AdvanceBlock(Kernel& kernel, Block& block) {
     if (!batch.concurrent) break;
   }
   if (batch.works.empty()) {
-    Mark(kernel.comm->workCompleted, block, batch);
+    MarkEnd(kernel, block, batch);
     block.batches.erase(block.batches.begin());
   }
   return progressed;
+}
+
+void Gpu::MarkBegin(Comm& comm, const Block& block, Batch& batch) {
+  if (!batch.symmetric && faults_.lag > 0 && batch.marks > 0) {
+    uint64_t& uncounted = comm.uncountedWorks[block.channel];
+    // Not before the second work: a first one must be seen.
+    const bool begins = uncounted == 0 && batch.firstCounter > 1;
+    batch.firstCounter += uncounted;
+    if (begins) batch.marks += uncounted = faults_.lag;
+  }
+  Mark(batch.symmetric ? comm.symmetric.started : comm.workStarted, block, batch);
+  if (batch.symmetric) MarkPhase(comm, block, batch, 0);
+}
+
+void Gpu::MarkEnd(const Kernel& kernel, const Block& block, const Batch& batch) {
+  Comm& comm = *kernel.comm;
+  if (block.channel == 0 && kernel.tasks[0]->iteration == faults_.lostAt) return;
+  Mark(batch.symmetric ? comm.symmetric.completed : comm.workCompleted, block, batch);
+}
+
+/** The beginning of a phase, or the end of the last one. */
+void Gpu::MarkPhase(Comm& comm, const Block& block, const Batch& batch, int phase) {
+  auto& times = comm.symmetric.phases[block.channel][batch.firstCounter % kMaxProfilerMarks];
+  times[phase].store(clock_.Now(), std::memory_order_relaxed);
 }
 
 void Gpu::Mark(std::array<KernelMarks, kMaxChannels>& marks, const Block& block, const Batch& batch) {
   const uint64_t now = clock_.Now();
   for (int i = 0; i < batch.marks; i++) {
     KernelMark& mark = marks[block.channel][(batch.firstCounter + i) % kMaxProfilerMarks];
-    mark.timestamp.store(now, std::memory_order_relaxed);
-    mark.counter.store(batch.firstCounter + i, std::memory_order_release);
+    const uint64_t counter = batch.firstCounter + i;
+    const bool torn = faults_.torn > 0 && counter % faults_.torn == 0;
+    if (!torn) mark.timestamp.store(now, std::memory_order_relaxed);
+    mark.counter.store(counter, std::memory_order_release);
   }
 }
 
 void Gpu::Finish(Kernel& kernel) {
+  if (kernel.isReplay) {
+    for (Task* task : kernel.tasks) task->mismatch = CheckOutput(*task);
+  }
   const int64_t now = MonotonicNs();
   for (Task* task : kernel.tasks) task->endNs.store(now, std::memory_order_release);
+  unfinished_.fetch_sub(1, std::memory_order_release);  // with acquire in idle(): all marks are older
   completion_->Done();
 }
 

@@ -18,6 +18,7 @@
 
 #include "loopback/completion.h"
 #include "loopback/gpu_clock.h"
+#include "loopback/kernel_faults.h"
 #include "loopback/work.h"
 
 namespace loopback {
@@ -28,6 +29,8 @@ struct Batch {
   uint64_t firstCounter = 0;
   int marks = 0;  // a fused send and receive share one
   bool begun = false;
+  bool symmetric = false;  // one work, whose phases are marked
+  int phase = 0;
 };
 
 struct Block {
@@ -39,16 +42,21 @@ struct Kernel {
   Comm* comm;
   std::vector<Block> blocks;
   std::vector<Task*> tasks;
+  /** The replay of a graph: what makes the data and checks it is captured too, for the next one has the same buffers. */
+  bool isReplay = false;
+  bool begun = false;
 };
 
 class Gpu {
  public:
-  Gpu(const GpuClock& clock, Completion* completion, bool spin);
+  Gpu(const GpuClock& clock, const KernelFaults& faults, Completion* completion, bool spin);
   /** Waits for the thread; what is still running stays unfinished. */
   ~Gpu();
 
   /** Behind what is already in the stream of its communicator. May begin before this returns. */
   void Launch(std::unique_ptr<Kernel> kernel);
+  /** Nothing is running, nor waiting to. */
+  bool idle() const { return unfinished_.load(std::memory_order_acquire) == 0; }
 
  private:
   using Stream = std::deque<std::unique_ptr<Kernel>>;
@@ -59,9 +67,13 @@ class Gpu {
   bool AdvanceKernel(Kernel& kernel);
   bool AdvanceBlock(Kernel& kernel, Block& block);
   void Mark(std::array<KernelMarks, kMaxChannels>& marks, const Block& block, const Batch& batch);
+  void MarkBegin(Comm& comm, const Block& block, Batch& batch);
+  void MarkEnd(const Kernel& kernel, const Block& block, const Batch& batch);
+  void MarkPhase(Comm& comm, const Block& block, const Batch& batch, int phase);
   void Finish(Kernel& kernel);
 
   const GpuClock& clock_;
+  const KernelFaults& faults_;
   Completion* const completion_;
   Backoff backoff_;
 
@@ -70,6 +82,7 @@ class Gpu {
   std::deque<std::unique_ptr<Kernel>> inbox_;  // under mutex_
   std::atomic<bool> hasMail_{false};           // so that a busy GPU looks without locking
   std::atomic<bool> stop_{false};
+  std::atomic<int> unfinished_{0};
 
   std::map<Comm*, Stream> streams_;  // the thread's own
   std::thread thread_;

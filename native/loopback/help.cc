@@ -20,17 +20,26 @@ workload:
   --iterations K       how often the workload runs (3)
   --ops SCRIPT         the workload of one iteration; see below
   --proto P            auto, simple, ll, ll128 (auto: by size)
-  --groups [NAME=]K    also split the world into runs of K consecutive ranks (NAME: tp); may be repeated
+  --algo A             ring, tree: of every allreduce (ring)
+  --groups [NAME=]K    also split the world into runs of K consecutive ranks (NAME: tp); may be repeated.
+                       K:reversed numbers its ranks from the last to the first
   --groups-strided [NAME=]K
                        also into ranks with equal rank % K (NAME: dp); may be repeated
   --no-comm-names      communicators have no names, as NCCL's have by default
 
-  SCRIPT is a list: allreduce:64M, allreduce@tp:1M*3, group{send+recv:1M}, sleep:5ms, sync
-    operation  NAME[@COMM][(PEER)][:SIZE][/PROTO], NAME of allreduce, allgather, reducescatter, send, recv
-    PEER       +k or -k relative to the own rank (send: +1, recv: -1); matching sends and receives belong in one group
+  --non-blocking       communicators launch on a thread of their own, when the group's end has returned
+  --plan-tasks N       a kernel takes at most N tasks, a group of more becomes several (no limit)
+
+  SCRIPT is a list: allreduce:64M, allreduce@tp:1M*3, group{send+recv:1M}, graph{allreduce:1M}*3, sleep:5ms, sync
+    operation  NAME[@COMM][(PEER)][:SIZE][/ALGO][/PROTO], NAME of allreduce, allgather, reducescatter, broadcast,
+               reduce, alltoall, send, recv
+    PEER       +k or -k relative to the own rank (send: +1, recv: -1); matching sends and receives belong in one group.
+               Of a broadcast or reduce: the root's rank in COMM (0)
     SIZE       bytes with K, M or G: of the whole buffer, so one rank's block of an allgather is SIZE / ranks
     *COUNT     repeats an item
     group{..}  operations joined by +, between ncclGroupStart and ncclGroupEnd; one without size has that of the next
+               groups may lie in groups
+    graph{..}  operations and groups joined by +, captured in a CUDA graph when first met and replayed COUNT times
     sync       waits for everything enqueued; the end of an iteration does too
 
 plugin:
@@ -39,8 +48,10 @@ plugin:
   --plugin-abi M       as if the plugin had no table above vM; below --abi it is called through NCCL's adapter (7)
   --user-tag N         what ncclNotifyTag would have set; seen from v7 on (0)
   --no-plugin          load none, whatever NCCL_PROFILER_PLUGIN says
-  --exit clean|leave|abrupt
+  --exit clean|leave|abrupt|hasty|parent-first
                        leave: exit() without ncclCommDestroy, so without finalize; abrupt: _exit() (clean)
+                       hasty: finalize while the last iteration is under way; parent-first: finalize the world, then
+                       once more what the script has for other communicators, through the world's proxy
 
 machine:
   --net credits|socket credits: a send waits until the receiver has posted (states 20 repeat); socket: it does not
@@ -51,13 +62,35 @@ machine:
   --spin               poll as hard as NCCL, instead of leaving the processor to others
   --seed N             the same communicator ids and clock offsets every time (random)
 
+what NCCL says, beyond the usual:
+  --net-events KIND    NetPlugin events, as of a build with NET_PROFILER=1, from 2.26 on
+                       ib[:QPS]  InfiniBand, so many queue pairs for each request (1)
+                       socket    NCCL's sockets, moved by the progress thread; sockets: by helper threads
+                       external  a network plugin from elsewhere, which also sends updates
+  --ce                 AllGather by copy engines: CeColl, CeSync, CeBatch from 2.29 on (--abi 6)
+  --symmetric          collectives on symmetric memory, from 2.27 on: nearly invisible, with phases in 2.31 (--abi 7)
+  --net-event-id N     what their id says instead: another plugin, another version
+  --transport net|collnet|memcpy
+                       collnet (collectives) and memcpy: operations start as receives, and that is all of them (net)
+  --lost-recv-stops    2.24 to 2.26: of receives that are used up at once only the first is stopped
+  --pxn R:P            rank P executes the sends of rank R, but for those to P: PXN
+  --kernel-marks LIST  what is wrong with the times of kernels; of
+                       missed-start:N  every Nth kernel is seen to end before it was seen to start (not in 2.31)
+                       lag:N           from a channel's second kernel on marks are those of N works ago
+                       torn:N          every Nth mark is read before its time was written
+                       late            nobody looks before all have ended; more than 64 overwrite each other
+                       lost:ITER       one end is never marked: until 2.30 ncclCommDestroy hangs, and so does the job
+  --abuse LIST|all     after each stop a call nobody wants, in turn, of: repeated-start, double-stop, state-after-stop,
+                       null-handle, stale-handle, stale-parent, garbage-handle, unknown-type, unknown-state,
+                       null-context, null-parent, null-strings
+
 faults (ranks of the world; iterations from 0):
   --slow-rank R --slow-us T [--slow-at ITER]  R enters late by T, in every iteration or in one
   --skip-rank R --skip-at ITER                R never enters that iteration; it stays alive
   --kill-rank R --kill-at ITER[:STEP]         R kills itself by SIGKILL in mid collective, after STEP proxy steps
   --corrupt-rank R --corrupt-at ITER          R sends one wrong number: the job must find it
   --hang-seconds S     how long a hung job goes on before it is ended (2)
-  --hang-signal KILL|TERM   how (KILL)
+  --hang-signal KILL|TERM|ABORT   how (KILL); ABORT: every rank calls ncclCommAbort and leaves
   --timeout S          the end of everything (60)
 
 output:
@@ -65,6 +98,10 @@ output:
   --json               a summary as JSON on stdout
   --plan               print channels, chunks and steps as JSON, run nothing
   --quiet              no words on stderr but errors and the plugin's own
+
+environment: NCCL_PROFILER_PLUGIN as in NCCL
+             NCCL_ALLGATHERV_ENABLE=0: broadcasts are told also by NCCL 2.29 and newer
+             CUDA_LAUNCH_BLOCKING=1: tasks are announced by CUDA's thread for host functions
 
 exit: 0 all ranks finished and all data was right; 1 a rank failed or the time was over; 2 usage; 3 wrong data;
       4 the job hung, as asked by --skip-rank or --kill-rank

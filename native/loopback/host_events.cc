@@ -9,7 +9,7 @@ using nccl_abi::EventType;
 
 constexpr char kDatatype[] = "ncclFloat32";
 constexpr char kByteDatatype[] = "ncclInt8";
-constexpr char kAlgorithm[] = "RING";
+constexpr char kCollNetAlgorithm[] = "COLLNET_CHAIN";
 constexpr int kWarps = 16;
 
 void* StreamOf(const Comm& comm) { return const_cast<Comm*>(&comm); }
@@ -39,7 +39,29 @@ void TellComm(Event& event, const Comm& comm) {
   event.commHash = comm.spec.id;
 }
 
+/** A kernel of symmetric memory has a name where others have algorithm and protocol. */
+const char* SymmetricVariant(Func func) {
+  if (func == Func::kAllReduce) return "AllReduce_RSxLD_AGxST";
+  return func == Func::kAllGather ? "AllGather_ST" : "ReduceScatter_LD";
+}
+
 }  // namespace
+
+void LaunchPlan::TakeOldHandles() {
+  if (captured == nullptr) return;
+  groupHandle = captured->groupHandle;
+  for (std::vector<Task*>* tasks : {&colls, &p2ps}) {
+    for (Task* task : *tasks) task->eventHandle = task->captured->eventHandle;
+  }
+}
+
+void LaunchPlan::LeaveHandles() {
+  if (captured == nullptr) return;
+  captured->groupHandle = groupHandle;
+  for (std::vector<Task*>* tasks : {&colls, &p2ps}) {
+    for (Task* task : *tasks) task->captured->eventHandle = task->eventHandle;
+  }
+}
 
 void HostEvents::EnterCall() {
   if (groupDepth_ > 0) groupDepth_ += 1;
@@ -54,7 +76,7 @@ void HostEvents::StartGroupApi(const Comm& comm, int depth) {
   if (!profiler_->loaded() || (mask_ & masks().groupApi) == 0) return;
   if (groupDepth_ == 0) {
     Event d(EventType::kGroupApi, nullptr);
-    d->groupApi.graphCaptured = false;
+    d->groupApi.graphCaptured = capturing_;
     d->groupApi.groupDepth = depth;
     profiler_->Start(comm.profilerContext, &groupApiHandle_, d, counts_);
     groupDepth_ = depth;
@@ -87,20 +109,21 @@ void HostEvents::StartCallApi(Task& task) {
       d->p2pApi.count = task.count;
       d->p2pApi.datatype = kDatatype;
       d->p2pApi.stream = StreamOf(*task.comm);
-      d->p2pApi.graphCaptured = false;
+      d->p2pApi.graphCaptured = capturing_;
       d->p2pApi.userTag = userTag_;
     } else {
       d->collApi.func = FuncName(task.func);
       d->collApi.count = task.count;
       d->collApi.datatype = kDatatype;
-      d->collApi.root = 0;
+      d->collApi.root = task.peer;
       d->collApi.stream = StreamOf(*task.comm);
-      d->collApi.graphCaptured = false;
+      d->collApi.graphCaptured = capturing_;
       d->collApi.userTag = userTag_;
     }
     profiler_->Start(task.comm->profilerContext, handle, d, counts_);
   }
-  task.mask = profiler_->release().maskPerPlan ? 0 : mask_;
+  task.untold = task.func == Func::kBroadcast && profiler_->HidesBroadcasts();
+  task.mask = profiler_->release().maskPerPlan || task.untold ? 0 : mask_;
   task.groupApiHandle = groupApiHandle_;
   task.apiHandle = *handle;
 }
@@ -121,6 +144,10 @@ void HostEvents::SetMask(LaunchPlan& plan, int mask) {
   for (Task* task : plan.p2ps) task->mask = mask;
 }
 
+bool HostEvents::TellsSymmetric(const Task& task) const {
+  return profiler_->release().symmetricKernels && (task.mask & masks::kForKernelCh) != 0;
+}
+
 void HostEvents::StartTasks(LaunchPlan& plan) {
   const bool maskPerPlan = profiler_->release().maskPerPlan;
   if (maskPerPlan) SetMask(plan, profiler_->SampleMask());
@@ -134,26 +161,33 @@ void HostEvents::StartTasks(LaunchPlan& plan) {
 }
 
 void HostEvents::StartColl(LaunchPlan& plan, Task& task) {
+  if (task.untold) return;
+  task.announced = true;
   Comm& comm = *task.comm;
-  task.seqNumber = comm.seqNumbers[static_cast<int>(task.func)]++;
+  uint64_t& nextNumber = comm.seqNumbers[static_cast<int>(task.func)];
+  task.seqNumber = nextNumber;
+  // Of a graph NCCL counts only what all ranks announce for sure; with KernelCh there are operations everywhere.
+  if (!plan.persistent || (profiler_->SampleMask() & masks::kForKernelCh) != 0) nextNumber += 1;
   if (!profiler_->loaded() || (task.mask & masks().coll) == 0) return;
-  // AllGather has become a copy of bytes by now.
-  const bool asBytes = task.func == Func::kAllGather;
+  const bool symmetric = task.engine == Engine::kSymmetric;
+  const char* const variant = symmetric ? SymmetricVariant(task.func) : nullptr;
+  // These have become copies of bytes by now.
+  const bool asBytes = task.func == Func::kAllGather || task.func == Func::kBroadcast;
   Event d(EventType::kColl, task.apiHandle, comm.rank);
   d->coll.seqNumber = task.seqNumber;
   d->coll.func = FuncName(task.func);
   d->coll.sendBuff = task.buffer;
   d->coll.recvBuff = task.buffer;
   d->coll.count = asBytes ? task.count * kElementBytes : task.count;
-  d->coll.root = 0;
+  d->coll.root = task.peer;
   d->coll.datatype = asBytes ? kByteDatatype : kDatatype;
-  d->coll.nChannels = task.nChannels;
+  d->coll.nChannels = task.collNet ? 0 : task.nChannels;  // nobody counts them for CollNet
   d->coll.nWarps = kWarps;
-  d->coll.algo = kAlgorithm;
-  d->coll.proto = ProtoName(task.proto);
+  d->coll.algo = symmetric ? strchr(variant, '_') + 1 : task.collNet ? kCollNetAlgorithm : AlgoName(task.algo);
+  d->coll.proto = symmetric ? "" : ProtoName(task.proto);
   d->coll.parentGroup = plan.groupHandle;
-  d->coll.kernelVariant = nullptr;
-  d->coll.isSymColl = false;
+  d->coll.kernelVariant = variant;
+  d->coll.isSymColl = symmetric;
   d->coll.userTag = userTag_;
   d.trafficBytes = TrafficBytes(task);
   TellComm(d, comm);
@@ -161,6 +195,7 @@ void HostEvents::StartColl(LaunchPlan& plan, Task& task) {
 }
 
 void HostEvents::StartP2p(LaunchPlan& plan, Task& task) {
+  task.announced = true;
   if (!profiler_->loaded() || (task.mask & masks().p2p) == 0) return;
   Event d(EventType::kP2p, task.apiHandle, task.comm->rank);
   d->p2p.func = FuncName(task.func);

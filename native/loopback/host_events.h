@@ -1,4 +1,5 @@
-// The events made by the thread that calls NCCL: GroupApi, CollApi, P2pApi, KernelLaunch, Group, Coll, P2p. Which mask
+// The events made by the threads that call NCCL and launch its kernels, an object for each of them: GroupApi, CollApi,
+// P2pApi, KernelLaunch, Group, Coll, P2p. Which mask
 // bits produce which, whose handle is whose parent, and which handles are left standing after their stop, as in NCCL's
 // profiler.cc. Until NCCL 2.27 there are only Group, Coll and P2p.
 
@@ -7,6 +8,7 @@
 
 #include <vector>
 
+#include "loopback/copy_engine_events.h"
 #include "loopback/profiler.h"
 #include "loopback/task.h"
 
@@ -14,18 +16,30 @@ namespace loopback {
 
 /** The tasks of one communicator that become one kernel, and the handles of its events. */
 struct LaunchPlan {
-  Comm* comm;
-  std::vector<Task*> colls;  // in the scheduler's order
-  std::vector<Task*> p2ps;
+  Comm* comm = nullptr;
+  std::vector<Task*> colls{};  // in the scheduler's order
+  std::vector<Task*> p2ps{};
+  std::vector<Task*> windowed{};  // by copy engines or symmetric kernels: each on its own
   void* kernelLaunchHandle = nullptr;
   void* groupHandle = nullptr;
+
+  /** Captured, or the replay of such a plan. */
+  bool persistent = false;
+  LaunchPlan* captured = nullptr;  // of a replay
+  // NCCL has one plan for all replays, so in each the handles of the last one lie in their places.
+  void TakeOldHandles();
+  void LeaveHandles();
 };
 
 class HostEvents {
  public:
-  HostEvents(Profiler* profiler, uint64_t userTag) : profiler_(profiler), userTag_(userTag) {}
+  HostEvents(Profiler* profiler, uint64_t userTag)
+      : profiler_(profiler), userTag_(userTag), copyEngine_(profiler, userTag) {}
 
   const CallCounts& counts() const { return counts_; }
+
+  /** Calls are being captured in a graph from now on, or no more. */
+  void SetCapturing(bool capturing) { capturing_ = capturing; }
 
   // Around each call of the user. `depth` is ncclGroupStart's, the implicit one included.
   void EnterCall();
@@ -45,6 +59,13 @@ class HostEvents {
   /** Group, then Coll and P2p of its tasks. Also counts sequence numbers, whatever the mask. */
   void StartTasks(LaunchPlan& plan);
   void StopTasks(const LaunchPlan& plan);
+
+  /** Of a symmetric-memory kernel one hears nothing, or the same as of others. */
+  bool TellsSymmetric(const Task& task) const;
+
+  /** Around what puts a copy engine's work into the stream: CeColl, and in it CeSync, CeBatch, CeSync. */
+  void StartCopyEngine(Task& task) { copyEngine_.Start(task, counts_); }
+  void StopCopyEngine() { copyEngine_.Stop(counts_); }
 
  private:
   enum class GroupState { kReset, kStarted, kStopped };
@@ -66,10 +87,12 @@ class HostEvents {
   // What NCCL keeps per thread. The API handles are not cleared by their stop.
   int mask_ = 0;
   int groupDepth_ = 0;
+  bool capturing_ = false;
   GroupState groupState_ = GroupState::kReset;
   void* groupApiHandle_ = nullptr;
   void* collApiHandle_ = nullptr;
   void* p2pApiHandle_ = nullptr;
+  CopyEngineEvents copyEngine_;
 };
 
 }  // namespace loopback

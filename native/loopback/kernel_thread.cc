@@ -7,8 +7,8 @@
 
 namespace loopback {
 
-KernelThread::KernelThread(Profiler* profiler, Completion* completion, bool spin)
-    : completion_(completion), events_(profiler), backoff_(spin), thread_([this] { Run(); }) {}
+KernelThread::KernelThread(Profiler* profiler, Completion* completion, const std::atomic<bool>* watch, bool spin)
+    : completion_(completion), watch_(watch), events_(profiler), backoff_(spin), thread_([this] { Run(); }) {}
 
 void KernelThread::Post(const ProxyOp& op) {
   {
@@ -41,7 +41,11 @@ void KernelThread::Freeze() {
 
 void KernelThread::Run() {
   prctl(PR_SET_TIMERSLACK, 1);
-  while (WaitForWork()) Round() ? backoff_.Progressed() : backoff_.Idle();
+  while (WaitForWork()) {
+    Round() ? backoff_.Progressed() : backoff_.Idle();
+    // What this last look has not seen to end never will.
+    if (stopping_) active_.remove_if([](const ProxySub& sub) { return !sub.op.awaited; });
+  }
 }
 
 /** False: time to end. */
@@ -54,18 +58,20 @@ bool KernelThread::WaitForWork() {
     while (true) pause();
   }
   active_.splice(active_.end(), posted_);
+  stopping_ = stop_;
   return !stop_ || !active_.empty();
 }
 
 bool KernelThread::Round() {
   bool ended = false;
+  if (!watch_->load(std::memory_order_acquire)) return false;
   for (auto it = active_.begin(); it != active_.end();) {
     if (!Advance(*it)) {
       ++it;
       continue;
     }
+    if (it->op.awaited) completion_->Done();
     it = active_.erase(it);
-    completion_->Done();
     ended = true;
   }
   return ended;
@@ -73,13 +79,18 @@ bool KernelThread::Round() {
 
 /** Both ends of a short kernel may be seen at once, but never the end first. True: done. */
 bool KernelThread::Advance(ProxySub& sub) {
-  const Comm& comm = *sub.op.task->comm;
+  const Comm& comm = *sub.op.comm;
+  const int channel = sub.op.channel;
+  const KernelMarks& started = (sub.op.symmetric ? comm.symmetric.started : comm.workStarted)[channel];
+  const KernelMarks& completed = (sub.op.symmetric ? comm.symmetric.completed : comm.workCompleted)[channel];
   uint64_t timestamp;
-  if (sub.posted == 0 && ReadMark(comm.workStarted[sub.op.channel], sub.op.workCounter, &timestamp)) {
+  if (sub.posted == 0 && ReadMark(started, sub.op.workCounter, &timestamp)) {
     events_.StartKernelCh(sub, timestamp);
     sub.posted = 1;
   }
-  if (sub.posted == 0 || !ReadMark(comm.workCompleted[sub.op.channel], sub.op.workCounter, &timestamp)) return false;
+  if (sub.posted == 0 || !ReadMark(completed, sub.op.workCounter, &timestamp)) return false;
+  if (sub.op.symmetric)
+    events_.KernelPhases(sub, comm.symmetric.phases[channel][sub.op.workCounter % kMaxProfilerMarks]);
   events_.StopKernelCh(sub, timestamp);
   return true;
 }

@@ -19,11 +19,12 @@ namespace loopback {
 
 class KernelThread {
  public:
-  KernelThread(Profiler* profiler, Completion* completion, bool spin);
+  /** Looks at marks only while `*watch`. */
+  KernelThread(Profiler* profiler, Completion* completion, const std::atomic<bool>* watch, bool spin);
   ~KernelThread() { Stop(); }
 
   void Post(const ProxyOp& op);
-  /** Finishes what it watches, and joins. */
+  /** Finishes what it watches, drops what never ends, and joins. */
   void Stop();
   /** As ProgressThread's: no callback after it. */
   void Freeze();
@@ -37,6 +38,7 @@ class KernelThread {
   bool Advance(ProxySub& sub);
 
   Completion* const completion_;
+  const std::atomic<bool>* const watch_;
   ProxyEvents events_;
   Backoff backoff_;
 
@@ -47,7 +49,9 @@ class KernelThread {
   bool freeze_ = false;         // under mutex_
   std::atomic<bool> frozen_{false};
 
-  std::list<ProxySub> active_;  // the thread's own
+  // The thread's own.
+  std::list<ProxySub> active_;
+  bool stopping_ = false;
   std::thread thread_;
 };
 

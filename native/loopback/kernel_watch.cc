@@ -5,13 +5,19 @@
 #include "loopback/progress.h"
 
 namespace loopback {
+
 /** Never marks itself idle: while a kernel runs the thread counts as busy. */
 bool ProgressThread::ProgressKernelWatch(ProxyArgs& args) {
   ProxySub& sub = args.subs[0];
-  const Comm& comm = *sub.op.task->comm;
+  const Comm& comm = *sub.op.comm;
   const int channel = sub.op.channel;
+  const int missed = options_.kernelFaults.missedStarts;
+  if (!watchKernels_.load(std::memory_order_acquire)) return false;
   uint64_t timestamp;
-  if (sub.posted == 0) {
+  // Start and end are read one after the other, so the end may be seen first. Its event is then that of whatever this
+  // memory was used for before.
+  const bool startMissed = missed > 0 && sub.op.workCounter % missed == 0;
+  if (sub.posted == 0 && !startMissed) {
     if (!ReadMark(comm.workStarted[channel], sub.op.workCounter, &timestamp)) return false;
     events_.StartKernelCh(sub, timestamp);
     sub.posted = 1;

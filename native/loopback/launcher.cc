@@ -14,6 +14,7 @@
 
 #include "loopback/endgame.h"
 #include "loopback/fatal.h"
+#include "loopback/shared_memory.h"
 #include "loopback/summary.h"
 
 namespace loopback {
@@ -170,6 +171,7 @@ uint64_t ChooseRunId(uint64_t seed) {
 int RunLauncher(const Options& options, int argc, char** argv) {
   Options own = options;
   own.runId = ChooseRunId(options.seed);
+  own.memoryFd = MakeSharedMemory(SharedBytes(options));
   return Launcher(own).Run(argc, argv);
 }
 

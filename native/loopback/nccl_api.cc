@@ -1,36 +1,88 @@
 #include "loopback/nccl_api.h"
 
-#include <algorithm>
+#include <pthread.h>
 
+#include <algorithm>
+#include <cstring>
+
+#include "loopback/parse.h"
+#include "loopback/payload.h"
 #include "loopback/scheduler.h"
+#include "loopback/split_plan.h"
+#include "loopback/window_work.h"
 
 namespace loopback {
+namespace {
 
-void NcclApi::GroupEnd() { EndInternalGroup(); }
+/** A collective of one rank is a copy within the GPU, one of nothing is nothing: the profiler never hears of it. */
+bool IsVisible(const Task& task) {
+  const bool isCollective = !IsP2p(task.func) || task.ofAllToAll;
+  return !isCollective || (task.comm->nRanks > 1 && task.count > 0);
+}
+
+/** `before`: the task called before it. */
+void DoUnseen(Task& task, const Task* before) {
+  if (task.ofAllToAll && task.func == Func::kRecv) memcpy(task.buffer, before->buffer, task.bytes);
+  task.endNs = MonotonicNs();
+}
+
+}  // namespace
+
+NcclApi::NcclApi(Profiler* profiler, Gpu* gpu, ProgressThread* progress, Completion* completion, const Options& options)
+    : events_(profiler, options.userTag),
+      launchEvents_(profiler, options.userTag),
+      gpu_(gpu),
+      progress_(progress),
+      completion_(completion),
+      hostStream_(profiler, gpu, progress, options.userTag),
+      options_(options),
+      maxChannels_(options.channels),
+      launchBlocking_(EnvNumber("CUDA_LAUNCH_BLOCKING", 0) != 0) {}
+
+void NcclApi::GroupStart() {
+  if (depth_ == 0) AwaitLaunch();
+  depth_ += 1;
+}
 
 /** Each call is a group of its own inside the user's. */
-void NcclApi::Call(Task* task) {
-  depth_ += 1;
+void NcclApi::Call(const std::vector<Task*>& tasks) {
+  GroupStart();
   events_.EnterCall();
-  // A copy within the GPU, or nothing at all: the profiler never hears of it.
-  const bool visible = IsP2p(task->func) || (task->comm->nRanks > 1 && task->count > 0);
-  if (visible) {
-    events_.StartGroupApi(*task->comm, depth_);
-    events_.StartCallApi(*task);
-    Join(task);
-    events_.StopCallApi(*task);
-  } else {
-    task->endNs = MonotonicNs();
+  const Task* before = nullptr;
+  for (Task* task : tasks) {
+    if (IsVisible(*task)) {
+      events_.StartGroupApi(*task->comm, depth_);
+      events_.StartCallApi(*task);
+      Join(task);
+      events_.StopCallApi(*task);
+    } else {
+      DoUnseen(*task, before);
+    }
+    before = task;
   }
   EndInternalGroup();
 }
 
+/** Whatever group ends may end the event: NCCL's profiler counts calls, and no inner groups of the user. */
 void NcclApi::EndInternalGroup() {
   events_.LeaveCall();
-  if (--depth_ > 0) return;
-  events_.GroupEndBegins();
-  LaunchAll();
+  depth_ -= 1;
+  if (depth_ == 0) {
+    events_.GroupEndBegins();
+    if (!options_.nonBlocking) LaunchAll(std::move(pending_), events_);
+  }
   events_.StopGroupApi();
+  if (depth_ == 0 && options_.nonBlocking && !pending_.empty()) {
+    launchThread_ = std::thread([this, plans = std::move(pending_)]() mutable {
+      pthread_setname_np(pthread_self(), "loopback launch");
+      LaunchAll(std::move(plans), launchEvents_);
+    });
+  }
+  if (depth_ == 0) pending_.clear();
+}
+
+void NcclApi::AwaitLaunch() {
+  if (launchThread_.joinable()) launchThread_.join();
 }
 
 void NcclApi::Join(Task* task) {
@@ -40,34 +92,139 @@ void NcclApi::Join(Task* task) {
     plan = pending_.end() - 1;
     plan->comm = task->comm;
   }
-  (IsP2p(task->func) ? plan->p2ps : plan->colls).push_back(task);
+  auto& tasks = task->engine != Engine::kKernel ? plan->windowed : IsP2p(task->func) ? plan->p2ps : plan->colls;
+  tasks.push_back(task);
 }
 
-void NcclApi::LaunchAll() {
-  for (LaunchPlan& plan : pending_) Launch(plan);
-  pending_.clear();
+void NcclApi::LaunchAll(std::vector<LaunchPlan> plans, HostEvents& events) {
+  for (LaunchPlan& whole : plans) {
+    for (LaunchPlan& plan : PlansOf(std::move(whole), events)) {
+      graph_ == nullptr ? Launch(plan, events) : Capture(plan, events);
+    }
+  }
+}
+
+/** What is not done by kernels with connections: each task on its own, the rest together. */
+std::vector<LaunchPlan> NcclApi::PlansOf(LaunchPlan whole, const HostEvents& events) const {
+  std::vector<LaunchPlan> plans;
+  for (Task* task : whole.windowed) {
+    plans.emplace_back();
+    plans.back().comm = whole.comm;
+    task->untold = task->engine != Engine::kSymmetric || !events.TellsSymmetric(*task);
+    (task->untold ? plans.back().windowed : plans.back().colls).push_back(task);
+  }
+  whole.windowed.clear();
+  if (whole.colls.empty() && whole.p2ps.empty()) return plans;
+  for (LaunchPlan& plan : SplitPlan(std::move(whole), options_.planTasks)) plans.push_back(std::move(plan));
+  return plans;
+}
+
+Schedule NcclApi::ScheduleOf(LaunchPlan& plan) const {
+  if (!plan.windowed.empty()) {
+    Task& task = *plan.windowed[0];
+    return {MakeWindowKernel(task, task.engine == Engine::kCopyEngine ? 1 : maxChannels_), {}};
+  }
+  const bool symmetric = !plan.colls.empty() && plan.colls[0]->engine == Engine::kSymmetric;
+  return symmetric ? MakeSymmetricSchedule(*plan.colls[0], maxChannels_) : MakeSchedule(plan, maxChannels_);
+}
+
+/** Copy engines have events of their own; of symmetric-memory kernels one hears nothing, until NCCL 2.31. */
+void NcclApi::BeginLaunch(LaunchPlan& plan, HostEvents& events) {
+  if (plan.windowed.empty()) return events.StartKernelLaunch(plan);
+  if (plan.windowed[0]->engine == Engine::kCopyEngine) events.StartCopyEngine(*plan.windowed[0]);
+}
+
+void NcclApi::EndLaunch(const LaunchPlan& plan, HostEvents& events) {
+  if (plan.windowed.empty()) return events.StopKernelLaunch(plan);
+  if (plan.windowed[0]->engine == Engine::kCopyEngine) events.StopCopyEngine();
 }
 
 /** The kernel is launched first, and may be running when its tasks are announced and the proxy hears of them. */
-void NcclApi::Launch(LaunchPlan& plan) {
-  Schedule schedule = MakeSchedule(plan, maxChannels_);
-  completion_->Add(1 + schedule.proxyOps.size());
-  events_.StartKernelLaunch(plan);
-  gpu_->Launch(std::move(schedule.kernel));
-  events_.StopKernelLaunch(plan);
-  events_.StartTasks(plan);
-  Post(std::move(schedule.proxyOps));
-  events_.StopTasks(plan);
+void NcclApi::Launch(LaunchPlan& plan, HostEvents& events) {
+  Schedule schedule = ScheduleOf(plan);
+  Expect(schedule);
+  BeginLaunch(plan, events);
+  const bool byHostStream = launchBlocking_ || hostStream_.Busy();
+  if (!byHostStream) gpu_->Launch(std::move(schedule.kernel));
+  EndLaunch(plan, events);
+  const bool announced = plan.windowed.empty();
+  if (byHostStream) return hostStream_.Add({std::move(plan), std::move(schedule), announced});
+  if (!announced) return;
+  events.StartTasks(plan);
+  progress_->Post(std::move(schedule.proxyOps));
+  events.StopTasks(plan);
 }
 
-void NcclApi::Post(std::vector<ProxyOp> ops) {
-  if (beforePost_) {
-    int64_t steps = 0;
-    for (const ProxyOp& op : ops) steps += op.truth == nullptr ? 0 : op.truth->nSteps;
-    beforePost_(steps);
-    beforePost_ = nullptr;
+/** Not those that watch kernels, if one of them may never end. */
+int NcclApi::CountAwaited(std::vector<ProxyOp>& ops) {
+  const int lostAt = options_.kernelFaults.lostAt;
+  int awaited = 0;
+  for (ProxyOp& op : ops) {
+    const bool watches = op.kind == ProxyKind::kProfiler;
+    lostMark_ |= watches && op.channel == 0 && op.task->iteration == lostAt;
+    op.awaited = !watches || lostAt < 0;
+    awaited += op.awaited;
   }
-  progress_->Post(std::move(ops));
+  return awaited;
+}
+
+/** Without operations there is nothing for the host to do in a replay, and the tasks are announced now or never. */
+void NcclApi::Capture(LaunchPlan& plan, HostEvents& events) {
+  plan.persistent = true;
+  const bool hasProxyOps = !ScheduleOf(plan).proxyOps.empty();
+  BeginLaunch(plan, events);
+  EndLaunch(plan, events);
+  if (!hasProxyOps) {
+    events.StartTasks(plan);
+    events.StopTasks(plan);
+  }
+  graph_->nodes.push_back({std::move(plan), hasProxyOps});
+}
+
+void NcclApi::BeginCapture(Graph* graph) {
+  AwaitLaunch();
+  graph_ = graph;
+  events_.SetCapturing(true);
+}
+
+void NcclApi::EndCapture() {
+  AwaitLaunch();
+  graph_ = nullptr;
+  events_.SetCapturing(false);
+}
+
+void NcclApi::LaunchGraph(Graph& graph, const std::vector<Task*>& replays) {
+  AwaitLaunch();
+  const Task* before = nullptr;
+  for (Task* task : replays) {
+    if (!IsVisible(*task)) {
+      FillInput(*task);
+      DoUnseen(*task, before);
+      task->mismatch = CheckOutput(*task);
+    }
+    before = task;
+  }
+  for (Graph::Node& node : graph.nodes) {
+    LaunchPlan plan = ReplayOf(node, graph, replays);
+    Schedule schedule = ScheduleOf(plan);
+    schedule.kernel->isReplay = true;
+    Expect(schedule);
+    hostStream_.Add({std::move(plan), std::move(schedule), node.hasProxyOps});
+  }
+}
+
+void NcclApi::Expect(Schedule& schedule) {
+  completion_->Add(1 + CountAwaited(schedule.proxyOps));
+  if (!beforePost_) return;
+  int64_t steps = 0;
+  for (const ProxyOp& op : schedule.proxyOps) steps += op.truth == nullptr ? 0 : op.truth->nSteps;
+  beforePost_(steps);
+  beforePost_ = nullptr;
+}
+
+void NcclApi::Freeze() {
+  AwaitLaunch();
+  hostStream_.Freeze();
 }
 
 }  // namespace loopback

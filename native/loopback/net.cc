@@ -16,6 +16,13 @@ constexpr int64_t kRateWindow = 2 * kMillisecond;  // what may be sent in one bu
 /** Bytes moved, or 0: nothing now, or the peer is gone, which looks the same from here. */
 size_t Moved(ssize_t result) { return result < 0 ? 0 : result; }
 
+/** A connection with helper threads knows the first request's parent only. */
+const NetParent& ParentOf(NetParent& first, const NetParent& parent, const NetHelper* helper, uint64_t posted) {
+  if (helper == nullptr) return parent;
+  if (posted == 0) first = parent;
+  return first;
+}
+
 }  // namespace
 
 void RateLimit::Refill() {
@@ -43,44 +50,80 @@ bool SendSocket::TakeCredit() {
   return true;
 }
 
-bool SendSocket::Post(const char* data, size_t bytes, uint64_t step) {
-  if (posted_ - done_ == kSteps || !TakeCredit()) return false;
-  requests_[posted_ % kSteps] = {{static_cast<uint32_t>(bytes), static_cast<uint32_t>(step)}, data, 0};
-  posted_ += 1;
+bool SendSocket::Post(const char* data, size_t bytes, uint64_t step, const NetParent& parent) {
+  const uint64_t posted = counts_.posted.load(std::memory_order_relaxed);
+  if (posted - counts_.done == kSteps || !TakeCredit()) return false;
+  Request& request = requests_[posted % kSteps];
+  request.header = {static_cast<uint32_t>(bytes), static_cast<uint32_t>(step)};
+  request.data = data;
+  request.sent = 0;
+  request.events.Posted(*events_, ParentOf(first_, parent, helper_, posted), true, fd_, posted % kSteps, bytes);
+  counts_.posted.store(posted + 1, std::memory_order_release);
+  if (helper_ != nullptr) helper_->Posted();
   return true;
 }
 
 bool SendSocket::TestOldest() {
-  Request& request = requests_[done_ % kSteps];
-  const size_t total = sizeof(MessageHeader) + request.header.bytes;
-  while (request.sent < total) {
-    const size_t left = rate_->Allow(total - request.sent);
-    if (left == 0) return false;
-    const size_t headerLeft = sizeof(MessageHeader) - std::min(request.sent, sizeof(MessageHeader));
-    const size_t dataSent = request.sent + headerLeft - sizeof(MessageHeader);
-    iovec parts[2] = {
-        {reinterpret_cast<char*>(&request.header) + (sizeof(MessageHeader) - headerLeft), std::min(left, headerLeft)},
-        {const_cast<char*>(request.data) + dataSent, left - std::min(left, headerLeft)},
-    };
-    msghdr message{};
-    message.msg_iov = parts;
-    message.msg_iovlen = 2;
-    const size_t moved = Moved(sendmsg(fd_, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
-    if (moved == 0) return false;
-    rate_->Used(moved);
-    request.sent += moved;
-  }
-  done_ += 1;
+  bool moved = false;
+  if (helper_ == nullptr) Move(*events_, &moved);
+  if (counts_.moved.load(std::memory_order_acquire) == counts_.done) return false;
+  counts_.done += 1;
   return true;
 }
 
-bool RecvSocket::Post(char* data, size_t capacity, uint64_t step) {
-  if (posted_ - done_ == kSteps) return false;
+int SendSocket::Move(NetEvents& events, bool* moved) {
+  const uint64_t oldest = counts_.moved.load(std::memory_order_relaxed);
+  // The one who tests asks for one at a time.
+  if (oldest == counts_.posted.load(std::memory_order_acquire) || !MoveOldest(events, moved)) return 0;
+  counts_.moved.store(oldest + 1, std::memory_order_release);
+  return 1;
+}
+
+/** True: it is complete. */
+bool SendSocket::MoveOldest(NetEvents& events, bool* moved) {
+  Request& request = requests_[counts_.moved.load(std::memory_order_relaxed) % kSteps];
+  const size_t total = sizeof(MessageHeader) + request.header.bytes;
+  while (request.sent < total) {
+    const size_t left = rate_->Allow(total - request.sent);
+    const size_t sent = left == 0 ? 0 : SendSome(request, left);
+    if (sent == 0) return false;
+    *moved = true;
+    rate_->Used(sent);
+    request.sent += sent;
+    if (request.sent >= sizeof(MessageHeader)) {
+      request.events.Moved(events, request.sent - sizeof(MessageHeader), request.header.bytes);
+    }
+  }
+  request.events.Completed(events);
+  return true;
+}
+
+size_t SendSocket::SendSome(Request& request, size_t most) {
+  const size_t headerLeft = sizeof(MessageHeader) - std::min(request.sent, sizeof(MessageHeader));
+  const size_t dataSent = request.sent + headerLeft - sizeof(MessageHeader);
+  iovec parts[2] = {
+      {reinterpret_cast<char*>(&request.header) + (sizeof(MessageHeader) - headerLeft), std::min(most, headerLeft)},
+      {const_cast<char*>(request.data) + dataSent, most - std::min(most, headerLeft)},
+  };
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = 2;
+  return Moved(sendmsg(fd_, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
+}
+
+bool RecvSocket::Post(char* data, size_t capacity, uint64_t step, const NetParent& parent) {
+  const uint64_t posted = counts_.posted.load(std::memory_order_relaxed);
+  if (posted - counts_.done == kSteps) return false;
   const char credit = 'c';
   // A dead peer cannot be told; the receive is posted all the same and never completes.
   if (grantsCredits_ && send(fd_, &credit, 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == EAGAIN) return false;
-  requests_[posted_ % kSteps] = {data, capacity, step};
-  posted_ += 1;
+  Request& request = requests_[posted % kSteps];
+  request.data = data;
+  request.capacity = capacity;
+  request.step = step;
+  request.events.Posted(*events_, ParentOf(first_, parent, helper_, posted), false, fd_, posted % kSteps, 0);
+  counts_.posted.store(posted + 1, std::memory_order_release);
+  if (helper_ != nullptr) helper_->Posted();
   return true;
 }
 
@@ -101,13 +144,34 @@ void RecvSocket::CheckHeader(const Request& request) const {
 }
 
 bool RecvSocket::TestOldest(size_t* bytes) {
-  const Request& request = requests_[done_ % kSteps];
+  bool moved = false;
+  if (helper_ == nullptr) Move(*events_, &moved);
+  if (counts_.moved.load(std::memory_order_acquire) == counts_.done) return false;
+  *bytes = requests_[counts_.done % kSteps].bytes;
+  counts_.done += 1;
+  return true;
+}
+
+int RecvSocket::Move(NetEvents& events, bool* moved) {
+  const uint64_t oldest = counts_.moved.load(std::memory_order_relaxed);
+  if (oldest == counts_.posted.load(std::memory_order_acquire) || !MoveOldest(events, moved)) return 0;
+  counts_.moved.store(oldest + 1, std::memory_order_release);
+  return 1;
+}
+
+/** True: it is complete. */
+bool RecvSocket::MoveOldest(NetEvents& events, bool* moved) {
+  Request& request = requests_[counts_.moved.load(std::memory_order_relaxed) % kSteps];
+  const size_t before = got_;
   if (!ReadInto(reinterpret_cast<char*>(&header_), sizeof header_, 0)) return false;
   CheckHeader(request);
-  if (!ReadInto(request.data, header_.bytes, sizeof header_)) return false;
-  *bytes = header_.bytes;
+  const bool complete = ReadInto(request.data, header_.bytes, sizeof header_);
+  *moved |= got_ > before;
+  if (got_ > before) request.events.Moved(events, got_ - sizeof header_, header_.bytes);
+  if (!complete) return false;
+  request.events.Completed(events);
+  request.bytes = header_.bytes;
   got_ = 0;
-  done_ += 1;
   return true;
 }
 

@@ -9,19 +9,23 @@
 // With credits a send is refused until the receiver has posted, as on InfiniBand; so NCCL asks again and again, and
 // each time tells the profiler "waiting for the peer". Without them, as on NCCL's own sockets, a send is always
 // accepted. A peer that died is silence: nothing completes any more, and the job hangs.
+//
+// Requests are moved by the thread that tests them, or by a helper thread (net_helper.h); then test only asks.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_NET_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_NET_H_
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "loopback/net_helper.h"
 #include "loopback/sizes.h"
 
 namespace loopback {
 
-/** How much a process may still send. Filled by time; used by the progress thread only. */
+/** How much a process may still send. Filled by time; used by the one thread that sends. */
 class RateLimit {
  public:
   /** `bytesPerSecond` 0: no limit. */
@@ -44,56 +48,80 @@ struct MessageHeader {
   uint32_t step;
 };
 
-class SendSocket {
+/** Counts of requests: posted by the progress thread, moved by it or a helper, done when it has been told. */
+struct RequestCounts {
+  std::atomic<uint64_t> posted{0};
+  std::atomic<uint64_t> moved{0};
+  uint64_t done = 0;
+};
+
+class SendSocket : public MovableRequests {
  public:
-  SendSocket(int fd, bool needsCredits, RateLimit* rate) : fd_(fd), needsCredits_(needsCredits), rate_(rate) {}
+  /** Without `helper` the caller of TestOldest moves the bytes, and `events` are its calls. */
+  SendSocket(int fd, bool needsCredits, RateLimit* rate, NetEvents* events, NetHelper* helper)
+      : fd_(fd), needsCredits_(needsCredits), rate_(rate), events_(events), helper_(helper) {}
 
   /** isend. False: not accepted now, ask again. The data must stay until the send is done. */
-  bool Post(const char* data, size_t bytes, uint64_t step);
+  bool Post(const char* data, size_t bytes, uint64_t step, const NetParent& parent);
   /** test, for the oldest send. True once: all its bytes are with the kernel. */
   bool TestOldest();
+
+  int Move(NetEvents& events, bool* moved) override;
 
  private:
   struct Request {
     MessageHeader header;
     const char* data;
     size_t sent;  // of header and data together
+    RequestEvents events;
   };
 
   bool TakeCredit();
+  bool MoveOldest(NetEvents& events, bool* moved);
+  size_t SendSome(Request& request, size_t most);
 
   const int fd_;
   const bool needsCredits_;
   RateLimit* const rate_;
+  NetEvents* const events_;
+  NetHelper* const helper_;
   int64_t credits_ = 0;
-  uint64_t posted_ = 0;
-  uint64_t done_ = 0;
+  RequestCounts counts_;
+  NetParent first_{};  // of the first request there ever was
   std::array<Request, kSteps> requests_;
 };
 
-class RecvSocket {
+class RecvSocket : public MovableRequests {
  public:
-  RecvSocket(int fd, bool grantsCredits) : fd_(fd), grantsCredits_(grantsCredits) {}
+  RecvSocket(int fd, bool grantsCredits, NetEvents* events, NetHelper* helper)
+      : fd_(fd), grantsCredits_(grantsCredits), events_(events), helper_(helper) {}
 
   /** irecv. False: not accepted now. */
-  bool Post(char* data, size_t capacity, uint64_t step);
+  bool Post(char* data, size_t capacity, uint64_t step, const NetParent& parent);
   /** test, for the oldest receive. True once: its message is complete and has `*bytes`. */
   bool TestOldest(size_t* bytes);
+
+  int Move(NetEvents& events, bool* moved) override;
 
  private:
   struct Request {
     char* data;
     size_t capacity;
     uint64_t step;
+    size_t bytes;  // known when it has been moved
+    RequestEvents events;
   };
 
+  bool MoveOldest(NetEvents& events, bool* moved);
   bool ReadInto(char* to, size_t size, size_t from);
   void CheckHeader(const Request& request) const;
 
   const int fd_;
   const bool grantsCredits_;
-  uint64_t posted_ = 0;
-  uint64_t done_ = 0;
+  NetEvents* const events_;
+  NetHelper* const helper_;
+  RequestCounts counts_;
+  NetParent first_{};
   std::array<Request, kSteps> requests_;
   MessageHeader header_;
   size_t got_ = 0;  // of the oldest message, header included

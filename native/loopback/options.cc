@@ -4,8 +4,11 @@
 #include <functional>
 #include <map>
 
+#include "loopback/abuse.h"
 #include "loopback/parse.h"
+#include "loopback/pxn.h"
 #include "loopback/sender.h"
+#include "loopback/windows.h"
 
 namespace loopback {
 namespace {
@@ -64,6 +67,12 @@ const std::map<std::string, Flag>& Flags() {
       {"--iterations", Int("--iterations", &Options::iterations, 1, kMaxIterations)},
       {"--ops", {true, [](Options& o, const std::string& v) { o.script = ParseScript(v); }}},
       {"--proto", {true, [](Options& o, const std::string& v) { o.proto = ParseProto(v); }}},
+      {"--algo",
+       {true,
+        [](Options& o, const std::string& v) {
+          o.algo = ParseAlgo(v);
+          if (!o.algo) throw UsageError("'" + v + "' is no algorithm: ring, tree");
+        }}},
       {"--groups", Group(GroupSpec::Kind::kConsecutive, "tp")},
       {"--groups-strided", Group(GroupSpec::Kind::kStrided, "dp")},
       {"--no-comm-names", Switch(&Options::commNames, false)},
@@ -71,10 +80,15 @@ const std::map<std::string, Flag>& Flags() {
       {"--plugin-abi", Int("--plugin-abi", &Options::pluginAbi, 1, kVersions)},
       {"--user-tag",
        {true, [](Options& o, const std::string& v) { o.userTag = ParseInt(v, 0, INT64_MAX, "--user-tag"); }}},
+      {"--non-blocking", Switch(&Options::nonBlocking)},
+      {"--plan-tasks", Int("--plan-tasks", &Options::planTasks, 2, 1 << 30)},
       {"--no-plugin", Switch(&Options::plugin, false)},
-      {"--exit",
-       Choice<ExitStyle>("--exit", &Options::exit,
-                         {{"clean", ExitStyle::kClean}, {"leave", ExitStyle::kLeave}, {"abrupt", ExitStyle::kAbrupt}})},
+      {"--exit", Choice<ExitStyle>("--exit", &Options::exit,
+                                   {{"clean", ExitStyle::kClean},
+                                    {"leave", ExitStyle::kLeave},
+                                    {"abrupt", ExitStyle::kAbrupt},
+                                    {"hasty", ExitStyle::kHasty},
+                                    {"parent-first", ExitStyle::kParentFirst}})},
       {"--net", Choice<bool>("--net", &Options::credits, {{"credits", true}, {"socket", false}})},
       {"--irecv-busy", Int("--irecv-busy", &Options::irecvBusy, 0, 1 << 20)},
       {"--rate-limit",
@@ -99,8 +113,21 @@ const std::map<std::string, Flag>& Flags() {
       {"--corrupt-rank", FaultInt("--corrupt-rank", &FaultOptions::corruptRank, kMaxRanks)},
       {"--corrupt-at", FaultInt("--corrupt-at", &FaultOptions::corruptAt, kMaxIterations)},
       {"--hang-seconds", Seconds("--hang-seconds", &Options::hangNs)},
-      {"--hang-signal", Choice<int>("--hang-signal", &Options::hangSignal, {{"KILL", SIGKILL}, {"TERM", SIGTERM}})},
+      {"--hang-signal", Choice<int>("--hang-signal", &Options::hangSignal,
+                                    {{"KILL", SIGKILL}, {"TERM", SIGTERM}, {"ABORT", kAbortComms}})},
       {"--timeout", Seconds("--timeout", &Options::timeoutNs)},
+      {"--net-events", {true, [](Options& o, const std::string& v) { ParseNetEvents(v, o.netEvents); }}},
+      {"--net-event-id",
+       {true, [](Options& o, const std::string& v) { o.netEvents.id = ParseInt(v, 1, INT64_MAX, "--net-event-id"); }}},
+      {"--kernel-marks", {true, [](Options& o, const std::string& v) { o.kernelFaults = ParseKernelFaults(v); }}},
+      {"--pxn", {true, [](Options& o, const std::string& v) { ParsePxn(v, o.pxn); }}},
+      {"--transport",
+       Choice<Transport>("--transport", &Options::transport,
+                         {{"net", Transport::kNet}, {"collnet", Transport::kCollNet}, {"memcpy", Transport::kMemcpy}})},
+      {"--lost-recv-stops", Switch(&Options::lostRecvStops)},
+      {"--abuse", {true, [](Options& o, const std::string& v) { o.abuses = ParseAbuse(v); }}},
+      {"--ce", Switch(&Options::copyEngine)},
+      {"--symmetric", Switch(&Options::symmetric)},
       {"--truth", {true, [](Options& o, const std::string& v) { o.truthDir = v; }}},
       {"--json", Switch(&Options::json)},
       {"--plan", Switch(&Options::plan)},
@@ -108,6 +135,7 @@ const std::map<std::string, Flag>& Flags() {
       {"--help", Switch(&Options::help)},
       {"--rank", Int("--rank", &Options::rank, 0, kMaxRanks)},
       {"--control-fd", Int("--control-fd", &Options::controlFd, 0, 1 << 20)},
+      {"--memory-fd", Int("--memory-fd", &Options::memoryFd, 0, 1 << 20)},
       {"--run-id", {true, [](Options& o, const std::string& v) { o.runId = std::stoull(v, nullptr, 16); }}},
   };
   return flags;
@@ -123,34 +151,55 @@ constexpr char kDefaultGroupScript[] =
 void SetDefaultWorkload(Options& o) {
   const bool grouped = o.groups.empty() && o.ranks >= 4 && o.ranks % 2 == 0;
   if (grouped) {
-    o.groups.push_back({GroupSpec::Kind::kConsecutive, o.ranks / 2, "tp"});
-    o.groups.push_back({GroupSpec::Kind::kStrided, o.ranks / 2, "dp"});
+    o.groups.push_back({GroupSpec::Kind::kConsecutive, o.ranks / 2, "tp", false});
+    o.groups.push_back({GroupSpec::Kind::kStrided, o.ranks / 2, "dp", false});
   }
   o.script = ParseScript(grouped ? kDefaultGroupScript : kDefaultScript);
 }
 
-void CheckOp(const Options& o, const ScriptOp& op) {
-  std::set<int> sizes;
-  if (op.comm == "world") sizes.insert(o.ranks);
+std::set<int> SizesOf(const Options& o, const std::string& comm) {
+  if (comm == "world") return {o.ranks};
   for (const GroupSpec& group : o.groups) {
-    if (group.name == op.comm) sizes = SizesOf(group, o.ranks);
+    if (group.name == comm) return SizesOf(group, o.ranks);
   }
-  if (sizes.empty()) throw UsageError("there is no communicator '" + op.comm + "'; --groups NAME=K makes one");
-  for (int size : sizes) {
-    if (IsP2p(op.func) && op.peerDelta % size == 0) {
-      throw UsageError(std::string(FuncName(op.func)) + " on '" + op.comm + "' would go to the rank itself");
+  throw UsageError("there is no communicator '" + comm + "'; --groups NAME=K makes one");
+}
+
+void CheckRoot(const Options& o, const ScriptOp& op) {
+  for (int size : SizesOf(o, op.comm)) {
+    if (HasRoot(op.func) && op.peer >= size) {
+      throw UsageError("'" + op.comm + "' has no rank " + std::to_string(op.peer) + " to be the root");
+    }
+  }
+}
+
+/** Sends of a rank to itself wait for their receives, so they must be launched together. */
+void CheckSelf(const Options& o, const ScriptItem& item) {
+  std::map<std::pair<std::string, int>, int> sendsLeft;
+  for (const ScriptOp& op : OpsOf({item})) {
+    for (int size : SizesOf(o, op.comm)) {
+      if (!IsP2p(op.func) || op.peer % size != 0) continue;
+      sendsLeft[{op.comm, size}] += op.func == Func::kSend ? 1 : -1;
+    }
+  }
+  for (const auto& [comm, left] : sendsLeft) {
+    if (left != 0 || item.kind == ScriptItem::Kind::kOp) {
+      throw UsageError("a transfer on '" + comm.first +
+                       "' would go to the rank itself; that takes a group with a send and a recv");
     }
   }
 }
 
 void Check(const Options& o) {
   const FaultOptions& f = o.faults;
-  for (int rank : {f.slowRank, f.skipRank, f.killRank, f.corruptRank}) {
+  for (int rank : {f.slowRank, f.skipRank, f.killRank, f.corruptRank, o.pxn.origin, o.pxn.executor}) {
     if (rank >= o.ranks) throw UsageError("there is no rank " + std::to_string(rank) + " to go wrong");
   }
-  for (const ScriptItem& item : o.script) {
-    for (const ScriptOp& op : item.ops) CheckOp(o, op);
+  if (o.exit == ExitStyle::kParentFirst && o.groups.empty()) {
+    throw UsageError("--exit parent-first needs communicators split from the world: --groups NAME=K makes some");
   }
+  for (const ScriptOp& op : OpsOf(o.script)) CheckRoot(o, op);
+  for (const ScriptItem& item : o.script) CheckSelf(o, item);
 }
 
 const Flag& FlagNamed(const std::string& name) {
@@ -181,6 +230,7 @@ Options ParseOptions(int argc, char** argv) {
     flag.set(options, value);
   }
   if (options.script.empty()) SetDefaultWorkload(options);
+  NumberWindows(options);
   Check(options);
   return options;
 }

@@ -9,6 +9,8 @@
 
 #include "loopback/clock.h"
 #include "loopback/comm_spec.h"
+#include "loopback/kernel_faults.h"
+#include "loopback/net_events.h"
 #include "loopback/script.h"
 
 namespace loopback {
@@ -29,8 +31,27 @@ struct FaultOptions {
   int corruptAt = 0;
 };
 
-/** How a rank ends: after ncclCommDestroy, by exit() without it, or by _exit(). */
-enum class ExitStyle { kClean, kLeave, kAbrupt };
+/**
+ * How a rank ends: after ncclCommDestroy, by exit() without it, or by _exit(). ncclCommDestroy may come too early: while
+ * the last iteration's work is under way, or for the world while communicators split from it go on.
+ */
+enum class ExitStyle { kClean, kLeave, kAbrupt, kHasty, kParentFirst };
+
+/** FaultOptions' hang ends with ncclCommAbort on every rank, and no signal. */
+constexpr int kAbortComms = 0;
+
+/** `origin`'s sends are executed by `executor`. Ranks of the world. */
+struct PxnOptions {
+  int origin = kNever;
+  int executor = kNever;
+};
+
+/** Who carries the data past the proxy. All but kNet start operations, say that they receive, and nothing more. */
+enum class Transport {
+  kNet,
+  kCollNet,  // collectives: switches reduce
+  kMemcpy,   // P2P or SHM by copies
+};
 
 struct Options {
   int ranks = 2;
@@ -38,6 +59,7 @@ struct Options {
   int iterations = 3;
   Script script;
   ProtoChoice proto;
+  AlgoChoice algo;
   std::vector<GroupSpec> groups;
   bool commNames = true;
 
@@ -45,6 +67,8 @@ struct Options {
   int pluginAbi = 7;  // the newest table of the plugin it gets to see
   uint64_t userTag = 0;
   bool plugin = true;
+  bool nonBlocking = false;
+  int planTasks = 1 << 30;
   ExitStyle exit = ExitStyle::kClean;
 
   bool credits = true;    // a receiver grants each send, as InfiniBand does; false: as sockets
@@ -54,6 +78,15 @@ struct Options {
   int64_t gpuTickNs = 32;
   uint64_t seed = 0;
   bool spin = false;
+
+  NetEventOptions netEvents;
+  Transport transport = Transport::kNet;
+  bool lostRecvStops = false;
+  unsigned abuses = 0;
+  PxnOptions pxn;
+  KernelFaults kernelFaults;
+  bool copyEngine = false;
+  bool symmetric = false;
 
   FaultOptions faults;
   int64_t timeoutNs = 60 * kSecond;
@@ -69,6 +102,7 @@ struct Options {
   // Set by the launcher for the processes it starts.
   int rank = kNever;
   int controlFd = kNever;
+  int memoryFd = kNever;  // memory that all ranks share
   uint64_t runId = 0;
 };
 

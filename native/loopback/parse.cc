@@ -56,6 +56,11 @@ int64_t ParseTime(const std::string& text) {
   throw UsageError("'" + text + "' is not a time: units are us, ms, s");
 }
 
+int64_t EnvNumber(const char* name, int64_t otherwise) {
+  const char* const text = getenv(name);
+  return text == nullptr || *text == 0 ? otherwise : strtoll(text, nullptr, 0);
+}
+
 std::vector<std::string> Split(const std::string& text, char separator) {
   std::vector<std::string> parts;
   size_t begin = 0;

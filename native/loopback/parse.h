@@ -22,6 +22,9 @@ size_t ParseSize(const std::string& text);
 /** "5ms", "20us", "3s": nanoseconds. */
 int64_t ParseTime(const std::string& text);
 
+/** An environment variable as NCCL reads it: unset or empty is `otherwise`. */
+int64_t EnvNumber(const char* name, int64_t otherwise);
+
 std::vector<std::string> Split(const std::string& text, char separator);
 std::string Trim(const std::string& text);
 

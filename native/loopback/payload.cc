@@ -36,13 +36,17 @@ std::optional<Mismatch> CheckBlocks(const Task& task, uint64_t salt) {
 
 }  // namespace
 
-void FillInput(const Task& task, uint64_t salt) {
+void FillInput(const Task& task) {
   const int rank = task.comm->rank;
+  const uint64_t salt = task.salt;
   const size_t elements = task.bytes / kElementBytes;
   switch (task.func) {
     case Func::kAllGather:
       Unset(task.buffer, elements);
       Fill(task.buffer + rank * task.count, task.count, salt, rank);
+      return;
+    case Func::kBroadcast:
+      rank == task.peer ? Fill(task.buffer, elements, salt, rank) : Unset(task.buffer, elements);
       return;
     case Func::kRecv:
       Unset(task.buffer, elements);
@@ -52,7 +56,8 @@ void FillInput(const Task& task, uint64_t salt) {
   }
 }
 
-std::optional<Mismatch> CheckOutput(const Task& task, uint64_t salt) {
+std::optional<Mismatch> CheckOutput(const Task& task) {
+  const uint64_t salt = task.salt;
   const int n = task.comm->nRanks;
   const int rank = task.comm->rank;
   const int sumOfRanks = n * (n - 1) / 2;
@@ -63,6 +68,9 @@ std::optional<Mismatch> CheckOutput(const Task& task, uint64_t salt) {
       return Check(task.buffer + rank * task.count, task.count, salt, rank * task.count, n, sumOfRanks);
     case Func::kAllGather:
       return CheckBlocks(task, salt);
+    case Func::kReduce:
+      if (rank == task.peer) return Check(task.buffer, task.count, salt, 0, n, sumOfRanks);
+      [[fallthrough]];
     case Func::kSend:
       return Check(task.buffer, task.count, salt, 0, 1, rank);
     default:

@@ -12,17 +12,11 @@
 
 namespace loopback {
 
-struct Mismatch {
-  size_t index;
-  float found;
-  float expected;
-};
-
 /** The input into the task's buffer, and what no result may be wherever a result is due. */
-void FillInput(const Task& task, uint64_t salt);
+void FillInput(const Task& task);
 
 /** The first element of the output that is not what it must be. */
-std::optional<Mismatch> CheckOutput(const Task& task, uint64_t salt);
+std::optional<Mismatch> CheckOutput(const Task& task);
 
 }  // namespace loopback
 

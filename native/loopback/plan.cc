@@ -15,26 +15,30 @@ constexpr size_t kP2pLlBytesPerChannel = 16 * kKiB;
 
 /** Bytes that cross the network for one byte of the request; LL counts four times, to use fewer channels. */
 size_t TrafficPerByte(Func func, Proto proto, int nRanks) {
-  const size_t traffic = func == Func::kAllReduce ? 2 : nRanks;
+  const size_t traffic = func == Func::kAllReduce ? 2 : InBlocks(func) ? nRanks : 1;
   return proto == Proto::kLl ? traffic * 4 : traffic;
 }
 
-size_t GlobalBytes(Func func, size_t bytes, int nRanks) { return func == Func::kAllReduce ? bytes : bytes * nRanks; }
+size_t GlobalBytes(Func func, size_t bytes, int nRanks) { return InBlocks(func) ? bytes * nRanks : bytes; }
 
 CollPlan EmptyPlan(const CollRequest& request, int nRanks) {
   CollPlan plan;
   const size_t global = GlobalBytes(request.func, request.bytes, nRanks);
+  plan.algo = request.algo.value_or(Algo::kRing);
   plan.proto = request.proto.value_or(global <= kAutoLlBytes ? Proto::kLl : Proto::kSimple);
-  plan.chunkSteps = plan.proto == Proto::kSimple ? 4 : 1;
-  plan.sliceSteps = plan.proto == Proto::kSimple ? 2 : 1;
+  const bool large = plan.proto == Proto::kSimple && plan.algo == Algo::kRing && !HasRoot(request.func);
+  plan.chunkSteps = large ? 4 : 1;
+  plan.sliceSteps = large ? 2 : 1;
   const size_t grain = Shape(plan.proto).grainBytes;
   plan.chunkBytes = SlotPayload(plan.proto) * plan.chunkSteps / grain * grain;
   return plan;
 }
 
 void CountSteps(ChannelPart& part, const CollPlan& plan, Func func, int nRanks) {
-  part.loops = DivUp(GlobalBytes(func, part.bytes, nRanks), nRanks * plan.chunkBytes);
-  part.rawSteps = HopsPerLoop(func, nRanks) * part.loops * plan.chunkSteps;
+  const bool chunkForEachRank = plan.algo == Algo::kRing && !HasRoot(func);
+  const int hops = plan.algo == Algo::kRing ? HopsPerLoop(func, nRanks) : 1;
+  part.loops = DivUp(GlobalBytes(func, part.bytes, nRanks), (chunkForEachRank ? nRanks : 1) * plan.chunkBytes);
+  part.rawSteps = hops * part.loops * plan.chunkSteps;
   part.nSteps = DivUp(part.rawSteps, plan.sliceSteps);
 }
 
@@ -99,7 +103,10 @@ size_t P2pChunkBytes(Proto proto, size_t bytes) {
 
 }  // namespace
 
-int HopsPerLoop(Func func, int nRanks) { return func == Func::kAllReduce ? 2 * (nRanks - 1) : nRanks - 1; }
+int HopsPerLoop(Func func, int nRanks) {
+  if (HasRoot(func)) return 1;
+  return func == Func::kAllReduce ? 2 * (nRanks - 1) : nRanks - 1;
+}
 
 size_t LoopChunkBytes(Func func, size_t chunkBytes, size_t remaining, int nRanks) {
   if (func != Func::kAllReduce) return std::min(chunkBytes, remaining);

@@ -19,10 +19,13 @@ namespace loopback {
 /** What `--proto` and an operation's suffix say; nothing means "choose by size". */
 using ProtoChoice = std::optional<Proto>;
 
+/** Likewise `--algo`; nothing means a ring. */
+using AlgoChoice = std::optional<Algo>;
+
 /** The share of one channel. */
 struct ChannelPart {
   int channel;
-  size_t offset;  // bytes into the operation's buffer (AllGather, ReduceScatter: into each rank's block)
+  size_t offset;  // bytes into the operation's buffer (InBlocks: into each rank's block)
   size_t bytes;   // of that buffer or block
   int loops;
   int rawSteps;  // buffer slots used in each direction
@@ -31,11 +34,13 @@ struct ChannelPart {
 
 struct CollRequest {
   Func func;
-  size_t bytes;  // AllReduce: the buffer; AllGather, ReduceScatter: one rank's block
+  size_t bytes;  // the buffer; InBlocks: one rank's block
   ProtoChoice proto;
+  AlgoChoice algo;  // AllReduce
 };
 
 struct CollPlan {
+  Algo algo;
   Proto proto;
   int chunkSteps;
   int sliceSteps;
@@ -55,7 +60,7 @@ struct P2pPlan {
 /** Both ends compute the same plan: `round` is (receiver - sender) modulo nRanks and chooses the first channel. */
 P2pPlan PlanP2p(size_t bytes, ProtoChoice proto, int nRanks, int maxChannels, int round);
 
-/** Hops in which a rank sends (as many in which it receives) for each loop of a ring. */
+/** Hops in which a rank sends (as many in which it receives) for each loop of a ring. From or to a root: one. */
 int HopsPerLoop(Func func, int nRanks);
 
 /** The payload of a chunk in the loop that begins with `remaining` bytes left. Only AllReduce shrinks its last loop. */
@@ -63,6 +68,9 @@ size_t LoopChunkBytes(Func func, size_t chunkBytes, size_t remaining, int nRanks
 
 /** SIMPLE cuts a chunk into slices of at least 1/16 of a slot; the later ones may be empty. */
 size_t SliceBytes(Proto proto, int chunkSteps, int sliceSteps, size_t chunkBytes);
+
+/** What each rank's block has of a buffer: whole elements. */
+inline size_t BlockBytes(size_t bytes, int nRanks) { return DivUp(bytes, nRanks * kElementBytes) * kElementBytes; }
 
 /** The chunk size that NCCL reports in a ProxyOp: not what is transferred, but chunk times sliceSteps. */
 inline size_t ReportedChunkSize(size_t chunkBytes, int sliceSteps) { return chunkBytes * sliceSteps; }

@@ -1,8 +1,10 @@
 #include "loopback/plan_report.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "loopback/json.h"
+#include "loopback/tree.h"
 
 namespace loopback {
 namespace {
@@ -14,7 +16,7 @@ struct OpReport {
   int sliceSteps;
   size_t chunkBytes;
   const std::vector<ChannelPart>& parts;
-  int directions;  // a collective sends and receives
+  std::function<int(int)> opsOn;  // proxy operations of rank 0 on a channel
 };
 
 std::string PartJson(const ChannelPart& part) {
@@ -25,11 +27,13 @@ std::string PartJson(const ChannelPart& part) {
 
 std::string OpJson(const OpReport& r) {
   int stepsPerOp = 0;
+  int64_t ops = 0;
   int64_t steps = 0;
   std::vector<std::string> parts;
   for (const ChannelPart& part : r.parts) {
     stepsPerOp = std::max(stepsPerOp, part.nSteps);
-    steps += part.nSteps;
+    ops += r.opsOn(part.channel);
+    steps += r.opsOn(part.channel) * part.nSteps;
     parts.push_back(PartJson(part));
   }
   Json json;
@@ -37,7 +41,7 @@ std::string OpJson(const OpReport& r) {
   json.Add("proto", ProtoName(r.proto)).Add("nChannels", r.parts.size());
   json.Add("chunkSize", ReportedChunkSize(r.chunkBytes, r.sliceSteps));
   json.Add("loops", r.parts.empty() ? 0 : r.parts[0].loops).Add("stepsPerOp", stepsPerOp);
-  json.Add("opsPerRank", r.directions * r.parts.size()).Add("stepsPerRank", r.directions * steps);
+  json.Add("opsPerRank", ops).Add("stepsPerRank", steps);
   json.AddRaw("parts", JsonArray(parts));
   return json.Text();
 }
@@ -52,24 +56,31 @@ int MembersOf(const Options& options, const std::string& comm) {
 std::string ReportOp(const ScriptOp& op, const Options& options) {
   const int n = MembersOf(options, op.comm);
   const ProtoChoice choice = op.proto ? op.proto : options.proto;
-  if (n == 1) return OpJson({op, n, Proto::kSimple, 1, 0, {}, 0});
-  if (IsP2p(op.func)) {
-    const int round = ((op.func == Func::kSend ? op.peerDelta : -op.peerDelta) % n + n) % n;
-    const P2pPlan plan = PlanP2p(op.bytes, choice, n, options.channels, round);
-    return OpJson({op, n, plan.proto, 1, plan.chunkBytes, plan.parts, 1});
+  if (n == 1) return OpJson({op, n, Proto::kSimple, 1, 0, {}, {}});
+  const size_t share = InBlocks(op.func) ? BlockBytes(op.bytes, n) : op.bytes;
+  if (IsP2p(op.func) || op.func == Func::kAllToAll) {
+    const int distance = op.func == Func::kAllToAll ? 1 : op.peer;
+    const int round = ((op.func == Func::kRecv ? -distance : distance) % n + n) % n;
+    const P2pPlan plan = PlanP2p(share, choice, n, options.channels, round);
+    const int transfers = op.func == Func::kAllToAll ? 2 * (n - 1) : round == 0 ? 0 : 1;
+    return OpJson({op, n, plan.proto, 1, plan.chunkBytes, plan.parts, [=](int) { return transfers; }});
   }
-  const size_t share = op.func == Func::kAllReduce ? op.bytes : DivUp(op.bytes, n * kElementBytes) * kElementBytes;
-  const CollPlan plan = PlanCollectives({{op.func, share, choice}}, n, options.channels)[0];
-  return OpJson({op, n, plan.proto, plan.sliceSteps, plan.chunkBytes, plan.parts, 2});
+  const AlgoChoice algo = op.func == Func::kAllReduce ? (op.algo ? op.algo : options.algo) : std::nullopt;
+  const CollPlan plan = PlanCollectives({{op.func, share, choice, algo}}, n, options.channels)[0];
+  const auto opsOn = [&](int channel) {
+    if (HasRoot(op.func)) return op.peer == 0 || op.peer == (op.func == Func::kBroadcast ? 1 : n - 1) ? 1 : 2;
+    if (plan.algo == Algo::kRing) return 2;
+    const Tree tree = TreeOf(0, n, channel, options.channels);
+    return static_cast<int>(2 * (tree.down.size() + (tree.up != Tree::kNobody)));
+  };
+  return OpJson({op, n, plan.proto, plan.sliceSteps, plan.chunkBytes, plan.parts, opsOn});
 }
 
 }  // namespace
 
 std::string PlanReport(const Options& options) {
   std::vector<std::string> ops;
-  for (const ScriptItem& item : options.script) {
-    for (const ScriptOp& op : item.ops) ops.push_back(ReportOp(op, options));
-  }
+  for (const ScriptOp& op : OpsOf(options.script)) ops.push_back(ReportOp(op, options));
   return Json().Add("ranks", options.ranks).Add("channels", options.channels).AddRaw("plan", JsonArray(ops)).Text();
 }
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "loopback/nccl_log.h"
+#include "loopback/parse.h"
 
 namespace loopback {
 
 void Profiler::Load(int abi, int pluginAbi) {
   release_ = &ReleaseKnowing(abi);
+  hidesBroadcasts_ = release_->allGatherV && EnvNumber("NCCL_ALLGATHERV_ENABLE", 1) != 0;
   if (pluginAbi == 0) return;
   plugin_ = LoadPlugin(std::min(abi, pluginAbi));
   if (plugin_.table == nullptr) return;

@@ -11,24 +11,27 @@
 #include <atomic>
 #include <cstdint>
 
+#include "loopback/abuser.h"
 #include "loopback/plugin_loader.h"
 #include "loopback/release.h"
 #include "loopback/sender.h"
 
 namespace loopback {
 
-constexpr int kEventTypes = 16;
-constexpr int kEventStates = 32;
+constexpr int kEventTypes = 17;   // by bit; the last one is unknown
+constexpr int kEventStates = 33;  // likewise
 
 /** Calls made to the plugin by one thread. Only that thread writes; others may read at any time. */
 class CallCounts {
  public:
   void AddStart(uint64_t type) { Increment(starts_[__builtin_ctzll(type)]); }
-  void AddState(int32_t state) { Increment(states_[state]); }
+  void AddState(int32_t state) { Increment(states_[state == kUnknownEventState ? kEventStates - 1 : state]); }
   void AddStop() { Increment(stops_); }
 
   uint64_t starts(int bit) const { return starts_[bit].load(std::memory_order_relaxed); }
   uint64_t states(int state) const { return states_[state].load(std::memory_order_relaxed); }
+  Abuser abuser;
+
   uint64_t stops() const { return stops_.load(std::memory_order_relaxed); }
 
  private:
@@ -58,14 +61,33 @@ class Profiler {
   void Init(void** context, const CommInfo& comm);
   void Finalize(void* context);
 
+  /** Since 2.29 a broadcast becomes an AllGatherV, of which only the call is told; not if NCCL_ALLGATHERV_ENABLE=0. */
+  bool HidesBroadcasts() const { return hidesBroadcasts_; }
+
   /** A plugin may change the mask from any thread at any time. Bits the release has no events for do nothing. */
-  int SampleMask() const { return __atomic_load_n(&mask_, __ATOMIC_RELAXED) & release_->types; }
+  int SampleMask() const {
+    const int mask = __atomic_load_n(&mask_, __ATOMIC_RELAXED) & release_->types;
+    // Phases are parts of kernels.
+    return (mask & masks::kForKernelPhase) == 0 ? mask : mask | masks::kForKernelCh;
+  }
+
+  /** Which calls nobody wanted follow the others. */
+  void SetAbuse(unsigned abuses) { abuses_ = abuses; }
 
   // Calls that an adapter swallows are not counted.
   void Start(void* context, void** handle, const Event& event, CallCounts& counts) {
-    if (sender_->start(plugin_.table, context, handle, event)) counts.AddStart(event->type);
+    StartOnly(context, handle, event, counts);
+    if (abuses_ != 0) counts.abuser.Remember(context, *handle, *event.fields);
   }
   void Stop(void* handle, CallCounts& counts) {
+    StopOnly(handle, counts);
+    if (abuses_ != 0) counts.abuser.Strike(abuses_, handle, *this, counts);
+  }
+  // Without abuse.
+  void StartOnly(void* context, void** handle, const Event& event, CallCounts& counts) {
+    if (sender_->start(plugin_.table, context, handle, event)) counts.AddStart(event->type);
+  }
+  void StopOnly(void* handle, CallCounts& counts) {
     counts.AddStop();
     functions_.stopEvent(handle);
   }
@@ -80,6 +102,8 @@ class Profiler {
   const Release* release_ = nullptr;
   const Sender* sender_ = nullptr;
   std::atomic<bool> loaded_{false};
+  bool hidesBroadcasts_ = false;
+  unsigned abuses_ = 0;
   int mask_ = 0;  // every init gets this address, and the last one to write it wins
 };
 

@@ -11,14 +11,19 @@ constexpr int kAppendFrequency = 8;  // NCCL_PROGRESS_APPENDOP_FREQ: rounds betw
 
 }  // namespace
 
-ProgressThread::ProgressThread(Comm* owner, Profiler* profiler, Completion* completion, int irecvBusy, bool spin)
+ProgressThread::ProgressThread(Comm* owner, Profiler* profiler, Completion* completion, Network* network,
+                               const Options& options)
     : owner_(owner),
       profiler_(profiler),
       completion_(completion),
-      irecvBusy_(irecvBusy),
+      network_(network),
+      options_(options),
       events_(profiler),
-      kernels_(profiler->release().kernelThread ? std::make_unique<KernelThread>(profiler, completion, spin) : nullptr),
-      backoff_(spin),
+      watchKernels_(!options.kernelFaults.late),
+      kernels_(profiler->release().kernelThread
+                   ? std::make_unique<KernelThread>(profiler, completion, &watchKernels_, options.spin)
+                   : nullptr),
+      backoff_(options.spin),
       thread_([this] { Run(); }) {}
 
 void ProgressThread::Stop() {
@@ -30,6 +35,7 @@ void ProgressThread::Stop() {
   wake_.notify_one();
   thread_.join();
   if (kernels_ != nullptr) kernels_->Stop();
+  network_->Stop();
 }
 
 void ProgressThread::Freeze() {
@@ -43,6 +49,7 @@ void ProgressThread::Freeze() {
 
 void ProgressThread::StandStill() {
   if (kernels_ != nullptr) kernels_->Freeze();
+  network_->Freeze();
   frozen_.store(true, std::memory_order_release);  // with acquire in frozen(): all we wrote is older
   completion_->Nudge();
   while (true) pause();
@@ -129,7 +136,7 @@ void ProgressThread::BeginSubs(ProxyArgs& args) {
   for (int i = 0; i < args.nSubs; i++) {
     ProxySub& sub = args.subs[i];
     sub.posted = sub.received = sub.transmitted = sub.done = 0;
-    sub.refusals = irecvBusy_;
+    sub.refusals = options_.irecvBusy;
     if (args.kind == ProxyKind::kProfiler) continue;
     sub.base = RoundUp(sub.op.connection->proxyStep, sub.op.chunkSteps);
     sub.op.connection->proxyStep = sub.base + sub.op.rawSteps;
@@ -153,11 +160,13 @@ void ProgressThread::EndIfDone(ProxyArgs& args) {
   args.state = ProxyState::kNone;
   for (int i = 0; i < args.nSubs; i++) {
     ProxySub& sub = args.subs[i];
-    if (args.kind != ProxyKind::kProfiler) {
-      events_.StopOp(sub);
-      sub.op.truth->completed = true;
+    if (args.kind != ProxyKind::kProfiler) events_.StopOp(sub);
+    if (sub.op.origin != nullptr) {
+      sub.op.origin->Done(sub.op.truth);
+      continue;
     }
-    completion_->Done();
+    if (args.kind != ProxyKind::kProfiler) sub.op.truth->completed = true;
+    if (sub.op.awaited) completion_->Done();
   }
 }
 

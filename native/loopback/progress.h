@@ -19,6 +19,8 @@
 #include "loopback/clock.h"
 #include "loopback/completion.h"
 #include "loopback/kernel_thread.h"
+#include "loopback/network.h"
+#include "loopback/options.h"
 #include "loopback/proxy_events.h"
 #include "loopback/proxy_op.h"
 
@@ -27,7 +29,7 @@ namespace loopback {
 class ProgressThread {
  public:
   /** `owner` is the communicator whose context ProxyCtrl events carry. */
-  ProgressThread(Comm* owner, Profiler* profiler, Completion* completion, int irecvBusy, bool spin);
+  ProgressThread(Comm* owner, Profiler* profiler, Completion* completion, Network* network, const Options& options);
   ~ProgressThread() { Stop(); }
 
   /** Finishes what is active, as ncclCommDestroy does, and joins. */
@@ -43,7 +45,11 @@ class ProgressThread {
   /** Freezes by itself after so many more steps have ended. */
   void FreezeAfterSteps(int64_t steps) { stepsLeft_.store(steps, std::memory_order_relaxed); }
 
+  /** Whether marks of kernels are looked at: yes, unless KernelFaults::late says not now. */
+  void WatchKernels(bool on) { watchKernels_.store(on, std::memory_order_release); }
+
   const CallCounts& counts() const { return events_.counts(); }
+  const Network& network() const { return *network_; }
   const CallCounts& kernelCounts() const { return kernels_ == nullptr ? noCalls_ : kernels_->counts(); }
 
  private:
@@ -56,6 +62,7 @@ class ProgressThread {
   void Remove(ProxyArgs* args, ProxyArgs* previous);
   [[noreturn]] void StandStill();
 
+  bool IsSilent(const ProxyOp& op) const;
   int TakePosted();
   bool FetchPosted();
   void SleepUntilPosted(std::unique_lock<std::mutex>& lock);
@@ -75,6 +82,7 @@ class ProgressThread {
   bool TakeArrivals(ProxyArgs& args);
   bool ShowToGpu(ProxyArgs& args);
   bool TakeConsumed(ProxyArgs& args);
+  int AtOnce(const ProxyArgs& args, const ProxySub& sub) const;
   bool ProgressKernelWatch(ProxyArgs& args);
   void BeginSubs(ProxyArgs& args);
   void StepEnded(ProxyArgs& args, ProxySub& sub, int rawStep);
@@ -83,9 +91,11 @@ class ProgressThread {
   Comm* const owner_;
   Profiler* const profiler_;
   Completion* const completion_;
-  const int irecvBusy_;
+  Network* const network_;
+  const Options& options_;
   ProxyEvents events_;
   const CallCounts noCalls_;
+  std::atomic<bool> watchKernels_;
   const std::unique_ptr<KernelThread> kernels_;  // NCCL 2.31
   Backoff backoff_;
 

@@ -11,7 +11,7 @@ namespace {
 using nccl_abi::EventState;
 using nccl_abi::EventType;
 
-void*& StepHandle(ProxySub& sub, int step) { return sub.stepHandles[step % kSteps]; }
+StepHandle& HandleOf(ProxySub& sub, int step) { return sub.stepHandles[step % kSteps]; }
 
 /** The state of the operation that comes with a state of a step, until NCCL 2.26. */
 int OpStateWith(EventState state) {
@@ -31,15 +31,12 @@ int OpStateWith(EventState state) {
   }
 }
 
-void* ContextOf(const ProxySub& sub) { return sub.op.task->comm->profilerContext; }
+}  // namespace
 
-/** As NCCL remembers it: once, when the plugin is loaded. */
 pid_t OwnPid() {
   static const pid_t pid = getpid();
   return pid;
 }
-
-}  // namespace
 
 void ProxyEvents::OpAppended(ProxySub& sub) {
   if (!rules().opDetails) StartOp(sub);
@@ -48,6 +45,7 @@ void ProxyEvents::OpAppended(ProxySub& sub) {
 void ProxyEvents::OpBegins(ProxySub& sub) {
   sub.transferred = 0;
   if (rules().opDetails) return StartOp(sub);
+  if (sub.op.silent) return;
   if (!profiler_->loaded() || sub.opHandle == nullptr) return;
   const StateValues values;
   profiler_->State(sub.opHandle, nccl_abi::kOpInProgress, &values, counts_);
@@ -56,16 +54,16 @@ void ProxyEvents::OpBegins(ProxySub& sub) {
 void ProxyEvents::StartOp(ProxySub& sub) {
   const ProxyOp& op = sub.op;
   op.truth->started = true;
-  op.truth->ordinal = (*op.connection->ordinals)++;
-  if (!profiler_->loaded() || (op.task->mask & rules().masks.proxyOp) == 0) return;
-  Event d(EventType::kProxyOp, op.task->eventHandle, op.task->comm->rank);
-  d->proxyOp.pid = OwnPid();
+  if (!op.profile.untold) op.truth->ordinal = (*op.connection->ordinals)++;
+  if (!profiler_->loaded() || (op.profile.mask & rules().masks.proxyOp) == 0) return;
+  Event d(EventType::kProxyOp, op.profile.parent, op.profile.rank);
+  d->proxyOp.pid = op.profile.pid;
   d->proxyOp.channelId = op.channel;
   d->proxyOp.peer = op.connection->peer;
   d->proxyOp.nSteps = DivUp(op.rawSteps, UnitOf(sub));
   d->proxyOp.chunkSize = ReportedChunkSize(op.chunkBytes, UnitOf(sub));
-  d->proxyOp.isSend = op.kind == ProxyKind::kSend;
-  profiler_->Start(ContextOf(sub), &sub.opHandle, d, counts_);
+  d->proxyOp.isSend = op.kind == ProxyKind::kSend && !op.silent;
+  profiler_->Start(op.profile.context, &sub.opHandle, d, counts_);
 }
 
 /** After so many slots. */
@@ -78,7 +76,7 @@ void ProxyEvents::OpDetail(ProxySub& sub, int rawSteps, int state) {
 }
 
 void ProxyEvents::StopOp(ProxySub& sub) {
-  if (!profiler_->loaded() || sub.opHandle == nullptr) return;
+  if (!profiler_->loaded() || sub.op.silent || sub.opHandle == nullptr) return;
   profiler_->Stop(sub.opHandle, counts_);
   sub.opHandle = nullptr;
 }
@@ -89,18 +87,20 @@ ProxyEvents::Steps ProxyEvents::StepsOf(const ProxySub& sub, int rawStep) const 
 }
 
 void ProxyEvents::StartStep(ProxySub& sub, int rawStep) {
-  if (!profiler_->loaded() || (sub.op.task->mask & rules().masks.proxyStep) == 0) return;
+  if (!profiler_->loaded() || sub.op.silent || (sub.op.profile.mask & rules().masks.proxyStep) == 0) return;
   if (sub.opHandle == nullptr && !rules().orphanSteps) return;
   const Steps steps = StepsOf(sub, rawStep);
   for (int step = steps.begin; step < steps.end; step++) {
-    Event d(EventType::kProxyStep, sub.opHandle, sub.op.task->comm->rank);
+    Event d(EventType::kProxyStep, sub.opHandle, sub.op.profile.rank);
     d->proxyStep.step = step;
-    profiler_->Start(ContextOf(sub), &StepHandle(sub, step), d, counts_);
+    void* handle = HandleOf(sub, step).load(std::memory_order_relaxed);
+    profiler_->Start(sub.op.profile.context, &handle, d, counts_);
+    HandleOf(sub, step).store(handle, std::memory_order_relaxed);
   }
 }
 
 void ProxyEvents::StepState(ProxySub& sub, int rawStep, EventState state) {
-  if (!profiler_->loaded() || sub.opHandle == nullptr) return;
+  if (!profiler_->loaded() || sub.op.silent || sub.opHandle == nullptr) return;
   StateValues size;
   size.transSize = sub.transSize;  // of this step in states 9 and 11 only
   const StateValues* values = &size;
@@ -111,31 +111,58 @@ void ProxyEvents::StepState(ProxySub& sub, int rawStep, EventState state) {
   }
   const Steps steps = StepsOf(sub, rawStep);
   for (int step = steps.begin; step < steps.end; step++) {
-    void* const handle = StepHandle(sub, step);
+    void* const handle = HandleOf(sub, step).load(std::memory_order_relaxed);
     if (handle != nullptr) profiler_->State(handle, state, values, counts_);
   }
 }
 
 void ProxyEvents::StopStep(ProxySub& sub, int rawStep) {
-  if (!profiler_->loaded()) return;
+  if (!profiler_->loaded() || sub.op.silent) return;
   const Steps steps = StepsOf(sub, rawStep);
   for (int step = steps.begin; step < steps.end; step++) {
-    void*& handle = StepHandle(sub, step);
+    void* const handle = HandleOf(sub, step).load(std::memory_order_relaxed);
     if (handle == nullptr) continue;
     profiler_->Stop(handle, counts_);
-    handle = nullptr;
+    HandleOf(sub, step).store(nullptr, std::memory_order_relaxed);
   }
   if (!rules().opDetails) return;
   const bool isSend = sub.op.kind == ProxyKind::kSend;
   OpDetail(sub, rawStep + sub.op.sliceSteps, isSend ? nccl_abi::kOpSendDone : nccl_abi::kOpRecvDone);
 }
 
+NetParent ProxyEvents::ParentOfRequest(ProxySub& sub, int rawStep) const {
+  const OpProfile& profile = sub.op.profile;
+  if (sub.op.silent) return {&HandleOf(sub, 0), profile.context, 0, profile.rank};
+  return {&HandleOf(sub, StepsOf(sub, rawStep).begin), profile.context, profile.mask, profile.rank};
+}
+
 void ProxyEvents::StartKernelCh(ProxySub& sub, uint64_t timestamp) {
-  if (!profiler_->loaded() || (sub.op.task->mask & masks::kForKernelCh) == 0) return;
-  Event d(EventType::kKernelCh, sub.op.task->eventHandle);
+  if (!profiler_->loaded() || (sub.op.profile.mask & masks::kForKernelCh) == 0) return;
+  Event d(EventType::kKernelCh, sub.op.profile.parent);
   d->kernelCh.channelId = sub.op.channel;
   d->kernelCh.pTimer = timestamp;
-  profiler_->Start(ContextOf(sub), &sub.kernelHandle, d, counts_);
+  profiler_->Start(sub.op.profile.context, &sub.kernelHandle, d, counts_);
+}
+
+void ProxyEvents::KernelPhases(ProxySub& sub, const PhaseMarks::value_type& times) {
+  static const char* const names[] = {"initial_sync", "compute", "final_sync"};
+  if (!profiler_->loaded() || (sub.op.profile.mask & masks::kForKernelPhase) == 0) return;
+  for (int phase = 0; phase < 3; phase++) {
+    const uint64_t begin = times[phase].load(std::memory_order_relaxed);
+    StateValues end;
+    end.pTimer = times[phase + 1].load(std::memory_order_relaxed);
+    if (begin == end.pTimer) continue;  // too short for the GPU's clock
+    Event d(nccl_abi::v7::kKernelPhase, sub.kernelHandle);
+    d->kernelPhase.channelId = sub.op.channel;
+    d->kernelPhase.phaseId = phase;
+    d->kernelPhase.phaseName = names[phase];
+    d->kernelPhase.pTimer = begin;
+    void* handle = nullptr;
+    profiler_->Start(sub.op.profile.context, &handle, d, counts_);
+    if (handle == nullptr) continue;
+    profiler_->State(handle, nccl_abi::v7::kKernelPhaseStop, &end, counts_);
+    profiler_->Stop(handle, counts_);
+  }
 }
 
 /** The handle stays in its place. */

@@ -9,6 +9,9 @@
 
 namespace loopback {
 
+/** As NCCL remembers it: once, when the plugin is loaded. */
+pid_t OwnPid();
+
 class ProxyEvents {
  public:
   explicit ProxyEvents(Profiler* profiler) : profiler_(profiler) {}
@@ -24,9 +27,13 @@ class ProxyEvents {
   void StartStep(ProxySub& sub, int rawStep);
   void StepState(ProxySub& sub, int rawStep, nccl_abi::EventState state);
   void StopStep(ProxySub& sub, int rawStep);
+  /** What the network gets to know of it. */
+  NetParent ParentOfRequest(ProxySub& sub, int rawStep) const;
 
   void StartKernelCh(ProxySub& sub, uint64_t timestamp);
   void StopKernelCh(ProxySub& sub, uint64_t timestamp);
+  /** All at once, when the kernel is over: three phases between four times. */
+  void KernelPhases(ProxySub& sub, const PhaseMarks::value_type& times);
 
   // The context is that of the communicator that owns the proxy. `handle` is a variable nobody initialised.
   void StartCtrl(const Comm& owner, void** handle);

@@ -10,18 +10,41 @@
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_PROXY_OP_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_PROXY_OP_H_
 
+#include <sys/types.h>
+
 #include <array>
 #include <vector>
 
+#include "loopback/net_events.h"
 #include "loopback/task.h"
 
 namespace loopback {
 
 enum class ProxyKind { kRecv, kSend, kProfiler };
 
+/** What an operation tells the profiler: numbers, which under PXN were made by another process. */
+struct OpProfile {
+  int mask;
+  void* context;
+  void* parent;
+  pid_t pid;
+  int rank;
+  bool untold;  // Task::untold
+};
+
+/** Where an operation of another process came from. */
+class OpOrigin {
+ public:
+  virtual ~OpOrigin() = default;
+  /** It has ended. */
+  virtual void Done(OpTruth* truth) = 0;
+};
+
 struct ProxyOp {
   ProxyKind kind;
-  Task* task;
+  Task* task;  // not of another process
+  Comm* comm;
+  OpProfile profile;       // when it is posted
   OpTruth* truth;          // not for kProfiler
   Connection* connection;  // not for kProfiler
   int channel;
@@ -30,8 +53,12 @@ struct ProxyOp {
   int sliceSteps;
   size_t chunkBytes;
   Proto proto;
-  uint64_t opCount;      // operations with the same one may share a ProxyArgs
-  uint64_t workCounter;  // kProfiler: the mark to watch for
+  uint64_t opCount;            // operations with the same one may share a ProxyArgs
+  uint64_t workCounter;        // kProfiler: the mark to watch for
+  bool symmetric;              // kProfiler: among those of symmetric-memory kernels
+  bool awaited = true;         // the API thread waits for its end
+  bool silent = false;         // not by network: starts, and says no more
+  OpOrigin* origin = nullptr;  // another process, which waits
 };
 
 struct ProxySub {
@@ -45,7 +72,7 @@ struct ProxySub {
   // Handles as the plugin gave them. NCCL recycles this memory without clearing it.
   void* opHandle = nullptr;
   void* kernelHandle = nullptr;
-  std::array<void*, kSteps> stepHandles{};
+  std::array<StepHandle, kSteps> stepHandles{};
   size_t transSize = 0;    // of whichever step set it last
   size_t transferred = 0;  // by the operation so far
 };

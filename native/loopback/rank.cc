@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <set>
 
 #include "loopback/fatal.h"
 #include "loopback/nccl_log.h"
 #include "loopback/rendezvous.h"
+#include "loopback/shared_memory.h"
 #include "loopback/workload.h"
 
 namespace loopback {
@@ -29,33 +31,51 @@ class Rank {
   explicit Rank(const Options& options)
       : options_(options),
         control_(options.controlFd),
-        rate_(options.rateLimit),
         gpuClock_(options.gpuDriftPpm, options.gpuTickNs, Mix(options.runId, options.rank)),
-        truth_(options.truthDir, options.rank) {
+        truth_(options.truthDir, options.rank),
+        network_(&profiler_, options),
+        memory_(MapSharedMemory(options.memoryFd, SharedBytes(options))),
+        windows_(options, memory_),
+        pxn_(options, memory_ + WindowBytes(options), &completion_) {
     for (const CommSpec& spec : CommsOf(options.rank, options.ranks, options.groups, options.runId)) {
-      comms_.push_back(std::make_unique<Comm>(spec, options.rank));
+      comms_.push_back(std::make_unique<Comm>(spec, options.rank, options.channels));
     }
   }
 
   int Run() {
-    ConnectAll(comms_, options_, control_, &rate_);
+    ConnectAll(comms_, options_, control_, &network_, &pxn_);
+    profiler_.SetAbuse(options_.abuses);
     profiler_.Load(options_.abi, options_.plugin ? options_.pluginAbi : 0);
     CreateComms();
+    network_.Begin();
+    pxn_.Begin(progress_.get());
     WriteTruthHead();
-    Gpu gpu(gpuClock_, &completion_, options_.spin);
-    NcclApi api(&profiler_, &gpu, progress_.get(), &completion_, options_.channels, options_.userTag);
-    Workload workload(options_, comms_, profiler_, &api, progress_.get(), &completion_, &truth_, &control_);
+    Gpu gpu(gpuClock_, options_.kernelFaults, &completion_, options_.spin);
+    NcclApi api(&profiler_, &gpu, progress_.get(), &completion_, options_);
+    Workload workload(options_, comms_, windows_, profiler_, &api, progress_.get(), &completion_, &pxn_, &truth_,
+                      &control_);
     Barrier(control_);
-    const RankResult result = workload.Run();
+    workload.OnAbort([&] { Abort(workload); });
+    RankResult result = workload.Run();
+    if (options_.exit == ExitStyle::kHasty) {
+      for (size_t i = comms_.size(); i-- > 0;) Finalize(i);
+      result = workload.Finish();
+    }
+    if (options_.exit == ExitStyle::kParentFirst) {
+      Finalize(0);
+      result = workload.RunWithout(*comms_[0]);
+    }
     // A connection that is closed with unread bytes loses what its peer has not read yet: nobody closes before all
     // have everything.
     Barrier(control_);
+    workload.WriteForeign();
     const int code = result.wrong > 0 ? kExitWrongData : kExitOk;
-    if (options_.exit != ExitStyle::kClean) {
+    if (options_.exit == ExitStyle::kLeave || options_.exit == ExitStyle::kAbrupt) {
       progress_->Freeze();
       truth_.Totals(workload.Totals(0), true);
       options_.exit == ExitStyle::kLeave ? exit(code) : _exit(code);
     }
+    if (api.lostMark() && !profiler_.release().kernelThread) workload.HangInDestroy();
     DestroyComms();
     truth_.Totals(workload.Totals(comms_.size()), true);
     return code;
@@ -68,17 +88,31 @@ class Rank {
       if (options_.commNames) comm->reportedName = comm->spec.name.c_str();
       profiler_.Init(&comm->profilerContext, {comm->spec.id, comm->reportedName, comm->nRanks, comm->rank});
       if (progress_ != nullptr) continue;
-      progress_ =
-          std::make_unique<ProgressThread>(comm.get(), &profiler_, &completion_, options_.irecvBusy, options_.spin);
+      progress_ = std::make_unique<ProgressThread>(comm.get(), &profiler_, &completion_, &network_, options_);
     }
   }
 
-  /** The owner of the progress thread goes last, after that thread. The library is closed behind the last one. */
+  /** The last one of those that share the progress thread outlives it. The library is closed behind it. */
   void DestroyComms() {
-    for (size_t i = comms_.size(); i-- > 1;) profiler_.Finalize(comms_[i]->profilerContext);
+    const size_t last = finalized_.count(0) != 0 && comms_.size() > 1 ? 1 : 0;
+    for (size_t i = comms_.size(); i-- > 0;) {
+      if (i != last) Finalize(i);
+    }
     progress_->Stop();
-    profiler_.Finalize(comms_[0]->profilerContext);
+    Finalize(last);
     profiler_.Unload();
+  }
+
+  /** ncclCommDestroy of one communicator, if it has not been destroyed yet. */
+  void Finalize(size_t index) {
+    if (finalized_.insert(index).second) profiler_.Finalize(comms_[index]->profilerContext);
+  }
+
+  /** ncclCommAbort: the progress thread stands still already, and leaves everything open. */
+  [[noreturn]] void Abort(const Workload& workload) {
+    for (size_t i = comms_.size(); i-- > 0;) Finalize(i);
+    truth_.Totals(workload.Totals(comms_.size()), true);
+    exit(kExitOk);
   }
 
   void WriteTruthHead() {
@@ -89,13 +123,17 @@ class Rank {
 
   const Options& options_;
   Control control_;
-  RateLimit rate_;
   const GpuClock gpuClock_;
   Truth truth_;
   Profiler profiler_;
+  Network network_;
+  char* const memory_;
+  const Windows windows_;
   Completion completion_;
   std::vector<std::unique_ptr<Comm>> comms_;
+  std::set<size_t> finalized_;  // of comms_
   std::unique_ptr<ProgressThread> progress_;
+  Pxn pxn_;
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 //
 // Each round does the first of the four passes that finds something to do.
 
+#include <algorithm>
+
 #include "loopback/progress.h"
 
 namespace loopback {
@@ -27,8 +29,9 @@ bool ProgressThread::PostReceives(ProxyArgs& args) {
     if (sub.refusals-- > 0) continue;
     Connection& connection = *sub.op.connection;
     const size_t capacity = Shape(sub.op.proto).slotBytes * sub.op.sliceSteps;
-    if (!connection.in->Post(connection.Slot(sub.op.proto, absolute), capacity, absolute)) continue;
-    sub.refusals = irecvBusy_;
+    const NetParent parent = events_.ParentOfRequest(sub, step);
+    if (!connection.in->Post(connection.Slot(sub.op.proto, absolute), capacity, absolute, parent)) continue;
+    sub.refusals = options_.irecvBusy;
     sub.posted += sub.op.sliceSteps;
     events_.StepState(sub, step, nccl_abi::kStepRecvWait);
     moved = true;
@@ -68,13 +71,21 @@ bool ProgressThread::ShowToGpu(ProxyArgs& args) {
   return moved;
 }
 
+/** For --lost-recv-stops: two at a time, or what is left. */
+int ProgressThread::AtOnce(const ProxyArgs& args, const ProxySub& sub) const {
+  return std::min({2 * sub.op.sliceSteps, sub.op.rawSteps - sub.done, MaxDepth(args.nSubs)});
+}
+
 bool ProgressThread::TakeConsumed(ProxyArgs& args) {
   bool moved = false;
+  const bool stopsFirstOnly = options_.lostRecvStops && profiler_->release().wrongRecvStops;
   for (int i = 0; i < args.nSubs; i++) {
     ProxySub& sub = args.subs[i];
     const uint64_t used = sub.op.connection->head.load(std::memory_order_acquire);
+    const int first = sub.done;
+    if (stopsFirstOnly && used < sub.base + first + AtOnce(args, sub)) continue;
     while (used > sub.base + sub.done && sub.done < sub.transmitted) {
-      const int step = sub.done;
+      const int step = stopsFirstOnly ? first : sub.done;
       sub.done += sub.op.sliceSteps;
       StepEnded(args, sub, step);
       moved = true;

@@ -20,7 +20,7 @@ struct Introduction {
   int32_t senderRank;
   int32_t channel;
   int32_t shared;
-  int32_t reserved;
+  int32_t isPxnLink;  // no connection: operations come this way
 };
 
 sockaddr_in LocalAddress(uint16_t port) {
@@ -88,26 +88,49 @@ Comm* CommWithId(const std::vector<std::unique_ptr<Comm>>& comms, uint64_t id) {
   Fatal(kExitFailed, "a peer introduced an unknown communicator");
 }
 
-/** Connects the sending sides; returns how many connections others will make to us. */
-int ConnectSenders(Comm& comm, const Options& options, const std::vector<uint16_t>& ports, RateLimit* rate) {
+/** Connects a sending side, of this rank or of the one whose sends it executes. */
+void ConnectSender(Connection& connection, const Comm& comm, uint64_t token, const std::vector<uint16_t>& ports,
+                   Network* network) {
+  const Introduction introduction{token, comm.spec.id, comm.rank, connection.channel, connection.shared, 0};
+  const int fd = Connect(ports[comm.spec.worldRanks[connection.peer]], introduction);
+  connection.out = network->Sender(fd);
+}
+
+/** Returns how many connections others will make to us. */
+int ConnectSenders(Comm& comm, const Options& options, const std::vector<uint16_t>& ports, Network* network, Pxn* pxn) {
   int expected = 0;
-  for (const ConnectionKey& key : comm.NeededConnections(options.script, options.channels, options.proto)) {
-    Connection* connection = comm.AddConnection(key);
-    if (!key.isSend) {
-      expected += 1;
+  for (const ConnectionKey& key : comm.NeededConnections(options.script, options.proto, options.algo)) {
+    if (pxn->isOrigin() && pxn->HandsOver(comm, key)) {
+      pxn->AddSharedConnection(comm, key)->executor = pxn;
       continue;
     }
-    const Introduction introduction{options.runId, comm.spec.id, comm.rank, key.channel, key.shared, 0};
-    const int fd = Connect(ports[comm.spec.worldRanks[key.peer]], introduction);
-    connection->out = std::make_unique<SendSocket>(fd, options.credits, rate);
+    Connection* connection = comm.AddConnection(key);
+    key.isSend ? ConnectSender(*connection, comm, options.runId, ports, network) : void(expected += 1);
   }
   return expected;
+}
+
+/** What another rank leaves to this one. */
+void ConnectForeign(const Options& options, const std::vector<uint16_t>& ports, Network* network, Pxn* pxn) {
+  for (const auto& comm : pxn->foreignComms()) {
+    for (const ConnectionKey& key : comm->NeededConnections(options.script, options.proto, options.algo)) {
+      if (!pxn->HandsOver(*comm, key)) continue;
+      ConnectSender(*pxn->AddSharedConnection(*comm, key), *comm, options.runId, ports, network);
+    }
+  }
+}
+
+/** It may be silent for long. */
+void UsePxnLink(Pxn* pxn, int fd) {
+  const timeval noLimit{0, 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &noLimit, sizeof noLimit);
+  pxn->UseLink(fd);
 }
 
 }  // namespace
 
 void ConnectAll(const std::vector<std::unique_ptr<Comm>>& comms, const Options& options, const Control& control,
-                RateLimit* rate) {
+                Network* network, Pxn* pxn) {
   Message hello{};
   hello.type = MessageType::kHello;
   const int listener = Listen(&hello.port);
@@ -117,14 +140,21 @@ void ConnectAll(const std::vector<std::unique_ptr<Comm>>& comms, const Options& 
 
   // Connecting does not wait for accept, so everybody may connect first.
   int expected = 0;
-  for (const auto& comm : comms) expected += ConnectSenders(*comm, options, ports, rate);
+  for (const auto& comm : comms) expected += ConnectSenders(*comm, options, ports, network, pxn);
+  ConnectForeign(options, ports, network, pxn);
+  if (pxn->isOrigin()) pxn->UseLink(Connect(ports[options.pxn.executor], {options.runId, 0, 0, 0, 0, 1}));
+  expected += pxn->isExecutor();
   for (int i = 0; i < expected; i++) {
     Introduction introduction;
     const int fd = Accept(listener, options.runId, &introduction);
+    if (introduction.isPxnLink) {
+      UsePxnLink(pxn, fd);
+      continue;
+    }
     Comm* comm = CommWithId(comms, introduction.commId);
     const bool shared = introduction.shared != 0;
     Connection* connection = comm->Find({introduction.senderRank, introduction.channel, false, shared});
-    connection->in = std::make_unique<RecvSocket>(fd, options.credits);
+    connection->in = network->Receiver(fd);
   }
   close(listener);
 }

@@ -9,13 +9,15 @@
 
 #include "loopback/comm.h"
 #include "loopback/control.h"
+#include "loopback/network.h"
 #include "loopback/options.h"
+#include "loopback/pxn.h"
 
 namespace loopback {
 
 /** Blocks until all connections of all communicators stand; ends the process if that fails. */
 void ConnectAll(const std::vector<std::unique_ptr<Comm>>& comms, const Options& options, const Control& control,
-                RateLimit* rate);
+                Network* network, Pxn* pxn);
 
 }  // namespace loopback
 

@@ -5,6 +5,11 @@
 //   AllReduce       send   recv+reduce+send  recv+reduce+store+send     recv+store+send  recv+store
 //   ReduceScatter   send   recv+reduce+send  recv+reduce+store
 //   AllGather       send   recv+store+send   recv+store
+//
+// Broadcast and Reduce have one hop per loop, in which the ring is a chain: the root (Reduce: its successor) begins,
+//
+//   Broadcast       send          recv+store+send     recv+store (the root's predecessor)
+//   Reduce          send          recv+reduce+send    recv+reduce+store (the root)
 
 #include <algorithm>
 #include <cstring>
@@ -22,10 +27,20 @@ struct Hop {
   int chunk;  // which of the loop's chunks, or whose block
 };
 
-/** The last one only receives. */
-int HopCount(Func func, int nRanks) { return HopsPerLoop(func, nRanks) + 1; }
+/** The last one only receives; in a chain each rank has its own. */
+int HopCount(Func func, int nRanks) { return HasRoot(func) ? 1 : HopsPerLoop(func, nRanks) + 1; }
 
-Hop HopOf(Func func, const Comm& comm, int hop) {
+Hop ChainHop(const Task& task) {
+  const bool recv = RingReceives(task);
+  const bool send = RingSends(task);
+  if (task.func == Func::kBroadcast) return {recv, send, false, recv, 0};
+  return {recv, send, recv, !send, 0};
+}
+
+Hop HopOf(const Task& task, int hop) {
+  const Func func = task.func;
+  if (HasRoot(func)) return ChainHop(task);
+  const Comm& comm = *task.comm;
   const int n = comm.nRanks;
   const bool recv = hop != 0;
   const bool send = hop != HopCount(func, n) - 1;
@@ -44,14 +59,13 @@ Hop HopOf(Func func, const Comm& comm, int hop) {
 class RingWork : public Work {
  public:
   RingWork(const Task& task, const CollPlan& plan, const ChannelPart& part)
-      : func_(task.func),
-        comm_(*task.comm),
-        plan_{plan.proto, plan.chunkSteps, plan.sliceSteps, plan.chunkBytes, {}},
+      : task_(task),
+        nRanks_(task.comm->nRanks),
+        plan_{plan.algo, plan.proto, plan.chunkSteps, plan.sliceSteps, plan.chunkBytes, {}},
         part_(part),
-        buffer_(reinterpret_cast<char*>(task.buffer)),
-        blockBytes_(task.func == Func::kAllReduce ? 0 : task.bytes / task.comm->nRanks),
-        receiver_(RingConnection(comm_, part.channel, false), plan.proto),
-        sender_(RingConnection(comm_, part.channel, true), plan.proto) {}
+        blockBytes_(InBlocks(task.func) ? task.bytes / task.comm->nRanks : 0),
+        receiver_(RingConnection(*task.comm, part.channel, false), plan.proto),
+        sender_(RingConnection(*task.comm, part.channel, true), plan.proto) {}
 
   Advance TryAdvance() override {
     if (!begun_) Begin();
@@ -70,19 +84,20 @@ class RingWork : public Work {
   }
 
   void BeginLoop() {
-    chunkBytes_ = LoopChunkBytes(func_, plan_.chunkBytes, part_.bytes - loopOffset_, comm_.nRanks);
+    chunkBytes_ = LoopChunkBytes(task_.func, plan_.chunkBytes, part_.bytes - loopOffset_, nRanks_);
     hopIndex_ = 0;
     BeginHop();
   }
 
   /** Chunks beyond the end of the data are shorter, or empty. */
   void BeginHop() {
-    hop_ = HopOf(func_, comm_, hopIndex_);
+    hop_ = HopOf(task_, hopIndex_);
     slice_ = 0;
     offset_ = 0;
     const size_t inPart = loopOffset_ + (blockBytes_ == 0 ? hop_.chunk * chunkBytes_ : 0);
     hopBytes_ = inPart >= part_.bytes ? 0 : std::min(chunkBytes_, part_.bytes - inPart);
-    data_ = buffer_ + hop_.chunk * blockBytes_ + part_.offset + std::min(inPart, part_.bytes);
+    data_ =
+        reinterpret_cast<char*>(task_.buffer) + hop_.chunk * blockBytes_ + part_.offset + std::min(inPart, part_.bytes);
     sliceBytes_ = SliceBytes(plan_.proto, plan_.chunkSteps, plan_.sliceSteps, hopBytes_);
   }
 
@@ -110,11 +125,11 @@ class RingWork : public Work {
 
   bool NextSlice() {
     if (slice_ < plan_.chunkSteps / plan_.sliceSteps) return true;
-    if (++hopIndex_ < HopCount(func_, comm_.nRanks)) {
+    if (++hopIndex_ < HopCount(task_.func, nRanks_)) {
       BeginHop();
       return true;
     }
-    loopOffset_ += blockBytes_ == 0 ? chunkBytes_ * comm_.nRanks : chunkBytes_;
+    loopOffset_ += task_.func == Func::kAllReduce ? chunkBytes_ * nRanks_ : chunkBytes_;
     if (loopOffset_ < part_.bytes) {
       BeginLoop();
       return true;
@@ -124,11 +139,10 @@ class RingWork : public Work {
     return false;
   }
 
-  const Func func_;
-  const Comm& comm_;
+  const Task& task_;
+  const int nRanks_;
   const CollPlan plan_;
   const ChannelPart part_;
-  char* const buffer_;
   const size_t blockBytes_;  // 0: the whole buffer is one
   GpuReceiver receiver_;
   GpuSender sender_;
@@ -146,6 +160,16 @@ class RingWork : public Work {
 };
 
 }  // namespace
+
+bool RingReceives(const Task& task) {
+  if (!HasRoot(task.func)) return true;
+  return task.peer != (task.func == Func::kBroadcast ? task.comm->rank : task.comm->ringPrev());
+}
+
+bool RingSends(const Task& task) {
+  if (!HasRoot(task.func)) return true;
+  return task.peer != (task.func == Func::kBroadcast ? task.comm->ringNext() : task.comm->rank);
+}
 
 std::unique_ptr<Work> MakeRingWork(const Task& task, const CollPlan& plan, const ChannelPart& part) {
   return std::make_unique<RingWork>(task, plan, part);

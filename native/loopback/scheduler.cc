@@ -10,10 +10,13 @@
 namespace loopback {
 namespace {
 
+constexpr int kMostOpsPerChannel = 6;  // a tree's branch: two below and one above, in both directions
+
 /** A block's batches while they are put together. */
 struct Lane {
   std::vector<Batch> colls;
   Func batchFunc{};  // of the last collective batch
+  Algo batchAlgo{};
   Proto batchProto{};
   std::map<int, Batch> transfers;  // by turn
 };
@@ -35,37 +38,42 @@ class Scheduler {
 
  private:
   void AddCollectives() {
-    std::stable_sort(plan_.colls.begin(), plan_.colls.end(), [](Task* a, Task* b) { return a->bytes > b->bytes; });
+    SortCollectives(plan_.colls);
     std::vector<CollRequest> requests;
     for (const Task* task : plan_.colls) {
-      const size_t share = task->func == Func::kAllReduce ? task->bytes : task->bytes / comm_.nRanks;
-      requests.push_back({task->func, share, task->protoChoice});
+      const size_t share = InBlocks(task->func) ? task->bytes / comm_.nRanks : task->bytes;
+      requests.push_back({task->func, share, task->protoChoice, task->algoChoice});
     }
     const std::vector<CollPlan> plans = PlanCollectives(requests, comm_.nRanks, maxChannels_);
     for (size_t i = 0; i < plans.size(); i++) AddCollective(*plan_.colls[i], plans[i]);
   }
 
   void AddCollective(Task& task, const CollPlan& plan) {
-    Describe(task, plan.proto, plan.parts.size(), 2);
+    task.algo = plan.algo;
+    Describe(task, plan.proto, plan.parts.size(), kMostOpsPerChannel);
     for (const ChannelPart& part : plan.parts) {
       ProxyOp op = OpOf(task, part, plan.chunkBytes);
       op.chunkSteps = plan.chunkSteps;
       op.sliceSteps = plan.sliceSteps;
-      AddNetworkOp(op, RingConnection(comm_, part.channel, false), part.nSteps);
-      AddNetworkOp(op, RingConnection(comm_, part.channel, true), part.nSteps);
+      for (Connection* connection : CollConnections(task, plan.algo, part.channel)) {
+        AddNetworkOp(op, connection, part.nSteps);
+      }
       AddProfilerOp(op, ++comm_.workCounters[part.channel]);
       Batch& batch = CollBatch(lanes_[part.channel], task);
       if (batch.marks++ == 0) batch.firstCounter = comm_.workCounters[part.channel];
-      batch.works.push_back(MakeRingWork(task, plan, part));
+      const bool isTree = plan.algo == Algo::kTree;
+      batch.works.push_back(isTree ? MakeTreeWork(task, plan, part) : MakeRingWork(task, plan, part));
     }
     opCount_ += 2;
   }
 
-  /** Works of the same function and protocol are fused into one batch. */
+  /** Works of the same function, algorithm and protocol are fused into one batch. */
   Batch& CollBatch(Lane& lane, const Task& task) {
-    if (lane.colls.empty() || lane.batchFunc != task.func || lane.batchProto != task.proto) {
+    if (lane.colls.empty() || lane.batchFunc != task.func || lane.batchAlgo != task.algo ||
+        lane.batchProto != task.proto) {
       lane.colls.push_back(Batch{false, {}});
       lane.batchFunc = task.func;
+      lane.batchAlgo = task.algo;
       lane.batchProto = task.proto;
     }
     return lane.colls.back();
@@ -77,9 +85,19 @@ class Scheduler {
     }
     const P2pPlan recv = PlanTransfer(pair.recv, pair.round);
     const P2pPlan send = PlanTransfer(pair.send, pair.round);
+    if (pair.round == 0) return AddSelf(pair, send);
     for (size_t i = 0; i < std::max(recv.parts.size(), send.parts.size()); i++) {
       if (i < recv.parts.size()) AddTransfer(*pair.recv, recv, recv.parts[i], pair);
       if (i < send.parts.size()) AddTransfer(*pair.send, send, send.parts[i], pair);
+    }
+  }
+
+  /** No connection, no operation, and no mark of the kernel. */
+  void AddSelf(const TransferPair& pair, const P2pPlan& plan) {
+    for (const ChannelPart& part : plan.parts) {
+      Batch& batch = lanes_[part.channel].transfers[pair.turn];
+      batch.concurrent = true;
+      batch.works.push_back(MakeSelfWork(*pair.send, *pair.recv, part));
     }
   }
 
@@ -128,6 +146,7 @@ class Scheduler {
     op.chunkBytes = chunkBytes;
     op.proto = task.proto;
     op.opCount = opCount_;
+    op.comm = &comm_;
     return op;
   }
 
@@ -177,6 +196,10 @@ class Scheduler {
 };
 
 }  // namespace
+
+void SortCollectives(std::vector<Task*>& colls) {
+  std::stable_sort(colls.begin(), colls.end(), [](Task* a, Task* b) { return a->bytes > b->bytes; });
+}
 
 Schedule MakeSchedule(LaunchPlan& plan, int maxChannels) { return Scheduler(plan, maxChannels).Make(); }
 

@@ -17,6 +17,9 @@ struct Schedule {
   std::vector<ProxyOp> proxyOps;  // in the order in which they are posted
 };
 
+/** The largest first: the order in which they are planned and told. */
+void SortCollectives(std::vector<Task*>& colls);
+
 /** Also puts the plan's tasks into the order in which the profiler hears of them. */
 Schedule MakeSchedule(LaunchPlan& plan, int maxChannels);
 

@@ -1,19 +1,24 @@
 #include "loopback/script.h"
 
-#include <optional>
-
 #include "loopback/parse.h"
 
 namespace loopback {
 namespace {
 
+using Kind = ScriptItem::Kind;
+
 Func ParseFunc(const std::string& word) {
   if (word == "allreduce") return Func::kAllReduce;
   if (word == "allgather") return Func::kAllGather;
   if (word == "reducescatter") return Func::kReduceScatter;
+  if (word == "broadcast") return Func::kBroadcast;
+  if (word == "reduce") return Func::kReduce;
+  if (word == "alltoall") return Func::kAllToAll;
   if (word == "send") return Func::kSend;
   if (word == "recv") return Func::kRecv;
-  throw UsageError("'" + word + "' is no operation: allreduce, allgather, reducescatter, send, recv, sleep, sync");
+  throw UsageError("'" + word +
+                   "' is no operation: allreduce, allgather, reducescatter, broadcast, reduce, alltoall, send, recv, "
+                   "group{}, graph{}, sleep, sync");
 }
 
 /** Cuts off what follows the last `mark`, if there is one. */
@@ -25,52 +30,54 @@ std::optional<std::string> TakeAfter(std::string& text, char mark) {
   return tail;
 }
 
-/** From the right: protocol, size, peer, communicator; what is left is the name. `size` stays unset if not given. */
-ScriptOp ParseOp(std::string text, std::optional<size_t>& size) {
+/** "*3" behind an item; a star inside its braces is not its own. */
+std::optional<int64_t> TakeCount(std::string& text) {
+  const size_t star = text.rfind('*');
+  const size_t brace = text.rfind('}');
+  if (star == std::string::npos || (brace != std::string::npos && star < brace)) return std::nullopt;
+  return ParseInt(*TakeAfter(text, '*'), 1, 100000, "a repeat count");
+}
+
+int ParsePeer(Func func, std::optional<std::string> peer) {
+  if (!peer) return func == Func::kSend ? 1 : func == Func::kRecv ? -1 : 0;
+  if (!IsP2p(func) && !HasRoot(func)) {
+    throw UsageError("only send and recv have a peer, broadcast and reduce a root: '(" + *peer + "'");
+  }
+  if (peer->empty() || peer->back() != ')') throw UsageError("a peer ends with ')': '(" + *peer + "'");
+  peer->pop_back();
+  const int most = 1 << 20;
+  return HasRoot(func) ? ParseInt(*peer, 0, most, "a root") : ParseInt(*peer, -most, most, "a peer");
+}
+
+/** From the right: protocol, algorithm, size, peer, communicator; what is left is the name. No size: 0, and false. */
+ScriptOp ParseOp(std::string text, bool* hasSize) {
   ScriptOp op{};
-  if (auto proto = TakeAfter(text, '/')) op.proto = ParseProto(*proto);
-  if (auto bytes = TakeAfter(text, ':')) size = ParseSize(*bytes);
-  std::optional<std::string> peer = TakeAfter(text, '(');
+  while (auto word = TakeAfter(text, '/')) {
+    if (const AlgoChoice algo = ParseAlgo(*word)) {
+      op.algo = algo;
+    } else {
+      op.proto = ParseProto(*word);
+    }
+  }
+  const std::optional<std::string> bytes = TakeAfter(text, ':');
+  *hasSize = bytes.has_value();
+  if (bytes) op.bytes = RoundUp(ParseSize(*bytes), kElementBytes);
+  const std::optional<std::string> peer = TakeAfter(text, '(');
   op.comm = TakeAfter(text, '@').value_or("world");
   op.func = ParseFunc(text);
-  if (peer) {
-    if (!IsP2p(op.func)) throw UsageError("only send and recv have a peer: '" + text + "(" + *peer + "'");
-    if (peer->empty() || peer->back() != ')') throw UsageError("a peer ends with ')': '(" + *peer + "'");
-    peer->pop_back();
-  }
-  op.peerDelta = peer ? ParseInt(*peer, -(1 << 20), 1 << 20, "a peer") : op.func == Func::kSend ? 1 : -1;
+  op.peer = ParsePeer(op.func, peer);
+  if (op.algo && op.func != Func::kAllReduce) throw UsageError("only allreduce has a choice of algorithms");
   return op;
 }
 
-/** Whole elements, the same number in each rank's block. */
-void SetSizes(std::vector<ScriptOp>& ops, const std::vector<std::optional<size_t>>& sizes) {
-  std::optional<size_t> size;
-  for (size_t i = ops.size(); i-- > 0;) {
-    if (sizes[i]) size = sizes[i];
-    if (!size) throw UsageError(std::string(FuncName(ops[i].func)) + " needs a size, as in allreduce:4M");
-    ops[i].bytes = RoundUp(*size, kElementBytes);
-  }
-}
-
-ScriptItem ParseOps(const std::vector<std::string>& words, bool grouped) {
-  ScriptItem item{ScriptItem::Kind::kOps, grouped, {}, 0};
-  std::vector<std::optional<size_t>> sizes;
-  for (const std::string& word : words) {
-    sizes.emplace_back();
-    item.ops.push_back(ParseOp(word, sizes.back()));
-  }
-  SetSizes(item.ops, sizes);
-  return item;
-}
-
-/** '+' separates, unless it is the sign of a peer. */
-std::vector<std::string> SplitGroup(const std::string& inside) {
+/** At separators that are neither in braces nor in parentheses, where '+' is a sign. */
+std::vector<std::string> SplitOutside(const std::string& text, char separator) {
   std::vector<std::string> words(1);
-  bool inPeer = false;
-  for (char c : inside) {
-    if (c == '(') inPeer = true;
-    if (c == ')') inPeer = false;
-    if (c == '+' && !inPeer) {
+  int depth = 0;
+  for (char c : text) {
+    if (c == '(' || c == '{') depth += 1;
+    if (c == ')' || c == '}') depth -= 1;
+    if (c == separator && depth == 0) {
       words.emplace_back();
     } else {
       words.back() += c;
@@ -80,12 +87,61 @@ std::vector<std::string> SplitGroup(const std::string& inside) {
   return words;
 }
 
-ScriptItem ParseItem(const std::string& text) {
-  if (text == "sync") return {ScriptItem::Kind::kSync, false, {}, 0};
-  if (text.rfind("sleep:", 0) == 0) return {ScriptItem::Kind::kSleep, false, {}, ParseTime(text.substr(6))};
-  if (text.rfind("group{", 0) != 0) return ParseOps({text}, false);
-  if (text.back() != '}') throw UsageError("a group ends with '}': '" + text + "'");
-  return ParseOps(SplitGroup(text.substr(6, text.size() - 7)), true);
+class Parser {
+ public:
+  /** One item with all its operations' sizes, as often as it says. */
+  std::vector<ScriptItem> TopItem(std::string text) {
+    const int64_t times = TakeCount(text).value_or(1);
+    if (text == "sync") return std::vector<ScriptItem>(times, {Kind::kSync});
+    if (text.rfind("sleep:", 0) == 0) {
+      ScriptItem sleep{Kind::kSleep};
+      sleep.sleepNs = ParseTime(text.substr(6));
+      return std::vector<ScriptItem>(times, sleep);
+    }
+    if (text.rfind("graph{", 0) == 0) {
+      ScriptItem graph{Kind::kGraph, {}, Parts(Inside(text, 6))};
+      graph.replays = times;
+      return {graph};
+    }
+    return std::vector<ScriptItem>(times, Part(text));
+  }
+
+ private:
+  static std::string Inside(const std::string& text, size_t begin) {
+    if (text.back() != '}') throw UsageError("a closing '}' is missing: '" + text + "'");
+    return text.substr(begin, text.size() - begin - 1);
+  }
+
+  /** From the last to the first: one without size has that of the next one which has. */
+  std::vector<ScriptItem> Parts(const std::string& text) {
+    const std::vector<std::string> words = SplitOutside(text, '+');
+    std::vector<ScriptItem> parts;
+    for (size_t i = words.size(); i-- > 0;) {
+      std::string word = words[i];
+      const int64_t times = TakeCount(word).value_or(1);
+      parts.insert(parts.begin(), times, Part(word));
+    }
+    return parts;
+  }
+
+  ScriptItem Part(const std::string& text) {
+    if (text.rfind("group{", 0) == 0) return {Kind::kGroup, {}, Parts(Inside(text, 6))};
+    bool hasSize = false;
+    ScriptItem item{Kind::kOp, ParseOp(text, &hasSize)};
+    if (hasSize) size_ = item.op.bytes;
+    if (!size_) throw UsageError(std::string(FuncName(item.op.func)) + " needs a size, as in allreduce:4M");
+    item.op.bytes = *size_;
+    return item;
+  }
+
+  std::optional<size_t> size_;
+};
+
+void AddOps(const std::vector<ScriptItem>& items, std::vector<ScriptOp>& ops) {
+  for (const ScriptItem& item : items) {
+    if (item.kind == Kind::kOp) ops.push_back(item.op);
+    AddOps(item.body, ops);
+  }
 }
 
 }  // namespace
@@ -98,15 +154,25 @@ ProtoChoice ParseProto(const std::string& text) {
   throw UsageError("'" + text + "' is no protocol: auto, simple, ll, ll128");
 }
 
+AlgoChoice ParseAlgo(const std::string& text) {
+  if (text == "ring") return Algo::kRing;
+  if (text == "tree") return Algo::kTree;
+  return std::nullopt;
+}
+
 Script ParseScript(const std::string& text) {
   Script script;
-  for (std::string word : Split(text, ',')) {
-    const std::optional<std::string> repeat = TakeAfter(word, '*');
-    const int64_t times = repeat ? ParseInt(*repeat, 1, 100000, "a repeat count") : 1;
-    const ScriptItem item = ParseItem(word);
-    script.insert(script.end(), times, item);
+  for (const std::string& word : SplitOutside(text, ',')) {
+    const std::vector<ScriptItem> items = Parser().TopItem(word);
+    script.insert(script.end(), items.begin(), items.end());
   }
   return script;
+}
+
+std::vector<ScriptOp> OpsOf(const Script& script) {
+  std::vector<ScriptOp> ops;
+  AddOps(script, ops);
+  return ops;
 }
 
 }  // namespace loopback

@@ -1,19 +1,25 @@
 // The workload language: what every rank does in one iteration.
 //
 //   script := item (',' item)*
-//   item   := op ['*' COUNT] | 'group{' op ('+' op)* '}' ['*' COUNT] | 'sleep:' TIME | 'sync'
-//   op     := NAME ['@' COMM] ['(' PEER ')'] [':' SIZE] ['/' PROTO]
-//   NAME   := allreduce | allgather | reducescatter | send | recv
+//   item   := part ['*' COUNT] | 'graph{' parts '}' ['*' REPLAYS] | 'sleep:' TIME | 'sync'
+//   part   := op | 'group{' parts '}'
+//   parts  := part ['*' COUNT] ('+' part ['*' COUNT])*
+//   op     := NAME ['@' COMM] ['(' PEER ')'] [':' SIZE] ['/' ALGO] ['/' PROTO]
+//   NAME   := allreduce | allgather | reducescatter | broadcast | reduce | alltoall | send | recv
 //   PEER   := +k or -k, relative to the rank in COMM; send has +1, recv has -1 by default
+//             broadcast and reduce: the root, a rank of COMM (0)
+//   ALGO   := ring | tree (allreduce only)
 //   PROTO  := simple | ll | ll128
 //
 // In a group an operation without a size has that of the next one which has: group{send+recv:1M}. Operations are
 // enqueued without waiting, one stream per communicator; `sync` waits for all, and so does the end of an iteration.
+// A graph is captured when it is first met, and then replayed REPLAYS times in every iteration.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_SCRIPT_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_SCRIPT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,17 +30,20 @@ namespace loopback {
 struct ScriptOp {
   Func func;
   std::string comm;  // a communicator's name
-  int peerDelta;     // Send and Recv
-  size_t bytes;      // the larger buffer: AllGather and ReduceScatter have one block of it per rank
+  int peer;          // Send, Recv: relative to the own rank; Broadcast, Reduce: the root
+  size_t bytes;      // the larger buffer: of AllGather, ReduceScatter and AlltoAll, one block per rank
   ProtoChoice proto;
+  AlgoChoice algo;
+  int window = 0;  // if it works on windows: which
 };
 
 struct ScriptItem {
-  enum class Kind { kOps, kSleep, kSync };
+  enum class Kind { kOp, kGroup, kGraph, kSleep, kSync };
   Kind kind;
-  bool grouped;  // between ncclGroupStart and ncclGroupEnd
-  std::vector<ScriptOp> ops;
-  int64_t sleepNs;
+  ScriptOp op{};                   // kOp
+  std::vector<ScriptItem> body{};  // kGroup: between ncclGroupStart and ncclGroupEnd; kGraph: what is captured
+  int64_t replays = 0;             // kGraph
+  int64_t sleepNs = 0;             // kSleep
 };
 
 /** Repetitions are written out: one item for each. */
@@ -43,8 +52,13 @@ using Script = std::vector<ScriptItem>;
 /** Throws UsageError with the offending word. */
 Script ParseScript(const std::string& text);
 
+/** All operations, in order, whatever they are part of. */
+std::vector<ScriptOp> OpsOf(const Script& script);
+
 /** "simple", "ll", "ll128", or "auto". */
 ProtoChoice ParseProto(const std::string& text);
+/** "ring" or "tree"; nothing: it is neither. */
+AlgoChoice ParseAlgo(const std::string& text);
 
 }  // namespace loopback
 

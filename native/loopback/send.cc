@@ -51,7 +51,8 @@ bool ProgressThread::TrySend(ProxySub& sub) {
   if (size == Connection::kEmpty) return false;
 
   events_.StepState(sub, step, nccl_abi::kStepSendPeerWait);
-  if (!connection.out->Post(connection.Slot(sub.op.proto, absolute), size, absolute)) return false;
+  const NetParent parent = events_.ParentOfRequest(sub, step);
+  if (!connection.out->Post(connection.Slot(sub.op.proto, absolute), size, absolute, parent)) return false;
   sub.transSize = size;
   sub.op.truth->bytes += size;
   sub.transmitted += sub.op.sliceSteps;

@@ -5,7 +5,7 @@
 
 #include "loopback/nccl_log.h"
 #include "loopback/sender.h"
-#include "nccl/profiler_common.h"
+#include "nccl/profiler_v7.h"
 
 namespace loopback {
 
@@ -41,7 +41,7 @@ Result InitHashSecond(const void* table, void** context, int* mask, const CommIn
 /** Until v4: a type of one byte, and the Group as the parent of Coll and P2p. */
 template <typename Descriptor>
 void CopyOldHead(Descriptor& d, const Event& event) {
-  d.type = static_cast<uint8_t>(event->type);
+  d.type = static_cast<uint8_t>(event->type == kUnknownEventType ? kUnknownEventType >> 16 : event->type);
   d.parentObj = event->parentObj;
   if (event->type == EventType::kColl) d.parentObj = event->coll.parentGroup;
   if (event->type == EventType::kP2p) d.parentObj = event->p2p.parentGroup;
@@ -52,6 +52,12 @@ template <typename Descriptor>
 void CopyProxyMembers(Descriptor& d, const Event& event) {
   if (event->type == EventType::kProxyOp) d.proxyOp = event->proxyOp;
   if (event->type == EventType::kProxyStep) d.proxyStep = event->proxyStep;
+}
+
+/** From v3 on. */
+template <typename Descriptor>
+void CopyNetMember(Descriptor& d, const Event& event) {
+  if (event->type == EventType::kNetPlugin) d.netPlugin = event->netPlugin;
 }
 
 /** Until v3. */
@@ -94,6 +100,14 @@ bool StartPrefix(const void* table, void* context, void** handle, const Event& e
   return true;
 }
 
+/** v5 and v6 through an adapter: what came later is dropped. */
+template <typename Profiler, typename Descriptor, int kKnown>
+bool AdaptPrefix(const void* table, void* context, void** handle, const Event& event) {
+  if ((event->type & kKnown) != 0) return StartPrefix<Profiler, Descriptor>(table, context, handle, event);
+  *handle = nullptr;
+  return false;
+}
+
 // States.
 
 inline bool IsCtrlState(EventState state) { return state >= nccl_abi::kCtrlIdle && state <= nccl_abi::kCtrlAppendEnd; }
@@ -131,7 +145,9 @@ inline void SetArgs(nccl_abi::StateArgs& args, EventState state, const StateValu
   if (values == nullptr) return;
   if (IsStepState(state)) args.proxyStep.transSize = values->transSize;
   if (IsCtrlState(state)) args.proxyCtrl.appendedProxyOps = values->appended;
-  if (state == nccl_abi::kKernelChStop) args.kernelCh.pTimer = values->pTimer;
+  if (state == nccl_abi::kKernelChStop || state == nccl_abi::v7::kKernelPhaseStop)
+    args.kernelCh.pTimer = values->pTimer;
+  if (state == nccl_abi::kNetPluginUpdate) args.netPlugin.data = values->data;
 }
 
 /** From v4 on. */

@@ -18,13 +18,14 @@ constexpr Code kFuncs[] = {
     {"Recv", v1::kRecv},           {"Send", v1::kSend},  // what is unknown is a Send
 };
 constexpr Code kDatatypes[] = {{"ncclInt8", v1::kInt8}, {"ncclFloat32", v1::kFloat32}, {"?", v1::kFloat64}};
-constexpr Code kAlgos[] = {{"TREE", v1::kTree}, {"RING", v1::kRing}};
+constexpr Code kAlgos[] = {{"TREE", v1::kTree}, {"COLLNET_CHAIN", v1::kCollNetChain}, {"RING", v1::kRing}};
 constexpr Code kProtos[] = {{"LL", v1::kLl}, {"LL128", v1::kLl128}, {"SIMPLE", v1::kSimple}};
 
 /** The last one is what unknown names become. */
 template <size_t n>
 uint8_t CodeOf(const Code (&codes)[n], const char* name) {
   for (const Code& code : codes) {
+    if (name == nullptr) break;
     if (strcmp(code.name, name) == 0) return code.code;
   }
   return codes[n - 1].code;
@@ -44,7 +45,8 @@ void CopyColl(v1::Descriptor& d, const Event& event) {
   d.coll.nWarps = event->coll.nWarps;
   d.coll.algo = CodeOf(kAlgos, event->coll.algo);
   d.coll.proto = CodeOf(kProtos, event->coll.proto);
-  d.coll.isCollnet = d.coll.isNvls = 0;
+  d.coll.isCollnet = event->coll.algo != nullptr && strncmp(event->coll.algo, "COLLNET", 7) == 0;
+  d.coll.isNvls = 0;
   CopyComm(d.coll, event);
 }
 
@@ -65,7 +67,7 @@ void Fill(v1::Descriptor& d, const Event& event) {
 }
 
 bool Start(const void* table, void* context, void** handle, const Event& event) {
-  if ((event->type & v1::kMask) == 0) {
+  if ((event->type & v1::kMask) == 0 && event->type != kUnknownEventType) {
     *handle = nullptr;
     return false;
   }

@@ -23,7 +23,7 @@ void Fill(v2::Descriptor& d, const Event& event) {
 }
 
 bool Start(const void* table, void* context, void** handle, const Event& event) {
-  if ((event->type & v2::kMask) == 0) {
+  if ((event->type & v2::kMask) == 0 && event->type != kUnknownEventType) {
     *handle = nullptr;
     return false;
   }

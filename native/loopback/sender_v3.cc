@@ -11,6 +11,7 @@ namespace v3 = nccl_abi::v3;
 void Fill(v3::Descriptor& d, const Event& event) {
   CopyOldHead(d, event);
   CopyProxyMembers(d, event);
+  CopyNetMember(d, event);
   if (event->type == EventType::kKernelCh) d.kernelCh.channelId = event->kernelCh.channelId;
   if (event->type == EventType::kColl) {
     CopyColl(d.coll, event);

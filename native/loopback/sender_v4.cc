@@ -15,6 +15,7 @@ Result Init(const void* table, void** context, int* mask, const CommInfo& comm) 
 void Fill(v4::Descriptor& d, const Event& event) {
   CopyOldHead(d, event);
   CopyProxyMembers(d, event);
+  CopyNetMember(d, event);
   if (event->type == EventType::kKernelCh) {
     d.kernelCh.channelId = event->kernelCh.channelId;
     d.kernelCh.pTimer = event->kernelCh.pTimer;

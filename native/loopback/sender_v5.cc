@@ -7,6 +7,7 @@ namespace {
 
 using Profiler = nccl_abi::Profiler;
 constexpr auto kStart = StartPrefix<Profiler, nccl_abi::Descriptor>;
+constexpr auto kAdapt = AdaptPrefix<Profiler, nccl_abi::Descriptor, nccl_abi::kMaskV5>;
 
 /** The mask loses, once, what came later. */
 Result AdaptInit(const void* table, void** context, int* mask, const CommInfo& comm) {
@@ -18,6 +19,6 @@ Result AdaptInit(const void* table, void** context, int* mask, const CommInfo& c
 }  // namespace
 
 const Sender kSenderV5 = {FunctionsOf<Profiler>, InitHashSecond<Profiler>, kStart, State<Profiler>};
-const Sender kAdapterV5 = {FunctionsOf<Profiler>, AdaptInit, kStart, AdaptState<Profiler, nccl_abi::kGroupEndApiStart>};
+const Sender kAdapterV5 = {FunctionsOf<Profiler>, AdaptInit, kAdapt, AdaptState<Profiler, nccl_abi::kGroupEndApiStart>};
 
 }  // namespace loopback

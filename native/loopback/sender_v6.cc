@@ -1,4 +1,4 @@
-// v6 (NCCL 2.29 and 2.30): v5 and events of the copy engines, which the loopback does not have.
+// v6 (NCCL 2.29 and 2.30): v5 and events of the copy engines.
 
 #include "loopback/sender_parts.h"
 
@@ -7,6 +7,7 @@ namespace {
 
 using Profiler = nccl_abi::Profiler;
 constexpr auto kStart = StartPrefix<Profiler, nccl_abi::Descriptor>;
+constexpr auto kAdapt = AdaptPrefix<Profiler, nccl_abi::Descriptor, nccl_abi::kMaskV6>;
 
 Result AdaptInit(const void* table, void** context, int* mask, const CommInfo& comm) {
   const Result result = InitHashSecond<Profiler>(table, context, mask, comm);
@@ -26,6 +27,6 @@ bool AdaptState(const void* table, void* handle, EventState state, const StateVa
 }  // namespace
 
 const Sender kSenderV6 = {FunctionsOf<Profiler>, InitHashSecond<Profiler>, kStart, State<Profiler>};
-const Sender kAdapterV6 = {FunctionsOf<Profiler>, AdaptInit, kStart, AdaptState};
+const Sender kAdapterV6 = {FunctionsOf<Profiler>, AdaptInit, kAdapt, AdaptState};
 
 }  // namespace loopback

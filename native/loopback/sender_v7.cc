@@ -1,4 +1,4 @@
-// v7 (NCCL 2.31): user tags.
+// v7 (NCCL 2.31): user tags, phases of kernels.
 
 #include "loopback/sender_parts.h"
 

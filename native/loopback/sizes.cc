@@ -3,9 +3,12 @@
 namespace loopback {
 
 const char* FuncName(Func func) {
-  static const char* const names[kFuncs] = {"AllReduce", "AllGather", "ReduceScatter", "Send", "Recv"};
+  static const char* const names[kFuncs] = {"AllReduce", "AllGather", "ReduceScatter", "Broadcast",
+                                            "Reduce",    "Send",      "Recv",          "AlltoAll"};
   return names[static_cast<int>(func)];
 }
+
+const char* AlgoName(Algo algo) { return algo == Algo::kTree ? "TREE" : "RING"; }
 
 const char* ProtoName(Proto proto) {
   static const char* const names[kProtos] = {"LL", "LL128", "SIMPLE"};

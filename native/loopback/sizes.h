@@ -7,12 +7,22 @@
 
 namespace loopback {
 
-enum class Func { kAllReduce, kAllGather, kReduceScatter, kSend, kRecv };
-constexpr int kFuncs = 5;
+/** AlltoAll is what the user calls; what becomes of it are sends and receives. */
+enum class Func { kAllReduce, kAllGather, kReduceScatter, kBroadcast, kReduce, kSend, kRecv, kAllToAll };
+constexpr int kFuncs = 8;
 constexpr bool IsP2p(Func func) { return func == Func::kSend || func == Func::kRecv; }
+/** Data flows from or to one rank. */
+constexpr bool HasRoot(Func func) { return func == Func::kBroadcast || func == Func::kReduce; }
+/** The larger buffer has one block per rank. */
+constexpr bool InBlocks(Func func) {
+  return func == Func::kAllGather || func == Func::kReduceScatter || func == Func::kAllToAll;
+}
 
 /** The strings NCCL hands to a plugin: static literals. */
 const char* FuncName(Func func);
+
+enum class Algo { kRing, kTree };
+const char* AlgoName(Algo algo);
 
 enum class Proto { kLl, kLl128, kSimple };
 constexpr int kProtos = 3;

@@ -6,10 +6,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "loopback/comm.h"
 #include "loopback/plan.h"
+#include "loopback/windows.h"
 
 namespace loopback {
 
@@ -24,7 +26,18 @@ struct OpTruth {
   uint64_t bytes = 0;  // on the wire, without our headers
   bool started = false;
   bool completed = false;
+  int executor = -1;  // under PXN: the rank of the world that does it
 };
+
+/** An element of a result that is not what it must be. */
+struct Mismatch {
+  size_t index;
+  float found;
+  float expected;
+};
+
+/** In a CUDA graph, or not. */
+enum class GraphRole { kNone, kCaptured, kReplay };
 
 struct Task {
   // The call.
@@ -34,22 +47,38 @@ struct Task {
   Func func;
   size_t bytes;  // of the buffer
   size_t count;  // elements, as given in the call
-  int peer;      // Send, Recv; else the root, 0
+  int peer;      // Send, Recv; else the root, or 0
+  bool ofAllToAll;
   ProtoChoice protoChoice;
+  AlgoChoice algoChoice;
   float* buffer;
+  uint64_t salt;  // of the data: the same on all ranks that take part
   int64_t startNs;
+  Engine engine = Engine::kKernel;
+  bool collNet = false;
+  std::vector<Window> windows;  // unless a kernel does it: of all ranks of the communicator
 
   // Sampled when called; rules this task for the rest of its life.
   int mask = 0;
   void* groupApiHandle = nullptr;
   void* apiHandle = nullptr;
 
+  /** NCCL keeps it from the profiler, whatever the mask says: no event but that of the call. */
+  bool untold = false;
+
   // Set when it is launched.
+  bool announced = false;  // by Coll or P2p, if the mask has it
+  Algo algo{};
   Proto proto{};
   int nChannels = 0;
   uint64_t seqNumber = 0;
   void* eventHandle = nullptr;
   std::vector<OpTruth> ops;
+
+  GraphRole graphRole = GraphRole::kNone;
+  Task* captured = nullptr;          // of a replay
+  uint64_t replay = 0;               // which one, from 0
+  std::optional<Mismatch> mismatch;  // of a replay: found by the GPU thread
 
   std::atomic<int64_t> endNs{0};  // the GPU thread's; 0: not done
 };

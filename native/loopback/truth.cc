@@ -14,8 +14,8 @@ namespace loopback {
 namespace {
 
 const char* const kTypeNames[kEventTypes] = {
-    "Group",    "Coll",    "P2p",    "ProxyOp",      "ProxyStep", "ProxyCtrl", "KernelCh", "NetPlugin",
-    "GroupApi", "CollApi", "P2pApi", "KernelLaunch", "CeColl",    "CeSync",    "CeBatch",  "KernelPhase"};
+    "Group",   "Coll",   "P2p",          "ProxyOp", "ProxyStep", "ProxyCtrl", "KernelCh",    "NetPlugin", "GroupApi",
+    "CollApi", "P2pApi", "KernelLaunch", "CeColl",  "CeSync",    "CeBatch",   "KernelPhase", "Unknown"};
 
 std::string Starts(const CallTotals& totals) {
   Json json;
@@ -30,26 +30,29 @@ std::string States(const CallTotals& totals) {
   Json json;
   for (int state = 0; state < kEventStates; state++) {
     const uint64_t count = totals.States(state);
-    if (count > 0) json.Add(std::to_string(state).c_str(), count);
+    if (count > 0) json.Add(std::to_string(state < kEventStates - 1 ? state : kUnknownEventState).c_str(), count);
   }
   return json.Text();
 }
 
+/** Of an operation on this communicator; what is asked of every one. */
+Json OpJson(const char* kind, uint64_t task, uint64_t commId, const OpTruth& op) {
+  Json json;
+  json.Add("kind", kind).Add("task", task).Add("comm", Hex(commId));
+  json.Add("channel", op.channel).Add("peer", op.peer).Add("isSend", op.isSend).Add("nSteps", op.nSteps);
+  return json;
+}
+
+Json& AddProgress(Json& json, const OpTruth& op) {
+  json.Add("ordinal", op.ordinal).Add("stepsDone", op.stepsDone).Add("bytes", op.bytes);
+  return json.Add("started", op.started).Add("completed", op.completed);
+}
+
 std::string OpLine(const Task& task, const OpTruth& op) {
-  return Json()
-      .Add("kind", "proxyOp")
-      .Add("task", task.index)
-      .Add("comm", Hex(task.comm->spec.id))
-      .Add("channel", op.channel)
-      .Add("peer", op.peer)
-      .Add("isSend", op.isSend)
-      .Add("ordinal", op.ordinal)
-      .Add("nSteps", op.nSteps)
-      .Add("stepsDone", op.stepsDone)
-      .Add("bytes", op.bytes)
-      .Add("started", op.started)
-      .Add("completed", op.completed)
-      .Text();
+  const uint64_t commId = task.comm->spec.id;
+  if (op.executor >= 0) return OpJson("pxnOp", task.index, commId, op).Add("executor", op.executor).Text();
+  Json json = OpJson("proxyOp", task.index, commId, op);
+  return AddProgress(json, op).Text();
 }
 
 }  // namespace
@@ -111,14 +114,25 @@ void Truth::TaskDone(const Task& task) {
   Json json;
   json.Add("kind", p2p ? "p2p" : "coll").Add("task", task.index).Add("iteration", task.iteration);
   json.Add("comm", Hex(task.comm->spec.id)).Add("func", FuncName(task.func));
-  p2p ? json.Add("peer", task.peer) : json.Add("seq", task.seqNumber);
+  if (p2p || HasRoot(task.func)) json.Add(p2p ? "peer" : "root", task.peer);
+  if (!p2p) !task.announced ? json.AddNull("seq") : json.Add("seq", task.seqNumber);
+  json.Add("engine", EngineName(task.engine));
   json.Add("count", task.count).Add("bytes", task.bytes).Add("proto", ProtoName(task.proto));
+  static const char* const roles[] = {"none", "captured", "replay"};
+  json.Add("graph", roles[static_cast<int>(task.graphRole)]);
+  if (task.graphRole == GraphRole::kReplay) json.Add("replay", task.replay);
+  json.Add("algo", AlgoName(task.algo)).Add("untold", !task.announced);
   json.Add("nChannels", task.nChannels).Add("startNs", task.startNs);
   const int64_t endNs = task.endNs.load(std::memory_order_acquire);
   endNs == 0 ? json.AddNull("endNs") : json.Add("endNs", endNs);
   json.Add("completed", endNs != 0);
   Line(json.Text());
   for (const OpTruth& op : task.ops) Line(OpLine(task, op));
+}
+
+void Truth::ForeignOpDone(const ForeignOp& op, int origin) {
+  Json json = OpJson("proxyOp", op.task, op.commId, op.truth);
+  Line(AddProgress(json, op.truth).Add("origin", origin).Text());
 }
 
 void Truth::Totals(const CallTotals& totals, bool final) {

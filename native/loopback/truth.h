@@ -5,26 +5,40 @@
 #define NCCL_TRACE_NATIVE_LOOPBACK_TRUTH_H_
 
 #include <string>
+#include <vector>
 
 #include "loopback/comm.h"
 #include "loopback/gpu_clock.h"
 #include "loopback/profiler.h"
+#include "loopback/pxn.h"
 #include "loopback/task.h"
 
 namespace loopback {
 
 /** The calls of a whole process. */
 struct CallTotals {
-  const CallCounts& api;
-  const CallCounts& progress;
-  const CallCounts& kernels;
+  std::vector<const CallCounts*> threads;
   int inits;
   int finalizes;
 
   uint64_t Calls() const;
-  uint64_t Starts(int bit) const { return api.starts(bit) + progress.starts(bit) + kernels.starts(bit); }
-  uint64_t States(int state) const { return api.states(state) + progress.states(state) + kernels.states(state); }
-  uint64_t Stops() const { return api.stops() + progress.stops() + kernels.stops(); }
+  uint64_t Starts(int bit) const {
+    return Sum([=](const CallCounts& c) { return c.starts(bit); });
+  }
+  uint64_t States(int state) const {
+    return Sum([=](const CallCounts& c) { return c.states(state); });
+  }
+  uint64_t Stops() const {
+    return Sum([](const CallCounts& c) { return c.stops(); });
+  }
+
+ private:
+  template <typename Count>
+  uint64_t Sum(Count count) const {
+    uint64_t sum = 0;
+    for (const CallCounts* counts : threads) sum += count(*counts);
+    return sum;
+  }
 };
 
 class Truth {
@@ -37,6 +51,8 @@ class Truth {
   void Communicator(const Comm& comm);
   /** The task and its proxy operations, finished or not. */
   void TaskDone(const Task& task);
+  /** Executed here for a rank of the world. */
+  void ForeignOpDone(const ForeignOp& op, int origin);
   /** `final`: no more calls will be made. */
   void Totals(const CallTotals& totals, bool final);
 

@@ -40,6 +40,24 @@ Connection* RingConnection(const Comm& comm, int channel, bool isSend) {
   return comm.Find({isSend ? comm.ringNext() : comm.ringPrev(), channel, isSend, false});
 }
 
+std::vector<Connection*> CollConnections(const Task& task, Algo algo, int channel) {
+  const Comm& comm = *task.comm;
+  std::vector<Connection*> connections;
+  if (algo == Algo::kRing) {
+    if (RingReceives(task)) connections.push_back(RingConnection(comm, channel, false));
+    if (RingSends(task)) connections.push_back(RingConnection(comm, channel, true));
+    return connections;
+  }
+  const Tree& tree = comm.tree(channel);
+  const auto add = [&](int peer, bool isSend) { connections.push_back(comm.Find({peer, channel, isSend, false})); };
+  const bool isRoot = tree.up == Tree::kNobody;
+  for (int down : tree.down) add(down, false);
+  if (!isRoot) add(tree.up, true);
+  for (int down : tree.down) add(down, true);
+  if (!isRoot) add(tree.up, false);
+  return connections;
+}
+
 Connection* P2pConnection(const Task& task, int channel) {
   return task.comm->Find({task.peer, channel, task.func == Func::kSend, true});
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "loopback/connection.h"
 #include "loopback/plan.h"
@@ -20,6 +21,8 @@ class Work {
   virtual ~Work() = default;
   /** At most one slice. */
   virtual Advance TryAdvance() = 0;
+  /** Of a symmetric-memory kernel: 0 waits for all ranks, 1 computes, 2 waits again. */
+  virtual int Phase() const { return 0; }
 };
 
 /** The GPU's end of a connection while one work uses it: waits for steps, hands them over. */
@@ -73,9 +76,16 @@ class GpuReceiver {
 float* GpuScratch();
 
 std::unique_ptr<Work> MakeRingWork(const Task& task, const CollPlan& plan, const ChannelPart& part);
+std::unique_ptr<Work> MakeTreeWork(const Task& task, const CollPlan& plan, const ChannelPart& part);
 std::unique_ptr<Work> MakeP2pWork(const Task& task, const P2pPlan& plan, const ChannelPart& part);
+std::unique_ptr<Work> MakeSelfWork(const Task& send, const Task& recv, const ChannelPart& part);
 
-/** The connections they use, for the proxy's side of the same operation. */
+/** A broadcast ends, and a reduction begins, where there is nothing to pass on. */
+bool RingReceives(const Task& task);
+bool RingSends(const Task& task);
+
+/** The connections they use, for the proxy's side of the same operation, in NCCL's order. */
+std::vector<Connection*> CollConnections(const Task& task, Algo algo, int channel);
 Connection* RingConnection(const Comm& comm, int channel, bool isSend);
 Connection* P2pConnection(const Task& task, int channel);
 

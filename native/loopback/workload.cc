@@ -15,15 +15,18 @@ constexpr auto kLookUpEvery = std::chrono::milliseconds(20);
 
 }  // namespace
 
-Workload::Workload(const Options& options, const std::vector<std::unique_ptr<Comm>>& comms, const Profiler& profiler,
-                   NcclApi* api, ProgressThread* progress, Completion* completion, Truth* truth, Control* control)
+Workload::Workload(const Options& options, const std::vector<std::unique_ptr<Comm>>& comms, const Windows& windows,
+                   const Profiler& profiler, NcclApi* api, ProgressThread* progress, Completion* completion, Pxn* pxn,
+                   Truth* truth, Control* control)
     : options_(options),
       comms_(comms),
       api_(api),
       progress_(progress),
       completion_(completion),
+      pxn_(pxn),
       truth_(truth),
-      control_(control) {
+      control_(control),
+      maker_(options, comms, windows) {
   if (profiler.name() == nullptr) return;
   result_.pluginVersion = profiler.version();
   strncpy(result_.plugin, profiler.name(), sizeof result_.plugin - 1);
@@ -42,7 +45,13 @@ RankResult Workload::Run() {
 }
 
 CallTotals Workload::Totals(int finalizes) const {
-  return {api_->counts(), progress_->counts(), progress_->kernelCounts(), static_cast<int>(comms_.size()), finalizes};
+  const Network& network = progress_->network();
+  std::vector<const CallCounts*> threads = api_->counts();
+  for (const CallCounts* counts : {&progress_->counts(), &progress_->kernelCounts(), &network.counts(),
+                                   &network.senderCounts(), &network.receiverCounts()}) {
+    threads.push_back(counts);
+  }
+  return {std::move(threads), static_cast<int>(comms_.size()), finalizes};
 }
 
 void Workload::Report() {
@@ -59,7 +68,23 @@ void Workload::RunIteration(int iteration) {
   opInIteration_ = 0;
   BeginFaults(iteration);
   for (const ScriptItem& item : options_.script) RunItem(item, iteration);
+  const bool last = iteration + 1 == options_.iterations;
+  if (!last || options_.exit != ExitStyle::kHasty) Sync();
+}
+
+RankResult Workload::Finish() {
   Sync();
+  Report();
+  return result_;
+}
+
+RankResult Workload::RunWithout(const Comm& gone) {
+  for (const ScriptItem& item : options_.script) {
+    const std::vector<ScriptOp> ops = OpsOf({item});
+    const bool uses = std::any_of(ops.begin(), ops.end(), [&](const auto& op) { return op.comm == gone.spec.name; });
+    if (!ops.empty() && !uses) RunItem(item, options_.iterations);
+  }
+  return Finish();
 }
 
 void Workload::BeginFaults(int iteration) {
@@ -80,67 +105,109 @@ void Workload::BeginFaults(int iteration) {
 
 void Workload::RunItem(const ScriptItem& item, int iteration) {
   LookUp();
-  if (item.kind == ScriptItem::Kind::kSleep) return Sleep(item.sleepNs);
-  if (item.kind == ScriptItem::Kind::kSync) return Sync();
-  if (item.grouped) api_->GroupStart();
-  for (const ScriptOp& op : item.ops) {
-    open_.push_back(MakeTask(op, iteration));
-    Task& task = *open_.back();
-    FillInput(task, SaltOf(task));
-    const FaultOptions& faults = options_.faults;
-    const bool corrupt = options_.rank == faults.corruptRank && iteration == faults.corruptAt && opInIteration_ == 1;
-    if (corrupt && task.count > 0) task.buffer[0] += 1;
-    task.startNs = MonotonicNs();
-    api_->Call(&task);
+  switch (item.kind) {
+    case ScriptItem::Kind::kOp:
+      return Call(item.op, iteration);
+    case ScriptItem::Kind::kGroup:
+      api_->GroupStart();
+      for (const ScriptItem& part : item.body) RunItem(part, iteration);
+      return api_->GroupEnd();
+    case ScriptItem::Kind::kGraph:
+      return RunGraph(item, iteration);
+    case ScriptItem::Kind::kSleep:
+      return Sleep(item.sleepNs);
+    default:
+      return Sync();
   }
-  if (item.grouped) api_->GroupEnd();
 }
 
-std::unique_ptr<Task> Workload::MakeTask(const ScriptOp& op, int iteration) {
-  Comm* const comm =
-      std::find_if(comms_.begin(), comms_.end(), [&](const auto& c) { return c->spec.name == op.comm; })->get();
-  const bool inBlocks = op.func == Func::kAllGather || op.func == Func::kReduceScatter;
-  const size_t blocks = inBlocks ? comm->nRanks : 1;
-  auto task = std::make_unique<Task>();
-  task->index = nextTask_++;
-  task->iteration = iteration;
-  task->comm = comm;
-  task->func = op.func;
-  task->count = DivUp(op.bytes, blocks * kElementBytes);
-  task->bytes = task->count * blocks * kElementBytes;
-  task->peer = IsP2p(op.func) ? ((comm->rank + op.peerDelta) % comm->nRanks + comm->nRanks) % comm->nRanks : 0;
-  task->protoChoice = op.proto ? op.proto : options_.proto;
-  task->buffer = BufferFor(task->bytes);
-  return task;
+void Workload::RunGraph(const ScriptItem& item, int iteration) {
+  Graph& graph = graphs_[&item];
+  if (graph.tasks.empty()) Capture(item, iteration, graph);
+  for (int64_t i = 0; i < item.replays; i++) {
+    LookUp();
+    std::vector<Task*> replays;
+    for (const std::unique_ptr<Task>& captured : graph.tasks) {
+      open_.push_back(maker_.Replay(captured.get(), iteration, graph.replays));
+      replays.push_back(open_.back().get());
+      replays.back()->startNs = MonotonicNs();
+    }
+    graph.replays += 1;
+    api_->LaunchGraph(graph, replays);
+  }
+}
+
+void Workload::Capture(const ScriptItem& item, int iteration, Graph& graph) {
+  capturing_ = &graph;
+  api_->BeginCapture(&graph);
+  for (const ScriptItem& part : item.body) RunItem(part, iteration);
+  api_->EndCapture();
+  capturing_ = nullptr;
+  for (const std::unique_ptr<Task>& task : graph.tasks) truth_->TaskDone(*task);
+}
+
+void Workload::Call(const ScriptOp& op, int iteration) {
+  std::vector<Task*> tasks;
+  for (std::unique_ptr<Task>& task : maker_.Make(op, iteration, [this](size_t bytes) { return BufferFor(bytes); })) {
+    tasks.push_back(task.get());
+    if (capturing_ != nullptr) task->graphRole = GraphRole::kCaptured;
+    (capturing_ != nullptr ? capturing_->tasks : open_).push_back(std::move(task));
+  }
+  const FaultOptions& faults = options_.faults;
+  const bool corrupt = options_.rank == faults.corruptRank && iteration == faults.corruptAt && opInIteration_ == 1;
+  for (Task* task : tasks) FillInput(*task);
+  if (corrupt && tasks[0]->count > 0) tasks[0]->buffer[0] += 1;
+  const int64_t now = MonotonicNs();
+  for (Task* task : tasks) task->startNs = now;
+  api_->Call(tasks);
 }
 
 float* Workload::BufferFor(size_t bytes) {
+  if (capturing_ != nullptr) {
+    capturing_->buffers.push_back(std::make_unique<float[]>(bytes / kElementBytes));
+    return capturing_->buffers.back().get();
+  }
   const size_t index = opInIteration_++;
-  if (index == buffers_.size()) buffers_.push_back({nullptr, 0});
+  if (index >= buffers_.size()) buffers_.resize(index + 1);
   Buffer& buffer = buffers_[index];
   if (buffer.data == nullptr || buffer.bytes < bytes)
     buffer = {std::make_unique<float[]>(bytes / kElementBytes), bytes};
   return buffer.data.get();
 }
 
-/** The same on all ranks that take part, and for a send and its receive, which are different operations. */
-uint64_t Workload::SaltOf(const Task& task) const {
-  return Mix(options_.runId, IsP2p(task.func) ? task.iteration : task.index + (1u << 20));
+void Workload::WriteForeign() {
+  for (const ForeignOp& op : pxn_->TakeFinished()) truth_->ForeignOpDone(op, options_.pxn.origin);
+}
+
+void Workload::HangInDestroy() {
+  control_->Send(MessageType::kStuck);
+  SleepUntilKilled();
+}
+
+/** Only then may anybody look at their marks. */
+void Workload::WaitForKernels() {
+  while (api_->KernelsRunning()) Sleep(kMillisecond);
+  progress_->WatchKernels(true);
 }
 
 void Workload::Sync() {
+  api_->AwaitLaunch();
+  const bool late = options_.kernelFaults.late;
+  if (late) WaitForKernels();
   while (!completion_->WaitFor(kLookUpEvery)) LookUp();
   for (const std::unique_ptr<Task>& task : open_) {
     Verify(*task);
     truth_->TaskDone(*task);
   }
   open_.clear();
+  WriteForeign();
+  if (late) progress_->WatchKernels(false);
 }
 
 void Workload::Verify(const Task& task) {
   (IsP2p(task.func) ? result_.p2ps : result_.collectives) += 1;
   result_.bytes += task.bytes;
-  const std::optional<Mismatch> mismatch = CheckOutput(task, SaltOf(task));
+  const std::optional<Mismatch> mismatch = task.graphRole == GraphRole::kReplay ? task.mismatch : CheckOutput(task);
   if (!mismatch) {
     result_.verified += 1;
     return;
@@ -152,6 +219,7 @@ void Workload::Verify(const Task& task) {
 
 void Workload::LookUp() {
   if (progress_->frozen()) {  // --kill-rank: this is the moment
+    api_->Freeze();
     WriteUnfinished();
     kill(getpid(), SIGKILL);
   }
@@ -160,8 +228,10 @@ void Workload::LookUp() {
   if (launcherGone) _exit(kExitFailed);
   if (!message || message->type != MessageType::kDump) return;
   progress_->Freeze();
+  api_->Freeze();
   WriteUnfinished();
   control_->Send(MessageType::kDumped);
+  if (options_.hangSignal == kAbortComms) abort_();
   while (true) pause();
 }
 
@@ -182,6 +252,7 @@ void Workload::SleepUntilKilled() {
 /** The progress thread stands still, so what it has written can be read. */
 void Workload::WriteUnfinished() {
   for (const std::unique_ptr<Task>& task : open_) truth_->TaskDone(*task);
+  for (const ForeignOp& op : pxn_->TakeAll()) truth_->ForeignOpDone(op, options_.pxn.origin);
   truth_->Totals(Totals(0), true);
 }
 

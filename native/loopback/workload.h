@@ -4,23 +4,41 @@
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_WORKLOAD_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_WORKLOAD_H_
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
 #include "loopback/control.h"
 #include "loopback/nccl_api.h"
 #include "loopback/options.h"
+#include "loopback/pxn.h"
+#include "loopback/task_maker.h"
 #include "loopback/truth.h"
 
 namespace loopback {
 
 class Workload {
  public:
-  Workload(const Options& options, const std::vector<std::unique_ptr<Comm>>& comms, const Profiler& profiler,
-           NcclApi* api, ProgressThread* progress, Completion* completion, Truth* truth, Control* control);
+  Workload(const Options& options, const std::vector<std::unique_ptr<Comm>>& comms, const Windows& windows,
+           const Profiler& profiler, NcclApi* api, ProgressThread* progress, Completion* completion, Pxn* pxn,
+           Truth* truth, Control* control);
 
   /** All iterations. The result also says whether the data was right. */
   RankResult Run();
+
+  /** ncclCommDestroy waits for a progress thread that waits for a kernel's mark. */
+  [[noreturn]] void HangInDestroy();
+
+  /** The operations executed for another rank, as far as they have ended. */
+  void WriteForeign();
+
+  /** What Run has left under way (ExitStyle::kHasty). */
+  RankResult Finish();
+  /** Once more the part of the script that does without this communicator. */
+  RankResult RunWithout(const Comm& gone);
+  /** What is done instead of waiting for a signal: it must not return. */
+  void OnAbort(std::function<void()> abort) { abort_ = std::move(abort); }
 
   /** Calls so far; exact while the progress thread sleeps or is gone. */
   CallTotals Totals(int finalizes) const;
@@ -29,11 +47,13 @@ class Workload {
   void RunIteration(int iteration);
   void BeginFaults(int iteration);
   void RunItem(const ScriptItem& item, int iteration);
-  std::unique_ptr<Task> MakeTask(const ScriptOp& op, int iteration);
+  void Call(const ScriptOp& op, int iteration);
+  void RunGraph(const ScriptItem& item, int iteration);
+  void Capture(const ScriptItem& item, int iteration, Graph& graph);
   float* BufferFor(size_t bytes);
-  uint64_t SaltOf(const Task& task) const;
 
   void Sync();
+  void WaitForKernels();
   void Verify(const Task& task);
   void Report();
 
@@ -48,17 +68,21 @@ class Workload {
   NcclApi* const api_;
   ProgressThread* const progress_;
   Completion* const completion_;
+  Pxn* const pxn_;
   Truth* const truth_;
   Control* const control_;
 
   std::vector<std::unique_ptr<Task>> open_;  // enqueued and not yet waited for
   struct Buffer {
     std::unique_ptr<float[]> data;
-    size_t bytes;
+    size_t bytes = 0;
   };
   std::vector<Buffer> buffers_;  // one for each operation of an iteration, kept for the next
   size_t opInIteration_ = 0;
-  uint64_t nextTask_ = 0;
+  std::function<void()> abort_;
+  TaskMaker maker_;
+  std::map<const ScriptItem*, Graph> graphs_;  // captured when first met
+  Graph* capturing_ = nullptr;
   RankResult result_{};
 };
 

@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 
+#include "nccl/net_events.h"
 #include "plugin/abi_callbacks.h"
 #include "plugin/events.h"
 
@@ -63,41 +64,14 @@ uint64_t FillKernelLaunch(Producer& p, const Start& start, const Descriptor& d) 
   return StartKernelLaunch(p, start, Number(d.kernelLaunch.stream));
 }
 
-/** By plugin (1 InfiniBand, 2 Socket) and version of its data. */
-constexpr int64_t kIbDataV1 = 1 << 16 | 1;
-constexpr int64_t kSocketDataV1 = 2 << 16 | 1;
-
-// The data belongs to the network plugin and is gone after the call.
-
-struct IbData {
-  uint8_t type;
-  alignas(8) int32_t device;
-  uint64_t wr_id;
-  int32_t opcode;  // of a receive, this and the length are left over from something else
-  int32_t qpNum;
-  size_t length;
-};
-static_assert(sizeof(IbData) == 40 && offsetof(IbData, device) == 8 && offsetof(IbData, wr_id) == 16, "ABI");
-static_assert(offsetof(IbData, opcode) == 24 && offsetof(IbData, qpNum) == 28, "ABI");
-static_assert(offsetof(IbData, length) == 32, "ABI");
-
-struct SocketData {
-  uint8_t type;
-  alignas(8) int32_t fd;
-  int32_t op;
-  size_t length;
-};
-static_assert(sizeof(SocketData) == 24 && offsetof(SocketData, fd) == 8, "ABI");
-static_assert(offsetof(SocketData, op) == 12 && offsetof(SocketData, length) == 16, "ABI");
-
 /** Of a plugin that we do not know, the id alone: what its data points to may be anything. */
 template <typename Descriptor>
 uint64_t FillNetPlugin(Producer& p, const Start& start, const Descriptor& d) {
   NetStart net = {};
   net.id = static_cast<uint64_t>(d.netPlugin.id);
   const void* data = d.netPlugin.data;
-  if (data != nullptr && d.netPlugin.id == kIbDataV1) {
-    IbData ib;
+  if (data != nullptr && d.netPlugin.id == nccl_abi::kNetIdIbV1) {
+    nccl_abi::NetIbV1 ib;
     __builtin_memcpy(&ib, data, sizeof(ib));
     net.type = ib.type;
     net.length = ib.length;
@@ -105,8 +79,8 @@ uint64_t FillNetPlugin(Producer& p, const Start& start, const Descriptor& d) {
     net.device = ib.device;
     net.opcode = ib.opcode;
     net.queue_pair = ib.qpNum;
-  } else if (data != nullptr && d.netPlugin.id == kSocketDataV1) {
-    SocketData socket;
+  } else if (data != nullptr && d.netPlugin.id == nccl_abi::kNetIdSocketV1) {
+    nccl_abi::NetSocketV1 socket;
     __builtin_memcpy(&socket, data, sizeof(socket));
     net.type = socket.type;
     net.length = socket.length;

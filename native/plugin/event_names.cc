@@ -10,8 +10,7 @@ struct Name {
   const char* text;
   uint64_t mask;
 };
-constexpr Name kPresets[] = {
-    {"default", kDefaultEvents}, {"all", kAllEvents}, {"coll", kCollectiveEvents}, {"none", 0}};
+constexpr Name kPresets[] = {{"all", kAllEvents}, {"coll", kCollectiveEvents}, {"none", 0}};
 
 /** One name's bit, or 0. */
 uint64_t BitOf(const char* text, size_t length) {

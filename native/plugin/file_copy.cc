@@ -1,9 +1,7 @@
 #include "plugin/file_copy.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 #include "plugin/ring.h"
+#include "plugin/write_all.h"
 
 namespace nccl_trace {
 namespace {
@@ -16,19 +14,6 @@ constexpr uint64_t kOverlap = 256;
 void CopyWords(uint64_t* to, const uint8_t* from, uint64_t bytes) {
   const uint64_t* words = reinterpret_cast<const uint64_t*>(from);
   for (uint64_t i = 0; i < bytes / sizeof(uint64_t); ++i) to[i] = __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
-}
-
-bool WriteAll(int fd, const void* data, uint64_t bytes, uint64_t offset) {
-  const uint8_t* at = static_cast<const uint8_t*>(data);
-  while (bytes > 0) {
-    const ssize_t wrote = pwrite(fd, at, bytes, static_cast<off_t>(offset));
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return false;
-    at += wrote;
-    offset += static_cast<uint64_t>(wrote);
-    bytes -= static_cast<uint64_t>(wrote);
-  }
-  return true;
 }
 
 }  // namespace

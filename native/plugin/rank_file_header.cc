@@ -4,16 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-namespace nccl_trace {
+#include "plugin/crc32.h"
 
-uint32_t Crc32(const void* data, uint64_t bytes) {
-  uint32_t crc = ~uint32_t{0};
-  for (uint64_t i = 0; i < bytes; ++i) {
-    crc ^= static_cast<const uint8_t*>(data)[i];
-    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
-  }
-  return ~crc;
-}
+namespace nccl_trace {
 
 void WriteHeader(const Image& image, const HeaderFacts& facts) {
   const Settings& settings = *facts.settings;
@@ -41,10 +34,11 @@ void WriteHeader(const Image& image, const HeaderFacts& facts) {
   header.rank = settings.rank.rank;
   header.world_size = settings.rank.world_size;
   header.local_rank = settings.rank.local_rank;
-  header.mode = rank_file::kFlight;
+  header.mode = settings.mode;
   header.event_mask = facts.event_mask;
   header.sample_every = settings.sample_every;
   header.ring_bytes = settings.ring_bytes;
+  header.max_bytes = settings.mode == rank_file::kStream ? settings.max_bytes : 0;
   header.placement = image.placement;
   header.copy_interval_ms = image.placement == rank_file::kInFile ? 0 : kCopyIntervalMs;
   snprintf(header.host_name, sizeof(header.host_name), "%s", facts.host->host_name);

@@ -27,9 +27,6 @@ struct HeaderFacts {
 /** Writes header and directory, the checksum last. `life` stays kCreating. */
 void WriteHeader(const Image& image, const HeaderFacts& facts);
 
-/** CRC-32 as zlib's, of `bytes` bytes. */
-uint32_t Crc32(const void* data, uint64_t bytes);
-
 }  // namespace nccl_trace
 
 #endif  // NCCL_TRACE_NATIVE_PLUGIN_RANK_FILE_HEADER_H_

@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "plugin/event_names.h"
 #include "plugin/old_libc.h"
 
 namespace nccl_trace {
@@ -50,7 +51,8 @@ void* Recorder::OpenCommunicator(const CommunicatorInfo& info, int known_events,
       context = reinterpret_cast<void*>(hot.context_prefix | uint64_t{number} << rank_file::kHandlePositionShift);
       mask_of_nccl_ = mask;
       // Other threads of NCCL read it at any time, relaxed.
-      __atomic_store_n(mask, static_cast<int>(event_mask_ & static_cast<uint64_t>(known_events)), __ATOMIC_RELAXED);
+      __atomic_store_n(mask, static_cast<int>(MaskFor(info.abi) & static_cast<uint64_t>(known_events)),
+                       __ATOMIC_RELAXED);
     }
   }
   pthread_mutex_unlock(&mutex_);
@@ -69,6 +71,12 @@ void Recorder::CloseCommunicator(void* context) {
     thread_.Await(rank_file::kClosed, kCloseWaitMs);
   }
   pthread_mutex_unlock(&mutex_);
+}
+
+/** NCCL up to 2.27 (v4) can fail a job when KernelCh is on: there only who asks for it by name gets it. */
+uint64_t Recorder::MaskFor(uint8_t abi) const {
+  const bool leave_out = order_.settings.default_events && abi < 5;
+  return leave_out ? event_mask_ & ~kKernelChEvent : event_mask_;
 }
 
 /** The first init of this process. False: nothing is recorded, now or later. */
@@ -167,26 +175,40 @@ void Recorder::UseRings(const Image& image) {
 /** "Is it recording?" is one grep. */
 void Recorder::Announce(const Log& log) {
   char text[4600];
-  const unsigned long long mask = event_mask_;
-  const unsigned long long bytes = order_.plan.file_bytes;
+  char what[160];
+  DescribeRecording(what, sizeof(what));
   if (thread_.abandoned()) {
     snprintf(text, sizeof(text),
              "nccl-trace: the rank file below %.2048s is not there after 2 s; recording into memory meanwhile",
              order_.settings.directory);
     log.Warn(text);
-    snprintf(text, sizeof(text), "nccl-trace: recording into memory, mode flight, mask 0x%llx, %llu bytes", mask,
-             bytes);
+    snprintf(text, sizeof(text), "nccl-trace: recording into memory, %s", what);
   } else if (thread_.file().error != 0) {
     snprintf(text, sizeof(text), "nccl-trace: could not %s %.4095s: %s; recording into memory, which a crash will lose",
              thread_.file().failed, thread_.file().path, strerror(thread_.file().error));
     log.Warn(text);
-    snprintf(text, sizeof(text), "nccl-trace: recording into memory, mode flight, mask 0x%llx, %llu bytes", mask,
-             bytes);
+    snprintf(text, sizeof(text), "nccl-trace: recording into memory, %s", what);
   } else {
-    snprintf(text, sizeof(text), "nccl-trace: recording to %.4095s, mode flight, mask 0x%llx, %llu bytes, %s",
-             thread_.file().path, mask, bytes, PlacementText(image_.placement));
+    snprintf(text, sizeof(text), "nccl-trace: recording to %.4095s, %s, %s", thread_.file().path, what,
+             PlacementText(image_.placement));
   }
   log.Info(text);
+}
+
+/** Mode, mask, bytes; of stream mode also the limit and what its chunks are. */
+void Recorder::DescribeRecording(char* text, uint64_t size) const {
+  const auto megabytes = [](uint64_t bytes) { return static_cast<unsigned long long>(bytes >> 20); };
+  const unsigned long long mask = event_mask_;
+  const unsigned long long bytes = order_.plan.file_bytes;
+  if (!thread_.streams()) {
+    snprintf(text, size, "mode flight, mask 0x%llx, %llu bytes", mask, bytes);
+  } else if (order_.settings.max_bytes == 0) {
+    snprintf(text, size, "mode stream, mask 0x%llx, %llu bytes and %s chunks without limit", mask, bytes,
+             ChunkCodec::kName);
+  } else {
+    snprintf(text, size, "mode stream, mask 0x%llx, %llu bytes and %s chunks up to %llu MB", mask, bytes,
+             ChunkCodec::kName, megabytes(order_.settings.max_bytes));
+  }
 }
 
 Producer* Recorder::Attach(bool proxy) {

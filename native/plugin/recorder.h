@@ -90,10 +90,12 @@ class Recorder {
   };
 
   bool Start(const CommunicatorInfo& info, const Log& log);
+  uint64_t MaskFor(uint8_t abi) const;
   void StandAside(const Log& log, const char* why);
   void UseImage(const Image& image);
   void UseRings(const Image& image);
   void Announce(const Log& log);
+  void DescribeRecording(char* text, uint64_t size) const;
   Producer* TakeProducer(bool proxy);
   void BeginLeases(Producer& producer);
   void Retire(Producer& producer);

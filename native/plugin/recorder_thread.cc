@@ -40,6 +40,7 @@ bool RecorderThread::Start(const Order& order) {
   order_ = order;
   file_.fd = -1;
   copy_.Use(-1, &order_.plan);
+  if (streams() && !(drainer_.Allocate() && chunks_.Allocate())) return false;
   life_.store(rank_file::kCreating, std::memory_order_relaxed);
   wanted_life_.store(rank_file::kRecording, std::memory_order_relaxed);
 
@@ -92,8 +93,8 @@ bool RecorderThread::Await(rank_file::Life life, uint64_t milliseconds) {
 
 void RecorderThread::ForgetAfterFork() {
   // The file must not stay open, and its disk space in use, for as long as a child lives.
-  if (copy_.has_file()) close(copy_.fd());
-  copy_.Use(-1, &order_.plan);
+  if (file_.fd >= 0) close(file_.fd);
+  file_.fd = -1;
 }
 
 void* RecorderThread::Main(void* self) {
@@ -153,11 +154,13 @@ Image RecorderThread::OfferImage() {
     FinishHeader();
     if (file_.fd < 0) CountIoError();
   }
-  if (image.placement == rank_file::kInFile) {
-    close(file_.fd);  // the mapping keeps it
-  } else {
+  if (image.placement != rank_file::kInFile) {
     copy_.Use(file_.fd, &order_.plan);
     if (copy_.has_file() && !copy_.CopyHeader(image)) CountIoError();
+  } else if (!streams()) {
+    const int fd = file_.fd;
+    file_.fd = -1;  // first: a fork in between must not close what may be another file by then
+    close(fd);      // the mapping keeps it
   }
   return image;
 }
@@ -173,23 +176,40 @@ void RecorderThread::FinishHeader() {
 
 void RecorderThread::Loop() {
   uint64_t next_beat = 0;
+  if (streams()) {
+    chunks_.Use(file_.fd, image_);
+    drainer_.Use(image_, &order_.plan, &chunks_);
+  }
   for (;;) {
     const uint32_t seen = wake_.load(std::memory_order_acquire);
     const auto wanted = static_cast<rank_file::Life>(wanted_life_.load(std::memory_order_relaxed));
     if (wanted != life_.load(std::memory_order_relaxed)) Turn(wanted);
 
-    if (wanted == rank_file::kClosed) {
-      WaitWhile(wake_, seen, kForeverNs);
-      next_beat = 0;
-      continue;
-    }
     const uint64_t now = ReadClockNs(CLOCK_MONOTONIC);
-    if (now >= next_beat) {
+    if (wanted == rank_file::kClosed) {
+      next_beat = kForeverNs;
+    } else if (now >= next_beat || next_beat == kForeverNs) {
       Beat();
       next_beat = now + kBeatNs;
     }
-    WaitWhile(wake_, seen, next_beat);
+    // Also when closed: callbacks may still come.
+    const uint64_t next_turn = streams() ? Drain(now) : kForeverNs;
+    WaitWhile(wake_, seen, next_turn < next_beat ? next_turn : next_beat);
   }
+}
+
+/** One chunk, so that requests and beats need not wait for a long backlog. Returns when to come back. */
+uint64_t RecorderThread::Drain(uint64_t now) {
+  switch (drainer_.Turn(now)) {
+    case Drainer::Outcome::kDrained:
+      return now;
+    case Drainer::Outcome::kFailed:
+      CountIoError();
+      break;
+    case Drainer::Outcome::kIdle:
+      break;
+  }
+  return drainer_.NextTurn(now);
 }
 
 /** To kRecording (the first time, or again after the last communicator had gone), or to kClosed. */
@@ -255,6 +275,7 @@ void RecorderThread::RetryFile() {
   CreateRankFile(folder_, order_.settings, host_, order_.plan.file_bytes, file_);
   copy_.Use(file_.fd, &order_.plan);
   if (!copy_.has_file() || !copy_.CopyHeader(image_)) CountIoError();
+  if (streams()) chunks_.Use(file_.fd, image_);
 }
 
 void RecorderThread::CountIoError() {

@@ -1,6 +1,6 @@
 // The recorder's one thread: everything that may block happens here, so that nothing of it happens in NCCL's threads.
 // It creates the file, says once a second that the process is alive, samples the clocks, copies rings that do not lie
-// in the file, and closes.
+// in the file, drains rings into chunks (stream mode), and closes.
 //
 //   init's thread                         this thread
 //   Start ───────────────────────────────▶ clock source, host facts, file, mapping, header
@@ -16,7 +16,9 @@
 
 #include <atomic>
 
+#include "plugin/chunk_file.h"
 #include "plugin/clock.h"
+#include "plugin/drainer.h"
 #include "plugin/file_copy.h"
 #include "plugin/rank_file_header.h"
 #include "plugin/rank_file_place.h"
@@ -41,6 +43,7 @@ class RecorderThread {
 
   /** After AwaitImage. */
   uint32_t tick_source() const { return tick_source_.load(std::memory_order_relaxed); }
+  bool streams() const { return order_.settings.mode == rank_file::kStream; }
   bool abandoned() const { return phase_.load(std::memory_order_acquire) == kAbandoned; }
   /** 0 when the file is not there yet: nobody has measured. Meaningful unless abandoned. */
   uint64_t tick_hz() const { return tick_hz_; }
@@ -69,6 +72,7 @@ class RecorderThread {
   void WriteSample(uint32_t area, uint64_t number, const ClockSample& sample);
   void CopyToFile();
   void RetryFile();
+  uint64_t Drain(uint64_t now);
   void CountIoError();
 
   Order order_;
@@ -85,6 +89,8 @@ class RecorderThread {
   RankFile file_;
   char folder_[PATH_MAX];
   FileCopy copy_;
+  ChunkFile chunks_;  // stream mode, as is the next one
+  Drainer drainer_;
   ClockSample start_;
   uint64_t tick_hz_;
   uint64_t beats_;

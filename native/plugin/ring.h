@@ -87,6 +87,27 @@ inline uint64_t Append(Ring& ring, uint32_t kind, uint64_t word0, uint64_t word1
   return position;
 }
 
+/** The reader's side. Acquire, so that a slot whose word 3 checks out is seen whole; the words may still be of two laps. */
+inline rank_file::Slot LoadSlot(const rank_file::Slot& slot) {
+  rank_file::Slot copy;
+  for (int i = 3; i >= 0; --i) copy.words[i] = __atomic_load_n(&slot.words[i], __ATOMIC_ACQUIRE);
+  return copy;
+}
+
+inline uint32_t SlotKind(const rank_file::Slot& slot) { return slot.words[3] & 0xFF; }
+inline uint32_t SlotPart(const rank_file::Slot& slot) { return slot.words[3] >> 8 & 15; }
+inline uint32_t SlotParts(const rank_file::Slot& slot) { return slot.words[3] >> 12 & 15; }
+
+/** What word 3 must be for the other words, the kind and parts that it names, and this position. */
+inline uint64_t ExpectedWord3(const rank_file::Slot& slot, uint64_t position) {
+  return rank_file::SlotWord3(slot.words[0], slot.words[1], slot.words[2],
+                              rank_file::SlotMeta(SlotKind(slot), SlotPart(slot), SlotParts(slot), position));
+}
+inline bool ChecksOut(const rank_file::Slot& slot, uint64_t position) {
+  return SlotKind(slot) != rank_file::kEmpty && SlotPart(slot) < SlotParts(slot) &&
+         slot.words[3] == ExpectedWord3(slot, position);
+}
+
 /** Two fields in one word, as the format's "a:32 b:32". */
 inline uint64_t Pack32(uint32_t low, uint32_t high) { return uint64_t{low} | uint64_t{high} << 32; }
 

@@ -13,6 +13,9 @@ namespace {
 
 constexpr uint64_t kSmallestRingBytes = uint64_t{1} << 16;  // 1/16 MB
 constexpr uint64_t kLargestRingMb = 16384;
+// Below this, the newest chunk would always be the only one.
+constexpr uint64_t kLeastChunkMb = 4;
+constexpr uint64_t kLargestMaxMb = uint64_t{1} << 30;
 
 /** The variable's value, or null when it is unset or empty. */
 const char* Variable(const char* name) {
@@ -45,14 +48,14 @@ bool ParseNumber(const char* text, uint64_t& number) {
 }
 
 /** "64", "0.25": megabytes in bytes. */
-bool ParseMegabytes(const char* text, uint64_t& bytes) {
+bool ParseMegabytes(const char* text, uint64_t most_mb, uint64_t& bytes) {
   uint64_t whole = 0;
   uint64_t fraction = 0;
   uint64_t scale = 1;
   bool digits = false;
   for (; *text >= '0' && *text <= '9'; ++text, digits = true) {
     whole = whole * 10 + static_cast<uint64_t>(*text - '0');
-    if (whole > kLargestRingMb) return false;
+    if (whole > most_mb) return false;
   }
   if (*text == '.') {
     for (++text; *text >= '0' && *text <= '9'; ++text, digits = true) {
@@ -63,19 +66,37 @@ bool ParseMegabytes(const char* text, uint64_t& bytes) {
   }
   if (!digits || *text != '\0') return false;
   bytes = (whole << 20) + (fraction << 20) / scale;
-  return bytes >= kSmallestRingBytes && bytes <= kLargestRingMb << 20;
+  return bytes <= most_mb << 20;
 }
 
 void ReadRingBytes(Settings& settings, Complaints& complaints) {
   const char* text = Variable("NCCL_TRACE_RING_MB");
   if (text == nullptr) return;
   uint64_t bytes;
-  if (ParseMegabytes(text, bytes)) {
+  if (ParseMegabytes(text, kLargestRingMb, bytes) && bytes >= kSmallestRingBytes) {
     settings.ring_bytes = bytes;
   } else {
     complaints.Add("NCCL_TRACE_RING_MB=%.64s is not a size from 0.0625 to %llu; using %llu", text,
                    static_cast<unsigned long long>(kLargestRingMb),
                    static_cast<unsigned long long>(settings.ring_bytes >> 20));
+  }
+}
+
+/** After ReadRingBytes: the rings lie in the file and count. */
+void ReadMaxBytes(Settings& settings, Complaints& complaints) {
+  const uint64_t least = settings.ring_bytes + (kLeastChunkMb << 20);
+  if (settings.max_bytes < least) settings.max_bytes = 2 * settings.ring_bytes;  // unusually large rings
+  const char* text = Variable("NCCL_TRACE_MAX_MB");
+  if (text == nullptr) return;
+  uint64_t bytes;
+  if (ParseMegabytes(text, kLargestMaxMb, bytes) && (bytes == 0 || bytes >= least)) {
+    settings.max_bytes = bytes;
+  } else {
+    complaints.Add(
+        "NCCL_TRACE_MAX_MB=%.64s is neither 0 (no limit) nor a size of at least NCCL_TRACE_RING_MB + %llu; "
+        "using %llu",
+        text, static_cast<unsigned long long>(kLeastChunkMb),
+        static_cast<unsigned long long>(settings.max_bytes >> 20));
   }
 }
 
@@ -90,35 +111,43 @@ void ReadSampling(Settings& settings, Complaints& complaints) {
   }
 }
 
-void ReadMode(Complaints& complaints) {
+void ReadMode(Settings& settings, Complaints& complaints) {
   const char* text = Variable("NCCL_TRACE_MODE");
   if (text == nullptr || strcmp(text, "flight") == 0) return;
   if (strcmp(text, "stream") == 0) {
-    complaints.Add("NCCL_TRACE_MODE=stream is not in this version; using flight");
+    settings.mode = rank_file::kStream;
   } else {
     complaints.Add("NCCL_TRACE_MODE=%.64s is neither flight nor stream; using flight", text);
   }
 }
 
-void ReadEvents(Settings& settings, Complaints& complaints) {
-  settings.event_mask = kDefaultEvents;
+/** True: `settings.event_mask` is what the user wants. */
+bool ReadGivenEvents(Settings& settings, Complaints& complaints) {
   uint64_t mask;
   if (const char* text = Variable("NCCL_TRACE_EVENTS")) {
+    if (strcmp(text, "default") == 0) return false;
     if (ParseEvents(text, mask)) {
       settings.event_mask = mask;
-      return;
+      return true;
     }
     complaints.Add(
         "NCCL_TRACE_EVENTS=%.128s: want default, all, coll, none or names such as Coll,ProxyOp; using default", text);
-    return;
+    return false;
   }
   if (const char* text = Variable("NCCL_PROFILE_EVENT_MASK")) {
     if (ParseNumber(text, mask) && mask <= INT32_MAX) {
       settings.event_mask = mask;
-    } else {
-      complaints.Add("NCCL_PROFILE_EVENT_MASK=%.64s is not a mask (a number, or 0x...); using default", text);
+      return true;
     }
+    complaints.Add("NCCL_PROFILE_EVENT_MASK=%.64s is not a mask (a number, or 0x...); using default", text);
   }
+  return false;
+}
+
+/** After ReadMode. Who streams is tracing now and wants everything; who flies wants it to cost nothing. */
+void ReadEvents(Settings& settings, Complaints& complaints) {
+  settings.event_mask = settings.mode == rank_file::kStream ? kAllEvents : kFlightEvents;
+  settings.default_events = !ReadGivenEvents(settings, complaints);
 }
 
 /** A launcher's variables. All three are read from the launcher that gives the rank. */
@@ -211,11 +240,14 @@ void Complaints::Add(const char* format, ...) {
 
 void ReadSettings(Settings& settings, Complaints& complaints) {
   strcpy(settings.directory, "./nccl-trace");
+  settings.mode = rank_file::kFlight;
   settings.ring_bytes = uint64_t{64} << 20;
+  settings.max_bytes = uint64_t{4096} << 20;
   settings.sample_every = 1;
   ReadDirectory(settings, complaints);
-  ReadMode(complaints);
+  ReadMode(settings, complaints);
   ReadRingBytes(settings, complaints);
+  ReadMaxBytes(settings, complaints);
   ReadEvents(settings, complaints);
   ReadSampling(settings, complaints);
   ReadRunId(settings);
@@ -226,12 +258,16 @@ void ReadSettings(Settings& settings, Complaints& complaints) {
 }
 
 void DescribeSettings(const Settings& settings, char* text, uint64_t size) {
+  const auto megabytes = [](uint64_t bytes) { return static_cast<unsigned long long>(bytes >> 20); };
+  const auto thousandths = [](uint64_t bytes) {
+    return static_cast<unsigned long long>((bytes & 0xFFFFF) * 1000 >> 20);
+  };
   snprintf(text, size,
-           "NCCL_TRACE_DIR=%.255s NCCL_TRACE_MODE=flight NCCL_TRACE_RING_MB=%llu.%03llu NCCL_TRACE_EVENTS=0x%llx "
-           "NCCL_TRACE_SAMPLE=%llu",
-           settings.directory, static_cast<unsigned long long>(settings.ring_bytes >> 20),
-           static_cast<unsigned long long>((settings.ring_bytes & 0xFFFFF) * 1000 >> 20),
-           static_cast<unsigned long long>(settings.event_mask),
+           "NCCL_TRACE_DIR=%.255s NCCL_TRACE_MODE=%s NCCL_TRACE_RING_MB=%llu.%03llu NCCL_TRACE_MAX_MB=%llu.%03llu "
+           "NCCL_TRACE_EVENTS=0x%llx NCCL_TRACE_SAMPLE=%llu",
+           settings.directory, settings.mode == rank_file::kStream ? "stream" : "flight",
+           megabytes(settings.ring_bytes), thousandths(settings.ring_bytes), megabytes(settings.max_bytes),
+           thousandths(settings.max_bytes), static_cast<unsigned long long>(settings.event_mask),
            static_cast<unsigned long long>(settings.sample_every));
 }
 

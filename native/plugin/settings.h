@@ -6,6 +6,8 @@
 #include <limits.h>
 #include <stdint.h>
 
+#include "format/rank_file.h"
+
 namespace nccl_trace {
 
 /** Fixed memory for what has to be told later: the settings are read before there is anybody to tell. */
@@ -33,8 +35,11 @@ struct Settings {
   char directory[PATH_MAX];  // NCCL_TRACE_DIR
   char run_id[128];          // a file name's worth; empty: unknown
   char nccl_hostid[64];
+  rank_file::Mode mode;   // NCCL_TRACE_MODE
   uint64_t ring_bytes;    // NCCL_TRACE_RING_MB
+  uint64_t max_bytes;     // NCCL_TRACE_MAX_MB: of the file on disk, in stream mode. 0: no limit
   uint64_t event_mask;    // NCCL_TRACE_EVENTS or NCCL_PROFILE_EVENT_MASK
+  bool default_events;    // neither was given: `event_mask` is the mode's
   uint64_t sample_every;  // NCCL_TRACE_SAMPLE
   RankFacts rank;
 };

@@ -1,7 +1,7 @@
 // Killed in the middle of everything: whatever a callback had recorded when it returned is in the file, once; and
 // nothing is there that nobody said.
 //
-//   sigkill <plugin.so> <folder> <rounds> <seed>
+//   sigkill <plugin.so> <folder> <rounds> <seed> flight|stream
 //
 // Each round forks a child whose threads make callbacks as fast as they can: a progress thread, enough others to fill
 // the pool, and some beyond it that share the overflow ring. Every callback has a number, and its first payload word
@@ -11,7 +11,8 @@
 //   said      thread 2:  0 1 2 3 4 5 6 7 | 8          returned 8 times; the ninth was under way
 //   in file   thread 2:  0 1 2 3 4 5 6 7   8?         8 may be there; 9 never, 7 always, none twice
 //
-// In a ring that has wrapped, what is left must be the newest, without a hole.
+// In a ring that has wrapped, what is left must be the newest, without a hole. In stream mode what was overwritten may
+// be in chunks, with gaps where the producers were faster than the recorder's thread; but only there.
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -36,8 +37,12 @@ using namespace nccl_trace_test;
 
 namespace {
 
+bool streams;
+
 constexpr uint64_t kThreads = 12;  // one proxy, eight in the pool, three beyond it
 constexpr uint64_t kPollGroup = 16;
+constexpr uint64_t kPace =
+    256;  // calls between two rests of a thread, in stream mode: else the recorder's thread starves
 constexpr uint64_t kAlmost = 64;  // slots: a ring this close to its end may have wrapped behind the head's back
 
 struct alignas(128) Returned {
@@ -124,6 +129,7 @@ void Make(const Nccl& nccl, void* context, const Call& call, uint64_t number) {
         Make(nccl, context, CallOf(seed, thread, number), number);
         // Release: a reader who sees the count knows that the callback had returned.
         shared->returned[thread].calls.store(number + 1, std::memory_order_release);
+        if (streams && number % kPace == kPace - 1) usleep(1'000);
       }
     });
   }
@@ -131,34 +137,61 @@ void Make(const Nccl& nccl, void* context, const Call& call, uint64_t number) {
   _exit(0);
 }
 
+constexpr uint64_t kLast = ~uint64_t{0};
+
+/** Numbers from `from` to `to`, kLast for all that returned: no position between them is missing, so none of them is. */
+struct Stretch {
+  uint64_t from, to;
+};
+
 /** What one ring holds of one thread: the numbers, and the polls per handle. */
 struct Found {
   std::set<uint64_t> numbers;
   std::map<uint64_t, uint64_t> polls;
-  uint64_t slots = 0;
-  bool wrapped = false;
+  std::vector<Stretch> stretches = {{0, kLast}};
   bool shared = false;
-  uint32_t capacity = 0;
+
+  bool is_all_there() const { return stretches.size() == 1 && stretches[0].from == 0; }
 };
+
+/** The stretches between a ring's gaps. Each gap has been overwritten: nothing of the newest lap is missing. */
+std::vector<Stretch> Stretches(const RankFileReader& file, uint32_t ring, const std::vector<Record>& records) {
+  for (const Span& gap : file.Gaps(ring)) {
+    CHECK(gap.end + file.areas()[ring].capacity <= file.Live(ring).head + kAlmost);
+  }
+  std::vector<Stretch> stretches;
+  uint64_t at = 0;
+  bool open = records.empty() || records[0].position == 0;
+  if (open) stretches.push_back({0, 0});
+  for (const Record& record : records) {
+    open = open && record.position == at;
+    at = record.position + record.slots.size();
+    const uint64_t word1 = record.w(0, 1);
+    if ((word1 & 1) != 0) continue;  // a poll
+    if (!open) stretches.push_back({NumberOf(word1) - 1, 0});
+    stretches.back().to = NumberOf(word1) - 1;
+    open = true;
+  }
+  if (!stretches.empty()) stretches.back().to = kLast;
+  return stretches;
+}
 
 void Collect(const RankFileReader& file, uint32_t ring, uint64_t seed, std::array<Found, kThreads * 2>& found) {
   const rank_file::AreaEntry& area = file.areas()[ring];
   const bool to_steps = area.area_class == rank_file::kRingSteps;
-  const bool wrapped = file.Live(ring).head + kAlmost > area.capacity;
   const bool is_shared = area.area_class == rank_file::kRingOverflow;
   std::set<std::pair<uint64_t, uint64_t>> runs;  // handle and last tick of a fold that has been counted
   const auto of = [&](uint64_t word1) -> Found& {
     CHECK(ThreadOf(word1) < kThreads);
     Found& f = found[ThreadOf(word1) * 2 + to_steps];
-    f.wrapped = wrapped;
     f.shared = is_shared;
-    f.capacity = area.capacity;
     return f;
   };
-  for (const Record& record : file.Records(ring)) {
+  const std::vector<Record> records = file.Records(ring);
+  if (!is_shared && !records.empty()) of(records[0].w(0, 1)).stretches = Stretches(file, ring, records);
+  for (const Record& record : records) {
     const uint64_t word1 = record.w(0, 1);
     Found& f = of(word1);
-    f.slots += record.slots.size();
     if ((word1 & 1) != 0) {
       CHECK(record.kind == rank_file::kState || record.kind == rank_file::kFold);
       CHECK_EQ(record.w(0, 2) & 0xFFFF, nccl_abi::kStepSendPeerWait);
@@ -181,45 +214,46 @@ void Collect(const RankFileReader& file, uint32_t ring, uint64_t seed, std::arra
   }
 }
 
-/** All that was said, nothing else; of a ring that has wrapped, the newest. */
+/** All that was said, nothing else; where something was overwritten, all that was said since. */
 void Compare(const Found& found, uint64_t seed, uint64_t thread, bool to_steps, uint64_t returned) {
-  std::map<uint64_t, uint64_t> polls;
-  uint64_t expected_from = 0;
-  if (found.wrapped) {
-    if (found.shared) return;  // its threads overwrite each other: whatever is there has been checked
-    CHECK(found.slots + 2 * kAlmost >= found.capacity);
-    if (found.numbers.empty()) return;
-    expected_from = *found.numbers.begin();
-  }
+  if (found.shared && !found.is_all_there())
+    return;  // threads overwrite each other: whatever is there has been checked
   uint64_t missing = 0;
-  for (uint64_t number = expected_from; number <= returned; ++number) {
-    const Call call = CallOf(seed, thread, number);
-    if (call.to_steps != to_steps) continue;
-    const bool under_way = number == returned;
-    if (call.kind == rank_file::kFold) {
-      polls[call.word1] += 1;
-      if (under_way && found.polls.count(call.word1) != 0 && found.polls.at(call.word1) + 1 == polls[call.word1]) {
-        --polls[call.word1];
-      } else if (under_way && found.polls.count(call.word1) == 0) {
-        polls.erase(call.word1);
-      }
-      continue;
+  for (const Stretch& stretch : found.stretches) {
+    const uint64_t end = stretch.to == kLast ? returned : stretch.to;
+    for (uint64_t number = stretch.from; number < end; ++number) {
+      const Call call = CallOf(seed, thread, number);
+      if (call.to_steps != to_steps || call.kind == rank_file::kFold) continue;
+      missing += found.numbers.count(number) == 0;
     }
-    if (found.numbers.count(number) == 0 && !under_way) ++missing;
   }
   CHECK_EQ(missing, 0);
   if (!found.numbers.empty()) CHECK(*found.numbers.rbegin() <= returned);
-  if (found.wrapped) return;
+  if (!found.is_all_there()) return;
+
+  std::map<uint64_t, uint64_t> polls;
+  for (uint64_t number = 0; number <= returned; ++number) {
+    const Call call = CallOf(seed, thread, number);
+    if (call.to_steps != to_steps || call.kind != rank_file::kFold) continue;
+    polls[call.word1] += 1;
+    if (number != returned) continue;  // the last one was under way: it may count or not
+    if (found.polls.count(call.word1) == 0) {
+      polls.erase(call.word1);
+    } else if (found.polls.at(call.word1) + 1 == polls[call.word1]) {
+      --polls[call.word1];
+    }
+  }
   for (const auto& [handle, count] : polls) CHECK_EQ(found.polls.count(handle) ? found.polls.at(handle) : 0, count);
   CHECK_EQ(found.polls.size(), polls.size());
 }
 
+uint64_t total_chunks;
 uint64_t total_calls;
 
 void Round(const char* library, const std::string& folder, Shared* shared, uint64_t round, std::mt19937_64& random) {
   const uint64_t seed = random();
   setenv("RANK", std::to_string(round).c_str(), 1);
-  setenv("NCCL_TRACE_RING_MB", round % 3 == 0 ? "0.125" : "32", 1);
+  setenv("NCCL_TRACE_RING_MB", round % 3 == 0 ? "0.125" : streams ? "4" : "32", 1);
   for (Returned& returned : shared->returned) returned.calls = 0;
 
   const pid_t child = fork();
@@ -249,10 +283,14 @@ void Round(const char* library, const std::string& folder, Shared* shared, uint6
   const RankFileReader file(path);
   CHECK_EQ(file.header().life, rank_file::kRecording);
   std::array<Found, kThreads * 2> found;
+  total_chunks += file.chunks().size();
   // A thread of the overflow ring may have been overwritten completely by the others.
   const uint32_t overflow = file.AreasOf(rank_file::kRingOverflow).at(0);
-  if (file.Live(overflow).head > file.areas()[overflow].capacity) {
-    for (Found& f : found) f.wrapped = f.shared = true;
+  if (file.Live(overflow).head + kAlmost > file.areas()[overflow].capacity) {
+    for (Found& f : found) {
+      f.shared = true;
+      f.stretches.clear();
+    }
   }
   for (uint32_t ring = 0; file.areas()[ring].area_class < rank_file::kTableCommunicators; ++ring) {
     Collect(file, ring, seed, found);
@@ -268,7 +306,9 @@ void Round(const char* library, const std::string& folder, Shared* shared, uint6
 }  // namespace
 
 int main(int argc, char** argv) {
-  CHECK_EQ(argc, 5);
+  CHECK_EQ(argc, 6);
+  streams = std::string(argv[5]) == "stream";
+  setenv("NCCL_TRACE_MODE", argv[5], 1);
   const std::string folder = argv[2];
   setenv("NCCL_TRACE_DIR", folder.c_str(), 1);
   setenv("NCCL_TRACE_EVENTS", "all", 1);
@@ -279,6 +319,7 @@ int main(int argc, char** argv) {
   for (uint64_t round = 0; round < rounds; ++round) {
     Round(argv[1], folder, static_cast<Shared*>(memory), round, random);
   }
-  printf("%" PRIu64 " callbacks before %" PRIu64 " kills\n", total_calls, rounds);
+  printf("%" PRIu64 " callbacks before %" PRIu64 " kills, %" PRIu64 " chunks\n", total_calls, rounds, total_chunks);
+  CHECK(streams == (total_chunks > 0));
   return Passed();
 }

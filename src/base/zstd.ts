@@ -6,6 +6,7 @@
 
 import { compress, decompress, init } from '@bokuweb/zstd-wasm';
 
+// Once per thread: a second time would pull the memory from under the first.
 await init();
 
 const MAGIC = 0xfd2fb528;
@@ -29,7 +30,7 @@ export function decompressFrame(frame: Uint8Array, size: number): Uint8Array | n
 }
 
 /** What the header of a frame says (RFC 8878, 3.1.1.1); null if it is none, or does not say. */
-function claimedSize(frame: Uint8Array): number | null {
+export function claimedSize(frame: Uint8Array): number | null {
   const view = new DataView(frame.buffer, frame.byteOffset, frame.length);
   if (frame.length < 6 || view.getUint32(0, true) !== MAGIC) return null;
   const descriptor = view.getUint8(4);

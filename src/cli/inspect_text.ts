@@ -100,11 +100,9 @@ function chunksText({
   return parts.join('; ');
 }
 
-/** "ring  0: 37 chunks, positions 1024 to 90112" */
 function chunkLine({ ring, chunks }: RingSummary): string[] {
-  return chunks === null
-    ? []
-    : [`ring ${number(ring, 2)}  ${chunks.count} chunks, positions ${chunks.from} to ${chunks.end}`];
+  if (chunks === null) return [];
+  return [`ring ${number(ring, 2)}  ${chunks.count} of them, positions ${chunks.from} to ${chunks.end - 1}`];
 }
 
 function communicatorLine(c: FileSummary['communicators'][number]): string {

@@ -20,7 +20,7 @@ interface Options {
 
 const EXAMPLES = `Examples:
   $ nccl-trace merge rank*.bin -o run.pftrace        all ranks of a run, open it in ui.perfetto.dev
-  $ nccl-trace merge nccl-trace/ -o run.pftrace.gz   a directory, compressed to be attached or mailed
+  $ nccl-trace merge nccl-trace/ -o run.pftrace.gz   a directory, compressed to be attached or mailed (or .zst)
   $ nccl-trace merge DIR -o - | gzip > run.gz        to the standard output
 `;
 
@@ -30,7 +30,7 @@ export function mergeCommand(setExit: (code: ExitCode) => void): Command {
     .argument('<paths...>', 'rank files, or directories that hold them')
     .option(
       '-o, --output <file>',
-      'the trace: .pftrace, .pftrace.gz, or - for the standard output',
+      'the trace: .pftrace, .pftrace.gz, .pftrace.zst, or - for the standard output',
       'nccl.pftrace',
     )
     .option('-f, --force', 'replace an existing trace')

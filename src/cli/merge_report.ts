@@ -16,9 +16,17 @@ export function mergeReportText(report: MergeReport): string {
     ...doubts(report),
     ...report.problems.map((problem) => `problem: ${printable(problem)}`),
     `trace: ${printable(report.output)} (${size(report.bytes)}, ${report.trace.slices} slices, ${report.trace.flows} arrows)`,
-    ...(report.output === '-' ? [] : ['open it in https://ui.perfetto.dev (nothing is uploaded)']),
+    ...howToOpen(report.output),
   ];
   return lines.map((line) => `${line}\n`).join('');
+}
+
+function howToOpen(output: string): string[] {
+  if (output === '-') return [];
+  const lines = ['open it in https://ui.perfetto.dev (nothing is uploaded)'];
+  if (output.endsWith('.zst'))
+    lines.push('a Perfetto of your own before v58 wants it unpacked first (zstd -d)');
+  return lines;
 }
 
 function headline({ ranks, worldSize, missingRanks, records, durationNs }: MergeReport): string[] {
@@ -143,6 +151,7 @@ function doubts({ ranks }: MergeReport): string[] {
     [sum((rank) => rank.staleParents), 'events in the name of earlier work (stale parents)'],
     [sum((rank) => rank.stepsWithoutStop), 'steps that NCCL never stopped, ended with their operation'],
     [sum((rank) => rank.afterFinalize), 'events of communicators already finalized'],
+    [sum((rank) => rank.nullCalls), 'stops and states of NULL, as NCCL sends them; nothing is missing'],
   ];
   const lines = counted.filter(([count]) => count > 0).map(([count, what]) => `stray: ${count} ${what}`);
   const suspects = sum((rank) => rank.suspectKernels);

@@ -4,7 +4,7 @@
  */
 
 import type { TraceNs } from '../base/time.js';
-import type { WorkEnd } from '../model/work_end.js';
+import { kernelsEnd, type WorkEnd } from '../model/work_end.js';
 import type { WorkTable } from '../model/work_table.js';
 import type { ClusterComm, ClusterMember, Collective } from './types.js';
 
@@ -79,7 +79,7 @@ class CommDraft {
     }
     draft.seen.push(file);
     if (end.outcome === 'open') draft.open.push(file);
-    else draft.end = later(draft.end, endOf(member, end));
+    else draft.end = later(draft.end, endOf(member, end, works.arrival[row]!));
     if (end.outcome === 'aborted') draft.aborted.push(file);
     const enqueued = works.enqueued[row]!;
     if (!Number.isNaN(enqueued)) draft.enqueued = later(draft.enqueued, member.time(enqueued));
@@ -154,18 +154,17 @@ class CommDraft {
 }
 
 /**
- * The end of the last child: a kernel's by the GPU's clock where that is known, and no later than it was noticed; a send
+ * The end of the last child: a kernel's by the GPU's clock where that is known and can be true; a send
  * that another process executed, by that process; of an aborted one, when its communicator was finalized.
  */
-function endOf({ time, gpuTime }: ClusterMember, end: WorkEnd): TraceNs | null {
+function endOf({ time, gpuTime }: ClusterMember, end: WorkEnd, arrival: number): TraceNs | null {
   let latest = end.elsewhere?.lastEnd ?? null;
   if (end.lastOp !== null) latest = later(latest, time(end.lastOp));
   if (end.finalized !== null) latest = later(latest, time(end.finalized));
   if (end.lastKernel) {
-    const noticed = time(end.lastKernel.noticed);
-    const { stamps } = end.lastKernel;
-    const stamped = gpuTime && stamps ? gpuTime(stamps.last) : noticed;
-    latest = later(latest, stamped < noticed ? stamped : noticed);
+    const { stamps, noticed } = end.lastKernel;
+    const stamped = stamps && gpuTime && { first: gpuTime(stamps.first), last: gpuTime(stamps.last) };
+    latest = later(latest, kernelsEnd(stamped, time(arrival), time(noticed)));
   }
   return latest;
 }

@@ -115,7 +115,7 @@ export const Placement = { InFile: 1, InRingFile: 2, InMemory: 3 } as const;
 export const CHUNK_MAGIC = 0x4b4e4843;
 export const CHUNK_ALIGNMENT = 4096;
 export const MAX_CHUNK_RAW_BYTES = 2 ** 20;
-export const Codec = { Raw: 0, Zstd: 1 } as const;
+export const Codec = { Raw: 0, Zstd: 1, ZstdBare: 2 } as const;
 
 // Byte offsets of the fields of each structure; reserved fields are left out.
 

@@ -4,18 +4,18 @@
  */
 
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
 import { toTrace, type ClockMap } from '../clocks/clock_map.js';
 import { toLocal, type TickScale } from '../clocks/domains.js';
 import { gpuTime, type GpuLine } from '../clocks/gpu_clock.js';
 import { Pairing } from '../model/pairing.js';
-import { connectionKey } from '../model/silent_ops.js';
+import { connectionKey, mayBeSilent } from '../model/silent_ops.js';
 import type { WorkEnd } from '../model/work_end.js';
 import { BlockWriter } from '../perfetto/block_writer.js';
 import type { BlockCounts } from '../perfetto/counts.js';
 import type { ProcessSpec } from '../perfetto/descriptors.js';
 import { mergedRuns, type RankFileStream, streamRankFile } from '../reader/index.js';
 import { RankTracks, type DrawnRank } from '../tracks/rank_tracks.js';
+import { compressed, type Compression } from './compression.js';
 import { originators, type OriginTable } from './origins.js';
 
 export interface ConvertJob {
@@ -36,7 +36,7 @@ export interface ConvertJob {
   /** Per communicator (commId in decimal) its ranks on this file's clock. */
   readonly clockMates: ReadonlyMap<string, ReadonlySet<number>>;
   readonly rateBinNs: number;
-  readonly compression: 'none' | 'gzip';
+  readonly compression: Compression;
   /** Where the block goes: a file of this job alone. */
   readonly blockPath: string;
 }
@@ -82,7 +82,7 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
       gpuTime: gpuTime(job.gpuLine, job.map),
       workEnd: (row) => job.workEnds[row]!,
       isSilentCall: (row) => job.silentCalls.has(row),
-      neverEnds: (op) => job.silentConnections.has(connectionKey(op)),
+      neverEnds: (op) => mayBeSilent(op) && job.silentConnections.has(connectionKey(op)),
       sharesClock: (commId, rank) => job.clockMates.get(String(commId))?.has(rank) ?? false,
     },
     job.rateBinNs,
@@ -93,7 +93,7 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
   return tracks.finish();
 }
 
-/** Collects small writes; with gzip each piece is a member of its own, which readers concatenate. */
+/** Collects small writes into pieces, which are compressed one by one. */
 class BlockFile {
   private readonly fd: number;
   private pending: Uint8Array[] = [];
@@ -103,7 +103,7 @@ class BlockFile {
 
   constructor(
     path: string,
-    private readonly compression: 'none' | 'gzip',
+    private readonly compression: Compression,
   ) {
     this.fd = openSync(path, 'wx', 0o600);
   }
@@ -131,7 +131,7 @@ class BlockFile {
     const piece = Buffer.concat(this.pending);
     this.pending = [];
     this.pendingBytes = 0;
-    const bytes = this.compression === 'gzip' ? gzipSync(piece) : piece;
+    const bytes = compressed(piece, this.compression);
     for (let at = 0; at < bytes.length;) at += writeSync(this.fd, bytes, at);
     this.stored += bytes.length;
   }

@@ -8,22 +8,16 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Writable } from 'node:stream';
-import { gzipSync } from 'node:zlib';
 import { Interrupted, OutputError, UsageError } from '../base/errors.js';
-
-export type Compression = 'none' | 'gzip';
+import { compressed, compressionOf } from './compression.js';
 
 export const STDOUT = '-';
-
-export function compressionOf(path: string): Compression {
-  return path.endsWith('.gz') ? 'gzip' : 'none';
-}
 
 /** Refuses early what would fail late. */
 export function checkTarget(path: string, force: boolean): void {
   if (path === STDOUT) return;
-  if (/\.(zst|zip|json)$/.test(path)) {
-    throw new UsageError(`${path}: traces are written as .pftrace or .pftrace.gz`);
+  if (/\.(zip|json)$/.test(path)) {
+    throw new UsageError(`${path}: traces are written as .pftrace, .pftrace.gz or .pftrace.zst`);
   }
   if (existsSync(path) && !force) throw new OutputError(path, 'already exists', 'use --force to replace it');
   const folder = dirname(resolve(path));
@@ -71,7 +65,7 @@ export async function assemble(
   stdout: Writable | undefined,
 ): Promise<number> {
   const first = join(folder, 'prologue');
-  await writeFile(first, compressionOf(target) === 'gzip' ? gzipSync(prologue) : prologue);
+  await writeFile(first, compressed(prologue, compressionOf(target)));
   const parts = [first, ...blocks];
   if (target === STDOUT) {
     if (!stdout) throw new UsageError('"-" needs a standard output');

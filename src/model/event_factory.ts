@@ -84,6 +84,7 @@ export class EventFactory {
       lastPeerWait: null,
       peerPolls: 0,
       startRepeats: 0,
+      lastStartRepeat: null,
       stop: null,
       drawing: undefined,
     };

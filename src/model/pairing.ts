@@ -151,6 +151,7 @@ export class Pairing {
     if (same) {
       // A registered buffer's start, come again without being folded: both handles mean the same transfer.
       same.startRepeats++;
+      same.lastStartRepeat = at;
       this.known.set(key, same);
       return;
     }

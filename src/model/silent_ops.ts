@@ -21,7 +21,7 @@ export class SilentOps {
   count = 0;
 
   started(op: Op): void {
-    if (op.isSend || op.lost || op.foreign) return;
+    if (!mayBeSilent(op)) return;
     const connection = this.connectionOf(op);
     if (connection.isAlive) return;
     connection.waiting.add(op);
@@ -29,6 +29,7 @@ export class SilentOps {
   }
 
   alive(op: Op): void {
+    if (!mayBeSilent(op)) return;
     const connection = this.connections.get(connectionKey(op));
     if (!connection) return;
     if (op.isUntold) this.correct(op);
@@ -79,6 +80,12 @@ export class SilentOps {
   }
 }
 
+/** NCCL says isSend 1 of its network transport alone, which tells of all its ends. */
+export function mayBeSilent(op: Op): boolean {
+  return !op.isSend && !op.lost && !op.foreign;
+}
+
+/** Sends are none of these connections. */
 export function connectionKey(op: { comm: Communicator | null; channel: number; peer: number }): string {
   return `${op.comm?.number ?? 'none'} ${op.channel} ${op.peer}`;
 }

@@ -84,6 +84,7 @@ function phaseBegin(step: Step, state: number, at: Ticks): Ticks {
 export function foldStep(step: Step, state: number | 'start', repeats: number, lastTick: Ticks): void {
   if (state === 'start') {
     step.startRepeats += repeats;
+    step.lastStartRepeat = lastTick;
     return;
   }
   if (state !== State.SendPeerWait) return;

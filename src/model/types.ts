@@ -145,6 +145,8 @@ export interface Step {
   peerPolls: number;
   /** NCCL started it again and again: a registered buffer whose kernel had not begun. */
   startRepeats: number;
+  /** Of these the newest. */
+  lastStartRepeat: Ticks | null;
   stop: Ticks | null;
   /** The listener's own: there are too many for a map. */
   drawing: unknown;

@@ -127,6 +127,20 @@ function outcome({ work, noticed }: Row, windowStart: Ticks): WorkOutcome {
   return work.start < windowStart ? 'outside-window' : 'no-children';
 }
 
+/** How far a stamp may lie outside what its callbacks allow; farther, it belongs to other work. */
+export const GPU_SLACK_NS = 1e6;
+
+/** When kernels ended: by the GPU's clock where their stamps can be this work's, else when the end was noticed. */
+export function kernelsEnd(
+  stamped: { readonly first: TraceNs; readonly last: TraceNs } | null,
+  earliest: TraceNs,
+  noticed: TraceNs,
+): TraceNs {
+  if (stamped === null) return noticed;
+  const isItsOwn = stamped.first >= earliest - GPU_SLACK_NS && stamped.last <= noticed + GPU_SLACK_NS;
+  return isItsOwn && stamped.last < noticed ? stamped.last : noticed;
+}
+
 /** With what the executors of its sends say. */
 export function withElsewhere(end: WorkEnd, elsewhere: Elsewhere): WorkEnd {
   if (elsewhere.isOpen && end.outcome !== 'aborted') return { ...end, outcome: 'open', elsewhere };

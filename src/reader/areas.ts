@@ -5,8 +5,9 @@ import type { ByteSource } from './byte_source.js';
 import type { Area } from './directory.js';
 import { readFolds } from './folds.js';
 import type { Problems } from './problems.js';
-import { assembleRecords, NOTHING_CARRIED } from './records.js';
-import { type CheckedSlots, checkRing, stretches } from './slots.js';
+import type { Decoder } from './decoder.js';
+import { NOTHING_CARRIED } from './records.js';
+import type { CheckedSlots } from './slots.js';
 import type { OpenFold, RecordColumns } from './types.js';
 
 export interface AreaLive {
@@ -22,6 +23,7 @@ export class AreaReader {
     private readonly source: ByteSource,
     private readonly tickBase: bigint,
     private readonly problems: Problems,
+    private readonly decoder: Decoder,
   ) {}
 
   live(area: Area): AreaLive {
@@ -48,14 +50,14 @@ export class AreaReader {
     if (bytes.length < wanted)
       this.problems.add('areas cut off by the end of the file: the copy was cut short');
     const words = new Uint32Array(bytes.buffer, bytes.byteOffset, Math.floor(bytes.length / 4));
-    return checkRing(words, area.capacity, head);
+    return this.decoder.checkRing(words, area.capacity, head);
   }
 
   table(area: Area): RecordColumns {
     const slots = this.slots(area, this.live(area).head);
-    const { records, ...counts } = assembleRecords(
+    const { records, ...counts } = this.decoder.assembleRecords(
       slots.words,
-      stretches(slots),
+      this.decoder.stretches(slots),
       NOTHING_CARRIED,
       this.tickBase,
     );

@@ -18,7 +18,8 @@ export function memorySource(path: string, content: Uint8Array): ByteSource {
   return {
     path,
     bytes: content.length,
-    read: (offset, length) => content.slice(offset, offset + length),
+    // A copy, and no Buffer: slice() of one is a view of the same bytes.
+    read: (offset, length) => new Uint8Array(content.subarray(offset, offset + length)),
   };
 }
 

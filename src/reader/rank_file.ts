@@ -1,20 +1,21 @@
 /** A whole rank file in memory: for small files, for tests, and for whoever wants all of it at once. */
 
 import { type ByteSource, withFile } from './byte_source.js';
+import { bestDecoder, type Decoder } from './decoder.js';
 import { NO_RECORDS } from './file_tables.js';
 import { readHeader } from './header.js';
 import { Problems } from './problems.js';
 import { type StreamedRing, streamSource } from './rank_file_stream.js';
 import type { RankFile, RankFileHeader, RecordColumns, Ring } from './types.js';
 
-export const openRankFile = (path: string): RankFile => withFile(path, parseRankFile);
+export const openRankFile = (path: string): RankFile => withFile(path, (source) => parseRankFile(source));
 
 /** The header alone: quick, for choosing among many files. Throws as openRankFile does. */
 export const openRankFileHeader = (path: string): RankFileHeader =>
   withFile(path, (source) => readHeader(source, new Problems()).header);
 
-export function parseRankFile(source: ByteSource): RankFile {
-  const { rings, folds, problems, ...facts } = streamSource(source);
+export function parseRankFile(source: ByteSource, decoder: Decoder = bestDecoder): RankFile {
+  const { rings, folds, problems, ...facts } = streamSource(source, decoder);
   return { ...facts, rings: rings.map(readAll), folds: folds(), problems: problems() };
 }
 

@@ -14,6 +14,7 @@ import { AreaReader, countRecords } from './areas.js';
 import { type ByteSource, openSource } from './byte_source.js';
 import { type ChunkEntry, chunksByRing, findChunks, type RingChunk, Sequences } from './chunk_index.js';
 import { readPayload } from './chunk_payload.js';
+import { bestDecoder, type Decoder } from './decoder.js';
 import { type Area, readDirectory } from './directory.js';
 import { readTables } from './file_tables.js';
 import { withoutRecorded } from './folds.js';
@@ -55,20 +56,27 @@ export function streamRankFile(path: string): RankFileStream & { readonly close:
   }
 }
 
-export function streamSource(source: ByteSource): RankFileStream {
+export function streamSource(source: ByteSource, decoder: Decoder = bestDecoder): RankFileStream {
   const problems = new Problems();
   const { header, layout } = readHeader(source, problems);
   const areas = readDirectory(source, layout, problems);
-  const reader = new AreaReader(source, header.tickBase, problems);
+  const reader = new AreaReader(source, header.tickBase, problems, decoder);
   const tables = readTables(areas, reader, problems);
   const own = areas.flatMap((area) => (area.ring === null ? [] : [readRing(area, area.ring, reader)]));
 
   const chunks = findChunks(source, layout, problems);
   const sequences = new Sequences(chunks);
   const byRing = chunksByRing(chunks, (area) => own.some(({ facts }) => facts.ring === area), problems);
-  const load = (chunk: RingChunk): Uint32Array | null => readPayload(source, chunk.entry, problems);
+  const load = (chunk: RingChunk): Uint32Array | null => readPayload(source, chunk.entry, problems, decoder);
   const rings = own.map(({ facts, slots, folds }) => {
-    const parts = { slots, chunks: byRing.get(facts.ring) ?? [], sequences, load, tickBase: header.tickBase };
+    const parts = {
+      slots,
+      chunks: byRing.get(facts.ring) ?? [],
+      sequences,
+      load,
+      tickBase: header.tickBase,
+      decoder,
+    };
     return new OpenRing({ ...facts, chunks: spanOf(parts.chunks) }, parts, folds);
   });
   return {
@@ -139,7 +147,7 @@ function spanOf(chunks: readonly RingChunk[]): RingFacts['chunks'] {
 function chunkFacts(chunks: readonly ChunkEntry[], { dropped, missing }: Sequences): ChunkFacts {
   return {
     count: chunks.length,
-    compressed: chunks.filter(({ codec }) => codec === format.Codec.Zstd).length,
+    compressed: chunks.filter(({ codec }) => codec !== format.Codec.Raw).length,
     rawBytes: chunks.reduce((sum, { rawBytes }) => sum + rawBytes, 0),
     storedBytes: chunks.reduce((sum, { storedBytes }) => sum + storedBytes, 0),
     dropped,

@@ -6,8 +6,9 @@
 import { type Ticks, ticks } from '../base/time.js';
 import type { RingChunk, Sequences } from './chunk_index.js';
 import { type ChunkSlots, GapFinder } from './gaps.js';
-import { type AssembledRecords, assembleRecords, type Hole, NOTHING_CARRIED } from './records.js';
-import { type CheckedSlots, checkChunk, clipped, type Stretch, stretches } from './slots.js';
+import type { Decoder } from './decoder.js';
+import { type AssembledRecords, type Hole, NOTHING_CARRIED } from './records.js';
+import { type CheckedSlots, clipped, type Stretch } from './slots.js';
 import type { Gap, RecordColumns, RingFacts } from './types.js';
 
 /** What is there of a ring before its records are read. */
@@ -20,6 +21,7 @@ export interface RingParts {
   /** Eight words per slot; null if the chunk cannot be used. */
   readonly load: (chunk: RingChunk) => Uint32Array | null;
   readonly tickBase: bigint;
+  readonly decoder: Decoder;
 }
 
 /** What was counted on the way; complete when `next` has returned null. */
@@ -44,7 +46,7 @@ export class RingStream {
 
   constructor(private readonly parts: RingParts) {
     const { facts, slots, chunks, sequences } = parts;
-    this.inRing = stretches(slots);
+    this.inRing = parts.decoder.stretches(slots);
     const last = this.inRing.at(-1);
     this.newest = Math.max(
       facts.head,
@@ -84,14 +86,17 @@ export class RingStream {
 
   private *ofChunk(chunk: RingChunk): Generator<RecordColumns, void, undefined> {
     const slots = this.slotsOf(chunk);
-    yield* this.assemble(slots.words, clipped(stretches(slots), chunk.from, chunk.end), { chunk, slots });
+    yield* this.assemble(slots.words, clipped(this.parts.decoder.stretches(slots), chunk.from, chunk.end), {
+      chunk,
+      slots,
+    });
     this.finder.passed({ chunk, slots }, this.carry.covered);
   }
 
   /** A slot that does not check out in the chunk is taken from the ring, if it is still there. */
   private slotsOf({ entry, from, end }: RingChunk): CheckedSlots {
     const words = this.parts.load({ entry, from, end });
-    const slots = checkChunk(words ?? new Uint32Array(entry.rawBytes / 4), entry.first);
+    const slots = this.parts.decoder.checkChunk(words ?? new Uint32Array(entry.rawBytes / 4), entry.first);
     const { slots: ring } = this.parts;
     const { capacity } = this.parts.facts;
     let bad = 0;
@@ -113,7 +118,7 @@ export class RingStream {
     order: readonly Stretch[],
     chunk: ChunkSlots | null,
   ): Generator<RecordColumns, void, undefined> {
-    const assembled = assembleRecords(words, order, this.carry, this.parts.tickBase);
+    const assembled = this.parts.decoder.assembleRecords(words, order, this.carry, this.parts.tickBase);
     this.count(assembled);
     const { records, holes, carry } = assembled;
     this.carry = carry;

@@ -139,6 +139,7 @@ class CommLanes {
     datatype,
     count,
     open,
+    aborted,
     end,
     lastArrival,
     arrived,
@@ -147,7 +148,8 @@ class CommLanes {
     const size = collectiveSize(func, datatype, count, nRanks);
     if (size === null) return [];
     const args: [string, ArgValue][] = [['bytes', size.bytes]];
-    const isWhole = open.length === 0 && arrived === nRanks && end !== null && end > lastArrival;
+    const isWhole =
+      open.length === 0 && aborted.length === 0 && arrived === nRanks && end !== null && end > lastArrival;
     if (!isWhole || !this.labels.comparable(files)) return args;
     const algbw = size.bytes / (end - lastArrival);
     args.push(['algbwGBs', round(algbw)], ['busbwGBs', round(algbw * size.busFactor)]);

@@ -7,15 +7,13 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { GpuNs, Kernel } from '../model/types.js';
+import { GPU_SLACK_NS } from '../model/work_end.js';
 import { COMM_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import { workCorrelation } from './identity.js';
 import { Lanes, laneName } from './lanes.js';
 import { parentWords } from './parent_words.js';
 import type { Args, ArgValue, TrackRef } from './sink.js';
-
-/** How far a stamp may lie outside what its callbacks allow; farther, it belongs to other work. */
-export const GPU_SLACK_NS = 1e6;
 
 /** Before v4 there are no timestamps. */
 const FIRST_STAMPED_ABI = 4;

@@ -55,7 +55,7 @@ export class OpTracks {
 
   opStart(op: Op, at: TraceNs): void {
     const connection = this.connectionOf(op);
-    if (this.isSilent(op)) {
+    if (this.context.neverEnds(op)) {
       op.isUntold = true;
       const args: Args = [...opArgs(op), ['end', 'never told by NCCL (CollNet or memcpy)']];
       const correlation = workCorrelation(op.of);
@@ -80,11 +80,23 @@ export class OpTracks {
   finish(): void {
     for (const op of this.open) {
       const finalized = op.comm?.finalizeTick ?? null;
-      if (op.foreign || op.lost || finalized === null || op.start > finalized) continue;
+      if (op.foreign || op.lost || finalized === null || op.start > finalized) {
+        for (const step of op.openSteps) this.lastPoll(step);
+        continue;
+      }
       const at = this.context.time(finalized);
       for (const step of op.openSteps) this.endStep(step, at, [FINALIZED]);
       this.endOp(op, at, [FINALIZED]);
     }
+  }
+
+  /** Of a step that waits for ever: until when the proxy thread was seen to ask. */
+  private lastPoll(step: Step): void {
+    const open = openStep(step);
+    const last = step.lastPeerWait ?? step.lastStartRepeat;
+    if (!open || last === null) return;
+    const at = later(open.phaseAt, this.context.time(last));
+    this.context.sink.instant(open.track, at, 'last poll', { args: stepArgs(step) });
   }
 
   private endOp(op: Op, at: TraceNs, args: Args): void {
@@ -96,10 +108,6 @@ export class OpTracks {
       args: [['bytes', op.bytes], ...args],
     });
     open.connection.lanes.release(open.lane);
-  }
-
-  private isSilent(op: Op): boolean {
-    return !op.isSend && !op.lost && !op.foreign && this.context.neverEnds(op);
   }
 
   stepStart(step: Step, at: TraceNs): void {
@@ -158,7 +166,7 @@ export class OpTracks {
 
   private connectionOf(op: Op): Connection {
     const group = this.groups.groupOf(op);
-    const silent = this.isSilent(op);
+    const silent = this.context.neverEnds(op);
     const key = `${group} ${op.channel} ${silent ? '' : op.isSend} ${op.peer} ${op.lost}`;
     let connection = this.connections.get(key);
     if (!connection) {

@@ -8,12 +8,11 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { Work } from '../model/types.js';
-import type { WorkEnd } from '../model/work_end.js';
+import { kernelsEnd, type WorkEnd } from '../model/work_end.js';
 import { COMM_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import type { DueEnds } from './due_ends.js';
 import { workCorrelation } from './identity.js';
-import { GPU_SLACK_NS } from './kernel_tracks.js';
 import { Lanes, laneName } from './lanes.js';
 import { parentWords } from './parent_words.js';
 import type { Args, ArgValue, SliceRef, TrackRef } from './sink.js';
@@ -96,14 +95,10 @@ export class WorkTracks {
     return ends.reduce((a, b) => (b > a ? b : a));
   }
 
-  /** By the GPU's clock where its stamps can be this work's, else when the end was noticed. */
   private kernelsEnd(work: Work, { stamps, noticed }: NonNullable<WorkEnd['lastKernel']>): TraceNs {
     const { time, gpuTime } = this.context;
-    const told = time(noticed);
-    if (stamps === null || !gpuTime) return told;
-    const [first, last] = [gpuTime(stamps.first), gpuTime(stamps.last)];
-    const isItsOwn = first >= time(work.earliest) - GPU_SLACK_NS && last <= told + GPU_SLACK_NS;
-    return isItsOwn && last < told ? last : told;
+    const stamped = stamps && gpuTime && { first: gpuTime(stamps.first), last: gpuTime(stamps.last) };
+    return kernelsEnd(stamped, time(work.earliest), time(noticed));
   }
 
   private lanesOf(work: Work): Lanes<TrackRef> {

@@ -104,6 +104,43 @@ describe('inspect', () => {
     expect([err, exit]).toEqual(['', 0]);
   });
 
+  it('shows the chunks of a stream-mode file, and what the disk limit dropped', async () => {
+    const file = new RankFileBuilder({ mode: 'stream' });
+    const [steps, host] = [file.ring('steps', 64), file.ring('host', 64)];
+    for (let i = 0; i < 300; i++) {
+      if (i % 50 === 49) steps.drain({ codec: 'zstd' });
+      steps.stop(1e6 * i, 1n);
+    }
+    host.stop(5, 1n).drain();
+    const target = path.join(folder, 'stream.bin');
+    file.dropChunks(4).write(target);
+    const { out } = await inspect(target);
+    const lines = out.split('\n').filter((line) => /chunk|ring|steps|host /.test(line));
+    expect(lines.join('\n')).toMatchInlineSnapshot(`
+      "  host       node000
+        chunks     4, 3 compressed, 4.7 KiB of slots in 1.6 KiB; 3 older ones dropped
+        rings (lost: in slots)
+          ring  class  records     from     last  overwritten  torn  copy  folded
+             0  steps      151  0.149 s  0.299 s            0     0     0       0
+             1   host        1  0.000 s  0.000 s            0     0     0       0
+          ring 0: dropped 149
+        chunks
+          ring  0  3 of them, positions 149 to 298
+          ring  1  1 of them, positions 0 to 0"
+    `);
+    const json = JSON.parse((await inspect(target, '--json')).out) as { file: unknown };
+    expect(json.file).toMatchObject({
+      chunks: { count: 4, compressed: 3, rawBytes: 151 * 32, dropped: 3, missing: 0 },
+      rings: [
+        {
+          chunks: { count: 3, from: 149, end: 299 },
+          lost: { overwritten: 0, dropped: 149, torn: 0, copy: 0 },
+        },
+        { chunks: { count: 1, from: 0, end: 1 }, lost: { dropped: 0 } },
+      ],
+    });
+  });
+
   it('shows records in the order of time, all or the newest', async () => {
     const { out } = await inspect(sample('rank00003.bin'), '--records', '4');
     expect(out.split('\n\n')[1]).toMatchInlineSnapshot(`

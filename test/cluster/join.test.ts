@@ -19,6 +19,7 @@ interface Row {
   readonly func?: string;
   readonly ordinal?: number;
   readonly enqueued?: number;
+  readonly finalized?: number;
   readonly kernel?: { readonly gpu: number; readonly noticed: number };
 }
 
@@ -39,16 +40,18 @@ function member(rows: readonly Row[], clockOffset = 0, nRanks = 3): ClusterMembe
     arrival: Float64Array.from(rows, ({ arrival }) => arrival),
     enqueued: Float64Array.from(rows, ({ enqueued, arrival }) => enqueued ?? arrival + 1),
   };
-  const ends = rows.map(({ outcome = 'complete', lastOp = null, kernel = null }): WorkEnd => ({
-    outcome,
-    lastOp: lastOp as Ticks | null,
-    lastKernel: kernel && {
-      stamps: { first: 0 as GpuNs, last: kernel.gpu as GpuNs },
-      noticed: kernel.noticed as Ticks,
-    },
-    finalized: null,
-    elsewhere: null,
-  }));
+  const ends = rows.map(
+    ({ outcome = 'complete', lastOp = null, finalized = null, kernel = null }): WorkEnd => ({
+      outcome,
+      lastOp: lastOp as Ticks | null,
+      lastKernel: kernel && {
+        stamps: { first: 0 as GpuNs, last: kernel.gpu as GpuNs },
+        noticed: kernel.noticed as Ticks,
+      },
+      finalized: finalized as Ticks | null,
+      elsewhere: null,
+    }),
+  );
   return {
     communicators: [{ number: 7, commId: COMM, name: 'dp', nRanks }],
     works,
@@ -78,6 +81,20 @@ describe('a collective of three ranks', () => {
       open: [],
       absent: [],
     });
+  });
+
+  it('takes no end from kernel stamps of earlier work', () => {
+    const kernel = { gpu: 3_000_000, noticed: 9_000_000 };
+    const [one] = joined([member([{ seq: 0, arrival: 5_000_000, kernel }])]);
+    expect(one!.end).toBe(9_000_000);
+  });
+
+  it('that a rank aborted ends with its communicator, and names the rank', () => {
+    const [one] = joined([
+      member([{ seq: 0, arrival: 1000, lastOp: 1900 }]),
+      member([{ seq: 0, arrival: 1000, finalized: 5000, outcome: 'aborted' }]),
+    ]);
+    expect(one).toMatchObject({ aborted: [1], open: [], end: 5000 });
   });
 
   it("counts a kernel's end by the GPU's clock, but never later than it was noticed", () => {

@@ -3,12 +3,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
+import { dressSlots } from '../../src/format/bare_slots.js';
 import { Kind } from '../../src/format/constants.js';
 import { crc32 } from '../../src/format/crc32.js';
 import { foldKey, handleValue, splitHandle, tagBits } from '../../src/format/handle.js';
 import { eventTypeNames, stateName } from '../../src/format/nccl.js';
 import { metaHigh, metaLow, slotCheck, word3High } from '../../src/format/slot.js';
 import { Sequences } from '../../src/reader/chunk_index.js';
+import { typescriptDecoder } from '../../src/reader/decoder.js';
 import { RingStream } from '../../src/reader/ring_stream.js';
 import { checkRing } from '../../src/reader/slots.js';
 import type { RingFacts } from '../../src/reader/types.js';
@@ -48,6 +50,15 @@ describe('test vectors', () => {
       expect(
         word3([word(w0), word(w1), word(w2)], Number(kind), Number(part), Number(parts), Number(position)),
       ).toBe(word(expected));
+  });
+
+  it('of bare slots', () => {
+    const table = rows('Test vectors: bare slots');
+    const slots = table.map(([, w0 = '', w1 = '', w2 = '', w3 = '']) => [w0, w1, w2, w3]);
+    const bare = table.map(([, , w1 = '', w2 = '', , bare0 = '', bare3 = '']) => [bare0, w1, w2, bare3]);
+    const halves = words(...bare.flat().map(word));
+    dressSlots(halves, Number(table[0]?.[0]));
+    expect(halves).toEqual(words(...slots.flat().map(word)));
   });
 
   it('of positions', () => {
@@ -96,6 +107,7 @@ describe('the worked examples', () => {
       chunks: [],
       sequences: new Sequences([]),
       load: () => null,
+      decoder: typescriptDecoder,
       tickBase: 0n,
     });
     const records = ring.next()!;

@@ -112,7 +112,7 @@ export class Run {
 
 /** One line of the echo plugin. */
 export interface Callback {
-  thread: 'api' | 'progress' | 'profiler';
+  thread: 'api' | 'launch' | 'callback' | 'progress' | 'socket' | 'profiler';
   call: 'init' | 'start' | 'state' | 'stop' | 'finalize';
   type: string; // of a start
   handle: number; // of init and finalize: the context
@@ -156,7 +156,7 @@ export function eventsOf(log: Callback[]): Map<number, LoggedEvent> {
     if (line.call === 'start') {
       events.set(line.handle, { start: line, states: [], stops: 0, startAt: at, stopAt: -1 });
     } else if (line.call === 'state') {
-      events.get(line.handle)!.states.push(line);
+      events.get(line.handle)?.states.push(line); // none: nobody's handle
     } else if (line.call === 'stop') {
       const event = events.get(line.handle);
       if (event === undefined) return; // stop(NULL)

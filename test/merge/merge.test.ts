@@ -1,5 +1,6 @@
 /** `merge` from files to bytes: what the trace holds, that it says what the summary says, and bad input. */
 
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
@@ -16,6 +17,9 @@ import { merge, type MergeOptions } from '../../src/merge.js';
 import type { MergeReport } from '../../src/merge/report.js';
 import { madeUpRank, SMALL_RUN, temporaryFolder, writeRun } from '../support/made_up_run.js';
 import { viewTrace, type TraceView } from '../support/trace_view.js';
+import { unpackFrames } from '../support/zstd_frames.js';
+
+const hasZstd = spawnSync('zstd', ['--version']).status === 0;
 
 let folder: string;
 let remove: () => void;
@@ -100,6 +104,24 @@ describe('a whole run', () => {
     expect(readFileSync(packed).subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]));
     expect(view(packed).slices).toHaveLength(view().slices.length);
     expectSummaryIsTrue(report, view(packed));
+  });
+
+  it('gives the same trace in zstd frames', async () => {
+    await mergeHere();
+    const packed = join(folder, 'out.pftrace.zst');
+    await mergeHere({ output: packed });
+    const bytes = readFileSync(packed);
+    expect(bytes.length).toBeLessThan(readFileSync(output).length / 2);
+    expect(unpackFrames(bytes).equals(readFileSync(output))).toBe(true);
+  });
+
+  it.skipIf(!hasZstd)('in zstd frames that the real zstd unpacks', async () => {
+    await mergeHere();
+    const packed = join(folder, 'out.pftrace.zst');
+    await mergeHere({ output: packed });
+    const { stdout, status } = spawnSync('zstd', ['-dcq', packed]);
+    expect(status).toBe(0);
+    expect(stdout.equals(readFileSync(output))).toBe(true);
   });
 });
 
@@ -249,7 +271,7 @@ describe('output', () => {
   });
 
   it('of other kinds is refused', async () => {
-    await expect(mergeHere({ output: 'x.json' })).rejects.toThrow(/\.pftrace or \.pftrace\.gz/);
+    await expect(mergeHere({ output: 'x.json' })).rejects.toThrow(/\.pftrace\.gz or \.pftrace\.zst/);
     expect(existsSync('x.json')).toBe(false);
   });
 });

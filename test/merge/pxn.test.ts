@@ -71,6 +71,8 @@ function pxnRun({ sendStop = 9000, originator = {}, executor = {}, p2p = false }
     nSteps: 1,
   });
   const sent = b.steps.startProxyStep(2100, { comm: 0xfffffffe, parent: send, step: 0 });
+  const qp = b.steps.startNetPlugin(2105, { comm: 0xfffffffe, parent: sent, length: 4096n });
+  b.steps.stop(2106, qp);
   b.steps.state(2110, sent, 8).state(2200, sent, 20).state(2300, sent, 9, 4096).stop(5000, sent);
   if (sendStop !== null) b.ops.stop(sendStop, send);
   const theirs = enqueue(c, 1100);
@@ -85,14 +87,14 @@ function pxnRun({ sendStop = 9000, originator = {}, executor = {}, p2p = false }
   return [a, b, c];
 }
 
-async function show(processes: readonly { rank: number; file: RankFileBuilder }[]) {
+async function show(processes: readonly { rank: number; file: RankFileBuilder }[], jobs = 1) {
   const inputs = processes.map(({ rank, file }) => {
     const path = join(folder, `rank${rank}.bin`);
     file.heartbeat(20_000).write(path);
     return path;
   });
   const output = join(folder, 'out.pftrace');
-  const report = await merge({ inputs, output, jobs: 1, force: true });
+  const report = await merge({ inputs, output, jobs, force: true });
   const view = viewTrace(readFileSync(output), { emptySlices: 'fine' });
   expect(view.problems).toEqual([]);
   expect(report.trace.flows).toBe(view.flows.length);
@@ -123,6 +125,16 @@ describe('§3.7 PXN', () => {
     ]);
   });
 
+  it('carries what the network plugin tells of it', async () => {
+    const { view } = await show(pxnRun());
+    expect(find(view, 1, 'IB QP').args).toMatchObject({
+      comm: 'dp 0x0000000000000abc',
+      direction: 'send',
+      peer: 2,
+      step: 0,
+    });
+  });
+
   it('is joined with its collective by the correlation id', async () => {
     const { view } = await show(pxnRun());
     const ids = [find(view, 0, 'AllReduce'), find(view, 1, 'proxy send'), find(view, 2, 'AllReduce')];
@@ -144,6 +156,15 @@ describe('§3.7 PXN', () => {
     expect(work.args).toMatchObject({ executedBy: 'rank 0001', pxnOps: 1 });
     expect(work.args.completion).toBeUndefined();
     expect(textOf(report)).toContain('executed for other ranks (PXN): 1 sends\n');
+  });
+
+  it('ends and opens the collective of the cluster likewise', async () => {
+    const cluster = ({ view }: { view: TraceView }): ViewSlice =>
+      view.slices.find(({ name, args }) => name === 'AllReduce' && args.ranks !== undefined)!;
+    const done = await show(pxnRun());
+    expect(ticks(done.view, cluster(done).ts + cluster(done).dur)).toBe(9000);
+    const open = await show(pxnRun({ sendStop: null }));
+    expect([cluster(open).dur, cluster(open).args.open]).toEqual([-1n, '0']);
   });
 
   it("leaves the originator's collective open while a send of it is not done", async () => {

@@ -6,8 +6,16 @@ import { PLUGIN, inNewFolder, run, verdictOf } from './programs.js';
 const long = process.env.NCCL_TRACE_LONG === '1';
 
 async function expectPassed(program: string, ...more: string[]): Promise<void> {
+  await expectPassedWith({}, program, ...more);
+}
+
+async function expectPassedWith(
+  env: Record<string, string>,
+  program: string,
+  ...more: string[]
+): Promise<void> {
   await inNewFolder(async (folder) => {
-    const outcome = await run(program, [PLUGIN, folder, ...more], { timeout: 1_200_000 });
+    const outcome = await run(program, [PLUGIN, folder, ...more], { env, timeout: 1_200_000 });
     expect(verdictOf(outcome)).toMatch(/^(PASSED|SKIPPED)$/);
   });
 }
@@ -29,9 +37,9 @@ describe('ordinals', () => {
   test('go on while sampled out', () => expectPassed('ordinals', 'sampled'));
 });
 
-test(
-  'SIGKILL at any instant loses no record whose callback has returned',
-  () => expectPassed('sigkill', long ? '1000' : '25', long ? '2' : '1'),
+test.each(['flight', 'stream'])(
+  'SIGKILL at any instant loses no record whose callback has returned, in %s mode',
+  (mode) => expectPassed('sigkill', long ? '1000' : '25', long ? '2' : '1', mode),
   1_200_000,
 );
 
@@ -60,4 +68,31 @@ describe('bad places', () => {
     'nothing-is-overwritten',
     'small-budget',
   ])('%s', (name) => expectPassed('bad_places', name));
+});
+
+describe('stream mode', () => {
+  test('draining, lapping, holes, the limit, full disks', () =>
+    inNewFolder(async (folder) => {
+      expect(verdictOf(await run('draining', [folder]))).toBe('PASSED');
+    }));
+
+  test.each([
+    'more-than-the-ring',
+    'retired-and-shared-rings',
+    'reopened',
+    'limit',
+    'disk-full',
+    'file-size-limit',
+    'rings-in-memory',
+    'fork',
+  ])('%s', (name) => expectPassed('stream', name));
+
+  const stream = { NCCL_TRACE_MODE: 'stream' };
+  test.each(['misuse', 'concurrent-init', 'unload', 'fork', 'exit-without-finalize', 'threads-come-and-go'])(
+    'abuse: %s',
+    (name) => expectPassedWith(stream, 'abuse', name),
+  );
+  test.each(['no-permission', 'disk-full', 'slow-disk', 'small-budget'])('bad place: %s', (name) =>
+    expectPassedWith(stream, 'bad_places', name),
+  );
 });

@@ -53,6 +53,37 @@ test.each([
   expect(said).toMatchObject({ mask, context: 'given', warnings: [] });
 });
 
+const STREAM = { NCCL_TRACE_MODE: 'stream' };
+
+test.each([
+  [STREAM, 0x7fff],
+  [{ ...STREAM, NCCL_TRACE_EVENTS: 'default' }, 0x7fff],
+  [{ ...STREAM, NCCL_TRACE_EVENTS: 'coll' }, 0xf07],
+  [{ ...STREAM, NCCL_PROFILE_EVENT_MASK: '70' }, 70],
+  [{ NCCL_TRACE_MODE: 'flight', NCCL_TRACE_MAX_MB: '100' }, DEFAULT],
+])('%o asks for mask %i', async (env, mask) => {
+  const said = await announce(env);
+  expect(said).toMatchObject({ mask, context: 'given', warnings: [] });
+});
+
+test('stream mode leaves KernelCh out where NCCL could fail over it, unless asked', async () => {
+  expect((await announce(STREAM, 'ncclProfiler_v4')).mask).toBe(0xbf);
+  expect((await announce({ ...STREAM, NCCL_TRACE_EVENTS: 'all' }, 'ncclProfiler_v4')).mask).toBe(0xff);
+});
+
+test.each([
+  [{}, 'up to 4096 MB'],
+  [{ NCCL_TRACE_MAX_MB: '100.5' }, 'up to 100 MB'],
+  [{ NCCL_TRACE_MAX_MB: '0' }, 'without limit'],
+])('stream mode says its limit: %o', async (env, limit) => {
+  const { infos } = await announce({ ...STREAM, RANK: '3', ...env });
+  expect(infos).toHaveLength(1);
+  expect(infos[0]).toMatch(
+    /^nccl-trace: recording to DIR\/rank00003\.bin, mode stream, mask 0xffff, \d+ bytes and (raw|zstd) chunks /,
+  );
+  expect(infos[0]).toContain(` chunks ${limit}, rings in `);
+});
+
 test('v5 knows no copy engine', async () => {
   expect((await announce({ NCCL_TRACE_EVENTS: 'all' }, 'ncclProfiler_v5')).mask).toBe(0xfff);
 });
@@ -79,8 +110,10 @@ test.each([
   ['NCCL_TRACE_RING_MB', '64MB'],
   ['NCCL_TRACE_RING_MB', '0'],
   ['NCCL_TRACE_RING_MB', '99999999999999999999'],
-  ['NCCL_TRACE_MODE', 'stream'],
   ['NCCL_TRACE_MODE', 'x'],
+  ['NCCL_TRACE_MAX_MB', '4'],
+  ['NCCL_TRACE_MAX_MB', '64MB'],
+  ['NCCL_TRACE_MAX_MB', '-1'],
   ['NCCL_TRACE_EVENTS', 'Coll,Bogus'],
   ['NCCL_TRACE_EVENTS', ','],
   ['NCCL_PROFILE_EVENT_MASK', '-1'],
@@ -90,8 +123,8 @@ test.each([
   ['NCCL_TRACE_DIR', `/${'x'.repeat(5000)}`],
 ])('%s=%s is one warning and the default', async (name, value) => {
   const said = await announce({ [name]: value });
-  expect(said.warnings).toHaveLength(1);
-  expect(said.warnings[0]).toContain(name);
+  // On a machine that is busy enough another warning may say that the file was late.
+  expect(said.warnings.filter((words) => words.includes(name))).toHaveLength(1);
   expect(said.mask).toBe(DEFAULT);
   expect(said.files).toHaveLength(1);
 });

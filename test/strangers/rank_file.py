@@ -500,12 +500,29 @@ def unpacked(data, chunk):
     stored = data[chunk.at : chunk.at + chunk.stored_bytes]
     if zlib.crc32(stored) != chunk.crc:
         return None
-    if chunk.codec == 1 and stated_size(stored) == chunk.raw_bytes:
+    if chunk.codec in (1, 2) and stated_size(stored) == chunk.raw_bytes:
         run = subprocess.run(['zstd', '-dcq'], input=stored, capture_output=True)
         raw = run.stdout if run.returncode == 0 else b''
     else:
         raw = stored if chunk.codec == 0 else b''
-    return raw if len(raw) == chunk.raw_bytes else None
+    if len(raw) != chunk.raw_bytes:
+        return None
+    return completed(raw, chunk.first) if chunk.codec == 2 else raw
+
+
+def completed(raw, first):
+    """The slots that were made bare: words 0 and 3 as they were."""
+    slots = bytearray(raw)
+    last = 0
+    for number in range(len(raw) // 32):
+        word0, word1, word2, word3 = struct.unpack_from('<4Q', raw, number * 32)
+        named = word3 & 0xFFFF
+        if named >> 8 & 15 == 0:
+            last = word0 = (word0 + last) % 2**64
+        meta = named + ((first + number) << 16)
+        expected = (meta & 0xFFFFFFFFFF) + (check_of(word0, word1, word2, meta) << 40)
+        struct.pack_into('<4Q', slots, number * 32, word0, word1, word2, word3 ^ (expected & ~0xFFFF))
+    return bytes(slots)
 
 
 def chunk_slots(data, span):
@@ -572,7 +589,7 @@ def count_chunks(chunks, rings):
     sequences = {chunk.sequence for chunk in chunks}
     lowest = min(sequences, default=0)
     return {
-        'count': len(chunks), 'compressed': sum(chunk.codec == 1 for chunk in chunks),
+        'count': len(chunks), 'compressed': sum(chunk.codec != 0 for chunk in chunks),
         'rawBytes': sum(chunk.raw_bytes for chunk in chunks), 'storedBytes': sum(chunk.stored_bytes for chunk in chunks),
         'dropped': lowest, 'missing': max(sequences, default=-1) + 1 - lowest - len(sequences),
         'ofNoRing': sum(chunk.area not in rings for chunk in chunks),

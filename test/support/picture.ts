@@ -8,7 +8,7 @@ import { toTrace, type ClockMap } from '../../src/clocks/clock_map.js';
 import { supportLine } from '../../src/clocks/gpu_clock.js';
 import { scanFile, type RankScan } from '../../src/merge/scan.js';
 import { Pairing } from '../../src/model/pairing.js';
-import { connectionKey } from '../../src/model/silent_ops.js';
+import { connectionKey, mayBeSilent } from '../../src/model/silent_ops.js';
 import { mergedRuns, openRankFile } from '../../src/reader/index.js';
 import { RankTracks } from '../../src/tracks/rank_tracks.js';
 import type { RankFileBuilder } from './rank_file_builder.js';
@@ -61,7 +61,7 @@ function drawFile(path: string, sharesClock: boolean): Picture {
       gpuTime: line && ((at) => toTrace(IDENTITY, localNs((at + line.offset) / (1 - line.drift)))),
       workEnd: (row) => scan.workEnds[row]!,
       isSilentCall: (row) => scan.silentCalls.has(row),
-      neverEnds: (op) => scan.silentConnections.has(connectionKey(op)),
+      neverEnds: (op) => mayBeSilent(op) && scan.silentConnections.has(connectionKey(op)),
       sharesClock: () => sharesClock,
     },
     1e6,

@@ -14,12 +14,13 @@
 
 import { writeFileSync } from 'node:fs';
 
-import { compressFrame } from '../../src/base/zstd.js';
 import * as format from '../../src/format/constants.js';
 import { crc32 } from '../../src/format/crc32.js';
+import { align, chunkBytes, type ChunkCodec } from './chunk_bytes.js';
 import { RingBuilder, SlotArea, type RingOptions } from './ring_builder.js';
 
 export { RingBuilder } from './ring_builder.js';
+export type { ChunkCodec } from './chunk_bytes.js';
 
 const H = format.FILE_HEADER;
 const { Kind, AreaClass } = format;
@@ -203,23 +204,8 @@ export class RankFileBuilder {
   }
 
   /** The next chunk, of slots as they lay in a ring; RingBuilder.drain makes them. */
-  chunk(ring: number, firstPosition: number, slots: Uint8Array, codec: 'raw' | 'zstd' = 'raw'): this {
-    const payload = codec === 'zstd' ? compressFrame(slots) : slots;
-    const bytes = new Uint8Array(format.CHUNK_HEADER_BYTES + payload.length);
-    bytes.set(payload, format.CHUNK_HEADER_BYTES);
-    const view = new DataView(bytes.buffer);
-    const C = format.CHUNK_HEADER;
-    view.setUint32(C.magic, format.CHUNK_MAGIC, true);
-    view.setUint16(C.codec, codec === 'zstd' ? format.Codec.Zstd : format.Codec.Raw, true);
-    view.setUint16(C.area, ring, true);
-    view.setBigUint64(C.firstPosition, BigInt(firstPosition), true);
-    view.setBigUint64(C.endPosition, BigInt(firstPosition + slots.length / format.SLOT_BYTES), true);
-    view.setBigUint64(C.sequence, BigInt(this.chunks.length), true);
-    view.setUint32(C.rawBytes, slots.length, true);
-    view.setUint32(C.storedBytes, payload.length, true);
-    view.setUint32(C.payloadCrc, crc32(payload), true);
-    view.setUint32(C.headerCrc, crc32(bytes.subarray(0, format.CHUNK_HEADER_BYTES)), true);
-    this.chunks.push(bytes);
+  chunk(ring: number, firstPosition: number, slots: Uint8Array, codec: ChunkCodec = 'raw'): this {
+    this.chunks.push(chunkBytes({ ring, firstPosition, slots, codec, sequence: this.chunks.length }));
     return this;
   }
 
@@ -399,8 +385,6 @@ function writeEntry(view: DataView, at: number, placed: PlacedArea): void {
   view.setBigUint64(at + E.slotsOffset, BigInt(placed.slotsOffset), true);
   view.setUint32(at + E.foldCapacity, placed.foldCapacity, true);
 }
-
-const align = (value: number, to: number): number => Math.ceil(value / to) * to;
 
 /** Two 32-bit fields in one word, the first in the low half; negative ones in two's complement. */
 function join(low: number, high: number): bigint {

@@ -5,7 +5,7 @@
  */
 
 import * as format from '../../src/format/constants.js';
-import type { RankFileBuilder } from './rank_file_builder.js';
+import type { ChunkCodec, RankFileBuilder } from './rank_file_builder.js';
 
 const { Kind } = format;
 const MASK_64 = (1n << 64n) - 1n;
@@ -197,7 +197,7 @@ export interface DrainOptions {
   /** Positions [from, to) go into the chunk; default: from where the last one ended, to the head. */
   readonly from?: number;
   readonly to?: number;
-  readonly codec?: 'raw' | 'zstd';
+  readonly codec?: ChunkCodec;
 }
 
 export class RingBuilder {

@@ -3,14 +3,14 @@
  * recorder drains into chunks. What is read from the file must not depend on the way.
  */
 
-import { RankFileBuilder, type RingBuilder } from './rank_file_builder.js';
+import { RankFileBuilder, type ChunkCodec, type RingBuilder } from './rank_file_builder.js';
 
 export interface Storage {
   /** Slots per ring, 64 at least. A ring that is nearly full is drained whatever `drains` says. */
   readonly capacity: number;
   /** After every so many operations, in turn, some ring is drained; none: never. */
   readonly drains: readonly { readonly after: number; readonly ring: number; readonly keep: number }[];
-  readonly codec: 'raw' | 'zstd';
+  readonly codec: ChunkCodec;
   /** Each chunk begins so many slots before the end of the last one. */
   readonly overlap: number;
 }

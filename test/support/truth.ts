@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 export interface TruthLine {
-  kind: 'process' | 'gpu' | 'comm' | 'coll' | 'p2p' | 'proxyOp' | 'totals';
+  kind: 'process' | 'gpu' | 'comm' | 'coll' | 'p2p' | 'proxyOp' | 'pxnOp' | 'totals';
   [field: string]: unknown;
 }
 
@@ -22,6 +22,8 @@ export interface ProxyOpTruth extends TruthLine {
   stepsDone: number;
   bytes: number;
   completed: boolean;
+  /** Under PXN: the rank of the world it was executed for; `rank`s are then its. */
+  origin?: number;
 }
 
 /** A collective or a send/receive. */
@@ -30,12 +32,17 @@ export interface TaskTruth extends TruthLine {
   iteration: number;
   comm: string;
   func: string;
-  /** Collectives only. */
-  seq?: number;
+  /** Who moves the data: NCCL tells all of it only of a kernel with connections. */
+  engine: 'kernel' | 'copy engine' | 'symmetric';
+  /** Collectives only; null if untold. */
+  seq?: number | null;
   /** Send/receive only. */
   peer?: number;
   /** Elements. */
   count: number;
+  /** NCCL made no Coll or P2p of it, whatever the plugin asked for. */
+  untold: boolean;
+  graph: 'none' | 'captured' | 'replay';
   /** CLOCK_MONOTONIC. */
   startNs: number;
   endNs: number | null;
@@ -66,6 +73,13 @@ export function proxyOpsOf(lines: readonly TruthLine[]): ProxyOpTruth[] {
 
 export function tasksOf(lines: readonly TruthLine[]): TaskTruth[] {
   return lines.filter((line): line is TaskTruth => line.kind === 'coll' || line.kind === 'p2p');
+}
+
+/** What NCCL told the plugin of. */
+export function toldOf(lines: readonly TruthLine[]): { tasks: TaskTruth[]; ops: ProxyOpTruth[] } {
+  const tasks = tasksOf(lines).filter(({ untold }) => !untold);
+  const told = new Set(tasks.map(({ task }) => task));
+  return { tasks, ops: proxyOpsOf(lines).filter(({ task }) => told.has(task)) };
 }
 
 /** The newest account. */

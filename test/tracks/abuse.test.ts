@@ -38,6 +38,7 @@ describe('§3.5 user-buffer registration', () => {
     steps.openFold(step, 'start', 7000, 9000);
     const { sink } = draw(file.heartbeat(10_000));
     expect(sink.openSlices().at(-1)).toContain('/ step slot 0] step');
+    expect(sink.of(/slot/).at(-1)).toMatch(/^9000 .* instant last poll startRepeats=7000$/);
   });
 
   it('starts that the recorder did not fold are the same step, by either handle', () => {
@@ -60,6 +61,16 @@ describe('§3.5 user-buffer registration', () => {
     ]);
     expect(sink.openSlices()).toEqual([]);
   });
+});
+
+it('§3.5 a send that waits for its peer for ever shows until when the proxy thread asked', () => {
+  const { file, comm, ops, steps } = recording();
+  const op = ops.startProxyOp(200, { comm, peer: 2, isSend: true });
+  const step = steps.startProxyStep(300, { comm, parent: op, step: 0 });
+  steps.state(310, step, 8).state(400, step, 20).openFold(step, 20, 1_000_000, 8_000_000);
+  const { sink } = draw(file.heartbeat(8_500_000));
+  expect(sink.of(/slot/).at(-1)).toMatch(/^8000000 .* instant last poll peerPolls=1000001$/);
+  expect(sink.openSlices().at(-1)).toContain('peer wait');
 });
 
 describe('§3.5 unbalanced calls', () => {

@@ -6,9 +6,11 @@
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <type_traits>
 
+#include "nccl/net_events.h"
 #include "nccl/profiler_v1.h"
 #include "nccl/profiler_v2.h"
 #include "nccl/profiler_v3.h"
@@ -132,9 +134,67 @@ std::enable_if_t<std::is_same_v<decltype(Descriptor::type), uint64_t>, std::stri
   }
 }
 
+inline std::string NetDataOf(int64_t id, const void* data) {
+  if (id == kNetIdIbV1) {
+    const NetIbV1& ib = *static_cast<const NetIbV1*>(data);
+    return Text(" type=%d device=%d wrId=%" PRIu64 " opcode=%d qp=%d length=%zu", ib.type, ib.device, ib.wr_id,
+                ib.opcode, ib.qpNum, ib.length);
+  }
+  if (id == kNetIdSocketV1) {
+    const NetSocketV1& socket = *static_cast<const NetSocketV1*>(data);
+    return Text(" type=%d op=%d length=%zu", socket.type, socket.op, socket.length);
+  }
+  return "";
+}
+
+template <typename Descriptor>
+std::string NetFields(const Descriptor& d) {
+  return Text("rank=%d id=%" PRIi64, d.rank, d.netPlugin.id) + NetDataOf(d.netPlugin.id, d.netPlugin.data);
+}
+inline std::string NetFields(const v1::Descriptor&) { return "?"; }
+inline std::string NetFields(const v2::Descriptor&) { return "?"; }
+/** Of the copy engines, and phases: in the newest descriptor, or where v6 has them. */
+inline std::string LateFields(const v7::Descriptor& d) {
+  switch (d.type) {
+    case kCeColl:
+      return Text("rank=%d seq=%" PRIu64
+                  " func=%s count=%zu root=%d datatype=%s sync=%s intraBatchSync=%d batchSize=%u",
+                  d.rank, d.ceColl.seqNumber, d.ceColl.func, d.ceColl.count, d.ceColl.root, d.ceColl.datatype,
+                  d.ceColl.syncStrategy, d.ceColl.intraBatchSync, d.ceColl.batchSize) +
+             Text(" numBatches=%u ceSeq=%u", d.ceColl.numBatches, d.ceColl.ceSeqNum);
+    case kCeSync:
+      return Text("rank=%d isComplete=%d nRanks=%d", d.rank, d.ceCollSync.isComplete, d.ceCollSync.nRanks);
+    case kCeBatch:
+      return Text("rank=%d numOps=%d totalBytes=%zu useIntraSync=%d", d.rank, d.ceCollBatch.numOps,
+                  d.ceCollBatch.totalBytes, d.ceCollBatch.useIntraSync);
+    default:
+      return Text("channel=%d phase=%d name=%s pTimer=%" PRIu64, d.kernelPhase.channelId, d.kernelPhase.phaseId,
+                  d.kernelPhase.phaseName, d.kernelPhase.pTimer);
+  }
+}
+inline std::string LateFields(const Descriptor& d) {
+  v7::Descriptor newest{};
+  memcpy(&newest, &d, sizeof d);
+  return LateFields(newest);
+}
+template <typename Old>
+std::string LateFields(const Old&) {
+  return "?";
+}
+
+/** Bytes no version defines are garbage; " padding=clean" if they are not. */
+template <typename Descriptor>
+std::string PaddingOf(const Descriptor& d) {
+  const unsigned char* const bytes = reinterpret_cast<const unsigned char*>(&d);
+  bool clean = false;
+  for (size_t i = sizeof d.type; i < 8; i++) clean |= bytes[i] != 0xA5;
+  for (size_t i = 20; i < 24; i++) clean |= bytes[i] != 0xA5;
+  return clean ? " padding=clean" : "";
+}
+
 template <typename Descriptor>
 std::string Fields(const Descriptor& d) {
-  switch (d.type) {
+  switch (static_cast<uint64_t>(d.type)) {
     case kColl:
     case kP2p:
       return Text("rank=%d ", d.rank) + TaskFields(d);
@@ -145,6 +205,13 @@ std::string Fields(const Descriptor& d) {
       return Text("rank=%d step=%d", d.rank, d.proxyStep.step);
     case kKernelCh:
       return KernelFields(d);
+    case kNetPlugin:
+      return NetFields(d);
+    case kCeColl:
+    case kCeSync:
+    case kCeBatch:
+    case v7::kKernelPhase:
+      return LateFields(d);
     case kGroup:
     case kProxyCtrl:
       return "";
@@ -163,13 +230,16 @@ inline std::string ArgsOf(EventState state, const StateArgsBeforeV4& args) {
 }
 
 inline std::string ArgsOf(EventState state, const StateArgs& args) {
-  switch (state) {
+  switch (static_cast<int>(state)) {
     case kStepSendWait:
     case kStepRecvFlushWait:
       return Text(" transSize=%zu", args.proxyStep.transSize);
     case kCtrlAppendEnd:
       return Text(" appended=%d", args.proxyCtrl.appendedProxyOps);
+    case kNetPluginUpdate:
+      return Text(" data=%d", args.netPlugin.data != nullptr);
     case kKernelChStop:
+    case v7::kKernelPhaseStop:
       return Text(" pTimer=%" PRIu64, args.kernelCh.pTimer);
     default:
       return "";

@@ -11,6 +11,8 @@
 //   ECHO_FILE    the file is ECHO_FILE.<RANK>
 //   ECHO_MASK    the activation mask (0xfff)
 //   ECHO_NULL    event types that get no handle
+//   ECHO_KEEP    event types whose handle's place is left as it is, but for the first of them
+//   ECHO_OFF     after so many starts the mask becomes 0
 //   ECHO_INIT    what init returns; without a context, unless it is 0
 
 #include <pthread.h>
@@ -30,6 +32,9 @@ std::mutex g_mutex;
 FILE* g_file = nullptr;
 uint64_t g_contexts = 0;
 uint64_t g_handles = 0;
+uint64_t g_starts = 0;
+uint64_t g_seen = 0;  // event types
+int* g_mask = nullptr;
 
 uint64_t EnvNumber(const char* name, uint64_t otherwise) {
   const char* text = getenv(name);
@@ -40,6 +45,9 @@ const char* ThreadLabel() {
   char name[16] = "";
   pthread_getname_np(pthread_self(), name, sizeof name);
   if (strncmp(name, "NCCL Progress", 13) == 0) return "progress";
+  if (strncmp(name, "NCCL Sock", 9) == 0) return "socket";
+  if (strcmp(name, "loopback cbk") == 0) return "callback";
+  if (strcmp(name, "loopback launch") == 0) return "launch";
   return gettid() == getpid() ? "api" : "profiler";
 }
 
@@ -49,10 +57,11 @@ void Print(const std::string& text) {
 }
 
 const char* TypeName(uint64_t type) {
-  static const char* const names[] = {"Group",    "Coll",      "P2p",      "ProxyOp", "ProxyStep", "ProxyCtrl",
-                                      "KernelCh", "NetPlugin", "GroupApi", "CollApi", "P2pApi",    "KernelLaunch"};
+  static const char* const names[] = {"Group",    "Coll",      "P2p",      "ProxyOp",    "ProxyStep", "ProxyCtrl",
+                                      "KernelCh", "NetPlugin", "GroupApi", "CollApi",    "P2pApi",    "KernelLaunch",
+                                      "CeColl",   "CeSync",    "CeBatch",  "KernelPhase"};
   const int bit = __builtin_ctzll(type);
-  return type != 0 && (type & (type - 1)) == 0 && bit < 12 ? names[bit] : "?";
+  return type != 0 && (type & (type - 1)) == 0 && bit < 16 ? names[bit] : "?";
 }
 
 Result Begin(void** context, int* mask, const std::string& comm) {
@@ -64,6 +73,7 @@ Result Begin(void** context, int* mask, const std::string& comm) {
   }
   const uint64_t result = EnvNumber("ECHO_INIT", 0);
   *context = result == 0 ? reinterpret_cast<void*>(++g_contexts) : nullptr;
+  g_mask = mask;
   __atomic_store_n(mask, static_cast<int>(EnvNumber("ECHO_MASK", kMaskV5)), __ATOMIC_RELAXED);
   Print(Text("init %" PRIu64 " ", g_contexts) + comm);
   if (g_file != nullptr) fflush(g_file);
@@ -87,11 +97,16 @@ Result InitV4(void** context, int* mask, const char* name, uint64_t hash, int nN
 template <typename Descriptor>
 Result StartEvent(void* context, void** handle, Descriptor* d) {
   static const uint64_t withoutHandle = EnvNumber("ECHO_NULL", 0);
+  static const uint64_t keptHandle = EnvNumber("ECHO_KEEP", 0);
+  static const uint64_t offAfter = EnvNumber("ECHO_OFF", 0);
   std::lock_guard<std::mutex> lock(g_mutex);
-  *handle = (d->type & withoutHandle) != 0 ? nullptr : reinterpret_cast<void*>(++g_handles);
+  const bool keep = (d->type & keptHandle & g_seen) != 0;
+  if (!keep) *handle = (d->type & withoutHandle) != 0 ? nullptr : reinterpret_cast<void*>(++g_handles);
+  g_seen |= d->type;
+  if (++g_starts == offAfter) __atomic_store_n(g_mask, 0, __ATOMIC_RELAXED);
   Print(Text("start %s %" PRIuPTR " context=%" PRIuPTR " parent=%" PRIuPTR " ", TypeName(d->type), Number(*handle),
              Number(context), Number(d->parentObj)) +
-        Fields(*d));
+        Fields(*d) + PaddingOf(*d));
   return kSuccess;
 }
 

@@ -1,0 +1,175 @@
+// The Node-API face of the decoder. Everything comes as typed arrays and plain numbers and is checked by the caller
+// (src/reader/native_decoder.ts): slots are whole, stretches lie inside them.
+//
+// Stateless, so one copy serves all threads of the process.
+
+#include <napi.h>
+#include <string.h>
+
+#include "addon/decompress.h"
+#include "addon/records.h"
+#include "addon/slots.h"
+
+namespace addon {
+namespace {
+
+using Napi::CallbackInfo;
+using Napi::Env;
+using Napi::Object;
+using rank_file::Slot;
+
+struct Slots {
+  const Slot* first;
+  size_t count;
+};
+
+Slots SlotsOf(const Napi::Value& value) {
+  const auto words = value.As<Napi::Uint32Array>();
+  return {reinterpret_cast<const Slot*>(words.Data()), words.ElementLength() / 8};
+}
+
+double Number(const Napi::Value& value) { return value.As<Napi::Number>().DoubleValue(); }
+uint32_t Word(const Napi::Value& value) { return value.As<Napi::Number>().Uint32Value(); }
+
+template <typename Array, typename Element>
+Array Copied(Env env, const std::vector<Element>& from) {
+  Array array = Array::New(env, from.size());
+  if (!from.empty()) memcpy(array.Data(), from.data(), from.size() * sizeof(Element));
+  return array;
+}
+
+/** checkRing(words, capacity, head, position) → torn slots; fills `position`. */
+Napi::Value CheckRingOf(const CallbackInfo& info) {
+  const Slots slots = SlotsOf(info[0]);
+  auto position = info[3].As<Napi::Float64Array>();
+  const uint32_t torn = CheckRing(slots.first, position.ElementLength(), Word(info[1]),
+                                  static_cast<uint64_t>(Number(info[2])), position.Data());
+  return Napi::Number::New(info.Env(), torn);
+}
+
+/** checkChunk(words, first, position) → torn slots; fills `position`. */
+Napi::Value CheckChunkOf(const CallbackInfo& info) {
+  const Slots slots = SlotsOf(info[0]);
+  auto position = info[2].As<Napi::Float64Array>();
+  const uint32_t torn =
+      CheckChunk(slots.first, position.ElementLength(), static_cast<uint64_t>(Number(info[1])), position.Data());
+  return Napi::Number::New(info.Env(), torn);
+}
+
+/** dressSlots(words, first): in place. */
+void DressSlotsOf(const CallbackInfo& info) {
+  auto words = info[0].As<Napi::Uint32Array>();
+  DressSlots(reinterpret_cast<Slot*>(words.Data()), words.ElementLength() / 8, static_cast<uint64_t>(Number(info[1])));
+}
+
+/** stretches(position) → Float64Array of position, index, length for each. */
+Napi::Value StretchesOf(const CallbackInfo& info) {
+  const auto position = info[0].As<Napi::Float64Array>();
+  std::vector<double> flat;
+  for (const Stretch& stretch : FindStretches(position.Data(), position.ElementLength())) {
+    flat.push_back(stretch.position);
+    flat.push_back(static_cast<double>(stretch.index));
+    flat.push_back(static_cast<double>(stretch.length));
+  }
+  return Copied<Napi::Float64Array>(info.Env(), flat);
+}
+
+std::vector<Stretch> OrderOf(const Napi::Value& value) {
+  const auto flat = value.As<Napi::Float64Array>();
+  std::vector<Stretch> order(flat.ElementLength() / 3);
+  for (size_t i = 0; i < order.size(); ++i) {
+    order[i] = {flat[3 * i], static_cast<size_t>(flat[3 * i + 1]), static_cast<size_t>(flat[3 * i + 2])};
+  }
+  return order;
+}
+
+Carry CarryOf(const Object& object) {
+  Carry carry;
+  carry.covered = Number(object.Get("covered"));
+  const Napi::Value value = object.Get("open");
+  if (!value.IsObject()) return carry;
+  const auto from = value.As<Object>();
+  carry.has_open = true;
+  carry.open.position = Number(from.Get("position"));
+  carry.open.tick = Number(from.Get("tick"));
+  carry.open.meta = Word(from.Get("meta"));
+  carry.open.words[0] = Word(from.Get("word1Low"));
+  carry.open.words[1] = Word(from.Get("word1High"));
+  carry.open.words[2] = Word(from.Get("word2Low"));
+  carry.open.words[3] = Word(from.Get("word2High"));
+  const auto extra = from.Get("extra").As<Napi::Uint32Array>();
+  carry.open.extra.assign(extra.Data(), extra.Data() + extra.ElementLength());
+  return carry;
+}
+
+Object CarryTo(Env env, const Carry& carry) {
+  Object object = Object::New(env);
+  object.Set("covered", carry.covered);
+  if (!carry.has_open) {
+    object.Set("open", env.Null());
+    return object;
+  }
+  Object open = Object::New(env);
+  open.Set("position", carry.open.position);
+  open.Set("tick", carry.open.tick);
+  open.Set("meta", carry.open.meta);
+  open.Set("word1Low", carry.open.words[0]);
+  open.Set("word1High", carry.open.words[1]);
+  open.Set("word2Low", carry.open.words[2]);
+  open.Set("word2High", carry.open.words[3]);
+  open.Set("extra", Copied<Napi::Uint32Array>(env, carry.open.extra));
+  object.Set("open", open);
+  return object;
+}
+
+/** assemble(words, order, carry, tickBase, minParts) → AssembledRecords, its holes as a Float64Array of triples. */
+Napi::Value AssembleOf(const CallbackInfo& info) {
+  const Env env = info.Env();
+  const Slots slots = SlotsOf(info[0]);
+  bool lossless;
+  const uint64_t tick_base = info[3].As<Napi::BigInt>().Uint64Value(&lossless);
+  MinParts min_parts;
+  memcpy(min_parts.data(), info[4].As<Napi::Uint8Array>().Data(), min_parts.size());
+  const Records from = Assemble(slots.first, OrderOf(info[1]), CarryOf(info[2].As<Object>()), tick_base, min_parts);
+
+  Object records = Object::New(env);
+  records.Set("length", static_cast<double>(from.position.size()));
+  records.Set("position", Copied<Napi::Float64Array>(env, from.position));
+  records.Set("tick", Copied<Napi::Float64Array>(env, from.tick));
+  records.Set("kind", Copied<Napi::Uint8Array>(env, from.kind));
+  records.Set("word1Low", Copied<Napi::Uint32Array>(env, from.word1_low));
+  records.Set("word1High", Copied<Napi::Uint32Array>(env, from.word1_high));
+  records.Set("word2Low", Copied<Napi::Uint32Array>(env, from.word2_low));
+  records.Set("word2High", Copied<Napi::Uint32Array>(env, from.word2_high));
+  records.Set("extraStart", Copied<Napi::Uint32Array>(env, from.extra_start));
+  records.Set("extra", Copied<Napi::Uint32Array>(env, from.extra));
+
+  std::vector<double> holes;
+  for (const Hole& hole : from.holes) holes.insert(holes.end(), {hole.from, hole.end, static_cast<double>(hole.row)});
+  Object result = Object::New(env);
+  result.Set("records", records);
+  result.Set("holes", Copied<Napi::Float64Array>(env, holes));
+  result.Set("carry", CarryTo(env, from.carry));
+  result.Set("kinds", Copied<Napi::Uint32Array>(env, std::vector<uint32_t>(from.kinds.begin(), from.kinds.end())));
+  result.Set("tooShort", from.too_short);
+  result.Set("early", from.early);
+  return result;
+}
+
+Object Init(Env env, Object exports) {
+  const auto add = [&](const char* name, Napi::Value (*call)(const CallbackInfo&)) {
+    exports.Set(name, Napi::Function::New(env, call, name));
+  };
+  add("checkRing", CheckRingOf);
+  add("checkChunk", CheckChunkOf);
+  add("stretches", StretchesOf);
+  add("assemble", AssembleOf);
+  exports.Set("dressSlots", Napi::Function::New(env, DressSlotsOf, "dressSlots"));
+  AddDecompress(env, exports);
+  return exports;
+}
+
+NODE_API_MODULE(nccl_trace, Init)
+
+}  // namespace
+}  // namespace addon

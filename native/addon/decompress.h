@@ -1,0 +1,15 @@
+// Unpacking of compressed chunks, where the build found zstd: two files answer, native/addon/zstd and no_zstd.
+
+#ifndef NCCL_TRACE_NATIVE_ADDON_DECOMPRESS_H_
+#define NCCL_TRACE_NATIVE_ADDON_DECOMPRESS_H_
+
+#include <napi.h>
+
+namespace addon {
+
+/** Adds decompress(frame, size) → Uint8Array of `size` bytes, or null. Without zstd it adds nothing. */
+void AddDecompress(Napi::Env env, Napi::Object exports);
+
+}  // namespace addon
+
+#endif  // NCCL_TRACE_NATIVE_ADDON_DECOMPRESS_H_

@@ -1,0 +1,7 @@
+#include "addon/decompress.h"
+
+namespace addon {
+
+void AddDecompress(Napi::Env, Napi::Object) {}
+
+}  // namespace addon

@@ -1,0 +1,64 @@
+// From checked slots to records in columns: the C++ twin of src/reader/records.ts, where the rule is explained.
+
+#ifndef NCCL_TRACE_NATIVE_ADDON_RECORDS_H_
+#define NCCL_TRACE_NATIVE_ADDON_RECORDS_H_
+
+#include <stdint.h>
+
+#include <array>
+#include <vector>
+
+#include "addon/slots.h"
+
+namespace addon {
+
+/** Per kind: slots that a record must have at least. */
+using MinParts = std::array<uint8_t, 256>;
+
+/** A record of which the first parts were there and the last are still to come. */
+struct OpenRecord {
+  double position = 0;
+  double tick = 0;
+  uint32_t meta = 0;  // of its first slot: kind:8 part:4 parts:4
+  uint32_t words[4] = {};
+  std::vector<uint32_t> extra;
+};
+
+/** What one segment of a ring leaves for the next. */
+struct Carry {
+  double covered = 0;
+  bool has_open = false;
+  OpenRecord open;
+};
+
+/** Positions [from, end) that no record covers; `row`: of the record behind it. */
+struct Hole {
+  double from;
+  double end;
+  uint32_t row;
+};
+
+struct Records {
+  std::vector<double> position;
+  std::vector<double> tick;
+  std::vector<uint8_t> kind;
+  std::vector<uint32_t> word1_low;
+  std::vector<uint32_t> word1_high;
+  std::vector<uint32_t> word2_low;
+  std::vector<uint32_t> word2_high;
+  std::vector<uint32_t> extra_start;  // one more than records
+  std::vector<uint32_t> extra;
+  std::vector<Hole> holes;
+  std::array<uint32_t, 256> kinds = {};
+  uint32_t too_short = 0;
+  uint32_t early = 0;
+  Carry carry;
+};
+
+/** `order`: the valid slots among `slots`, by position, none before what was carried. */
+Records Assemble(const rank_file::Slot* slots, const std::vector<Stretch>& order, const Carry& carry,
+                 uint64_t tick_base, const MinParts& min_parts);
+
+}  // namespace addon
+
+#endif  // NCCL_TRACE_NATIVE_ADDON_RECORDS_H_

@@ -1,0 +1,124 @@
+#include "loopback/abuse.h"
+
+#include <cstring>
+
+#include "loopback/abuser.h"
+#include "loopback/parse.h"
+#include "loopback/profiler.h"
+
+namespace loopback {
+namespace {
+
+const char* const kNames[kAbuses] = {"repeated-start", "double-stop",  "state-after-stop", "null-handle",
+                                     "stale-handle",   "stale-parent", "garbage-handle",   "unknown-type",
+                                     "unknown-state",  "null-context", "null-parent",      "null-strings"};
+
+/** A state that goes with what the thread is doing. */
+nccl_abi::EventState StateFor(uint64_t type) {
+  switch (type) {
+    case nccl_abi::kProxyStep:
+      return nccl_abi::kStepSendWait;
+    case nccl_abi::kProxyCtrl:
+      return nccl_abi::kCtrlAppendEnd;
+    case nccl_abi::kKernelCh:
+      return nccl_abi::kKernelChStop;
+    default:
+      return nccl_abi::kStepRecvFlushWait;
+  }
+}
+
+/** No name, where the event has names. */
+void ClearStrings(EventFields& f) {
+  if (f.type == nccl_abi::kColl) f.coll.func = f.coll.datatype = f.coll.algo = f.coll.proto = nullptr;
+  if (f.type == nccl_abi::kP2p) f.p2p.func = f.p2p.datatype = nullptr;
+  if (f.type == nccl_abi::kCollApi) f.collApi.func = f.collApi.datatype = nullptr;
+  if (f.type == nccl_abi::kP2pApi) f.p2pApi.func = f.p2pApi.datatype = nullptr;
+  if (f.type == nccl_abi::kCeColl) f.ceColl.func = f.ceColl.datatype = f.ceColl.syncStrategy = nullptr;
+  if (f.type == nccl_abi::v7::kKernelPhase) f.kernelPhase.phaseName = nullptr;
+}
+
+void* Garbage() {
+  void* garbage;
+  memset(&garbage, kPoison, sizeof garbage);
+  return garbage;
+}
+
+}  // namespace
+
+unsigned ParseAbuse(const std::string& text) {
+  if (text == "all") return (1u << kAbuses) - 1;
+  unsigned abuses = 0;
+  for (const std::string& word : Split(text, ',')) {
+    int i = 0;
+    while (i < kAbuses && word != kNames[i]) i++;
+    if (i == kAbuses) throw UsageError("'" + word + "' is no abuse; --help lists them");
+    abuses |= 1u << i;
+  }
+  return abuses;
+}
+
+void Abuser::Remember(void* context, void* handle, const EventFields& fields) {
+  // The data of a network's event is gone with its call, and so it is no use for a second one.
+  if (fields.type == nccl_abi::kNetPlugin || handle == nullptr) return;
+  known_ = true;
+  context_ = context;
+  memcpy(&fields_, &fields, sizeof fields);
+}
+
+void Abuser::Strike(unsigned abuses, void* stopped, Profiler& profiler, CallCounts& counts) {
+  if (!known_) return;
+  do {
+    turn_ = (turn_ + 1) % kAbuses;
+  } while ((abuses & 1u << turn_) == 0);
+  Strike(static_cast<Abuse>(1u << turn_), stopped, profiler, counts);
+  old_[stops_++ % kOld] = stopped;
+}
+
+void Abuser::Start(void* context, const EventFields& fields, Profiler& profiler, CallCounts& counts) {
+  Event event(fields.type, fields.parentObj, fields.rank);
+  memcpy(&*event.fields, &fields, sizeof fields);
+  void* handle = Garbage();
+  profiler.StartOnly(context, &handle, event, counts);
+}
+
+void Abuser::Strike(Abuse abuse, void* stopped, Profiler& profiler, CallCounts& counts) {
+  const nccl_abi::EventState state = StateFor(fields_.type);
+  const StateValues values;
+  void* const old = old_[stops_ % kOld];
+  EventFields f;
+  memcpy(&f, &fields_, sizeof f);
+  switch (abuse) {
+    case kRepeatedStart:
+      return Start(context_, f, profiler, counts);
+    case kDoubleStop:
+      return profiler.StopOnly(stopped, counts);
+    case kStateAfterStop:
+      return profiler.State(stopped, state, &values, counts);
+    case kNullHandle:
+      profiler.State(nullptr, state, nullptr, counts);
+      return profiler.StopOnly(nullptr, counts);
+    case kStaleHandle:
+      return profiler.StopOnly(old, counts);
+    case kStaleParent:
+      f.parentObj = old;
+      return Start(context_, f, profiler, counts);
+    case kGarbageHandle:
+      profiler.State(Garbage(), nccl_abi::kCtrlIdle, &values, counts);
+      return profiler.StopOnly(Garbage(), counts);
+    case kUnknownType:
+      f.type = kUnknownEventType;
+      return Start(context_, f, profiler, counts);
+    case kUnknownState:
+      return profiler.State(stopped, static_cast<nccl_abi::EventState>(kUnknownEventState), &values, counts);
+    case kNullContext:
+      return Start(nullptr, f, profiler, counts);
+    case kNullParent:
+      f.parentObj = nullptr;
+      return Start(context_, f, profiler, counts);
+    case kNullStrings:
+      ClearStrings(f);
+      return Start(context_, f, profiler, counts);
+  }
+}
+
+}  // namespace loopback

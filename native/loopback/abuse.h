@@ -1,0 +1,34 @@
+// Calls a plugin must bear, beside those of the job: each is something NCCL has been seen to do, or could. They are
+// made by the thread that made a real call just before, with what that call used, and counted like all others. Nothing
+// here reaches the job: it never sees the handles.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_ABUSE_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_ABUSE_H_
+
+#include <string>
+
+namespace loopback {
+
+/** Bits, in the order in which they take turns. */
+enum Abuse : unsigned {
+  kRepeatedStart = 1 << 0,  // a start once more; the new event is never stopped
+  kDoubleStop = 1 << 1,
+  kStateAfterStop = 1 << 2,
+  kNullHandle = 1 << 3,     // stop and states of NULL
+  kStaleHandle = 1 << 4,    // stop of an event long over
+  kStaleParent = 1 << 5,    // the child of one
+  kGarbageHandle = 1 << 6,  // what a variable held that nobody initialised
+  kUnknownType = 1 << 7,
+  kUnknownState = 1 << 8,
+  kNullContext = 1 << 9,
+  kNullParent = 1 << 10,
+  kNullStrings = 1 << 11,
+};
+constexpr int kAbuses = 12;
+
+/** "null-handle,unknown-type" or "all". Throws UsageError. */
+unsigned ParseAbuse(const std::string& text);
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_ABUSE_H_

@@ -1,0 +1,40 @@
+// Makes the calls of abuse.h: after each real stop one kind, in turn. One for each thread, beside its counts.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_ABUSER_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_ABUSER_H_
+
+#include <array>
+#include <cstdint>
+
+#include "loopback/abuse.h"
+#include "loopback/event.h"
+
+namespace loopback {
+
+class CallCounts;
+class Profiler;
+
+class Abuser {
+ public:
+  /** What a real start used: the newest is what is abused. */
+  void Remember(void* context, void* handle, const EventFields& fields);
+  /** After a real stop. */
+  void Strike(unsigned abuses, void* stopped, Profiler& profiler, CallCounts& counts);
+
+ private:
+  static constexpr int kOld = 64;  // events between a stop and its repetition
+
+  void Strike(Abuse abuse, void* stopped, Profiler& profiler, CallCounts& counts);
+  void Start(void* context, const EventFields& fields, Profiler& profiler, CallCounts& counts);
+
+  int turn_ = 0;
+  bool known_ = false;
+  void* context_ = nullptr;
+  EventFields fields_{};
+  std::array<void*, kOld> old_{};
+  uint64_t stops_ = 0;
+};
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_ABUSER_H_

@@ -1,0 +1,36 @@
+// The events of a collective by copy engines, since NCCL 2.29. They bracket the calls that put it into its stream; when
+// it runs nobody says.
+//
+//   CeColl ─┬─ CeSync   all may begin
+//           ├─ CeBatch  the copies
+//           └─ CeSync   all are done
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_COPY_ENGINE_EVENTS_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_COPY_ENGINE_EVENTS_H_
+
+#include "loopback/profiler.h"
+#include "loopback/task.h"
+
+namespace loopback {
+
+class CopyEngineEvents {
+ public:
+  CopyEngineEvents(Profiler* profiler, uint64_t userTag) : profiler_(profiler), userTag_(userTag) {}
+
+  /** The whole is open afterwards, its parts are over. */
+  void Start(Task& task, CallCounts& counts);
+  void Stop(CallCounts& counts);
+
+ private:
+  void Sync(const Task& task, bool isComplete, int mask, CallCounts& counts);
+  void Batch(const Task& task, int mask, CallCounts& counts);
+  void StartAndStop(const Task& task, const Event& event, CallCounts& counts);
+
+  Profiler* const profiler_;
+  const uint64_t userTag_;
+  void* collHandle_ = nullptr;
+};
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_COPY_ENGINE_EVENTS_H_

@@ -1,0 +1,21 @@
+// Who moves the data of an operation. All but the kernels are nearly invisible to a profiler.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_ENGINE_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_ENGINE_H_
+
+namespace loopback {
+
+enum class Engine {
+  kKernel,      // through the proxy and the network
+  kCopyEngine,  // copies from window to window, without a kernel
+  kSymmetric,   // a kernel that reads and writes the windows of all ranks
+};
+
+inline const char* EngineName(Engine engine) {
+  static const char* const names[] = {"kernel", "copy engine", "symmetric"};
+  return names[static_cast<int>(engine)];
+}
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_ENGINE_H_

@@ -1,0 +1,18 @@
+#include "loopback/graph.h"
+
+#include <map>
+
+namespace loopback {
+
+LaunchPlan ReplayOf(Graph::Node& node, const Graph& graph, const std::vector<Task*>& replays) {
+  std::map<const Task*, Task*> replayOf;
+  for (size_t i = 0; i < replays.size(); i++) replayOf[graph.tasks[i].get()] = replays[i];
+  LaunchPlan plan = node.plan;
+  plan.captured = &node.plan;
+  for (std::vector<Task*>* tasks : {&plan.colls, &plan.p2ps, &plan.windowed}) {
+    for (Task*& task : *tasks) task = replayOf.at(task);
+  }
+  return plan;
+}
+
+}  // namespace loopback

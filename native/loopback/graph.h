@@ -1,0 +1,31 @@
+// A captured CUDA graph: the kernels of its plans and their host nodes, with the tasks as they were when captured. Each
+// replay is new work of the same plans: new tasks, with the mask and the handles of the calls from back then.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_GRAPH_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_GRAPH_H_
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "loopback/host_events.h"
+
+namespace loopback {
+
+struct Graph {
+  struct Node {
+    LaunchPlan plan;  // of captured tasks
+    bool hasProxyOps;
+  };
+  std::vector<std::unique_ptr<Task>> tasks;
+  std::vector<std::unique_ptr<float[]>> buffers;
+  uint64_t replays = 0;
+  std::deque<Node> nodes;  // their addresses stay: handles are left in them from one replay to the next
+};
+
+/** The plan once more, its tasks replaced by replays of them, which must be in the order of Graph::tasks. */
+LaunchPlan ReplayOf(Graph::Node& node, const Graph& graph, const std::vector<Task*>& replays);
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_GRAPH_H_

@@ -1,0 +1,41 @@
+#include "loopback/network.h"
+
+namespace loopback {
+
+Network::Network(Profiler* profiler, const Options& options)
+    : credits_(options.credits),
+      threads_(options.netEvents.kind == NetEventKind::kSocketThreads),
+      rate_(options.rateLimit),
+      events_(profiler, options.netEvents),
+      sender_("NCCL SockS0 0 0", profiler, options.netEvents, options.spin),
+      receiver_("NCCL SockR0 0 0", profiler, options.netEvents, options.spin) {}
+
+std::unique_ptr<SendSocket> Network::Sender(int fd) {
+  auto socket = std::make_unique<SendSocket>(fd, credits_, &rate_, &events_, threads_ ? &sender_ : nullptr);
+  sender_.Add(socket.get());
+  return socket;
+}
+
+std::unique_ptr<RecvSocket> Network::Receiver(int fd) {
+  auto socket = std::make_unique<RecvSocket>(fd, credits_, &events_, threads_ ? &receiver_ : nullptr);
+  receiver_.Add(socket.get());
+  return socket;
+}
+
+void Network::Begin() {
+  if (!threads_) return;
+  sender_.Begin();
+  receiver_.Begin();
+}
+
+void Network::Stop() {
+  sender_.Stop();
+  receiver_.Stop();
+}
+
+void Network::Freeze() {
+  sender_.Freeze();
+  receiver_.Freeze();
+}
+
+}  // namespace loopback

@@ -1,0 +1,95 @@
+// PXN: the sends of one rank are executed by the progress thread of another on the same node. Its GPU fills buffers
+// that both can see; the operation itself is copied over as it is, with pointers that mean nothing in the other
+// process: its context and its parent. Only the pid that comes with it says so.
+//
+//   origin                                             executor
+//   GPU ─▶ slots and counters in shared memory ◀─ progress thread ═══ network ═══▶
+//   API thread ── operation ──▶ service thread ─▶ posted, among its own
+//   service thread ◀── done ── progress thread
+//
+// Receives are never handed over, nor are sends to the executor itself.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_PXN_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_PXN_H_
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "loopback/completion.h"
+#include "loopback/options.h"
+#include "loopback/proxy_op.h"
+
+namespace loopback {
+
+class ProgressThread;
+
+/** "R:P". Throws UsageError. */
+void ParsePxn(const std::string& text, PxnOptions& options);
+
+/** For all connections that are handed over; 0: none is. */
+size_t PxnBytes(const Options& options);
+
+/** One of the origin's operations, in the process that executes it. */
+struct ForeignOp {
+  uint64_t task;  // the origin's number
+  uint64_t commId;
+  OpTruth truth;
+};
+
+class Pxn : public OpOrigin {
+ public:
+  /** `memory` has PxnBytes. */
+  Pxn(const Options& options, char* memory, Completion* completion);
+  ~Pxn();
+
+  bool isOrigin() const { return options_.pxn.origin == options_.rank; }
+  bool isExecutor() const { return options_.pxn.executor == options_.rank; }
+
+  /** The origin's: does the other one execute this? Then it has its memory. */
+  bool HandsOver(const Comm& comm, const ConnectionKey& key) const;
+  /** Their memory follows the order in which both processes ask for it. */
+  Connection* AddSharedConnection(Comm& comm, const ConnectionKey& key);
+
+  /** The executor's idea of the origin's communicators, with the connections it executes. */
+  const std::vector<std::unique_ptr<Comm>>& foreignComms() const { return foreignComms_; }
+
+  /** The link between the two, which this object closes. The executor's end needs its progress thread. */
+  void UseLink(int fd) { fd_ = fd; }
+  void Begin(ProgressThread* progress);
+
+  // Origin.
+  void Post(const ProxyOp& op, const ConnectionKey& key);
+
+  // Executor.
+  void Done(OpTruth* truth) override;
+  /** Those that are done; each only once. */
+  std::vector<ForeignOp> TakeFinished();
+  /** All that are left. The progress thread stands still. */
+  std::vector<ForeignOp> TakeAll();
+
+ private:
+  struct Message;
+
+  void ReceiveDone();
+  void ReceiveOps();
+  void Accept(const Message& message);
+
+  const Options& options_;
+  char* const memory_;
+  Completion* const completion_;
+  ProgressThread* progress_ = nullptr;
+  size_t nextConnection_ = 0;
+  std::vector<std::unique_ptr<Comm>> foreignComms_;
+  int fd_ = -1;
+  std::thread service_;
+
+  std::mutex mutex_;
+  std::deque<std::unique_ptr<ForeignOp>> ops_;  // under mutex_
+};
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_PXN_H_

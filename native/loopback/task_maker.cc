@@ -1,0 +1,111 @@
+#include "loopback/task_maker.h"
+
+#include <algorithm>
+
+namespace loopback {
+
+TaskMaker::Tasks TaskMaker::Make(const ScriptOp& op, int iteration, const Allocate& allocate) {
+  calls_ += 1;
+  Comm* const comm = CommNamed(op.comm);
+  if (op.func == Func::kAllToAll) return AllToAll(op, iteration, comm, allocate);
+  const int n = comm->nRanks;
+  std::unique_ptr<Task> task = NewTask(op, op.func, iteration, comm);
+  task->count = BlockBytes(op.bytes, InBlocks(op.func) ? n : 1) / kElementBytes;
+  task->bytes = task->count * (InBlocks(op.func) ? n : 1) * kElementBytes;
+  task->peer = IsP2p(op.func) ? ((comm->rank + op.peer) % n + n) % n : op.peer;
+  SetBuffer(*task, op, allocate);
+  SetSalt(*task);
+  Tasks tasks;
+  tasks.push_back(std::move(task));
+  return tasks;
+}
+
+/** Rank by rank, each a send and a receive: NCCL's order. */
+TaskMaker::Tasks TaskMaker::AllToAll(const ScriptOp& op, int iteration, Comm* comm, const Allocate& allocate) {
+  const size_t blockBytes = BlockBytes(op.bytes, comm->nRanks);
+  const size_t count = blockBytes / kElementBytes;
+  float* const out = allocate(blockBytes * comm->nRanks);
+  float* const in = allocate(blockBytes * comm->nRanks);
+  Tasks tasks;
+  for (int peer = 0; peer < comm->nRanks; peer++) {
+    for (Func func : {Func::kSend, Func::kRecv}) {
+      std::unique_ptr<Task> task = NewTask(op, func, iteration, comm);
+      task->count = count;
+      task->bytes = blockBytes;
+      task->peer = peer;
+      task->ofAllToAll = true;
+      task->buffer = (func == Func::kSend ? out : in) + peer * count;
+      SetSalt(*task);
+      tasks.push_back(std::move(task));
+    }
+  }
+  return tasks;
+}
+
+Comm* TaskMaker::CommNamed(const std::string& name) const {
+  return std::find_if(comms_.begin(), comms_.end(), [&](const auto& c) { return c->spec.name == name; })->get();
+}
+
+std::unique_ptr<Task> TaskMaker::NewTask(const ScriptOp& op, Func func, int iteration, Comm* comm) {
+  auto task = std::make_unique<Task>();
+  task->index = nextTask_++;
+  task->iteration = iteration;
+  task->comm = comm;
+  task->func = func;
+  task->collNet = options_.transport == Transport::kCollNet && !IsP2p(func);
+  task->protoChoice = op.proto ? op.proto : options_.proto;
+  if (func == Func::kAllReduce) task->algoChoice = op.algo ? op.algo : options_.algo;
+  return task;
+}
+
+std::unique_ptr<Task> TaskMaker::Replay(Task* captured, int iteration, uint64_t replay) {
+  auto task = std::make_unique<Task>();
+  task->index = nextTask_++;
+  task->iteration = iteration;
+  task->comm = captured->comm;
+  task->func = captured->func;
+  task->bytes = captured->bytes;
+  task->count = captured->count;
+  task->peer = captured->peer;
+  task->ofAllToAll = captured->ofAllToAll;
+  task->collNet = captured->collNet;
+  task->protoChoice = captured->protoChoice;
+  task->algoChoice = captured->algoChoice;
+  task->buffer = captured->buffer;
+  task->engine = captured->engine;
+  task->windows = captured->windows;
+  task->salt = Mix(captured->salt, replay);
+  task->mask = captured->mask;
+  task->groupApiHandle = captured->groupApiHandle;
+  task->apiHandle = captured->apiHandle;
+  task->untold = captured->untold;
+  task->graphRole = GraphRole::kReplay;
+  task->captured = captured;
+  task->replay = replay;
+  return task;
+}
+
+/** Kernels with connections use memory of their own; others what all ranks can reach. */
+void TaskMaker::SetBuffer(Task& task, const ScriptOp& op, const Allocate& allocate) const {
+  task.engine = EngineOf(op.func, options_);
+  if (task.engine == Engine::kKernel) {
+    task.buffer = allocate(task.bytes);
+    return;
+  }
+  for (int worldRank : task.comm->spec.worldRanks) task.windows.push_back(windows_.Of(worldRank, op.window));
+  task.buffer = task.windows[task.comm->rank].data;
+}
+
+/** A send and its receive are different operations, but between the same two ranks. */
+void TaskMaker::SetSalt(Task& task) const {
+  if (!IsP2p(task.func)) {
+    task.salt = Mix(options_.runId, calls_ + (1u << 20));
+    return;
+  }
+  const bool isSend = task.func == Func::kSend;
+  const uint64_t from = isSend ? task.comm->rank : task.peer;
+  const uint64_t to = isSend ? task.peer : task.comm->rank;
+  task.salt = Mix(Mix(options_.runId, task.iteration), from << 32 | to);
+}
+
+}  // namespace loopback

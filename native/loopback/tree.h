@@ -1,0 +1,23 @@
+// The trees of a tree AllReduce: sums travel up, results down. Two of them, each on half of the channels, so that a
+// rank which passes data on in one is mostly a leaf in the other (a double binary tree).
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_TREE_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_TREE_H_
+
+#include <vector>
+
+namespace loopback {
+
+/** One rank's neighbours in one tree. */
+struct Tree {
+  static constexpr int kNobody = -1;
+  int up = kNobody;  // the root has none
+  std::vector<int> down;
+};
+
+/** The first half of the channels, the middle one included, uses the first tree. */
+Tree TreeOf(int rank, int nRanks, int channel, int nChannels);
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_TREE_H_

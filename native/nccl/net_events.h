@@ -1,0 +1,45 @@
+// What NCCL's own network plugins tell with a NetPlugin event: an id that names plugin and version, and a structure
+// that is valid during the call only. As profiler_abi.h: facts, every offset asserted.
+//
+// These events exist in a build of NCCL with NET_PROFILER=1 alone; an external network plugin may make some of its own
+// in any build.
+
+#ifndef NCCL_TRACE_NATIVE_NCCL_NET_EVENTS_H_
+#define NCCL_TRACE_NATIVE_NCCL_NET_EVENTS_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace nccl_abi {
+
+/** The plugin in the upper half of 32 bits, the version of its data in the lower half. */
+constexpr int64_t kNetIdIb = 1 << 16;
+constexpr int64_t kNetIdSocket = 2 << 16;
+constexpr int64_t kNetIdIbV1 = kNetIdIb | 1;
+constexpr int64_t kNetIdSocketV1 = kNetIdSocket | 1;
+
+/** A request on one queue pair. Of a receive, opcode and length are left over from something else. */
+struct NetIbV1 {
+  uint8_t type;               // 1
+  alignas(8) int32_t device;  // of a merged device, which one
+  uint64_t wr_id;
+  int32_t opcode;  // ibv_wr_opcode: 0 RDMA_WRITE, 1 RDMA_WRITE_WITH_IMM
+  int32_t qpNum;
+  size_t length;
+};
+static_assert(sizeof(NetIbV1) == 40 && offsetof(NetIbV1, device) == 8 && offsetof(NetIbV1, wr_id) == 16, "ABI");
+static_assert(offsetof(NetIbV1, opcode) == 24 && offsetof(NetIbV1, qpNum) == 28, "ABI");
+static_assert(offsetof(NetIbV1, length) == 32, "ABI");
+
+struct NetSocketV1 {
+  uint8_t type;  // 1
+  alignas(8) int32_t fd;
+  int32_t op;  // 0 send, 1 receive
+  size_t length;
+};
+static_assert(sizeof(NetSocketV1) == 24 && offsetof(NetSocketV1, fd) == 8, "ABI");
+static_assert(offsetof(NetSocketV1, op) == 12 && offsetof(NetSocketV1, length) == 16, "ABI");
+
+}  // namespace nccl_abi
+
+#endif  // NCCL_TRACE_NATIVE_NCCL_NET_EVENTS_H_

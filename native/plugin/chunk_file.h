@@ -1,0 +1,70 @@
+// The tail of the rank file in stream mode: chunks, appended one after the other, the oldest punched out when the file
+// would outgrow its limit.
+//
+//   | header, rings, tables | . . . . . hole . . . . . | chunk | chunk | chunk |
+//   0               chunks_offset                chunks_begin         chunks_end     all multiples of 4096
+//
+// Written by pwrite, never by a mapping: a full disk is an error here and a dead job there. A chunk counts by its
+// header, which is written last; so what a failed or interrupted write leaves is no chunk, and the next one overwrites
+// it. For the recorder's thread only. Allocates nothing after Allocate.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_CHUNK_FILE_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_CHUNK_FILE_H_
+
+#include "plugin/chunk_codec.h"
+#include "plugin/image.h"
+
+namespace nccl_trace {
+
+constexpr uint32_t kMostChunkSlots = rank_file::kMaxChunkRawBytes / rank_file::kSlotBytes;
+
+/** Consecutive slots of one ring. */
+struct ChunkSlots {
+  uint32_t area;
+  uint64_t first_position;
+  rank_file::Slot* slots;  // used up by Append
+  uint32_t count;          // 1 to kMostChunkSlots
+};
+
+class ChunkFile {
+ public:
+  /** False: no memory. Once, before all else. */
+  bool Allocate();
+
+  /** A new file: the first chunk goes to its end, chunks_offset of the image's header. -1: there is no file. */
+  void Use(int fd, const Image& image);
+  bool has_file() const { return fd_ >= 0; }
+
+  /** False: it is not there, errno may say why; nothing else has changed. */
+  bool Append(const ChunkSlots& chunk);
+
+ private:
+  bool IsOurs() const;
+  bool MakeRoom(uint64_t bytes);
+  uint64_t AfterOldest() const;
+  bool Punch();
+  bool Write(const rank_file::ChunkHeader& header, const void* payload);
+  void Publish(uint64_t rank_file::FileHeader::*field, uint64_t offset);
+
+  /** Which file a descriptor is. */
+  struct Identity {
+    uint64_t device;
+    uint64_t inode;
+  };
+  static bool Identify(int fd, Identity& identity);
+
+  ChunkCodec codec_;
+  int fd_;
+  Identity identity_;  // of fd_
+  Image image_;
+  uint64_t offset_;   // chunks_offset
+  uint64_t limit_;    // of all that is written; 0: none
+  uint64_t punched_;  // what lies before it and behind offset_ takes no disk space
+  uint64_t begin_;    // oldest chunk; up to a failed punch the same as punched_
+  uint64_t end_;      // where the next chunk goes
+  uint64_t sequence_;
+};
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_CHUNK_FILE_H_

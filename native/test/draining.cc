@@ -1,0 +1,364 @@
+// The drainer and the chunk file by themselves, without a thread: time is an argument, producers stop where we want.
+//
+//   draining <folder>
+//
+// Records are stops, whose handle is their number.
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "plugin/drainer.h"
+#include "plugin/rank_file_header.h"
+#include "plugin/ring.h"
+#include "test/rank_file_reader.h"
+
+using namespace nccl_trace;
+using namespace nccl_trace_test;
+
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000'000;
+constexpr uint64_t kCapacity = 256;  // of the smallest rings
+constexpr uint64_t kBetweenTurns = 5'000'000;
+
+std::string folder;
+
+// What the disk does from now on; see the functions at the end.
+uint64_t bytes_left = ~uint64_t{0};
+bool punches = true;
+
+using Outcome = Drainer::Outcome;
+
+class Stage {
+ public:
+  explicit Stage(uint64_t max_bytes = 0, uint64_t ring_bytes = 64 << 10) {
+    static int number = 0;
+    path_ = folder + "/" + std::to_string(number++) + ".bin";
+    plan_ = MakePlan(ring_bytes, {1, true});
+    settings_ = std::make_unique<Settings>();
+    settings_->mode = rank_file::kStream;
+    settings_->max_bytes = max_bytes;
+    settings_->ring_bytes = ring_bytes;
+    fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
+    CHECK(fd_ >= 0);
+    CHECK_EQ(ftruncate(fd_, static_cast<off_t>(plan_.file_bytes)), 0);
+    void* memory = mmap(nullptr, plan_.file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+    CHECK(memory != MAP_FAILED);
+    image_ = {static_cast<uint8_t*>(memory), plan_.file_bytes, rank_file::kInFile};
+    const HostFacts host;
+    WriteHeader(image_, {settings_.get(), &host, &plan_, uint64_t{0x8101} << 48, 1, rank_file::kTickTsc, 1, {}});
+    Store(image_.header().life, uint32_t{rank_file::kRecording});
+    CHECK(chunks_.Allocate() && drainer_.Allocate());
+    chunks_.Use(fd_, image_);
+    drainer_.Use(image_, &plan_, &chunks_);
+    for (uint32_t i = 0; i <= plan_.overflow; ++i) {
+      rings_[i].slots = image_.slots(plan_.areas[i]);
+      rings_[i].mask = plan_.areas[i].capacity - 1;
+      rings_[i].live = image_.live(plan_.areas[i]);
+      rings_[i].shared = i == plan_.overflow;
+    }
+  }
+  ~Stage() {
+    close(fd_);
+    munmap(image_.base, image_.bytes);
+  }
+
+  void Add(uint32_t ring, uint64_t records) {
+    for (uint64_t i = 0; i < records; ++i) {
+      const uint64_t tick = ++tick_;
+      Append(rings_[ring], rank_file::kStop, tick, tick, 0);
+    }
+  }
+  Outcome Turn() { return drainer_.Turn(now_ += kBetweenTurns); }
+  void TurnUntilIdle() {
+    while (Turn() == Outcome::kDrained) {
+    }
+  }
+  void Wait(uint64_t ns) { now_ += ns; }
+  uint64_t Sleep() const { return drainer_.NextTurn(now_) - now_; }
+
+  Ring& ring(uint32_t i) { return rings_[i]; }
+  uint32_t overflow() const { return plan_.overflow; }
+  int fd() const { return fd_; }
+  RankFileReader Read() const { return RankFileReader(path_); }
+  uint64_t DiskBytes() const {
+    struct stat file;
+    CHECK_EQ(stat(path_.c_str(), &file), 0);
+    return static_cast<uint64_t>(file.st_blocks) * 512;
+  }
+
+ private:
+  std::string path_;
+  std::unique_ptr<Settings> settings_;
+  Plan plan_;
+  int fd_;
+  Image image_;
+  ChunkFile chunks_ = {};
+  Drainer drainer_ = {};
+  Ring rings_[kMaxPlannedRings];
+  uint64_t tick_ = 0;
+  uint64_t now_ = kSecond;
+};
+
+void ExpectGaps(const RankFileReader& file, uint32_t ring, const std::vector<Span>& expected) {
+  const std::vector<Span> gaps = file.Gaps(ring);
+  for (const Span& gap : gaps) printf("gap of ring %u: [%" PRIu64 ", %" PRIu64 ")\n", ring, gap.begin, gap.end);
+  CHECK_EQ(gaps.size(), expected.size());
+  for (size_t i = 0; i < gaps.size(); ++i) {
+    CHECK_EQ(gaps[i].begin, expected[i].begin);
+    CHECK_EQ(gaps[i].end, expected[i].end);
+  }
+}
+
+// Nothing is copied before it is worth a chunk, and then everything once.
+void DrainingIsLazy() {
+  Stage stage;
+  CHECK_EQ(stage.ring(1).mask + 1, kCapacity);
+  stage.Add(1, kCapacity / 2 - 1);
+  CHECK(stage.Turn() == Outcome::kIdle);
+  CHECK_EQ(stage.Read().header().chunks_begin, 0);
+  stage.Add(1, 1);
+  CHECK(stage.Turn() == Outcome::kDrained);
+  for (uint64_t lap = 0; lap < 20; ++lap) {
+    stage.Add(1, kCapacity / 2);
+    CHECK(stage.Turn() == Outcome::kDrained);
+    CHECK(stage.Turn() == Outcome::kIdle);
+  }
+  const RankFileReader file = stage.Read();
+  CHECK_EQ(file.chunks().size(), 21);
+  CHECK_EQ(file.header().chunks_begin, file.header().chunks_offset);
+  CHECK(file.header().chunks_end > file.chunks().back().offset);
+  ExpectGaps(file, 1, {});
+  uint64_t expected = 0;
+  for (const Record& record : file.Records(1)) CHECK_EQ(record.handle(), ++expected);
+  CHECK_EQ(expected, kCapacity / 2 * 21);
+  for (const Chunk& chunk : file.chunks()) {
+    CHECK_EQ(chunk.header.first_tick, chunk.header.first_position + 1);
+    CHECK_EQ(chunk.header.last_tick, chunk.header.end_position);
+  }
+}
+
+// A chunk ends with a whole record.
+void RecordsStayWhole() {
+  Stage stage;
+  Ring& ring = stage.ring(0);
+  for (uint64_t at = 0; at < 10 * ring.mask; at += 3) {
+    const uint64_t position = Prepare(ring, 3);
+    for (uint32_t part = 0; part < 3; ++part) Put(ring, rank_file::kStartP2p, position, part, 3, at + 1, part, 0);
+    Commit(ring, position, 3);
+    stage.Turn();
+  }
+  const RankFileReader file = stage.Read();
+  CHECK(file.chunks().size() > 10);
+  for (const Chunk& chunk : file.chunks()) CHECK_EQ(chunk.header.first_position % 3, 0);
+  ExpectGaps(file, 0, {});
+}
+
+// The recorder's thread was stopped for long: what it missed is a gap, to the position, and it goes on behind it.
+void ALappedRingLeavesAGap() {
+  Stage stage;
+  stage.Add(1, 1'000);
+  stage.TurnUntilIdle();
+  ExpectGaps(stage.Read(), 1, {{0, 1'000 - kCapacity}});
+  stage.Add(1, 600);
+  stage.TurnUntilIdle();
+  stage.Add(1, kCapacity / 2);
+  stage.TurnUntilIdle();
+  const RankFileReader file = stage.Read();
+  // Of what was in danger while it was copied (one record's slots) the ring has lost the oldest since.
+  ExpectGaps(file, 1,
+             {{0, 1'000 - kCapacity + rank_file::kMaxParts}, {1'000, 1'600 - kCapacity + rank_file::kMaxParts}});
+}
+
+// The producer is in the middle of the next lap's first slot: it is not taken for either lap's.
+void AHalfOverwrittenSlotIsNoRecord() {
+  Stage stage;
+  stage.Add(1, kCapacity);
+  Store(stage.ring(1).slots[0].words[0], uint64_t{77'777});
+  CHECK(stage.Turn() == Outcome::kDrained);
+  const RankFileReader file = stage.Read();
+  CHECK_EQ(file.chunks().at(0).header.first_position, rank_file::kMaxParts);
+  ExpectGaps(file, 1, {{0, 1}});
+}
+
+// A thread took positions of the shared ring and was put to sleep. It is waited for, but not until the ring laps.
+void HolesAreWaitedForNotForEver() {
+  Stage stage;
+  const uint32_t shared = stage.overflow();
+  Ring& ring = stage.ring(shared);
+  stage.Add(shared, 10);
+  const uint64_t forgotten = Prepare(ring, 1);
+  stage.Add(shared, 10);
+  const uint64_t late = Prepare(ring, 2);
+  stage.Add(shared, kCapacity / 2);
+  CHECK(stage.Turn() == Outcome::kIdle);
+  CHECK(stage.Sleep() >= kSecond / 1'000);
+  stage.Add(shared, kCapacity / 4);
+  CHECK(stage.Turn() == Outcome::kDrained);
+  ExpectGaps(stage.Read(), shared, {{forgotten, forgotten + 1}, {late, late + 2}});
+  // Filled now, it is found in the ring, although the chunk is before it.
+  for (uint32_t part = 0; part < 2; ++part) Put(ring, rank_file::kFold, late, part, 2, 1, 2, 3);
+  ExpectGaps(stage.Read(), shared, {{forgotten, forgotten + 1}});
+}
+
+// The fullest ring comes first, each gets its turn.
+void SeveralRings() {
+  Stage stage;
+  for (int lap = 0; lap < 8; ++lap) {
+    for (uint32_t ring = 0; ring <= stage.overflow(); ++ring) stage.Add(ring, kCapacity / 2 + ring);
+    stage.TurnUntilIdle();
+  }
+  const RankFileReader file = stage.Read();
+  for (uint32_t ring = 0; ring <= stage.overflow(); ++ring) ExpectGaps(file, ring, {});
+}
+
+/** One more lap than the limit has room for, several times over. */
+void Outgrow(Stage& stage, uint64_t limit) {
+  uint64_t most = 0;
+  for (int turn = 0; turn < 3'000; ++turn) {
+    stage.Add(1, kCapacity / 2);
+    CHECK(stage.Turn() == Outcome::kDrained);
+    const uint64_t bytes = stage.DiskBytes();
+    CHECK(bytes <= limit);
+    most = bytes > most ? bytes : most;
+  }
+  printf("at most %" PRIu64 " of %" PRIu64 " bytes on disk\n", most, limit);
+}
+
+void TheLimitKeepsTheNewest() {
+  constexpr uint64_t kLimit = 3 << 20;
+  Stage stage(kLimit);
+  Outgrow(stage, kLimit);
+  const RankFileReader file = stage.Read();
+  CHECK(file.size() > kLimit);  // holes count for nothing
+  CHECK_EQ(file.header().chunks_begin, file.chunks().at(0).offset);
+  const uint64_t kept = file.chunks().size();
+  printf("%" PRIu64 " chunks kept\n", kept);
+  CHECK(kept > 300);
+  const uint64_t oldest = file.chunks()[0].header.first_position;
+  CHECK_EQ(oldest, (3'000 - kept) * kCapacity / 2);
+  ExpectGaps(file, 1, {{0, oldest}});
+}
+
+void WithoutHolesItBeginsAgain() {
+  constexpr uint64_t kLimit = 3 << 20;
+  punches = false;
+  Stage stage(kLimit);
+  Outgrow(stage, kLimit);
+  punches = true;
+  const RankFileReader file = stage.Read();
+  CHECK(file.size() <= kLimit);
+  CHECK(!file.chunks().empty());
+  CHECK_EQ(file.chunks()[0].offset, file.header().chunks_offset);
+  ExpectGaps(file, 1, {{0, file.chunks()[0].header.first_position}});
+}
+
+// Wherever the disk becomes full: what had been written is whole, it is tried again a second later, and nothing is lost
+// that is still in the ring.
+void AFullDisk() {
+  uint64_t failures = 0;
+  for (uint64_t left = 0;; left += 9) {
+    Stage stage;
+    stage.Add(1, kCapacity / 2);
+    CHECK(stage.Turn() == Outcome::kDrained);
+    const uint64_t before = stage.Read().size();
+    stage.Add(1, kCapacity / 2);
+    bytes_left = left;
+    const Outcome outcome = stage.Turn();
+    bytes_left = ~uint64_t{0};
+    if (outcome == Outcome::kDrained) break;
+    ++failures;
+    CHECK(outcome == Outcome::kFailed);
+    CHECK(stage.Read().size() <= before + rank_file::kChunkAlignment);
+    CHECK_EQ(stage.Read().chunks().size(), 1);
+    CHECK(stage.Turn() == Outcome::kIdle);
+    CHECK(stage.Sleep() <= kSecond && stage.Sleep() >= kSecond / 2);
+    stage.Wait(kSecond);
+    CHECK(stage.Turn() == Outcome::kDrained);
+    CHECK_EQ(stage.Read().chunks().size(), 2);
+    ExpectGaps(stage.Read(), 1, {});
+  }
+  printf("%" PRIu64 " kinds of half a chunk\n", failures);
+  CHECK(failures > 20);
+}
+
+// The job has closed our descriptor, and its number is another file's now: that file stays as it is.
+void ADescriptorThatIsNoLongerOurs() {
+  Stage stage;
+  const std::string other = folder + "/other";
+  const int fd = open(other.c_str(), O_RDWR | O_CREAT, 0600);
+  CHECK_EQ(write(fd, "precious", 8), 8);
+  CHECK_EQ(dup2(fd, stage.fd()), stage.fd());
+  stage.Add(1, kCapacity);
+  CHECK(stage.Turn() == Outcome::kFailed);
+  struct stat file;
+  CHECK_EQ(fstat(fd, &file), 0);
+  CHECK_EQ(file.st_size, 8);
+  close(fd);
+}
+
+// How long the thread sleeps: never long enough to lose a burst of a million slots a second, never busily.
+void Sleeping() {
+  Stage stage(0, 64 << 20);
+  CHECK(stage.Turn() == Outcome::kIdle);
+  printf("idle: %" PRIu64 " us\n", stage.Sleep() / 1'000);
+  CHECK(stage.Sleep() >= 10'000'000);
+  const uint64_t smallest = stage.ring(2).mask + 1;
+  CHECK(stage.Sleep() * 1'000'000 / kSecond <= smallest);
+  for (int i = 0; i < 50; ++i) {
+    stage.Add(0, 10 * kBetweenTurns / 1'000);  // ten million a second
+    stage.TurnUntilIdle();
+    CHECK(stage.Sleep() * 10'000'000 / kSecond <= stage.ring(0).mask / 2);
+    CHECK(stage.Sleep() >= 1'000'000);
+  }
+  printf("busy: %" PRIu64 " us\n", stage.Sleep() / 1'000);
+}
+
+}  // namespace
+
+// Ours before the C library's.
+extern "C" {
+
+ssize_t pwrite(int fd, const void* data, size_t bytes, off_t offset) {
+  if (bytes_left == 0) {
+    errno = ENOSPC;
+    return -1;
+  }
+  const size_t now = bytes < bytes_left ? bytes : bytes_left;
+  if (bytes_left != ~uint64_t{0}) bytes_left -= now;
+  CHECK_EQ(lseek(fd, offset, SEEK_SET), offset);
+  return write(fd, data, now);
+}
+
+int fallocate(int fd, int mode, off_t offset, off_t bytes) {
+  static const auto next = reinterpret_cast<int (*)(int, int, off_t, off_t)>(dlsym(RTLD_NEXT, "fallocate"));
+  if (punches) return next(fd, mode, offset, bytes);
+  errno = EOPNOTSUPP;
+  return -1;
+}
+
+}  // extern "C"
+
+int main(int, char** argv) {
+  folder = argv[1];
+  CHECK_EQ(mkdir(folder.c_str(), 0700), 0);
+  DrainingIsLazy();
+  RecordsStayWhole();
+  ALappedRingLeavesAGap();
+  AHalfOverwrittenSlotIsNoRecord();
+  HolesAreWaitedForNotForEver();
+  SeveralRings();
+  TheLimitKeepsTheNewest();
+  WithoutHolesItBeginsAgain();
+  AFullDisk();
+  ADescriptorThatIsNoLongerOurs();
+  Sleeping();
+  return Passed();
+}

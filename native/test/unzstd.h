@@ -1,0 +1,15 @@
+// Decompression for tests: one of zstd/ and no_zstd/ is linked.
+
+#ifndef NCCL_TRACE_NATIVE_TEST_UNZSTD_H_
+#define NCCL_TRACE_NATIVE_TEST_UNZSTD_H_
+
+#include <cstddef>
+
+namespace nccl_trace_test {
+
+/** Whether one whole frame became exactly `size` bytes. */
+bool Unzstd(const void* frame, size_t frame_size, void* bytes, size_t size);
+
+}  // namespace nccl_trace_test
+
+#endif  // NCCL_TRACE_NATIVE_TEST_UNZSTD_H_

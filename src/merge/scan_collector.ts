@@ -1,0 +1,118 @@
+/** What the scan of one file keeps of its events: what the other ranks and the second pass need to know. Draws nothing. */
+
+import type { Ticks } from '../base/time.js';
+import { LowerHull } from '../clocks/gpu_clock.js';
+import { GpuVotes, type GpuVote } from '../clocks/gpu_votes.js';
+import { ApiCalls } from '../model/api_calls.js';
+import { ForeignOpsCollector } from '../model/foreign_ops.js';
+import { SilentOps } from '../model/silent_ops.js';
+import type { GpuNs, HostSpan, Kernel, Op, Work, WorkListener } from '../model/types.js';
+import { WorkEnds } from '../model/work_end.js';
+import { WorkTableBuilder } from '../model/work_table.js';
+import type { FileFacts } from '../reader/types.js';
+
+/** A kernel stamp that may lie on the lower envelope of (noticed - stamped). */
+export interface GpuStamp {
+  readonly noticed: Ticks;
+  readonly gpu: GpuNs;
+}
+
+/** A stamp on its way to the envelope. */
+interface StampVote extends GpuVote {
+  readonly stamp: GpuStamp;
+}
+
+export class ScanCollector implements Partial<WorkListener> {
+  readonly ends = new WorkEnds();
+  readonly works = new WorkTableBuilder();
+  readonly calls = new ApiCalls();
+  readonly foreign = new ForeignOpsCollector();
+  copyColls = 0;
+  private readonly silent = new SilentOps();
+  private readonly hull = new LowerHull();
+  private readonly stamps = new Map<number, GpuStamp>();
+  private readonly votes = new GpuVotes<StampVote>((vote) => {
+    this.stamp(vote);
+  });
+  private readonly nsPerTick: number;
+
+  constructor(file: Pick<FileFacts, 'header'>) {
+    this.nsPerTick = 1e9 / file.header.tickHz;
+  }
+
+  hostStart(span: HostSpan): void {
+    if (span.kind === 'CeColl') this.copyColls++;
+    this.calls.started(span);
+  }
+
+  hostStop(span: HostSpan): void {
+    this.calls.stopped(span);
+  }
+
+  workStart(work: Work): void {
+    this.ends.started(work);
+    this.works.add(work);
+    this.calls.workStarted(work);
+  }
+
+  workEnqueued(work: Work): void {
+    this.works.enqueued(work);
+  }
+
+  opStart(op: Op): void {
+    this.silent.started(op);
+    this.foreign.started(op);
+  }
+
+  opAlive(op: Op): void {
+    this.silent.alive(op);
+  }
+
+  opStop(op: Op): void {
+    this.ends.opEnded(op);
+    this.foreign.stopped(op);
+  }
+
+  kernelStart(kernel: Kernel): void {
+    if (kernel.timerStart !== null) this.vote(kernel, kernel.start, kernel.timerStart);
+  }
+
+  kernelStop(kernel: Kernel): void {
+    this.ends.kernelEnded(kernel);
+    if (kernel.stop !== null && kernel.timerStop !== null) this.vote(kernel, kernel.stop, kernel.timerStop);
+  }
+
+  /** After the last record, before any count is final. */
+  settle(): { silentConnections: Set<string>; silentOps: number } {
+    this.votes.finish();
+    return { silentConnections: this.silent.finish(), silentOps: this.silent.count };
+  }
+
+  /** Which points lie on the hull does not depend on the exact tick rate, so the final one may be applied later. */
+  gpuStamps(): GpuStamp[] {
+    return this.hull.points().map((point) => this.stamps.get(point.x)!);
+  }
+
+  private vote({ work }: Kernel, noticed: Ticks, gpu: GpuNs): void {
+    this.votes.add({
+      noticed: noticed * this.nsPerTick,
+      earliest: work ? work.earliest * this.nsPerTick : -Infinity,
+      gpu,
+      stamp: { noticed, gpu },
+    });
+  }
+
+  private stamp({ noticed: x, gpu, stamp }: StampVote): void {
+    const before = this.stamps.get(x);
+    if (before && before.gpu >= gpu) return;
+    this.hull.add({ x, y: x - gpu });
+    this.stamps.set(x, stamp);
+    if (this.stamps.size > 4096) this.forgetInnerStamps();
+  }
+
+  private forgetInnerStamps(): void {
+    const kept = this.gpuStamps();
+    this.stamps.clear();
+    for (const stamp of kept) this.stamps.set(stamp.noticed * this.nsPerTick, stamp);
+  }
+}

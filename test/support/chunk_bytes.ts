@@ -1,0 +1,57 @@
+/** A chunk in bytes: its header and its payload, from schemas/rank-file.md. */
+
+import { compressFrame } from '../../src/base/zstd.js';
+import * as format from '../../src/format/constants.js';
+import { crc32 } from '../../src/format/crc32.js';
+import { bareSlots } from './bare_slots.js';
+
+const CODECS = { raw: format.Codec.Raw, zstd: format.Codec.Zstd, zstdBare: format.Codec.ZstdBare };
+export type ChunkCodec = keyof typeof CODECS;
+
+export interface ChunkOptions {
+  readonly ring: number;
+  readonly firstPosition: number;
+  readonly slots: Uint8Array;
+  readonly codec: ChunkCodec;
+  readonly sequence: number;
+}
+
+export function chunkBytes({ ring, firstPosition, slots, codec, sequence }: ChunkOptions): Uint8Array {
+  const payload =
+    codec === 'raw' ? slots : compressFrame(codec === 'zstd' ? slots : bareSlots(slots, firstPosition));
+  const bytes = new Uint8Array(format.CHUNK_HEADER_BYTES + payload.length);
+  bytes.set(payload, format.CHUNK_HEADER_BYTES);
+  const view = new DataView(bytes.buffer);
+  const C = format.CHUNK_HEADER;
+  const [firstTick, lastTick] = tickRange(slots);
+  view.setUint32(C.magic, format.CHUNK_MAGIC, true);
+  view.setUint16(C.codec, CODECS[codec], true);
+  view.setUint16(C.area, ring, true);
+  view.setBigUint64(C.firstPosition, BigInt(firstPosition), true);
+  view.setBigUint64(C.endPosition, BigInt(firstPosition + slots.length / format.SLOT_BYTES), true);
+  view.setBigUint64(C.firstTick, firstTick, true);
+  view.setBigUint64(C.lastTick, lastTick, true);
+  view.setBigUint64(C.sequence, BigInt(sequence), true);
+  view.setUint32(C.rawBytes, slots.length, true);
+  view.setUint32(C.storedBytes, payload.length, true);
+  view.setUint32(C.payloadCrc, crc32(payload), true);
+  view.setUint32(C.headerCrc, crc32(bytes.subarray(0, format.CHUNK_HEADER_BYTES)), true);
+  return bytes;
+}
+
+/** Of the records that begin inside. */
+function tickRange(slots: Uint8Array): [first: bigint, last: bigint] {
+  const view = new DataView(slots.buffer, slots.byteOffset, slots.length);
+  let first: bigint | null = null;
+  let last = 0n;
+  for (let at = 0; at < slots.length; at += format.SLOT_BYTES) {
+    const beginsRecord = view.getUint8(at + 24) !== 0 && (view.getUint8(at + 25) & 15) === 0;
+    if (!beginsRecord) continue;
+    const tick = view.getBigUint64(at, true);
+    if (first === null || tick < first) first = tick;
+    if (tick > last) last = tick;
+  }
+  return [first ?? 0n, last];
+}
+
+export const align = (value: number, to: number): number => Math.ceil(value / to) * to;
