@@ -1,7 +1,8 @@
 // How fast ranks become a trace: `npm run bench:merge [-- --smoke]`. Records a run of 4 ranks with the loopback until the rings
 // are full, then merges it again and again, interleaved:
 //
-//   check        read, check every slot, decode into columns, merge the rings: the floor, warm, one thread
+//   check        read, check every slot, decode into columns, merge the rings: the floor, warm, one thread;
+//                with the addon and without it
 //   merge        everything, warm, one thread
 //   command -j1  the command as a user runs it, a process of its own
 //   command -jN  the same on all processors
@@ -16,7 +17,10 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { readFileSync } from 'node:fs';
 import { merge } from '../dist/merge.js';
-import { mergedRuns, openRankFile } from '../dist/reader/index.js';
+import { memorySource } from '../dist/reader/byte_source.js';
+import { bestDecoder, typescriptDecoder } from '../dist/reader/decoder.js';
+import { mergedRuns } from '../dist/reader/index.js';
+import { streamSource } from '../dist/reader/rank_file_stream.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const smoke = process.argv.includes('--smoke');
@@ -31,7 +35,8 @@ try {
   const callbacks = report.records;
   const cores = availableParallelism();
   const ways = {
-    check: () => files.forEach(checkOnly),
+    [`check ${bestDecoder.name}`]: () => files.forEach((file) => checkOnly(file, bestDecoder)),
+    'check TypeScript': () => files.forEach((file) => checkOnly(file, typescriptDecoder)),
     merge: () => merge({ inputs: files, output, jobs: 1, force: true }),
     'command -j1': () => command(files, output, 1),
     [`command -j${cores}`]: () => command(files, output, cores),
@@ -70,8 +75,11 @@ function command(files, output, jobs) {
   execFileSync(process.execPath, [path.join(root, 'bin/nccl-trace.js'), ...words]);
 }
 
-function checkOnly(file) {
-  for (const run of mergedRuns(openRankFile(file))) if (run.end < run.from) throw new Error('never');
+function checkOnly(file, decoder) {
+  const stream = streamSource(memorySource(file, readFileSync(file)), decoder);
+  let records = 0;
+  for (const run of mergedRuns(stream)) records += run.end - run.from;
+  if (records === 0) throw new Error(`${file} holds no records`);
 }
 
 function print(report, times, callbacks, output) {
@@ -83,7 +91,7 @@ function print(report, times, callbacks, output) {
   for (const [name, list] of Object.entries(times)) {
     const median = [...list].sort((a, b) => a - b)[list.length >> 1];
     console.log(
-      `${name.padEnd(11)} ${median.toFixed(3)} s   ${(callbacks / median / 1e6).toFixed(2)} M records/s`,
+      `${name.padEnd(16)} ${median.toFixed(3)} s   ${(callbacks / median / 1e6).toFixed(2)} M records/s`,
     );
   }
   console.log(

@@ -11,6 +11,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const loopback = path.join(root, 'build/nccl-trace-loopback');
 const plugin = path.join(root, 'build/libnccl-profiler-trace.so');
 
+/** The smallest rings there are, in MB: these runs are short. */
+const SMALLEST = '0.0625';
+
 /** The loopback's exit code for a hang that was asked for. */
 const HUNG_AS_ASKED = 4;
 
@@ -21,14 +24,14 @@ const SAMPLES = {
     words:
       '--ranks 8 --channels 2 --iterations 2 --groups tp=4 --seed 1 ' +
       '--ops allreduce:256K,allreduce@tp:64K*2,group{send+recv:64K}',
-    ringMb: '0.25',
+    ringMb: '0.125',
   },
   straggler: {
     shows: 'Rank 2 of 4 enters every iteration 20 ms late: the others sit in recv wait, rank 2 never waits.',
     words:
       '--ranks 4 --channels 2 --iterations 3 --seed 2 --slow-rank 2 --slow-us 20000 ' +
       '--ops allreduce:256K,allreduce:64K',
-    ringMb: '0.25',
+    ringMb: '0.125',
   },
   hang: {
     shows:
@@ -36,7 +39,7 @@ const SAMPLES = {
       'file of rank 1 is missing, as if its node were lost.',
     words:
       '--ranks 4 --channels 2 --iterations 4 --seed 3 --kill-rank 3 --kill-at 2:10 --hang-seconds 3 --ops allreduce:256K',
-    ringMb: '0.25',
+    ringMb: '0.125',
     hangs: true,
     remove: ['rank00001.bin'],
   },
@@ -47,16 +50,79 @@ const SAMPLES = {
     words: '--ranks 2 --channels 2 --iterations 60 --seed 4 --ops allreduce:256K',
     ringMb: '0.125',
   },
+  'abi-v1': {
+    shows:
+      'NCCL 2.23 (interface v1), which says codes instead of names, nothing of the communicator, and states of whole ' +
+      'operations: one step event per buffer slot, no calls of the application, no kernels.',
+    interface: 'v1, as in NCCL 2.23',
+    words: '--abi 1 --ranks 2 --channels 1 --iterations 2 --seed 5 --ops allreduce:96K,group{send+recv:32K}',
+    ringMb: SMALLEST,
+  },
+  'abi-v3': {
+    shows:
+      'NCCL 2.26 (interface v3): kernels without timestamps, so they are drawn as the proxy noticed them.',
+    interface: 'v3, as in NCCL 2.26',
+    words: '--abi 3 --ranks 2 --channels 1 --iterations 2 --seed 6 --ops allreduce:128K,allgather:64K',
+    ringMb: SMALLEST,
+  },
+  'abi-v4': {
+    shows:
+      'NCCL 2.27 (interface v4): communicators have names and ids, steps have sizes; no calls of the application.',
+    interface: 'v4, as in NCCL 2.27',
+    words: '--abi 4 --ranks 2 --channels 1 --iterations 2 --seed 7 --ops allreduce:128K,reducescatter:64K',
+    ringMb: SMALLEST,
+  },
+  'abi-v7': {
+    shows:
+      'NCCL 2.31 (interface v7): user tags, kernels watched by a thread of their own, and a collective on symmetric memory ' +
+      'with the phases of its kernel.',
+    interface: 'v7, as in NCCL 2.31',
+    words:
+      '--abi 7 --user-tag 42 --ranks 2 --channels 1 --iterations 2 --seed 8 --symmetric --ops allreduce:128K,allgather:64K',
+    ringMb: SMALLEST,
+  },
+  'copy-engine': {
+    shows: 'Collectives that the copy engines do: put into a stream, and when they ran nobody tells.',
+    words: '--ranks 2 --channels 1 --iterations 2 --seed 9 --ce --ops allgather:128K',
+    ringMb: SMALLEST,
+  },
+  graph: {
+    shows:
+      'A CUDA graph: captured once, which runs nothing, and replayed four times, each with work of its own whose parent is the ' +
+      'captured call.',
+    words: '--ranks 2 --channels 1 --iterations 1 --seed 10 --ops graph{allreduce:64K+allgather:64K}*4',
+    ringMb: SMALLEST,
+    events: 'default', // with KernelCh NCCL would give each replay a sequence number of its own
+  },
+  pxn: {
+    shows:
+      'PXN: the sends of rank 0 are executed by the proxy of rank 2, another process. Its file holds them under the handles ' +
+      'of rank 0; the arrows still leave from where the bytes left.',
+    words: '--ranks 4 --channels 1 --iterations 2 --seed 11 --pxn 0:2 --ops allreduce:128K',
+    ringMb: SMALLEST,
+  },
+  'stream-killed': {
+    shows:
+      'Stream mode: rings so small that most of the run is in chunks behind them. Rank 1 was killed (SIGKILL) in mid ' +
+      'collective; what its callbacks had written is there.',
+    words:
+      '--ranks 2 --channels 1 --iterations 30 --seed 12 --kill-rank 1 --kill-at 28:6 --hang-seconds 2 --ops allreduce:256K',
+    ringMb: SMALLEST,
+    mode: 'stream',
+    hangs: true,
+  },
 };
 
-function record(name, { shows, words, ringMb, hangs = false, remove = [] }) {
+function record(name, sample) {
+  const { words, ringMb, mode = 'flight', events = 'all', hangs = false, remove = [] } = sample;
   const recording = mkdtempSync(path.join(tmpdir(), 'nccl-trace-sample-'));
   const env = {
     PATH: process.env.PATH,
     NCCL_PROFILER_PLUGIN: plugin,
     NCCL_TRACE_DIR: recording,
-    NCCL_TRACE_EVENTS: 'all',
+    NCCL_TRACE_EVENTS: events,
     NCCL_TRACE_RING_MB: ringMb,
+    NCCL_TRACE_MODE: mode,
   };
   try {
     execFileSync(loopback, [...words.split(' '), '--quiet'], { env, stdio: 'inherit' });
@@ -71,7 +137,7 @@ function record(name, { shows, words, ringMb, hangs = false, remove = [] }) {
     if (!remove.includes(file)) renameAcross(path.join(recording, file), path.join(folder, file));
   }
   rmSync(recording, { recursive: true });
-  writeFileSync(path.join(folder, 'README.md'), provenance(name, shows, words, ringMb, remove));
+  writeFileSync(path.join(folder, 'README.md'), provenance(name, sample));
 }
 
 function renameAcross(from, to) {
@@ -82,7 +148,10 @@ function renameAcross(from, to) {
   }
 }
 
-function provenance(name, shows, words, ringMb, remove) {
+function provenance(
+  name,
+  { shows, words, ringMb, mode, events = 'all', remove = [], interface: abi = 'v6, as in NCCL 2.30' },
+) {
   const removed = remove.length === 0 ? '' : `\nTaken away afterwards: ${remove.join(', ')}.`;
   return `# ${name}
 
@@ -91,13 +160,13 @@ ${shows}
 Recorded with the real plugin by the loopback, which plays NCCL without a GPU; times are those of a small shared machine.
 
 \`\`\`
-NCCL_TRACE_EVENTS=all NCCL_TRACE_RING_MB=${ringMb} nccl-trace-loopback ${words}
+${mode === undefined ? '' : `NCCL_TRACE_MODE=${mode} `}NCCL_TRACE_EVENTS=${events} NCCL_TRACE_RING_MB=${ringMb} nccl-trace-loopback ${words}
 \`\`\`
 ${removed}
 | | |
 |---|---|
 | recorded | ${new Date().toISOString().slice(0, 10)}, by \`node scripts/record-samples.mjs ${name}\` |
-| interface | NCCL profiler v6 |
+| interface | NCCL profiler ${abi} |
 | machine | ${cpus().length} × ${cpus()[0].model.trim()}, Linux ${release().split('-')[0]} |
 `;
 }

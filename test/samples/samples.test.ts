@@ -85,7 +85,7 @@ describe.each(samples)('%s', (name) => {
 describe('what they show', () => {
   const sliced = async (name: string): Promise<TraceView> => {
     const output = path.join(folder, `${name}-shown.pftrace`);
-    await merge({ inputs: [path.join(root, 'samples', name)], output, jobs: 1 });
+    await merge({ inputs: [path.join(root, 'samples', name)], output, jobs: 1, force: true });
     return viewTrace(readFileSync(output), { emptySlices: 'fine' });
   };
   const rankOf = (slice: { track: { process: { pid: number } | undefined } }): number =>
@@ -119,6 +119,76 @@ describe('what they show', () => {
     expect(processes).toHaveLength(3);
     const heartbeats = slices.filter(({ name }) => name === 'last heartbeat');
     expect(Math.max(...heartbeats.map(({ ts }) => Number(ts - open[0]!.ts)))).toBeGreaterThan(1e9);
+  });
+
+  it.each([
+    ['abi-v1', 1, { kernels: false, calls: false, sizes: false }],
+    ['abi-v3', 3, { kernels: true, calls: false, sizes: false }],
+    ['abi-v4', 4, { kernels: true, calls: false, sizes: true }],
+    ['healthy', 6, { kernels: true, calls: true, sizes: true }],
+  ])('%s: what interface v%i tells, and no more', async (name, _, tells) => {
+    const { slices } = await sliced(name);
+    const has = (wanted: RegExp): boolean => slices.some((slice) => wanted.test(slice.name ?? ''));
+    expect(slices.filter(({ args }) => args.algo === 'RING').length).toBeGreaterThan(0);
+    expect(has(/kernel$/)).toBe(tells.kernels);
+    expect(has(/^ncclAllReduce$/)).toBe(tells.calls);
+    expect(slices.some((slice) => slice.name === 'send wait' && 'bytes' in slice.args)).toBe(tells.sizes);
+  });
+
+  it('abi-v7: user tags, and of symmetric memory the call and the phases of its kernel', async () => {
+    const { slices } = await sliced('abi-v7');
+    const calls = slices.filter(({ name }) => name === 'ncclAllReduce' || name === 'ncclAllGather');
+    expect(calls.length).toBeGreaterThan(0);
+    for (const { args } of calls) expect(args.userTag).toBe(42);
+    expect(slices.some(({ name }) => name === 'compute')).toBe(true);
+  });
+
+  it('copy-engine: put into the stream, and no claim when it ran', async () => {
+    const { slices } = await sliced('copy-engine');
+    const colls = slices.filter(({ name, args }) => name === 'AllGather' && 'syncStrategy' in args);
+    expect(colls).toHaveLength(4);
+    for (const { args } of colls) expect(args.completion).toBeDefined();
+    expect(slices.some(({ name, args }) => name === 'CeBatch' && Number(args.totalBytes) > 0)).toBe(true);
+  });
+
+  it('graph: one captured call, four replays on each rank, each once above all ranks', async () => {
+    const { slices } = await sliced('graph');
+    const ofRanks = slices.filter(({ name, track, args }) => name === 'AllReduce' && track.process && args.graph);
+    expect(ofRanks.map(({ args }) => args.replay).sort()).toEqual([0, 0, 1, 1, 2, 2, 3, 3]);
+    expect(slices.filter(({ name }) => name === 'ncclAllReduce (captured)')).toHaveLength(2);
+    const together = slices.filter(({ name, track }) => name === 'AllReduce' && !track.process);
+    expect(together.map(({ args }) => [args.replay ?? 0, args.ranks])).toEqual([0, 1, 2, 3].map((n) => [n, 2]));
+  });
+
+  it('pxn: rank 2 executes the sends of rank 0, which says so', async () => {
+    const { slices, flows } = await sliced('pxn');
+    const executed = slices.filter(({ track }) => track.path.some((part) => part.startsWith('PXN for rank 0000')));
+    expect(executed.filter(({ name }) => name === 'proxy send')).toHaveLength(2);
+    expect(new Set(executed.map(rankOf))).toEqual(new Set([2]));
+    const own = slices.filter(({ name, track, args }) => name === 'AllReduce' && track.process && 'executedBy' in args);
+    expect(own.map(rankOf)).toEqual([0, 0]);
+    // The arrows of those sends leave from rank 2 and arrive where the ring of ranks leads to from rank 0.
+    const arrows = flows.filter(({ from }) => executed.some(({ ts, track }) => track === from.track && ts <= from.ts));
+    expect(arrows.length).toBeGreaterThan(0);
+    for (const { to } of arrows) expect(rankOf(to)).toBe(1);
+  });
+
+  it('stream-killed: chunks and rings give one whole history', async () => {
+    const output = path.join(folder, 'stream.pftrace');
+    const input = path.join(root, 'samples/stream-killed');
+    const report = await merge({ inputs: [input], output, jobs: 1 });
+    for (const { lost, beganBefore } of report.ranks) {
+      expect({ lost, beganBefore }).toEqual({
+        lost: { overwritten: 0, dropped: 0, torn: 0, copy: 0 },
+        beganBefore: 0,
+      });
+    }
+    const { slices } = viewTrace(readFileSync(output), { emptySlices: 'fine' });
+    const seen = slices.filter(({ name, track, args }) => name === 'AllReduce' && track.process && 'algo' in args);
+    for (const rank of [0, 1]) {
+      const seqs = seen.filter((slice) => rankOf(slice) === rank).map(({ args }) => Number(args.seq));
+      expect(seqs).toEqual(Array.from({ length: 29 }, (_, seq) => seq));
+    }
   });
 
   it('wrapped: what was overwritten is drawn, and what is left is clean', async () => {
