@@ -13,11 +13,12 @@
  * The bytes depend on the files alone: not on their order, nor on how many workers there were.
  */
 
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { NoUsableInput, OutputError } from './base/errors.js';
 import type { ClockDomain, ClockSolution, TickScale } from './clocks/domains.js';
-import { solveClocks, toLocal } from './clocks/domains.js';
+import { toLocal } from './clocks/domains.js';
 import { toTrace } from './clocks/clock_map.js';
 import { supportLine, type GpuLine } from './clocks/gpu_clock.js';
 import { clusterBlock } from './merge/cluster.js';
@@ -26,15 +27,17 @@ import { processSpec, tracePrologue } from './merge/labels.js';
 import { compressionOf } from './merge/compression.js';
 import { resolveOrigins, type OriginTable } from './merge/origins.js';
 import { assemble, checkTarget, reason, withWorkFolder } from './merge/output.js';
-import { countTrace, reportClocks, reportRank, type MergeReport } from './merge/report.js';
+import { reportClocks, reportTraffic } from './merge/clock_report.js';
+import { countTrace, reportRank, type MergeReport } from './merge/report.js';
+import { solveRunClocks, type ClockOptions, type RunClocks } from './merge/run_clocks.js';
 import { chooseRun, type Run } from './merge/run.js';
 import type { RankScan } from './merge/scan.js';
 import type { Outcome } from './merge/task.js';
 import { startWorkers, type Workers } from './merge/workers.js';
 import { withElsewhere, type WorkEnd } from './model/work_end.js';
-import { findRankFiles } from './reader/index.js';
+import { findRankFiles, openRankFileHeader } from './reader/index.js';
 
-export interface MergeOptions {
+export interface MergeOptions extends ClockOptions {
   /** Rank files and directories of them. */
   readonly inputs: readonly string[];
   /** Path of the trace (.pftrace, .pftrace.gz, .pftrace.zst), or "-". */
@@ -63,32 +66,57 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
   const found = findRankFiles(options.inputs);
   const workers = startWorkers(options.jobs, found.files);
   try {
-    const { scans, unusable } = await scanAll(workers, found.files, options);
-    const run = chooseRun(scans);
-    const clocks = solveClocks(run.members.map(({ scan }, file) => witness(scan, file)));
     return await withWorkFolder(options.output, options.interrupt, async (folder) => {
+      const { scans, stepPaths, unusable } = await scanAll(workers, found.files, folder, options);
+      const run = chooseRun(scans);
+      const clocks = solveRunClocks(run, pathsOf(run, stepPaths), options);
+      const { solution } = clocks;
       const origins = resolveOrigins(run.members, (member, tick) =>
-        toTrace(clocks.domains[clocks.domainOf[member]!]!.map, toLocal(clocks.scales[member]!, tick)),
+        toTrace(solution.domains[solution.domainOf[member]!]!.map, toLocal(solution.scales[member]!, tick)),
       );
       const jobs = planBlocks(run, clocks, origins, folder, options.output);
       const blocks = await convertAll(workers, jobs, options);
-      const cluster = clusterBlock(run, clocks, jobs);
-      const prologue = Buffer.concat([tracePrologue(run, clocks), cluster.bytes]);
+      const cluster = clusterBlock(run, solution, jobs);
+      const prologue = Buffer.concat([tracePrologue(run, solution), cluster.bytes]);
       const bytes = await assemble(options.output, folder, prologue, blockPaths(jobs), options.stdout).catch(
         outputFailed(options),
       );
+      const traffic = reportTraffic(clocks);
       return {
         version: 1,
         output: options.output,
         bytes,
         worldSize: run.worldSize,
         missingRanks: run.missing,
-        traceStart: String(clocks.traceStart),
-        durationNs: durationNs(run, clocks),
+        traceStart: String(solution.traceStart),
+        durationNs: durationNs(run, solution),
         records: scans.reduce((sum, scan) => sum + scan.records, 0),
         trace: countTrace(blocks, cluster.counts),
         ranks: run.members.map((member, i) => reportRank(member, jobs[i]!, blocks[i]!)),
         clocks: reportClocks(clocks, run),
+        traffic,
+        problems: [...found.problems, ...unusable, ...run.problems, ...(traffic?.leftOut ?? [])],
+      };
+    });
+  } finally {
+    await workers.close();
+  }
+}
+
+/** The clocks of a run without a trace. */
+export async function findClocks(
+  options: ClockOptions & Pick<MergeOptions, 'inputs' | 'jobs' | 'interrupt'>,
+): Promise<Pick<MergeReport, 'clocks' | 'traffic' | 'problems'>> {
+  const found = findRankFiles(options.inputs);
+  const workers = startWorkers(options.jobs, found.files);
+  try {
+    return await withWorkFolder(join(tmpdir(), 'nccl-trace'), options.interrupt, async (folder) => {
+      const { scans, stepPaths, unusable } = await scanAll(workers, found.files, folder, options);
+      const run = chooseRun(scans);
+      const clocks = solveRunClocks(run, pathsOf(run, stepPaths), options);
+      return {
+        clocks: reportClocks(clocks, run),
+        traffic: reportTraffic(clocks),
         problems: [...found.problems, ...unusable, ...run.problems],
       };
     });
@@ -97,20 +125,48 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
   }
 }
 
-async function scanAll(workers: Workers, files: readonly string[], options: MergeOptions) {
+type ScanOptions = ClockOptions & Pick<MergeOptions, 'onProgress' | 'strict'>;
+
+/** Scans in the order of the files; side files of steps only where ranks are on several hosts. */
+async function scanAll(workers: Workers, files: readonly string[], folder: string, options: ScanOptions) {
   const progress = counting('scan', files.length, options);
+  const wantSteps = options.clock !== 'realtime' && areOnSeveralHosts(files);
+  const stepPath = (file: number): string | null => (wantSteps ? join(folder, `steps-${file}`) : null);
   const outcomes = await workers.run(
-    files.map((path) => ({ pass: 'scan', path })),
+    files.map((path, file) => ({ pass: 'scan', path, stepPath: stepPath(file) })),
     progress,
   );
   const scans: RankScan[] = [];
+  const stepPaths = new Map<RankScan, string>();
   const unusable: string[] = [];
-  for (const outcome of outcomes) {
-    if (outcome.ok && outcome.scan) scans.push(outcome.scan);
-    else unusable.push(failure(outcome));
-  }
+  outcomes.forEach((outcome, file) => {
+    if (!outcome.ok || !outcome.scan) {
+      unusable.push(failure(outcome));
+      return;
+    }
+    scans.push(outcome.scan);
+    const path = stepPath(file);
+    if (path !== null) stepPaths.set(outcome.scan, path);
+  });
   if (scans.length === 0 || (options.strict && unusable.length > 0)) throw noInput(unusable, files);
-  return { scans, unusable };
+  return { scans, stepPaths, unusable };
+}
+
+/** Of the members' side files. */
+const pathsOf = (run: Run, stepPaths: ReadonlyMap<RankScan, string>): string[] =>
+  run.members.map(({ scan }) => stepPaths.get(scan) ?? '');
+
+function areOnSeveralHosts(files: readonly string[]): boolean {
+  const boots = new Set<string>();
+  for (const path of files) {
+    try {
+      boots.add(openRankFileHeader(path).process.bootId);
+    } catch {
+      continue; // the scan says what is wrong with it
+    }
+    if (boots.size > 1) return true;
+  }
+  return false;
 }
 
 async function convertAll(workers: Workers, jobs: readonly ConvertJob[], options: MergeOptions) {
@@ -127,7 +183,7 @@ async function convertAll(workers: Workers, jobs: readonly ConvertJob[], options
 
 function planBlocks(
   run: Run,
-  clocks: ClockSolution,
+  { solution: clocks, traffic }: RunClocks,
   origins: readonly OriginTable[],
   folder: string,
   output: string,
@@ -149,7 +205,9 @@ function planBlocks(
       silentCalls: member.scan.silentCalls,
       silentConnections: member.scan.silentConnections,
       origins: origins[file]!,
-      clockMates: clockMates(run, domain),
+      clockMates: mates(run, onAxisOf(clocks, domain)),
+      counterMates: mates(run, domain.files),
+      brokenTransfers: traffic?.broken.names ?? NONE,
       rateBinNs,
       compression: compressionOf(output),
       blockPath: join(folder, `block-${file}`),
@@ -166,17 +224,23 @@ function completeEnds({ workEnds }: RankScan, { elsewhere }: OriginTable): reado
   });
 }
 
-/** Per communicator the ranks whose files are on this domain's clock: arrows among them are exact. */
-function clockMates(run: Run, domain: ClockDomain): Map<string, Set<number>> {
-  const mates = new Map<string, Set<number>>();
-  for (const file of domain.files) {
+const NONE: ReadonlySet<string> = new Set();
+
+function onAxisOf({ domains }: ClockSolution, { group }: ClockDomain): number[] {
+  return domains.filter((domain) => domain.group === group).flatMap(({ files }) => files);
+}
+
+/** Per communicator the ranks whose files these are. */
+function mates(run: Run, files: readonly number[]): Map<string, Set<number>> {
+  const ranks = new Map<string, Set<number>>();
+  for (const file of files) {
     for (const comm of run.members[file]!.scan.communicators) {
       if (comm.commId === 0n) continue; // never told which it is: two of them are not the same
       const key = String(comm.commId);
-      mates.set(key, (mates.get(key) ?? new Set()).add(comm.rank));
+      ranks.set(key, (ranks.get(key) ?? new Set()).add(comm.rank));
     }
   }
-  return mates;
+  return ranks;
 }
 
 function gpuLine(scan: RankScan, scale: TickScale): GpuLine | null {
@@ -186,10 +250,6 @@ function gpuLine(scan: RankScan, scale: TickScale): GpuLine | null {
       return { x, y: x - gpu };
     }),
   );
-}
-
-function witness(scan: RankScan, file: number) {
-  return { file, header: scan.header, samples: scan.clockSamples };
 }
 
 /** From the trace's start to the last record or heartbeat of any rank. */
@@ -214,7 +274,11 @@ function niceBin(duration: number): number {
 
 const blockPaths = (jobs: readonly ConvertJob[]): string[] => jobs.map((job) => job.blockPath);
 
-function counting(stage: Progress['stage'], total: number, { onProgress }: MergeOptions): () => void {
+function counting(
+  stage: Progress['stage'],
+  total: number,
+  { onProgress }: Pick<MergeOptions, 'onProgress'>,
+): () => void {
   let done = 0;
   return () => onProgress?.({ stage, done: ++done, total });
 }

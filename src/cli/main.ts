@@ -5,6 +5,7 @@
 
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { clocksCommand } from './clocks.js';
 import { demoCommand } from './demo.js';
 import { ExitCode, exitCodeOf } from './exit.js';
 import { inspectCommand } from './inspect.js';
@@ -38,6 +39,7 @@ function program(setExit: (code: ExitCode) => void): Command {
     mergeCommand(setExit),
     openCommand(),
     inspectCommand(setExit),
+    clocksCommand(setExit),
     demoCommand(),
     pluginPathCommand(),
   ]) {

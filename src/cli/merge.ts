@@ -6,6 +6,7 @@ import { OutputError } from '../base/errors.js';
 import { merge, type Progress } from '../merge.js';
 import { reason } from '../merge/output.js';
 import type { MergeReport } from '../merge/report.js';
+import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
 import { mergeReportText } from './merge_report.js';
 
@@ -16,6 +17,8 @@ interface Options {
   readonly summary?: string;
   readonly jobs?: number;
   readonly quiet?: true;
+  readonly clock?: 'auto' | 'realtime';
+  readonly clockAlike?: number;
 }
 
 const EXAMPLES = `Examples:
@@ -25,7 +28,7 @@ const EXAMPLES = `Examples:
 `;
 
 export function mergeCommand(setExit: (code: ExitCode) => void): Command {
-  return new Command('merge')
+  const command = new Command('merge')
     .description('Merge the rank files of one run into one Perfetto trace.')
     .argument('<paths...>', 'rank files, or directories that hold them')
     .option(
@@ -41,7 +44,8 @@ export function mergeCommand(setExit: (code: ExitCode) => void): Command {
       'files worked on at once (default: by size, up to the processors there are)',
       positiveInteger,
     )
-    .option('-q, --quiet', 'no report, no progress')
+    .option('-q, --quiet', 'no report, no progress');
+  return addClockOptions(command)
     .addHelpText('beforeAll', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
@@ -64,6 +68,7 @@ function interrupts(): AbortSignal {
 async function run(inputs: readonly string[], options: Options): Promise<ExitCode> {
   const report = await merge({
     ...options,
+    alike: options.clockAlike,
     inputs,
     stdout: process.stdout,
     interrupt: interrupts(),

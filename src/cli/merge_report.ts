@@ -4,6 +4,7 @@
  */
 
 import type { MergeReport, OpenWork, RankReport } from '../merge/report.js';
+import { clockLines } from './clock_text.js';
 import { foldRanks, printable } from './text.js';
 
 export function mergeReportText(report: MergeReport): string {
@@ -12,7 +13,7 @@ export function mergeReportText(report: MergeReport): string {
     ...unfinished(report),
     ...losses(report),
     ...untold(report),
-    ...clocks(report),
+    ...clockLines(report),
     ...doubts(report),
     ...report.problems.map((problem) => `problem: ${printable(problem)}`),
     `trace: ${printable(report.output)} (${size(report.bytes)}, ${report.trace.slices} slices, ${report.trace.flows} arrows)`,
@@ -131,17 +132,6 @@ const sumOver =
   (ranks: readonly RankReport[]) =>
   (pick: (rank: RankReport) => number): number =>
     ranks.reduce((total, rank) => total + pick(rank), 0);
-
-function clocks({ clocks: domains }: MergeReport): string[] {
-  const flagged = domains.flatMap((domain) => domain.flags.filter((flag) => flag !== 'realtime-only'));
-  const lines =
-    domains.length === 1
-      ? ['clocks: one counter for all ranks, exact']
-      : [
-          `clocks: ${domains.length} hosts placed by their wall clocks (NTP): error unknown, no arrows between them`,
-        ];
-  return flagged.length === 0 ? lines : [...lines, `clocks: ${[...new Set(flagged)].join(', ')}`];
-}
 
 /** What is odd and was counted; silent when there is nothing. */
 function doubts({ ranks }: MergeReport): string[] {

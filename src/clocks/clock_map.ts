@@ -12,6 +12,8 @@ import { traceNsFromClockMap, type LocalNs, type TraceNs } from '../base/time.js
 export type ClockSource =
   /** The only domain of the run: relative times come from one counter, nothing had to be aligned. */
   | 'own-counter'
+  /** Aligned by the traffic between hosts (alignment.ts); bounds are against the group's reference. */
+  | 'traffic'
   /** Placed by its host's CLOCK_REALTIME alone: as wrong as NTP is. */
   | 'realtime';
 

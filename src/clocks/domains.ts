@@ -3,17 +3,21 @@
  *
  * Processes of one boot with one tick source read the same counter: a domain. That is *confirmed* by their own
  * samples of tick, REALTIME and MONOTONIC: a process whose samples contradict the others' (a VM snapshot, a migration) is split off and
- * flagged. Inside a domain alignment is exact. Domains among each other are placed by REALTIME and say so.
+ * flagged. Inside a domain alignment is exact. Domains among each other are aligned by the traffic between them
+ * (alignment.ts); groups of domains, and domains without evidence, are placed by REALTIME and say so.
  *
- * A domain's line REALTIME = a + b * local is fitted over the whole run, so steps and slews of the wall clock move the
- * absolute axis but never bend the relative times.
+ * Steps and slews of the wall clock move the absolute axis but never bend the relative times: a domain by itself has one
+ * line REALTIME = a + b * local over the whole run, a group goes by medians (placement.ts).
  */
 
 import type { LocalNs } from '../base/time.js';
 import { localNs } from '../base/time.js';
 import type { ClockSample, RankFileHeader } from '../reader/types.js';
-import type { ClockMap } from './clock_map.js';
+import type { Alignment } from './alignment.js';
+import type { ClockMap, ClockSegment } from './clock_map.js';
+import { correctionAt, knotTime } from './corrections.js';
 import { fitLine, type Line, type Point } from './fit.js';
+import { place, SLEWED, wallClock } from './placement.js';
 
 /** What a scanned file says about its clock. */
 export interface ClockWitness {
@@ -37,6 +41,8 @@ export interface ClockDomain {
   /** Largest |sample - line| of REALTIME, ns: how restless the wall clock was. */
   readonly realtimeResidual: number;
   readonly samples: number;
+  /** Domains of one group are on one axis, within their bounds: the number of its first domain. */
+  readonly group: number;
 }
 
 export interface ClockSolution {
@@ -62,14 +68,69 @@ interface Draft {
   /** REALTIME ns, relative to `realtimeBase`, over LocalNs. */
   readonly line: Line;
   readonly realtimeBase: bigint;
+  /** x: LocalNs, y: REALTIME since `realtimeBase`. */
+  readonly samples: readonly Point[];
 }
 
-export function solveClocks(witnesses: readonly ClockWitness[]): ClockSolution {
-  const drafts = groupByCounter(witnesses).flatMap(splitContradictions);
-  const traceStart = drafts.map(earliestRealtime).reduce((a, b) => (b < a ? b : a));
+/** Domains before they are aligned. */
+export interface ClockAxes {
+  /** By file index. */
+  readonly scales: readonly TickScale[];
+  readonly domainOf: readonly number[];
+  /** Per domain: LocalNs + this is one axis for all, as good as the wall clocks were at the start. */
+  readonly coarse: readonly number[];
+  /** Per domain, for people. */
+  readonly names: readonly string[];
+}
+
+/** What the traffic between domains says, and the coarse axis it says it on. */
+export interface TrafficClocks {
+  readonly alignment: Alignment;
+  readonly coarse: readonly number[];
+}
+
+export function clockAxes(witnesses: readonly ClockWitness[]): ClockAxes {
+  const drafts = findDomains(witnesses);
+  return { ...fileAxes(drafts), coarse: coarseOffsets(drafts), names: drafts.map(nameOf) };
+}
+
+/** `traffic`: null where wall clocks are all there is. */
+export function solveClocks(
+  witnesses: readonly ClockWitness[],
+  traffic: TrafficClocks | null = null,
+): ClockSolution {
+  const drafts = findDomains(witnesses);
+  const base = drafts.map(({ realtimeBase }) => realtimeBase).reduce((a, b) => (b < a ? b : a));
+  const placed = drafts.map((draft, index) => {
+    const group = traffic ? groupOf(traffic.alignment, index) : [];
+    return traffic && group.length > 1
+      ? placeInGroup(drafts, index, group, traffic, base)
+      : placeAlone(draft, base, drafts.length === 1, jumpFlags(traffic, index));
+  });
+  const earliest = Math.floor(placed.map(({ start }) => start).reduce((a, b) => Math.min(a, b)));
+  return {
+    ...fileAxes(drafts),
+    traceStart: base + BigInt(earliest),
+    domains: placed.map(({ segments, realtimeResidual }, index) =>
+      toDomain(
+        drafts[index]!,
+        segments,
+        realtimeResidual,
+        earliest,
+        traffic?.alignment.references[index] ?? index,
+      ),
+    ),
+  };
+}
+
+function findDomains(witnesses: readonly ClockWitness[]): Draft[] {
+  return groupByCounter(witnesses).flatMap(splitContradictions);
+}
+
+function fileAxes(drafts: readonly Draft[]): { scales: TickScale[]; domainOf: number[] } {
   const scales: TickScale[] = [];
   const domainOf: number[] = [];
-  const domains = drafts.map((draft, index) => {
+  drafts.forEach((draft, index) => {
     for (const witness of draft.witnesses) {
       scales[witness.file] = {
         offset: Number(witness.header.tickBase - draft.origin) * draft.nsPerTick,
@@ -77,9 +138,17 @@ export function solveClocks(witnesses: readonly ClockWitness[]): ClockSolution {
       };
       domainOf[witness.file] = index;
     }
-    return toDomain(draft, traceStart, drafts.length === 1);
   });
-  return { traceStart, domains, scales, domainOf };
+  return { scales, domainOf };
+}
+
+/** By the first sample alone: a line would follow every step of the wall clock. */
+function coarseOffsets(drafts: readonly Draft[]): number[] {
+  const base = drafts[0]?.realtimeBase ?? 0n;
+  return drafts.map(({ samples, realtimeBase }) => {
+    const first = samples.reduce((a, b) => (b.x < a.x ? b : a));
+    return Number(realtimeBase - base) + first.y - first.x;
+  });
 }
 
 export function toLocal(scale: TickScale, tick: number): LocalNs {
@@ -150,45 +219,146 @@ function draft(witnesses: ClockWitness[], flags: string[]): Draft {
   const realtimeBase = first.samples[0]!.realtime;
   const common = { ...first, header: { ...first.header, tickBase: origin, tickHz: 1e9 / nsPerTick } };
   const samples = witnesses.flatMap((witness) => points(witness, common, 'realtime', realtimeBase));
-  return { witnesses, origin, nsPerTick, flags, realtimeBase, line: fitLine(samples) };
+  return { witnesses, origin, nsPerTick, flags, realtimeBase, samples, line: fitLine(samples) };
 }
 
-function earliestRealtime(draft: Draft): bigint {
-  return draft.realtimeBase + BigInt(Math.floor(draft.line.at(0)));
+const nameOf = ({ witnesses }: Draft): string => {
+  const { hostName, process, tickSource } = witnesses[0]!.header;
+  return `${hostName} ${process.bootId.slice(0, 8)} ${tickSource}`;
+};
+
+interface Placed {
+  /** Their offsets count from the base of REALTIME. */
+  readonly segments: readonly ClockSegment[];
+  /** Of LocalNs 0, since that base. */
+  readonly start: number;
+  readonly realtimeResidual: number;
 }
 
-function toDomain(draft: Draft, traceStart: bigint, alone: boolean): ClockDomain {
-  const first = draft.witnesses[0]!;
-  const name = `${first.header.hostName} ${first.header.process.bootId.slice(0, 8)} ${first.header.tickSource}`;
-  const shift = Number(draft.realtimeBase - traceStart);
-  const bound = alone ? 0 : Infinity;
+function placeAlone(draft: Draft, base: bigint, isOnly: boolean, flags: readonly string[]): Placed {
+  const { line } = draft;
+  const start = line.at(0) + Number(draft.realtimeBase - base);
+  const bound = isOnly ? 0 : Infinity;
+  const segment: ClockSegment = {
+    from: localNs(0),
+    to: localNs(Infinity),
+    offset: start,
+    drift: line.slope - 1,
+    hardBound: bound,
+    bound99: bound,
+    source: isOnly ? 'own-counter' : 'realtime',
+    flags: [
+      ...draft.flags,
+      ...flags,
+      ...(line.residual > STEPPED_NS ? ['realtime-stepped'] : []),
+      ...(isOnly ? [] : ['realtime-only']),
+    ],
+  };
+  return { segments: [segment], start, realtimeResidual: line.residual };
+}
+
+function groupOf({ references }: Alignment, domain: number): number[] {
+  return references.flatMap((reference, other) => (reference === references[domain] ? [other] : []));
+}
+
+function jumpFlags(traffic: TrafficClocks | null, domain: number): string[] {
+  const jumped = traffic?.alignment.culprits.some(
+    (culprit) => culprit.what === 'clock-jump' && culprit.domain === domain,
+  );
+  return jumped ? ['clock-jumped'] : [];
+}
+
+/** Its own pieces, each from knot to knot, and one before and behind them where the recording reaches farther. */
+function placeInGroup(
+  drafts: readonly Draft[],
+  index: number,
+  group: readonly number[],
+  traffic: TrafficClocks,
+  base: bigint,
+): Placed {
+  const { alignment, coarse } = traffic;
+  const onAxis = (domain: number, local: number): number => {
+    const time = local + coarse[domain]!;
+    return time + correctionAt(alignment.knots, alignment.corrections[domain]!, time);
+  };
+  const wall = (domain: number): Point[] => {
+    const { samples, realtimeBase } = drafts[domain]!;
+    const shift = Number(realtimeBase - base);
+    return samples.map(({ x, y, weight }) => ({ x: onAxis(domain, x), y: y + shift, weight }));
+  };
+  const placement = place(group.map(wall));
+  const { restless, drift } = wallClock(wall(index), placement);
+  const flags = [
+    ...drafts[index]!.flags,
+    ...(restless > STEPPED_NS ? ['realtime-stepped'] : []),
+    ...(Math.abs(drift) > SLEWED ? ['realtime-slewed'] : []),
+  ];
+  const at = (local: number): number => {
+    const axis = onAxis(index, local);
+    return placement.offset + axis + placement.drift * axis;
+  };
   return {
-    name,
-    hostName: first.header.hostName,
-    files: draft.witnesses.map((w) => w.file),
-    samples: draft.witnesses.reduce((sum, w) => sum + w.samples.length, 0),
-    realtimeResidual: draft.line.residual,
-    map: {
-      domain: name,
-      segments: [
-        {
-          from: localNs(0),
-          to: localNs(Infinity),
-          offset: draft.line.at(0) + shift,
-          drift: draft.line.slope - 1,
-          hardBound: bound,
-          bound99: bound,
-          source: alone ? 'own-counter' : 'realtime',
-          flags: domainFlags(draft, alone),
-        },
-      ],
-    },
+    segments: pieces(drafts[index]!, index, traffic, at, flags),
+    start: at(0),
+    realtimeResidual: restless,
   };
 }
 
-function domainFlags({ flags, line }: Draft, alone: boolean): string[] {
-  const stepped = line.residual > STEPPED_NS ? ['realtime-stepped'] : [];
-  return [...flags, ...stepped, ...(alone ? [] : ['realtime-only'])];
+function pieces(
+  { samples }: Draft,
+  domain: number,
+  { alignment, coarse }: TrafficClocks,
+  at: (local: number) => number,
+  flags: readonly string[],
+): ClockSegment[] {
+  const { knots, hard, references } = alignment;
+  const likely = alignment.likely(domain, references[domain]!);
+  const local = (knot: number): number => knotTime(knots, knot) - coarse[domain]!;
+  const segment = (from: number, to: number, piece: number, beyond: number): ClockSegment => {
+    const { below, above } = hard[piece]![domain]!;
+    const span = knots.step * (knots.count - 1);
+    const wider = references[domain] === domain ? 0 : beyond * (BEYOND_RATE + (4 * (below + above)) / span);
+    const hardBound = Math.max(below, above) + wider;
+    return {
+      from: localNs(from),
+      to: localNs(to),
+      offset: at(from) - from,
+      drift: (at(to) - at(from)) / (to - from) - 1,
+      hardBound,
+      bound99: Math.min(hardBound, likely + wider),
+      source: 'traffic',
+      flags: [...flags],
+    };
+  };
+  const last = knots.count - 1;
+  const inside = Array.from({ length: last }, (_, k) => segment(local(k), local(k + 1), k, 0));
+  const start = Math.min(...samples.map(({ x }) => x), 0);
+  const end = Math.max(...samples.map(({ x }) => x));
+  const before = start < local(0) ? [segment(start, local(0), 0, local(0) - start)] : [];
+  const behind = end > local(last) ? [segment(local(last), end, last - 1, end - local(last))] : [];
+  return [...before, ...inside, ...behind];
+}
+
+/** Beyond the last evidence rates may change by this; what they can be off inside it comes on top. */
+const BEYOND_RATE = 1e-6;
+
+function toDomain(
+  draft: Draft,
+  segments: readonly ClockSegment[],
+  realtimeResidual: number,
+  earliest: number,
+  group: number,
+): ClockDomain {
+  const name = nameOf(draft);
+  return {
+    name,
+    hostName: draft.witnesses[0]!.header.hostName,
+    files: draft.witnesses.map((w) => w.file),
+    samples: draft.samples.length,
+    realtimeResidual,
+    group,
+    map: { domain: name, segments: segments.map((s) => ({ ...s, offset: s.offset - earliest })) },
+  };
 }
 
 function median(values: number[]): number {

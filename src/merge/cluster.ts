@@ -45,7 +45,8 @@ export function clusterBlock(run: Run, clocks: ClockSolution, jobs: readonly Con
   });
   drawCluster(writer, comms, {
     rankOf: (file) => String(run.members[file]!.rank ?? run.members[file]!.scan.path),
-    comparable: (files) => new Set(files.map((file) => clocks.domainOf[file])).size === 1,
+    comparable: (files) =>
+      new Set(files.map((file) => clocks.domains[clocks.domainOf[file]!]!.group)).size === 1,
   });
   writer.close();
   return { comms, bytes: Buffer.concat(pieces), counts: writer.counts() };

@@ -33,8 +33,12 @@ export interface ConvertJob {
   readonly silentCalls: ReadonlyMap<number, string>;
   readonly silentConnections: ReadonlySet<string>;
   readonly origins: OriginTable;
-  /** Per communicator (commId in decimal) its ranks on this file's clock. */
+  /** Per communicator (commId in decimal) its ranks on this file's axis. */
   readonly clockMates: ReadonlyMap<string, ReadonlySet<number>>;
+  /** Those on this file's own counter. */
+  readonly counterMates: ReadonlyMap<string, ReadonlySet<number>>;
+  /** Transfers of any rank that get no arrow. */
+  readonly brokenTransfers: ReadonlySet<string>;
   readonly rateBinNs: number;
   readonly compression: Compression;
   /** Where the block goes: a file of this job alone. */
@@ -83,7 +87,9 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
       workEnd: (row) => job.workEnds[row]!,
       isSilentCall: (row) => job.silentCalls.has(row),
       neverEnds: (op) => mayBeSilent(op) && job.silentConnections.has(connectionKey(op)),
-      sharesClock: (commId, rank) => job.clockMates.get(String(commId))?.has(rank) ?? false,
+      brokenTransfers: job.brokenTransfers,
+      sharesClock: (commId, rank, needsCounter) =>
+        (needsCounter ? job.counterMates : job.clockMates).get(String(commId))?.has(rank) ?? false,
     },
     job.rateBinNs,
   );

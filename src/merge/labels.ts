@@ -53,11 +53,28 @@ export function tracePrologue(run: Run, clocks: ClockSolution): Uint8Array {
       ['nccl_trace.world_size', run.worldSize],
       ['nccl_trace.missing_ranks', run.missing.join(',') || 'none'],
       ['nccl_trace.clock_domains', domains.length],
-      ['nccl_trace.clock_source', domains.length === 1 ? 'one counter, exact' : 'REALTIME, unbounded error'],
+      ['nccl_trace.clock_source', clockSource(clocks)],
+      ['nccl_trace.clock_hard_bound_ns', worstBound(clocks, 'hardBound')],
+      ['nccl_trace.clock_bound99_ns', worstBound(clocks, 'bound99')],
       ['nccl_trace.records', run.members.reduce((sum, { scan }) => sum + scan.records, 0)],
       ['nccl_trace.recorder', run.members[0]?.scan.header.recorderVersion ?? ''],
     ],
   });
+}
+
+function clockSource({ domains }: ClockSolution): string {
+  const sources = new Set(domains.flatMap(({ map }) => map.segments.map(({ source }) => source)));
+  if (sources.has('own-counter')) return 'one counter, exact';
+  if (!sources.has('traffic')) return 'REALTIME, unbounded error';
+  return sources.has('realtime')
+    ? 'transfers between hosts; some hosts by REALTIME, unbounded error'
+    : 'transfers between hosts';
+}
+
+/** Of all hosts over the whole run. */
+function worstBound({ domains }: ClockSolution, bound: 'hardBound' | 'bound99'): number | string {
+  const worst = Math.max(0, ...domains.flatMap(({ map }) => map.segments.map((segment) => segment[bound])));
+  return Number.isFinite(worst) ? Math.ceil(worst) : 'unbounded';
 }
 
 /** The first rank's host stands for BOOTTIME: one trace can only have one. */

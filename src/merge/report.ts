@@ -4,12 +4,12 @@
  */
 
 import { hex64 } from '../base/hex.js';
-import type { ClockSolution } from '../clocks/domains.js';
 import type { BlockCounts } from '../perfetto/counts.js';
 import type { WorkOutcome } from '../model/work_end.js';
 import { workIdentity } from '../model/work_table.js';
 import { countArrows } from '../tracks/flow_census.js';
-import type { Run, RunMember } from './run.js';
+import type { ClockReport, TrafficReport } from './clock_report.js';
+import type { RunMember } from './run.js';
 import type { ConvertJob, ConvertResult } from './convert.js';
 import type { LostSlots, RankScan } from './scan.js';
 
@@ -82,19 +82,6 @@ export interface OpenWork {
   readonly peer: number | null;
 }
 
-export interface ClockReport {
-  readonly domain: string;
-  readonly host: string;
-  readonly ranks: readonly (number | null)[];
-  readonly source: string;
-  /** ns; null: unbounded. */
-  readonly hardBound: number | null;
-  readonly bound99: number | null;
-  readonly driftPpm: number;
-  readonly realtimeResidualNs: number;
-  readonly flags: readonly string[];
-}
-
 export interface MergeReport {
   readonly version: 1;
   readonly output: string;
@@ -108,6 +95,7 @@ export interface MergeReport {
   readonly trace: TraceCounts;
   readonly ranks: readonly RankReport[];
   readonly clocks: readonly ClockReport[];
+  readonly traffic: TrafficReport | null;
   /** Whole sentences, files that could not be used first. */
   readonly problems: readonly string[];
 }
@@ -191,24 +179,5 @@ function worksThat(outcome: WorkOutcome, { works, communicators }: RankScan, job
     if (end.outcome !== outcome) return [];
     const { comm, func, seq, peer } = workIdentity(works, row, communicators);
     return [{ comm: comm === null ? 'unknown' : comm.name || hex64(comm.commId), func, seq, peer }];
-  });
-}
-
-export function reportClocks(solution: ClockSolution, run: Run): ClockReport[] {
-  return solution.domains.map((domain) => {
-    const segment = domain.map.segments[0];
-    const finite = (bound: number | undefined): number | null =>
-      bound !== undefined && Number.isFinite(bound) ? bound : null;
-    return {
-      domain: domain.name,
-      host: domain.hostName,
-      ranks: domain.files.map((file) => run.members[file]?.rank ?? null),
-      source: segment?.source ?? 'none',
-      hardBound: finite(segment?.hardBound),
-      bound99: finite(segment?.bound99),
-      driftPpm: (segment?.drift ?? 0) * 1e6,
-      realtimeResidualNs: domain.realtimeResidual,
-      flags: segment?.flags ?? [],
-    };
   });
 }

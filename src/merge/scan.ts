@@ -20,6 +20,7 @@ import type {
   RingClass,
 } from '../reader/types.js';
 import { ScanCollector, type GpuStamp } from './scan_collector.js';
+import { StepFileWriter, type StepRows } from './step_file.js';
 
 /** Slots that are not in the file, by cause. */
 export type LostSlots = Readonly<Record<LossCause, number>>;
@@ -64,19 +65,22 @@ export interface RankScan {
   /** Executed for other processes. */
   readonly foreignOps: readonly ForeignOps[];
   readonly gpuStamps: readonly GpuStamp[];
+  /** What its side file holds; empty without one. */
+  readonly steps: readonly StepRows[];
 }
 
-export function scanFile(path: string): RankScan {
+/** `stepPath`: where the side file of its steps goes; null: not wanted, all ranks are on one host. */
+export function scanFile(path: string, stepPath: string | null = null): RankScan {
   const file = streamRankFile(path);
   try {
-    return scanStream(file);
+    return scanStream(file, stepPath === null ? null : new StepFileWriter(stepPath));
   } finally {
     file.close();
   }
 }
 
-function scanStream(file: RankFileStream): RankScan {
-  const collector = new ScanCollector(file);
+function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): RankScan {
+  const collector = new ScanCollector(file, stepFile);
   const pairing = new Pairing(file, collector);
   const seen = new Map(file.rings.map(({ ring }) => [ring, { records: 0, lastTick: 0 as Ticks }]));
   for (const run of mergedRuns(file)) {
@@ -116,6 +120,7 @@ function scanStream(file: RankFileStream): RankScan {
     silentOps,
     foreignOps: collector.foreign.all(),
     gpuStamps: collector.gpuStamps(),
+    steps: stepFile?.close() ?? [],
   };
 }
 

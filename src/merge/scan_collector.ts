@@ -6,10 +6,11 @@ import { GpuVotes, type GpuVote } from '../clocks/gpu_votes.js';
 import { ApiCalls } from '../model/api_calls.js';
 import { ForeignOpsCollector } from '../model/foreign_ops.js';
 import { SilentOps } from '../model/silent_ops.js';
-import type { GpuNs, HostSpan, Kernel, Op, Work, WorkListener } from '../model/types.js';
+import type { GpuNs, HostSpan, Kernel, Op, Step, Work, WorkListener } from '../model/types.js';
 import { WorkEnds } from '../model/work_end.js';
 import { WorkTableBuilder } from '../model/work_table.js';
 import type { FileFacts } from '../reader/types.js';
+import type { StepFileWriter } from './step_file.js';
 
 /** A kernel stamp that may lie on the lower envelope of (noticed - stamped). */
 export interface GpuStamp {
@@ -36,8 +37,20 @@ export class ScanCollector implements Partial<WorkListener> {
   });
   private readonly nsPerTick: number;
 
-  constructor(file: Pick<FileFacts, 'header'>) {
+  /** `stepFile`: null where no side file of steps is wanted. */
+  constructor(
+    file: Pick<FileFacts, 'header'>,
+    private readonly stepFile: StepFileWriter | null,
+  ) {
     this.nsPerTick = 1e9 / file.header.tickHz;
+  }
+
+  stepPhase(step: Step, _from: Ticks, at: Ticks): void {
+    this.stepFile?.stepPhase(step, at);
+  }
+
+  stepStop(step: Step, at: Ticks): void {
+    this.stepFile?.stepStop(step, at);
   }
 
   hostStart(span: HostSpan): void {

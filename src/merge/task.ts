@@ -8,7 +8,8 @@ import { convertFile, type ConvertJob, type ConvertResult } from './convert.js';
 import { scanFile, type RankScan } from './scan.js';
 
 export type Task =
-  { readonly pass: 'scan'; readonly path: string } | { readonly pass: 'convert'; readonly job: ConvertJob };
+  | { readonly pass: 'scan'; readonly path: string; readonly stepPath: string | null }
+  | { readonly pass: 'convert'; readonly job: ConvertJob };
 
 export type Outcome =
   | { readonly ok: true; readonly scan?: RankScan; readonly block?: ConvertResult }
@@ -20,7 +21,7 @@ export type Outcome =
 export function runTask(task: Task): Outcome {
   try {
     return task.pass === 'scan'
-      ? { ok: true, scan: scanFile(task.path) }
+      ? { ok: true, scan: scanFile(task.path, task.stepPath) }
       : { ok: true, block: convertFile(task.job) };
   } catch (error) {
     if (error instanceof RankFileError) return { ok: false, unusable: error.message };

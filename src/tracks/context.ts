@@ -23,7 +23,10 @@ export interface TrackContext {
   /** Whether it runs on a connection of which NCCL never tells an end (CollNet, memcpy). */
   readonly neverEnds: (op: Op) => boolean;
   /**
-   * Whether an arrow to that rank of the communicator (by commId) can be drawn: its file is here, and on the same clock.
+   * Whether an arrow to that rank of the communicator (by commId) can be drawn: its file is here, and on the same axis;
+   * with `needsCounter` on the same counter, for transfers that were not held against their other end.
    */
-  readonly sharesClock: (commId: bigint, commRank: number) => boolean;
+  readonly sharesClock: (commId: bigint, commRank: number, needsCounter: boolean) => boolean;
+  /** Transfers whose two ends do not fit together: they get no arrow. Ids as `transferName`. */
+  readonly brokenTransfers: ReadonlySet<string>;
 }

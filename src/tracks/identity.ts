@@ -17,14 +17,30 @@ export function operationId(op: Op): Hash64 | null {
   const { comm } = op;
   if (op.lost || comm === null || comm.commId === UNTOLD || !op.ordinalAbsolute) return null;
   const [source, destination] = op.isSend ? [comm.rank, op.peer] : [op.peer, comm.rank];
-  let hash = addBigint(HASH_SEED, comm.commId);
-  for (const word of [op.channel, source, destination, op.ordinal]) hash = addWord(hash, word);
+  return connectionOperation({ commId: comm.commId, channel: op.channel, source, destination }, op.ordinal);
+}
+
+/** Source and destination: ranks in the communicator. */
+export interface ConnectionName {
+  readonly commId: bigint;
+  readonly channel: number;
+  readonly source: number;
+  readonly destination: number;
+}
+
+export function connectionOperation(connection: ConnectionName, ordinal: number): Hash64 {
+  let hash = addBigint(HASH_SEED, connection.commId);
+  for (const word of [connection.channel, connection.source, connection.destination, ordinal])
+    hash = addWord(hash, word);
   return hash;
 }
 
 export function transferId(operation: Hash64, step: number): FlowId {
   return addWord(operation, step);
 }
+
+/** A transfer's id for sets. */
+export const transferName = ({ hi, lo }: FlowId): string => `${hi} ${lo}`;
 
 /** Equal on all ranks of a collective, and on both ends of a send/receive. An ordinal that is not absolute joins nothing. */
 export function workCorrelation(work: WorkIdentity | null): number | undefined {

@@ -16,7 +16,7 @@ import { StepPhase, type Op, type Step } from '../model/types.js';
 import { COMM_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import { addStep, type FlowCensus, type FlowEnds } from './flow_census.js';
-import { operationId, transferId, workCorrelation } from './identity.js';
+import { operationId, transferId, transferName, workCorrelation } from './identity.js';
 import { Lanes, laneName } from './lanes.js';
 import { parentWords } from './parent_words.js';
 import type { Args, ArgValue, SliceRef, TrackRef } from './sink.js';
@@ -152,7 +152,12 @@ export class OpTracks {
 
   private flowOf(op: Op): OpenOp['flow'] {
     const id = operationId(op);
-    if (id === null || op.comm === null || !this.context.sharesClock(op.comm.commId, op.peer)) return null;
+    if (
+      id === null ||
+      op.comm === null ||
+      !this.context.sharesClock(op.comm.commId, op.peer, op.foreign !== null)
+    )
+      return null;
     return { id, ends: this.flows.ends(id, op.isSend) };
   }
 
@@ -160,8 +165,11 @@ export class OpTracks {
     if (step.phase !== StepPhase.PeerWait && step.phase !== StepPhase.FlushWait) return undefined;
     const flow = openOp(step.op)?.flow;
     if (!flow) return undefined;
+    const id = transferId(flow.id, step.number);
+    const { brokenTransfers } = this.context;
+    if (brokenTransfers.size > 0 && brokenTransfers.has(transferName(id))) return undefined;
     addStep(flow.ends, step.number);
-    return transferId(flow.id, step.number);
+    return id;
   }
 
   private connectionOf(op: Op): Connection {

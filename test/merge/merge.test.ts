@@ -135,11 +135,25 @@ describe('a run with gaps', () => {
 
   it('draws no arrows between hosts that only NTP relates, and says so', async () => {
     madeUpRank(3, SMALL_RUN, { bootId: 'ff'.repeat(16), hostName: 'node001' }).write(files[3]!);
-    const report = await mergeHere();
+    const report = await mergeHere({ clock: 'realtime' });
     expect(report.clocks).toHaveLength(2);
     expect(report.clocks[0]).toMatchObject({ source: 'realtime', hardBound: null, bound99: null });
     expect(report.trace.flows).toBe(2 * SMALL_RUN.collectives * SMALL_RUN.steps);
     expect(view().problems).toEqual([]);
+    expectSummaryIsTrue(report, view());
+  });
+
+  it('draws arrows between hosts that transfers relate, and says how far they can be wrong', async () => {
+    madeUpRank(3, SMALL_RUN, { bootId: 'ff'.repeat(16), hostName: 'node001' }).write(files[3]!);
+    const report = await mergeHere();
+    for (const clock of report.clocks) expect(clock).toMatchObject({ source: 'traffic', violations: 0 });
+    expect(report.clocks[1]!.hardBound).toBeGreaterThan(0);
+    expect(report.traffic).toMatchObject({
+      pairs: 36,
+      leftOut: [],
+      brokenArrows: { backwards: 0, mismatched: 0 },
+    });
+    expect(report.trace.flows).toBe(4 * SMALL_RUN.collectives * SMALL_RUN.steps);
     expectSummaryIsTrue(report, view());
   });
 });

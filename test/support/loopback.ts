@@ -1,10 +1,17 @@
 /** Records a run of the loopback with the real plugin. */
 
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const build = (name: string): string => fileURLToPath(new URL(`../../build/${name}`, import.meta.url));
+/** Found from here, wherever this file was compiled to (the benchmarks' copy lies below build/). */
+function projectFolder(from: string): string {
+  return existsSync(join(from, 'package.json')) ? from : projectFolder(dirname(from));
+}
+
+const build = (name: string): string =>
+  join(projectFolder(dirname(fileURLToPath(import.meta.url))), 'build', name);
 
 export const PLUGIN = build('libnccl-profiler-trace.so');
 export const LOOPBACK = build('nccl-trace-loopback');

@@ -62,6 +62,7 @@ function drawFile(path: string, sharesClock: boolean): Picture {
       workEnd: (row) => scan.workEnds[row]!,
       isSilentCall: (row) => scan.silentCalls.has(row),
       neverEnds: (op) => mayBeSilent(op) && scan.silentConnections.has(connectionKey(op)),
+      brokenTransfers: new Set(),
       sharesClock: () => sharesClock,
     },
     1e6,

@@ -1,0 +1,39 @@
+// How well hosts are put on one clock: `npm run bench:clocks [-- --smoke | --recordings 10 [--iterations 20]]`.
+// Without recordings clocks and delays are drawn (seconds); with them the loopback is recorded and its ranks are given clocks
+// of their own (a minute each). The truth is known in both. One line per case: error of pairs of hosts, whether truth lies inside the
+// bounds, what the bounds are worth.
+
+import { fileURLToPath } from 'node:url';
+import { scaleCase, simulatedCases, type CaseResult } from '../test/support/clock_cases.js';
+import { recordedCases, RING_OPS } from '../test/support/recorded_cases.js';
+
+type Print = (line: string) => void;
+
+export function simulated(smoke: boolean, print: Print): CaseResult[] {
+  const results = [...simulatedCases(smoke), scaleCase(smoke ? 64 : 1024)];
+  printAll(results, print);
+  return results;
+}
+
+export async function recorded(recordings: number, iterations: number, ops: string, print: Print) {
+  const results = await recordedCases({ recordings, iterations, ops, print });
+  printAll(results, print);
+  return results;
+}
+
+function printAll(results: readonly CaseResult[], print: Print): void {
+  for (const { name, figures } of results) print(`${name.padEnd(52)} ${figures}`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const print: Print = (line) => {
+    console.log(line);
+  };
+  const number = (name: string, otherwise: number): number => {
+    const at = process.argv.indexOf(name);
+    return at < 0 ? otherwise : Number(process.argv[at + 1]);
+  };
+  const recordings = number('--recordings', 0);
+  if (recordings > 0) await recorded(recordings, number('--iterations', 20), RING_OPS, print);
+  else simulated(process.argv.includes('--smoke'), print);
+}

@@ -1,0 +1,26 @@
+/** The options of all commands that solve clocks. */
+
+import { InvalidArgumentError, Option, type Command } from 'commander';
+
+export function addClockOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '--clock <by>',
+        'how hosts are put on one clock: by the transfers between them, or by NTP alone',
+      )
+        .choices(['auto', 'realtime'])
+        .default('auto'),
+    )
+    .option(
+      '--clock-alike <part>',
+      'how far minimum delays of like links differ, as a part of themselves: the 99 % bound rests on it (default: 0.35)',
+      part,
+    );
+}
+
+function part(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value <= 10)) throw new InvalidArgumentError('must be above 0 and at most 10.');
+  return value;
+}

@@ -1,0 +1,122 @@
+/** How good the clocks are, in words: for the closing report of `merge`, and as the table of `nccl-trace clocks`. */
+
+import type { ClockReport, TrafficReport } from '../merge/clock_report.js';
+import { foldRanks, printable } from './text.js';
+
+export interface ClockFindings {
+  readonly clocks: readonly ClockReport[];
+  readonly traffic: TrafficReport | null;
+}
+
+/** Lines of the closing report. */
+export function clockLines({ clocks, traffic }: ClockFindings): string[] {
+  const lines = [...headline(clocks, traffic), ...flagLines(clocks)];
+  if (!traffic) return lines;
+  const { backwards, mismatched } = traffic.brokenArrows;
+  const dropped = Object.values(traffic.dropped).reduce((sum, count) => sum + count, 0);
+  if (dropped > 0)
+    lines.push(
+      `clocks: ${dropped} of ${traffic.pairs + dropped} transfers were no evidence (${causes(traffic)})`,
+    );
+  if (backwards > 0) lines.push(`clocks: ${backwards} arrows would point backwards and are not drawn`);
+  if (mismatched > 0) lines.push(`clocks: ${mismatched} transfers whose ends disagree have no arrow`);
+  for (const { from, to, byNs } of traffic.unlike.slice(0, 3)) {
+    const words = byNs > 0 ? 'slower' : 'faster';
+    lines.push(
+      `clocks: ${printable(from)} to ${printable(to)} is ${us(Math.abs(byNs))} us ${words} than its like`,
+    );
+  }
+  return lines;
+}
+
+function headline(clocks: readonly ClockReport[], traffic: TrafficReport | null): string[] {
+  if (clocks.length === 1) return ['clocks: one counter for all ranks, exact'];
+  const byTraffic = clocks.filter(({ source }) => source === 'traffic');
+  const byWall = clocks.filter(({ source }) => source !== 'traffic');
+  const lines: string[] = [];
+  if (byTraffic.length > 0) {
+    const worst = (pick: (clock: ClockReport) => number | null): number =>
+      Math.max(...byTraffic.map((clock) => pick(clock) ?? Infinity));
+    const how = traffic?.alike.measured === null ? 'assumed' : 'measured';
+    lines.push(
+      `clocks: ${byTraffic.length} hosts by ${traffic?.pairs ?? 0} transfers: ` +
+        `99 % ${us(worst((c) => c.bound99))} us (${how}), hard ${us(worst((c) => c.hardBound))} us`,
+    );
+  }
+  if (byWall.length === clocks.length)
+    lines.push(
+      `clocks: ${clocks.length} hosts placed by their wall clocks (NTP): error unknown, no arrows between them`,
+    );
+  else if (byWall.length > 0)
+    lines.push(
+      `clocks: wall clock only, error unknown, no arrows: ${fewHosts(byWall.map(({ host }) => host))}`,
+    );
+  return lines;
+}
+
+/** Flag → which hosts; what the lines above say already is left out. */
+function flagLines(clocks: readonly ClockReport[]): string[] {
+  const hosts = new Map<string, string[]>();
+  for (const { flags, host } of clocks) {
+    for (const flag of flags) {
+      if (flag !== 'realtime-only') hosts.set(flag, [...(hosts.get(flag) ?? []), host]);
+    }
+  }
+  return [...hosts].map(([flag, names]) => `clocks: ${flag} on ${fewHosts(names)}`);
+}
+
+function fewHosts(hosts: readonly string[]): string {
+  const names = [...new Set(hosts)].map(printable);
+  return names.length <= 3
+    ? names.join(', ')
+    : `${names.slice(0, 3).join(', ')} and ${names.length - 3} more`;
+}
+
+function causes({ dropped }: TrafficReport): string {
+  const words: Readonly<Record<keyof TrafficReport['dropped'], string>> = {
+    single: 'other end lost',
+    sizesDiffer: 'sizes differ',
+    operationsDiffer: 'operations differ',
+    unconfirmed: 'work unknown',
+  };
+  return (Object.keys(words) as (keyof TrafficReport['dropped'])[])
+    .filter((cause) => dropped[cause] > 0)
+    .map((cause) => `${words[cause]}: ${dropped[cause]}`)
+    .join(', ');
+}
+
+/** The table of `nccl-trace clocks`. */
+export function clockTable(findings: ClockFindings): string {
+  const rows = [
+    ['host', 'ranks', 'by', 'drift ppm', '99 % us', 'hard us', 'data', 'credit', 'violations', 'flags'],
+    ...findings.clocks.map((clock) => [
+      printable(clock.host),
+      foldRanks(clock.ranks),
+      clock.source,
+      clock.driftPpm.toFixed(2),
+      bound(clock.bound99),
+      bound(clock.hardBound),
+      String(clock.evidence.data ?? 0),
+      String(clock.evidence.credit ?? 0),
+      String(clock.violations),
+      clock.flags.join(' '),
+    ]),
+  ];
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  );
+  return [
+    ...lines,
+    ...clockLines(findings),
+    ...(findings.traffic?.leftOut ?? []).map((text) => `problem: ${printable(text)}`),
+  ]
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+const us = (ns: number): string => (ns < 10e3 ? (ns / 1e3).toFixed(1) : (ns / 1e3).toFixed(0));
+const bound = (ns: number | null): string => (ns === null ? 'unknown' : us(ns));

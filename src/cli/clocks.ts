@@ -1,0 +1,47 @@
+/** `nccl-trace clocks`: how the hosts of a run are put on one clock, and how far that can be wrong. Writes no trace. */
+
+import { Command } from 'commander';
+import { findClocks } from '../merge.js';
+import { clockTable } from './clock_text.js';
+import { addClockOptions } from './clock_options.js';
+import { ExitCode } from './exit.js';
+import { printable } from './text.js';
+
+interface Options {
+  readonly json?: true;
+  readonly strict?: true;
+  readonly clock?: 'auto' | 'realtime';
+  readonly clockAlike?: number;
+}
+
+const EXAMPLES = `Examples:
+  $ nccl-trace clocks nccl-trace/            host by host: rate, bounds, evidence
+  $ nccl-trace clocks nccl-trace/ --json     the same for scripts (schemas/clocks.md)
+`;
+
+export function clocksCommand(setExit: (code: ExitCode) => void): Command {
+  return addClockOptions(
+    new Command('clocks')
+      .description('Show how the hosts of a run are put on one clock, and how far that can be wrong.')
+      .argument('<paths...>', 'rank files, or directories that hold them')
+      .option('--json', 'one JSON object')
+      .option('--strict', 'exit with 1 if evidence contradicts itself or a host has none'),
+  )
+    .addHelpText('beforeAll', EXAMPLES)
+    .action(async (paths: string[], options: Options) => {
+      setExit(await run(paths, options));
+    });
+}
+
+async function run(inputs: readonly string[], options: Options): Promise<ExitCode> {
+  const found = await findClocks({ inputs, clock: options.clock, alike: options.clockAlike });
+  for (const problem of found.problems) process.stderr.write(`${printable(problem)}\n`);
+  const { clocks, traffic } = found;
+  process.stdout.write(
+    options.json
+      ? `${JSON.stringify({ version: 1, clocks, traffic }, null, 2)}\n`
+      : clockTable({ clocks, traffic }),
+  );
+  const doubtful = (traffic?.leftOut.length ?? 0) > 0 || clocks.some(({ source }) => source === 'realtime');
+  return options.strict && (doubtful || found.problems.length > 0) ? ExitCode.problems : ExitCode.ok;
+}

@@ -1,0 +1,132 @@
+/**
+ * When evidence contradicts itself, who is to blame? A host whose clock jumped is seen on *all* its links at the same
+ * moment: messages to it take longer by the jump, messages from it shorter. A link on which pairs were matched wrongly,
+ * or whose stamps are not what they are taken for, stands alone.
+ */
+
+import type { Knots } from './corrections.js';
+import { slack, type Estimate } from './estimate.js';
+import { violationOf, type EdgeHull } from './projection.js';
+
+export type Culprit =
+  /** The host's clock jumped; ns, against the others. */
+  | { readonly what: 'clock-jump'; readonly domain: number; readonly at: number; readonly jump: number }
+  /** Pairs of this link contradict the others by `by` ns. */
+  | { readonly what: 'link'; readonly from: number; readonly to: number; readonly by: number };
+
+/** A jump must be larger than any wire's change of mood. */
+const SMALLEST_JUMP_NS = 20_000;
+/** Of the jump, at least this part must lie clear between all minima before it and all after it. */
+const CLEAR = 0.5;
+/** Sub-windows looked at on each side of a jump, least and most. */
+const LEAST_BESIDE = 3;
+const MOST_BESIDE = 4;
+
+/** A step in the minima of one link, as one of its ends sees it. */
+interface SeenStep {
+  readonly link: number;
+  readonly cell: number;
+  readonly step: number;
+}
+
+/** The clearest jump; null without one. */
+export function findJump(domains: number, { knots, corrections, links }: Estimate): Culprit | null {
+  const seen: SeenStep[][] = Array.from({ length: domains }, () => []);
+  const degree = new Int32Array(domains);
+  const cellNs = knots.step / CELLS_PER_PIECE;
+  links.forEach(({ edge, lines }, link) => {
+    const series = lines.flatMap((line) => (line ? [...line.minima] : []));
+    // Credits and collectives wait for programs: their minima step when a program changes its mind.
+    if (series.length < 4 * LEAST_BESIDE || edge.kind === 'credit' || edge.kind === 'collective') return;
+    degree[edge.from]!++;
+    degree[edge.to]!++;
+    const residuals: number[] = [];
+    for (let i = 0; i < series.length; i += 2)
+      residuals.push(
+        slack(knots, corrections[edge.from]!, corrections[edge.to]!, series[i]!, series[i + 1]!),
+      );
+    if (Math.max(...residuals) - Math.min(...residuals) < SMALLEST_JUMP_NS / 2) return;
+    for (const { at, step } of stepsOf(series, residuals)) {
+      const cell = Math.round((at - knots.first) / cellNs);
+      seen[edge.to]!.push({ link, cell, step });
+      seen[edge.from]!.push({ link, cell, step: -step });
+    }
+  });
+  let clearest: Culprit | null = null;
+  let most = 0;
+  seen.forEach((steps, domain) => {
+    if (degree[domain]! < 2) return;
+    for (const { cell, step } of steps) {
+      const jump = commonStep(steps, cell, Math.sign(step), degree[domain]!);
+      if (Math.abs(jump) <= most) continue;
+      most = Math.abs(jump);
+      clearest = { what: 'clock-jump', domain, at: knots.first + cell * cellNs, jump };
+    }
+  });
+  return clearest;
+}
+
+/** What all links of a host step by near a cell, in one direction; 0 where they do not. */
+function commonStep(steps: readonly SeenStep[], cell: number, sign: number, degree: number): number {
+  const byLink = new Map<number, number>();
+  for (const { link, cell: at, step } of steps) {
+    if (Math.abs(at - cell) > NEAR_CELLS || Math.sign(step) !== sign) continue;
+    byLink.set(link, Math.max(byLink.get(link) ?? 0, Math.abs(step)));
+  }
+  return byLink.size < degree ? 0 : sign * Math.min(...byLink.values());
+}
+
+/** Minima stand somewhere in their sub-windows, and a jump somewhere between them. */
+const NEAR_CELLS = 2;
+/** As fine as sub-windows are. */
+const CELLS_PER_PIECE = 8;
+
+/** Where the minima of both sides lie on two parallel lines, clearly apart. */
+function stepsOf(series: readonly number[], residuals: readonly number[]) {
+  const found: { at: number; step: number }[] = [];
+  const times = residuals.map((_, i) => series[2 * i]!);
+  for (let i = LEAST_BESIDE; i + LEAST_BESIDE <= residuals.length; i++) {
+    const from = Math.max(0, i - MOST_BESIDE);
+    const end = Math.min(residuals.length, i + MOST_BESIDE);
+    const slope = median([...slopes(times, residuals, from, i), ...slopes(times, residuals, i, end)]);
+    const level = (k: number): number => residuals[k]! - slope * (times[k]! - times[i]!);
+    const before = Array.from({ length: i - from }, (_, k) => level(from + k));
+    const after = Array.from({ length: end - i }, (_, k) => level(i + k));
+    const step = median(after) - median(before);
+    const apart =
+      step > 0 ? Math.min(...after) - Math.max(...before) : Math.min(...before) - Math.max(...after);
+    if (Math.abs(step) < SMALLEST_JUMP_NS || apart < CLEAR * Math.abs(step)) continue;
+    found.push({ at: (times[i - 1]! + times[i]!) / 2, step });
+  }
+  return found;
+}
+
+function slopes(times: readonly number[], values: readonly number[], from: number, end: number): number[] {
+  const all: number[] = [];
+  for (let i = from; i < end; i++) {
+    for (let k = i + 1; k < end; k++) all.push((values[k]! - values[i]!) / (times[k]! - times[i]!));
+  }
+  return all;
+}
+
+function median(values: number[]): number {
+  values.sort((a, b) => a - b);
+  return values[values.length >> 1]!;
+}
+
+/** The link that the estimate, in which one link counts little against the others, contradicts most. */
+export function worstLink(
+  knots: Knots,
+  corrections: readonly Float64Array[],
+  hulls: readonly EdgeHull[],
+): Culprit | null {
+  let worst: Culprit | null = null;
+  let by = 0;
+  for (const hull of hulls) {
+    const violation = violationOf(knots, corrections, hull);
+    if (violation <= by) continue;
+    by = violation;
+    worst = { what: 'link', from: hull.from, to: hull.to, by };
+  }
+  return worst;
+}

@@ -1,0 +1,101 @@
+/**
+ * What says anything about two clocks: a stamp taken *before the cause* on one and a stamp taken *after the effect* on
+ * the other. Of all such pairs between two domains a summary is kept that does not grow with the run: windows of time,
+ * in each the lower hull of (time, delay) over all its pairs. When windows run out, neighbours are joined and the
+ * windows are twice as wide.
+ *
+ * Times are ns on the common coarse axis (a domain's LocalNs plus one constant per domain), the time is the cause's, and a delay is
+ * the effect's stamp minus the cause's: the true delay plus what the one clock is ahead of the other.
+ */
+
+import { HullCollector } from './lower_hull.js';
+
+export type EvidenceKind =
+  /** Sender's last look at its data before the send → the receiver has the data. */
+  | 'data'
+  /** Receiver makes room → sender may send. */
+  | 'credit'
+  /** A rank enters a collective → another leaves it. */
+  | 'collective'
+  /** Beacon packets. */
+  | 'beacon';
+
+/** Pairs of one window of time. */
+export interface EvidenceWindow {
+  /** Covers [index * width, (index + 1) * width) of the coarse axis. */
+  readonly index: number;
+  readonly pairs: number;
+  /** Lower hull: time, delay, time, delay, ... */
+  readonly hull: readonly number[];
+}
+
+/** All pairs from one domain to another of one kind and likeness. Plain data: it travels between threads. */
+export interface EdgeEvidence {
+  readonly from: number;
+  readonly to: number;
+  readonly kind: EvidenceKind;
+  /** Edges of the same name are taken to have like minimum delays: transport and size class. */
+  readonly like: string;
+  readonly pairs: number;
+  readonly windowNs: number;
+  /** By rising index; empty ones are left out. */
+  readonly windows: readonly EvidenceWindow[];
+}
+
+/** The narrowest windows, ns. Wider ones are these, doubled: all borders of all edges lie on one grid. */
+export const NARROWEST_WINDOW_NS = 62.5e6;
+
+/** Upper ends of the size classes, bytes on the wire. Within a class the size hardly matters beside the rest of a delay. */
+const SIZE_CLASSES = [8 << 10, 64 << 10, 512 << 10];
+
+export function sizeClass(bytes: number): string {
+  const limit = SIZE_CLASSES.find((candidate) => bytes <= candidate);
+  return limit === undefined ? 'larger' : `up to ${limit >> 10} KiB`;
+}
+
+/** Collects the pairs of one edge. Any order; memory is bounded by `maxWindows` hulls. */
+export class EdgeCollector {
+  private windows = new Map<number, { pairs: number; hull: HullCollector }>();
+  private width = NARROWEST_WINDOW_NS;
+  private pairs = 0;
+
+  constructor(
+    private readonly edge: Pick<EdgeEvidence, 'from' | 'to' | 'kind' | 'like'>,
+    private readonly maxWindows = 512,
+  ) {}
+
+  add(time: number, delay: number): void {
+    this.pairs++;
+    const index = Math.floor(time / this.width);
+    let window = this.windows.get(index);
+    if (!window) {
+      window = { pairs: 0, hull: new HullCollector() };
+      this.windows.set(index, window);
+    }
+    window.pairs++;
+    window.hull.add(time, delay);
+    while (this.windows.size > this.maxWindows) this.widen();
+  }
+
+  finish(): EdgeEvidence {
+    const windows = [...this.windows]
+      .sort(([a], [b]) => a - b)
+      .map(([index, { pairs, hull }]) => ({ index, pairs, hull: [...hull.hull()] }));
+    return { ...this.edge, pairs: this.pairs, windowNs: this.width, windows };
+  }
+
+  private widen(): void {
+    this.width *= 2;
+    const wider = new Map<number, { pairs: number; hull: HullCollector }>();
+    for (const [index, window] of this.windows) {
+      const to = wider.get(Math.floor(index / 2));
+      if (!to) {
+        wider.set(Math.floor(index / 2), window);
+        continue;
+      }
+      to.pairs += window.pairs;
+      to.hull.addAll(window.hull.hull());
+    }
+    this.windows = wider;
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * From the estimate to the nearest corrections that no pair contradicts: cyclic projection onto the half-spaces that the
+ * hulls of all pairs describe. A hull of a whole piece is enough, for inside a piece all corrections are straight lines.
+ */
+
+import { pieceAt, shareAt, type Knots } from './corrections.js';
+import type { EdgeEvidence } from './evidence.js';
+import { slack } from './estimate.js';
+import { lowerHull } from './lower_hull.js';
+
+/** All pairs of one edge in one piece, whatever their kind or size. */
+export interface EdgeHull {
+  readonly from: number;
+  readonly to: number;
+  /** Time, delay, ... */
+  readonly hull: readonly number[];
+}
+
+export function hullsByPiece(edges: readonly EdgeEvidence[], knots: Knots): EdgeHull[] {
+  const points = new Map<string, { from: number; to: number; points: number[] }>();
+  for (const { from, to, windowNs, windows } of edges) {
+    for (const { index, hull } of windows) {
+      const piece = pieceAt(knots, (index + 0.5) * windowNs);
+      const key = `${from} ${to} ${piece}`;
+      let entry = points.get(key);
+      if (!entry) points.set(key, (entry = { from, to, points: [] }));
+      entry.points.push(...hull);
+    }
+  }
+  return [...points.values()].map((entry) => ({
+    from: entry.from,
+    to: entry.to,
+    hull: lowerHull(entry.points),
+  }));
+}
+
+/** Kept from the border, ns, as far as there is room: so that rounding to whole nanoseconds turns no arrow. */
+const MARGIN_NS = 20;
+const ROUNDS = 2000;
+/** Over-projection: reaches the inside of narrow cones sooner. */
+const RELAXATION = 1.5;
+
+/** Moves `corrections`. Returns what remains violated: the worst, ns; 0 when all pairs hold. */
+export function project(
+  knots: Knots,
+  corrections: readonly Float64Array[],
+  hulls: readonly EdgeHull[],
+  references: readonly number[],
+): number {
+  for (let round = 0; round < ROUNDS; round++) {
+    let moved = false;
+    for (const { from, to, hull } of hulls) {
+      for (let i = 0; i < hull.length; i += 2)
+        if (push(knots, corrections[from]!, corrections[to]!, hull[i]!, hull[i + 1]!)) moved = true;
+    }
+    if (!moved) break;
+  }
+  pinReferences(corrections, references);
+  return worstViolation(knots, corrections, hulls);
+}
+
+/** Moves both domains' knots just enough that the pair holds; false if it did. */
+function push(knots: Knots, from: Float64Array, to: Float64Array, time: number, delay: number): boolean {
+  const lacking = MARGIN_NS - slack(knots, from, to, time, delay);
+  if (lacking <= MARGIN_NS / 2) return false;
+  const a = pieceAt(knots, time);
+  const b = pieceAt(knots, time + delay);
+  const shareA = shareAt(knots, a, time);
+  const shareB = shareAt(knots, b, time + delay);
+  const norm = (1 - shareA) ** 2 + shareA ** 2 + (1 - shareB) ** 2 + shareB ** 2;
+  const step = (RELAXATION * lacking) / norm;
+  from[a]! -= step * (1 - shareA);
+  from[a + 1]! -= step * shareA;
+  to[b]! += step * (1 - shareB);
+  to[b + 1]! += step * shareB;
+  return true;
+}
+
+/** References stay where they are, and the others of their group move along instead. */
+function pinReferences(corrections: readonly Float64Array[], references: readonly number[]): void {
+  const moved = references.map((reference) => corrections[reference]!.slice());
+  corrections.forEach((values, domain) => {
+    for (let k = 0; k < values.length; k++) values[k]! -= moved[domain]![k]!;
+  });
+}
+
+function worstViolation(
+  knots: Knots,
+  corrections: readonly Float64Array[],
+  hulls: readonly EdgeHull[],
+): number {
+  let worst = 0;
+  for (const { from, to, hull } of hulls)
+    worst = Math.max(worst, violationOf(knots, corrections, { from, to, hull }));
+  return worst;
+}
+
+export function violationOf(
+  knots: Knots,
+  corrections: readonly Float64Array[],
+  { from, to, hull }: EdgeHull,
+): number {
+  let worst = 0;
+  for (let i = 0; i < hull.length; i += 2)
+    worst = Math.max(worst, -slack(knots, corrections[from]!, corrections[to]!, hull[i]!, hull[i + 1]!));
+  return worst;
+}

@@ -1,0 +1,126 @@
+/**
+ * The least delay of one edge over a stretch of time, as a line: what would be seen if no message ever waited. The
+ * stretch is cut into sub-windows; each gives its least delay (below the line's own slope, else minima would sit at the
+ * edges of the sub-windows), and the line runs through the lowest of these minima but for the odd one. So one message that seems to arrive too early (a
+ * wrong pair) moves nothing: a line needs the support of several sub-windows.
+ */
+
+import type { EdgeEvidence } from './evidence.js';
+import { lowerHull, lowestIndex } from './lower_hull.js';
+
+/** The line by its values at one or two times of the coarse axis, ns. */
+export interface SupportLine {
+  readonly times: readonly number[];
+  readonly delays: readonly number[];
+  /** How far the minima of sub-windows lie from the line, ns: half of them nearer, half farther. */
+  readonly spread: number;
+  /** The minima: time, delay, time, delay, ... */
+  readonly minima: readonly number[];
+}
+
+const MAX_SUB_WINDOWS = 8;
+/** A minimum of fewer pairs says too little. */
+const PAIRS_PER_SUB_WINDOW = 8;
+/** No two counters run at rates farther apart, even against their nominal ones. */
+export const MAX_RATE_DIFFERENCE = 1e-3;
+/** Which part of the minima may lie below the line. */
+const QUANTILE = 0.15;
+
+/** The support line of the windows inside [from, to); null where there is no pair. */
+export function supportLine(edge: EdgeEvidence, from: number, to: number): SupportLine | null {
+  const windows = edge.windows.filter(({ index }) => {
+    const start = index * edge.windowNs;
+    return start >= from && start < to;
+  });
+  const pairs = windows.reduce((sum, window) => sum + window.pairs, 0);
+  if (pairs === 0) return null;
+  const hull = lowerHull(windows.flatMap((window) => window.hull));
+  const slope = centralSlope(hull);
+  const count = Math.max(1, Math.min(MAX_SUB_WINDOWS, Math.floor(pairs / PAIRS_PER_SUB_WINDOW)));
+  const minima = subWindowMinima(windows, slope, count);
+  return throughLowest(minima, slope);
+}
+
+/** The slope of the hull below the middle of its span. */
+function centralSlope(hull: readonly number[]): number {
+  const middle = (hull[0]! + hull[hull.length - 2]!) / 2;
+  for (let i = 2; i < hull.length; i += 2) {
+    if (hull[i]! < middle) continue;
+    const slope = (hull[i + 1]! - hull[i - 1]!) / (hull[i]! - hull[i - 2]!);
+    return Math.abs(slope) <= MAX_RATE_DIFFERENCE ? slope : 0;
+  }
+  return 0;
+}
+
+function subWindowMinima(windows: EdgeEvidence['windows'], slope: number, count: number): number[] {
+  const first = windows[0]!.index;
+  const span = windows.at(-1)!.index + 1 - first;
+  const minima: number[] = [];
+  let current = -1;
+  let least = Infinity;
+  for (const { index, hull } of windows) {
+    const subWindow = Math.floor(((index - first) * count) / span);
+    if (subWindow !== current) {
+      current = subWindow;
+      least = Infinity;
+      minima.push(0, 0);
+    }
+    const at = lowestIndex(hull, slope);
+    const delay = hull[at + 1]! - slope * hull[at]!;
+    if (delay >= least) continue;
+    least = delay;
+    minima.splice(-2, 2, hull[at]!, hull[at + 1]!);
+  }
+  return minima;
+}
+
+/** Quantile regression by reweighted least squares, centred on the first minimum. */
+function throughLowest(minima: readonly number[], slope: number): SupportLine {
+  const n = minima.length / 2;
+  const t0 = minima[0]!;
+  const y0 = minima[1]!;
+  const last = minima[2 * n - 2]!;
+  if (n === 1) return { times: [t0], delays: [y0], spread: 0, minima };
+  if (n === 2) return { times: [t0, last], delays: [y0, minima[3]!], spread: 0, minima };
+  const x = Float64Array.from({ length: n }, (_, i) => minima[2 * i]! - t0);
+  const y = Float64Array.from({ length: n }, (_, i) => minima[2 * i + 1]! - y0);
+  let line = { offset: 0, slope };
+  const residual = (i: number): number => y[i]! - line.offset - line.slope * x[i]!;
+  const weights = new Float64Array(n).fill(1);
+  for (let round = 0; round < 24; round++) {
+    line = weightedLine(x, y, weights);
+    for (let i = 0; i < n; i++) {
+      const r = residual(i);
+      weights[i] = (r > 0 ? QUANTILE : 1 - QUANTILE) / Math.max(Math.abs(r), SMALLEST_RESIDUAL_NS);
+    }
+  }
+  const distances = Array.from({ length: n }, (_, i) => Math.abs(residual(i))).sort((a, b) => a - b);
+  return {
+    times: [t0, last],
+    delays: [y0 + line.offset, y0 + line.offset + line.slope * (last - t0)],
+    spread: distances[n >> 1]!,
+    minima,
+  };
+}
+
+/** Below this a residual is read-out noise: keeps the weights finite. */
+const SMALLEST_RESIDUAL_NS = 50;
+
+function weightedLine(x: Float64Array, y: Float64Array, weights: Float64Array) {
+  let total = 0;
+  let meanX = 0;
+  let meanY = 0;
+  for (let i = 0; i < x.length; i++) {
+    total += weights[i]!;
+    meanX += (weights[i]! / total) * (x[i]! - meanX);
+    meanY += (weights[i]! / total) * (y[i]! - meanY);
+  }
+  let xx = 0;
+  let xy = 0;
+  for (let i = 0; i < x.length; i++) {
+    xx += weights[i]! * (x[i]! - meanX) ** 2;
+    xy += weights[i]! * (x[i]! - meanX) * (y[i]! - meanY);
+  }
+  const slope = xx > 0 ? xy / xx : 0;
+  return { offset: meanY - slope * meanX, slope };
+}

@@ -1,0 +1,170 @@
+/**
+ * From pairs of transfers to what the clocks are solved from. Which stamps may be believed is learned: whether receives
+ * of low-latency protocols wait for their data (else their stop counts instead of state 11), and whether the network
+ * makes a sender wait for the receiver at all (else a receive's start says nothing about the sender). Each reading of the evidence is tried, the
+ * richest first; the one that contradicts itself least is taken.
+ */
+
+import { align, type Alignment, type AlignmentOptions } from '../clocks/alignment.js';
+import type { ClockAxes } from '../clocks/domains.js';
+import { EdgeCollector, sizeClass, type EdgeEvidence, type EvidenceKind } from '../clocks/evidence.js';
+import { toLocal } from '../clocks/domains.js';
+import { ticks } from '../base/time.js';
+import { STEP_ROW } from './step_file.js';
+import {
+  joinTransfers,
+  linksBetween,
+  type JoinCounts,
+  type StepSource,
+  type TransferLink,
+} from './transfers.js';
+
+export interface ClockEvidence {
+  /** Per domain: common coarse axis = LocalNs + this. */
+  readonly coarse: readonly number[];
+  readonly edges: readonly EdgeEvidence[];
+  readonly counts: JoinCounts;
+}
+
+/** Which stamps are believed. */
+export interface Reading {
+  /** State 11 of LL and LL128 is arrival. */
+  readonly earlyArrivals: boolean;
+  readonly credits: boolean;
+}
+
+const READINGS: readonly Reading[] = [
+  { earlyArrivals: true, credits: true },
+  { earlyArrivals: true, credits: false },
+  { earlyArrivals: false, credits: true },
+  { earlyArrivals: false, credits: false },
+];
+
+/** Windows of all edges together: some hundred MB at most. */
+const WINDOWS_IN_ALL = 1 << 19;
+
+export function collectEvidence(sources: readonly StepSource[], axes: ClockAxes): ClockEvidence {
+  const links = linksBetween(sources, (a, b) => axes.domainOf[a] !== axes.domainOf[b]);
+  const coarse = roughOffsets(sources, links, axes);
+  const time = (file: number, tick: number): number =>
+    toLocal(axes.scales[file]!, ticks(tick)) + coarse[axes.domainOf[file]!]!;
+  const connected = new Set(links.map(({ sender, receiver }) => `${sender} ${receiver}`)).size;
+  const collectors = new EdgeCollectors(Math.max(16, Math.min(512, WINDOWS_IN_ALL / (8 * connected))));
+  const counts = joinTransfers(sources, links, ({ sender, receiver }, send, receive, agreement) => {
+    if (agreement !== 'agree') return;
+    const from = axes.domainOf[sender]!;
+    const to = axes.domainOf[receiver]!;
+    const size = sizeClass(send[STEP_ROW.bytes]!);
+    const sent = time(sender, send[STEP_ROW.before]!);
+    const proven = receive[STEP_ROW.mark] === 1;
+    const arrived = time(receiver, receive[STEP_ROW.told]!);
+    collectors.add(from, to, 'data', `${proven ? 'data' : EARLY} ${size}`, sent, arrived - sent);
+    if (!proven) {
+      const consumed = time(receiver, receive[STEP_ROW.stop]!);
+      collectors.add(from, to, 'data', `${CONSUMED} ${size}`, sent, consumed - sent);
+    }
+    const posted = time(receiver, receive[STEP_ROW.before]!);
+    collectors.add(to, from, 'credit', 'credit', posted, time(sender, send[STEP_ROW.told]!) - posted);
+  });
+  return { coarse, edges: collectors.finish(), counts };
+}
+
+const EARLY = 'data, low latency,';
+const CONSUMED = 'data until consumed,';
+
+export interface Aligned {
+  readonly alignment: Alignment;
+  readonly reading: Reading;
+}
+
+export function alignByEvidence(
+  domains: number,
+  { edges }: ClockEvidence,
+  options: AlignmentOptions,
+): Aligned {
+  let best: Aligned | undefined;
+  for (const reading of READINGS) {
+    const alignment = align(
+      domains,
+      edges.filter((edge) => isRead(edge, reading)),
+      options,
+    );
+    if (!best || alignment.culprits.length < best.alignment.culprits.length) best = { alignment, reading };
+    if (alignment.culprits.length === 0) break;
+  }
+  return best!;
+}
+
+/** Each pair is in the evidence once per stamp that may stand for its arrival; a reading takes one of them. */
+export function isRead({ kind, like }: EdgeEvidence, { earlyArrivals, credits }: Reading): boolean {
+  if (kind === 'credit') return credits;
+  if (like.startsWith(EARLY)) return earlyArrivals;
+  return !like.startsWith(CONSUMED) || !earlyArrivals;
+}
+
+class EdgeCollectors {
+  private readonly collectors = new Map<string, EdgeCollector>();
+
+  constructor(private readonly maxWindows: number) {}
+
+  add(from: number, to: number, kind: EvidenceKind, like: string, time: number, delay: number): void {
+    const key = `${from} ${to} ${like}`;
+    let collector = this.collectors.get(key);
+    if (!collector) {
+      collector = new EdgeCollector({ from, to, kind, like }, this.maxWindows);
+      this.collectors.set(key, collector);
+    }
+    collector.add(time, delay);
+  }
+
+  finish(): EdgeEvidence[] {
+    return [...this.collectors.values()].map((collector) => collector.finish());
+  }
+}
+
+const FIRST_LOOK_ROWS = 256;
+
+/**
+ * A start that needs to be right to a second only: from a first look at the transfers, so that no wall clock has a say
+ * in relative times. Domains that no transfer connects to the first one of their kind keep the distance of their wall clocks.
+ */
+function roughOffsets(
+  sources: readonly StepSource[],
+  links: readonly TransferLink[],
+  axes: ClockAxes,
+): readonly number[] {
+  const neighbours: { domain: number; ahead: number }[][] = axes.names.map(() => []);
+  const least = new Map<string, { from: number; to: number; delay: number }>();
+  joinTransfers(
+    sources,
+    links,
+    ({ sender, receiver }, send, receive, agreement) => {
+      if (agreement !== 'agree') return;
+      const from = axes.domainOf[sender]!;
+      const to = axes.domainOf[receiver]!;
+      const at = (file: number, tick: number): number => toLocal(axes.scales[file]!, ticks(tick));
+      const delay = at(receiver, receive[STEP_ROW.told]!) - at(sender, send[STEP_ROW.before]!);
+      const known = least.get(`${from} ${to}`);
+      if (!known || delay < known.delay) least.set(`${from} ${to}`, { from, to, delay });
+    },
+    FIRST_LOOK_ROWS,
+  );
+  for (const { from, to, delay } of least.values()) {
+    neighbours[from]!.push({ domain: to, ahead: delay });
+    neighbours[to]!.push({ domain: from, ahead: -delay });
+  }
+  const offsets: number[] = [];
+  axes.coarse.forEach((coarse, start) => {
+    if (offsets[start] !== undefined) return;
+    offsets[start] = coarse - axes.coarse[0]!;
+    for (const queue = [start]; queue.length > 0;) {
+      const domain = queue.shift()!;
+      for (const { domain: next, ahead } of neighbours[domain]!) {
+        if (offsets[next] !== undefined) continue;
+        offsets[next] = offsets[domain]! - ahead;
+        queue.push(next);
+      }
+    }
+  });
+  return offsets;
+}

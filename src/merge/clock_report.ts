@@ -1,0 +1,140 @@
+/** How good the clocks are, as plain data: for the closing report, `--summary` and `nccl-trace clocks`. */
+
+import type { Culprit } from '../clocks/contradictions.js';
+import type { ClockDomain, ClockSolution } from '../clocks/domains.js';
+import type { EvidenceKind } from '../clocks/evidence.js';
+import { isRead } from './clock_evidence.js';
+import type { RunClocks, TrafficClocksFound } from './run_clocks.js';
+import type { Run } from './run.js';
+
+/** One clock domain: a boot of a host. */
+export interface ClockReport {
+  readonly domain: string;
+  readonly host: string;
+  readonly ranks: readonly (number | null)[];
+  /** own-counter, traffic or realtime. */
+  readonly source: string;
+  /** Domains with the same one are on one axis, within their bounds. */
+  readonly group: string;
+  /** Of |error| against the group's domain, the worst of the run, ns; null: unbounded. */
+  readonly hardBound: number | null;
+  readonly bound99: number | null;
+  /** Rate of the trace's axis against this counter's nominal one, first piece. */
+  readonly driftPpm: number;
+  /** Number of straight pieces. */
+  readonly pieces: number;
+  /** Pairs that speak of this domain, by kind. */
+  readonly evidence: Readonly<Partial<Record<EvidenceKind, number>>>;
+  /** Transfers from or to it that would point backwards: not drawn. */
+  readonly violations: number;
+  readonly realtimeResidualNs: number;
+  readonly flags: readonly string[];
+}
+
+/** What the transfers between hosts said as a whole; null with one host, or by `--clock realtime`. */
+export interface TrafficReport {
+  readonly pairs: number;
+  /** Left out, by cause. */
+  readonly dropped: {
+    readonly single: number;
+    readonly sizesDiffer: number;
+    readonly operationsDiffer: number;
+    readonly unconfirmed: number;
+  };
+  /** Whether the 99 % bound's assumption was seen to hold. */
+  readonly alike: { readonly stated: number; readonly measured: number | null };
+  readonly credits: boolean;
+  readonly earlyArrivals: boolean;
+  /** Links slower or faster than their like, ns. */
+  readonly unlike: readonly { readonly from: string; readonly to: string; readonly byNs: number }[];
+  /** What contradicted the rest and was left out, as sentences. */
+  readonly leftOut: readonly string[];
+  readonly brokenArrows: { readonly backwards: number; readonly mismatched: number };
+}
+
+export function reportClocks({ solution, traffic }: RunClocks, run: Run): ClockReport[] {
+  return solution.domains.map((domain, index) => reportDomain(domain, index, solution, traffic, run));
+}
+
+function reportDomain(
+  domain: ClockDomain,
+  index: number,
+  solution: ClockSolution,
+  traffic: TrafficClocksFound | null,
+  run: Run,
+): ClockReport {
+  const { segments } = domain.map;
+  const worst = (pick: 'hardBound' | 'bound99'): number | null => {
+    const bound = Math.max(...segments.map((segment) => segment[pick]));
+    return Number.isFinite(bound) ? bound : null;
+  };
+  return {
+    domain: domain.name,
+    host: domain.hostName,
+    ranks: domain.files.map((file) => run.members[file]?.rank ?? null),
+    source: segments[0]?.source ?? 'none',
+    group: solution.domains[domain.group]!.name,
+    hardBound: worst('hardBound'),
+    bound99: worst('bound99'),
+    driftPpm: (segments[0]?.drift ?? 0) * 1e6,
+    pieces: segments.length,
+    evidence: evidenceOf(index, traffic),
+    violations: violationsOf(index, traffic),
+    realtimeResidualNs: domain.realtimeResidual,
+    flags: [...new Set(segments.flatMap(({ flags }) => flags))],
+  };
+}
+
+function evidenceOf(domain: number, traffic: TrafficClocksFound | null): ClockReport['evidence'] {
+  const counts: Partial<Record<EvidenceKind, number>> = {};
+  if (traffic === null) return counts;
+  for (const edge of traffic.evidence.edges) {
+    const { from, to, kind, pairs } = edge;
+    if (isRead(edge, traffic.reading) && (from === domain || to === domain))
+      counts[kind] = (counts[kind] ?? 0) + pairs;
+  }
+  return counts;
+}
+
+function violationsOf(domain: number, traffic: TrafficClocksFound | null): number {
+  let sum = 0;
+  for (const [key, count] of traffic?.broken.backwards ?? []) {
+    if (key.split(' ').includes(String(domain))) sum += count;
+  }
+  return sum;
+}
+
+export function reportTraffic({ solution, traffic }: RunClocks): TrafficReport | null {
+  if (!traffic) return null;
+  const { alignment, reading, evidence, broken } = traffic;
+  const { pairs, ...dropped } = evidence.counts;
+  const host = (domain: number): string => solution.domains[domain]!.hostName;
+  return {
+    pairs,
+    dropped,
+    alike: alignment.alike,
+    credits: reading.credits,
+    earlyArrivals: reading.earlyArrivals,
+    unlike: alignment.unlike.map(({ from, to, by }) => ({ from: host(from), to: host(to), byNs: by })),
+    leftOut: alignment.culprits.map((culprit) => leftOut(culprit, host)),
+    brokenArrows: {
+      backwards: [...broken.backwards.values()].reduce((sum, count) => sum + count, 0),
+      mismatched: broken.mismatched,
+    },
+  };
+}
+
+function leftOut(culprit: Culprit, host: (domain: number) => string): string {
+  if (culprit.what === 'link') {
+    return (
+      `transfers from ${host(culprit.from)} to ${host(culprit.to)} contradict all others by ${us(culprit.by)} us and are ` +
+      'no evidence for clocks; either stamps of that link are wrong or its pairs are'
+    );
+  }
+  return (
+    `the clock of ${host(culprit.domain)} jumped by ${us(culprit.jump)} us against all others ` +
+    '(a virtual machine stopped or moved?): it is placed by its wall clock, without arrows'
+  );
+}
+
+const us = (ns: number): string => (ns / 1e3).toFixed(0);

@@ -1,0 +1,161 @@
+/**
+ * What the scan keeps of every network transfer, for the clocks: one row per step and end, on disk and not in memory,
+ * because there are as many as the run is long. Rows lie in blocks by connection, so that the two ends of a connection
+ * are later read side by side, a block at a time.
+ *
+ * A row is eight doubles (STEP_ROW); ticks are the file's own.
+ */
+
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { addBigint, addText, addWord, HASH_SEED, toSafeInteger } from '../base/hash.js';
+import type { Ticks } from '../base/time.js';
+import { StepPhase, type Op, type Step } from '../model/types.js';
+
+export const STEP_ROW = {
+  /** Of the operation on its connection. */
+  ordinal: 0,
+  step: 1,
+  bytes: 2,
+  /** What both ends know of the operation, hashed; 0: its work is not known. */
+  check: 3,
+  /** Send: the last state 20 before 9 (before interface v4 the start). Receive: the start. */
+  before: 4,
+  /** Send: state 9. Receive: state 11. */
+  told: 5,
+  /** Receive: the stop. Send: 0. */
+  stop: 6,
+  /** Send: polls of state 20. Receive: 1 where state 11 means arrival by protocol, else 0. */
+  mark: 7,
+} as const;
+export const ROW_WIDTH = 8;
+
+/** One end of a connection in one file. */
+export interface StepRows {
+  readonly commId: bigint;
+  readonly channel: number;
+  /** Ranks in the communicator. */
+  readonly source: number;
+  readonly destination: number;
+  readonly isSend: boolean;
+  readonly rows: number;
+  /** Where its blocks begin in the side file, and how many rows each has. */
+  readonly blocks: readonly (readonly [offset: number, rows: number])[];
+}
+
+const BLOCK_ROWS = 128;
+
+interface OpenConnection {
+  readonly key: Omit<StepRows, 'rows' | 'blocks'>;
+  readonly pending: Float64Array;
+  filled: number;
+  rows: number;
+  readonly blocks: [number, number][];
+}
+
+/** What stands in Op.drawing while the scan runs; null: its other end cannot be named. */
+type OpRows = { readonly connection: OpenConnection; readonly check: number } | null;
+
+/** Listens to the steps of one file. */
+export class StepFileWriter {
+  private readonly fd: number;
+  private readonly connections = new Map<string, OpenConnection>();
+  private end = 0;
+
+  constructor(path: string) {
+    this.fd = openSync(path, 'wx', 0o600);
+  }
+
+  /** `at`: the tick of the state that began the phase. */
+  stepPhase(step: Step, at: Ticks): void {
+    if (step.phase === StepPhase.SendWait)
+      this.add(step, step.lastPeerWait ?? step.start, at, 0, step.peerPolls);
+    else if (step.phase === StepPhase.FlushWait) step.drawing = at;
+  }
+
+  stepStop(step: Step, at: Ticks): void {
+    if (step.op.isSend || step.drawing === undefined) return;
+    this.add(step, step.start, step.drawing as Ticks, at, meansArrival(step.op) ? 1 : 0);
+  }
+
+  close(): StepRows[] {
+    for (const connection of this.connections.values()) this.flush(connection);
+    closeSync(this.fd);
+    return [...this.connections.values()].map(({ key, rows, blocks }) => ({ ...key, rows, blocks }));
+  }
+
+  private add(step: Step, before: number, told: number, stop: number, mark: number): void {
+    const { op, bytes } = step;
+    if (bytes === null || bytes === 0) return;
+    if (op.drawing === undefined) op.drawing = this.rowsOf(op) satisfies OpRows;
+    const own = op.drawing as OpRows;
+    if (own === null) return;
+    const { connection, check } = own;
+    const row = [op.ordinal, step.number, bytes, check, before, told, stop, mark];
+    connection.pending.set(row, connection.filled * ROW_WIDTH);
+    connection.filled++;
+    connection.rows++;
+    if (connection.filled === BLOCK_ROWS) this.flush(connection);
+  }
+
+  private rowsOf(op: Op): OpRows {
+    if (!isJoinable(op)) return null;
+    const { commId, rank } = op.comm!;
+    const name = `${commId} ${op.channel} ${op.isSend} ${op.peer}`;
+    let connection = this.connections.get(name);
+    if (!connection) {
+      const [source, destination] = op.isSend ? [rank, op.peer] : [op.peer, rank];
+      connection = {
+        key: { commId, channel: op.channel, source, destination, isSend: op.isSend },
+        pending: new Float64Array(BLOCK_ROWS * ROW_WIDTH),
+        filled: 0,
+        rows: 0,
+        blocks: [],
+      };
+      this.connections.set(name, connection);
+    }
+    return { connection, check: operationCheck(op) };
+  }
+
+  private flush(connection: OpenConnection): void {
+    if (connection.filled === 0) return;
+    const bytes = new Uint8Array(connection.pending.buffer, 0, connection.filled * ROW_WIDTH * 8);
+    for (let at = 0; at < bytes.length;) at += writeSync(this.fd, bytes, at);
+    connection.blocks.push([this.end, connection.filled]);
+    this.end += bytes.length;
+    connection.filled = 0;
+  }
+}
+
+/** The other end must be able to name the same operation. */
+function isJoinable(op: Op): boolean {
+  return !op.lost && op.comm !== null && op.comm.commId !== 0n && op.ordinalAbsolute && op.foreign === null;
+}
+
+/**
+ * Low-latency protocols write data and flag in one: on some networks NCCL does not wait for such a receive, and its state
+ * 11 says nothing.
+ */
+const meansArrival = (op: Op): boolean => op.work?.proto.toUpperCase() === 'SIMPLE';
+
+/** Equal at both ends of an operation, and hardly ever of another one. */
+function operationCheck({ work, nSteps }: Op): number {
+  if (work === null) return 0;
+  let hash = addWord(addBigint(HASH_SEED, BigInt(work.count)), nSteps);
+  if (work.kind === 'Coll') hash = addText(addWord(hash, work.seq ?? 0), work.func);
+  return toSafeInteger(hash);
+}
+
+/** The rows of one end, block by block; the same buffer every time. */
+export function* readStepRows(fd: number, { blocks }: StepRows): Generator<Float64Array, void, undefined> {
+  const buffer = new Float64Array(BLOCK_ROWS * ROW_WIDTH);
+  for (const [offset, rows] of blocks) {
+    const block = buffer.subarray(0, rows * ROW_WIDTH);
+    const bytes = new Uint8Array(block.buffer, 0, block.byteLength);
+    for (let at = 0; at < bytes.length;) {
+      const read = readSync(fd, bytes, at, bytes.length - at, offset + at);
+      if (read === 0) throw new Error('a side file of the scan was cut short');
+      at += read;
+    }
+    yield block;
+  }
+}

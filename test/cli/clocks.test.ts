@@ -1,0 +1,49 @@
+/** `nccl-trace clocks`: host by host, in words and as JSON. */
+
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { madeUpRank, SMALL_RUN, temporaryFolder } from '../support/made_up_run.js';
+import { runProgram } from '../support/program.js';
+
+let folder: string;
+let remove: () => void;
+
+beforeEach(() => {
+  ({ folder, remove } = temporaryFolder());
+  mkdirSync(join(folder, 'run'));
+  for (let rank = 0; rank < SMALL_RUN.ranks; rank++) {
+    const bootId = `0${rank}`.repeat(16);
+    madeUpRank(rank, SMALL_RUN, { bootId, hostName: `node00${rank}` }).write(
+      join(folder, 'run', `rank0000${rank}.bin`),
+    );
+  }
+});
+
+afterEach(() => {
+  remove();
+});
+
+it('says how good each clock is, and why', async () => {
+  const { code, out } = await runProgram(folder, 'clocks', 'run');
+  const lines = out.toString().trimEnd().split('\n');
+  expect(code).toBe(0);
+  expect(lines[0]).toMatch(/^host +ranks +by +drift ppm +99 % us +hard us +data +credit +violations +flags$/);
+  expect(lines[2]).toMatch(/^node001 +1 +traffic +-?\d+\.\d\d +[\d.]+ +[\d.]+ +36 +36 +0$/);
+  expect(lines.at(-1)).toMatch(/^clocks: 4 hosts by 72 transfers: 99 % [\d.]+ us \(\w+\), hard [\d.]+ us$/);
+});
+
+it('says the same as JSON, and with --strict fails where wall clocks are all there is', async () => {
+  const { out } = await runProgram(folder, 'clocks', 'run', '--json');
+  const json = JSON.parse(out.toString()) as { version: number; clocks: unknown[]; traffic: unknown };
+  expect(json.version).toBe(1);
+  expect(json.clocks).toHaveLength(4);
+  expect(json.clocks[3]).toMatchObject({
+    source: 'traffic',
+    evidence: { data: 36, credit: 36 },
+    violations: 0,
+  });
+  expect(json.traffic).toMatchObject({ pairs: 72, leftOut: [] });
+  const { code } = await runProgram(folder, 'clocks', 'run', '--clock', 'realtime', '--strict');
+  expect(code).toBe(1);
+});

@@ -1,0 +1,211 @@
+/** Clocks and delays are drawn, so the truth is known: the alignment must find it within what it says of itself. */
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { align, ALIGNMENT_DEFAULTS, type Alignment } from '../../src/clocks/alignment.js';
+import { correctionAt } from '../../src/clocks/corrections.js';
+import type { EdgeEvidence } from '../../src/clocks/evidence.js';
+import { simulated } from '../../bench/clocks.js';
+import {
+  checkAll,
+  median,
+  normal,
+  ring,
+  seeded,
+  simulate,
+  tree,
+  type SimulatedLink,
+  type SimulatedRun,
+  type Simulation,
+} from '../support/simulated_links.js';
+
+const seeds = fc.integer({ min: 1, max: 1e9 });
+
+function links(seed: number, hosts: number, withTree: boolean): SimulatedLink[] {
+  const random = seeded(seed);
+  const delay = (): number => 14_000 * Math.max(0.2, 1 + 0.2 * normal(random));
+  return [...ring(hosts, delay), ...(withTree ? tree(hosts, delay) : [])];
+}
+
+function draw(seed: number, hosts: number, withTree: boolean, extra: Partial<Simulation> = {}): SimulatedRun {
+  return simulate({
+    seed,
+    hosts,
+    links: links(seed, hosts, withTree),
+    seconds: 20,
+    perMinute: 600,
+    ...extra,
+  });
+}
+
+describe('a run whose truth is known', () => {
+  it('is recovered within the hard bound always, within the 99 % bound nearly always', () => {
+    let inside = 0;
+    let all = 0;
+    fc.assert(
+      fc.property(seeds, fc.integer({ min: 2, max: 7 }), fc.boolean(), (seed, hosts, withTree) => {
+        const run = draw(seed, hosts, withTree);
+        const alignment = align(hosts, run.edges);
+        expect(alignment.culprits).toEqual([]);
+        const checks = checkAll(run, alignment);
+        expect(checks.length).toBeGreaterThan(0);
+        for (const check of checks) expect(check.insideHard).toBe(true);
+        expect(median(checks.map(({ error }) => Math.abs(error)))).toBeLessThan(15_000);
+        all += checks.length;
+        inside += checks.filter(({ insideLikely }) => insideLikely).length;
+      }),
+      { numRuns: 30 },
+    );
+    expect(inside / all).toBeGreaterThan(0.99);
+  });
+
+  it('leaves no pair whose effect comes before its cause', () => {
+    fc.assert(
+      fc.property(seeds, fc.boolean(), (seed, withTree) => {
+        const run = draw(seed, 5, withTree);
+        const { knots, corrections } = align(5, run.edges);
+        for (const { from, to, windows } of run.edges) {
+          for (const { hull } of windows) {
+            for (let i = 0; i < hull.length; i += 2) {
+              const sent = hull[i]! + correctionAt(knots, corrections[from]!, hull[i]!);
+              const at = hull[i]! + hull[i + 1]!;
+              const received = at + correctionAt(knots, corrections[to]!, at);
+              expect(received).toBeGreaterThanOrEqual(sent);
+            }
+          }
+        }
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('gives clocks that never go back', () => {
+    fc.assert(
+      fc.property(seeds, (seed) => {
+        const { knots, corrections } = align(4, draw(seed, 4, true).edges);
+        for (const values of corrections) {
+          for (let k = 1; k < values.length; k++)
+            expect(knots.step + values[k]! - values[k - 1]!).toBeGreaterThan(0);
+        }
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('says the same of a against b as of b against a', () => {
+    fc.assert(
+      fc.property(seeds, (seed) => {
+        const alignment = align(5, draw(seed, 5, false).edges);
+        const forth = alignment.hardBetween(1, 3, 0);
+        const back = alignment.hardBetween(3, 1, 0);
+        expect(forth.below).toBeCloseTo(back.above, 3);
+        expect(forth.above).toBeCloseTo(back.below, 3);
+        expect(alignment.likely(1, 3)).toBeCloseTo(alignment.likely(3, 1), 3);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('does not depend on how hosts are numbered', () => {
+    const order = fc.shuffledSubarray([0, 1, 2, 3, 4], { minLength: 5, maxLength: 5 });
+    fc.assert(
+      fc.property(seeds, order, fc.boolean(), (seed, to, withTree) => {
+        const run = draw(seed, 5, withTree);
+        const renamed = run.edges
+          .map((edge) => ({ ...edge, from: to[edge.from]!, to: to[edge.to]! }))
+          .reverse();
+        const shown = (
+          host: number,
+          time: number,
+          { knots, corrections }: Alignment,
+          number: number,
+        ): number => {
+          const clock = run.clock(host, time);
+          return clock + correctionAt(knots, corrections[number]!, clock);
+        };
+        const plain = align(5, run.edges);
+        const other = align(5, renamed);
+        for (const time of [1e9, 10e9, 19e9]) {
+          const apart = shown(1, time, plain, 1) - shown(3, time, plain, 3);
+          const otherApart = shown(1, time, other, to[1]!) - shown(3, time, other, to[3]!);
+          expect(Math.abs(apart - otherApart)).toBeLessThan(50);
+        }
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('is found where delays of three links are one third longer, and said to be measured only where cycles show it', () => {
+    expect(align(6, draw(1, 6, false).edges).alike.measured).toBeNull();
+    const { measured } = align(6, draw(1, 6, true).edges).alike;
+    expect(measured).toBeGreaterThan(0.05);
+    expect(measured).toBeLessThan(0.5);
+  });
+});
+
+describe('contradictions', () => {
+  const named = (alignment: Alignment): unknown[] =>
+    alignment.culprits.map((culprit) =>
+      culprit.what === 'link' ? [culprit.from, culprit.to] : [culprit.what, culprit.domain],
+    );
+
+  it('of all links of a host at one moment: its clock jumped', () => {
+    const run = draw(5, 6, true, { wander: (host, time) => (host === 2 && time > 11e9 ? -3e6 : 0) });
+    const alignment = align(6, run.edges);
+    expect(named(alignment)).toEqual([['clock-jump', 2]]);
+    expect(alignment.references[2]).toBe(2);
+    for (const check of checkAll(run, alignment)) expect(check.insideHard).toBe(true);
+  });
+
+  it('of one link alone: its pairs are not what they are taken for', () => {
+    const run = draw(6, 6, true, {
+      tamper: ({ from, to }, time, delay) =>
+        from === 3 && to === 4 && time > 8e9 && time < 9e9 ? delay - 2e6 : delay,
+    });
+    const alignment = align(6, run.edges);
+    expect(named(alignment)).toEqual([[3, 4]]);
+    for (const check of checkAll(run, alignment)) expect(check.insideHard).toBe(true);
+  });
+
+  it('that are none: a link 40 us slower than its like is named and kept', () => {
+    const slow = links(7, 8, true).map((link) =>
+      link.from === 3 && link.to === 4 ? { ...link, delay: link.delay + 40_000 } : link,
+    );
+    const run = simulate({ seed: 7, hosts: 8, links: slow, seconds: 60, perMinute: 400 });
+    const alignment = align(8, run.edges);
+    expect(alignment.culprits).toEqual([]);
+    expect(alignment.unlike.map(({ from, to }) => [from, to])).toContainEqual([3, 4]);
+  });
+});
+
+describe('what cannot be known', () => {
+  it('stays apart: hosts that only ever sent, and hosts that nobody heard', () => {
+    const run = simulate({
+      seed: 3,
+      hosts: 5,
+      links: [...ring(3, () => 10_000), { from: 2, to: 3, delay: 10_000 }],
+      seconds: 5,
+      perMinute: 600,
+    });
+    const alignment = align(5, run.edges);
+    expect(alignment.references).toEqual([0, 0, 0, 3, 4]);
+    expect(alignment.likely(0, 3)).toBe(Infinity);
+    const oneSided = alignment.hardBetween(2, 3, 0);
+    expect([oneSided.below, oneSided.above].filter(Number.isFinite)).toHaveLength(1);
+  });
+
+  it('is all of it without evidence', () => {
+    const none: EdgeEvidence[] = [];
+    expect(align(2, none, ALIGNMENT_DEFAULTS).references).toEqual([0, 1]);
+    expect(align(0, none).references).toEqual([]);
+  });
+});
+
+it('npm run bench:clocks', () => {
+  const results = simulated(true, () => undefined);
+  for (const { name, hardMisses, coverage } of results) {
+    expect(hardMisses, name).toBe(0);
+    if (!name.includes('broken')) expect(coverage, name).toBeGreaterThan(0.97);
+  }
+  expect(results.length).toBeGreaterThan(15);
+});

@@ -1,0 +1,80 @@
+/** Graph algorithms and least squares, held against the slow and obvious way. */
+
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { adjacency, connectedBothWays, shortestPaths } from '../../src/clocks/graph.js';
+import { DenseNormalMatrix, SparseLeastSquares } from '../../src/clocks/least_squares.js';
+
+const NODES = 7;
+const node = fc.integer({ min: 0, max: NODES - 1 });
+const arcs = fc.array(fc.record({ from: node, to: node, length: fc.integer({ min: 0, max: 20 }) }), {
+  maxLength: 25,
+});
+
+/** Floyd and Warshall's. */
+function allPairs(list: readonly { from: number; to: number; length: number }[]): number[][] {
+  const distance = Array.from({ length: NODES }, (_, i) =>
+    Array.from({ length: NODES }, (__, j) => (i === j ? 0 : Infinity)),
+  );
+  for (const { from, to, length } of list) distance[from]![to] = Math.min(distance[from]![to]!, length);
+  for (let via = 0; via < NODES; via++) {
+    for (let i = 0; i < NODES; i++) {
+      for (let j = 0; j < NODES; j++)
+        distance[i]![j] = Math.min(distance[i]![j]!, distance[i]![via]! + distance[via]![j]!);
+    }
+  }
+  return distance;
+}
+
+it('finds shortest paths, from a node and to it', () => {
+  fc.assert(
+    fc.property(arcs, node, (list, source) => {
+      const distance = allPairs(list);
+      const lengths = Float64Array.from(list, ({ length }) => length);
+      const from = shortestPaths(NODES, list, adjacency(NODES, list, 'from'), lengths, source, 'from');
+      const to = shortestPaths(NODES, list, adjacency(NODES, list, 'to'), lengths, source, 'to');
+      expect([...from]).toEqual(distance[source]);
+      expect([...to]).toEqual(distance.map((row) => row[source]));
+    }),
+  );
+});
+
+it('finds who is connected both ways', () => {
+  fc.assert(
+    fc.property(arcs, (list) => {
+      const distance = allPairs(list);
+      const expected = new Map<number, number[]>();
+      for (let i = 0; i < NODES; i++) {
+        const mates = distance.flatMap((row, j) =>
+          row[i]! < Infinity && distance[i]![j]! < Infinity ? [j] : [],
+        );
+        expected.set(mates[0]!, mates);
+      }
+      expect(connectedBothWays(NODES, list)).toEqual(
+        [...expected].sort(([a], [b]) => a - b).map(([, mates]) => mates),
+      );
+    }),
+  );
+});
+
+it('solves what can be solved on paper, with its variances', () => {
+  // x0 = 3 within 1, x1 - x0 = 4 within 2, and x1 = 8 within 1: minimize by hand.
+  const rows = [
+    [[0], [1], 3, 1],
+    [[0, 1], [-1, 1], 4, 2],
+    [[1, -1], [1, 5], 8, 1],
+  ] as const;
+  const system = new SparseLeastSquares(2);
+  const matrix = new DenseNormalMatrix(2);
+  for (const [indices, coefficients, target, sigma] of rows) {
+    system.add(indices, coefficients, target, sigma);
+    matrix.add(indices, coefficients, sigma);
+  }
+  const x = system.solve(new Float64Array(2));
+  // normal equations: 1.25 a - 0.25 b = 2, -0.25 a + 1.25 b = 9
+  expect(x[0]).toBeCloseTo(4.75 / 1.5, 9);
+  expect(x[1]).toBeCloseTo(11.75 / 1.5, 9);
+  matrix.factor();
+  expect(matrix.variance(0, -1)).toBeCloseTo(1.25 / 1.5, 9);
+  expect(matrix.variance(1, 0)).toBeCloseTo((1.25 + 1.25 - 0.5) / 1.5, 9);
+});

@@ -1,0 +1,107 @@
+/** Real traffic of several ranks of this machine, each given a clock of its own: what the files then say, held to the truth. */
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { merge } from '../../src/merge.js';
+import { record } from '../support/loopback.js';
+import { seeded } from '../support/simulated_links.js';
+import { loseSlots } from '../support/skew.js';
+import { checkRun, drawSkews, skewRun, solveFiles, type SkewedRun } from '../support/skewed_run.js';
+import { viewTrace } from '../support/trace_view.js';
+
+const HOSTS = 4;
+let folder: string;
+let source: string;
+let skewed: SkewedRun;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'nccl-trace-test-'));
+  const words = `--ranks ${HOSTS} --channels 1 --iterations 6 --ops allreduce:32K*4,allreduce:1M,sleep:30ms`;
+  source = (await record(folder, words, { NCCL_TRACE_RING_MB: '4' })).folder;
+  skewed = skewRun(source, join(folder, 'skewed'), drawSkews(5, HOSTS, 2e9));
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let number = 0;
+const stepFolder = (): string => join(folder, `steps-${number++}`);
+
+describe('ranks on several hosts', () => {
+  it('are put on one clock by their transfers, inside the bounds', () => {
+    const solved = solveFiles(skewed.files, stepFolder());
+    expect(solved.traffic?.alignment.culprits).toEqual([]);
+    expect(solved.traffic?.evidence.counts).toMatchObject({
+      sizesDiffer: 0,
+      operationsDiffer: 0,
+      unconfirmed: 0,
+    });
+    expect(solved.traffic?.broken.backwards.size).toBe(0);
+    const checks = checkRun(skewed, solved);
+    expect(checks.length).toBeGreaterThan(50);
+    for (const { insideHard, error } of checks) {
+      expect(insideHard).toBe(true);
+      expect(Math.abs(error)).toBeLessThan(5e6); // of 50 ms: no promise on a busy machine, but no accident either
+    }
+    for (const { map } of solved.solution.domains) expect(map.segments[0]?.source).toBe('traffic');
+  });
+
+  it('do not follow a wall clock that is stepped and slewed, which is said', () => {
+    const restless = skewed.skews.map((skew, host) =>
+      host % 2 === 0 ? skew : { ...skew, wallError: (ns: number) => ns * 500e-6 + (ns > 0.1e9 ? 1e9 : 0) },
+    );
+    const stepped = skewRun(source, join(folder, 'stepped'), restless);
+    const solved = solveFiles(stepped.files, stepFolder());
+    const plain = checkRun(skewed, solveFiles(skewed.files, stepFolder()));
+    checkRun(stepped, solved).forEach(({ error }, i) => {
+      expect(Math.abs(error - plain[i]!.error)).toBeLessThan(100);
+    });
+    const flags = solved.solution.domains.map(({ map }) =>
+      map.segments[0]!.flags.includes('realtime-stepped'),
+    );
+    expect(flags).toEqual([false, true, false, true]);
+  });
+
+  it('lose pairs with lost records, and no wrong pair takes their place', () => {
+    const lossy = skewRun(source, join(folder, 'lossy'), skewed.skews);
+    const random = seeded(1);
+    for (const file of lossy.files) loseSlots(file, 0.05, random);
+    const solved = solveFiles(lossy.files, stepFolder());
+    const { pairs, ...dropped } = solved.traffic!.evidence.counts;
+    expect(pairs).toBeGreaterThan(100);
+    expect(dropped.single).toBeGreaterThan(10);
+    expect(dropped.operationsDiffer).toBe(0);
+    expect(solved.traffic?.alignment.culprits).toEqual([]);
+    for (const { insideHard } of checkRun(lossy, solved)) expect(insideHard).toBe(true);
+  });
+
+  it('stay on their wall clocks where nothing connects them both ways', () => {
+    const { solution, traffic } = solveFiles(skewed.files, stepFolder(), { clock: 'realtime' });
+    expect(traffic).toBeNull();
+    for (const { map } of solution.domains)
+      expect(map.segments[0]).toMatchObject({ source: 'realtime', hardBound: Infinity });
+  });
+});
+
+describe('the trace of several hosts', () => {
+  it('has an arrow for every transfer, and none points backwards', async () => {
+    const output = join(folder, 'hosts.pftrace');
+    const report = await merge({ inputs: skewed.files, output, jobs: 1 });
+    const single = await merge({ inputs: [source], output: join(folder, 'host.pftrace'), jobs: 1 });
+    expect(report.trace.flows).toBe(single.trace.flows);
+    expect(report.traffic).toMatchObject({ leftOut: [], brokenArrows: { backwards: 0, mismatched: 0 } });
+    expect(viewTrace(readFileSync(output), { emptySlices: 'fine' }).problems).toEqual([]);
+  });
+
+  it('is the same in whatever order the files are named', async () => {
+    const bytes = async (name: string, inputs: readonly string[]): Promise<Buffer> => {
+      await merge({ inputs, output: join(folder, name), jobs: 1 });
+      return readFileSync(join(folder, name));
+    };
+    const forth = await bytes('forth.pftrace', skewed.files);
+    expect(forth.equals(await bytes('back.pftrace', [...skewed.files].reverse()))).toBe(true);
+  });
+});

@@ -1,0 +1,115 @@
+/**
+ * The cases of `npm run bench:clocks` on recordings: real traffic of the loopback on one machine, whose ranks are then
+ * given clocks of their own (skew.ts). Each recording is one independent sample of delays.
+ */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { record } from './loopback.js';
+import { summarizeChecks, type CaseResult } from './clock_cases.js';
+import { median, seeded, type Check } from './simulated_links.js';
+import { loseSlots } from './skew.js';
+import { checkRun, drawSkews, skewRun, solveFiles, type SkewedRun, type SolvedRun } from './skewed_run.js';
+
+export interface RecordedOptions {
+  readonly recordings: number;
+  /** Iterations of the ring's workload: on two busy cores one takes 3 s with the 64 MiB, else 0.3 s. */
+  readonly iterations: number;
+  readonly ops: string;
+  readonly print: (line: string) => void;
+}
+
+export const RING_OPS = 'allreduce:32K*4,allreduce:256K*2,allreduce:4M,allreduce:64M,sleep:100ms';
+const HOSTS = 8;
+/** Any will do: offsets are drawn in ticks of it. */
+const HZ = 2e9;
+
+/** A ring of 8 hosts: row by row of the table, on the same recordings. */
+export async function recordedCases({
+  recordings,
+  iterations,
+  ops,
+  print,
+}: RecordedOptions): Promise<CaseResult[]> {
+  const cases = new Map<string, { checks: Check[]; medians: number[]; notes: string[]; culprits: number }>();
+  const note = (name: string, run: SkewedRun, solved: SolvedRun, also = ''): void => {
+    const entry = cases.get(name) ?? { checks: [], medians: [], notes: [], culprits: 0 };
+    cases.set(name, entry);
+    const checks = checkRun(run, solved);
+    entry.checks.push(...checks);
+    entry.medians.push(median(checks.map(({ error }) => Math.abs(error))));
+    entry.culprits += solved.traffic?.alignment.culprits.length ?? 0;
+    const { pairs, ...dropped } = solved.traffic!.evidence.counts;
+    const lost = Object.values(dropped).reduce((a, b) => a + b, 0);
+    const backwards = [...solved.traffic!.broken.backwards.values()].reduce((a, b) => a + b, 0);
+    entry.notes.push(`${pairs} pairs, ${lost} dropped, ${backwards} violations${also}`);
+    print(
+      `  ${name}, recording ${entry.medians.length}: median ${us(entry.medians.at(-1)!)} us, ${entry.notes.at(-1)!}`,
+    );
+  };
+  for (let i = 0; i < recordings; i++) {
+    const folder = mkdtempSync(join(tmpdir(), 'nccl-trace-bench-'));
+    try {
+      const words = `--ranks ${HOSTS} --channels 1 --iterations ${iterations} --timeout 600 --ops ${ops}`;
+      const { folder: source } = await record(folder, words, { NCCL_TRACE_RING_MB: '16' });
+      oneRecording(source, folder, i, note);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+  return [...cases].map(([name, { checks, medians, culprits }]) => ({
+    name: `recorded: ${name}`,
+    ...summarizeChecks(
+      checks,
+      medians.length,
+      culprits,
+      `worst recording's median ${us(Math.max(...medians))} us`,
+    ),
+  }));
+}
+
+export function oneRecording(
+  source: string,
+  folder: string,
+  seed: number,
+  note: (name: string, run: SkewedRun, solved: SolvedRun, also?: string) => void,
+): void {
+  const skews = drawSkews(seed + 1, HOSTS, HZ);
+  const plain = skewRun(source, join(folder, 'plain'), skews);
+  const solved = solveFiles(plain.files, join(folder, 'steps'));
+  note('ring of 8', plain, solved);
+
+  // Half of the hosts are stepped by 1 s in mid-run and slewed by 500 ppm: relative times must not follow.
+  const restless = skews.map((skew, host) =>
+    host % 2 === 0 ? skew : { ...skew, wallError: (ns: number) => ns * 500e-6 + (ns > 2e9 ? 1e9 : 0) },
+  );
+  const stepped = skewRun(source, join(folder, 'stepped'), restless);
+  const steppedSolved = solveFiles(stepped.files, join(folder, 'steps-stepped'));
+  const changes = changeOfErrors(checkRun(plain, solved), checkRun(stepped, steppedSolved));
+  const flagged = steppedSolved.solution.domains.filter(({ map }) =>
+    map.segments.some(({ flags }) => flags.includes('realtime-stepped')),
+  ).length;
+  note(
+    'wall clocks stepped 1 s and slewed 500 ppm',
+    stepped,
+    steppedSolved,
+    `, offsets change by ${us(changes)} us at most, ${flagged} hosts flagged`,
+  );
+
+  const lossy = skewRun(source, join(folder, 'lossy'), skews);
+  const random = seeded(seed + 1);
+  for (const file of lossy.files) loseSlots(file, 0.05, random);
+  note('5 % of slots lost', lossy, solveFiles(lossy.files, join(folder, 'steps-lossy')));
+
+  const missing = plain.files.filter((_, rank) => rank !== 3);
+  const partly = solveFiles(missing, join(folder, 'steps-missing'));
+  note('one file missing', plain, partly);
+}
+
+/** Largest difference of two lists of checks of the same pairs at the same instants, ns. */
+function changeOfErrors(a: readonly Check[], b: readonly Check[]): number {
+  return a.reduce((worst, check, i) => Math.max(worst, Math.abs(check.error - (b[i]?.error ?? NaN))), 0);
+}
+
+const us = (ns: number): string => (ns / 1e3).toFixed(2);

@@ -1,0 +1,124 @@
+/**
+ * Makes rank files of one machine look like those of several hosts: another boot and host name, a counter that starts
+ * elsewhere and runs at another rate, a wall clock of its own. What was recorded stays as it was, so the truth is known.
+ * Flight-mode files with their rings inside.
+ */
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import * as format from '../../src/format/constants.js';
+import { crc32 } from '../../src/format/crc32.js';
+import { slotCheck, word3High } from '../../src/format/slot.js';
+import { checkRing } from '../../src/reader/slots.js';
+
+export interface Skew {
+  readonly hostName: string;
+  /** 32 hex digits. */
+  readonly bootId: string;
+  /** New counter = origin + offset + (old counter - origin) * (1 + ppm * 1e-6). */
+  readonly offsetTicks: number;
+  readonly ppm: number;
+  /** What the wall clock shows beyond the true one, ns, so many ns after `origin`. */
+  readonly wallError?: (ns: number) => number;
+}
+
+const { Kind, AreaClass, FILE_HEADER: H, AREA_ENTRY, AREA_LIVE } = format;
+
+/** `origin`: one counter value for all files of the machine, near the start of the run. */
+export function skewFile(source: string, target: string, skew: Skew, origin: bigint): void {
+  const bytes = new Uint8Array(readFileSync(source));
+  skewBytes(bytes, skew, origin);
+  writeFileSync(target, bytes);
+}
+
+export function startTick(path: string): bigint {
+  const bytes = readFileSync(path);
+  return bytes.readBigUInt64LE(H.startTick);
+}
+
+function skewBytes(bytes: Uint8Array, skew: Skew, origin: bigint): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const hz = Number(view.getBigUint64(H.tickHz, true));
+  const newTick = (tick: bigint): bigint => {
+    const since = Number(tick - origin);
+    return origin + BigInt(Math.round(skew.offsetTicks + since + since * skew.ppm * 1e-6));
+  };
+  const wall = (tick: bigint): bigint =>
+    BigInt(Math.round(skew.wallError?.((Number(tick - origin) * 1e9) / hz) ?? 0));
+
+  const areas = view.getUint32(H.areaCount, true);
+  const directory = Number(view.getBigUint64(H.directoryOffset, true));
+  for (let i = 0; i < areas; i++) {
+    skewArea(bytes, view, directory + i * format.AREA_ENTRY_BYTES, newTick, wall);
+  }
+  const start = view.getBigUint64(H.startTick, true);
+  const realtime = view.getBigUint64(H.startRealtime, true);
+  view.setBigUint64(H.startRealtime, realtime + wall(start), true);
+  view.setBigUint64(H.startTick, newTick(start), true);
+  bytes.set(Buffer.from(skew.bootId, 'hex'), H.bootId);
+  bytes.fill(0, H.hostName, H.hostName + 64);
+  bytes.set(Buffer.from(skew.hostName), H.hostName);
+  view.setUint32(H.headerCrc, 0, true);
+  view.setUint32(H.headerCrc, crc32(bytes.subarray(0, format.HEADER_FIXED_BYTES)), true);
+}
+
+function skewArea(
+  bytes: Uint8Array,
+  view: DataView,
+  entry: number,
+  newTick: (tick: bigint) => bigint,
+  wall: (tick: bigint) => bigint,
+): void {
+  const capacity = view.getUint32(entry + AREA_ENTRY.capacity, true);
+  const live = Number(view.getBigUint64(entry + AREA_ENTRY.liveOffset, true));
+  const slots = Number(view.getBigUint64(entry + AREA_ENTRY.slotsOffset, true));
+  const head = Number(view.getBigUint64(live + AREA_LIVE.head, true));
+  const copy = bytes.slice(slots, slots + capacity * format.SLOT_BYTES);
+  const { position } = checkRing(new Uint32Array(copy.buffer), capacity, head);
+  for (let index = 0; index < capacity; index++) {
+    if (position[index]! < 0) continue;
+    const at = slots + index * format.SLOT_BYTES;
+    const meta = view.getUint32(at + 24, true);
+    const kind = meta & 0xff;
+    const part = (meta >>> 8) & 15;
+    const hasTick = part === 0 || (kind === Kind.Fold && part === 1);
+    if (!hasTick) continue;
+    const tick = view.getBigUint64(at, true);
+    view.setBigUint64(at, newTick(tick), true);
+    if (kind === Kind.ClockSample)
+      view.setBigUint64(at + 8, view.getBigUint64(at + 8, true) + wall(tick), true);
+    sealSlot(view, at, position[index]!);
+  }
+  const folds = Number(view.getBigUint64(entry + AREA_ENTRY.foldsOffset, true));
+  const foldCapacity = view.getUint32(entry + AREA_ENTRY.foldCapacity, true);
+  for (let i = 0; i < foldCapacity; i++) {
+    const at = folds + i * format.FOLD_BYTES;
+    if (view.getBigUint64(at + format.FOLD.handle, true) === 0n) continue;
+    const tick = view.getBigUint64(at + format.FOLD.lastTick, true);
+    view.setBigUint64(at + format.FOLD.lastTick, newTick(tick), true);
+  }
+}
+
+function sealSlot(view: DataView, at: number, position: number): void {
+  const word = (i: number): number => view.getUint32(at + i * 4, true);
+  const metaHigh = Math.floor(position / 0x10000) >>> 0;
+  const check = slotCheck(word(0), word(1), word(2), word(3), word(4), word(5), word(6), metaHigh);
+  view.setUint32(at + 28, word3High(check, position), true);
+}
+
+/** Spoils this share of all slots in rings, drawn by chance: records and whole operations are lost with them. */
+export function loseSlots(path: string, share: number, random: () => number): void {
+  const bytes = new Uint8Array(readFileSync(path));
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const directory = Number(view.getBigUint64(H.directoryOffset, true));
+  for (let i = 0; i < view.getUint32(H.areaCount, true); i++) {
+    const entry = directory + i * format.AREA_ENTRY_BYTES;
+    if (view.getUint32(entry + AREA_ENTRY.areaClass, true) > AreaClass.RingOverflow) continue;
+    const slots = Number(view.getBigUint64(entry + AREA_ENTRY.slotsOffset, true));
+    const capacity = view.getUint32(entry + AREA_ENTRY.capacity, true);
+    for (let at = slots; at < slots + capacity * format.SLOT_BYTES; at += format.SLOT_BYTES) {
+      if (view.getUint32(at + 24, true) !== 0 && random() < share)
+        view.setUint32(at + 8, ~view.getUint32(at + 8, true) >>> 0, true);
+    }
+  }
+  writeFileSync(path, bytes);
+}

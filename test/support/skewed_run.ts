@@ -1,0 +1,111 @@
+/**
+ * A recording of one machine as a recording of several hosts, and its clocks held to the truth: all ranks read one
+ * counter before they were skewed.
+ */
+
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ticks } from '../../src/base/time.js';
+import { toTrace } from '../../src/clocks/clock_map.js';
+import { toLocal } from '../../src/clocks/domains.js';
+import { pieceAt } from '../../src/clocks/corrections.js';
+import { solveRunClocks, type ClockOptions, type RunClocks } from '../../src/merge/run_clocks.js';
+import { chooseRun, type Run } from '../../src/merge/run.js';
+import { scanFile } from '../../src/merge/scan.js';
+import { seeded, type Check } from './simulated_links.js';
+import { skewFile, startTick, type Skew } from './skew.js';
+
+export interface SkewedRun {
+  readonly files: readonly string[];
+  readonly skews: readonly Skew[];
+  /** Of the counter, before it was skewed. */
+  readonly origin: bigint;
+}
+
+/** A host per rank: counters up to 50 ms apart and 50 ppm off, wall clocks some ms wrong. */
+export function drawSkews(seed: number, hosts: number, hz: number): Skew[] {
+  const random = seeded(seed);
+  return Array.from({ length: hosts }, (_, host) => {
+    const wall = (random() - 0.5) * 10e6;
+    return {
+      hostName: `node${String(host).padStart(3, '0')}`,
+      bootId: (host + 1).toString(16).padStart(32, '0'),
+      offsetTicks: Math.round((random() - 0.5) * 0.1 * hz),
+      ppm: (random() - 0.5) * 100,
+      wallError: () => wall,
+    };
+  });
+}
+
+/** Writes the files of `source`, in order, as those of hosts with these skews (again from the first when they run out). */
+export function skewRun(source: string, target: string, skews: readonly Skew[]): SkewedRun {
+  mkdirSync(target, { recursive: true });
+  const names = readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.bin'))
+    .sort();
+  const origin = names.map((name) => startTick(join(source, name))).reduce((a, b) => (b < a ? b : a));
+  const files = names.map((name, i) => {
+    const file = join(target, `rank${String(i).padStart(5, '0')}.bin`);
+    skewFile(join(source, name), file, skews[i % skews.length]!, origin);
+    return file;
+  });
+  return { files, skews, origin };
+}
+
+export interface SolvedRun extends RunClocks {
+  readonly run: Run;
+}
+
+/** Side files go to `folder`. */
+export function solveFiles(files: readonly string[], folder: string, options: ClockOptions = {}): SolvedRun {
+  mkdirSync(folder, { recursive: true });
+  const paths = new Map(files.map((file, i) => [file, join(folder, `steps-${i}`)]));
+  const run = chooseRun(files.map((file) => scanFile(file, paths.get(file))));
+  const stepPaths = run.members.map(({ scan }) => paths.get(scan.path)!);
+  return { run, ...solveRunClocks(run, stepPaths, options) };
+}
+
+/** All pairs of files of one group, at instants over the span of the evidence. */
+export function checkRun(
+  { skews, origin, files }: SkewedRun,
+  { run, solution, traffic }: SolvedRun,
+): Check[] {
+  if (!traffic) return [];
+  const { alignment, evidence } = traffic;
+  const { knots } = alignment;
+  const checks: Check[] = [];
+  const shown = (member: number, counter: number): number => {
+    const skew = skews[files.indexOf(run.members[member]!.scan.path) % skews.length]!;
+    const skewed = skew.offsetTicks + counter + counter * skew.ppm * 1e-6;
+    const base = Number(run.members[member]!.scan.header.tickBase - origin);
+    return toLocal(solution.scales[member]!, ticks(skewed - base));
+  };
+  const first = solution.domainOf[0]!;
+  const hz = run.members[0]!.scan.header.tickHz;
+  for (let i = 0; i <= 20; i++) {
+    const axis = knots.first + (knots.step * (knots.count - 1) * i) / 20;
+    // The counter value at which the first member shows that time: near enough, the truth is taken from the counter.
+    const counter = ((axis - evidence.coarse[first]! - shown(0, 0)) * hz) / 1e9;
+    const at = (member: number): number =>
+      toTrace(solution.domains[solution.domainOf[member]!]!.map, shown(member, counter) as never);
+    for (let a = 0; a < run.members.length; a++) {
+      for (let b = a + 1; b < run.members.length; b++) {
+        const [from, to] = [solution.domainOf[a]!, solution.domainOf[b]!];
+        if (from === to || alignment.references[from] !== alignment.references[to]) continue;
+        const error = at(b) - at(a);
+        const { below, above } = alignment.hardBetween(from, to, pieceAt(knots, axis));
+        const likely = Math.min(Math.max(below, above), alignment.likely(from, to));
+        checks.push({
+          a,
+          b,
+          error,
+          insideHard: error <= above + 2 && error >= -below - 2,
+          insideLikely: Math.abs(error) <= likely + 2,
+          hardHalfWidth: (below + above) / 2,
+          likelyHalfWidth: likely,
+        });
+      }
+    }
+  }
+  return checks;
+}
