@@ -58,6 +58,7 @@ class Connection {
   }
 
   static constexpr int32_t kEmpty = -1;
+  static constexpr int32_t kBegun = 0;
 
   const int channel;
   const int peer;  // rank in the communicator
@@ -97,7 +98,9 @@ class Connection {
   // announces (slot contents, a free slot) is older.
   std::atomic<uint64_t>& head;
   std::atomic<uint64_t>& tail;
-  std::atomic<int32_t>* const sizes;  // sending: wire bytes of a filled slot; the proxy puts kEmpty back
+  std::atomic<int32_t>* const
+      sizes;  // sending: wire bytes of a filled slot; the proxy puts kEmpty back. Receiving: kBegun in
+              // the first step's place when the kernel of a registered buffer has begun
 };
 
 }  // namespace loopback

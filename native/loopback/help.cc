@@ -56,6 +56,8 @@ plugin:
 machine:
   --net credits|socket credits: a send waits until the receiver has posted (states 20 repeat); socket: it does not
   --irecv-busy K       the network refuses each receive K times first, so its step starts K more times (0)
+  --registered         the network knows the users' buffers: of AllGather each hop, of Send and Recv each GiB is one step,
+                       and the first receive starts again and again until its kernel has begun
   --rate-limit MB/s    per rank; 1 MB is 10^6 bytes
   --gpu-drift-ppm X    of the GPU's clock against CLOCK_MONOTONIC (20)
   --gpu-tick NS        resolution of the GPU's clock (32; some GPUs have 1024)

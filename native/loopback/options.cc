@@ -90,6 +90,7 @@ const std::map<std::string, Flag>& Flags() {
                                     {"hasty", ExitStyle::kHasty},
                                     {"parent-first", ExitStyle::kParentFirst}})},
       {"--net", Choice<bool>("--net", &Options::credits, {{"credits", true}, {"socket", false}})},
+      {"--registered", Switch(&Options::registered)},
       {"--irecv-busy", Int("--irecv-busy", &Options::irecvBusy, 0, 1 << 20)},
       {"--rate-limit",
        {true, [](Options& o, const std::string& v) { o.rateLimit = 1e6 * ParseDouble(v, "--rate-limit"); }}},
@@ -194,6 +195,10 @@ void Check(const Options& o) {
   const FaultOptions& f = o.faults;
   for (int rank : {f.slowRank, f.skipRank, f.killRank, f.corruptRank, o.pxn.origin, o.pxn.executor}) {
     if (rank >= o.ranks) throw UsageError("there is no rank " + std::to_string(rank) + " to go wrong");
+  }
+  if (o.registered && o.pxn.origin != kNever) {
+    throw UsageError(
+        "--pxn and --registered exclude each other: an executor cannot read the buffers of another process");
   }
   if (o.exit == ExitStyle::kParentFirst && o.groups.empty()) {
     throw UsageError("--exit parent-first needs communicators split from the world: --groups NAME=K makes some");

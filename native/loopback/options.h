@@ -71,9 +71,10 @@ struct Options {
   int planTasks = 1 << 30;
   ExitStyle exit = ExitStyle::kClean;
 
-  bool credits = true;    // a receiver grants each send, as InfiniBand does; false: as sockets
-  int irecvBusy = 0;      // how often the network refuses each receive at first
-  int64_t rateLimit = 0;  // bytes/s a rank may send; 0: no limit
+  bool credits = true;      // a receiver grants each send, as InfiniBand does; false: as sockets
+  bool registered = false;  // AllGather, Send, Recv: the network knows the users' buffers
+  int irecvBusy = 0;        // how often the network refuses each receive at first
+  int64_t rateLimit = 0;    // bytes/s a rank may send; 0: no limit
   double gpuDriftPpm = 20;
   int64_t gpuTickNs = 32;
   uint64_t seed = 0;

@@ -23,6 +23,7 @@ size_t GlobalBytes(Func func, size_t bytes, int nRanks) { return InBlocks(func) 
 
 CollPlan EmptyPlan(const CollRequest& request, int nRanks) {
   CollPlan plan;
+  if (request.registered) return {Algo::kRing, Proto::kSimple, 1, 1, kMaxMessage, {}};
   const size_t global = GlobalBytes(request.func, request.bytes, nRanks);
   plan.algo = request.algo.value_or(Algo::kRing);
   plan.proto = request.proto.value_or(global <= kAutoLlBytes ? Proto::kLl : Proto::kSimple);
@@ -135,18 +136,18 @@ std::vector<CollPlan> PlanCollectives(const std::vector<CollRequest>& requests, 
   return plans;
 }
 
-P2pPlan PlanP2p(size_t bytes, ProtoChoice choice, int nRanks, int maxChannels, int round) {
+P2pPlan PlanP2p(size_t bytes, ProtoChoice choice, int nRanks, int maxChannels, int round, bool registered) {
   const int most = FloorPowerOfTwo(maxChannels);
   const int channels = P2pChannels(bytes, nRanks, most);
   const bool small = bytes <= channels * kP2pLlBytesPerChannel;
   P2pPlan plan;
-  plan.proto = small && choice != Proto::kSimple ? Proto::kLl : Proto::kSimple;
+  plan.proto = small && !registered && choice != Proto::kSimple ? Proto::kLl : Proto::kSimple;
   plan.chunkBytes = P2pChunkBytes(plan.proto, bytes);
   const size_t share = RoundUp(DivUp(bytes, channels), kP2pPartGrain);
   for (int i = 0; i < channels; i++) {
     const size_t begin = std::min(i * share, bytes);
     const size_t end = std::min(begin + share, bytes);
-    const int steps = std::max<size_t>(1, DivUp(end - begin, plan.chunkBytes));
+    const int steps = std::max<size_t>(1, DivUp(end - begin, registered ? kMaxMessage : plan.chunkBytes));
     plan.parts.push_back({(round + i) % most, begin, end - begin, 1, steps, steps});
   }
   return plan;

@@ -37,6 +37,7 @@ struct CollRequest {
   size_t bytes;  // the buffer; InBlocks: one rank's block
   ProtoChoice proto;
   AlgoChoice algo;  // AllReduce
+  bool registered = false;
 };
 
 struct CollPlan {
@@ -58,7 +59,7 @@ struct P2pPlan {
 };
 
 /** Both ends compute the same plan: `round` is (receiver - sender) modulo nRanks and chooses the first channel. */
-P2pPlan PlanP2p(size_t bytes, ProtoChoice proto, int nRanks, int maxChannels, int round);
+P2pPlan PlanP2p(size_t bytes, ProtoChoice proto, int nRanks, int maxChannels, int round, bool registered = false);
 
 /** Hops in which a rank sends (as many in which it receives) for each loop of a ring. From or to a root: one. */
 int HopsPerLoop(Func func, int nRanks);

@@ -61,12 +61,13 @@ std::string ReportOp(const ScriptOp& op, const Options& options) {
   if (IsP2p(op.func) || op.func == Func::kAllToAll) {
     const int distance = op.func == Func::kAllToAll ? 1 : op.peer;
     const int round = ((op.func == Func::kRecv ? -distance : distance) % n + n) % n;
-    const P2pPlan plan = PlanP2p(share, choice, n, options.channels, round);
+    const P2pPlan plan = PlanP2p(share, choice, n, options.channels, round, options.registered && round != 0);
     const int transfers = op.func == Func::kAllToAll ? 2 * (n - 1) : round == 0 ? 0 : 1;
     return OpJson({op, n, plan.proto, 1, plan.chunkBytes, plan.parts, [=](int) { return transfers; }});
   }
   const AlgoChoice algo = op.func == Func::kAllReduce ? (op.algo ? op.algo : options.algo) : std::nullopt;
-  const CollPlan plan = PlanCollectives({{op.func, share, choice, algo}}, n, options.channels)[0];
+  const CollPlan plan = PlanCollectives(
+      {{op.func, share, choice, algo, options.registered && op.func == Func::kAllGather}}, n, options.channels)[0];
   const auto opsOn = [&](int channel) {
     if (HasRoot(op.func)) return op.peer == 0 || op.peer == (op.func == Func::kBroadcast ? 1 : n - 1) ? 1 : 2;
     if (plan.algo == Algo::kRing) return 2;

@@ -79,6 +79,7 @@ class ProgressThread {
   bool TrySend(ProxySub& sub);
   bool ProgressRecv(ProxyArgs& args);
   bool PostReceives(ProxyArgs& args);
+  bool MayWrite(const ProxySub& sub) const;
   bool TakeArrivals(ProxyArgs& args);
   bool ShowToGpu(ProxyArgs& args);
   bool TakeConsumed(ProxyArgs& args);

@@ -53,12 +53,13 @@ struct ProxyOp {
   int sliceSteps;
   size_t chunkBytes;
   Proto proto;
-  uint64_t opCount;            // operations with the same one may share a ProxyArgs
-  uint64_t workCounter;        // kProfiler: the mark to watch for
-  bool symmetric;              // kProfiler: among those of symmetric-memory kernels
-  bool awaited = true;         // the API thread waits for its end
-  bool silent = false;         // not by network: starts, and says no more
-  OpOrigin* origin = nullptr;  // another process, which waits
+  uint64_t opCount;                             // operations with the same one may share a ProxyArgs
+  uint64_t workCounter;                         // kProfiler: the mark to watch for
+  bool symmetric;                               // kProfiler: among those of symmetric-memory kernels
+  bool awaited = true;                          // the API thread waits for its end
+  bool silent = false;                          // not by network: starts, and says no more
+  const RegisteredSteps* registered = nullptr;  // instead of slots
+  OpOrigin* origin = nullptr;                   // another process, which waits
 };
 
 struct ProxySub {

@@ -9,6 +9,11 @@
 #include "loopback/progress.h"
 
 namespace loopback {
+namespace {
+
+std::atomic<int32_t>& FirstSize(const ProxySub& sub) { return sub.op.connection->sizes[sub.base % kSteps]; }
+
+}  // namespace
 
 bool ProgressThread::ProgressRecv(ProxyArgs& args) {
   const bool moved = PostReceives(args) || TakeArrivals(args) || ShowToGpu(args) || TakeConsumed(args);
@@ -26,17 +31,29 @@ bool ProgressThread::PostReceives(ProxyArgs& args) {
     const int step = sub.posted;
     const uint64_t absolute = sub.base + step;
     events_.StartStep(sub, step);
-    if (sub.refusals-- > 0) continue;
+    if (!MayWrite(sub) || sub.refusals-- > 0) continue;
     Connection& connection = *sub.op.connection;
-    const size_t capacity = Shape(sub.op.proto).slotBytes * sub.op.sliceSteps;
+    const RegisteredStep to =
+        sub.op.registered == nullptr
+            ? RegisteredStep{connection.Slot(sub.op.proto, absolute), Shape(sub.op.proto).slotBytes * sub.op.sliceSteps}
+            : (*sub.op.registered)[step];
     const NetParent parent = events_.ParentOfRequest(sub, step);
-    if (!connection.in->Post(connection.Slot(sub.op.proto, absolute), capacity, absolute, parent)) continue;
+    if (!connection.in->Post(to.data, to.bytes, absolute, parent)) continue;
+    if (sub.op.registered != nullptr && step == 0) {
+      FirstSize(sub).store(Connection::kEmpty, std::memory_order_relaxed);  // for a later operation
+    }
     sub.refusals = options_.irecvBusy;
     sub.posted += sub.op.sliceSteps;
     events_.StepState(sub, step, nccl_abi::kStepRecvWait);
     moved = true;
   }
   return moved;
+}
+
+/** A registered buffer is the user's until the kernel has begun. The start of the first step is repeated until then. */
+bool ProgressThread::MayWrite(const ProxySub& sub) const {
+  if (sub.op.registered == nullptr || sub.posted > 0) return true;
+  return FirstSize(sub).load(std::memory_order_acquire) == Connection::kBegun;
 }
 
 bool ProgressThread::TakeArrivals(ProxyArgs& args) {

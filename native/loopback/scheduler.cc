@@ -42,7 +42,7 @@ class Scheduler {
     std::vector<CollRequest> requests;
     for (const Task* task : plan_.colls) {
       const size_t share = InBlocks(task->func) ? task->bytes / comm_.nRanks : task->bytes;
-      requests.push_back({task->func, share, task->protoChoice, task->algoChoice});
+      requests.push_back({task->func, share, task->protoChoice, task->algoChoice, task->registered});
     }
     const std::vector<CollPlan> plans = PlanCollectives(requests, comm_.nRanks, maxChannels_);
     for (size_t i = 0; i < plans.size(); i++) AddCollective(*plan_.colls[i], plans[i]);
@@ -56,15 +56,36 @@ class Scheduler {
       op.chunkSteps = plan.chunkSteps;
       op.sliceSteps = plan.sliceSteps;
       for (Connection* connection : CollConnections(task, plan.algo, part.channel)) {
-        AddNetworkOp(op, connection, part.nSteps);
+        AddNetworkOp(op, connection, part);
       }
       AddProfilerOp(op, ++comm_.workCounters[part.channel]);
       Batch& batch = CollBatch(lanes_[part.channel], task);
       if (batch.marks++ == 0) batch.firstCounter = comm_.workCounters[part.channel];
-      const bool isTree = plan.algo == Algo::kTree;
-      batch.works.push_back(isTree ? MakeTreeWork(task, plan, part) : MakeRingWork(task, plan, part));
+      batch.works.push_back(MakeCollWork(task, plan, part));
     }
     opCount_ += 2;
+  }
+
+  std::unique_ptr<Work> MakeCollWork(Task& task, const CollPlan& plan, const ChannelPart& part) {
+    if (plan.algo == Algo::kTree) return MakeTreeWork(task, plan, part);
+    if (!task.registered) return MakeRingWork(task, plan, part);
+    Connection* const out = RingConnection(comm_, part.channel, true);
+    Connection* const in = RingConnection(comm_, part.channel, false);
+    return MakeRegisteredWork(StepsOf(out), out, StepsOf(in), in);
+  }
+
+  /** Of the newest operation on this connection. */
+  const RegisteredSteps* StepsOf(const Connection* connection) const {
+    return std::find_if(ops_.rbegin(), ops_.rend(), [&](const ProxyOp& op) { return op.connection == connection; })
+        ->registered;
+  }
+
+  std::unique_ptr<Work> MakeTransferWork(Task& task, const P2pPlan& plan, const ChannelPart& part) {
+    if (!task.registered) return MakeP2pWork(task, plan, part);
+    Connection* const connection = P2pConnection(task, part.channel);
+    const RegisteredSteps* const steps = StepsOf(connection);
+    if (connection->isSend) return MakeRegisteredWork(steps, connection, nullptr, nullptr);
+    return MakeRegisteredWork(nullptr, nullptr, steps, connection);
   }
 
   /** Works of the same function, algorithm and protocol are fused into one batch. */
@@ -103,7 +124,8 @@ class Scheduler {
 
   P2pPlan PlanTransfer(Task* task, int round) {
     if (task == nullptr) return {};
-    P2pPlan plan = PlanP2p(task->bytes, task->protoChoice, comm_.nRanks, maxChannels_, round);
+    P2pPlan plan =
+        PlanP2p(task->bytes, task->protoChoice, comm_.nRanks, maxChannels_, round, task->registered && round != 0);
     Describe(*task, plan.proto, plan.parts.size(), 1);
     return plan;
   }
@@ -111,11 +133,11 @@ class Scheduler {
   void AddTransfer(Task& task, const P2pPlan& plan, const ChannelPart& part, const TransferPair& pair) {
     Batch& batch = lanes_[part.channel].transfers[pair.turn];
     batch.concurrent = true;
-    batch.works.push_back(MakeP2pWork(task, plan, part));
     ProxyOp op = OpOf(task, part, plan.chunkBytes);
     op.chunkSteps = op.sliceSteps = 1;
     op.opCount = opCount_ + 2 * pair.turn + 1;
-    AddNetworkOp(op, P2pConnection(task, part.channel), part.nSteps);
+    AddNetworkOp(op, P2pConnection(task, part.channel), part);
+    batch.works.push_back(MakeTransferWork(task, plan, part));
     const WorkKey key{part.channel, pair.turn, pair.round};
     marks_[key];
     if (AddProfilerOp(op, 0)) unnumbered_.push_back({ops_.size() - 1, key});
@@ -150,11 +172,12 @@ class Scheduler {
     return op;
   }
 
-  void AddNetworkOp(ProxyOp op, Connection* connection, int nSteps) {
+  void AddNetworkOp(ProxyOp op, Connection* connection, const ChannelPart& part) {
     connection->EnsureBuffer(op.proto);
     op.kind = connection->isSend ? ProxyKind::kSend : ProxyKind::kRecv;
     op.connection = connection;
-    op.task->ops.push_back({op.channel, connection->peer, connection->isSend, nSteps});
+    if (op.task->registered) op.registered = AddRegisteredSteps(*op.task, part, connection->isSend);
+    op.task->ops.push_back({op.channel, connection->peer, connection->isSend, part.nSteps});
     op.truth = &op.task->ops.back();
     ops_.push_back(op);
   }

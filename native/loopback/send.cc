@@ -33,7 +33,7 @@ bool ProgressThread::ProgressSendSub(ProxyArgs& args, ProxySub& sub, int maxDept
 
   if (sub.done == sub.transmitted || !connection.out->TestOldest()) return false;
   const int step = sub.done;
-  connection.sizes[(sub.base + step) % kSteps].store(Connection::kEmpty, std::memory_order_relaxed);
+  connection.sizes[(sub.base + step) % kSteps].store(Connection::kEmpty, std::memory_order_release);
   sub.done += sub.op.sliceSteps;
   // The GPU may fill the slot again once it sees this; the emptied size is older.
   if (!connection.shared) connection.head.store(sub.base + sub.done, std::memory_order_release);
@@ -52,7 +52,9 @@ bool ProgressThread::TrySend(ProxySub& sub) {
 
   events_.StepState(sub, step, nccl_abi::kStepSendPeerWait);
   const NetParent parent = events_.ParentOfRequest(sub, step);
-  if (!connection.out->Post(connection.Slot(sub.op.proto, absolute), size, absolute, parent)) return false;
+  const char* const data =
+      sub.op.registered == nullptr ? connection.Slot(sub.op.proto, absolute) : (*sub.op.registered)[step].data;
+  if (!connection.out->Post(data, size, absolute, parent)) return false;
   sub.transSize = size;
   sub.op.truth->bytes += size;
   sub.transmitted += sub.op.sliceSteps;

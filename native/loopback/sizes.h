@@ -31,6 +31,9 @@ const char* ProtoName(Proto proto);
 constexpr size_t kKiB = 1024;
 constexpr size_t kMiB = 1024 * kKiB;
 
+/** The longest message of a network that is given the user's memory: NCCL's NCCL_MAX_NET_SIZE. */
+constexpr size_t kMaxMessage = 1024 * kMiB;
+
 /** Slots of a connection's buffer, and so the steps that can be in flight. */
 constexpr int kSteps = 8;
 /** Shared connections divide this many steps among their channels. */

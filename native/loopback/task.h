@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -28,6 +29,13 @@ struct OpTruth {
   bool completed = false;
   int executor = -1;  // under PXN: the rank of the world that does it
 };
+
+/** A transfer from or into the user's memory. */
+struct RegisteredStep {
+  char* data;
+  size_t bytes;
+};
+using RegisteredSteps = std::vector<RegisteredStep>;
 
 /** An element of a result that is not what it must be. */
 struct Mismatch {
@@ -56,6 +64,7 @@ struct Task {
   int64_t startNs;
   Engine engine = Engine::kKernel;
   bool collNet = false;
+  bool registered = false;      // the network knows the buffer
   std::vector<Window> windows;  // unless a kernel does it: of all ranks of the communicator
 
   // Sampled when called; rules this task for the rest of its life.
@@ -74,6 +83,7 @@ struct Task {
   uint64_t seqNumber = 0;
   void* eventHandle = nullptr;
   std::vector<OpTruth> ops;
+  std::deque<RegisteredSteps> registeredSteps;  // of each operation, whose address stays
 
   GraphRole graphRole = GraphRole::kNone;
   Task* captured = nullptr;          // of a replay

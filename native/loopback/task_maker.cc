@@ -53,6 +53,7 @@ std::unique_ptr<Task> TaskMaker::NewTask(const ScriptOp& op, Func func, int iter
   task->comm = comm;
   task->func = func;
   task->collNet = options_.transport == Transport::kCollNet && !IsP2p(func);
+  task->registered = options_.registered && (func == Func::kAllGather || IsP2p(func));
   task->protoChoice = op.proto ? op.proto : options_.proto;
   if (func == Func::kAllReduce) task->algoChoice = op.algo ? op.algo : options_.algo;
   return task;
@@ -69,6 +70,7 @@ std::unique_ptr<Task> TaskMaker::Replay(Task* captured, int iteration, uint64_t 
   task->peer = captured->peer;
   task->ofAllToAll = captured->ofAllToAll;
   task->collNet = captured->collNet;
+  task->registered = captured->registered;
   task->protoChoice = captured->protoChoice;
   task->algoChoice = captured->algoChoice;
   task->buffer = captured->buffer;

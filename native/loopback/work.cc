@@ -21,6 +21,12 @@ void GpuSender::Post(const float* payload, size_t bytes, int steps) {
   connection_->tail.store(step_, std::memory_order_release);
 }
 
+void GpuSender::PostRegistered(size_t bytes) {
+  connection_->sizes[step_ % kSteps].store(static_cast<int32_t>(bytes), std::memory_order_release);
+  step_ += 1;
+  connection_->tail.store(step_, std::memory_order_release);
+}
+
 const float* GpuReceiver::Payload(size_t bytes, float* scratch) const {
   const char* const slot = connection_->Slot(proto_, step_);
   if (proto_ == Proto::kSimple) return reinterpret_cast<const float*>(slot);

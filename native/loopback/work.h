@@ -41,6 +41,12 @@ class GpuSender {
   float* Slot() const { return reinterpret_cast<float*>(connection_->Slot(proto_, step_)); }
   /** Puts the payload into the slot, unless it lies there, and offers it to the proxy. */
   void Post(const float* payload, size_t bytes, int steps);
+  /** Offers what lies in the user's memory. */
+  void PostRegistered(size_t bytes);
+  /** The proxy has sent all that was posted. */
+  bool AllTaken() const {
+    return connection_->sizes[(step_ - 1) % kSteps].load(std::memory_order_acquire) == Connection::kEmpty;
+  }
 
  private:
   Connection* const connection_;
@@ -54,6 +60,11 @@ class GpuReceiver {
   void Begin(int chunkSteps) {
     step_ = RoundUp(connection_->gpuStep, chunkSteps);
     connection_->head.store(step_, std::memory_order_release);  // the credits of steps rounded over
+  }
+  /** Also tells the proxy that the user's memory may be written. */
+  void BeginRegistered() {
+    Begin(1);
+    connection_->sizes[step_ % kSteps].store(Connection::kBegun, std::memory_order_release);
   }
   void End() { connection_->gpuStep = step_; }
 
@@ -79,6 +90,12 @@ std::unique_ptr<Work> MakeRingWork(const Task& task, const CollPlan& plan, const
 std::unique_ptr<Work> MakeTreeWork(const Task& task, const CollPlan& plan, const ChannelPart& part);
 std::unique_ptr<Work> MakeP2pWork(const Task& task, const P2pPlan& plan, const ChannelPart& part);
 std::unique_ptr<Work> MakeSelfWork(const Task& send, const Task& recv, const ChannelPart& part);
+
+std::unique_ptr<Work> MakeRegisteredWork(const RegisteredSteps* sends, Connection* out, const RegisteredSteps* recvs,
+                                         Connection* in);
+
+/** One side of an operation on the user's memory; `part` as planned for it. */
+const RegisteredSteps* AddRegisteredSteps(Task& task, const ChannelPart& part, bool isSend);
 
 /** A broadcast ends, and a reduction begins, where there is nothing to pass on. */
 bool RingReceives(const Task& task);

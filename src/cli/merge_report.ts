@@ -139,6 +139,7 @@ function doubts({ ranks }: MergeReport): string[] {
   const counted: readonly (readonly [number, string])[] = [
     [sum((rank) => rank.strayRecords), 'states or stops that fit no event (late, repeated, foreign)'],
     [sum((rank) => rank.staleParents), 'events in the name of earlier work (stale parents)'],
+    [sum((rank) => rank.startsAgain), 'operations or kernels begun again while under way'],
     [sum((rank) => rank.stepsWithoutStop), 'steps that NCCL never stopped, ended with their operation'],
     [sum((rank) => rank.afterFinalize), 'events of communicators already finalized'],
     [sum((rank) => rank.nullCalls), 'stops and states of NULL, as NCCL sends them; nothing is missing'],

@@ -46,6 +46,8 @@ export interface RankReport {
   readonly nullCalls: number;
   /** Parents of earlier work, which cannot be. */
   readonly staleParents: number;
+  /** Operations and kernels begun once more while they were under way. */
+  readonly startsAgain: number;
   /** Events of communicators that had been finalized. */
   readonly afterFinalize: number;
   /** Steps that NCCL never stopped, though their operation was. */
@@ -131,6 +133,7 @@ export function reportRank({ scan, rank }: RunMember, job: ConvertJob, block: Co
     beganBefore: odd.beganBefore,
     strayRecords: odd.afterStop + odd.foreign + odd.repeatedStates,
     staleParents: odd.staleParents,
+    startsAgain: odd.startsAgain,
     afterFinalize: odd.afterFinalize,
     stepsWithoutStop: odd.stepsWithoutStop,
     unknown: Object.fromEntries(odd.unknown),

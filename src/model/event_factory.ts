@@ -13,9 +13,20 @@ import type { Foreign, Originators } from './origin.js';
 import { callOf, claim, kernelClaim, missingParent, opClaim } from './parents.js';
 import { extra32, extra64, extraBigint, startKey, word1, type HandleKey } from './record_fields.js';
 import type { Source } from './source.js';
-import { StepPhase, type Kernel, type Op, type ParentLink, type Step, type Work } from './types.js';
+import {
+  StepPhase,
+  type HostSpan,
+  type Kernel,
+  type Op,
+  type ParentLink,
+  type Step,
+  type Work,
+} from './types.js';
 
 type Lookup = (key: HandleKey) => Event | undefined;
+
+/** A thread may lose its core between launching a kernel and telling of the Coll; longer than this it hardly does. */
+const LAUNCH_TO_COLL_S = 0.01;
 
 export class EventFactory {
   private works = 0;
@@ -28,6 +39,11 @@ export class EventFactory {
     private readonly lookup: Lookup,
   ) {
     this.hosts = new HostFactory((id) => this.text(id));
+  }
+
+  private earliest(api: HostSpan | null, start: Ticks): Ticks {
+    if (api) return api.graphCaptured ? start : api.start;
+    return ticks(start - LAUNCH_TO_COLL_S * this.file.header.tickHz);
   }
 
   relativeTick(tick: bigint): Ticks {
@@ -213,7 +229,7 @@ export class EventFactory {
       api: call?.api ?? null,
       parent: call?.link ?? missingParent(source.parentKey, source.parent),
       start: source.at,
-      earliest: call?.api && !call.api.graphCaptured ? call.api.start : source.at,
+      earliest: this.earliest(call?.api ?? null, source.at),
       enqueued: null,
       children: 0,
       openChildren: 0,
@@ -235,8 +251,9 @@ interface Parent {
 /** `claimed`: what the child is to the work; null: it may come again. */
 function ownWork({ parent, parentKey }: Source, claimed: number | null): Parent {
   if (parent?.type !== 'work') return { work: null, link: missingParent(parentKey, parent) };
-  if (claimed !== null && !claim(parent, claimed)) return { work: null, link: 'stale' };
-  return { work: parent, link: 'known' };
+  const kind = claimed === null ? 'first' : claim(parent, claimed);
+  if (kind === 'stale') return { work: null, link: 'stale' };
+  return { work: parent, link: kind === 'again' ? 'again' : 'known' };
 }
 
 /** Tags decide, never the pid: the context is not one of ours. */

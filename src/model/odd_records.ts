@@ -26,6 +26,7 @@ export type OddCause =
   | 'unknown record kind'
   | 'kernel completion without start'
   | 'stale parent'
+  | 'start again'
   | 'after finalize';
 
 /** How many, by cause. */
@@ -44,6 +45,8 @@ export interface OddCounts {
   kernelsWithoutStart: number;
   /** Parents that cannot be the parents: events of earlier work. */
   staleParents: number;
+  /** Operations and kernels that NCCL started once more while they were under way. */
+  startsAgain: number;
   /** Events started after their communicator's finalize, those of proxy threads apart. */
   afterFinalize: number;
   /** Steps that ended with their operation: their own stop never came. */
@@ -61,6 +64,7 @@ export class OddRecords {
     netStopsAgain: 0,
     kernelsWithoutStart: 0,
     staleParents: 0,
+    startsAgain: 0,
     afterFinalize: 0,
     stepsWithoutStop: 0,
     unknown: new Map(),
@@ -96,6 +100,11 @@ export class OddRecords {
   staleParent(event: string, at: Ticks): void {
     this.counts.staleParents++;
     this.tell('stale parent', event, null, at);
+  }
+
+  startAgain(event: string, at: Ticks): void {
+    this.counts.startsAgain++;
+    this.tell('start again', event, null, at);
   }
 
   afterFinalize(event: string, at: Ticks): void {

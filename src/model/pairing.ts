@@ -125,7 +125,7 @@ export class Pairing {
       case 'op':
         this.known.set(key, event);
         this.check(event, 'ProxyOp', at);
-        if (event.work) childStarted(event.work);
+        if (event.work && event.parent === 'known') childStarted(event.work);
         listener.opStart?.(event, at);
         break;
       case 'step':
@@ -134,7 +134,7 @@ export class Pairing {
       case 'kernel':
         this.known.set(key, event);
         this.check(event, event.phase === null ? 'KernelCh' : 'KernelPhase', at);
-        if (countsFor(event)) childStarted(event.work);
+        if (countsFor(event) && event.parent === 'known') childStarted(event.work);
         listener.kernelStart?.(event, at);
         break;
       case 'ctrl':
@@ -182,6 +182,7 @@ export class Pairing {
 
   private check(event: Work | Op | Kernel, type: string, at: Ticks): void {
     if (event.parent === 'stale') this.odd.staleParent(type, at);
+    if (event.parent === 'again') this.odd.startAgain(type, at);
     if (isLate(event, at)) this.odd.afterFinalize(type, at);
   }
 
@@ -296,10 +297,8 @@ export class Pairing {
       this.stepStop(op.openSteps.at(-1)!, at, false);
     }
     op.stop = at;
-    if (op.work) {
-      op.work.openChildren--;
-      claimEnded(op.work, opClaim(op.channel, op.isSend, op.peer));
-    }
+    const { work } = op;
+    if (work && claimEnded(work, opClaim(op.channel, op.isSend, op.peer))) work.openChildren--;
     this.listener.opStop?.(op, at);
   }
 
@@ -313,8 +312,8 @@ export class Pairing {
   private kernelStop(kernel: Kernel, at: Ticks): void {
     kernel.stop = at;
     if (countsFor(kernel)) {
-      kernel.work.openChildren--;
-      if (kernel.phase === null) claimEnded(kernel.work, kernelClaim(kernel.channel));
+      const ends = kernel.phase !== null || claimEnded(kernel.work, kernelClaim(kernel.channel));
+      if (ends) kernel.work.openChildren--;
     }
     this.listener.kernelStop?.(kernel, at);
   }

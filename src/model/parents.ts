@@ -17,21 +17,30 @@ export function missingParent(key: HandleKey, parent: Event | undefined): Parent
   return parent === undefined ? 'lost' : 'stale';
 }
 
-/** One of each per channel, direction and peer: a second one, begun when the first had stopped, is of other work. */
+/**
+ * One of each per channel, direction and peer. A second one, begun when the first had stopped, is of other work; begun
+ * before, it is the same once more, and counts once: the first stop of either ends both.
+ */
 export function opClaim(channel: number, isSend: boolean, peer: number): number {
   return (peer >>> 0) * 512 + channel * 2 + (isSend ? 1 : 0);
 }
 
 export const kernelClaim = (channel: number): number => -1 - channel;
 
-export function claim(work: Work, what: number): boolean {
-  if (work.claims.get(what) === true) return false;
+export type Claim = 'first' | 'again' | 'stale';
+
+export function claim(work: Work, what: number): Claim {
+  const hasEnded = work.claims.get(what);
+  if (hasEnded !== undefined) return hasEnded ? 'stale' : 'again';
   work.claims.set(what, false);
-  return true;
+  return 'first';
 }
 
-export function claimEnded(work: Work, what: number): void {
+/** False: it had ended already. */
+export function claimEnded(work: Work, what: number): boolean {
+  const isFirst = work.claims.get(what) !== true;
   work.claims.set(what, true);
+  return isFirst;
 }
 
 /** Before v5 the parent of a Coll or P2p is its Group, which says when work was posted, not when it was called. */

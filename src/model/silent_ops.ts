@@ -52,7 +52,7 @@ export class SilentOps {
     for (const op of waiting) {
       op.isUntold = true;
       this.count++;
-      if (!op.work) continue;
+      if (!op.work || op.parent !== 'known') continue;
       op.work.children--;
       op.work.openChildren--;
       op.work.untold++;
@@ -63,7 +63,7 @@ export class SilentOps {
   private correct(op: Op): void {
     op.isUntold = false;
     this.count--;
-    if (!op.work) return;
+    if (!op.work || op.parent !== 'known') return;
     op.work.children++;
     op.work.openChildren++;
     op.work.untold--;

@@ -63,7 +63,10 @@ export interface Work extends WorkIdentity {
   /** From v7 on, 0 before and where the application set none. */
   readonly userTag: bigint;
   readonly start: Ticks;
-  /** Nothing of it ran before: its call, or this replay of it. */
+  /**
+   * Nothing of it ran before: its call, or this replay of it. Where NCCL does not tell calls (before v5) a little before
+   * the start, because an uncaptured kernel is launched before its Coll is told of.
+   */
   readonly earliest: Ticks;
   /** Stop callback: enqueued, not done. */
   enqueued: Ticks | null;
@@ -77,9 +80,10 @@ export interface Work extends WorkIdentity {
 
 /**
  * What became of the parent that NCCL named: 'none' (NULL), 'known', 'lost' (its record is not in the file any more),
- * 'stale' (an event that cannot be the parent: of earlier work, or of another sort), 'foreign' (of another process).
+ * 'stale' (an event that cannot be the parent: of earlier work, or of another sort), 'foreign' (of another process),
+ * 'again' (known, but that child is under way already: one start too many).
  */
-export type ParentLink = 'none' | 'known' | 'lost' | 'stale' | 'foreign';
+export type ParentLink = 'none' | 'known' | 'lost' | 'stale' | 'foreign' | 'again';
 
 export interface Op {
   readonly type: 'op';

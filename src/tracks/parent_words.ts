@@ -8,6 +8,7 @@ const WORDS: Readonly<Record<ParentLink, string | null>> = {
   foreign: null,
   lost: 'not in the file any more',
   stale: 'stale: of earlier work',
+  again: 'begun again while under way',
 };
 
 export const parentWords = (link: ParentLink): string | null => WORDS[link];

@@ -88,11 +88,11 @@ async function expectCleanTrace(where: string): Promise<void> {
 }
 
 it('a plain copy of a live file holds nothing that was not recorded', async () => {
-  const running = startJob(LONG ? 600 : 150);
+  const running = startJob(LONG ? 600 : 60);
   await untilRecording();
   const copies: string[] = [];
-  for (let i = 0; i < 4 && running.exitCode === null; i++) {
-    await pause(60);
+  for (let i = 0; i < (LONG ? 4 : 2) && running.exitCode === null; i++) {
+    await pause(30);
     mkdirSync(path.join(folder, `copy${i}`));
     execFileSync('cp', ['--reflink=never', ...rankFiles('run'), path.join(folder, `copy${i}`)]);
     copies.push(`copy${i}`);
@@ -111,10 +111,10 @@ it('a plain copy of a live file holds nothing that was not recorded', async () =
 });
 
 it('what processes killed at a random instant leave behind is a clean trace', async () => {
-  for (let round = 0; round < (LONG ? 50 : 4); round++) {
+  for (let round = 0; round < (LONG ? 50 : 2); round++) {
     const running = startJob(10_000);
     await untilRecording();
-    await pause(Math.random() * 150);
+    await pause(Math.random() * 100);
     // The launcher ends its ranks when it is told to stop.
     running.kill('SIGTERM');
     await once(running, 'exit');

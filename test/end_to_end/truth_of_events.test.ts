@@ -3,37 +3,25 @@
  * of it. `truth.test.ts` does the same for the usual ones.
  */
 
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { merge } from '../../src/merge.js';
-import { record } from '../support/loopback.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { viewTrace, type TraceView, type ViewSlice } from '../support/trace_view.js';
-import { proxyOpsOf, readTruth, totalsOf, type TruthLine } from '../support/truth.js';
+import { mergeReportText } from '../../src/cli/merge_report.js';
+import type { TraceView, ViewSlice } from '../support/trace_view.js';
+import {
+  commOf,
+  expectTraceIsTrue,
+  isDone,
+  ofRank,
+  opsDone,
+  opsSeen,
+  runAndMerge,
+  stepsDone,
+  worksDone,
+  worksSeen,
+} from '../support/trace_truth.js';
+import { proxyOpsOf, tasksOf, totalsOf, type TruthLine } from '../support/truth.js';
 
-interface Seen {
-  readonly view: TraceView;
-  readonly truths: readonly (readonly TruthLine[])[];
-}
-
-async function runAndMerge(ranks: number, words: string): Promise<Seen> {
-  const { folder, remove } = temporaryFolder();
-  try {
-    const recording = await record(folder, `--ranks ${ranks} ${words}`);
-    const output = join(folder, 'out.pftrace');
-    await merge({ inputs: [recording.folder], output, jobs: 1 });
-    const view = viewTrace(readFileSync(output), { emptySlices: 'fine' });
-    expect(view.problems).toEqual([]);
-    const truths = Array.from({ length: ranks }, (_, rank) => readTruth(recording.truth, rank));
-    return { view, truths };
-  } finally {
-    remove();
-  }
-}
-
-const ofRank = (view: TraceView, rank: number): ViewSlice[] =>
-  view.slices.filter(({ track }) => track.process?.pid === 1_000_000 + rank);
+const sum = <T>(list: readonly T[], pick: (item: T) => number): number =>
+  list.reduce((total, item) => total + pick(item), 0);
 const named = (slices: readonly ViewSlice[], ...names: string[]): ViewSlice[] =>
   slices.filter(({ name }) => name !== null && names.includes(name));
 const onTracks = (slices: readonly ViewSlice[], pattern: RegExp): ViewSlice[] =>
@@ -103,22 +91,80 @@ describe('collectives without connections', () => {
 });
 
 describe('kernels whose marks are wrong', () => {
-  it.each([
-    ['torn:2', 6],
-    ['torn:2', 7],
-    ['lag:1', 6],
-    ['late', 6],
-    ['missed-start:5', 6],
-  ])('%s: every kernel that was told of is drawn', async (faults, abi) => {
-    const words = `--iterations 12 --channels 1 --abi ${abi} --ops allreduce:16K/ll --kernel-marks ${faults}`;
-    const { view, truths } = await runAndMerge(2, words);
-    truths.forEach((truth, rank) => {
-      const kernels = onTracks(ofRank(view, rank), /kernel ch/);
-      expect(kernels).toHaveLength(totalsOf(truth).starts.KernelCh!);
-      // Whatever was stamped: nothing is drawn that began before the first call, a time of 0 least of all.
-      const firstCall = named(ofRank(view, rank), 'ncclAllReduce')[0]!.ts;
-      for (const { ts, dur } of kernels) expect(ts >= firstCall && dur >= 0n).toBe(true);
+  const LINE = 'kernel timestamps that cannot be true, drawn as noticed';
+  const kernelsOf = (view: TraceView, rank: number): ViewSlice[] =>
+    onTracks(ofRank(view, rank), /kernel ch/).sort((a, b) => Number(a.ts - b.ts));
+
+  /** Kernels of two ranks by the calls they belong to, oldest first, and all that the faults may not do. */
+  async function run(
+    abi: number,
+    faults: string,
+    iterations: number,
+    ops = 'allreduce:16K/ll',
+    channels = 1,
+  ) {
+    const words = `--iterations ${iterations} --channels ${channels} --abi ${abi} --ops ${ops} --kernel-marks ${faults}`;
+    const { view, truths, report } = await runAndMerge(2, words);
+    const kernels = truths.map((truth, rank) => {
+      const drawn = kernelsOf(view, rank);
+      expect(drawn).toHaveLength(totalsOf(truth).starts.KernelCh!);
+      const calls = new Map(
+        onTracks(ofRank(view, rank), /collectives/).map(({ correlation, ts }) => [correlation, ts]),
+      );
+      const suspects = drawn.filter(({ args }) => args.suspect !== undefined);
+      expect(report.ranks[rank]!.suspectKernels).toBe(suspects.length);
+      for (const { ts, dur } of drawn) expect(dur >= 0n && ts >= 0n).toBe(true);
+      // A suspect stands where it was noticed: behind its own call, whatever was stamped.
+      for (const { ts, correlation } of suspects) expect(ts).toBeGreaterThanOrEqual(calls.get(correlation)!);
+      return drawn;
     });
+    const reasons = kernels.map((drawn) => drawn.map(({ args }) => args.suspect));
+    return { kernels, reasons, report, text: mergeReportText(report), truths };
+  }
+
+  it.each([4, 6, 7])('v%i: torn: a mark without a time is suspect, and told of', async (abi) => {
+    const { reasons, text } = await run(abi, 'torn:2', 12);
+    const pair = [undefined, 'no start timestamp'];
+    expect(reasons).toEqual(Array(2).fill(Array(6).fill(pair).flat()));
+    expect(text).toContain(`suspect: 12 ${LINE}\n`);
+  });
+
+  // What cannot be known: a lag of less than the slack of 1 ms, and one that most kernels have alike, since nothing but
+  // their stamps tells the GPU's clock. Here two works of eight blocks each are right, and the lag is 60, then 150 ms.
+  it('lag: a mark of earlier work is suspect, if that work was long enough ago', async () => {
+    const call = 'allreduce:256K/ll,sync';
+    const ops = [call, call, 'sleep:60ms', call, 'sleep:150ms', call].join();
+    const { kernels, text } = await run(6, 'lag:1', 1, ops, 8);
+    for (const drawn of kernels) {
+      const early = 'starts before its call';
+      expect(drawn.map(({ args }) => args.suspect)).toEqual([
+        ...Array<undefined>(16).fill(undefined),
+        ...Array<string>(16).fill(early),
+      ]);
+    }
+    expect(text).toContain(`suspect: 32 ${LINE}\n`);
+  });
+
+  // Of more than 64 the first have the times of the last. That cannot be known: they were noticed later still.
+  it('late: times that are noticed late are true', async () => {
+    const { reasons, text } = await run(6, 'late', 12);
+    expect(reasons).toEqual(Array(2).fill(Array(12).fill(undefined)));
+    expect(text).not.toContain('suspect');
+  });
+
+  it('missed-start: a completion without start is counted, and ends nothing again', async () => {
+    const { kernels, reasons, truths, report, text } = await run(6, 'missed-start:5', 40);
+    const missed = truths.map((truth) => totalsOf(truth).states['22']! - totalsOf(truth).starts.KernelCh!);
+    expect(report.ranks.map(({ kernelsWithoutStart }) => kernelsWithoutStart)).toEqual(missed);
+    expect(text).toContain(
+      `suspect: ${missed[0]! + missed[1]!} kernels ended that NCCL never said had begun\n`,
+    );
+    // A kernel is not the one that its memory was later used for: all end before the next begins.
+    expect(reasons.flat()).toEqual(Array(64).fill(undefined));
+    for (const drawn of kernels)
+      drawn.slice(1).forEach(({ ts }, i) => {
+        expect(drawn[i]!.ts + drawn[i]!.dur).toBeLessThanOrEqual(ts);
+      });
   });
 });
 
@@ -139,27 +185,177 @@ describe('transports that forget', () => {
 });
 
 describe('PXN', () => {
-  it('draws every operation once, in the process that executed it', async () => {
-    const words = '--iterations 2 --channels 1 --pxn 0:2 --ops allreduce:256K';
-    const { view, truths } = await runAndMerge(4, words);
+  const words = '--iterations 2 --channels 1 --pxn 0:2 --ops allreduce:256K';
+  const foreign = (view: TraceView): ViewSlice[] =>
+    named(ofRank(view, 2), 'proxy send').filter(({ args }) => args.for !== undefined);
+
+  it('draws every operation once, in the process that executed it, in the words of its originator', async () => {
+    const { view, truths, report } = await runAndMerge(4, words);
     truths.forEach((truth, rank) => {
       const ops = named(ofRank(view, rank), 'proxy send', 'proxy recv');
       expect(ops).toHaveLength(proxyOpsOf(truth).length);
       const steps = named(ofRank(view, rank), 'step');
-      expect(steps).toHaveLength(proxyOpsOf(truth).reduce((sum, { stepsDone }) => sum + stepsDone, 0));
+      expect(steps).toHaveLength(sum(proxyOpsOf(truth), ({ stepsDone }) => stepsDone));
     });
+    const colls = tasksOf(truths[0]!);
+    const executed = proxyOpsOf(truths[2]!).filter(({ origin }) => origin === 0);
+    const seen = foreign(view);
+    expect(seen.map(({ args }) => [args.op, args.seq, args.for, args.nSteps, args.bytes])).toEqual(
+      executed.map(({ task, nSteps, bytes }) => {
+        const { func, seq } = colls.find((coll) => coll.task === task)!;
+        return [func, seq, 'rank 0000', nSteps, bytes];
+      }),
+    );
+    for (const { track } of seen) {
+      expect(track.path.at(-2)).toMatch(/^PXN for rank 0000: comm world 0x[0-9a-f]{16} \(4 ranks\)$/);
+      expect(track.name).toBe(`ch00 send to ${executed[0]!.peer}`);
+    }
+    expect(mergeReportText(report)).toContain('executed for other ranks (PXN): 2 sends\n');
+  });
+
+  it("has its arrows to the originator's receiver, and ends the originator's collective", async () => {
+    const { view, truths } = await runAndMerge(4, words);
+    const executed = proxyOpsOf(truths[2]!).filter(({ origin }) => origin === 0);
+    const isForeign = ({ track }: ViewSlice): boolean => track.path.join('/').includes('PXN for rank 0000');
+    const arrows = view.flows.filter(({ from }) => isForeign(from));
+    expect(arrows).toHaveLength(sum(executed, ({ stepsDone }) => stepsDone));
+    for (const { from, to } of arrows) {
+      expect([from.name, to.name]).toEqual(['peer wait', 'flush wait']);
+      expect(to.track.process!.pid).toBe(1_000_000 + executed[0]!.peer);
+      expect(to.track.path.join('/')).toMatch(/ch00 recv from 0\//);
+      expect(from.ts + from.dur).toBeLessThanOrEqual(to.ts);
+    }
+    const works = onTracks(ofRank(view, 0), /collectives/);
+    expect(works).toHaveLength(2);
+    for (const work of works) {
+      expect(work.args).toMatchObject({ executedBy: 'rank 0002', pxnOps: 1 });
+      const [op] = foreign(view).filter(({ correlation }) => correlation === work.correlation);
+      expect(work.ts + work.dur).toBeGreaterThanOrEqual(op!.ts + op!.dur);
+    }
+  });
+
+  it("without the originator's file says whose is missing, and guesses nothing", async () => {
+    const { view, truths, report } = await runAndMerge(4, words, {}, { without: 0 });
+    const { pid } = truths[0]!.find(({ kind }) => kind === 'process')! as unknown as { pid: number };
+    expect(report.missingRanks).toEqual([0]);
+    expect(report.ranks.find(({ rank }) => rank === 2)!.pxn).toEqual({ ops: 2, unexplained: 2, pids: [pid] });
+    expect(mergeReportText(report)).toContain(`missing: the files of whom 2 of them were for (pid ${pid})\n`);
+    const seen = foreign(view);
+    expect(seen).toHaveLength(2);
+    for (const { args, track } of seen) {
+      expect(args).toMatchObject({ op: 'unknown', for: `pid ${pid}, whose file is not here` });
+      expect(track.path.at(-2)).toMatch(new RegExp(`^PXN for pid ${pid}, whose file is not here`));
+    }
   });
 });
 
-describe('abuse', () => {
-  it.each([1, 2, 3, 4, 5, 6, 7])('v%i: the real transfers are all there', async (abi) => {
-    const words = `--iterations 2 --channels 1 --abi ${abi} --abuse all --ops allreduce:256K,group{send+recv:64K}`;
-    const { view, truths } = await runAndMerge(2, words);
-    truths.forEach((truth, rank) => {
-      const steps = named(ofRank(view, rank), 'step').filter(({ dur }) => dur >= 0n);
-      expect(steps.length).toBeGreaterThanOrEqual(
-        proxyOpsOf(truth).reduce((sum, { stepsDone }) => sum + stepsDone, 0),
+describe('user-buffer registration', () => {
+  it('§3.5: a receive that starts until its kernel has begun is one step, which counts the starts', async () => {
+    // Rank 1 is late: on rank 0 the receive waits behind a kernel that waits for rank 1.
+    const words = '--registered --spin --slow-rank 1 --slow-us 3000 --channels 1 --iterations 4';
+    const seen = await runAndMerge(2, `${words} --ops allreduce:64K,group{send+recv:1M}`);
+    expectTraceIsTrue(seen);
+    const steps = named(seen.view.slices, 'step');
+    const repeated = steps.filter(({ args }) => args.startRepeats !== undefined);
+    expect(repeated.length).toBeGreaterThan(0);
+    for (const { args } of repeated) expect(args.step).toBe(0);
+  });
+
+  it('§3.7: one step for each hop of an AllGather, as long as the block', async () => {
+    const seen = await runAndMerge(4, '--registered --channels 1 --iterations 2 --ops allgather:8M');
+    expectTraceIsTrue(seen);
+    for (const { args } of named(seen.view.slices, 'proxy send', 'proxy recv'))
+      expect(args).toMatchObject({ nSteps: 3, chunkSize: 2 ** 30, bytes: 3 * 2 * 2 ** 20 });
+  });
+});
+
+describe('CUDA graphs', () => {
+  const words = '--iterations 2 --channels 1 --ops graph{allreduce:64K+group{send+recv:16K}}*3,allgather:64K';
+
+  // With KernelCh NCCL numbers each replay (§3.2), without it all of them have the number of the first.
+  it.each([
+    ['numbered by NCCL', 'all', [0, 1, 2, 3, 4, 5], [0, 0, 0, 0, 0, 0]],
+    ['told apart here', 'Coll,P2p,CollApi,P2pApi,GroupApi,ProxyOp', [0, 0, 0, 0, 0, 0], [0, 1, 2, 3, 4, 5]],
+  ])('replays, %s, are works of their own, equal on all ranks', async (_, events, seqs, replays) => {
+    const { view, truths } = await runAndMerge(4, words, { NCCL_TRACE_EVENTS: events });
+    const perRank = truths.map((truth, rank) => {
+      const told = tasksOf(truth).filter(({ graph }) => graph === 'replay');
+      const works = onTracks(ofRank(view, rank), /collectives|point-to-point/);
+      const ofGraph = works.filter(({ args }) => args.graph === true);
+      expect(ofGraph).toHaveLength(told.length);
+      for (const { args } of works) expect(args.parent).toBeUndefined();
+      expect(named(works, 'AllGather').map(({ args }) => args.graph)).toEqual([undefined, undefined]);
+      const colls = named(ofGraph, 'AllReduce').sort((a, b) => Number(a.ts - b.ts));
+      expect(colls.map(({ args }) => args.seq)).toEqual(seqs);
+      expect(colls.map(({ args }) => args.replay)).toEqual(replays);
+      // By the truth one of the two numbers is the replay.
+      expect(colls.map(({ args }) => Number(args.seq) + Number(args.replay))).toEqual(
+        told.filter(({ func }) => func === 'AllReduce').map(({ replay }) => replay),
       );
+      for (const func of ['Send', 'Recv']) {
+        const transfers = named(ofGraph, func).sort((a, b) => Number(a.ts - b.ts));
+        expect(transfers.map(({ args }) => args.ordinal)).toEqual([0, 1, 2, 3, 4, 5]);
+      }
+      // The calls were captured once, and nothing ran then.
+      expect(named(ofRank(view, rank), 'ncclAllReduce (captured)')).toHaveLength(1);
+      return colls.map(({ correlation }) => correlation);
+    });
+    expect(new Set(perRank[0]).size).toBe(6);
+    expect(perRank).toEqual(Array(4).fill(perRank[0]));
+  });
+});
+
+/**
+ * Starts that nobody asked for have no stop, so what they made is not done: it is drawn as unfinished, and told apart by
+ * that. But they count as operations of their connection; from then on ordinals differ from the truth's, which no recorder
+ * can prevent.
+ */
+describe('abuse', () => {
+  const withoutOrdinal = (op: string): string => op.replace(/ #\d+/, '');
+  const isReal = (slice: ViewSlice): boolean =>
+    isDone(slice) && slice.args.end === undefined && slice.args.stop === undefined;
+
+  /** v1 counts raw steps, all of which it tells of: the truth's are transfers. */
+  function expectTheRealAreThere(view: TraceView, truth: readonly TruthLine[], rank: number, abi: number) {
+    expect(worksSeen(view, rank).filter((work) => work.endsWith('done true'))).toEqual(worksDone(truth));
+    const opText = (op: string): string =>
+      abi === 1 ? withoutOrdinal(op).replace(/ \d+ steps/, '') : withoutOrdinal(op);
+    const ops = named(ofRank(view, rank), 'proxy send', 'proxy recv').filter(isReal);
+    expect(
+      opsSeen({ ...view, slices: ops }, rank)
+        .map(opText)
+        .sort(),
+    ).toEqual(opsDone(truth).map(opText).sort());
+    const steps = named(ofRank(view, rank), 'step').filter(
+      (slice) => isReal(slice) && commOf(slice) !== 'none',
+    );
+    if (abi > 1) expect(steps).toHaveLength(sum([...stepsDone(truth).values()], (count) => count));
+  }
+
+  const words = '--iterations 3 --channels 1 --abuse all --ops allreduce:256K,group{send+recv:64K}';
+
+  it.each([1, 2, 3, 4, 5, 6, 7])('v%i: what is real is all there, the rest is counted', async (abi) => {
+    const { view, truths, report } = await runAndMerge(2, `${words} --abi ${abi}`);
+    truths.forEach((truth, rank) => {
+      expectTheRealAreThere(view, truth, rank, abi);
+      const { unknown, strayRecords, nullCalls } = report.ranks[rank]!;
+      const counted = (what: RegExp): number =>
+        sum(Object.entries(unknown), ([name, count]) => (what.test(name) ? count : 0));
+      expect(counted(/^event type/)).toBe(totalsOf(truth).starts.Unknown);
+      expect(strayRecords).toBeGreaterThan(0);
+      expect(nullCalls).toBeGreaterThan(0);
+    });
+    expect(mergeReportText(report)).toMatch(/stray: \d+ states or stops that fit no event/);
+  });
+
+  it.each([
+    [4, 6],
+    [5, 7],
+    [6, 7],
+  ])('an interface v%i plugin in the NCCL that speaks v%i', async (plugin, nccl) => {
+    const { view, truths } = await runAndMerge(2, `${words} --abi ${nccl} --plugin-abi ${plugin}`);
+    truths.forEach((truth, rank) => {
+      expectTheRealAreThere(view, truth, rank, nccl);
     });
   });
 });

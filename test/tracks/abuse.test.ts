@@ -133,6 +133,24 @@ describe('§3.5 unbalanced calls', () => {
   });
 });
 
+describe('§3.5 an operation or a kernel started once more', () => {
+  it.each(['first', 'second'] as const)('counts once, and ends its work when the %s stops', (stopped) => {
+    const { file, comm, ops, work, op } = receiving();
+    const again = ops.startProxyOp(300, { comm, parent: work, peer: 0, nSteps: 4 });
+    const kernels = [310, 320].map((at) => ops.startKernelCh(at, { comm, parent: work }));
+    ops.stop(900, stopped === 'first' ? op : again);
+    ops.stop(950, kernels[stopped === 'first' ? 0 : 1]!);
+    const { sink, scan } = draw(file);
+    expect(outline(sink.of(/collectives/))).toEqual([
+      '100 [collectives] begin AllReduce',
+      '950 [collectives] end AllReduce',
+    ]);
+    expect(scan.odd.startsAgain).toBe(2);
+    const begin = sink.of(/ch00 recv/).find((line) => line.startsWith('300'));
+    expect(argOf(begin, 'parent')).toBe('begun again while under way');
+  });
+});
+
 describe('§3.4 stale handles', () => {
   it('an operation in the name of work that had its own is not believed', () => {
     const { file, comm, host, ops, work, op } = receiving();
