@@ -6,36 +6,33 @@
  *   choose   the run, one file per rank                                     merge/run
  *   clocks   every host on one axis                                         clocks
  *   origins  who executed whose sends (PXN)                                 merge/origins
+ *   verdict  what all ranks did together, and who held them up              cluster → verdict
  *   convert  each file by itself into a block of packets                    reader → model → tracks → perfetto
- *   cluster  what all ranks did together, as a block of its own             cluster → tracks → perfetto
+ *   cluster  what all ranks did together, as a block of its own             tracks → perfetto
  *   join     prologue + cluster + blocks in rank order                      perfetto, merge/output
  *
- * The bytes depend on the files alone: not on their order, nor on how many workers there were.
+ * Up to the verdict it is `merge/study`, which `inspect` shares. The bytes depend on the files alone: not on their order, nor
+ * on how many workers there were.
  */
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { NoUsableInput, OutputError } from './base/errors.js';
-import type { ClockDomain, ClockSolution, TickScale } from './clocks/domains.js';
-import { toLocal } from './clocks/domains.js';
+import { OutputError } from './base/errors.js';
 import { toTrace } from './clocks/clock_map.js';
-import { supportLine, type GpuLine } from './clocks/gpu_clock.js';
+import { toLocal, type ClockDomain, type ClockSolution } from './clocks/domains.js';
+import { reportClocks, reportTraffic } from './merge/clock_report.js';
 import { clusterBlock } from './merge/cluster.js';
+import { compressionOf } from './merge/compression.js';
 import type { ConvertJob } from './merge/convert.js';
 import { processSpec, tracePrologue } from './merge/labels.js';
-import { compressionOf } from './merge/compression.js';
-import { resolveOrigins, type OriginTable } from './merge/origins.js';
 import { assemble, checkTarget, reason, withWorkFolder } from './merge/output.js';
-import { reportClocks, reportTraffic } from './merge/clock_report.js';
 import { countTrace, reportRank, type MergeReport } from './merge/report.js';
-import { solveRunClocks, type ClockOptions, type RunClocks } from './merge/run_clocks.js';
-import { chooseRun, type Run } from './merge/run.js';
-import type { RankScan } from './merge/scan.js';
-import type { Outcome } from './merge/task.js';
+import type { ClockOptions } from './merge/run_clocks.js';
+import type { Run } from './merge/run.js';
+import { failure, scanRun, study, type Study } from './merge/study.js';
 import { startWorkers, type Workers } from './merge/workers.js';
-import { withElsewhere, type WorkEnd } from './model/work_end.js';
-import { findRankFiles, openRankFileHeader } from './reader/index.js';
+import { findRankFiles } from './reader/index.js';
 
 export interface MergeOptions extends ClockOptions {
   /** Rank files and directories of them. */
@@ -67,16 +64,15 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
   const workers = startWorkers(options.jobs, found.files);
   try {
     return await withWorkFolder(options.output, options.interrupt, async (folder) => {
-      const { scans, stepPaths, unusable } = await scanAll(workers, found.files, folder, options);
-      const run = chooseRun(scans);
-      const clocks = solveRunClocks(run, pathsOf(run, stepPaths), options);
+      const studied = await study(workers, found.files, folder, {
+        ...options,
+        onScanned: counting('scan', found.files.length, options),
+      });
+      const { run, clocks } = studied;
       const { solution } = clocks;
-      const origins = resolveOrigins(run.members, (member, tick) =>
-        toTrace(solution.domains[solution.domainOf[member]!]!.map, toLocal(solution.scales[member]!, tick)),
-      );
-      const jobs = planBlocks(run, clocks, origins, folder, options.output);
+      const jobs = planBlocks(studied, folder, options.output);
       const blocks = await convertAll(workers, jobs, options);
-      const cluster = clusterBlock(run, solution, jobs);
+      const cluster = clusterBlock(run, solution, studied.comms);
       const prologue = Buffer.concat([tracePrologue(run, solution), cluster.bytes]);
       const bytes = await assemble(options.output, folder, prologue, blockPaths(jobs), options.stdout).catch(
         outputFailed(options),
@@ -84,18 +80,19 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
       const traffic = reportTraffic(clocks);
       return {
         version: 1,
+        verdict: studied.verdict,
         output: options.output,
         bytes,
         worldSize: run.worldSize,
         missingRanks: run.missing,
         traceStart: String(solution.traceStart),
         durationNs: durationNs(run, solution),
-        records: scans.reduce((sum, scan) => sum + scan.records, 0),
+        records: studied.records,
         trace: countTrace(blocks, cluster.counts),
         ranks: run.members.map((member, i) => reportRank(member, jobs[i]!, blocks[i]!)),
         clocks: reportClocks(clocks, run),
         traffic,
-        problems: [...found.problems, ...unusable, ...run.problems, ...(traffic?.leftOut ?? [])],
+        problems: [...found.problems, ...studied.unusable, ...run.problems, ...(traffic?.leftOut ?? [])],
       };
     });
   } finally {
@@ -111,9 +108,7 @@ export async function findClocks(
   const workers = startWorkers(options.jobs, found.files);
   try {
     return await withWorkFolder(join(tmpdir(), 'nccl-trace'), options.interrupt, async (folder) => {
-      const { scans, stepPaths, unusable } = await scanAll(workers, found.files, folder, options);
-      const run = chooseRun(scans);
-      const clocks = solveRunClocks(run, pathsOf(run, stepPaths), options);
+      const { run, clocks, unusable } = await scanRun(workers, found.files, folder, options);
       return {
         clocks: reportClocks(clocks, run),
         traffic: reportTraffic(clocks),
@@ -123,50 +118,6 @@ export async function findClocks(
   } finally {
     await workers.close();
   }
-}
-
-type ScanOptions = ClockOptions & Pick<MergeOptions, 'onProgress' | 'strict'>;
-
-/** Scans in the order of the files; side files of steps only where ranks are on several hosts. */
-async function scanAll(workers: Workers, files: readonly string[], folder: string, options: ScanOptions) {
-  const progress = counting('scan', files.length, options);
-  const wantSteps = options.clock !== 'realtime' && areOnSeveralHosts(files);
-  const stepPath = (file: number): string | null => (wantSteps ? join(folder, `steps-${file}`) : null);
-  const outcomes = await workers.run(
-    files.map((path, file) => ({ pass: 'scan', path, stepPath: stepPath(file) })),
-    progress,
-  );
-  const scans: RankScan[] = [];
-  const stepPaths = new Map<RankScan, string>();
-  const unusable: string[] = [];
-  outcomes.forEach((outcome, file) => {
-    if (!outcome.ok || !outcome.scan) {
-      unusable.push(failure(outcome));
-      return;
-    }
-    scans.push(outcome.scan);
-    const path = stepPath(file);
-    if (path !== null) stepPaths.set(outcome.scan, path);
-  });
-  if (scans.length === 0 || (options.strict && unusable.length > 0)) throw noInput(unusable, files);
-  return { scans, stepPaths, unusable };
-}
-
-/** Of the members' side files. */
-const pathsOf = (run: Run, stepPaths: ReadonlyMap<RankScan, string>): string[] =>
-  run.members.map(({ scan }) => stepPaths.get(scan) ?? '');
-
-function areOnSeveralHosts(files: readonly string[]): boolean {
-  const boots = new Set<string>();
-  for (const path of files) {
-    try {
-      boots.add(openRankFileHeader(path).process.bootId);
-    } catch {
-      continue; // the scan says what is wrong with it
-    }
-    if (boots.size > 1) return true;
-  }
-  return false;
 }
 
 async function convertAll(workers: Workers, jobs: readonly ConvertJob[], options: MergeOptions) {
@@ -182,16 +133,13 @@ async function convertAll(workers: Workers, jobs: readonly ConvertJob[], options
 }
 
 function planBlocks(
-  run: Run,
-  { solution: clocks, traffic }: RunClocks,
-  origins: readonly OriginTable[],
+  { run, clocks: { solution: clocks, traffic }, origins, ends, gpuLines }: Study,
   folder: string,
   output: string,
 ): ConvertJob[] {
   const rateBinNs = niceBin(durationNs(run, clocks));
   return run.members.map((member, file) => {
     const domain = clocks.domains[clocks.domainOf[file]!]!;
-    const scale = clocks.scales[file]!;
     return {
       path: member.scan.path,
       blockIndex: file,
@@ -199,9 +147,9 @@ function planBlocks(
       process: processSpec(member, file),
       traceStart: clocks.traceStart,
       map: domain.map,
-      scale,
-      gpuLine: gpuLine(member.scan, scale),
-      workEnds: completeEnds(member.scan, origins[file]!),
+      scale: clocks.scales[file]!,
+      gpuLine: gpuLines[file]!,
+      workEnds: ends[file]!,
       silentCalls: member.scan.silentCalls,
       silentConnections: member.scan.silentConnections,
       origins: origins[file]!,
@@ -212,15 +160,6 @@ function planBlocks(
       compression: compressionOf(output),
       blockPath: join(folder, `block-${file}`),
     };
-  });
-}
-
-/** Work is done when its sends are, also those that other processes executed. */
-function completeEnds({ workEnds }: RankScan, { elsewhere }: OriginTable): readonly WorkEnd[] {
-  if (elsewhere.size === 0) return workEnds;
-  return workEnds.map((end, row) => {
-    const executed = elsewhere.get(row);
-    return executed ? withElsewhere(end, executed) : end;
   });
 }
 
@@ -241,15 +180,6 @@ function mates(run: Run, files: readonly number[]): Map<string, Set<number>> {
     }
   }
   return ranks;
-}
-
-function gpuLine(scan: RankScan, scale: TickScale): GpuLine | null {
-  return supportLine(
-    scan.gpuStamps.map(({ noticed, gpu }) => {
-      const x = toLocal(scale, noticed);
-      return { x, y: x - gpu };
-    }),
-  );
 }
 
 /** From the trace's start to the last record or heartbeat of any rank. */
@@ -283,21 +213,8 @@ function counting(
   return () => onProgress?.({ stage, done: ++done, total });
 }
 
-function failure(outcome: Outcome): string {
-  if (outcome.ok) return 'nothing came back';
-  return 'unusable' in outcome
-    ? outcome.unusable
-    : reason(Object.assign(new Error(outcome.system.message), outcome.system));
-}
-
 function outputFailed({ output }: MergeOptions) {
   return (error: unknown): never => {
     throw new OutputError(output, reason(error), 'nothing was written', { cause: error });
   };
-}
-
-function noInput(unusable: readonly string[], files: readonly string[]): Error {
-  const [first] = unusable;
-  if (files.length === 1 && first !== undefined) return new NoUsableInput(first);
-  return new NoUsableInput(`none of the ${files.length} files can be used:\n  ${unusable.join('\n  ')}`);
 }

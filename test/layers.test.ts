@@ -22,10 +22,11 @@ const LAYERS = table(`
   clocks   | base                                               | reader        |            | no
   model    | base format clocks/clock_map                       | reader clocks |            | no
   cluster  | base model/work_end                                | model         |            | no
+  verdict  | base cluster                                       | model         |            | no
   tracks   | base model/types model/work_end cluster            | model         |            | no
   perfetto | base                                               | tracks        | protobufjs | no
-  merge    | base format reader clocks model cluster tracks perfetto |               | piscina    | yes
-  cli      | base reader merge                                  |               | commander  | yes
+  merge    | base format reader clocks model cluster verdict tracks perfetto |               | piscina    | yes
+  cli      | base reader merge                                  | verdict       | commander  | yes
 `);
 
 /** Paths below native/, by how they begin; the first row that fits counts. `standard` is what C++17 itself has. */

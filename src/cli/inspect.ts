@@ -1,11 +1,12 @@
 /**
- * `nccl-trace inspect`: what is in rank files, one by one, before anything is merged. Facts first; with --records every
- * record in the file's merged order. A file that cannot be used is said so on stderr, and the next one is read.
+ * `nccl-trace inspect`: what is in rank files, before anything is merged. Of several files first the verdict on the run;
+ * then one by one the facts, with --records every record in the file's merged order. A file that cannot be used is said so on stderr, and the next one is read.
  */
 
 import { Command, InvalidArgumentError } from 'commander';
 
-import { RankFileError } from '../base/errors.js';
+import { NoUsableInput, RankFileError } from '../base/errors.js';
+import { diagnose } from '../merge/diagnosis.js';
 import {
   describeRecord,
   type FileSummary,
@@ -18,6 +19,7 @@ import {
 import { ExitCode } from './exit.js';
 import { recordText, summaryText } from './inspect_text.js';
 import { printable } from './text.js';
+import { verdictText } from './verdict_text.js';
 
 interface Options {
   readonly json?: true;
@@ -27,6 +29,7 @@ interface Options {
 
 const EXAMPLES = `Examples:
   $ nccl-trace inspect rank00003.bin               who wrote it, what it holds, what is lost
+  $ nccl-trace inspect RUN | head -15              the verdict on a run: healthy, slow or hung, and who
   $ nccl-trace inspect RUN --json | jq .file.life  one JSON object per file, for scripts
   $ nccl-trace inspect rank00003.bin --records 50  and its newest 50 records, one per line
   $ nccl-trace inspect rank00003.bin --records --json > records.jsonl
@@ -36,7 +39,10 @@ export function inspectCommand(setExit: (code: ExitCode) => void): Command {
   return new Command('inspect')
     .description('Show what rank files hold: header, communicators, rings, losses, records.')
     .argument('<paths...>', 'rank files, or directories that hold them')
-    .option('--json', 'one JSON object per line: first {"file": ...}, then {"record": ...} for each record')
+    .option(
+      '--json',
+      'one JSON object per line: {"diagnosis": ...} of several files, {"file": ...}, {"record": ...}',
+    )
     .option('--records [n]', 'every record in order of time, or the newest n', positiveInteger)
     .option('--strict', 'exit with 1 if a file cannot be used or has problems')
     .addHelpText('beforeAll', EXAMPLES)
@@ -48,6 +54,7 @@ export function inspectCommand(setExit: (code: ExitCode) => void): Command {
 async function run(paths: readonly string[], options: Options): Promise<ExitCode> {
   const found = findRankFiles(paths);
   for (const problem of found.problems) complain(problem);
+  if (found.files.length > 1 && !(await showVerdict(paths, options))) return ExitCode.ok;
   let used = 0;
   let clean = found.problems.length === 0;
   for (const path of found.files) {
@@ -63,6 +70,21 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
   }
   if (used === 0) return ExitCode.noUsableInput;
   return options.strict === true && !clean ? ExitCode.problems : ExitCode.ok;
+}
+
+/** Of several files first what they say together. False when nobody reads on. */
+async function showVerdict(paths: readonly string[], options: Options): Promise<boolean> {
+  try {
+    const { problems, ...diagnosis } = await diagnose(paths);
+    for (const problem of problems) complain(problem);
+    if (options.json === true) return await print(jsonLine({ diagnosis }));
+    const lines = verdictText(diagnosis);
+    return await print([...lines, ''].map((line) => `${line}\n`).join(''));
+  } catch (error) {
+    // Each file is about to be complained of by itself.
+    if (error instanceof NoUsableInput) return true;
+    throw error;
+  }
 }
 
 function summaryOrComplaint(path: string): FileSummary | null {

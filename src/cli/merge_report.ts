@@ -1,14 +1,16 @@
 /**
- * The closing report of `merge`: what was read, what is missing, what was lost and by which cause, how good the clocks
+ * The closing report of `merge`: the verdict, what was read, what is missing, what was lost and by which cause, how good the clocks
  * are, what had not ended, where to open the result. At most 80 columns; equal ranks are folded.
  */
 
 import type { MergeReport, OpenWork, RankReport } from '../merge/report.js';
 import { clockLines } from './clock_text.js';
 import { foldRanks, printable } from './text.js';
+import { verdictText } from './verdict_text.js';
 
 export function mergeReportText(report: MergeReport): string {
   const lines = [
+    ...verdictText(report),
     ...headline(report),
     ...unfinished(report),
     ...losses(report),
@@ -30,21 +32,26 @@ function howToOpen(output: string): string[] {
   return lines;
 }
 
-function headline({ ranks, worldSize, missingRanks, records, durationNs }: MergeReport): string[] {
+function headline({ ranks, worldSize, records, durationNs }: MergeReport): string[] {
   const of = worldSize > ranks.length ? ` of ${worldSize}` : '';
   const lines = [`${ranks.length}${of} ranks, ${records} records, ${seconds(durationNs)}`];
-  if (missingRanks.length > 0) lines.push(`missing: no file of rank ${foldRanks(missingRanks)}`);
   const live = ranks.filter((rank) => rank.life !== 'closed');
   if (live.length > 0)
     lines.push(`not closed: rank ${foldRanks(live.map((rank) => rank.rank))} (killed, or still running)`);
   return lines;
 }
 
-/** One line per operation that had not ended, with the ranks it was open on. */
-function unfinished({ ranks }: MergeReport): string[] {
+/** Of the same communicator, function and number: replays of a graph are one here. */
+const callKey = ({ commId, func, seq }: Pick<OpenWork, 'commId' | 'func' | 'seq'>): string =>
+  `${commId} ${func} ${seq}`;
+
+/** One line per operation that had not ended and that the verdict does not name, with the ranks it was open on. */
+function unfinished({ ranks, verdict }: MergeReport): string[] {
+  const told = new Set(verdict.kind === 'hung' ? [verdict.hang, ...verdict.hang.alsoHung].map(callKey) : []);
+  const untold = (works: readonly OpenWork[]): OpenWork[] => works.filter((work) => !told.has(callKey(work)));
   return [
-    ...workLines('not finished', ranks, (rank) => rank.open),
-    ...workLines('aborted, not finished at finalize', ranks, (rank) => rank.aborted),
+    ...workLines('not finished', ranks, (rank) => untold(rank.open)),
+    ...workLines('aborted, not finished at finalize', ranks, (rank) => untold(rank.aborted)),
   ];
 }
 
@@ -94,8 +101,6 @@ function losses({ ranks }: MergeReport): string[] {
 function untold({ ranks }: MergeReport): string[] {
   const lines: string[] = [];
   const sum = sumOver(ranks);
-  const notRecorded = sum((rank) => rank.work.notRecorded);
-  if (notRecorded > 0) lines.push(`completion not recorded: ${notRecorded} operations`);
   const calls = new Map<string, number>();
   for (const { callsOnly } of ranks)
     for (const [func, count] of Object.entries(callsOnly)) calls.set(func, (calls.get(func) ?? 0) + count);

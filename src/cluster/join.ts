@@ -44,6 +44,7 @@ function addRows(member: ClusterMember, file: number, comms: ReadonlyMap<bigint,
 type Draft = { -readonly [Field in keyof Collective]: Collective[Field] } & {
   open: number[];
   aborted: number[];
+  different: number[];
   seen: number[];
 };
 
@@ -74,10 +75,15 @@ class CommDraft {
       draft.firstFile = file;
     }
     if (arrival > draft.lastArrival) {
+      draft.lastButOneArrival = draft.lastArrival;
       draft.lastArrival = arrival;
       draft.lastFile = file;
+    } else if (draft.seen.length === 1 || (draft.seen.length > 1 && arrival > draft.lastButOneArrival)) {
+      draft.lastButOneArrival = arrival;
     }
     draft.seen.push(file);
+    const datatype = works.datatypes[works.datatype[row]!]!;
+    if (works.count[row] !== draft.count || datatype !== draft.datatype) draft.different.push(file);
     if (end.outcome === 'open') draft.open.push(file);
     else draft.end = later(draft.end, endOf(member, end, works.arrival[row]!));
     if (end.outcome === 'aborted') draft.aborted.push(file);
@@ -116,10 +122,13 @@ class CommDraft {
         firstFile: file,
         lastArrival: arrival,
         lastFile: file,
+        lastButOneArrival: arrival,
         arrived: 0,
         open: [],
         aborted: [],
         absent: [],
+        notKnown: [],
+        different: [],
         end: null,
         enqueued: null,
         seen: [],
@@ -139,8 +148,10 @@ class CommDraft {
   }
 
   private complete({ seen, ...draft }: Draft): Collective {
-    const absent = this.files.filter((file) => !seen.includes(file) && this.couldHaveSeen(file, draft));
-    return { ...draft, arrived: seen.length, absent };
+    const unseen = seen.length < this.files.length ? this.files.filter((file) => !seen.includes(file)) : [];
+    const absent = unseen.filter((file) => this.couldHaveSeen(file, draft));
+    const notKnown = unseen.filter((file) => !absent.includes(file));
+    return { ...draft, arrived: seen.length, absent, notKnown };
   }
 
   /**

@@ -50,6 +50,8 @@ export interface Collective {
   readonly firstFile: number;
   readonly lastArrival: TraceNs;
   readonly lastFile: number;
+  /** Until then more than one was awaited; the rest of the way to `lastArrival` all waited for `lastFile` alone. */
+  readonly lastButOneArrival: TraceNs;
   /** How many files saw it arrive. */
   readonly arrived: number;
   /** Files in which it had begun and not ended. */
@@ -58,6 +60,10 @@ export interface Collective {
   readonly aborted: readonly number[];
   /** Files that were recording this communicator before and after it began, and never saw it. */
   readonly absent: readonly number[];
+  /** Files that did not see it, and whose records of this communicator begin later: they cannot tell. */
+  readonly notKnown: readonly number[];
+  /** Files that entered it with another count or datatype than the first of the files did. */
+  readonly different: readonly number[];
   /** Latest end that was seen; null: none was. With `open` files it is not the end of all. */
   readonly end: TraceNs | null;
   /** Latest end of an enqueueing, where there is no better end. */

@@ -8,6 +8,7 @@ import type { BlockCounts } from '../perfetto/counts.js';
 import type { WorkOutcome } from '../model/work_end.js';
 import { workIdentity } from '../model/work_table.js';
 import { countArrows } from '../tracks/flow_census.js';
+import type { Verdict } from '../verdict/types.js';
 import type { ClockReport, TrafficReport } from './clock_report.js';
 import type { RunMember } from './run.js';
 import type { ConvertJob, ConvertResult } from './convert.js';
@@ -77,6 +78,8 @@ export interface RankReport {
 }
 
 export interface OpenWork {
+  /** 16 hexadecimal digits; null: not known. */
+  readonly commId: string | null;
   readonly comm: string;
   readonly func: string;
   readonly seq: number | null;
@@ -86,6 +89,8 @@ export interface OpenWork {
 
 export interface MergeReport {
   readonly version: 1;
+  /** Its files are indices into `ranks`, its times ns after `traceStart`. */
+  readonly verdict: Verdict;
   readonly output: string;
   readonly bytes: number;
   readonly worldSize: number;
@@ -181,6 +186,7 @@ function worksThat(outcome: WorkOutcome, { works, communicators }: RankScan, job
   return job.workEnds.flatMap((end, row) => {
     if (end.outcome !== outcome) return [];
     const { comm, func, seq, peer } = workIdentity(works, row, communicators);
-    return [{ comm: comm === null ? 'unknown' : comm.name || hex64(comm.commId), func, seq, peer }];
+    const commId = comm === null || comm.commId === 0n ? null : hex64(comm.commId);
+    return [{ commId, comm: comm === null ? 'unknown' : comm.name || hex64(comm.commId), func, seq, peer }];
   });
 }

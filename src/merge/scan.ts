@@ -7,6 +7,7 @@ import type { Ticks } from '../base/time.js';
 import type { ForeignOps } from '../model/foreign_ops.js';
 import type { OddCounts } from '../model/odd_records.js';
 import { Pairing } from '../model/pairing.js';
+import type { Standstill } from '../model/standstill.js';
 import type { WorkEnd } from '../model/work_end.js';
 import type { WorkTable } from '../model/work_table.js';
 import { mergedRuns, type RankFileStream, streamRankFile } from '../reader/index.js';
@@ -55,6 +56,10 @@ export interface RankScan {
   readonly workEnds: readonly WorkEnd[];
   /** What they are called: the same rows. */
   readonly works: WorkTable;
+  /** Where it stood when its records end. */
+  readonly standstill: Standstill;
+  /** From here on no record of a thread that calls NCCL is lost; null: the newest ones are. */
+  readonly hostWindow: Ticks | null;
   /** Calls of which nothing more was told, by row: what was called. */
   readonly silentCalls: ReadonlyMap<number, string>;
   /** Collectives of the copy engines: put into their stream, when they ran is not told. */
@@ -114,6 +119,8 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     folded: file.rings.reduce((sum, ring) => sum + ring.folded, 0),
     workEnds: collector.ends.finish(keptFrom(file, 'ops')),
     works: collector.works.finish(),
+    standstill: collector.standstill.finish(),
+    hostWindow: hostWindow(file),
     silentCalls: file.header.sampleEvery > 1 ? new Map() : collector.calls.finish(keptFrom(file, 'host')),
     copyColls: collector.copyColls,
     silentConnections,
@@ -137,6 +144,18 @@ function keptFrom(file: RankFileStream, ringClass: RingClass): Ticks {
     .flatMap((ring) => ring.gaps.filter(({ cause }) => cause === 'overwritten' || cause === 'dropped'))
     .map(({ beforeTick }) => beforeTick ?? 0);
   return ends.reduce<number>((latest, end) => Math.max(latest, end), 0) as Ticks;
+}
+
+function hostWindow({ rings }: RankFileStream): Ticks | null {
+  const gaps = rings
+    .filter((ring) => ring.class === 'host' || ring.class === 'overflow')
+    .flatMap((ring) => ring.gaps);
+  let from = 0;
+  for (const { beforeTick } of gaps) {
+    if (beforeTick === null) return null;
+    from = Math.max(from, beforeTick);
+  }
+  return from as Ticks;
 }
 
 function headerSample(header: RankFileHeader): ClockSample {

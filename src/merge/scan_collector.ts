@@ -6,6 +6,7 @@ import { GpuVotes, type GpuVote } from '../clocks/gpu_votes.js';
 import { ApiCalls } from '../model/api_calls.js';
 import { ForeignOpsCollector } from '../model/foreign_ops.js';
 import { SilentOps } from '../model/silent_ops.js';
+import { StandstillCollector } from '../model/standstill.js';
 import type { GpuNs, HostSpan, Kernel, Op, Step, Work, WorkListener } from '../model/types.js';
 import { WorkEnds } from '../model/work_end.js';
 import { WorkTableBuilder } from '../model/work_table.js';
@@ -28,6 +29,7 @@ export class ScanCollector implements Partial<WorkListener> {
   readonly works = new WorkTableBuilder();
   readonly calls = new ApiCalls();
   readonly foreign = new ForeignOpsCollector();
+  readonly standstill = new StandstillCollector();
   copyColls = 0;
   private readonly silent = new SilentOps();
   private readonly hull = new LowerHull();
@@ -62,36 +64,42 @@ export class ScanCollector implements Partial<WorkListener> {
     this.calls.stopped(span);
   }
 
-  workStart(work: Work): void {
+  workStart(work: Work, at: Ticks): void {
+    this.standstill.workStart(work, at);
     this.ends.started(work);
     this.works.add(work);
     this.calls.workStarted(work);
   }
 
-  workEnqueued(work: Work): void {
+  workEnqueued(work: Work, at: Ticks): void {
+    this.standstill.workEnqueued(work, at);
     this.works.enqueued(work);
   }
 
-  opStart(op: Op): void {
+  opStart(op: Op, at: Ticks): void {
     this.silent.started(op);
     this.foreign.started(op);
+    this.standstill.opStart(op, at);
   }
 
   opAlive(op: Op): void {
     this.silent.alive(op);
   }
 
-  opStop(op: Op): void {
+  opStop(op: Op, at: Ticks): void {
     this.ends.opEnded(op);
     this.foreign.stopped(op);
+    this.standstill.opStop(op, at);
   }
 
-  kernelStart(kernel: Kernel): void {
+  kernelStart(kernel: Kernel, at: Ticks): void {
+    this.standstill.kernelStart(kernel, at);
     if (kernel.timerStart !== null) this.vote(kernel, kernel.start, kernel.timerStart);
   }
 
-  kernelStop(kernel: Kernel): void {
+  kernelStop(kernel: Kernel, at: Ticks): void {
     this.ends.kernelEnded(kernel);
+    this.standstill.kernelStop(kernel, at);
     if (kernel.stop !== null && kernel.timerStop !== null) this.vote(kernel, kernel.stop, kernel.timerStop);
   }
 

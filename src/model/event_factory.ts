@@ -96,6 +96,7 @@ export class EventFactory {
       number: source.detail | 0,
       start: source.at,
       phase: StepPhase.Posted,
+      phaseSince: source.at,
       bytes: null,
       lastPeerWait: null,
       peerPolls: 0,
@@ -137,6 +138,8 @@ export class EventFactory {
       bytes: 0,
       isAlive: false,
       isUntold: false,
+      stepsDone: 0,
+      lastMove: source.at,
       openSteps: [],
       drawing: undefined,
     };
@@ -290,6 +293,8 @@ function lostOp(source: Source): Op {
     bytes: 0,
     isAlive: false,
     isUntold: false,
+    stepsDone: 0,
+    lastMove: source.at,
     openSteps: [],
     drawing: undefined,
   };

@@ -157,6 +157,7 @@ export class Pairing {
     }
     this.known.set(key, step);
     op.openSteps.push(step);
+    op.lastMove = at;
     this.listener.stepStart?.(step, at);
   }
 
@@ -304,8 +305,10 @@ export class Pairing {
 
   private stepStop(step: Step, at: Ticks, told: boolean): void {
     step.stop = at;
-    const { openSteps } = step.op;
-    openSteps.splice(openSteps.indexOf(step), 1);
+    const { op } = step;
+    op.openSteps.splice(op.openSteps.indexOf(step), 1);
+    op.stepsDone++;
+    op.lastMove = at;
     this.listener.stepStop?.(step, at, told);
   }
 

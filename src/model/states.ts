@@ -69,7 +69,9 @@ export function applyStepState(step: Step, { state, value }: StateFields, at: Ti
     step.op.bytes = Math.min(step.op.bytes + (value ?? 0), Number.MAX_SAFE_INTEGER);
   }
   step.phase = phase;
-  told.listener.stepPhase?.(step, phaseBegin(step, state, at), at);
+  step.phaseSince = phaseBegin(step, state, at);
+  step.op.lastMove = at;
+  told.listener.stepPhase?.(step, step.phaseSince, at);
 }
 
 /**

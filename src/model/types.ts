@@ -115,6 +115,9 @@ export interface Op {
   isAlive: boolean;
   /** NCCL will not tell its end (CollNet, copies by memcpy). */
   isUntold: boolean;
+  /** Steps that have stopped; and when one last began, went on or stopped. */
+  stepsDone: number;
+  lastMove: Ticks;
   /** Not stopped yet; few at a time. */
   readonly openSteps: Step[];
   /** The listener's own: there are too many for a map. */
@@ -142,6 +145,8 @@ export interface Step {
   readonly number: number;
   readonly start: Ticks;
   phase: StepPhase;
+  /** When it came into this phase. */
+  phaseSince: Ticks;
   /** Size of the transfer; null until NCCL said it. */
   bytes: number | null;
   /** Of state 20: the newest, and how many polls in all. */

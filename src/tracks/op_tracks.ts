@@ -189,7 +189,7 @@ const openOp = (op: Op): OpenOp | undefined => op.drawing as OpenOp | undefined;
 const openStep = (step: Step): OpenStep | undefined => step.drawing as OpenStep | undefined;
 
 /** Names on the timeline are templates: which GPU wait it is shows from its place in the step. */
-const PHASE_NAME: Readonly<Record<StepPhase, string>> = {
+export const PHASE_NAME: Readonly<Record<StepPhase, string>> = {
   [StepPhase.Posted]: 'posted',
   [StepPhase.SendGpuWait]: 'GPU wait',
   [StepPhase.PeerWait]: 'peer wait',

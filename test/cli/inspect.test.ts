@@ -1,11 +1,12 @@
 /** `nccl-trace inspect`: data on stdout, words on stderr, and nothing from a file that a terminal would obey. */
 
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { inspectCommand } from '../../src/cli/inspect.js';
+import { writeRun } from '../support/made_up_run.js';
 import { RankFileBuilder } from '../support/rank_file_builder.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'inspect-'));
@@ -102,6 +103,21 @@ describe('inspect', () => {
       "
     `);
     expect([err, exit]).toEqual(['', 0]);
+  });
+
+  it('begins with the verdict where there are several files, once', async () => {
+    const run = path.join(folder, 'several');
+    mkdirSync(run);
+    writeRun(run);
+    const { out, err, exit } = await inspect(run);
+    expect([err, exit]).toEqual(['', 0]);
+    expect(out).toMatch(/^HEALTHY {2}everything that began also ended\n\nseveral\/rank00000\.bin /);
+    const lines = (await inspect(run, '--json')).out.trimEnd().split('\n');
+    const [first, ...files] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(first).toMatchObject({
+      diagnosis: { verdict: { kind: 'healthy' }, worldSize: 4, missingRanks: [] },
+    });
+    expect(files.map((line) => Object.keys(line))).toEqual([['file'], ['file'], ['file'], ['file']]);
   });
 
   it('shows the chunks of a stream-mode file, and what the disk limit dropped', async () => {

@@ -1,0 +1,153 @@
+/**
+ * Where a rank stood when its records end: the work that had begun and not ended, how far each of its operations had come
+ * and in which wait; and when each communicator last moved. Polls are no movement. Kept while the records stream by; little
+ * is left at the end, because NCCL has few operations in flight.
+ */
+
+import type { Ticks } from '../base/time.js';
+import type { HandleKey } from './record_fields.js';
+import type { Kernel, Op, Step, StepPhase, Work, WorkListener } from './types.js';
+
+export interface StandingStep {
+  readonly step: number;
+  readonly phase: StepPhase;
+  /** When this wait began. */
+  readonly since: Ticks;
+}
+
+export interface StandingOp {
+  readonly channel: number;
+  /** Rank in the communicator. */
+  readonly peer: number;
+  readonly isSend: boolean;
+  readonly nSteps: number;
+  /** Steps that were through. */
+  readonly done: number;
+  /** The oldest step in flight; null: none was. */
+  readonly step: StandingStep | null;
+}
+
+export interface StandingWork {
+  readonly kind: Work['kind'];
+  /** Where its start record lies. */
+  readonly key: HandleKey;
+  /** Number of the communicator in its file; null: its table entry is lost. */
+  readonly comm: number | null;
+  readonly func: string;
+  /** Coll only. */
+  readonly seq: number | null;
+  readonly ordinal: number;
+  /** P2p only. */
+  readonly peer: number | null;
+  readonly start: Ticks;
+  readonly ops: readonly StandingOp[];
+}
+
+export interface Standstill {
+  /** In order of start. */
+  readonly works: readonly StandingWork[];
+  /** Number of the communicator → when anything of it last began, moved on or ended, before it was finalized. */
+  readonly lastMove: ReadonlyMap<number, Ticks>;
+}
+
+/** Operations that NCCL never ends are looked for, and forgotten, when there are so many. */
+const MANY_OPS = 4096;
+
+export class StandstillCollector implements Partial<WorkListener> {
+  private readonly works = new Set<Work>();
+  private ops = new Set<Op>();
+  private manyOps = MANY_OPS;
+  private readonly lastMove = new Map<number, Ticks>();
+
+  workStart(work: Work, at: Ticks): void {
+    this.works.add(work);
+    this.moved(work, at);
+  }
+
+  workEnqueued(work: Work, at: Ticks): void {
+    this.moved(work, at);
+    this.forgetIfDone(work);
+  }
+
+  opStart(op: Op, at: Ticks): void {
+    if (op.foreign) return;
+    this.ops.add(op);
+    if (op.work) this.works.add(op.work);
+    this.moved(op, at);
+    if (this.ops.size > this.manyOps) this.forgetUntold();
+  }
+
+  opStop(op: Op, at: Ticks): void {
+    if (!this.ops.delete(op)) return;
+    this.moved(op, at);
+    this.forgetIfDone(op.work);
+  }
+
+  kernelStart(kernel: Kernel, at: Ticks): void {
+    if (kernel.work) this.works.add(kernel.work);
+    this.moved(kernel, at);
+  }
+
+  kernelStop(kernel: Kernel, at: Ticks): void {
+    this.moved(kernel, at);
+    this.forgetIfDone(kernel.work);
+  }
+
+  /** After it was settled which operations NCCL never ends. */
+  finish(): Standstill {
+    const byWork = new Map<Work, StandingOp[]>();
+    for (const op of this.ops) {
+      this.moved(op, op.lastMove);
+      if (op.work && !op.isUntold) byWork.set(op.work, [...(byWork.get(op.work) ?? []), standing(op)]);
+    }
+    const works = [...this.works].filter(isOpen).sort((a, b) => a.start - b.start || a.row - b.row);
+    return {
+      works: works.map((work) => ({
+        kind: work.kind,
+        key: work.key,
+        comm: work.comm?.number ?? null,
+        func: work.func,
+        seq: work.seq,
+        ordinal: work.ordinal,
+        peer: work.peer,
+        start: work.start,
+        ops: byWork.get(work) ?? [],
+      })),
+      lastMove: this.lastMove,
+    };
+  }
+
+  private moved({ comm }: Pick<Work | Op | Kernel, 'comm'>, at: Ticks): void {
+    if (!comm || (comm.finalizeTick !== null && at > comm.finalizeTick)) return;
+    const before = this.lastMove.get(comm.number);
+    if (before === undefined || at > before) this.lastMove.set(comm.number, at);
+  }
+
+  /** A child that comes later puts it back. */
+  private forgetIfDone(work: Work | null): void {
+    if (work && !isOpen(work)) this.works.delete(work);
+  }
+
+  private forgetUntold(): void {
+    this.ops = new Set([...this.ops].filter(({ isUntold }) => !isUntold));
+    for (const work of [...this.works]) this.forgetIfDone(work);
+    this.manyOps = MANY_OPS + 2 * this.ops.size;
+  }
+}
+
+const isOpen = (work: Work): boolean => work.openChildren > 0 || work.enqueued === null;
+
+function standing({ channel, peer, isSend, nSteps, openSteps, stepsDone }: Op): StandingOp {
+  const oldest = openSteps.reduce<Step | null>(
+    (first, step) => (first === null || step.number < first.number ? step : first),
+    null,
+  );
+  return {
+    channel,
+    peer,
+    isSend,
+    nSteps,
+    done: stepsDone,
+    step: oldest && { step: oldest.number, phase: oldest.phase, since: oldest.phaseSince },
+  };
+}

@@ -1,0 +1,163 @@
+/** Made-up evidence: a few ranks, what each arrived at and how it left it, on one axis in seconds. */
+
+import type { Ticks, TraceNs } from '../../src/base/time.js';
+import { joinCollectives } from '../../src/cluster/join.js';
+import type { ClusterMember } from '../../src/cluster/types.js';
+import type { WorkEnd } from '../../src/model/work_end.js';
+import type { WorkTable } from '../../src/model/work_table.js';
+import type { Evidence } from '../../src/verdict/judge.js';
+import type { RankWitness, WitnessedOp, WitnessedWork } from '../../src/verdict/types.js';
+
+export interface MadeUpCall {
+  /** Name of its communicator; 'world' if not said. */
+  readonly comm?: string;
+  readonly func?: string;
+  /** null: a send or receive. */
+  readonly seq: number | null;
+  /** Of a send or receive. */
+  readonly peer?: number;
+  readonly at: number;
+  /** null: not finished. */
+  readonly end: number | null;
+  /** Its completion is not recorded. */
+  readonly untold?: true;
+  /** Its communicator was finalized then. */
+  readonly finalized?: number;
+  readonly count?: number;
+  readonly ops?: readonly WitnessedOp[];
+}
+
+export interface MadeUpRank {
+  readonly calls: readonly MadeUpCall[];
+  /** Last sign of life; the run's end if not said. */
+  readonly alive?: number;
+  readonly closed?: true;
+  readonly knownFrom?: number;
+  readonly knownUntil?: number;
+}
+
+interface MadeUpComm {
+  readonly id: bigint;
+  /** Files, by rank in the communicator; null: a rank without a file. */
+  readonly members: readonly (number | null)[];
+}
+
+export const s = (seconds: number): TraceNs => (seconds * 1e9) as TraceNs;
+
+export function evidence(
+  ranks: readonly MadeUpRank[],
+  options: {
+    readonly end?: number;
+    readonly comms?: Readonly<Record<string, MadeUpComm>>;
+    readonly comparable?: boolean;
+  } = {},
+): Evidence {
+  const { end = 100, comparable = true } = options;
+  const comms = options.comms ?? { world: { id: 1n, members: ranks.map((_, file) => file) } };
+  return {
+    comms: joinCollectives(ranks.map((rank, file) => member(rank, file, comms))),
+    ranks: ranks.map((rank, file) => witness(rank, file, comms, end)),
+    comparable: (files) => comparable || files.length < 2,
+  };
+}
+
+type Comms = Readonly<Record<string, MadeUpComm>>;
+
+const commsOf = (file: number, comms: Comms) =>
+  Object.entries(comms).flatMap(([name, { id, members }], number) =>
+    members.includes(file)
+      ? [{ number, commId: id, name, nRanks: members.length, rank: members.indexOf(file) }]
+      : [],
+  );
+
+const numberOf = (comms: Comms, { comm = 'world' }: MadeUpCall): number => Object.keys(comms).indexOf(comm);
+const funcOf = ({ func = 'AllReduce' }: MadeUpCall): string => func;
+
+function member({ calls }: MadeUpRank, file: number, comms: Comms): ClusterMember {
+  const funcs = [...new Set(calls.map(funcOf))];
+  const works: WorkTable = {
+    keys: Float64Array.from(calls, (_, row) => row),
+    comm: Int32Array.from(calls, (call) => numberOf(comms, call)),
+    func: Uint16Array.from(calls, (call) => funcs.indexOf(funcOf(call))),
+    funcs,
+    seq: Float64Array.from(calls, ({ seq }) => seq ?? -1),
+    peer: Int32Array.from(calls, ({ peer = -1 }) => peer),
+    ordinal: Uint32Array.from(calls, () => 0),
+    ordinalAbsolute: Uint8Array.from(calls, () => 1),
+    count: Float64Array.from(calls, ({ count = 1024 }) => count),
+    datatype: Uint16Array.from(calls, () => 0),
+    datatypes: ['ncclFloat32'],
+    arrival: Float64Array.from(calls, ({ at }) => s(at)),
+    enqueued: Float64Array.from(calls, ({ at }) => s(at)),
+  };
+  const time = (at: number) => at as TraceNs;
+  return { communicators: commsOf(file, comms), works, ends: calls.map(endOf), time, gpuTime: null };
+}
+
+function endOf({ end, untold, finalized }: MadeUpCall): WorkEnd {
+  const open = finalized === undefined ? 'open' : 'aborted';
+  return {
+    outcome: untold ? 'no-children' : end === null ? open : 'complete',
+    lastOp: end === null || untold ? null : (s(end) as number as Ticks),
+    lastKernel: null,
+    finalized: finalized === undefined ? null : (s(finalized) as number as Ticks),
+    elsewhere: null,
+  };
+}
+
+function witness(rank: MadeUpRank, file: number, comms: Comms, end: number): RankWitness {
+  const { calls, alive = end, closed, knownFrom = 0, knownUntil = closed ? Infinity : alive } = rank;
+  const works = calls.filter((call) => call.end === null && !call.untold);
+  const lastMove = new Map<number, TraceNs>();
+  for (const call of calls) {
+    const before = lastMove.get(numberOf(comms, call)) ?? 0;
+    lastMove.set(numberOf(comms, call), Math.max(before, s(call.end ?? call.at)) as TraceNs);
+  }
+  const finalized = calls.find((call) => call.finalized !== undefined)?.finalized;
+  const transfers = calls.filter(({ seq, end: ended }) => seq === null && ended !== null);
+  return {
+    communicators: new Map(
+      commsOf(file, comms).map(({ number, ...comm }) => [
+        number,
+        { ...comm, finalized: finalized === undefined ? null : s(finalized) },
+      ]),
+    ),
+    isClosed: closed ?? false,
+    lastSign: s(alive),
+    knownFrom: s(knownFrom),
+    knownUntil: s(knownUntil),
+    isPartial: knownFrom > 0,
+    works: works.map((call) => witnessedWork(call, comms)),
+    lastMove,
+    longestTransfer:
+      transfers.length === 0 ? null : Math.max(...transfers.map(({ at, end: ended }) => s(ended! - at))),
+    untold: calls.filter(({ untold }) => untold).length,
+  };
+}
+
+function witnessedWork(call: MadeUpCall, comms: Comms): WitnessedWork {
+  const { seq, peer = null, at, ops = [] } = call;
+  const comm = numberOf(comms, call);
+  return { comm, func: funcOf(call), seq, peer, ordinal: 0, start: s(at), record: '0:7', ops };
+}
+
+/** Of a ring of one channel: a receive from `peer` that waits in its first step. */
+export function waitingFor(peer: number, more: Partial<WitnessedOp> = {}): WitnessedOp {
+  const wait = { step: 0, name: 'recv wait', since: s(10) };
+  return { channel: 0, peer, isSend: false, nSteps: 12, done: 0, wait, ...more };
+}
+
+/** Finished together with the others: from `at` on for 10 ms. */
+export const done = (seq: number, at: number, more: Partial<MadeUpCall> = {}): MadeUpCall => ({
+  seq,
+  at,
+  end: at + 0.01,
+  ...more,
+});
+
+export const open = (seq: number, at: number, more: Partial<MadeUpCall> = {}): MadeUpCall => ({
+  seq,
+  at,
+  end: null,
+  ...more,
+});

@@ -1,0 +1,236 @@
+/** From made-up evidence to a verdict: what it says, and above all what it does not. */
+
+import { describe, expect, it } from 'vitest';
+import { judge } from '../../src/verdict/judge.js';
+import type { Hang, Slowness, Verdict } from '../../src/verdict/types.js';
+import { done, evidence, open, s, waitingFor, type MadeUpRank } from './evidence.js';
+
+function hangOf(verdict: Verdict): Hang {
+  if (verdict.kind !== 'hung') throw new Error(`not hung but ${verdict.kind}`);
+  return verdict.hang;
+}
+
+function slownessOf(verdict: Verdict): Slowness {
+  if (verdict.kind !== 'slow') throw new Error(`not slow but ${verdict.kind}`);
+  return verdict.slow;
+}
+
+describe('a hang', () => {
+  it('names who never entered, who waits, since when, and where to look', () => {
+    const hang = hangOf(
+      judge(
+        evidence([
+          { calls: [done(0, 1), open(1, 10, { ops: [waitingFor(2)] })] },
+          { calls: [done(0, 1), open(1, 11, { ops: [waitingFor(0, { done: 4 })] })] },
+          { calls: [done(0, 1)] },
+        ]),
+      ),
+    );
+    expect(hang).toMatchObject({
+      commId: '0x0000000000000001',
+      comm: 'world',
+      func: 'AllReduce',
+      seq: 1,
+      since: s(11),
+      age: s(89),
+      neverEntered: [{ file: 2, standsIn: null }],
+      waiting: [0, 1],
+      notKnown: [],
+      missing: [],
+      silent: [],
+      front: { file: 0, peerFile: 2, peerInComm: 2, isSend: false, done: 0, record: '0:7' },
+      waits: [['recv wait', 2]],
+    });
+  });
+
+  it('says what a rank entered instead: the larger part of the ranks is asked about', () => {
+    const instead = open(0, 9, { func: 'AllGather', ops: [waitingFor(1)] });
+    const hang = hangOf(
+      judge(
+        evidence([
+          { calls: [done(0, 1), instead] },
+          { calls: [done(0, 1), open(1, 10)] },
+          { calls: [done(0, 1), open(1, 10)] },
+        ]),
+      ),
+    );
+    expect(hang).toMatchObject({ func: 'AllReduce', seq: 1, waiting: [1, 2] });
+    expect(hang.neverEntered).toMatchObject([
+      { file: 0, standsIn: { func: 'AllGather', seq: 0, comm: 'world', front: { file: 0, peerFile: 1 } } },
+    ]);
+  });
+
+  it('says who entered with another count', () => {
+    const hang = hangOf(
+      judge(
+        evidence([{ calls: [done(0, 1), open(1, 10)] }, { calls: [done(0, 1), open(1, 10, { count: 99 })] }]),
+      ),
+    );
+    expect(hang).toMatchObject({ different: [1], neverEntered: [], waiting: [0, 1] });
+  });
+
+  it('counts the ranks without a file, and looks where they are the other side', () => {
+    const hang = hangOf(
+      judge(
+        evidence(
+          [
+            { calls: [done(0, 1), open(1, 10, { ops: [waitingFor(1, { done: 3 })] })] },
+            { calls: [done(0, 1), open(1, 10, { ops: [waitingFor(0)] })] },
+          ],
+          { comms: { world: { id: 1n, members: [0, null, 1, null] } } },
+        ),
+      ),
+    );
+    expect(hang).toMatchObject({ missing: [1, 3], waiting: [0, 1], neverEntered: [] });
+    expect(hang.front).toMatchObject({ file: 0, peerInComm: 1, peerFile: null, done: 3 });
+  });
+
+  it('calls a recorder silent that fell silent, not one that closed its file', () => {
+    const calls = [done(0, 1), open(1, 10)];
+    const hang = hangOf(
+      judge(evidence([{ calls }, { calls, alive: 12 }, { calls, alive: 12, closed: true }])),
+    );
+    expect(hang.silent).toEqual([{ file: 1, lastSign: s(12) }]);
+    expect(hang.neverEntered).toEqual([]);
+  });
+
+  it('is the one whose missing ranks stand nowhere, not the one that waits for them', () => {
+    const comms = {
+      world: { id: 1n, members: [0, 1, 2, 3] },
+      tp: { id: 2n, members: [2, 3] },
+    };
+    const inTp = open(0, 10, { comm: 'tp' });
+    const hang = hangOf(
+      judge(
+        evidence(
+          [
+            { calls: [done(0, 1), open(1, 9)] },
+            { calls: [done(0, 1), open(1, 9)] },
+            { calls: [done(0, 1), done(9, 2, { comm: 'tp' }), inTp] },
+            { calls: [done(0, 1), done(9, 2, { comm: 'tp' })] },
+          ],
+          { comms },
+        ),
+      ),
+    );
+    expect(hang).toMatchObject({ comm: 'tp', waiting: [2], neverEntered: [{ file: 3, standsIn: null }] });
+    expect(hang.alsoHung).toMatchObject([{ comm: 'world', func: 'AllReduce', seq: 1 }]);
+  });
+
+  it('that was aborted stood until its communicator was finalized', () => {
+    const aborted = open(1, 10, { finalized: 40 });
+    const hang = hangOf(
+      judge(evidence([{ calls: [done(0, 1), aborted] }, { calls: [done(0, 1), aborted] }])),
+    );
+    expect(hang).toMatchObject({ age: s(30), aborted: [0, 1], waiting: [0, 1] });
+  });
+
+  it('of which no completion is recorded is told by who never entered', () => {
+    const calls = [done(0, 1, { untold: true }), done(1, 10, { untold: true })];
+    const verdict = judge(evidence([{ calls }, { calls: calls.slice(0, 1) }]));
+    expect(hangOf(verdict)).toMatchObject({ seq: 1, waiting: [], neverEntered: [{ file: 1 }] });
+    expect(verdict.untold).toBe(3);
+  });
+
+  it('of a receive names the other side, where that has nothing unfinished', () => {
+    const recv = { func: 'Recv', seq: null, peer: 1, at: 10, end: null, ops: [waitingFor(1)] };
+    const past = { func: 'Send', seq: null, peer: 0, at: 1, end: 1.5 };
+    const hang = hangOf(judge(evidence([{ calls: [recv] }, { calls: [past] }])));
+    expect(hang).toMatchObject({ func: 'Recv', seq: null, waiting: [0], neverEntered: [{ file: 1 }] });
+  });
+
+  it('of a communicator without an id is of its own file alone', () => {
+    const comms = { world: { id: 0n, members: [0, 1] } };
+    const hang = hangOf(judge(evidence([{ calls: [open(3, 10)] }, { calls: [done(2, 9)] }], { comms })));
+    expect(hang).toMatchObject({ commId: null, waiting: [0], neverEntered: [], missing: [] });
+  });
+});
+
+describe('no hang is', () => {
+  const working: readonly (readonly [string, number, readonly MadeUpRank[]])[] = [
+    ['a live copy in mid-work', 10.4, [{ calls: [done(0, 1), open(1, 10)] }, { calls: [done(0, 1)] }]],
+    [
+      'a stall no longer than what went well before',
+      20,
+      [
+        { calls: [done(0, 0.5), { seq: 1, at: 1, end: 12 }, open(2, 13)] },
+        { calls: [done(0, 0.5), { seq: 1, at: 1, end: 12 }, open(2, 13)] },
+      ],
+    ],
+    ['a receive posted early', 14, [{ calls: [{ func: 'Recv', seq: null, peer: 1, at: 10, end: null }] }]],
+  ];
+  it.each(working)('%s', (_, end, ranks) => {
+    expect(judge(evidence(ranks, { end }))).toMatchObject({ kind: 'working', working: { end: s(end) } });
+  });
+});
+
+describe('never said not to have entered is', () => {
+  const others: readonly MadeUpRank[] = [
+    { calls: [done(0, 1), open(1, 10)] },
+    { calls: [done(0, 1), open(1, 10)] },
+  ];
+  const cases: readonly (readonly [string, MadeUpRank])[] = [
+    ['a rank whose ring begins later', { calls: [open(2, 12)] }],
+    ['a rank that lost records after it', { calls: [done(0, 1)], knownFrom: 50 }],
+    ['a rank whose recording ended before', { calls: [done(0, 1)], alive: 9 }],
+    ['a rank whose rings were copied before', { calls: [done(0, 1)], knownUntil: 9 }],
+  ];
+  it.each(cases)('%s', (_, rank) => {
+    const hang = hangOf(judge(evidence([...others, rank])));
+    expect(hang).toMatchObject({ seq: 1, neverEntered: [], notKnown: [2] });
+  });
+
+  it('but a rank that closed its file and was gone', () => {
+    const hang = hangOf(judge(evidence([...others, { calls: [done(0, 1)], alive: 9, closed: true }])));
+    expect(hang).toMatchObject({ neverEntered: [{ file: 2 }], notKnown: [] });
+  });
+});
+
+describe('slow', () => {
+  /** `turn`: late in each third collective alone, beginning with that one. */
+  const late = (by: number, turn?: number): MadeUpRank => ({
+    calls: Array.from({ length: 10 }, (_, seq) => ({
+      seq,
+      at: seq + (turn === undefined || seq % 3 === turn ? by : 0),
+      end: seq + Math.max(by, 0.2) + 0.1,
+    })),
+    closed: true,
+  });
+
+  it('is the rank that all others wait for', () => {
+    const slow = slownessOf(judge(evidence([late(0), late(0.3), late(0.01)])));
+    expect(slow).toMatchObject({ comm: 'world', file: 1, late: 9, of: 9 });
+    expect(slow.cost / 1e9).toBeCloseTo(9 * 0.29);
+  });
+
+  it('is nobody where it costs little, or where it is not always the same', () => {
+    expect(judge(evidence([late(0), late(0.05)])).kind).toBe('healthy');
+    expect(judge(evidence([late(0.3, 0), late(0.3, 1), late(0.3, 2)])).kind).toBe('healthy');
+  });
+
+  it('is nobody on clocks whose error is not known, and that is said', () => {
+    const verdict = judge(evidence([late(0), late(0.3)], { comparable: false }));
+    expect(verdict).toMatchObject({ kind: 'healthy', lateness: false });
+  });
+
+  it('counts overlapping waits once', () => {
+    const calls = (by: number) =>
+      Array.from({ length: 10 }, (_, seq) => ({ seq, at: seq / 100 + by, end: seq / 100 + 1 }));
+    const slow = slownessOf(judge(evidence([{ calls: calls(0) }, { calls: calls(0.5) }], { end: 2 })));
+    expect(slow.cost).toBeLessThan(slow.span);
+  });
+});
+
+it('healthy is what ended', () => {
+  const calls = [done(0, 1), done(1, 2)];
+  expect(judge(evidence([{ calls }, { calls }]))).toEqual({
+    kind: 'healthy',
+    untold: 0,
+    partial: [],
+    lateness: true,
+  });
+});
+
+it('nothing is nothing', () => {
+  expect(judge(evidence([{ calls: [] }, { calls: [] }])).kind).toBe('nothing');
+});
