@@ -1,8 +1,9 @@
 // How fast ranks become a trace: `npm run bench:merge [-- --smoke]`. Records a run of 4 ranks with the loopback until the rings
 // are full, then merges it again and again, interleaved:
 //
-//   check        read, check every slot, decode into columns, merge the rings: the floor, warm, one thread;
-//                with the addon and without it
+//   decode       check every slot and assemble the records of the largest ring of each file, in memory: with the addon and
+//                without it
+//   check        read, decode, merge the rings: the floor, warm, one thread
 //   merge        everything, warm, one thread
 //   command -j1  the command as a user runs it, a process of its own
 //   command -jN  the same on all processors
@@ -17,14 +18,15 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { readFileSync } from 'node:fs';
 import { merge } from '../dist/merge.js';
-import { memorySource } from '../dist/reader/byte_source.js';
 import { bestDecoder, typescriptDecoder } from '../dist/reader/decoder.js';
-import { mergedRuns } from '../dist/reader/index.js';
-import { streamSource } from '../dist/reader/rank_file_stream.js';
+import { mergedRuns, streamRankFile } from '../dist/reader/index.js';
+import { NOTHING_CARRIED } from '../dist/reader/records.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const smoke = process.argv.includes('--smoke');
 const rounds = smoke ? 1 : 7;
+/** Records of one pass over `rings`. */
+let decoded = 0;
 
 const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-bench-'));
 try {
@@ -33,10 +35,14 @@ try {
   const output = path.join(folder, 'out.pftrace');
   const report = await merge({ inputs: files, output, jobs: 1 });
   const callbacks = report.records;
+  const rings = files.map(largestRing);
+  rings.forEach((ring) => decodeOnly(ring, bestDecoder));
+  const ringRecords = decoded;
   const cores = availableParallelism();
   const ways = {
-    [`check ${bestDecoder.name}`]: () => files.forEach((file) => checkOnly(file, bestDecoder)),
-    'check TypeScript': () => files.forEach((file) => checkOnly(file, typescriptDecoder)),
+    [`decode ${bestDecoder.name}`]: () => rings.forEach((ring) => decodeOnly(ring, bestDecoder)),
+    'decode TypeScript': () => rings.forEach((ring) => decodeOnly(ring, typescriptDecoder)),
+    check: () => files.forEach(checkOnly),
     merge: () => merge({ inputs: files, output, jobs: 1, force: true }),
     'command -j1': () => command(files, output, 1),
     [`command -j${cores}`]: () => command(files, output, cores),
@@ -49,7 +55,7 @@ try {
       times[name].push(Number(process.hrtime.bigint() - start) / 1e9);
     }
   }
-  print(report, times, callbacks, output);
+  print(report, times, (name) => (name.startsWith('decode') ? ringRecords : callbacks), output);
 } finally {
   rmSync(folder, { recursive: true });
 }
@@ -75,14 +81,34 @@ function command(files, output, jobs) {
   execFileSync(process.execPath, [path.join(root, 'bin/nccl-trace.js'), ...words]);
 }
 
-function checkOnly(file, decoder) {
-  const stream = streamSource(memorySource(file, readFileSync(file)), decoder);
+function checkOnly(file) {
+  const stream = streamRankFile(file);
   let records = 0;
   for (const run of mergedRuns(stream)) records += run.end - run.from;
+  stream.close();
   if (records === 0) throw new Error(`${file} holds no records`);
 }
 
-function print(report, times, callbacks, output) {
+/** The slots of a file's first ring, which is the largest: the steps of its first progress thread. */
+function largestRing(file) {
+  const bytes = readFileSync(file);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const u64 = (at) => Number(view.getBigUint64(at, true));
+  const directory = u64(32);
+  const capacity = view.getUint32(directory + 4, true);
+  const slots = u64(directory + 24);
+  const words = new Uint32Array(new Uint8Array(bytes.subarray(slots, slots + capacity * 32)).buffer);
+  return { words, capacity, head: u64(u64(directory + 8)) };
+}
+
+function decodeOnly({ words, capacity, head }, decoder) {
+  const slots = decoder.checkRing(words, capacity, head);
+  const { records } = decoder.assembleRecords(words, decoder.stretches(slots), NOTHING_CARRIED, 0n);
+  decoded += records.length;
+}
+
+function print(report, times, recordsOf, output) {
+  const callbacks = report.records;
   const bytes = statSync(output).size;
   const packed = gzipSync(readFileSync(output)).length;
   console.log(
@@ -91,7 +117,7 @@ function print(report, times, callbacks, output) {
   for (const [name, list] of Object.entries(times)) {
     const median = [...list].sort((a, b) => a - b)[list.length >> 1];
     console.log(
-      `${name.padEnd(16)} ${median.toFixed(3)} s   ${(callbacks / median / 1e6).toFixed(2)} M records/s`,
+      `${name.padEnd(17)} ${median.toFixed(3)} s   ${(recordsOf(name) / median / 1e6).toFixed(2)} M records/s`,
     );
   }
   console.log(
