@@ -72,7 +72,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
       const { solution } = clocks;
       const jobs = planBlocks(studied, folder, options.output);
       const blocks = await convertAll(workers, jobs, options);
-      const cluster = clusterBlock(run, solution, studied.comms);
+      const cluster = clusterBlock(run, clocks, studied.comms, durationNs(run, solution));
       const prologue = Buffer.concat([tracePrologue(run, solution), cluster.bytes]);
       const bytes = await assemble(options.output, folder, prologue, blockPaths(jobs), options.stdout).catch(
         outputFailed(options),
@@ -156,6 +156,7 @@ function planBlocks(
       clockMates: mates(run, onAxisOf(clocks, domain)),
       counterMates: mates(run, domain.files),
       brokenTransfers: traffic?.broken.names ?? NONE,
+      busiestPeers: member.scan.busiestPeers,
       rateBinNs,
       compression: compressionOf(output),
       blockPath: join(folder, `block-${file}`),

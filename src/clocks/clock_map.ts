@@ -40,9 +40,45 @@ export interface ClockMap {
 
 /** Rounds to whole nanoseconds: traces have no finer ones, and equal ticks must stay equal. */
 export function toTrace(map: ClockMap, local: LocalNs): TraceNs {
-  const segment = segmentAt(map, local);
-  return traceNsFromClockMap(Math.round(local + segment.offset + segment.drift * (local - segment.from)));
+  return traceNsFromClockMap(toTraceIn(segmentAt(map, local), local));
 }
+
+const toTraceIn = ({ offset, drift, from }: ClockSegment, local: number): number =>
+  Math.round(local + offset + drift * (local - from));
+
+/** The 99 % bound of |error| at a time of the trace, ns: of the piece that holds it. */
+export function bound99At({ segments }: ClockMap): (at: TraceNs) => number {
+  const starts = segments.map(({ from, offset }) => Math.round(from + offset));
+  return (at) =>
+    segments[
+      Math.max(
+        0,
+        starts.findLastIndex((start) => start <= at),
+      )
+    ]!.bound99;
+}
+
+/** A segment as far as it lies within a trace of that duration (ns). */
+export interface MapPiece {
+  readonly from: TraceNs;
+  readonly to: TraceNs;
+  readonly segment: ClockSegment;
+}
+
+/** The outer segments reach to the ends of the trace. */
+export function mapPieces({ segments }: ClockMap, duration: number): MapPiece[] {
+  return segments
+    .map((segment, i) => ({
+      from: withinTrace(i === 0 ? 0 : toTraceIn(segment, segment.from), duration),
+      to: withinTrace(i === segments.length - 1 ? duration : toTraceIn(segment, segment.to), duration),
+      segment,
+    }))
+    .filter(({ from, to }) => to > from);
+}
+
+/** The nearest time that a trace of that duration has. */
+export const withinTrace = (at: number, duration: number): TraceNs =>
+  traceNsFromClockMap(Math.min(Math.max(at, 0), duration));
 
 export function segmentAt(map: ClockMap, local: LocalNs): ClockSegment {
   const { segments } = map;

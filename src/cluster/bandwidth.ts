@@ -3,6 +3,8 @@
  * time; bus bandwidth is that times a factor, so that it can be held against the hardware's whatever the number of ranks.
  */
 
+import type { TraceNs } from '../base/time.js';
+
 /** Bytes of one element, by NCCL's name; "Unknown" stands for what NCCL has no name for (ncclUint8 among them). */
 const ELEMENT_BYTES: Readonly<Record<string, number>> = {
   ncclInt8: 1,
@@ -46,4 +48,32 @@ export function collectiveSize(
   if (!formula || element === undefined || nRanks < 1) return null;
   const bytes = count * element * formula.size(nRanks);
   return Number.isSafeInteger(bytes) ? { bytes, busFactor: formula.bus(nRanks) } : null;
+}
+
+/** A collective under way with all ranks there. */
+export interface BusyTime {
+  readonly from: TraceNs;
+  readonly to: TraceNs;
+  /** GB/s. */
+  readonly busbw: number;
+}
+
+/** The bandwidth from each instant at which it changes until the next: the sum of the collectives under way. */
+export function busBandwidthSteps(busy: readonly BusyTime[]): { at: TraceNs; busbw: number }[] {
+  const changes = busy
+    .flatMap(({ from, to, busbw }) => [
+      { at: from, begins: 1, by: busbw },
+      { at: to, begins: -1, by: -busbw },
+    ])
+    .sort((a, b) => a.at - b.at);
+  const steps: { at: TraceNs; busbw: number }[] = [];
+  let underWay = 0;
+  let busbw = 0;
+  changes.forEach(({ at, begins, by }, i) => {
+    underWay += begins;
+    // From an idle moment on the sum begins anew, so that rounding never adds up.
+    busbw = underWay === 0 ? 0 : busbw + by;
+    if (changes[i + 1]?.at !== at) steps.push({ at, busbw });
+  });
+  return steps;
 }

@@ -3,15 +3,19 @@
  * stands behind the prologue.
  */
 
+import type { TraceNs } from '../base/time.js';
 import { joinCollectives } from '../cluster/join.js';
 import type { ClusterComm } from '../cluster/types.js';
-import { toTrace } from '../clocks/clock_map.js';
+import { bound99At, toTrace } from '../clocks/clock_map.js';
 import { toLocal, type ClockSolution } from '../clocks/domains.js';
 import { gpuTime, type GpuLine } from '../clocks/gpu_clock.js';
 import type { WorkEnd } from '../model/work_end.js';
 import { BlockWriter } from '../perfetto/block_writer.js';
 import type { BlockCounts } from '../perfetto/counts.js';
-import { drawCluster } from '../tracks/cluster_tracks.js';
+import { drawClocks } from '../tracks/clock_tracks.js';
+import { describeCluster, drawCluster } from '../tracks/cluster_tracks.js';
+import { hostClocks } from './host_clocks.js';
+import type { RunClocks } from './run_clocks.js';
 import type { Run } from './run.js';
 
 export interface ClusterBlock {
@@ -41,26 +45,49 @@ export function joinRun(
   );
 }
 
-/** Its block comes after those of the files: `blockCount` is theirs and one more. */
-export function clusterBlock(run: Run, clocks: ClockSolution, comms: readonly ClusterComm[]): ClusterBlock {
+/** Its block comes after those of the files: `blockCount` is theirs and one more. `duration`: of the trace, ns. */
+export function clusterBlock(
+  run: Run,
+  { solution, traffic }: RunClocks,
+  comms: readonly ClusterComm[],
+  duration: number,
+): ClusterBlock {
   const pieces: Uint8Array[] = [];
   const writer = new BlockWriter({
     blockIndex: run.members.length,
     blockCount: run.members.length + 1,
     process: null,
-    traceStart: clocks.traceStart,
+    traceStart: solution.traceStart,
     output: (piece) => void pieces.push(piece),
   });
-  drawCluster(writer, comms, {
-    rankOf: (file) => String(run.members[file]!.rank ?? run.members[file]!.scan.path),
-    comparable: onOneAxis(clocks),
-  });
+  const clocks = hostClocks(run, solution, traffic, duration);
+  if (comms.length > 0 || clocks.length > 1) {
+    const cluster = describeCluster(writer);
+    drawCluster(writer, cluster, comms, {
+      rankOf: (file) => String(run.members[file]!.rank ?? run.members[file]!.scan.path),
+      comparable: onOneAxis(solution),
+      clockBound: clockBound(solution),
+    });
+    drawClocks(writer, cluster, clocks, CLOCKS_ORDER);
+  }
   writer.close();
   return { bytes: Buffer.concat(pieces), counts: writer.counts() };
 }
+
+/** Below all communicators. */
+const CLOCKS_ORDER = 2 ** 30;
 
 /** Ranks of one group of domains are compared, within the bounds of their clocks; between groups no error is known. */
 export const onOneAxis =
   ({ domains, domainOf }: ClockSolution) =>
   (files: readonly number[]): boolean =>
     new Set(files.map((file) => domains[domainOf[file]!]!.group)).size <= 1;
+
+/** Each clock is bounded against its group's reference: between two the bounds add up. */
+function clockBound({ domains, domainOf }: ClockSolution) {
+  const bounds = domains.map(({ map }) => bound99At(map));
+  return (fileA: number, fileB: number, at: TraceNs): number => {
+    const [a, b] = [domainOf[fileA]!, domainOf[fileB]!];
+    return a === b ? 0 : bounds[a]!(at) + bounds[b]!(at);
+  };
+}

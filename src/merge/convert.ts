@@ -8,6 +8,7 @@ import { toTrace, type ClockMap } from '../clocks/clock_map.js';
 import { toLocal, type TickScale } from '../clocks/domains.js';
 import { gpuTime, type GpuLine } from '../clocks/gpu_clock.js';
 import { Pairing } from '../model/pairing.js';
+import type { PeerTraffic } from '../model/peer_bytes.js';
 import { connectionKey, mayBeSilent } from '../model/silent_ops.js';
 import type { WorkEnd } from '../model/work_end.js';
 import { BlockWriter } from '../perfetto/block_writer.js';
@@ -39,6 +40,7 @@ export interface ConvertJob {
   readonly counterMates: ReadonlyMap<string, ReadonlySet<number>>;
   /** Transfers of any rank that get no arrow. */
   readonly brokenTransfers: ReadonlySet<string>;
+  readonly busiestPeers: readonly PeerTraffic[];
   readonly rateBinNs: number;
   readonly compression: Compression;
   /** Where the block goes: a file of this job alone. */
@@ -88,6 +90,7 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
       isSilentCall: (row) => job.silentCalls.has(row),
       neverEnds: (op) => mayBeSilent(op) && job.silentConnections.has(connectionKey(op)),
       brokenTransfers: job.brokenTransfers,
+      busiestPeers: job.busiestPeers,
       sharesClock: (commId, rank, needsCounter) =>
         (needsCounter ? job.counterMates : job.clockMates).get(String(commId))?.has(rank) ?? false,
     },

@@ -6,6 +6,7 @@
 import type { Ticks } from '../base/time.js';
 import type { ForeignOps } from '../model/foreign_ops.js';
 import type { OddCounts } from '../model/odd_records.js';
+import type { PeerTraffic } from '../model/peer_bytes.js';
 import { Pairing } from '../model/pairing.js';
 import type { Standstill } from '../model/standstill.js';
 import type { WorkEnd } from '../model/work_end.js';
@@ -70,6 +71,7 @@ export interface RankScan {
   /** Executed for other processes. */
   readonly foreignOps: readonly ForeignOps[];
   readonly gpuStamps: readonly GpuStamp[];
+  readonly busiestPeers: readonly PeerTraffic[];
   /** What its side file holds; empty without one. */
   readonly steps: readonly StepRows[];
 }
@@ -127,6 +129,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     silentOps,
     foreignOps: collector.foreign.all(),
     gpuStamps: collector.gpuStamps(),
+    busiestPeers: collector.peers.busiest(),
     steps: stepFile?.close() ?? [],
   };
 }

@@ -5,6 +5,7 @@ import { LowerHull } from '../clocks/gpu_clock.js';
 import { GpuVotes, type GpuVote } from '../clocks/gpu_votes.js';
 import { ApiCalls } from '../model/api_calls.js';
 import { ForeignOpsCollector } from '../model/foreign_ops.js';
+import { PeerBytes } from '../model/peer_bytes.js';
 import { SilentOps } from '../model/silent_ops.js';
 import { StandstillCollector } from '../model/standstill.js';
 import type { GpuNs, HostSpan, Kernel, Op, Step, Work, WorkListener } from '../model/types.js';
@@ -30,6 +31,7 @@ export class ScanCollector implements Partial<WorkListener> {
   readonly calls = new ApiCalls();
   readonly foreign = new ForeignOpsCollector();
   readonly standstill = new StandstillCollector();
+  readonly peers = new PeerBytes();
   copyColls = 0;
   private readonly silent = new SilentOps();
   private readonly hull = new LowerHull();
@@ -79,6 +81,7 @@ export class ScanCollector implements Partial<WorkListener> {
   opStart(op: Op, at: Ticks): void {
     this.silent.started(op);
     this.foreign.started(op);
+    this.peers.started(op);
     this.standstill.opStart(op, at);
   }
 
@@ -89,6 +92,7 @@ export class ScanCollector implements Partial<WorkListener> {
   opStop(op: Op, at: Ticks): void {
     this.ends.opEnded(op);
     this.foreign.stopped(op);
+    this.peers.stopped(op);
     this.standstill.opStop(op, at);
   }
 

@@ -23,6 +23,10 @@ import { Sequence } from './sequence.js';
 /** The importer gives up on more ancestors than 100; process and group take two. */
 const MAX_TRACK_DEPTH = 90;
 
+const ROOT =
+  'What NCCL told the recorder on this rank: counters, then each communicator with its collectives, kernel channels and ' +
+  'connections, the proxy and host threads, and the recorder itself.';
+
 export interface BlockOptions extends BlockPosition {
   /** null: the block's tracks have no process and stand at the top. */
   readonly process: ProcessSpec | null;
@@ -164,7 +168,9 @@ export class BlockWriter implements TrackSink {
     );
     // The absolute time keeps this packet off every sequence's delta clock.
     this.append(processDescriptor(process, processUuid), this.start.realtime);
-    this.append(trackDescriptor({ kind: 'group', name: 'NCCL', rank: 0 }, groupUuid, processUuid));
+    this.append(
+      trackDescriptor({ kind: 'group', name: 'NCCL', rank: 0, description: ROOT }, groupUuid, processUuid),
+    );
     return groupUuid;
   }
 

@@ -1,83 +1,127 @@
 /**
- * Bytes this rank has sent and received over the network, and how fast. A send counts when NCCL saw it complete (the
- * step's stop), a receive when its data had arrived (state 11). Sizes are wire bytes, as NCCL says them.
+ * Bytes this rank has sent and received over the network, and how fast: in all, and to and from the peers it exchanged
+ * most with. A send counts when NCCL saw it complete (the step's stop), a receive when its data had arrived (state 11).
+ * Sizes are wire bytes, as NCCL says them.
  *
- * The totals are sampled at most every 100 µs; each sample is exact for its time. The rate is the mean over fixed bins.
+ * Totals are sampled at most every 100 µs, those of single peers once per bin; each sample is exact for its time. Rates
+ * are means over fixed bins.
  */
 
 import type { TraceNs } from '../base/time.js';
-import { RANK_ORDER } from './comm_groups.js';
+import type { Communicator } from '../model/recording.js';
+import type { Op } from '../model/types.js';
+import { COMM_ORDER, RANK_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
+import { SampledCounter } from './sampled_counter.js';
 import type { TrackRef, TrackSink } from './sink.js';
 
 const SAMPLE_NS = 100_000;
 
+/** By rank in the communicator. */
+type Peers = Map<number, ByteCounter>;
+
 export class ByteCounters {
   private readonly tx: ByteCounter;
   private readonly rx: ByteCounter;
+  private readonly txPeers = new Map<Communicator, Peers>();
+  private readonly rxPeers = new Map<Communicator, Peers>();
 
   /** `binNs`: width of the rate's bins. */
-  constructor(context: TrackContext, binNs: number) {
-    this.tx = new ByteCounter(context.sink, 'tx', RANK_ORDER.txBytes, RANK_ORDER.txRate, binNs);
-    this.rx = new ByteCounter(context.sink, 'rx', RANK_ORDER.rxBytes, RANK_ORDER.rxRate, binNs);
+  constructor(
+    private readonly context: TrackContext,
+    private readonly groups: CommGroups,
+    private readonly binNs: number,
+  ) {
+    const { sink } = context;
+    const total = { binNs, sampleNs: SAMPLE_NS, parent: undefined };
+    this.tx = new ByteCounter(sink, { ...total, ...TX, bytesOrder: RANK_ORDER.txBytes });
+    this.rx = new ByteCounter(sink, { ...total, ...RX, bytesOrder: RANK_ORDER.rxBytes });
+    context.busiestPeers.forEach((peer, order) => {
+      this.addPeer(peer, order);
+    });
   }
 
-  sent(bytes: number, at: TraceNs): void {
+  sent(op: Op, bytes: number, at: TraceNs): void {
     this.tx.add(bytes, at);
+    if (op.comm && !op.foreign) this.txPeers.get(op.comm)?.get(op.peer)?.add(bytes, at);
   }
 
-  received(bytes: number, at: TraceNs): void {
+  received(op: Op, bytes: number, at: TraceNs): void {
     this.rx.add(bytes, at);
+    if (op.comm && !op.foreign) this.rxPeers.get(op.comm)?.get(op.peer)?.add(bytes, at);
   }
 
   finish(): void {
     this.tx.finish();
     this.rx.finish();
+    for (const peers of [...this.txPeers.values(), ...this.rxPeers.values()])
+      for (const counter of peers.values()) counter.finish();
+  }
+
+  private addPeer({ comm: number, isSend, peer }: TrackContext['busiestPeers'][number], order: number): void {
+    const comm = this.context.file.communicators.get(number);
+    if (!comm) return;
+    const byComm = isSend ? this.txPeers : this.rxPeers;
+    const peers = byComm.get(comm) ?? new Map<number, ByteCounter>();
+    byComm.set(comm, peers);
+    const { what, ...words } = isSend ? TX : RX;
+    const counter = new ByteCounter(this.context.sink, {
+      ...words,
+      what: `${what} rank ${peer} of this communicator over`,
+      of: isSend ? ` to ${peer}` : ` from ${peer}`,
+      parent: () => this.groups.group(comm),
+      bytesOrder: COMM_ORDER.peers + order * 2,
+      sampleNs: this.binNs,
+      binNs: this.binNs,
+      more: ' Drawn for the peers that this rank exchanged most with.',
+    });
+    peers.set(peer, counter);
   }
 }
 
+interface CounterSpec {
+  readonly name: string;
+  /** In words, before "the network". */
+  readonly what: string;
+  /** Whose bytes, in the name; '': all. */
+  readonly of: string;
+  readonly parent: (() => TrackRef) | undefined;
+  /** The rate stands behind it. */
+  readonly bytesOrder: number;
+  readonly sampleNs: number;
+  readonly binNs: number;
+  readonly more: string;
+}
+
+const TX = { name: 'tx', what: 'sent to', of: '', more: '' };
+const RX = { name: 'rx', what: 'received from', of: '', more: '' };
+
 class ByteCounter {
-  private tracks: { readonly total: TrackRef; readonly rate: TrackRef } | undefined;
-  private total = 0;
-  private lastAt: TraceNs | null = null;
-  private sampledAt = -Infinity;
-  private sampledTotal = 0;
+  private total: SampledCounter | undefined;
+  private rate: TrackRef | undefined;
   private bin = -1;
   private binBytes = 0;
 
   constructor(
     private readonly sink: TrackSink,
-    private readonly name: string,
-    private readonly totalOrder: number,
-    private readonly rateOrder: number,
-    private readonly binNs: number,
+    private readonly spec: CounterSpec,
   ) {}
 
   add(bytes: number, at: TraceNs): void {
-    const { total } = (this.tracks ??= this.describe(at));
-    if (this.lastAt !== null && at - this.lastAt >= SAMPLE_NS) this.sampleTotal(total, this.lastAt);
-    this.total = Math.min(this.total + bytes, Number.MAX_SAFE_INTEGER);
-    this.lastAt = at;
-    if (at - this.sampledAt >= SAMPLE_NS) this.sampleTotal(total, at);
+    const total = (this.total ??= this.describe(at));
+    total.add(bytes, at);
     this.addToBin(bytes, at);
   }
 
   finish(): void {
-    if (!this.tracks || this.lastAt === null) return;
-    this.sampleTotal(this.tracks.total, this.lastAt);
+    if (!this.total) return;
+    this.total.finish();
     this.closeBin();
     this.sampleRate(this.bin + 1, 0);
   }
 
-  private sampleTotal(track: TrackRef, at: TraceNs): void {
-    if (this.total === this.sampledTotal) return;
-    this.sink.counter(track, at, this.total);
-    this.sampledAt = at;
-    this.sampledTotal = this.total;
-  }
-
   private addToBin(bytes: number, at: TraceNs): void {
-    const bin = Math.floor(at / this.binNs);
+    const bin = Math.floor(at / this.spec.binNs);
     if (bin !== this.bin) {
       if (this.bin >= 0) this.closeBin();
       if (bin > this.bin + 1) this.sampleRate(this.bin + 1, 0);
@@ -87,36 +131,36 @@ class ByteCounter {
   }
 
   private closeBin(): void {
-    this.sampleRate(this.bin, this.binBytes / this.binNs);
+    this.sampleRate(this.bin, this.binBytes / this.spec.binNs);
     this.binBytes = 0;
   }
 
   /** Bytes per nanosecond are GB/s. */
   private sampleRate(bin: number, gigabytesPerSecond: number): void {
-    if (!this.tracks) return;
-    const at = Math.max(0, bin) * this.binNs;
-    this.sink.counter(this.tracks.rate, at as TraceNs, gigabytesPerSecond);
+    if (this.rate === undefined) return;
+    const at = Math.max(0, bin) * this.spec.binNs;
+    this.sink.counter(this.rate, at as TraceNs, gigabytesPerSecond);
   }
 
-  private describe(first: TraceNs) {
-    const what = this.name === 'tx' ? 'sent to' : 'received from';
+  private describe(first: TraceNs): SampledCounter {
+    const { name, what, of, parent, bytesOrder, sampleNs, binNs, more } = this.spec;
+    const common = { kind: 'counter', parent: parent?.() } as const;
     const total = this.sink.describe({
-      kind: 'counter',
-      order: 'late',
-      name: `${this.name} bytes`,
-      rank: this.totalOrder,
+      ...common,
+      name: `${name} bytes${of}`,
+      rank: bytesOrder,
       unit: 'bytes',
-      description: `Wire bytes ${what} the network since the recording's window began.`,
+      description: `Wire bytes ${what} the network since the recording's window began.${more}`,
     });
-    const rate = this.sink.describe({
-      kind: 'counter',
+    this.rate = this.sink.describe({
+      ...common,
       order: 'late',
-      name: `${this.name} rate`,
-      rank: this.rateOrder,
+      name: `${name} rate${of}`,
+      rank: bytesOrder + 1,
       unit: 'GB/s',
-      description: `Mean rate of wire bytes ${what} the network over bins of ${this.binNs / 1e6} ms.`,
+      description: `Mean rate of wire bytes ${what} the network over bins of ${binNs / 1e6} ms.${more}`,
     });
     this.sink.counter(total, first, 0);
-    return { total, rate };
+    return new SampledCounter(this.sink, total, sampleNs);
   }
 }

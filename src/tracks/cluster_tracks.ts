@@ -1,11 +1,11 @@
 /**
  * The first screen: above all ranks, per communicator one slice per collective, from the first rank's arrival to the last
- * one's completion. Left open where a rank had not finished.
+ * one's completion. Left open where a rank had not finished. Below it the bus bandwidth, over time.
  */
 
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
-import { collectiveSize } from '../cluster/bandwidth.js';
+import { busBandwidthSteps, collectiveSize, type BusyTime } from '../cluster/bandwidth.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import { collectiveCorrelation } from './identity.js';
 import { Lanes, laneName } from './lanes.js';
@@ -16,11 +16,21 @@ export interface ClusterLabels {
   readonly rankOf: (file: number) => string;
   /** Whether the files are on one clock to within less than a skew is worth telling. */
   readonly comparable: (files: readonly number[]) => boolean;
+  /** By how much times of two files near `at` may be wrong against each other (99 %), ns; 0 on one counter. */
+  readonly clockBound: (fileA: number, fileB: number, at: TraceNs) => number;
 }
 
-export function drawCluster(sink: TrackSink, comms: readonly ClusterComm[], labels: ClusterLabels): void {
-  if (comms.length === 0) return;
-  const cluster = sink.describe({ kind: 'group', name: 'Cluster', rank: 0, description: CLUSTER });
+/** The group above all ranks. */
+export function describeCluster(sink: TrackSink): TrackRef {
+  return sink.describe({ kind: 'group', name: 'Cluster', rank: 0, description: CLUSTER });
+}
+
+export function drawCluster(
+  sink: TrackSink,
+  cluster: TrackRef,
+  comms: readonly ClusterComm[],
+  labels: ClusterLabels,
+): void {
   const titles = titlesOf(comms);
   comms.forEach((comm, index) => {
     new CommLanes(
@@ -47,30 +57,38 @@ const CLUSTER =
   'one rank had not finished when its recording ended.';
 const LANE =
   'Arrival: the call of the application, where NCCL tells of it, else the enqueueing. skewNs: first to last arrival. ' +
-  'Bandwidths by the formulas of nccl-tests, over the time from the last arrival to the completion.';
+  'Bandwidths by the formulas of nccl-tests, over the time from the last arrival to the completion. Where the clocks of ' +
+  'two hosts may be further off than the skew, no rank is called late.';
+const BUSBW =
+  'Bus bandwidth of this communicator, by the formulas of nccl-tests: from the last arrival to the completion of each ' +
+  'collective its own, the sum where several run at a time. It can be held against the hardware, whatever the number of ranks.';
 
 /** Tracks have room for so many overlapping collectives of one communicator before the next one's. */
 const LANES_PER_COMM = 1024;
+/** Behind them. */
+const BUSBW_ORDER = LANES_PER_COMM - 1;
 
 class CommLanes {
   private readonly lanes: Lanes<TrackRef>;
   /** Slices that have an end still to be drawn, by end. */
   private readonly due: { end: TraceNs; lane: number; slice: SliceRef }[] = [];
+  private readonly busy: BusyTime[] = [];
 
   constructor(
     private readonly sink: TrackSink,
-    cluster: TrackRef,
+    private readonly cluster: TrackRef,
     private readonly comm: ClusterComm,
-    { title, order }: { readonly title: string; readonly order: number },
+    private readonly place: { readonly title: string; readonly order: number },
     private readonly labels: ClusterLabels,
   ) {
+    const { title, order } = place;
     this.lanes = new Lanes((lane) =>
       sink.describe({
         kind: 'slices',
         order: 'late',
         name: laneName(title, lane),
         parent: cluster,
-        rank: order + Math.min(lane, LANES_PER_COMM - 1),
+        rank: order + Math.min(lane, BUSBW_ORDER - 1),
         description: `${LANE} Communicator ${hex64(comm.commId)}.`,
       }),
     );
@@ -93,6 +111,21 @@ class CommLanes {
       if (end !== null) this.schedule({ end, lane, slice });
     }
     this.closeUpTo(Infinity);
+    this.drawBusBandwidth();
+  }
+
+  private drawBusBandwidth(): void {
+    if (this.busy.length === 0) return;
+    const track = this.sink.describe({
+      kind: 'counter',
+      order: 'late',
+      name: `${this.place.title} busbw`,
+      parent: this.cluster,
+      rank: this.place.order + BUSBW_ORDER,
+      unit: 'GB/s',
+      description: BUSBW,
+    });
+    for (const { at, busbw } of busBandwidthSteps(this.busy)) this.sink.counter(track, at, round(busbw));
   }
 
   private schedule(entry: { end: TraceNs; lane: number; slice: SliceRef }): void {
@@ -124,14 +157,19 @@ class CommLanes {
   }
 
   /** Only when all ranks are there: the latest of some is not the late one. */
-  private skew({ arrived, firstArrival, lastArrival, lastFile }: Collective): [string, ArgValue][] {
+  private skew({ arrived, ...collective }: Collective): [string, ArgValue][] {
     const { files, nRanks } = this.comm;
     if (arrived < nRanks || arrived < 2) return [];
     if (!this.labels.comparable(files)) return [['skew', 'not known: several clocks']];
-    return [
-      ['skewNs', lastArrival - firstArrival],
-      ['lateRank', this.labels.rankOf(lastFile)],
-    ];
+    const { firstArrival, firstFile, lastArrival, lastFile } = collective;
+    const skew = lastArrival - firstArrival;
+    const bound = this.labels.clockBound(firstFile, lastFile, lastArrival);
+    if (!Number.isFinite(bound)) return [['skew', 'not known: several clocks']];
+    const args: [string, ArgValue][] = [['skewNs', skew]];
+    if (bound > 0) args.push(['skewBoundNs', Math.ceil(bound)]);
+    if (skew > bound || bound === 0) args.push(['lateRank', this.labels.rankOf(lastFile)]);
+    else args.push(['skew', 'below what the clocks can tell']);
+    return args;
   }
 
   private bandwidth({
@@ -152,7 +190,9 @@ class CommLanes {
       open.length === 0 && aborted.length === 0 && arrived === nRanks && end !== null && end > lastArrival;
     if (!isWhole || !this.labels.comparable(files)) return args;
     const algbw = size.bytes / (end - lastArrival);
-    args.push(['algbwGBs', round(algbw)], ['busbwGBs', round(algbw * size.busFactor)]);
+    const busbw = algbw * size.busFactor;
+    this.busy.push({ from: lastArrival, to: end, busbw });
+    args.push(['algbwGBs', round(algbw)], ['busbwGBs', round(busbw)]);
     return args;
   }
 

@@ -15,6 +15,8 @@ export const RANK_ORDER = {
   txRate: 1,
   rxBytes: 2,
   rxRate: 3,
+  works: 4,
+  proxyOps: 5,
   comms: 100,
   pxn: 500_000,
   unknownComm: 990_000,
@@ -28,6 +30,7 @@ export const COMM_ORDER = {
   life: -1,
   collectives: 0,
   pointToPoint: 1000,
+  peers: 1500,
   kernels: 2000,
   connections: 10_000,
 } as const;

@@ -5,6 +5,7 @@
 
 import type { Ticks, TraceNs } from '../base/time.js';
 import type { GpuNs, Op } from '../model/types.js';
+import type { PeerTraffic } from '../model/peer_bytes.js';
 import type { WorkEnd } from '../model/work_end.js';
 import type { Recording } from '../model/recording.js';
 import type { TrackSink } from './sink.js';
@@ -29,4 +30,6 @@ export interface TrackContext {
   readonly sharesClock: (commId: bigint, commRank: number, needsCounter: boolean) => boolean;
   /** Transfers whose two ends do not fit together: they get no arrow. Ids as `transferName`. */
   readonly brokenTransfers: ReadonlySet<string>;
+  /** Peers whose bytes get counters of their own. */
+  readonly busiestPeers: readonly PeerTraffic[];
 }

@@ -36,11 +36,30 @@ interface HostThread {
   readonly shared: boolean;
 }
 
-/** Track names of what is watched; all other kinds are calls. */
-const WATCHED: Readonly<Partial<Record<HostKind, string>>> = {
-  NetPlugin: 'net',
-  unknown: 'unknown events of',
+interface Watched {
+  /** Before the thread's name. */
+  readonly name: string;
+  readonly description: string;
+}
+
+/** What is watched; all other kinds are calls. */
+const WATCHED: Readonly<Partial<Record<HostKind, Watched>>> = {
+  NetPlugin: {
+    name: 'net',
+    description:
+      'Requests of the network plugin that this thread drives (queue pairs, sockets), as the plugin told them. Overlapping ' +
+      'ones lie in further lanes (·2, ·3).',
+  },
+  unknown: {
+    name: 'unknown events of',
+    description:
+      'Events of a type that this version does not know: NCCL is newer. Overlapping ones lie in further lanes.',
+  },
 };
+
+const CALLS =
+  'Calls of this thread into NCCL, and its kernel launches, as they nested. They say when work was asked for and enqueued, ' +
+  'not when it was done.';
 
 /** A thread per launch, as communicators that do not block have: more on one ring share one track. */
 const MOST_THREADS = 16;
@@ -122,22 +141,23 @@ export class HostTracks {
     const lease = leaseAt(file.leases, span);
     const watched = WATCHED[span.kind];
     const shortLived = this.isShortLived(span.ring);
-    const key = `${span.ring} ${shortLived ? '' : (lease?.fromPosition ?? '')} ${watched ?? ''}`;
+    const key = `${span.ring} ${shortLived ? '' : (lease?.fromPosition ?? '')} ${watched?.name ?? ''}`;
     let thread = this.threads.get(key);
     if (!thread) {
       const isOverflow = file.rings.find((ring) => ring.ring === span.ring)?.class === 'overflow';
       const title = shortLived
         ? `${lease?.threadName ?? 'threads'}, ${this.leasesOf(span.ring)} threads one after the other`
         : threadTitle(span.ring, lease, isOverflow);
-      const name = watched === undefined ? title : `${watched} ${title}`;
-      thread = this.newThread(name, isOverflow || watched !== undefined, this.threads.size);
+      const name = watched === undefined ? title : `${watched.name} ${title}`;
+      thread = this.newThread(name, isOverflow, watched);
       this.threads.set(key, thread);
     }
     return thread;
   }
 
-  private newThread(name: string, shared: boolean, order: number): HostThread {
+  private newThread(name: string, isOverflow: boolean, watched: Watched | undefined): HostThread {
     const { sink } = this.context;
+    const order = this.threads.size;
     this.group ??= sink.describe({
       kind: 'group',
       name: 'host threads',
@@ -145,15 +165,17 @@ export class HostTracks {
       description: 'Calls into NCCL and kernel launches, per thread.',
     });
     const parent = this.group;
+    const description = watched?.description ?? CALLS;
     return {
       lanes: [],
-      shared,
+      shared: isOverflow || watched !== undefined,
       describe: (lane) =>
         sink.describe({
           kind: 'slices',
           name: laneName(name, lane),
           parent,
           rank: order * 64 + Math.min(lane, 63),
+          description,
         }),
     };
   }

@@ -17,6 +17,7 @@ import { COMM_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import { addStep, type FlowCensus, type FlowEnds } from './flow_census.js';
 import { operationId, transferId, transferName, workCorrelation } from './identity.js';
+import type { InFlight } from './in_flight.js';
 import { Lanes, laneName } from './lanes.js';
 import { parentWords } from './parent_words.js';
 import type { Args, ArgValue, SliceRef, TrackRef } from './sink.js';
@@ -51,6 +52,7 @@ export class OpTracks {
     private readonly context: TrackContext,
     private readonly groups: CommGroups,
     private readonly flows: FlowCensus,
+    private readonly inFlight: InFlight,
   ) {}
 
   opStart(op: Op, at: TraceNs): void {
@@ -70,9 +72,11 @@ export class OpTracks {
     });
     op.drawing = { connection, lane, track, slice, at, flow: this.flowOf(op) } satisfies OpenOp;
     this.open.add(op);
+    this.inFlight.opStarted(op, at);
   }
 
   opStop(op: Op, at: TraceNs): void {
+    if (openOp(op)) this.inFlight.opEnded(op, at);
     this.endOp(op, at, []);
   }
 

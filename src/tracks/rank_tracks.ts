@@ -21,6 +21,7 @@ import type { TrackContext } from './context.js';
 import { DueEnds } from './due_ends.js';
 import { FlowCensus, type FlowEnds } from './flow_census.js';
 import { HostTracks } from './host_tracks.js';
+import { InFlight } from './in_flight.js';
 import { KernelTracks } from './kernel_tracks.js';
 import { OddTracks } from './odd_tracks.js';
 import { OpTracks } from './op_tracks.js';
@@ -46,6 +47,7 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'> {
   private readonly kernels: KernelTracks;
   private readonly proxyThreads: ProxyThreadTracks;
   private readonly bytes: ByteCounters;
+  private readonly inFlight: InFlight;
   private readonly recorder: TrackRef;
   private readonly odd: OddTracks;
   private newest = 0 as TraceNs;
@@ -58,11 +60,12 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'> {
   ) {
     const groups = new CommGroups(context.sink);
     this.host = new HostTracks(context);
-    this.work = new WorkTracks(context, groups, this.dueEnds);
-    this.ops = new OpTracks(context, groups, this.flows);
+    this.inFlight = new InFlight(context, this.dueEnds);
+    this.work = new WorkTracks(context, groups, this.dueEnds, this.inFlight);
+    this.ops = new OpTracks(context, groups, this.flows, this.inFlight);
     this.kernels = new KernelTracks(context, groups);
     this.proxyThreads = new ProxyThreadTracks(context);
-    this.bytes = new ByteCounters(context, rateBinNs);
+    this.bytes = new ByteCounters(context, groups, rateBinNs);
     this.recorder = describeRecorder(context);
     this.odd = new OddTracks(context, this.recorder);
     drawCommunicators(context, groups);
@@ -90,8 +93,8 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'> {
 
   opBytes(op: Op, bytes: number, at: Ticks): void {
     const now = this.now(at);
-    if (op.isSend) this.bytes.sent(bytes, now);
-    else this.bytes.received(bytes, now);
+    if (op.isSend) this.bytes.sent(op, bytes, now);
+    else this.bytes.received(op, bytes, now);
   }
 
   opStop(op: Op, at: Ticks): void {
@@ -105,12 +108,12 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'> {
   stepPhase(step: Step, from: Ticks, at: Ticks): void {
     const now = this.now(at);
     this.ops.stepPhase(step, from === at ? now : this.context.time(from), now);
-    if (step.phase === StepPhase.FlushWait) this.bytes.received(step.bytes ?? 0, now);
+    if (step.phase === StepPhase.FlushWait) this.bytes.received(step.op, step.bytes ?? 0, now);
   }
 
   stepStop(step: Step, at: Ticks, told: boolean): void {
     const now = this.now(at);
-    if (step.phase === StepPhase.SendWait) this.bytes.sent(step.bytes ?? 0, now);
+    if (step.phase === StepPhase.SendWait) this.bytes.sent(step.op, step.bytes ?? 0, now);
     this.ops.stepStop(step, now, told);
   }
 
@@ -136,6 +139,7 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'> {
     this.ops.finish();
     this.kernels.finish();
     this.bytes.finish();
+    this.inFlight.finish();
     drawRecorder(this.context, this.recorder);
     return { flows: this.flows.all(), suspectKernels: this.kernels.suspects, reordered: this.reordered };
   }

@@ -64,7 +64,15 @@ function stretch({ file }: TrackContext, ring: Ring, gap: Gap): [Ticks, Ticks] {
 
 function drawLife({ sink, file, time }: TrackContext, parent: TrackRef): void {
   if (!file.heartbeat) return;
-  const track = sink.describe({ kind: 'slices', order: 'late', name: 'heartbeat', parent, rank: 0 });
+  const track = sink.describe({
+    kind: 'slices',
+    order: 'late',
+    name: 'heartbeat',
+    parent,
+    rank: 0,
+    description:
+      'The last sign of life of the recorder: what is still open was so until then. "closed": the process took its leave.',
+  });
   const closed = file.header.life === 'closed';
   sink.instant(track, time(file.heartbeat.tick), closed ? 'closed' : 'last heartbeat', {
     args: [['life', file.header.life]],

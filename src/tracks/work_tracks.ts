@@ -13,6 +13,7 @@ import { COMM_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import type { DueEnds } from './due_ends.js';
 import { workCorrelation } from './identity.js';
+import type { InFlight } from './in_flight.js';
 import { Lanes, laneName } from './lanes.js';
 import { parentWords } from './parent_words.js';
 import type { Args, ArgValue, SliceRef, TrackRef } from './sink.js';
@@ -49,6 +50,7 @@ export class WorkTracks {
     private readonly context: TrackContext,
     private readonly groups: CommGroups,
     private readonly dueEnds: DueEnds,
+    private readonly inFlight: InFlight,
   ) {}
 
   start(work: Work, at: TraceNs): void {
@@ -61,6 +63,7 @@ export class WorkTracks {
       args: workArgs(work, end),
       correlation: workCorrelation(work),
     });
+    this.inFlight.workStarted(at);
     const open = { track, slice, lanes, lane };
     if (end.outcome === 'complete' || end.outcome === 'aborted') {
       this.dueEnds.schedule(this.completion(work, end, at), (due) => {
@@ -80,6 +83,7 @@ export class WorkTracks {
 
   private close({ track, slice, lanes, lane }: OpenWork, at: TraceNs): void {
     this.context.sink.end(track, at, slice);
+    this.inFlight.workEnded(at);
     lanes.release(lane);
   }
 

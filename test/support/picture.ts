@@ -63,6 +63,7 @@ function drawFile(path: string, sharesClock: boolean): Picture {
       isSilentCall: (row) => scan.silentCalls.has(row),
       neverEnds: (op) => mayBeSilent(op) && scan.silentConnections.has(connectionKey(op)),
       brokenTransfers: new Set(),
+      busiestPeers: scan.busiestPeers,
       sharesClock: () => sharesClock,
     },
     1e6,
