@@ -52,7 +52,9 @@ export function extra64(records: RecordColumns, i: number, slot: number, word: n
 }
 
 export function extraBigint(records: RecordColumns, i: number, slot: number, word: number): bigint {
-  return (BigInt(extra32(records, i, slot, word, 1)) << 32n) | BigInt(extra32(records, i, slot, word, 0));
+  const high = extra32(records, i, slot, word, 1);
+  const low = extra32(records, i, slot, word, 0);
+  return high === 0 ? BigInt(low) : (BigInt(high) << 32n) | BigInt(low);
 }
 
 export function hasExtra(records: RecordColumns, i: number): boolean {
