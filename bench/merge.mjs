@@ -69,6 +69,7 @@ function recordRun() {
       PATH: process.env.PATH,
       NCCL_PROFILER_PLUGIN: path.join(root, 'build/libnccl-profiler-trace.so'),
       NCCL_TRACE_DIR: path.join(folder, 'run'),
+      NCCL_TRACE_RING_DIR: 'none',
       NCCL_TRACE_EVENTS: 'all',
       NCCL_TRACE_RING_MB: smoke ? '1' : '16',
     },

@@ -120,6 +120,8 @@ function record(name, sample) {
     PATH: process.env.PATH,
     NCCL_PROFILER_PLUGIN: plugin,
     NCCL_TRACE_DIR: recording,
+    // In the file: what other tests do on this machine must not matter.
+    NCCL_TRACE_RING_DIR: 'none',
     NCCL_TRACE_EVENTS: events,
     NCCL_TRACE_RING_MB: ringMb,
     NCCL_TRACE_MODE: mode,

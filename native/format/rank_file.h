@@ -191,7 +191,10 @@ enum Kind : uint8_t {
   // Reserved, skipped and counted by readers of this version
   kMaskChange = 0x40,
   kSamplingMark = 0x41,
-  kBeacon = 0x42,
+
+  // A table again
+  kBeacon = 0x42,  // tick | peerReceived | peerSent ;  received | peerTickSource:32 0:32 | 0 ;
+                   //   peer's boot id in bytes | and on | 0. 3 slots, at number * 4
 };
 
 constexpr uint64_t kNoValue = (uint64_t{1} << 48) - 1;
@@ -210,6 +213,7 @@ constexpr uint32_t kCommunicatorSlots = 8;
 constexpr uint32_t kStringSlots = 4;
 constexpr uint32_t kLeaseSlots = 4;
 constexpr uint32_t kClockSampleSlots = 2;
+constexpr uint32_t kBeaconSlots = 4;
 constexpr uint32_t kMaxStringBytes = 80;     // 8 in the first slot, 24 in each of the other three
 constexpr uint32_t kMaxCommNameBytes = 120;  // a longer name is cut; its true length is stored
 constexpr uint16_t kStringNone = 0;          // NULL
@@ -228,6 +232,7 @@ enum AreaClass : uint32_t {
   kTableLeases = 18,     // which thread wrote which positions of which ring
   kTableHeartbeat = 19,  // two kClockSample entries, written alternately: the newest says when we were last alive
   kTableClock = 20,      // kClockSample entries; several areas with rising intervals cover the whole run
+  kTableBeacon = 21,     // kBeacon entries; several areas as well, if beacons were asked for
 };
 
 struct AreaEntry {
@@ -400,6 +405,11 @@ static_assert(offsetof(ChunkHeader, first_position) == 8 && offsetof(ChunkHeader
 static_assert(offsetof(ChunkHeader, first_tick) == 24 && offsetof(ChunkHeader, last_tick) == 32, "format");
 static_assert(offsetof(ChunkHeader, sequence) == 40 && offsetof(ChunkHeader, raw_bytes) == 48, "format");
 static_assert(offsetof(ChunkHeader, stored_bytes) == 52 && offsetof(ChunkHeader, payload_crc) == 56, "format");
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Ring files (placement kInRingFile): the same bytes from 0 to chunks_offset, then the path of the rank file.
+
+constexpr uint32_t kRingFileTailBytes = 4096;
 
 }  // namespace rank_file
 

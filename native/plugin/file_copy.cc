@@ -22,18 +22,20 @@ bool FileCopy::CopyHeader(const Image& image) {
   return Copy(image, 0, rank_file::kHeaderBytes + sizeof(rank_file::AreaEntry) * plan_->area_count);
 }
 
-bool FileCopy::CopyAreas(const Image& image) {
+bool FileCopy::CopyAreas(const Image& image, const Drainer* drained) {
   for (uint32_t area = 0; area < plan_->area_count; ++area) {
-    const bool done = area <= plan_->overflow ? CopyRing(image, area) : CopyTable(image, area);
+    const bool done = area <= plan_->overflow ? CopyRing(image, area, drained != nullptr ? drained->Drained(area) : 0)
+                                              : CopyTable(image, area);
     if (!done) return false;
   }
   return CopyChangingHeader(image);
 }
 
-bool FileCopy::CopyRing(const Image& image, uint32_t index) {
+bool FileCopy::CopyRing(const Image& image, uint32_t index, uint64_t drained) {
   const rank_file::AreaEntry& area = plan_->areas[index];
   const uint64_t head = Load(image.live(area)->head);
   uint64_t from = copied_[index] > kOverlap ? copied_[index] - kOverlap : 0;
+  if (from < drained) from = drained < head ? drained : head;
   // The shared ring's producers take positions first and fill them whenever they run again.
   const bool all_again = index == plan_->overflow && head != copied_[index];
   if (all_again || head - from > area.capacity) from = head > area.capacity ? head - area.capacity : 0;

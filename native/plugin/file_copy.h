@@ -4,7 +4,7 @@
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_FILE_COPY_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_FILE_COPY_H_
 
-#include "plugin/image.h"
+#include "plugin/drainer.h"
 
 namespace nccl_trace {
 
@@ -19,8 +19,11 @@ class FileCopy {
 
   /** All of the header. */
   bool CopyHeader(const Image& image);
-  /** What rings have gained since the last time, all tables, then the changing half of the header. */
-  bool CopyAreas(const Image& image);
+  /**
+   * What rings have gained since the last time, all tables, then the changing half of the header. `drained`: what it
+   * has in chunks is left out; null in flight mode.
+   */
+  bool CopyAreas(const Image& image, const Drainer* drained);
   bool CopyTable(const Image& image, uint32_t area) {
     const rank_file::AreaEntry& entry = plan_->areas[area];
     return Copy(image, entry.live_offset, End(entry) - entry.live_offset);
@@ -35,7 +38,7 @@ class FileCopy {
   static uint64_t End(const rank_file::AreaEntry& area) {
     return area.slots_offset + uint64_t{area.capacity} * rank_file::kSlotBytes;
   }
-  bool CopyRing(const Image& image, uint32_t area);
+  bool CopyRing(const Image& image, uint32_t area, uint64_t drained);
   bool CopySlots(const Image& image, const rank_file::AreaEntry& area, uint64_t from, uint64_t to);
   bool Copy(const Image& image, uint64_t offset, uint64_t bytes);
 

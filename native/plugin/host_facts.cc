@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "plugin/process_name.h"
 #include "plugin/small_file.h"
 
 namespace nccl_trace {
@@ -42,13 +43,9 @@ uint64_t ReadPidNamespace() {
   return bracket != nullptr ? LeadingNumber(bracket + 1) : 0;
 }
 
-/** Field 22. The second field, the program's name in parentheses, may contain anything: count from its end. */
 uint64_t ReadProcessStart() {
-  char text[1024];
-  if (!ReadSmallFile("/proc/self/stat", text, sizeof(text))) return 0;
-  const char* at = strrchr(text, ')');
-  for (int field = 2; at != nullptr && field < 22; ++field) at = strchr(at + 1, ' ');
-  return at != nullptr ? LeadingNumber(at + 1) : 0;
+  ProcessStat stat;
+  return ReadProcessStat("self", stat) ? stat.start : 0;
 }
 
 /** The executable's name: never its arguments, which may carry secrets. */

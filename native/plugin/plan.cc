@@ -73,7 +73,7 @@ ExpectedProxies ExpectProxies(bool rank_known, int ranks, int nodes) {
   return {static_cast<uint32_t>(Clamp(1, static_cast<uint64_t>(ranks / nodes), kMaxProxyThreads)), false};
 }
 
-Plan MakePlan(uint64_t budget, ExpectedProxies expected) {
+Plan MakePlan(uint64_t budget, ExpectedProxies expected, bool beacons) {
   Plan plan = {};
   Layout layout(plan);
   if (expected.first_is_busiest && budget < kBudgetForSeveral) expected.count = 1;
@@ -99,6 +99,10 @@ Plan MakePlan(uint64_t budget, ExpectedProxies expected) {
   plan.first_clock = plan.area_count;
   for (const uint32_t interval : kClockIntervalsMs) {
     table(rank_file::kTableClock, 16, 256, rank_file::kClockSampleSlots, interval);
+  }
+  plan.first_beacon = plan.area_count;
+  for (uint32_t i = 0; beacons && i < kBeaconTables; ++i) {
+    table(rank_file::kTableBeacon, 64, 1024, rank_file::kBeaconSlots, 0);
   }
   layout.Place();
   return plan;

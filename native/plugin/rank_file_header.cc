@@ -45,6 +45,7 @@ void WriteHeader(const Image& image, const HeaderFacts& facts) {
   snprintf(header.run_id, sizeof(header.run_id), "%s", settings.run_id);
   snprintf(header.nccl_hostid, sizeof(header.nccl_hostid), "%s", settings.nccl_hostid);
   snprintf(header.program, sizeof(header.program), "%s", facts.host->program);
+  snprintf(header.ring_path, sizeof(header.ring_path), "%s", facts.ring_path);
   snprintf(header.recorder_version, sizeof(header.recorder_version), "%s", kRecorderVersion);
   DescribeSettings(settings, header.options, sizeof(header.options));
   memcpy(image.base + header.directory_offset, plan.areas, sizeof(plan.areas[0]) * plan.area_count);

@@ -22,6 +22,7 @@ struct HeaderFacts {
   uint32_t tick_source;
   uint64_t tick_hz;
   ClockSample start;
+  const char* ring_path;  // empty: there is none
 };
 
 /** Writes header and directory, the checksum last. `life` stays kCreating. */

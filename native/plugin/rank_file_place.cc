@@ -2,13 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
+
+#include "plugin/file_space.h"
+#include "plugin/saved_rings.h"
 
 namespace nccl_trace {
 namespace {
@@ -63,55 +64,15 @@ bool OpenNew(const char* folder, const Settings& settings, const HostFacts& host
       errno = ENAMETOOLONG;
       return false;
     }
+    // Rings that somebody saved belong to the file that had this name.
+    char saved[PATH_MAX + 8];
+    SavedRingsPath(file.path, saved, sizeof(saved));
+    if (access(saved, F_OK) == 0) continue;
     file.fd = open(file.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file.fd >= 0) return true;
     if (errno != EEXIST) return false;
   }
   return false;
-}
-
-/**
- * Reserved by writing: a hole that finds no room when it is first stored to is a SIGBUS in the training job, and
- * fallocate's unwritten extents may still need room for their conversion.
- */
-bool WriteZeros(int fd, uint64_t bytes) {
-  constexpr uint64_t kPiece = uint64_t{1} << 20;
-  void* zeros = calloc(1, kPiece);
-  if (zeros == nullptr) {
-    errno = ENOMEM;
-    return false;
-  }
-  uint64_t done = 0;
-  while (done < bytes) {
-    const uint64_t left = bytes - done;
-    const ssize_t wrote = pwrite(fd, zeros, left < kPiece ? left : kPiece, static_cast<off_t>(done));
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) break;
-    done += static_cast<uint64_t>(wrote);
-  }
-  const int error = errno;
-  free(zeros);
-  errno = error;
-  return done == bytes;
-}
-
-/**
- * Elsewhere a store can be a network round trip, or a SIGBUS when copy-on-write finds no room (btrfs, ZFS, NFS,
- * Lustre, FUSE ...). overlayfs is on the list because it is every container's root: it hands a new file's pages to
- * the upper layer, which is a local file system wherever one is found in practice.
- */
-bool MayBeMapped(int fd) {
-  struct statfs fs;
-  if (fstatfs(fd, &fs) != 0) return false;
-  switch (static_cast<uint64_t>(fs.f_type)) {
-    case EXT4_SUPER_MAGIC:  // also ext2 and ext3
-    case 0x58465342:        // XFS
-    case TMPFS_MAGIC:
-    case OVERLAYFS_SUPER_MAGIC:
-      return true;
-    default:
-      return false;
-  }
 }
 
 }  // namespace
@@ -122,6 +83,12 @@ void FolderOf(const Settings& settings, char (&folder)[PATH_MAX]) {
   const int length = snprintf(folder, PATH_MAX, "%s%s%s%s%s", here, here[0] != '\0' ? "/" : "", settings.directory,
                               settings.run_id[0] != '\0' ? "/" : "", settings.run_id);
   if (length >= PATH_MAX) folder[0] = '\0';  // no such folder: the file will not be created
+}
+
+void FirstPath(const char* folder, const Settings& settings, const HostFacts& host, char (&path)[PATH_MAX]) {
+  char name[128];
+  FileName(settings, host, 0, name, sizeof(name));
+  if (snprintf(path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX) path[0] = '\0';
 }
 
 void CreateRankFile(const char* folder, const Settings& settings, const HostFacts& host, uint64_t bytes,

@@ -22,6 +22,9 @@ struct RankFile {
 /** The folder `$NCCL_TRACE_DIR[/<run id>]` as an absolute path: the process may change its directory later. */
 void FolderOf(const Settings& settings, char (&folder)[PATH_MAX]);
 
+/** The name that a new file gets if it is free. */
+void FirstPath(const char* folder, const Settings& settings, const HostFacts& host, char (&path)[PATH_MAX]);
+
 /** A new file with `bytes` zeros really written, or none at all. Never an existing one. */
 void CreateRankFile(const char* folder, const Settings& settings, const HostFacts& host, uint64_t bytes,
                     RankFile& file);

@@ -28,8 +28,10 @@ uint64_t MakeTag() {
   return (random & rank_file::kHandleTagMask) | rank_file::kHandleTagFixedBits;
 }
 
-const char* PlacementText(rank_file::Placement placement) {
-  return placement == rank_file::kInFile ? "rings in the file" : "rings in memory, copied every 2 s";
+/** Of a launcher that does not say it, from the communicator; else as many as a node has GPUs. */
+uint32_t LocalRanks(const Settings& settings, const CommunicatorInfo& info) {
+  if (settings.rank.local_size > 0) return static_cast<uint32_t>(settings.rank.local_size);
+  return info.ranks > 0 && info.nodes > 0 ? static_cast<uint32_t>((info.ranks - 1) / info.nodes + 1) : 8;
 }
 
 }  // namespace
@@ -89,9 +91,12 @@ bool Recorder::Start(const CommunicatorInfo& info, const Log& log) {
     state_.store(kStoodAside, std::memory_order_relaxed);
     return false;
   }
+  OpenBeacons(log);
   order_.plan =
-      MakePlan(order_.settings.ring_bytes, ExpectProxies(order_.settings.rank.rank >= 0, info.ranks, info.nodes));
+      MakePlan(order_.settings.ring_bytes, ExpectProxies(order_.settings.rank.rank >= 0, info.ranks, info.nodes),
+               order_.settings.clock_peer[0] != '\0');
   order_.tag = MakeTag();
+  order_.local_ranks = LocalRanks(order_.settings, info);
   order_.event_mask = event_mask_ = order_.settings.event_mask;
 
   scratch_ = static_cast<Scratch*>(MapAnonymous(sizeof(Scratch)));
@@ -111,6 +116,17 @@ bool Recorder::Start(const CommunicatorInfo& info, const Log& log) {
   // Release: a thread that sees kRecording sees everything above (partner: Attach).
   state_.store(kRecording, std::memory_order_release);
   return true;
+}
+
+void Recorder::OpenBeacons(const Log& log) {
+  Settings& settings = order_.settings;
+  const int error = thread_.OpenBeacons(settings);
+  if (error == 0) return;
+  char text[256];
+  snprintf(text, sizeof(text), "nccl-trace: NCCL_TRACE_CLOCK_PEER: UDP port %u cannot be had: %s; no beacons",
+           static_cast<unsigned>(settings.clock_port), strerror(error));
+  log.Warn(text);
+  settings.clock_peer[0] = '\0';
 }
 
 void Recorder::StandAside(const Log& log, const char* why) {
@@ -176,21 +192,35 @@ void Recorder::UseRings(const Image& image) {
 void Recorder::Announce(const Log& log) {
   char text[4600];
   char what[160];
+  char rings[64 + sizeof(RingFile::path)];
   DescribeRecording(what, sizeof(what));
-  if (thread_.abandoned()) {
-    snprintf(text, sizeof(text),
-             "nccl-trace: the rank file below %.2048s is not there after 2 s; recording into memory meanwhile",
-             order_.settings.directory);
-    log.Warn(text);
-    snprintf(text, sizeof(text), "nccl-trace: recording into memory, %s", what);
-  } else if (thread_.file().error != 0) {
-    snprintf(text, sizeof(text), "nccl-trace: could not %s %.4095s: %s; recording into memory, which a crash will lose",
-             thread_.file().failed, thread_.file().path, strerror(thread_.file().error));
-    log.Warn(text);
-    snprintf(text, sizeof(text), "nccl-trace: recording into memory, %s", what);
+  const bool in_ring_file = image_.placement == rank_file::kInRingFile;
+  const char* in_memory = in_ring_file ? thread_.ring_file().path : "memory";
+  if (in_ring_file) {
+    snprintf(rings, sizeof(rings), "rings in %s, copied every 2 s", in_memory);
   } else {
-    snprintf(text, sizeof(text), "nccl-trace: recording to %.4095s, %s, %s", thread_.file().path, what,
-             PlacementText(image_.placement));
+    snprintf(rings, sizeof(rings), "rings in %s",
+             image_.placement == rank_file::kInFile ? "the file" : "memory, copied every 2 s");
+  }
+  if (!thread_.abandoned() && thread_.ring_file().failed != nullptr) {
+    snprintf(text, sizeof(text), "nccl-trace: NCCL_TRACE_RING_DIR=%s cannot be used (%s); %s",
+             order_.settings.ring_directory, thread_.ring_file().failed, rings);
+    log.Warn(text);
+  }
+  if (thread_.late()) {
+    snprintf(text, sizeof(text),
+             "nccl-trace: the rank file below %.2048s is not there after 2 s; recording into %s meanwhile",
+             order_.settings.directory, in_memory);
+    log.Warn(text);
+    snprintf(text, sizeof(text), "nccl-trace: recording into %s, %s", in_memory, what);
+  } else if (thread_.file().error != 0) {
+    snprintf(text, sizeof(text), "nccl-trace: could not %s %.3800s: %s; recording into %s%s", thread_.file().failed,
+             thread_.file().path, strerror(thread_.file().error), in_memory,
+             in_ring_file ? "" : ", which a crash will lose");
+    log.Warn(text);
+    snprintf(text, sizeof(text), "nccl-trace: recording into %s, %s", in_memory, what);
+  } else {
+    snprintf(text, sizeof(text), "nccl-trace: recording to %.3800s, %s, %s", thread_.file().path, what, rings);
   }
   log.Info(text);
 }
@@ -266,8 +296,7 @@ void Recorder::OnThreadExit(void* producer) {
 void Recorder::OnProcessExit() {
   if (recorder.state_.load(std::memory_order_acquire) != kRecording) return;
   if (getpid() != recorder.owner_) return;  // a child that no handler told
-  recorder.thread_.Request(rank_file::kClosed);
-  recorder.thread_.Await(rank_file::kClosed, kCloseWaitMs);
+  recorder.thread_.Leave();
 }
 
 __attribute__((destructor)) void CloseAtExit() { Recorder::OnProcessExit(); }

@@ -18,6 +18,7 @@ namespace nccl_trace {
 namespace {
 
 constexpr uint64_t kInitWaitMs = 2'000;
+constexpr uint64_t kLeaveWaitMs = 200;
 constexpr uint64_t kBeatNs = 1'000'000'000;
 constexpr uint64_t kBeatsPerCopy = kCopyIntervalMs / 1'000;
 constexpr uint64_t kBeatsPerRetry = 30;
@@ -61,17 +62,31 @@ bool RecorderThread::Start(const Order& order) {
 }
 
 Image RecorderThread::AwaitImage() {
-  if (WaitWhile(phase_, kStarting, DeadlineIn(kInitWaitMs))) return image_;
-  // The disk is not coming. Record into memory, and let the thread find out whenever it can.
+  const uint64_t deadline = DeadlineIn(kInitWaitMs);
+  for (;;) {
+    const uint32_t phase = phase_.load(std::memory_order_acquire);
+    if (phase == kReady) return image_;
+    if (!WaitWhile(phase_, phase, deadline)) return GoOnWithoutFile();
+  }
+}
+
+/** The disk is not coming. Record without it, and let the thread find out whenever it can. */
+Image RecorderThread::GoOnWithoutFile() {
+  const auto take_ring_file = [this] {
+    uint32_t ring_ready = kRingReady;
+    return phase_.compare_exchange_strong(ring_ready, kLate, std::memory_order_acq_rel) || ring_ready == kReady;
+  };
+  if (take_ring_file()) return image_;
   uint32_t undecided = 0;
   tick_source_.compare_exchange_strong(undecided, rank_file::kTickMonotonic);
   const Image anonymous = AnonymousImage(order_.plan.file_bytes);
-  // `abandoned_image_` must be complete before the phase says so (release; partner: OfferImage's acquire).
+  // `abandoned_image_` must be complete before the phase says so (release; partner: TakeAbandonedImage's acquire).
   abandoned_image_ = anonymous;
   uint32_t starting = kStarting;
   if (phase_.compare_exchange_strong(starting, kAbandoned, std::memory_order_acq_rel)) return anonymous;
   // It came in the last moment.
   if (anonymous.base != nullptr) munmap(anonymous.base, anonymous.bytes);
+  take_ring_file();
   return image_;
 }
 
@@ -80,6 +95,7 @@ void RecorderThread::Request(rank_file::Life life) {
   // Release: the thread that sees the new count sees the wish (partner: the acquire load in Loop).
   wake_.fetch_add(1, std::memory_order_release);
   WakeAll(wake_);
+  beacons_.Wake();
 }
 
 bool RecorderThread::Await(rank_file::Life life, uint64_t milliseconds) {
@@ -91,10 +107,18 @@ bool RecorderThread::Await(rank_file::Life life, uint64_t milliseconds) {
   }
 }
 
+void RecorderThread::Leave() {
+  leaving_.store(1, std::memory_order_relaxed);
+  Request(rank_file::kClosed);
+  const bool all_is_in_memory = abandoned() && !has_copied_.load(std::memory_order_acquire);
+  WaitWhile(left_, 0, DeadlineIn(all_is_in_memory ? kInitWaitMs : kLeaveWaitMs));
+}
+
 void RecorderThread::ForgetAfterFork() {
   // The file must not stay open, and its disk space in use, for as long as a child lives.
   if (file_.fd >= 0) close(file_.fd);
   file_.fd = -1;
+  beacons_.ForgetAfterFork();
 }
 
 void* RecorderThread::Main(void* self) {
@@ -106,9 +130,13 @@ void RecorderThread::Run() {
   SettleThread();
   ChooseClock();
   host_ = CollectHostFacts();
+  self_ = {host_.pid_namespace, static_cast<uint64_t>(getpid()), host_.process_start, order_.tag};
+  OfferRingFile();
   CreateFile();
-  image_ = OfferImage();
+  OfferFile();
   if (image_.base == nullptr) return;
+  UseFile();
+  neighbours_.Use(&ring_file_, &self_, &host_);
   Loop();
 }
 
@@ -127,47 +155,78 @@ void RecorderThread::ChooseClock() {
   start_ = SampleClocks(tick_source(), kFirstTries);
 }
 
-void RecorderThread::CreateFile() {
-  FolderOf(order_.settings, folder_);
-  CreateRankFile(folder_, order_.settings, host_, order_.plan.file_bytes, file_);
+void RecorderThread::MeasureTicks() {
   SleepUntil(start_.monotonic + kCalibrationNs);
   tick_hz_ = MeasureTickHz(tick_source(), start_, SampleClocks(tick_source(), kFirstTries));
 }
 
-/** Makes an image and offers it to init; if init has gone on without, its image is the one. */
-Image RecorderThread::OfferImage() {
-  Image image = {};
-  if (file_.fd >= 0) image = MapRankFile(file_, order_.plan.file_bytes);
-  const bool in_file = image.base != nullptr;
-  if (!in_file) image = AnonymousImage(order_.plan.file_bytes);
+/** In memory, so nothing here waits for a disk: whatever becomes of the rank file, this is recorded and kept. */
+void RecorderThread::OfferRingFile() {
+  const Image image = CreateRingFile(order_.settings, self_, order_.plan.file_bytes, order_.local_ranks, ring_file_);
+  MeasureTicks();
+  if (image.base == nullptr) return;
   image_ = image;
-  if (image.base != nullptr) FinishHeader();
-  if (file_.fd < 0) CountIoError();
-
+  FinishHeader();
   uint32_t starting = kStarting;
-  if (phase_.compare_exchange_strong(starting, kReady, std::memory_order_acq_rel)) {
+  if (phase_.compare_exchange_strong(starting, kRingReady, std::memory_order_acq_rel)) {
     WakeAll(phase_);
-  } else {
-    if (image.base != nullptr) munmap(image.base, image.bytes);
-    image_ = image = abandoned_image_;
-    if (image.base == nullptr) return image;
-    FinishHeader();
-    if (file_.fd < 0) CountIoError();
+    return;
   }
-  if (image.placement != rank_file::kInFile) {
+  RemoveRingFile(ring_file_);
+  ring_file_.path[0] = '\0';
+  TakeAbandonedImage();
+}
+
+void RecorderThread::CreateFile() {
+  FolderOf(order_.settings, folder_);
+  if (image_.placement == rank_file::kInRingFile) {
+    FirstPath(folder_, order_.settings, host_, file_.path);
+    NameRankFile(image_, file_.path);
+  }
+  CreateRankFile(folder_, order_.settings, host_, order_.plan.file_bytes, file_);
+}
+
+/** Without a ring file the rank file, mapped, or memory is offered to init; if init has gone on, its image is the one. */
+void RecorderThread::OfferFile() {
+  if (image_.base == nullptr && phase_.load(std::memory_order_acquire) == kStarting) {
+    if (file_.fd >= 0) image_ = MapRankFile(file_, order_.plan.file_bytes);
+    if (image_.base == nullptr) image_ = AnonymousImage(order_.plan.file_bytes);
+    if (image_.base != nullptr) FinishHeader();
+  }
+  uint32_t phase = phase_.load(std::memory_order_acquire);
+  while (phase == kStarting || phase == kRingReady) {
+    if (!phase_.compare_exchange_weak(phase, kReady, std::memory_order_acq_rel)) continue;
+    WakeAll(phase_);
+    return;
+  }
+  if (phase == kAbandoned) TakeAbandonedImage();
+}
+
+void RecorderThread::TakeAbandonedImage() {
+  if (image_.base == abandoned_image_.base) return;
+  if (image_.base != nullptr) munmap(image_.base, image_.bytes);
+  image_ = abandoned_image_;
+  if (image_.base != nullptr) FinishHeader();
+}
+
+/** From here on the image is decided. */
+void RecorderThread::UseFile() {
+  if (file_.fd < 0) CountIoError();
+  if (image_.placement != rank_file::kInFile) {
     copy_.Use(file_.fd, &order_.plan);
-    if (copy_.has_file() && !copy_.CopyHeader(image)) CountIoError();
+    if (!copy_.has_file()) return;
+    if (image_.placement == rank_file::kInRingFile) NameRankFile(image_, file_.path);
+    if (!copy_.CopyHeader(image_)) CountIoError();
   } else if (!streams()) {
     const int fd = file_.fd;
     file_.fd = -1;  // first: a fork in between must not close what may be another file by then
     close(fd);      // the mapping keeps it
   }
-  return image;
 }
 
 void RecorderThread::FinishHeader() {
-  WriteHeader(image_,
-              {&order_.settings, &host_, &order_.plan, order_.tag, order_.event_mask, tick_source(), tick_hz_, start_});
+  WriteHeader(image_, {&order_.settings, &host_, &order_.plan, order_.tag, order_.event_mask, tick_source(), tick_hz_,
+                       start_, ring_file_.path});
   rank_file::FileHeader& header = image_.header();
   Store(header.mask_now, order_.event_mask);
   // Last (release): whoever sees kRecording in the live file sees a complete header.
@@ -176,14 +235,24 @@ void RecorderThread::FinishHeader() {
 
 void RecorderThread::Loop() {
   uint64_t next_beat = 0;
+  uint32_t handled = 0;
   if (streams()) {
     chunks_.Use(file_.fd, image_);
     drainer_.Use(image_, &order_.plan, &chunks_);
   }
+  beacons_.Begin(host_, tick_source(), tick_hz_);
+  beacon_tables_.Use(image_, order_.plan);
+  BeaconExchange exchange;
   for (;;) {
     const uint32_t seen = wake_.load(std::memory_order_acquire);
     const auto wanted = static_cast<rank_file::Life>(wanted_life_.load(std::memory_order_relaxed));
-    if (wanted != life_.load(std::memory_order_relaxed)) Turn(wanted);
+    if (wanted != life_.load(std::memory_order_relaxed)) {
+      Turn(wanted);
+    } else if (wanted == rank_file::kClosed && seen != handled) {
+      CopyToFile();  // asked again: there were callbacks after the last one
+    }
+    handled = seen;
+    if (wanted == rank_file::kClosed && leaving_.load(std::memory_order_relaxed) != 0) GiveBack();
 
     const uint64_t now = ReadClockNs(CLOCK_MONOTONIC);
     if (wanted == rank_file::kClosed) {
@@ -192,9 +261,10 @@ void RecorderThread::Loop() {
       Beat();
       next_beat = now + kBeatNs;
     }
+    while (beacons_.Turn(now, wanted == rank_file::kRecording, exchange)) beacon_tables_.Add(exchange);
     // Also when closed: callbacks may still come.
     const uint64_t next_turn = streams() ? Drain(now) : kForeverNs;
-    WaitWhile(wake_, seen, next_turn < next_beat ? next_turn : next_beat);
+    beacons_.WaitWhile(wake_, seen, next_turn < next_beat ? next_turn : next_beat);
   }
 }
 
@@ -219,7 +289,7 @@ void RecorderThread::Turn(rank_file::Life life) {
     WriteSample(order_.plan.heartbeat, heartbeats_++, last);
     WriteSample(order_.plan.first_clock, samples_[0]++, last);
     Store(image_.header().life, static_cast<uint32_t>(life));
-    if (image_.placement != rank_file::kInFile) CopyToFile();
+    CopyToFile();
   } else {
     Store(image_.header().life, static_cast<uint32_t>(life));
     if (copy_.has_file() && !copy_.CopyChangingHeader(image_)) CountIoError();
@@ -243,6 +313,7 @@ void RecorderThread::Beat() {
       CountIoError();
     }
   }
+  neighbours_.Look(now.boottime);
   ++beats_;
 }
 
@@ -258,22 +329,36 @@ void RecorderThread::WriteSample(uint32_t area, uint64_t number, const ClockSamp
   Store(image_.live(entry)->head, position + kParts);
 }
 
-void RecorderThread::CopyToFile() {
+/** Rings that lie elsewhere. False: the file does not have all of it. */
+bool RecorderThread::CopyToFile() {
+  if (image_.placement == rank_file::kInFile) return true;
   if (!copy_.has_file()) RetryFile();
-  if (!copy_.has_file()) return;
+  if (!copy_.has_file()) return false;
   const uint64_t before = ReadTick(tick_source());
-  if (!copy_.CopyAreas(image_)) {
+  if (!copy_.CopyAreas(image_, streams() ? &drainer_ : nullptr)) {
     CountIoError();
-    return;
+    return false;
   }
   Store(image_.header().copied_tick, before);
-  if (!copy_.CopyChangingHeader(image_)) CountIoError();
+  has_copied_.store(true, std::memory_order_release);
+  if (copy_.CopyChangingHeader(image_)) return true;
+  CountIoError();
+  return false;
+}
+
+/** Once. What could not be copied stays in the ring file, for others to save. */
+void RecorderThread::GiveBack() {
+  if (left_.load(std::memory_order_relaxed) != 0) return;
+  if (image_.placement == rank_file::kInRingFile && CopyToFile()) RemoveRingFile(ring_file_);
+  left_.store(1, std::memory_order_release);
+  WakeAll(left_);
 }
 
 /** The disk may have room again, or the mount be back. */
 void RecorderThread::RetryFile() {
   CreateRankFile(folder_, order_.settings, host_, order_.plan.file_bytes, file_);
   copy_.Use(file_.fd, &order_.plan);
+  if (copy_.has_file() && image_.placement == rank_file::kInRingFile) NameRankFile(image_, file_.path);
   if (!copy_.has_file() || !copy_.CopyHeader(image_)) CountIoError();
   if (streams()) chunks_.Use(file_.fd, image_);
 }

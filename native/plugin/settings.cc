@@ -150,18 +150,19 @@ void ReadEvents(Settings& settings, Complaints& complaints) {
   settings.default_events = !ReadGivenEvents(settings, complaints);
 }
 
-/** A launcher's variables. All three are read from the launcher that gives the rank. */
+/** A launcher's variables. All are read from the launcher that gives the rank. */
 struct Launcher {
   const char* rank;
   const char* world_size;
   const char* local_rank;
+  const char* local_size;
 };
 constexpr Launcher kLaunchers[] = {
-    {"RANK", "WORLD_SIZE", "LOCAL_RANK"},
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
-    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
-    {"PMIX_RANK", "PMIX_SIZE", "PMIX_LOCAL_RANK"},
-    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+    {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
+    {"PMIX_RANK", "PMIX_SIZE", "PMIX_LOCAL_RANK", "PMIX_LOCAL_SIZE"},
+    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"},
 };
 
 int32_t SmallNumber(const char* name) {
@@ -173,9 +174,10 @@ int32_t SmallNumber(const char* name) {
 RankFacts ReadRank() {
   for (const Launcher& launcher : kLaunchers) {
     const int32_t rank = SmallNumber(launcher.rank);
-    if (rank >= 0) return {rank, SmallNumber(launcher.world_size), SmallNumber(launcher.local_rank)};
+    if (rank < 0) continue;
+    return {rank, SmallNumber(launcher.world_size), SmallNumber(launcher.local_rank), SmallNumber(launcher.local_size)};
   }
-  return {-1, -1, -1};
+  return {-1, -1, -1, -1};
 }
 
 /** Whatever it was, it becomes the name of one folder. */
@@ -213,6 +215,55 @@ void ReadRunId(Settings& settings) {
   }
 }
 
+/** "host:port", "10.0.0.1:29500", "[fe80::1]:29500". */
+bool ParseHostAndPort(const char* text, Settings& settings) {
+  const char* colon = strrchr(text, ':');
+  uint64_t port;
+  if (colon == nullptr || !ParseNumber(colon + 1, port) || port == 0 || port > UINT16_MAX) return false;
+  const bool in_brackets = text[0] == '[';
+  if (in_brackets && colon[-1] != ']') return false;
+  const char* begin = in_brackets ? text + 1 : text;
+  const auto length = static_cast<size_t>(colon - begin) - (in_brackets ? 1 : 0);
+  if (length == 0 || length >= sizeof(settings.clock_peer)) return false;
+  // A bare address of version 6 has colons of its own: which of them is the last one's is not guessed.
+  if (!in_brackets && memchr(begin, ':', length) != nullptr) return false;
+  memcpy(settings.clock_peer, begin, length);
+  settings.clock_peer[length] = '\0';
+  settings.clock_port = static_cast<uint16_t>(port);
+  return true;
+}
+
+/**
+ * torch's and others' variables name the host of rank 0 and a TCP port there. UDP ports are others, so the one of the same
+ * number is free for us, and no two jobs of one host have it.
+ */
+bool ReadMaster(Settings& settings) {
+  constexpr const char* kTorchPort = "29500";
+  const char* host = Variable("MASTER_ADDR");
+  const char* port = Variable("MASTER_PORT");
+  if (host == nullptr) return false;
+  char text[sizeof(settings.clock_peer) + 16];
+  const bool has_colons = strchr(host, ':') != nullptr;
+  snprintf(text, sizeof(text), has_colons ? "[%.255s]:%.8s" : "%.255s:%.8s", host, port != nullptr ? port : kTorchPort);
+  return ParseHostAndPort(text, settings);
+}
+
+/** After ReadRank. */
+void ReadClockPeer(Settings& settings, Complaints& complaints) {
+  settings.clock_peer[0] = '\0';
+  const char* text = Variable("NCCL_TRACE_CLOCK_PEER");
+  if (text == nullptr) return;
+  const bool from_master = strcmp(text, "auto") == 0;
+  if (!(from_master ? ReadMaster(settings) : ParseHostAndPort(text, settings))) {
+    complaints.Add("NCCL_TRACE_CLOCK_PEER=%.64s: %s; no beacons", text,
+                   from_master ? "MASTER_ADDR and MASTER_PORT do not name a host and a port"
+                               : "want host:port of rank 0, or auto");
+  } else if (settings.rank.rank < 0) {
+    settings.clock_peer[0] = '\0';
+    complaints.Add("NCCL_TRACE_CLOCK_PEER: the environment does not say which rank this is (RANK); no beacons");
+  }
+}
+
 void ReadDirectory(Settings& settings, Complaints& complaints) {
   const char* text = Variable("NCCL_TRACE_DIR");
   if (text == nullptr) return;
@@ -221,6 +272,21 @@ void ReadDirectory(Settings& settings, Complaints& complaints) {
     strcpy(settings.directory, text);
   } else {
     complaints.Add("NCCL_TRACE_DIR is too long; using %s", settings.directory);
+  }
+}
+
+void ReadRingDirectory(Settings& settings, Complaints& complaints) {
+  settings.ring_place = RingPlace::kChoose;
+  const char* text = Variable("NCCL_TRACE_RING_DIR");
+  if (text == nullptr) return;
+  if (strcmp(text, "none") == 0) {
+    settings.ring_place = RingPlace::kInRankFile;
+  } else if (text[0] == '/' && strlen(text) < sizeof(settings.ring_directory)) {
+    settings.ring_place = RingPlace::kGiven;
+    strcpy(settings.ring_directory, text);
+  } else {
+    complaints.Add("NCCL_TRACE_RING_DIR=%.64s is neither none nor an absolute path of at most %u bytes; choosing", text,
+                   kRingDirectoryBytes - 1);
   }
 }
 
@@ -250,8 +316,10 @@ void ReadSettings(Settings& settings, Complaints& complaints) {
   ReadMaxBytes(settings, complaints);
   ReadEvents(settings, complaints);
   ReadSampling(settings, complaints);
+  ReadRingDirectory(settings, complaints);
   ReadRunId(settings);
   settings.rank = ReadRank();
+  ReadClockPeer(settings, complaints);
   if (const char* hostid = Variable("NCCL_HOSTID")) {
     snprintf(settings.nccl_hostid, sizeof(settings.nccl_hostid), "%s", hostid);
   }
@@ -264,11 +332,19 @@ void DescribeSettings(const Settings& settings, char* text, uint64_t size) {
   };
   snprintf(text, size,
            "NCCL_TRACE_DIR=%.255s NCCL_TRACE_MODE=%s NCCL_TRACE_RING_MB=%llu.%03llu NCCL_TRACE_MAX_MB=%llu.%03llu "
-           "NCCL_TRACE_EVENTS=0x%llx NCCL_TRACE_SAMPLE=%llu",
+           "NCCL_TRACE_EVENTS=0x%llx NCCL_TRACE_SAMPLE=%llu%s%s",
            settings.directory, settings.mode == rank_file::kStream ? "stream" : "flight",
            megabytes(settings.ring_bytes), thousandths(settings.ring_bytes), megabytes(settings.max_bytes),
            thousandths(settings.max_bytes), static_cast<unsigned long long>(settings.event_mask),
-           static_cast<unsigned long long>(settings.sample_every));
+           static_cast<unsigned long long>(settings.sample_every),
+           settings.ring_place == RingPlace::kChoose ? "" : " NCCL_TRACE_RING_DIR=",
+           settings.ring_place == RingPlace::kChoose  ? ""
+           : settings.ring_place == RingPlace::kGiven ? settings.ring_directory
+                                                      : "none");
+  const uint64_t used = strlen(text);
+  if (settings.clock_peer[0] == '\0' || used >= size) return;
+  snprintf(text + used, size - used, " NCCL_TRACE_CLOCK_PEER=%.80s:%u", settings.clock_peer,
+           static_cast<unsigned>(settings.clock_port));
 }
 
 }  // namespace nccl_trace

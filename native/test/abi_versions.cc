@@ -619,6 +619,7 @@ int main(int, char** argv) {
   CHECK(version >= 1 && version <= kVersions);
   layout = &kLayouts[version];
   setenv("NCCL_TRACE_DIR", folder.c_str(), 1);
+  setenv("NCCL_TRACE_RING_DIR", "none", 0);
   setenv("NCCL_TRACE_EVENTS", "all", 1);
   setenv("NCCL_TRACE_RING_MB", "1", 1);
   setenv("RANK", "1", 1);

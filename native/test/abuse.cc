@@ -269,6 +269,7 @@ int main(int, char** argv) {
   library = argv[1];
   path = std::string(argv[2]) + "/rank00000.bin";
   setenv("NCCL_TRACE_DIR", argv[2], 1);
+  setenv("NCCL_TRACE_RING_DIR", "none", 0);
   setenv("NCCL_TRACE_EVENTS", "all", 1);
   setenv("NCCL_TRACE_RING_MB", "16", 1);
   setenv("RANK", "0", 1);

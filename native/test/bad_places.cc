@@ -238,6 +238,7 @@ int main(int, char** argv) {
   library = argv[1];
   folder = argv[2];
   setenv("NCCL_TRACE_DIR", folder.c_str(), 1);
+  setenv("NCCL_TRACE_RING_DIR", "none", 0);
   setenv("NCCL_TRACE_RING_MB", "8", 1);
   setenv("RANK", "0", 1);
   const std::map<std::string, void (*)()> cases = {

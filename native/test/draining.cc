@@ -53,7 +53,7 @@ class Stage {
     CHECK(memory != MAP_FAILED);
     image_ = {static_cast<uint8_t*>(memory), plan_.file_bytes, rank_file::kInFile};
     const HostFacts host;
-    WriteHeader(image_, {settings_.get(), &host, &plan_, uint64_t{0x8101} << 48, 1, rank_file::kTickTsc, 1, {}});
+    WriteHeader(image_, {settings_.get(), &host, &plan_, uint64_t{0x8101} << 48, 1, rank_file::kTickTsc, 1, {}, ""});
     Store(image_.header().life, uint32_t{rank_file::kRecording});
     CHECK(chunks_.Allocate() && drainer_.Allocate());
     chunks_.Use(fd_, image_);

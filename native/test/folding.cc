@@ -248,6 +248,7 @@ void ProxyEdges(const Fixture& f) {
 int main(int, char** argv) {
   const std::string folder = argv[2];
   setenv("NCCL_TRACE_DIR", folder.c_str(), 1);
+  setenv("NCCL_TRACE_RING_DIR", "none", 0);
   setenv("NCCL_TRACE_EVENTS", "all", 1);
   setenv("NCCL_TRACE_RING_MB", "8", 1);
   setenv("RANK", "0", 1);

@@ -221,6 +221,7 @@ int main(int, char** argv) {
   const std::string folder = argv[2];
   const bool sampled = std::string(argv[3]) == "sampled";
   setenv("NCCL_TRACE_DIR", folder.c_str(), 1);
+  setenv("NCCL_TRACE_RING_DIR", "none", 0);
   setenv("NCCL_TRACE_EVENTS", "all", 1);
   setenv("NCCL_TRACE_RING_MB", "64", 1);
   setenv("RANK", "0", 1);

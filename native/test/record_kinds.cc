@@ -242,6 +242,7 @@ void CheckHeader(const RankFileReader& file) {
 int main(int, char** argv) {
   const std::string folder = argv[2];
   setenv("NCCL_TRACE_DIR", folder.c_str(), 1);
+  setenv("NCCL_TRACE_RING_DIR", "none", 0);
   setenv("NCCL_TRACE_EVENTS", "all", 1);
   setenv("NCCL_TRACE_RING_MB", "1", 1);
   setenv("RANK", "3", 1);

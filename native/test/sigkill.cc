@@ -311,6 +311,7 @@ int main(int argc, char** argv) {
   setenv("NCCL_TRACE_MODE", argv[5], 1);
   const std::string folder = argv[2];
   setenv("NCCL_TRACE_DIR", folder.c_str(), 1);
+  setenv("NCCL_TRACE_RING_DIR", "none", 0);
   setenv("NCCL_TRACE_EVENTS", "all", 1);
   void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   CHECK(memory != MAP_FAILED);

@@ -296,6 +296,7 @@ int main(int, char** argv) {
   folder = argv[2];
   path = folder + "/rank00000.bin";
   setenv("NCCL_TRACE_DIR", argv[2], 1);
+  setenv("NCCL_TRACE_RING_DIR", "none", 0);
   setenv("NCCL_TRACE_MODE", "stream", 1);
   setenv("NCCL_TRACE_RING_MB", "4", 1);
   setenv("RANK", "0", 1);

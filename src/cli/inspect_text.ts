@@ -46,7 +46,8 @@ function facts(file: FileSummary): string[] {
     rows.push(['events now', recorder.eventsNow.join(' ') || 'none']);
   if (recorder.sampleEvery > 1) rows.push(['sampling', `1 of ${recorder.sampleEvery} collectives`]);
   if (file.chunks.count > 0) rows.push(['chunks', chunksText(file.chunks)]);
-  if (recorder.placement !== 'in-file') rows.push(['rings', placementText(recorder)]);
+  if (recorder.ringPath !== '' || recorder.placement !== 'in-file')
+    rows.push(['rings', placementText(recorder, file.newest.heartbeat)]);
   const lost = Object.entries(file.lost).filter(([, count]) => count > 0);
   if (lost.length > 0) rows.push(['not kept', lost.map(([what, count]) => `${what} ${count}`).join(', ')]);
   return rows.flatMap(([name, value]) =>
@@ -80,10 +81,16 @@ function newestText({ newest }: FileSummary): string {
   return `${at(newest.any)}; ${ago('heartbeat', newest.heartbeat)}, ${ago('record', newest.record)}`;
 }
 
-function placementText(recorder: FileSummary['recorder']): string {
+/** How old a copy is: against the last sign of life, which is copied more often than the rings. */
+function placementText(recorder: FileSummary['recorder'], heartbeat: number | null): string {
+  if (recorder.placement === 'in-file') return `were in ${recorder.ringPath}, saved from there`;
   const where = recorder.placement === 'in-memory' ? 'in memory' : `in ${recorder.ringPath}`;
-  const copied = recorder.copied === null ? 'never copied here' : `copied here up to ${at(recorder.copied)}`;
-  return `${where}, ${copied}`;
+  if (recorder.copied === null) return `${where}, never copied here`;
+  const age =
+    heartbeat === null
+      ? ''
+      : `, ${Math.max(0, heartbeat - recorder.copied).toFixed(1)} s before the last heartbeat`;
+  return `${where}, copied here up to ${at(recorder.copied)}${age}`;
 }
 
 function chunksText({

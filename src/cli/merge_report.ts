@@ -13,6 +13,7 @@ export function mergeReportText(report: MergeReport): string {
     ...verdictText(report),
     ...headline(report),
     ...unfinished(report),
+    ...copies(report),
     ...losses(report),
     ...untold(report),
     ...clockLines(report),
@@ -76,6 +77,22 @@ function workLines(
 
 function fewLines(lines: readonly string[], title: string): string[] {
   return lines.length <= 6 ? [...lines] : [...lines.slice(0, 5), `${title}: ${lines.length - 5} more`];
+}
+
+/** Rings outside the file: what came after the copy may be missing, and is no gap. */
+function copies({ ranks }: MergeReport): string[] {
+  const of = (members: readonly RankReport[]): string => `rank ${foldRanks(members.map(({ rank }) => rank))}`;
+  const never = ranks.filter(({ ringCopyAge }) => ringCopyAge === null);
+  const ages = ranks.flatMap(({ ringCopyAge }) => (typeof ringCopyAge === 'number' ? [ringCopyAge] : []));
+  const lines: string[] = [];
+  if (never.length > 0) lines.push(`rings outside the file and never copied into it: ${of(never)}`);
+  if (ages.length > 0) {
+    const copied = ranks.filter(({ ringCopyAge }) => typeof ringCopyAge === 'number');
+    lines.push(
+      `rings are copies: ${of(copied)}, up to ${Math.max(...ages).toFixed(1)} s older than the last sign of life`,
+    );
+  }
+  return lines;
 }
 
 function losses({ ranks }: MergeReport): string[] {

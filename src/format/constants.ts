@@ -72,6 +72,7 @@ export const Kind = {
 
   MaskChange: 0x40,
   SamplingMark: 0x41,
+
   Beacon: 0x42,
 } as const;
 export type KindName = keyof typeof Kind;
@@ -87,6 +88,7 @@ export const COMMUNICATOR_SLOTS = 8;
 export const STRING_SLOTS = 4;
 export const LEASE_SLOTS = 4;
 export const CLOCK_SAMPLE_SLOTS = 2;
+export const BEACON_SLOTS = 4;
 export const MAX_STRING_BYTES = 80;
 export const MAX_COMM_NAME_BYTES = 120;
 export const STRING_NONE = 0;
@@ -102,6 +104,7 @@ export const AreaClass = {
   TableLeases: 18,
   TableHeartbeat: 19,
   TableClock: 20,
+  TableBeacon: 21,
 } as const;
 
 /** In the state of a Fold entry (16 bits): the start itself is repeated. */
@@ -115,6 +118,7 @@ export const Placement = { InFile: 1, InRingFile: 2, InMemory: 3 } as const;
 export const CHUNK_MAGIC = 0x4b4e4843;
 export const CHUNK_ALIGNMENT = 4096;
 export const MAX_CHUNK_RAW_BYTES = 2 ** 20;
+export const RING_FILE_TAIL_BYTES = 4096;
 export const Codec = { Raw: 0, Zstd: 1, ZstdBare: 2 } as const;
 
 // Byte offsets of the fields of each structure; reserved fields are left out.

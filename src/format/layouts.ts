@@ -59,6 +59,10 @@ const NOTATION: Partial<Record<KindName, readonly string[]>> = {
   State: ['tick | handle | state:16 value:48', 'tick | handle | state:32 0:32 ; value | 0 | 0'],
   Stop: ['tick | handle | 0'],
   Fold: ['tick | handle | state:32 0:32 ; lastTick | repeats | 0'],
+
+  Beacon: [
+    'tick | peerReceived | peerSent ; received | peerTickSource:32 0:32 | 0 ; peerBootId0 | peerBootId1 | 0',
+  ],
 };
 
 /** Slots a record of this kind has at least, where that is not the count of its layout: names, optional slots. */
@@ -78,6 +82,7 @@ export type FieldType = 'number' | 'signed' | 'comm' | 'handle' | 'hex' | 'strin
 const TYPES: Readonly<Record<string, FieldType>> = {
   tick: 'tick',
   lastTick: 'tick',
+  received: 'tick',
   parent: 'handle',
   parentGroup: 'handle',
   handle: 'handle',
@@ -116,6 +121,8 @@ const TYPES: Readonly<Record<string, FieldType>> = {
   stream: 'hex',
   userTag: 'hex',
   bytes: 'hex',
+  peerBootId0: 'hex',
+  peerBootId1: 'hex',
   flags: 'hex',
 };
 

@@ -33,6 +33,11 @@ export interface RankReport {
   readonly life: string;
   /** ns since the Unix epoch, decimal; null when no heartbeat was written. */
   readonly lastHeartbeat: string | null;
+  /**
+   * Rings that lay outside the file and were copied into it: by how many seconds the copy is older than the last sign of
+   * life; null if there is no copy. Not there when the rings are in the file, or the file was closed.
+   */
+  readonly ringCopyAge?: number | null;
   readonly records: number;
   /** Repeats counted instead of recorded. */
   readonly folded: number;
@@ -132,6 +137,7 @@ export function reportRank({ scan, rank }: RunMember, job: ConvertJob, block: Co
     pid: scan.header.process.pid,
     life: scan.header.life,
     lastHeartbeat: scan.heartbeat?.realtime.toString() ?? null,
+    ...ringCopyAge(scan),
     records: scan.records,
     folded: scan.folded,
     ...sumRings(scan),
@@ -153,6 +159,13 @@ export function reportRank({ scan, rank }: RunMember, job: ConvertJob, block: Co
     aborted: worksThat('aborted', scan, job),
     problems: scan.problems.map(({ what, count }) => (count === 1 ? what : `${what} (${count} times)`)),
   };
+}
+
+function ringCopyAge({ header, heartbeat, lastTick }: RankScan): Pick<RankReport, 'ringCopyAge'> {
+  if (header.placement === 'in-file' || header.life === 'closed') return {};
+  if (header.copiedTick === null) return { ringCopyAge: null };
+  const lastSign = Math.max(heartbeat?.tick ?? 0, lastTick ?? 0);
+  return { ringCopyAge: Math.max(0, lastSign - header.copiedTick) / header.tickHz };
 }
 
 function sumRings({ rings }: RankScan): Pick<RankReport, 'lost' | 'muted' | 'nullCalls'> {

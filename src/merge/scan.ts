@@ -13,6 +13,7 @@ import type { WorkEnd } from '../model/work_end.js';
 import type { WorkTable } from '../model/work_table.js';
 import { mergedRuns, type RankFileStream, streamRankFile } from '../reader/index.js';
 import type {
+  Beacon,
   ClockSample,
   Communicator,
   Gap,
@@ -46,6 +47,7 @@ export interface RankScan {
   readonly heartbeat: ClockSample | null;
   /** The header's own pair first: never empty. */
   readonly clockSamples: readonly ClockSample[];
+  readonly beacons: readonly Beacon[];
   readonly rings: readonly RingSummary[];
   readonly problems: readonly Problem[];
   readonly odd: OddCounts;
@@ -105,6 +107,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     communicators: [...file.communicators.values()],
     heartbeat: file.heartbeat,
     clockSamples: [headerSample(file.header), ...file.clockSamples],
+    beacons: file.beacons,
     rings: file.rings.map((ring) => ({
       ring: ring.ring,
       class: ring.class,

@@ -21,7 +21,7 @@ export interface AreaLive {
 export class AreaReader {
   constructor(
     private readonly source: ByteSource,
-    private readonly tickBase: bigint,
+    readonly tickBase: bigint,
     private readonly problems: Problems,
     private readonly decoder: Decoder,
   ) {}

@@ -7,11 +7,14 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 
 import { RankFileError } from '../base/errors.js';
+import { SAVED_RINGS, withSavedRings } from './saved_rings.js';
 
 export interface ByteSource {
   readonly path: string;
   readonly bytes: number;
   read(offset: number, length: number): Uint8Array;
+  /** What was found beside the file and could not be used, if anything was. */
+  readonly problem?: string;
 }
 
 export function memorySource(path: string, content: Uint8Array): ByteSource {
@@ -28,14 +31,36 @@ export interface ClosableSource extends ByteSource {
   readonly close: () => void;
 }
 
-/** Whatever the system says against opening or reading `path` becomes a RankFileError. */
+/**
+ * The rank file at `path`, with the rings that were saved beside it. Whatever the system says against opening or reading
+ * it becomes a RankFileError.
+ */
 export function openSource(path: string): ClosableSource {
+  const own = openFile(path);
+  if (!isFile(path + SAVED_RINGS)) return own;
+  const rings = openFile(path + SAVED_RINGS);
+  const joined = withSavedRings(own, rings);
+  if (typeof joined === 'string') {
+    rings.close();
+    return { ...own, problem: joined };
+  }
+  const close = (): void => {
+    own.close();
+    rings.close();
+  };
+  return { ...joined, close };
+}
+
+/** This one file and nothing beside it. */
+export function openFile(path: string): ClosableSource {
   const file = openRegularFile(path);
   const close = (): void => {
     closeSync(file);
   };
   return { ...fileSource(path, file), close };
 }
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 
 /** Opens `path` for the time of `use`. */
 export function withFile<T>(path: string, use: (source: ByteSource) => T): T {

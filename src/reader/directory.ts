@@ -19,7 +19,7 @@ const DIRECTORY_ALIGNMENT = 8;
 const MAX_OFFSET = 2 ** 53;
 const MAX_FOLDS = 2 ** 20;
 
-export type TableClass = 'communicators' | 'strings' | 'leases' | 'heartbeat' | 'clock';
+export type TableClass = 'communicators' | 'strings' | 'leases' | 'heartbeat' | 'clock' | 'beacons';
 
 export interface Area {
   /** In the directory: for rings, the ring number of handles. */
@@ -45,6 +45,7 @@ const tables = new Map<number, TableClass>([
   [format.AreaClass.TableLeases, 'leases'],
   [format.AreaClass.TableHeartbeat, 'heartbeat'],
   [format.AreaClass.TableClock, 'clock'],
+  [format.AreaClass.TableBeacon, 'beacons'],
 ]);
 
 export function readDirectory(source: ByteSource, layout: HeaderLayout, problems: Problems): Area[] {

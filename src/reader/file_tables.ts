@@ -3,10 +3,21 @@
 import type { AreaReader } from './areas.js';
 import type { Area, TableClass } from './directory.js';
 import type { Problems } from './problems.js';
-import { readClockSamples, readCommunicators, readLeases, readStrings, sortedSamples } from './tables.js';
+import {
+  readBeacons,
+  readClockSamples,
+  readCommunicators,
+  readLeases,
+  readStrings,
+  sortedSamples,
+  uniqueBeacons,
+} from './tables.js';
 import type { FileFacts, RecordColumns } from './types.js';
 
-type Tables = Pick<FileFacts, 'communicators' | 'strings' | 'leases' | 'heartbeat' | 'clockSamples'>;
+type Tables = Pick<
+  FileFacts,
+  'communicators' | 'strings' | 'leases' | 'heartbeat' | 'clockSamples' | 'beacons'
+>;
 
 export function readTables(areas: readonly Area[], reader: AreaReader, problems: Problems): Tables {
   const all = (table: TableClass): Area[] => areas.filter((area) => area.table === table);
@@ -25,6 +36,9 @@ export function readTables(areas: readonly Area[], reader: AreaReader, problems:
     leases: readLeases(only('leases'), (index) => rings.has(index), problems),
     heartbeat: heartbeats.at(-1) ?? null,
     clockSamples: sortedSamples([...heartbeats, ...samples]),
+    beacons: uniqueBeacons(
+      all('beacons').flatMap((area) => readBeacons(reader.table(area), reader.tickBase, problems)),
+    ),
   };
 }
 

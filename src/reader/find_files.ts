@@ -8,6 +8,7 @@ import { readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { RankFileError } from '../base/errors.js';
+import { SAVED_RINGS } from './saved_rings.js';
 
 export interface FoundFiles {
   readonly files: readonly string[];
@@ -18,7 +19,8 @@ export interface FoundFiles {
 /** Throws RankFileError for a path that does not exist and for a directory without rank files. */
 export function findRankFiles(inputs: readonly string[]): FoundFiles {
   const problems: string[] = [];
-  const named = inputs.flatMap((input) => (isDirectory(input) ? filesIn(input, problems) : [input]));
+  const all = inputs.flatMap((input) => (isDirectory(input) ? filesIn(input, problems) : [input]));
+  const named = all.map(rankFileOf).filter((file, i) => file === all[i] || !all.includes(file));
   const files: string[] = [];
   const again = new Map<string, number>();
   const known = new Map<string, string>();
@@ -68,9 +70,17 @@ function namesIn(directory: string): string[] | RankFileError {
   }
 }
 
+const withoutEnd = (name: string): string => name.slice(0, -SAVED_RINGS.length);
+
+/** `rank*` in a shell names the rings that were saved, too: the rank file beside them stands for both. */
+const rankFileOf = (file: string): string =>
+  file.endsWith(SAVED_RINGS) && kindOf(withoutEnd(file)) === 'file' ? withoutEnd(file) : file;
+
 const rankFilesAmong = (directory: string, names: readonly string[]): string[] =>
   names
-    .filter((name) => /^rank.*\.bin$/.test(name))
+    .filter((name) => /^rank.*\.bin(\.rings)?$/.test(name))
+    // Saved rings are read with their rank file, or alone where there is none.
+    .filter((name) => !name.endsWith(SAVED_RINGS) || !names.includes(withoutEnd(name)))
     .map((name) => path.join(directory, name))
     .filter((file) => kindOf(file) === 'file');
 

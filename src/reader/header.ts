@@ -167,7 +167,7 @@ function toHeader(bytes: Uint8Array, view: DataView, problems: Problems): RankFi
       pid: u32(H.pid),
       startTime: u64(H.processStart),
     },
-    tickSource: tickSources.get(u32(H.tickSource)) ?? `unknown (${u32(H.tickSource)})`,
+    tickSource: tickSource(u32(H.tickSource)),
     tickHz: number(H.tickHz),
     tickBase: u64(H.startTick),
     startRealtime: u64(H.startRealtime),
@@ -223,6 +223,8 @@ const placements = new Map<number, Placement>([
   [format.Placement.InRingFile, 'in-ring-file'],
   [format.Placement.InMemory, 'in-memory'],
 ]);
+export const tickSource = (source: number): TickSource => tickSources.get(source) ?? `unknown (${source})`;
+
 const tickSources = new Map<number, TickSource>([
   [format.TickSource.TickTsc, 'tsc'],
   [format.TickSource.TickCntvct, 'cntvct'],

@@ -58,6 +58,7 @@ export function streamRankFile(path: string): RankFileStream & { readonly close:
 
 export function streamSource(source: ByteSource, decoder: Decoder = bestDecoder): RankFileStream {
   const problems = new Problems();
+  if (source.problem !== undefined) problems.add(source.problem);
   const { header, layout } = readHeader(source, problems);
   const areas = readDirectory(source, layout, problems);
   const reader = new AreaReader(source, header.tickBase, problems, decoder);

@@ -6,7 +6,8 @@
 import { type Ticks, ticks } from '../base/time.js';
 import * as format from '../format/constants.js';
 import type { Problems } from './problems.js';
-import type { ClockSample, Communicator, Lease, RecordColumns } from './types.js';
+import { tickSource } from './header.js';
+import type { Beacon, ClockSample, Communicator, Lease, RecordColumns } from './types.js';
 import { u64, wordAt } from './words.js';
 
 const { Kind } = format;
@@ -141,4 +142,40 @@ export function sortedSamples(samples: readonly ClockSample[]): ClockSample[] {
     const before = sorted[i - 1];
     return before?.tick !== sample.tick || before.realtime !== sample.realtime;
   });
+}
+
+/** Those that say anything: none takes less than no time. */
+export function readBeacons(records: RecordColumns, tickBase: bigint, problems: Problems): Beacon[] {
+  const beacons: Beacon[] = [];
+  for (const [, row] of entries(records, Kind.Beacon, format.BEACON_SLOTS, 0, problems)) {
+    const sent = tickOf(records, row);
+    const received = ticks(Number(wordAt(records, row, 1, 0) - tickBase));
+    const peerReceived = wordAt(records, row, 0, 1);
+    const peerSent = wordAt(records, row, 0, 2);
+    if (received < sent || peerSent < peerReceived) {
+      problems.add('beacons that take less than no time, skipped');
+      continue;
+    }
+    beacons.push({
+      sent,
+      received,
+      peerReceived,
+      peerSent,
+      peerBootId: bytesInHex(wordAt(records, row, 2, 0)) + bytesInHex(wordAt(records, row, 2, 1)),
+      peerTickSource: tickSource(low32(wordAt(records, row, 1, 1))),
+    });
+  }
+  return beacons;
+}
+
+/** By tick; one that several areas hold counts once. */
+export function uniqueBeacons(beacons: readonly Beacon[]): Beacon[] {
+  const sorted = [...beacons].sort((a, b) => a.sent - b.sent);
+  return sorted.filter((beacon, i) => beacon.sent !== sorted[i - 1]?.sent);
+}
+
+function bytesInHex(word: bigint): string {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(word);
+  return bytes.toString('hex');
 }

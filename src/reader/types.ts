@@ -78,6 +78,19 @@ export interface ClockSample {
   readonly width: number;
 }
 
+/** One exchange with another process about the time, as NTP's: two ticks of ours, two of its counter between them. */
+export interface Beacon {
+  /** Before the question was sent, after the answer had come. */
+  readonly sent: Ticks;
+  readonly received: Ticks;
+  /** Raw values of the peer's counter: after the question had come, before the answer was sent. */
+  readonly peerReceived: bigint;
+  readonly peerSent: bigint;
+  /** Whose counter that is. 32 hex digits. */
+  readonly peerBootId: string;
+  readonly peerTickSource: TickSource;
+}
+
 export interface Communicator {
   /** What the `comm` field of records names. Counted from 0 per process, never reused. */
   readonly number: number;
@@ -219,6 +232,8 @@ export interface FileFacts {
   readonly heartbeat: ClockSample | null;
   /** All samples, by tick, heartbeats included. */
   readonly clockSamples: readonly ClockSample[];
+  /** By tick; empty unless they were asked for. */
+  readonly beacons: readonly Beacon[];
   readonly chunks: ChunkFacts;
 }
 

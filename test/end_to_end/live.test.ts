@@ -37,6 +37,7 @@ function startJob(iterations: number): ChildProcess {
       PATH: process.env.PATH,
       NCCL_PROFILER_PLUGIN: PLUGIN,
       NCCL_TRACE_DIR: path.join(folder, 'run'),
+      NCCL_TRACE_RING_DIR: 'none',
       NCCL_TRACE_EVENTS: 'all',
       NCCL_TRACE_RING_MB: '32',
     },

@@ -102,6 +102,21 @@ describe('a rank file', () => {
     expect(problems).toEqual([]);
   });
 
+  it('has beacons of all their tables, each once, and none that takes less than no time', () => {
+    const file = new RankFileBuilder();
+    const peer = { bootId: 'ab'.repeat(8) + '01'.repeat(8) };
+    const exchange = { sent: 500, received: 900, peerReceived: 7n, peerSent: 2n ** 63n };
+    const later = { ...exchange, sent: 950, received: 980 };
+    file.beacons(peer, [later, { ...exchange, received: 499 }, { ...exchange, peerSent: 6n }]);
+    file.beacons(peer, [exchange, later]);
+    const { beacons, problems } = read(file);
+    expect(beacons).toEqual([
+      { ...exchange, peerBootId: peer.bootId, peerTickSource: 'tsc' },
+      { ...later, peerBootId: peer.bootId, peerTickSource: 'tsc' },
+    ]);
+    expect(problems).toEqual([{ what: 'beacons that take less than no time, skipped', count: 2 }]);
+  });
+
   it('has as its newest heartbeat the one with the highest number, whatever its tick', () => {
     const file = new RankFileBuilder();
     for (const tick of [100, 300, 200]) file.heartbeat(tick);

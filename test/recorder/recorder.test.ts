@@ -70,6 +70,13 @@ describe('bad places', () => {
   ])('%s', (name) => expectPassed('bad_places', name));
 });
 
+describe('rings in a file of their own', () => {
+  test.each(['in-order', 'one-dies', 'all-die', 'saver-dies', 'distrust', 'fork', 'small-shm', 'large-shm'])(
+    '%s',
+    (name) => expectPassed('ring_files', name),
+  );
+});
+
 describe('stream mode', () => {
   test('draining, lapping, holes, the limit, full disks', () =>
     inNewFolder(async (folder) => {

@@ -17,7 +17,7 @@ async function announce(env: Record<string, string>, table = 'ncclProfiler_v6'):
   return inNewFolder(async (folder) => {
     mkdirSync(folder);
     const { stdout } = await run('announce', [PLUGIN, table], {
-      env: { NCCL_TRACE_DIR: folder, NCCL_TRACE_RING_MB: '1', ...env },
+      env: { NCCL_TRACE_DIR: folder, NCCL_TRACE_RING_MB: '1', NCCL_TRACE_RING_DIR: 'none', ...env },
       cwd: folder,
     });
     const after = (word: string) =>
@@ -118,8 +118,17 @@ test.each([
   ['NCCL_TRACE_EVENTS', ','],
   ['NCCL_PROFILE_EVENT_MASK', '-1'],
   ['NCCL_PROFILE_EVENT_MASK', '0x'],
+  ['NCCL_TRACE_CLOCK_PEER', 'auto'],
+  ['NCCL_TRACE_CLOCK_PEER', 'node000'],
+  ['NCCL_TRACE_CLOCK_PEER', 'node000:0'],
+  ['NCCL_TRACE_CLOCK_PEER', 'node000:65536'],
+  ['NCCL_TRACE_CLOCK_PEER', ':29500'],
+  ['NCCL_TRACE_CLOCK_PEER', '::1:29500'],
+  ['NCCL_TRACE_CLOCK_PEER', 'node000:29500'], // and no rank
   ['NCCL_TRACE_SAMPLE', '0'],
   ['NCCL_TRACE_SAMPLE', '1.5'],
+  ['NCCL_TRACE_RING_DIR', 'shm'],
+  ['NCCL_TRACE_RING_DIR', `/${'x'.repeat(127)}`],
   ['NCCL_TRACE_DIR', `/${'x'.repeat(5000)}`],
 ])('%s=%s is one warning and the default', async (name, value) => {
   const said = await announce({ [name]: value });

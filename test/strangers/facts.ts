@@ -1,5 +1,6 @@
 /** One shape for what two readers say about a rank file, so that they can be compared: theirs in JSON, ours in types. */
 
+import { Kind } from '../../src/format/constants.js';
 import { LAYOUTS } from '../../src/format/layouts.js';
 import type {
   ChunkFacts,
@@ -29,6 +30,9 @@ export interface RankFileFacts {
   /** Values of the header read as another. */
   readonly replaced: number;
   readonly leasesOfNoRing: number;
+  /** "tick peer-received peer-sent received boot-id source". */
+  readonly beacons: readonly string[];
+  readonly emptyBeacons: number;
   readonly chunks: ChunkFacts & { readonly ofNoRing: number };
   /** Slots that two chunks have, payloads that cannot be used, slots missing in the others. */
   readonly badChunks: readonly [inTwo: number, unusable: number, missing: number];
@@ -59,6 +63,8 @@ interface HeaderLine {
     readonly unknown_areas: number;
     readonly replaced: number;
     readonly leases_of_no_ring: number;
+    readonly beacons: readonly (readonly Scalar[])[];
+    readonly empty_beacons: number;
     readonly chunks: RankFileFacts['chunks'];
   };
 }
@@ -110,7 +116,7 @@ export function strangersFacts(lines: readonly StrangersLine[]): (RankFileFacts 
 }
 
 function strangersFile(first: HeaderLine, records: readonly RecordLine[], last: RingsLine): RankFileFacts {
-  const { heartbeat, communicators, strings, leases, chunks, ...header } = first.header;
+  const { heartbeat, communicators, strings, leases, beacons, chunks, ...header } = first.header;
   const sum = (field: 'in_two_chunks' | 'unusable_chunks' | 'missing_in_chunks'): number =>
     last.rings.reduce((total, ring) => total + ring[field], 0);
   return {
@@ -125,6 +131,8 @@ function strangersFile(first: HeaderLine, records: readonly RecordLine[], last: 
     unknownAreas: header.unknown_areas,
     replaced: header.replaced,
     leasesOfNoRing: header.leases_of_no_ring,
+    beacons: beacons.map((beacon) => beacon.join(' ')),
+    emptyBeacons: header.empty_beacons,
     chunks,
     badChunks: [sum('in_two_chunks'), sum('unusable_chunks'), sum('missing_in_chunks')],
   };
@@ -140,6 +148,7 @@ const NOT_COMPARED = [
   'unknown_areas',
   'replaced',
   'leases_of_no_ring',
+  'empty_beacons',
 ];
 
 const strangersRing = (ring: RingsLine['rings'][number]): RingFacts => ({
@@ -191,6 +200,17 @@ export function factsOf(file: RankFile): RankFileFacts {
     unknownAreas: problems(file, /^areas of unknown class/),
     replaced: problems(file, /^header: /),
     leasesOfNoRing: problems(file, /^leases of areas that are no rings/),
+    beacons: file.beacons.map((beacon) =>
+      [
+        tick(beacon.sent),
+        beacon.peerReceived,
+        beacon.peerSent,
+        tick(beacon.received),
+        beacon.peerBootId,
+        1 + ['tsc', 'cntvct', 'monotonic'].indexOf(beacon.peerTickSource),
+      ].join(' '),
+    ),
+    emptyBeacons: problems(file, /^beacons that take less than no time/),
     chunks: { ...file.chunks, ofNoRing: problems(file, /^chunks of areas that are no rings/) },
     badChunks: [
       problems(file, /^slots that stand in two chunks/),
@@ -257,7 +277,7 @@ const communicatorOf = (communicator: Communicator, tick: (relative: number) => 
 });
 
 /** Kinds that mean something in a ring: tables begin their own below those of starts. */
-const isKnown = (kind: number): boolean => kind >= 0x10 && LAYOUTS.has(kind);
+const isKnown = (kind: number): boolean => kind >= 0x10 && kind !== Kind.Beacon && LAYOUTS.has(kind);
 
 function recordsOf({ ring, records }: Ring, tick: (relative: number) => string): RecordLine[] {
   const rows = Array.from({ length: records.length }, (_, row) => row);

@@ -31,8 +31,8 @@ IN_FILE = 1
 PLACEMENTS = (IN_FILE, 2, 3)
 
 RINGS = {1: 'RingSteps', 2: 'RingOps', 3: 'RingHost', 4: 'RingOverflow'}
-COMMUNICATORS, STRINGS, LEASES, HEARTBEAT, CLOCK = 16, 17, 18, 19, 20
-TABLES = (COMMUNICATORS, STRINGS, LEASES, HEARTBEAT, CLOCK)
+COMMUNICATORS, STRINGS, LEASES, HEARTBEAT, CLOCK, BEACONS = 16, 17, 18, 19, 20, 21
+TABLES = (COMMUNICATORS, STRINGS, LEASES, HEARTBEAT, CLOCK, BEACONS)
 
 # The fewest slots of each kind with which it means something.
 RING_KINDS = {
@@ -40,6 +40,7 @@ RING_KINDS = {
     0x19: 2, 0x1A: 2, 0x1B: 2, 0x1C: 4, 0x1D: 2, 0x1E: 2, 0x1F: 2, 0x20: 2, 0x30: 1, 0x31: 1, 0x32: 2,
 }  # fmt: skip
 CLOCK_SAMPLE, COMMUNICATOR, COMMUNICATOR_END, STRING, LEASE, LEASE_END = 0x02, 0x04, 0x05, 0x06, 0x07, 0x08
+BEACON = 0x42
 # Of each kind of a table: the classes in which it stands, slots of an entry, its place in the entry, its fewest slots.
 TABLE_KINDS = {
     CLOCK_SAMPLE: ((HEARTBEAT, CLOCK), 2, 0, 2),
@@ -48,6 +49,7 @@ TABLE_KINDS = {
     STRING: ((STRINGS,), 4, 0, 4),
     LEASE: ((LEASES,), 4, 0, 2),
     LEASE_END: ((LEASES,), 4, 2, 1),
+    BEACON: ((BEACONS,), 4, 0, 3),
 }
 
 # name, offset, type; Q is u64, I u32, i i32, H u16, a number the bytes of a text
@@ -355,10 +357,10 @@ def missing_positions(slots, union, records, capacity, sequences):
 # Tables
 
 
-def table_entries(data, areas, area_class, misplaced):
-    """{(kind, number of the entry): words} of the first table of a class."""
+def table_entries(data, areas, area_class, misplaced, which=slice(1)):
+    """{(kind, number of the entry): words} of the first table of a class, or of another one."""
     found = {}
-    for area in [area for area in areas if area.area_class == area_class][:1]:
+    for area in [area for area in areas if area.area_class == area_class][which]:
         for record in whole_records(read_slots(data, area).valid):
             classes, entry_slots, place, fewest = TABLE_KINDS.get(record.kind, ((), 1, 0, 1))
             fits = area_class in classes and record.position % entry_slots == place and record.parts >= fewest
@@ -421,9 +423,24 @@ def read_heartbeat(entries):
     return dict(zip(names, map(str, samples[-1][1]))) if samples else None
 
 
+def read_beacons(data, areas, misplaced):
+    """By tick, each once; None stands for one that says nothing."""
+    found = {}
+    for number in range(sum(area.area_class == BEACONS for area in areas)):
+        entries = table_entries(data, areas, BEACONS, misplaced, slice(number, number + 1))
+        for _, w in of_kind(entries, BEACON):
+            if w[3] < w[0] or w[2] < w[1]:
+                yield None
+                continue
+            boot_id = struct.pack('<2Q', *w[6:8]).hex()
+            found[w[0]] = [*map(str, (w[0], w[1], w[2], w[3])), boot_id, low(w[4])]
+    yield from (found[tick] for tick in sorted(found))
+
+
 def read_tables(data, areas):
     misplaced = []
     tables = {c: table_entries(data, areas, c, misplaced) for c in (COMMUNICATORS, STRINGS, LEASES, HEARTBEAT)}
+    beacons = list(read_beacons(data, areas, misplaced))
     leases = list(read_leases(tables[LEASES], {area.index for area in areas if area.area_class in RINGS}))
     return {
         'heartbeat': read_heartbeat(tables[HEARTBEAT]),
@@ -431,6 +448,8 @@ def read_tables(data, areas):
         'strings': list(read_strings(tables[STRINGS])),
         'leases': [lease for lease in leases if lease],
         'leases_of_no_ring': leases.count(None),
+        'beacons': [beacon for beacon in beacons if beacon],
+        'empty_beacons': beacons.count(None),
         'misplaced': len(misplaced),
     }
 

@@ -37,6 +37,8 @@ export async function record(
     PATH: process.env.PATH,
     NCCL_PROFILER_PLUGIN: PLUGIN,
     NCCL_TRACE_DIR: recording,
+    // In the file: what other tests do on this machine must not matter.
+    NCCL_TRACE_RING_DIR: 'none',
     NCCL_TRACE_EVENTS: 'all',
     NCCL_TRACE_RING_MB: '8',
     ...settings,

@@ -203,6 +203,27 @@ export class RankFileBuilder {
     return this;
   }
 
+  /** An area of beacons: own ticks relative, the peer's raw. */
+  beacons(
+    peer: { readonly bootId: string; readonly tickSource?: number },
+    exchanges: readonly {
+      readonly sent: number;
+      readonly received: number;
+      readonly peerReceived: bigint;
+      readonly peerSent: bigint;
+    }[],
+  ): this {
+    const area = new SlotArea(format.BEACON_SLOTS * 4, 'grows');
+    exchanges.forEach(({ sent, received, peerReceived, peerSent }, number) => {
+      area.write(number * format.BEACON_SLOTS, Kind.Beacon, [
+        ...[this.rawTick(sent), peerReceived, peerSent],
+        ...[this.rawTick(received), BigInt(peer.tickSource ?? format.TickSource.TickTsc), 0n],
+        ...[...wordsOf(Buffer.from(peer.bootId, 'hex')), 0n],
+      ]);
+    });
+    return this.area(AreaClass.TableBeacon, area);
+  }
+
   /** The next chunk, of slots as they lay in a ring; RingBuilder.drain makes them. */
   chunk(ring: number, firstPosition: number, slots: Uint8Array, codec: ChunkCodec = 'raw'): this {
     this.chunks.push(chunkBytes({ ring, firstPosition, slots, codec, sequence: this.chunks.length }));

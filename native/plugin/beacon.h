@@ -1,0 +1,94 @@
+// Beacons (NCCL_TRACE_CLOCK_PEER): once a second each process asks rank 0 what time it is, by the exchange of NTP.
+//
+//   asking process   tick `sent` ──request──▶  tick `peer_received`   rank 0
+//                    tick `received` ◀──reply── tick `peer_sent`
+//
+// Both directions are evidence of the two clocks (schemas/clocks.md), whatever the application sends.
+//
+// When a packet came is the kernel's stamp of its arrival (SO_TIMESTAMPNS), told in ticks. The recorder's thread is nice,
+// often late, and in stream mode busy for milliseconds; a stamp taken when it looks would be late by all that. The time that
+// rank 0 takes to answer does not count, so only the stamp before a send must be near the packet's leaving.
+//
+// Everything but Open runs on the recorder's thread, and nothing there waits for a packet.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_BEACON_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_BEACON_H_
+
+#include <stdint.h>
+
+#include <atomic>
+
+#include "plugin/beacon_packet.h"
+#include "plugin/clock.h"
+#include "plugin/host_facts.h"
+#include "plugin/name_lookup.h"
+#include "plugin/settings.h"
+
+namespace nccl_trace {
+
+/** One completed exchange. Ticks: own at the outside, rank 0's at the inside. */
+struct BeaconExchange {
+  uint64_t sent, peer_received, peer_sent, received;
+  uint8_t peer_boot_id[16];
+  uint32_t peer_tick_source;
+};
+
+class Beacons {
+ public:
+  /**
+   * By init's thread, before the recorder's thread is there; no name is looked up. Must be called, also when the settings
+   * want no beacons. Returns 0, or an errno: there will be none.
+   */
+  int Open(const Settings& settings);
+
+  /** `hz`: of ticks; 0 if nobody has measured. */
+  void Begin(const HostFacts& host, uint32_t tick_source, uint64_t hz);
+
+  /** Answers, asks (if it may), takes an answer. True: `exchange` is complete. Then call again, there may be more. */
+  bool Turn(uint64_t now, bool may_ask, BeaconExchange& exchange);
+
+  /** Like the function of this name in futex.h; also returns when there may be something to do for Turn. */
+  void WaitWhile(std::atomic<uint32_t>& word, uint32_t old, uint64_t deadline);
+
+  /** By any thread, after it has changed the word of WaitWhile. */
+  void Wake();
+
+  /** In the child after a fork: closes what is the parent's. */
+  void ForgetAfterFork() { Close(); }
+
+ private:
+  int Serve(const Settings& settings);
+  void Ask(uint64_t now, bool may_ask);
+  bool TakePacket(BeaconExchange& exchange);
+  void Answer(BeaconPacket& packet, const void* peer, uint32_t peer_bytes, uint64_t received);
+  bool TakeAnswer(const BeaconPacket& packet, uint64_t received, BeaconExchange& exchange);
+  uint64_t ArrivalTick(const timespec* stamp);
+  bool MayRead(uint64_t now);
+  void Close();
+
+  int socket_;
+  std::atomic<int> wake_;  // an eventfd
+  bool serves_;
+  uint64_t run_;
+  uint64_t interval_ns_;
+  NameLookup lookup_;
+
+  HostFacts host_;
+  uint32_t tick_source_;
+  uint64_t hz_;
+  uint64_t wall_offset_;  // REALTIME - MONOTONIC when the socket was last empty
+
+  // Of the asking side.
+  uint64_t asked_;  // requests so far
+  uint64_t next_ask_;
+  uint64_t nonce_;  // of the open request; 0: none
+  uint64_t sent_;
+
+  // So that a flood costs no more than so many packets a second.
+  uint64_t window_begin_;
+  uint32_t taken_in_window_;
+};
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_BEACON_H_

@@ -1,0 +1,32 @@
+// Where completed exchanges are kept: tables of beacons, the first with all of them, the others with the quickest of
+// every so many: a window of minutes in full and of days in outline, however long the run.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_BEACON_TABLES_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_BEACON_TABLES_H_
+
+#include "plugin/beacon.h"
+#include "plugin/image.h"
+#include "plugin/plan.h"
+
+namespace nccl_trace {
+
+class BeaconTables {
+ public:
+  /** Zeroed memory. */
+  void Use(const Image& image, const Plan& plan);
+
+  void Add(const BeaconExchange& exchange);
+
+ private:
+  void Write(uint32_t table, const BeaconExchange& exchange);
+
+  Image image_;
+  const Plan* plan_;
+  uint64_t exchanges_;
+  uint64_t written_[kBeaconTables];
+  BeaconExchange quickest_[kBeaconTables];
+};
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_BEACON_TABLES_H_

@@ -1,0 +1,67 @@
+#include "plugin/file_space.h"
+
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+namespace nccl_trace {
+namespace {
+
+constexpr uint64_t kXfsMagic = 0x58465342;
+
+/**
+ * overlayfs is every container's root. It maps a new file's pages from the upper layer, and says of that layer's kind
+ * nothing; but its statfs is the upper layer's with the type replaced. btrfs counts no inodes; ZFS has fragments
+ * smaller than its blocks. ext4, XFS and tmpfs look like neither.
+ */
+bool UpperLayerIsInPlace(const struct statfs& fs) { return fs.f_files != 0 && fs.f_frsize == fs.f_bsize; }
+
+}  // namespace
+
+/**
+ * Elsewhere a store can be a network round trip, or a SIGBUS when copy-on-write finds no room (btrfs, ZFS, NFS,
+ * Lustre, FUSE ...).
+ */
+bool MayBeMapped(int fd) {
+  struct statfs fs;
+  if (fstatfs(fd, &fs) != 0) return false;
+  switch (static_cast<uint64_t>(fs.f_type)) {
+    case EXT4_SUPER_MAGIC:  // also ext2 and ext3
+    case kXfsMagic:
+    case TMPFS_MAGIC:
+      return true;
+    case OVERLAYFS_SUPER_MAGIC:
+      return UpperLayerIsInPlace(fs);
+    default:
+      return false;
+  }
+}
+
+/**
+ * Reserved by writing: a hole that finds no room when it is first stored to is a SIGBUS in the training job, and
+ * fallocate's unwritten extents may still need room for their conversion.
+ */
+bool WriteZeros(int fd, uint64_t bytes) {
+  constexpr uint64_t kPiece = uint64_t{1} << 20;
+  void* zeros = calloc(1, kPiece);
+  if (zeros == nullptr) {
+    errno = ENOMEM;
+    return false;
+  }
+  uint64_t done = 0;
+  while (done < bytes) {
+    const uint64_t left = bytes - done;
+    const ssize_t wrote = pwrite(fd, zeros, left < kPiece ? left : kPiece, static_cast<off_t>(done));
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) break;
+    done += static_cast<uint64_t>(wrote);
+  }
+  const int error = errno;
+  free(zeros);
+  errno = error;
+  return done == bytes;
+}
+
+}  // namespace nccl_trace

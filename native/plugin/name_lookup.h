@@ -1,0 +1,50 @@
+// A host's name to its address, without waiting: the resolver of the C library may take many seconds, so a short-lived
+// thread asks it. Addresses in figures need neither.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_NAME_LOOKUP_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_NAME_LOOKUP_H_
+
+#include <netinet/in.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include <atomic>
+
+namespace nccl_trace {
+
+union SocketAddress {
+  sockaddr any;
+  sockaddr_in v4;
+  sockaddr_in6 v6;
+};
+
+inline socklen_t BytesOf(const SocketAddress& address) {
+  return address.any.sa_family == AF_INET6 ? sizeof(address.v6) : sizeof(address.v4);
+}
+
+/** "10.0.0.1", "fe80::1": no names. False: it is none. */
+bool ParseAddress(const char* host, uint16_t port, SocketAddress& address);
+
+class NameLookup {
+ public:
+  void Use(const char* host, uint16_t port);
+
+  /** The address once it is known; until then asks, again from time to time. Never waits. */
+  const SocketAddress* Find(uint64_t now);
+
+ private:
+  enum State : uint32_t { kIdle, kAsking, kFound };
+
+  static void* Main(void* self);
+  void Resolve();
+
+  char host_[256];
+  uint16_t port_;
+  std::atomic<uint32_t> state_;
+  uint64_t next_try_;
+  SocketAddress address_;  // complete before state_ is kFound
+};
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_NAME_LOOKUP_H_

@@ -1,0 +1,106 @@
+#include "plugin/neighbours.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "plugin/saved_rings.h"
+
+namespace nccl_trace {
+namespace {
+
+constexpr uint64_t kThoroughEvery = 60;
+constexpr uint64_t kDayNs = uint64_t{24} * 3600 * 1'000'000'000;
+
+int OpenRings(int folder, const char* name) {
+  const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return -1;
+  struct statx file;
+  if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_UID, &file) == 0 && S_ISREG(file.stx_mode) &&
+      file.stx_uid == geteuid()) {
+    return fd;
+  }
+  close(fd);
+  return -1;
+}
+
+bool IsOld(int fd, const HostFacts& host, uint64_t now) { return LastSignOfLife(fd, host.boot_id) + kDayNs < now; }
+
+}  // namespace
+
+void Neighbours::Use(const RingFile* own, const ProcessName* self, const HostFacts* host) {
+  own_ = own;
+  self_ = self;
+  host_ = host;
+  looks_ = 0;
+}
+
+void Neighbours::Look(uint64_t now) {
+  if (own_ == nullptr || own_->path[0] == '\0') return;
+  const int fd = open(own_->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return;
+  DIR* entries = fdopendir(fd);
+  if (entries == nullptr) {
+    close(fd);
+    return;
+  }
+  const bool is_thorough = looks_++ % kThoroughEvery == 0;
+  while (const dirent* entry = readdir(entries)) Judge(fd, entry->d_name, now, is_thorough);
+  closedir(entries);
+}
+
+void Neighbours::Judge(int folder, const char* name, uint64_t now, bool is_thorough) {
+  ProcessName process;
+  if (is_thorough && ParseProcessName(name, kClaimSuffix, process)) return DropClaim(folder, name, true);
+  if (!ParseProcessName(name, kRingSuffix, process) || process.tag == self_->tag) return;
+  switch (LookFor(process, self_->pid_namespace)) {
+    case Sign::kAlive:
+      return;
+    case Sign::kGone:
+      return Rescue(folder, name, process, now);
+    case Sign::kUnknown:
+      break;
+  }
+  if (!is_thorough) return;
+  const int fd = OpenRings(folder, name);
+  if (fd < 0) return;
+  const bool is_old = IsOld(fd, *host_, now);
+  close(fd);
+  if (is_old) Rescue(folder, name, process, now);
+}
+
+void Neighbours::Rescue(int folder, const char* name, const ProcessName& process, uint64_t now) {
+  char claim[kProcessNameBytes];
+  char self[kProcessNameBytes];
+  FormatProcessName(process, kClaimSuffix, claim);
+  FormatProcessName(*self_, "", self);
+  if (symlinkat(self, folder, claim) != 0) {
+    DropClaim(folder, claim, false);  // the next look finds it free if its holder is gone
+    return;
+  }
+  const int fd = OpenRings(folder, name);
+  if (fd >= 0) {
+    const bool is_done = SaveRings(fd, process) != Saved::kNotYet || IsOld(fd, *host_, now);
+    close(fd);
+    if (!is_done) return;  // the claim stays until the next thorough look
+    unlinkat(folder, name, 0);
+  }
+  unlinkat(folder, claim, 0);
+}
+
+/** A claim whose holder is gone holds nothing. Ours stands between looks for what could not be saved. */
+void Neighbours::DropClaim(int folder, const char* name, bool even_ours) {
+  char target[kProcessNameBytes] = "";
+  ProcessName holder;
+  const ssize_t length = readlinkat(folder, name, target, sizeof(target) - 1);
+  if (length <= 0) return;
+  target[length] = '\0';
+  const bool is_held = ParseProcessName(target, "", holder) && LookFor(holder, self_->pid_namespace) != Sign::kGone &&
+                       !(even_ours && holder.tag == self_->tag);
+  if (!is_held) unlinkat(folder, name, 0);
+}
+
+}  // namespace nccl_trace

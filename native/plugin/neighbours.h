@@ -1,0 +1,40 @@
+// The other recorders of this user on this node, seen through the folder of ring files. When one of them is gone, its
+// rings are saved beside its rank file and its ring file is removed: by whoever notices first.
+//
+//   each second        processes of this pid namespace: gone or not is certain
+//   at the beginning,  what earlier jobs left, also those of other containers: by the age of their last heartbeat, and
+//   and once a minute  a day must have passed; rings that could not be saved in a day go, too
+//
+// A claim (a link that names the claimant, made with O_EXCL's promise) keeps several savers from the same work. Nothing
+// rests on it: two savers would write the same bytes. For the recorder's thread only.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_NEIGHBOURS_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_NEIGHBOURS_H_
+
+#include "plugin/host_facts.h"
+#include "plugin/ring_file.h"
+
+namespace nccl_trace {
+
+class Neighbours {
+ public:
+  /** All are kept. */
+  void Use(const RingFile* own, const ProcessName* self, const HostFacts* host);
+
+  /** Saves whoever is gone. `now`: CLOCK_BOOTTIME, ns. */
+  void Look(uint64_t now);
+
+ private:
+  void Judge(int folder, const char* name, uint64_t now, bool is_thorough);
+  void Rescue(int folder, const char* name, const ProcessName& process, uint64_t now);
+  void DropClaim(int folder, const char* name, bool even_ours);
+
+  const RingFile* own_;  // null, or without a path: not used
+  const ProcessName* self_;
+  const HostFacts* host_;
+  uint64_t looks_;
+};
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_NEIGHBOURS_H_

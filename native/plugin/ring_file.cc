@@ -1,0 +1,127 @@
+#include "plugin/ring_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "plugin/file_space.h"
+
+namespace nccl_trace {
+namespace {
+
+constexpr const char* kSharedMemory = "/dev/shm";
+// NCCL's own, which it needs to start at all: 32.6 MiB per rank with KernelCh, and others' (PyTorch's data loaders).
+constexpr uint64_t kLeaveBytes = uint64_t{1} << 30;
+constexpr uint64_t kLeavePerRankBytes = uint64_t{64} << 20;
+constexpr int kTries = 4;
+
+/** Ours, nobody else may enter, and no link to elsewhere. By statx, because fstat would bind us to glibc 2.33. */
+bool IsPrivateFolder(int fd) {
+  struct statx folder;
+  if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_MODE | STATX_UID, &folder) != 0) return false;
+  if (S_ISDIR(folder.stx_mode) && folder.stx_uid == geteuid() && (folder.stx_mode & 077) == 0) return true;
+  errno = EACCES;
+  return false;
+}
+
+/** The folder's descriptor, or -1. Another process may remove it, empty, at any time. */
+int OpenFolder(const char* path) {
+  if (mkdir(path, 0700) != 0 && errno != EEXIST) return -1;
+  const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0 || IsPrivateFolder(fd)) return fd;
+  const int error = errno;
+  close(fd);
+  errno = error;
+  return -1;
+}
+
+bool HasRoom(uint64_t bytes, uint32_t local_ranks) {
+  struct statfs fs;
+  if (statfs(kSharedMemory, &fs) != 0 || static_cast<uint64_t>(fs.f_type) != TMPFS_MAGIC) return false;
+  const uint64_t available = fs.f_bavail * static_cast<uint64_t>(fs.f_bsize);
+  // For all ranks of this node, because they come at the same time.
+  return available >= kLeaveBytes + local_ranks * (kLeavePerRankBytes + bytes);
+}
+
+/** A descriptor of a new file, or -1. */
+int OpenNew(RingFile& file, const char* name) {
+  for (int i = 0; i < kTries; ++i) {
+    const int folder = OpenFolder(file.folder);
+    if (folder < 0) {
+      if (errno == ENOENT) continue;  // removed in between, or its parent is not there
+      return -1;
+    }
+    if (!MayBeMapped(folder)) {
+      close(folder);
+      errno = 0;
+      return -1;
+    }
+    const int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const int error = errno;
+    close(folder);
+    errno = error;
+    if (fd >= 0 || error != ENOENT) return fd;
+  }
+  return -1;
+}
+
+Image Map(int fd, uint64_t bytes) {
+  const uint64_t all = bytes + rank_file::kRingFileTailBytes;
+  if (!WriteZeros(fd, all)) return {};
+  void* memory = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) return {};
+  PreFault(memory, all);
+  return {static_cast<uint8_t*>(memory), all, rank_file::kInRingFile};
+}
+
+}  // namespace
+
+Image CreateRingFile(const Settings& settings, const ProcessName& process, uint64_t bytes, uint32_t local_ranks,
+                     RingFile& file) {
+  file.path[0] = '\0';
+  file.failed = nullptr;
+  file.error = 0;
+  if (settings.ring_place == RingPlace::kInRankFile) return {};
+  const bool is_given = settings.ring_place == RingPlace::kGiven;
+  if (!is_given && !HasRoom(bytes, local_ranks)) return {};
+  snprintf(file.folder, sizeof(file.folder), "%s/nccl-trace-%u", is_given ? settings.ring_directory : kSharedMemory,
+           static_cast<unsigned>(geteuid()));
+  char name[kProcessNameBytes];
+  FormatProcessName(process, kRingSuffix, name);
+  const int fd = OpenNew(file, name);
+  Image image = {};
+  if (fd >= 0) {
+    snprintf(file.path, sizeof(file.path), "%s/%s", file.folder, name);
+    image = Map(fd, bytes);
+    if (image.base == nullptr) {
+      const int error = errno;
+      RemoveRingFile(file);
+      file.path[0] = '\0';
+      errno = error;
+    }
+  }
+  if (image.base == nullptr && is_given) {
+    file.error = errno;
+    file.failed = file.error == 0 ? "its file system is none of tmpfs, ext4 and XFS" : strerror(file.error);
+  }
+  if (fd >= 0) close(fd);  // the mapping keeps it
+  return image;
+}
+
+void NameRankFile(const Image& image, const char* path) {
+  char* tail = reinterpret_cast<char*>(image.base + image.bytes - rank_file::kRingFileTailBytes);
+  snprintf(tail, rank_file::kRingFileTailBytes, "%s", path);
+}
+
+void RemoveRingFile(const RingFile& file) {
+  if (file.path[0] == '\0') return;
+  unlink(file.path);
+  rmdir(file.folder);  // refused while others are in it
+}
+
+}  // namespace nccl_trace

@@ -1,0 +1,188 @@
+#include "plugin/saved_rings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "plugin/crc32.h"
+#include "plugin/plan.h"
+#include "plugin/write_all.h"
+
+namespace nccl_trace {
+namespace {
+
+using rank_file::AreaEntry;
+using rank_file::FileHeader;
+
+constexpr uint64_t kPiece = uint64_t{1} << 18;
+constexpr const char* kRankFileEnd = ".bin";
+
+bool ReadAll(int fd, void* to, uint64_t bytes, uint64_t offset) {
+  uint8_t* at = static_cast<uint8_t*>(to);
+  while (bytes > 0) {
+    const ssize_t got = pread(fd, at, bytes, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    offset += static_cast<uint64_t>(got);
+    bytes -= static_cast<uint64_t>(got);
+  }
+  return true;
+}
+
+bool IsHeader(const FileHeader& header) {
+  FileHeader unchecked;
+  memcpy(&unchecked, &header, sizeof(header));
+  unchecked.header_crc = 0;
+  return memcmp(header.magic, rank_file::kMagic, sizeof(header.magic)) == 0 &&
+         Crc32(&unchecked, rank_file::kHeaderFixedBytes) == header.header_crc;
+}
+
+/** A regular file of this user, of any size. -1 with `errno`. */
+int OpenOwn(const char* path, int flags, uint64_t& bytes) {
+  const int fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return -1;
+  struct statx file;
+  if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_UID | STATX_SIZE, &file) == 0 && S_ISREG(file.stx_mode) &&
+      file.stx_uid == geteuid()) {
+    bytes = file.stx_size;
+    return fd;
+  }
+  close(fd);
+  errno = EACCES;
+  return -1;
+}
+
+/** Whose file this is: a rank file of the tag, one that its owner had not begun (all zero), or another's. */
+enum class Owner { kOurs, kNobody, kOther };
+
+Owner OwnerOf(const char* path, uint64_t tag) {
+  uint64_t bytes;
+  const int fd = OpenOwn(path, O_RDONLY, bytes);
+  if (fd < 0) return errno == ENOENT ? Owner::kNobody : Owner::kOther;
+  FileHeader header;
+  memset(&header, 0, sizeof(header));
+  const bool read = ReadAll(fd, &header, sizeof(header), 0);
+  close(fd);
+  if (read && IsHeader(header)) return header.tag == tag ? Owner::kOurs : Owner::kOther;
+  constexpr uint8_t kZeros[sizeof(header.magic)] = {};
+  return memcmp(header.magic, kZeros, sizeof(kZeros)) == 0 ? Owner::kNobody : Owner::kOther;
+}
+
+bool IsZero(const uint64_t* words, uint64_t bytes) {
+  for (uint64_t i = 0; i < bytes / sizeof(uint64_t); ++i) {
+    if (words[i] != 0) return false;
+  }
+  return true;
+}
+
+/** Of the new file: its rings are where it says. */
+FileHeader SavedHeader(const FileHeader& header) {
+  FileHeader saved;
+  memcpy(&saved, &header, sizeof(saved));
+  saved.placement = rank_file::kInFile;
+  saved.copy_interval_ms = 0;
+  saved.copied_tick = 0;
+  saved.header_crc = 0;
+  saved.header_crc = Crc32(&saved, rank_file::kHeaderFixedBytes);
+  return saved;
+}
+
+/** The header last; what is zero stays a hole. */
+bool Copy(int from, int to, const FileHeader& header) {
+  uint64_t* piece = static_cast<uint64_t*>(malloc(kPiece));
+  if (piece == nullptr) return false;
+  bool ok = ftruncate(to, static_cast<off_t>(header.chunks_offset)) == 0;
+  for (uint64_t at = rank_file::kHeaderBytes; ok && at < header.chunks_offset;) {
+    const uint64_t left = header.chunks_offset - at;
+    const uint64_t bytes = left < kPiece ? left : kPiece;
+    ok = ReadAll(from, piece, bytes, at) && (IsZero(piece, bytes) || WriteAll(to, piece, bytes, at));
+    at += bytes;
+  }
+  const int error = errno;
+  free(piece);
+  errno = error;
+  if (!ok) return false;
+  const FileHeader saved = SavedHeader(header);
+  return WriteAll(to, &saved, sizeof(saved), 0);
+}
+
+/** Behind the areas, if the header is what it should be. */
+bool ReadHome(int fd, const FileHeader& header, char (&path)[rank_file::kRingFileTailBytes]) {
+  if (!ReadAll(fd, path, sizeof(path), header.chunks_offset)) return false;
+  const size_t length = strnlen(path, sizeof(path));
+  const size_t end = strlen(kRankFileEnd);
+  return length < sizeof(path) && length > end && path[0] == '/' && strcmp(path + length - end, kRankFileEnd) == 0;
+}
+
+bool ReadHeader(int fd, uint64_t tag, FileHeader& header) {
+  return ReadAll(fd, &header, sizeof(header), 0) && IsHeader(header) && header.tag == tag &&
+         header.life != rank_file::kCreating && header.chunks_offset > rank_file::kHeaderBytes &&
+         header.chunks_offset % rank_file::kChunkAlignment == 0 && header.area_count <= kMaxAreas;
+}
+
+Saved SaveBeside(int fd, const FileHeader& header, const char* rank_file) {
+  char path[PATH_MAX];
+  SavedRingsPath(rank_file, path, sizeof(path));
+  switch (OwnerOf(path, header.tag)) {
+    case Owner::kOurs:
+      return Saved::kDone;
+    case Owner::kOther:
+      return Saved::kNothing;
+    case Owner::kNobody:
+      break;
+  }
+  uint64_t bytes = 0;
+  int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (to < 0 && errno == EEXIST) to = OpenOwn(path, O_WRONLY, bytes);  // its saver died over it
+  if (to < 0) return errno == ENOENT || errno == ENOTDIR ? Saved::kNothing : Saved::kNotYet;
+  const bool done = Copy(fd, to, header);
+  close(to);
+  if (done) return Saved::kDone;
+  unlink(path);  // half of it helps nobody, and the disk may be full because of it
+  return Saved::kNotYet;
+}
+
+}  // namespace
+
+void SavedRingsPath(const char* rank_file, char* path, size_t size) { snprintf(path, size, "%s.rings", rank_file); }
+
+Saved SaveRings(int fd, const ProcessName& process) {
+  FileHeader header;
+  char rank_file[rank_file::kRingFileTailBytes];
+  if (!ReadHeader(fd, process.tag, header) || !ReadHome(fd, header, rank_file)) return Saved::kNothing;
+  if (OwnerOf(rank_file, header.tag) != Owner::kOther) return SaveBeside(fd, header, rank_file);
+  // It died before it had a rank file, and another process took the name: the next name it would have tried.
+  char with_pid[rank_file::kRingFileTailBytes + 32];
+  const int stem = static_cast<int>(strlen(rank_file) - strlen(kRankFileEnd));
+  snprintf(with_pid, sizeof(with_pid), "%.*s.%" PRIu64 "%s", stem, rank_file, process.pid, kRankFileEnd);
+  return OwnerOf(with_pid, header.tag) == Owner::kOther ? Saved::kNothing : SaveBeside(fd, header, with_pid);
+}
+
+uint64_t LastSignOfLife(int fd, const uint8_t (&boot_id)[16]) {
+  FileHeader header;
+  AreaEntry areas[kMaxAreas];
+  if (!ReadAll(fd, &header, sizeof(header), 0) || !IsHeader(header) || header.area_count > kMaxAreas ||
+      memcmp(header.boot_id, boot_id, sizeof(boot_id)) != 0 ||
+      !ReadAll(fd, areas, sizeof(areas[0]) * header.area_count, header.directory_offset)) {
+    return 0;
+  }
+  uint64_t last = 0;
+  for (uint32_t i = 0; i < header.area_count; ++i) {
+    if (areas[i].area_class != rank_file::kTableHeartbeat) continue;
+    rank_file::Slot slots[2 * rank_file::kClockSampleSlots];
+    if (!ReadAll(fd, slots, sizeof(slots), areas[i].slots_offset)) continue;
+    for (uint32_t slot = 1; slot < 2 * rank_file::kClockSampleSlots; slot += rank_file::kClockSampleSlots) {
+      if (slots[slot].words[1] > last) last = slots[slot].words[1];
+    }
+  }
+  return last;
+}
+
+}  // namespace nccl_trace

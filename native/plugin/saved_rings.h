@@ -1,0 +1,34 @@
+// Saving the rings of a process that is gone: from its ring file to a file beside its rank file, where readers look for
+// them. For the recorder's thread only.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_SAVED_RINGS_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_SAVED_RINGS_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plugin/process_name.h"
+
+namespace nccl_trace {
+
+/** rank00003.bin -> rank00003.bin.rings */
+void SavedRingsPath(const char* rank_file, char* path, size_t size);
+
+enum class Saved {
+  kDone,     // they are saved, now or by somebody before
+  kNothing,  // there is nothing to save, or nowhere: the run's folder is gone
+  kNotYet,   // no room, no permission...: worth another try
+};
+
+/**
+ * `fd`: the ring file of `process`, of which no thread is left. Nothing that exists is overwritten, but for what a saver
+ * left unfinished. The header comes last: until then a reader finds none.
+ */
+Saved SaveRings(int fd, const ProcessName& process);
+
+/** CLOCK_BOOTTIME in ns when the process of this ring file was last known to live; 0: of another boot, or never. */
+uint64_t LastSignOfLife(int fd, const uint8_t (&boot_id)[16]);
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_SAVED_RINGS_H_

@@ -1,0 +1,417 @@
+// Rings in a file of their own: where they go, what becomes of them when their process ends in order, dies, or dies with
+// all the others, and what is removed when.
+//
+//   ring_files <plugin.so> <folder> <case>
+//
+// Prints SKIPPED instead of PASSED where this machine does not let us make the situation.
+
+#include <dirent.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "test/nccl.h"
+#include "test/rank_file_reader.h"
+
+using namespace nccl_trace_test;
+
+namespace {
+
+std::string folder;  // of rank files
+std::string base;    // NCCL_TRACE_RING_DIR
+std::string rings;   // the folder of ring files below it
+const char* library;
+
+constexpr uint64_t kCalls = 1'000;
+
+[[noreturn]] void Skip(const char* why) {
+  printf("%s\nSKIPPED\n", why);
+  exit(0);
+}
+
+std::string RankPath(int rank) {
+  char name[32];
+  snprintf(name, sizeof(name), "/rank%05d.bin", rank);
+  return folder + name;
+}
+std::string SavedPath(int rank) { return RankPath(rank) + ".rings"; }
+
+bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+std::vector<std::string> NamesIn(const std::string& path) {
+  std::vector<std::string> names;
+  DIR* entries = opendir(path.c_str());
+  if (entries == nullptr) return names;
+  while (const dirent* entry = readdir(entries)) {
+    if (entry->d_name[0] != '.') names.push_back(entry->d_name);
+  }
+  closedir(entries);
+  return names;
+}
+
+/** However busy the machine is: it happens some time. */
+void Await(const char* what, const std::function<bool()>& has_happened) {
+  for (int i = 0; i < 12'000; ++i) {
+    if (has_happened()) return;
+    usleep(10'000);
+  }
+  Fail(__FILE__, __LINE__, what);
+}
+
+/** What other processes are told: written by them, read by us. */
+struct Shared {
+  std::atomic<uint64_t> calls[8];
+  std::atomic<uint32_t> stage;
+};
+Shared* shared;
+
+void CallMany(Nccl& nccl, void* context, int rank, uint64_t calls) {
+  for (uint64_t i = 0; i < calls; ++i) {
+    Descriptor d = Coll(0, "AllReduce", i);
+    nccl.Start(context, d);
+    shared->calls[rank].fetch_add(1, std::memory_order_release);
+  }
+}
+
+uint64_t CollsIn(const RankFileReader& file) {
+  uint64_t starts = 0;
+  for (const uint32_t ring : file.AreasOf(rank_file::kRingHost)) {
+    for (const Record& record : file.Records(ring)) starts += record.kind == rank_file::kStartColl;
+  }
+  return starts;
+}
+
+/** A rank of its own process. `life` begins with the communicator open. */
+pid_t Spawn(int rank, const std::function<void(Nccl&, void*)>& life) {
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child != 0) return child;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  setenv("RANK", std::to_string(rank).c_str(), 1);
+  Nccl nccl(library);
+  void* context = nccl.Init(0xC0FFEE, "test", 4, rank, 1);
+  CHECK(context != nullptr);
+  life(nccl, context);
+  exit(0);
+}
+
+void Kill(pid_t child) {
+  CHECK_EQ(kill(child, SIGKILL), 0);
+  CHECK_EQ(waitpid(child, nullptr, 0), child);
+}
+
+void AwaitExit(pid_t child) {
+  int status;
+  CHECK_EQ(waitpid(child, &status, 0), child);
+  CHECK(WIFEXITED(status));
+  CHECK_EQ(WEXITSTATUS(status), 0);
+}
+
+[[noreturn]] void Forever() {
+  for (;;) pause();
+}
+
+void ExpectNothingLeft() { CHECK_EQ(NamesIn(base).size(), 0); }
+
+// It ends in order: the rank file has everything, and nothing else is left.
+void InOrder() {
+  AwaitExit(Spawn(0, [](Nccl& nccl, void* context) {
+    CHECK(Lines().warnings.empty());
+    CHECK_EQ(Lines().infos.size(), 1);
+    printf("%s\n", Lines().infos[0].c_str());
+    CHECK(Lines().infos[0].find(" rings in " + rings + "/") != std::string::npos);
+    const std::vector<std::string> names = NamesIn(rings);
+    CHECK_EQ(names.size(), 1);
+    // A ring file is a rank file, and the newest of it; behind it stands whose it is.
+    CallMany(nccl, context, 0, kCalls);
+    const RankFileReader ring_file(rings + "/" + names[0]);
+    CHECK_EQ(ring_file.header().placement, rank_file::kInRingFile);
+    CHECK_EQ(CollsIn(ring_file), kCalls);
+    CHECK(std::string(ring_file.header().ring_path) == rings + "/" + names[0]);
+    struct stat made;
+    CHECK_EQ(stat((rings + "/" + names[0]).c_str(), &made), 0);
+    CHECK_EQ(made.st_mode & 0777, 0600);
+    CHECK_EQ(stat(rings.c_str(), &made), 0);
+    CHECK_EQ(made.st_mode & 0777, 0700);
+    nccl.Finalize(context);
+    CHECK_EQ(CollsIn(RankFileReader(RankPath(0))), kCalls);
+    // Callbacks that come late, and an exit that waits for them.
+    CallMany(nccl, context, 0, 10);
+  }));
+  const RankFileReader file(RankPath(0));
+  CHECK_EQ(file.header().life, rank_file::kClosed);
+  CHECK_EQ(file.header().placement, rank_file::kInRingFile);
+  CHECK_EQ(file.header().copy_interval_ms, 2'000);
+  CHECK_EQ(CollsIn(file), kCalls + 10);
+  CHECK(!Exists(SavedPath(0)));
+  ExpectNothingLeft();
+}
+
+// Exit hooks do not run, and nobody finalized.
+void ExpectSaved(int rank, uint64_t calls) {
+  const RankFileReader saved(SavedPath(rank));
+  CHECK_EQ(CollsIn(saved), calls);
+  CHECK_EQ(saved.header().life, rank_file::kRecording);
+  CHECK_EQ(saved.header().placement, rank_file::kInFile);
+  const RankFileReader file(RankPath(rank));
+  CHECK_EQ(file.header().tag, saved.header().tag);
+  CHECK_EQ(saved.size(), saved.header().chunks_offset);
+  struct stat made;
+  CHECK_EQ(stat(SavedPath(rank).c_str(), &made), 0);
+  CHECK_EQ(made.st_mode & 0777, 0600);
+}
+
+// One of four dies, each in its own way: a survivor saves its rings. Last the survivor ends, and nothing is left.
+void OneDies() {
+  const pid_t survivor = Spawn(0, [](Nccl& nccl, void* context) {
+    while (shared->stage == 0) usleep(1'000);
+    nccl.Finalize(context);
+  });
+  const std::vector<std::function<void()>> deaths = {
+      [] { raise(SIGKILL); },
+      [] {
+        signal(SIGSEGV, SIG_DFL);
+        raise(SIGSEGV);
+      },
+      [] {
+        signal(SIGABRT, SIG_DFL);
+        abort();
+      },
+      [] { _exit(7); },
+  };
+  for (size_t i = 0; i < deaths.size(); ++i) {
+    const int rank = static_cast<int>(i) + 1;
+    const pid_t victim = Spawn(rank, [&](Nccl& nccl, void* context) {
+      CallMany(nccl, context, rank, kCalls + i);
+      deaths[i]();
+    });
+    // Nobody has waited for it yet: a zombie is gone as well.
+    Await("saved rings", [&] { return Exists(SavedPath(rank)) && NamesIn(rings).size() == 1; });
+    CHECK_EQ(waitpid(victim, nullptr, 0), victim);
+    ExpectSaved(rank, kCalls + i);
+  }
+  shared->stage = 1;
+  AwaitExit(survivor);
+  ExpectNothingLeft();
+}
+
+// All of a node die at once: the rank files have copies, which say how old they are; the next recorder of this user on
+// this node saves the rest and removes it.
+void AllDie() {
+  std::vector<pid_t> ranks;
+  for (int rank = 0; rank < 4; ++rank) {
+    ranks.push_back(Spawn(rank, [=](Nccl& nccl, void* context) {
+      CallMany(nccl, context, rank, kCalls);
+      Forever();
+    }));
+  }
+  for (int rank = 0; rank < 4; ++rank) {
+    Await("a copy", [&] {
+      return shared->calls[rank] == kCalls && Exists(RankPath(rank)) &&
+             RankFileReader(RankPath(rank)).header().copied_tick != 0 &&
+             CollsIn(RankFileReader(RankPath(rank))) == kCalls;
+    });
+  }
+  for (const pid_t rank : ranks) CHECK_EQ(kill(rank, SIGSTOP), 0);  // so that nobody saves anybody
+  for (const pid_t rank : ranks) Kill(rank);
+  for (int rank = 0; rank < 4; ++rank) {
+    const RankFileReader file(RankPath(rank));
+    CHECK_EQ(file.header().life, rank_file::kRecording);
+    CHECK_EQ(CollsIn(file), kCalls);
+    CHECK(!Exists(SavedPath(rank)));
+  }
+  CHECK_EQ(NamesIn(rings).size(), 4);
+
+  AwaitExit(Spawn(5, [](Nccl& nccl, void* context) {
+    Await("all saved", [] { return NamesIn(rings).size() == 1; });
+    nccl.Finalize(context);
+  }));
+  for (int rank = 0; rank < 4; ++rank) ExpectSaved(rank, kCalls);
+  ExpectNothingLeft();
+}
+
+// A saver that dies over it: its claim and its half of a file are in nobody's way.
+void SaverDies() {
+  AwaitExit(Spawn(1, [](Nccl&, void*) {}));  // makes the folders
+  unlink(RankPath(1).c_str());
+  const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
+    CallMany(nccl, context, 1, kCalls);
+    Forever();
+  });
+  Await("calls", [] { return shared->calls[1] == kCalls; });
+  Kill(victim);
+  const std::string name = NamesIn(rings).at(0);
+  const std::string stem = rings + "/" + name.substr(0, name.rfind('.'));
+  // By a process that is not there: of this pid namespace, but with another start.
+  const std::string holder = name.substr(0, name.find('-') + 1) + std::to_string(victim) + "-1-8101000000000000";
+  CHECK_EQ(symlink(holder.c_str(), (stem + ".claim").c_str()), 0);
+  umask(077);
+  FILE* half = fopen(SavedPath(1).c_str(), "w");
+  CHECK(half != nullptr);
+  CHECK_EQ(ftruncate(fileno(half), 12'345), 0);
+  fclose(half);
+  AwaitExit(Spawn(2, [](Nccl& nccl, void* context) {
+    Await("saved", [] { return NamesIn(rings).size() == 1; });
+    nccl.Finalize(context);
+  }));
+  ExpectSaved(1, kCalls);
+  ExpectNothingLeft();
+}
+
+// A path is followed only where it leads to a rank file of the same tag; what is no ring file stays as it is, and a
+// folder that others may enter is not used at all.
+void Distrust() {
+  const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
+    CallMany(nccl, context, 1, kCalls);
+    Forever();
+  });
+  Await("calls", [] { return shared->calls[1] == kCalls; });
+  Kill(victim);
+  const std::string name = NamesIn(rings).at(0);
+  // Somebody else's file has the rank file's name by now, and the one beside it.
+  FILE* other = fopen((folder + "/other.bin").c_str(), "w");
+  fputs("precious", other);
+  fclose(other);
+  for (const std::string& path : {RankPath(1), folder + "/rank00001." + std::to_string(victim) + ".bin"}) {
+    unlink(path.c_str());
+    CHECK_EQ(symlink((folder + "/other.bin").c_str(), path.c_str()), 0);
+  }
+  // Not by the rules for names: nobody's business.
+  CHECK_EQ(symlink("/etc/passwd", (rings + "/1-2-3-8101000000000000.ring").c_str()), 0);
+  FILE* strange = fopen((rings + "/notes.txt").c_str(), "w");
+  fclose(strange);
+  AwaitExit(Spawn(2, [&](Nccl& nccl, void* context) {
+    Await("the ring file is removed", [&] { return !Exists(rings + "/" + name); });
+    nccl.Finalize(context);
+  }));
+  CHECK(Exists(rings + "/notes.txt"));
+  CHECK(!Exists(SavedPath(1)));
+  CHECK_EQ(std::ifstream(folder + "/other.bin").rdbuf()->in_avail(), 8);
+  CHECK_EQ(NamesIn(folder).size(), 4);  // other.bin, two links, rank 2
+
+  CHECK_EQ(chmod(rings.c_str(), 0777), 0);
+  AwaitExit(Spawn(3, [](Nccl& nccl, void* context) {
+    CHECK_EQ(Lines().warnings.size(), 1);
+    printf("%s\n", Lines().warnings[0].c_str());
+    CHECK(Lines().warnings[0].find("cannot be used (Permission denied); rings in the file") != std::string::npos);
+    CallMany(nccl, context, 3, kCalls);
+    CHECK_EQ(RankFileReader(RankPath(3)).header().placement, rank_file::kInFile);
+    nccl.Finalize(context);
+  }));
+  CHECK_EQ(CollsIn(RankFileReader(RankPath(3))), kCalls);
+}
+
+// Forked children, with and without exec: they neither write into the rings, nor keep them, nor take them away.
+void Fork() {
+  AwaitExit(Spawn(0, [](Nccl& nccl, void* context) {
+    CallMany(nccl, context, 0, kCalls);
+    const pid_t child = fork();
+    if (child == 0) {
+      CHECK_EQ(nccl.mask(), 0);
+      Descriptor d = Coll(0, "AllReduce", 0);
+      for (int i = 0; i < 10'000; ++i) nccl.Start(context, d);
+      nccl.Finalize(context);
+      exit(0);  // with all exit hooks
+    }
+    AwaitExit(child);
+    const pid_t executing = fork();
+    if (executing == 0) {
+      execlp("true", "true", nullptr);
+      _exit(1);
+    }
+    AwaitExit(executing);
+    CHECK_EQ(NamesIn(rings).size(), 1);
+    CallMany(nccl, context, 0, kCalls);
+    const RankFileReader ring_file(rings + "/" + NamesIn(rings).at(0));
+    CHECK_EQ(ring_file.header().life, rank_file::kRecording);
+    CHECK_EQ(CollsIn(ring_file), 2 * kCalls);
+    nccl.Finalize(context);
+  }));
+  CHECK_EQ(CollsIn(RankFileReader(RankPath(0))), 2 * kCalls);
+  ExpectNothingLeft();
+}
+
+void MountOver(const char* place, const char* type, const char* options) {
+  if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+    Skip("cannot have mounts of our own");
+  }
+  if (mount(type, place, type, 0, options) != 0) Skip("cannot mount");
+}
+
+uint64_t FreeBytes(const char* place) {
+  struct statfs fs;
+  CHECK_EQ(statfs(place, &fs), 0);
+  return fs.f_bavail * static_cast<uint64_t>(fs.f_bsize);
+}
+
+// The container's default /dev/shm, which NCCL needs for itself: not a byte of it is taken.
+void SmallShm() {
+  unsetenv("NCCL_TRACE_RING_DIR");
+  MountOver("/dev/shm", "tmpfs", "size=64m");
+  const uint64_t before = FreeBytes("/dev/shm");
+  Nccl nccl(library);
+  void* context = nccl.Init();
+  CallMany(nccl, context, 0, kCalls);
+  CHECK_EQ(FreeBytes("/dev/shm"), before);
+  CHECK_EQ(NamesIn("/dev/shm").size(), 0);
+  CHECK(Lines().warnings.empty());
+  CHECK(RankFileReader(RankPath(0)).header().placement != rank_file::kInRingFile);
+  nccl.Finalize(context);
+  CHECK_EQ(CollsIn(RankFileReader(RankPath(0))), kCalls);
+}
+
+// Large enough for all ranks of the node: that is where rings go.
+void LargeShm() {
+  unsetenv("NCCL_TRACE_RING_DIR");
+  MountOver("/dev/shm", "tmpfs", "size=3g");
+  rings = "/dev/shm/nccl-trace-" + std::to_string(geteuid());
+  AwaitExit(Spawn(0, [](Nccl& nccl, void* context) {
+    CHECK_EQ(NamesIn(rings).size(), 1);
+    CHECK_EQ(RankFileReader(RankPath(0)).header().placement, rank_file::kInRingFile);
+    nccl.Finalize(context);
+  }));
+  // For 32 ranks it is not.
+  setenv("LOCAL_WORLD_SIZE", "32", 1);
+  AwaitExit(Spawn(1, [](Nccl& nccl, void* context) {
+    CHECK_EQ(NamesIn(rings).size(), 0);
+    CHECK(RankFileReader(RankPath(1)).header().placement != rank_file::kInRingFile);
+    nccl.Finalize(context);
+  }));
+}
+
+}  // namespace
+
+int main(int, char** argv) {
+  library = argv[1];
+  folder = argv[2];
+  base = folder + ".rings";
+  rings = base + "/nccl-trace-" + std::to_string(geteuid());
+  CHECK_EQ(mkdir(base.c_str(), 0755), 0);
+  setenv("NCCL_TRACE_DIR", folder.c_str(), 1);
+  setenv("NCCL_TRACE_RING_DIR", base.c_str(), 0);
+  setenv("NCCL_TRACE_RING_MB", "8", 1);
+  setenv("RANK", "0", 1);
+  void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  CHECK(memory != MAP_FAILED);
+  shared = static_cast<Shared*>(memory);
+  const std::map<std::string, void (*)()> cases = {
+      {"in-order", InOrder},  {"one-dies", OneDies}, {"all-die", AllDie},     {"saver-dies", SaverDies},
+      {"distrust", Distrust}, {"fork", Fork},        {"small-shm", SmallShm}, {"large-shm", LargeShm},
+  };
+  cases.at(argv[3])();
+  return Passed();
+}

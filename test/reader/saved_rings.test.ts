@@ -1,0 +1,98 @@
+/** Rings saved beside a rank file: read as one file with it, or left out for a reason. */
+
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+import { FILE_HEADER, HEADER_BYTES, Life, SLOT_BYTES } from '../../src/format/constants.js';
+import { findRankFiles, openRankFile } from '../../src/reader/index.js';
+
+const sample = (name: string): string =>
+  fileURLToPath(new URL(`../../samples/${name}/rank00000.bin`, import.meta.url));
+const SAMPLE = sample('straggler');
+
+let folder: string;
+let rank: string;
+let rings: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'saved-'));
+  rank = path.join(folder, 'rank00000.bin');
+  rings = `${rank}.rings`;
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const records = (file: string): number =>
+  openRankFile(file).rings.reduce((sum, ring) => sum + ring.records.length, 0);
+
+/** As a rank file is whose rings were never copied: header and directory, and nothing but zeros. */
+function emptied(bytes: Uint8Array): Uint8Array {
+  const empty = new Uint8Array(bytes.length);
+  empty.set(bytes.subarray(0, HEADER_BYTES + 64 * 64));
+  return empty;
+}
+
+it('the rings come from beside', () => {
+  const bytes = readFileSync(SAMPLE);
+  writeFileSync(rank, emptied(bytes));
+  expect(records(rank)).toBe(0);
+  copyFileSync(SAMPLE, rings);
+  expect(records(rank)).toBe(records(SAMPLE));
+  expect(openRankFile(rank)).toMatchObject({ path: rank, bytes: bytes.length, problems: [] });
+});
+
+it('also where the rank file had not been begun, and where there is none', () => {
+  writeFileSync(rank, new Uint8Array(HEADER_BYTES));
+  copyFileSync(SAMPLE, rings);
+  expect(records(rank)).toBe(records(SAMPLE));
+  rmSync(rank);
+  expect(findRankFiles([folder]).files).toEqual([rings]);
+  expect(records(rings)).toBe(records(SAMPLE));
+});
+
+it('not when they are of another process, or not complete; and that is said', () => {
+  copyFileSync(SAMPLE, rank);
+  copyFileSync(sample('hang'), rings);
+  expect(records(rank)).toBe(records(SAMPLE));
+  expect(openRankFile(rank).problems.map(({ what }) => what)).toEqual([
+    `${rings} belongs to another process than the file beside it`,
+  ]);
+  const half = Uint8Array.from(readFileSync(SAMPLE));
+  new DataView(half.buffer).setUint32(FILE_HEADER.life, Life.Creating, true);
+  for (const unfinished of [half, new Uint8Array(0), half.subarray(0, SLOT_BYTES)]) {
+    writeFileSync(rings, unfinished);
+    expect(records(rank)).toBe(records(SAMPLE));
+    expect(openRankFile(rank).problems.map(({ what }) => what)).toEqual([
+      `${rings} is not complete: who saved it did not finish`,
+    ]);
+  }
+});
+
+it('chunks come from the rank file', () => {
+  const stream = sample('stream-killed');
+  copyFileSync(stream, rank);
+  const whole = openRankFile(rank);
+  expect(whole.chunks.count).toBeGreaterThan(0);
+  const border = Number(
+    new DataView(Uint8Array.from(readFileSync(rank)).buffer).getBigUint64(FILE_HEADER.chunksOffset, true),
+  );
+  writeFileSync(rings, readFileSync(stream).subarray(0, border));
+  writeFileSync(
+    rank,
+    Buffer.concat([emptied(readFileSync(stream).subarray(0, border)), readFileSync(stream).subarray(border)]),
+  );
+  const joined = openRankFile(rank);
+  expect(joined.rings).toEqual(whole.rings);
+  expect(joined.chunks).toEqual(whole.chunks);
+});
+
+it('a shell that names both means one', () => {
+  copyFileSync(SAMPLE, rank);
+  copyFileSync(SAMPLE, rings);
+  expect(findRankFiles([rank, rings])).toEqual({ files: [rank], problems: [] });
+  expect(findRankFiles([rings])).toEqual({ files: [rank], problems: [] });
+  expect(findRankFiles([folder]).files).toEqual([rank]);
+});
