@@ -16,7 +16,7 @@
  */
 
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { OutputError } from './base/errors.js';
 import { toTrace } from './clocks/clock_map.js';
@@ -29,12 +29,14 @@ import { processSpec, tracePrologue } from './merge/labels.js';
 import { assemble, checkTarget, reason, withWorkFolder } from './merge/output.js';
 import { countTrace, reportRank, type MergeReport } from './merge/report.js';
 import type { ClockOptions } from './merge/run_clocks.js';
-import type { Run } from './merge/run.js';
-import { failure, scanRun, study, type Study } from './merge/study.js';
+import { redactPaths, redactRun } from './merge/redact.js';
+import { listRun, type Run, type RunListing } from './merge/run.js';
+export type { RunListing } from './merge/run.js';
+import { aliasesOf, failure, findRuns, scanRun, study, type RunOptions, type Study } from './merge/study.js';
 import { startWorkers, type Workers } from './merge/workers.js';
 import { findRankFiles } from './reader/index.js';
 
-export interface MergeOptions extends ClockOptions {
+export interface MergeOptions extends ClockOptions, RunOptions {
   /** Rank files and directories of them. */
   readonly inputs: readonly string[];
   /** Path of the trace (.pftrace, .pftrace.gz, .pftrace.zst), or "-". */
@@ -61,7 +63,7 @@ export interface Progress {
 export async function merge(options: MergeOptions): Promise<MergeReport> {
   checkTarget(options.output, options.force ?? false);
   const found = findRankFiles(options.inputs);
-  const workers = startWorkers(options.jobs, found.files);
+  const workers = startWorkers(options.jobs, found.files, options.interrupt);
   try {
     return await withWorkFolder(options.output, options.interrupt, async (folder) => {
       const studied = await study(workers, found.files, folder, {
@@ -73,7 +75,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
       const jobs = planBlocks(studied, folder, options.output);
       const blocks = await convertAll(workers, jobs, options);
       const cluster = clusterBlock(run, clocks, studied.comms, durationNs(run, solution));
-      const prologue = Buffer.concat([tracePrologue(run, solution), cluster.bytes]);
+      const prologue = Buffer.concat([tracePrologue(run, solution, studied.verdict), cluster.bytes]);
       const bytes = await assemble(options.output, folder, prologue, blockPaths(jobs), options.stdout).catch(
         outputFailed(options),
       );
@@ -81,7 +83,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
       return {
         version: 1,
         verdict: studied.verdict,
-        output: options.output,
+        output: options.redact ? basename(options.output) : options.output,
         bytes,
         worldSize: run.worldSize,
         missingRanks: run.missing,
@@ -92,7 +94,12 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
         ranks: run.members.map((member, i) => reportRank(member, jobs[i]!, blocks[i]!)),
         clocks: reportClocks(clocks, run),
         traffic,
-        problems: [...found.problems, ...studied.unusable, ...run.problems, ...(traffic?.leftOut ?? [])],
+        problems: [
+          ...found.problems.map((sentence) => inWordsOf(studied, sentence)),
+          ...studied.unusable,
+          ...run.problems,
+          ...(traffic?.leftOut ?? []),
+        ],
       };
     });
   } finally {
@@ -102,23 +109,50 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
 
 /** The clocks of a run without a trace. */
 export async function findClocks(
-  options: ClockOptions & Pick<MergeOptions, 'inputs' | 'jobs' | 'interrupt'>,
+  options: ClockOptions & RunOptions & Pick<MergeOptions, 'inputs' | 'jobs' | 'interrupt'>,
 ): Promise<Pick<MergeReport, 'clocks' | 'traffic' | 'problems'>> {
   const found = findRankFiles(options.inputs);
-  const workers = startWorkers(options.jobs, found.files);
+  const workers = startWorkers(options.jobs, found.files, options.interrupt);
   try {
     return await withWorkFolder(join(tmpdir(), 'nccl-trace'), options.interrupt, async (folder) => {
-      const { run, clocks, unusable } = await scanRun(workers, found.files, folder, options);
+      const scanned = await scanRun(workers, found.files, folder, options);
+      const { run, clocks, unusable } = scanned;
       return {
         clocks: reportClocks(clocks, run),
         traffic: reportTraffic(clocks),
-        problems: [...found.problems, ...unusable, ...run.problems],
+        problems: [
+          ...found.problems.map((sentence) => inWordsOf(scanned, sentence)),
+          ...unusable,
+          ...run.problems,
+        ],
       };
     });
   } finally {
     await workers.close();
   }
 }
+
+/** The runs that the files are of, the newest first. Reads headers and tables only. Throws RankFileError. */
+export function listRuns(
+  inputs: readonly string[],
+  { redact }: Pick<RunOptions, 'redact'> = {},
+): {
+  readonly runs: readonly RunListing[];
+  readonly problems: readonly string[];
+} {
+  const found = findRankFiles(inputs);
+  const { runs, unusable } = findRuns(found.files);
+  const problems = [...found.problems, ...unusable];
+  if (!redact) return { runs: runs.map(listRun), problems };
+  const aliases = aliasesOf(runs, found.files);
+  return {
+    runs: runs.map((run) => listRun(redactRun(run, aliases))),
+    problems: problems.map((sentence) => redactPaths(sentence, aliases)),
+  };
+}
+
+const inWordsOf = ({ aliases }: Pick<Study, 'aliases'>, sentence: string): string =>
+  aliases === null ? sentence : redactPaths(sentence, aliases);
 
 async function convertAll(workers: Workers, jobs: readonly ConvertJob[], options: MergeOptions) {
   const progress = counting('convert', jobs.length, options);
@@ -133,7 +167,7 @@ async function convertAll(workers: Workers, jobs: readonly ConvertJob[], options
 }
 
 function planBlocks(
-  { run, clocks: { solution: clocks, traffic }, origins, ends, gpuLines }: Study,
+  { run, clocks: { solution: clocks, traffic }, origins, ends, gpuLines, aliases, sources }: Study,
   folder: string,
   output: string,
 ): ConvertJob[] {
@@ -141,7 +175,8 @@ function planBlocks(
   return run.members.map((member, file) => {
     const domain = clocks.domains[clocks.domainOf[file]!]!;
     return {
-      path: member.scan.path,
+      path: sources[file]!,
+      aliases,
       blockIndex: file,
       blockCount: run.members.length + 1, // and the cluster's
       process: processSpec(member, file),
@@ -209,9 +244,9 @@ function counting(
   stage: Progress['stage'],
   total: number,
   { onProgress }: Pick<MergeOptions, 'onProgress'>,
-): () => void {
+): (of?: number) => void {
   let done = 0;
-  return () => onProgress?.({ stage, done: ++done, total });
+  return (of = total) => onProgress?.({ stage, done: ++done, total: of });
 }
 
 function outputFailed({ output }: MergeOptions) {

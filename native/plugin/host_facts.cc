@@ -58,7 +58,45 @@ void ReadProgram(char (&program)[64]) {
   snprintf(program, sizeof(program), "%.63s", slash != nullptr ? slash + 1 : path);
 }
 
+/** The limit in `file` of the group at `path`, or of the root that a container sees in its place. */
+uint64_t LimitOf(const char* root, const char* path, int length, const char* file) {
+  const int lengths[] = {length, 0};
+  for (const int shown : lengths) {
+    char name[512];
+    char text[64];
+    snprintf(name, sizeof(name), "%s%.*s%s", root, shown, path, file);
+    if (!ReadSmallFile(name, text, sizeof(text))) continue;
+    const bool is_number = text[0] >= '0' && text[0] <= '9';
+    return is_number ? LeadingNumber(text) : ~uint64_t{0};  // "max"
+  }
+  return ~uint64_t{0};
+}
+
 }  // namespace
+
+/** Lines read "0::/system.slice/x" (version 2) or "9:memory:/docker/x" (version 1). */
+uint64_t MemoryLimit() {
+  char text[4096];
+  if (!ReadSmallFile("/proc/self/cgroup", text, sizeof(text))) return ~uint64_t{0};
+  uint64_t least = ~uint64_t{0};
+  for (const char* line = text; line != nullptr && *line != '\0';) {
+    const char* const end = strchr(line, '\n');
+    const char* const controllers = strchr(line, ':');
+    const char* const path = controllers != nullptr ? strchr(controllers + 1, ':') : nullptr;
+    if (path != nullptr && (end == nullptr || path < end)) {
+      const int length = static_cast<int>(end != nullptr ? end - path - 1 : static_cast<long>(strlen(path + 1)));
+      uint64_t limit = ~uint64_t{0};
+      if (path == controllers + 1) {
+        limit = LimitOf("/sys/fs/cgroup", path + 1, length, "/memory.max");
+      } else if (strncmp(controllers, ":memory:", 8) == 0) {
+        limit = LimitOf("/sys/fs/cgroup/memory", path + 1, length, "/memory.limit_in_bytes");
+      }
+      if (limit < least) least = limit;
+    }
+    line = end != nullptr ? end + 1 : nullptr;
+  }
+  return least;
+}
 
 HostFacts CollectHostFacts() {
   HostFacts facts;

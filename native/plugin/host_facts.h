@@ -18,6 +18,9 @@ struct HostFacts {
 
 HostFacts CollectHostFacts();
 
+/** What the process's control group (either version) may use of memory, in bytes; 2^64 - 1: no limit that we can see. */
+uint64_t MemoryLimit();
+
 }  // namespace nccl_trace
 
 #endif  // NCCL_TRACE_NATIVE_PLUGIN_HOST_FACTS_H_

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "plugin/file_space.h"
+#include "plugin/host_facts.h"
 
 namespace nccl_trace {
 namespace {
@@ -18,6 +19,7 @@ constexpr const char* kSharedMemory = "/dev/shm";
 // NCCL's own, which it needs to start at all: 32.6 MiB per rank with KernelCh, and others' (PyTorch's data loaders).
 constexpr uint64_t kLeaveBytes = uint64_t{1} << 30;
 constexpr uint64_t kLeavePerRankBytes = uint64_t{64} << 20;
+constexpr uint64_t kMostOfMemory = 8;  // a part of it
 constexpr int kTries = 4;
 
 /** Ours, nobody else may enter, and no link to elsewhere. By statx, because fstat would bind us to glibc 2.33. */
@@ -44,8 +46,10 @@ bool HasRoom(uint64_t bytes, uint32_t local_ranks) {
   struct statfs fs;
   if (statfs(kSharedMemory, &fs) != 0 || static_cast<uint64_t>(fs.f_type) != TMPFS_MAGIC) return false;
   const uint64_t available = fs.f_bavail * static_cast<uint64_t>(fs.f_bsize);
-  // For all ranks of this node, because they come at the same time.
-  return available >= kLeaveBytes + local_ranks * (kLeavePerRankBytes + bytes);
+  // For all ranks of this node, because they come at the same time. What is in a tmpfs counts as memory used, and is not
+  // taken back: under a limit that is near, pages of a file on disk are the better place.
+  return available >= kLeaveBytes + local_ranks * (kLeavePerRankBytes + bytes) &&
+         MemoryLimit() / kMostOfMemory >= local_ranks * bytes;
 }
 
 /** A descriptor of a new file, or -1. */

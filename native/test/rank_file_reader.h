@@ -110,10 +110,18 @@ inline std::vector<rank_file::Slot> Unpack(const rank_file::ChunkHeader& header,
 
 class RankFileReader {
  public:
-  explicit RankFileReader(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    CHECK(in.good());
-    bytes_.assign(std::istreambuf_iterator<char>(in), {});
+  /** `rings`: a ring file or saved rings, which has everything before the chunks. */
+  explicit RankFileReader(const std::string& path, const std::string& rings = "") {
+    bytes_ = BytesOf(path);
+    if (!rings.empty()) {
+      const std::vector<char> newer = BytesOf(rings);
+      CHECK(newer.size() >= rank_file::kHeaderBytes);
+      rank_file::FileHeader header;
+      memcpy(&header, newer.data(), sizeof(header));
+      CHECK(header.chunks_offset <= newer.size());
+      if (bytes_.size() < header.chunks_offset) bytes_.resize(header.chunks_offset);
+      memcpy(bytes_.data(), newer.data(), header.chunks_offset);
+    }
     CHECK(bytes_.size() >= rank_file::kHeaderBytes);
     memcpy(&header_, bytes_.data(), sizeof(header_));
     CHECK(memcmp(header_.magic, rank_file::kMagic, sizeof(rank_file::kMagic)) == 0);
@@ -203,6 +211,12 @@ class RankFileReader {
   }
 
  private:
+  static std::vector<char> BytesOf(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    CHECK(in.good());
+    return std::vector<char>(std::istreambuf_iterator<char>(in), {});
+  }
+
   template <typename T>
   T At(uint64_t offset) const {
     T value;

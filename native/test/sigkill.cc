@@ -1,7 +1,7 @@
 // Killed in the middle of everything: whatever a callback had recorded when it returned is in the file, once; and
 // nothing is there that nobody said.
 //
-//   sigkill <plugin.so> <folder> <rounds> <seed> flight|stream
+//   sigkill <plugin.so> <folder> <rounds> <seed> flight|stream [ring-file]
 //
 // Each round forks a child whose threads make callbacks as fast as they can: a progress thread, enough others to fill
 // the pool, and some beyond it that share the overflow ring. Every callback has a number, and its first payload word
@@ -14,6 +14,7 @@
 // In a ring that has wrapped, what is left must be the newest, without a hole. In stream mode what was overwritten may
 // be in chunks, with gaps where the producers were faster than the recorder's thread; but only there.
 
+#include <dirent.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -38,6 +39,7 @@ using namespace nccl_trace_test;
 namespace {
 
 bool streams;
+std::string rings;  // folder of ring files; empty: rings lie in the rank file
 
 constexpr uint64_t kThreads = 12;  // one proxy, eight in the pool, three beyond it
 constexpr uint64_t kPollGroup = 16;
@@ -247,6 +249,21 @@ void Compare(const Found& found, uint64_t seed, uint64_t thread, bool to_steps, 
   CHECK_EQ(found.polls.size(), polls.size());
 }
 
+/** What the dead left in the folder of ring files; empty: nothing. */
+std::string RingFile() {
+  if (rings.empty()) return "";
+  const std::string inside = rings + "/nccl-trace-" + std::to_string(geteuid());
+  std::string found;
+  DIR* entries = opendir(inside.c_str());
+  while (const dirent* entry = entries != nullptr ? readdir(entries) : nullptr) {
+    if (entry->d_name[0] == '.') continue;
+    CHECK(found.empty());
+    found = inside + "/" + entry->d_name;
+  }
+  if (entries != nullptr) closedir(entries);
+  return found;
+}
+
 uint64_t total_chunks;
 uint64_t total_calls;
 
@@ -277,10 +294,13 @@ void Round(const char* library, const std::string& folder, Shared* shared, uint6
   const std::string path = folder + name;
   if (calls == 0) {  // killed before anything was said; there may not even be a header
     unlink(path.c_str());
+    if (const std::string ring_file = RingFile(); !ring_file.empty()) unlink(ring_file.c_str());
     return;
   }
 
-  const RankFileReader file(path);
+  const std::string ring_file = RingFile();
+  const RankFileReader file(path, ring_file);
+  CHECK_EQ(ring_file.empty(), rings.empty());
   CHECK_EQ(file.header().life, rank_file::kRecording);
   std::array<Found, kThreads * 2> found;
   total_chunks += file.chunks().size();
@@ -301,17 +321,22 @@ void Round(const char* library, const std::string& folder, Shared* shared, uint6
     }
   }
   unlink(path.c_str());
+  if (!ring_file.empty()) unlink(ring_file.c_str());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CHECK_EQ(argc, 6);
+  CHECK(argc == 6 || argc == 7);
   streams = std::string(argv[5]) == "stream";
   setenv("NCCL_TRACE_MODE", argv[5], 1);
   const std::string folder = argv[2];
   setenv("NCCL_TRACE_DIR", folder.c_str(), 1);
-  setenv("NCCL_TRACE_RING_DIR", "none", 0);
+  if (argc == 7) {
+    rings = folder + ".rings";
+    CHECK_EQ(mkdir(rings.c_str(), 0700), 0);
+  }
+  setenv("NCCL_TRACE_RING_DIR", argc == 7 ? rings.c_str() : "none", 1);
   setenv("NCCL_TRACE_EVENTS", "all", 1);
   void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   CHECK(memory != MAP_FAILED);

@@ -1,6 +1,9 @@
 /** The options of all commands that solve clocks. */
 
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { oneOf } from './one_of.js';
+
+const CLOCKS = ['auto', 'realtime'];
 
 export function addClockOptions(command: Command): Command {
   return command
@@ -9,7 +12,8 @@ export function addClockOptions(command: Command): Command {
         '--clock <by>',
         'how hosts are put on one clock: by the transfers between them, or by NTP alone',
       )
-        .choices(['auto', 'realtime'])
+        .choices(CLOCKS)
+        .argParser(oneOf(CLOCKS))
         .default('auto'),
     )
     .option(

@@ -1,7 +1,7 @@
 /** How good the clocks are, in words: for the closing report of `merge`, and as the table of `nccl-trace clocks`. */
 
 import type { ClockReport, TrafficReport } from '../merge/clock_report.js';
-import { foldRanks, printable } from './text.js';
+import { foldRanks, padColumns, printable } from './text.js';
 
 export interface ClockFindings {
   readonly clocks: readonly ClockReport[];
@@ -14,6 +14,13 @@ export function clockLines({ clocks, traffic }: ClockFindings): string[] {
   if (!traffic) return lines;
   const { backwards, mismatched } = traffic.brokenArrows;
   const dropped = Object.values(traffic.dropped).reduce((sum, count) => sum + count, 0);
+  const { exchanges, peerUnknown, impossible } = traffic.beacons;
+  if (peerUnknown > 0)
+    lines.push(
+      `clocks: ${peerUnknown} of ${exchanges + peerUnknown + impossible} beacons asked a host of which no file is here`,
+    );
+  if (impossible > 0)
+    lines.push(`clocks: ${impossible} beacons were answered with times outside the run and are no evidence`);
   if (dropped > 0)
     lines.push(
       `clocks: ${dropped} of ${traffic.pairs + dropped} transfers were no evidence (${causes(traffic)})`,
@@ -85,10 +92,14 @@ function causes({ dropped }: TrafficReport): string {
     .join(', ');
 }
 
+/** Of evidence, in the order of the table. */
+const KINDS = ['data', 'credit', 'beacon', 'collective'] as const;
+
 /** The table of `nccl-trace clocks`. */
 export function clockTable(findings: ClockFindings): string {
+  const kinds = KINDS.filter((kind) => findings.clocks.some(({ evidence }) => (evidence[kind] ?? 0) > 0));
   const rows = [
-    ['host', 'ranks', 'by', 'drift ppm', '99 % us', 'hard us', 'data', 'credit', 'violations', 'flags'],
+    ['host', 'ranks', 'by', 'drift ppm', '99 % us', 'hard us', ...kinds, 'violations', 'flags'],
     ...findings.clocks.map((clock) => [
       printable(clock.host),
       foldRanks(clock.ranks),
@@ -96,26 +107,20 @@ export function clockTable(findings: ClockFindings): string {
       clock.driftPpm.toFixed(2),
       bound(clock.bound99),
       bound(clock.hardBound),
-      String(clock.evidence.data ?? 0),
-      String(clock.evidence.credit ?? 0),
+      ...kinds.map((kind) => String(clock.evidence[kind] ?? 0)),
       String(clock.violations),
       clock.flags.join(' '),
     ]),
   ];
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column]!))
-      .join('  ')
-      .trimEnd(),
+  return (
+    padColumns(rows) +
+    [
+      ...clockLines(findings),
+      ...(findings.traffic?.leftOut ?? []).map((text) => `problem: ${printable(text)}`),
+    ]
+      .map((line) => `${line}\n`)
+      .join('')
   );
-  return [
-    ...lines,
-    ...clockLines(findings),
-    ...(findings.traffic?.leftOut ?? []).map((text) => `problem: ${printable(text)}`),
-  ]
-    .map((line) => `${line}\n`)
-    .join('');
 }
 
 const us = (ns: number): string => (ns < 10e3 ? (ns / 1e3).toFixed(1) : (ns / 1e3).toFixed(0));

@@ -5,11 +5,16 @@ import { findClocks } from '../merge.js';
 import { clockTable } from './clock_text.js';
 import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
-import { printable } from './text.js';
+import { interruptible } from './interrupts.js';
+import { complain, print } from './output.js';
+import { addRunOptions, LIST, runList } from './run_option.js';
 
 interface Options {
   readonly json?: true;
   readonly strict?: true;
+  readonly quiet?: true;
+  readonly run?: string;
+  readonly redact?: true;
   readonly clock?: 'auto' | 'realtime';
   readonly clockAlike?: number;
 }
@@ -21,11 +26,14 @@ const EXAMPLES = `Examples:
 
 export function clocksCommand(setExit: (code: ExitCode) => void): Command {
   return addClockOptions(
-    new Command('clocks')
-      .description('Show how the hosts of a run are put on one clock, and how far that can be wrong.')
-      .argument('<paths...>', 'rank files, or directories that hold them')
-      .option('--json', 'one JSON object')
-      .option('--strict', 'exit with 1 if evidence contradicts itself or a host has none'),
+    addRunOptions(
+      new Command('clocks')
+        .description('Show how the hosts of a run are put on one clock, and how far that can be wrong.')
+        .argument('<paths...>', 'rank files, or directories that hold them')
+        .option('--json', 'one JSON object')
+        .option('--strict', 'exit with 1 if evidence contradicts itself or a host has none')
+        .option('-q, --quiet', 'no words but errors'),
+    ),
   )
     .addHelpText('beforeAll', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
@@ -34,10 +42,23 @@ export function clocksCommand(setExit: (code: ExitCode) => void): Command {
 }
 
 async function run(inputs: readonly string[], options: Options): Promise<ExitCode> {
-  const found = await findClocks({ inputs, clock: options.clock, alike: options.clockAlike });
-  for (const problem of found.problems) process.stderr.write(`${printable(problem)}\n`);
+  if (options.run === LIST) {
+    await print(runList(inputs, options));
+    return ExitCode.ok;
+  }
+  const found = await interruptible((interrupt) =>
+    findClocks({
+      inputs,
+      run: options.run,
+      redact: options.redact,
+      clock: options.clock,
+      alike: options.clockAlike,
+      interrupt,
+    }),
+  );
+  if (!options.quiet) for (const problem of found.problems) complain(problem);
   const { clocks, traffic } = found;
-  process.stdout.write(
+  await print(
     options.json
       ? `${JSON.stringify({ version: 1, clocks, traffic }, null, 2)}\n`
       : clockTable({ clocks, traffic }),

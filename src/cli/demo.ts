@@ -9,11 +9,17 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { OutputError, UsageError } from '../base/errors.js';
+import { Interrupted, OutputError, UsageError } from '../base/errors.js';
 import { merge } from '../merge.js';
 import { checkTarget } from '../merge/output.js';
+import { ExitCode } from './exit.js';
+import { interruptible } from './interrupts.js';
+import { hasProblems } from './merge.js';
 import { mergeReportText } from './merge_report.js';
 import { nativeFile } from './native_files.js';
+import { oneOf } from './one_of.js';
+import { checkSummary, say, writeSummary } from './output.js';
+import { coloured, showProgress } from './watching.js';
 
 const SCENARIOS = {
   healthy: 'nothing goes wrong',
@@ -28,6 +34,9 @@ interface Options {
   readonly output: string;
   readonly keep?: string;
   readonly force?: true;
+  readonly strict?: true;
+  readonly summary?: string;
+  readonly quiet?: true;
 }
 
 /** One iteration, as of a training loop: small collectives in groups of four, a large one on all, neighbours. */
@@ -37,18 +46,26 @@ const OPS = 'allreduce:4M,allreduce:192K,group{send+recv:256K}';
 /** The loopback's code for "hung, as was asked for". */
 const HUNG_AS_ASKED = 4;
 
-export function demoCommand(): Command {
+export function demoCommand(setExit: (code: ExitCode) => void): Command {
   return new Command('demo')
     .description('Record a run on this machine, without a GPU, and merge it.')
     .option('-r, --ranks <n>', 'processes', rankCount, 8)
     .addOption(
-      new Option('-s, --scenario <name>', 'what happens').choices(Object.keys(SCENARIOS)).default('healthy'),
+      new Option('-s, --scenario <name>', 'what happens')
+        .choices(Object.keys(SCENARIOS))
+        .argParser(oneOf(Object.keys(SCENARIOS)))
+        .default('healthy'),
     )
     .option('-o, --output <file>', 'the trace', 'demo.pftrace')
     .option('-k, --keep <dir>', 'keep the rank files in this new directory')
     .option('-f, --force', 'replace an existing trace')
+    .option('--strict', 'exit with 1 if the report names any problem')
+    .option('--summary <file>', 'write what was found as JSON, - for the standard output (schemas/trace.md)')
+    .option('-q, --quiet', 'no report, no progress')
     .addHelpText('beforeAll', EXAMPLES)
-    .action(run);
+    .action(async (options: Options) => {
+      setExit(await interruptible((interrupt) => run(options, interrupt)));
+    });
 }
 
 const EXAMPLES = `Examples:
@@ -57,16 +74,28 @@ const EXAMPLES = `Examples:
   $ nccl-trace demo --keep demo-run                  keep the rank files, to inspect them
 `;
 
-async function run(options: Options): Promise<void> {
-  checkTarget(options.output, options.force ?? false);
+async function run(options: Options, interrupt: AbortSignal): Promise<ExitCode> {
+  const { output, force, quiet, summary } = options;
+  checkTarget(output, force ?? false);
+  checkSummary(summary, output, force ?? false);
   const plugin = nativeFile('libnccl-profiler-trace.so');
   const loopback = nativeFile('nccl-trace-loopback');
   const folder = await recordingFolder(options.keep);
   try {
-    process.stderr.write(`recording ${options.ranks} ranks: ${SCENARIOS[options.scenario]}\n`);
-    await record(loopback, loopbackArguments(options), environment(plugin, folder));
-    const report = await merge({ inputs: [folder], output: options.output, force: options.force });
-    process.stderr.write(mergeReportText(report));
+    if (!quiet) say(`recording ${options.ranks} ranks: ${SCENARIOS[options.scenario]}\n`);
+    await record(loopback, loopbackArguments(options), environment(plugin, folder), interrupt);
+    const onProgress = showProgress(quiet ?? false);
+    const report = await merge({
+      inputs: [folder],
+      output,
+      force,
+      stdout: process.stdout,
+      interrupt,
+      onProgress,
+    });
+    if (!quiet) say(coloured(mergeReportText(report), process.stderr));
+    if (summary !== undefined) await writeSummary(summary, report);
+    return options.strict && hasProblems(report) ? ExitCode.problems : ExitCode.ok;
   } finally {
     if (options.keep === undefined) await rm(folder, { recursive: true, force: true });
   }
@@ -111,18 +140,27 @@ function environment(plugin: string, folder: string): NodeJS.ProcessEnv {
     ...Object.fromEntries(inherited),
     NCCL_PROFILER_PLUGIN: plugin,
     NCCL_TRACE_DIR: folder,
+    // A hang ends with a kill of all: then nothing must be left in /dev/shm.
+    NCCL_TRACE_RING_DIR: 'none',
     NCCL_TRACE_RUN_ID: 'demo',
     NCCL_TRACE_EVENTS: 'all',
     NCCL_TRACE_RING_MB: '16',
   };
 }
 
-async function record(command: string, words: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+async function record(
+  command: string,
+  words: readonly string[],
+  env: NodeJS.ProcessEnv,
+  interrupt: AbortSignal,
+): Promise<void> {
   const code = await new Promise<number | null>((done, fail) => {
     const child = spawn(command, words, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+    interrupt.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
     child.on('error', fail);
     child.on('exit', done);
   });
+  if (interrupt.aborted) throw new Interrupted('interrupted, nothing was written');
   if (code !== 0 && code !== HUNG_AS_ASKED) {
     throw new UsageError(`the demo's ranks ended with ${code ?? 'a signal'}; their own words stand above`);
   }

@@ -7,6 +7,8 @@ import { Command, InvalidArgumentError } from 'commander';
 
 import { NoUsableInput, RankFileError } from '../base/errors.js';
 import { diagnose } from '../merge/diagnosis.js';
+import { redactFile, redactPaths, type Aliases } from '../merge/redact.js';
+import { pickFiles } from '../merge/study.js';
 import {
   describeRecord,
   type FileSummary,
@@ -18,13 +20,19 @@ import {
 } from '../reader/index.js';
 import { ExitCode } from './exit.js';
 import { recordText, summaryText } from './inspect_text.js';
-import { printable } from './text.js';
+import { interruptible } from './interrupts.js';
+import { complain, print } from './output.js';
+import { addRunOptions, LIST, runList } from './run_option.js';
+import { coloured } from './watching.js';
 import { verdictText } from './verdict_text.js';
 
 interface Options {
   readonly json?: true;
   readonly records?: number | true;
   readonly strict?: true;
+  readonly quiet?: true;
+  readonly run?: string;
+  readonly redact?: true;
 }
 
 const EXAMPLES = `Examples:
@@ -36,15 +44,18 @@ const EXAMPLES = `Examples:
 `;
 
 export function inspectCommand(setExit: (code: ExitCode) => void): Command {
-  return new Command('inspect')
-    .description('Show what rank files hold: header, communicators, rings, losses, records.')
-    .argument('<paths...>', 'rank files, or directories that hold them')
-    .option(
-      '--json',
-      'one JSON object per line: {"diagnosis": ...} of several files, {"file": ...}, {"record": ...}',
-    )
-    .option('--records [n]', 'every record in order of time, or the newest n', positiveInteger)
-    .option('--strict', 'exit with 1 if a file cannot be used or has problems')
+  return addRunOptions(
+    new Command('inspect')
+      .description('Show what rank files hold: header, communicators, rings, losses, records.')
+      .argument('<paths...>', 'rank files, or directories that hold them')
+      .option(
+        '--json',
+        'one JSON object per line: {"diagnosis": ...} of several files, {"file": ...}, {"record": ...}',
+      )
+      .option('--records [n]', 'every record in order of time, or the newest n', positiveInteger)
+      .option('--strict', 'exit with 1 if a file cannot be used or has problems')
+      .option('-q, --quiet', 'no words but errors'),
+  )
     .addHelpText('beforeAll', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
@@ -52,19 +63,32 @@ export function inspectCommand(setExit: (code: ExitCode) => void): Command {
 }
 
 async function run(paths: readonly string[], options: Options): Promise<ExitCode> {
+  if (options.run === LIST) {
+    await print(runList(paths, options));
+    return ExitCode.ok;
+  }
   const found = findRankFiles(paths);
-  for (const problem of found.problems) complain(problem);
-  if (found.files.length > 1 && !(await showVerdict(paths, options))) return ExitCode.ok;
+  const { files, aliases } = pickFiles(found.files, options);
+  const shown =
+    aliases === null ? (text: string): string => text : (text: string) => redactPaths(text, aliases);
+  const note =
+    options.quiet === true
+      ? (): void => undefined
+      : (text: string) => {
+          complain(shown(text));
+        };
+  for (const problem of found.problems) note(problem);
+  if (files.length > 1 && !(await showVerdict(paths, options, note))) return ExitCode.ok;
   let used = 0;
   let clean = found.problems.length === 0;
-  for (const path of found.files) {
-    const summary = summaryOrComplaint(path);
+  for (const path of files) {
+    const summary = summaryOrComplaint(path, aliases);
     if (summary === null) {
       clean = false;
       continue;
     }
     if (options.json !== true && used > 0) await print('\n');
-    if (!(await show(summary, options))) return ExitCode.ok;
+    if (!(await show(path, summary, options, aliases))) return ExitCode.ok;
     used++;
     clean &&= summary.problems.length === 0;
   }
@@ -73,13 +97,19 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
 }
 
 /** Of several files first what they say together. False when nobody reads on. */
-async function showVerdict(paths: readonly string[], options: Options): Promise<boolean> {
+async function showVerdict(
+  paths: readonly string[],
+  options: Options,
+  note: (problem: string) => void,
+): Promise<boolean> {
   try {
-    const { problems, ...diagnosis } = await diagnose(paths);
-    for (const problem of problems) complain(problem);
+    const { problems, ...diagnosis } = await interruptible((interrupt) =>
+      diagnose(paths, { run: options.run, redact: options.redact, interrupt }),
+    );
+    for (const problem of problems) note(problem);
     if (options.json === true) return await print(jsonLine({ diagnosis }));
     const lines = verdictText(diagnosis);
-    return await print([...lines, ''].map((line) => `${line}\n`).join(''));
+    return await print(coloured([...lines, ''].map((line) => `${line}\n`).join(''), process.stdout));
   } catch (error) {
     // Each file is about to be complained of by itself.
     if (error instanceof NoUsableInput) return true;
@@ -87,9 +117,15 @@ async function showVerdict(paths: readonly string[], options: Options): Promise<
   }
 }
 
-function summaryOrComplaint(path: string): FileSummary | null {
+/** As it may be shown. */
+function open(path: string, aliases: Aliases | null): ReturnType<typeof streamRankFile> {
+  const file = streamRankFile(path);
+  return aliases === null ? file : redactFile(file, aliases);
+}
+
+function summaryOrComplaint(path: string, aliases: Aliases | null): FileSummary | null {
   try {
-    const file = streamRankFile(path);
+    const file = open(path, aliases);
     try {
       return summarize(file);
     } finally {
@@ -97,24 +133,25 @@ function summaryOrComplaint(path: string): FileSummary | null {
     }
   } catch (error) {
     if (!(error instanceof RankFileError)) throw error;
-    complain(error.message);
+    complain(aliases === null ? error.message : redactPaths(error.message, aliases));
     return null;
   }
 }
 
-function complain(words: string): void {
-  process.stderr.write(`nccl-trace: ${printable(words)}\n`);
-}
-
 /** False when nobody reads on (`| head`). */
-async function show(summary: FileSummary, options: Options): Promise<boolean> {
+async function show(
+  path: string,
+  summary: FileSummary,
+  options: Options,
+  aliases: Aliases | null,
+): Promise<boolean> {
   const facts = options.json === true ? jsonLine({ file: summary }) : summaryText(summary);
   if (!(await print(facts))) return false;
   if (options.records === undefined) return true;
   const total = summary.rings.reduce((sum, ring) => sum + ring.records, 0);
   const wanted = options.records === true ? total : options.records;
   if (options.json !== true && !(await print('\n'))) return false;
-  const file = streamRankFile(summary.path);
+  const file = open(path, aliases);
   try {
     return await showRecords(file, options, total - wanted);
   } finally {
@@ -147,21 +184,6 @@ function jsonLine(value: unknown): string {
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
   return `${text}\n`;
-}
-
-/** Waits for a slow reader; false when it has gone. The listener is there because an unheard error ends the process. */
-function print(text: string): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const heard = (): void => undefined;
-    process.stdout.on('error', heard);
-    process.stdout.write(text, (error) => {
-      if (error === null || error === undefined) {
-        process.stdout.off('error', heard);
-        resolve(true);
-      } else if ('code' in error && error.code === 'EPIPE') resolve(false);
-      else reject(error);
-    });
-  });
 }
 
 function positiveInteger(text: string): number {

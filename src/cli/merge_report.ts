@@ -5,7 +5,7 @@
 
 import type { MergeReport, OpenWork, RankReport } from '../merge/report.js';
 import { clockLines } from './clock_text.js';
-import { foldRanks, printable } from './text.js';
+import { foldRanks, printable, size } from './text.js';
 import { verdictText } from './verdict_text.js';
 
 export function mergeReportText(report: MergeReport): string {
@@ -33,12 +33,16 @@ function howToOpen(output: string): string[] {
   return lines;
 }
 
+/** A process with several GPUs is several ranks. */
+const allRanks = ({ rank, ranks }: RankReport): readonly (number | null)[] => ranks ?? [rank];
+
 function headline({ ranks, worldSize, records, durationNs }: MergeReport): string[] {
-  const of = worldSize > ranks.length ? ` of ${worldSize}` : '';
-  const lines = [`${ranks.length}${of} ranks, ${records} records, ${seconds(durationNs)}`];
+  const present = ranks.flatMap(allRanks).length;
+  const of = worldSize > present ? ` of ${worldSize}` : '';
+  const lines = [`${present}${of} ranks, ${records} records, ${seconds(durationNs)}`];
   const live = ranks.filter((rank) => rank.life !== 'closed');
   if (live.length > 0)
-    lines.push(`not closed: rank ${foldRanks(live.map((rank) => rank.rank))} (killed, or still running)`);
+    lines.push(`not closed: rank ${foldRanks(live.flatMap(allRanks))} (killed, or still running)`);
   return lines;
 }
 
@@ -66,7 +70,7 @@ function workLines(
     for (const { comm, func, seq, peer } of pick(rank)) {
       const which = seq !== null ? ` seq ${seq}` : peer !== null ? ` with ${peer}` : '';
       const key = `${printable(func)}${which} on ${printable(comm)}`;
-      byWork.set(key, [...(byWork.get(key) ?? []), rank.rank]);
+      byWork.set(key, [...(byWork.get(key) ?? []), ...allRanks(rank)]);
     }
   }
   return fewLines(
@@ -180,7 +184,7 @@ function unknown(ranks: readonly RankReport[]): string[] {
   for (const rank of ranks) {
     for (const [what, count] of Object.entries(rank.unknown)) {
       const { count: before, members } = byWhat.get(what) ?? { count: 0, members: [] };
-      byWhat.set(what, { count: before + count, members: [...members, rank.rank] });
+      byWhat.set(what, { count: before + count, members: [...members, ...allRanks(rank)] });
     }
   }
   const lines = [...byWhat].map(
@@ -191,15 +195,12 @@ function unknown(ranks: readonly RankReport[]): string[] {
 
 function problems(ranks: readonly RankReport[]): string[] {
   const byWords = new Map<string, (number | null)[]>();
-  for (const { rank, problems: words } of ranks)
-    for (const problem of words) byWords.set(problem, [...(byWords.get(problem) ?? []), rank]);
+  for (const rank of ranks)
+    for (const problem of rank.problems)
+      byWords.set(problem, [...(byWords.get(problem) ?? []), ...allRanks(rank)]);
   return [...byWords].map(([words, members]) => `rank ${foldRanks(members)}: ${printable(words)}`);
 }
 
 function seconds(ns: number): string {
   return ns < 1e9 ? `${(ns / 1e6).toFixed(1)} ms` : `${(ns / 1e9).toFixed(1)} s`;
-}
-
-function size(bytes: number): string {
-  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }

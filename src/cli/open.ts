@@ -3,7 +3,12 @@
 import { hostname, userInfo } from 'node:os';
 import { basename } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { OutputError, UsageError } from '../base/errors.js';
+import { NoUsableInput, OutputError, UsageError } from '../base/errors.js';
+import { traceFacts } from '../merge/trace_facts.js';
+import { openRankFileHeader } from '../reader/index.js';
+import { print, say } from './output.js';
+import { startupCommands, type StartupCommand } from './startup.js';
+import { printable, size } from './text.js';
 import { PortBusy, TraceServer } from './trace_server.js';
 
 /** The UI's own security policy lets it read from here, and from nowhere else on the person's machine. */
@@ -14,11 +19,14 @@ interface Options {
   readonly origin: string;
   readonly timeout: number;
   readonly keep?: true;
+  readonly pin: readonly string[];
+  readonly quiet?: true;
 }
 
 const EXAMPLES = `Examples:
   $ nccl-trace open trace.pftrace                              prints a link for ui.perfetto.dev
   $ nccl-trace open trace.pftrace --origin http://uihost:8080  a Perfetto UI of your own (air-gapped networks)
+  $ nccl-trace open trace.pftrace --pin 'tx rate'              pins these tracks as well, on all ranks
 `;
 
 export function openCommand(): Command {
@@ -28,17 +36,25 @@ export function openCommand(): Command {
     .option('--origin <url>', 'where the Perfetto UI is', webOrigin, PERFETTO)
     .option('-t, --timeout <minutes>', 'give up after so long', minutes, 15)
     .option('-k, --keep', 'go on serving after the trace was loaded, until the timeout or Ctrl-C')
+    .option('--pin <regex>', 'pin the tracks with such names too; may be repeated', pattern, [])
+    .option('-q, --quiet', 'only the link')
     .addHelpText('beforeAll', EXAMPLES)
     .action(run);
 }
 
 async function run(path: string, options: Options): Promise<void> {
+  refuseRankFile(path);
   const server = await serve(path, options.origin);
-  process.stderr.write(invitation(path, server, options));
-  process.stdout.write(`${link(options.origin, server.url)}\n`);
-  const why = await firstOf(options, server);
-  await server.close();
-  process.stderr.write(`${why}\n`);
+  try {
+    const end = firstOf(options, server);
+    const commands = startupCommands(traceFacts(path), options.pin);
+    if (!options.quiet) say(invitation(path, server, options));
+    await print(`${link(options.origin, server.url, commands)}\n`);
+    const why = await end;
+    if (!options.quiet) say(`${why}\n`);
+  } finally {
+    await server.close();
+  }
 }
 
 async function serve(path: string, origin: string): Promise<TraceServer> {
@@ -54,13 +70,30 @@ async function serve(path: string, origin: string): Promise<TraceServer> {
   }
 }
 
-const link = (origin: string, url: string): string =>
-  `${origin}/#!/?url=${encodeURIComponent(url)}&referrer=nccl-trace`;
+/** Of the URL's parameters the UI reads these: where the trace is, what to do then, who sent it. */
+export function link(origin: string, url: string, commands: readonly StartupCommand[]): string {
+  const startup = commands.length === 0 ? '' : `&startupCommands=${encoded(JSON.stringify(commands))}`;
+  return `${origin}/#!/?url=${encoded(url)}${startup}&referrer=nccl-trace`;
+}
+
+/** Brackets and the like as well: terminals would end the link there. */
+const encoded = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
+
+/** The likeliest mistake; what else is no trace the UI says itself. */
+function refuseRankFile(path: string): void {
+  try {
+    openRankFileHeader(path);
+  } catch {
+    return;
+  }
+  throw new NoUsableInput(`${path}: is a rank file, not a trace; first: nccl-trace merge`);
+}
 
 function invitation(path: string, { bytes }: TraceServer, { timeout, keep }: Options): string {
   const until = keep ? `for ${timeout} minutes` : `until it has been loaded, at most ${timeout} minutes`;
   return [
-    `serving ${basename(path)} (${(bytes / 1e6).toFixed(1)} MB) on 127.0.0.1:${PORT} ${until}`,
+    `serving ${printable(basename(path))} (${size(bytes)}) on 127.0.0.1:${PORT} ${until}`,
     `from another machine, first: ssh -L ${PORT}:127.0.0.1:${PORT} ${user()}${hostname()}`,
     'then open this link in a browser:',
     '',
@@ -111,6 +144,15 @@ function webOrigin(text: string): string {
     throw new UsageError(`--origin ${text}: the UI has to lie at the root of its server; try ${url.origin}`);
   }
   return url.origin;
+}
+
+function pattern(text: string, before: readonly string[]): string[] {
+  try {
+    new RegExp(text, 'u');
+  } catch {
+    throw new InvalidArgumentError('must be a regular expression.');
+  }
+  return [...before, text];
 }
 
 function minutes(text: string): number {

@@ -1,20 +1,67 @@
 /** Words for terminals. */
 
-/** Text from a file may hold anything; a terminal must never obey it. */
+export { foldRanks } from '../base/ranks.js';
+
+/**
+ * Text from a file may hold anything; a terminal must never obey it, and a person must never be deceived by it. So it shows
+ * neither control characters, nor what turns the direction of writing or has no width, nor halves of characters.
+ */
 export function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex -- exactly these are to go
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '?');
+  return text.replace(UNPRINTABLE, '?');
 }
 
-/** "0-36,38-511": equal ranks folded; unknown ones last. */
-export function foldRanks(ranks: readonly (number | null)[]): string {
-  const sorted = [...new Set(ranks.filter((rank) => rank !== null))].sort((a, b) => a - b);
-  const parts: string[] = [];
-  for (let i = 0; i < sorted.length;) {
-    let end = i;
-    while (sorted[end + 1] === (sorted[end] ?? 0) + 1) end++;
-    parts.push(end === i ? `${sorted[i]}` : `${sorted[i]}-${sorted[end]}`);
-    i = end + 1;
+/**
+ * Other (control, format, unassigned, private, surrogate), separators that are not the space, letters that are drawn as
+ * nothing, selectors of variants, and piles of marks.
+ */
+const UNPRINTABLE =
+  /[\p{C}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|[\p{Variation_Selector}]|\u034f|\u17b4|\u17b5|\p{M}{4,}/gu;
+
+/** Columns a terminal needs for it: East Asian wide characters and emoji take two, combining marks none. */
+export function columns(text: string): number {
+  let sum = 0;
+  for (const char of text) sum += width(char);
+  return sum;
+}
+
+function width(char: string): number {
+  if (/\p{M}/u.test(char)) return 0;
+  return WIDE.test(char) ? 2 : 1;
+}
+
+/** The blocks that Unicode's table of East Asian widths calls wide or fullwidth, rounded up to whole blocks. */
+const WIDE =
+  /[\u1100-\u115f\u231a\u231b\u2329\u232a\u23e9-\u23f3\u25fd\u25fe\u2614-\u2615\u2648-\u2653\u267f\u2693\u26a1\u26aa\u26ab\u26bd-\u26ce\u26d4\u26ea\u26f2-\u26fd\u2705-\u2728\u274c-\u2797\u27b0\u27bf\u2b1b\u2b1c\u2b50\u2b55\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18fff}\u{1b000}-\u{1b2ff}\u{1f000}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+
+/** At most `most` columns, of a longer one the beginning and dots. */
+export function cut(text: string, most: number): string {
+  if (columns(text) <= most) return text;
+  let kept = '';
+  let used = 0;
+  for (const char of text) {
+    used += width(char);
+    if (used > most - 3) break;
+    kept += char;
   }
-  return ranks.includes(null) ? [...parts, 'unknown'].join(',') : parts.join(',');
+  return `${kept}...`;
+}
+
+/** At least `least` columns. */
+export const pad = (text: string, least: number): string =>
+  text + ' '.repeat(Math.max(0, least - columns(text)));
+
+/** A table: each column as wide as its widest cell. */
+export function padColumns(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => columns(row[column] ?? ''))),
+  );
+  return rows
+    .map((row) => row.map((cell, column) => pad(cell, widths[column]!)).join('  '))
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('');
+}
+
+/** Of a file, in decimal units as `ls` and browsers show it. */
+export function size(bytes: number): string {
+  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }

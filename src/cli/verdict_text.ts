@@ -2,7 +2,7 @@
 
 import type { Diagnosis } from '../merge/diagnosis.js';
 import type { Front, Hang, Slowness, StandingCall, Stray, Verdict, Working } from '../verdict/types.js';
-import { foldRanks, printable } from './text.js';
+import { cut, foldRanks, printable } from './text.js';
 
 /** What a person needs to read file numbers and trace times. */
 export type VerdictReport = Omit<Diagnosis, 'problems'>;
@@ -169,25 +169,26 @@ function callText(call: StandingCall): string {
 const commName = ({ comm, commId }: Pick<StandingCall, 'comm' | 'commId'>): string =>
   comm === '' ? (commId ?? 'a communicator without id') : name(comm);
 
-function name(text: string): string {
-  const shown = printable(text);
-  return shown.length <= NAME ? shown : `${shown.slice(0, NAME - 3)}...`;
-}
+const name = (text: string): string => cut(printable(text), NAME);
 
 const filesOf = (list: readonly { readonly file: number }[]): number[] => list.map(({ file }) => file);
-const rankName = ({ ranks }: VerdictReport, file: number): string => `${ranks[file]!.rank ?? 'unknown'}`;
+const rankName = ({ ranks }: VerdictReport, file: number): string => foldRanks(allRanks(ranks[file]!));
 
 function rankList(files: readonly number[], { ranks }: VerdictReport): string {
-  const folded = foldRanks(files.map((file) => ranks[file]!.rank));
-  return files.length === 1 ? `rank ${folded}` : `${files.length} ranks (${folded})`;
+  const all = files.flatMap((file) => allRanks(ranks[file]!));
+  return all.length === 1 ? `rank ${foldRanks(all)}` : `${all.length} ranks (${foldRanks(all)})`;
 }
+
+/** A process with several GPUs is several ranks. */
+const allRanks = ({ rank, ranks }: VerdictReport['ranks'][number]): readonly (number | null)[] =>
+  ranks ?? [rank];
 
 function few(words: readonly string[], most: number): string {
   const rest = words.length > most ? ` and ${words.length - most} more` : '';
   return `${words.slice(0, most).join(', ')}${rest}`;
 }
 
-const fit = (line: string): string => (line.length <= COLUMNS ? line : `${line.slice(0, COLUMNS - 3)}...`);
+const fit = (line: string): string => cut(line, COLUMNS);
 
 /** Time of day, UTC: what the job's logs can be searched for. */
 function clock({ traceStart }: VerdictReport, at: number): string {

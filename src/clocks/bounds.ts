@@ -20,6 +20,15 @@ export interface Interval {
   readonly above: number;
 }
 
+/** Where in a piece two instants are taken that bound a rate: far apart, or away from the ends where hulls are high. */
+const RATE_SHARES = [0.1, 0.25];
+
+/** Per arc, dimensionless: of what `from` is ahead of `to` beyond the estimate. */
+interface ArcRates {
+  readonly rising: Float64Array;
+  readonly falling: Float64Array;
+}
+
 export class HardBounds {
   private readonly arcs: readonly Arc[];
   private readonly out: Adjacency;
@@ -47,30 +56,57 @@ export class HardBounds {
       const left = rates[Math.max(0, Math.ceil(instant / 2) - 1)]!;
       const right = rates[Math.min(knots.count - 2, Math.floor(instant / 2))]!;
       return Float64Array.from(limits, (limit, i) =>
-        limit.at(knotTime(knots, instant / 2), Math.max(left[i]!, right[i]!)),
+        limit.at(
+          knotTime(knots, instant / 2),
+          Math.max(left.rising[i]!, right.rising[i]!),
+          Math.max(left.falling[i]!, right.falling[i]!),
+        ),
       );
     });
     this.swell = (curvature * knots.step ** 2) / 16;
   }
 
-  /** How far rates of an arc's two clocks can be off in and beside a piece. */
-  private rates(limits: readonly ArcLimit[], piece: number): Float64Array {
+  /** How fast the true distance of an arc's two clocks can grow and shrink against the estimate, in and beside a piece. */
+  private rates(limits: readonly ArcLimit[], piece: number): ArcRates {
     const { knots } = this;
-    const sum = new Float64Array(this.references.length);
-    for (const share of [0.25, 0.75]) {
-      const lengths = Float64Array.from(limits, (limit) => limit.at(knotTime(knots, piece + share), UNKNOWN));
-      for (const reference of new Set(this.references)) {
-        const { below, above } = this.paths(reference, lengths);
-        this.references.forEach((own, domain) => {
-          if (own === reference) sum[domain]! += below[domain]! + above[domain]!;
-        });
+    const rise = new Float64Array(this.references.length).fill(Infinity);
+    const fall = new Float64Array(this.references.length).fill(Infinity);
+    for (const share of RATE_SHARES) {
+      const earlier = this.at(limits, knotTime(knots, piece + share));
+      const later = this.at(limits, knotTime(knots, piece + 1 - share));
+      const span = (1 - 2 * share) * knots.step;
+      for (let domain = 0; domain < rise.length; domain++) {
+        const risen = earlier.below[domain]! + later.above[domain]!;
+        const fallen = earlier.above[domain]! + later.below[domain]!;
+        rise[domain] = Math.min(rise[domain]!, risen / span);
+        fall[domain] = Math.min(fall[domain]!, fallen / span);
       }
     }
     const bend = 4 * this.curvature * knots.step;
-    return Float64Array.from(this.arcs, ({ from, to }) => {
-      if (this.references[from] !== this.references[to]) return UNKNOWN;
-      return (sum[from]! + sum[to]!) / (knots.step / 2) + bend;
-    });
+    const rate = (up: Float64Array, down: Float64Array): Float64Array =>
+      Float64Array.from(this.arcs, ({ from, to }) => {
+        if (this.references[from] !== this.references[to]) return UNKNOWN;
+        return up[from]! + down[to]! + bend;
+      });
+    return { rising: rate(rise, fall), falling: rate(fall, rise) };
+  }
+
+  /** All domains against their references at one instant, by pairs and nothing else. */
+  private at(limits: readonly ArcLimit[], time: number): { below: Float64Array; above: Float64Array } {
+    const lengths = Float64Array.from(limits, (limit) => limit.at(time, UNKNOWN, UNKNOWN));
+    const all = {
+      below: new Float64Array(this.references.length),
+      above: new Float64Array(this.references.length),
+    };
+    for (const reference of new Set(this.references)) {
+      const { below, above } = this.paths(reference, lengths);
+      this.references.forEach((own, domain) => {
+        if (own !== reference) return;
+        all.below[domain] = below[domain]!;
+        all.above[domain] = above[domain]!;
+      });
+    }
+    return all;
   }
 
   private paths(reference: number, lengths: Float64Array) {
@@ -145,11 +181,11 @@ class ArcLimit {
   }
 
   /**
-   * The hull at `time`, or less where a pair nearby says more: with the estimated rates off by `rate`, or whatever was
-   * estimated, with counters at most MAX_RATE apart. Never below 0: a pair that the
-   * estimate contradicts was named before.
+   * The hull at `time`, or less where a pair nearby says more: with the estimated rates off by `rising` at most (before
+   * `time`) or `falling` (after it), or whatever was estimated, with counters at most MAX_RATE apart. Never below 0: a pair
+   * that the estimate contradicts was named before.
    */
-  at(time: number, rate: number): number {
+  at(time: number, rising: number, falling: number): number {
     const { hull, slacks } = this;
     const last = hull[hull.length - 2]!;
     let least = Infinity;
@@ -159,6 +195,7 @@ class ArcLimit {
     for (let i = 0; i < slacks.length; i++) {
       const slackThere = Math.max(0, slacks[i]!);
       const distance = Math.abs(time - hull[2 * i]!);
+      const rate = hull[2 * i]! < time ? rising : falling;
       const difference = this.differences[i]!;
       least = Math.min(least, Math.max(0, slackThere + difference - here + MAX_RATE * distance));
       if (distance < this.knots.step) least = Math.min(least, slackThere + rate * distance);

@@ -148,10 +148,15 @@ class CommDraft {
   }
 
   private complete({ seen, ...draft }: Draft): Collective {
-    const unseen = seen.length < this.files.length ? this.files.filter((file) => !seen.includes(file)) : [];
+    // A process with several GPUs is seen once for each of them.
+    const once = new Set(seen);
+    const unseen = once.size < this.files.length ? this.files.filter((file) => !once.has(file)) : [];
     const absent = unseen.filter((file) => this.couldHaveSeen(file, draft));
     const notKnown = unseen.filter((file) => !absent.includes(file));
-    return { ...draft, arrived: seen.length, absent, notKnown };
+    const [open, aborted, different] = [draft.open, draft.aborted, draft.different].map((files) => [
+      ...new Set(files),
+    ]) as [number[], number[], number[]];
+    return { ...draft, arrived: seen.length, absent, notKnown, open, aborted, different };
   }
 
   /**

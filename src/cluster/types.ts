@@ -52,7 +52,7 @@ export interface Collective {
   readonly lastFile: number;
   /** Until then more than one was awaited; the rest of the way to `lastArrival` all waited for `lastFile` alone. */
   readonly lastButOneArrival: TraceNs;
-  /** How many files saw it arrive. */
+  /** How many ranks were seen to arrive: of a process with several GPUs each. */
   readonly arrived: number;
   /** Files in which it had begun and not ended. */
   readonly open: readonly number[];

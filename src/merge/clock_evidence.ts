@@ -10,6 +10,7 @@ import type { ClockAxes } from '../clocks/domains.js';
 import { EdgeCollector, sizeClass, type EdgeEvidence, type EvidenceKind } from '../clocks/evidence.js';
 import { toLocal } from '../clocks/domains.js';
 import { ticks } from '../base/time.js';
+import { visitBeacons, type BeaconCounts, type BeaconSource } from './beacon_evidence.js';
 import { STEP_ROW } from './step_file.js';
 import {
   joinTransfers,
@@ -24,6 +25,7 @@ export interface ClockEvidence {
   readonly coarse: readonly number[];
   readonly edges: readonly EdgeEvidence[];
   readonly counts: JoinCounts;
+  readonly beacons: BeaconCounts;
 }
 
 /** Which stamps are believed. */
@@ -43,7 +45,10 @@ const READINGS: readonly Reading[] = [
 /** Windows of all edges together: some hundred MB at most. */
 const WINDOWS_IN_ALL = 1 << 19;
 
-export function collectEvidence(sources: readonly StepSource[], axes: ClockAxes): ClockEvidence {
+/** What a scanned file knows of other clocks. */
+export interface EvidenceSource extends StepSource, BeaconSource {}
+
+export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockAxes): ClockEvidence {
   const links = linksBetween(sources, (a, b) => axes.domainOf[a] !== axes.domainOf[b]);
   const coarse = roughOffsets(sources, links, axes);
   const time = (file: number, tick: number): number =>
@@ -66,7 +71,11 @@ export function collectEvidence(sources: readonly StepSource[], axes: ClockAxes)
     const posted = time(receiver, receive[STEP_ROW.before]!);
     collectors.add(to, from, 'credit', 'credit', posted, time(sender, send[STEP_ROW.told]!) - posted);
   });
-  return { coarse, edges: collectors.finish(), counts };
+  const beacons = visitBeacons(sources, axes, (from, sent, to, received) => {
+    const time = sent + coarse[from]!;
+    collectors.add(from, to, 'beacon', 'beacon', time, received + coarse[to]! - time);
+  });
+  return { coarse, edges: collectors.finish(), counts, beacons };
 }
 
 const EARLY = 'data, low latency,';
@@ -129,12 +138,19 @@ const FIRST_LOOK_ROWS = 256;
  * in relative times. Domains that no transfer connects to the first one of their kind keep the distance of their wall clocks.
  */
 function roughOffsets(
-  sources: readonly StepSource[],
+  sources: readonly EvidenceSource[],
   links: readonly TransferLink[],
   axes: ClockAxes,
 ): readonly number[] {
   const neighbours: { domain: number; ahead: number }[][] = axes.names.map(() => []);
   const least = new Map<string, { from: number; to: number; delay: number }>();
+  const see = (from: number, to: number, delay: number): void => {
+    const known = least.get(`${from} ${to}`);
+    if (!known || delay < known.delay) least.set(`${from} ${to}`, { from, to, delay });
+  };
+  visitBeacons(sources, axes, (from, sent, to, received) => {
+    see(from, to, received - sent);
+  });
   joinTransfers(
     sources,
     links,
@@ -143,9 +159,7 @@ function roughOffsets(
       const from = axes.domainOf[sender]!;
       const to = axes.domainOf[receiver]!;
       const at = (file: number, tick: number): number => toLocal(axes.scales[file]!, ticks(tick));
-      const delay = at(receiver, receive[STEP_ROW.told]!) - at(sender, send[STEP_ROW.before]!);
-      const known = least.get(`${from} ${to}`);
-      if (!known || delay < known.delay) least.set(`${from} ${to}`, { from, to, delay });
+      see(from, to, at(receiver, receive[STEP_ROW.told]!) - at(sender, send[STEP_ROW.before]!));
     },
     FIRST_LOOK_ROWS,
   );

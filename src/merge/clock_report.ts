@@ -41,6 +41,12 @@ export interface TrafficReport {
     readonly operationsDiffer: number;
     readonly unconfirmed: number;
   };
+  /** Exchanges of time with rank 0: used, and left out because their peer is in no file or their times cannot be true. */
+  readonly beacons: {
+    readonly exchanges: number;
+    readonly peerUnknown: number;
+    readonly impossible: number;
+  };
   /** Whether the 99 % bound's assumption was seen to hold. */
   readonly alike: { readonly stated: number; readonly measured: number | null };
   readonly credits: boolean;
@@ -71,7 +77,7 @@ function reportDomain(
   return {
     domain: domain.name,
     host: domain.hostName,
-    ranks: domain.files.map((file) => run.members[file]?.rank ?? null),
+    ranks: domain.files.flatMap((file) => ranksOrUnknown(run.members[file]?.ranks)),
     source: segments[0]?.source ?? 'none',
     group: solution.domains[domain.group]!.name,
     hardBound: worst('hardBound'),
@@ -84,6 +90,10 @@ function reportDomain(
     flags: [...new Set(segments.flatMap(({ flags }) => flags))],
   };
 }
+
+/** Of a process: all it was. */
+const ranksOrUnknown = (ranks: readonly number[] = []): readonly (number | null)[] =>
+  ranks.length === 0 ? [null] : ranks;
 
 function evidenceOf(domain: number, traffic: TrafficClocksFound | null): ClockReport['evidence'] {
   const counts: Partial<Record<EvidenceKind, number>> = {};
@@ -112,6 +122,7 @@ export function reportTraffic({ solution, traffic }: RunClocks): TrafficReport |
   return {
     pairs,
     dropped,
+    beacons: evidence.beacons,
     alike: alignment.alike,
     credits: reading.credits,
     earlyArrivals: reading.earlyArrivals,

@@ -3,6 +3,7 @@
  * stands behind the prologue.
  */
 
+import { foldRanks } from '../base/ranks.js';
 import type { TraceNs } from '../base/time.js';
 import { joinCollectives } from '../cluster/join.js';
 import type { ClusterComm } from '../cluster/types.js';
@@ -64,7 +65,7 @@ export function clusterBlock(
   if (comms.length > 0 || clocks.length > 1) {
     const cluster = describeCluster(writer);
     drawCluster(writer, cluster, comms, {
-      rankOf: (file) => String(run.members[file]!.rank ?? run.members[file]!.scan.path),
+      rankOf: (file) => foldRanks(run.members[file]!.ranks) || run.members[file]!.scan.path,
       comparable: onOneAxis(solution),
       clockBound: clockBound(solution),
     });

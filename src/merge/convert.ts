@@ -18,9 +18,12 @@ import { mergedRuns, type RankFileStream, streamRankFile } from '../reader/index
 import { RankTracks, type DrawnRank } from '../tracks/rank_tracks.js';
 import { compressed, type Compression } from './compression.js';
 import { originators, type OriginTable } from './origins.js';
+import { redactFile, type Aliases } from './redact.js';
 
 export interface ConvertJob {
   readonly path: string;
+  /** Null: names are drawn as they are. */
+  readonly aliases: Aliases | null;
   readonly blockIndex: number;
   readonly blockCount: number;
   readonly process: ProcessSpec;
@@ -73,7 +76,7 @@ export function convertFile(job: ConvertJob): ConvertResult {
 function draw(job: ConvertJob, writer: BlockWriter): DrawnRank {
   const file = streamRankFile(job.path);
   try {
-    return drawFile(file, job, writer);
+    return drawFile(job.aliases === null ? file : redactFile(file, job.aliases), job, writer);
   } finally {
     file.close();
   }

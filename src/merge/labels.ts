@@ -3,22 +3,25 @@
  */
 
 import { hex64 } from '../base/hex.js';
+import { foldRanks } from '../base/ranks.js';
 import { addBigint, addWord, HASH_SEED, type Hash64 } from '../base/hash.js';
 import type { ClockSolution } from '../clocks/domains.js';
 import type { ProcessSpec } from '../perfetto/descriptors.js';
 import { prologue } from '../perfetto/prologue.js';
 import type { Run, RunMember } from './run.js';
+import type { Verdict } from '../verdict/types.js';
 import type { RankScan } from './scan.js';
+import { suspects } from './suspects.js';
 
 /** The UI prints the pid behind the name: far from real pids, and the rank can be read in it. */
 const PID_BASE = 1_000_000;
 /** Files without a rank come after all that have one. */
 const NO_RANK_PID_BASE = 2_000_000_000;
 
-export function processSpec({ scan, rank }: RunMember, file: number): ProcessSpec {
+export function processSpec({ scan, rank, ranks }: RunMember, file: number): ProcessSpec {
   const { header } = scan;
   const parts = [
-    processTitle(scan, rank),
+    processTitle(scan, ranks),
     header.hostName,
     ...(header.localRank === null ? [] : [`gpu${header.localRank}`]),
   ];
@@ -27,8 +30,12 @@ export function processSpec({ scan, rank }: RunMember, file: number): ProcessSpe
 }
 
 /** "rank 0003": what a process is called wherever another one speaks of it. */
-export function processTitle({ header }: RankScan, rank: number | null): string {
-  return rank === null ? `rank unknown, pid ${header.process.pid}` : `rank ${String(rank).padStart(4, '0')}`;
+export function processTitle({ header }: RankScan, ranks: readonly number[]): string {
+  if (ranks.length > 1) return `ranks ${foldRanks(ranks)}`;
+  const [rank] = ranks;
+  return rank === undefined
+    ? `rank unknown, pid ${header.process.pid}`
+    : `rank ${String(rank).padStart(4, '0')}`;
 }
 
 function describe({ header, communicators }: RankScan): string {
@@ -42,7 +49,7 @@ function describe({ header, communicators }: RankScan): string {
   return facts.filter((fact) => fact !== '').join('; ');
 }
 
-export function tracePrologue(run: Run, clocks: ClockSolution): Uint8Array {
+export function tracePrologue(run: Run, clocks: ClockSolution, verdict: Verdict): Uint8Array {
   const { traceStart, domains } = clocks;
   return prologue({
     traceStart,
@@ -52,6 +59,8 @@ export function tracePrologue(run: Run, clocks: ClockSolution): Uint8Array {
       ['nccl_trace.ranks', run.members.length],
       ['nccl_trace.world_size', run.worldSize],
       ['nccl_trace.missing_ranks', run.missing.join(',') || 'none'],
+      ['nccl_trace.verdict', verdict.kind],
+      ['nccl_trace.suspects', suspectTitles(run, verdict)],
       ['nccl_trace.clock_domains', domains.length],
       ['nccl_trace.clock_source', clockSource(clocks)],
       ['nccl_trace.clock_hard_bound_ns', worstBound(clocks, 'hardBound')],
@@ -61,6 +70,12 @@ export function tracePrologue(run: Run, clocks: ClockSolution): Uint8Array {
     ],
   });
 }
+
+/** As their processes are titled, the most suspect first. */
+const suspectTitles = ({ members }: Run, verdict: Verdict): string =>
+  suspects(verdict)
+    .map((file) => processTitle(members[file]!.scan, members[file]!.ranks))
+    .join('; ') || 'none';
 
 function clockSource({ domains }: ClockSolution): string {
   const sources = new Set(domains.flatMap(({ map }) => map.segments.map(({ source }) => source)));

@@ -38,11 +38,21 @@ export async function withWorkFolder<T>(
   } catch (error) {
     throw new OutputError(target, reason(error), 'choose another place with -o', { cause: error });
   }
+  const working = use(folder);
   try {
-    return await Promise.race([use(folder), interruption(interrupt)]);
+    return await Promise.race([working, interruption(interrupt)]);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await settled(working);
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+/** Whoever was interrupted is given a moment to stop, so that nothing is written into what is being removed. */
+async function settled(working: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, 5_000)));
+  await Promise.race([working.catch(() => undefined), patience]);
+  clearTimeout(timer);
 }
 
 /** Never settles unless the signal comes. */

@@ -10,7 +10,7 @@ import { workIdentity } from '../model/work_table.js';
 import { countArrows } from '../tracks/flow_census.js';
 import type { Verdict } from '../verdict/types.js';
 import type { ClockReport, TrafficReport } from './clock_report.js';
-import type { RunMember } from './run.js';
+import { severalRanks, type RunMember } from './run.js';
 import type { ConvertJob, ConvertResult } from './convert.js';
 import type { LostSlots, RankScan } from './scan.js';
 
@@ -27,6 +27,8 @@ export interface TraceCounts {
 
 export interface RankReport {
   readonly rank: number | null;
+  /** Of a process with several GPUs: all that it was. */
+  readonly ranks?: readonly number[];
   readonly file: string;
   readonly host: string;
   readonly pid: number;
@@ -128,10 +130,15 @@ export function countTrace(blocks: readonly ConvertResult[], cluster: BlockCount
   };
 }
 
-export function reportRank({ scan, rank }: RunMember, job: ConvertJob, block: ConvertResult): RankReport {
+export function reportRank(
+  { scan, rank, ranks }: RunMember,
+  job: ConvertJob,
+  block: ConvertResult,
+): RankReport {
   const { odd } = scan;
   return {
     rank,
+    ...severalRanks(ranks),
     file: scan.path,
     host: scan.header.hostName,
     pid: scan.header.process.pid,

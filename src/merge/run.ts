@@ -1,15 +1,33 @@
 /**
- * Which files belong to the run that is merged, and which rank each is. Pure: judges the scans, reads nothing.
+ * The run that is merged: one of those that were found, one file per rank. Pure: judges what the files say, reads nothing.
  * What is set aside is set aside with a sentence that says why; never two runs in one trace.
  */
 
+import { UsageError } from '../base/errors.js';
+import { hint } from '../base/nearest.js';
+import {
+  compare,
+  lastSeen,
+  processKey,
+  ranksOf,
+  tellRunsApart,
+  utcSeconds,
+  type FoundRun,
+  type RunFile,
+} from './runs.js';
 import type { RankScan } from './scan.js';
 
 export interface RunMember {
   readonly scan: RankScan;
-  /** null: neither the environment nor a communicator said; such files come last. */
+  /** null: neither the environment nor a communicator said; such files come last. Of several the first. */
   readonly rank: number | null;
+  /** Several where one process has several GPUs; empty: unknown. */
+  readonly ranks: readonly number[];
 }
+
+/** For reports: only there where one process has several GPUs. */
+export const severalRanks = (ranks: readonly number[]): { readonly ranks?: readonly number[] } =>
+  ranks.length > 1 ? { ranks } : {};
 
 export interface Run {
   readonly members: readonly RunMember[];
@@ -19,147 +37,132 @@ export interface Run {
   readonly problems: readonly string[];
 }
 
-/** A rank without any communicator is of the run that started around the same time. */
-const SAME_START_NS = 600_000_000_000n;
+export interface RunListing {
+  /** What `run` takes. */
+  readonly name: string;
+  readonly id: string;
+  /** ISO 8601, UTC: when its first process started, and the last sign of life of any. */
+  readonly started: string;
+  readonly lastSeen: string;
+  /** Ascending. */
+  readonly ranks: readonly number[];
+  readonly worldSize: number;
+  readonly files: readonly string[];
+}
 
+export const listRun = ({ name, id, started, lastSeen: seen, files }: FoundRun): RunListing => ({
+  name,
+  id,
+  started: utcSeconds(started),
+  lastSeen: utcSeconds(seen),
+  ranks: [...new Set(files.flatMap(ranksOf))].sort((a, b) => a - b),
+  worldSize: worldSizeOf(files),
+  files: files.map(({ path }) => path),
+});
+
+/** Of a run whose files are all here. */
 export function chooseRun(scans: readonly RankScan[]): Run {
-  const runs = groupRuns(scans);
-  runs.sort((a, b) => compare(newestStart(b), newestStart(a)) || compare(smallestPath(a), smallestPath(b)));
-  const [chosen = [], ...others] = runs;
-  const { members, problems } = oneFilePerRank(chosen);
-  const worldSize = Math.max(0, ...chosen.map(worldSizeOf));
-  const present = new Set(members.map((member) => member.rank));
+  const [chosen, ...others] = tellRunsApart(scans) as [FoundRun<RankScan>, ...FoundRun<RankScan>[]];
+  const { members, problems } = oneFilePerRank(chosen.files);
+  const worldSize = worldSizeOf(chosen.files);
+  const present = new Set(members.flatMap(({ ranks }) => ranks));
   return {
     members,
     worldSize,
     missing: Array.from({ length: worldSize }, (_, rank) => rank).filter((rank) => !present.has(rank)),
-    problems: [...others.map((run) => otherRun(run, chosen)), ...problems],
+    problems: [...setAside(others, chosen), ...problems],
   };
 }
 
-function otherRun(run: readonly RankScan[], chosen: readonly RankScan[]): string {
-  const files = run.length === 1 ? 'is' : `and ${run.length - 1} more are`;
-  return (
-    `${smallestPath(run)} ${files} of another run (${runTitle(run)}; the newest run here is ${runTitle(chosen)}) and left ` +
-    'out; merge each run by itself'
+/** `wanted`: a name, or the beginning of one; undefined: the newest. Throws UsageError. */
+export const pickRun = <T extends RunFile>(
+  runs: readonly FoundRun<T>[],
+  wanted: string | undefined,
+): FoundRun<T> => (wanted === undefined ? runs[0]! : namedRun(runs, wanted));
+
+function namedRun<T extends RunFile>(runs: readonly FoundRun<T>[], wanted: string): FoundRun<T> {
+  const exact = runs.find(({ name }) => name === wanted);
+  if (exact) return exact;
+  const alike = runs.filter(({ name }) => name.startsWith(wanted));
+  if (wanted !== '' && alike.length === 1) return alike[0]!;
+  const names = runs.map(({ name }) => name);
+  const shown = (alike.length > 0 ? alike : runs).slice(0, 5).map(({ name }) => name);
+  throw new UsageError(
+    `--run ${wanted}: ${alike.length > 1 ? 'several runs begin like that' : `no such run here${hint(wanted, names)}`}; there ` +
+      `${runs.length === 1 ? 'is' : 'are'} ${shown.join(', ')}${runs.length > shown.length ? '...' : ''} (--run list shows all)`,
   );
 }
 
-/** Runs are told apart by run id where the job had one, else by the communicators their ranks share. */
-function groupRuns(scans: readonly RankScan[]): RankScan[][] {
-  const groups = new Map<string, RankScan[]>();
-  const aliases = new Map<string, string>();
-  const loners: RankScan[] = [];
-  for (const scan of scans) {
-    const names = runNames(scan);
-    if (names.length === 0) {
-      loners.push(scan);
-      continue;
-    }
-    const joined = [...new Set(names.map((name) => aliases.get(name)).filter((name) => name !== undefined))];
-    const [target = names[0]!, ...absorbed] = joined;
-    const members = [
-      ...(groups.get(target) ?? []),
-      ...absorbed.flatMap((name) => groups.get(name) ?? []),
-      scan,
-    ];
-    for (const name of absorbed) groups.delete(name);
-    for (const [name, to] of aliases) if (absorbed.includes(to)) aliases.set(name, target);
-    for (const name of names) aliases.set(name, target);
-    groups.set(target, members);
-  }
-  return adopt([...groups.values()], loners);
+/** What is said of runs that were not asked for. */
+export function setAside(others: readonly FoundRun[], chosen: FoundRun): string[] {
+  if (others.length <= MOST_NAMED) return others.map((run) => otherRun(run, chosen));
+  const files = others.reduce((sum, run) => sum + run.files.length, 0);
+  return [
+    `${files} files are of ${others.length} other runs (the newest run here is ${runTitle(chosen)}) and left out; ` +
+      '--run list shows them, --run NAME merges another one',
+  ];
 }
 
-function runNames(scan: RankScan): string[] {
-  const { runId } = scan.header;
-  if (runId !== '') return [`run ${runId}`];
-  return scan.communicators
-    .filter((comm) => comm.commId !== 0n && comm.nRanks !== 1)
-    .map((comm) => `comm ${comm.commId}`);
+/** A directory of many runs is the usual thing. */
+const MOST_NAMED = 3;
+
+function otherRun(run: FoundRun, chosen: FoundRun): string {
+  const files = run.files.length === 1 ? 'is' : `and ${run.files.length - 1} more are`;
+  const what = run.id !== '' && run.id === chosen.id ? 'another start of the same job' : 'another run';
+  return (
+    `${run.files[0]!.path} ${files} of ${what} (${runTitle(run)}; the newest run here is ${runTitle(chosen)}) and left ` +
+    `out; merge each run by itself: --run ${run.name}`
+  );
 }
 
-function adopt(runs: RankScan[][], loners: readonly RankScan[]): RankScan[][] {
-  const homeless: RankScan[] = [];
-  for (const loner of loners) {
-    const home = runs.find((run) => run.some((scan) => startsTogether(scan, loner)));
-    (home ?? homeless).push(loner);
-  }
-  return homeless.length > 0 ? [...runs, homeless] : runs;
-}
-
-function startsTogether(a: RankScan, b: RankScan): boolean {
-  const difference = a.header.startRealtime - b.header.startRealtime;
-  return difference < SAME_START_NS && -difference < SAME_START_NS;
+function runTitle({ name, id, started }: FoundRun): string {
+  const when = `started ${utcSeconds(started).replace('T', ' ')} UTC`;
+  return id === '' ? when : `${name}, ${when}`;
 }
 
 function oneFilePerRank(scans: readonly RankScan[]): { members: RunMember[]; problems: string[] } {
   const problems: string[] = [];
-  const byRank = new Map<number | string, RunMember>();
+  const taken = new Map<number | string, RunMember>();
+  const members: RunMember[] = [];
   const sorted = [...scans].sort((a, b) => compare(lastSeen(b), lastSeen(a)) || compare(a.path, b.path));
+  const several = scans.some((scan) => ranksOf(scan).length > 1);
   for (const scan of sorted) {
-    const rank = rankOf(scan);
-    const key = rank ?? processKey(scan);
-    const rival = byRank.get(key);
-    if (rival) problems.push(rivalry(rival.scan, scan, rank));
-    else byRank.set(key, { scan, rank });
+    const ranks = several ? ranksOf(withoutEnvironment(scan)) : ranksOf(scan);
+    const keys = [processKey(scan), ...ranks];
+    const rival = keys.map((key) => taken.get(key)).find((member) => member !== undefined);
+    if (rival) problems.push(rivalry(rival.scan, scan, ranks));
+    else {
+      const member = { scan, rank: ranks[0] ?? null, ranks };
+      members.push(member);
+      for (const key of keys) taken.set(key, member);
+    }
   }
-  const members = [...byRank.values()].sort(
+  members.sort(
     (a, b) =>
       compare(a.rank ?? Infinity, b.rank ?? Infinity) || compare(processKey(a.scan), processKey(b.scan)),
   );
   return { members, problems };
 }
 
-function rivalry(kept: RankScan, dropped: RankScan, rank: number | null): string {
+/** Where a process has several GPUs the environment counts processes. A lone one of them may still be told by it alone. */
+function withoutEnvironment(scan: RankScan): RankScan {
+  const told = scan.communicators.some(({ rank }) => rank >= 0);
+  return told ? { ...scan, header: { ...scan.header, rank: null } } : scan;
+}
+
+function rivalry(kept: RankScan, dropped: RankScan, ranks: readonly number[]): string {
   if (processKey(kept) === processKey(dropped)) {
     return `${dropped.path} is an older copy of ${kept.path} (same process) and left out`;
   }
   return (
-    `${kept.path} and ${dropped.path} both claim rank ${rank}: two processes of one run, perhaps a restarted rank; the ` +
-    'one last seen alive is used, merge the other by itself'
+    `${kept.path} and ${dropped.path} both claim rank ${ranks.join(', ')}: two processes of one run, perhaps a ` +
+    'restarted rank; the one last seen alive is used, merge the other by itself'
   );
 }
 
-export function rankOf(scan: RankScan): number | null {
-  if (scan.header.rank !== null) return scan.header.rank;
-  let largest: RankScan['communicators'][number] | undefined;
-  for (const comm of scan.communicators) {
-    if (comm.rank >= 0 && (!largest || comm.nRanks > largest.nRanks)) largest = comm;
-  }
-  return largest?.rank ?? null;
-}
-
-function worldSizeOf(scan: RankScan): number {
-  return Math.max(scan.header.worldSize ?? 0, ...scan.communicators.map((comm) => comm.nRanks));
-}
-
-function processKey(scan: RankScan): string {
-  const { bootId, pidNamespace, pid, startTime } = scan.header.process;
-  return `${bootId} ${pidNamespace} ${pid} ${startTime}`;
-}
-
-function lastSeen(scan: RankScan): bigint {
-  return scan.heartbeat?.realtime ?? scan.header.startRealtime;
-}
-
-function newestStart(run: readonly RankScan[]): bigint {
-  return run.map((scan) => scan.header.startRealtime).reduce((a, b) => (b > a ? b : a));
-}
-
-function smallestPath(run: readonly RankScan[]): string {
-  return run.map((scan) => scan.path).reduce((a, b) => (b < a ? b : a));
-}
-
-function runTitle(run: readonly RankScan[]): string {
-  const id = run.find((scan) => scan.header.runId !== '')?.header.runId;
-  const started = new Date(Number(newestStart(run) / 1_000_000n))
-    .toISOString()
-    .slice(0, 19)
-    .replace('T', ' ');
-  return id === undefined ? `started ${started} UTC` : `${id}, started ${started} UTC`;
-}
-
-function compare<T extends number | bigint | string>(a: T, b: T): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+/** By communicators alone where a process has several ranks: then the environment counts processes. */
+function worldSizeOf(scans: readonly RunFile[]): number {
+  const told = scans.flatMap(({ communicators }) => communicators.map(({ nRanks }) => nRanks));
+  const several = scans.some((scan) => ranksOf(scan).length > 1);
+  return Math.max(0, ...told, ...(several ? [] : scans.map(({ header }) => header.worldSize ?? 0)));
 }

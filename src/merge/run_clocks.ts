@@ -8,7 +8,13 @@ import { ALIGNMENT_DEFAULTS, type AlignmentOptions } from '../clocks/alignment.j
 import { toTrace } from '../clocks/clock_map.js';
 import { clockAxes, solveClocks, toLocal, type ClockSolution, type ClockWitness } from '../clocks/domains.js';
 import { connectionOperation, transferId, transferName } from '../tracks/identity.js';
-import { alignByEvidence, collectEvidence, type Aligned, type ClockEvidence } from './clock_evidence.js';
+import {
+  alignByEvidence,
+  collectEvidence,
+  type Aligned,
+  type ClockEvidence,
+  type EvidenceSource,
+} from './clock_evidence.js';
 import type { Run } from './run.js';
 import { STEP_ROW } from './step_file.js';
 import { joinTransfers, linksBetween, type StepSource } from './transfers.js';
@@ -55,9 +61,11 @@ export function solveRunClocks(
   const axes = clockAxes(witnesses);
   if (clock === 'realtime' || axes.names.length < 2)
     return { solution: solveClocks(witnesses), traffic: null };
-  const sources = run.members.map(({ scan }, file): StepSource => ({
+  const sources = run.members.map(({ scan }, file): EvidenceSource => ({
     path: stepPaths[file]!,
     connections: scan.steps,
+    header: scan.header,
+    beacons: scan.beacons,
   }));
   const evidence = collectEvidence(sources, axes);
   const options: AlignmentOptions = { ...ALIGNMENT_DEFAULTS, ...(alike === undefined ? {} : { alike }) };

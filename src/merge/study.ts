@@ -4,19 +4,22 @@
  */
 
 import { join } from 'node:path';
-import { NoUsableInput } from '../base/errors.js';
+import { NoUsableInput, RankFileError } from '../base/errors.js';
 import { toTrace } from '../clocks/clock_map.js';
 import { toLocal, type TickScale } from '../clocks/domains.js';
 import { supportLine, type GpuLine } from '../clocks/gpu_clock.js';
 import type { ClusterComm } from '../cluster/types.js';
 import { withElsewhere, type WorkEnd } from '../model/work_end.js';
-import { openRankFileHeader } from '../reader/index.js';
+import { openRankFileTables } from '../reader/index.js';
+import type { Lease } from '../reader/types.js';
 import type { Verdict } from '../verdict/types.js';
 import { joinRun } from './cluster.js';
 import { resolveOrigins, type OriginTable } from './origins.js';
 import { reason } from './output.js';
-import { chooseRun, type Run } from './run.js';
+import { makeAliases, redactFacts, redactPaths, redactRun, type Aliases } from './redact.js';
+import { chooseRun, pickRun, setAside, type Run } from './run.js';
 import { solveRunClocks, type ClockOptions, type RunClocks } from './run_clocks.js';
+import { tellRunsApart, type FoundRun, type RunFile } from './runs.js';
 import type { RankScan } from './scan.js';
 import type { Outcome } from './task.js';
 import { runVerdict } from './verdict.js';
@@ -26,10 +29,14 @@ import type { Workers } from './workers.js';
 export interface ScannedRun {
   readonly run: Run;
   readonly clocks: RunClocks;
-  /** Of all files, also those of other runs. */
+  /** Of all files that were read. */
   readonly records: number;
   /** Sentences about files that could not be used. */
   readonly unusable: readonly string[];
+  /** Null without `redact`. */
+  readonly aliases: Aliases | null;
+  /** By member: where its file really is; elsewhere it may have an alias. */
+  readonly sources: readonly string[];
 }
 
 export interface Study extends ScannedRun {
@@ -41,10 +48,18 @@ export interface Study extends ScannedRun {
   readonly verdict: Verdict;
 }
 
-export interface StudyOptions extends ClockOptions {
+export interface RunOptions {
+  /** The name of a run, or its beginning; undefined: the newest. */
+  readonly run?: string | undefined;
+  /** Aliases for all names of hosts, programs, jobs, communicators and files. */
+  readonly redact?: boolean | undefined;
+}
+
+export interface StudyOptions extends ClockOptions, RunOptions {
   /** A file that cannot be used is an error. */
   readonly strict?: boolean | undefined;
-  readonly onScanned?: (() => void) | undefined;
+  /** Called after each file, with how many there are. */
+  readonly onScanned?: ((total: number) => void) | undefined;
 }
 
 /** `folder`: for side files. Throws NoUsableInput. */
@@ -68,20 +83,103 @@ export async function study(
   return { ...scanned, origins, ends, gpuLines, comms, verdict: runVerdict(run, solution, ends, comms) };
 }
 
-/** Side files of steps are only written where ranks are on several hosts. Throws NoUsableInput. */
+type FileInRun = RunFile & { readonly leases: readonly Lease[] };
+
+/** Which runs the files are of, the newest first, by their headers and tables alone. */
+export function findRuns(files: readonly string[]): {
+  readonly runs: readonly FoundRun<FileInRun>[];
+  /** Sentences about files that could not be used. */
+  readonly unusable: readonly string[];
+} {
+  const found: FileInRun[] = [];
+  const unusable: string[] = [];
+  for (const path of files) {
+    try {
+      const { header, communicators, heartbeat, leases } = openRankFileTables(path);
+      found.push({ path, header, communicators: [...communicators.values()], heartbeat, leases });
+    } catch (error) {
+      if (!(error instanceof RankFileError)) throw error;
+      unusable.push(error.message);
+    }
+  }
+  return { runs: tellRunsApart(found), unusable };
+}
+
+export interface PickedFiles {
+  /** Of the run asked for, or of all where none was. */
+  readonly files: readonly string[];
+  /** Null without `redact`. */
+  readonly aliases: Aliases | null;
+}
+
+/** For a look at single files. Throws UsageError, NoUsableInput. */
+export function pickFiles(files: readonly string[], { run, redact }: RunOptions): PickedFiles {
+  if (run === undefined && !redact) return { files, aliases: null };
+  const { runs, unusable } = findRuns(files);
+  if (runs.length === 0) throw noInput(unusable, files);
+  const picked = run === undefined ? files : pickRun(runs, run).files.map(({ path }) => path);
+  return { files: picked, aliases: redact ? aliasesOf(runs, files) : null };
+}
+
+export function aliasesOf(runs: readonly FoundRun<FileInRun>[], files: readonly string[]): Aliases {
+  const known = new Set(runs.flatMap((run) => run.files.map(({ path }) => path)));
+  return makeAliases(
+    runs,
+    files.filter((path) => !known.has(path)),
+  );
+}
+
+/** The files of one run only are read. Side files of steps are only written where ranks are on several hosts. Throws NoUsableInput. */
 export async function scanRun(
   workers: Workers,
   files: readonly string[],
   folder: string,
   options: StudyOptions,
 ): Promise<ScannedRun> {
+  const { runs, unusable: unreadable } = findRuns(files);
+  if (runs.length === 0) throw noInput(unreadable, files);
+  const chosen = pickRun(runs, options.run);
+  const aliases = options.redact ? aliasesOf(runs, files) : null;
+  const scanned = await scanFiles(workers, chosen.files, folder, options, aliases);
+  const unusable = [...unreadable, ...scanned.unusable];
+  if (scanned.scans.length === 0 || (options.strict && unusable.length > 0)) throw noInput(unusable, files);
+  const run = chooseRun(scanned.scans);
+  const stepPaths = run.members.map(({ scan }) => scanned.stepPaths.get(scan) ?? '');
+  const clocks = solveRunClocks(run, stepPaths, options);
+  const others = options.run === undefined ? runs.filter((other) => other !== chosen) : [];
+  const shown = (one: FoundRun): FoundRun => (aliases === null ? one : redactRun(one, aliases));
+  return {
+    run: { ...run, problems: [...setAside(others.map(shown), shown(chosen)), ...run.problems] },
+    clocks,
+    records: scanned.scans.reduce((sum, scan) => sum + scan.records, 0),
+    unusable: aliases === null ? unusable : unusable.map((sentence) => redactPaths(sentence, aliases)),
+    aliases,
+    sources: run.members.map(({ scan }) => scanned.sources.get(scan)!),
+  };
+}
+
+interface ScannedFiles {
+  readonly scans: readonly RankScan[];
+  readonly sources: ReadonlyMap<RankScan, string>;
+  readonly stepPaths: ReadonlyMap<RankScan, string>;
+  readonly unusable: readonly string[];
+}
+
+async function scanFiles(
+  workers: Workers,
+  files: readonly RunFile[],
+  folder: string,
+  options: StudyOptions,
+  aliases: Aliases | null,
+): Promise<ScannedFiles> {
   const wantSteps = options.clock !== 'realtime' && areOnSeveralHosts(files);
   const stepPath = (file: number): string | null => (wantSteps ? join(folder, `steps-${file}`) : null);
   const outcomes = await workers.run(
-    files.map((path, file) => ({ pass: 'scan', path, stepPath: stepPath(file) })),
-    options.onScanned,
+    files.map(({ path }, file) => ({ pass: 'scan', path, stepPath: stepPath(file) })),
+    () => options.onScanned?.(files.length),
   );
   const scans: RankScan[] = [];
+  const sources = new Map<RankScan, string>();
   const stepPaths = new Map<RankScan, string>();
   const unusable: string[] = [];
   outcomes.forEach((outcome, file) => {
@@ -89,29 +187,17 @@ export async function scanRun(
       unusable.push(failure(outcome));
       return;
     }
-    scans.push(outcome.scan);
+    const scan = aliases === null ? outcome.scan : redactFacts(outcome.scan, aliases);
+    scans.push(scan);
+    sources.set(scan, files[file]!.path);
     const path = stepPath(file);
-    if (path !== null) stepPaths.set(outcome.scan, path);
+    if (path !== null) stepPaths.set(scan, path);
   });
-  if (scans.length === 0 || (options.strict && unusable.length > 0)) throw noInput(unusable, files);
-  const run = chooseRun(scans);
-  const memberPaths = run.members.map(({ scan }) => stepPaths.get(scan) ?? '');
-  const clocks = solveRunClocks(run, memberPaths, options);
-  return { run, clocks, records: scans.reduce((sum, scan) => sum + scan.records, 0), unusable };
+  return { scans, sources, stepPaths, unusable };
 }
 
-function areOnSeveralHosts(files: readonly string[]): boolean {
-  const boots = new Set<string>();
-  for (const path of files) {
-    try {
-      boots.add(openRankFileHeader(path).process.bootId);
-    } catch {
-      continue; // the scan says what is wrong with it
-    }
-    if (boots.size > 1) return true;
-  }
-  return false;
-}
+const areOnSeveralHosts = (files: readonly RunFile[]): boolean =>
+  new Set(files.map(({ header }) => header.process.bootId)).size > 1;
 
 /** Work is done when its sends are, also those that other processes executed. */
 function completeEnds({ workEnds }: RankScan, { elsewhere }: OriginTable): readonly WorkEnd[] {

@@ -6,6 +6,7 @@
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
+import { Interrupted } from '../base/errors.js';
 import { runTask, type Outcome, type Task } from './task.js';
 
 export interface Workers {
@@ -15,13 +16,19 @@ export interface Workers {
 
 /**
  * `jobs`: how many at once; 1 means on this thread. Default: the processors there are, as far as there is work for them. A
- * thread starts cold, so small runs are quicker on one (`npm run bench:merge`).
+ * thread starts cold, so small runs are quicker on one (`npm run bench:merge`). `interrupt` ends them in the middle of their work.
  */
-export function startWorkers(jobs: number | undefined, files: readonly string[]): Workers {
+export function startWorkers(
+  jobs: number | undefined,
+  files: readonly string[],
+  interrupt?: AbortSignal,
+): Workers {
   const worthwhile = Math.ceil(totalBytes(files) / BYTES_PER_THREAD);
   const wanted = jobs ?? Math.min(availableParallelism(), worthwhile);
   const threadCount = Math.max(1, Math.min(wanted, files.length));
-  return threadCount === 1 ? inline : threads(threadCount);
+  const workers = threadCount === 1 ? inline() : threads(threadCount);
+  interrupt?.addEventListener('abort', () => void workers.close(), { once: true });
+  return workers;
 }
 
 const BYTES_PER_THREAD = 128 << 20;
@@ -30,17 +37,26 @@ function totalBytes(files: readonly string[]): number {
   return files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
-const inline: Workers = {
-  run: (tasks, onDone) =>
-    Promise.resolve(
-      tasks.map((task) => {
-        const outcome = runTask(task);
+/** Between two files the loop turns, so that Ctrl-C is heard; what is left is then not begun. */
+function inline(): Workers {
+  let closed = false;
+  return {
+    run: async (tasks, onDone) => {
+      const outcomes: Outcome[] = [];
+      for (const task of tasks) {
+        if (closed) throw new Interrupted('interrupted');
+        outcomes.push(runTask(task));
         onDone?.();
-        return outcome;
-      }),
-    ),
-  close: () => Promise.resolve(),
-};
+        await new Promise(setImmediate);
+      }
+      return outcomes;
+    },
+    close: () => {
+      closed = true;
+      return Promise.resolve();
+    },
+  };
+}
 
 function threads(maxThreads: number): Workers {
   const pool = new Piscina<Task, Outcome>({

@@ -5,7 +5,7 @@
 
 import { ticks, type Ticks } from '../base/time.js';
 import { COMM_FOREIGN, Kind } from '../format/constants.js';
-import type { FileFacts, RecordColumns } from '../reader/types.js';
+import type { Communicator, FileFacts, RecordColumns } from '../reader/types.js';
 import type { Event } from './event_table.js';
 import { HostFactory } from './host_factory.js';
 import type { KernelClock } from './kernel_clock.js';
@@ -50,6 +50,7 @@ export class EventFactory {
     return ticks(Number(tick - this.file.header.tickBase));
   }
 
+  /** Of all kinds but steps. */
   make(
     ring: number,
     kind: number,
@@ -57,20 +58,18 @@ export class EventFactory {
     records: RecordColumns,
     i: number,
     at: Ticks,
-  ): Event {
+  ): Exclude<Event, Step> {
     const source: Source = {
       ring,
       records,
       i,
       at,
-      comm: this.file.communicators.get(records.word2Low[i]!) ?? null,
+      comm: this.commOf(records, i),
       detail: records.word2High[i]!,
       parentKey,
       parent: this.lookup(parentKey),
     };
     switch (kind) {
-      case Kind.StartProxyStep:
-        return this.step(source);
       case Kind.StartProxyOp:
         return this.op(source);
       case Kind.StartKernelCh:
@@ -88,15 +87,15 @@ export class EventFactory {
     }
   }
 
-  private step(source: Source): Step {
-    const op = source.parent?.type === 'op' ? source.parent : lostOp(source);
+  /** Steps are the bulk of all starts, so they have a way of their own. */
+  step(ring: number, parent: Event | undefined, records: RecordColumns, i: number, at: Ticks): Step {
     return {
       type: 'step',
-      op,
-      number: source.detail | 0,
-      start: source.at,
+      op: parent?.type === 'op' ? parent : lostOp(ring, this.commOf(records, i), at),
+      number: records.word2High[i]! | 0,
+      start: at,
       phase: StepPhase.Posted,
-      phaseSince: source.at,
+      phaseSince: at,
       bytes: null,
       lastPeerWait: null,
       peerPolls: 0,
@@ -105,6 +104,10 @@ export class EventFactory {
       stop: null,
       drawing: undefined,
     };
+  }
+
+  private commOf(records: RecordColumns, i: number): Communicator | null {
+    return this.file.communicators.get(records.word2Low[i]!) ?? null;
   }
 
   private op(source: Source): Op {
@@ -296,15 +299,15 @@ function foreignOf({ records, i }: Source): Foreign | null {
 }
 
 /** Stands in for an op whose start record was overwritten: its steps are all that is left. */
-function lostOp(source: Source): Op {
+function lostOp(ring: number, comm: Communicator | null, at: Ticks): Op {
   return {
     type: 'op',
     lost: true,
-    ring: source.ring,
+    ring,
     work: null,
     of: null,
     parent: 'lost',
-    comm: source.comm,
+    comm,
     channel: -1,
     peer: -1,
     isSend: false,
@@ -314,13 +317,13 @@ function lostOp(source: Source): Op {
     ordinalAbsolute: false,
     foreign: null,
     originator: null,
-    start: source.at,
+    start: at,
     stop: null,
     bytes: 0,
     isAlive: false,
     isUntold: false,
     stepsDone: 0,
-    lastMove: source.at,
+    lastMove: at,
     openSteps: [],
     drawing: undefined,
   };

@@ -101,6 +101,7 @@ export class Pairing {
     const at = ticks(records.tick[i]!);
     if (kind === Kind.State) this.state(records, i, at);
     else if (kind === Kind.Stop) this.stop(records, i, at);
+    else if (kind === Kind.StartProxyStep) this.stepStart(ring, records, i, at);
     else if (kind === Kind.Fold) this.fold(records, i);
     else if (kind >= Kind.StartGroup && kind <= Kind.StartUnknown) this.start(ring, kind, records, i, at);
     else this.odd.unknownKind(kind, at);
@@ -128,9 +129,6 @@ export class Pairing {
         if (event.work && event.parent === 'known') childStarted(event.work);
         listener.opStart?.(event, at);
         break;
-      case 'step':
-        this.stepStart(event, parent, key, at);
-        break;
       case 'kernel':
         this.known.set(key, event);
         this.check(event, event.phase === null ? 'KernelCh' : 'KernelPhase', at);
@@ -143,7 +141,10 @@ export class Pairing {
     }
   }
 
-  private stepStart(step: Step, parent: HandleKey, key: HandleKey, at: Ticks): void {
+  private stepStart(ring: number, records: RecordColumns, i: number, at: Ticks): void {
+    const parent = this.keyOf(records, i);
+    const step = this.factory.step(ring, this.known.get(parent), records, i, at);
+    const key = startKey(ring, records.position[i]!);
     const { op } = step;
     if (op.lost) this.standIn(parent, op, at);
     this.showLife(op);
@@ -306,7 +307,7 @@ export class Pairing {
   private stepStop(step: Step, at: Ticks, told: boolean): void {
     step.stop = at;
     const { op } = step;
-    op.openSteps.splice(op.openSteps.indexOf(step), 1);
+    remove(op.openSteps, step);
     op.stepsDone++;
     op.lastMove = at;
     this.listener.stepStop?.(step, at, told);
@@ -357,6 +358,13 @@ function openStep({ openSteps }: Op, number: number): Step | undefined {
   for (let i = openSteps.length - 1; i >= oldest; i--)
     if (openSteps[i]!.number === number) return openSteps[i];
   return undefined;
+}
+
+/** The oldest, nearly always; `splice` would make an array of it. */
+function remove(steps: Step[], step: Step): void {
+  let at = steps.indexOf(step);
+  for (; at < steps.length - 1; at++) steps[at] = steps[at + 1]!;
+  steps.pop();
 }
 
 type Stoppable = HostSpan | Work | Op | Step | Kernel;

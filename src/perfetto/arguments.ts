@@ -47,6 +47,17 @@ export function putArgs(out: Chunks, at: number, sequence: Sequence, args: Args)
   return at;
 }
 
+/** One annotation of a known name and a number of 0 or more, below 128 bytes. */
+export function putCount(bytes: Uint8Array, at: number, nameIid: number, value: number): number {
+  bytes[at] = ANNOTATION;
+  bytes[at + 2] = NAME_IID;
+  let end = putVarint(bytes, at + 3, nameIid);
+  bytes[end++] = UINT;
+  end = putVarint(bytes, end, value);
+  bytes[at + 1] = end - at - 2;
+  return end;
+}
+
 /** Fields go in ascending order, as the generated code writes them: the inline name lies between the values. */
 function putAnnotation(out: Chunks, at: number, sequence: Sequence, name: string, value: ArgValue): number {
   const nameIid = sequence.argNames.idOf(name);

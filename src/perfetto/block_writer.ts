@@ -8,7 +8,7 @@
 
 import { BugError, assert } from '../base/assert.js';
 import type { TraceNs } from '../base/time.js';
-import type { SliceExtra, SliceRef, TrackRef, TrackSink, TrackSpec } from '../tracks/sink.js';
+import type { SliceExtra, SliceRef, StepSink, TrackRef, TrackSink, TrackSpec } from '../tracks/sink.js';
 import { BlockIds, type BlockPosition } from './block_ids.js';
 import { Chunks, type Output } from './chunks.js';
 import { REALTIME, TraceStart } from './clocks.js';
@@ -19,6 +19,7 @@ import { toLong } from './long.js';
 import { Nesting, type Track } from './nesting.js';
 import { encodePackets, type TrackDescriptor } from './protos.js';
 import { Sequence } from './sequence.js';
+import { StepWriter } from './step_writer.js';
 
 /** The importer gives up on more ancestors than 100; process and group take two. */
 const MAX_TRACK_DEPTH = 90;
@@ -126,6 +127,15 @@ export class BlockWriter implements TrackSink {
     this.packets.event(this.sequenceOf(track, at), STATE, track.uuid, at, name, undefined);
   }
 
+  steps(ref: TrackRef): StepSink {
+    return new StepWriter(ref, this.track(ref), {
+      nesting: this.nesting,
+      tally: this.tally,
+      packets: this.packets,
+      sequenceOf: this.sequenceOf,
+    });
+  }
+
   counts(): BlockCounts {
     return this.tally.counts(this.nesting.openSlices, this.out.total);
   }
@@ -139,15 +149,15 @@ export class BlockWriter implements TrackSink {
   private track(ref: TrackRef): Track {
     const track = this.tracks[ref];
     if (track === undefined) throw new BugError(`track ${ref} was never described`);
-    if (this.isClosed) throw new BugError(`track "${track.name}" has an event after close()`);
     return track;
   }
 
   /** What is told after its time (a cut that is known only later) goes to the sequence with absolute times. */
-  private sequenceOf(track: Track, at: TraceNs): Sequence {
+  private readonly sequenceOf = (track: Track, at: TraceNs): Sequence => {
+    if (this.isClosed) throw new BugError(`track "${track.name}" has an event after close()`);
     const isLate = track.isLate || at < this.inTime.time;
     return isLate ? (this.lateSequence ?? this.openLateSequence()) : this.inTime;
-  }
+  };
 
   /** Only blocks that have late events get one. */
   private openLateSequence(): Sequence {

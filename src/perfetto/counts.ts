@@ -36,6 +36,13 @@ export class Tally {
     if (extra?.flow !== undefined) this.flowEnds++;
   }
 
+  /** A slice or an instant of a step's track. */
+  slice(track: Track, hasFlow: boolean): void {
+    this.slices++;
+    this.event(track);
+    if (hasFlow) this.flowEnds++;
+  }
+
   counts(openSlices: number, bytes: number): BlockCounts {
     const { slices, instants, counterSamples, states, tracksWithData, flowEnds } = this;
     return { slices, openSlices, instants, counterSamples, states, tracksWithData, flowEnds, bytes };

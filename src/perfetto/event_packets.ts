@@ -6,8 +6,8 @@
 
 import { BugError } from '../base/assert.js';
 import type { TraceNs } from '../base/time.js';
-import type { SliceExtra } from '../tracks/sink.js';
-import { putArgs } from './arguments.js';
+import type { Args, FlowId, SliceExtra } from '../tracks/sink.js';
+import { putArgs, putCount } from './arguments.js';
 import type { Chunks } from './chunks.js';
 import { putText } from './interning.js';
 import { NEEDS_STATE, type Sequence } from './sequence.js';
@@ -80,6 +80,56 @@ export class EventPackets {
     if (name !== null && iid === 0) end = this.putInlineName(end, name);
     if (extra !== undefined) end = putLinks(this.out.bytes, end, extra);
     this.close(sequence, end);
+  }
+
+  /**
+   * The same packet as `event` for what most slices are: `argName` null: without an argument, `flow` null: without an
+   * arrow. Strings that the sequence does not know yet, and numbers below 0, go the long way.
+   */
+  slice(
+    sequence: Sequence,
+    type: typeof SLICE_BEGIN | typeof SLICE_END,
+    uuid: number,
+    at: TraceNs,
+    name: string | null,
+    argName: string | null,
+    value: number,
+    flow: FlowId | null,
+  ): void {
+    const nameIid = name === null ? 0 : sequence.names.known(name);
+    const argIid = argName === null ? 0 : sequence.argNames.known(argName);
+    if ((name !== null && nameIid === 0) || (argName !== null && (argIid === 0 || !(value >= 0)))) {
+      const args: Args | undefined = argName === null ? undefined : [[argName, value]];
+      this.event(sequence, type, uuid, at, name, { args, flow: flow ?? undefined });
+      return;
+    }
+    const { bytes } = this.out;
+    const start = this.out.end;
+    bytes[start] = PACKET;
+    bytes[start + 2] = TIMESTAMP;
+    let end = sequence.putTimestamp(bytes, start + 3, at);
+    bytes[end++] = SEQUENCE_ID;
+    end = putVarint(bytes, end, sequence.id);
+    bytes[end++] = TRACK_EVENT;
+    const event = end++;
+    if (argIid !== 0) end = putCount(bytes, end, argIid, value);
+    bytes[end++] = TYPE;
+    bytes[end++] = type;
+    if (nameIid !== 0) {
+      bytes[end++] = NAME_IID;
+      end = putVarint(bytes, end, nameIid);
+    }
+    bytes[end++] = TRACK_UUID;
+    end = putVarint(bytes, end, uuid);
+    if (flow !== null) {
+      end = putVarint(bytes, end, FLOW_IDS);
+      end = putFixed64(bytes, end, flow.hi, flow.lo);
+    }
+    bytes[event] = end - event - 1;
+    bytes[end++] = SEQUENCE_FLAGS;
+    bytes[end++] = NEEDS_STATE;
+    bytes[start + 1] = end - start - 2;
+    this.out.commit(end);
   }
 
   counter(sequence: Sequence, uuid: number, at: TraceNs, value: number, isInteger: boolean): void {

@@ -30,6 +30,11 @@ export class InternTable {
     return this.ids.get(text) ?? this.add(text);
   }
 
+  /** 0: not written yet, or the table is full. */
+  known(text: string): number {
+    return this.ids.get(text) ?? 0;
+  }
+
   private add(text: string): number {
     const id = this.ids.size + 1;
     if (id > this.limit) return 0;

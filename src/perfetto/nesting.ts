@@ -76,7 +76,8 @@ export class Nesting {
     return isNew;
   }
 
-  private advance(track: Track, at: TraceNs, kind: TrackSpec['kind']): void {
+  /** What every event of a track has to pass. */
+  advance(track: Track, at: TraceNs, kind: TrackSpec['kind']): void {
     if (track.kind !== kind) throw broken(track, at, `an event of a ${kind} track on a ${track.kind} track`);
     if (!Number.isSafeInteger(at) || at < 0) throw broken(track, at, 'not a time of this trace');
     if (at < track.lastAt) throw broken(track, at, `earlier than the track's last event at ${track.lastAt}`);

@@ -52,8 +52,10 @@ export function openSource(path: string): ClosableSource {
 }
 
 /** This one file and nothing beside it. */
-export function openFile(path: string): ClosableSource {
-  const file = openRegularFile(path);
+export const openFile = (path: string): ClosableSource => descriptorSource(path, openRegularFile(path));
+
+/** Takes `file` over: it is closed with the source. */
+export function descriptorSource(path: string, file: number): ClosableSource {
   const close = (): void => {
     closeSync(file);
   };

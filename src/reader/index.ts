@@ -3,6 +3,7 @@
 export { describeRecord, type DescribedRecord } from './describe.js';
 export { findRankFiles, type FoundFiles } from './find_files.js';
 export { mergedRuns } from './merged_runs.js';
-export { openRankFile, openRankFileHeader } from './rank_file.js';
+export { type FileTables, openRankFile, openRankFileHeader, openRankFileTables } from './rank_file.js';
 export { type RankFileStream, streamRankFile } from './rank_file_stream.js';
+export { type Snapshot, takeSnapshot } from './snapshot.js';
 export { type FileSummary, type RingSummary, summarize } from './summary.js';

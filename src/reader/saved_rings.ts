@@ -42,5 +42,5 @@ const hasBegun = (header: Uint8Array): boolean =>
   new DataView(header.buffer, header.byteOffset).getUint32(H.life, true) !== format.Life.Creating;
 
 /** Tag, boot, process, counter and beginning: [tag, rank). */
-const isSameProcess = (a: Uint8Array, b: Uint8Array): boolean =>
+export const isSameProcess = (a: Uint8Array, b: Uint8Array): boolean =>
   Buffer.compare(a.subarray(H.tag, H.rank), b.subarray(H.tag, H.rank)) === 0;

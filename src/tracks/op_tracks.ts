@@ -20,9 +20,9 @@ import { operationId, transferId, transferName, workCorrelation } from './identi
 import type { InFlight } from './in_flight.js';
 import { Lanes, laneName } from './lanes.js';
 import { parentWords } from './parent_words.js';
-import type { Args, ArgValue, SliceRef, TrackRef } from './sink.js';
+import type { Args, ArgValue, FlowId, SliceRef, StepSink, TrackRef } from './sink.js';
 
-/** NCCL keeps at most this many steps of a connection in flight and names their slots step % 8. */
+/** NCCL keeps at most this many steps of a connection in flight and names their slots step % 8. A power of two. */
 const NCCL_STEPS = 8;
 
 interface OpenOp {
@@ -35,12 +35,11 @@ interface OpenOp {
   readonly flow: { readonly id: Hash64; readonly ends: FlowEnds } | null;
 }
 
-interface OpenStep {
-  readonly slots: Slots;
-  readonly slot: number;
-  readonly track: TrackRef;
-  readonly slice: SliceRef;
-  phase: SliceRef | null;
+/** A step slot; while a step is in flight it stands in Step.drawing. */
+interface Slot {
+  readonly steps: StepSink;
+  isBusy: boolean;
+  /** When the newest phase, or the step, began. */
   phaseAt: TraceNs;
 }
 
@@ -100,7 +99,7 @@ export class OpTracks {
     const last = step.lastPeerWait ?? step.lastStartRepeat;
     if (!open || last === null) return;
     const at = later(open.phaseAt, this.context.time(last));
-    this.context.sink.instant(open.track, at, 'last poll', { args: stepArgs(step) });
+    this.context.sink.instant(open.steps.track, at, 'last poll', { args: stepArgs(step) });
   }
 
   private endOp(op: Op, at: TraceNs, args: Args): void {
@@ -118,40 +117,33 @@ export class OpTracks {
     const op = openOp(step.op);
     const slots = (op?.connection ?? this.connectionOf(step.op)).slotsOf(op?.lane ?? 0);
     const slot = slots.acquire(step.number);
-    const track = slots.track(slot);
-    const slice = this.context.sink.begin(track, at, 'step', { args: [['step', step.number]] });
-    step.drawing = { slots, slot, track, slice, phase: null, phaseAt: at } satisfies OpenStep;
+    slot.phaseAt = at;
+    slot.steps.begin(at, step.number);
+    step.drawing = slot;
   }
 
   /** `told`: where the phase began by its records, between the phase before and now. */
   stepPhase(step: Step, told: TraceNs, now: TraceNs): void {
     const open = openStep(step);
     if (!open) return;
-    const { sink } = this.context;
     const from = told < open.phaseAt ? open.phaseAt : told > now ? now : told;
     open.phaseAt = from;
-    if (open.phase !== null) sink.end(open.track, from, open.phase);
-    open.phase = sink.begin(open.track, from, PHASE_NAME[step.phase], {
-      args: carriesBytes(step) && step.bytes !== null ? [['bytes', step.bytes]] : undefined,
-      flow: this.flowOfPhase(step),
-    });
+    const bytes = carriesBytes(step) ? step.bytes : null;
+    open.steps.phase(from, PHASE_NAME[step.phase], bytes, this.flowOfPhase(step));
   }
 
   /** `told`: by its own stop. */
   stepStop(step: Step, at: TraceNs, told: boolean): void {
-    this.endStep(step, at, told ? [] : [['stop', 'not recorded, as its operation']]);
+    this.endStep(step, at, told ? NO_MORE : NOT_STOPPED);
   }
 
   private endStep(step: Step, at: TraceNs, more: Args): void {
     const open = openStep(step);
     if (!open) return;
     step.drawing = undefined;
-    const { sink } = this.context;
-    const end = later(open.phaseAt, at);
-    if (open.phase !== null) sink.end(open.track, end, open.phase);
-    const args = [...stepArgs(step), ...more];
-    sink.end(open.track, end, open.slice, args.length > 0 ? { args } : undefined);
-    open.slots.release(open.slot);
+    const hasOwn = step.peerPolls > 1 || step.startRepeats > 0;
+    open.steps.end(later(open.phaseAt, at), hasOwn ? [...stepArgs(step), ...more] : more);
+    open.isBusy = false;
   }
 
   private flowOf(op: Op): OpenOp['flow'] {
@@ -165,13 +157,13 @@ export class OpTracks {
     return { id, ends: this.flows.ends(id, op.isSend) };
   }
 
-  private flowOfPhase(step: Step) {
-    if (step.phase !== StepPhase.PeerWait && step.phase !== StepPhase.FlushWait) return undefined;
+  private flowOfPhase(step: Step): FlowId | null {
+    if (step.phase !== StepPhase.PeerWait && step.phase !== StepPhase.FlushWait) return null;
     const flow = openOp(step.op)?.flow;
-    if (!flow) return undefined;
+    if (!flow) return null;
     const id = transferId(flow.id, step.number);
     const { brokenTransfers } = this.context;
-    if (brokenTransfers.size > 0 && brokenTransfers.has(transferName(id))) return undefined;
+    if (brokenTransfers.size > 0 && brokenTransfers.has(transferName(id))) return null;
     addStep(flow.ends, step.number);
     return id;
   }
@@ -190,7 +182,7 @@ export class OpTracks {
 }
 
 const openOp = (op: Op): OpenOp | undefined => op.drawing as OpenOp | undefined;
-const openStep = (step: Step): OpenStep | undefined => step.drawing as OpenStep | undefined;
+const openStep = (step: Step): Slot | undefined => step.drawing as Slot | undefined;
 
 /** Names on the timeline are templates: which GPU wait it is shows from its place in the step. */
 export const PHASE_NAME: Readonly<Record<StepPhase, string>> = {
@@ -239,34 +231,31 @@ class Connection {
 
 /** Slot tracks of one lane: NCCL's eight, and more for steps whose slot was never given free. */
 class Slots {
-  private readonly busy: boolean[] = [];
-  private readonly tracks: TrackRef[] = [];
+  private readonly slots: (Slot | undefined)[] = [];
 
   constructor(
     private readonly context: TrackContext,
     private readonly parent: () => TrackRef,
   ) {}
 
-  acquire(step: number): number {
-    let slot = ((step % NCCL_STEPS) + NCCL_STEPS) % NCCL_STEPS;
-    while (this.busy[slot]) slot = slot < NCCL_STEPS ? NCCL_STEPS : slot + 1;
-    this.busy[slot] = true;
+  acquire(step: number): Slot {
+    let number = step & (NCCL_STEPS - 1);
+    while (this.slots[number]?.isBusy) number = number < NCCL_STEPS ? NCCL_STEPS : number + 1;
+    const slot = (this.slots[number] ??= this.describe(number));
+    slot.isBusy = true;
     return slot;
   }
 
-  release(slot: number): void {
-    this.busy[slot] = false;
-  }
-
-  track(slot: number): TrackRef {
-    this.tracks[slot] ??= this.context.sink.describe({
+  private describe(number: number): Slot {
+    const { sink } = this.context;
+    const track = sink.describe({
       kind: 'slices',
-      name: slot < NCCL_STEPS ? `step slot ${slot}` : `step slot, extra ${slot - NCCL_STEPS + 1}`,
+      name: number < NCCL_STEPS ? `step slot ${number}` : `step slot, extra ${number - NCCL_STEPS + 1}`,
       parent: this.parent(),
-      rank: slot,
+      rank: number,
       description: SLOT_DESCRIPTION,
     });
-    return this.tracks[slot];
+    return { steps: sink.steps(track), isBusy: false, phaseAt: 0 as TraceNs };
   }
 }
 
@@ -313,6 +302,8 @@ function stepArgs(step: Step): [string, ArgValue][] {
 }
 
 const FINALIZED: readonly [string, ArgValue] = ['end', 'communicator finalized'];
+const NO_MORE: Args = [];
+const NOT_STOPPED: Args = [['stop', 'not recorded, as its operation']];
 
 function later(a: TraceNs, b: TraceNs): TraceNs {
   return a > b ? a : b;

@@ -66,6 +66,22 @@ export interface TrackSink {
   instant(track: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): void;
   /** Absolute value: a safe integer on 'bytes' and 'count' tracks, any finite number on others. */
   counter(track: TrackRef, at: TraceNs, value: number): void;
+  /** The way for the steps of a track of slices. */
+  steps(track: TrackRef): StepSink;
   /** Enters a state; null leaves the track without one. Repeating the current state writes nothing. */
   state(track: TrackRef, at: TraceNs, name: string | null): void;
+}
+
+/**
+ * Network transfers are nine of ten slices, so they have a way of their own, on a track that holds nothing else but
+ * instants: one step at a time, and within it one phase after the other. The rules above hold here too.
+ */
+export interface StepSink {
+  readonly track: TrackRef;
+  /** A slice `step` with the argument `step`. */
+  begin(at: TraceNs, step: number): void;
+  /** Ends the phase before, if there is one, and begins this one; null: without that argument, without an arrow. */
+  phase(at: TraceNs, name: string, bytes: number | null, flow: FlowId | null): void;
+  /** Ends the phase and the step, which gets these arguments. */
+  end(at: TraceNs, args: Args): void;
 }

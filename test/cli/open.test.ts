@@ -1,19 +1,25 @@
 /** `open`: who gets the trace and who does not, with real connections and, where there is one, a real browser. */
 
 import { execFile } from 'node:child_process';
-import { existsSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer, request, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { chromium } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { link } from '../../src/cli/open.js';
+import { startupCommands } from '../../src/cli/startup.js';
+import { traceFacts } from '../../src/merge/trace_facts.js';
 import { PortBusy, TraceServer } from '../../src/cli/trace_server.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { PROGRAM, runProgram } from '../support/program.js';
+import { viewTrace } from '../support/trace_view.js';
+import { unpackFrames } from '../support/zstd_frames.js';
 
 const UI = 'https://ui.perfetto.dev';
 const CONTENT = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i % 251));
+const RANK_FILE = path.join(path.dirname(path.dirname(PROGRAM)), 'samples/hang/rank00000.bin');
 const CHROMIUM = '/usr/bin/chromium';
 
 let folder: string;
@@ -147,7 +153,69 @@ describe('the command', () => {
     }
   });
 
+  it('tells the UI to pin the cluster and what the verdict is about, of each kind of file', async () => {
+    const samples = path.join(path.dirname(path.dirname(PROGRAM)), 'samples');
+    for (const [sample, name, suspects] of [
+      ['straggler', 'run.pftrace', [2]],
+      ['straggler', 'run.pftrace.zst', [2]],
+      ['hang', 'run.pftrace.gz', [0, 3]],
+      ['healthy', 'healthy.pftrace', []],
+    ] as const) {
+      await runProgram(folder, 'merge', path.join(samples, sample), '-fqo', name);
+      const commands = startupCommands(traceFacts(path.join(folder, name)), []);
+      const bytes = readFileSync(path.join(folder, name));
+      const { tracks } = viewTrace(name.endsWith('.zst') ? unpackFrames(bytes) : bytes, {
+        emptySlices: 'fine',
+      });
+      const pinned = commands.flatMap(({ id, args: [pattern, by] }) => {
+        expect([id, by]).toEqual(['dev.perfetto.PinTracksByRegex', 'path']);
+        const found = tracks.filter((track) => new RegExp(pattern!).test(track.path.join(' > ')));
+        expect(found).not.toEqual([]);
+        return found;
+      });
+      const ranks = pinned.map(({ process }) => (process === undefined ? null : process.pid - 1_000_000));
+      expect([...new Set(ranks)].sort()).toEqual([...suspects, null]);
+      expect(
+        new Set(
+          pinned.map((track) =>
+            track.path
+              .at(-1)!
+              .replace(/^.*\(\d+ ranks\)/, '(n ranks)')
+              .replace(/ ·\d+$/, ''),
+          ),
+        ),
+      ).toEqual(new Set(suspects.length > 0 ? ['(n ranks)', 'collectives'] : ['(n ranks)']));
+    }
+  });
+
+  it('puts them and the patterns of --pin into the link, and none of them for a trace that is not ours', async () => {
+    const child = execFile(process.execPath, [PROGRAM, 'open', trace, '--pin', 'tx (rate|bytes)', '-q']);
+    try {
+      const link = await firstLine(child.stdout!);
+      expect(link).toMatch(/^[\w%:/.#!?&=-]+$/);
+      const query = new URLSearchParams(new URL(link).hash.slice('#!/?'.length));
+      expect(JSON.parse(query.get('startupCommands')!)).toEqual([
+        { id: 'dev.perfetto.PinTracksByRegex', args: ['tx (rate|bytes)', 'name'] },
+      ]);
+    } finally {
+      const ended = new Promise((resolve) => child.on('exit', resolve));
+      child.kill('SIGINT');
+      expect(await ended).toBe(0);
+    }
+  });
+
+  it('gives up after its time', async () => {
+    const { code, err } = await runProgram(folder, 'open', trace, '--timeout', '0.001');
+    expect({ code, err }).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/0\.001 minutes are over/) as string,
+    });
+    expect(err).toMatch(/^serving a trace\.pftrace \(300 kB\) .*\n.*ssh -L 9001:127\.0\.0\.1:9001 /);
+  });
+
   it.each([
+    [['open', RANK_FILE], 3, /is a rank file, not a trace; first: nccl-trace merge/],
+    [['open', 'a trace.pftrace', '--pin', '('], 2, /must be a regular expression/],
     [['open', 'nothing.pftrace'], 3, /nothing\.pftrace: .*; name a trace/],
     [['open', '.'], 3, /is not a file/],
     [['open', 'a trace.pftrace', '--origin', 'ui.perfetto.dev'], 2, /must be a URL/],
@@ -164,9 +232,7 @@ describe.skipIf(!existsSync(CHROMIUM))('a browser', () => {
   let pages: Server;
   let pageOrigin: string;
   beforeEach(async () => {
-    pages = createServer((_, response) =>
-      response.setHeader('Content-Type', 'text/html').end('<p>a page</p>'),
-    );
+    pages = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(PAGE));
     await new Promise<void>((done) => pages.listen(0, '127.0.0.1', done));
     pageOrigin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
   });
@@ -175,17 +241,27 @@ describe.skipIf(!existsSync(CHROMIUM))('a browser', () => {
     pages.closeAllConnections();
   });
 
+  it('follows the link: loads the trace and is told what to pin', async () => {
+    const server = await TraceServer.start({ path: trace, origin: pageOrigin, port: 0 });
+    const commands = startupCommands(
+      new Map([['nccl_trace.suspects', 'ranks 8-15; rank unknown, pid 7; rank 0003']]),
+      ['tx (rate|bytes)'],
+    );
+    const browser = await launch();
+    try {
+      const page = await browser.newPage();
+      await page.goto(link(pageOrigin, server.url, commands));
+      await page.waitForFunction('window.loaded');
+      expect(await page.evaluate('window.loaded')).toEqual({ size: CONTENT.length, commands });
+      await server.delivered;
+    } finally {
+      await browser.close();
+      await server.close();
+    }
+  });
+
   it('reads the trace from the page that was named, and from no other', async () => {
-    const browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--disable-background-networking',
-        '--disable-sync',
-      ],
-    });
+    const browser = await launch();
     try {
       const page = await browser.newPage();
       await page.goto(pageOrigin);
@@ -213,6 +289,27 @@ describe.skipIf(!existsSync(CHROMIUM))('a browser', () => {
     }
   });
 });
+
+const launch = () =>
+  chromium.launch({
+    executablePath: CHROMIUM,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--disable-background-networking',
+      '--disable-sync',
+    ],
+  });
+
+/** Reads its own address as the UI does. */
+const PAGE = `<script>
+  const query = new URLSearchParams(location.hash.slice('#!/?'.length));
+  if (query.has('url'))
+    fetch(query.get('url')).then((r) => r.blob()).then((b) => {
+      window.loaded = { size: b.size, commands: JSON.parse(query.get('startupCommands')) };
+    });
+</script>`;
 
 async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
   for await (const line of createInterface({ input: stream })) return line;

@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
+import { reportClocks, reportTraffic } from '../../src/merge/clock_report.js';
 import { record } from '../support/loopback.js';
 import { seeded } from '../support/simulated_links.js';
 import { loseSlots } from '../support/skew.js';
 import { checkRun, drawSkews, skewRun, solveFiles, type SkewedRun } from '../support/skewed_run.js';
 import { viewTrace } from '../support/trace_view.js';
+import { freeUdpPort } from '../support/udp_port.js';
 
 const HOSTS = 4;
 let folder: string;
@@ -83,6 +85,48 @@ describe('ranks on several hosts', () => {
     expect(traffic).toBeNull();
     for (const { map } of solution.domains)
       expect(map.segments[0]).toMatchObject({ source: 'realtime', hardBound: Infinity });
+  });
+});
+
+describe('ranks that ask rank 0 for its time', () => {
+  const HOSTS_ASKING = 3;
+  let asking: SkewedRun;
+
+  beforeAll(async () => {
+    const words = `--ranks ${HOSTS_ASKING} --channels 1 --iterations 15 --ops allreduce:32K,sleep:100ms`;
+    const settings = {
+      NCCL_TRACE_EVENTS: 'coll', // no steps: beacons are all there is
+      NCCL_TRACE_RING_MB: '1',
+      NCCL_TRACE_CLOCK_PEER: `127.0.0.1:${await freeUdpPort()}`,
+    };
+    const recording = await record(join(folder, 'asking-source'), words, settings);
+    asking = skewRun(recording.folder, join(folder, 'asking'), drawSkews(9, HOSTS_ASKING, 2e9));
+  });
+
+  it('are put on one clock by the answers alone, inside the bounds', () => {
+    const solved = solveFiles(asking.files, stepFolder());
+    expect(solved.traffic?.evidence.counts.pairs).toBe(0);
+    expect(solved.traffic?.evidence.beacons).toMatchObject({ peerUnknown: 0, impossible: 0 });
+    expect(solved.traffic?.alignment.culprits).toEqual([]);
+    const checks = checkRun(asking, solved);
+    expect(checks).toHaveLength(21 * 3);
+    for (const { insideHard } of checks) expect(insideHard).toBe(true);
+    const [reference, ...others] = reportClocks(solved, solved.run);
+    expect(reference).toMatchObject({ source: 'traffic', hardBound: 0 });
+    for (const { source, hardBound, bound99, evidence } of others) {
+      expect(source).toBe('traffic');
+      expect(evidence.beacon).toBeGreaterThan(2);
+      // No promise of figures on a busy machine, but a round trip is not a second.
+      expect(hardBound).toBeLessThan(1e9);
+      expect(bound99).toBeLessThanOrEqual(hardBound!);
+    }
+  });
+
+  it('have nobody to be compared with when the file of rank 0 is missing', () => {
+    const solved = solveFiles(asking.files.slice(1), stepFolder());
+    expect(solved.traffic?.evidence.beacons.exchanges).toBe(0);
+    expect(reportTraffic(solved)?.beacons.peerUnknown).toBeGreaterThan(2);
+    for (const { map } of solved.solution.domains) expect(map.segments[0]?.source).toBe('realtime');
   });
 });
 

@@ -250,7 +250,9 @@ describe('bad input', () => {
   it('never mixes two runs: the newest is merged, the other named', async () => {
     const later = { runId: 'run2', startRealtime: 1_770_000_000_000_000_000n };
     for (const rank of [0, 1]) {
-      madeUpRank(rank, { ...SMALL_RUN, ranks: 2 }, later).write(join(folder, 'run', `rank9000${rank}.bin`));
+      madeUpRank(rank, { ...SMALL_RUN, ranks: 2 }, { ...later, pid: 9000 + rank }).write(
+        join(folder, 'run', `rank9000${rank}.bin`),
+      );
     }
     const report = await mergeHere();
     expect(report.problems[0]).toMatch(/and 3 more are of another run \(run1, .*newest run here is run2/);

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { openRankFile } from '../../src/reader/index.js';
 import type { Beacon, RankFile } from '../../src/reader/types.js';
+import { freeUdpPort } from '../support/udp_port.js';
 import { inNewFolder, PLUGIN } from './programs.js';
 
 const RUN = 'beacons-of-a-test';
@@ -66,9 +67,7 @@ async function onStage(use: (stage: Stage) => Promise<void>): Promise<void> {
       await once(made, 'listening');
       return made;
     };
-    const free = await socket();
-    const { port } = free.address();
-    await new Promise<void>((done) => sockets.pop()!.close(done));
+    const port = await freeUdpPort();
     const record = async (rank: number, peer = `127.0.0.1:${port}`): Promise<Recorder> => {
       const env = {
         PATH: process.env.PATH,

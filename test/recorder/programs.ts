@@ -1,7 +1,7 @@
 /** Runs the native test programs: each is a process of its own, because the recorder is one per process. */
 
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -38,9 +38,22 @@ export function verdictOf(outcome: Outcome): string {
   return outcome.code === 0 ? last : `${outcome.code}: ${outcome.stderr}`;
 }
 
+/** Where a busy disk delays nothing, if there is such a place and this user may write there. */
+export const IN_MEMORY = (() => {
+  try {
+    accessSync('/dev/shm', constants.W_OK);
+    return '/dev/shm';
+  } catch {
+    return tmpdir();
+  }
+})();
+
 /** A folder that does not exist yet, below one that is removed afterwards. */
-export async function inNewFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
-  const parent = mkdtempSync(path.join(tmpdir(), 'nccl-trace-recorder-'));
+export async function inNewFolder<T>(
+  use: (folder: string) => Promise<T>,
+  place: string = tmpdir(),
+): Promise<T> {
+  const parent = mkdtempSync(path.join(place, 'nccl-trace-recorder-'));
   try {
     return await use(path.join(parent, 'run'));
   } finally {

@@ -1,7 +1,7 @@
 /** Records a run of the loopback with the real plugin. */
 
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -31,6 +31,7 @@ export async function record(
   words: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Recording> {
+  mkdirSync(folder, { recursive: true });
   const truth = join(folder, 'truth');
   const recording = join(folder, 'recording');
   const env = {

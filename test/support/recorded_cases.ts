@@ -6,11 +6,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pieceAt } from '../../src/clocks/corrections.js';
+import { toLocal } from '../../src/clocks/domains.js';
 import { record } from './loopback.js';
 import { summarizeChecks, type CaseResult } from './clock_cases.js';
 import { median, seeded, type Check } from './simulated_links.js';
 import { loseSlots } from './skew.js';
 import { checkRun, drawSkews, skewRun, solveFiles, type SkewedRun, type SolvedRun } from './skewed_run.js';
+import { freeUdpPort } from './udp_port.js';
 
 export interface RecordedOptions {
   readonly recordings: number;
@@ -52,7 +55,10 @@ export async function recordedCases({
     const folder = mkdtempSync(join(tmpdir(), 'nccl-trace-bench-'));
     try {
       const words = `--ranks ${HOSTS} --channels 1 --iterations ${iterations} --timeout 600 --ops ${ops}`;
-      const { folder: source } = await record(folder, words, { NCCL_TRACE_RING_MB: '16' });
+      const { folder: source } = await record(folder, words, {
+        NCCL_TRACE_RING_MB: '16',
+        NCCL_TRACE_CLOCK_PEER: `127.0.0.1:${await freeUdpPort()}`,
+      });
       oneRecording(source, folder, i, note);
     } finally {
       rmSync(folder, { recursive: true });
@@ -77,15 +83,18 @@ export function oneRecording(
 ): void {
   const skews = drawSkews(seed + 1, HOSTS, HZ);
   const plain = skewRun(source, join(folder, 'plain'), skews);
-  const solved = solveFiles(plain.files, join(folder, 'steps'));
+  const solved = solveFiles(plain.files, join(folder, 'steps'), { beacons: false });
   note('ring of 8', plain, solved);
+
+  const asking = solveFiles(plain.files, join(folder, 'steps-asking'));
+  note('ring of 8 with beacons', plain, asking, `, ${beyondRounds(asking)}`);
 
   // Half of the hosts are stepped by 1 s in mid-run and slewed by 500 ppm: relative times must not follow.
   const restless = skews.map((skew, host) =>
     host % 2 === 0 ? skew : { ...skew, wallError: (ns: number) => ns * 500e-6 + (ns > 2e9 ? 1e9 : 0) },
   );
   const stepped = skewRun(source, join(folder, 'stepped'), restless);
-  const steppedSolved = solveFiles(stepped.files, join(folder, 'steps-stepped'));
+  const steppedSolved = solveFiles(stepped.files, join(folder, 'steps-stepped'), { beacons: false });
   const changes = changeOfErrors(checkRun(plain, solved), checkRun(stepped, steppedSolved));
   const flagged = steppedSolved.solution.domains.filter(({ map }) =>
     map.segments.some(({ flags }) => flags.includes('realtime-stepped')),
@@ -100,11 +109,33 @@ export function oneRecording(
   const lossy = skewRun(source, join(folder, 'lossy'), skews);
   const random = seeded(seed + 1);
   for (const file of lossy.files) loseSlots(file, 0.05, random);
-  note('5 % of slots lost', lossy, solveFiles(lossy.files, join(folder, 'steps-lossy')));
+  note('5 % of slots lost', lossy, solveFiles(lossy.files, join(folder, 'steps-lossy'), { beacons: false }));
 
   const missing = plain.files.filter((_, rank) => rank !== 3);
-  const partly = solveFiles(missing, join(folder, 'steps-missing'));
+  const partly = solveFiles(missing, join(folder, 'steps-missing'), { beacons: false });
   note('one file missing', plain, partly);
+}
+
+/** Hard half-widths to the reference beyond half of the best round trip of the same piece. */
+function beyondRounds({ run, solution, traffic }: SolvedRun): string {
+  const { alignment, evidence } = traffic!;
+  const beyond: number[] = [];
+  run.members.forEach(({ scan }, file) => {
+    const domain = solution.domainOf[file]!;
+    const nsPerTick = 1e9 / scan.header.tickHz;
+    const best = new Map<number, number>();
+    for (const { sent, received, peerSent, peerReceived } of scan.beacons) {
+      const axis = toLocal(solution.scales[file]!, sent) + evidence.coarse[domain]!;
+      const piece = pieceAt(alignment.knots, axis);
+      const round = (received - sent - Number(peerSent - peerReceived)) * nsPerTick;
+      best.set(piece, Math.min(best.get(piece) ?? Infinity, round));
+    }
+    for (const [piece, round] of best) {
+      const { below, above } = alignment.hard[piece]![domain]!;
+      if (alignment.references[domain] !== domain) beyond.push((below + above) / 2 - round / 2);
+    }
+  });
+  return `hard half-width beyond half the best round trip: median ${us(median(beyond))}, worst ${us(Math.max(...beyond))} us`;
 }
 
 /** Largest difference of two lists of checks of the same pairs at the same instants, ns. */

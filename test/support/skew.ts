@@ -23,10 +23,13 @@ export interface Skew {
 
 const { Kind, AreaClass, FILE_HEADER: H, AREA_ENTRY, AREA_LIVE } = format;
 
-/** `origin`: one counter value for all files of the machine, near the start of the run. */
-export function skewFile(source: string, target: string, skew: Skew, origin: bigint): void {
+/**
+ * `origin`: one counter value for all files of the machine, near the start of the run. `peer`: what becomes of rank 0,
+ * whom beacons ask.
+ */
+export function skewFile(source: string, target: string, skew: Skew, origin: bigint, peer: Skew): void {
   const bytes = new Uint8Array(readFileSync(source));
-  skewBytes(bytes, skew, origin);
+  skewBytes(bytes, skew, origin, peer);
   writeFileSync(target, bytes);
 }
 
@@ -35,20 +38,24 @@ export function startTick(path: string): bigint {
   return bytes.readBigUInt64LE(H.startTick);
 }
 
-function skewBytes(bytes: Uint8Array, skew: Skew, origin: bigint): void {
+function skewBytes(bytes: Uint8Array, skew: Skew, origin: bigint, peer: Skew): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const hz = Number(view.getBigUint64(H.tickHz, true));
-  const newTick = (tick: bigint): bigint => {
-    const since = Number(tick - origin);
-    return origin + BigInt(Math.round(skew.offsetTicks + since + since * skew.ppm * 1e-6));
-  };
+  const tickOf =
+    ({ offsetTicks, ppm }: Skew) =>
+    (tick: bigint): bigint => {
+      const since = Number(tick - origin);
+      return origin + BigInt(Math.round(offsetTicks + since + since * ppm * 1e-6));
+    };
+  const newTick = tickOf(skew);
+  const beaconOf = { newTick: tickOf(peer), bootId: Buffer.from(peer.bootId, 'hex') };
   const wall = (tick: bigint): bigint =>
     BigInt(Math.round(skew.wallError?.((Number(tick - origin) * 1e9) / hz) ?? 0));
 
   const areas = view.getUint32(H.areaCount, true);
   const directory = Number(view.getBigUint64(H.directoryOffset, true));
   for (let i = 0; i < areas; i++) {
-    skewArea(bytes, view, directory + i * format.AREA_ENTRY_BYTES, newTick, wall);
+    skewArea(bytes, view, directory + i * format.AREA_ENTRY_BYTES, newTick, wall, beaconOf);
   }
   const start = view.getBigUint64(H.startTick, true);
   const realtime = view.getBigUint64(H.startRealtime, true);
@@ -67,6 +74,7 @@ function skewArea(
   entry: number,
   newTick: (tick: bigint) => bigint,
   wall: (tick: bigint) => bigint,
+  peer: { readonly newTick: (tick: bigint) => bigint; readonly bootId: Uint8Array },
 ): void {
   const capacity = view.getUint32(entry + AREA_ENTRY.capacity, true);
   const live = Number(view.getBigUint64(entry + AREA_ENTRY.liveOffset, true));
@@ -80,10 +88,19 @@ function skewArea(
     const meta = view.getUint32(at + 24, true);
     const kind = meta & 0xff;
     const part = (meta >>> 8) & 15;
-    const hasTick = part === 0 || (kind === Kind.Fold && part === 1);
+    const isBeacon = kind === Kind.Beacon;
+    if (isBeacon && part === 2) {
+      bytes.set(peer.bootId, at);
+      sealSlot(view, at, position[index]!);
+    }
+    const hasTick = part === 0 || ((kind === Kind.Fold || isBeacon) && part === 1);
     if (!hasTick) continue;
     const tick = view.getBigUint64(at, true);
     view.setBigUint64(at, newTick(tick), true);
+    if (isBeacon && part === 0) {
+      for (const word of [8, 16])
+        view.setBigUint64(at + word, peer.newTick(view.getBigUint64(at + word, true)), true);
+    }
     if (kind === Kind.ClockSample)
       view.setBigUint64(at + 8, view.getBigUint64(at + 8, true) + wall(tick), true);
     sealSlot(view, at, position[index]!);

@@ -13,6 +13,7 @@ import type {
   FlowId,
   SliceExtra,
   SliceRef,
+  StepSink,
   TrackRef,
   TrackSink,
   TrackSpec,
@@ -65,6 +66,29 @@ export class TextSink implements TrackSink {
     if ((this.states[track] ?? null) === name) return;
     this.states[track] = name;
     this.line(track, at, `state ${name ?? '-'}`);
+  }
+
+  steps(track: TrackRef): StepSink {
+    const open: SliceRef[] = [];
+    const endPhase = (at: TraceNs): void => {
+      if (open.length === 2) this.end(track, at, open.pop()!);
+    };
+    return {
+      track,
+      begin: (at, step) => {
+        if (open.length > 0) throw new Error(`a step in a step on ${this.path(track)}`);
+        open.push(this.begin(track, at, 'step', { args: [['step', step]] }));
+      },
+      phase: (at, name, bytes, flow) => {
+        endPhase(at);
+        const args: Args = bytes === null ? [] : [['bytes', bytes]];
+        open.push(this.begin(track, at, name, { args, flow: flow ?? undefined }));
+      },
+      end: (at, args) => {
+        endPhase(at);
+        this.end(track, at, open.pop()!, { args });
+      },
+    };
   }
 
   /** What is still open, as "[path] name". */

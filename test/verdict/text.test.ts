@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TraceNs } from '../../src/base/time.js';
+import { columns } from '../../src/cli/text.js';
 import { verdictText, type VerdictReport } from '../../src/cli/verdict_text.js';
 import { judge } from '../../src/verdict/judge.js';
 import type { Hang, Verdict } from '../../src/verdict/types.js';
@@ -135,7 +136,7 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
       });
       expect(lines.length).toBeLessThanOrEqual(15);
       for (const line of lines) {
-        expect(line.length).toBeLessThanOrEqual(80);
+        expect(columns(line)).toBeLessThanOrEqual(80);
         // eslint-disable-next-line no-control-regex -- exactly these
         expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/);
       }

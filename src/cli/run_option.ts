@@ -1,0 +1,49 @@
+/** Choosing among the runs of a directory: `--run NAME` of every command that reads rank files, and `--run list`. */
+
+import type { Command } from 'commander';
+import { foldRanks } from '../base/ranks.js';
+import { NoUsableInput } from '../base/errors.js';
+import { listRuns, type RunListing } from '../merge.js';
+import { complain } from './output.js';
+import { cut, padColumns, printable } from './text.js';
+
+export const LIST = 'list';
+
+export const addRunOptions = (command: Command): Command =>
+  command
+    .option('--run <name>', 'of several runs: which (default: the newest); list: only show them')
+    .option(
+      '--redact',
+      'aliases for the names of hosts, programs, jobs, communicators, threads, GPUs and files (host-1, comm-2...)',
+    );
+
+/** `--run list`: all runs on the standard output, the newest first. Throws NoUsableInput, RankFileError. */
+export function runList(
+  inputs: readonly string[],
+  { json, redact }: { readonly json?: true; readonly redact?: true },
+): string {
+  const { runs, problems } = listRuns(inputs, { redact });
+  for (const problem of problems) complain(problem);
+  if (runs.length === 0) throw new NoUsableInput('there is no rank file that can be used');
+  return json ? `${JSON.stringify({ version: 1, runs }, null, 2)}\n` : table(runs);
+}
+
+function table(runs: readonly RunListing[]): string {
+  const rows = [
+    ['run', 'started (UTC)', 'last sign', 'files', 'ranks'],
+    ...runs.map(({ name, started, lastSeen, files, ranks, worldSize }) => [
+      printable(name),
+      started,
+      duration(Date.parse(lastSeen) - Date.parse(started)),
+      String(files.length),
+      cut(`${foldRanks(ranks) || 'unknown'}${worldSize > ranks.length ? ` of ${worldSize}` : ''}`, 24),
+    ]),
+  ];
+  return padColumns(rows);
+}
+
+/** After the start. */
+function duration(ms: number): string {
+  if (Number.isNaN(ms)) return 'unknown';
+  return ms < 120e3 ? `+${(ms / 1e3).toFixed(0)} s` : `+${(ms / 60e3).toFixed(0)} min`;
+}

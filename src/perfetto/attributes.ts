@@ -1,0 +1,42 @@
+/** Reads back the attributes that `prologue` writes, from the first packets of a trace. */
+
+import { perfetto } from './generated/protos.js';
+
+const { TracePacket } = perfetto.protos;
+/** `Trace.packet`, length-delimited. */
+const PACKET_TAG = 0x0a;
+/** The prologue has fewer. */
+const MOST_PACKETS = 64;
+
+/** Empty where there are none, whatever the bytes are. Integers up to 2^53 as decimal text. */
+export function readAttributes(bytes: Uint8Array): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  let at = 0;
+  for (let packet = 0; packet < MOST_PACKETS && bytes[at] === PACKET_TAG; packet++) {
+    const length = readVarint(bytes, at + 1);
+    if (length === null || length.end + length.value > bytes.length) break;
+    at = length.end + length.value;
+    for (const { key, stringValue, longValue } of attributesOf(bytes.subarray(length.end, at)))
+      found.set(key ?? '', stringValue ?? String(Number(longValue ?? 0)));
+  }
+  return found;
+}
+
+function attributesOf(packet: Uint8Array) {
+  try {
+    return TracePacket.decode(packet).traceAttributes?.attribute ?? [];
+  } catch {
+    return []; // another program's, or damaged
+  }
+}
+
+function readVarint(bytes: Uint8Array, start: number): { value: number; end: number } | null {
+  let value = 0;
+  for (let i = 0; i < 5; i++) {
+    const byte = bytes[start + i];
+    if (byte === undefined) return null;
+    value += (byte & 0x7f) * 2 ** (7 * i);
+    if (byte < 0x80) return { value, end: start + i + 1 };
+  }
+  return null;
+}

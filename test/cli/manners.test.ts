@@ -1,0 +1,324 @@
+/** How the command line behaves: exit codes, hints, pipes, signals, terminals; and that no file commands a terminal. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { clockTable } from '../../src/cli/clock_text.js';
+import { summaryText } from '../../src/cli/inspect_text.js';
+import { main } from '../../src/cli/main.js';
+import { mergeReportText } from '../../src/cli/merge_report.js';
+import { columns, cut, printable } from '../../src/cli/text.js';
+import { verdictText } from '../../src/cli/verdict_text.js';
+import { coloured, progressLine, wantsColour } from '../../src/cli/watching.js';
+import { merge } from '../../src/merge.js';
+import { streamRankFile, summarize } from '../../src/reader/index.js';
+import { temporaryFolder, writeRun } from '../support/made_up_run.js';
+import { PROGRAM } from '../support/program.js';
+import { RankFileBuilder } from '../support/rank_file_builder.js';
+
+let folder: string;
+let remove: () => void;
+beforeEach(() => {
+  ({ folder, remove } = temporaryFolder());
+  mkdirSync(path.join(folder, 'run'));
+  writeRun(path.join(folder, 'run'));
+  writeFileSync(path.join(folder, 'run', 'rank00009.bin'), 'no rank file');
+  writeFileSync(path.join(folder, 'there'), 'precious');
+});
+afterEach(() => {
+  remove();
+});
+
+/** The command line in this process: quicker by far than one of its own. */
+async function run(words: string): Promise<{ code: number; out: string; err: string }> {
+  const said = { out: '', err: '' };
+  const catching =
+    (to: 'out' | 'err') =>
+    (text: unknown, done?: unknown): boolean => {
+      said[to] += String(text);
+      if (typeof done === 'function') (done as () => void)();
+      return true;
+    };
+  vi.spyOn(process.stdout, 'write').mockImplementation(catching('out'));
+  vi.spyOn(process.stderr, 'write').mockImplementation(catching('err'));
+  const before = process.cwd();
+  process.chdir(folder);
+  try {
+    return { code: await main(words.split(' ').filter(Boolean)), ...said };
+  } finally {
+    process.chdir(before);
+    vi.restoreAllMocks();
+  }
+}
+
+const shell = async (command: string): Promise<{ code: number; out: string; err: string }> => {
+  const program = `"${process.execPath}" "${PROGRAM}"`;
+  const child = spawn('bash', ['-c', `set -o pipefail; nt() { ${program} "$@"; }; ${command}`], {
+    cwd: folder,
+  });
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (text: Buffer) => (out += text.toString()));
+  child.stderr.on('data', (text: Buffer) => (err += text.toString()));
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, out, err };
+};
+
+describe('exit codes are the same everywhere', () => {
+  it.each<[number, string]>([
+    [0, 'merge run -o new.pftrace'],
+    [0, 'inspect run'],
+    [0, 'clocks run'],
+    [0, 'merge run --run list'],
+    [0, 'plugin-path'],
+    [0, 'merge --help'],
+    [1, 'merge run/rank00000.bin -o new.pftrace --strict'],
+    [1, 'inspect run --strict'],
+    [1, 'clocks run --strict'],
+    [2, 'merge run --no-such-option'],
+    [2, 'merge'],
+    [2, 'merge run -o - --summary -'],
+    [2, 'merge run -o x.pftrace --summary ./x.pftrace'],
+    [2, 'merge run --run other'],
+    [2, 'inspect run --run other'],
+    [2, 'clocks run --clock sundial'],
+    [2, 'inspect run --records none'],
+    [2, 'demo --ranks 1'],
+    [2, 'open there --timeout never'],
+    [2, 'no-such-command'],
+    [3, 'merge nowhere'],
+    [3, 'merge run/rank00009.bin'],
+    [3, 'inspect run/rank00009.bin'],
+    [3, 'inspect run/rank00009.bin run/rank00009.bin'],
+    [3, 'clocks run/rank00009.bin'],
+    [3, 'clocks run/rank00009.bin --run list'],
+    [3, 'open nowhere'],
+    [4, 'merge run -o there'],
+    [4, 'merge run -o new.pftrace --summary there'],
+    [4, 'merge run -o nowhere/new.pftrace'],
+    [4, 'merge run -o new.pftrace --summary nowhere/new.json'],
+    [4, 'demo -o there'],
+    [4, 'demo --keep run'],
+  ])('%i: %s', async (expected, words) => {
+    const { code, err } = await run(words);
+    expect({ code, err }).toEqual({ code: expected, err });
+    expect(err).not.toMatch(/\n\s+at .*\.js:\d+/);
+    expect(readFileSync(path.join(folder, 'there'), 'utf8')).toBe('precious');
+    expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+});
+
+describe('hints', () => {
+  it.each([
+    ['mrege', /there is no command mrege \(did you mean merge\?\)/],
+    ['merge run --ouptut x', /Did you mean --output/],
+    ['demo -s stragler', /must be one of healthy, straggler, hang\. \(did you mean straggler\?\)/],
+    ['clocks run --clock autp', /\(did you mean auto\?\)/],
+    ['merge run --run run2', /no such run here \(did you mean run1\?\)/],
+    ['merge', /nccl-trace merge --help has examples/],
+  ])('%s', async (words, sentence) => {
+    expect((await run(words)).err).toMatch(sentence);
+  });
+
+  it.each(['', 'merge', 'inspect', 'clocks', 'open', 'demo', 'plugin-path'])(
+    'the help of "%s" begins with examples, in 80 columns but for those',
+    async (command) => {
+      const { out: text } = await run(`${command} --help`);
+      expect(text).toMatch(/^Examples:\n {2}\$ /);
+      const rest = text.slice(text.indexOf('\nUsage:')).split('\n');
+      expect(rest.filter((line) => columns(line) > 80)).toEqual([]);
+    },
+  );
+});
+
+describe('pipes and signals', () => {
+  it.each([
+    'nt inspect run --records -q 2>&1 | head -1 >/dev/null',
+    'nt merge run -q -o - | head -c 10 >/dev/null',
+    'nt merge run -o x.pftrace -q --summary - | head -1 >/dev/null',
+    'nt clocks run -q | head -0',
+    'nt merge --run list run -q | head -0',
+    'nt merge --help | head -1 >/dev/null',
+    'nt merge run -o x.pftrace 2>&- >&-',
+  ])('nobody reads on, and nothing is said: %s', async (command) => {
+    expect((await shell(command)).err.replace(/^nccl-trace: .*not a rank file.*\n/, '')).toBe('');
+  });
+
+  it('a full standard output is an error', async () => {
+    const { code, err } = await shell('nt merge run -q -o - >/dev/full');
+    expect({ code, err }).toMatchObject({
+      code: 4,
+      err: expect.stringMatching(/the disk is full/) as string,
+    });
+    expect(await shell('nt inspect run -q >/dev/full')).toMatchObject({ code: 4 });
+  });
+
+  it.each(['inspect run', 'clocks run', 'demo --ranks 2'])(
+    '%s leaves nothing when it is interrupted',
+    async (words) => {
+      const tmp = mkdtempSync(path.join(tmpdir(), 'nccl-trace-tmp-'));
+      try {
+        const child = spawn(process.execPath, [PROGRAM, ...words.split(' ')], {
+          cwd: folder,
+          env: { ...process.env, TMPDIR: tmp },
+          stdio: 'ignore',
+        });
+        for (let i = 0; i < 2000 && readdirSync(tmp).length === 0 && child.exitCode === null; i++)
+          await new Promise((resolve) => setTimeout(resolve, 2));
+        child.kill('SIGINT');
+        const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+        // How far it got is not certain; after the last file of its work the signal ends it as any program.
+        expect(code === 0 || code === 130 || signal === 'SIGINT').toBe(true);
+        expect(readdirSync(tmp)).toEqual([]);
+        expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
+      } finally {
+        rmSync(tmp, { recursive: true, force: true });
+      }
+    },
+  );
+});
+
+describe('a summary', () => {
+  it('replaces another only by --force, whole', async () => {
+    const words = 'merge run -q -o x.pftrace --summary there';
+    expect((await run(words)).err).toMatch(/there: already exists; use --force/);
+    expect((await run(`${words} --force`)).code).toBe(0);
+    expect(JSON.parse(readFileSync(path.join(folder, 'there'), 'utf8'))).toMatchObject({ version: 1 });
+    expect(readdirSync(folder).sort()).toEqual(['run', 'there', 'x.pftrace']);
+  });
+});
+
+describe('for a person who watches', () => {
+  const terminal = { isTTY: true };
+
+  it('the first word of the verdict has a colour, and only there', () => {
+    expect(coloured('HUNG for 3 s\nHUNG', terminal)).toBe(
+      wantsColour(terminal) ? '\x1b[1;31mHUNG\x1b[0m for 3 s\nHUNG' : 'HUNG for 3 s\nHUNG',
+    );
+    expect(coloured('HUNG for 3 s', { isTTY: false })).toBe('HUNG for 3 s');
+  });
+
+  it('NO_COLOR and dumb terminals are respected', () => {
+    expect(wantsColour(terminal, {})).toBe(true);
+    expect(wantsColour(terminal, { NO_COLOR: '' })).toBe(true);
+    expect(wantsColour(terminal, { NO_COLOR: '1' })).toBe(false);
+    expect(wantsColour(terminal, { TERM: 'dumb' })).toBe(false);
+    expect(wantsColour({ isTTY: false }, {})).toBe(false);
+  });
+
+  it('progress tells the rate, and what is left only when it can', () => {
+    const line = progressLine();
+    const at = (done: number, ms: number): string => line({ stage: 'scan', done, total: 64 }, ms);
+    expect(at(1, 0)).toBe('scan 1/64 files');
+    expect(at(2, 1000)).toBe('scan 2/64 files');
+    expect(at(3, 4000)).toBe('scan 3/64 files, 0.5/s');
+    expect(at(17, 8000)).toBe('scan 17/64 files, 2.0/s, about 24 s left');
+    expect(line({ stage: 'convert', done: 1, total: 64 }, 9000)).toBe('convert 1/64 files');
+  });
+
+  it('there is none for pipes', async () => {
+    const { err } = await run('merge run -o x.pftrace');
+    // eslint-disable-next-line no-control-regex -- exactly these must not be there
+    expect(err).not.toMatch(/[\u001b\r]/);
+  });
+});
+
+/** Everything that has ever deceived a terminal, and what people really write. */
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        '\x1b[2J',
+        '\x07',
+        '\r',
+        '\n',
+        '\t',
+        '\x9b31m',
+        '\u202e',
+        '\u2066',
+        '\u200b',
+        '\ufeff',
+        '\u200d',
+      ),
+      fc.constantFrom(
+        '\u2028',
+        '\u2029',
+        '\u00ad',
+        '\u061c',
+        '\u3164',
+        '\ufe0f',
+        '\ud800',
+        '\u{e0041}',
+        '\u0301'.repeat(9),
+      ),
+      fc.constantFrom('漢字', '한글', '👩‍👧', 'é', 'node001', '-', '%s', "'; rm -rf ~'", '\u{10ffff}'),
+      fc.string({ maxLength: 6 }),
+    ),
+    { minLength: 1, maxLength: 8 },
+  )
+  .map((parts) => parts.join(''));
+
+describe('no file commands a terminal', () => {
+  /** Control, format and bidi characters; of white space only the space and our own line ends. */
+  const obeyed = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u;
+
+  it('printable: nothing is obeyed, nothing hides, and plain words stay', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(printable(text)).not.toMatch(obeyed);
+      }),
+    );
+    for (const text of ['node001', 'Größe', '漢字', 'a b', 'tp·2', 'naïve e\u0301'])
+      expect(printable(text)).toBe(text);
+  });
+
+  it('cut: never more columns than there are, wide characters counted as two', () => {
+    expect([columns('漢字'), columns('e\u0301'), columns('node')]).toEqual([4, 1, 4]);
+    fc.assert(
+      fc.property(hostile, fc.integer({ min: 3, max: 40 }), (text, most) => {
+        expect(columns(cut(printable(text), most))).toBeLessThanOrEqual(most);
+      }),
+    );
+  });
+
+  it('reports of files whose every name is hostile', async () => {
+    await fc.assert(
+      fc.asyncProperty(hostile, async (text) => {
+        const evil = text.replaceAll('\0', '?').slice(0, 30);
+        const target = path.join(folder, 'rank00000.bin');
+        const file = new RankFileBuilder({
+          rank: 0,
+          worldSize: 3,
+          hostName: evil,
+          program: evil,
+          gpu: evil,
+          runId: evil,
+          ncclHostId: evil,
+          options: evil,
+          ringPath: evil,
+          placement: 'in-ring-file',
+        });
+        const comm = file.communicator({ name: evil, nRanks: 3, commId: 5n });
+        file.ring('host', 16, { tid: 1, threadName: 'x' }).startColl(5, { func: evil, comm, seqNumber: 1 });
+        file.heartbeat(9e9);
+        file.write(target);
+        const report = await merge({
+          inputs: [target],
+          output: path.join(folder, 'x.pftrace'),
+          force: true,
+          jobs: 1,
+        });
+        const stream = streamRankFile(target);
+        const facts = summaryText(summarize(stream));
+        stream.close();
+        const texts = [mergeReportText(report), clockTable(report), facts];
+        for (const words of texts) expect(words.replaceAll('\n', '')).not.toMatch(obeyed);
+        for (const line of verdictText(report)) expect(columns(line)).toBeLessThanOrEqual(80);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});

@@ -1,0 +1,128 @@
+/** `--redact`: no name gets out, by any door; and aliases do not depend on how the files are called. */
+
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { main } from '../../src/cli/main.js';
+import { merge } from '../../src/merge.js';
+import { madeUpRank, SMALL_RUN, temporaryFolder } from '../support/made_up_run.js';
+import { viewTrace } from '../support/trace_view.js';
+
+/** Whatever it names, it has this in it. */
+const SECRET = 'Zebra';
+let folder: string;
+let remove: () => void;
+let run: string;
+
+beforeEach(() => {
+  ({ folder, remove } = temporaryFolder());
+  run = path.join(folder, `user-${SECRET}`, `job-${SECRET}`);
+  mkdirSync(run, { recursive: true });
+  writeRanks('current', {}, 0);
+});
+afterEach(() => {
+  remove();
+});
+
+function writeRanks(name: string, options: object, first: number): void {
+  for (let rank = 0; rank < SMALL_RUN.ranks; rank++) {
+    const file = madeUpRank(rank, SMALL_RUN, {
+      hostName: `node${rank >> 1}-${SECRET}`,
+      bootId: `0${rank >> 1}`.repeat(16),
+      ncclHostId: `${SECRET} host id`,
+      program: `train-${SECRET}`,
+      runId: `llama-${SECRET}`,
+      gpu: `GPU ${SECRET} ${rank}`,
+      options: `NCCL_TRACE_DIR=/home/${SECRET}`,
+      ringPath: `/dev/shm/${SECRET}`,
+      pid: 1000 + first + rank,
+      ...options,
+    });
+    file.communicator({
+      name: `tp-${SECRET}`,
+      commId: 77n + BigInt(first) + BigInt(rank >> 1),
+      rank: rank % 2,
+      nRanks: 2,
+    });
+    file.ring('host', 8, { tid: 9, threadName: `${SECRET}-thr` }).startGroupApi(5, {});
+    file.write(path.join(run, `rank-${name}-${SECRET}-${rank}.bin`));
+  }
+}
+
+async function said(...words: string[]): Promise<{ code: number; out: string; err: string }> {
+  const caught = { out: '', err: '' };
+  for (const to of ['out', 'err'] as const)
+    vi.spyOn(process[`std${to}`], 'write').mockImplementation((text: unknown, done?: unknown) => {
+      caught[to] += String(text);
+      if (typeof done === 'function') (done as () => void)();
+      return true;
+    });
+  try {
+    return { code: await main(words), ...caught };
+  } finally {
+    vi.restoreAllMocks();
+  }
+}
+
+describe('no original name is', () => {
+  it('in the trace, the report or the summary, though other runs and broken files lie beside', async () => {
+    writeRanks('older', { runId: `other-${SECRET}`, startRealtime: 1_700_000_000_000_000_000n }, 100);
+    renameSync(path.join(run, `rank-current-${SECRET}-3.bin`), path.join(folder, 'aside'));
+    writeFileSync(path.join(run, `rank-broken-${SECRET}.bin`), 'hello');
+    const output = path.join(folder, `user-${SECRET}`, 'out.pftrace');
+    const summary = path.join(folder, 'summary.json');
+    const { code, out, err } = await said('merge', run, run, '-o', output, '--summary', summary, '--redact');
+    expect({ code, out }).toEqual({ code: 0, out: '' });
+    const trace = readFileSync(output);
+    for (const bytes of [trace, readFileSync(summary), Buffer.from(err)])
+      expect(bytes.toString('latin1')).not.toContain(SECRET);
+    // It was not done by leaving everything out.
+    const view = viewTrace(trace, { emptySlices: 'fine' });
+    expect(view.processes.map(({ name }) => name)).toEqual([
+      'rank 0000 · host-1',
+      'rank 0001 · host-1',
+      'rank 0002 · host-3',
+    ]);
+    expect(view.tracks.filter(({ name }) => name === 'thread-2 9')).not.toEqual([]);
+    expect(
+      view.tracks.filter(({ path: [top], name }) => top === 'Cluster' && name.startsWith('comm-1 ')),
+    ).not.toEqual([]);
+    expect(err).toMatch(/problem: file-\d+\.bin: .*not a rank file/);
+    expect(err).toMatch(/another run \(job-2, started/);
+    expect(err).toMatch(/trace: out\.pftrace/);
+    const { ranks } = JSON.parse(readFileSync(summary, 'utf8')) as {
+      ranks: { host: string; file: string }[];
+    };
+    expect(ranks.map(({ host, file }) => [host, file])).toEqual([
+      ['host-1', 'file-1.bin'],
+      ['host-1', 'file-2.bin'],
+      ['host-3', 'file-3.bin'],
+    ]);
+  });
+
+  it.each([
+    ['inspect', '--records'],
+    ['inspect', '--records', '--json'],
+    ['clocks'],
+    ['clocks', '--json'],
+    ['merge', '--run', 'list'],
+    ['inspect', '--run', 'list', '--json'],
+  ])('in what these print: %s %s %s %s', async (command, ...options) => {
+    const { code, out, err } = await said(command, run, ...options, '--redact');
+    expect({ code, names: `${out}${err}`.includes(SECRET) }).toEqual({ code: 0, names: false });
+    expect(out.length).toBeGreaterThan(100);
+    // The same without is full of them: the test sees what it looks for.
+    expect((await said(command, run, ...options)).out).toContain(SECRET);
+  });
+});
+
+it('the bytes do not depend on the names of the files, nor on their order', async () => {
+  const output = path.join(folder, 'a.pftrace');
+  await merge({ inputs: [run], output, jobs: 1, redact: true });
+  readdirSync(run).forEach((name, i) => {
+    renameSync(path.join(run, name), path.join(run, `rank${9 - i}.bin`));
+  });
+  const other = path.join(folder, 'b.pftrace');
+  await merge({ inputs: [run], output: other, jobs: 1, redact: true });
+  expect(readFileSync(other).equals(readFileSync(output))).toBe(true);
+});

@@ -1,0 +1,137 @@
+/** A snapshot has what had been said when it was made, of a process that does not move and cannot help. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Kind } from '../../src/format/constants.js';
+import { openRankFile } from '../../src/reader/index.js';
+import { LOOPBACK, PLUGIN } from '../support/loopback.js';
+import { IN_MEMORY } from '../recorder/programs.js';
+import { runProgram } from '../support/program.js';
+
+const PUPPET = path.join(path.dirname(LOOPBACK), 'puppet');
+
+let folder: string;
+let job: ChildProcess | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(IN_MEMORY, 'nccl-trace-snapshot-'));
+});
+afterEach(() => {
+  job?.kill('SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+/** Starts a recorded process, and gives what makes it do something. */
+function puppet(settings: Readonly<Record<string, string>>): (line: string) => Promise<string> {
+  const env = { NCCL_TRACE_DIR: path.join(folder, 'run'), NCCL_TRACE_RING_MB: '4', RANK: '0', ...settings };
+  job = spawn(PUPPET, [PLUGIN], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: job.stdout! })[Symbol.asyncIterator]();
+  return async (line) => {
+    job!.stdin!.write(`${line}\n`);
+    return String((await lines.next()).value);
+  };
+}
+
+const rankFile = (): string => path.join(folder, 'run/rank00000.bin');
+const colls = (file: string): number =>
+  openRankFile(file).rings.reduce(
+    (sum, { records }) => sum + records.kind.filter((kind) => kind === Kind.StartColl).length,
+    0,
+  );
+
+async function snapshot(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const { code, out, err } = await runProgram(folder, 'snapshot', ...words);
+  return { code, stdout: out.toString(), stderr: err };
+}
+
+describe.each(['flight', 'stream'])('of a process that is stopped, in %s mode,', (mode) => {
+  it.each(['none', 'rings'])('with NCCL_TRACE_RING_DIR=%s', async (place) => {
+    const rings = path.join(folder, 'rings');
+    mkdirSync(rings);
+    const tell = puppet({ NCCL_TRACE_MODE: mode, NCCL_TRACE_RING_DIR: place === 'none' ? place : rings });
+    // In stream mode more than the ring holds, so that there are chunks.
+    const calls = mode === 'flight' ? 1_500 : 20_000;
+    for (let said = 0; said < calls; said += 500) await tell('coll 500');
+    job!.kill('SIGSTOP');
+    const out = path.join(folder, 'snap');
+    const { code, stdout, stderr } = await snapshot(path.join(folder, 'run'), '-o', out, '--ring-dir', rings);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${out}/rank00000.bin\n` });
+    expect(stderr).toContain(place === 'none' ? 'rings from its rank file' : 'rings from its ring file');
+    const copy = openRankFile(path.join(out, 'rank00000.bin'));
+    expect(copy.header).toMatchObject({ placement: 'in-file', life: 'recording', mode });
+    const missing = copy.rings
+      .flatMap(({ gaps }) => gaps)
+      .reduce((sum, { from, end }) => sum + end - from + 10, 0);
+    // Five slots each, a start and a stop; a gap may cut those it begins and ends in.
+    expect(colls(path.join(out, 'rank00000.bin')) * 5 + missing).toBeGreaterThanOrEqual(calls * 5);
+    if (mode === 'flight') expect(colls(path.join(out, 'rank00000.bin'))).toBe(calls);
+    expect(readdirSync(out)).toEqual(['rank00000.bin']);
+  });
+});
+
+it('follows no path that it cannot trust, and says so', async () => {
+  const rings = path.join(folder, 'rings');
+  mkdirSync(rings);
+  const tell = puppet({ NCCL_TRACE_RING_DIR: rings });
+  await tell('coll 10');
+  job!.kill('SIGSTOP');
+  let number = 0;
+  const reason = async (...words: string[]): Promise<string> => {
+    const { code, stderr } = await snapshot(
+      rankFile(),
+      '-o',
+      path.join(folder, `snap${number++}`),
+      '--strict',
+      ...words,
+    );
+    expect(code).toBe(1);
+    return stderr;
+  };
+  expect(await reason()).toMatch(
+    /rings from the copy in the rank file, which may be older: .* is not in \/dev\/shm/,
+  );
+  const place = path.join(rings, `nccl-trace-${process.getuid!()}`);
+  const [name] = readdirSync(place);
+  const file = path.join(place, name!);
+  chmodSync(place, 0o755);
+  expect(await reason('--ring-dir', rings)).toContain('is not private');
+  chmodSync(place, 0o700);
+  // Another process's rings, and a link.
+  const bytes = readFileSync(file);
+  job!.kill('SIGKILL');
+  await once(job!, 'exit');
+  unlinkSync(file);
+  expect(await reason('--ring-dir', rings)).toContain('is not here');
+  symlinkSync(path.join(folder, 'elsewhere'), file);
+  writeFileSync(path.join(folder, 'elsewhere'), bytes);
+  expect(await reason('--ring-dir', rings)).toContain('cannot be opened (ELOOP)');
+  unlinkSync(file);
+  bytes[60] = bytes[60]! ^ 1; // of the boot id
+  writeFileSync(file, bytes);
+  expect(await reason('--ring-dir', rings)).toContain('is of another process');
+});
+
+it('overwrites nothing', async () => {
+  const tell = puppet({ NCCL_TRACE_RING_DIR: 'none' });
+  await tell('coll 10');
+  const out = path.join(folder, 'snap');
+  expect((await snapshot(rankFile(), '-o', out)).code).toBe(0);
+  const again = await snapshot(rankFile(), '-o', out);
+  expect(again.code).toBe(4);
+  expect(again.stderr).toContain('rank00000.bin: exists');
+  expect(existsSync(path.join(out, 'rank00000.bin.part'))).toBe(false);
+});

@@ -1,0 +1,55 @@
+// What happens to a job around NCCL (native/test/faults.cc, ring_files.cc). A sample here, more of it in the long run.
+
+import { describe, expect, test } from 'vitest';
+import { PLUGIN, inNewFolder, run, verdictOf } from './programs.js';
+
+const long = process.env.NCCL_TRACE_LONG === '1';
+
+async function expectPassed(program: string, name: string, env = {}): Promise<void> {
+  await inNewFolder(async (folder) => {
+    // Where file systems can be made, if at all.
+    const path = `${process.env.PATH}:/usr/sbin:/sbin`;
+    const much = long ? LONG[name] : undefined;
+    const outcome = await run(program, [PLUGIN, folder, name, ...(much ? [String(much)] : [])], {
+      env: { PATH: path, ...env },
+      timeout: 1_200_000,
+    });
+    expect(verdictOf(outcome)).toMatch(/^(PASSED|SKIPPED)$/);
+    if (long) console.log(`${name}: ${outcome.stdout}`);
+  });
+}
+
+/** How many times more than in the sample. */
+const LONG: Readonly<Record<string, number>> = {
+  'folder-deleted': 2,
+  'single-core': 5,
+  'many-threads': 25,
+  'many-communicators': 5,
+  'stuck-peer': 120,
+};
+
+test.each([
+  'parent-finalized',
+  'folder-deleted',
+  'hanging-mount',
+  'disk-full-then-not',
+  'single-core',
+  'many-threads',
+  'many-communicators',
+  'stuck-peer',
+  'memory-limit',
+  'file-systems',
+])('%s', (name) => expectPassed('faults', name), 1_200_000);
+
+describe('rings in a file of their own', () => {
+  test.each(['in-order', 'one-dies', 'all-die', 'saver-dies', 'distrust', 'fork', 'small-shm', 'large-shm'])(
+    '%s',
+    (name) => expectPassed('ring_files', name),
+  );
+});
+
+describe.each(['in-order', 'one-dies', 'all-die'])('in stream mode, rings in a file of their own', (name) => {
+  test(name, () =>
+    expectPassed('ring_files', name, { NCCL_TRACE_MODE: 'stream', NCCL_TRACE_EVENTS: 'coll' }),
+  );
+});
