@@ -4,13 +4,13 @@
 // bounds, what the bounds are worth.
 
 import { fileURLToPath } from 'node:url';
-import { scaleCase, simulatedCases, type CaseResult } from '../test/support/clock_cases.js';
+import { gpuCase, scaleCase, simulatedCases, type CaseResult } from '../test/support/clock_cases.js';
 import { recordedCases, RING_OPS } from '../test/support/recorded_cases.js';
 
 type Print = (line: string) => void;
 
 export function simulated(smoke: boolean, print: Print): CaseResult[] {
-  const results = [...simulatedCases(smoke), scaleCase(smoke ? 64 : 1024)];
+  const results = [...simulatedCases(smoke), gpuCase(smoke ? 3 : 20), scaleCase(smoke ? 64 : 1024)];
   printAll(results, print);
   return results;
 }

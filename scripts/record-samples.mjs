@@ -43,6 +43,16 @@ const SAMPLES = {
     hangs: true,
     remove: ['rank00001.bin'],
   },
+  mismatch: {
+    shows:
+      'Rank 1 of 3 calls a ReduceScatter where the others call an AllReduce. Both go on as long as their transfers happen to fit ' +
+      'together, then the job hangs until it is ended.',
+    words:
+      '--ranks 3 --channels 1 --proto simple --iterations 3 --seed 13 --other-rank 1 --other-at 1 --other-ops reducescatter:128K ' +
+      '--hang-seconds 3 --ops allreduce:128K',
+    ringMb: SMALLEST,
+    hangs: true,
+  },
   wrapped: {
     shows:
       'A flight recorder that ran longer than its rings: only the last moments are left. What was overwritten is counted ' +

@@ -7,6 +7,7 @@
  *   clocks   every host on one axis                                         clocks
  *   origins  who executed whose sends (PXN)                                 merge/origins
  *   verdict  what all ranks did together, and who held them up              cluster → verdict
+ *   plan     what of it is drawn: selection and budget                      merge/drawing
  *   convert  each file by itself into a block of packets                    reader → model → tracks → perfetto
  *   cluster  what all ranks did together, as a block of its own             tracks → perfetto
  *   join     prologue + cluster + blocks in rank order                      perfetto, merge/output
@@ -19,15 +20,19 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { OutputError } from './base/errors.js';
-import { toTrace } from './clocks/clock_map.js';
-import { toLocal, type ClockDomain, type ClockSolution } from './clocks/domains.js';
+import type { ClockDomain, ClockSolution } from './clocks/domains.js';
 import { reportClocks, reportTraffic } from './merge/clock_report.js';
 import { clusterBlock } from './merge/cluster.js';
 import { compressionOf } from './merge/compression.js';
-import type { ConvertJob } from './merge/convert.js';
+import type { ConvertJob, ConvertResult } from './merge/convert.js';
+import { type Drawing, planDrawing, suggestDrawing } from './merge/drawing.js';
+import type { Size } from './merge/budget.js';
+import { runDuration } from './merge/duration.js';
 import { processSpec, tracePrologue } from './merge/labels.js';
 import { assemble, checkTarget, reason, withWorkFolder } from './merge/output.js';
 import { countTrace, reportRank, type MergeReport } from './merge/report.js';
+import { checkRequest, type SelectionRequest } from './merge/selection.js';
+import { reportSelection, selectionAttributes } from './merge/selection_report.js';
 import type { ClockOptions } from './merge/run_clocks.js';
 import { redactPaths, redactRun } from './merge/redact.js';
 import { listRun, type Run, type RunListing } from './merge/run.js';
@@ -35,6 +40,7 @@ export type { RunListing } from './merge/run.js';
 import { aliasesOf, failure, findRuns, scanRun, study, type RunOptions, type Study } from './merge/study.js';
 import { startWorkers, type Workers } from './merge/workers.js';
 import { findRankFiles } from './reader/index.js';
+import { isEverything } from './tracks/selection.js';
 
 export interface MergeOptions extends ClockOptions, RunOptions {
   /** Rank files and directories of them. */
@@ -48,6 +54,12 @@ export interface MergeOptions extends ClockOptions, RunOptions {
   readonly interrupt?: AbortSignal | undefined;
   /** A file that cannot be used fails the merge. */
   readonly strict?: boolean | undefined;
+  /** What of the run is drawn; absent: all of it, as far as the budget goes. */
+  readonly select?: SelectionRequest | undefined;
+  /** What is drawn at most where no detail was asked for. Default: what a browser shows at ease. */
+  readonly budget?: Size | undefined;
+  /** A detail that was asked for is refused beyond this. Default: what a browser opens at all. */
+  readonly utmost?: Size | undefined;
   /** Files worked on at once; 1: no threads. */
   readonly jobs?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
@@ -61,6 +73,7 @@ export interface Progress {
 
 /** Throws NoUsableInput, RankFileError (a path that holds none), OutputError, UsageError. */
 export async function merge(options: MergeOptions): Promise<MergeReport> {
+  checkRequest(options.select ?? {});
   checkTarget(options.output, options.force ?? false);
   const found = findRankFiles(options.inputs);
   const workers = startWorkers(options.jobs, found.files, options.interrupt);
@@ -72,10 +85,14 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
       });
       const { run, clocks } = studied;
       const { solution } = clocks;
-      const jobs = planBlocks(studied, folder, options.output);
+      const drawing = planDrawing(studied, options);
+      const jobs = planBlocks(studied, drawing, folder, options.output);
       const blocks = await convertAll(workers, jobs, options);
-      const cluster = clusterBlock(run, clocks, studied.comms, durationNs(run, solution));
-      const prologue = Buffer.concat([tracePrologue(run, solution, studied.verdict), cluster.bytes]);
+      const duration = runDuration(run, solution);
+      const cluster = clusterBlock(run, clocks, studied.comms, drawing.decision.cluster, duration);
+      const selection = reportSelection(studied, drawing, blocks);
+      const head = tracePrologue(run, solution, studied.verdict, selectionAttributes(selection, run));
+      const prologue = Buffer.concat([head, cluster.bytes]);
       const bytes = await assemble(options.output, folder, prologue, blockPaths(jobs), options.stdout).catch(
         outputFailed(options),
       );
@@ -88,10 +105,17 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
         worldSize: run.worldSize,
         missingRanks: run.missing,
         traceStart: String(solution.traceStart),
-        durationNs: durationNs(run, solution),
+        durationNs: duration,
         records: studied.records,
-        trace: countTrace(blocks, cluster.counts),
-        ranks: run.members.map((member, i) => reportRank(member, jobs[i]!, blocks[i]!)),
+        trace: countTrace(
+          blocks.filter((block) => block !== null),
+          cluster.counts,
+        ),
+        selection,
+        suggestion: suggestDrawing(studied, options),
+        ranks: run.members.map((member, i) =>
+          reportRank(member, studied.ends[i]!, studied.origins[i]!, blocks[i] ?? null),
+        ),
         clocks: reportClocks(clocks, run),
         traffic,
         problems: [
@@ -154,25 +178,38 @@ export function listRuns(
 const inWordsOf = ({ aliases }: Pick<Study, 'aliases'>, sentence: string): string =>
   aliases === null ? sentence : redactPaths(sentence, aliases);
 
-async function convertAll(workers: Workers, jobs: readonly ConvertJob[], options: MergeOptions) {
-  const progress = counting('convert', jobs.length, options);
+/** By file, as the jobs; null: not drawn. */
+async function convertAll(
+  workers: Workers,
+  jobs: readonly (ConvertJob | null)[],
+  options: MergeOptions,
+): Promise<(ConvertResult | null)[]> {
+  const wanted = jobs.filter((job) => job !== null);
   const outcomes = await workers.run(
-    jobs.map((job) => ({ pass: 'convert', job })),
-    progress,
+    wanted.map((job) => ({ pass: 'convert', job })),
+    counting('convert', wanted.length, options),
   );
-  return outcomes.map((outcome) => {
-    if (outcome.ok && outcome.block) return outcome.block;
-    throw new OutputError(options.output, failure(outcome), 'nothing was written');
+  const blocks = new Map<ConvertJob, ConvertResult>();
+  outcomes.forEach((outcome, i) => {
+    if (!outcome.ok || !outcome.block)
+      throw new OutputError(options.output, failure(outcome), 'nothing was written');
+    blocks.set(wanted[i]!, outcome.block);
   });
+  return jobs.map((job) => job && blocks.get(job)!);
 }
 
 function planBlocks(
   { run, clocks: { solution: clocks, traffic }, origins, ends, gpuLines, aliases, sources }: Study,
+  { decision: { plans } }: Drawing,
   folder: string,
   output: string,
-): ConvertJob[] {
-  const rateBinNs = niceBin(durationNs(run, clocks));
+): (ConvertJob | null)[] {
+  const rateBinNs = niceBin(runDuration(run, clocks));
+  const isWhole = plans.every((plan) => plan !== null && isEverything(plan));
+  const drawn = (files: readonly number[]): number[] => files.filter((file) => plans[file] !== null);
   return run.members.map((member, file) => {
+    const plan = plans[file];
+    if (!plan) return null;
     const domain = clocks.domains[clocks.domainOf[file]!]!;
     return {
       path: sources[file]!,
@@ -188,11 +225,13 @@ function planBlocks(
       silentCalls: member.scan.silentCalls,
       silentConnections: member.scan.silentConnections,
       origins: origins[file]!,
-      clockMates: mates(run, onAxisOf(clocks, domain)),
-      counterMates: mates(run, domain.files),
+      clockMates: mates(run, drawn(onAxisOf(clocks, domain))),
+      counterMates: mates(run, drawn(domain.files)),
       brokenTransfers: traffic?.broken.names ?? NONE,
       busiestPeers: member.scan.busiestPeers,
       rateBinNs,
+      plan: isWhole ? null : plan,
+      callRings: member.scan.size.callRings,
       compression: compressionOf(output),
       blockPath: join(folder, `block-${file}`),
     };
@@ -218,16 +257,6 @@ function mates(run: Run, files: readonly number[]): Map<string, Set<number>> {
   return ranks;
 }
 
-/** From the trace's start to the last record or heartbeat of any rank. */
-function durationNs(run: Run, clocks: ClockSolution): number {
-  const ends = run.members.map(({ scan }, file) => {
-    const { map } = clocks.domains[clocks.domainOf[file]!]!;
-    const last = Math.max(0, scan.lastTick ?? 0, scan.heartbeat?.tick ?? 0);
-    return toTrace(map, toLocal(clocks.scales[file]!, last));
-  });
-  return Math.max(0, ...ends);
-}
-
 /** 1, 2 or 5 times a power of ten milliseconds, so that a run has some thousand bins and short ones 1 ms. */
 function niceBin(duration: number): number {
   let bin = 1e6;
@@ -238,7 +267,8 @@ function niceBin(duration: number): number {
   return niceBin(duration / 10) * 10;
 }
 
-const blockPaths = (jobs: readonly ConvertJob[]): string[] => jobs.map((job) => job.blockPath);
+const blockPaths = (jobs: readonly (ConvertJob | null)[]): string[] =>
+  jobs.flatMap((job) => (job ? [job.blockPath] : []));
 
 function counting(
   stage: Progress['stage'],

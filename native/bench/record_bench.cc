@@ -6,14 +6,15 @@
 // times fifty calls, with the handles they need made outside the measured time. Printed: one JSON object with the
 // median over all rounds, in nanoseconds per call, of each case.
 //
-// Three references: a bare tick read (through a function pointer, as a callback is called), the same with a plain
-// 32-byte store into a ring, and clock_gettime.
+// Four references: a bare tick read (through a function pointer, as a callback is called), the same with a plain 32-byte
+// store into a ring, clock_gettime, and a recorder of the classic design: a pool with counted references.
 
 #include <dlfcn.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -115,6 +116,43 @@ __attribute__((noinline)) nccl_abi::Result TickAndStore(void* handle) {
 __attribute__((noinline)) nccl_abi::Result ClockGettime(void*) {
   return nccl_trace::ReadClockNs(CLOCK_MONOTONIC) == 1 ? nccl_abi::kSuccess : nccl_abi::Result{};
 }
+/** Events of a pool, which its children keep: an index for all threads, a count per event, the time of the C library. */
+struct PoolEvent {
+  std::atomic<int> references;
+  PoolEvent* parent;
+  uint64_t type, start, stop;
+};
+PoolEvent pool[4096];
+std::atomic<uint64_t> pool_taken, pool_given;
+PoolEvent pool_parent;
+
+__attribute__((noinline)) nccl_abi::Result PoolStart(void** handle, PoolEvent* parent) {
+  const uint64_t number = pool_taken.fetch_add(1);
+  if (number - pool_given.load() >= 4096) {
+    pool_taken.fetch_sub(1);
+    *handle = nullptr;
+    return nccl_abi::kSuccess;
+  }
+  PoolEvent& event = pool[number % 4096];
+  event.references = 1;
+  event.parent = parent;
+  parent->references.fetch_add(1);
+  event.type = nccl_abi::kProxyStep;
+  event.start = nccl_trace::ReadClockNs(CLOCK_MONOTONIC);
+  *handle = &event;
+  return nccl_abi::kSuccess;
+}
+__attribute__((noinline)) nccl_abi::Result PoolStop(void* handle) {
+  PoolEvent* event = static_cast<PoolEvent*>(handle);
+  event->stop = nccl_trace::ReadClockNs(CLOCK_MONOTONIC);
+  if (event->references.fetch_sub(1) != 1) return nccl_abi::kSuccess;
+  event->parent->references.fetch_sub(1);
+  pool_given.fetch_add(1);
+  return nccl_abi::kSuccess;
+}
+nccl_abi::Result (*volatile pool_start)(void**, PoolEvent*) = PoolStart;
+nccl_abi::Result (*volatile pool_stop)(void*) = PoolStop;
+
 nccl_abi::Result (*volatile bare_tick)(void*) = BareTick;
 nccl_abi::Result (*volatile tick_and_store)(void*) = TickAndStore;
 nccl_abi::Result (*volatile get_time)(void*) = ClockGettime;
@@ -176,6 +214,21 @@ std::vector<Case> MakeCases() {
       {"bare tick", nothing, reference(bare_tick), nothing},
       {"tick and store", nothing, reference(tick_and_store), nothing},
       {"clock_gettime", nothing, reference(get_time), nothing},
+      {"pool and references, start", nothing,
+       [] {
+         for (void*& handle : bench.handles) pool_start(&handle, &pool_parent);
+       },
+       [] {
+         for (void* handle : bench.handles) pool_stop(handle);
+       }},
+      {"pool and references, stop",
+       [] {
+         for (void*& handle : bench.handles) pool_start(&handle, &pool_parent);
+       },
+       [] {
+         for (void* handle : bench.handles) pool_stop(handle);
+       },
+       nothing},
       start("GroupApi start", Describe(nccl_abi::kGroupApi, nullptr)),
       start("CollApi start", Api(nccl_abi::kCollApi)),
       start("P2pApi start", Api(nccl_abi::kP2pApi)),

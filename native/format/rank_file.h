@@ -331,8 +331,8 @@ struct FileHeader {
   // [2048, 4096): changes while recording
   uint32_t life;
   uint32_t reserved_c;
-  uint64_t control_word;        // reserved for run-time control
-  uint64_t control_generation;  // reserved for run-time control
+  uint64_t control_word;        // events:32 sample:32, written by others: what a running job is asked to record
+  uint64_t control_generation;  // request:32 check:32
   uint64_t mask_now;            // NCCL event types being recorded
   uint64_t chunks_begin;        // offset of the oldest chunk kept; 0: none yet
   uint64_t chunks_end;          // a hint
@@ -342,7 +342,11 @@ struct FileHeader {
   uint64_t leases_lost;
   uint64_t threads_overflowed;  // threads that found no ring of their own
   uint64_t io_errors;           // the recorder's own failed writes
-  uint8_t reserved_d[1952];     // 0, ignored
+  uint64_t control_answered;    // the last request that was done or refused
+  uint64_t control_refused;     // requests that were refused
+  uint64_t sample_now;          // as sample_every
+  uint64_t changed_tick;        // when mask_now or sample_now was last changed; 0: never
+  uint8_t reserved_d[1920];     // 0, ignored
 };
 static_assert(sizeof(FileHeader) == kHeaderBytes, "format");
 static_assert(offsetof(FileHeader, endian_mark) == 8 && offsetof(FileHeader, reader_version) == 12, "format");

@@ -89,7 +89,11 @@ what NCCL says, beyond the usual:
 faults (ranks of the world; iterations from 0):
   --slow-rank R --slow-us T [--slow-at ITER]  R enters late by T, in every iteration or in one
   --skip-rank R --skip-at ITER                R never enters that iteration; it stays alive
+  --other-rank R --other-at ITER --other-ops SCRIPT
+                                              R calls something else in that iteration
   --kill-rank R --kill-at ITER[:STEP]         R kills itself by SIGKILL in mid collective, after STEP proxy steps
+  --stall-rank R --stall-at ITER[:STEP]       R's progress thread stands still then; R stays alive
+  --drop-rank R --drop-at ITER[:STEP]         from then on no byte of R's sends arrives
   --corrupt-rank R --corrupt-at ITER          R sends one wrong number: the job must find it
   --hang-seconds S     how long a hung job goes on before it is ended (2)
   --hang-signal KILL|TERM|ABORT   how (KILL); ABORT: every rank calls ncclCommAbort and leaves

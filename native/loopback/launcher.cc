@@ -83,7 +83,7 @@ class Launcher {
     if (!child.alive() || waitpid(child.pid, &status, WNOHANG) != child.pid) return;
     child.status = status;
     if (child.endedWell()) return;
-    if (child.rank == options_.faults.killRank && child.HowItEnded() == "signal 9") asked_ = true;
+    if (child.rank == options_.faults.kill.rank && child.HowItEnded() == "signal 9") asked_ = true;
     endgame_.BeginHang();  // the others will wait for it in vain
   }
 
@@ -154,7 +154,7 @@ class Launcher {
   std::vector<Child> children_;
   Endgame endgame_;
 
-  bool asked_ = false;  // the hang is what --skip-rank or --kill-rank wanted
+  bool asked_ = false;  // the hang is what --skip-rank, --kill-rank and the like wanted
   int interruptedBy_ = 0;
 };
 

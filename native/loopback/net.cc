@@ -34,6 +34,7 @@ void RateLimit::Refill() {
 }
 
 size_t RateLimit::Allow(size_t wanted) {
+  if (cut_.load(std::memory_order_relaxed)) return 0;
   if (rate_ == 0) return wanted;
   Refill();
   return std::min<int64_t>(wanted, std::max<int64_t>(0, budget_));

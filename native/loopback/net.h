@@ -25,7 +25,7 @@
 
 namespace loopback {
 
-/** How much a process may still send. Filled by time; used by the one thread that sends. */
+/** How much a process may still send. Filled by time; used by the one thread that sends, cut by any. */
 class RateLimit {
  public:
   /** `bytesPerSecond` 0: no limit. */
@@ -33,10 +33,13 @@ class RateLimit {
   /** How many of these bytes may be sent now. */
   size_t Allow(size_t wanted);
   void Used(size_t bytes) { budget_ -= bytes; }
+  /** Nothing more, for ever. From any thread. */
+  void Cut() { cut_.store(true, std::memory_order_relaxed); }
 
  private:
   void Refill();
 
+  std::atomic<bool> cut_{false};
   const int64_t rate_;
   int64_t budget_ = 0;
   int64_t filledAt_ = 0;

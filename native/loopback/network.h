@@ -22,6 +22,8 @@ class Network {
   /** When nothing is under way. */
   void Stop();
   void Freeze();
+  /** From now on no byte leaves. */
+  void CutSends() { rate_.Cut(); }
 
   /** Of the progress thread, and of the helper threads. */
   const CallCounts& counts() const { return events_.counts(); }

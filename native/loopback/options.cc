@@ -53,11 +53,19 @@ Flag Choice(const char* name, T Options::*member, std::map<std::string, T> words
           }};
 }
 
-void SetKillAt(Options& o, const std::string& value) {
-  const std::vector<std::string> parts = Split(value, ':');
-  if (parts.size() > 2) throw UsageError("--kill-at wants ITER or ITER:STEP, not '" + value + "'");
-  o.faults.killAt = ParseInt(parts[0], 0, kMaxIterations, "--kill-at");
-  if (parts.size() == 2) o.faults.killStep = ParseInt(parts[1], 1, INT64_MAX, "--kill-at ITER:STEP");
+Flag StepFaultRank(const char* name, StepFault FaultOptions::*member) {
+  return {true, [=](Options& o, const std::string& v) { (o.faults.*member).rank = ParseInt(v, 0, kMaxRanks, name); }};
+}
+
+Flag StepFaultAt(const char* name, StepFault FaultOptions::*member) {
+  return {true, [=](Options& o, const std::string& value) {
+            const std::vector<std::string> parts = Split(value, ':');
+            const std::string option = name;
+            if (parts.size() > 2) throw UsageError(option + " wants ITER or ITER:STEP, not '" + value + "'");
+            StepFault& fault = o.faults.*member;
+            fault.at = ParseInt(parts[0], 0, kMaxIterations, option);
+            if (parts.size() == 2) fault.step = ParseInt(parts[1], 1, INT64_MAX, option + " ITER:STEP");
+          }};
 }
 
 const std::map<std::string, Flag>& Flags() {
@@ -109,8 +117,15 @@ const std::map<std::string, Flag>& Flags() {
       {"--slow-at", FaultInt("--slow-at", &FaultOptions::slowAt, kMaxIterations)},
       {"--skip-rank", FaultInt("--skip-rank", &FaultOptions::skipRank, kMaxRanks)},
       {"--skip-at", FaultInt("--skip-at", &FaultOptions::skipAt, kMaxIterations)},
-      {"--kill-rank", FaultInt("--kill-rank", &FaultOptions::killRank, kMaxRanks)},
-      {"--kill-at", {true, SetKillAt}},
+      {"--other-rank", FaultInt("--other-rank", &FaultOptions::otherRank, kMaxRanks)},
+      {"--other-at", FaultInt("--other-at", &FaultOptions::otherAt, kMaxIterations)},
+      {"--other-ops", {true, [](Options& o, const std::string& v) { o.faults.otherScript = ParseScript(v); }}},
+      {"--kill-rank", StepFaultRank("--kill-rank", &FaultOptions::kill)},
+      {"--kill-at", StepFaultAt("--kill-at", &FaultOptions::kill)},
+      {"--stall-rank", StepFaultRank("--stall-rank", &FaultOptions::stall)},
+      {"--stall-at", StepFaultAt("--stall-at", &FaultOptions::stall)},
+      {"--drop-rank", StepFaultRank("--drop-rank", &FaultOptions::drop)},
+      {"--drop-at", StepFaultAt("--drop-at", &FaultOptions::drop)},
       {"--corrupt-rank", FaultInt("--corrupt-rank", &FaultOptions::corruptRank, kMaxRanks)},
       {"--corrupt-at", FaultInt("--corrupt-at", &FaultOptions::corruptAt, kMaxIterations)},
       {"--hang-seconds", Seconds("--hang-seconds", &Options::hangNs)},
@@ -193,8 +208,17 @@ void CheckSelf(const Options& o, const ScriptItem& item) {
 
 void Check(const Options& o) {
   const FaultOptions& f = o.faults;
-  for (int rank : {f.slowRank, f.skipRank, f.killRank, f.corruptRank, o.pxn.origin, o.pxn.executor}) {
+  for (int rank : {f.slowRank, f.skipRank, f.otherRank, f.kill.rank, f.stall.rank, f.drop.rank, f.corruptRank,
+                   o.pxn.origin, o.pxn.executor}) {
     if (rank >= o.ranks) throw UsageError("there is no rank " + std::to_string(rank) + " to go wrong");
+  }
+  const int stepFaults = (f.kill.rank != kNever) + (f.stall.rank != kNever) + (f.drop.rank != kNever);
+  if (stepFaults > 1) throw UsageError("of --kill-rank, --stall-rank and --drop-rank only one counts steps");
+  if ((f.otherRank != kNever) != !f.otherScript.empty()) {
+    throw UsageError("--other-rank and --other-ops belong together");
+  }
+  if (f.otherRank != kNever && (o.copyEngine || o.symmetric)) {
+    throw UsageError("--other-ops has no windows for --ce and --symmetric");
   }
   if (o.registered && o.pxn.origin != kNever) {
     throw UsageError(
@@ -203,8 +227,10 @@ void Check(const Options& o) {
   if (o.exit == ExitStyle::kParentFirst && o.groups.empty()) {
     throw UsageError("--exit parent-first needs communicators split from the world: --groups NAME=K makes some");
   }
-  for (const ScriptOp& op : OpsOf(o.script)) CheckRoot(o, op);
-  for (const ScriptItem& item : o.script) CheckSelf(o, item);
+  for (const Script& script : {o.script, f.otherScript}) {
+    for (const ScriptOp& op : OpsOf(script)) CheckRoot(o, op);
+    for (const ScriptItem& item : script) CheckSelf(o, item);
+  }
 }
 
 const Flag& FlagNamed(const std::string& name) {

@@ -17,6 +17,13 @@ namespace loopback {
 
 constexpr int kNever = -1;
 
+/** Something that happens to a rank in mid collective. */
+struct StepFault {
+  int rank = kNever;
+  int at = 0;
+  int64_t step = kNever;  // after so many proxy steps; kNever: halfway through the iteration's first operation
+};
+
 /** What goes wrong on request. Ranks are world ranks, iterations count from 0. */
 struct FaultOptions {
   int slowRank = kNever;
@@ -24,9 +31,12 @@ struct FaultOptions {
   int slowAt = kNever;  // kNever: in every iteration
   int skipRank = kNever;
   int skipAt = 0;
-  int killRank = kNever;
-  int killAt = 0;
-  int64_t killStep = kNever;  // kNever: halfway through the iteration's first operation
+  int otherRank = kNever;
+  int otherAt = 0;
+  Script otherScript;
+  StepFault kill;
+  StepFault stall;
+  StepFault drop;
   int corruptRank = kNever;
   int corruptAt = 0;
 };

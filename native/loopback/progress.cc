@@ -148,10 +148,12 @@ void ProgressThread::StepEnded(ProxyArgs& args, ProxySub& sub, int rawStep) {
   events_.StopStep(sub, rawStep);
   sub.op.truth->stepsDone += 1;
   if (sub.done == sub.op.rawSteps) args.nDone += 1;
-  const int64_t left = stepsLeft_.load(std::memory_order_relaxed);
+  const int64_t left = stepsLeft_.load(std::memory_order_acquire);
   if (left == kNoLimit) return;
   stepsLeft_.store(left - 1, std::memory_order_relaxed);
-  if (left <= 1) StandStill();
+  if (left > 1) return;
+  if (afterSteps_.load(std::memory_order_relaxed) == AfterSteps::kStandStill) StandStill();
+  network_->CutSends();
 }
 
 /** All subs end together. After Done() the task may be gone. */

@@ -26,6 +26,9 @@
 
 namespace loopback {
 
+/** What becomes of a progress thread when enough steps have ended. */
+enum class AfterSteps { kStandStill, kCutSends };
+
 class ProgressThread {
  public:
   /** `owner` is the communicator whose context ProxyCtrl events carry. */
@@ -42,8 +45,11 @@ class ProgressThread {
   // still. Only a SIGKILL or an exit may follow.
   void Freeze();
   bool frozen() const { return frozen_.load(std::memory_order_acquire); }
-  /** Freezes by itself after so many more steps have ended. */
-  void FreezeAfterSteps(int64_t steps) { stepsLeft_.store(steps, std::memory_order_relaxed); }
+  /** Does so by itself after so many more steps have ended. Once in a life. */
+  void AfterSomeSteps(int64_t steps, AfterSteps then) {
+    afterSteps_.store(then, std::memory_order_relaxed);
+    stepsLeft_.store(steps, std::memory_order_release);
+  }
 
   /** Whether marks of kernels are looked at: yes, unless KernelFaults::late says not now. */
   void WatchKernels(bool on) { watchKernels_.store(on, std::memory_order_release); }
@@ -108,6 +114,7 @@ class ProgressThread {
   std::atomic<bool> freeze_{false};
   std::atomic<bool> frozen_{false};
   std::atomic<int64_t> stepsLeft_{kNoLimit};
+  std::atomic<AfterSteps> afterSteps_{AfterSteps::kStandStill};
 
   // The thread's own.
   std::deque<ProxyOp> taken_;

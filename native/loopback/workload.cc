@@ -67,7 +67,9 @@ void Workload::Report() {
 void Workload::RunIteration(int iteration) {
   opInIteration_ = 0;
   BeginFaults(iteration);
-  for (const ScriptItem& item : options_.script) RunItem(item, iteration);
+  const FaultOptions& faults = options_.faults;
+  const bool other = options_.rank == faults.otherRank && iteration == faults.otherAt;
+  for (const ScriptItem& item : other ? faults.otherScript : options_.script) RunItem(item, iteration);
   const bool last = iteration + 1 == options_.iterations;
   if (!last || options_.exit != ExitStyle::kHasty) Sync();
 }
@@ -95,11 +97,14 @@ void Workload::BeginFaults(int iteration) {
     control_->Send(MessageType::kStuck);
     SleepUntilKilled();
   }
-  if (rank == faults.killRank && faults.killAt == iteration) {
-    api_->BeforeNextPost([this](int64_t steps) {
-      const int64_t asked = options_.faults.killStep;
-      progress_->FreezeAfterSteps(asked != kNever ? asked : std::max<int64_t>(1, steps / 2));
+  if (rank == faults.otherRank && faults.otherAt == iteration) control_->Send(MessageType::kStuck);
+  for (const StepFault* fault : {&faults.kill, &faults.stall, &faults.drop}) {
+    if (rank != fault->rank || fault->at != iteration) continue;
+    const AfterSteps then = fault == &faults.drop ? AfterSteps::kCutSends : AfterSteps::kStandStill;
+    api_->BeforeNextPost([this, fault, then](int64_t steps) {
+      progress_->AfterSomeSteps(fault->step != kNever ? fault->step : std::max<int64_t>(1, steps / 2), then);
     });
+    if (fault != &faults.kill) control_->Send(MessageType::kStuck);
   }
 }
 
@@ -218,7 +223,7 @@ void Workload::Verify(const Task& task) {
 }
 
 void Workload::LookUp() {
-  if (progress_->frozen()) {  // --kill-rank: this is the moment
+  if (progress_->frozen() && options_.rank == options_.faults.kill.rank) {  // this is the moment
     api_->Freeze();
     WriteUnfinished();
     kill(getpid(), SIGKILL);

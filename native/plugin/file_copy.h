@@ -4,6 +4,8 @@
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_FILE_COPY_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_FILE_COPY_H_
 
+#include <stddef.h>
+
 #include "plugin/drainer.h"
 
 namespace nccl_trace {
@@ -28,8 +30,12 @@ class FileCopy {
     const rank_file::AreaEntry& entry = plan_->areas[area];
     return Copy(image, entry.live_offset, End(entry) - entry.live_offset);
   }
+  /** All but the requests, which others write into the file. */
   bool CopyChangingHeader(const Image& image) {
-    return Copy(image, rank_file::kHeaderFixedBytes, rank_file::kHeaderBytes - rank_file::kHeaderFixedBytes);
+    constexpr uint64_t kControl = offsetof(rank_file::FileHeader, control_word);
+    constexpr uint64_t kBehind = offsetof(rank_file::FileHeader, mask_now);
+    return Copy(image, rank_file::kHeaderFixedBytes, kControl - rank_file::kHeaderFixedBytes) &&
+           Copy(image, kBehind, rank_file::kHeaderBytes - kBehind);
   }
 
  private:

@@ -52,9 +52,8 @@ void* Recorder::OpenCommunicator(const CommunicatorInfo& info, int known_events,
       }
       context = reinterpret_cast<void*>(hot.context_prefix | uint64_t{number} << rank_file::kHandlePositionShift);
       mask_of_nccl_ = mask;
-      // Other threads of NCCL read it at any time, relaxed.
-      __atomic_store_n(mask, static_cast<int>(MaskFor(info.abi) & static_cast<uint64_t>(known_events)),
-                       __ATOMIC_RELAXED);
+      mask_at_init_ = static_cast<int>(MaskFor(info.abi) & static_cast<uint64_t>(known_events));
+      StoreMask();
     }
   }
   pthread_mutex_unlock(&mutex_);
@@ -81,6 +80,22 @@ uint64_t Recorder::MaskFor(uint8_t abi) const {
   return leave_out ? event_mask_ & ~kKernelChEvent : event_mask_;
 }
 
+/** Other threads of NCCL read it at any time, relaxed. Bits that were off at init never come on. */
+void Recorder::StoreMask() {
+  __atomic_store_n(mask_of_nccl_, mask_at_init_ & static_cast<int>(wanted_events_), __ATOMIC_RELAXED);
+}
+
+bool Recorder::ApplyControl(uint64_t events, uint64_t sample_every) {
+  Recorder& self = recorder;
+  // Who holds it may be waiting for the thread that we are on.
+  if (pthread_mutex_trylock(&self.mutex_) != 0) return false;
+  self.wanted_events_ = events & self.event_mask_;
+  if (self.mask_of_nccl_ != nullptr) self.StoreMask();
+  self.hot.SampleEach(sample_every);
+  pthread_mutex_unlock(&self.mutex_);
+  return true;
+}
+
 /** The first init of this process. False: nothing is recorded, now or later. */
 bool Recorder::Start(const CommunicatorInfo& info, const Log& log) {
   Complaints complaints;
@@ -97,7 +112,8 @@ bool Recorder::Start(const CommunicatorInfo& info, const Log& log) {
                order_.settings.clock_peer[0] != '\0');
   order_.tag = MakeTag();
   order_.local_ranks = LocalRanks(order_.settings, info);
-  order_.event_mask = event_mask_ = order_.settings.event_mask;
+  order_.event_mask = event_mask_ = wanted_events_ = order_.settings.event_mask;
+  order_.apply = ApplyControl;
 
   scratch_ = static_cast<Scratch*>(MapAnonymous(sizeof(Scratch)));
   const bool can_start = scratch_ != nullptr && pthread_key_create(&exit_key_, OnThreadExit) == 0 &&
@@ -142,8 +158,7 @@ void Recorder::UseImage(const Image& image) {
   owner_ = getpid();
   hot.tag = order_.tag;
   hot.context_prefix = order_.tag | uint64_t{rank_file::kContextRing} << rank_file::kHandleRingShift;
-  hot.sample_every = order_.settings.sample_every;
-  hot.sample_multiple = ~uint64_t{0} / hot.sample_every + 1;  // 0 for 1: nothing exceeds the largest number
+  hot.SampleEach(order_.settings.sample_every);
   hot.tick_source = thread_.tick_source();
   hot.edge_ticks = thread_.abandoned() ? 0 : thread_.tick_hz() / 10'000;
 

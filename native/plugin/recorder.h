@@ -32,7 +32,7 @@ struct Log {
   void Info(const char* text) const { write(logger, false, text); }
 };
 
-/** What every callback reads and nobody changes once callbacks can come. */
+/** What every callback reads. Nobody changes it once callbacks can come, but the sampling (ApplyControl). */
 struct Hot {
   uint64_t tag;
   uint64_t context_prefix;   // tag and kContextRing
@@ -44,9 +44,15 @@ struct Hot {
   uint64_t Tick() const { return ReadTick(tick_source); }
 
   /** Keeps each Nth. `number` is the same on all ranks, so they choose alike. For 32 bits, without a division (Lemire). */
+  void SampleEach(uint64_t every) {
+    Store(sample_every, every);
+    Store(sample_multiple, ~uint64_t{0} / every + 1);  // 0 for 1: nothing exceeds the largest number
+  }
+
   bool SampledOut(uint64_t number) const {
-    if (Unlikely(number > UINT32_MAX)) return number % sample_every != 0;
-    return number * sample_multiple > sample_multiple - 1;
+    if (Unlikely(number > UINT32_MAX)) return number % Load(sample_every) != 0;
+    const uint64_t multiple = Load(sample_multiple);
+    return number * multiple > multiple - 1;
   }
 };
 
@@ -92,6 +98,7 @@ class Recorder {
   bool Start(const CommunicatorInfo& info, const Log& log);
   void OpenBeacons(const Log& log);
   uint64_t MaskFor(uint8_t abi) const;
+  void StoreMask();
   void StandAside(const Log& log, const char* why);
   void UseImage(const Image& image);
   void UseRings(const Image& image);
@@ -101,6 +108,9 @@ class Recorder {
   void BeginLeases(Producer& producer);
   void Retire(Producer& producer);
 
+  /** Called by the recorder's thread. False: init or finalize is at work, try again. */
+  static bool ApplyControl(uint64_t events, uint64_t sample_every);
+
   static void OnThreadExit(void* producer);
   static void OnProcessExit();
   friend void CloseAtExit();
@@ -109,8 +119,10 @@ class Recorder {
   pthread_mutex_t mutex_;        // init against finalize; zero is PTHREAD_MUTEX_INITIALIZER
   std::atomic<uint32_t> state_;  // release when rings are ready, acquire in Attach
   uint64_t event_mask_;
-  int* mask_of_nccl_;  // while communicators live
-  pid_t owner_;        // a forked child compares
+  uint64_t wanted_events_;  // of event_mask_: what control left of it
+  int* mask_of_nccl_;       // while communicators live
+  int mask_at_init_;        // what the last init asked for
+  pid_t owner_;             // a forked child compares
   pthread_key_t exit_key_;
   Image image_;
   Scratch* scratch_;

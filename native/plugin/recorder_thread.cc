@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "plugin/control.h"
 #include "plugin/futex.h"
 #include "plugin/old_libc.h"
 #include "plugin/ring.h"
@@ -229,6 +230,7 @@ void RecorderThread::FinishHeader() {
                        start_, ring_file_.path});
   rank_file::FileHeader& header = image_.header();
   Store(header.mask_now, order_.event_mask);
+  Store(header.sample_now, order_.settings.sample_every);
   // Last (release): whoever sees kRecording in the live file sees a complete header.
   __atomic_store_n(&header.life, static_cast<uint32_t>(rank_file::kRecording), __ATOMIC_RELEASE);
 }
@@ -313,8 +315,30 @@ void RecorderThread::Beat() {
       CountIoError();
     }
   }
+  AnswerControl();
   neighbours_.Look(now.boottime);
   ++beats_;
+}
+
+/** Whoever may write the rank file may have written anything there. */
+void RecorderThread::AnswerControl() {
+  rank_file::FileHeader& header = image_.header();
+  ControlRequest request;
+  if (!ReadControl(image_, copy_.fd(), request)) return;
+  const uint64_t answered = Load(header.control_answered);
+  if (request.number == answered || !ChecksOut(request, order_.tag)) return;
+  const uint64_t sample = request.sample != 0 ? request.sample : order_.settings.sample_every;
+  if ((request.events & ~order_.event_mask) != 0 || sample > INT32_MAX) {
+    Store(header.control_refused, Load(header.control_refused) + 1);
+  } else {
+    // Before: from here on a missing record says nothing.
+    Store(header.changed_tick, ReadTick(tick_source()));
+    if (!order_.apply(request.events, sample)) return;
+    Store(header.mask_now, uint64_t{request.events});
+    Store(header.sample_now, sample);
+  }
+  Store(header.control_answered, uint64_t{request.number});
+  if (copy_.has_file() && !copy_.CopyChangingHeader(image_)) CountIoError();
 }
 
 void RecorderThread::WriteSample(uint32_t area, uint64_t number, const ClockSample& sample) {

@@ -39,6 +39,8 @@ class RecorderThread {
     uint64_t tag;
     uint64_t event_mask;
     uint32_t local_ranks;
+    /** Of a request that may be done. False: not now. */
+    bool (*apply)(uint64_t events, uint64_t sample_every);
   };
 
   /** Before Start. 0, or an errno: there will be no beacons. */
@@ -92,6 +94,7 @@ class RecorderThread {
   void Turn(rank_file::Life life);
   void Beat();
   void WriteSample(uint32_t area, uint64_t number, const ClockSample& sample);
+  void AnswerControl();
   bool CopyToFile();
   void GiveBack();
   void RetryFile();

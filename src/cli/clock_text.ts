@@ -10,7 +10,7 @@ export interface ClockFindings {
 
 /** Lines of the closing report. */
 export function clockLines({ clocks, traffic }: ClockFindings): string[] {
-  const lines = [...headline(clocks, traffic), ...flagLines(clocks)];
+  const lines = [...headline(clocks, traffic), ...flagLines(clocks), ...oneSidedLines(clocks)];
   if (!traffic) return lines;
   const { backwards, mismatched } = traffic.brokenArrows;
   const dropped = Object.values(traffic.dropped).reduce((sum, count) => sum + count, 0);
@@ -71,6 +71,23 @@ function flagLines(clocks: readonly ClockReport[]): string[] {
   }
   return [...hosts].map(([flag, names]) => `clocks: ${flag} on ${fewHosts(names)}`);
 }
+
+/** Of a few hosts what is known of them all the same. */
+function oneSidedLines(clocks: readonly ClockReport[]): string[] {
+  const heard = clocks.flatMap(({ host, oneSided }) => (oneSided ? [{ host, oneSided }] : []));
+  const lines = heard.slice(0, 3).map(({ host, oneSided: { host: other, late, early } }) => {
+    const sides = [side(late, 'late', 'early'), side(early, 'early', 'late')].filter(
+      (words) => words !== null,
+    );
+    return `clocks: ${printable(host)} against ${printable(other)}: ${sides.join(', ')}, by messages one way`;
+  });
+  return heard.length > 3 ? [...lines, `clocks: likewise ${heard.length - 3} more hosts (--json)`] : lines;
+}
+
+const side = (ns: number | null, word: string, other: string): string | null => {
+  if (ns === null) return null;
+  return ns >= 0 ? `at most ${us(ns)} us ${word}` : `at least ${us(-ns)} us ${other}`;
+};
 
 function fewHosts(hosts: readonly string[]): string {
   const names = [...new Set(hosts)].map(printable);

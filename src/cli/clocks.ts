@@ -35,7 +35,7 @@ export function clocksCommand(setExit: (code: ExitCode) => void): Command {
         .option('-q, --quiet', 'no words but errors'),
     ),
   )
-    .addHelpText('beforeAll', EXAMPLES)
+    .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
     });

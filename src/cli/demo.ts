@@ -62,7 +62,7 @@ export function demoCommand(setExit: (code: ExitCode) => void): Command {
     .option('--strict', 'exit with 1 if the report names any problem')
     .option('--summary <file>', 'write what was found as JSON, - for the standard output (schemas/trace.md)')
     .option('-q, --quiet', 'no report, no progress')
-    .addHelpText('beforeAll', EXAMPLES)
+    .addHelpText('before', EXAMPLES)
     .action(async (options: Options) => {
       setExit(await interruptible((interrupt) => run(options, interrupt)));
     });

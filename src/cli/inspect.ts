@@ -1,12 +1,12 @@
 /**
- * `nccl-trace inspect`: what is in rank files, before anything is merged. Of several files first the verdict on the run;
- * then one by one the facts, with --records every record in the file's merged order. A file that cannot be used is said so on stderr, and the next one is read.
+ * `nccl-trace inspect`: what is in rank files, before anything is merged. Of several files the verdict on the run, and no more unless
+ * asked for: it must not scroll away. Of one, or with --files, the facts; with --records every record in the file's merged order. A file that cannot be used is said so on stderr, and the next one is read.
  */
 
 import { Command, InvalidArgumentError } from 'commander';
 
 import { NoUsableInput, RankFileError } from '../base/errors.js';
-import { diagnose } from '../merge/diagnosis.js';
+import { diagnose, type Diagnosis } from '../merge/diagnosis.js';
 import { redactFile, redactPaths, type Aliases } from '../merge/redact.js';
 import { pickFiles } from '../merge/study.js';
 import {
@@ -21,6 +21,7 @@ import {
 import { ExitCode } from './exit.js';
 import { recordText, summaryText } from './inspect_text.js';
 import { interruptible } from './interrupts.js';
+import { mergeNext } from './next_command.js';
 import { complain, print } from './output.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
 import { coloured } from './watching.js';
@@ -33,11 +34,13 @@ interface Options {
   readonly quiet?: true;
   readonly run?: string;
   readonly redact?: true;
+  readonly files?: true;
 }
 
 const EXAMPLES = `Examples:
   $ nccl-trace inspect rank00003.bin               who wrote it, what it holds, what is lost
-  $ nccl-trace inspect RUN | head -15              the verdict on a run: healthy, slow or hung, and who
+  $ nccl-trace inspect RUN                         the verdict on a run: healthy, slow or hung, and who
+  $ nccl-trace inspect RUN --files                 and the facts of each file
   $ nccl-trace inspect RUN --json | jq .file.life  one JSON object per file, for scripts
   $ nccl-trace inspect rank00003.bin --records 50  and its newest 50 records, one per line
   $ nccl-trace inspect rank00003.bin --records --json > records.jsonl
@@ -53,10 +56,11 @@ export function inspectCommand(setExit: (code: ExitCode) => void): Command {
         'one JSON object per line: {"diagnosis": ...} of several files, {"file": ...}, {"record": ...}',
       )
       .option('--records [n]', 'every record in order of time, or the newest n', positiveInteger)
+      .option('--files', 'of several files also the facts of each, after the verdict')
       .option('--strict', 'exit with 1 if a file cannot be used or has problems')
       .option('-q, --quiet', 'no words but errors'),
   )
-    .addHelpText('beforeAll', EXAMPLES)
+    .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
     });
@@ -78,9 +82,15 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
           complain(shown(text));
         };
   for (const problem of found.problems) note(problem);
-  if (files.length > 1 && !(await showVerdict(paths, options, note))) return ExitCode.ok;
-  let used = 0;
   let clean = found.problems.length === 0;
+  if (files.length > 1) {
+    const verdict = await showVerdict(paths, options, note);
+    if (verdict === 'nobody reads') return ExitCode.ok;
+    const wantsMore = options.files ?? options.json ?? options.records !== undefined;
+    if (!wantsMore && verdict !== 'nothing usable')
+      return options.strict === true && !(clean && verdict === 'clean') ? ExitCode.problems : ExitCode.ok;
+  }
+  let used = 0;
   for (const path of files) {
     const summary = summaryOrComplaint(path, aliases);
     if (summary === null) {
@@ -96,25 +106,42 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
   return options.strict === true && !clean ? ExitCode.problems : ExitCode.ok;
 }
 
-/** Of several files first what they say together. False when nobody reads on. */
+type Shown = 'clean' | 'problems' | 'nothing usable' | 'nobody reads';
+
+/** Of several files first what they say together. */
 async function showVerdict(
   paths: readonly string[],
   options: Options,
   note: (problem: string) => void,
-): Promise<boolean> {
+): Promise<Shown> {
   try {
-    const { problems, ...diagnosis } = await interruptible((interrupt) =>
+    const found = await interruptible((interrupt) =>
       diagnose(paths, { run: options.run, redact: options.redact, interrupt }),
     );
+    const { problems, ...diagnosis } = found;
     for (const problem of problems) note(problem);
-    if (options.json === true) return await print(jsonLine({ diagnosis }));
-    const lines = verdictText(diagnosis);
-    return await print(coloured([...lines, ''].map((line) => `${line}\n`).join(''), process.stdout));
+    const isRead = await print(
+      options.json === true ? jsonLine({ diagnosis }) : verdictWords(found, paths, options),
+    );
+    if (!isRead) return 'nobody reads';
+    const isClean = problems.length === 0 && found.ranks.every((rank) => rank.problems.length === 0);
+    return isClean ? 'clean' : 'problems';
   } catch (error) {
     // Each file is about to be complained of by itself.
-    if (error instanceof NoUsableInput) return true;
+    if (error instanceof NoUsableInput) return 'nothing usable';
     throw error;
   }
+}
+
+function verdictWords(
+  found: Diagnosis,
+  paths: readonly string[],
+  { run, redact, ...options }: Options,
+): string {
+  const lines = verdictText(found, mergeNext(found, paths, { run, redact }));
+  const factsFollow = options.files ?? options.records !== undefined;
+  const text = [...lines, ...(factsFollow ? [''] : [])].map((line) => `${line}\n`).join('');
+  return coloured(text, process.stdout);
 }
 
 /** As it may be shown. */

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { UsageError } from '../base/errors.js';
 import { clocksCommand } from './clocks.js';
+import { controlCommand } from './control.js';
 import { demoCommand } from './demo.js';
 import { ExitCode, exitCodeOf } from './exit.js';
 import { inspectCommand } from './inspect.js';
@@ -45,7 +46,7 @@ function program(setExit: (code: ExitCode) => void): Command {
     .description('Record what NCCL does on every rank, and merge all ranks into one Perfetto trace.')
     .version(version(), '-V, --version')
     .exitOverride()
-    .addHelpText('beforeAll', EXAMPLES)
+    .addHelpText('before', EXAMPLES)
     .argument('[command]')
     .usage('<command> [options]')
     .allowExcessArguments()
@@ -62,6 +63,7 @@ function program(setExit: (code: ExitCode) => void): Command {
     demoCommand(setExit),
     pluginPathCommand(),
     snapshotCommand(setExit),
+    controlCommand(setExit),
   ]) {
     root.addCommand(
       command

@@ -7,11 +7,17 @@ import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
 import { interruptible, surviveFileSizeLimit } from './interrupts.js';
 import { mergeReportText } from './merge_report.js';
+import {
+  addSelectionOptions,
+  SELECTION_EXAMPLES,
+  selectionRequest,
+  type SelectionOptions,
+} from './selection_options.js';
 import { checkSummary, print, say, writeSummary } from './output.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
 import { coloured, showProgress } from './watching.js';
 
-interface Options {
+interface Options extends SelectionOptions {
   readonly output: string;
   readonly force?: true;
   readonly strict?: true;
@@ -29,7 +35,7 @@ const EXAMPLES = `Examples:
   $ nccl-trace merge nccl-trace/ -o run.pftrace.gz   a directory, compressed to be attached or mailed (or .zst)
   $ nccl-trace merge DIR -o - | gzip > run.gz        to the standard output
   $ nccl-trace merge DIR --run list                  which runs there are; then --run NAME
-`;
+${SELECTION_EXAMPLES}`;
 
 export function mergeCommand(setExit: (code: ExitCode) => void): Command {
   const command = new Command('merge')
@@ -49,8 +55,8 @@ export function mergeCommand(setExit: (code: ExitCode) => void): Command {
       positiveInteger,
     )
     .option('-q, --quiet', 'no report, no progress');
-  return addClockOptions(addRunOptions(command))
-    .addHelpText('beforeAll', EXAMPLES)
+  return addClockOptions(addRunOptions(addSelectionOptions(command)))
+    .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
     });
@@ -67,6 +73,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
     merge({
       ...options,
       alike: options.clockAlike,
+      select: selectionRequest(options),
       inputs,
       stdout: process.stdout,
       interrupt,

@@ -5,18 +5,21 @@
 
 import type { MergeReport, OpenWork, RankReport } from '../merge/report.js';
 import { clockLines } from './clock_text.js';
+import { openNext } from './next_command.js';
+import { selectionLines } from './selection_text.js';
 import { foldRanks, printable, size } from './text.js';
 import { verdictText } from './verdict_text.js';
 
 export function mergeReportText(report: MergeReport): string {
   const lines = [
-    ...verdictText(report),
+    ...verdictText(report, openNext(report.output)),
     ...headline(report),
+    ...selectionLines(report),
     ...unfinished(report),
     ...copies(report),
     ...losses(report),
     ...untold(report),
-    ...clockLines(report),
+    ...(report.clocks.length > 1 ? clockLines(report) : []),
     ...doubts(report),
     ...report.problems.map((problem) => `problem: ${printable(problem)}`),
     `trace: ${printable(report.output)} (${size(report.bytes)}, ${report.trace.slices} slices, ${report.trace.flows} arrows)`,
@@ -104,7 +107,9 @@ function losses({ ranks }: MergeReport): string[] {
   const overwritten = sum((rank) => rank.lost.overwritten);
   const torn = sum((rank) => rank.lost.torn);
   const copy = sum((rank) => rank.lost.copy);
-  const lines = [`lost: ${overwritten} slots overwritten in full rings, ${torn} torn`];
+  const lines: string[] = [];
+  if (overwritten + torn > 0)
+    lines.push(`lost: ${overwritten} slots overwritten in full rings, ${torn} torn`);
   const dropped = sum((rank) => rank.lost.dropped);
   if (dropped > 0) lines.push(`lost: ${dropped} slots dropped with the oldest chunks (disk limit)`);
   if (copy > 0) lines.push(`lost: ${copy} slots written while the files were being copied`);

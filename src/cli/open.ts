@@ -38,7 +38,7 @@ export function openCommand(): Command {
     .option('-k, --keep', 'go on serving after the trace was loaded, until the timeout or Ctrl-C')
     .option('--pin <regex>', 'pin the tracks with such names too; may be repeated', pattern, [])
     .option('-q, --quiet', 'only the link')
-    .addHelpText('beforeAll', EXAMPLES)
+    .addHelpText('before', EXAMPLES)
     .action(run);
 }
 

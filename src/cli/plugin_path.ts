@@ -10,7 +10,7 @@ const MAX_PATH_BYTES = 254;
 export function pluginPathCommand(): Command {
   return new Command('plugin-path')
     .description('Print the path of the profiler plugin, for NCCL_PROFILER_PLUGIN.')
-    .addHelpText('beforeAll', 'Examples:\n  $ export NCCL_PROFILER_PLUGIN=$(nccl-trace plugin-path)\n')
+    .addHelpText('before', 'Examples:\n  $ export NCCL_PROFILER_PLUGIN=$(nccl-trace plugin-path)\n')
     .action(() => {
       const path = nativeFile('libnccl-profiler-trace.so');
       const bytes = Buffer.byteLength(path);

@@ -30,7 +30,7 @@ export function snapshotCommand(setExit: (code: ExitCode) => void): Command {
     .requiredOption('-o, --output <folder>', 'where the copies go; made if it is not there')
     .option('--ring-dir <folder>', "the job's NCCL_TRACE_RING_DIR, if it was set")
     .option('--strict', 'exit with 1 if a file cannot be used or its newest records cannot be reached')
-    .addHelpText('beforeAll', EXAMPLES)
+    .addHelpText('before', EXAMPLES)
     .action((paths: string[], options: Options) => {
       setExit(run(paths, options));
     });

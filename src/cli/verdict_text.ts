@@ -1,33 +1,51 @@
-/** The verdict in words: at most 15 lines of at most 80 columns, the first of which says it all. `--summary` has the rest. */
+/**
+ * The verdict in words: at most 15 lines of at most 80 columns, the first of which says it all and the last of which is the command
+ * to type next. Every claim stands in the JSON beside its evidence (`--summary`, `inspect --json`).
+ */
 
 import type { Diagnosis } from '../merge/diagnosis.js';
-import type { Front, Hang, Slowness, StandingCall, Stray, Verdict, Working } from '../verdict/types.js';
-import { cut, foldRanks, printable } from './text.js';
+import type { Mismatch, Slowness, Verdict, Way, Working } from '../verdict/types.js';
+import { hangLines } from './hang_text.js';
+import { commandLines, type NextCommand } from './next_command.js';
+import {
+  callText,
+  clockTime,
+  COLUMNS,
+  commName,
+  duration,
+  fit,
+  labelled,
+  rankList,
+  rankName,
+  rankWithHost,
+  wayArguments,
+  type VerdictReport,
+} from './verdict_words.js';
+import { foldRanks } from './text.js';
 
-/** What a person needs to read file numbers and trace times. */
-export type VerdictReport = Omit<Diagnosis, 'problems'>;
+export type { VerdictReport } from './verdict_words.js';
 
-const COLUMNS = 80;
 const LINES = 15;
-/** Groups of ranks that stand in the same call; further ones are counted. */
-const MOST_STRAYS = 2;
-/** Of a name that a line has room for. */
-const NAME = 28;
 
-export function verdictText(report: VerdictReport): string[] {
+export function verdictText(report: VerdictReport, next: NextCommand): string[] {
   const { verdict } = report;
-  const lines = [...verdictLines(verdict, report), ...missing(report), ...limits(report)];
-  const next = verdict.kind === 'hung' ? nextCommand(verdict.hang, report) : [];
-  const room = LINES - next.length;
+  const [first = '', ...lines] = [...verdictLines(verdict, report), ...missing(report), ...limits(report)];
+  const foot = [fit(labelled('lost records', lossText(report))), fit(labelled('clocks', clockText(report)))];
+  const command = commandLines('next:', next, COLUMNS);
+  const room = LINES - foot.length - command.length - 1;
   const shown =
-    lines.length <= room ? lines : [...lines.slice(0, room - 1), '  and more: see --summary (JSON)'];
-  return [...shown, ...next].map(fit);
+    lines.length <= room
+      ? lines
+      : [...lines.slice(0, room - 1), '  and more: see --summary, or inspect --json'];
+  return [...[first, ...shown].map(fit), ...foot, ...command];
 }
 
 function verdictLines(verdict: Verdict, report: VerdictReport): string[] {
   switch (verdict.kind) {
     case 'hung':
-      return hung(verdict.hang, report);
+      return hangLines(verdict.hang, report);
+    case 'mismatch':
+      return mismatch(verdict.mismatch, report);
     case 'slow':
       return slow(verdict.slow, report);
     case 'working':
@@ -37,6 +55,7 @@ function verdictLines(verdict: Verdict, report: VerdictReport): string[] {
         isWhole(report)
           ? 'HEALTHY  everything that began also ended'
           : 'HEALTHY  nothing unfinished was seen, as far as is recorded',
+        labelled('seen', seenText(report)),
       ];
     case 'nothing':
       return ['NOTHING  to judge: no collective, send or receive was told of beyond its call'];
@@ -46,159 +65,110 @@ function verdictLines(verdict: Verdict, report: VerdictReport): string[] {
 const isWhole = ({ verdict, missingRanks }: VerdictReport): boolean =>
   verdict.untold === 0 && verdict.partial.length === 0 && missingRanks.length === 0;
 
-function hung(hang: Hang, report: VerdictReport): string[] {
-  const { waiting, notKnown, different, aborted, neverEntered, alsoHung, waits, front, silent } = hang;
-  const verb = aborted.length > 0 ? 'HUNG, then ABORTED' : 'HUNG';
-  const clocks = report.verdict.lateness ? '' : " (hosts' wall clocks)";
-  const lines = [
-    `${verb} for ${duration(hang.age)}: ${callText(hang)} (${hang.nRanks} ranks)`,
-    `  nothing of it moved on any rank here since ${clock(report, hang.since)}${clocks}`,
-    ...strays(hang, report),
+function seenText({ ranks, verdict: { seen } }: VerdictReport): string {
+  const comms = seen.communicators === 1 ? '1 communicator' : `${seen.communicators} communicators`;
+  return `${seen.collectives} collectives on ${comms}, by ${ranks.length} ranks`;
+}
+
+function mismatch({ ways, nRanks, ...comm }: Mismatch, report: VerdictReport): string[] {
+  return [
+    `MISMATCH  the ${nRanks} ranks of ${commName(comm)} did not all call the same`,
+    ...ways.map((way) => labelled(rankList(filesOf(way), report), wayText(way, report))),
+    '  nothing hangs for it; what NCCL computes from such calls is not defined',
   ];
-  if (neverEntered.length > 0 && waiting.length === 0)
-    lines.push('  the others entered; whether it ended there NCCL did not tell');
-  if (different.length > 0)
-    lines.push(`  entered with another count or datatype: ${rankList(different, report)}`);
-  const unfinished = waiting.filter((file) => !aborted.includes(file));
-  if (unfinished.length > 0) lines.push(`  entered, not finished: ${rankList(unfinished, report)}`);
-  if (aborted.length > 0) lines.push(`  entered, not finished when finalized: ${rankList(aborted, report)}`);
-  if (notKnown.length > 0) lines.push(`  not known, no records of that time: ${rankList(notKnown, report)}`);
-  for (const { file, lastSign } of silent.slice(0, 1)) {
-    const since = lastSign === null ? '' : ` since ${clock(report, lastSign)}`;
-    const more = silent.length > 1 ? `, and ${rankList(filesOf(silent.slice(1)), report)}` : '';
-    lines.push(`  no sign of life: rank ${rankName(report, file)}${since}${more}`);
-  }
-  if (front) lines.push(`  look at rank ${rankName(report, front.file)}: ${frontText(front, report)}`);
-  if (waits.length > 0)
-    lines.push(`  waiting operations: ${waits.map(([name, count]) => `${count} ${name}`).join(', ')}`);
-  if (alsoHung.length > 0) lines.push(`  standing too: ${few(alsoHung.map(callText), 3)}`);
-  return lines;
 }
 
-/** Ranks that never came, together where they stand in the same call. */
-function strays({ neverEntered, seq }: Hang, report: VerdictReport): string[] {
-  const groups = new Map<string, Stray[]>();
-  for (const stray of neverEntered) {
-    const { standsIn } = stray;
-    const key = standsIn ? `${standsIn.commId} ${callText(standsIn)}` : '';
-    groups.set(key, [...(groups.get(key) ?? []), stray]);
-  }
-  const title = seq === null ? 'the other side' : 'never entered';
-  const all = [...groups.values()];
-  const lines = all.slice(0, MOST_STRAYS).flatMap((group) => strayLines(title, group, report));
-  const rest = all.slice(MOST_STRAYS).flat();
-  return rest.length === 0 ? lines : [...lines, `  ${title}: ${rankList(filesOf(rest), report)} as well`];
-}
+const filesOf = ({ entered }: Way): number[] => entered.map(({ file }) => file);
 
-function strayLines(title: string, group: readonly Stray[], report: VerdictReport): string[] {
-  const [{ file, standsIn }] = group as [Stray];
-  const host = group.length === 1 ? ` on ${name(report.ranks[file]!.host)}` : '';
-  const who = `  ${title}: ${rankList(filesOf(group), report)}${host}`;
-  if (!standsIn) return [who, '    nothing that it had begun there or elsewhere is unfinished'];
-  const { front } = standsIn;
-  const lines = [who, `    stands in ${callText(standsIn)}`];
-  return front ? [...lines, `    rank ${rankName(report, file)}: ${frontText(front, report)}`] : lines;
+function wayText(way: Way, report: VerdictReport): string {
+  const at = Math.min(...way.entered.map((one) => one.at));
+  return `${callText(way, '')} (${wayArguments(way)}) ${clockTime(report, at)}`;
 }
 
 function slow(
-  { comm, commId, nRanks, file, late, of, cost, span }: Slowness,
+  { file, late, of, cost, span, worst, nRanks, ...comm }: Slowness,
   report: VerdictReport,
 ): string[] {
-  const host = name(report.ranks[file]!.host);
   return [
-    `SLOW  rank ${rankName(report, file)} on ${host} came last in ${late} of ${of} collectives`,
-    `  on ${commName({ comm, commId })} (${nRanks} ranks)`,
-    `  all others waited ${duration(cost)} of ${duration(span)} for it alone`,
+    `SLOW  rank ${rankWithHost(report, file)} comes last in ${late} of ${of} collectives`,
+    labelled('on', `${commName(comm)} (${nRanks} ranks)`),
+    labelled('cost', `all others waited ${duration(cost)} of ${duration(span)} for it alone`),
+    labelled(
+      'worst',
+      `${duration(worst.by)} at ${clockTime(report, worst.at)}, ${callText(worst, '')}, record ${worst.record}`,
+    ),
   ];
 }
 
 function working({ end, stood, files }: Working, report: VerdictReport): string[] {
   return [
     `WORKING  unfinished at the end, too briefly for a hang: ${rankList(files, report)}`,
-    `  last movement ${duration(stood)} before the last sign of life, ${clock(report, end)}`,
+    labelled('last movement', `${duration(stood)} before the last sign of life, ${clockTime(report, end)}`),
   ];
 }
 
 function missing({ missingRanks, worldSize, verdict }: VerdictReport): string[] {
   const lines: string[] = [];
   if (missingRanks.length > 0)
-    lines.push(`  no file: rank ${foldRanks(missingRanks)} of ${worldSize}; what they did is not known`);
+    lines.push(
+      labelled('no file', `rank ${foldRanks(missingRanks)} of ${worldSize}: what they did is not known`),
+    );
   if (verdict.kind === 'hung' && verdict.hang.missing.length > 0 && verdict.hang.nRanks !== worldSize) {
     const { hang } = verdict;
-    lines.push(`  no file: ranks ${foldRanks(hang.missing)} of the ${hang.nRanks} of ${commName(hang)}`);
+    const whose = `the ${hang.nRanks} of ${commName(hang)}`;
+    lines.push(labelled('no file', `ranks ${foldRanks(hang.missing)} of ${whose}`));
   }
   return lines;
 }
 
 /** What the evidence does not reach. */
 function limits(report: VerdictReport): string[] {
-  const { untold, partial, lateness, kind } = report.verdict;
+  const { untold, partial, lateness, unresolved, notRecorded, kind } = report.verdict;
   const lines: string[] = [];
-  if (untold > 0) lines.push(`  completion not recorded: ${untold} collectives, sends, receives`);
+  if (untold > 0) {
+    const kernels = notRecorded.some(({ event }) => event === 'KernelCh') ? ' (KernelCh not recorded)' : '';
+    lines.push(labelled('end not known', `${untold} collectives, sends, receives${kernels}`));
+  }
   if (partial.length > 0)
-    lines.push(`  calls overwritten or lost, nothing is claimed of them: ${rankList(partial, report)}`);
-  if (!lateness && kind !== 'hung')
-    lines.push("  who came late is not known: the hosts' wall clocks have an unknown error");
+    lines.push(
+      labelled('window', `older calls of ${rankList(partial, report)} are lost, nothing is said of them`),
+    );
+  if (kind === 'hung') return lines;
+  if (!lateness) lines.push(labelled('late', "not known who: the hosts' wall clocks have an unknown error"));
+  if (unresolved)
+    lines.push(
+      labelled(
+        'late',
+        `not resolved by the clocks: rank ${rankName(report, unresolved.file)}? ` +
+          `${duration(unresolved.worst.by)} at most, +-${duration(unresolved.clockBound)}`,
+      ),
+    );
   return lines;
 }
 
-/** Only where the path needs no quoting and the line has room: a command must work as it stands. */
-function nextCommand({ neverEntered, front }: Hang, { ranks }: VerdictReport): string[] {
-  const file = neverEntered[0]?.file ?? front?.file;
-  if (file === undefined) return [];
-  const line = `  next: nccl-trace inspect ${ranks[file]!.file} --records 50`;
-  return line.length <= COLUMNS && /^[\w ./:-]+$/.test(line) ? [line] : [];
+function lossText({ ranks }: Pick<Diagnosis, 'ranks'>): string {
+  const sum = (cause: keyof (typeof ranks)[number]['lost']): number =>
+    ranks.reduce((total, { lost }) => total + lost[cause], 0);
+  const words: readonly (readonly [number, string])[] = [
+    [sum('overwritten'), 'slots overwritten in full rings'],
+    [sum('dropped'), 'dropped (disk limit)'],
+    [sum('torn'), 'torn'],
+    [sum('copy'), 'written while copied'],
+  ];
+  const lost = words.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
+  return lost.length === 0 ? 'none' : lost.join(', ');
 }
 
-function frontText(
-  { channel, isSend, peerFile, peerInComm, done, nSteps, wait }: Front,
-  report: VerdictReport,
-) {
-  const peer =
-    peerFile === null ? `communicator rank ${peerInComm} (no file)` : `rank ${rankName(report, peerFile)}`;
-  const where = `ch ${channel} ${isSend ? 'send to' : 'recv from'} ${peer}, ${done}/${nSteps} steps`;
-  return wait ? `${where}, step ${wait.step} ${wait.name}` : where;
-}
-
-function callText(call: StandingCall): string {
-  const seq = call.seq === null ? '' : ` seq ${call.seq}`;
-  const replay = call.replay === 0 ? '' : ` replay ${call.replay}`;
-  return `${name(call.func)}${seq}${replay} on ${commName(call)}`;
-}
-
-const commName = ({ comm, commId }: Pick<StandingCall, 'comm' | 'commId'>): string =>
-  comm === '' ? (commId ?? 'a communicator without id') : name(comm);
-
-const name = (text: string): string => cut(printable(text), NAME);
-
-const filesOf = (list: readonly { readonly file: number }[]): number[] => list.map(({ file }) => file);
-const rankName = ({ ranks }: VerdictReport, file: number): string => foldRanks(allRanks(ranks[file]!));
-
-function rankList(files: readonly number[], { ranks }: VerdictReport): string {
-  const all = files.flatMap((file) => allRanks(ranks[file]!));
-  return all.length === 1 ? `rank ${foldRanks(all)}` : `${all.length} ranks (${foldRanks(all)})`;
-}
-
-/** A process with several GPUs is several ranks. */
-const allRanks = ({ rank, ranks }: VerdictReport['ranks'][number]): readonly (number | null)[] =>
-  ranks ?? [rank];
-
-function few(words: readonly string[], most: number): string {
-  const rest = words.length > most ? ` and ${words.length - most} more` : '';
-  return `${words.slice(0, most).join(', ')}${rest}`;
-}
-
-const fit = (line: string): string => cut(line, COLUMNS);
-
-/** Time of day, UTC: what the job's logs can be searched for. */
-function clock({ traceStart }: VerdictReport, at: number): string {
-  const date = new Date(Number((BigInt(traceStart) + BigInt(Math.round(at))) / 1_000_000n));
-  return Number.isNaN(date.getTime()) ? 'an impossible time' : `${date.toISOString().slice(11, 19)} UTC`;
-}
-
-function duration(ns: number): string {
-  if (ns < 1e6) return `${(ns / 1e3).toFixed(0)} us`;
-  if (ns < 1e9) return `${(ns / 1e6).toFixed(1)} ms`;
-  if (ns < 120e9) return `${(ns / 1e9).toFixed(1)} s`;
-  return ns < 7200e9 ? `${Math.round(ns / 60e9)} min` : `${(ns / 3600e9).toFixed(1)} h`;
+function clockText({ clocks, traffic }: Pick<Diagnosis, 'clocks' | 'traffic'>): string {
+  if (clocks.length === 1) return 'one counter for all ranks, exact';
+  const byTraffic = clocks.filter(({ source }) => source === 'traffic');
+  const byWall = clocks.length - byTraffic.length;
+  const bounds = byTraffic.map(({ bound99 }) => bound99 ?? Infinity);
+  const words = [`${clocks.length} hosts`];
+  if (byTraffic.length > 0) {
+    const how = traffic?.alike.measured === null ? 'assumed' : 'measured';
+    words.push(`99 % bound ${duration(Math.max(...bounds))} (${how})`);
+  }
+  if (byWall > 0) words.push(`${byWall} by wall clock only: error unknown`);
+  return words.join(', ');
 }

@@ -40,11 +40,12 @@ export interface ClockMap {
 
 /** Rounds to whole nanoseconds: traces have no finer ones, and equal ticks must stay equal. */
 export function toTrace(map: ClockMap, local: LocalNs): TraceNs {
-  return traceNsFromClockMap(toTraceIn(segmentAt(map, local), local));
+  return toTraceIn(segmentAt(map, local), local);
 }
 
-const toTraceIn = ({ offset, drift, from }: ClockSegment, local: number): number =>
-  Math.round(local + offset + drift * (local - from));
+/** Of a time that lies in this segment. */
+export const toTraceIn = ({ offset, drift, from }: ClockSegment, local: LocalNs): TraceNs =>
+  traceNsFromClockMap(Math.round(local + offset + drift * (local - from)));
 
 /** The 99 % bound of |error| at a time of the trace, ns: of the piece that holds it. */
 export function bound99At({ segments }: ClockMap): (at: TraceNs) => number {

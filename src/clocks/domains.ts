@@ -10,11 +10,10 @@
  * line REALTIME = a + b * local over the whole run, a group goes by medians (placement.ts).
  */
 
-import type { LocalNs } from '../base/time.js';
-import { localNs } from '../base/time.js';
+import { localNs, type LocalNs, type TraceNs } from '../base/time.js';
 import type { ClockSample, RankFileHeader } from '../reader/types.js';
 import type { Alignment } from './alignment.js';
-import type { ClockMap, ClockSegment } from './clock_map.js';
+import { segmentAt, toTraceIn, type ClockMap, type ClockSegment } from './clock_map.js';
 import { correctionAt, knotTime } from './corrections.js';
 import { fitLine, type Line, type Point } from './fit.js';
 import { place, SLEWED, wallClock } from './placement.js';
@@ -153,6 +152,20 @@ function coarseOffsets(drafts: readonly Draft[]): number[] {
 
 export function toLocal(scale: TickScale, tick: number): LocalNs {
   return localNs(scale.offset + tick * scale.nsPerTick);
+}
+
+/**
+ * A file's ticks on the trace's axis: `toTrace` of `toLocal`, for many ticks that mostly follow one another, so the
+ * segment is only looked for when a tick lies outside the last one.
+ */
+export function traceTime(map: ClockMap, { offset, nsPerTick }: TickScale): (tick: number) => TraceNs {
+  const isSingle = map.segments.length === 1;
+  let segment = map.segments[0]!;
+  return (tick) => {
+    const local = localNs(offset + tick * nsPerTick);
+    if (!isSingle && !(segment.from <= local && local < segment.to)) segment = segmentAt(map, local);
+    return toTraceIn(segment, local);
+  };
 }
 
 function groupByCounter(witnesses: readonly ClockWitness[]): ClockWitness[][] {

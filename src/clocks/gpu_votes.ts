@@ -41,17 +41,17 @@ export class GpuVotes<Vote extends GpuVote> {
 
 /** The lowest offset that most votes allow. */
 function mostAllowed(votes: readonly GpuVote[], slack: number): number {
-  const edges = votes.flatMap(({ noticed, earliest, gpu }) => [
-    { at: earliest - gpu - slack, step: 1 },
-    { at: noticed - gpu + slack, step: -1 },
-  ]);
-  edges.sort((a, b) => a.at - b.at || b.step - a.step);
-  let allowed = 0;
-  let most = 0;
+  const from = Float64Array.from(votes, ({ earliest, gpu }) => earliest - gpu - slack).sort();
+  const to = Float64Array.from(votes, ({ noticed, gpu }) => noticed - gpu + slack).sort();
+  let [begun, ended, most] = [0, 0, 0];
   let best = -Infinity;
-  for (const { at, step } of edges) {
-    allowed += step;
-    if (allowed > most) [most, best] = [allowed, at];
+  while (begun < from.length) {
+    if (from[begun]! > to[ended]!) {
+      ended++;
+      continue;
+    }
+    begun++;
+    if (begun - ended > most) [most, best] = [begun - ended, from[begun - 1]!];
   }
   return best;
 }

@@ -19,8 +19,13 @@ export interface SupportLine {
 }
 
 const MAX_SUB_WINDOWS = 8;
-/** A minimum of fewer pairs says too little. */
+/** A minimum of fewer pairs says too little... */
 const PAIRS_PER_SUB_WINDOW = 8;
+/** ...but two minima say nothing of how far minima differ, so where pairs are scarce fewer of them must do. */
+const SCARCE_PAIRS_PER_SUB_WINDOW = 4;
+const SCARCE_SUB_WINDOWS = 4;
+/** How far minima differ where there are too few to see, ns. */
+const UNSEEN_SPREAD_NS = 5000;
 /** No two counters run at rates farther apart, even against their nominal ones. */
 export const MAX_RATE_DIFFERENCE = 1e-3;
 /** Which part of the minima may lie below the line. */
@@ -36,7 +41,8 @@ export function supportLine(edge: EdgeEvidence, from: number, to: number): Suppo
   if (pairs === 0) return null;
   const hull = lowerHull(windows.flatMap((window) => window.hull));
   const slope = centralSlope(hull);
-  const count = Math.max(1, Math.min(MAX_SUB_WINDOWS, Math.floor(pairs / PAIRS_PER_SUB_WINDOW)));
+  const scarce = Math.min(SCARCE_SUB_WINDOWS, Math.floor(pairs / SCARCE_PAIRS_PER_SUB_WINDOW));
+  const count = Math.min(MAX_SUB_WINDOWS, Math.max(1, scarce, Math.floor(pairs / PAIRS_PER_SUB_WINDOW)));
   const minima = subWindowMinima(windows, slope, count);
   return throughLowest(minima, slope);
 }
@@ -80,8 +86,8 @@ function throughLowest(minima: readonly number[], slope: number): SupportLine {
   const t0 = minima[0]!;
   const y0 = minima[1]!;
   const last = minima[2 * n - 2]!;
-  if (n === 1) return { times: [t0], delays: [y0], spread: 0, minima };
-  if (n === 2) return { times: [t0, last], delays: [y0, minima[3]!], spread: 0, minima };
+  if (n === 1) return { times: [t0], delays: [y0], spread: UNSEEN_SPREAD_NS, minima };
+  if (n === 2) return { times: [t0, last], delays: [y0, minima[3]!], spread: UNSEEN_SPREAD_NS, minima };
   const x = Float64Array.from({ length: n }, (_, i) => minima[2 * i]! - t0);
   const y = Float64Array.from({ length: n }, (_, i) => minima[2 * i + 1]! - y0);
   let line = { offset: 0, slope };

@@ -6,7 +6,7 @@
 import type { TraceNs } from '../base/time.js';
 import { kernelsEnd, type WorkEnd } from '../model/work_end.js';
 import type { WorkTable } from '../model/work_table.js';
-import type { ClusterComm, ClusterMember, Collective } from './types.js';
+import type { ClusterComm, ClusterMember, Collective, Idle } from './types.js';
 
 export function joinCollectives(members: readonly ClusterMember[]): ClusterComm[] {
   const comms = new Map<bigint, CommDraft>();
@@ -35,9 +35,14 @@ function compareNames(a: ClusterComm, b: ClusterComm): number {
 function addRows(member: ClusterMember, file: number, comms: ReadonlyMap<bigint, CommDraft>): void {
   const byNumber = new Map(member.communicators.map(({ number, commId }) => [number, comms.get(commId)]));
   const { comm, seq, ordinalAbsolute } = member.works;
+  let free = -Infinity;
+  let idle: Idle = { from: free, to: 0 as TraceNs };
   for (let row = 0; row < comm.length; row++) {
+    const arrival = member.time(member.works.arrival[row]!);
+    if (free <= arrival) idle = { from: free, to: arrival };
     // A send/receive has no seq; an ordinal that does not count from the beginning names nothing on other ranks.
-    if (seq[row]! >= 0 && ordinalAbsolute[row] === 1) byNumber.get(comm[row]!)?.add(member, file, row);
+    if (seq[row]! >= 0 && ordinalAbsolute[row] === 1) byNumber.get(comm[row]!)?.add(member, file, row, idle);
+    free = Math.max(free, freeAfter(member, row));
   }
 }
 
@@ -47,6 +52,12 @@ type Draft = { -readonly [Field in keyof Collective]: Collective[Field] } & {
   different: number[];
   seen: number[];
 };
+
+interface First {
+  readonly arrival: TraceNs;
+  readonly file: number;
+  readonly idle: Idle;
+}
 
 class CommDraft {
   private name = '';
@@ -65,11 +76,12 @@ class CommDraft {
     this.nRanks = Math.max(this.nRanks, nRanks);
   }
 
-  add(member: ClusterMember, file: number, row: number): void {
+  /** `idle`: when this file last had nothing under way. */
+  add(member: ClusterMember, file: number, row: number, idle: Idle): void {
     const { works } = member;
     const end = member.ends[row]!;
     const arrival = member.time(works.arrival[row]!);
-    const draft = this.draft(works, row, arrival, file);
+    const draft = this.draft(works, row, { arrival, file, idle });
     if (arrival < draft.firstArrival) {
       draft.firstArrival = arrival;
       draft.firstFile = file;
@@ -78,12 +90,15 @@ class CommDraft {
       draft.lastButOneArrival = draft.lastArrival;
       draft.lastArrival = arrival;
       draft.lastFile = file;
+      draft.lastIdle = idle;
     } else if (draft.seen.length === 1 || (draft.seen.length > 1 && arrival > draft.lastButOneArrival)) {
       draft.lastButOneArrival = arrival;
     }
     draft.seen.push(file);
     const datatype = works.datatypes[works.datatype[row]!]!;
-    if (works.count[row] !== draft.count || datatype !== draft.datatype) draft.different.push(file);
+    const isSame =
+      works.count[row] === draft.count && datatype === draft.datatype && works.root[row] === draft.root;
+    if (!isSame) draft.different.push(file);
     if (end.outcome === 'open') draft.open.push(file);
     else draft.end = later(draft.end, endOf(member, end, works.arrival[row]!));
     if (end.outcome === 'aborted') draft.aborted.push(file);
@@ -101,7 +116,7 @@ class CommDraft {
     return { commId, name, nRanks, files, collectives };
   }
 
-  private draft(works: WorkTable, row: number, arrival: TraceNs, file: number): Draft {
+  private draft(works: WorkTable, row: number, { arrival, file, idle }: First): Draft {
     const func = works.funcs[works.func[row]!]!;
     const [seq, ordinal] = [works.seq[row]!, works.ordinal[row]!];
     const key = `${func} ${ordinal}`;
@@ -116,6 +131,7 @@ class CommDraft {
         func,
         datatype: works.datatypes[works.datatype[row]!]!,
         count: works.count[row]!,
+        root: works.root[row]!,
         seq,
         ordinal,
         firstArrival: arrival,
@@ -123,6 +139,7 @@ class CommDraft {
         lastArrival: arrival,
         lastFile: file,
         lastButOneArrival: arrival,
+        lastIdle: idle,
         arrived: 0,
         open: [],
         aborted: [],
@@ -167,6 +184,15 @@ class CommDraft {
     const window = this.windows.get(file);
     return window !== undefined && window.from <= firstArrival;
   }
+}
+
+/** When a work was over that has ended; where no end is told, when it was enqueued. */
+function freeAfter(member: ClusterMember, row: number): number {
+  const end = member.ends[row]!;
+  if (end.outcome === 'open') return Infinity;
+  const enqueued = member.works.enqueued[row]!;
+  const over = endOf(member, end, member.works.arrival[row]!);
+  return over ?? (Number.isNaN(enqueued) ? -Infinity : member.time(enqueued));
 }
 
 /**

@@ -38,11 +38,19 @@ export interface ClusterComm {
   readonly collectives: readonly Collective[];
 }
 
+/** `from` -Infinity: it had begun nothing before. */
+export interface Idle {
+  readonly from: number;
+  readonly to: TraceNs;
+}
+
 export interface Collective {
   readonly func: string;
   readonly datatype: string;
   /** As NCCL tells it: of AllGather and Broadcast in bytes. */
   readonly count: number;
+  /** Of Broadcast and Reduce, else -1. */
+  readonly root: number;
   readonly seq: number;
   /** Which replay of a captured graph. */
   readonly ordinal: number;
@@ -52,6 +60,8 @@ export interface Collective {
   readonly lastFile: number;
   /** Until then more than one was awaited; the rest of the way to `lastArrival` all waited for `lastFile` alone. */
   readonly lastButOneArrival: TraceNs;
+  /** When `lastFile` last had nothing under way: only then it is late by itself, not for what came before. */
+  readonly lastIdle: Idle;
   /** How many ranks were seen to arrive: of a process with several GPUs each. */
   readonly arrived: number;
   /** Files in which it had begun and not ended. */
@@ -62,7 +72,7 @@ export interface Collective {
   readonly absent: readonly number[];
   /** Files that did not see it, and whose records of this communicator begin later: they cannot tell. */
   readonly notKnown: readonly number[];
-  /** Files that entered it with another count or datatype than the first of the files did. */
+  /** Files that entered it with another count, datatype or root than the first of the files did. */
   readonly different: readonly number[];
   /** Latest end that was seen; null: none was. With `open` files it is not the end of all. */
   readonly end: TraceNs | null;

@@ -174,6 +174,10 @@ export const FILE_HEADER = {
   leasesLost: 2120,
   threadsOverflowed: 2128,
   ioErrors: 2136,
+  controlAnswered: 2144,
+  controlRefused: 2152,
+  sampleNow: 2160,
+  changedTick: 2168,
 } as const;
 
 /** Sizes of the header's text fields. */

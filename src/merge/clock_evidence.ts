@@ -10,6 +10,13 @@ import type { ClockAxes } from '../clocks/domains.js';
 import { EdgeCollector, sizeClass, type EdgeEvidence, type EvidenceKind } from '../clocks/evidence.js';
 import { toLocal } from '../clocks/domains.js';
 import { ticks } from '../base/time.js';
+import {
+  distanceByCollectives,
+  seenCollectives,
+  visitCollectives,
+  type CollectiveSource,
+  type SeenCollective,
+} from './collective_evidence.js';
 import { visitBeacons, type BeaconCounts, type BeaconSource } from './beacon_evidence.js';
 import { STEP_ROW } from './step_file.js';
 import {
@@ -26,6 +33,7 @@ export interface ClockEvidence {
   readonly edges: readonly EdgeEvidence[];
   readonly counts: JoinCounts;
   readonly beacons: BeaconCounts;
+  readonly collectives: readonly SeenCollective[];
 }
 
 /** Which stamps are believed. */
@@ -46,11 +54,12 @@ const READINGS: readonly Reading[] = [
 const WINDOWS_IN_ALL = 1 << 19;
 
 /** What a scanned file knows of other clocks. */
-export interface EvidenceSource extends StepSource, BeaconSource {}
+export interface EvidenceSource extends StepSource, BeaconSource, CollectiveSource {}
 
 export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockAxes): ClockEvidence {
   const links = linksBetween(sources, (a, b) => axes.domainOf[a] !== axes.domainOf[b]);
-  const coarse = roughOffsets(sources, links, axes);
+  const collectives = seenCollectives(sources, axes);
+  const coarse = roughOffsets(sources, links, collectives, axes);
   const time = (file: number, tick: number): number =>
     toLocal(axes.scales[file]!, ticks(tick)) + coarse[axes.domainOf[file]!]!;
   const connected = new Set(links.map(({ sender, receiver }) => `${sender} ${receiver}`)).size;
@@ -75,7 +84,7 @@ export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockA
     const time = sent + coarse[from]!;
     collectors.add(from, to, 'beacon', 'beacon', time, received + coarse[to]! - time);
   });
-  return { coarse, edges: collectors.finish(), counts, beacons };
+  return { coarse, edges: collectors.finish(), counts, beacons, collectives };
 }
 
 const EARLY = 'data, low latency,';
@@ -84,21 +93,45 @@ const CONSUMED = 'data until consumed,';
 export interface Aligned {
   readonly alignment: Alignment;
   readonly reading: Reading;
+  /** What was used, left out or not. */
+  readonly edges: readonly EdgeEvidence[];
 }
 
 export function alignByEvidence(
   domains: number,
-  { edges }: ClockEvidence,
+  evidence: ClockEvidence,
   options: AlignmentOptions,
 ): Aligned {
+  const first = bestReading(domains, evidence, options);
+  // Hosts whose evidence contradicts itself are not brought back by another kind of it.
+  if (first.alignment.culprits.length > 0) return first;
+  const more = collectiveEdges(evidence, first.alignment.references);
+  if (more.length === 0) return first;
+  const edges = [...first.edges, ...more];
+  return { ...first, edges, alignment: align(domains, edges, options) };
+}
+
+/** Between groups that transfers and beacons leave apart. */
+function collectiveEdges({ collectives, coarse }: ClockEvidence, references: readonly number[]) {
+  if (new Set(references).size < 2) return [];
+  const collectors = new EdgeCollectors(COLLECTIVE_WINDOWS);
+  const time = (domain: number, local: number): number => local + coarse[domain]!;
+  visitCollectives(collectives, references, time, (from, sent, to, received) => {
+    collectors.add(from, to, 'collective', 'collective', sent, received - sent);
+  });
+  return collectors.finish();
+}
+
+/** They are rare, and their delays long. */
+const COLLECTIVE_WINDOWS = 128;
+
+function bestReading(domains: number, { edges }: ClockEvidence, options: AlignmentOptions): Aligned {
   let best: Aligned | undefined;
   for (const reading of READINGS) {
-    const alignment = align(
-      domains,
-      edges.filter((edge) => isRead(edge, reading)),
-      options,
-    );
-    if (!best || alignment.culprits.length < best.alignment.culprits.length) best = { alignment, reading };
+    const read = edges.filter((edge) => isRead(edge, reading));
+    const alignment = align(domains, read, options);
+    if (!best || alignment.culprits.length < best.alignment.culprits.length)
+      best = { alignment, reading, edges: read };
     if (alignment.culprits.length === 0) break;
   }
   return best!;
@@ -140,6 +173,7 @@ const FIRST_LOOK_ROWS = 256;
 function roughOffsets(
   sources: readonly EvidenceSource[],
   links: readonly TransferLink[],
+  collectives: readonly SeenCollective[],
   axes: ClockAxes,
 ): readonly number[] {
   const neighbours: { domain: number; ahead: number }[][] = axes.names.map(() => []);
@@ -170,15 +204,18 @@ function roughOffsets(
   const offsets: number[] = [];
   axes.coarse.forEach((coarse, start) => {
     if (offsets[start] !== undefined) return;
-    offsets[start] = coarse - axes.coarse[0]!;
-    for (const queue = [start]; queue.length > 0;) {
-      const domain = queue.shift()!;
-      for (const { domain: next, ahead } of neighbours[domain]!) {
-        if (offsets[next] !== undefined) continue;
-        offsets[next] = offsets[domain]! - ahead;
-        queue.push(next);
-      }
+    const connected = new Map([[start, 0]]);
+    for (const [domain, offset] of connected) {
+      for (const { domain: next, ahead } of neighbours[domain]!)
+        if (!connected.has(next)) connected.set(next, offset - ahead);
     }
+    const distance = distanceByCollectives(
+      collectives,
+      (domain) => offsets[domain],
+      (domain) => connected.get(domain),
+    );
+    for (const [domain, offset] of connected)
+      offsets[domain] = offset + (distance ?? coarse - axes.coarse[0]!);
   });
   return offsets;
 }

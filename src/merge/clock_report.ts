@@ -1,9 +1,10 @@
 /** How good the clocks are, as plain data: for the closing report, `--summary` and `nccl-trace clocks`. */
 
 import type { Culprit } from '../clocks/contradictions.js';
+import { oneSidedBound } from '../clocks/one_sided.js';
 import type { ClockDomain, ClockSolution } from '../clocks/domains.js';
 import type { EvidenceKind } from '../clocks/evidence.js';
-import { isRead } from './clock_evidence.js';
+import { largestGroup } from './collective_evidence.js';
 import type { RunClocks, TrafficClocksFound } from './run_clocks.js';
 import type { Run } from './run.js';
 
@@ -19,6 +20,15 @@ export interface ClockReport {
   /** Of |error| against the group's domain, the worst of the run, ns; null: unbounded. */
   readonly hardBound: number | null;
   readonly bound99: number | null;
+  /**
+   * Placed by its wall clock, but heard in one direction: against `host` its times are too late, or too early, by at most
+   * so many ns; below 0: the other way by at least so many. null: unbounded.
+   */
+  readonly oneSided: {
+    readonly host: string;
+    readonly late: number | null;
+    readonly early: number | null;
+  } | null;
   /** Rate of the trace's axis against this counter's nominal one, first piece. */
   readonly driftPpm: number;
   /** Number of straight pieces. */
@@ -82,6 +92,7 @@ function reportDomain(
     group: solution.domains[domain.group]!.name,
     hardBound: worst('hardBound'),
     bound99: worst('bound99'),
+    oneSided: oneSidedOf(index, solution, traffic),
     driftPpm: (segments[0]?.drift ?? 0) * 1e6,
     pieces: segments.length,
     evidence: evidenceOf(index, traffic),
@@ -95,13 +106,24 @@ function reportDomain(
 const ranksOrUnknown = (ranks: readonly number[] = []): readonly (number | null)[] =>
   ranks.length === 0 ? [null] : ranks;
 
+function oneSidedOf(
+  domain: number,
+  solution: ClockSolution,
+  traffic: TrafficClocksFound | null,
+): ClockReport['oneSided'] {
+  if (!traffic || solution.domains[domain]!.map.segments[0]?.source !== 'realtime') return null;
+  const { alignment, evidence } = traffic;
+  const reference = largestGroup(alignment.references);
+  if (reference === alignment.references[domain]) return null;
+  const bound = oneSidedBound(domain, reference, solution, alignment, evidence.coarse);
+  return bound && { host: solution.domains[reference]!.hostName, late: bound.late, early: bound.early };
+}
+
 function evidenceOf(domain: number, traffic: TrafficClocksFound | null): ClockReport['evidence'] {
   const counts: Partial<Record<EvidenceKind, number>> = {};
   if (traffic === null) return counts;
-  for (const edge of traffic.evidence.edges) {
-    const { from, to, kind, pairs } = edge;
-    if (isRead(edge, traffic.reading) && (from === domain || to === domain))
-      counts[kind] = (counts[kind] ?? 0) + pairs;
+  for (const { from, to, kind, pairs } of traffic.edges) {
+    if (from === domain || to === domain) counts[kind] = (counts[kind] ?? 0) + pairs;
   }
   return counts;
 }

@@ -13,8 +13,10 @@ import { gpuTime, type GpuLine } from '../clocks/gpu_clock.js';
 import type { WorkEnd } from '../model/work_end.js';
 import { BlockWriter } from '../perfetto/block_writer.js';
 import type { BlockCounts } from '../perfetto/counts.js';
+import { ClippedSink } from '../tracks/clipped_sink.js';
 import { drawClocks } from '../tracks/clock_tracks.js';
 import { describeCluster, drawCluster } from '../tracks/cluster_tracks.js';
+import { type DrawPlan, commKey, isEverything } from '../tracks/selection.js';
 import { hostClocks } from './host_clocks.js';
 import type { RunClocks } from './run_clocks.js';
 import type { Run } from './run.js';
@@ -51,6 +53,7 @@ export function clusterBlock(
   run: Run,
   { solution, traffic }: RunClocks,
   comms: readonly ClusterComm[],
+  plan: DrawPlan,
   duration: number,
 ): ClusterBlock {
   const pieces: Uint8Array[] = [];
@@ -61,16 +64,20 @@ export function clusterBlock(
     traceStart: solution.traceStart,
     output: (piece) => void pieces.push(piece),
   });
+  const clipped = isEverything(plan) ? null : new ClippedSink(writer, plan.windows);
+  const sink = clipped ?? writer;
+  const drawn = plan.comms ? comms.filter((comm) => plan.comms?.has(commKey(comm))) : comms;
   const clocks = hostClocks(run, solution, traffic, duration);
-  if (comms.length > 0 || clocks.length > 1) {
-    const cluster = describeCluster(writer);
-    drawCluster(writer, cluster, comms, {
+  if (drawn.length > 0 || clocks.length > 1) {
+    const cluster = describeCluster(sink);
+    drawCluster(sink, cluster, drawn, {
       rankOf: (file) => foldRanks(run.members[file]!.ranks) || run.members[file]!.scan.path,
       comparable: onOneAxis(solution),
       clockBound: clockBound(solution),
     });
-    drawClocks(writer, cluster, clocks, CLOCKS_ORDER);
+    drawClocks(sink, cluster, clocks, CLOCKS_ORDER);
   }
+  clipped?.finish();
   writer.close();
   return { bytes: Buffer.concat(pieces), counts: writer.counts() };
 }
@@ -85,7 +92,7 @@ export const onOneAxis =
     new Set(files.map((file) => domains[domainOf[file]!]!.group)).size <= 1;
 
 /** Each clock is bounded against its group's reference: between two the bounds add up. */
-function clockBound({ domains, domainOf }: ClockSolution) {
+export function clockBound({ domains, domainOf }: ClockSolution) {
   const bounds = domains.map(({ map }) => bound99At(map));
   return (fileA: number, fileB: number, at: TraceNs): number => {
     const [a, b] = [domainOf[fileA]!, domainOf[fileB]!];

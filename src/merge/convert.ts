@@ -4,8 +4,8 @@
  */
 
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { toTrace, type ClockMap } from '../clocks/clock_map.js';
-import { toLocal, type TickScale } from '../clocks/domains.js';
+import type { ClockMap } from '../clocks/clock_map.js';
+import { traceTime, type TickScale } from '../clocks/domains.js';
 import { gpuTime, type GpuLine } from '../clocks/gpu_clock.js';
 import { Pairing } from '../model/pairing.js';
 import type { PeerTraffic } from '../model/peer_bytes.js';
@@ -15,7 +15,10 @@ import { BlockWriter } from '../perfetto/block_writer.js';
 import type { BlockCounts } from '../perfetto/counts.js';
 import type { ProcessSpec } from '../perfetto/descriptors.js';
 import { mergedRuns, type RankFileStream, streamRankFile } from '../reader/index.js';
+import { ClippedSink } from '../tracks/clipped_sink.js';
 import { RankTracks, type DrawnRank } from '../tracks/rank_tracks.js';
+import { SelectedEvents } from '../tracks/selected_events.js';
+import { type Detail, type DrawPlan, commKey, EVERYTHING } from '../tracks/selection.js';
 import { compressed, type Compression } from './compression.js';
 import { originators, type OriginTable } from './origins.js';
 import { redactFile, type Aliases } from './redact.js';
@@ -45,6 +48,10 @@ export interface ConvertJob {
   readonly brokenTransfers: ReadonlySet<string>;
   readonly busiestPeers: readonly PeerTraffic[];
   readonly rateBinNs: number;
+  /** null: everything is drawn, of all ranks. */
+  readonly plan: DrawPlan | null;
+  /** Rings that hold calls and collectives: the only ones that are read where nothing deeper is drawn. */
+  readonly callRings: ReadonlySet<number>;
   readonly compression: Compression;
   /** Where the block goes: a file of this job alone. */
   readonly blockPath: string;
@@ -52,8 +59,17 @@ export interface ConvertJob {
 
 export interface ConvertResult extends DrawnRank {
   readonly counts: BlockCounts;
+  /** Where a plan was followed. */
+  readonly selected: SelectedPart | null;
   /** Bytes in the block file. */
   readonly storedBytes: number;
+}
+
+export interface SelectedPart {
+  /** Slices that were drawn, by how deep they lie. */
+  readonly slices: Readonly<Record<Detail, number>>;
+  /** Ends of arrows that were drawn: a number that the two ends share. In the place of `flows`. */
+  readonly flowEnds: BigUint64Array;
 }
 
 export function convertFile(job: ConvertJob): ConvertResult {
@@ -73,7 +89,9 @@ export function convertFile(job: ConvertJob): ConvertResult {
   }
 }
 
-function draw(job: ConvertJob, writer: BlockWriter): DrawnRank {
+type Drawn = DrawnRank & Pick<ConvertResult, 'selected'>;
+
+function draw(job: ConvertJob, writer: BlockWriter): Drawn {
   const file = streamRankFile(job.path);
   try {
     return drawFile(job.aliases === null ? file : redactFile(file, job.aliases), job, writer);
@@ -82,16 +100,20 @@ function draw(job: ConvertJob, writer: BlockWriter): DrawnRank {
   }
 }
 
-function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): DrawnRank {
+function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): Drawn {
+  const { plan } = job;
+  const clipped = plan && new ClippedSink(writer, plan.windows);
+  const time = traceTime(job.map, job.scale);
   const tracks = new RankTracks(
     {
-      sink: writer,
-      file,
-      time: (at) => toTrace(job.map, toLocal(job.scale, at)),
+      sink: clipped ?? writer,
+      file: plan?.comms ? { ...file, communicators: selectedComms(file, plan.comms) } : file,
+      time,
       gpuTime: gpuTime(job.gpuLine, job.map),
       workEnd: (row) => job.workEnds[row]!,
       isSilentCall: (row) => job.silentCalls.has(row),
-      neverEnds: (op) => mayBeSilent(op) && job.silentConnections.has(connectionKey(op)),
+      neverEnds: (op) =>
+        job.silentConnections.size > 0 && mayBeSilent(op) && job.silentConnections.has(connectionKey(op)),
       brokenTransfers: job.brokenTransfers,
       busiestPeers: job.busiestPeers,
       sharesClock: (commId, rank, needsCounter) =>
@@ -99,10 +121,24 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
     },
     job.rateBinNs,
   );
-  const pairing = new Pairing(file, tracks, originators(job.origins));
-  for (const run of mergedRuns(file)) pairing.run(run);
+  const listener = plan ? new SelectedEvents(tracks, plan, time) : tracks;
+  const pairing = new Pairing(file, listener, originators(job.origins));
+  for (const run of mergedRuns({ rings: ringsToRead(file, job) })) pairing.run(run);
   pairing.openFolds(file.folds());
-  return tracks.finish();
+  const drawn = tracks.finish();
+  if (!clipped) return { ...drawn, selected: null };
+  clipped.finish();
+  return { ...drawn, selected: { slices: clipped.drawn, flowEnds: clipped.flowEnds() } };
+}
+
+/** To collectives and calls other rings tell nothing: when work ended is known from the scan. */
+function ringsToRead({ rings }: RankFileStream, { plan, callRings }: ConvertJob): RankFileStream['rings'] {
+  const { op, step } = (plan ?? EVERYTHING).windows;
+  return op || step ? rings : rings.filter(({ ring }) => callRings.has(ring));
+}
+
+function selectedComms({ communicators }: RankFileStream, comms: ReadonlySet<string>) {
+  return new Map([...communicators].filter(([, comm]) => comms.has(commKey(comm))));
 }
 
 /** Collects small writes into pieces, which are compressed one by one. */

@@ -4,8 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findRankFiles } from '../reader/index.js';
 import type { Verdict } from '../verdict/types.js';
+import { reportClocks, reportTraffic, type ClockReport, type TrafficReport } from './clock_report.js';
+import { type SizedCommand, suggestDrawing } from './drawing.js';
 import { withWorkFolder } from './output.js';
-import { severalRanks } from './run.js';
+import { lostSlots, problemsOf } from './report.js';
+import { severalRanks, type RunMember } from './run.js';
+import type { LostSlots } from './scan.js';
 import { study, type RunOptions } from './study.js';
 import { startWorkers } from './workers.js';
 
@@ -16,14 +20,28 @@ export interface Diagnosis {
   readonly worldSize: number;
   readonly missingRanks: readonly number[];
   /** What the verdict's file numbers mean. */
-  readonly ranks: readonly {
-    readonly rank: number | null;
-    /** Of a process with several GPUs: all that it was. */
-    readonly ranks?: readonly number[];
-    readonly host: string;
-    readonly file: string;
-  }[];
-  /** Files set aside, in whole sentences. */
+  readonly ranks: readonly DiagnosedRank[];
+  readonly clocks: readonly ClockReport[];
+  readonly traffic: TrafficReport | null;
+  /** What to draw next; null: the verdict points nowhere. */
+  readonly suggestion: SizedCommand | null;
+  /** Files that could not be used or were set aside, in whole sentences. */
+  readonly problems: readonly string[];
+}
+
+export interface DiagnosedRank {
+  readonly rank: number | null;
+  /** Of a process with several GPUs: all that it was. */
+  readonly ranks?: readonly number[];
+  readonly host: string;
+  /** Its number on its host; null: the environment did not say. */
+  readonly localRank: number | null;
+  readonly file: string;
+  /** 'closed' by its process, or 'recording': it still runs, or was killed. */
+  readonly life: string;
+  /** Slots by cause. */
+  readonly lost: LostSlots;
+  /** What is wrong with the file, in whole sentences. */
   readonly problems: readonly string[];
 }
 
@@ -42,22 +60,32 @@ export async function diagnose(
   const workers = startWorkers(undefined, files, options.interrupt);
   try {
     return await withWorkFolder(join(tmpdir(), 'nccl-trace'), options.interrupt, async (folder) => {
-      const { run, clocks, verdict } = await study(workers, files, folder, options);
+      const studied = await study(workers, files, folder, options);
+      const { run, clocks, verdict, unusable } = studied;
       return {
         verdict,
         traceStart: String(clocks.solution.traceStart),
         worldSize: run.worldSize,
         missingRanks: run.missing,
-        ranks: run.members.map(({ scan, rank, ranks }) => ({
-          rank,
-          ...severalRanks(ranks),
-          host: scan.header.hostName,
-          file: scan.path,
-        })),
-        problems: run.problems,
+        ranks: run.members.map(diagnosed),
+        clocks: reportClocks(clocks, run),
+        traffic: reportTraffic(clocks),
+        suggestion: suggestDrawing(studied, { inputs, run: options.run }),
+        problems: [...unusable, ...run.problems],
       };
     });
   } finally {
     await workers.close();
   }
 }
+
+const diagnosed = ({ scan, rank, ranks }: RunMember): DiagnosedRank => ({
+  rank,
+  ...severalRanks(ranks),
+  host: scan.header.hostName,
+  localRank: scan.header.localRank,
+  file: scan.path,
+  life: scan.header.life,
+  lost: lostSlots(scan),
+  problems: problemsOf(scan),
+});

@@ -7,7 +7,7 @@ import { foldRanks } from '../base/ranks.js';
 import { addBigint, addWord, HASH_SEED, type Hash64 } from '../base/hash.js';
 import type { ClockSolution } from '../clocks/domains.js';
 import type { ProcessSpec } from '../perfetto/descriptors.js';
-import { prologue } from '../perfetto/prologue.js';
+import { prologue, type PrologueOptions } from '../perfetto/prologue.js';
 import type { Run, RunMember } from './run.js';
 import type { Verdict } from '../verdict/types.js';
 import type { RankScan } from './scan.js';
@@ -49,7 +49,13 @@ function describe({ header, communicators }: RankScan): string {
   return facts.filter((fact) => fact !== '').join('; ');
 }
 
-export function tracePrologue(run: Run, clocks: ClockSolution, verdict: Verdict): Uint8Array {
+/** `more`: attributes of the trace beside those of the run. */
+export function tracePrologue(
+  run: Run,
+  clocks: ClockSolution,
+  verdict: Verdict,
+  more: PrologueOptions['attributes'] = [],
+): Uint8Array {
   const { traceStart, domains } = clocks;
   return prologue({
     traceStart,
@@ -67,6 +73,7 @@ export function tracePrologue(run: Run, clocks: ClockSolution, verdict: Verdict)
       ['nccl_trace.clock_bound99_ns', worstBound(clocks, 'bound99')],
       ['nccl_trace.records', run.members.reduce((sum, { scan }) => sum + scan.records, 0)],
       ['nccl_trace.recorder', run.members[0]?.scan.header.recorderVersion ?? ''],
+      ...more,
     ],
   });
 }

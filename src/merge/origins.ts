@@ -19,6 +19,8 @@ import type { RunMember } from './run.js';
 export interface OriginTable {
   readonly contexts: ReadonlyMap<bigint, Originator>;
   readonly works: ReadonlyMap<bigint, WorkIdentity>;
+  /** Whose work each such handle names, as far as its file is here. */
+  readonly rows: ReadonlyMap<bigint, { readonly file: number; readonly row: number }>;
   /** By row: this file's works whose sends others executed. */
   readonly elsewhere: ReadonlyMap<number, Elsewhere>;
   readonly executed: ExecutedOps;
@@ -48,6 +50,7 @@ export function resolveOrigins(
   const tables = members.map(({ scan, ranks }, executor) => {
     const contexts = new Map<bigint, Originator>();
     const works = new Map<bigint, WorkIdentity>();
+    const ownRows = new Map<bigint, { file: number; row: number }>();
     const unexplained: ForeignOps[] = [];
     for (const foreign of scan.foreignOps) {
       const origin = originOf(foreign.context, members[executor]!, byTag);
@@ -58,6 +61,7 @@ export function resolveOrigins(
       contexts.set(foreign.context, origin.originator);
       const row = rowOf(foreign.parent, origin.member.scan.header.tag, origin.keys);
       if (row === undefined) continue;
+      ownRows.set(foreign.parent, { file: origin.index, row });
       const { works: table, communicators } = origin.member.scan;
       works.set(foreign.parent, workIdentity(table, row, communicators));
       const lastEnd = foreign.lastStop === null ? null : time(executor, foreign.lastStop);
@@ -70,7 +74,7 @@ export function resolveOrigins(
       unexplained: sum(unexplained),
       pids: [...new Set(unexplained.map(({ pid }) => pid))],
     };
-    return { contexts, works, executed };
+    return { contexts, works, rows: ownRows, executed };
   });
   return tables.map((table, i) => ({ ...table, elsewhere: elsewhere[i]! }));
 }

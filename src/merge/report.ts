@@ -5,14 +5,17 @@
 
 import { hex64 } from '../base/hex.js';
 import type { BlockCounts } from '../perfetto/counts.js';
-import type { WorkOutcome } from '../model/work_end.js';
+import type { WorkEnd, WorkOutcome } from '../model/work_end.js';
 import { workIdentity } from '../model/work_table.js';
-import { countArrows } from '../tracks/flow_census.js';
+import { countArrows, countSelectedArrows } from '../tracks/flow_census.js';
 import type { Verdict } from '../verdict/types.js';
 import type { ClockReport, TrafficReport } from './clock_report.js';
 import { severalRanks, type RunMember } from './run.js';
-import type { ConvertJob, ConvertResult } from './convert.js';
+import type { ConvertResult } from './convert.js';
+import type { SizedCommand } from './drawing.js';
+import type { OriginTable } from './origins.js';
 import type { LostSlots, RankScan } from './scan.js';
+import type { SelectionReport } from './selection_report.js';
 
 export interface TraceCounts {
   readonly slices: number;
@@ -31,6 +34,8 @@ export interface RankReport {
   readonly ranks?: readonly number[];
   readonly file: string;
   readonly host: string;
+  /** Its number on its host; null: the environment did not say. */
+  readonly localRank: number | null;
   readonly pid: number;
   readonly life: string;
   /** ns since the Unix epoch, decimal; null when no heartbeat was written. */
@@ -107,6 +112,9 @@ export interface MergeReport {
   readonly durationNs: number;
   readonly records: number;
   readonly trace: TraceCounts;
+  readonly selection: SelectionReport;
+  /** What to draw to see what the verdict points at; null: it points nowhere. */
+  readonly suggestion: SizedCommand | null;
   readonly ranks: readonly RankReport[];
   readonly clocks: readonly ClockReport[];
   readonly traffic: TrafficReport | null;
@@ -124,16 +132,23 @@ export function countTrace(blocks: readonly ConvertResult[], cluster: BlockCount
     instants: sum('instants'),
     counterSamples: sum('counterSamples'),
     states: sum('states'),
-    flows: countArrows(blocks.flatMap((block) => block.flows)),
+    flows: arrows(blocks),
     tracks: sum('tracksWithData'),
     processes: blocks.length,
   };
 }
 
+function arrows(blocks: readonly ConvertResult[]): number {
+  const ends = blocks.flatMap(({ selected }) => (selected ? [selected.flowEnds] : []));
+  return ends.length > 0 ? countSelectedArrows(ends) : countArrows(blocks.flatMap((block) => block.flows));
+}
+
+/** `ends`, `origins`: of this file. `block`: null, it is not drawn. */
 export function reportRank(
   { scan, rank, ranks }: RunMember,
-  job: ConvertJob,
-  block: ConvertResult,
+  ends: readonly WorkEnd[],
+  origins: OriginTable,
+  block: ConvertResult | null,
 ): RankReport {
   const { odd } = scan;
   return {
@@ -141,6 +156,7 @@ export function reportRank(
     ...severalRanks(ranks),
     file: scan.path,
     host: scan.header.hostName,
+    localRank: scan.header.localRank,
     pid: scan.header.process.pid,
     life: scan.header.life,
     lastHeartbeat: scan.heartbeat?.realtime.toString() ?? null,
@@ -155,16 +171,16 @@ export function reportRank(
     afterFinalize: odd.afterFinalize,
     stepsWithoutStop: odd.stepsWithoutStop,
     unknown: Object.fromEntries(odd.unknown),
-    suspectKernels: block.suspectKernels,
+    suspectKernels: block?.suspectKernels ?? 0,
     kernelsWithoutStart: odd.kernelsWithoutStart,
-    reordered: block.reordered,
-    work: countWork(job.workEnds.map((end) => end.outcome)),
+    reordered: block?.reordered ?? 0,
+    work: countWork(ends.map((end) => end.outcome)),
     callsOnly: countCalls(scan),
     silentOps: scan.silentOps,
-    pxn: job.origins.executed,
-    open: worksThat('open', scan, job),
-    aborted: worksThat('aborted', scan, job),
-    problems: scan.problems.map(({ what, count }) => (count === 1 ? what : `${what} (${count} times)`)),
+    pxn: origins.executed,
+    open: worksThat('open', scan, ends),
+    aborted: worksThat('aborted', scan, ends),
+    problems: problemsOf(scan),
   };
 }
 
@@ -175,20 +191,33 @@ function ringCopyAge({ header, heartbeat, lastTick }: RankScan): Pick<RankReport
   return { ringCopyAge: Math.max(0, lastSign - header.copiedTick) / header.tickHz };
 }
 
-function sumRings({ rings }: RankScan): Pick<RankReport, 'lost' | 'muted' | 'nullCalls'> {
-  const sum = (pick: (ring: RankScan['rings'][number]) => number): number =>
-    rings.reduce((total, ring) => total + pick(ring), 0);
+export const problemsOf = ({ problems }: RankScan): string[] =>
+  problems.map(({ what, count }) => (count === 1 ? what : `${what} (${count} times)`));
+
+function sumRings(scan: RankScan): Pick<RankReport, 'lost' | 'muted' | 'nullCalls'> {
+  const sum = sumOver(scan);
   return {
-    lost: {
-      overwritten: sum(({ lost }) => lost.overwritten),
-      dropped: sum(({ lost }) => lost.dropped),
-      torn: sum(({ lost }) => lost.torn),
-      copy: sum(({ lost }) => lost.copy),
-    },
+    lost: lostSlots(scan),
     muted: sum(({ muted }) => muted),
     nullCalls: sum(({ nullCalls }) => nullCalls),
   };
 }
+
+/** Of all rings. */
+export function lostSlots(scan: RankScan): LostSlots {
+  const sum = sumOver(scan);
+  return {
+    overwritten: sum(({ lost }) => lost.overwritten),
+    dropped: sum(({ lost }) => lost.dropped),
+    torn: sum(({ lost }) => lost.torn),
+    copy: sum(({ lost }) => lost.copy),
+  };
+}
+
+const sumOver =
+  ({ rings }: RankScan) =>
+  (pick: (ring: RankScan['rings'][number]) => number): number =>
+    rings.reduce((total, ring) => total + pick(ring), 0);
 
 function countWork(outcomes: readonly WorkOutcome[]): RankReport['work'] {
   const count = (wanted: WorkOutcome): number => outcomes.filter((outcome) => outcome === wanted).length;
@@ -202,8 +231,12 @@ function countCalls({ silentCalls, copyColls }: RankScan): RankReport['callsOnly
   return counts;
 }
 
-function worksThat(outcome: WorkOutcome, { works, communicators }: RankScan, job: ConvertJob): OpenWork[] {
-  return job.workEnds.flatMap((end, row) => {
+function worksThat(
+  outcome: WorkOutcome,
+  { works, communicators }: RankScan,
+  ends: readonly WorkEnd[],
+): OpenWork[] {
+  return ends.flatMap((end, row) => {
     if (end.outcome !== outcome) return [];
     const { comm, func, seq, peer } = workIdentity(works, row, communicators);
     const commId = comm === null || comm.commId === 0n ? null : hex64(comm.commId);

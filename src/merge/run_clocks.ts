@@ -7,7 +7,7 @@ import { ticks } from '../base/time.js';
 import { ALIGNMENT_DEFAULTS, type AlignmentOptions } from '../clocks/alignment.js';
 import { toTrace } from '../clocks/clock_map.js';
 import { clockAxes, solveClocks, toLocal, type ClockSolution, type ClockWitness } from '../clocks/domains.js';
-import { connectionOperation, transferId, transferName } from '../tracks/identity.js';
+import { connectionHash, operationId, transferId, transferName } from '../tracks/identity.js';
 import {
   alignByEvidence,
   collectEvidence,
@@ -66,6 +66,10 @@ export function solveRunClocks(
     connections: scan.steps,
     header: scan.header,
     beacons: scan.beacons,
+    communicators: scan.communicators,
+    works: scan.works,
+    workEnds: scan.workEnds,
+    rings: scan.rings,
   }));
   const evidence = collectEvidence(sources, axes);
   const options: AlignmentOptions = { ...ALIGNMENT_DEFAULTS, ...(alike === undefined ? {} : { alike }) };
@@ -91,7 +95,7 @@ function findBroken(sources: readonly StepSource[], solution: ClockSolution): Br
     const isBackwards = arrives < time(sender, send[STEP_ROW.before]!);
     const isMismatched = agreement === 'sizesDiffer' || agreement === 'operationsDiffer';
     if (!isBackwards && !isMismatched) return;
-    const operation = connectionOperation(sends, send[STEP_ROW.ordinal]!);
+    const operation = operationId(connectionHash(sends), send[STEP_ROW.ordinal]!);
     names.add(transferName(transferId(operation, send[STEP_ROW.step]!)));
     if (isMismatched) mismatched++;
     else {

@@ -23,6 +23,7 @@ import type {
   RingClass,
 } from '../reader/types.js';
 import { ScanCollector, type GpuStamp } from './scan_collector.js';
+import type { FileSize } from './size_counts.js';
 import { StepFileWriter, type StepRows } from './step_file.js';
 
 /** Slots that are not in the file, by cause. */
@@ -45,6 +46,8 @@ export interface RankScan {
   readonly header: RankFileHeader;
   readonly communicators: readonly Communicator[];
   readonly heartbeat: ClockSample | null;
+  /** ns since the Unix epoch, by the clock of the machine that reads: when the heartbeat was read. */
+  readonly readAt: bigint;
   /** The header's own pair first: never empty. */
   readonly clockSamples: readonly ClockSample[];
   readonly beacons: readonly Beacon[];
@@ -73,6 +76,8 @@ export interface RankScan {
   /** Executed for other processes. */
   readonly foreignOps: readonly ForeignOps[];
   readonly gpuStamps: readonly GpuStamp[];
+  /** What drawing it would take. */
+  readonly size: FileSize;
   readonly busiestPeers: readonly PeerTraffic[];
   /** What its side file holds; empty without one. */
   readonly steps: readonly StepRows[];
@@ -89,6 +94,7 @@ export function scanFile(path: string, stepPath: string | null = null): RankScan
 }
 
 function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): RankScan {
+  const readAt = BigInt(Date.now()) * 1_000_000n;
   const collector = new ScanCollector(file, stepFile);
   const pairing = new Pairing(file, collector);
   const seen = new Map(file.rings.map(({ ring }) => [ring, { records: 0, lastTick: 0 as Ticks }]));
@@ -106,6 +112,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     header: file.header,
     communicators: [...file.communicators.values()],
     heartbeat: file.heartbeat,
+    readAt,
     clockSamples: [headerSample(file.header), ...file.clockSamples],
     beacons: file.beacons,
     rings: file.rings.map((ring) => ({
@@ -126,12 +133,16 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     works: collector.works.finish(),
     standstill: collector.standstill.finish(),
     hostWindow: hostWindow(file),
-    silentCalls: file.header.sampleEvery > 1 ? new Map() : collector.calls.finish(keptFrom(file, 'host')),
+    silentCalls:
+      file.header.sampleEvery > 1 || file.header.hasChanged
+        ? new Map()
+        : collector.calls.finish(keptFrom(file, 'host')),
     copyColls: collector.copyColls,
     silentConnections,
     silentOps,
     foreignOps: collector.foreign.all(),
     gpuStamps: collector.gpuStamps(),
+    size: collector.size.finish(),
     busiestPeers: collector.peers.busiest(),
     steps: stepFile?.close() ?? [],
   };

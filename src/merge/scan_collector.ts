@@ -8,10 +8,11 @@ import { ForeignOpsCollector } from '../model/foreign_ops.js';
 import { PeerBytes } from '../model/peer_bytes.js';
 import { SilentOps } from '../model/silent_ops.js';
 import { StandstillCollector } from '../model/standstill.js';
-import type { GpuNs, HostSpan, Kernel, Op, Step, Work, WorkListener } from '../model/types.js';
+import type { CtrlState, GpuNs, HostSpan, Kernel, Op, Step, Work, WorkListener } from '../model/types.js';
 import { WorkEnds } from '../model/work_end.js';
 import { WorkTableBuilder } from '../model/work_table.js';
 import type { FileFacts } from '../reader/types.js';
+import { SizeCounter } from './size_counts.js';
 import type { StepFileWriter } from './step_file.js';
 
 /** A kernel stamp that may lie on the lower envelope of (noticed - stamped). */
@@ -31,6 +32,7 @@ export class ScanCollector implements Partial<WorkListener> {
   readonly calls = new ApiCalls();
   readonly foreign = new ForeignOpsCollector();
   readonly standstill = new StandstillCollector();
+  readonly size = new SizeCounter();
   readonly peers = new PeerBytes();
   copyColls = 0;
   private readonly silent = new SilentOps();
@@ -49,7 +51,16 @@ export class ScanCollector implements Partial<WorkListener> {
     this.nsPerTick = 1e9 / file.header.tickHz;
   }
 
+  stepStart(step: Step, at: Ticks): void {
+    this.size.step(step, at);
+  }
+
+  ctrl(ring: number, _state: CtrlState, at: Ticks): void {
+    this.size.ctrl(ring, at);
+  }
+
   stepPhase(step: Step, _from: Ticks, at: Ticks): void {
+    this.size.phase(step, at);
     this.stepFile?.stepPhase(step, at);
   }
 
@@ -57,7 +68,8 @@ export class ScanCollector implements Partial<WorkListener> {
     this.stepFile?.stepStop(step, at);
   }
 
-  hostStart(span: HostSpan): void {
+  hostStart(span: HostSpan, at: Ticks): void {
+    this.size.call(span, at);
     if (span.kind === 'CeColl') this.copyColls++;
     this.calls.started(span);
   }
@@ -67,6 +79,7 @@ export class ScanCollector implements Partial<WorkListener> {
   }
 
   workStart(work: Work, at: Ticks): void {
+    this.size.work(work, at);
     this.standstill.workStart(work, at);
     this.ends.started(work);
     this.works.add(work);
@@ -79,6 +92,7 @@ export class ScanCollector implements Partial<WorkListener> {
   }
 
   opStart(op: Op, at: Ticks): void {
+    this.size.opStart(op, at);
     this.silent.started(op);
     this.foreign.started(op);
     this.peers.started(op);
@@ -90,6 +104,7 @@ export class ScanCollector implements Partial<WorkListener> {
   }
 
   opStop(op: Op, at: Ticks): void {
+    this.size.opStop(op);
     this.ends.opEnded(op);
     this.foreign.stopped(op);
     this.peers.stopped(op);
@@ -97,6 +112,7 @@ export class ScanCollector implements Partial<WorkListener> {
   }
 
   kernelStart(kernel: Kernel, at: Ticks): void {
+    this.size.kernel(kernel, at);
     this.standstill.kernelStart(kernel, at);
     if (kernel.timerStart !== null) this.vote(kernel, kernel.start, kernel.timerStart);
   }

@@ -80,7 +80,14 @@ export async function study(
   const ends = run.members.map(({ scan }, file) => completeEnds(scan, origins[file]!));
   const gpuLines = run.members.map(({ scan }, file) => gpuLine(scan, solution.scales[file]!));
   const comms = joinRun(run, solution, ends, gpuLines);
-  return { ...scanned, origins, ends, gpuLines, comms, verdict: runVerdict(run, solution, ends, comms) };
+  return {
+    ...scanned,
+    origins,
+    ends,
+    gpuLines,
+    comms,
+    verdict: runVerdict(run, solution, ends, origins, comms),
+  };
 }
 
 type FileInRun = RunFile & { readonly leases: readonly Lease[] };

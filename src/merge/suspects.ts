@@ -9,6 +9,11 @@ const MOST = 8;
 export function suspects(verdict: Verdict): number[] {
   const files: (number | null)[] = [];
   if (verdict.kind === 'slow') files.push(verdict.slow.file);
+  if (verdict.kind === 'mismatch') {
+    // Those who called it as most did are witnesses.
+    const [, ...others] = verdict.mismatch.ways;
+    files.push(...others.flatMap(({ entered }) => entered.map(({ file }) => file)));
+  }
   if (verdict.kind === 'hung') {
     const { neverEntered, different, front, silent } = verdict.hang;
     files.push(...neverEntered.map(({ file }) => file));
@@ -18,4 +23,42 @@ export function suspects(verdict: Verdict): number[] {
     for (const { standsIn } of neverEntered) files.push(standsIn?.front?.peerFile ?? null);
   }
   return [...new Set(files.filter((file) => file !== null))].slice(0, MOST);
+}
+
+/** The communicator that the verdict speaks of; null: none. */
+export function suspectComm(
+  verdict: Verdict,
+): { readonly comm: string; readonly commId: string | null } | null {
+  if (verdict.kind === 'slow') return verdict.slow;
+  if (verdict.kind === 'mismatch') return verdict.mismatch;
+  return verdict.kind === 'hung' ? verdict.hang : null;
+}
+
+/** Ring neighbours in that communicator, whom a suspect sends to and receives from. */
+export function neighbours(
+  files: readonly number[],
+  commId: string | null,
+  communicators: readonly (readonly Neighbour[])[],
+): number[] {
+  const byRank = new Map<number, number>();
+  let nRanks = 0;
+  communicators.forEach((list, file) => {
+    for (const comm of list) {
+      if (commId === null || comm.commId !== BigInt(commId)) continue;
+      byRank.set(comm.rank, file);
+      nRanks = comm.nRanks;
+    }
+  });
+  const found = new Set<number>();
+  for (const [rank, file] of byRank) {
+    if (!files.includes(file) || nRanks < 2) continue;
+    for (const near of [rank + nRanks - 1, rank + 1]) found.add(byRank.get(near % nRanks) ?? file);
+  }
+  return [...found].filter((file) => !files.includes(file));
+}
+
+interface Neighbour {
+  readonly commId: bigint;
+  readonly rank: number;
+  readonly nRanks: number;
 }

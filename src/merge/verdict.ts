@@ -4,36 +4,56 @@ import type { TraceNs } from '../base/time.js';
 import { toTrace } from '../clocks/clock_map.js';
 import { toLocal, type ClockSolution } from '../clocks/domains.js';
 import type { ClusterComm } from '../cluster/types.js';
-import { keyPosition, keyRing } from '../model/record_fields.js';
-import type { StandingOp } from '../model/standstill.js';
+import { EventType, type EventTypeName } from '../format/nccl.js';
+import { keyPosition, keyRing, type HandleKey } from '../model/record_fields.js';
+import type { StandingOp, StandingWork } from '../model/standstill.js';
 import type { WorkEnd } from '../model/work_end.js';
 import { PHASE_NAME } from '../tracks/op_tracks.js';
 import { judge } from '../verdict/judge.js';
-import type { RankWitness, Verdict, WitnessedOp } from '../verdict/types.js';
-import { onOneAxis } from './cluster.js';
+import type { RankWitness, Verdict, WitnessedOp, WitnessedWork } from '../verdict/types.js';
+import { rankCalls } from './calls.js';
+import { clockBound, onOneAxis } from './cluster.js';
+import type { OriginTable } from './origins.js';
 import type { Run } from './run.js';
 import type { RankScan } from './scan.js';
 
-/** `ends`: by file, with what other processes executed. */
+type ToTime = (tick: number) => TraceNs;
+
+/** `ends`, `origins`: by file, `ends` with what other processes executed. */
 export function runVerdict(
   run: Run,
   clocks: ClockSolution,
   ends: readonly (readonly WorkEnd[])[],
+  origins: readonly OriginTable[],
   comms: readonly ClusterComm[],
 ): Verdict {
-  const ranks = run.members.map(({ scan }, file) => {
+  const times = run.members.map((_, file): ToTime => {
     const { map } = clocks.domains[clocks.domainOf[file]!]!;
     const scale = clocks.scales[file]!;
-    return witness(scan, ends[file]!, (tick) => toTrace(map, toLocal(scale, tick)));
+    return (tick) => toTrace(map, toLocal(scale, tick));
   });
-  return judge({ comms, ranks, comparable: onOneAxis(clocks) });
+  const elsewhere = executedElsewhere(run, origins, times);
+  const sampling = new Set(run.members.map(({ scan }) => scan.header.sampleEvery));
+  const ranks = run.members.map(({ scan }, file) => {
+    const rank = witness(scan, ends[file]!, times[file]!, elsewhere[file]!);
+    // Which collectives were left out then differs from rank to rank.
+    return sampling.size > 1 ? { ...rank, knownFrom: Infinity as TraceNs } : rank;
+  });
+  return judge({ comms, ranks, comparable: onOneAxis(clocks), clockBound: clockBound(clocks) });
 }
 
-function witness(scan: RankScan, ends: readonly WorkEnd[], time: (tick: number) => TraceNs): RankWitness {
+function witness(
+  scan: RankScan,
+  ends: readonly WorkEnd[],
+  time: ToTime,
+  elsewhere: ReadonlyMap<HandleKey, readonly WitnessedOp[]>,
+): RankWitness {
   const { header, communicators, standstill, heartbeat, lastTick, hostWindow } = scan;
   const signs = [heartbeat?.tick ?? null, lastTick].filter((tick) => tick !== null);
   const lastSign = signs.length === 0 ? null : time(Math.max(...signs));
   const isClosed = header.life === 'closed';
+  const asked = header.eventMask & CALLS;
+  const tellsCalls = (asked & EventType.Coll) !== 0 && (header.maskNow & asked) === asked;
   return {
     communicators: new Map(
       communicators.map(({ number, commId, name, rank, nRanks, finalizeTick }) => [
@@ -42,34 +62,41 @@ function witness(scan: RankScan, ends: readonly WorkEnd[], time: (tick: number) 
       ]),
     ),
     isClosed,
+    isAlive: !isClosed && wasFresh(scan),
     lastSign,
-    knownFrom: hostWindow === null ? (Infinity as TraceNs) : time(hostWindow),
+    // Where events of calls were not asked for, or turned off, the file does not tell.
+    knownFrom: hostWindow === null || !tellsCalls ? (Infinity as TraceNs) : time(hostWindow),
     knownUntil: isClosed ? (Infinity as TraceNs) : knownUntil(scan, lastSign, time),
-    isPartial: hostWindow !== 0,
-    works: standstill.works.map(({ comm, func, seq, peer, ordinal, start, key, ops }) => ({
-      comm,
-      func,
-      seq,
-      peer,
-      ordinal,
-      start: time(start),
-      record: `${keyRing(key)}:${keyPosition(key)}`,
-      ops: ops.map((op) => witnessedOp(op, time)),
-    })),
+    isPartial: hostWindow !== 0 || header.hasChanged,
+    notRecorded: OF_WEIGHT.filter((event) => (header.maskNow & EventType[event]) === 0),
+    works: [
+      ...standstill.works.map((work) => witnessedWork(work, elsewhere.get(work.key) ?? [], time)),
+      ...onlyElsewhere(scan, elsewhere, time),
+    ].sort((a, b) => a.start - b.start),
     lastMove: new Map([...standstill.lastMove].map(([number, tick]) => [number, time(tick)])),
     longestTransfer: longestTransfer(scan, ends, time),
     untold:
       ends.filter(({ outcome }) => UNTOLD.includes(outcome)).length + scan.silentCalls.size + scan.copyColls,
+    calls: rankCalls(scan, time),
   };
 }
 
+/** A heartbeat comes every second; clocks of hosts may differ by some. */
+const FRESH = 2_500_000_000n;
+
+/** Files of a job that runs are read one after the other: the first ones have no newer heartbeats, and their ranks live. */
+function wasFresh({ heartbeat, readAt }: RankScan): boolean {
+  if (heartbeat === null) return false;
+  const old = readAt - heartbeat.realtime;
+  return old < FRESH && old > -FRESH;
+}
+
+const CALLS = EventType.Coll | EventType.P2p;
+/** What the verdict says of a hang or an end rests on these. */
+const OF_WEIGHT: readonly EventTypeName[] = ['Coll', 'P2p', 'ProxyOp', 'ProxyStep', 'KernelCh'];
 const UNTOLD: readonly string[] = ['no-children', 'untold', 'outside-window'] satisfies WorkEnd['outcome'][];
 
-function longestTransfer(
-  { works }: RankScan,
-  ends: readonly WorkEnd[],
-  time: (tick: number) => TraceNs,
-): number | null {
+function longestTransfer({ works }: RankScan, ends: readonly WorkEnd[], time: ToTime): number | null {
   let longest: number | null = null;
   ends.forEach(({ outcome, lastOp }, row) => {
     if (outcome !== 'complete' || lastOp === null || works.seq[row]! >= 0) return;
@@ -79,19 +106,76 @@ function longestTransfer(
 }
 
 /** Rings outside the file were copied into it now and then: later records are not here. */
-function knownUntil(
-  { header }: RankScan,
-  lastSign: TraceNs | null,
-  time: (tick: number) => TraceNs,
-): TraceNs {
+function knownUntil({ header }: RankScan, lastSign: TraceNs | null, time: ToTime): TraceNs {
   if (header.placement === 'in-file') return lastSign ?? time(0);
   return time(header.copiedTick ?? 0);
 }
 
-function witnessedOp(
-  { channel, peer, isSend, nSteps, done, step }: StandingOp,
-  time: (tick: number) => TraceNs,
-): WitnessedOp {
+/** By file: unfinished sends that other processes execute (PXN), by the work they are for. */
+function executedElsewhere(
+  run: Run,
+  origins: readonly OriginTable[],
+  times: readonly ToTime[],
+): Map<HandleKey, WitnessedOp[]>[] {
+  const byFile = run.members.map(() => new Map<HandleKey, WitnessedOp[]>());
+  run.members.forEach(({ scan }, executor) => {
+    for (const { parent, op } of scan.standstill.foreign) {
+      const origin = origins[executor]!.rows.get(parent);
+      if (!origin) continue;
+      const ops = byFile[origin.file]!;
+      const key = run.members[origin.file]!.scan.works.keys[origin.row]!;
+      ops.set(key, [...(ops.get(key) ?? []), { ...witnessedOp(op, times[executor]!), executor }]);
+    }
+  });
+  return byFile;
+}
+
+/** Work of which nothing is unfinished in its own process. */
+function onlyElsewhere(
+  { standstill, works }: RankScan,
+  elsewhere: ReadonlyMap<HandleKey, readonly WitnessedOp[]>,
+  time: ToTime,
+): WitnessedWork[] {
+  const own = new Set(standstill.works.map(({ key }) => key));
+  return [...elsewhere].flatMap(([key, ops]) => {
+    if (own.has(key)) return [];
+    const row = works.keys.indexOf(key);
+    const isColl = works.seq[row]! >= 0;
+    return [
+      {
+        comm: works.comm[row]! < 0 ? null : works.comm[row]!,
+        func: works.funcs[works.func[row]!]!,
+        seq: isColl ? works.seq[row]! : null,
+        peer: isColl ? null : works.peer[row]!,
+        ordinal: works.ordinal[row]!,
+        start: time(works.arrival[row]!),
+        record: recordOf(key),
+        ops,
+      },
+    ];
+  });
+}
+
+const recordOf = (key: HandleKey): string => `${keyRing(key)}:${keyPosition(key)}`;
+
+function witnessedWork(
+  { comm, func, seq, peer, ordinal, start, key, ops }: StandingWork,
+  elsewhere: readonly WitnessedOp[],
+  time: ToTime,
+): WitnessedWork {
+  return {
+    comm,
+    func,
+    seq,
+    peer,
+    ordinal,
+    start: time(start),
+    record: recordOf(key),
+    ops: [...ops.map((op) => witnessedOp(op, time)), ...elsewhere],
+  };
+}
+
+function witnessedOp({ channel, peer, isSend, nSteps, done, step }: StandingOp, time: ToTime): WitnessedOp {
   const wait = step && { step: step.step, name: PHASE_NAME[step.phase], since: time(step.since) };
-  return { channel, peer, isSend, nSteps, done, wait };
+  return { channel, peer, isSend, nSteps, done, wait, executor: null };
 }

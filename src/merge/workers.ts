@@ -5,7 +5,7 @@
 
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { Piscina } from 'piscina';
+import type { Piscina } from 'piscina';
 import { Interrupted } from '../base/errors.js';
 import { runTask, type Outcome, type Task } from './task.js';
 
@@ -58,21 +58,29 @@ function inline(): Workers {
   };
 }
 
+/** Most runs are small and need no threads: what makes them is loaded when they are wanted. */
 function threads(maxThreads: number): Workers {
-  const pool = new Piscina<Task, Outcome>({
-    filename: new URL('./task.js', import.meta.url).href,
-    minThreads: maxThreads,
-    maxThreads,
-  });
+  const started = startPool(maxThreads);
   return {
-    run: (tasks, onDone) =>
-      Promise.all(
+    run: async (tasks, onDone) => {
+      const pool = await started;
+      return Promise.all(
         tasks.map(async (task) => {
           const outcome = await pool.run(task);
           onDone?.();
           return outcome;
         }),
-      ),
-    close: () => pool.destroy(),
+      );
+    },
+    close: async () => (await started).destroy(),
   };
+}
+
+async function startPool(maxThreads: number): Promise<Piscina<Task, Outcome>> {
+  const { Piscina } = await import('piscina');
+  return new Piscina<Task, Outcome>({
+    filename: new URL('./task.js', import.meta.url).href,
+    minThreads: maxThreads,
+    maxThreads,
+  });
 }

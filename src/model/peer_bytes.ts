@@ -1,5 +1,6 @@
 /** How much a rank exchanged with each peer: whose counters are worth drawing. */
 
+import type { Communicator } from '../reader/types.js';
 import type { Op } from './types.js';
 
 export interface PeerTraffic {
@@ -15,8 +16,11 @@ export interface PeerTraffic {
 /** Peers per direction that get counters of their own. */
 export const BUSIEST_PEERS = 4;
 
+type Tally = { -readonly [Field in keyof PeerTraffic]: PeerTraffic[Field] };
+
 export class PeerBytes {
-  private readonly peers = new Map<string, { comm: number; peer: number; isSend: boolean; bytes: number }>();
+  /** By communicator, then by peer and direction in one number. */
+  private readonly peers = new Map<Communicator, Map<number, Tally>>();
   private readonly open = new Set<Op>();
 
   started(op: Op): void {
@@ -31,7 +35,9 @@ export class PeerBytes {
   busiest(): PeerTraffic[] {
     for (const op of this.open) this.add(op);
     this.open.clear();
-    const all = [...this.peers.values()].filter(({ bytes }) => bytes > 0);
+    const all = [...this.peers.values()]
+      .flatMap((tallies) => [...tallies.values()])
+      .filter(({ bytes }) => bytes > 0);
     return [true, false].flatMap((isSend) =>
       all
         .filter((peer) => peer.isSend === isSend)
@@ -42,9 +48,11 @@ export class PeerBytes {
 
   private add({ comm, peer, isSend, bytes }: Op): void {
     if (!comm || bytes === 0) return;
-    const key = `${comm.number} ${peer} ${isSend}`;
-    const entry = this.peers.get(key) ?? { comm: comm.number, peer, isSend, bytes: 0 };
-    this.peers.set(key, entry);
-    entry.bytes += bytes;
+    let tallies = this.peers.get(comm);
+    if (!tallies) this.peers.set(comm, (tallies = new Map<number, Tally>()));
+    const key = peer * 2 + Number(isSend);
+    let tally = tallies.get(key);
+    if (!tally) tallies.set(key, (tally = { comm: comm.number, peer, isSend, bytes: 0 }));
+    tally.bytes += bytes;
   }
 }

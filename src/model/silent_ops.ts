@@ -12,12 +12,15 @@ import type { Op } from './types.js';
 const DEEPEST_QUEUE = 1024;
 
 interface Connection {
+  /** As `connectionKey`. */
+  readonly key: string;
   isAlive: boolean;
   waiting: Set<Op>;
 }
 
 export class SilentOps {
-  private readonly connections = new Map<string, Connection>();
+  /** By communicator and channel in one number, then by peer: looked up for every receive. */
+  private readonly byPeer = new Map<number, Map<number, Connection>>();
   count = 0;
 
   started(op: Op): void {
@@ -30,7 +33,7 @@ export class SilentOps {
 
   alive(op: Op): void {
     if (!mayBeSilent(op)) return;
-    const connection = this.connections.get(connectionKey(op));
+    const connection = this.byPeer.get(channelKey(op))?.get(op.peer);
     if (!connection) return;
     if (op.isUntold) this.correct(op);
     connection.isAlive = true;
@@ -40,10 +43,12 @@ export class SilentOps {
   /** The connections on which nothing ever showed a sign of life. Before this, no work's counts are final. */
   finish(): Set<string> {
     const silent = new Set<string>();
-    for (const [key, connection] of this.connections) {
-      if (connection.isAlive) continue;
-      this.settle(connection);
-      silent.add(key);
+    for (const peers of this.byPeer.values()) {
+      for (const connection of peers.values()) {
+        if (connection.isAlive) continue;
+        this.settle(connection);
+        silent.add(connection.key);
+      }
     }
     return silent;
   }
@@ -70,11 +75,13 @@ export class SilentOps {
   }
 
   private connectionOf(op: Op): Connection {
-    const key = connectionKey(op);
-    let connection = this.connections.get(key);
+    const channel = channelKey(op);
+    let peers = this.byPeer.get(channel);
+    if (!peers) this.byPeer.set(channel, (peers = new Map<number, Connection>()));
+    let connection = peers.get(op.peer);
     if (!connection) {
-      connection = { isAlive: false, waiting: new Set() };
-      this.connections.set(key, connection);
+      connection = { key: connectionKey(op), isAlive: false, waiting: new Set() };
+      peers.set(op.peer, connection);
     }
     return connection;
   }
@@ -84,6 +91,9 @@ export class SilentOps {
 export function mayBeSilent(op: Op): boolean {
   return !op.isSend && !op.lost && !op.foreign;
 }
+
+/** Channels are told in one byte. */
+const channelKey = ({ comm, channel }: Op): number => (comm?.number ?? -1) * 256 + channel;
 
 /** Sends are none of these connections. */
 export function connectionKey(op: { comm: Communicator | null; channel: number; peer: number }): string {

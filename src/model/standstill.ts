@@ -46,6 +46,8 @@ export interface StandingWork {
 export interface Standstill {
   /** In order of start. */
   readonly works: readonly StandingWork[];
+  /** Executed for other processes (PXN), by the handle of their work there. */
+  readonly foreign: readonly { readonly parent: bigint; readonly op: StandingOp }[];
   /** Number of the communicator → when anything of it last began, moved on or ended, before it was finalized. */
   readonly lastMove: ReadonlyMap<number, Ticks>;
 }
@@ -70,15 +72,15 @@ export class StandstillCollector implements Partial<WorkListener> {
   }
 
   opStart(op: Op, at: Ticks): void {
-    if (op.foreign) return;
     this.ops.add(op);
+    if (op.foreign) return;
     if (op.work) this.works.add(op.work);
     this.moved(op, at);
     if (this.ops.size > this.manyOps) this.forgetUntold();
   }
 
   opStop(op: Op, at: Ticks): void {
-    if (!this.ops.delete(op)) return;
+    if (!this.ops.delete(op) || op.foreign) return;
     this.moved(op, at);
     this.forgetIfDone(op.work);
   }
@@ -96,7 +98,12 @@ export class StandstillCollector implements Partial<WorkListener> {
   /** After it was settled which operations NCCL never ends. */
   finish(): Standstill {
     const byWork = new Map<Work, StandingOp[]>();
+    const foreign: { parent: bigint; op: StandingOp }[] = [];
     for (const op of this.ops) {
+      if (op.foreign) {
+        foreign.push({ parent: op.foreign.parent, op: standing(op) });
+        continue;
+      }
       this.moved(op, op.lastMove);
       if (op.work && !op.isUntold) byWork.set(op.work, [...(byWork.get(op.work) ?? []), standing(op)]);
     }
@@ -113,6 +120,7 @@ export class StandstillCollector implements Partial<WorkListener> {
         start: work.start,
         ops: byWork.get(work) ?? [],
       })),
+      foreign,
       lastMove: this.lastMove,
     };
   }

@@ -23,11 +23,16 @@ export interface WorkTable {
   /** Index into `datatypes`. */
   readonly datatype: Uint16Array;
   readonly datatypes: readonly string[];
+  /** Rank in the communicator, of collectives that have one; -1: none. */
+  readonly root: Int32Array;
   /** Ticks: the application's call where NCCL tells of it and it is not a captured graph's, else the start. */
   readonly arrival: Float64Array;
   /** Ticks: the end of the enqueueing; NaN: not reached. */
   readonly enqueued: Float64Array;
 }
+
+/** Of others NCCL tells a root, too, and it means nothing. */
+const HAS_ROOT: readonly string[] = ['Broadcast', 'Reduce'];
 
 export class WorkTableBuilder {
   private readonly rows: {
@@ -40,6 +45,7 @@ export class WorkTableBuilder {
     ordinalAbsolute: boolean;
     count: number;
     datatype: number;
+    root: number;
     arrival: number;
     enqueued: number;
   }[] = [];
@@ -57,6 +63,7 @@ export class WorkTableBuilder {
       ordinalAbsolute: work.ordinalAbsolute,
       count: work.count,
       datatype: this.datatypes.number(work.datatype),
+      root: work.root !== null && HAS_ROOT.includes(work.func) ? work.root : -1,
       arrival: work.api && !work.api.graphCaptured ? work.api.start : work.start,
       enqueued: NaN,
     };
@@ -80,6 +87,7 @@ export class WorkTableBuilder {
       count: Float64Array.from(rows, (row) => row.count),
       datatype: Uint16Array.from(rows, (row) => row.datatype),
       datatypes: this.datatypes.all(),
+      root: Int32Array.from(rows, (row) => row.root),
       arrival: Float64Array.from(rows, (row) => row.arrival),
       enqueued: Float64Array.from(rows, (row) => row.enqueued),
     };

@@ -4,7 +4,7 @@
  */
 
 import type { TraceNs } from '../base/time.js';
-import { DELTA_CLOCK, REALTIME, type TraceStart } from './clocks.js';
+import { DELTA_CLOCK, TRACE_CLOCK, type TraceStart } from './clocks.js';
 import { INTERN_LIMIT, InternTable } from './interning.js';
 import { encodePackets } from './protos.js';
 import { putVarint } from './wire.js';
@@ -19,7 +19,7 @@ const EVENT_NAMES = 2;
 const DEBUG_ANNOTATION_NAMES = 3;
 const DEBUG_ANNOTATION_STRING_VALUES = 29;
 
-/** 'delta': times never go back, each packet has the distance from the last. 'absolute': any order. */
+/** 'delta': times never go back, each packet has the distance from the last. 'absolute': the times themselves, in any order. */
 export type SequenceClock = 'delta' | 'absolute';
 
 export class Sequence {
@@ -46,14 +46,14 @@ export class Sequence {
       trustedPacketSequenceId: this.id,
       sequenceFlags: CLEARED,
       firstPacketOnSequence: true,
-      tracePacketDefaults: { timestampClockId: this.isDelta ? DELTA_CLOCK : REALTIME },
-      ...(this.isDelta && { clockSnapshot: { clocks: this.start.deltaClock() } }),
+      tracePacketDefaults: { timestampClockId: this.isDelta ? DELTA_CLOCK : TRACE_CLOCK },
+      clockSnapshot: { clocks: this.isDelta ? this.start.deltaClock() : this.start.traceClock() },
     });
   }
 
   /** Has to be written even where the distance is 0: a packet without a timestamp is dropped. */
   putTimestamp(out: Uint8Array, position: number, at: TraceNs): number {
-    if (!this.isDelta) return this.start.putAbsolute(out, position, at);
+    if (!this.isDelta) return putVarint(out, position, at);
     const distance = at - this.last;
     this.last = at;
     return putVarint(out, position, distance);

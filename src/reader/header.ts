@@ -198,6 +198,10 @@ function toHeader(bytes: Uint8Array, view: DataView, problems: Problems): RankFi
     leasesLost: counted(H.leasesLost, 'leases_lost'),
     threadsOverflowed: counted(H.threadsOverflowed, 'threads_overflowed'),
     ioErrors: counted(H.ioErrors, 'io_errors'),
+    controlAnswered: counted(H.controlAnswered, 'control_answered'),
+    controlRefused: counted(H.controlRefused, 'control_refused'),
+    sampleNow: counted(H.sampleNow, 'sample_now') || number(H.sampleEvery),
+    hasChanged: u64(H.changedTick) !== 0n,
   };
 }
 

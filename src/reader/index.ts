@@ -1,5 +1,7 @@
 /** The reader's front: rank files in, plain data out (types.ts). Everything else in this folder is how. */
 
+export { EventType, eventTypeNames } from '../format/nccl.js';
+export { type ControlWish, requestControl } from './control.js';
 export { describeRecord, type DescribedRecord } from './describe.js';
 export { findRankFiles, type FoundFiles } from './find_files.js';
 export { mergedRuns } from './merged_runs.js';

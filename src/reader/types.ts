@@ -61,6 +61,12 @@ export interface RankFileHeader {
   readonly life: Life;
   /** With a placement other than in-file: the rings in the file are complete up to here; null if never copied. */
   readonly copiedTick: Ticks | null;
+  /** Requests to a running recorder: the last one answered, and how many were refused. */
+  readonly controlAnswered: number;
+  readonly controlRefused: number;
+  readonly sampleNow: number;
+  /** Event types or sampling were changed in mid-run: a record that is missing may not have been asked for. */
+  readonly hasChanged: boolean;
   readonly communicatorsLost: number;
   readonly stringsLost: number;
   readonly leasesLost: number;

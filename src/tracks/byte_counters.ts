@@ -144,7 +144,11 @@ class ByteCounter {
 
   private describe(first: TraceNs): SampledCounter {
     const { name, what, of, parent, bytesOrder, sampleNs, binNs, more } = this.spec;
-    const common = { kind: 'counter', parent: parent?.() } as const;
+    const common = {
+      detail: 'op' as const,
+      kind: 'counter',
+      parent: parent?.(),
+    } as const;
     const total = this.sink.describe({
       ...common,
       name: `${name} bytes${of}`,

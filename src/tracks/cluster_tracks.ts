@@ -86,6 +86,7 @@ class CommLanes {
       sink.describe({
         kind: 'slices',
         order: 'late',
+        detail: 'coll',
         name: laneName(title, lane),
         parent: cluster,
         rank: order + Math.min(lane, BUSBW_ORDER - 1),

@@ -57,3 +57,17 @@ function overlap(a: readonly number[], b: readonly number[]): number {
   }
   return sum;
 }
+
+/** Arrows whose two ends were drawn, where only a part is: `ends` has the ids of all ends, equal for the two of an arrow. */
+export function countSelectedArrows(ends: readonly BigUint64Array[]): number {
+  const all = new BigUint64Array(ends.reduce((sum, part) => sum + part.length, 0));
+  let filled = 0;
+  for (const part of ends) {
+    all.set(part, filled);
+    filled += part.length;
+  }
+  all.sort();
+  let arrows = 0;
+  for (let i = 1; i < all.length; i++) if (all[i] === all[i - 1]) arrows++;
+  return arrows;
+}

@@ -86,6 +86,7 @@ export class HostTracks {
     for (const open of inner.reverse())
       this.context.sink.end(lane.track, at, open.slice, { args: [['cut', true]] });
     this.pop(lane, span, at);
+    if (inner.length === 0) return;
     const thread = this.threadOf(span);
     for (const open of inner.reverse()) {
       this.push(newLane(thread), open.span, at, [['continued', true], ...this.args(open.span)]);
@@ -172,6 +173,7 @@ export class HostTracks {
       describe: (lane) =>
         sink.describe({
           kind: 'slices',
+          detail: watched ? 'step' : 'coll',
           name: laneName(name, lane),
           parent,
           rank: order * 64 + Math.min(lane, 63),

@@ -12,12 +12,12 @@ import type { FlowId } from './sink.js';
 /** Interface v1 to v3 through an adapter never says which communicator it is. */
 const UNTOLD = 0n;
 
-/** The part of a transfer's id that all steps of an operation share; null when the other end could not know it. */
-export function operationId(op: Op): Hash64 | null {
+/** The part of a transfer's id that all operations of a connection share; null when the other end could not know it. */
+export function transfersOf(op: Op): Hash64 | null {
   const { comm } = op;
-  if (op.lost || comm === null || comm.commId === UNTOLD || !op.ordinalAbsolute) return null;
+  if (op.lost || comm === null || comm.commId === UNTOLD) return null;
   const [source, destination] = op.isSend ? [comm.rank, op.peer] : [op.peer, comm.rank];
-  return connectionOperation({ commId: comm.commId, channel: op.channel, source, destination }, op.ordinal);
+  return connectionHash({ commId: comm.commId, channel: op.channel, source, destination });
 }
 
 /** Source and destination: ranks in the communicator. */
@@ -28,16 +28,26 @@ export interface ConnectionName {
   readonly destination: number;
 }
 
-export function connectionOperation(connection: ConnectionName, ordinal: number): Hash64 {
-  let hash = addBigint(HASH_SEED, connection.commId);
-  for (const word of [connection.channel, connection.source, connection.destination, ordinal])
-    hash = addWord(hash, word);
+export function connectionHash({ commId, channel, source, destination }: ConnectionName): Hash64 {
+  let hash = addBigint(HASH_SEED, commId);
+  for (const word of [channel, source, destination]) hash = addWord(hash, word);
   return hash;
 }
 
+/** The part that all steps of an operation share: of its connection and its ordinal there. */
+export const operationId = (connection: Hash64, ordinal: number): Hash64 => addWord(connection, ordinal);
+
+/**
+ * The steps of an operation share all but the lowest twelve bits: there is no hash to make per step, and ids that look alike
+ * take little room once the trace is packed. 52 bits name the operation; those of 10 million collide once in a hundred traces.
+ */
 export function transferId(operation: Hash64, step: number): FlowId {
-  return addWord(operation, step);
+  const { hi, lo } = step >>> STEP_BITS === 0 ? operation : addWord(operation, step >>> STEP_BITS);
+  return { hi, lo: ((lo & ~STEP_MASK) | (step & STEP_MASK)) >>> 0 };
 }
+
+const STEP_BITS = 12;
+const STEP_MASK = (1 << STEP_BITS) - 1;
 
 /** A transfer's id for sets. */
 export const transferName = ({ hi, lo }: FlowId): string => `${hi} ${lo}`;
@@ -49,6 +59,20 @@ export function workCorrelation(work: WorkIdentity | null): number | undefined {
   if (kind === 'Coll') return collectiveCorrelation(comm.commId, func, seq ?? 0, ordinal);
   const [source, destination] = func === 'Recv' ? [peer, comm.rank] : [comm.rank, peer];
   return identifier(comm.commId, 'Send/Recv', [source ?? -1, destination ?? -1, ordinal]);
+}
+
+/** The same of one work after the other: its operations and kernels ask for it again and again. */
+export class Correlations {
+  private work: WorkIdentity | null = null;
+  private correlation: number | undefined;
+
+  of(work: WorkIdentity | null): number | undefined {
+    if (work !== this.work) {
+      this.work = work;
+      this.correlation = workCorrelation(work);
+    }
+    return this.correlation;
+  }
 }
 
 export function collectiveCorrelation(commId: bigint, func: string, seq: number, ordinal: number): number {

@@ -9,6 +9,7 @@ import type { Communicator } from '../model/recording.js';
 import type { Op } from '../model/types.js';
 import { RANK_ORDER } from './comm_groups.js';
 import type { TrackContext } from './context.js';
+import type { Detail } from './selection.js';
 import type { DueEnds } from './due_ends.js';
 import { SampledCounter } from './sampled_counter.js';
 
@@ -80,15 +81,16 @@ export class InFlight {
     });
   }
 
-  private describe({ name, rank, description }: typeof WORKS, first: TraceNs, interval: number) {
+  private describe({ name, rank, detail, description }: typeof WORKS, first: TraceNs, interval: number) {
     const { sink } = this.context;
-    const track = sink.describe({ kind: 'counter', name, rank, unit: 'count', description });
+    const track = sink.describe({ kind: 'counter', name, rank, unit: 'count', detail, description });
     sink.counter(track, first, 0);
     return new SampledCounter(sink, track, interval);
   }
 }
 
-const WORKS: { name: string; rank: number; description: string } = {
+const WORKS: { name: string; rank: number; detail: Detail; description: string } = {
+  detail: 'coll',
   name: 'operations in flight',
   rank: RANK_ORDER.works,
   description:
@@ -97,6 +99,7 @@ const WORKS: { name: string; rank: number; description: string } = {
 };
 
 const PROXY_OPS: typeof WORKS = {
+  detail: 'op',
   name: 'proxy operations in flight',
   rank: RANK_ORDER.proxyOps,
   description:

@@ -10,7 +10,7 @@ import type { GpuNs, Kernel } from '../model/types.js';
 import { GPU_SLACK_NS } from '../model/work_end.js';
 import { COMM_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
-import { workCorrelation } from './identity.js';
+import { Correlations } from './identity.js';
 import { Lanes, laneName } from './lanes.js';
 import { parentWords } from './parent_words.js';
 import type { Args, ArgValue, TrackRef } from './sink.js';
@@ -35,6 +35,7 @@ interface Channel {
 export class KernelTracks {
   private readonly channels = new Map<string, Channel>();
   private readonly open = new Set<Kernel>();
+  private readonly correlations = new Correlations();
   suspects = 0;
 
   constructor(
@@ -65,7 +66,7 @@ export class KernelTracks {
     const track = channel.lanes.track(lane);
     const slice = sink.begin(track, interval.start, kernelName(kernel), {
       args: kernelArgs(kernel, interval),
-      correlation: workCorrelation(kernel.work),
+      correlation: this.correlations.of(kernel.work),
     });
     if (interval.end !== null) sink.end(track, interval.end, slice);
   }
@@ -122,6 +123,7 @@ export class KernelTracks {
           this.context.sink.describe({
             kind: 'slices',
             order: 'late',
+            detail: 'op',
             name: laneName(name, lane),
             parent: this.groups.group(kernel.comm),
             rank: COMM_ORDER.kernels + (kernel.channel * 2 + Number(isPhase)) * 16 + Math.min(lane, 15),

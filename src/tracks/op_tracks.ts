@@ -13,17 +13,14 @@
 import type { Hash64 } from '../base/hash.js';
 import type { TraceNs } from '../base/time.js';
 import { StepPhase, type Op, type Step } from '../model/types.js';
-import { COMM_ORDER, type CommGroups } from './comm_groups.js';
+import type { CommGroups } from './comm_groups.js';
+import { Connections, type Connection, type Slot } from './connections.js';
 import type { TrackContext } from './context.js';
 import { addStep, type FlowCensus, type FlowEnds } from './flow_census.js';
-import { operationId, transferId, transferName, workCorrelation } from './identity.js';
+import { Correlations, operationId, transferId, transferName } from './identity.js';
 import type { InFlight } from './in_flight.js';
-import { Lanes, laneName } from './lanes.js';
 import { parentWords } from './parent_words.js';
-import type { Args, ArgValue, FlowId, SliceRef, StepSink, TrackRef } from './sink.js';
-
-/** NCCL keeps at most this many steps of a connection in flight and names their slots step % 8. A power of two. */
-const NCCL_STEPS = 8;
+import type { Args, ArgValue, FlowId, SliceRef, TrackRef } from './sink.js';
 
 interface OpenOp {
   readonly connection: Connection;
@@ -35,31 +32,26 @@ interface OpenOp {
   readonly flow: { readonly id: Hash64; readonly ends: FlowEnds } | null;
 }
 
-/** A step slot; while a step is in flight it stands in Step.drawing. */
-interface Slot {
-  readonly steps: StepSink;
-  isBusy: boolean;
-  /** When the newest phase, or the step, began. */
-  phaseAt: TraceNs;
-}
-
 export class OpTracks {
-  private readonly connections = new Map<string, Connection>();
+  private readonly connections: Connections;
+  private readonly correlations = new Correlations();
   private readonly open = new Set<Op>();
 
   constructor(
     private readonly context: TrackContext,
-    private readonly groups: CommGroups,
+    groups: CommGroups,
     private readonly flows: FlowCensus,
     private readonly inFlight: InFlight,
-  ) {}
+  ) {
+    this.connections = new Connections(context, groups);
+  }
 
   opStart(op: Op, at: TraceNs): void {
-    const connection = this.connectionOf(op);
-    if (this.context.neverEnds(op)) {
+    const connection = this.connections.of(op);
+    if (connection.isSilent) {
       op.isUntold = true;
       const args: Args = [...opArgs(op), ['end', 'never told by NCCL (CollNet or memcpy)']];
-      const correlation = workCorrelation(op.of);
+      const correlation = this.correlations.of(op.of);
       this.context.sink.instant(connection.lanes.track(0), at, opName(op, true), { args, correlation });
       return;
     }
@@ -67,9 +59,9 @@ export class OpTracks {
     const track = connection.lanes.track(lane);
     const slice = this.context.sink.begin(track, at, opName(op, false), {
       args: opArgs(op),
-      correlation: workCorrelation(op.of),
+      correlation: this.correlations.of(op.of),
     });
-    op.drawing = { connection, lane, track, slice, at, flow: this.flowOf(op) } satisfies OpenOp;
+    op.drawing = { connection, lane, track, slice, at, flow: this.flowOf(op, connection) } satisfies OpenOp;
     this.open.add(op);
     this.inFlight.opStarted(op, at);
   }
@@ -115,7 +107,7 @@ export class OpTracks {
 
   stepStart(step: Step, at: TraceNs): void {
     const op = openOp(step.op);
-    const slots = (op?.connection ?? this.connectionOf(step.op)).slotsOf(op?.lane ?? 0);
+    const slots = (op?.connection ?? this.connections.of(step.op)).slotsOf(op?.lane ?? 0);
     const slot = slots.acquire(step.number);
     slot.phaseAt = at;
     slot.steps.begin(at, step.number);
@@ -146,14 +138,9 @@ export class OpTracks {
     open.isBusy = false;
   }
 
-  private flowOf(op: Op): OpenOp['flow'] {
-    const id = operationId(op);
-    if (
-      id === null ||
-      op.comm === null ||
-      !this.context.sharesClock(op.comm.commId, op.peer, op.foreign !== null)
-    )
-      return null;
+  private flowOf(op: Op, connection: Connection): OpenOp['flow'] {
+    if (connection.transfers === null || !op.ordinalAbsolute) return null;
+    const id = operationId(connection.transfers, op.ordinal);
     return { id, ends: this.flows.ends(id, op.isSend) };
   }
 
@@ -166,18 +153,6 @@ export class OpTracks {
     if (brokenTransfers.size > 0 && brokenTransfers.has(transferName(id))) return null;
     addStep(flow.ends, step.number);
     return id;
-  }
-
-  private connectionOf(op: Op): Connection {
-    const group = this.groups.groupOf(op);
-    const silent = this.context.neverEnds(op);
-    const key = `${group} ${op.channel} ${silent ? '' : op.isSend} ${op.peer} ${op.lost}`;
-    let connection = this.connections.get(key);
-    if (!connection) {
-      connection = new Connection(this.context, group, op, silent);
-      this.connections.set(key, connection);
-    }
-    return connection;
   }
 }
 
@@ -199,78 +174,11 @@ function carriesBytes(step: Step): boolean {
   return step.phase === StepPhase.SendWait || step.phase === StepPhase.FlushWait;
 }
 
-class Connection {
-  readonly lanes: Lanes<TrackRef>;
-  private readonly slots: Slots[] = [];
-
-  constructor(
-    private readonly context: TrackContext,
-    group: TrackRef,
-    op: Op,
-    silent: boolean,
-  ) {
-    const direction = op.isSend ? 0 : 1;
-    const order =
-      ((op.channel + 1) * 2 + direction) * 0x80000 + Math.min(Math.max(op.peer + 1, 0), 0xffff) * 8;
-    this.lanes = new Lanes((lane) =>
-      context.sink.describe({
-        kind: 'slices',
-        name: laneName(connectionName(op, silent), lane),
-        parent: group,
-        rank: COMM_ORDER.connections + order + Math.min(lane, 7),
-        description: CONNECTION_DESCRIPTION,
-      }),
-    );
-  }
-
-  slotsOf(lane: number): Slots {
-    this.slots[lane] ??= new Slots(this.context, () => this.lanes.track(lane));
-    return this.slots[lane];
-  }
-}
-
-/** Slot tracks of one lane: NCCL's eight, and more for steps whose slot was never given free. */
-class Slots {
-  private readonly slots: (Slot | undefined)[] = [];
-
-  constructor(
-    private readonly context: TrackContext,
-    private readonly parent: () => TrackRef,
-  ) {}
-
-  acquire(step: number): Slot {
-    let number = step & (NCCL_STEPS - 1);
-    while (this.slots[number]?.isBusy) number = number < NCCL_STEPS ? NCCL_STEPS : number + 1;
-    const slot = (this.slots[number] ??= this.describe(number));
-    slot.isBusy = true;
-    return slot;
-  }
-
-  private describe(number: number): Slot {
-    const { sink } = this.context;
-    const track = sink.describe({
-      kind: 'slices',
-      name: number < NCCL_STEPS ? `step slot ${number}` : `step slot, extra ${number - NCCL_STEPS + 1}`,
-      parent: this.parent(),
-      rank: number,
-      description: SLOT_DESCRIPTION,
-    });
-    return { steps: sink.steps(track), isBusy: false, phaseAt: 0 as TraceNs };
-  }
-}
-
 /** A silent operation's direction is not told: NCCL says isSend 0 both ways. */
 function opName(op: Op, silent: boolean): string {
   if (op.lost) return 'began before the window';
   if (silent) return 'proxy op';
   return op.isSend ? 'proxy send' : 'proxy recv';
-}
-
-function connectionName(op: Op, silent: boolean): string {
-  if (op.lost) return 'operations that began before the window';
-  const channel = `ch${String(op.channel).padStart(2, '0')}`;
-  if (silent) return `${channel} with ${op.peer}`;
-  return `${channel} ${op.isSend ? 'send to' : 'recv from'} ${op.peer}`;
 }
 
 function opArgs(op: Op): Args {
@@ -308,11 +216,3 @@ const NOT_STOPPED: Args = [['stop', 'not recorded, as its operation']];
 function later(a: TraceNs, b: TraceNs): TraceNs {
   return a > b ? a : b;
 }
-
-const CONNECTION_DESCRIPTION =
-  'Proxy operations of one channel, direction and peer (rank in this communicator), from the moment the operation was ' +
-  'appended to the proxy thread. The network transfers lie in the step slots below.';
-
-const SLOT_DESCRIPTION =
-  'Network transfers (ProxySteps) of this slot. Send: GPU wait (the kernel fills the buffer), peer wait (the receiver has ' +
-  'no room), send wait (on the wire). Receive: recv wait, flush wait, GPU wait (the kernel consumes).';

@@ -37,6 +37,7 @@ export class ProxyThreadTracks {
       const lease = this.context.file.leases.findLast((candidate) => candidate.ring === ring);
       const track = this.context.sink.describe({
         kind: 'state',
+        detail: 'op',
         name: lease ? `proxy thread ${lease.tid}` : `proxy thread of ring ${ring}`,
         rank: RANK_ORDER.proxyThreads + ring,
         description:

@@ -13,6 +13,7 @@
  */
 
 import type { TraceNs } from '../base/time.js';
+import type { Detail } from './selection.js';
 
 /** A described track. Numbered from 0 in the order of description, within one sink. */
 export type TrackRef = number & { readonly __track: never };
@@ -45,6 +46,8 @@ interface TrackCommon {
   readonly rank: number;
   /** Help text that teaches the reader what the track shows. */
   readonly description?: string | undefined;
+  /** How deep it lies, where only a part is drawn; absent: as the track above it. */
+  readonly detail?: Detail | undefined;
 }
 
 export type TrackSpec =

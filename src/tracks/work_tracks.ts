@@ -113,6 +113,7 @@ export class WorkTracks {
       lanes = new Lanes((lane) =>
         this.context.sink.describe({
           kind: 'slices',
+          detail: 'coll',
           name: laneName(name, lane),
           parent: this.groups.group(work.comm),
           rank: (work.kind === 'Coll' ? COMM_ORDER.collectives : COMM_ORDER.pointToPoint) + lane,

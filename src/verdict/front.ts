@@ -1,4 +1,8 @@
-/** Which of many standing operations to look at, and what they all wait in. */
+/**
+ * Which of many standing operations to look at. Each one waits for something that its wait names: a receive for the peer's
+ * send, a send for the peer's receive, a GPU wait for what the same GPU does on its other side. The chain of these waits ends at an
+ * operation whose other side never came, is silent, has no file, or contradicts it. That is where to look; it is not yet why.
+ */
 
 import type { Front, RankWitness, WitnessedOp, WitnessedWork } from './types.js';
 
@@ -7,29 +11,43 @@ export interface Standing {
   readonly work: WitnessedWork;
 }
 
-/**
- * First those whose other side is suspect: there the chain of ranks that wait for each other ends. Of these the operation
- * that came least far; at equal progress the one that has stood longest.
- */
+interface StandingOp {
+  readonly file: number;
+  readonly record: string;
+  readonly op: WitnessedOp;
+}
+
+/** `suspects`: files that never came or are silent; a peer without a file always is. */
 export function frontOf(
   standing: readonly Standing[],
   fileOf: (peerInComm: number) => number | null,
-  suspects: ReadonlySet<number | null> = new Set(),
+  suspects: ReadonlySet<number> = new Set(),
 ): Front | null {
-  const all = standing.flatMap(({ file, work }) => work.ops.map((op) => ({ file, op, record: work.record })));
-  const innocence = ({ peer }: WitnessedOp): number => (suspects.has(fileOf(peer)) ? 0 : 1);
-  const [first] = all.sort(
-    (a, b) =>
-      innocence(a.op) - innocence(b.op) ||
-      progress(a.op) - progress(b.op) ||
-      stoodSince(a.op) - stoodSince(b.op),
+  const all = standing.flatMap(({ file, work }) =>
+    work.ops.map((op): StandingOp => ({ file, op, record: work.record })),
   );
+  const [first] = all;
   if (!first) return null;
-  const { file, record, op } = first;
-  const { channel, peer, isSend, nSteps, done, wait } = op;
+  const isSuspect = ({ op }: StandingOp): boolean => needsPeer(op) && isGone(fileOf(op.peer), suspects);
+  // Many that end at the same missing rank wait for the same.
+  const groups = new Map<StandingOp | number, { ends: StandingOp[]; waiters: number }>();
+  for (const end of new Chains(all, fileOf, suspects).ends().values()) {
+    const key = isSuspect(end) ? end.op.peer : end;
+    const group = groups.get(key) ?? { ends: [], waiters: 0 };
+    group.ends.push(end);
+    group.waiters++;
+    groups.set(key, group);
+  }
+  const ranked = [...groups.values()].map(({ ends, waiters }) => ({ front: foremost(ends), waiters }));
+  const { front, waiters } = ranked.reduce((a, b) => {
+    const byPeer = Number(isSuspect(b.front)) - Number(isSuspect(a.front));
+    const order = byPeer || b.waiters - a.waiters || compareProgress(a.front, b.front);
+    return order > 0 ? b : a;
+  });
+  const { channel, peer, isSend, nSteps, done, wait, executor } = front.op;
   return {
-    file,
-    record,
+    file: front.file,
+    record: front.record,
     channel,
     peerFile: fileOf(peer),
     peerInComm: peer,
@@ -37,11 +55,112 @@ export function frontOf(
     nSteps,
     done,
     wait,
+    executor,
+    waiters,
+    of: all.length,
   };
 }
 
+const isGone = (file: number | null, suspects: ReadonlySet<number>): boolean =>
+  file === null || suspects.has(file);
+/** A GPU wait is its own GPU's, whoever the peer is. */
+const needsPeer = ({ wait }: WitnessedOp): boolean => wait?.name !== 'GPU wait';
 const progress = ({ done, nSteps }: WitnessedOp): number => (nSteps === 0 ? 1 : done / nSteps);
 const stoodSince = ({ wait }: WitnessedOp): number => wait?.since ?? Number.MAX_VALUE;
+
+class Chains {
+  private readonly byPlace = new Map<string, StandingOp[]>();
+  private readonly ofFile = new Map<number, StandingOp[]>();
+
+  constructor(
+    private readonly all: readonly StandingOp[],
+    private readonly fileOf: (peerInComm: number) => number | null,
+    private readonly suspects: ReadonlySet<number>,
+  ) {
+    for (const one of all) {
+      append(this.byPlace, placeOf(one.file, fileOf(one.op.peer), one.op), one);
+      append(this.ofFile, one.file, one);
+    }
+  }
+
+  /** Operation → where its chain ends. One that goes round in a circle ends at the operation of it that came least far. */
+  ends(): Map<StandingOp, StandingOp> {
+    const ends = new Map<StandingOp, StandingOp>();
+    for (const one of this.all) {
+      const path: StandingOp[] = [];
+      let at = one;
+      while (!ends.has(at) && !path.includes(at)) {
+        path.push(at);
+        at = this.next(at) ?? at;
+      }
+      const end = ends.get(at) ?? leastFar(path.slice(path.indexOf(at)));
+      for (const passed of path) ends.set(passed, end);
+    }
+    return ends;
+  }
+
+  /** null: it ends here. */
+  private next(one: StandingOp): StandingOp | null {
+    const peer = this.fileOf(one.op.peer);
+    if (needsPeer(one.op) && isGone(peer, this.suspects)) return null;
+    switch (one.op.wait?.name) {
+      case 'GPU wait':
+        return this.otherSide(one);
+      case 'recv wait':
+      case 'peer wait':
+        return peer === null ? null : this.across(one, peer);
+      case undefined:
+        return this.whyNotBegun(one, peer);
+      default:
+        return null; // the wire, or the own PCIe
+    }
+  }
+
+  /** Its GPU has nothing to send, or no room for what came: what does it wait for itself? */
+  private otherSide({ file, op }: StandingOp): StandingOp | null {
+    const others = (this.ofFile.get(file) ?? []).filter(
+      (other) => other.op.isSend !== op.isSend && other.op.channel === op.channel && isOnNetwork(other.op),
+    );
+    return others.length === 0 ? null : leastFar(others);
+  }
+
+  private across(one: StandingOp, peer: number): StandingOp | null {
+    const { op } = one;
+    const [other] = this.byPlace.get(placeOf(peer, one.file, { ...op, isSend: !op.isSend })) ?? [];
+    // Not there: it has ended or never began. Past this step: the two contradict each other, so it is the way between.
+    return !other || other.op.done > (op.wait?.step ?? op.done) ? null : other;
+  }
+
+  /** Nothing of it is under way: an operation before it on the connection, or the GPU has not begun. */
+  private whyNotBegun(one: StandingOp, peer: number | null): StandingOp | null {
+    const queued = this.byPlace.get(placeOf(one.file, peer, one.op)) ?? [];
+    const before = queued[queued.indexOf(one) - 1];
+    return before ?? this.otherSide(one);
+  }
+}
+
+const isOnNetwork = ({ wait }: WitnessedOp): boolean => wait !== null && wait.name !== 'GPU wait';
+
+const leastFar = (ops: readonly StandingOp[]): StandingOp =>
+  ops.reduce((a, b) => (progress(b.op) < progress(a.op) ? b : a));
+
+/** At equal progress the one that has stood longest. */
+const foremost = (ops: readonly StandingOp[]): StandingOp =>
+  ops.reduce((a, b) => (compareProgress(a, b) > 0 ? b : a));
+const compareProgress = (a: StandingOp, b: StandingOp): number =>
+  progress(a.op) - progress(b.op) || stoodSince(a.op) - stoodSince(b.op);
+
+const placeOf = (
+  file: number,
+  peer: number | null,
+  { channel, isSend }: Pick<WitnessedOp, 'channel' | 'isSend'>,
+): string => `${file} ${channel} ${isSend ? 'to' : 'from'} ${peer}`;
+
+function append<K, V>(map: Map<K, V[]>, key: K, value: V): void {
+  const list = map.get(key);
+  if (list) list.push(value);
+  else map.set(key, [value]);
+}
 
 export function waitsOf(standing: readonly Standing[]): [wait: string, operations: number][] {
   const waits = new Map<string, number>();

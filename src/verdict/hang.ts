@@ -1,36 +1,40 @@
 /** A stall in the terms people ask in: who never came, who waits, in what, for whom. */
 
 import { hex64 } from '../base/hex.js';
+import type { TraceNs } from '../base/time.js';
+import { waitingFor } from './causes.js';
 import { filesOfComm, frontOf, waitsOf, type Standing } from './front.js';
+import type { Case } from './judge.js';
+import { firstMismatch, mismatchIn } from './mismatch.js';
 import { commOf, endOfRun, type Stall } from './stalls.js';
-import type { Hang, RankWitness, StandingCall, Stray } from './types.js';
+import type { Evidence, Hang, Mismatch, RankWitness, StandingCall, Stray } from './types.js';
 
 /** Heartbeats come once a second; a recorder without any for so many ns is called silent, not dead. */
 const SILENT_AFTER = 1.5e9;
 
-export function describeHang(stall: Stall, stalls: readonly Stall[], ranks: readonly RankWitness[]): Hang {
-  const { collective, works, files, nRanks, commId, since, until } = stall;
-  const waiting = new Set([
-    ...(collective?.open ?? []),
-    ...(collective?.aborted ?? []),
-    ...works.map((one) => one.file),
-  ]);
+export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: Case): Hang {
+  const { ranks } = evidence;
+  const { collective, works, files, nRanks, commId, since } = stall;
   const silent = silentFiles(ranks);
-  const missed = collective ? stall.absent : idlePeers(stall, ranks);
-  const suspects = new Set([null, ...missed, ...silent.map(({ file }) => file)]);
+  const suspects = new Set([...stall.absent, ...silent.map(({ file }) => file)]);
   const present = new Set(files.flatMap((file) => ranksInComm(ranks[file]!, commId)));
+  const waits = waitingFor(stall, stalls, ranks);
+  const mismatch = mismatchOf(stall, evidence) ?? until(since, firstMismatch(evidence));
   return {
     ...callOf(stall),
     nRanks,
     since,
-    age: until - since,
-    neverEntered: missed.map((file) => stray(file, ranks)),
+    age: stall.until - since,
+    neverEntered: stall.absent.map((file) => stray(file, stall, ranks)),
     notKnown: collective
-      ? [...collective.notKnown, ...collective.absent.filter((file) => !stall.absent.includes(file))]
+      ? [...collective.notKnown, ...collective.absent]
+          .filter((file) => !stall.absent.includes(file))
+          .sort((a, b) => a - b)
       : [],
-    different: collective?.different ?? [],
-    waiting: [...waiting].sort((a, b) => a - b),
-    aborted: [...new Set([...(collective?.aborted ?? []), ...abortedOf(works, ranks)])].sort((a, b) => a - b),
+    mismatch,
+    different: (mismatch?.ways ?? []).slice(1).flatMap(({ entered }) => entered.map(({ file }) => file)),
+    waiting: waitingIn(stall, ranks),
+    aborted: collective?.aborted ?? [...new Set(abortedOf(works, ranks))].sort((a, b) => a - b),
     waits: waitsOf(works),
     front: frontOf(works, filesOfComm(ranks, commId), suspects),
     missing:
@@ -38,8 +42,23 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], ranks: read
         ? []
         : Array.from({ length: nRanks }, (_, rank) => rank).filter((rank) => !present.has(rank)),
     silent,
-    alsoHung: stalls.filter((other) => other !== stall).map(callOf),
+    until: stall.until,
+    alsoHung: stalls
+      .filter((other) => other !== stall)
+      .map((other) => ({ ...callOf(other), since: other.since, onlyWaits: waits.has(other) })),
   };
+}
+
+/** Of its communicator; what the ranks called later has nothing to do with it. */
+export function mismatchOf({ commId, since }: Stall, { comms, ranks }: Case): Mismatch | null {
+  const comm = comms.find((one) => one.commId === commId);
+  return until(since, comm ? mismatchIn(comm, ranks) : null);
+}
+
+function until(since: TraceNs, mismatch: Mismatch | null): Mismatch | null {
+  if (!mismatch) return null;
+  const times = mismatch.ways.flatMap(({ entered }) => entered.map(({ at }) => at));
+  return times.some((at) => at <= since) ? mismatch : null;
 }
 
 function callOf({ commId, name, collective, works }: Stall): StandingCall {
@@ -54,43 +73,68 @@ function callOf({ commId, name, collective, works }: Stall): StandingCall {
   };
 }
 
+/** Each file once, by its oldest work. Also those whose only unfinished part another process executes. */
+function waitingIn({ collective, works, commId }: Stall, ranks: readonly RankWitness[]): Evidence[] {
+  const byFile = new Map<number, Evidence>();
+  for (const { file, work } of works)
+    if (!byFile.has(file)) byFile.set(file, { file, record: work.record, at: work.start });
+  for (const file of [...(collective?.open ?? []), ...(collective?.aborted ?? [])]) {
+    if (byFile.has(file) || commId === null) continue;
+    const call = ranks[file]!.calls.entered(commId, collective!);
+    if (call) byFile.set(file, { file, record: call.record, at: call.at });
+  }
+  return [...byFile.values()].sort((a, b) => a.file - b.file);
+}
+
 const ranksInComm = ({ communicators }: RankWitness, commId: bigint | null): number[] =>
   [...communicators.values()].flatMap((comm) => (comm.commId === commId ? [comm.rank] : []));
 
 const abortedOf = (works: readonly Standing[], ranks: readonly RankWitness[]): number[] =>
   works.flatMap(({ file, work }) => ((commOf(ranks[file]!, work)?.finalized ?? null) === null ? [] : [file]));
 
-/** The other sides of unfinished sends and receives that have nothing unfinished in this communicator themselves. */
-function idlePeers({ works, commId }: Stall, ranks: readonly RankWitness[]): number[] {
-  const fileOf = filesOfComm(ranks, commId);
-  const standing = new Set(works.map(({ file }) => file));
-  const peers = works.flatMap(({ work }) => (work.peer === null ? [] : [fileOf(work.peer)]));
-  return [...new Set(peers)].filter((file) => file !== null && !standing.has(file)).sort() as number[];
-}
-
-function stray(file: number, ranks: readonly RankWitness[]): Stray {
-  const rank = ranks[file]!;
-  const work = rank.works[0];
-  if (!work) return { file, standsIn: null };
-  const comm = commOf(rank, work);
-  const commId = comm === null || comm.commId === 0n ? null : comm.commId;
+function stray(file: number, { commId }: Stall, ranks: readonly RankWitness[]): Stray {
+  const { knownFrom, knownUntil, lastSign, isAlive } = ranks[file]!;
   return {
     file,
-    standsIn: {
-      commId: commId === null ? null : hex64(commId),
-      comm: comm?.name ?? '',
-      func: work.func,
-      seq: work.seq,
-      replay: work.seq === null ? 0 : work.ordinal,
-      record: work.record,
-      front: frontOf([{ file, work }], filesOfComm(ranks, commId)),
-    },
+    lastSign,
+    isAlive,
+    knownFrom,
+    knownUntil: Number.isFinite(knownUntil) ? knownUntil : null,
+    standsIn: standsIn(file, ranks),
+    newest: commId === null ? null : newestCall(file, commId, ranks[file]!),
   };
 }
 
+function standsIn(file: number, ranks: readonly RankWitness[]): Stray['standsIn'] {
+  const rank = ranks[file]!;
+  const work = rank.works[0];
+  if (!work) return null;
+  const comm = commOf(rank, work);
+  const commId = comm === null || comm.commId === 0n ? null : comm.commId;
+  return {
+    commId: commId === null ? null : hex64(commId),
+    comm: comm?.name ?? '',
+    func: work.func,
+    seq: work.seq,
+    replay: work.seq === null ? 0 : work.ordinal,
+    file,
+    record: work.record,
+    at: work.start,
+    front: frontOf([{ file, work }], filesOfComm(ranks, commId)),
+  };
+}
+
+function newestCall(file: number, commId: bigint, { calls, communicators }: RankWitness): Stray['newest'] {
+  const call = calls.newest(commId);
+  if (!call) return null;
+  const name = [...communicators.values()].find((comm) => comm.commId === commId)?.name ?? '';
+  const { func, seq, ordinal, record, at } = call;
+  return { commId: hex64(commId), comm: name, func, seq, replay: ordinal, file, record, at };
+}
+
 function silentFiles(ranks: readonly RankWitness[]): Hang['silent'] {
-  const end = endOfRun(ranks);
-  return ranks.flatMap(({ lastSign, isClosed }, file) =>
-    !isClosed && (lastSign === null || end - lastSign > SILENT_AFTER) ? [{ file, lastSign }] : [],
+  const end: TraceNs = endOfRun(ranks);
+  return ranks.flatMap(({ lastSign, isClosed, isAlive }, file) =>
+    !isClosed && !isAlive && (lastSign === null || end - lastSign > SILENT_AFTER) ? [{ file, lastSign }] : [],
   );
 }

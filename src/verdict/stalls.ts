@@ -2,12 +2,11 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
-import type { Standing } from './front.js';
-import type { Evidence } from './judge.js';
+import { absentFrom, enteredBy, SHORTEST_HANG } from './absence.js';
+import { filesOfComm, type Standing } from './front.js';
+import type { Case } from './judge.js';
 import type { RankWitness, WitnessedComm, WitnessedWork } from './types.js';
 
-/** Nothing shorter is called a hang, ns. */
-const SHORTEST_HANG = 1e9;
 /** Where no send or receive ever ended, ns: a receive may be posted long before its send. */
 const TRANSFER_MAY_TAKE = 5e9;
 
@@ -22,27 +21,39 @@ export interface Stall {
   readonly collective: Collective | null;
   /** Unfinished, of this collective. */
   readonly works: readonly Standing[];
-  /** Never entered, and would have been recorded. */
+  /** Never entered, and would have been recorded. Of sends/receives the other sides that have nothing unfinished here. */
   readonly absent: readonly number[];
   readonly since: TraceNs;
+  /** The newest sign of life of its files: so long it is known to have stood. */
   readonly until: TraceNs;
 }
 
 export function endOfRun(ranks: readonly RankWitness[]): TraceNs {
+  return lastSignOf(
+    ranks.map((_, file) => file),
+    ranks,
+  );
+}
+
+/** Files may have been copied one after the other while the job ran: each speaks for its own time. */
+function lastSignOf(files: readonly number[], ranks: readonly RankWitness[]): TraceNs {
   let end = 0;
-  for (const { lastSign, lastMove } of ranks)
+  for (const file of files) {
+    const { lastSign, lastMove } = ranks[file]!;
     for (const at of [lastSign ?? 0, ...lastMove.values()]) end = Math.max(end, at);
+  }
   return end as TraceNs;
 }
 
-export function findStalls({ comms, ranks }: Evidence): Stall[] {
-  const end = endOfRun(ranks);
-  const standing = new Map(comms.flatMap((comm) => standingOne(comm, ranks, end) ?? []));
-  const joined = [...standing].map(([comm, collective]) => stallOf(comm, collective, ranks, end));
-  const covered = new Set([...standing.keys()].map(({ commId }) => commId));
+export function findStalls({ comms, ranks }: Case): Stall[] {
+  const standing = comms.flatMap((comm) => standingIn(comm, ranks));
+  const joined = standing.map(({ comm, one }) => collectiveStall(comm, one, ranks));
+  const covered = new Map(
+    joined.flatMap(({ stall }) => (stall.commId === null ? [] : [[stall.commId, stall] as const])),
+  );
   return [
     ...joined.filter(({ stall, longest }) => isLong(stall, longest)).map(({ stall }) => stall),
-    ...looseStalls(ranks, covered, end).filter((stall) => isLong(stall, longestTransfer(stall, ranks))),
+    ...looseStalls(ranks, covered).filter((stall) => isLong(stall, longestTransfer(stall, ranks))),
   ];
 }
 
@@ -56,44 +67,32 @@ function longestTransfer({ files }: Stall, ranks: readonly RankWitness[]): numbe
 }
 
 /** The oldest collective that did not come to its end. */
-function standingOne(
+function standingIn(
   comm: ClusterComm,
   ranks: readonly RankWitness[],
-  end: TraceNs,
-): [[ClusterComm, Collective]] | null {
+): { comm: ClusterComm; one: Collective }[] {
   const unfinished = comm.collectives.filter(
     (one) =>
       one.open.length + one.aborted.length > 0 ||
-      (one.end === null && absentFrom(one, ranks, end).length > 0),
+      (one.end === null && absentFrom(one, comm, ranks).length > 0),
   );
   const [oldest] = unfinished;
-  if (!oldest) return null;
+  if (!oldest) return [];
   // Ranks that entered different ones exclude each other: then most of them are right, and the others strayed.
   const rivals = unfinished.filter((one) => one === oldest || excludeEachOther(one, oldest));
-  const most = rivals.reduce((a, b) => (entered(b).length > entered(a).length ? b : a));
-  return [[comm, most]];
+  const most = rivals.reduce((a, b) => (begun(b).length > begun(a).length ? b : a));
+  return [{ comm, one: most }];
 }
 
-const entered = ({ open, aborted }: Collective): readonly number[] => [...open, ...aborted];
+const begun = ({ open, aborted }: Collective): readonly number[] => [...open, ...aborted];
 const excludeEachOther = (a: Collective, b: Collective): boolean =>
-  entered(a).some((file) => b.absent.includes(file)) && entered(b).some((file) => a.absent.includes(file));
+  begun(a).some((file) => b.absent.includes(file)) && begun(b).some((file) => a.absent.includes(file));
 
-/** A file whose records begin later or end soon after cannot tell that its rank did not come. */
-function absentFrom(
-  { absent, firstArrival }: Collective,
-  ranks: readonly RankWitness[],
-  end: TraceNs,
-): number[] {
-  return absent.filter((file) => {
-    const { knownFrom, knownUntil } = ranks[file]!;
-    return knownFrom <= firstArrival && Math.min(knownUntil, end) - firstArrival >= SHORTEST_HANG;
-  });
-}
-
-function stallOf(comm: ClusterComm, collective: Collective, ranks: readonly RankWitness[], end: TraceNs) {
+function collectiveStall(comm: ClusterComm, collective: Collective, ranks: readonly RankWitness[]) {
   const { commId, name, nRanks, files, collectives } = comm;
   const isAborted = collective.open.length === 0 && collective.aborted.length > 0;
-  const works = entered(collective).flatMap((file) =>
+  const entered = begun(collective);
+  const works = entered.flatMap((file) =>
     ranks[file]!.works.flatMap((work) =>
       isOf(ranks[file]!, work, comm, collective) ? [{ file, work }] : [],
     ),
@@ -102,6 +101,8 @@ function stallOf(comm: ClusterComm, collective: Collective, ranks: readonly Rank
     (latest, file) => Math.max(latest, lastMoveIn(commId, ranks[file]!)),
     collective.firstArrival,
   );
+  const waiting = entered.length > 0 ? entered : enteredBy(comm, collective);
+  const until = lastSignOf(waiting, ranks);
   const stall: Stall = {
     commId,
     name,
@@ -109,12 +110,12 @@ function stallOf(comm: ClusterComm, collective: Collective, ranks: readonly Rank
     files,
     collective,
     works,
-    absent: absentFrom(collective, ranks, end),
+    absent: absentFrom(collective, comm, ranks),
     since: since as TraceNs,
-    until: isAborted ? (collective.end ?? end) : end,
+    until: isAborted ? (collective.end ?? until) : until,
   };
   // The first one lasts as long as the ranks take to start up.
-  const finished = collectives.slice(1).filter((one) => one.end !== null && entered(one).length === 0);
+  const finished = collectives.slice(1).filter((one) => one.end !== null && begun(one).length === 0);
   const longest = finished.reduce((most, one) => Math.max(most, one.end! - one.firstArrival), 0);
   return { stall, longest };
 }
@@ -131,21 +132,29 @@ function lastMoveIn(commId: bigint, { communicators, lastMove }: RankWitness): n
   return latest;
 }
 
-/** Sends and receives, and collectives that no other file can be asked about: communicators without an id. */
-function looseStalls(ranks: readonly RankWitness[], covered: ReadonlySet<bigint>, end: TraceNs): Stall[] {
+/**
+ * Sends and receives, but for those that queue behind the communicator's standing collective; and collectives that no other
+ * file can be asked about: of communicators without an id.
+ */
+function looseStalls(ranks: readonly RankWitness[], covered: ReadonlyMap<bigint, Stall>): Stall[] {
   const groups = new Map<string, Standing[]>();
   ranks.forEach((rank, file) => {
     for (const work of rank.works) {
       const commId = commOf(rank, work)?.commId ?? 0n;
-      if (covered.has(commId)) continue;
+      const collective = covered.get(commId);
+      if (collective && (work.seq !== null || queuesBehind({ file, work }, collective))) continue;
       const key = commId === 0n ? `${file} ${work.comm}` : `${commId}`;
       groups.set(key, [...(groups.get(key) ?? []), { file, work }]);
     }
   });
-  return [...groups.values()].map((works) => looseStall(works, ranks, end));
+  return [...groups.values()].map((works) => looseStall(works, ranks));
 }
 
-function looseStall(works: readonly Standing[], ranks: readonly RankWitness[], end: TraceNs): Stall {
+function queuesBehind({ file, work }: Standing, { works }: Stall): boolean {
+  return works.some((other) => other.file === file && other.work.start <= work.start);
+}
+
+function looseStall(works: readonly Standing[], ranks: readonly RankWitness[]): Stall {
   const [{ file, work }] = works as [Standing];
   const comm = commOf(ranks[file]!, work);
   const commId = comm === null || comm.commId === 0n ? null : comm.commId;
@@ -155,9 +164,10 @@ function looseStall(works: readonly Standing[], ranks: readonly RankWitness[], e
       : ranks.flatMap(({ communicators }, i) =>
           [...communicators.values()].some((one) => one.commId === commId) ? [i] : [],
         );
-  const begun = works.reduce((latest, { work: one }) => Math.max(latest, one.start), 0);
+  const begin = works.reduce((latest, { work: one }) => Math.max(latest, one.start), 0);
   const moved = (i: number): number =>
     commId === null ? (ranks[i]!.lastMove.get(work.comm ?? -1) ?? 0) : lastMoveIn(commId, ranks[i]!);
+  const waiting = works.map((one) => one.file);
   const finals = works.map((one) => commOf(ranks[one.file]!, one.work)?.finalized ?? null);
   return {
     commId,
@@ -166,29 +176,28 @@ function looseStall(works: readonly Standing[], ranks: readonly RankWitness[], e
     files,
     collective: null,
     works,
-    absent: [],
-    since: files.reduce((latest, i) => Math.max(latest, moved(i)), begun) as TraceNs,
-    until: finals.reduce<TraceNs>((least, at) => (at !== null && at < least ? at : least), end),
+    absent: idlePeers(works, commId, ranks),
+    since: files.reduce((latest, i) => Math.max(latest, moved(i)), begin) as TraceNs,
+    until: finals.reduce<TraceNs>(
+      (least, at) => (at !== null && at < least ? at : least),
+      lastSignOf(waiting, ranks),
+    ),
   };
+}
+
+/** The other sides of unfinished sends and receives that have nothing unfinished in this communicator themselves. */
+function idlePeers(
+  works: readonly Standing[],
+  commId: bigint | null,
+  ranks: readonly RankWitness[],
+): number[] {
+  const fileOf = filesOfComm(ranks, commId);
+  const standing = new Set(works.map(({ file }) => file));
+  const peers = works.flatMap(({ work }) => (work.peer === null ? [] : [fileOf(work.peer)]));
+  const idle = [...new Set(peers)].filter((file) => file !== null && !standing.has(file)) as number[];
+  return idle.sort((a, b) => a - b);
 }
 
 export function commOf(rank: RankWitness, { comm }: WitnessedWork): WitnessedComm | null {
   return comm === null ? null : (rank.communicators.get(comm) ?? null);
-}
-
-/** A stall whose missing ranks stand in another one only waits for that one. Of several the oldest. */
-export function causeOf(stalls: readonly Stall[], ranks: readonly RankWitness[]): Stall | null {
-  const ranked = stalls.map((stall) => ({ stall, waitsForOthers: absentElsewhere(stall, stalls, ranks) }));
-  ranked.sort((a, b) => a.waitsForOthers - b.waitsForOthers || a.stall.since - b.stall.since);
-  return ranked[0]?.stall ?? null;
-}
-
-function absentElsewhere(stall: Stall, stalls: readonly Stall[], ranks: readonly RankWitness[]): number {
-  const others = new Set(stalls.filter((other) => other !== stall).map(({ commId }) => commId));
-  return stall.absent.filter((file) =>
-    ranks[file]!.works.some((work) => {
-      const comm = commOf(ranks[file]!, work);
-      return comm !== null && comm.commId !== stall.commId && others.has(comm.commId);
-    }),
-  ).length;
 }

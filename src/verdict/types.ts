@@ -1,7 +1,7 @@
 /**
- * The verdict: healthy, slow or hung, and on whose account, as far as the evidence goes. Plain data, so that the text on
- * the terminal and the JSON for scripts say the same. Files are named by their index in the run; times are ns on the
- * trace's axis.
+ * The verdict: healthy, mismatched, slow or hung, and on whose account, as far as the evidence goes. Plain data, so that the text on
+ * the terminal and the JSON for scripts say the same, and each claim stands beside the record it rests on. Files are named by their
+ * index in the run; times are ns on the trace's axis.
  */
 
 import type { TraceNs } from '../base/time.js';
@@ -12,6 +12,8 @@ export interface RankWitness {
   readonly communicators: ReadonlyMap<number, WitnessedComm>;
   /** Closed by a process that ended in order. */
   readonly isClosed: boolean;
+  /** Its heartbeat was fresh when the file was read. */
+  readonly isAlive: boolean;
   /** Its newest heartbeat or record; null: none. */
   readonly lastSign: TraceNs | null;
   /** What began between these and is not in the file did not happen there. Closed files tell of all the rest: Infinity. */
@@ -19,6 +21,8 @@ export interface RankWitness {
   readonly knownUntil: TraceNs;
   /** Records of calls are missing. */
   readonly isPartial: boolean;
+  /** Kinds of events that were not asked for, of those a verdict rests on. */
+  readonly notRecorded: readonly string[];
   /** Begun and not ended, in order of start. */
   readonly works: readonly WitnessedWork[];
   /** Number of a communicator in this file → when anything of it last moved. */
@@ -27,6 +31,39 @@ export interface RankWitness {
   readonly longestTransfer: number | null;
   /** Collectives and sends/receives whose end NCCL did not tell, or is not recorded any more; calls of which NCCL told no more. */
   readonly untold: number;
+  readonly calls: RankCalls;
+}
+
+/** Look-ups in all that a file saw begin. */
+export interface RankCalls {
+  /** null: it is not in the file. */
+  entered(commId: bigint, call: CallNumber): EnteredCall | null;
+  /** The oldest collective of a communicator that began then or later. */
+  oldest(commId: bigint, from: TraceNs): EnteredCall | null;
+  /** The newest collective of a communicator that is in the file. */
+  newest(commId: bigint): EnteredCall | null;
+}
+
+/** Which collective of a communicator. */
+export interface CallNumber {
+  readonly func: string;
+  readonly seq: number;
+  /** Which replay of a captured graph. */
+  readonly ordinal: number;
+}
+
+/** The application's call where NCCL tells of it, else the enqueueing. */
+export interface EnteredCall extends CallNumber, CallArguments {
+  readonly record: string;
+  readonly at: TraceNs;
+}
+
+export interface CallArguments {
+  /** As NCCL tells it: of AllGather and Broadcast in bytes. */
+  readonly count: number;
+  readonly datatype: string;
+  /** null: a function without one. */
+  readonly root: number | null;
 }
 
 export interface WitnessedComm {
@@ -62,6 +99,8 @@ export interface WitnessedOp {
   readonly done: number;
   /** The oldest step in flight and its wait, by the name it has in the trace ("peer wait"); null: none was. */
   readonly wait: { readonly step: number; readonly name: string; readonly since: TraceNs } | null;
+  /** The file of the process that executes it for this one (PXN); null: itself. */
+  readonly executor: number | null;
 }
 
 export type Verdict = VerdictKind & {
@@ -69,12 +108,20 @@ export type Verdict = VerdictKind & {
   readonly untold: number;
   /** Files in which records of calls are missing, at the beginning or later: of that time nothing is claimed. */
   readonly partial: readonly number[];
+  /** Kinds of events that files were not told to record, and which files. */
+  readonly notRecorded: readonly { readonly event: string; readonly files: readonly number[] }[];
+  /** What was seen: communicators with collectives, and collectives in all, each once. */
+  readonly seen: { readonly communicators: number; readonly collectives: number };
   /** Lateness was judged; false: some ranks lie on clocks whose error is not known. */
   readonly lateness: boolean;
+  /** A rank that would be called slow if the clocks were exact: its lateness is within their 99 % bound. */
+  readonly unresolved: Slowness | null;
 };
 
 export type VerdictKind =
   | { readonly kind: 'hung'; readonly hang: Hang }
+  /** Nothing hangs, but ranks of a communicator did not call the same. */
+  | { readonly kind: 'mismatch'; readonly mismatch: Mismatch }
   | { readonly kind: 'slow'; readonly slow: Slowness }
   /** Something was unfinished, and not for long: a live copy, or a job that was ended while it worked. */
   | { readonly kind: 'working'; readonly working: Working }
@@ -101,6 +148,14 @@ export interface StandingCall {
   readonly replay: number;
 }
 
+/** Where a claim can be looked up: `inspect FILE --records` shows the record at that place. */
+export interface Evidence {
+  readonly file: number;
+  /** "ring:position". */
+  readonly record: string;
+  readonly at: TraceNs;
+}
+
 export interface Hang extends StandingCall {
   readonly nRanks: number;
   /** When anything of the communicator last moved on any rank, and for how long nothing has since, ns. */
@@ -110,29 +165,46 @@ export interface Hang extends StandingCall {
   readonly neverEntered: readonly Stray[];
   /** Whether they entered cannot be told: their records begin later, end earlier, or are lost there. */
   readonly notKnown: readonly number[];
-  /** Entered with another count or datatype. */
+  /** The first calls in which ranks differ, up to when it stood: of this communicator, else of any. */
+  readonly mismatch: Mismatch | null;
+  /** Of that the files that called otherwise than most. */
   readonly different: readonly number[];
   /** Entered and did not finish. */
-  readonly waiting: readonly number[];
+  readonly waiting: readonly Evidence[];
   /** Of these, whose communicator was then finalized: aborted. */
   readonly aborted: readonly number[];
   /** How many of the waiting ranks' operations stand in which wait, most first. */
   readonly waits: readonly (readonly [wait: string, operations: number])[];
-  /** The operation that came least far: where to look. */
+  /** The operation all others wait for, where the chain of waits ends: where to look. */
   readonly front: Front | null;
   /** Ranks of the communicator that have no file here. */
   readonly missing: readonly number[];
   /** Files without a sign of life in the last seconds of the run. */
   readonly silent: readonly { readonly file: number; readonly lastSign: TraceNs | null }[];
+  /** The newest sign of life of any file of the communicator: until then it is known to have stood. */
+  readonly until: TraceNs;
   /** Other communicators that stand still as well. */
-  readonly alsoHung: readonly StandingCall[];
+  readonly alsoHung: readonly AlsoHung[];
+}
+
+export interface AlsoHung extends StandingCall {
+  readonly since: TraceNs;
+  /** Ranks it waits for stand in the one that is named, or in others that do. */
+  readonly onlyWaits: boolean;
 }
 
 /** A rank that never entered, and where it stands instead. */
 export interface Stray {
   readonly file: number;
+  /** Its records are complete from here to there (null: to its end in order). */
+  readonly knownFrom: TraceNs;
+  readonly knownUntil: TraceNs | null;
+  readonly lastSign: TraceNs | null;
+  readonly isAlive: boolean;
   /** Its oldest unfinished work; null: it has none. */
-  readonly standsIn: (StandingCall & { readonly record: string; readonly front: Front | null }) | null;
+  readonly standsIn: (StandingCall & Evidence & { readonly front: Front | null }) | null;
+  /** Its newest collective in the communicator that stands; null: none. */
+  readonly newest: (StandingCall & Evidence) | null;
 }
 
 export interface Front {
@@ -147,6 +219,27 @@ export interface Front {
   readonly nSteps: number;
   readonly done: number;
   readonly wait: WitnessedOp['wait'];
+  /** Sends executed by another process (PXN): its file. */
+  readonly executor: number | null;
+  /** So many of the `of` waiting operations wait for this one, directly or through others. */
+  readonly waiters: number;
+  readonly of: number;
+}
+
+/** Ranks of one communicator whose calls differ, at the same place in it. */
+export interface Mismatch {
+  readonly commId: string;
+  readonly comm: string;
+  readonly nRanks: number;
+  /** 'arguments': of the same collective; 'calls': each side entered one that the other never did. */
+  readonly what: 'arguments' | 'calls';
+  /** Most ranks first. */
+  readonly ways: readonly [Way, Way, ...Way[]];
+}
+
+/** How some of the ranks called. */
+export interface Way extends StandingCall, CallArguments {
+  readonly entered: readonly Evidence[];
 }
 
 export interface Slowness {
@@ -160,4 +253,8 @@ export interface Slowness {
   /** ns: what all others waited for this rank alone, and how long the collectives' recording is. */
   readonly cost: number;
   readonly span: number;
+  /** When it came latest, and by how much, ns. */
+  readonly worst: StandingCall & Evidence & { readonly by: number };
+  /** ns: how far the clocks can be wrong about it (99 %), the worst of its collectives; 0: one clock. */
+  readonly clockBound: number;
 }

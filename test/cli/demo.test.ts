@@ -22,9 +22,11 @@ const view = (name: string) => viewTrace(readFileSync(path.join(folder, name)), 
 it('demo records 8 ranks, merges them and says where to open the trace', async () => {
   const { code, err } = await runProgram(folder, 'demo');
   expect({ code, err }).toMatchObject({ code: 0 });
+  // On a busy machine a rank really may be slow; nothing else may be said of it.
   expect(err).toMatch(
-    /^recording 8 ranks: nothing goes wrong\nHEALTHY {2}everything that began also ended\n8 ranks, \d+ records/,
+    /^recording 8 ranks: nothing goes wrong\n(HEALTHY {2}everything that began also ended|SLOW)/,
   );
+  expect(err).toMatch(/\nnext: nccl-trace open demo\.pftrace\n8 ranks, \d+ records/);
   expect(err).toContain('open it in https://ui.perfetto.dev');
   const { problems, processes, slices, flows } = view('demo.pftrace');
   expect(problems).toEqual([]);
@@ -50,12 +52,14 @@ it('demo --scenario hang shows what every rank waited for', async () => {
   expect({ code, err }).toMatchObject({ code: 0 });
   // Which of those under way it names first, and what else each rank had begun, is a matter of the moment. The one that the
   // rank died in is certain: a ring cannot be halfway on one rank before all are in it.
-  expect(err).toMatch(/\nHUNG for .*: AllReduce seq \d+ on (tp|world) \(4 ranks\)\n/);
-  expect(err).toMatch(/\n {2}entered, not finished: /);
+  expect(err).toMatch(/\nHUNG {2}AllReduce seq \d+ on (tp|world) \(4 ranks\) {2}since /);
+  expect(err).toMatch(/\n {2}not finished: /);
   expect(err).toMatch(/AllReduce seq \d+ on tp\b/);
   expect(err).toMatch(/not closed: rank 0-3/);
   expect(view('hang.pftrace').problems).toEqual([]);
-  expect(readdirSync(path.join(folder, 'kept', 'demo'))).toHaveLength(4);
+  const kept = readdirSync(path.join(folder, 'kept', 'demo'));
+  // Beside them may lie what a survivor saved of the killed one.
+  expect(kept.filter((name) => name.endsWith('.bin'))).toHaveLength(4);
 });
 
 it.each([

@@ -111,7 +111,10 @@ describe('inspect', () => {
     writeRun(run);
     const { out, err, exit } = await inspect(run);
     expect([err, exit]).toEqual(['', 0]);
-    expect(out).toMatch(/^HEALTHY {2}everything that began also ended\n\nseveral\/rank00000\.bin /);
+    expect(out).toMatch(/^HEALTHY {2}everything that began also ended\n/);
+    expect(out).toMatch(/\nnext: nccl-trace merge several\n$/);
+    const facts = (await inspect(run, '--files')).out;
+    expect(facts).toMatch(/^HEALTHY[^]*\nnext: nccl-trace merge several\n\nseveral\/rank00000\.bin /);
     const lines = (await inspect(run, '--json')).out.trimEnd().split('\n');
     const [first, ...files] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(first).toMatchObject({

@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { clockTable } from '../../src/cli/clock_text.js';
 import { summaryText } from '../../src/cli/inspect_text.js';
 import { main } from '../../src/cli/main.js';
+import { openNext } from '../../src/cli/next_command.js';
 import { mergeReportText } from '../../src/cli/merge_report.js';
 import { columns, cut, printable } from '../../src/cli/text.js';
 import { verdictText } from '../../src/cli/verdict_text.js';
@@ -316,7 +317,8 @@ describe('no file commands a terminal', () => {
         stream.close();
         const texts = [mergeReportText(report), clockTable(report), facts];
         for (const words of texts) expect(words.replaceAll('\n', '')).not.toMatch(obeyed);
-        for (const line of verdictText(report)) expect(columns(line)).toBeLessThanOrEqual(80);
+        for (const line of verdictText(report, openNext(report.output)))
+          expect(columns(line)).toBeLessThanOrEqual(80);
       }),
       { numRuns: 40 },
     );

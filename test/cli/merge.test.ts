@@ -37,9 +37,11 @@ describe('merge', () => {
     expect(err.replace(/\(\d+ kB, /, '(… kB, ')).toBe(
       [
         'HEALTHY  everything that began also ended',
+        '  seen:           3 collectives on 1 communicator, by 4 ranks',
+        '  lost records:   none',
+        '  clocks:         one counter for all ranks, exact',
+        'next: nccl-trace open t.pftrace',
         '4 ranks, 792 records, 0.3 ms',
-        'lost: 0 slots overwritten in full rings, 0 torn',
-        'clocks: one counter for all ranks, exact',
         'trace: t.pftrace (… kB, 623 slices, 72 arrows)',
         'open it in https://ui.perfetto.dev (nothing is uploaded)',
         '',
@@ -79,7 +81,7 @@ describe('merge', () => {
     expect(code).toBe(0);
     expect(err).toContain('6 of 8 ranks');
     expect(err).toMatch(
-      /^HEALTHY {2}nothing unfinished was seen, as far as is recorded\n {2}no file: rank 5,7 of 8; /,
+      /^HEALTHY {2}nothing unfinished was seen, as far as is recorded\n {2}seen: .*\n {2}no file: {8}rank 5,7 of 8: /,
     );
     expect(err).toContain('not closed: rank 0-4,6 (killed, or still running)\n');
     expect(err).toMatch(/problem: run\/rank00005\.bin: .*not a rank file/);

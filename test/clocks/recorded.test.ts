@@ -4,16 +4,26 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clockTable } from '../../src/cli/clock_text.js';
 import { merge } from '../../src/merge.js';
 import { reportClocks, reportTraffic } from '../../src/merge/clock_report.js';
 import { record } from '../support/loopback.js';
 import { seeded } from '../support/simulated_links.js';
 import { loseSlots } from '../support/skew.js';
-import { checkRun, drawSkews, skewRun, solveFiles, type SkewedRun } from '../support/skewed_run.js';
+import {
+  checkRun,
+  drawSkews,
+  placedErrors,
+  skewRun,
+  solveFiles,
+  type SkewedRun,
+} from '../support/skewed_run.js';
 import { viewTrace } from '../support/trace_view.js';
 import { freeUdpPort } from '../support/udp_port.js';
 
 const HOSTS = 4;
+/** Two jobs with one name are told apart by what they did, not by what they are called. */
+const SETTINGS = { NCCL_TRACE_RING_MB: '4', NCCL_TRACE_RUN_ID: 'night' };
 let folder: string;
 let source: string;
 let skewed: SkewedRun;
@@ -21,7 +31,7 @@ let skewed: SkewedRun;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'nccl-trace-test-'));
   const words = `--ranks ${HOSTS} --channels 1 --iterations 6 --ops allreduce:32K*4,allreduce:1M,sleep:30ms`;
-  source = (await record(folder, words, { NCCL_TRACE_RING_MB: '4' })).folder;
+  source = (await record(folder, words, SETTINGS)).folder;
   skewed = skewRun(source, join(folder, 'skewed'), drawSkews(5, HOSTS, 2e9));
 });
 
@@ -80,6 +90,29 @@ describe('ranks on several hosts', () => {
     for (const { insideHard } of checkRun(lossy, solved)) expect(insideHard).toBe(true);
   });
 
+  it('are aligned without the one whose file is of another job, which is named', async () => {
+    const words = `--ranks ${HOSTS} --channels 1 --iterations 2 --ops allreduce:32K*4,sleep:10ms`;
+    const other = await record(join(folder, 'other-source'), words, SETTINGS);
+    const strange = skewRun(other.folder, join(folder, 'other'), skewed.skews);
+    const mixed = {
+      ...skewed,
+      files: skewed.files.map((file, rank) => (rank === 2 ? strange.files[2]! : file)),
+    };
+    const solved = solveFiles(mixed.files, stepFolder());
+    const clocks = reportClocks(solved, solved.run);
+    expect(clocks.map(({ source }) => source)).toEqual(['traffic', 'traffic', 'realtime', 'traffic']);
+    expect(clocks[2]).toMatchObject({
+      host: 'node002',
+      hardBound: null,
+      flags: ['realtime-only'],
+      evidence: {},
+    });
+    const checks = checkRun(skewed, { ...solved, run: solved.run }).filter(({ a, b }) => a !== 2 && b !== 2);
+    expect(checks).toHaveLength(21 * 3);
+    for (const { insideHard } of checks) expect(insideHard).toBe(true);
+    expect(solved.traffic?.alignment.culprits).toEqual([]);
+  });
+
   it('stay on their wall clocks where nothing connects them both ways', () => {
     const { solution, traffic } = solveFiles(skewed.files, stepFolder(), { clock: 'realtime' });
     expect(traffic).toBeNull();
@@ -127,6 +160,49 @@ describe('ranks that ask rank 0 for its time', () => {
     expect(solved.traffic?.evidence.beacons.exchanges).toBe(0);
     expect(reportTraffic(solved)?.beacons.peerUnknown).toBeGreaterThan(2);
     for (const { map } of solved.solution.domains) expect(map.segments[0]?.source).toBe('realtime');
+  });
+});
+
+describe('ranks that only ever did collectives together', () => {
+  it.each([
+    ['AllReduce', 'allreduce:32K'],
+    ['Broadcast from and Reduce to rank 0', 'broadcast:32K,reduce:32K'],
+  ])('are put on one clock by their entries and ends, inside wide bounds: %s', async (name, ops) => {
+    const words = `--abi 5 --ranks 3 --channels 1 --iterations 8 --ops ${ops},sleep:20ms`;
+    // No steps, and no beacons. Later releases tell a broadcast as a call only.
+    const settings = { NCCL_TRACE_EVENTS: 'Coll,ProxyOp', NCCL_TRACE_RING_MB: '1' };
+    const recording = await record(join(folder, name), words, settings);
+    const collectives = skewRun(recording.folder, join(folder, `${name}-skewed`), drawSkews(3, 3, 2e9));
+    const solved = solveFiles(collectives.files, stepFolder());
+    expect(solved.traffic?.evidence.counts.pairs).toBe(0);
+    expect(solved.traffic?.alignment.culprits).toEqual([]);
+    const checks = checkRun(collectives, solved);
+    expect(checks).toHaveLength(21 * 3);
+    for (const { insideHard } of checks) expect(insideHard).toBe(true);
+    for (const { source, evidence } of reportClocks(solved, solved.run)) {
+      expect(source).toBe('traffic');
+      expect(evidence.collective).toBeGreaterThan(0);
+    }
+  });
+
+  it('are not, by a Broadcast alone: nothing comes back', async () => {
+    const words = '--abi 5 --ranks 2 --channels 1 --iterations 5 --ops broadcast:32K,sleep:20ms';
+    const settings = { NCCL_TRACE_EVENTS: 'Coll,ProxyOp', NCCL_TRACE_RING_MB: '1' };
+    const recording = await record(join(folder, 'one-way'), words, settings);
+    const oneWay = skewRun(recording.folder, join(folder, 'one-way-skewed'), drawSkews(3, 2, 2e9));
+    const solved = solveFiles(oneWay.files, stepFolder());
+    expect(solved.traffic?.evidence.collectives.length).toBeGreaterThan(0);
+    const clocks = reportClocks(solved, solved.run);
+    for (const { source, hardBound } of clocks) expect([source, hardBound]).toEqual(['realtime', null]);
+    // But rank 1 was done after rank 0 had begun: it cannot lie any earlier.
+    const { host, late, early } = clocks[1]!.oneSided!;
+    expect([host, late]).toEqual(['node000', null]);
+    // Outside the evidence clocks drift on, by less than a millisecond in this second.
+    for (const error of placedErrors(oneWay, solved, 1)) expect(-error).toBeLessThan(early! + 1e6);
+    const said = clockTable({ clocks, traffic: reportTraffic(solved) });
+    expect(said).toMatch(
+      /clocks: node001 against node000: at (most|least) .* us (early|late), by messages one way/,
+    );
   });
 });
 

@@ -37,6 +37,7 @@ function member(rows: readonly Row[], clockOffset = 0, nRanks = 3): ClusterMembe
     count: Float64Array.from(rows, () => 1024),
     datatype: Uint16Array.from(rows, () => 0),
     datatypes: ['ncclFloat32'],
+    root: Int32Array.from(rows, () => -1),
     arrival: Float64Array.from(rows, ({ arrival }) => arrival),
     enqueued: Float64Array.from(rows, ({ enqueued, arrival }) => enqueued ?? arrival + 1),
   };

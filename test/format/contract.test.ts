@@ -138,8 +138,8 @@ describe('the comparison', () => {
     ['a field retyped', '  int32_t rank; ', '  uint32_t rank;'],
     [
       'a field taken from the reserved bytes',
-      'uint8_t reserved_d[1952];',
-      'uint64_t fresh;\n  uint8_t reserved_d[1944];',
+      'uint8_t reserved_d[1920];',
+      'uint64_t fresh;\n  uint8_t reserved_d[1912];',
     ],
     ['an enumerator', 'kRingOps = 2', 'kRingOps = 5'],
     ['a bit field', 'comm:32 peer:32 ;', 'comm:32 channel:32 ;'],

@@ -1,7 +1,7 @@
 // What goes wrong on request does go wrong, ends in time, and leaves nothing behind.
 
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import { Run, program } from './loopback.js';
 
@@ -20,8 +20,11 @@ async function run(args: string, echo?: Record<string, string>): Promise<Run> {
 
 /** A process id can be used again, so the name counts too. */
 function isLoopback(pid: number): boolean {
-  const file = `/proc/${pid}/comm`;
-  return existsSync(file) && readFileSync(file, 'utf8').startsWith('nccl-trace-loop');
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('nccl-trace-loop');
+  } catch {
+    return false; // it has ended, perhaps just now
+  }
 }
 
 function expectNobodyLeft({ summary }: Run) {
@@ -69,6 +72,45 @@ test('--kill-rank: dead by SIGKILL after so many steps, in mid collective', asyn
     .map(({ stepsDone }) => stepsDone);
   expect(steps.reduce((a, b) => a + b)).toBe(5);
   expect(result.totals(2)).toMatchObject({ final: true, finalizes: 0 });
+});
+
+test('--other-rank: it calls something else, and the others go on without knowing', async () => {
+  const words = `--ranks 3 ${small} --other-rank 1 --other-at 1 --other-ops sync,allgather:1M --hang-seconds 1`;
+  const result = await run(words, {});
+  expect(result.exit.code).toBe(4);
+  const calls = (rank: number) => result.tasks(rank).map(({ func, seq }) => [func, seq]);
+  expect(calls(1).slice(0, 2)).toEqual([
+    ['AllReduce', 0],
+    ['AllGather', 0],
+  ]);
+  expect(calls(0).slice(0, 2)).toEqual([
+    ['AllReduce', 0],
+    ['AllReduce', 1],
+  ]);
+});
+
+test('--stall-rank: its progress thread stands still after so many steps, and it is alive', async () => {
+  const result = await run(`--ranks 3 ${small} --stall-rank 1 --stall-at 1:5 --hang-seconds 0.3`, {});
+  expect(result.exit.code).toBe(4);
+  const stalled = result.tasks(1).at(-1)!;
+  expect(stalled).toMatchObject({ iteration: 1, completed: false });
+  const steps = result.proxyOps(1).filter(({ task }) => task === stalled.task);
+  expect(steps.reduce((sum, { stepsDone }) => sum + stepsDone, 0)).toBe(5);
+  expectNobodyLeft(result);
+});
+
+test('--drop-rank: what it sends does not arrive, what is sent to it does', async () => {
+  const result = await run(`--ranks 3 ${small} --drop-rank 1 --drop-at 1:2 --hang-seconds 0.3`, {});
+  expect(result.exit.code).toBe(4);
+  const open = (rank: number) => result.proxyOps(rank).filter(({ completed }) => !completed);
+  const sent = open(1).find(({ isSend }) => isSend)!;
+  const arrived = open(2).find(({ isSend, peer }) => !isSend && peer === 1)!;
+  expect(sent.stepsDone).toBeLessThan(sent.nSteps);
+  expect(arrived.stepsDone).toBeLessThanOrEqual(sent.stepsDone);
+});
+
+test('one of a kind: two faults that count steps are refused', async () => {
+  await expect(run(`--ranks 3 ${small} --kill-rank 1 --drop-rank 2`)).rejects.toThrow();
 });
 
 test('--hang-signal TERM: the survivors end by it', async () => {

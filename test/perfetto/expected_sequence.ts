@@ -37,16 +37,16 @@ export class ExpectedSequence {
 
   opening(): Packet {
     this.hasOpened = true;
-    const clocks = [
-      { clockId: 64, timestamp: long(T0), isIncremental: true },
-      { clockId: 1, timestamp: long(T0) },
-    ];
+    const own = this.late
+      ? { clockId: 65, timestamp: long(0n) }
+      : { clockId: 64, timestamp: long(T0), isIncremental: true };
+    const clocks = [own, { clockId: 1, timestamp: long(T0) }];
     return {
       trustedPacketSequenceId: this.id,
       sequenceFlags: 1,
       firstPacketOnSequence: true,
-      tracePacketDefaults: { timestampClockId: this.late ? 1 : 64 },
-      ...(!this.late && { clockSnapshot: { clocks } }),
+      tracePacketDefaults: { timestampClockId: this.late ? 65 : 64 },
+      clockSnapshot: { clocks },
     };
   }
 
@@ -61,7 +61,7 @@ export class ExpectedSequence {
   }
 
   packet(at: number, trackEvent: TrackEventMessage): Packet {
-    const timestamp = this.late ? long(T0 + BigInt(at)) : big(at - this.last);
+    const timestamp = big(this.late ? at : at - this.last);
     this.last = at;
     const of = (table: string) => this.fresh.filter((entry) => entry.table === table);
     const named = (table: string) => of(table).map(({ id, text }) => ({ iid: big(id), name: text }));

@@ -17,9 +17,17 @@ const printed = (script: string): unknown =>
   );
 
 test('npm run bench:record', () => {
-  const cases = printed('record.mjs') as { name: string; ns: number }[];
+  const { cases, stalls, jobs } = printed('record.mjs') as {
+    cases: { name: string; ns: number }[];
+    stalls: { calls: number; series: { median: number }[] }[];
+    jobs: { pairs: number; seconds: number };
+  };
   expect(cases.length).toBeGreaterThan(15);
   for (const { ns } of cases) expect(ns).toBeGreaterThan(0);
+  expect(stalls.map(({ calls }) => calls)).toEqual([20_000, 20_000, 20_000, 20_000]);
+  for (const { series } of stalls) for (const { median } of series) expect(median).toBeGreaterThan(0);
+  expect(jobs.pairs).toBe(2);
+  expect(jobs.seconds).toBeGreaterThan(0);
 });
 
 interface Counts {

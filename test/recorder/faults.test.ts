@@ -1,7 +1,7 @@
 // What happens to a job around NCCL (native/test/faults.cc, ring_files.cc). A sample here, more of it in the long run.
 
 import { describe, expect, test } from 'vitest';
-import { PLUGIN, inNewFolder, run, verdictOf } from './programs.js';
+import { IN_MEMORY, PLUGIN, inNewFolder, run, verdictOf } from './programs.js';
 
 const long = process.env.NCCL_TRACE_LONG === '1';
 
@@ -40,6 +40,19 @@ test.each([
   'memory-limit',
   'file-systems',
 ])('%s', (name) => expectPassed('faults', name), 1_200_000);
+
+// Rings in a tmpfs, where no page is written back.
+test.each(['flight', 'stream'])(
+  'no system call, allocation or page fault in a callback, in %s mode',
+  (mode) =>
+    inNewFolder(async (folder) => {
+      const outcome = await run('quiet', [PLUGIN, folder, long ? '10000' : '500', mode], {
+        timeout: 600_000,
+      });
+      expect(verdictOf(outcome)).toMatch(/^(PASSED|SKIPPED)$/);
+      if (long) console.log(outcome.stdout);
+    }, IN_MEMORY),
+);
 
 describe('rings in a file of their own', () => {
   test.each(['in-order', 'one-dies', 'all-die', 'saver-dies', 'distrust', 'fork', 'small-shm', 'large-shm'])(

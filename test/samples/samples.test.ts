@@ -8,7 +8,10 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mergeReportText } from '../../src/cli/merge_report.js';
+import { mergeNext } from '../../src/cli/next_command.js';
+import { verdictText } from '../../src/cli/verdict_text.js';
 import { merge } from '../../src/merge.js';
+import { diagnose } from '../../src/merge/diagnosis.js';
 import type { MergeReport } from '../../src/merge/report.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { viewTrace, type TraceView } from '../support/trace_view.js';
@@ -36,6 +39,11 @@ it('each has its provenance, and all together stay small', () => {
   }
   expect(samples.length).toBeGreaterThanOrEqual(4);
   expect(bytes).toBeLessThan(8e6);
+});
+
+it('the README shows what the hang is judged as', () => {
+  const shown = readFileSync(path.join(root, 'test/goldens/hang.inspect.txt'), 'utf8');
+  expect(readFileSync(path.join(root, 'README.md'), 'utf8')).toContain(`\n\`\`\`\n${shown}\`\`\`\n`);
 });
 
 describe.each(samples)('%s', (name) => {
@@ -80,6 +88,13 @@ describe.each(samples)('%s', (name) => {
     const ranks = report.ranks.map((rank) => ({ ...rank, file: path.relative(root, rank.file) }));
     const shown = { ...report, ranks, output: 'trace.pftrace' };
     golden(`${name}.txt`, mergeReportText(shown));
+  });
+
+  it('is judged as in its golden, without a trace', async () => {
+    const diagnosis = await diagnose([path.relative(process.cwd(), input)]);
+    expect(diagnosis.verdict).toEqual(report.verdict);
+    const lines = verdictText(diagnosis, mergeNext(diagnosis, [path.relative(process.cwd(), input)]));
+    golden(`${name}.inspect.txt`, lines.map((line) => `${line}\n`).join(''));
   });
 });
 

@@ -1,5 +1,6 @@
 /** The cases of `npm run bench:clocks` with simulated links; a few draws of each are tests. */
 
+import { LowerHull, supportLine } from '../../src/clocks/gpu_clock.js';
 import { align, ALIGNMENT_DEFAULTS, type Alignment } from '../../src/clocks/alignment.js';
 import {
   beacons,
@@ -263,6 +264,49 @@ function randomWalk(seed: number, seconds: number): NonNullable<Simulation['wand
     const second = Math.min(seconds + 1, Math.floor(time / 1e9));
     const phases = walks[host]!;
     return phases[second]! + (phases[second + 1]! - phases[second]!) * (time / 1e9 - second);
+  };
+}
+
+/**
+ * A GPU's timer against its host's clock: stamps of kernels in steps of a microsecond, each noticed by a thread that
+ * looks after `FLOOR` at the earliest. Nothing can tell the floor from an offset.
+ */
+export function gpuCase(draws: number): CaseResult {
+  const FLOOR = 3000;
+  const GRANULARITY = 1000;
+  const beyond: number[] = [];
+  let early = 0;
+  for (let seed = 1; seed <= draws; seed++) {
+    const random = seeded(3000 + seed);
+    const drift = (random() - 0.5) * 100e-6;
+    const offset = (random() - 0.5) * 1e9;
+    const hull = new LowerHull();
+    for (let i = 0; i < 6000; i++) {
+      const stamped = i * 1e7;
+      const noticed = stamped + FLOOR - 20_000 * Math.log(1 - random());
+      const gpu = Math.floor((stamped - offset - drift * stamped) / GRANULARITY) * GRANULARITY;
+      hull.add({ x: noticed, y: noticed - gpu });
+    }
+    const line = supportLine(hull.points())!;
+    for (let time = 0; time <= 60e9; time += 3e9) {
+      // The line gives cpu - gpu at cpu time; what it adds beyond the truth makes GPU times late.
+      const late = line.offset + line.drift * time - (offset + drift * time);
+      beyond.push(late - FLOOR);
+      if (late < -1) early++;
+    }
+  }
+  const inside = beyond.filter((ns) => ns <= 500 + GRANULARITY).length / beyond.length;
+  const us = (ns: number): string => (ns / 1e3).toFixed(2);
+  return {
+    name: 'GPU, 50 ppm, 1 us granularity, floor 3 us, 60 s',
+    figures:
+      `late beyond the floor: median ${us(median(beyond))} worst ${us(quantile(beyond, 1))} us ` +
+      `(granularity included), early ${early} times, ${(100 * inside).toFixed(2)} % within floor + 0.5 us + granularity, ${draws} draws`,
+    medianNs: median(beyond),
+    worstNs: quantile(beyond, 1),
+    hardMisses: early,
+    coverage: inside,
+    culprits: 0,
   };
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pieceAt } from '../../src/clocks/corrections.js';
 import { toLocal } from '../../src/clocks/domains.js';
@@ -12,7 +12,15 @@ import { record } from './loopback.js';
 import { summarizeChecks, type CaseResult } from './clock_cases.js';
 import { median, seeded, type Check } from './simulated_links.js';
 import { loseSlots } from './skew.js';
-import { checkRun, drawSkews, skewRun, solveFiles, type SkewedRun, type SolvedRun } from './skewed_run.js';
+import {
+  checkRun,
+  drawSkews,
+  leastDelays,
+  skewRun,
+  solveFiles,
+  type SkewedRun,
+  type SolvedRun,
+} from './skewed_run.js';
 import { freeUdpPort } from './udp_port.js';
 
 export interface RecordedOptions {
@@ -84,7 +92,7 @@ export function oneRecording(
   const skews = drawSkews(seed + 1, HOSTS, HZ);
   const plain = skewRun(source, join(folder, 'plain'), skews);
   const solved = solveFiles(plain.files, join(folder, 'steps'), { beacons: false });
-  note('ring of 8', plain, solved);
+  note('ring of 8', plain, solved, `, ${machine(leastDelays(plain, solved))}`);
 
   const asking = solveFiles(plain.files, join(folder, 'steps-asking'));
   note('ring of 8 with beacons', plain, asking, `, ${beyondRounds(asking)}`);
@@ -114,6 +122,16 @@ export function oneRecording(
   const missing = plain.files.filter((_, rank) => rank !== 3);
   const partly = solveFiles(missing, join(folder, 'steps-missing'), { beacons: false });
   note('one file missing', plain, partly);
+}
+
+/** What the machine did to the truth meanwhile: like links are alike only as far as nobody else had the processors. */
+function machine(least: readonly number[]): string {
+  const mean = least.reduce((sum, delay) => sum + delay, 0) / least.length;
+  const spread = Math.sqrt(least.reduce((sum, delay) => sum + (delay - mean) ** 2, 0) / (least.length - 1));
+  return (
+    `true least delays ${us(mean)} us, relative spread ${(spread / mean).toFixed(2)}, ` +
+    `load average ${loadavg()[0]!.toFixed(1)}`
+  );
 }
 
 /** Hard half-widths to the reference beyond half of the best round trip of the same piece. */

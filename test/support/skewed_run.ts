@@ -70,6 +70,51 @@ export function solveFiles(
   return { run, ...solveRunClocks(run, stepPaths, options) };
 }
 
+/** How much later than the first member another one is shown, at instants over the run: 0 were right. ns. */
+export function placedErrors(skewed: SkewedRun, solved: SolvedRun, member: number): number[] {
+  const counters = Array.from({ length: 21 }, (_, i) => i * 1e8);
+  return counters.map(
+    (counter) => shownAt(skewed, solved, member, counter) - shownAt(skewed, solved, 0, counter),
+  );
+}
+
+/** Where the trace shows a member at a value of the counter that all had. */
+function shownAt(skewed: SkewedRun, { run, solution }: SolvedRun, member: number, counter: number): number {
+  const skew = skewed.skews[skewed.files.indexOf(run.members[member]!.scan.path) % skewed.skews.length]!;
+  const ticksThen = skew.offsetTicks + counter + counter * skew.ppm * 1e-6;
+  const base = Number(run.members[member]!.scan.header.tickBase - skewed.origin);
+  const local = toLocal(solution.scales[member]!, ticks(ticksThen - base));
+  return toTrace(solution.domains[solution.domainOf[member]!]!.map, local);
+}
+
+/**
+ * Least true delays of the smallest transfers, one per link, ns: what the estimate takes to be equal, and on a busy
+ * machine is not. Each domain is one file.
+ */
+export function leastDelays(skewed: SkewedRun, { run, solution, traffic }: SolvedRun): number[] {
+  const { edges, evidence } = traffic!;
+  const trueTime = (domain: number, axis: number): number => {
+    const file = solution.domains[domain]!.files[0]!;
+    const { scan } = run.members[file]!;
+    const { offset, nsPerTick } = solution.scales[file]!;
+    const skew = skewed.skews[skewed.files.indexOf(scan.path) % skewed.skews.length]!;
+    const base = Number(scan.header.tickBase - skewed.origin);
+    const shown = (axis - evidence.coarse[domain]! - offset) / nsPerTick + base;
+    return ((shown - skew.offsetTicks) / (1 + skew.ppm * 1e-6)) * (1e9 / scan.header.tickHz);
+  };
+  const least = new Map<string, number>();
+  for (const { from, to, kind, like, windows } of edges) {
+    if (kind !== 'data' || !like.endsWith('up to 8 KiB')) continue;
+    for (const { hull } of windows) {
+      for (let i = 0; i < hull.length; i += 2) {
+        const delay = trueTime(to, hull[i]! + hull[i + 1]!) - trueTime(from, hull[i]!);
+        least.set(`${from} ${to}`, Math.min(least.get(`${from} ${to}`) ?? Infinity, delay));
+      }
+    }
+  }
+  return [...least.values()];
+}
+
 /** All pairs of files of one group, at instants over the span of the evidence. */
 export function checkRun(
   { skews, origin, files }: SkewedRun,

@@ -5,8 +5,14 @@ import { joinCollectives } from '../../src/cluster/join.js';
 import type { ClusterMember } from '../../src/cluster/types.js';
 import type { WorkEnd } from '../../src/model/work_end.js';
 import type { WorkTable } from '../../src/model/work_table.js';
-import type { Evidence } from '../../src/verdict/judge.js';
-import type { RankWitness, WitnessedOp, WitnessedWork } from '../../src/verdict/types.js';
+import type { Case } from '../../src/verdict/judge.js';
+import type {
+  EnteredCall,
+  RankCalls,
+  RankWitness,
+  WitnessedOp,
+  WitnessedWork,
+} from '../../src/verdict/types.js';
 
 export interface MadeUpCall {
   /** Name of its communicator; 'world' if not said. */
@@ -24,6 +30,8 @@ export interface MadeUpCall {
   /** Its communicator was finalized then. */
   readonly finalized?: number;
   readonly count?: number;
+  /** Of a Broadcast or Reduce. */
+  readonly root?: number;
   readonly ops?: readonly WitnessedOp[];
 }
 
@@ -34,6 +42,9 @@ export interface MadeUpRank {
   readonly closed?: true;
   readonly knownFrom?: number;
   readonly knownUntil?: number;
+  /** Its heartbeat was fresh when the file was read. */
+  readonly isAlive?: true;
+  readonly notRecorded?: readonly string[];
 }
 
 interface MadeUpComm {
@@ -50,14 +61,17 @@ export function evidence(
     readonly end?: number;
     readonly comms?: Readonly<Record<string, MadeUpComm>>;
     readonly comparable?: boolean;
+    /** Of each file's clock, s. */
+    readonly clockBound?: number;
   } = {},
-): Evidence {
-  const { end = 100, comparable = true } = options;
+): Case {
+  const { end = 100, comparable = true, clockBound = 0 } = options;
   const comms = options.comms ?? { world: { id: 1n, members: ranks.map((_, file) => file) } };
   return {
     comms: joinCollectives(ranks.map((rank, file) => member(rank, file, comms))),
     ranks: ranks.map((rank, file) => witness(rank, file, comms, end)),
     comparable: (files) => comparable || files.length < 2,
+    clockBound: (a, b) => (a === b ? 0 : s(2 * clockBound)),
   };
 }
 
@@ -87,6 +101,7 @@ function member({ calls }: MadeUpRank, file: number, comms: Comms): ClusterMembe
     count: Float64Array.from(calls, ({ count = 1024 }) => count),
     datatype: Uint16Array.from(calls, () => 0),
     datatypes: ['ncclFloat32'],
+    root: Int32Array.from(calls, ({ root = -1 }) => root),
     arrival: Float64Array.from(calls, ({ at }) => s(at)),
     enqueued: Float64Array.from(calls, ({ at }) => s(at)),
   };
@@ -123,6 +138,7 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number): Ran
       ]),
     ),
     isClosed: closed ?? false,
+    isAlive: rank.isAlive ?? false,
     lastSign: s(alive),
     knownFrom: s(knownFrom),
     knownUntil: s(knownUntil),
@@ -132,6 +148,32 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number): Ran
     longestTransfer:
       transfers.length === 0 ? null : Math.max(...transfers.map(({ at, end: ended }) => s(ended! - at))),
     untold: calls.filter(({ untold }) => untold).length,
+    notRecorded: rank.notRecorded ?? [],
+    calls: callsOf(calls, comms),
+  };
+}
+
+function callsOf(calls: readonly MadeUpCall[], comms: Comms): RankCalls {
+  const of = (commId: bigint) =>
+    calls.filter((call) => call.seq !== null && comms[call.comm ?? 'world']?.id === commId);
+  const told = (call: MadeUpCall | undefined): EnteredCall | null =>
+    call
+      ? {
+          func: funcOf(call),
+          seq: call.seq!,
+          ordinal: 0,
+          count: call.count ?? 1024,
+          datatype: 'ncclFloat32',
+          root: call.root ?? null,
+          record: '0:7',
+          at: s(call.at),
+        }
+      : null;
+  return {
+    entered: (commId, { func, seq }) =>
+      told(of(commId).find((call) => funcOf(call) === func && call.seq === seq)),
+    oldest: (commId, from) => told(of(commId).find(({ at }) => s(at) >= from)),
+    newest: (commId) => told(of(commId).at(-1)),
   };
 }
 
@@ -144,7 +186,7 @@ function witnessedWork(call: MadeUpCall, comms: Comms): WitnessedWork {
 /** Of a ring of one channel: a receive from `peer` that waits in its first step. */
 export function waitingFor(peer: number, more: Partial<WitnessedOp> = {}): WitnessedOp {
   const wait = { step: 0, name: 'recv wait', since: s(10) };
-  return { channel: 0, peer, isSend: false, nSteps: 12, done: 0, wait, ...more };
+  return { channel: 0, peer, isSend: false, nSteps: 12, done: 0, wait, executor: null, ...more };
 }
 
 /** Finished together with the others: from `at` on for 10 ms. */

@@ -5,9 +5,10 @@ import { judge } from '../../src/verdict/judge.js';
 import type { Hang, Slowness, Verdict } from '../../src/verdict/types.js';
 import { done, evidence, open, s, waitingFor, type MadeUpRank } from './evidence.js';
 
-function hangOf(verdict: Verdict): Hang {
+/** `waiting` as files alone. */
+function hangOf(verdict: Verdict): Omit<Hang, 'waiting'> & { readonly waiting: readonly number[] } {
   if (verdict.kind !== 'hung') throw new Error(`not hung but ${verdict.kind}`);
-  return verdict.hang;
+  return { ...verdict.hang, waiting: verdict.hang.waiting.map(({ file }) => file) };
 }
 
 function slownessOf(verdict: Verdict): Slowness {
@@ -69,6 +70,55 @@ describe('a hang', () => {
     expect(hang).toMatchObject({ different: [1], neverEntered: [], waiting: [0, 1] });
   });
 
+  it('says who made a call that others left out, though all went on', () => {
+    const reduced = { func: 'ReduceScatter' };
+    const hang = hangOf(
+      judge(
+        evidence([
+          { calls: [done(0, 1), open(1, 10)] },
+          { calls: [done(0, 1), done(0, 9, reduced), open(1, 10.1)] },
+          { calls: [done(0, 1), open(1, 10)] },
+        ]),
+      ),
+    );
+    expect(hang).toMatchObject({ func: 'AllReduce', seq: 1, waiting: [0, 1, 2], different: [1] });
+    expect(hang.mismatch).toMatchObject({
+      what: 'calls',
+      ways: [
+        { func: 'AllReduce', seq: 1, entered: [{ file: 0 }, { file: 2 }] },
+        { func: 'ReduceScatter', seq: 0, entered: [{ file: 1, record: '0:7', at: s(9) }] },
+      ],
+    });
+  });
+
+  it('compares roots, too; and without a hang says only that calls differ', () => {
+    const call = (root: number) => done(0, 5, { func: 'Broadcast', root });
+    const verdict = judge(
+      evidence([{ calls: [call(0)] }, { calls: [call(1)] }, { calls: [call(0)] }], { end: 6 }),
+    );
+    expect(verdict).toMatchObject({
+      kind: 'mismatch',
+      mismatch: {
+        what: 'arguments',
+        ways: [
+          { root: 0, entered: [{ file: 0 }, { file: 2 }] },
+          { root: 1, entered: [{ file: 1 }] },
+        ],
+      },
+    });
+  });
+
+  it('is known to have stood as long as its own files speak: others were copied later', () => {
+    const comms = { world: { id: 1n, members: [0, 1, 2, 3] }, tp: { id: 2n, members: [0, 1] } };
+    const early = {
+      calls: [done(0, 1), done(0, 1.1, { comm: 'tp' }), open(1, 9.9, { comm: 'tp' })],
+      alive: 10,
+    };
+    const late = { calls: [done(0, 1)], alive: 90 };
+    const verdict = judge(evidence([early, early, late, late], { comms, end: 90 }));
+    expect(verdict.kind).toBe('working');
+  });
+
   it('counts the ranks without a file, and looks where they are the other side', () => {
     const hang = hangOf(
       judge(
@@ -85,10 +135,17 @@ describe('a hang', () => {
     expect(hang.front).toMatchObject({ file: 0, peerInComm: 1, peerFile: null, done: 3 });
   });
 
-  it('calls a recorder silent that fell silent, not one that closed its file', () => {
+  it('calls a recorder silent that fell silent, not one that closed its file or was alive when it was read', () => {
     const calls = [done(0, 1), open(1, 10)];
     const hang = hangOf(
-      judge(evidence([{ calls }, { calls, alive: 12 }, { calls, alive: 12, closed: true }])),
+      judge(
+        evidence([
+          { calls },
+          { calls, alive: 12 },
+          { calls, alive: 12, closed: true },
+          { calls, alive: 12, isAlive: true },
+        ]),
+      ),
     );
     expect(hang.silent).toEqual([{ file: 1, lastSign: s(12) }]);
     expect(hang.neverEntered).toEqual([]);
@@ -115,6 +172,29 @@ describe('a hang', () => {
     );
     expect(hang).toMatchObject({ comm: 'tp', waiting: [2], neverEntered: [{ file: 3, standsIn: null }] });
     expect(hang.alsoHung).toMatchObject([{ comm: 'world', func: 'AllReduce', seq: 1 }]);
+  });
+
+  it('is the one that ranks in both began first, where both miss the same rank', () => {
+    const comms = { world: { id: 1n, members: [0, 1, 2, 3] }, tp: { id: 2n, members: [2, 3] } };
+    const before = [done(0, 1), done(9, 2, { comm: 'tp' })];
+    const hang = hangOf(
+      judge(
+        evidence(
+          [
+            { calls: [done(0, 1), open(1, 8)] },
+            { calls: [done(0, 1), open(1, 8)] },
+            { calls: [...before, open(10, 9, { comm: 'tp' }), open(1, 9.1)] },
+            { calls: before },
+          ],
+          { comms },
+        ),
+      ),
+    );
+    expect(hang).toMatchObject({
+      comm: 'tp',
+      neverEntered: [{ file: 3 }],
+      alsoHung: [{ comm: 'world', onlyWaits: true }],
+    });
   });
 
   it('that was aborted stood until its communicator was finalized', () => {
@@ -170,14 +250,20 @@ describe('never said not to have entered is', () => {
     { calls: [done(0, 1), open(1, 10)] },
   ];
   const cases: readonly (readonly [string, MadeUpRank])[] = [
-    ['a rank whose ring begins later', { calls: [open(2, 12)] }],
+    ['a rank whose ring begins later', { calls: [open(2, 12)], knownFrom: 11 }],
     ['a rank that lost records after it', { calls: [done(0, 1)], knownFrom: 50 }],
+    ['a rank that may have come before the others, and lost that', { calls: [done(2, 9.5)], knownFrom: 9 }],
     ['a rank whose recording ended before', { calls: [done(0, 1)], alive: 9 }],
     ['a rank whose rings were copied before', { calls: [done(0, 1)], knownUntil: 9 }],
   ];
   it.each(cases)('%s', (_, rank) => {
     const hang = hangOf(judge(evidence([...others, rank])));
     expect(hang).toMatchObject({ seq: 1, neverEntered: [], notKnown: [2] });
+  });
+
+  it('but a rank that never called anything, and lost nothing', () => {
+    const hang = hangOf(judge(evidence([...others, { calls: [] }])));
+    expect(hang).toMatchObject({ neverEntered: [{ file: 2, newest: null }], notKnown: [] });
   });
 
   it('but a rank that closed its file and was gone', () => {
@@ -213,11 +299,40 @@ describe('slow', () => {
     expect(verdict).toMatchObject({ kind: 'healthy', lateness: false });
   });
 
+  it('is nobody who only came last because its own earlier work ended last', () => {
+    const calls = (by: number) =>
+      Array.from({ length: 10 }, (_, seq) => ({ seq, at: seq + by, end: seq + 1 + by }));
+    expect(judge(evidence([{ calls: calls(0) }, { calls: calls(0.5) }])).kind).toBe('healthy');
+  });
+
   it('counts overlapping waits once', () => {
     const calls = (by: number) =>
-      Array.from({ length: 10 }, (_, seq) => ({ seq, at: seq / 100 + by, end: seq / 100 + 1 }));
-    const slow = slownessOf(judge(evidence([{ calls: calls(0) }, { calls: calls(0.5) }], { end: 2 })));
-    expect(slow.cost).toBeLessThan(slow.span);
+      Array.from({ length: 20 }, (_, i) => ({ seq: i, at: (i >> 1) + by, end: (i >> 1) + 0.8 }));
+    const slow = slownessOf(judge(evidence([{ calls: calls(0) }, { calls: calls(0.5) }], { end: 20 })));
+    expect(slow.late).toBe(19);
+    expect(slow.cost / 1e9).toBeCloseTo(5);
+  });
+
+  it('is nobody in a Broadcast: no one waits for its last rank', () => {
+    const rooted = ({ calls }: MadeUpRank): MadeUpRank => ({
+      calls: calls.map((call) => ({ ...call, func: 'Broadcast', root: 0 })),
+    });
+    expect(judge(evidence([rooted(late(0)), rooted(late(0.3))])).kind).toBe('healthy');
+  });
+
+  it('is nobody whose lateness the clocks cannot resolve, and that is said', () => {
+    const ranks = [late(0), late(0.3), late(0.01)];
+    const verdict = judge(evidence(ranks, { clockBound: 0.16 }));
+    expect(verdict).toMatchObject({ kind: 'healthy', unresolved: { file: 1, clockBound: s(0) } });
+    const resolved = slownessOf(judge(evidence(ranks, { clockBound: 0.02 })));
+    expect(resolved).toMatchObject({ file: 1, late: 9, clockBound: s(0.04) });
+    expect(resolved.cost / 1e9).toBeCloseTo(9 * (0.29 - 0.04));
+  });
+
+  it('is told of a job that still works, too', () => {
+    const still = ({ calls }: MadeUpRank): MadeUpRank => ({ calls: [...calls, open(10, 10.5)] });
+    const verdict = judge(evidence([still(late(0)), still(late(0.3))], { end: 10.6 }));
+    expect(slownessOf(verdict)).toMatchObject({ file: 1 });
   });
 });
 
@@ -227,7 +342,10 @@ it('healthy is what ended', () => {
     kind: 'healthy',
     untold: 0,
     partial: [],
+    notRecorded: [],
+    seen: { communicators: 1, collectives: 2 },
     lateness: true,
+    unresolved: null,
   });
 });
 

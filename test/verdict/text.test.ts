@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TraceNs } from '../../src/base/time.js';
+import { commandLines, mergeNext } from '../../src/cli/next_command.js';
 import { columns } from '../../src/cli/text.js';
 import { verdictText, type VerdictReport } from '../../src/cli/verdict_text.js';
 import { judge } from '../../src/verdict/judge.js';
@@ -21,62 +22,128 @@ function report(verdict: Verdict, ranks: number, more: Partial<VerdictReport> = 
     ranks: Array.from({ length: ranks }, (_, rank) => ({
       rank,
       host: `node${rank >> 3}`,
+      localRank: rank % 8,
       file: `run/${rank}.bin`,
+      life: 'recording',
+      lost: { overwritten: 0, dropped: 0, torn: 0, copy: 0 },
+      problems: [],
     })),
+    clocks: [],
+    traffic: null,
+    suggestion: null,
     ...more,
   };
 }
 
+const CLOCK: VerdictReport['clocks'][number] = {
+  domain: 'node0',
+  host: 'node0',
+  ranks: [0],
+  source: 'own-counter',
+  group: 'node0',
+  hardBound: 0,
+  bound99: 0,
+  driftPpm: 0,
+  pieces: 1,
+  oneSided: null,
+  evidence: {},
+  violations: 0,
+  realtimeResidualNs: 0,
+  flags: [],
+};
+
 const all = (rank: number): MadeUpRank => ({ calls: [done(0, 1), open(1, 10, { ops: [waitingFor(rank)] })] });
+
+const NEXT = { command: 'nccl-trace merge RUN' };
+const SIZE = { slices: 1000, tracks: 10, bytes: 3e6 };
+/** Without what is the same everywhere: losses, clocks, the next command. */
+const body = (words: VerdictReport): string[] => verdictText(words, NEXT).slice(0, -3);
 
 describe('a hang of 512 ranks', () => {
   const ranks = Array.from({ length: 512 }, (_, file) => (file === 37 ? { calls: [done(0, 1)] } : all(37)));
 
   it('is told in few lines, ranks folded, the next command last', () => {
-    expect(verdictText(report(judge(evidence(ranks)), 512))).toEqual([
-      'HUNG for 90.0 s: AllReduce seq 1 on world (512 ranks)',
-      '  nothing of it moved on any rank here since 03:00:10 UTC',
-      '  never entered: rank 37 on node4',
-      '    nothing that it had begun there or elsewhere is unfinished',
-      '  entered, not finished: 511 ranks (0-36,38-511)',
-      '  look at rank 0: ch 0 recv from rank 37, 0/12 steps, step 0 recv wait',
-      '  waiting operations: 511 recv wait',
-      '  next: nccl-trace inspect run/37.bin --records 50',
+    const words = report(judge(evidence(ranks)), 512, { clocks: [CLOCK] });
+    const suggestion = { command: 'nccl-trace merge run --comm world --ranks 36-38', size: SIZE };
+    expect(verdictText(words, mergeNext({ suggestion }, ['run']))).toEqual([
+      'HUNG  AllReduce seq 1 on world (512 ranks)  since 03:00:10 UTC (90.0 s)',
+      '  never entered:  rank 37 (node4 gpu5), alive to the end',
+      '                  last there: AllReduce seq 0, 03:00:01 UTC',
+      '  not finished:   511 ranks (0-36,38-511)',
+      '  operations:     511 recv wait',
+      '  all wait for:   rank 0 ch 0 recv from 37, step 0 of 12 in recv wait',
+      '  lost records:   none',
+      '  clocks:         one counter for all ranks, exact',
+      'next: nccl-trace merge run --comm world --ranks 36-38   (about 3 MB)',
     ]);
   });
 
   it('says so when the hosts are on clocks of unknown error', () => {
     const verdict = judge(evidence(ranks, { comparable: false }));
-    expect(verdictText(report(verdict, 512))[1]).toBe(
-      "  nothing of it moved on any rank here since 03:00:10 UTC (hosts' wall clocks)",
+    const clocks = [CLOCK, { ...CLOCK, source: 'realtime' }];
+    expect(verdictText(report(verdict, 512, { clocks }), NEXT)).toContain(
+      '  clocks:         2 hosts, 2 by wall clock only: error unknown',
     );
-  });
-
-  it('gives no command that a shell would take for another', () => {
-    const words = report(judge(evidence(ranks)), 512);
-    const odd = { ...words, ranks: words.ranks.map((rank) => ({ ...rank, file: 'my run/$(x).bin' })) };
-    expect(verdictText(odd).join('\n')).not.toContain('next:');
   });
 });
 
-it('says where a stray stands instead', () => {
+describe('the next command', () => {
+  it('is one word for a shell, whatever the path', () => {
+    const next = mergeNext({ suggestion: null }, ["my run's/$(x)"]);
+    expect(next.command).toBe("nccl-trace merge 'my run'\\''s/$(x)'");
+    expect(commandLines('next:', next, 40)).toEqual([
+      'next: nccl-trace merge \\',
+      "      'my run'\\''s/$(x)'",
+    ]);
+  });
+
+  it('goes on in the next line where it is long', () => {
+    const lines = commandLines('next:', { command: `nccl-trace merge ${'a'.repeat(60)} --comm dp` }, 80);
+    expect(lines).toEqual([`next: nccl-trace merge \\`, `      ${'a'.repeat(60)} --comm dp`]);
+  });
+
+  it('is there for every verdict', () => {
+    const calls = [done(0, 1), done(1, 2)];
+    for (const run of [evidence([{ calls }, { calls }]), evidence([{ calls: [] }, { calls: [] }])]) {
+      const words = report(judge(run), 2);
+      expect(verdictText(words, mergeNext({ suggestion: null }, ['RUN'])).at(-1)).toBe(
+        'next: nccl-trace merge RUN',
+      );
+    }
+  });
+});
+
+it('says where a stray stands instead, and that it called otherwise', () => {
   const stray = { calls: [done(0, 1), open(4, 9, { func: 'AllGather', ops: [waitingFor(1, { done: 3 })] })] };
-  const lines = verdictText(report(judge(evidence([stray, all(0), all(0)])), 3));
-  expect(lines.slice(2, 5)).toEqual([
-    '  never entered: rank 0 on node0',
-    '    stands in AllGather seq 4 on world',
-    '    rank 0: ch 0 recv from rank 1, 3/12 steps, step 0 recv wait',
+  expect(body(report(judge(evidence([stray, all(0), all(0)])), 3))).toEqual([
+    'HUNG  AllReduce seq 1 on world (3 ranks)  since 03:00:10 UTC (90.0 s)',
+    '  never entered:  rank 0 (node0 gpu0), alive to the end',
+    '                  stands in AllGather seq 4 on world since 03:00:09 UTC',
+    '                  rank 0 ch 0 recv from 1, step 0 of 12 in recv wait',
+    '  other calls:    rank 0: AllGather seq 4 (1024 ncclFloat32)',
+    '                  2 ranks (1-2): AllReduce seq 1 (1024 ncclFloat32)',
+    '  not finished:   2 ranks (1-2)',
+    '  operations:     2 recv wait',
+    '  all wait for:   rank 1 ch 0 recv from 0, step 0 of 12 in recv wait',
   ]);
 });
 
 it('says what the evidence does not reach', () => {
-  const words = { untold: 12, partial: [0, 1], lateness: false } as const;
-  expect(verdictText(report({ kind: 'healthy', ...words }, 4, { missingRanks: [2, 3] }))).toEqual([
+  const words = {
+    untold: 12,
+    partial: [0, 1],
+    notRecorded: [{ event: 'KernelCh', files: [0, 1] }],
+    seen: { communicators: 1, collectives: 7 },
+    lateness: false,
+    unresolved: null,
+  } as const;
+  expect(body(report({ kind: 'healthy', ...words }, 4, { missingRanks: [2, 3] }))).toEqual([
     'HEALTHY  nothing unfinished was seen, as far as is recorded',
-    '  no file: rank 2-3 of 4; what they did is not known',
-    '  completion not recorded: 12 collectives, sends, receives',
-    '  calls overwritten or lost, nothing is claimed of them: 2 ranks (0-1)',
-    "  who came late is not known: the hosts' wall clocks have an unknown error",
+    '  seen:           7 collectives on 1 communicator, by 4 ranks',
+    '  no file:        rank 2-3 of 4: what they did is not known',
+    '  end not known:  12 collectives, sends, receives (KernelCh not recorded)',
+    '  window:         older calls of 2 ranks (0-1) are lost, nothing is said of them',
+    "  late:           not known who: the hosts' wall clocks have an unknown error",
   ]);
 });
 
@@ -105,35 +172,82 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
     nSteps: fc.nat(),
     done: fc.nat(),
     wait: fc.option(fc.record({ step: fc.nat(), name: fc.constant('recv wait'), since: time })),
+    executor: fc.option(fc.nat(511)),
+    waiters: fc.nat(),
+    of: fc.nat(),
   });
+  const place = fc.record({ file: fc.nat(511), record: fc.constant('0:7'), at: time });
   const standsIn = fc.option(
-    fc.tuple(call, fc.option(front)).map(([one, at]) => ({ ...one, record: '0:7', front: at })),
+    fc.tuple(call, fc.option(front), place).map(([one, at, where]) => ({ ...one, ...where, front: at })),
   );
+  const way = fc
+    .tuple(
+      call,
+      fc.record({
+        count: fc.nat(),
+        datatype: text,
+        root: fc.option(fc.nat()),
+        entered: fc.array(place, { minLength: 1 }),
+      }),
+    )
+    .map(([one, how]) => ({ ...one, ...how }));
+  const mismatch = fc.record({
+    commId: fc.constant('0x00000000000000ab'),
+    comm: text,
+    nRanks: fc.nat(),
+    what: fc.constantFrom('calls' as const, 'arguments' as const),
+    ways: fc.tuple(way, way, way),
+  });
   const hang: fc.Arbitrary<Hang> = fc
     .record({
       nRanks: fc.nat(),
       since: time,
       age: time,
-      neverEntered: fc.array(fc.record({ file: fc.nat(511), standsIn })),
+      neverEntered: fc.array(
+        fc.record({
+          file: fc.nat(511),
+          knownFrom: time,
+          knownUntil: fc.option(time),
+          lastSign: fc.option(time),
+          isAlive: fc.boolean(),
+          standsIn,
+          newest: fc.option(fc.tuple(call, place).map(([one, where]) => ({ ...one, ...where }))),
+        }),
+      ),
+      mismatch: fc.option(mismatch),
+      until: time,
       notKnown: files,
       different: files,
-      waiting: files,
+      waiting: fc.array(place, { maxLength: 300 }),
       aborted: files,
       waits: fc.array(fc.tuple(fc.constantFrom('recv wait', 'GPU wait'), fc.nat())),
       front: fc.option(front),
       missing: files,
       silent: fc.array(fc.record({ file: fc.nat(511), lastSign: fc.option(time) })),
-      alsoHung: fc.array(call),
+      alsoHung: fc.array(
+        fc
+          .tuple(call, fc.record({ since: time, onlyWaits: fc.boolean() }))
+          .map(([one, more]) => ({ ...one, ...more })),
+      ),
     })
     .chain((rest) => call.map((one) => ({ ...one, ...rest })));
   fc.assert(
     fc.property(hang, text, files, fc.boolean(), (one, host, missingRanks, lateness) => {
-      const verdict: Verdict = { kind: 'hung', hang: one, untold: 1, partial: [0], lateness };
+      const verdict: Verdict = {
+        kind: 'hung',
+        hang: one,
+        untold: 1,
+        partial: [0],
+        notRecorded: [{ event: 'KernelCh', files: [0] }],
+        seen: { communicators: 1, collectives: 1 },
+        lateness,
+        unresolved: null,
+      };
       const words = report(verdict, 512, { missingRanks });
-      const lines = verdictText({
-        ...words,
-        ranks: words.ranks.map((rank) => ({ ...rank, host, file: host })),
-      });
+      const lines = verdictText(
+        { ...words, ranks: words.ranks.map((rank) => ({ ...rank, host, file: host })) },
+        mergeNext({ suggestion: null }, [host.slice(0, 40)]),
+      );
       expect(lines.length).toBeLessThanOrEqual(15);
       for (const line of lines) {
         expect(columns(line)).toBeLessThanOrEqual(80);

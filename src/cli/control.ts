@@ -1,0 +1,143 @@
+/**
+ * `nccl-trace control`: a running job records less from now on, or all it was started with again. Nothing can be added:
+ * NCCL may fail over an event type that begins in mid-run.
+ */
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { Command, InvalidArgumentError } from 'commander';
+
+import { NoUsableInput, RankFileError, UsageError } from '../base/errors.js';
+import {
+  EventType,
+  eventTypeNames,
+  findRankFiles,
+  openRankFileHeader,
+  requestControl,
+} from '../reader/index.js';
+import type { RankFileHeader } from '../reader/types.js';
+import { ExitCode } from './exit.js';
+import { printable } from './text.js';
+
+interface Options {
+  readonly events?: readonly string[];
+  readonly sample?: number;
+  readonly wait: number;
+}
+
+const EXAMPLES = `Examples, with the rank files of a running job:
+  $ nccl-trace control RUN --events Coll,P2p,ProxyOp    only these from now on
+  $ nccl-trace control RUN --events all --sample 1      everything it was started with
+  $ nccl-trace control RUN --sample 100                 each 100th collective, on all ranks the same ones
+`;
+
+const POLL_MS = 100;
+
+export function controlCommand(setExit: (code: ExitCode) => void): Command {
+  return new Command('control')
+    .description('Make a running job record fewer events, or all it was started with again.')
+    .argument('<paths...>', 'rank files of a running job, or directories that hold them')
+    .option('--events <list>', 'event types, of those at its start: names, none, or all of them', eventList)
+    .option('--sample <n>', 'each Nth collective by its sequence number; 1: all', sampling)
+    .option('--wait <seconds>', 'for the answer of the recorders', seconds, 10)
+    .addHelpText('before', EXAMPLES)
+    .action(async (paths: string[], options: Options) => {
+      setExit(await run(paths, options));
+    });
+}
+
+async function run(paths: readonly string[], { events, sample, wait }: Options): Promise<ExitCode> {
+  if (events === undefined && sample === undefined) throw new UsageError('want --events, --sample or both');
+  // First all of them: a wish that one cannot fulfil is no other's either.
+  const files = findRankFiles(paths).files.flatMap((path) => {
+    const header = headerOf(path);
+    return header === null ? [] : [{ path, header, wish: wishFor(path, header, events, sample) }];
+  });
+  if (files.length === 0) throw new NoUsableInput('no rank file of a running job');
+  const asked = files.map(({ path, header, wish }) => ({
+    path,
+    refused: header.controlRefused,
+    number: requestControl(path, wish),
+  }));
+  const deadline = Date.now() + wait * 1000;
+  let all = true;
+  for (const { path, number, refused } of asked) {
+    const header = await answer(path, number, deadline);
+    all = all && header !== null && header.controlRefused === refused;
+    process.stdout.write(`${printable(outcome(path, header, refused))}\n`);
+  }
+  return all ? ExitCode.ok : ExitCode.problems;
+}
+
+/** Null, and said, for a file whose process does not record any more. */
+function headerOf(path: string): RankFileHeader | null {
+  try {
+    const header = openRankFileHeader(path);
+    if (header.life === 'recording') return header;
+    process.stderr.write(`nccl-trace: ${printable(path)}: closed; left out\n`);
+  } catch (error) {
+    if (!(error instanceof RankFileError)) throw error;
+    process.stderr.write(`nccl-trace: ${printable(error.message)}\n`);
+  }
+  return null;
+}
+
+function wishFor(
+  path: string,
+  header: RankFileHeader,
+  names: readonly string[] | undefined,
+  sample: number | undefined,
+): { events: number; sample: number } {
+  const events =
+    names === undefined ? header.maskNow : names.includes('all') ? header.eventMask : maskOf(names);
+  const added = eventTypeNames(events & ~header.eventMask);
+  if (added.length > 0)
+    throw new UsageError(
+      `${path}: ${added.join(', ')} cannot be added while the job runs, NCCL may fail over it; ` +
+        `it was started with ${eventTypeNames(header.eventMask).join(', ')}`,
+    );
+  return { events, sample: sample ?? header.sampleNow };
+}
+
+const maskOf = (names: readonly string[]): number =>
+  names.reduce((mask, name) => mask | (EventType as Readonly<Record<string, number>>)[name]!, 0);
+
+async function answer(path: string, number: number, deadline: number): Promise<RankFileHeader | null> {
+  for (;;) {
+    const header = openRankFileHeader(path);
+    if (header.controlAnswered === number) return header;
+    if (Date.now() >= deadline) return null;
+    await pause(POLL_MS);
+  }
+}
+
+function outcome(path: string, header: RankFileHeader | null, refused: number): string {
+  if (header === null) return `${path}: no answer; is the job still running?`;
+  if (header.controlRefused !== refused) return `${path}: refused`;
+  const events = eventTypeNames(header.maskNow).join(',') || 'nothing';
+  return `${path}: records ${events}${header.sampleNow > 1 ? `, 1 of ${header.sampleNow} collectives` : ''}`;
+}
+
+function eventList(text: string): readonly string[] {
+  if (text === 'none') return [];
+  const names = text.split(',');
+  if (text === 'all') return names;
+  const known = Object.keys(EventType);
+  return names.map((name) => {
+    const found = known.find((type) => type.toLowerCase() === name.toLowerCase());
+    if (found === undefined)
+      throw new InvalidArgumentError(`"${name}" is no event type; there are ${known.join(', ')}.`);
+    return found;
+  });
+}
+
+function sampling(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value < 2 ** 31) return value;
+  throw new InvalidArgumentError('want a number from 1 to 2147483647.');
+}
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text)) return value;
+  throw new InvalidArgumentError('want a number of seconds.');
+}

@@ -1,0 +1,195 @@
+/** A hang in words: what stands since when, who never came, who called something else, who waits, where to look. */
+
+import type { Front, Hang, Stray } from '../verdict/types.js';
+import {
+  callText,
+  clockTime,
+  commName,
+  continued,
+  duration,
+  few,
+  labelled,
+  name,
+  rankList,
+  rankName,
+  rankWithHost,
+  wayArguments,
+  type VerdictReport,
+} from './verdict_words.js';
+
+/** Groups of ranks that stand in the same call; further ones are counted. */
+const MOST_STRAYS = 2;
+/** Ways to call the same; further ones are counted. */
+const MOST_WAYS = 3;
+
+export function hangLines(hang: Hang, report: VerdictReport): string[] {
+  return [
+    ...title(hang, report),
+    ...strays(hang, report),
+    ...mismatch(hang, report),
+    ...waiting(hang, report),
+    ...whereToLook(hang, report),
+    ...silent(hang, report),
+    ...alsoHung(hang),
+  ];
+}
+
+function title(hang: Hang, report: VerdictReport): string[] {
+  const { since, age, aborted, nRanks } = hang;
+  const verb = aborted.length > 0 ? 'HUNG, then ABORTED' : 'HUNG';
+  const of = nRanks === report.worldSize ? `${nRanks} ranks` : `${nRanks} of ${report.worldSize} ranks`;
+  const what = `${verb}  ${callText(hang)} (${of})`;
+  const when = `since ${clockTime(report, since)} (${duration(age)})`;
+  return what.length + when.length + 2 <= 80 ? [`${what}  ${when}`] : [what, labelled('stands', when)];
+}
+
+/** Ranks that never came, together where they stand in the same call. */
+function strays({ neverEntered, seq, waiting, until }: Hang, report: VerdictReport): string[] {
+  const groups = new Map<string, Stray[]>();
+  for (const stray of neverEntered) {
+    const { standsIn, newest } = stray;
+    const key = standsIn ? `${standsIn.commId} ${callText(standsIn)}` : newest ? callText(newest) : '';
+    groups.set(key, [...(groups.get(key) ?? []), stray]);
+  }
+  const label = seq === null ? 'other side' : 'never entered';
+  const all = [...groups.values()];
+  const lines = all.slice(0, MOST_STRAYS).flatMap((group) => strayLines(label, group, until, report));
+  const rest = all.slice(MOST_STRAYS).flat();
+  if (rest.length > 0) lines.push(labelled(label, `${rankList(filesOf(rest), report)} as well`));
+  if (neverEntered.length > 0 && waiting.length === 0)
+    lines.push('  the others entered; whether it ended there NCCL did not tell');
+  return lines;
+}
+
+function strayLines(label: string, group: readonly Stray[], until: number, report: VerdictReport): string[] {
+  const [first] = group as [Stray];
+  const { standsIn, newest, file } = first;
+  const isOne = group.length === 1;
+  const who = isOne ? `rank ${rankWithHost(report, file)}` : rankList(filesOf(group), report);
+  const lines = [labelled(label, isOne ? `${who}, ${lifeText(first, until, report)}` : who)];
+  if (standsIn) {
+    lines.push(continued(`stands in ${callText(standsIn)} since ${clockTime(report, standsIn.at)}`));
+    if (standsIn.front) lines.push(continued(frontText(standsIn.front, report)));
+  } else if (newest)
+    lines.push(continued(`last there: ${callText(newest, '')}, ${clockTime(report, newest.at)}`));
+  else lines.push(continued('nothing that it had begun there or elsewhere is unfinished'));
+  return lines;
+}
+
+function lifeText(
+  { knownUntil, lastSign, isAlive, file }: Stray,
+  until: number,
+  report: VerdictReport,
+): string {
+  if (isAlive) return 'alive';
+  if (report.ranks[file]!.life === 'closed' || knownUntil === null) return 'its process ended in order';
+  if (lastSign === null) return 'never a heartbeat';
+  const ago = Math.max(0, until - lastSign);
+  return ago < 1.5e9 ? `alive to the end` : `last heartbeat ${duration(ago)} before the end`;
+}
+
+function mismatch({ mismatch: found, commId }: Hang, report: VerdictReport): string[] {
+  if (!found) return [];
+  const on = found.commId === commId ? '' : ` on ${commName(found)}`;
+  const [most, ...others] = found.ways;
+  const shown = [...others.slice(0, MOST_WAYS - 1), most];
+  const label = found.what === 'calls' ? 'other calls' : 'other arguments';
+  const lines = shown.map((way) => {
+    const who = rankList(
+      way.entered.map(({ file }) => file),
+      report,
+    );
+    return `${who}: ${callText(way, on)} (${wayArguments(way)})`;
+  });
+  const more = found.ways.length - shown.length;
+  if (more > 0) lines.push(`and ${more} more ways`);
+  return lines.map((line, i) => (i === 0 ? labelled(label, line) : continued(line)));
+}
+
+function waiting({ waiting: entered, aborted, notKnown, waits }: Hang, report: VerdictReport): string[] {
+  const lines: string[] = [];
+  const gone = new Set(aborted);
+  const unfinished = filesOf(entered).filter((file) => !gone.has(file));
+  if (unfinished.length > 0) lines.push(labelled('not finished', rankList(unfinished, report)));
+  if (aborted.length > 0) lines.push(labelled('aborted', `${rankList(aborted, report)}, not finished`));
+  if (waits.length > 0)
+    lines.push(labelled('operations', waits.map(([what, count]) => `${count} ${what}`).join(', ')));
+  if (notKnown.length > 0)
+    lines.push(labelled('not known', `no records of that time: ${rankList(notKnown, report)}`));
+  return lines;
+}
+
+function whereToLook({ front, waiting: entered }: Hang, report: VerdictReport): string[] {
+  if (front) {
+    const { waiters, of } = front;
+    const label = waiters === of && of > 1 ? 'all wait for' : waiters * 2 > of ? 'most wait for' : 'look at';
+    return [labelled(label, frontText(front, report))];
+  }
+  if (entered.length === 0) return [];
+  const unseen = report.verdict.notRecorded
+    .map(({ event }) => event)
+    .filter((event) => event === 'ProxyOp' || event === 'KernelCh');
+  return [
+    labelled(
+      'in what',
+      unseen.length > 0
+        ? `not known: ${unseen.join(', ')} not recorded (NCCL_TRACE_EVENTS)`
+        : 'not known: NCCL told of no operation on the network',
+    ),
+  ];
+}
+
+function silent({ silent: files, until, neverEntered }: Hang, report: VerdictReport): string[] {
+  const said = new Set(filesOf(neverEntered));
+  const rest = files.filter(({ file }) => !said.has(file) || neverEntered.length > 1);
+  const [first] = rest;
+  if (!first) return [];
+  const who =
+    rest.length === 1 ? `rank ${rankWithHost(report, first.file)}` : rankList(filesOf(rest), report);
+  const { lastSign } = first;
+  const since =
+    lastSign === null
+      ? 'ever'
+      : `since ${clockTime(report, lastSign)} (${duration(Math.max(0, until - lastSign))} before the end)`;
+  return [labelled('no heartbeat', `${who} ${since}`)];
+}
+
+function alsoHung({ alsoHung: others }: Hang): string[] {
+  const waits = others.filter(({ onlyWaits }) => onlyWaits);
+  const rest = others.filter(({ onlyWaits }) => !onlyWaits);
+  const lines: string[] = [];
+  if (waits.length > 0)
+    lines.push(
+      labelled(
+        'only wait',
+        few(
+          waits.map((one) => callText(one)),
+          2,
+        ),
+      ),
+    );
+  if (rest.length > 0)
+    lines.push(
+      labelled(
+        'standing too',
+        few(
+          rest.map((one) => callText(one)),
+          2,
+        ),
+      ),
+    );
+  return lines;
+}
+
+function frontText(front: Front, report: VerdictReport): string {
+  const { file, channel, isSend, peerFile, peerInComm, done, nSteps, wait, executor } = front;
+  const peer = peerFile === null ? `${peerInComm} of comm (no file)` : rankName(report, peerFile);
+  const by = executor === null ? '' : ` by rank ${rankName(report, executor)} (PXN)`;
+  const where = `rank ${rankName(report, file)} ch ${channel} ${isSend ? 'send to' : 'recv from'} ${peer}${by}`;
+  const step = wait
+    ? `, step ${wait.step} of ${nSteps} in ${name(wait.name)}`
+    : `, ${done} of ${nSteps} steps`;
+  return `${where}${step}`;
+}
+
+const filesOf = (list: readonly { readonly file: number }[]): number[] => list.map(({ file }) => file);

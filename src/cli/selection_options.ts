@@ -1,0 +1,77 @@
+/** The options that say what of a run is drawn. */
+
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { SelectionRequest } from '../merge/selection.js';
+import { parseAround, parseDuration, parseRanks, parseTime, type TimeWord } from '../merge/time_words.js';
+
+/** As Commander hands them over. */
+export interface SelectionOptions {
+  readonly ranks?: SelectionRequest['ranks'];
+  readonly comm?: SelectionRequest['comms'];
+  readonly from?: SelectionRequest['from'];
+  readonly to?: SelectionRequest['to'];
+  readonly around?: SelectionRequest['around'];
+  readonly last?: SelectionRequest['last'];
+  readonly detail?: SelectionRequest['detail'];
+}
+
+export const SELECTION_EXAMPLES = `  $ nccl-trace merge DIR --ranks 0-7,42              these ranks; the cluster's collectives tell of all
+  $ nccl-trace merge DIR --comm dp --comm 0x5cb6     these communicators, by name or id
+  $ nccl-trace merge DIR --last 60s                  the last minute
+  $ nccl-trace merge DIR --around 03:02:11,2s        2 s before and after (default 5 s)
+  $ nccl-trace merge DIR --from 2026-03-01T03:02:11Z --to 2026-03-01T03:05:00Z
+  $ nccl-trace merge DIR --from 90s --to 1.5h        since the trace's start
+  $ nccl-trace merge DIR --detail op                 down to operations, for all of the run
+`;
+
+export function addSelectionOptions(command: Command): Command {
+  return command
+    .option('--ranks <list>', 'draw these ranks only: 0-7,42', ranks)
+    .option('--comm <name|id>', 'draw this communicator only; may be repeated', collect)
+    .option(
+      '--from <time>',
+      'draw from here on: UTC (2026-03-01T03:02:11.5Z, or 03:02:11), or since the start (90s, 1.5m, 2h; a bare number: seconds)',
+      time,
+    )
+    .option('--to <time>', 'draw up to here, likewise', time)
+    .option('--around <time[,duration]>', 'draw so much before and after (default 5s)', around)
+    .option('--last <duration>', 'draw the end of the run: 60s', duration)
+    .addOption(
+      new Option(
+        '--detail <depth>',
+        'coll: collectives and calls; op: and proxy operations and kernels; step: all (default: what a browser bears)',
+      ).choices(['coll', 'op', 'step']),
+    );
+}
+
+export function selectionRequest(options: SelectionOptions): SelectionRequest {
+  const { comm: comms, ranks, from, to, around, last, detail } = options;
+  return { ranks, comms, from, to, around, last, detail };
+}
+
+function ranks(text: string): SelectionRequest['ranks'] {
+  return parseRanks(text) ?? refuse('give ranks and ranges, as in 0-7,42.');
+}
+
+function collect(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}
+
+function time(text: string): TimeWord {
+  return (
+    parseTime(text) ??
+    refuse('give a time in UTC (2026-03-01T03:02:11Z, or 03:02:11) or since the start (90s, 1.5m, 2h).')
+  );
+}
+
+function around(text: string): SelectionRequest['around'] {
+  return parseAround(text) ?? refuse('give a time and how far around it, as in 03:02:11,2s or 90s,500ms.');
+}
+
+function duration(text: string): number {
+  return parseDuration(text) ?? refuse('give a duration, as in 60s, 1.5m or 500ms.');
+}
+
+function refuse(what: string): never {
+  throw new InvalidArgumentError(what);
+}

@@ -1,0 +1,73 @@
+/** Words that all parts of the verdict share: ranks folded, calls, times of day. */
+
+import type { Diagnosis } from '../merge/diagnosis.js';
+import type { CallArguments, StandingCall } from '../verdict/types.js';
+import { cut, foldRanks, printable } from './text.js';
+
+/** What a person needs to read file numbers and trace times. */
+export type VerdictReport = Omit<Diagnosis, 'problems'>;
+
+export const COLUMNS = 80;
+/** Of a line's label, with its indent. */
+const LABEL = 18;
+/** Of a name that a line has room for. */
+const NAME = 28;
+
+export const fit = (line: string): string => cut(line, COLUMNS);
+
+/** "  never entered:  rank 37" */
+export const labelled = (label: string, text: string): string => `${`  ${label}: `.padEnd(LABEL)}${text}`;
+export const continued = (text: string): string => `${' '.repeat(LABEL)}${text}`;
+
+/** `on`: "on dp", or nothing where that has been said. */
+export function callText(call: StandingCall, on = ` on ${commName(call)}`): string {
+  const seq = call.seq === null ? '' : ` seq ${call.seq}`;
+  const replay = call.replay === 0 ? '' : ` replay ${call.replay}`;
+  return `${name(call.func)}${seq}${replay}${on}`;
+}
+
+export function wayArguments({ count, datatype, root }: CallArguments): string {
+  const on = root === null ? '' : `, root ${root}`;
+  return `${count} ${name(datatype)}${on}`;
+}
+
+export const commName = ({ comm, commId }: Pick<StandingCall, 'comm' | 'commId'>): string =>
+  comm === '' ? (commId ?? 'a communicator without id') : name(comm);
+
+export const name = (text: string): string => cut(printable(text), NAME);
+
+/** A process with several GPUs is several ranks. */
+export const allRanks = ({ rank, ranks }: VerdictReport['ranks'][number]): readonly (number | null)[] =>
+  ranks ?? [rank];
+
+export const rankName = ({ ranks }: VerdictReport, file: number): string => foldRanks(allRanks(ranks[file]!));
+
+/** "37 (node004 gpu5)" */
+export function rankWithHost(report: VerdictReport, file: number): string {
+  const { host, localRank } = report.ranks[file]!;
+  return `${rankName(report, file)} (${name(host)}${localRank === null ? '' : ` gpu${localRank}`})`;
+}
+
+export function rankList(files: readonly number[], { ranks }: VerdictReport): string {
+  const all = files.flatMap((file) => allRanks(ranks[file]!));
+  return all.length === 1 ? `rank ${foldRanks(all)}` : `${all.length} ranks (${foldRanks(all)})`;
+}
+
+export function few(words: readonly string[], most: number): string {
+  const rest = words.length > most ? ` and ${words.length - most} more` : '';
+  return `${words.slice(0, most).join(', ')}${rest}`;
+}
+
+/** Time of day, UTC: what the job's logs can be searched for. */
+export function clockTime({ traceStart }: VerdictReport, at: number): string {
+  const date = new Date(Number((BigInt(traceStart) + BigInt(Math.round(at))) / 1_000_000n));
+  return Number.isNaN(date.getTime()) ? 'an impossible time' : `${date.toISOString().slice(11, 19)} UTC`;
+}
+
+export function duration(ns: number): string {
+  if (!Number.isFinite(ns)) return 'an unknown time';
+  if (ns < 1e6) return `${(ns / 1e3).toFixed(0)} us`;
+  if (ns < 1e9) return `${(ns / 1e6).toFixed(1)} ms`;
+  if (ns < 120e9) return `${(ns / 1e9).toFixed(1)} s`;
+  return ns < 7200e9 ? `${Math.round(ns / 60e9)} min` : `${(ns / 3600e9).toFixed(1)} h`;
+}

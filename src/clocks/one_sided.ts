@@ -1,0 +1,48 @@
+/**
+ * Domains that were only ever heard, or only ever spoke: their wall clock places them, and all that evidence says is that
+ * they lie no farther to one side. Which may be enough to show that the wall clock is wrong.
+ */
+
+import { correctionAt, knotTime } from './corrections.js';
+import type { Alignment } from './alignment.js';
+import { toTrace } from './clock_map.js';
+import type { ClockSolution } from './domains.js';
+import { localNs } from '../base/time.js';
+
+export interface OneSidedBound {
+  /** The domain against which it holds. */
+  readonly against: number;
+  /** Its times in the trace are too late by at most this, ns; below 0: too early by at least so much. null: unbounded. */
+  readonly late: number | null;
+  /** Likewise too early. */
+  readonly early: number | null;
+}
+
+/** Of a domain that is in no group with `reference`; null where nothing is said to either side. */
+export function oneSidedBound(
+  domain: number,
+  reference: number,
+  { domains }: ClockSolution,
+  alignment: Alignment,
+  coarse: readonly number[],
+): OneSidedBound | null {
+  const { knots, corrections } = alignment;
+  const placed = (of: number, time: number): number =>
+    toTrace(domains[of]!.map, localNs(time - coarse[of]!)) - correctionAt(knots, corrections[of]!, time);
+  let late = -Infinity;
+  let early = -Infinity;
+  for (let piece = 0; piece + 1 < knots.count; piece++) {
+    const { below, above } = alignment.hardBetween(reference, domain, piece);
+    for (const knot of [piece, piece + 1]) {
+      // By how much later the trace has it than the estimate that the bounds are about.
+      const time = knotTime(knots, knot);
+      const later = placed(domain, time) - placed(reference, time);
+      late = Math.max(late, below + later);
+      early = Math.max(early, above - later);
+    }
+  }
+  if (!Number.isFinite(late) && !Number.isFinite(early)) return null;
+  return { against: reference, late: finite(late), early: finite(early) };
+}
+
+const finite = (ns: number): number | null => (Number.isFinite(ns) ? ns : null);

@@ -1,0 +1,63 @@
+/** Looks up what a file saw begin. Few files are asked more than a few times: only those get an index. */
+
+import type { TraceNs } from '../base/time.js';
+import { keyPosition, keyRing } from '../model/record_fields.js';
+import type { EnteredCall, RankCalls } from '../verdict/types.js';
+import type { RankScan } from './scan.js';
+
+const OFTEN = 16;
+
+export function rankCalls({ works, communicators }: RankScan, time: (tick: number) => TraceNs): RankCalls {
+  const numbersOf = (commId: bigint): ReadonlySet<number> =>
+    new Set(communicators.filter((comm) => comm.commId === commId).map(({ number }) => number));
+  let asked = 0;
+  let index: Map<string, number> | undefined;
+  const keyOf = (row: number): string =>
+    `${works.comm[row]} ${works.func[row]} ${works.seq[row]} ${works.ordinal[row]}`;
+  const call = (row: number): EnteredCall => ({
+    func: works.funcs[works.func[row]!]!,
+    seq: works.seq[row]!,
+    ordinal: works.ordinal[row]!,
+    count: works.count[row]!,
+    datatype: works.datatypes[works.datatype[row]!]!,
+    root: works.root[row]! < 0 ? null : works.root[row]!,
+    record: `${keyRing(works.keys[row]!)}:${keyPosition(works.keys[row]!)}`,
+    at: time(works.arrival[row]!),
+  });
+  return {
+    entered: (commId, wanted) => {
+      const numbers = numbersOf(commId);
+      const func = works.funcs.indexOf(wanted.func);
+      if (asked++ < OFTEN) {
+        for (let row = works.seq.length - 1; row >= 0; row--)
+          if (
+            works.seq[row] === wanted.seq &&
+            works.func[row] === func &&
+            works.ordinal[row] === wanted.ordinal &&
+            numbers.has(works.comm[row]!)
+          )
+            return call(row);
+        return null;
+      }
+      index ??= new Map(Array.from(works.seq, (_, row) => [keyOf(row), row]));
+      for (const number of numbers) {
+        const row = index.get(`${number} ${func} ${wanted.seq} ${wanted.ordinal}`);
+        if (row !== undefined) return call(row);
+      }
+      return null;
+    },
+    oldest: (commId, from) => {
+      const numbers = numbersOf(commId);
+      for (let row = 0; row < works.seq.length; row++)
+        if (works.seq[row]! >= 0 && numbers.has(works.comm[row]!) && time(works.arrival[row]!) >= from)
+          return call(row);
+      return null;
+    },
+    newest: (commId) => {
+      const numbers = numbersOf(commId);
+      for (let row = works.seq.length - 1; row >= 0; row--)
+        if (works.seq[row]! >= 0 && numbers.has(works.comm[row]!)) return call(row);
+      return null;
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/** Commands for a person to type as they stand: `nccl-trace merge DIR --ranks 36-38 --last 60s`. */
+
+import { dirname } from 'node:path';
+import type { SelectionRequest } from './selection.js';
+import { rangesText, type TimeWord } from './time_words.js';
+
+export interface CommandWords {
+  /** As they were given. */
+  readonly inputs: readonly string[];
+  /** `--run` */
+  readonly run?: string | undefined;
+  readonly output?: string | undefined;
+  readonly request: SelectionRequest;
+}
+
+export function mergeCommandLine({ inputs, run, output, request }: CommandWords): string {
+  const words = ['nccl-trace', 'merge', ...fewInputs(inputs)];
+  if (run !== undefined) words.push('--run', run);
+  for (const comm of request.comms ?? []) words.push('--comm', comm);
+  if (request.ranks) words.push('--ranks', rangesText(request.ranks));
+  if (request.from) words.push('--from', timeText(request.from));
+  if (request.to) words.push('--to', timeText(request.to));
+  if (request.around)
+    words.push('--around', `${timeText(request.around.at)},${secondsText(request.around.halfNs)}`);
+  if (request.last !== undefined) words.push('--last', secondsText(request.last));
+  if (request.detail) words.push('--detail', request.detail);
+  if (output !== undefined) words.push('-o', output);
+  return words.map(quoted).join(' ');
+}
+
+/** A shell has made many words of one `rank*.bin`: their directory says the same. */
+function fewInputs(inputs: readonly string[]): readonly string[] {
+  const [first, ...others] = inputs;
+  if (first === undefined || inputs.length <= 3) return inputs;
+  const folder = dirname(first);
+  return others.every((path) => dirname(path) === folder) ? [folder] : inputs;
+}
+
+export function timeText(word: TimeWord): string {
+  switch (word.kind) {
+    case 'since-start':
+      return secondsText(word.ns);
+    case 'utc': {
+      const iso = new Date(Number(word.ns / 1_000_000n)).toISOString().slice(0, 19);
+      return `${iso}${fractionText(Number(word.ns % 1_000_000_000n))}Z`;
+    }
+    case 'time-of-day': {
+      const of = (unit: number, limit: number): string =>
+        String(Math.floor(word.ns / unit) % limit).padStart(2, '0');
+      return `${of(3600e9, 24)}:${of(60e9, 60)}:${of(1e9, 60)}${fractionText(word.ns % 1e9)}`;
+    }
+  }
+}
+
+const fractionText = (ns: number): string =>
+  ns === 0 ? '' : `.${String(ns).padStart(9, '0').replace(/0+$/, '')}`;
+
+export const secondsText = (ns: number): string => `${ns / 1e9}s`;
+
+/** For a POSIX shell. */
+export const quoted = (word: string): string =>
+  /^[\w./:=,@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+
+/** "run.pftrace.gz", "full" → "run-full.pftrace.gz" */
+export function besides(output: string, what: string): string {
+  if (output === '-') return output;
+  const match = /^(.*?)((?:\.pftrace)?(?:\.gz|\.zst)?)$/.exec(output);
+  return `${match?.[1] ?? output}-${what}${match?.[2] ?? ''}`;
+}

@@ -1,0 +1,66 @@
+/**
+ * How many things began when: counts in bins whose width doubles when the time outgrows them, so that neither the length of a
+ * run nor the moment of its first event needs to be known. Memory is bounded; a window's count is exact at the borders of
+ * bins and shared out evenly within one.
+ */
+
+const BINS = 128;
+
+/** Counts of [first, first + width), the next width, and so on. In ticks. */
+export interface TimeCounts {
+  readonly first: number;
+  readonly width: number;
+  readonly counts: Float64Array;
+  readonly total: number;
+}
+
+export class TimeCounter {
+  private first = 0;
+  private width = 1;
+  /** 1 / width: a power of two, so exact. */
+  private perTick = 1;
+  private counts = new Float64Array(0);
+  private total = 0;
+
+  /** Times may step back a little; before the first one they count as the first. */
+  add(at: number): void {
+    if (this.total++ === 0) {
+      this.first = at;
+      this.counts = new Float64Array(BINS);
+    }
+    let bin = (at - this.first) * this.perTick;
+    while (bin >= BINS) {
+      this.widen();
+      bin /= 2;
+    }
+    this.counts[bin < 0 ? 0 : bin | 0]!++;
+  }
+
+  finish(): TimeCounts {
+    let used = this.counts.length;
+    while (used > 0 && this.counts[used - 1] === 0) used--;
+    const { first, width, total } = this;
+    return { first, width, counts: this.counts.slice(0, used), total };
+  }
+
+  private widen(): void {
+    const { counts } = this;
+    for (let bin = 0; bin < BINS; bin++)
+      counts[bin] = bin < BINS / 2 ? counts[2 * bin]! + counts[2 * bin + 1]! : 0;
+    this.width *= 2;
+    this.perTick /= 2;
+  }
+}
+
+/** How many began in [from, to]; the limits may be infinite. */
+export function countWithin({ first, width, counts, total }: TimeCounts, from: number, to: number): number {
+  if (to < from) return 0;
+  if (from <= first && to >= first + width * counts.length) return total;
+  let sum = 0;
+  for (let bin = 0; bin < counts.length; bin++) {
+    const start = first + bin * width;
+    const shared = Math.min(to, start + width) - Math.max(from, start);
+    if (shared > 0) sum += (counts[bin]! * Math.min(shared, width)) / width;
+  }
+  return sum;
+}

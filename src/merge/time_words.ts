@@ -1,0 +1,121 @@
+/**
+ * Times, durations and ranks as people write them. A time is absolute in UTC ("2026-03-01T03:02:11.5Z", a time of day that
+ * the run contains: "03:02:11"), or counted from the trace's start ("90s", "1.5m", "90").
+ */
+
+export type TimeWord =
+  /** ns after the trace's start. */
+  | { readonly kind: 'since-start'; readonly ns: number }
+  /** ns since the Unix epoch. */
+  | { readonly kind: 'utc'; readonly ns: bigint }
+  /** ns since midnight UTC. */
+  | { readonly kind: 'time-of-day'; readonly ns: number };
+
+const UNITS: Readonly<Record<string, number>> = {
+  ns: 1,
+  us: 1e3,
+  ms: 1e6,
+  s: 1e9,
+  '': 1e9,
+  m: 60e9,
+  min: 60e9,
+  h: 3600e9,
+};
+
+/** "60s", "1.5m", "250ms", "2h"; a bare number is seconds. In ns; null: no duration. */
+export function parseDuration(text: string): number | null {
+  const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/.exec(text.trim());
+  const unit = match ? UNITS[match[2]!] : undefined;
+  return match && unit !== undefined ? Math.round(Number(match[1]) * unit) : null;
+}
+
+/** null: no time. */
+export function parseTime(text: string): TimeWord | null {
+  const ns = parseDuration(text);
+  if (ns !== null) return { kind: 'since-start', ns };
+  return parseDate(text.trim()) ?? parseTimeOfDay(text.trim());
+}
+
+function parseDate(text: string): TimeWord | null {
+  const match =
+    /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)(?:\.(\d{1,9}))?(?:Z| ?UTC|([+-]\d{2}:\d{2}))?$/i.exec(
+      text,
+    );
+  if (!match) return null;
+  const ms = Date.parse(`${match[1]}T${match[2]}${match[4] ?? 'Z'}`);
+  if (Number.isNaN(ms)) return null;
+  return { kind: 'utc', ns: BigInt(ms) * 1_000_000n + BigInt(fraction(match[3])) };
+}
+
+function parseTimeOfDay(text: string): TimeWord | null {
+  const match = /^(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.(\d{1,9}))?(?:Z| ?UTC)?$/i.exec(text);
+  if (!match) return null;
+  const [hours, minutes, seconds] = [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)];
+  if (hours > 23 || minutes > 59 || seconds > 60) return null;
+  return { kind: 'time-of-day', ns: ((hours * 60 + minutes) * 60 + seconds) * 1e9 + fraction(match[4]) };
+}
+
+/** Digits behind the point, in ns. */
+const fraction = (digits = ''): number => Number(digits.padEnd(9, '0'));
+
+/** "T" or "T,D": the time, and how far around it; `null` for what cannot be read. */
+export function parseAround(text: string): { at: TimeWord; halfNs: number } | null {
+  const [time = '', width, ...rest] = text.split(',');
+  const at = parseTime(time);
+  const halfNs = width === undefined ? AROUND_NS : parseDuration(width.trim().replace(/^(±|\+-|\+\/-)/, ''));
+  return at === null || halfNs === null || halfNs === 0 || rest.length > 0 ? null : { at, halfNs };
+}
+
+const AROUND_NS = 5e9;
+
+/** First and last, both included. */
+export type RankRange = readonly [first: number, last: number];
+
+/** "0-7,42"; null: no list of ranks. */
+export function parseRanks(text: string): RankRange[] | null {
+  const ranges: RankRange[] = [];
+  for (const part of text.split(',')) {
+    const match = /^\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*$/.exec(part);
+    if (!match) return null;
+    const [first, last] = [Number(match[1]), Number(match[2] ?? match[1])];
+    if (last < first) return null;
+    ranges.push([first, last]);
+  }
+  return ranges;
+}
+
+/** Equal ranks and neighbours folded, ascending. */
+export function rangesOf(ranks: readonly number[]): RankRange[] {
+  const sorted = [...new Set(ranks)].sort((a, b) => a - b);
+  const ranges: RankRange[] = [];
+  for (let i = 0; i < sorted.length; i++) {
+    const first = sorted[i]!;
+    while (sorted[i + 1] === sorted[i]! + 1) i++;
+    ranges.push([first, sorted[i]!]);
+  }
+  return ranges;
+}
+
+/** "0-7,42" */
+export const rangesText = (ranges: readonly RankRange[]): string =>
+  ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(',');
+
+export const isInRanges = (ranges: readonly RankRange[], rank: number): boolean =>
+  ranges.some(([first, last]) => rank >= first && rank <= last);
+
+/** "2026-03-01 03:02:11.500 UTC": for people; milliseconds, cut. */
+export function utcText(ns: bigint): string {
+  const ms = Number(ns / 1_000_000n);
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime())
+    ? 'an impossible time'
+    : `${date.toISOString().replace('T', ' ').slice(0, 23)} UTC`;
+}
+
+/** "12.5 s", "31 min": for people. */
+export function durationText(ns: number): string {
+  if (ns < 1e6) return `${(ns / 1e3).toFixed(0)} us`;
+  if (ns < 1e9) return `${(ns / 1e6).toFixed(1)} ms`;
+  if (ns < 120e9) return `${(ns / 1e9).toFixed(1)} s`;
+  return ns < 7200e9 ? `${Math.round(ns / 60e9)} min` : `${(ns / 3600e9).toFixed(1)} h`;
+}

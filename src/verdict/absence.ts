@@ -1,0 +1,52 @@
+/** Who entered a collective, and who surely did not: a file can only tell what its records reach. */
+
+import type { ClusterComm, Collective } from '../cluster/types.js';
+import type { RankWitness } from './types.js';
+
+/** Between ranks that are on their way to a collective, ns; nothing shorter is called a hang either. */
+export const SHORTEST_HANG = 1e9;
+
+/** Whoever entered it is asked for the order of calls; some may have lost theirs. */
+const MOST_WITNESSES = 8;
+
+/**
+ * Files that would know if their rank had come, and do not. A file whose records end soon after cannot tell. Nor can one that
+ * lost older records, unless it has an earlier call of the communicator: ranks that run ahead came before the others, and
+ * what they did then may be overwritten.
+ */
+export function absentFrom(one: Collective, comm: ClusterComm, ranks: readonly RankWitness[]): number[] {
+  return unseenBy(one, ranks).filter((file) => {
+    const rank = ranks[file]!;
+    const { knownFrom, knownUntil, isPartial } = rank;
+    if (!Number.isFinite(knownFrom) || knownUntil - one.firstArrival < SHORTEST_HANG) return false;
+    return !isPartial || (knownFrom <= one.firstArrival && knowsEarlierCall(rank, one, comm, ranks));
+  });
+}
+
+/** Of those whose records of the communicator begin later only the ones that lost nothing: they never called before. */
+function unseenBy({ absent, notKnown }: Collective, ranks: readonly RankWitness[]): number[] {
+  const complete = notKnown.filter((file) => !ranks[file]!.isPartial);
+  return complete.length === 0 ? [...absent] : [...absent, ...complete].sort((a, b) => a - b);
+}
+
+function knowsEarlierCall(
+  { calls, knownFrom }: RankWitness,
+  one: Collective,
+  comm: ClusterComm,
+  ranks: readonly RankWitness[],
+): boolean {
+  const { commId } = comm;
+  const oldest = calls.oldest(commId, knownFrom);
+  if (!oldest) return false;
+  for (const witness of enteredBy(comm, one).slice(0, MOST_WITNESSES)) {
+    const [earlier, itself] = [oldest, one].map((call) => ranks[witness]!.calls.entered(commId, call));
+    if (earlier && itself) return earlier.at < itself.at;
+  }
+  return false;
+}
+
+export function enteredBy({ files }: ClusterComm, { absent, notKnown }: Collective): number[] {
+  if (absent.length + notKnown.length === 0) return [...files];
+  const not = new Set([...absent, ...notKnown]);
+  return files.filter((file) => !not.has(file));
+}

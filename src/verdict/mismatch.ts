@@ -1,0 +1,146 @@
+/**
+ * Ranks that did not call the same. NCCL wants every rank of a communicator to make the same calls in the same order with the
+ * same arguments; what it does otherwise is not defined: it hangs, or goes on with wrong data.
+ */
+
+import { hex64 } from '../base/hex.js';
+import type { ClusterComm, Collective } from '../cluster/types.js';
+import { absentFrom, enteredBy } from './absence.js';
+import type { Case } from './judge.js';
+import type { CallArguments, Evidence, Mismatch, RankWitness, Way } from './types.js';
+
+/** Looked at one against the other; a run has hardly any, and where it has many the first ones say it. */
+const MOST_SUSPECTS = 200;
+
+export function firstMismatch({ comms, ranks }: Case): Mismatch | null {
+  const found = comms.flatMap((comm) => mismatchIn(comm, ranks) ?? []);
+  const begin = ({ ways }: Mismatch): number => Math.min(...ways[0].entered.map(({ at }) => at));
+  return found.reduce<Mismatch | null>((a, b) => (a === null || begin(b) < begin(a) ? b : a), null);
+}
+
+/** The first one of a communicator. */
+export function mismatchIn(comm: ClusterComm, ranks: readonly RankWitness[]): Mismatch | null {
+  const [calls, order] = differentCalls(comm, ranks);
+  const args = comm.collectives.find(({ different }) => different.length > 0);
+  if (args && args.firstArrival <= order) {
+    const found = differentArguments(comm, args, ranks);
+    if (found) return found;
+  }
+  return calls;
+}
+
+function differentArguments(
+  comm: ClusterComm,
+  one: Collective,
+  ranks: readonly RankWitness[],
+): Mismatch | null {
+  const byArguments = new Map<string, { args: CallArguments; entered: Evidence[] }>();
+  for (const file of enteredBy(comm, one)) {
+    const call = ranks[file]!.calls.entered(comm.commId, one);
+    if (!call) continue;
+    const { count, datatype, root, record, at } = call;
+    const key = `${count} ${datatype} ${root}`;
+    const group = byArguments.get(key) ?? { args: { count, datatype, root }, entered: [] };
+    group.entered.push({ file, record, at });
+    byArguments.set(key, group);
+  }
+  const ways = [...byArguments.values()]
+    .sort((a, b) => b.entered.length - a.entered.length)
+    .map(({ args, entered }) => wayOf(comm, one, args, entered));
+  return mismatch(comm, 'arguments', ways);
+}
+
+interface Suspect {
+  readonly one: Collective;
+  readonly entered: readonly number[];
+  /** Surely. */
+  readonly absent: ReadonlySet<number>;
+}
+
+/** Some entered what others surely never did, though these went on. In programs that call alike who is behind has only entered less. */
+function differentCalls(comm: ClusterComm, ranks: readonly RankWitness[]): [Mismatch | null, number] {
+  const suspects = comm.collectives
+    .flatMap((one): Suspect[] => {
+      const isWhole = one.absent.length + one.notKnown.length === 0;
+      const absent = isWhole ? [] : absentFrom(one, comm, ranks);
+      return absent.length === 0 ? [] : [{ one, absent: new Set(absent), entered: enteredBy(comm, one) }];
+    })
+    .slice(0, MOST_SUSPECTS);
+  for (const [i, suspect] of suspects.entries()) {
+    const other = skipped(comm, suspect, ranks) ?? excluded(suspect, suspects.slice(0, i));
+    if (!other) continue;
+    const ways = [other, { one: suspect.one, files: suspect.entered }]
+      .map(({ one, files }) => wayOfFiles(comm, one, files, ranks))
+      .filter((way) => way.entered.length > 0)
+      .sort((x, y) => y.entered.length - x.entered.length);
+    return [mismatch(comm, 'calls', ways), Math.min(other.one.firstArrival, suspect.one.firstArrival)];
+  }
+  return [null, Infinity];
+}
+
+interface Entered {
+  readonly one: Collective;
+  readonly files: readonly number[];
+}
+
+/** What those that are absent entered instead, and those that are there only after it. */
+function skipped(
+  comm: ClusterComm,
+  { one, entered, absent }: Suspect,
+  ranks: readonly RankWitness[],
+): Entered | null {
+  const [there] = entered;
+  const [gone] = absent;
+  if (there === undefined || gone === undefined) return null;
+  const [calls, others] = [ranks[there]!.calls, ranks[gone]!.calls];
+  const at = calls.entered(comm.commId, one)?.at ?? Infinity;
+  for (const later of [others.newest(comm.commId), calls.newest(comm.commId)]) {
+    if (!later || !others.entered(comm.commId, later)) continue;
+    const after = calls.entered(comm.commId, later);
+    const collective = comm.collectives.find(
+      ({ func, seq, ordinal }) => func === later.func && seq === later.seq && ordinal === later.ordinal,
+    );
+    if (after && after.at > at && collective) return { one: collective, files: [...absent] };
+  }
+  return null;
+}
+
+/** One that those who are there surely never entered, and some of the absent did. */
+function excluded({ entered, absent }: Suspect, before: readonly Suspect[]): Entered | null {
+  for (const other of before) {
+    const files = other.entered.filter((file) => absent.has(file));
+    if (files.length > 0 && entered.some((file) => other.absent.has(file))) return { one: other.one, files };
+  }
+  return null;
+}
+
+function wayOfFiles(
+  comm: ClusterComm,
+  one: Collective,
+  files: readonly number[],
+  ranks: readonly RankWitness[],
+): Way {
+  const entered = files.flatMap((file) => {
+    const call = ranks[file]!.calls.entered(comm.commId, one);
+    return call ? [{ file, record: call.record, at: call.at }] : [];
+  });
+  const root = one.root < 0 ? null : one.root;
+  return wayOf(comm, one, { count: one.count, datatype: one.datatype, root }, entered);
+}
+
+const wayOf = (
+  { commId, name }: ClusterComm,
+  { func, seq, ordinal }: Collective,
+  args: CallArguments,
+  entered: readonly Evidence[],
+): Way => ({ commId: hex64(commId), comm: name, func, seq, replay: ordinal, ...args, entered });
+
+function mismatch(
+  { commId, name, nRanks }: ClusterComm,
+  what: Mismatch['what'],
+  ways: readonly Way[],
+): Mismatch | null {
+  const [most, other, ...more] = ways;
+  if (!most || !other) return null;
+  return { commId: hex64(commId), comm: name, nRanks, what, ways: [most, other, ...more] };
+}

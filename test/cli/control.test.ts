@@ -1,0 +1,119 @@
+/** A running process is told to record less and then all again; nothing else can be made of it. */
+
+import { randomBytes } from 'node:crypto';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FILE_HEADER, Kind } from '../../src/format/constants.js';
+import { openRankFile, openRankFileHeader, requestControl } from '../../src/reader/index.js';
+import { IN_MEMORY } from '../recorder/programs.js';
+import { runProgram } from '../support/program.js';
+import { type Puppet, startPuppet } from '../support/puppet.js';
+
+let folder: string;
+let job: Puppet;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(IN_MEMORY, 'nccl-trace-control-'));
+  mkdirSync(path.join(folder, 'rings'));
+});
+afterEach(async () => {
+  await job.kill();
+  rmSync(folder, { recursive: true });
+});
+
+const start = (settings: Readonly<Record<string, string>>): void => {
+  job = startPuppet({
+    NCCL_TRACE_DIR: path.join(folder, 'run'),
+    NCCL_TRACE_RING_MB: '4',
+    RANK: '0',
+    ...settings,
+  });
+};
+const file = (): string => path.join(folder, 'run/rank00000.bin');
+const mask = async (): Promise<number> => Number(/mask (0x\w+)/.exec(await job.tell('coll 0'))?.[1]);
+const count = (kind: number): number =>
+  openRankFile(file()).rings.reduce(
+    (sum, { records }) => sum + records.kind.filter((k) => k === kind).length,
+    0,
+  );
+
+/** Long enough for any machine: the recorder gives way to everybody. */
+const control = (...words: string[]) => runProgram(folder, 'control', file(), '--wait', '60', ...words);
+
+describe.each(['none', 'rings'])('with NCCL_TRACE_RING_DIR=%s', (place) => {
+  const settings = (): Record<string, string> => ({
+    NCCL_TRACE_RING_DIR: place === 'none' ? place : path.join(folder, 'rings'),
+    NCCL_TRACE_EVENTS: 'Coll,ProxyOp,ProxyStep',
+  });
+
+  it('bits that were on at init are cleared and restored', async () => {
+    start(settings());
+    expect(await mask()).toBe(0x1a);
+    const fewer = await control('--events', 'coll');
+    expect(fewer.out.toString()).toBe(`${file()}: records Coll\n`);
+    expect(fewer.code).toBe(0);
+    expect(await mask()).toBe(0x2);
+    await job.tell('communicator'); // and init does not bring them back
+    expect(await mask()).toBe(0x2);
+    expect(openRankFileHeader(file())).toMatchObject({ maskNow: 0x2, eventMask: 0x1a, hasChanged: true });
+    await control('--events', 'none');
+    expect(await mask()).toBe(0);
+    const all = await control('--events', 'all');
+    expect(all.out.toString()).toBe(`${file()}: records Coll,ProxyOp,ProxyStep\n`);
+    expect(await mask()).toBe(0x1a);
+  });
+
+  it('bits that were off are not added, whoever asks', async () => {
+    start(settings());
+    expect(await mask()).toBe(0x1a);
+    const more = await control('--events', 'Coll,KernelCh');
+    expect(more.code).toBe(2);
+    expect(more.err).toContain('KernelCh cannot be added');
+    const number = requestControl(file(), { events: 0x42, sample: 0 });
+    await untilAnswered(number);
+    expect(openRankFileHeader(file())).toMatchObject({ controlRefused: 1, maskNow: 0x1a, hasChanged: false });
+    expect(await mask()).toBe(0x1a);
+  });
+
+  it('sampling changes', async () => {
+    start(settings());
+    await job.tell('coll 100');
+    const { out } = await control('--sample', '4');
+    expect(out.toString()).toBe(`${file()}: records Coll,ProxyOp,ProxyStep, 1 of 4 collectives\n`);
+    await job.tell('coll 400'); // numbers 100 to 499
+    await control('--sample', '1');
+    await job.tell('coll 10');
+    await job.end();
+    expect(count(Kind.StartColl)).toBe(100 + 100 + 10);
+    expect(openRankFileHeader(file())).toMatchObject({ sampleEvery: 1, sampleNow: 1, hasChanged: true });
+  });
+});
+
+it('garbage in the two words is nobody’s request', async () => {
+  start({ NCCL_TRACE_RING_DIR: 'none', NCCL_TRACE_EVENTS: 'Coll' });
+  expect(await mask()).toBe(0x2);
+  const target = openSync(file(), 'r+');
+  const end = Date.now() + 2_500; // the recorder looks once a second
+  while (Date.now() < end) {
+    writeSync(target, randomBytes(16), 0, 16, FILE_HEADER.controlWord);
+    await job.tell('coll 10');
+  }
+  closeSync(target);
+  expect(await mask()).toBe(0x2);
+  expect(openRankFileHeader(file())).toMatchObject({ controlAnswered: 0, controlRefused: 0, maskNow: 0x2 });
+});
+
+it('a file that is closed is left out', async () => {
+  start({ NCCL_TRACE_RING_DIR: 'none' });
+  await job.tell('coll 1');
+  await job.end();
+  const { code, err } = await control('--events', 'none');
+  expect(code).toBe(3);
+  expect(err).toContain('closed; left out');
+});
+
+async function untilAnswered(number: number): Promise<void> {
+  for (let i = 0; i < 600 && openRankFileHeader(file()).controlAnswered !== number; i++)
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(openRankFileHeader(file()).controlAnswered).toBe(number);
+}

@@ -1,0 +1,180 @@
+/** What README, docs and help say is there: commands, options, settings, files; and what they show runs. */
+
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from './support/made_up_run.js';
+import { PROGRAM } from './support/program.js';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const read = (name: string): string => readFileSync(path.join(ROOT, name), 'utf8');
+const markdown = (folder: string): string[] =>
+  readdirSync(path.join(ROOT, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => path.join(folder, name));
+const DOCUMENTS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'src/README.md',
+  ...markdown('docs'),
+  ...markdown('schemas'),
+];
+
+const COMMANDS = ['merge', 'open', 'inspect', 'clocks', 'demo', 'plugin-path'];
+const helps = new Map<string, string>();
+function help(command: string): string {
+  const known = helps.get(command);
+  if (known !== undefined) return known;
+  const { stdout } = spawnSync(process.execPath, [PROGRAM, ...command.split(' ').filter(Boolean), '--help'], {
+    encoding: 'utf8',
+  });
+  helps.set(command, stdout);
+  return stdout;
+}
+
+describe('documents name only what is there', () => {
+  it('all commands are known to this test', () => {
+    const listed = [...help('').matchAll(/^ {2}([a-z-]+) .*?(?:\[options\]|Print)/gm)].map(
+      ([, name]) => name,
+    );
+    expect(listed).toEqual(expect.arrayContaining(COMMANDS));
+    for (const name of listed) expect(help(name!)).toMatch(/^Examples\b/);
+  });
+
+  it.each(DOCUMENTS)('%s: commands and their options', (name) => {
+    for (const [, command, rest] of read(name).matchAll(/nccl-trace ([a-z][a-z-]+)((?: [^\n`|;#&]*)?)/g)) {
+      if (!COMMANDS.includes(command!)) continue;
+      for (const [option] of rest!.matchAll(/(?<= )--?[a-z][a-z-]*/g))
+        expect(help(command!).split(/[\s,]+/), `${name}: nccl-trace ${command} ${option}`).toContain(option);
+    }
+  });
+
+  it.each(DOCUMENTS)('%s: settings', (name) => {
+    const plugin = readdirSync(path.join(ROOT, 'native/plugin'))
+      .filter((file) => file.endsWith('.cc'))
+      .map((file) => read(path.join('native/plugin', file)))
+      .join('\n');
+    for (const [setting] of read(name).matchAll(/\bNCCL_TRACE_[A-Z_]+\b/g))
+      expect(plugin.includes(`"${setting}"`) || INTERNAL.has(setting), `${name}: ${setting}`).toBe(true);
+  });
+
+  it('and every setting that the plugin reads is in the README', () => {
+    const settings = [...read('native/plugin/settings.cc').matchAll(/"(NCCL_TRACE_[A-Z_]+)"/g)].map(
+      ([, name]) => name!,
+    );
+    expect(settings.length).toBeGreaterThan(5);
+    for (const setting of new Set(settings)) expect(read('README.md')).toContain(setting);
+  });
+
+  it.each(DOCUMENTS)('%s: files, links and scripts', (name) => {
+    const text = read(name);
+    const here = path.dirname(path.join(ROOT, name));
+    for (const [, target] of text.matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g))
+      expect(existsSync(path.join(here, target!)), `${name}: ${target}`).toBe(true);
+    for (const [, file] of text.matchAll(
+      /`((?:src|docs|samples|schemas|test|native|bench|scripts|bin)\/[\w./-]+)`/g,
+    ))
+      expect(existsSync(path.join(ROOT, file!)), `${name}: ${file}`).toBe(true);
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    for (const [, script] of text.matchAll(/npm run ([\w:-]+)/g))
+      expect(scripts[script!], `${name}: npm run ${script}`).toBeDefined();
+  });
+});
+
+it('the picture in the README is what its sample gives', () => {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/picture.mjs', '--check'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+});
+
+/** Read by the tests. */
+const INTERNAL = new Set(['NCCL_TRACE_LONG', 'NCCL_TRACE_SANITIZER']);
+
+/** Names and times in the examples of `merge`, and those of samples/healthy. */
+const OF_THE_SAMPLE = [
+  ['--comm dp', '--comm world'],
+  ['0x5cb6', '0x9edbe9bd18ad781d'],
+  ['03:02:11,2s', '19:01:58,2s'],
+  ['2026-03-01T03:02:11Z', '2026-11-21T19:01:58Z'],
+  ['2026-03-01T03:05:00Z', '2026-11-21T19:02:00Z'],
+  ['--from 90s', '--from 0.05s'],
+] as const;
+
+describe('what documents show runs', () => {
+  let folder: string;
+  let remove: () => void;
+  beforeEach(() => {
+    ({ folder, remove } = temporaryFolder());
+    symlinkSync(path.join(ROOT, 'samples'), path.join(folder, 'samples'));
+  });
+  afterEach(() => {
+    remove();
+  });
+
+  /** With our program under its name, and without what is not ours. Pipes that close early are no failure. */
+  function run(script: string): { status: number | null; words: string } {
+    const functions = [
+      `nccl-trace() { "${process.execPath}" "${PROGRAM}" "$@"; }`,
+      'npx() { "$@"; }',
+      'npm() { :; }',
+      'jq() { cat >/dev/null; }',
+    ];
+    const { status, stdout, stderr } = spawnSync('bash', ['-e', '-c', `${functions.join('\n')}\n${script}`], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    return { status, words: `${script}\n${stdout}\n${stderr}` };
+  }
+
+  it.each(
+    DOCUMENTS.flatMap((name) =>
+      [...read(name).matchAll(/^```sh run\n([\s\S]*?)^```$/gm)].map(([, script]) => [name, script!] as const),
+    ),
+  )('%s: %s', (_, script) => {
+    const { status, words } = run(script);
+    expect({ status, words }).toEqual({ status: 0, words });
+  });
+
+  it.each(['', ...COMMANDS.filter((command) => command !== 'demo')])(
+    'the examples in the help of "%s"',
+    (command) => {
+      // The names that examples use.
+      for (const name of ['nccl-trace', 'DIR', 'RUN']) {
+        mkdirSync(path.join(folder, name));
+        for (const rank of [0, 1])
+          copyFileSync(
+            path.join(ROOT, `samples/healthy/rank0000${rank}.bin`),
+            path.join(folder, name, `rank0000${rank}.bin`),
+          );
+      }
+      copyFileSync(path.join(ROOT, 'samples/healthy/rank00003.bin'), path.join(folder, 'rank00003.bin'));
+      for (const trace of ['trace.pftrace', 'run.pftrace']) writeFileSync(path.join(folder, trace), '\n\0');
+      const examples = help(command)
+        .split('\n')
+        .filter((line) => line.startsWith('  $ '))
+        .map((line) => line.slice(4).split(/ {2,}/)[0]!)
+        .filter((line) => !line.includes('nccl-trace demo'));
+      expect(examples.length).toBeGreaterThan(0);
+      for (const example of examples) {
+        const quick = example
+          .replace(/^nccl-trace open .*/, '$& --timeout 0.001')
+          .replace(/^nccl-trace merge .*/, 'rm -f run.* nccl.*; $&');
+        const here = OF_THE_SAMPLE.reduce((words, [theirs, ours]) => words.replaceAll(theirs, ours), quick);
+        const { status, words } = run(here);
+        expect({ status, words }).toEqual({ status: 0, words });
+      }
+    },
+  );
+});

@@ -1,0 +1,110 @@
+/** Where chains of waits end. A ring of four ranks, one channel: rank r sends to r + 1 and receives from r - 1. */
+
+import { describe, expect, it } from 'vitest';
+import { frontOf, type Standing } from '../../src/verdict/front.js';
+import type { WitnessedOp } from '../../src/verdict/types.js';
+import { s } from './evidence.js';
+
+const N = 4;
+const wait = (step: number, name: string) => ({ step, name, since: s(step) });
+const next = (rank: number): number => (rank + 1) % N;
+const before = (rank: number): number => (rank + N - 1) % N;
+
+function op(more: Partial<WitnessedOp>): WitnessedOp {
+  const plain = { channel: 0, peer: 0, isSend: false, nSteps: 12, done: 0, wait: null, executor: null };
+  return { ...plain, ...more };
+}
+
+/** By rank: the step and wait of its receive and of its send; null: it has none any more. */
+type Ends = readonly [recv: readonly [number, string] | null, send: readonly [number, string] | null];
+
+function ring(ranks: readonly (Ends | null)[]): Standing[] {
+  return ranks.flatMap((ends, file): Standing[] => {
+    if (ends === null) return [];
+    const ops = ends.flatMap((end, i): WitnessedOp[] => {
+      if (end === null) return [];
+      const [step, name] = end;
+      const peer = i === 0 ? before(file) : next(file);
+      return [op({ peer, isSend: i === 1, done: step, wait: wait(step, name) })];
+    });
+    const work = {
+      comm: 0,
+      func: 'AllReduce',
+      seq: 1,
+      peer: null,
+      ordinal: 0,
+      start: s(0),
+      record: '0:7',
+      ops,
+    };
+    return [{ file, work }];
+  });
+}
+
+const here = (rank: number): number => rank;
+const WAITS: Ends = [
+  [3, 'recv wait'],
+  [3, 'GPU wait'],
+];
+
+describe('the chain of waits ends', () => {
+  it('at the link on which nothing arrives: the send that is on the wire', () => {
+    const front = frontOf(
+      ring([
+        WAITS,
+        WAITS,
+        [
+          [3, 'recv wait'],
+          [3, 'send wait'],
+        ],
+        WAITS,
+      ]),
+      here,
+    );
+    expect(front).toMatchObject({ file: 2, peerFile: 3, isSend: true, waiters: 8, of: 8 });
+  });
+
+  it('at a receive whose data was sent: it is its own rank that does not go on', () => {
+    const sent: Ends = [
+      [5, 'recv wait'],
+      [6, 'peer wait'],
+    ];
+    const stuck: Ends = [
+      [4, 'recv wait'],
+      [3, 'GPU wait'],
+    ];
+    const front = frontOf(ring([WAITS, sent, stuck, WAITS]), here);
+    expect(front).toMatchObject({ file: 2, peerFile: 1, isSend: false });
+  });
+
+  it('at the rank that never came, whoever is least far', () => {
+    const front = frontOf(
+      ring([
+        WAITS,
+        null,
+        [
+          [3, 'recv wait'],
+          [2, 'GPU wait'],
+        ],
+        WAITS,
+      ]),
+      here,
+      new Set([1]),
+    );
+    expect(front).toMatchObject({ file: 2, peerFile: 1, isSend: false, waiters: 6, of: 6 });
+  });
+
+  it('at the rank without a file', () => {
+    const front = frontOf(ring([WAITS, null, WAITS, WAITS]), (rank) => (rank === 1 ? null : rank));
+    expect(front).toMatchObject({ file: 2, peerFile: null, peerInComm: 1 });
+  });
+
+  it('somewhere, where all wait in a circle', () => {
+    const front = frontOf(ring([WAITS, WAITS, WAITS, WAITS]), here);
+    expect(front).toMatchObject({ waiters: 8, of: 8 });
+  });
+
+  it('nowhere, where no operation is under way', () => {
+    expect(frontOf([], here)).toBeNull();
+  });
+});
