@@ -87,7 +87,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
       const { solution } = clocks;
       const drawing = planDrawing(studied, options);
       const jobs = planBlocks(studied, drawing, folder, options.output);
-      const blocks = await convertAll(workers, jobs, options);
+      const blocks = await convertAll(workers, jobs, studied, options);
       const duration = runDuration(run, solution);
       const cluster = clusterBlock(run, clocks, studied.comms, drawing.decision.cluster, duration);
       const selection = reportSelection(studied, drawing, blocks);
@@ -182,6 +182,7 @@ const inWordsOf = ({ aliases }: Pick<Study, 'aliases'>, sentence: string): strin
 async function convertAll(
   workers: Workers,
   jobs: readonly (ConvertJob | null)[],
+  studied: Study,
   options: MergeOptions,
 ): Promise<(ConvertResult | null)[]> {
   const wanted = jobs.filter((job) => job !== null);
@@ -192,7 +193,7 @@ async function convertAll(
   const blocks = new Map<ConvertJob, ConvertResult>();
   outcomes.forEach((outcome, i) => {
     if (!outcome.ok || !outcome.block)
-      throw new OutputError(options.output, failure(outcome), 'nothing was written');
+      throw new OutputError(options.output, inWordsOf(studied, failure(outcome)), 'nothing was written');
     blocks.set(wanted[i]!, outcome.block);
   });
   return jobs.map((job) => job && blocks.get(job)!);

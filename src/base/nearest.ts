@@ -14,6 +14,12 @@ function nearest(word: string, known: readonly string[]): string | undefined {
   return rated[0]?.name;
 }
 
+/** All of them, the nearest first. */
+export function closest(word: string, known: readonly string[]): string[] {
+  const far = new Map(known.map((name) => [name, distance(word.toLowerCase(), name.toLowerCase())]));
+  return [...known].sort((a, b) => far.get(a)! - far.get(b)! || (a < b ? -1 : a > b ? 1 : 0));
+}
+
 /** Insertions, deletions, replacements, and neighbours that changed places (optimal string alignment). */
 function distance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, i) => i)];

@@ -6,8 +6,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 
-import { NoUsableInput, RankFileError, UsageError } from '../base/errors.js';
+import { NoUsableInput, OutputError, RankFileError, UsageError } from '../base/errors.js';
+import { reason } from '../merge/output.js';
 import {
+  type ControlWish,
   EventType,
   eventTypeNames,
   findRankFiles,
@@ -56,7 +58,7 @@ async function run(paths: readonly string[], { events, sample, wait }: Options):
   const asked = files.map(({ path, header, wish }) => ({
     path,
     refused: header.controlRefused,
-    number: requestControl(path, wish),
+    number: request(path, wish),
   }));
   const deadline = Date.now() + wait * 1000;
   let all = true;
@@ -66,6 +68,15 @@ async function run(paths: readonly string[], { events, sample, wait }: Options):
     process.stdout.write(`${printable(outcome(path, header, refused))}\n`);
   }
   return all ? ExitCode.ok : ExitCode.problems;
+}
+
+/** Throws OutputError. */
+function request(path: string, wish: ControlWish): number {
+  try {
+    return requestControl(path, wish);
+  } catch (error) {
+    throw new OutputError(path, reason(error), 'run as the user of the job, on its node', { cause: error });
+  }
 }
 
 /** Null, and said, for a file whose process does not record any more. */

@@ -7,7 +7,7 @@ import { Interrupted, NoUsableInput, OutputError, RankFileError, UsageError } fr
 
 export const ExitCode = {
   ok: 0,
-  /** The output was written, and the report names problems. Only with --strict; without it this is `ok`. */
+  /** Done, and the report names problems: only with --strict, else this is `ok`. Of `control`: a recorder did not answer or refused. */
   problems: 1,
   usage: 2,
   noUsableInput: 3,

@@ -9,6 +9,7 @@ import { openNext } from './next_command.js';
 import { selectionLines } from './selection_text.js';
 import { foldRanks, printable, size } from './text.js';
 import { verdictText } from './verdict_text.js';
+import { allRanks } from './verdict_words.js';
 
 export function mergeReportText(report: MergeReport): string {
   const lines = [
@@ -35,9 +36,6 @@ function howToOpen(output: string): string[] {
     lines.push('a Perfetto of your own before v58 wants it unpacked first (zstd -d)');
   return lines;
 }
-
-/** A process with several GPUs is several ranks. */
-const allRanks = ({ rank, ranks }: RankReport): readonly (number | null)[] => ranks ?? [rank];
 
 function headline({ ranks, worldSize, records, durationNs }: MergeReport): string[] {
   const present = ranks.flatMap(allRanks).length;
@@ -88,7 +86,7 @@ function fewLines(lines: readonly string[], title: string): string[] {
 
 /** Rings outside the file: what came after the copy may be missing, and is no gap. */
 function copies({ ranks }: MergeReport): string[] {
-  const of = (members: readonly RankReport[]): string => `rank ${foldRanks(members.map(({ rank }) => rank))}`;
+  const of = (members: readonly RankReport[]): string => `rank ${foldRanks(members.flatMap(allRanks))}`;
   const never = ranks.filter(({ ringCopyAge }) => ringCopyAge === null);
   const ages = ranks.flatMap(({ ringCopyAge }) => (typeof ringCopyAge === 'number' ? [ringCopyAge] : []));
   const lines: string[] = [];

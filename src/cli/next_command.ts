@@ -21,7 +21,9 @@ export function mergeNext(
 ): NextCommand {
   if (suggestion)
     return { command: suggestion.command, about: `(about ${bytesText(suggestion.size.bytes)})` };
-  return { command: mergeCommandLine({ inputs: redact ? ['DIR'] : inputs, run, request: {} }) };
+  return {
+    command: mergeCommandLine(redact ? { inputs: ['DIR'], request: {} } : { inputs, run, request: {} }),
+  };
 }
 
 /** After `merge`. */

@@ -5,6 +5,7 @@ import type { MergeReport } from '../merge/report.js';
 import type { DrawnAlike, SelectionReport, WindowReport } from '../merge/selection_report.js';
 import { durationText, rangesText } from '../merge/time_words.js';
 import { foldRanks, printable } from './text.js';
+import { allRanks } from './verdict_words.js';
 
 type Report = Pick<MergeReport, 'selection' | 'ranks' | 'durationNs'>;
 
@@ -34,7 +35,7 @@ function reduced(report: Report): string[] {
 }
 
 const ranksOf = ({ files }: DrawnAlike, { ranks }: Report): string =>
-  foldRanks(files.map((file) => ranks[file]!.rank));
+  foldRanks(files.flatMap((file) => allRanks(ranks[file]!)));
 
 /** "collectives, and all from 12.5 s on" */
 function drawnText({ windows: { coll, op, step } }: DrawnAlike, report: Report): string {
@@ -48,7 +49,8 @@ function drawnText({ windows: { coll, op, step } }: DrawnAlike, report: Report):
 const isSame = (a: WindowReport, b: WindowReport | null): boolean =>
   b !== null && a[0] === b[0] && a[1] === b[1];
 
-function since([from]: WindowReport, { durationNs }: Report): string {
+function since([from, to]: WindowReport, { durationNs }: Report): string {
+  if (to !== null) return ` from ${durationText(from ?? 0)} to ${durationText(to)} after the start`;
   return from === null ? '' : ` of the last ${durationText(Math.max(0, durationNs - from))}`;
 }
 

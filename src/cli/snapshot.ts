@@ -65,7 +65,8 @@ interface Copy {
 
 /** Runs in folders stay in folders. */
 function plan(input: string, output: string): Copy[] {
-  const { files } = findRankFiles([input]);
+  const { files, problems } = findRankFiles([input]);
+  for (const problem of problems) process.stderr.write(`nccl-trace: ${printable(problem)}\n`);
   const base = statSync(input).isDirectory() ? input : path.dirname(input);
   return files.map((from) => ({
     from,
@@ -73,7 +74,7 @@ function plan(input: string, output: string): Copy[] {
   }));
 }
 
-/** All of it or nothing, and nothing that exists is touched. */
+/** All of it or nothing. What is there is left alone, but for the beginning of a copy that was not finished. */
 function copy(from: string, to: string, bases: readonly string[]): Snapshot {
   if (existsSync(to)) throw new OutputError(to, 'exists', 'name another folder');
   const part = `${to}.part`;
@@ -83,8 +84,8 @@ function copy(from: string, to: string, bases: readonly string[]): Snapshot {
     renameSync(part, to);
     return snapshot;
   } catch (error) {
-    if (error instanceof RankFileError) throw error;
     rmSync(part, { force: true });
+    if (error instanceof RankFileError) throw error;
     throw new OutputError(
       to,
       `cannot be written: ${error instanceof Error ? error.message : String(error)}`,

@@ -32,7 +32,7 @@ export function verdictText(report: VerdictReport, next: NextCommand): string[] 
   const [first = '', ...lines] = [...verdictLines(verdict, report), ...missing(report), ...limits(report)];
   const foot = [fit(labelled('lost records', lossText(report))), fit(labelled('clocks', clockText(report)))];
   const command = commandLines('next:', next, COLUMNS);
-  const room = LINES - foot.length - command.length - 1;
+  const room = Math.max(1, LINES - foot.length - command.length - 1);
   const shown =
     lines.length <= room
       ? lines

@@ -37,8 +37,10 @@ export const commName = ({ comm, commId }: Pick<StandingCall, 'comm' | 'commId'>
 export const name = (text: string): string => cut(printable(text), NAME);
 
 /** A process with several GPUs is several ranks. */
-export const allRanks = ({ rank, ranks }: VerdictReport['ranks'][number]): readonly (number | null)[] =>
-  ranks ?? [rank];
+export const allRanks = ({
+  rank,
+  ranks,
+}: Pick<VerdictReport['ranks'][number], 'rank' | 'ranks'>): readonly (number | null)[] => ranks ?? [rank];
 
 export const rankName = ({ ranks }: VerdictReport, file: number): string => foldRanks(allRanks(ranks[file]!));
 

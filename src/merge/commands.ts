@@ -55,7 +55,7 @@ export function timeText(word: TimeWord): string {
 const fractionText = (ns: number): string =>
   ns === 0 ? '' : `.${String(ns).padStart(9, '0').replace(/0+$/, '')}`;
 
-export const secondsText = (ns: number): string => `${ns / 1e9}s`;
+export const secondsText = (ns: number): string => `${(ns / 1e9).toFixed(9).replace(/\.?0+$/, '')}s`;
 
 /** For a POSIX shell. */
 export const quoted = (word: string): string =>

@@ -7,7 +7,8 @@
  *   3  of all ranks the last 10 s in full, else down to operations, else the last second likewise
  *   4  of the suspects more, up to the whole run
  *
- * each as far as it goes. The last 10 s are those before anything last moved: of a hang those that led to it.
+ * each as far as it goes. The last 10 s are those before anything last moved (of a hang those that
+ * led to it), or before the end of what is selected.
  */
 
 import type { ClusterComm } from '../cluster/types.js';
@@ -58,7 +59,8 @@ export function decide(question: DrawQuestion): DrawDecision {
 }
 
 function reduced(question: DrawQuestion): Draft {
-  const { scope, suspects, lastMove } = question;
+  const { scope, suspects } = question;
+  const lastMove = Math.min(question.lastMove, scope.window.to);
   const draft = new Draft(question, downTo('coll', collectivesThatFit(question)));
   const drawn = suspects.filter((file) => scope.files.includes(file));
   const last = since(scope.window, lastMove - LAST_NS);

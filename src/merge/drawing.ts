@@ -68,7 +68,7 @@ export function suggestDrawing(studied: Study, given: DrawingOptions): SizedComm
   if (!named || files.length === 0) return null;
   const communicators = run.members.map(({ scan }) => scan.communicators);
   const near = [...files, ...neighbours(files, named.commId, communicators)];
-  const ranks = [...new Set(near.map((file) => run.members[file]!.rank))].filter((rank) => rank !== null);
+  const ranks = [...new Set(near.flatMap((file) => run.members[file]!.ranks))];
   const isAll = ranks.length === 0 || near.length === run.members.length;
   const comm = commWord(named, communicators.flat());
   const request: SelectionRequest = {
@@ -100,7 +100,10 @@ function inFull(studied: Study, options: DrawingOptions): SizedCommand | null {
   let span = Math.floor((end - Math.max(window.from, 0)) / 2e9);
   for (; span >= 1; span = Math.floor(span / 2)) {
     const start = { kind: 'since-start', ns: Math.max(0, Math.round(end - span * 1e9)) } as const;
-    const narrower = sized(studied, { ...options, select: { ...rest, from: start, to } });
+    const narrower = sized(studied, {
+      ...options,
+      select: { ...rest, from: start, to: around ? { kind: 'since-start', ns: Math.round(end) } : to },
+    });
     if (fits(narrower.size, utmost)) return narrower;
   }
   return null;
@@ -168,7 +171,7 @@ function tickAt(map: ClockMap, scale: TickScale, at: number): number {
 
 function selectable({ run, clocks: { solution }, origins }: Study): Selectable {
   return {
-    ranks: run.members.map(({ rank }) => rank),
+    ranks: run.members.map(({ ranks }) => ranks),
     communicators: run.members.map(({ scan }, file) => [
       ...scan.communicators,
       ...[...origins[file]!.contexts.values()].map(({ comm }) => comm),

@@ -17,7 +17,7 @@ export function hostClocks(
   duration: number,
 ): HostClock[] {
   return solution.domains.map((domain, index) => ({
-    title: domain.hostName,
+    title: domain.hostName || domain.name,
     description: describe(run, domain),
     pieces: pieces(domain, duration),
     incidents: [...steps(run, solution, domain), ...contradictions(index, solution, traffic)].map(

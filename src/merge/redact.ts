@@ -5,7 +5,7 @@
  * ids drawn at random, times, NCCL's own words.
  */
 
-import type { Communicator, Lease, RankFileHeader } from '../reader/types.js';
+import type { Communicator, Lease, Problem, RankFileHeader } from '../reader/types.js';
 import { processKey, ranksOf, type FoundRun, type RunFile } from './runs.js';
 
 /** Plain data: goes to the worker threads. By original. */
@@ -22,6 +22,7 @@ export interface Aliases {
 /** What an open file is replaced by. */
 interface Redactable {
   readonly path: string;
+  problems(): readonly Problem[];
   readonly header: RankFileHeader;
   readonly communicators: ReadonlyMap<number, Communicator>;
   readonly strings: readonly string[];
@@ -62,8 +63,9 @@ export function makeAliases(
   };
 }
 
-/** NCCL's own threads: "NCCL Progress 0", "NCCL I/O 3". */
-const isForeign = (name: string): boolean => !/^NCCL [\w/ ]*$/.test(name);
+/** NCCL's own threads: "NCCL Progress 0", "NCCL I/O Thr". Others are the user's, whatever they begin with. */
+const isForeign = (name: string): boolean =>
+  !/^NCCL (?:Progress|Service|UDS Servic|I\/O Thr|IbAsync|Sock|RAS)[ \w]{0,8}$/.test(name);
 
 function byRank(a: RunFile, b: RunFile): number {
   const [first = Infinity] = ranksOf(a);
@@ -89,6 +91,7 @@ const alias = (aliases: ReadonlyMap<string, string>, name: string): string =>
 export function redactFile<T extends Redactable>(file: T, aliases: Aliases): T {
   return {
     ...file,
+    problems: () => redactProblems(file.problems(), aliases),
     path: alias(aliases.paths, file.path),
     header: redactHeader(file.header, aliases),
     communicators: new Map(
@@ -122,10 +125,15 @@ export function redactRun<T extends RunFile>(run: FoundRun<T>, aliases: Aliases)
   };
 }
 
-/** Sentences that were made before: they begin with, or quote, the paths of files. */
+/** They may quote paths of files. */
+export const redactProblems = (problems: readonly Problem[], aliases: Aliases): Problem[] =>
+  problems.map((problem) => ({ ...problem, what: redactPaths(problem.what, aliases) }));
+
+/** Sentences that were made before: they begin with, or quote, paths. What is no file (a folder) has no alias. */
 export function redactPaths(sentence: string, { paths }: Aliases): string {
   const longestFirst = [...paths].sort(([a], [b]) => b.length - a.length);
-  return longestFirst.reduce((text, [path, name]) => text.replaceAll(path, name), sentence);
+  const known = longestFirst.reduce((text, [path, name]) => text.replaceAll(path, name), sentence);
+  return known.replace(/^[^:]*\/[^:]*(?=: )/, 'another path');
 }
 
 const redactComm = (comm: Communicator, { comms }: Aliases): Communicator => ({

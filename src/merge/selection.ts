@@ -6,9 +6,9 @@
 
 import { UsageError } from '../base/errors.js';
 import { hex64 } from '../base/hex.js';
+import { closest } from '../base/nearest.js';
 import type { TraceNs } from '../base/time.js';
 import { ALWAYS, commKey, type Detail, type Window } from '../tracks/selection.js';
-import { closest } from './nearest.js';
 import {
   durationText,
   isInRanges,
@@ -34,8 +34,8 @@ export interface SelectionRequest {
 
 /** What there is to select from. */
 export interface Selectable {
-  /** By file. */
-  readonly ranks: readonly (number | null)[];
+  /** By file: several where one process has several GPUs; none: unknown. */
+  readonly ranks: readonly (readonly number[])[];
   /** By file: its communicators, and those of others for which it executes sends (PXN). */
   readonly communicators: readonly (readonly SelectableComm[])[];
   /** ns since the Unix epoch. */
@@ -86,10 +86,10 @@ function filesOf(
   comms: ReadonlySet<string> | null,
 ): Pick<Scope, 'files' | 'absentRanks'> {
   const all = ranks.map((_, file) => file);
-  const asked = ranges ? all.filter((file) => ranks[file] !== null && isInRanges(ranges, ranks[file]!)) : all;
-  const absentRanks = (ranges ?? []).flatMap((range) => absentOf(range, ranks));
+  const asked = ranges ? all.filter((file) => ranks[file]!.some((rank) => isInRanges(ranges, rank))) : all;
+  const absentRanks = (ranges ?? []).flatMap((range) => absentOf(range, ranks.flat()));
   if (asked.length === 0) {
-    const there = ranks.filter((rank) => rank !== null);
+    const there = ranks.flat();
     throw new UsageError(
       `--ranks: none of these has a file here; there are ${there.length === 0 ? 'no files that say their rank' : `ranks ${rangesText(rangesOf(there))}`}`,
     );
@@ -103,13 +103,13 @@ function filesOf(
 }
 
 /** As ranges: "0-100000" may have been asked for. */
-function absentOf([first, last]: RankRange, ranks: readonly (number | null)[]): RankRange[] {
-  const present = ranks.filter((rank) => rank !== null && rank >= first && rank <= last);
+function absentOf([first, last]: RankRange, ranks: readonly number[]): RankRange[] {
+  const present = ranks.filter((rank) => rank >= first && rank <= last);
   const absent: RankRange[] = [];
   let next = first;
-  for (const rank of [...present.sort((a, b) => a! - b!), last + 1]) {
-    if (rank! > next) absent.push([next, rank! - 1]);
-    next = rank! + 1;
+  for (const rank of [...present.sort((a, b) => a - b), last + 1]) {
+    if (rank > next) absent.push([next, rank - 1]);
+    next = rank + 1;
   }
   return absent;
 }

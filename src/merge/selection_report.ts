@@ -120,11 +120,11 @@ export function selectionAttributes(
   const { asked, isWhole, isReduced, leftOut, drawn } = report;
   if (isWhole) return [];
   const { coll, op, step } = leftOut.slices;
-  const ranks = drawn.flatMap(({ files }) => files).map((file) => members[file]!.rank);
+  const ranks = drawn.flatMap(({ files }) => files.flatMap((file) => members[file]!.ranks));
   return [
     ['nccl_trace.selection', asked || 'everything'],
     ['nccl_trace.reduced', isReduced ? 'yes' : 'no'],
-    ['nccl_trace.ranks_drawn', rangesText(rangesOf(ranks.filter((rank) => rank !== null)))],
+    ['nccl_trace.ranks_drawn', rangesText(rangesOf(ranks))],
     ['nccl_trace.slices_left_out', coll + op + step],
   ];
 }

@@ -16,7 +16,7 @@ import type { Verdict } from '../verdict/types.js';
 import { joinRun } from './cluster.js';
 import { resolveOrigins, type OriginTable } from './origins.js';
 import { reason } from './output.js';
-import { makeAliases, redactFacts, redactPaths, redactRun, type Aliases } from './redact.js';
+import { makeAliases, redactFacts, redactPaths, redactProblems, redactRun, type Aliases } from './redact.js';
 import { chooseRun, pickRun, setAside, type Run } from './run.js';
 import { solveRunClocks, type ClockOptions, type RunClocks } from './run_clocks.js';
 import { tellRunsApart, type FoundRun, type RunFile } from './runs.js';
@@ -123,9 +123,10 @@ export interface PickedFiles {
 export function pickFiles(files: readonly string[], { run, redact }: RunOptions): PickedFiles {
   if (run === undefined && !redact) return { files, aliases: null };
   const { runs, unusable } = findRuns(files);
-  if (runs.length === 0) throw noInput(unusable, files);
-  const picked = run === undefined ? files : pickRun(runs, run).files.map(({ path }) => path);
-  return { files: picked, aliases: redact ? aliasesOf(runs, files) : null };
+  const aliases = redact ? aliasesOf(runs, files) : null;
+  if (runs.length === 0) throw noInput(shownAs(unusable, aliases), files);
+  const picked = run === undefined ? files : named(runs, run, aliases).files.map(({ path }) => path);
+  return { files: picked, aliases };
 }
 
 export function aliasesOf(runs: readonly FoundRun<FileInRun>[], files: readonly string[]): Aliases {
@@ -144,11 +145,11 @@ export async function scanRun(
   options: StudyOptions,
 ): Promise<ScannedRun> {
   const { runs, unusable: unreadable } = findRuns(files);
-  if (runs.length === 0) throw noInput(unreadable, files);
-  const chosen = pickRun(runs, options.run);
   const aliases = options.redact ? aliasesOf(runs, files) : null;
+  if (runs.length === 0) throw noInput(shownAs(unreadable, aliases), files);
+  const chosen = named(runs, options.run, aliases);
   const scanned = await scanFiles(workers, chosen.files, folder, options, aliases);
-  const unusable = [...unreadable, ...scanned.unusable];
+  const unusable = shownAs([...unreadable, ...scanned.unusable], aliases);
   if (scanned.scans.length === 0 || (options.strict && unusable.length > 0)) throw noInput(unusable, files);
   const run = chooseRun(scanned.scans);
   const stepPaths = run.members.map(({ scan }) => scanned.stepPaths.get(scan) ?? '');
@@ -159,11 +160,31 @@ export async function scanRun(
     run: { ...run, problems: [...setAside(others.map(shown), shown(chosen)), ...run.problems] },
     clocks,
     records: scanned.scans.reduce((sum, scan) => sum + scan.records, 0),
-    unusable: aliases === null ? unusable : unusable.map((sentence) => redactPaths(sentence, aliases)),
+    unusable,
     aliases,
     sources: run.members.map(({ scan }) => scanned.sources.get(scan)!),
   };
 }
+
+/** By its name or its alias, which alone is told where names are not to be. */
+function named(
+  runs: readonly FoundRun<FileInRun>[],
+  wanted: string | undefined,
+  aliases: Aliases | null,
+): FoundRun<FileInRun> {
+  const known = runs.find(({ name }) => name === wanted);
+  if (known || aliases === null) return known ?? pickRun(runs, wanted);
+  const shown = runs.map((run) => redactRun(run, aliases));
+  return runs[shown.indexOf(pickRun(shown, wanted))]!;
+}
+
+const shownAs = (sentences: readonly string[], aliases: Aliases | null): readonly string[] =>
+  aliases === null ? sentences : sentences.map((sentence) => redactPaths(sentence, aliases));
+
+const redactScan = (scan: RankScan, aliases: Aliases): RankScan => ({
+  ...redactFacts(scan, aliases),
+  problems: redactProblems(scan.problems, aliases),
+});
 
 interface ScannedFiles {
   readonly scans: readonly RankScan[];
@@ -194,7 +215,7 @@ async function scanFiles(
       unusable.push(failure(outcome));
       return;
     }
-    const scan = aliases === null ? outcome.scan : redactFacts(outcome.scan, aliases);
+    const scan = aliases === null ? outcome.scan : redactScan(outcome.scan, aliases);
     scans.push(scan);
     sources.set(scan, files[file]!.path);
     const path = stepPath(file);

@@ -6,7 +6,7 @@ import { claimedSize, decompressFrame, frameBytes } from '../base/zstd.js';
 import { readAttributes } from '../perfetto/attributes.js';
 
 /** The prologue is far shorter; what stands behind it is not looked at. */
-const HEAD_BYTES = 8 << 20;
+const HEAD_BYTES = 1 << 20;
 /** More than merge ever puts into one frame. */
 const FRAME_BYTES = 64 << 20;
 

@@ -43,7 +43,7 @@ export class InFlight {
   }
 
   opStarted(op: Op, at: TraceNs): void {
-    const comm = this.commOps(op);
+    const comm = this.commOps(op, at);
     if (comm?.isFinalized) return;
     if (comm) comm.open++;
     this.proxyOps ??= this.describe(PROXY_OPS, at, PROXY_SAMPLE_NS);
@@ -51,7 +51,7 @@ export class InFlight {
   }
 
   opEnded(op: Op, at: TraceNs): void {
-    const comm = this.commOps(op);
+    const comm = this.commOps(op, at);
     if (comm?.isFinalized) return;
     if (comm) comm.open--;
     this.proxyOps?.add(-1, at);
@@ -63,18 +63,22 @@ export class InFlight {
   }
 
   /** Null: its communicator is another process's, or its end is not known. */
-  private commOps({ comm, foreign, lost }: Op): CommOps | null {
+  private commOps({ comm, foreign, lost }: Op, at: TraceNs): CommOps | null {
     if (!comm || foreign || lost) return null;
     let ops = this.byComm.get(comm);
     if (!ops) {
       ops = { open: 0, isFinalized: false };
       this.byComm.set(comm, ops);
-      if (comm.finalizeTick !== null) this.endAllAt(ops, this.context.time(comm.finalizeTick));
+      if (comm.finalizeTick !== null) this.endAllAt(ops, this.context.time(comm.finalizeTick), at);
     }
     return ops;
   }
 
-  private endAllAt(ops: CommOps, finalized: TraceNs): void {
+  private endAllAt(ops: CommOps, finalized: TraceNs, now: TraceNs): void {
+    if (finalized < now) {
+      ops.isFinalized = true;
+      return;
+    }
     this.dueEnds.schedule(finalized, (at) => {
       ops.isFinalized = true;
       if (ops.open > 0) this.proxyOps?.add(-ops.open, at);

@@ -116,6 +116,30 @@ describe('no original name is', () => {
   });
 });
 
+it('a run is asked for by its alias, or its name; neither gets out where there is none like it', async () => {
+  writeRanks('older', { runId: `other-${SECRET}`, startRealtime: 1_700_000_000_000_000_000n }, 100);
+  for (const name of ['job-2', `other-${SECRET}`]) {
+    const { code, out, err } = await said('inspect', run, '--run', name, '--redact');
+    expect({ code, names: `${out}${err}`.includes(SECRET) }).toEqual({ code: 0, names: false });
+    expect(out).toContain('merge DIR');
+  }
+  const { code, err } = await said('inspect', run, '--run', 'job-9', '--redact');
+  expect(code).toBe(2);
+  expect(err).toContain('job-2');
+  expect(err).not.toContain(SECRET);
+});
+
+it('what is wrong with the files beside is said without their names', async () => {
+  writeFileSync(path.join(run, `rank-current-${SECRET}-0.bin.rings`), 'hello');
+  const broken = path.join(folder, `rank-${SECRET}.bin`);
+  writeFileSync(broken, 'hello');
+  const { err } = await said('merge', run, '-o', path.join(folder, 'x.pftrace'), '--redact');
+  expect(err).toMatch(/file-\d+\.bin\.rings/);
+  const alone = await said('merge', broken, '-o', path.join(folder, 'y.pftrace'), '--redact');
+  expect(alone.code).toBe(3);
+  for (const words of [err, alone.err]) expect(words).not.toContain(SECRET);
+});
+
 it('the bytes do not depend on the names of the files, nor on their order', async () => {
   const output = path.join(folder, 'a.pftrace');
   await merge({ inputs: [run], output, jobs: 1, redact: true });

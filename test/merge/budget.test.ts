@@ -99,7 +99,6 @@ describe('counts of time', () => {
   });
 });
 
-/** 64 ranks, of which rank 37 never enters the last collective of its dp group. */
 /** Who is alive is a matter of when the files were read. */
 const timeless = (verdict: Verdict): unknown =>
   JSON.parse(
@@ -108,6 +107,7 @@ const timeless = (verdict: Verdict): unknown =>
     ),
   );
 
+/** 64 ranks, of which rank 37 never enters the last collective of its dp group. */
 describe('64 ranks', () => {
   let inputs: string[];
   let whole: Awaited<ReturnType<typeof drawn>>;

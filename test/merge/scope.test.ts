@@ -12,7 +12,7 @@ const UNTOLD = { commId: 0n, name: 'old' };
 
 /** Four files of ranks 0, 1, 2 and 5; 100 s from 23:59:00 on. */
 const RUN: Selectable = {
-  ranks: [0, 1, 2, 5],
+  ranks: [[0], [1], [2], [5]],
   communicators: [
     [DP, TP0],
     [DP, TP0],
@@ -36,6 +36,14 @@ it('nothing asked for is everything', () => {
 });
 
 describe('ranks', () => {
+  it('of one process with several GPUs each mean its file', () => {
+    const several = { ...RUN, ranks: [[0, 1], [2, 3], [4, 5], []] };
+    expect(selectScope(several, { ranks: ranks('3-4,7') })).toMatchObject({
+      files: [1, 2],
+      absentRanks: [[7, 7]],
+    });
+  });
+
   it('that have no file are named', () => {
     expect(selectScope(RUN, { ranks: ranks('1-4,8') })).toMatchObject({
       files: [1, 2],

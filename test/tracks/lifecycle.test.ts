@@ -49,6 +49,21 @@ describe('§3.5 abort', () => {
     expect(outline(sink.of(/ch00 send to 2$/)).at(-1)).toBe('6200 [ch00 send to 2] end proxy send');
   });
 
+  it('an operation appended after the finalize, of a communicator not heard of before, is none in flight', () => {
+    const { file, comm, ops } = recording({ finalizeTick: 150 });
+    const other = ops.startProxyOp(100, {
+      comm: file.communicator({ name: 'other' }),
+      peer: 1,
+      isSend: true,
+    });
+    ops.startProxyOp(200, { comm, peer: 2, isSend: true });
+    ops.stop(300, other);
+    const { sink } = draw(file);
+    expect(outline(sink.of(/proxy operations in flight/)).map((line) => line.replace(/\[.*\] /, ''))).toEqual(
+      ['100 = 0', '100 = 1', '300 = 0'],
+    );
+  });
+
   it('a communicator that was never finalized hangs', () => {
     const { file, comm, host, ops } = recording();
     ops.startProxyOp(200, { comm, parent: coll(host, comm, 100, 120), peer: 2, isSend: true });
