@@ -43,20 +43,24 @@ class Layout {
     return Add(area_class, capacity, most_folds < capacity / 16 ? most_folds : capacity / 16);
   }
 
+  /** Tables before rings: a copy of a live file then has a heartbeat that is older than its records, never newer. */
   void Place() {
-    uint64_t at = rank_file::kHeaderBytes + sizeof(rank_file::AreaEntry) * plan_.area_count;
-    for (uint32_t i = 0; i < plan_.area_count; ++i) {
-      rank_file::AreaEntry& area = plan_.areas[i];
-      area.live_offset = AlignUp(at, rank_file::kAreaAlignment);
-      area.folds_offset = area.live_offset + sizeof(rank_file::AreaLive);
-      area.slots_offset =
-          AlignUp(area.folds_offset + area.fold_capacity * sizeof(rank_file::Fold), rank_file::kAreaAlignment);
-      at = area.slots_offset + uint64_t{area.capacity} * rank_file::kSlotBytes;
-    }
-    plan_.file_bytes = AlignUp(at, rank_file::kChunkAlignment);
+    at_ = rank_file::kHeaderBytes + sizeof(rank_file::AreaEntry) * plan_.area_count;
+    for (uint32_t i = plan_.overflow + 1; i < plan_.area_count; ++i) PlaceArea(plan_.areas[i]);
+    for (uint32_t i = 0; i <= plan_.overflow; ++i) PlaceArea(plan_.areas[i]);
+    plan_.file_bytes = AlignUp(at_, rank_file::kChunkAlignment);
   }
 
  private:
+  void PlaceArea(rank_file::AreaEntry& area) {
+    area.live_offset = AlignUp(at_, rank_file::kAreaAlignment);
+    area.folds_offset = area.live_offset + sizeof(rank_file::AreaLive);
+    area.slots_offset =
+        AlignUp(area.folds_offset + area.fold_capacity * sizeof(rank_file::Fold), rank_file::kAreaAlignment);
+    at_ = area.slots_offset + uint64_t{area.capacity} * rank_file::kSlotBytes;
+  }
+
+  uint64_t at_ = 0;
   Plan& plan_;
 };
 

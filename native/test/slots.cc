@@ -135,7 +135,9 @@ void Plans() {
       CHECK_EQ(plan.area_count, plan.overflow + 1 + 4 + kClockTables);
       uint64_t end = rank_file::kHeaderBytes + plan.area_count * sizeof(rank_file::AreaEntry);
       uint64_t rings = 0;
-      for (uint32_t i = 0; i < plan.area_count; ++i) {
+      // In the order of the file: tables, then rings.
+      for (uint32_t n = 0; n < plan.area_count; ++n) {
+        const uint32_t i = (plan.overflow + 1 + n) % plan.area_count;
         const rank_file::AreaEntry& area = plan.areas[i];
         CHECK(area.live_offset >= end && area.live_offset % rank_file::kAreaAlignment == 0);
         CHECK(area.folds_offset >= area.live_offset + sizeof(rank_file::AreaLive));

@@ -222,7 +222,7 @@ class ArcLimit {
 }
 
 /** Two counters against each other, each by its nominal rate. */
-const MAX_RATE = 400e-6;
+export const MAX_RATE = 400e-6;
 /** Of a rate that nothing bounds yet. Finite: times a distance of 0 it is 0. */
 const UNKNOWN = Number.MAX_VALUE;
 

@@ -12,11 +12,12 @@
 
 import { localNs, type LocalNs, type TraceNs } from '../base/time.js';
 import type { ClockSample, RankFileHeader } from '../reader/types.js';
-import type { Alignment } from './alignment.js';
+import { ALIGNMENT_DEFAULTS, type Alignment } from './alignment.js';
+import { MAX_RATE } from './bounds.js';
 import { segmentAt, toTraceIn, type ClockMap, type ClockSegment } from './clock_map.js';
 import { correctionAt, knotTime } from './corrections.js';
 import { fitLine, type Line, type Point } from './fit.js';
-import { place, SLEWED, wallClock } from './placement.js';
+import { place, SLEWED, wallClock, type Placement } from './placement.js';
 
 /** What a scanned file says about its clock. */
 export interface ClockWitness {
@@ -100,11 +101,17 @@ export function solveClocks(
 ): ClockSolution {
   const drafts = findDomains(witnesses);
   const base = drafts.map(({ realtimeBase }) => realtimeBase).reduce((a, b) => (b < a ? b : a));
+  const placements = new Map<number, Placement>();
   const placed = drafts.map((draft, index) => {
     const group = traffic ? groupOf(traffic.alignment, index) : [];
-    return traffic && group.length > 1
-      ? placeInGroup(drafts, index, group, traffic, base)
-      : placeAlone(draft, base, drafts.length === 1, jumpFlags(traffic, index));
+    if (!traffic || group.length <= 1)
+      return placeAlone(draft, base, drafts.length === 1, jumpFlags(traffic, index));
+    const [first] = group as [number];
+    const placement =
+      placements.get(first) ??
+      place(group.map((domain) => wallTimes(drafts[domain]!, domain, traffic, base)));
+    placements.set(first, placement);
+    return placeInGroup(draft, index, placement, traffic, base);
   });
   const earliest = Math.floor(placed.map(({ start }) => start).reduce((a, b) => Math.min(a, b)));
   return {
@@ -283,38 +290,43 @@ function jumpFlags(traffic: TrafficClocks | null, domain: number): string[] {
 
 /** Its own pieces, each from knot to knot, and one before and behind them where the recording reaches farther. */
 function placeInGroup(
-  drafts: readonly Draft[],
+  draft: Draft,
   index: number,
-  group: readonly number[],
+  placement: Placement,
   traffic: TrafficClocks,
   base: bigint,
 ): Placed {
-  const { alignment, coarse } = traffic;
-  const onAxis = (domain: number, local: number): number => {
-    const time = local + coarse[domain]!;
-    return time + correctionAt(alignment.knots, alignment.corrections[domain]!, time);
-  };
-  const wall = (domain: number): Point[] => {
-    const { samples, realtimeBase } = drafts[domain]!;
-    const shift = Number(realtimeBase - base);
-    return samples.map(({ x, y, weight }) => ({ x: onAxis(domain, x), y: y + shift, weight }));
-  };
-  const placement = place(group.map(wall));
-  const { restless, drift } = wallClock(wall(index), placement);
+  const { restless, drift } = wallClock(wallTimes(draft, index, traffic, base), placement);
   const flags = [
-    ...drafts[index]!.flags,
+    ...draft.flags,
     ...(restless > STEPPED_NS ? ['realtime-stepped'] : []),
     ...(Math.abs(drift) > SLEWED ? ['realtime-slewed'] : []),
   ];
   const at = (local: number): number => {
-    const axis = onAxis(index, local);
+    const axis = onAxis(traffic, index, local);
     return placement.offset + axis + placement.drift * axis;
   };
   return {
-    segments: pieces(drafts[index]!, index, traffic, at, flags),
+    segments: pieces(draft, index, traffic, at, flags),
     start: at(0),
     realtimeResidual: restless,
   };
+}
+
+function onAxis({ alignment, coarse }: TrafficClocks, domain: number, local: number): number {
+  const time = local + coarse[domain]!;
+  return time + correctionAt(alignment.knots, alignment.corrections[domain]!, time);
+}
+
+/** What a host's wall clock said, over the axis of its group. */
+function wallTimes(
+  { samples, realtimeBase }: Draft,
+  domain: number,
+  traffic: TrafficClocks,
+  base: bigint,
+): Point[] {
+  const shift = Number(realtimeBase - base);
+  return samples.map(({ x, y, weight }) => ({ x: onAxis(traffic, domain, x), y: y + shift, weight }));
 }
 
 function pieces(
@@ -329,16 +341,16 @@ function pieces(
   const local = (knot: number): number => knotTime(knots, knot) - coarse[domain]!;
   const segment = (from: number, to: number, piece: number, beyond: number): ClockSegment => {
     const { below, above } = hard[piece]![domain]!;
-    const span = knots.step * (knots.count - 1);
-    const wider = references[domain] === domain ? 0 : beyond * (BEYOND_RATE + (4 * (below + above)) / span);
-    const hardBound = Math.max(below, above) + wider;
+    const wider = (width: number): number =>
+      references[domain] === domain ? 0 : widening(beyond, width / knots.step, knots.step);
+    const hardBound = Math.max(below, above) + wider(below + above);
     return {
       from: localNs(from),
       to: localNs(to),
       offset: at(from) - from,
       drift: (at(to) - at(from)) / (to - from) - 1,
       hardBound,
-      bound99: Math.min(hardBound, likely + wider),
+      bound99: Math.min(hardBound, likely + wider(2 * likely)),
       source: 'traffic',
       flags: [...flags],
     };
@@ -352,8 +364,16 @@ function pieces(
   return [...before, ...inside, ...behind];
 }
 
-/** Beyond the last evidence rates may change by this; what they can be off inside it comes on top. */
-const BEYOND_RATE = 1e-6;
+/**
+ * By how much a bound grows so far (ns) beyond the last evidence: the slope of the last piece is off by what its ends are, and two
+ * rates go on to change as declared. Two counters are never farther apart than MAX_RATE.
+ */
+function widening(beyond: number, slope: number, step: number): number {
+  return beyond * Math.min(MAX_RATE, slope + CURVATURE * (step + beyond));
+}
+
+/** Of two clocks against each other, 1/ns. */
+const CURVATURE = (2 * ALIGNMENT_DEFAULTS.curvaturePpmPerMinute * 1e-6) / 60e9;
 
 function toDomain(
   draft: Draft,

@@ -33,7 +33,8 @@ export interface ClockEvidence {
   readonly edges: readonly EdgeEvidence[];
   readonly counts: JoinCounts;
   readonly beacons: BeaconCounts;
-  readonly collectives: readonly SeenCollective[];
+  /** Made when they are wanted: they are many, and seldom needed. */
+  readonly collectives: () => readonly SeenCollective[];
 }
 
 /** Which stamps are believed. */
@@ -58,7 +59,7 @@ export interface EvidenceSource extends StepSource, BeaconSource, CollectiveSour
 
 export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockAxes): ClockEvidence {
   const links = linksBetween(sources, (a, b) => axes.domainOf[a] !== axes.domainOf[b]);
-  const collectives = seenCollectives(sources, axes);
+  const collectives = once(() => seenCollectives(sources, axes));
   const coarse = roughOffsets(sources, links, collectives, axes);
   const time = (file: number, tick: number): number =>
     toLocal(axes.scales[file]!, ticks(tick)) + coarse[axes.domainOf[file]!]!;
@@ -116,26 +117,34 @@ function collectiveEdges({ collectives, coarse }: ClockEvidence, references: rea
   if (new Set(references).size < 2) return [];
   const collectors = new EdgeCollectors(COLLECTIVE_WINDOWS);
   const time = (domain: number, local: number): number => local + coarse[domain]!;
-  visitCollectives(collectives, references, time, (from, sent, to, received) => {
+  visitCollectives(collectives(), references, time, (from, sent, to, received) => {
     collectors.add(from, to, 'collective', 'collective', sent, received - sent);
   });
   return collectors.finish();
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
 
 /** They are rare, and their delays long. */
 const COLLECTIVE_WINDOWS = 128;
 
 function bestReading(domains: number, { edges }: ClockEvidence, options: AlignmentOptions): Aligned {
-  let best: Aligned | undefined;
+  const tried: Aligned[] = [];
   for (const reading of READINGS) {
     const read = edges.filter((edge) => isRead(edge, reading));
-    const alignment = align(domains, read, options);
-    if (!best || alignment.culprits.length < best.alignment.culprits.length)
-      best = { alignment, reading, edges: read };
-    if (alignment.culprits.length === 0) break;
+    if (tried.some((other) => isSame(other.edges, read))) continue;
+    const aligned = { alignment: align(domains, read, options), reading, edges: read };
+    if (aligned.alignment.culprits.length === 0) return aligned;
+    tried.push(aligned);
   }
-  return best!;
+  return tried.reduce((a, b) => (b.alignment.culprits.length < a.alignment.culprits.length ? b : a));
 }
+
+const isSame = (a: readonly EdgeEvidence[], b: readonly EdgeEvidence[]): boolean =>
+  a.length === b.length && a.every((edge, i) => edge === b[i]);
 
 /** Each pair is in the evidence once per stamp that may stand for its arrival; a reading takes one of them. */
 export function isRead({ kind, like }: EdgeEvidence, { earlyArrivals, credits }: Reading): boolean {
@@ -173,7 +182,7 @@ const FIRST_LOOK_ROWS = 256;
 function roughOffsets(
   sources: readonly EvidenceSource[],
   links: readonly TransferLink[],
-  collectives: readonly SeenCollective[],
+  collectives: () => readonly SeenCollective[],
   axes: ClockAxes,
 ): readonly number[] {
   const neighbours: { domain: number; ahead: number }[][] = axes.names.map(() => []);
@@ -209,11 +218,14 @@ function roughOffsets(
       for (const { domain: next, ahead } of neighbours[domain]!)
         if (!connected.has(next)) connected.set(next, offset - ahead);
     }
-    const distance = distanceByCollectives(
-      collectives,
-      (domain) => offsets[domain],
-      (domain) => connected.get(domain),
-    );
+    const distance =
+      start === 0
+        ? null
+        : distanceByCollectives(
+            collectives(),
+            (domain) => offsets[domain],
+            (domain) => connected.get(domain),
+          );
     for (const [domain, offset] of connected)
       offsets[domain] = offset + (distance ?? coarse - axes.coarse[0]!);
   });

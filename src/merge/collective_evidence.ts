@@ -68,14 +68,14 @@ export function seenCollectives(sources: readonly CollectiveSource[], axes: Cloc
   );
 }
 
-/** The last of its operations and kernels: not before its last receive. */
-function endOf({ outcome, lastOp, lastKernel }: RankScan['workEnds'][number]): number | null {
+/** Its last receive, or the kernels, which wait for it. A send may be done before the others have begun. */
+function endOf({ outcome, lastRecv, lastKernel }: RankScan['workEnds'][number]): number | null {
   if (outcome !== 'complete') return null;
-  if (lastOp === null) return lastKernel?.noticed ?? null;
-  return Math.max(lastOp, lastKernel?.noticed ?? 0);
+  if (lastRecv === null) return lastKernel?.noticed ?? null;
+  return Math.max(lastRecv, lastKernel?.noticed ?? 0);
 }
 
-/** Where records are missing in between, the last operation seen may be a send. */
+/** Where records are missing in between, the last receive seen may not be the last. */
 function isWhole({ rings }: CollectiveSource): boolean {
   return rings.every(
     ({ class: ringClass, lost }) => ringClass === 'steps' || lost.torn + lost.copy + lost.dropped === 0,

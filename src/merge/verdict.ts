@@ -64,8 +64,9 @@ function witness(
     isClosed,
     isAlive: !isClosed && wasFresh(scan),
     lastSign,
-    // Where events of calls were not asked for, or turned off, the file does not tell.
-    knownFrom: hostWindow === null || !tellsCalls ? (Infinity as TraceNs) : time(hostWindow),
+    // Where events of calls were not asked for, or turned off and on by `control`, the file does not tell.
+    knownFrom:
+      hostWindow === null || !tellsCalls || header.hasChanged ? (Infinity as TraceNs) : time(hostWindow),
     knownUntil: isClosed ? (Infinity as TraceNs) : knownUntil(scan, lastSign, time),
     isPartial: hostWindow !== 0 || header.hasChanged,
     notRecorded: OF_WEIGHT.filter((event) => (header.maskNow & EventType[event]) === 0),

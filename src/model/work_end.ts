@@ -24,6 +24,8 @@ export interface WorkEnd {
   readonly outcome: WorkOutcome;
   /** End of the last ProxyOp; null without one. */
   readonly lastOp: Ticks | null;
+  /** End of the last ProxyOp that receives: what it needed of others was here. */
+  readonly lastRecv: Ticks | null;
   /**
    * When the end of the last KernelCh was noticed; null without one. `stamps`: the first start and the last end by the
    * GPU's clock, null where one of its kernels had none or ended before it began.
@@ -56,6 +58,7 @@ interface Row {
   /** The work itself while children may come, later what it came to. */
   work: Counted;
   lastOp: Ticks | null;
+  lastRecv: Ticks | null;
   /** null before the first kernel, and from the first on whose stamps cannot be. */
   stamps: GpuInterval | null;
   noticed: Ticks | null;
@@ -70,13 +73,15 @@ export class WorkEnds {
   private settled = 0;
 
   started(work: Work): void {
-    this.rows[work.row] = { work, lastOp: null, stamps: null, noticed: null };
+    this.rows[work.row] = { work, lastOp: null, lastRecv: null, stamps: null, noticed: null };
     if (this.rows.length - this.settled > RECENT) this.settle(this.rows[this.settled++]!);
   }
 
   opEnded(op: Op): void {
     const row = op.work && this.rows[op.work.row];
-    if (row && op.stop !== null) row.lastOp = op.stop;
+    if (!row || op.stop === null) return;
+    row.lastOp = op.stop;
+    if (!op.isSend) row.lastRecv = op.stop;
   }
 
   kernelEnded(kernel: Kernel): void {
@@ -101,6 +106,7 @@ export class WorkEnds {
       return {
         outcome: end,
         lastOp: row.lastOp,
+        lastRecv: row.lastRecv,
         lastKernel: row.noticed === null ? null : { stamps: row.stamps, noticed: row.noticed },
         finalized: end === 'aborted' ? (row.work.comm?.finalizeTick ?? null) : null,
         elsewhere: null,

@@ -45,6 +45,7 @@ function member(rows: readonly Row[], clockOffset = 0, nRanks = 3): ClusterMembe
     ({ outcome = 'complete', lastOp = null, finalized = null, kernel = null }): WorkEnd => ({
       outcome,
       lastOp: lastOp as Ticks | null,
+      lastRecv: null,
       lastKernel: kernel && {
         stamps: { first: 0 as GpuNs, last: kernel.gpu as GpuNs },
         noticed: kernel.noticed as Ticks,

@@ -114,6 +114,7 @@ function endOf({ end, untold, finalized }: MadeUpCall): WorkEnd {
   return {
     outcome: untold ? 'no-children' : end === null ? open : 'complete',
     lastOp: end === null || untold ? null : (s(end) as number as Ticks),
+    lastRecv: null,
     lastKernel: null,
     finalized: finalized === undefined ? null : (s(finalized) as number as Ticks),
     elsewhere: null,
