@@ -234,7 +234,8 @@ void Beacons::WaitWhile(std::atomic<uint32_t>& word, uint32_t old, uint64_t dead
   if (!serves_ && next_ask_ < deadline) deadline = next_ask_;
   const uint64_t now = ReadClockNs(CLOCK_MONOTONIC);
   const bool reads = socket_ >= 0 && MayRead(now);
-  if (!reads && window_begin_ + kSecondNs < deadline) deadline = window_begin_ + kSecondNs;
+  // Only after a flood: without a socket there is nothing to come back for.
+  if (socket_ >= 0 && !reads && window_begin_ + kSecondNs < deadline) deadline = window_begin_ + kSecondNs;
   // The word is looked at after the last reading of the eventfd and before it can be read again: no wake is lost.
   if (word.load(std::memory_order_acquire) != old || now >= deadline) return;
   pollfd entries[2] = {{wake, POLLIN, 0}, {reads ? socket_ : -1, POLLIN, 0}};

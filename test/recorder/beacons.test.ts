@@ -4,7 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { openRankFile } from '../../src/reader/index.js';
@@ -31,6 +31,16 @@ class Recorder {
   async says(words: RegExp): Promise<string> {
     await expect.poll(() => this.said, PATIENCE).toMatch(words);
     return this.said;
+  }
+
+  /** Of all its threads, user and system, in clock ticks (mostly 10 ms). */
+  cpuTicks(): number {
+    const tasks = `/proc/${this.child.pid}/task`;
+    const ofThread = (thread: string): number => {
+      const fields = readFileSync(`${tasks}/${thread}/stat`, 'utf8').split(') ')[1]!.split(' ');
+      return Number(fields[11]) + Number(fields[12]);
+    };
+    return readdirSync(tasks).reduce((sum, thread) => sum + ofThread(thread), 0);
   }
 
   tell(line: string): void {
@@ -179,6 +189,17 @@ test('rank 0 answers its own form and nothing else, and never with more than it 
     expect(answers[0]!.readBigUInt64LE(16)).toBe(77n);
     expect(answers[0]!.readUInt8(5)).toBe(1);
     expect(answers[0]!.readBigUInt64LE(32)).toBeGreaterThan(answers[0]!.readBigUInt64LE(24));
+  });
+});
+
+test('a peer whose name is never found costs nothing', async () => {
+  await onStage(async ({ record }) => {
+    const recorder = await record(1, 'no.such.host.invalid:1');
+    const before = recorder.cpuTicks();
+    await new Promise((done) => setTimeout(done, 2_000));
+    // A thread that never sleeps has some 200, on a machine that is busy with others still a few dozen.
+    expect(recorder.cpuTicks() - before).toBeLessThan(20);
+    expect(recorder.file().beacons).toEqual([]);
   });
 });
 
