@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <stddef.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "plugin/crc32.h"
@@ -72,29 +71,12 @@ bool ChunkFile::Append(const ChunkSlots& chunk) {
   header.payload_crc = Crc32(payload.data, payload.bytes);
   header.header_crc = Crc32(&header, sizeof(header));
 
-  if (!IsOurs() || !MakeRoom(BytesInFile(header)) || !Write(header, payload.data)) return false;
+  if (!IsStill(fd_, identity_) || !MakeRoom(BytesInFile(header)) || !Write(header, payload.data)) return false;
   ++sequence_;
   // The oldest chunk's place is said when there is one: until then the walk begins at chunks_offset.
   if (begin_ == end_) Publish(&FileHeader::chunks_begin, begin_);
   end_ += BytesInFile(header);
   Publish(&FileHeader::chunks_end, end_);
-  return true;
-}
-
-/** A job that closes all descriptors it does not know may have given ours to another file. */
-bool ChunkFile::IsOurs() const {
-  Identity now;
-  if (!Identify(fd_, now)) return false;
-  if (now.device == identity_.device && now.inode == identity_.inode) return true;
-  errno = EBADF;
-  return false;
-}
-
-/** By statx, because fstat would bind us to glibc 2.33. */
-bool ChunkFile::Identify(int fd, Identity& identity) {
-  struct statx file;
-  if (statx(fd, "", AT_EMPTY_PATH, STATX_INO, &file) != 0) return false;
-  identity = {uint64_t{file.stx_dev_major} << 32 | file.stx_dev_minor, file.stx_ino};
   return true;
 }
 

@@ -12,6 +12,7 @@
 #define NCCL_TRACE_NATIVE_PLUGIN_CHUNK_FILE_H_
 
 #include "plugin/chunk_codec.h"
+#include "plugin/descriptor_identity.h"
 #include "plugin/image.h"
 
 namespace nccl_trace {
@@ -34,28 +35,24 @@ class ChunkFile {
   /** A new file: the first chunk goes to its end, chunks_offset of the image's header. -1: there is no file. */
   void Use(int fd, const Image& image);
   bool has_file() const { return fd_ >= 0; }
+  /** The same file by another descriptor: the old one is not ours any more. */
+  void GoOnWith(int fd) {
+    if (has_file() && IsStill(fd, identity_)) fd_ = fd;
+  }
 
   /** False: it is not there, errno may say why; nothing else has changed. */
   bool Append(const ChunkSlots& chunk);
 
  private:
-  bool IsOurs() const;
   bool MakeRoom(uint64_t bytes);
   uint64_t AfterOldest() const;
   bool Punch();
   bool Write(const rank_file::ChunkHeader& header, const void* payload);
   void Publish(uint64_t rank_file::FileHeader::*field, uint64_t offset);
 
-  /** Which file a descriptor is. */
-  struct Identity {
-    uint64_t device;
-    uint64_t inode;
-  };
-  static bool Identify(int fd, Identity& identity);
-
   ChunkCodec codec_;
   int fd_;
-  Identity identity_;  // of fd_
+  DescriptorIdentity identity_;  // of fd_
   Image image_;
   uint64_t offset_;   // chunks_offset
   uint64_t limit_;    // of all that is written; 0: none

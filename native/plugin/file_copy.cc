@@ -19,7 +19,8 @@ void CopyWords(uint64_t* to, const uint8_t* from, uint64_t bytes) {
 }  // namespace
 
 bool FileCopy::CopyHeader(const Image& image) {
-  return Copy(image, 0, rank_file::kHeaderBytes + sizeof(rank_file::AreaEntry) * plan_->area_count);
+  has_header_ = Copy(image, 0, rank_file::kHeaderBytes + sizeof(rank_file::AreaEntry) * plan_->area_count);
+  return has_header_;
 }
 
 bool FileCopy::CopyAreas(const Image& image, const Drainer* drained) {
@@ -55,11 +56,36 @@ bool FileCopy::CopySlots(const Image& image, const rank_file::AreaEntry& area, u
   return true;
 }
 
+/** Where descriptors cannot be told apart (a sandbox without statx) it is believed. Nothing is closed: it is not ours. */
+bool FileCopy::IsOurs() {
+  if (fd_ < 0) {
+    errno = EBADF;
+    return false;
+  }
+  if (!is_known_ || IsStill(fd_, identity_)) return true;
+  fd_ = -1;
+  is_lost_ = true;
+  return false;
+}
+
+bool FileCopy::Reopen(const char* path) {
+  const int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return false;
+  if (!IsStill(fd, identity_)) {
+    close(fd);
+    errno = ESTALE;
+    return false;
+  }
+  fd_ = fd;
+  is_lost_ = false;
+  return true;
+}
+
 bool FileCopy::Copy(const Image& image, uint64_t offset, uint64_t bytes) {
   while (bytes > 0) {
     const uint64_t piece = bytes < kPiece ? bytes : kPiece;
     CopyWords(piece_, image.base + offset, piece);
-    if (!WriteAll(fd_, piece_, piece, offset)) return false;
+    if (!IsOurs() || !WriteAll(fd_, piece_, piece, offset)) return false;
     offset += piece;
     bytes -= piece;
   }

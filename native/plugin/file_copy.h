@@ -6,18 +6,28 @@
 
 #include <stddef.h>
 
+#include "plugin/descriptor_identity.h"
 #include "plugin/drainer.h"
 
 namespace nccl_trace {
 
 class FileCopy {
  public:
+  /** -1: there is no file. */
   void Use(int fd, const Plan* plan) {
     fd_ = fd;
     plan_ = plan;
+    is_known_ = fd >= 0 && Identify(fd, identity_);
+    is_lost_ = has_header_ = false;
   }
   bool has_file() const { return fd_ >= 0; }
+  bool has_header() const { return has_header_; }
   int fd() const { return fd_; }
+
+  /** There is a file, but its descriptor is not ours any more. */
+  bool is_lost() const { return is_lost_; }
+  /** After a loss: the same file, and no other. False with errno. What was copied before is there. */
+  bool Reopen(const char* path);
 
   /** All of the header. */
   bool CopyHeader(const Image& image);
@@ -47,9 +57,14 @@ class FileCopy {
   bool CopyRing(const Image& image, uint32_t area, uint64_t drained);
   bool CopySlots(const Image& image, const rank_file::AreaEntry& area, uint64_t from, uint64_t to);
   bool Copy(const Image& image, uint64_t offset, uint64_t bytes);
+  bool IsOurs();
 
   int fd_;
   const Plan* plan_;
+  DescriptorIdentity identity_;  // of fd_
+  bool is_known_;                // identity_ could be read
+  bool is_lost_;
+  bool has_header_;
   uint64_t copied_[kMaxAreas];  // positions copied so far
   uint64_t piece_[kPiece / sizeof(uint64_t)];
 };

@@ -69,7 +69,10 @@ bool OpenNew(const char* folder, const Settings& settings, const HostFacts& host
     SavedRingsPath(file.path, saved, sizeof(saved));
     if (access(saved, F_OK) == 0) continue;
     file.fd = open(file.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (file.fd >= 0) return true;
+    if (file.fd >= 0) {
+      if (!Identify(file.fd, file.identity)) file.identity = {};  // then nobody closes it but we
+      return true;
+    }
     if (errno != EEXIST) return false;
   }
   return false;

@@ -6,6 +6,7 @@
 
 #include <limits.h>
 
+#include "plugin/descriptor_identity.h"
 #include "plugin/host_facts.h"
 #include "plugin/image.h"
 #include "plugin/settings.h"
@@ -13,9 +14,10 @@
 namespace nccl_trace {
 
 struct RankFile {
-  int fd;              // -1: there is none, and
-  int error;           // errno says why
-  const char* failed;  // and this what was being done
+  int fd;                       // -1: there is none, and
+  DescriptorIdentity identity;  // of fd
+  int error;                    // errno says why
+  const char* failed;           // and this what was being done
   char path[PATH_MAX];
 };
 

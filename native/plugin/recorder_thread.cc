@@ -117,7 +117,7 @@ void RecorderThread::Leave() {
 
 void RecorderThread::ForgetAfterFork() {
   // The file must not stay open, and its disk space in use, for as long as a child lives.
-  if (file_.fd >= 0) close(file_.fd);
+  CloseIfStill(file_.fd, file_.identity);
   file_.fd = -1;
   beacons_.ForgetAfterFork();
 }
@@ -356,6 +356,10 @@ void RecorderThread::WriteSample(uint32_t area, uint64_t number, const ClockSamp
 /** Rings that lie elsewhere. False: the file does not have all of it. */
 bool RecorderThread::CopyToFile() {
   if (image_.placement == rank_file::kInFile) return true;
+  return TryCopy() || (copy_.is_lost() && TryCopy());
+}
+
+bool RecorderThread::TryCopy() {
   if (!copy_.has_file()) RetryFile();
   if (!copy_.has_file()) return false;
   const uint64_t before = ReadTick(tick_source());
@@ -380,11 +384,20 @@ void RecorderThread::GiveBack() {
 
 /** The disk may have room again, or the mount be back. */
 void RecorderThread::RetryFile() {
+  if (copy_.is_lost()) return FindFileAgain();
   CreateRankFile(folder_, order_.settings, host_, order_.plan.file_bytes, file_);
   copy_.Use(file_.fd, &order_.plan);
   if (copy_.has_file() && image_.placement == rank_file::kInRingFile) NameRankFile(image_, file_.path);
   if (!copy_.has_file() || !copy_.CopyHeader(image_)) CountIoError();
   if (streams()) chunks_.Use(file_.fd, image_);
+}
+
+/** The job has closed our descriptor. The file is where it was, or there is none any more: a second one helps nobody. */
+void RecorderThread::FindFileAgain() {
+  const bool is_found = copy_.Reopen(file_.path);
+  file_.fd = copy_.fd();
+  if (!is_found || (!copy_.has_header() && !copy_.CopyHeader(image_))) CountIoError();
+  if (streams()) chunks_.GoOnWith(file_.fd);
 }
 
 void RecorderThread::CountIoError() {

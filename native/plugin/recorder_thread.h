@@ -96,8 +96,10 @@ class RecorderThread {
   void WriteSample(uint32_t area, uint64_t number, const ClockSample& sample);
   void AnswerControl();
   bool CopyToFile();
+  bool TryCopy();
   void GiveBack();
   void RetryFile();
+  void FindFileAgain();
   uint64_t Drain(uint64_t now);
   void CountIoError();
 
