@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -25,6 +24,8 @@ constexpr uint32_t kReadsPerSecond = 4 * kRequestsPerSecond;
 constexpr uint64_t kLongestLagNs = 100'000'000;
 // No wall clock is slewed faster than 500 ppm, and `hz` is known to some ppm.
 constexpr uint64_t kSlowestOfMillion = 1'000'000 - 600;
+// Wakes that are waiting; the kernel keeps some 10, and one is as good as many.
+constexpr int kMostWakes = 64;
 // REALTIME against MONOTONIC changes by a step only.
 constexpr uint64_t kSteppedNs = 10'000;
 
@@ -74,8 +75,9 @@ const timespec* StampOf(msghdr& message, timespec& stamp) {
 }  // namespace
 
 int Beacons::Open(const Settings& settings) {
-  socket_ = -1;
+  socket_ = woken_ = -1;
   wake_.store(-1, std::memory_order_relaxed);
+  is_lost_ = false;
   if (settings.clock_peer[0] == '\0') return 0;
   run_ = BeaconRun(settings.run_id);
   serves_ = settings.rank.rank == 0;
@@ -85,11 +87,14 @@ int Beacons::Open(const Settings& settings) {
   lookup_.Use(settings.clock_peer, settings.clock_port);
   asked_ = next_ask_ = nonce_ = 0;
   window_begin_ = taken_in_window_ = 0;
-  const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (wake < 0) return errno;
-  wake_.store(wake, std::memory_order_relaxed);
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) return errno;
+  int error = Identify(pair[0], woken_identity_) && Identify(pair[1], wake_identity_) ? 0 : errno;
+  woken_ = pair[0];
+  wake_.store(pair[1], std::memory_order_relaxed);
   // One that asks gets its socket when the peer's address is known: the address says of which family it is.
-  const int error = serves_ ? Serve(settings) : 0;
+  if (error == 0 && serves_) error = Serve(settings);
+  if (error == 0 && serves_ && !Identify(socket_, socket_identity_)) error = errno;
   if (error != 0) Close();
   return error;
 }
@@ -121,6 +126,10 @@ void Beacons::Begin(const HostFacts& host, uint32_t tick_source, uint64_t hz) {
 
 bool Beacons::Turn(uint64_t now, bool may_ask, BeaconExchange& exchange) {
   if (wake_.load(std::memory_order_relaxed) < 0) return false;
+  if (!AreOurs()) {
+    GiveUp();
+    return false;
+  }
   if (!serves_ && now >= next_ask_) Ask(now, may_ask);
   while (socket_ >= 0 && MayRead(now)) {
     errno = 0;
@@ -138,8 +147,14 @@ void Beacons::Ask(uint64_t now, bool may_ask) {
   next_ask_ = now + interval - interval / 8 + RandomNumber() % (interval / 4);
   const SocketAddress* peer = may_ask ? lookup_.Find(now) : nullptr;
   if (peer == nullptr) return;
-  if (socket_ < 0) socket_ = NewSocket(peer->any.sa_family);
-  if (socket_ < 0) return;
+  if (socket_ < 0) {
+    const int fd = NewSocket(peer->any.sa_family);
+    if (fd >= 0 && Identify(fd, socket_identity_)) socket_ = fd;
+    if (socket_ < 0) {
+      if (fd >= 0) close(fd);
+      return;
+    }
+  }
   ++asked_;
   BeaconPacket packet = {};
   packet.magic = kBeaconMagic;
@@ -236,30 +251,51 @@ void Beacons::WaitWhile(std::atomic<uint32_t>& word, uint32_t old, uint64_t dead
   const bool reads = socket_ >= 0 && MayRead(now);
   // Only after a flood: without a socket there is nothing to come back for.
   if (socket_ >= 0 && !reads && window_begin_ + kSecondNs < deadline) deadline = window_begin_ + kSecondNs;
-  // The word is looked at after the last reading of the eventfd and before it can be read again: no wake is lost.
+  // A wake is lost if the job has closed what we sleep on.
+  const uint64_t now_and_a_second = now + kSecondNs;
+  if (now_and_a_second < deadline) deadline = now_and_a_second;
+  // The word is looked at after the last reading of the wakes and before they can be read again: none is missed.
   if (word.load(std::memory_order_acquire) != old || now >= deadline) return;
-  pollfd entries[2] = {{wake, POLLIN, 0}, {reads ? socket_ : -1, POLLIN, 0}};
+  pollfd entries[2] = {{woken_, POLLIN, 0}, {reads ? socket_ : -1, POLLIN, 0}};
   const uint64_t left = deadline - now;
   timespec timeout;
   timeout.tv_sec = static_cast<time_t>(left / kSecondNs);
   timeout.tv_nsec = static_cast<long>(left % kSecondNs);
-  if (ppoll(entries, 2, &timeout, nullptr) > 0 && entries[0].revents != 0) {
-    uint64_t count;
-    if (read(wake, &count, sizeof(count)) < 0) return;
+  if (ppoll(entries, 2, &timeout, nullptr) <= 0) return;
+  if (((entries[0].revents | entries[1].revents) & (POLLNVAL | POLLERR | POLLHUP)) != 0) {
+    GiveUp();
+    return;
+  }
+  if (entries[0].revents == 0 || !IsStill(woken_, woken_identity_)) return;
+  char wakes;
+  for (int i = 0; i < kMostWakes && recv(woken_, &wakes, sizeof(wakes), MSG_DONTWAIT) >= 0; ++i) {
   }
 }
 
 void Beacons::Wake() {
   const int wake = wake_.load(std::memory_order_relaxed);
-  const uint64_t one = 1;
-  if (wake >= 0 && write(wake, &one, sizeof(one)) < 0) return;  // full: it is awake
+  const char one = 1;
+  // Full: it is awake. Of a stranger's file that took the number in this moment it is an error, and no wait.
+  if (wake >= 0 && IsStill(wake, wake_identity_)) send(wake, &one, sizeof(one), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+bool Beacons::AreOurs() const {
+  return IsStill(woken_, woken_identity_) && IsStill(wake_.load(std::memory_order_relaxed), wake_identity_) &&
+         (socket_ < 0 || IsStill(socket_, socket_identity_));
+}
+
+/** Closes nothing: some of it is not ours, and of the rest another thread may just be using one. */
+void Beacons::GiveUp() {
+  wake_.store(-1, std::memory_order_relaxed);
+  socket_ = woken_ = -1;
+  is_lost_ = true;
 }
 
 void Beacons::Close() {
-  const int wake = wake_.exchange(-1, std::memory_order_relaxed);
-  if (wake >= 0) close(wake);
-  if (socket_ >= 0) close(socket_);
-  socket_ = -1;
+  CloseIfStill(wake_.exchange(-1, std::memory_order_relaxed), wake_identity_);
+  CloseIfStill(woken_, woken_identity_);
+  CloseIfStill(socket_, socket_identity_);
+  socket_ = woken_ = -1;
 }
 
 }  // namespace nccl_trace

@@ -20,6 +20,7 @@
 
 #include "plugin/beacon_packet.h"
 #include "plugin/clock.h"
+#include "plugin/descriptor_identity.h"
 #include "plugin/host_facts.h"
 #include "plugin/name_lookup.h"
 #include "plugin/settings.h"
@@ -50,8 +51,15 @@ class Beacons {
   /** Like the function of this name in futex.h; also returns when there may be something to do for Turn. */
   void WaitWhile(std::atomic<uint32_t>& word, uint32_t old, uint64_t deadline);
 
-  /** By any thread, after it has changed the word of WaitWhile. */
+  /** By any thread, after it has changed the word of WaitWhile. Never blocks. */
   void Wake();
+
+  /** Once: the job has closed a descriptor of ours, so there are no more beacons. */
+  bool TakeLoss() {
+    const bool lost = is_lost_;
+    is_lost_ = false;
+    return lost;
+  }
 
   /** In the child after a fork: closes what is the parent's. */
   void ForgetAfterFork() { Close(); }
@@ -64,10 +72,19 @@ class Beacons {
   bool TakeAnswer(const BeaconPacket& packet, uint64_t received, BeaconExchange& exchange);
   uint64_t ArrivalTick(const timespec* stamp);
   bool MayRead(uint64_t now);
+  bool AreOurs() const;
+  void GiveUp();
   void Close();
 
+  // Each descriptor with what it is. A pair of sockets wakes this thread, and no eventfd or pipe: eventfds cannot be told
+  // from each other, and a pipe whose other end is closed kills.
   int socket_;
-  std::atomic<int> wake_;  // an eventfd
+  int woken_;
+  std::atomic<int> wake_;
+  DescriptorIdentity socket_identity_;
+  DescriptorIdentity woken_identity_;
+  DescriptorIdentity wake_identity_;
+  bool is_lost_;
   bool serves_;
   uint64_t run_;
   uint64_t interval_ns_;

@@ -264,6 +264,7 @@ void RecorderThread::Loop() {
       next_beat = now + kBeatNs;
     }
     while (beacons_.Turn(now, wanted == rank_file::kRecording, exchange)) beacon_tables_.Add(exchange);
+    if (beacons_.TakeLoss()) CountIoError();
     // Also when closed: callbacks may still come.
     const uint64_t next_turn = streams() ? Drain(now) : kForeverNs;
     beacons_.WaitWhile(wake_, seen, next_turn < next_beat ? next_turn : next_beat);

@@ -75,6 +75,11 @@ describe('bad places', () => {
   ])('%s', (name) => expectPassed('bad_places', name));
 });
 
+test('a descriptor that the job has closed and given to its own file', () =>
+  inNewFolder(async (folder) => {
+    expect(verdictOf(await run('descriptors', [folder]))).toBe('PASSED');
+  }));
+
 describe('stream mode', () => {
   test('draining, lapping, holes, the limit, full disks', () =>
     inNewFolder(async (folder) => {

@@ -1,0 +1,149 @@
+// A job closes descriptors that are ours, and their numbers become its own files: those stay as they are.
+//
+//   descriptors <folder>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugin/beacon.h"
+#include "plugin/file_copy.h"
+#include "plugin/rank_file_header.h"
+#include "test/check.h"
+
+using namespace nccl_trace;
+using namespace nccl_trace_test;
+
+namespace {
+
+constexpr const char* kPrecious = "precious";
+
+std::string folder;
+
+std::string Content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+/** A file of the job's, which gets the number `fd`. */
+class Stranger {
+ public:
+  explicit Stranger(int fd) : fd_(fd) {
+    static int number = 0;
+    path_ = folder + "/stranger" + std::to_string(number++);
+    const int file = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
+    CHECK_EQ(write(file, kPrecious, strlen(kPrecious)), strlen(kPrecious));
+    CHECK_EQ(lseek(file, 0, SEEK_SET), 0);
+    CHECK_EQ(dup2(file, fd), fd);
+    close(file);
+  }
+  void ExpectUntouched() const {
+    CHECK(Content(path_) == kPrecious);
+    CHECK_EQ(lseek(fd_, 0, SEEK_CUR), 0);  // open, and nothing was read from it
+  }
+
+ private:
+  int fd_;
+  std::string path_;
+};
+
+void CopyOfAFile() {
+  const std::string path = folder + "/rank.bin";
+  const auto settings = std::make_unique<Settings>();
+  const Plan plan = MakePlan(64 << 10, {1, true});
+  void* memory = mmap(nullptr, plan.file_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(memory != MAP_FAILED);
+  const Image image = {static_cast<uint8_t*>(memory), plan.file_bytes, rank_file::kInMemory};
+  const HostFacts host;
+  WriteHeader(image, {settings.get(), &host, &plan, uint64_t{0x8101} << 48, 1, rank_file::kTickTsc, 1, {}, ""});
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
+  const auto copy = std::make_unique<FileCopy>();
+  copy->Use(fd, &plan);
+  CHECK(copy->CopyHeader(image) && copy->CopyAreas(image, nullptr) && !copy->is_lost());
+
+  const Stranger stranger(fd);
+  for (int i = 0; i < 2; ++i) {
+    CHECK(!copy->CopyAreas(image, nullptr));
+    CHECK(!copy->CopyTable(image, plan.heartbeat));
+    CHECK(!copy->CopyChangingHeader(image));
+    CHECK(!copy->CopyHeader(image));
+    CHECK(copy->is_lost() && !copy->has_file());
+  }
+  // Another file has the name: it is not ours either.
+  CHECK_EQ(rename(path.c_str(), (path + ".away").c_str()), 0);
+  close(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
+  CHECK(!copy->Reopen(path.c_str()));
+  CHECK(copy->is_lost());
+  CHECK_EQ(Content(path).size(), 0);
+
+  CHECK_EQ(rename((path + ".away").c_str(), path.c_str()), 0);
+  CHECK(copy->Reopen(path.c_str()));
+  CHECK(copy->CopyHeader(image) && copy->CopyAreas(image, nullptr) && !copy->is_lost());
+  CHECK(memcmp(Content(path).data(), memory, plan.file_bytes) == 0);
+  stranger.ExpectUntouched();
+  close(copy->fd());
+  close(fd);
+  munmap(memory, plan.file_bytes);
+}
+
+std::vector<int> Sockets() {
+  std::vector<int> sockets;
+  DIR* entries = opendir("/proc/self/fd");
+  CHECK(entries != nullptr);
+  while (const dirent* entry = readdir(entries)) {
+    char target[64] = "";
+    if (readlinkat(dirfd(entries), entry->d_name, target, sizeof(target) - 1) < 0) continue;
+    if (strncmp(target, "socket:", 7) == 0 && atoi(entry->d_name) > 2) sockets.push_back(atoi(entry->d_name));
+  }
+  closedir(entries);
+  return sockets;
+}
+
+/** Of the three sockets of a process that answers, `which` is another's file from now on. */
+void BeaconsWithout(size_t which) {
+  const std::vector<int> before = Sockets();
+  const auto settings = std::make_unique<Settings>();
+  snprintf(settings->clock_peer, sizeof(settings->clock_peer), "127.0.0.1");
+  settings->clock_port = 0;  // any that is free
+  settings->rank.rank = 0;
+  settings->rank.world_size = 2;
+  const auto beacons = std::make_unique<Beacons>();
+  CHECK_EQ(beacons->Open(*settings), 0);
+  const HostFacts host;
+  beacons->Begin(host, rank_file::kTickMonotonic, 1'000'000'000);
+  BeaconExchange exchange;
+  CHECK(!beacons->Turn(1, true, exchange));
+  CHECK(!beacons->TakeLoss());
+
+  std::vector<int> sockets = Sockets();
+  CHECK_EQ(sockets.size(), before.size() + 3);
+  const int fd = sockets[before.size() + which];
+  const Stranger stranger(fd);
+  beacons->Wake();
+  std::atomic<uint32_t> word{0};
+  beacons->WaitWhile(word, 0, ReadClockNs(CLOCK_MONOTONIC) + 1'000'000);
+  CHECK(!beacons->Turn(2, true, exchange));
+  CHECK(beacons->TakeLoss());
+  CHECK(!beacons->TakeLoss());
+  beacons->Wake();
+  beacons->ForgetAfterFork();
+  stranger.ExpectUntouched();
+}
+
+}  // namespace
+
+int main(int, char** argv) {
+  folder = argv[1];
+  CHECK_EQ(mkdir(folder.c_str(), 0700), 0);
+  CopyOfAFile();
+  for (size_t which = 0; which < 3; ++which) BeaconsWithout(which);
+  return Passed();
+}
