@@ -325,6 +325,7 @@ void Recorder::OnForkInChild() {
   current_producer = nullptr;
   if (self.state_.load(std::memory_order_relaxed) != kRecording) {
     self.state_.store(kForkedAway, std::memory_order_relaxed);  // perhaps in the middle of Start
+    self.thread_.ForgetAfterFork();                             // sockets and file may be there already
     return;
   }
   self.state_.store(kForkedAway, std::memory_order_relaxed);
