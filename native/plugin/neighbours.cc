@@ -7,13 +7,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "plugin/clock.h"
 #include "plugin/saved_rings.h"
 
 namespace nccl_trace {
 namespace {
 
 constexpr uint64_t kThoroughEvery = 60;
-constexpr uint64_t kDayNs = uint64_t{24} * 3600 * 1'000'000'000;
+constexpr uint64_t kSecondNs = 1'000'000'000;
+constexpr uint64_t kDayNs = uint64_t{24} * 3600 * kSecondNs;
 
 int OpenRings(int folder, const char* name) {
   const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
@@ -27,7 +29,23 @@ int OpenRings(int folder, const char* name) {
   return -1;
 }
 
-bool IsOld(int fd, const HostFacts& host, uint64_t now) { return LastSignOfLife(fd, host.boot_id) + kDayNs < now; }
+bool IsPast(const statx_timestamp& time) {
+  const uint64_t seconds = time.tv_sec > 0 ? static_cast<uint64_t>(time.tv_sec) : 0;
+  return (seconds * kSecondNs + time.tv_nsec) + kDayNs < ReadClockNs(CLOCK_REALTIME);
+}
+
+/** `name` itself, where it is a link. `name` empty: the open file. False when in doubt. */
+bool IsUntouchedForADay(int folder, const char* name) {
+  struct statx file;
+  constexpr unsigned kTimes = STATX_MTIME | STATX_CTIME;
+  if (statx(folder, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, kTimes, &file) != 0) return false;
+  return (file.stx_mask & kTimes) == kTimes && IsPast(file.stx_mtime) && IsPast(file.stx_ctime);
+}
+
+/** Also by the file's own times: a process that has just begun has given no sign of life yet. */
+bool IsOld(int fd, const HostFacts& host, uint64_t now) {
+  return LastSignOfLife(fd, host.boot_id) + kDayNs < now && IsUntouchedForADay(fd, "");
+}
 
 }  // namespace
 
@@ -91,15 +109,18 @@ void Neighbours::Rescue(int folder, const char* name, const ProcessName& process
   unlinkat(folder, claim, 0);
 }
 
-/** A claim whose holder is gone holds nothing. Ours stands between looks for what could not be saved. */
+/** A claim whose holder is gone, or not to be judged and of yesterday, holds nothing. Ours stands between looks for what could not be saved. */
 void Neighbours::DropClaim(int folder, const char* name, bool even_ours) {
   char target[kProcessNameBytes] = "";
   ProcessName holder;
   const ssize_t length = readlinkat(folder, name, target, sizeof(target) - 1);
   if (length <= 0) return;
   target[length] = '\0';
-  const bool is_held = ParseProcessName(target, "", holder) && LookFor(holder, self_->pid_namespace) != Sign::kGone &&
-                       !(even_ours && holder.tag == self_->tag);
+  bool is_held = ParseProcessName(target, "", holder) && !(even_ours && holder.tag == self_->tag);
+  if (is_held) {
+    const Sign sign = LookFor(holder, self_->pid_namespace);
+    is_held = sign == Sign::kAlive || (sign == Sign::kUnknown && !IsUntouchedForADay(folder, name));
+  }
   if (!is_held) unlinkat(folder, name, 0);
 }
 

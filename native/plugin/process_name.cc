@@ -72,6 +72,7 @@ bool ReadProcessStat(const char* process, ProcessStat& stat) {
 
 Sign LookFor(const ProcessName& process, uint64_t own_pid_namespace) {
   if (process.pid_namespace != own_pid_namespace) return Sign::kUnknown;
+  if (process.pid_namespace == 0 || process.start == 0) return Sign::kUnknown;  // it could not find out itself
   const auto is_there = [&] { return kill(static_cast<pid_t>(process.pid), 0) == 0 || errno != ESRCH; };
   if (process.pid == 0 || process.pid > INT32_MAX || !is_there()) return Sign::kGone;
   char pid[24];

@@ -29,7 +29,8 @@ enum class Sign { kAlive, kGone, kUnknown };
 
 /**
  * kGone is certain: no thread of the process is left, so nobody changes its memory. A zombie that waits for its parent
- * is gone; a process whose first thread has ended and whose others live on is not. kUnknown: of another pid namespace.
+ * is gone; a process whose first thread has ended and whose others live on is not. kUnknown: of another pid
+ * namespace, or it could not tell its own namespace or start.
  */
 Sign LookFor(const ProcessName& process, uint64_t own_pid_namespace);
 
