@@ -37,13 +37,23 @@ export interface ClosableSource extends ByteSource {
  */
 export function openSource(path: string): ClosableSource {
   const own = openFile(path);
-  if (!isFile(path + SAVED_RINGS)) return own;
-  const rings = openFile(path + SAVED_RINGS);
-  const joined = withSavedRings(own, rings);
-  if (typeof joined === 'string') {
+  let rings: ClosableSource | null = null;
+  try {
+    if (!mayBeFile(path + SAVED_RINGS)) return own;
+    rings = openFile(path + SAVED_RINGS);
+    const joined = withSavedRings(own, rings);
+    if (typeof joined !== 'string') return joinedSource(joined, own, rings);
     rings.close();
     return { ...own, problem: joined };
+  } catch (error) {
+    rings?.close();
+    if (error instanceof RankFileError) return { ...own, problem: error.message };
+    own.close();
+    throw error;
   }
+}
+
+function joinedSource(joined: ByteSource, own: ClosableSource, rings: ClosableSource): ClosableSource {
   const close = (): void => {
     own.close();
     rings.close();
@@ -62,7 +72,14 @@ export function descriptorSource(path: string, file: number): ClosableSource {
   return { ...fileSource(path, file), close };
 }
 
-const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+/** Where that cannot be told, opening it will say why. */
+function mayBeFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  } catch {
+    return true;
+  }
+}
 
 /** Opens `path` for the time of `use`. */
 export function withFile<T>(path: string, use: (source: ByteSource) => T): T {

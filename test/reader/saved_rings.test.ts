@@ -1,12 +1,21 @@
 /** Rings saved beside a rank file: read as one file with it, or left out for a reason. */
 
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import { FILE_HEADER, HEADER_BYTES, Life, SLOT_BYTES } from '../../src/format/constants.js';
+import {
+  AREA_ENTRY,
+  AREA_ENTRY_BYTES,
+  AreaClass,
+  CLOCK_SAMPLE_SLOTS,
+  FILE_HEADER,
+  HEADER_BYTES,
+  Life,
+  SLOT_BYTES,
+} from '../../src/format/constants.js';
 import { findRankFiles, openRankFile } from '../../src/reader/index.js';
 
 const sample = (name: string): string =>
@@ -87,6 +96,60 @@ it('chunks come from the rank file', () => {
   const joined = openRankFile(rank);
   expect(joined.rings).toEqual(whole.rings);
   expect(joined.chunks).toEqual(whole.chunks);
+});
+
+/** As a file is that was copied before the sample, by one heartbeat. */
+function withoutLastHeartbeat(bytes: Uint8Array): Uint8Array {
+  const older = Uint8Array.from(bytes);
+  const view = new DataView(older.buffer);
+  const directory = Number(view.getBigUint64(FILE_HEADER.directoryOffset, true));
+  const areas = view.getUint32(FILE_HEADER.areaCount, true);
+  for (let area = 0; area < areas; area++) {
+    const entry = directory + area * AREA_ENTRY_BYTES;
+    if (view.getUint32(entry + AREA_ENTRY.areaClass, true) !== AreaClass.TableHeartbeat) continue;
+    const live = Number(view.getBigUint64(entry + AREA_ENTRY.liveOffset, true));
+    const slots = Number(view.getBigUint64(entry + AREA_ENTRY.slotsOffset, true));
+    const head = Number(view.getBigUint64(live, true)) - CLOCK_SAMPLE_SLOTS;
+    const capacity = view.getUint32(entry + AREA_ENTRY.capacity, true);
+    const at = slots + (head % capacity) * SLOT_BYTES;
+    older.fill(0, at, at + CLOCK_SAMPLE_SLOTS * SLOT_BYTES);
+    view.setBigUint64(live, BigInt(head), true);
+  }
+  return older;
+}
+
+it('not when the file is newer: its process was not gone when they were saved', () => {
+  copyFileSync(SAMPLE, rank);
+  const whole = openRankFile(rank);
+  writeFileSync(rings, withoutLastHeartbeat(readFileSync(SAMPLE)));
+  const { problems, ...facts } = openRankFile(rank);
+  expect(problems.map(({ what }) => what)).toEqual([`${rings} is older than the file, not used`]);
+  expect({ ...facts, problems: [] }).toEqual(whole);
+  copyFileSync(SAMPLE, rings);
+  writeFileSync(rank, withoutLastHeartbeat(readFileSync(SAMPLE)));
+  expect(openRankFile(rank)).toEqual(whole);
+});
+
+it('not when they are damaged, cut short, or may not be opened: the file alone, and why', () => {
+  copyFileSync(SAMPLE, rank);
+  const whole = openRankFile(rank);
+  const damaged = Uint8Array.from(readFileSync(SAMPLE));
+  damaged[FILE_HEADER.runId]! ^= 1;
+  const border = Number(new DataView(damaged.buffer).getBigUint64(FILE_HEADER.chunksOffset, true));
+  for (const [bytes, why] of [
+    [damaged, "the header's check does not match"],
+    [readFileSync(SAMPLE).subarray(0, border - 1), 'is cut short, not used'],
+  ] as const) {
+    writeFileSync(rings, bytes);
+    const { problems, ...facts } = openRankFile(rank);
+    expect(problems.map(({ what }) => what)).toEqual([expect.stringContaining(why)]);
+    expect({ ...facts, problems: [] }).toEqual(whole);
+  }
+  rmSync(rings);
+  symlinkSync(rings, rings);
+  expect(openRankFile(rank).problems.map(({ what }) => what)).toEqual([
+    expect.stringContaining(`${rings}: cannot be opened`),
+  ]);
 });
 
 it('a shell that names both means one', () => {
