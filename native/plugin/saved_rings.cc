@@ -23,11 +23,13 @@ using rank_file::FileHeader;
 constexpr uint64_t kPiece = uint64_t{1} << 18;
 constexpr const char* kRankFileEnd = ".bin";
 
+/** False: errno says why, or is 0 because the file ends before. */
 bool ReadAll(int fd, void* to, uint64_t bytes, uint64_t offset) {
   uint8_t* at = static_cast<uint8_t*>(to);
   while (bytes > 0) {
     const ssize_t got = pread(fd, at, bytes, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
+    if (got == 0) errno = 0;
     if (got <= 0) return false;
     at += got;
     offset += static_cast<uint64_t>(got);
@@ -44,32 +46,37 @@ bool IsHeader(const FileHeader& header) {
          Crc32(&unchecked, rank_file::kHeaderFixedBytes) == header.header_crc;
 }
 
-/** A regular file of this user, of any size. -1 with `errno`. */
-int OpenOwn(const char* path, int flags, uint64_t& bytes) {
+/** A regular file of this user. -1 with `errno`; EEXIST: it is something else. */
+int OpenOwn(const char* path, int flags) {
   const int fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return -1;
   struct statx file;
-  if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_UID | STATX_SIZE, &file) == 0 && S_ISREG(file.stx_mode) &&
-      file.stx_uid == geteuid()) {
-    bytes = file.stx_size;
-    return fd;
-  }
+  const bool told = statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_UID, &file) == 0;
+  if (told && S_ISREG(file.stx_mode) && file.stx_uid == geteuid()) return fd;
+  const int error = told ? EEXIST : errno;
   close(fd);
-  errno = EACCES;
+  errno = error;
   return -1;
 }
 
-/** Whose file this is: a rank file of the tag, one that its owner had not begun (all zero), or another's. */
-enum class Owner { kOurs, kNobody, kOther };
+/**
+ * Whose file this is: a rank file of the tag, one that its owner had not begun (all zero), or another's. kUnknown: the disk
+ * does not say, for now.
+ */
+enum class Owner { kOurs, kNobody, kOther, kUnknown };
 
 Owner OwnerOf(const char* path, uint64_t tag) {
-  uint64_t bytes;
-  const int fd = OpenOwn(path, O_RDONLY, bytes);
-  if (fd < 0) return errno == ENOENT ? Owner::kNobody : Owner::kOther;
+  const int fd = OpenOwn(path, O_RDONLY);
+  if (fd < 0) {
+    if (errno == ENOENT) return Owner::kNobody;
+    return errno == ENOTDIR || errno == ELOOP || errno == EEXIST ? Owner::kOther : Owner::kUnknown;
+  }
   FileHeader header;
   memset(&header, 0, sizeof(header));
   const bool read = ReadAll(fd, &header, sizeof(header), 0);
+  const bool has_failed = !read && errno != 0;
   close(fd);
+  if (has_failed) return Owner::kUnknown;
   if (read && IsHeader(header)) return header.tag == tag ? Owner::kOurs : Owner::kOther;
   constexpr uint8_t kZeros[sizeof(header.magic)] = {};
   return memcmp(header.magic, kZeros, sizeof(kZeros)) == 0 ? Owner::kNobody : Owner::kOther;
@@ -94,7 +101,7 @@ FileHeader SavedHeader(const FileHeader& header) {
   return saved;
 }
 
-/** The header last; what is zero stays a hole. */
+/** The header last, when all else is on the disk: the ring file goes after this. What is zero stays a hole. */
 bool Copy(int from, int to, const FileHeader& header) {
   uint64_t* piece = static_cast<uint64_t*>(malloc(kPiece));
   if (piece == nullptr) return false;
@@ -108,9 +115,9 @@ bool Copy(int from, int to, const FileHeader& header) {
   const int error = errno;
   free(piece);
   errno = error;
-  if (!ok) return false;
+  if (!ok || fsync(to) != 0) return false;
   const FileHeader saved = SavedHeader(header);
-  return WriteAll(to, &saved, sizeof(saved), 0);
+  return WriteAll(to, &saved, sizeof(saved), 0) && fsync(to) == 0;
 }
 
 /** Behind the areas, if the header is what it should be. */
@@ -135,16 +142,17 @@ Saved SaveBeside(int fd, const FileHeader& header, const char* rank_file) {
       return Saved::kDone;
     case Owner::kOther:
       return Saved::kNothing;
+    case Owner::kUnknown:
+      return Saved::kNotYet;
     case Owner::kNobody:
       break;
   }
-  uint64_t bytes = 0;
   int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (to < 0 && errno == EEXIST) to = OpenOwn(path, O_WRONLY, bytes);  // its saver died over it
+  if (to < 0 && errno == EEXIST) to = OpenOwn(path, O_WRONLY);  // its saver died over it
   if (to < 0) return errno == ENOENT || errno == ENOTDIR ? Saved::kNothing : Saved::kNotYet;
-  const bool done = Copy(fd, to, header);
-  close(to);
-  if (done) return Saved::kDone;
+  const bool is_copied = Copy(fd, to, header);
+  // A file server may say only now that it has no room.
+  if (close(to) == 0 && is_copied) return Saved::kDone;
   unlink(path);  // half of it helps nobody, and the disk may be full because of it
   return Saved::kNotYet;
 }
@@ -156,13 +164,19 @@ void SavedRingsPath(const char* rank_file, char* path, size_t size) { snprintf(p
 Saved SaveRings(int fd, const ProcessName& process) {
   FileHeader header;
   char rank_file[rank_file::kRingFileTailBytes];
-  if (!ReadHeader(fd, process.tag, header) || !ReadHome(fd, header, rank_file)) return Saved::kNothing;
-  if (OwnerOf(rank_file, header.tag) != Owner::kOther) return SaveBeside(fd, header, rank_file);
+  errno = 0;  // stays so where the file's bytes are the reason
+  if (!ReadHeader(fd, process.tag, header) || !ReadHome(fd, header, rank_file))
+    return errno == 0 ? Saved::kNothing : Saved::kNotYet;
+  Owner owner = OwnerOf(rank_file, header.tag);
+  if (owner == Owner::kUnknown) return Saved::kNotYet;
+  if (owner != Owner::kOther) return SaveBeside(fd, header, rank_file);
   // It died before it had a rank file, and another process took the name: the next name it would have tried.
   char with_pid[rank_file::kRingFileTailBytes + 32];
   const int stem = static_cast<int>(strlen(rank_file) - strlen(kRankFileEnd));
   snprintf(with_pid, sizeof(with_pid), "%.*s.%" PRIu64 "%s", stem, rank_file, process.pid, kRankFileEnd);
-  return OwnerOf(with_pid, header.tag) == Owner::kOther ? Saved::kNothing : SaveBeside(fd, header, with_pid);
+  owner = OwnerOf(with_pid, header.tag);
+  if (owner == Owner::kUnknown) return Saved::kNotYet;
+  return owner == Owner::kOther ? Saved::kNothing : SaveBeside(fd, header, with_pid);
 }
 
 uint64_t LastSignOfLife(int fd, const uint8_t (&boot_id)[16]) {

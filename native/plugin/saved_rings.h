@@ -17,7 +17,7 @@ void SavedRingsPath(const char* rank_file, char* path, size_t size);
 enum class Saved {
   kDone,     // they are saved, now or by somebody before
   kNothing,  // there is nothing to save, or nowhere: the run's folder is gone
-  kNotYet,   // no room, no permission...: worth another try
+  kNotYet,   // no room, no permission, a disk that fails...: worth another try
 };
 
 /**
