@@ -58,11 +58,20 @@ function write(to: string, file: ByteSource, rings: ByteSource, border: number):
     // In one go: the less time passes, the less is overwritten meanwhile.
     const image = rings.read(0, end);
     if (rings !== file) sayInFile(image);
-    writeSync(out, image, 0, image.length, 0);
+    writeAll(out, image, 0);
     const chunks = border === 0 ? 0 : copyChunks(out, file.path, border);
     return image.length + chunks;
   } finally {
     closeSync(out);
+  }
+}
+
+/** A write may be short, as on a disk that is filling up: the next one then says why. */
+function writeAll(out: number, bytes: Uint8Array, at: number): void {
+  for (let done = 0; done < bytes.length;) {
+    const wrote = writeSync(out, bytes, done, bytes.length - done, at + done);
+    if (wrote === 0) throw new Error('the disk takes no more');
+    done += wrote;
   }
 }
 
@@ -83,7 +92,9 @@ function copyChunks(out: number, path: string, border: number): number {
     let copied = 0;
     for (let at = border; at < file.bytes; at += PIECE) {
       const piece = file.read(at, PIECE);
-      if (piece.some((byte) => byte !== 0)) copied += writeSync(out, piece, 0, piece.length, at);
+      if (!piece.some((byte) => byte !== 0)) continue;
+      writeAll(out, piece, at);
+      copied += piece.length;
     }
     return copied;
   } finally {
