@@ -89,6 +89,8 @@ void FolderOf(const Settings& settings, char (&folder)[PATH_MAX]) {
 }
 
 void FirstPath(const char* folder, const Settings& settings, const HostFacts& host, char (&path)[PATH_MAX]) {
+  path[0] = '\0';
+  if (folder[0] == '\0') return;
   char name[128];
   FileName(settings, host, 0, name, sizeof(name));
   if (snprintf(path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX) path[0] = '\0';
@@ -98,7 +100,8 @@ void CreateRankFile(const char* folder, const Settings& settings, const HostFact
                     RankFile& file) {
   file.fd = -1;
   file.error = 0;
-  if (!MakeFolders(folder)) {
+  if (folder[0] == '\0') errno = ENAMETOOLONG;
+  if (folder[0] == '\0' || !MakeFolders(folder)) {
     file.failed = "create the folder";
     file.error = errno;
     snprintf(file.path, sizeof(file.path), "%s", folder);

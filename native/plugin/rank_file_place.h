@@ -21,10 +21,10 @@ struct RankFile {
   char path[PATH_MAX];
 };
 
-/** The folder `$NCCL_TRACE_DIR[/<run id>]` as an absolute path: the process may change its directory later. */
+/** The folder `$NCCL_TRACE_DIR[/<run id>]` as an absolute path: the process may change its directory later. Empty: too long. */
 void FolderOf(const Settings& settings, char (&folder)[PATH_MAX]);
 
-/** The name that a new file gets if it is free. */
+/** The name that a new file gets if it is free. Empty: too long. */
 void FirstPath(const char* folder, const Settings& settings, const HostFacts& host, char (&path)[PATH_MAX]);
 
 /** A new file with `bytes` zeros really written, or none at all. Never an existing one. */
