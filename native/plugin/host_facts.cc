@@ -58,18 +58,24 @@ void ReadProgram(char (&program)[64]) {
   snprintf(program, sizeof(program), "%.63s", slash != nullptr ? slash + 1 : path);
 }
 
-/** The limit in `file` of the group at `path`, or of the root that a container sees in its place. */
+/**
+ * The least limit in `file` of the group at `path` and of all that it is in, up to the root: a pod's limit often stands
+ * above its containers. Groups that a container does not see are passed over.
+ */
 uint64_t LimitOf(const char* root, const char* path, int length, const char* file) {
-  const int lengths[] = {length, 0};
-  for (const int shown : lengths) {
-    char name[512];
+  uint64_t least = ~uint64_t{0};
+  for (;;) {
+    char name[4200];
     char text[64];
-    snprintf(name, sizeof(name), "%s%.*s%s", root, shown, path, file);
-    if (!ReadSmallFile(name, text, sizeof(text))) continue;
-    const bool is_number = text[0] >= '0' && text[0] <= '9';
-    return is_number ? LeadingNumber(text) : ~uint64_t{0};  // "max"
+    snprintf(name, sizeof(name), "%s%.*s%s", root, length, path, file);
+    if (ReadSmallFile(name, text, sizeof(text)) && text[0] >= '0' && text[0] <= '9') {  // else "max"
+      const uint64_t limit = LeadingNumber(text);
+      if (limit < least) least = limit;
+    }
+    if (length == 0) return least;
+    do --length;
+    while (length > 0 && path[length] != '/');
   }
-  return ~uint64_t{0};
 }
 
 }  // namespace
