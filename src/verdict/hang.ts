@@ -16,7 +16,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
   const { ranks } = evidence;
   const { collective, works, files, nRanks, commId, since } = stall;
   const silent = silentFiles(ranks);
-  const suspects = new Set([...stall.absent, ...silent.map(({ file }) => file)]);
+  const suspects = new Set([...stall.absent, ...goneWhenItStood(ranks, since)]);
   const present = new Set(files.flatMap((file) => ranksInComm(ranks[file]!, commId)));
   const waits = waitingFor(stall, stalls, ranks);
   const mismatch = mismatchOf(stall, evidence) ?? until(since, firstMismatch(evidence));
@@ -130,6 +130,15 @@ function newestCall(file: number, commId: bigint, { calls, communicators }: Rank
   const name = [...communicators.values()].find((comm) => comm.commId === commId)?.name ?? '';
   const { func, seq, ordinal, record, at } = call;
   return { commId: hex64(commId), comm: name, func, seq, replay: ordinal, file, record, at };
+}
+
+/** By the files alone, whenever they were read: no sign of life of theirs is newer than the standstill. */
+function goneWhenItStood(ranks: readonly RankWitness[], since: TraceNs): number[] {
+  const end = endOfRun(ranks);
+  return ranks.flatMap(({ lastSign, isClosed }, file) => {
+    const sign = lastSign ?? -Infinity;
+    return !isClosed && end - sign > SILENT_AFTER && sign < since + SILENT_AFTER ? [file] : [];
+  });
 }
 
 function silentFiles(ranks: readonly RankWitness[]): Hang['silent'] {
