@@ -13,7 +13,7 @@
  *   join     prologue + cluster + blocks in rank order                      perfetto, merge/output
  *
  * Up to the verdict it is `merge/study`, which `inspect` shares. The bytes depend on the files alone: not on their order, nor
- * on how many workers there were.
+ * on how many workers there were. Of a job that still runs also on when they were read: who is alive is then no suspect.
  */
 
 import { tmpdir } from 'node:os';

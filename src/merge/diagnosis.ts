@@ -48,7 +48,6 @@ export interface DiagnosedRank {
 export interface DiagnosisOptions extends RunOptions {
   /** Ends it with `Interrupted`; nothing is left behind. */
   readonly interrupt?: AbortSignal | undefined;
-  readonly onScanned?: ((total: number) => void) | undefined;
 }
 
 /** Throws NoUsableInput, UsageError. */

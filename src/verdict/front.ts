@@ -1,7 +1,7 @@
 /**
  * Which of many standing operations to look at. Each one waits for something that its wait names: a receive for the peer's
  * send, a send for the peer's receive, a GPU wait for what the same GPU does on its other side. The chain of these waits ends at an
- * operation whose other side never came, is silent, has no file, or contradicts it. That is where to look; it is not yet why.
+ * operation whose other side never came, was gone when it stood, has no file, or contradicts it. That is where to look; it is not yet why.
  */
 
 import type { Front, RankWitness, WitnessedOp, WitnessedWork } from './types.js';
@@ -17,7 +17,7 @@ interface StandingOp {
   readonly op: WitnessedOp;
 }
 
-/** `suspects`: files that never came or are silent; a peer without a file always is. */
+/** `suspects`: files that never came or were gone when it stood; a peer without a file always is. */
 export function frontOf(
   standing: readonly Standing[],
   fileOf: (peerInComm: number) => number | null,
