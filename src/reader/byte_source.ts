@@ -7,7 +7,6 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 
 import { RankFileError } from '../base/errors.js';
-import { SAVED_RINGS, withSavedRings } from './saved_rings.js';
 
 export interface ByteSource {
   readonly path: string;
@@ -31,36 +30,6 @@ export interface ClosableSource extends ByteSource {
   readonly close: () => void;
 }
 
-/**
- * The rank file at `path`, with the rings that were saved beside it. Whatever the system says against opening or reading
- * it becomes a RankFileError.
- */
-export function openSource(path: string): ClosableSource {
-  const own = openFile(path);
-  let rings: ClosableSource | null = null;
-  try {
-    if (!mayBeFile(path + SAVED_RINGS)) return own;
-    rings = openFile(path + SAVED_RINGS);
-    const joined = withSavedRings(own, rings);
-    if (typeof joined !== 'string') return joinedSource(joined, own, rings);
-    rings.close();
-    return { ...own, problem: joined };
-  } catch (error) {
-    rings?.close();
-    if (error instanceof RankFileError) return { ...own, problem: error.message };
-    own.close();
-    throw error;
-  }
-}
-
-function joinedSource(joined: ByteSource, own: ClosableSource, rings: ClosableSource): ClosableSource {
-  const close = (): void => {
-    own.close();
-    rings.close();
-  };
-  return { ...joined, close };
-}
-
 /** This one file and nothing beside it. */
 export const openFile = (path: string): ClosableSource => descriptorSource(path, openRegularFile(path));
 
@@ -70,25 +39,6 @@ export function descriptorSource(path: string, file: number): ClosableSource {
     closeSync(file);
   };
   return { ...fileSource(path, file), close };
-}
-
-/** Where that cannot be told, opening it will say why. */
-function mayBeFile(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-  } catch {
-    return true;
-  }
-}
-
-/** Opens `path` for the time of `use`. */
-export function withFile<T>(path: string, use: (source: ByteSource) => T): T {
-  const source = openSource(path);
-  try {
-    return use(source);
-  } finally {
-    source.close();
-  }
 }
 
 function fileSource(path: string, file: number): ByteSource {

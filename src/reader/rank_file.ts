@@ -1,7 +1,8 @@
 /** A whole rank file in memory: for small files, for tests, and for whoever wants all of it at once. */
 
 import { AreaReader } from './areas.js';
-import { type ByteSource, withFile } from './byte_source.js';
+import type { ByteSource } from './byte_source.js';
+import { withFile } from './rank_file_source.js';
 import { bestDecoder, type Decoder } from './decoder.js';
 import { readDirectory } from './directory.js';
 import { NO_RECORDS, readTables } from './file_tables.js';

@@ -11,7 +11,8 @@
 import * as format from '../format/constants.js';
 import { kindName, LAYOUTS } from '../format/layouts.js';
 import { AreaReader, countRecords } from './areas.js';
-import { type ByteSource, openSource } from './byte_source.js';
+import type { ByteSource } from './byte_source.js';
+import { openSource } from './rank_file_source.js';
 import { type ChunkEntry, chunksByRing, findChunks, type RingChunk, Sequences } from './chunk_index.js';
 import { readPayload } from './chunk_payload.js';
 import { bestDecoder, type Decoder } from './decoder.js';

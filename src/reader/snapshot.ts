@@ -8,7 +8,8 @@ import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 
 import * as format from '../format/constants.js';
 import { crc32 } from '../format/crc32.js';
-import { type ByteSource, openFile, openSource } from './byte_source.js';
+import { type ByteSource, openFile } from './byte_source.js';
+import { openSource } from './rank_file_source.js';
 import { readHeader } from './header.js';
 import { Problems } from './problems.js';
 import { openRingFile } from './ring_file.js';

@@ -1,0 +1,55 @@
+/** A rank file as a reader meets it: its bytes, with the rings that a neighbour saved beside it. */
+
+import { statSync } from 'node:fs';
+import { RankFileError } from '../base/errors.js';
+import { type ByteSource, type ClosableSource, openFile } from './byte_source.js';
+import { SAVED_RINGS, withSavedRings } from './saved_rings.js';
+
+/**
+ * The rank file at `path`, with the rings that were saved beside it. Whatever the system says against opening or reading
+ * it becomes a RankFileError.
+ */
+export function openSource(path: string): ClosableSource {
+  const own = openFile(path);
+  let rings: ClosableSource | null = null;
+  try {
+    if (!mayBeFile(path + SAVED_RINGS)) return own;
+    rings = openFile(path + SAVED_RINGS);
+    const joined = withSavedRings(own, rings);
+    if (typeof joined !== 'string') return joinedSource(joined, own, rings);
+    rings.close();
+    return { ...own, problem: joined };
+  } catch (error) {
+    rings?.close();
+    if (error instanceof RankFileError) return { ...own, problem: error.message };
+    own.close();
+    throw error;
+  }
+}
+
+function joinedSource(joined: ByteSource, own: ClosableSource, rings: ClosableSource): ClosableSource {
+  const close = (): void => {
+    own.close();
+    rings.close();
+  };
+  return { ...joined, close };
+}
+
+/** Opens `path` for the time of `use`. */
+export function withFile<T>(path: string, use: (source: ByteSource) => T): T {
+  const source = openSource(path);
+  try {
+    return use(source);
+  } finally {
+    source.close();
+  }
+}
+
+/** Where that cannot be told, opening it will say why. */
+function mayBeFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  } catch {
+    return true;
+  }
+}
