@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { AreaClass, FILE_HEADER, Kind } from '../../src/format/constants.js';
-import { SlotArea } from '../support/ring_builder.js';
+import { SlotArea } from '../support/slot_area.js';
 import { RankFileBuilder } from '../support/rank_file_builder.js';
 import { lines, read, readBytes } from './read.js';
 

@@ -24,7 +24,7 @@ import { crc32 } from '../../src/format/crc32.js';
 import { openRankFile } from '../../src/reader/index.js';
 import { resealed } from '../reader/read.js';
 import { RankFileBuilder, type ChunkCodec, type RingBuilder } from '../support/rank_file_builder.js';
-import { SlotArea } from '../support/ring_builder.js';
+import { SlotArea } from '../support/slot_area.js';
 import { factsOf, type RankFileFacts, type StrangersLine, strangersFacts } from './facts.js';
 
 const script = fileURLToPath(new URL('rank_file.py', import.meta.url));

@@ -17,7 +17,8 @@ import { writeFileSync } from 'node:fs';
 import * as format from '../../src/format/constants.js';
 import { crc32 } from '../../src/format/crc32.js';
 import { align, chunkBytes, type ChunkCodec } from './chunk_bytes.js';
-import { RingBuilder, SlotArea, type RingOptions } from './ring_builder.js';
+import { RingBuilder, type RingOptions } from './ring_builder.js';
+import { SlotArea } from './slot_area.js';
 
 export { RingBuilder } from './ring_builder.js';
 export type { ChunkCodec } from './chunk_bytes.js';

@@ -1,7 +1,7 @@
 /** Beginnings of made-up recordings: one rank, the threads NCCL has, a collective. Ticks are nanoseconds. */
 
 import { RankFileBuilder, type FileOptions, type RingBuilder } from './rank_file_builder.js';
-import type { StartColl } from './ring_builder.js';
+import type { StartColl } from './ring_starts.js';
 
 /** Rank 1 of 4 with the three rings of a proxy and an API thread, in communicator `dp`. */
 export function recording(options: FileOptions & { abi?: number; finalizeTick?: number } = {}) {

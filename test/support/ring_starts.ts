@@ -1,0 +1,85 @@
+/** What a start may say, as RingBuilder's helpers take it; what is left out has a default there. */
+
+export interface StartOptions {
+  readonly parent?: bigint;
+  /** Communicator number; default 0. */
+  readonly comm?: number;
+  readonly rank?: number;
+}
+
+interface Named {
+  readonly func?: string;
+  readonly datatype?: string;
+}
+
+export interface StartColl extends StartOptions, Named {
+  readonly seqNumber?: number;
+  readonly count?: number;
+  readonly algo?: string;
+  readonly proto?: string;
+  readonly parentGroup?: bigint;
+  readonly root?: number;
+  readonly ordinal?: number;
+  readonly nChannels?: number;
+  readonly nWarps?: number;
+  readonly flags?: number;
+  readonly sendBuff?: bigint;
+  readonly recvBuff?: bigint;
+  readonly userTag?: bigint;
+  /** Of interface v7: a further slot. */
+  readonly kernelVariant?: string;
+  readonly isSymColl?: boolean;
+}
+
+export interface StartP2p extends StartOptions, Named {
+  readonly peer?: number;
+  readonly ordinal?: number;
+  readonly count?: number;
+  readonly nChannels?: number;
+  readonly flags?: number;
+  readonly buff?: bigint;
+  readonly parentGroup?: bigint;
+  readonly userTag?: bigint;
+}
+
+export interface StartProxyOp extends StartOptions {
+  readonly peer?: number;
+  readonly ordinal?: number;
+  readonly nSteps?: number;
+  readonly chunkSize?: number;
+  readonly pid?: number;
+  readonly channel?: number;
+  readonly isSend?: boolean;
+  readonly flags?: number;
+  /** Of another process: `comm` becomes foreign, and this is what NCCL passed. */
+  readonly foreignContext?: bigint;
+}
+
+export interface StartApi extends StartOptions, Named {
+  readonly count?: number;
+  readonly stream?: bigint;
+  readonly root?: number;
+  readonly graphCaptured?: boolean;
+  readonly userTag?: bigint;
+}
+
+export interface StartNetPlugin extends StartOptions {
+  readonly id?: bigint;
+  readonly length?: bigint;
+  readonly wrId?: bigint;
+  readonly device?: number;
+  readonly opcode?: number;
+  readonly qpNum?: number;
+  /** 0: NCCL passed no data. */
+  readonly type?: number;
+  readonly fd?: number;
+  readonly op?: number;
+}
+
+export interface StartCeColl extends StartOptions, Named {
+  readonly seqNumber?: number;
+  readonly count?: number;
+  readonly syncStrategy?: string;
+  readonly root?: number;
+  readonly userTag?: bigint;
+}
