@@ -2,24 +2,29 @@
  * Operations whose end NCCL never tells. Its CollNet transport, and SHM or P2P that copy by memcpy, start a ProxyOp (with
  * isSend 0 in both directions) and send neither state nor stop. Such an operation looks like a receive that hangs before
  * its first progress call; what tells them apart is its connection: one on which *no* operation ever showed a sign of
- * life is of the silent sort, on any other the silent ones are waiting their turn.
+ * life is of the silent sort, on any other the silent ones are waiting their turn. Collectives and sends/receives between the
+ * same two ranks go over connections of their own (NCCL's connIndex 0 and 1): beside a silent CollNet a receive is alive.
  */
 
-import type { Communicator } from '../reader/types.js';
 import type { Op } from './types.js';
 
 /** Waiting this many deep nothing is waiting any more: NCCL queues a few. Bounds memory, however long the run. */
 const DEEPEST_QUEUE = 1024;
 
+/** Whose connection it is; of an operation whose work is not known it may be either. */
+const KINDS = ['Coll', 'P2p', 'unknown'] as const;
+type Kind = (typeof KINDS)[number];
+
 interface Connection {
   /** As `connectionKey`. */
   readonly key: string;
+  readonly kind: Kind;
   isAlive: boolean;
   waiting: Set<Op>;
 }
 
 export class SilentOps {
-  /** By communicator and channel in one number, then by peer: looked up for every receive. */
+  /** By communicator and channel in one number, then by peer and kind in another: looked up for every receive. */
   private readonly byPeer = new Map<number, Map<number, Connection>>();
   count = 0;
 
@@ -33,19 +38,25 @@ export class SilentOps {
 
   alive(op: Op): void {
     if (!mayBeSilent(op)) return;
-    const connection = this.byPeer.get(channelKey(op))?.get(op.peer);
-    if (!connection) return;
+    const peers = this.byPeer.get(channelKey(op));
+    if (!peers) return;
     if (op.isUntold) this.correct(op);
-    connection.isAlive = true;
-    connection.waiting.clear();
+    const own = kindOf(op);
+    // Of unknown work: the life of any connection there.
+    for (const kind of own === 'unknown' ? KINDS : [own]) {
+      const connection = peers.get(peerKey(op.peer, kind));
+      if (!connection) continue;
+      connection.isAlive = true;
+      connection.waiting.clear();
+    }
   }
 
   /** The connections on which nothing ever showed a sign of life. Before this, no work's counts are final. */
   finish(): Set<string> {
     const silent = new Set<string>();
     for (const peers of this.byPeer.values()) {
-      for (const connection of peers.values()) {
-        if (connection.isAlive) continue;
+      for (const [key, connection] of peers) {
+        if (connection.isAlive || (connection.kind === 'unknown' && isAnyAlive(peers, key))) continue;
         this.settle(connection);
         silent.add(connection.key);
       }
@@ -78,13 +89,23 @@ export class SilentOps {
     const channel = channelKey(op);
     let peers = this.byPeer.get(channel);
     if (!peers) this.byPeer.set(channel, (peers = new Map<number, Connection>()));
-    let connection = peers.get(op.peer);
+    const kind = kindOf(op);
+    let connection = peers.get(peerKey(op.peer, kind));
     if (!connection) {
-      connection = { key: connectionKey(op), isAlive: false, waiting: new Set() };
-      peers.set(op.peer, connection);
+      connection = { key: connectionKey(op), kind, isAlive: false, waiting: new Set() };
+      peers.set(peerKey(op.peer, kind), connection);
     }
     return connection;
   }
+}
+
+const peerKey = (peer: number, kind: Kind): number => peer * KINDS.length + KINDS.indexOf(kind);
+const kindOf = ({ of }: Pick<Op, 'of'>): Kind => of?.kind ?? 'unknown';
+
+/** `key`: of the connection of unknown kind. */
+function isAnyAlive(peers: ReadonlyMap<number, Connection>, key: number): boolean {
+  const peer = Math.floor(key / KINDS.length);
+  return KINDS.some((kind) => peers.get(peerKey(peer, kind))?.isAlive === true);
 }
 
 /** NCCL says isSend 1 of its network transport alone, which tells of all its ends. */
@@ -96,6 +117,6 @@ export function mayBeSilent(op: Op): boolean {
 const channelKey = ({ comm, channel }: Op): number => (comm?.number ?? -1) * 256 + channel;
 
 /** Sends are none of these connections. */
-export function connectionKey(op: { comm: Communicator | null; channel: number; peer: number }): string {
-  return `${op.comm?.number ?? 'none'} ${op.channel} ${op.peer}`;
+export function connectionKey(op: Pick<Op, 'comm' | 'channel' | 'peer' | 'of'>): string {
+  return `${op.comm?.number ?? 'none'} ${op.channel} ${op.peer} ${kindOf(op)}`;
 }

@@ -67,6 +67,25 @@ describe('§3.7 CollNet', () => {
     expect(scan.silentOps).toBe(0);
   });
 
+  it('receives of sends/receives between the same ranks are alive beside it, and one of them may hang', () => {
+    const { file, comm, host, ops } = collNet();
+    const recv = (at: number, ordinal: number): bigint => {
+      const parent = host.startP2p(at, { comm, func: 'Recv', peer: 0, ordinal });
+      host.stop(at + 20, parent);
+      return ops.startProxyOp(at + 30, { comm, parent, peer: 0, ordinal, nSteps: 1 });
+    };
+    ops.stop(3100, recv(3000, 0));
+    recv(4000, 1);
+    const { sink, scan } = draw(file);
+    expect(scan.workEnds.map(({ outcome }) => outcome)).toEqual(['untold', 'untold', 'complete', 'open']);
+    expect(scan.silentOps).toBe(4);
+    expect(outline(sink.of(/recv from 0/))).toEqual([
+      '3030 [ch00 recv from 0] begin proxy recv',
+      '3100 [ch00 recv from 0] end proxy recv',
+      '4030 [ch00 recv from 0] begin proxy recv',
+    ]);
+  });
+
   it('a connection that comes to life after a long silence was never of that sort', () => {
     const { file, comm } = recording();
     const ops = file.ring('ops', 1 << 13);
