@@ -38,11 +38,12 @@ import { redactPaths, redactRun } from './merge/redact.js';
 import { listRun, type Run, type RunListing } from './merge/run.js';
 export type { RunListing } from './merge/run.js';
 import { aliasesOf, failure, findRuns, scanRun, study, type RunOptions, type Study } from './merge/study.js';
+import type { VerdictOptions } from './merge/verdict.js';
 import { startWorkers, type Workers } from './merge/workers.js';
 import { findRankFiles } from './reader/index.js';
 import { isEverything } from './tracks/selection.js';
 
-export interface MergeOptions extends ClockOptions, RunOptions {
+export interface MergeOptions extends ClockOptions, RunOptions, VerdictOptions {
   /** Rank files and directories of them. */
   readonly inputs: readonly string[];
   /** Path of the trace (.pftrace, .pftrace.gz, .pftrace.zst), or "-". */

@@ -89,6 +89,8 @@ async function run(options: Options, interrupt: AbortSignal): Promise<ExitCode> 
       inputs: [folder],
       output,
       force,
+      // Whoever hangs here is gone, however fresh the heartbeats are.
+      hungAfter: 1,
       stdout: process.stdout,
       interrupt,
       onProgress,

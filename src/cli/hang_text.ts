@@ -1,6 +1,6 @@
 /** A hang in words: what stands since when, who never came, who called something else, who waits, where to look. */
 
-import type { Front, Hang, Stray } from '../verdict/types.js';
+import type { Front, Hang, Stray, Waiting } from '../verdict/types.js';
 import {
   callText,
   clockTime,
@@ -23,9 +23,21 @@ const MOST_STRAYS = 2;
 const MOST_WAYS = 3;
 
 export function hangLines(hang: Hang, report: VerdictReport): string[] {
+  return standstillLines(hang, hang.aborted.length > 0 ? 'HUNG, then ABORTED' : 'HUNG', [], report);
+}
+
+/** The same evidence, and why it is no alarm. */
+export function waitingLines({ stands, hungAfter, isLive }: Waiting, report: VerdictReport): string[] {
+  const lived = isLive ? 'all ranks live' : 'all lived to the end';
+  const why = labelled('no hang yet', `${lived}; it is one from ${duration(hungAfter)} on (--hung-after)`);
+  return standstillLines(stands, 'WAITING', [why], report);
+}
+
+function standstillLines(hang: Hang, verb: string, why: readonly string[], report: VerdictReport): string[] {
   return [
-    ...title(hang, report),
-    ...strays(hang, report),
+    ...title(hang, verb, report),
+    ...why,
+    ...strays(hang, verb, report),
     ...mismatch(hang, report),
     ...waiting(hang, report),
     ...whereToLook(hang, report),
@@ -34,9 +46,7 @@ export function hangLines(hang: Hang, report: VerdictReport): string[] {
   ];
 }
 
-function title(hang: Hang, report: VerdictReport): string[] {
-  const { since, age, aborted, nRanks } = hang;
-  const verb = aborted.length > 0 ? 'HUNG, then ABORTED' : 'HUNG';
+function title({ since, age, nRanks, ...hang }: Hang, verb: string, report: VerdictReport): string[] {
   const of = nRanks === report.worldSize ? `${nRanks} ranks` : `${nRanks} of ${report.worldSize} ranks`;
   const what = `${verb}  ${callText(hang)} (${of})`;
   const when = `since ${clockTime(report, since)} (${duration(age)})`;
@@ -44,14 +54,14 @@ function title(hang: Hang, report: VerdictReport): string[] {
 }
 
 /** Ranks that never came, together where they stand in the same call. */
-function strays({ neverEntered, seq, waiting, until }: Hang, report: VerdictReport): string[] {
+function strays({ neverEntered, seq, waiting, until }: Hang, verb: string, report: VerdictReport): string[] {
   const groups = new Map<string, Stray[]>();
   for (const stray of neverEntered) {
     const { standsIn, newest } = stray;
     const key = standsIn ? `${standsIn.commId} ${callText(standsIn)}` : newest ? callText(newest) : '';
     groups.set(key, [...(groups.get(key) ?? []), stray]);
   }
-  const label = seq === null ? 'other side' : 'never entered';
+  const label = seq === null ? 'other side' : verb === 'WAITING' ? 'not entered' : 'never entered';
   const all = [...groups.values()];
   const lines = all.slice(0, MOST_STRAYS).flatMap((group) => strayLines(label, group, until, report));
   const rest = all.slice(MOST_STRAYS).flat();

@@ -8,7 +8,8 @@ import { Command, InvalidArgumentError } from 'commander';
 import { NoUsableInput, RankFileError } from '../base/errors.js';
 import { diagnose, type Diagnosis } from '../merge/diagnosis.js';
 import { redactFile, redactPaths, type Aliases } from '../merge/redact.js';
-import { pickFiles } from '../merge/study.js';
+import { pickFiles, type RunOptions } from '../merge/study.js';
+import type { VerdictOptions } from '../merge/verdict.js';
 import {
   describeRecord,
   type FileSummary,
@@ -21,7 +22,8 @@ import {
 import { ExitCode } from './exit.js';
 import { recordText, summaryText } from './inspect_text.js';
 import { interruptible } from './interrupts.js';
-import { mergeNext } from './next_command.js';
+import { addVerdictOptions } from './verdict_options.js';
+import { inspectNext } from './next_command.js';
 import { complain, print } from './output.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
 import { coloured } from './watching.js';
@@ -35,6 +37,7 @@ interface Options {
   readonly run?: string;
   readonly redact?: true;
   readonly files?: true;
+  readonly hungAfter?: number;
 }
 
 const EXAMPLES = `Examples:
@@ -47,7 +50,7 @@ const EXAMPLES = `Examples:
 `;
 
 export function inspectCommand(setExit: (code: ExitCode) => void): Command {
-  return addRunOptions(
+  const command = addRunOptions(
     new Command('inspect')
       .description('Show what rank files hold: header, communicators, rings, losses, records.')
       .argument('<paths...>', 'rank files, or directories that hold them')
@@ -59,7 +62,8 @@ export function inspectCommand(setExit: (code: ExitCode) => void): Command {
       .option('--files', 'of several files also the facts of each, after the verdict')
       .option('--strict', 'exit with 1 if a file cannot be used or has problems')
       .option('-q, --quiet', 'no words but errors'),
-  )
+  );
+  return addVerdictOptions(command)
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
@@ -115,9 +119,7 @@ async function showVerdict(
   note: (problem: string) => void,
 ): Promise<Shown> {
   try {
-    const found = await interruptible((interrupt) =>
-      diagnose(paths, { run: options.run, redact: options.redact, interrupt }),
-    );
+    const found = await interruptible((interrupt) => diagnose(paths, { ...askedOf(options), interrupt }));
     const { problems, ...diagnosis } = found;
     for (const problem of problems) note(problem);
     const isRead = await print(
@@ -133,12 +135,14 @@ async function showVerdict(
   }
 }
 
-function verdictWords(
-  found: Diagnosis,
-  paths: readonly string[],
-  { run, redact, ...options }: Options,
-): string {
-  const lines = verdictText(found, mergeNext(found, paths, { run, redact }));
+const askedOf = ({ run, redact, hungAfter }: Options): RunOptions & VerdictOptions => ({
+  run,
+  redact,
+  hungAfter,
+});
+
+function verdictWords(found: Diagnosis, paths: readonly string[], options: Options): string {
+  const lines = verdictText(found, inspectNext(found, paths, askedOf(options)));
   const factsFollow = options.files ?? options.records !== undefined;
   const text = [...lines, ...(factsFollow ? [''] : [])].map((line) => `${line}\n`).join('');
   return coloured(text, process.stdout);

@@ -15,6 +15,7 @@ import {
 } from './selection_options.js';
 import { checkSummary, print, say, writeSummary } from './output.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
+import { addVerdictOptions } from './verdict_options.js';
 import { coloured, showProgress } from './watching.js';
 
 interface Options extends SelectionOptions {
@@ -28,6 +29,7 @@ interface Options extends SelectionOptions {
   readonly redact?: true;
   readonly clock?: 'auto' | 'realtime';
   readonly clockAlike?: number;
+  readonly hungAfter?: number;
 }
 
 const EXAMPLES = `Examples:
@@ -55,7 +57,7 @@ export function mergeCommand(setExit: (code: ExitCode) => void): Command {
       positiveInteger,
     )
     .option('-q, --quiet', 'no report, no progress');
-  return addClockOptions(addRunOptions(addSelectionOptions(command)))
+  return addVerdictOptions(addClockOptions(addRunOptions(addSelectionOptions(command))))
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));

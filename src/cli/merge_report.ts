@@ -4,6 +4,7 @@
  */
 
 import type { MergeReport, OpenWork, RankReport } from '../merge/report.js';
+import { standstillOf } from '../merge/suspects.js';
 import { clockLines } from './clock_text.js';
 import { openNext } from './next_command.js';
 import { selectionLines } from './selection_text.js';
@@ -53,7 +54,8 @@ const callKey = ({ commId, func, seq }: Pick<OpenWork, 'commId' | 'func' | 'seq'
 
 /** One line per operation that had not ended and that the verdict does not name, with the ranks it was open on. */
 function unfinished({ ranks, verdict }: MergeReport): string[] {
-  const told = new Set(verdict.kind === 'hung' ? [verdict.hang, ...verdict.hang.alsoHung].map(callKey) : []);
+  const standstill = standstillOf(verdict);
+  const told = new Set((standstill ? [standstill, ...standstill.alsoHung] : []).map(callKey));
   const untold = (works: readonly OpenWork[]): OpenWork[] => works.filter((work) => !told.has(callKey(work)));
   return [
     ...workLines('not finished', ranks, (rank) => untold(rank.open)),

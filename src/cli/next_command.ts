@@ -1,9 +1,10 @@
 /** What to type after the verdict, as it stands, for a POSIX shell. */
 
-import { mergeCommandLine, quoted } from '../merge/commands.js';
+import { inspectCommandLine, mergeCommandLine, quoted } from '../merge/commands.js';
 import type { Diagnosis } from '../merge/diagnosis.js';
 import { bytesText } from '../merge/drawing.js';
 import type { RunOptions } from '../merge/study.js';
+import type { VerdictOptions } from '../merge/verdict.js';
 import { columns, printable } from './text.js';
 
 export interface NextCommand {
@@ -13,18 +14,29 @@ export interface NextCommand {
   readonly about?: string;
 }
 
-/** After `inspect`: the trace of what the verdict points at, of the same run. */
+type Asked = RunOptions & VerdictOptions;
+
+/** After `inspect`: another look where a job that lives may go on by itself, else the trace of what the verdict points at. */
+export function inspectNext(found: Diagnosis, inputs: readonly string[], asked: Asked): NextCommand {
+  const { verdict } = found;
+  if (verdict.kind !== 'waiting' || !verdict.waiting.isLive) return mergeNext(found, inputs, asked);
+  return { command: inspectCommandLine(about(inputs, asked)), about: '(look again)' };
+}
+
+/** The trace of what the verdict points at, of the same run. */
 export function mergeNext(
   { suggestion }: Pick<Diagnosis, 'suggestion'>,
   inputs: readonly string[],
-  { run, redact }: RunOptions = {},
+  asked: Asked = {},
 ): NextCommand {
   if (suggestion)
     return { command: suggestion.command, about: `(about ${bytesText(suggestion.size.bytes)})` };
-  return {
-    command: mergeCommandLine(redact ? { inputs: ['DIR'], request: {} } : { inputs, run, request: {} }),
-  };
+  return { command: mergeCommandLine({ ...about(inputs, asked), request: {} }) };
 }
+
+/** With `--redact` commands name nothing: they are to be read, not typed. */
+const about = (inputs: readonly string[], { run, redact, hungAfter }: Asked) =>
+  redact ? { inputs: ['DIR'], redact, hungAfter } : { inputs, run, hungAfter };
 
 /** After `merge`. */
 export const openNext = (output: string): NextCommand => ({

@@ -4,8 +4,9 @@
  */
 
 import type { Diagnosis } from '../merge/diagnosis.js';
-import type { Mismatch, Slowness, Verdict, Way, Working } from '../verdict/types.js';
-import { hangLines } from './hang_text.js';
+import type { Mismatch, Slowness, Unclear, Verdict, Way, Working } from '../verdict/types.js';
+import { standstillOf } from '../merge/suspects.js';
+import { hangLines, waitingLines } from './hang_text.js';
 import { commandLines, type NextCommand } from './next_command.js';
 import {
   callText,
@@ -44,10 +45,14 @@ function verdictLines(verdict: Verdict, report: VerdictReport): string[] {
   switch (verdict.kind) {
     case 'hung':
       return hangLines(verdict.hang, report);
+    case 'waiting':
+      return waitingLines(verdict.waiting, report);
     case 'mismatch':
       return mismatch(verdict.mismatch, report);
     case 'slow':
       return slow(verdict.slow, report);
+    case 'unclear':
+      return unclear(verdict.unclear, report);
     case 'working':
       return working(verdict.working, report);
     case 'healthy':
@@ -100,6 +105,21 @@ function slow(
   ];
 }
 
+function unclear({ work, works, files, lost }: Unclear, report: VerdictReport): string[] {
+  const what = works === 1 ? callText(work) : `${callText(work)} and ${works - 1} more`;
+  return [
+    `UNCLEAR  whether it ended: ${what}`,
+    labelled(
+      'cannot tell',
+      `${lost} ${lost === 1 ? 'slot' : 'slots'} lost after it began, ${rankList(files, report)}`,
+    ),
+    labelled(
+      'began',
+      `${clockTime(report, work.at)}, record ${work.record} of rank ${rankName(report, work.file)}`,
+    ),
+  ];
+}
+
 function working({ end, stood, files }: Working, report: VerdictReport): string[] {
   return [
     `WORKING  unfinished at the end, too briefly for a hang: ${rankList(files, report)}`,
@@ -113,17 +133,17 @@ function missing({ missingRanks, worldSize, verdict }: VerdictReport): string[] 
     lines.push(
       labelled('no file', `rank ${foldRanks(missingRanks)} of ${worldSize}: what they did is not known`),
     );
-  if (verdict.kind === 'hung' && verdict.hang.missing.length > 0 && verdict.hang.nRanks !== worldSize) {
-    const { hang } = verdict;
-    const whose = `the ${hang.nRanks} of ${commName(hang)}`;
-    lines.push(labelled('no file', `ranks ${foldRanks(hang.missing)} of ${whose}`));
+  const standstill = standstillOf(verdict);
+  if (standstill !== null && standstill.missing.length > 0 && standstill.nRanks !== worldSize) {
+    const whose = `the ${standstill.nRanks} of ${commName(standstill)}`;
+    lines.push(labelled('no file', `ranks ${foldRanks(standstill.missing)} of ${whose}`));
   }
   return lines;
 }
 
 /** What the evidence does not reach. */
 function limits(report: VerdictReport): string[] {
-  const { untold, partial, lateness, unresolved, notRecorded, kind } = report.verdict;
+  const { untold, partial, lateness, unresolved, notRecorded } = report.verdict;
   const lines: string[] = [];
   if (untold > 0) {
     const kernels = notRecorded.some(({ event }) => event === 'KernelCh') ? ' (KernelCh not recorded)' : '';
@@ -133,7 +153,7 @@ function limits(report: VerdictReport): string[] {
     lines.push(
       labelled('window', `older calls of ${rankList(partial, report)} are lost, nothing is said of them`),
     );
-  if (kind === 'hung') return lines;
+  if (standstillOf(report.verdict)) return lines;
   if (!lateness) lines.push(labelled('late', "not known who: the hosts' wall clocks have an unknown error"));
   if (unresolved)
     lines.push(

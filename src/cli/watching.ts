@@ -50,6 +50,8 @@ const COLOURS: Readonly<Record<string, string>> = {
   HUNG: '1;31',
   MISMATCH: '1;31',
   SLOW: '1;33',
+  WAITING: '1;33',
+  UNCLEAR: '1;33',
   WORKING: '1;33',
   HEALTHY: '1;32',
 };

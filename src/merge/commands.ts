@@ -2,20 +2,26 @@
 
 import { dirname } from 'node:path';
 import type { SelectionRequest } from './selection.js';
+import type { ClockOptions } from './run_clocks.js';
 import { rangesText, type TimeWord } from './time_words.js';
+import type { VerdictOptions } from './verdict.js';
 
-export interface CommandWords {
+/** What was asked for of any command that studies a run, and holds for the next one. */
+export interface RunWords extends ClockOptions, VerdictOptions {
   /** As they were given. */
   readonly inputs: readonly string[];
   /** `--run` */
   readonly run?: string | undefined;
+  readonly redact?: boolean | undefined;
+}
+
+export interface CommandWords extends RunWords {
   readonly output?: string | undefined;
   readonly request: SelectionRequest;
 }
 
-export function mergeCommandLine({ inputs, run, output, request }: CommandWords): string {
-  const words = ['nccl-trace', 'merge', ...fewInputs(inputs)];
-  if (run !== undefined) words.push('--run', run);
+export function mergeCommandLine({ output, request, ...about }: CommandWords): string {
+  const words = ['nccl-trace', 'merge', ...runWords(about)];
   for (const comm of request.comms ?? []) words.push('--comm', comm);
   if (request.ranks) words.push('--ranks', rangesText(request.ranks));
   if (request.from) words.push('--from', timeText(request.from));
@@ -24,8 +30,27 @@ export function mergeCommandLine({ inputs, run, output, request }: CommandWords)
     words.push('--around', `${timeText(request.around.at)},${secondsText(request.around.halfNs)}`);
   if (request.last !== undefined) words.push('--last', secondsText(request.last));
   if (request.detail) words.push('--detail', request.detail);
+  words.push(...manner(about));
   if (output !== undefined) words.push('-o', output);
   return words.map(quoted).join(' ');
+}
+
+/** `nccl-trace inspect`, which solves clocks in its own way. */
+export const inspectCommandLine = (about: Omit<RunWords, keyof ClockOptions>): string =>
+  ['nccl-trace', 'inspect', ...runWords(about), ...manner(about)].map(quoted).join(' ');
+
+const runWords = ({ inputs, run }: RunWords): string[] => [
+  ...fewInputs(inputs),
+  ...(run === undefined ? [] : ['--run', run]),
+];
+
+function manner({ clock, alike, hungAfter, redact }: Omit<RunWords, 'inputs'>): string[] {
+  const words: string[] = [];
+  if (clock !== undefined && clock !== 'auto') words.push('--clock', clock);
+  if (alike !== undefined) words.push('--clock-alike', String(alike));
+  if (hungAfter !== undefined) words.push('--hung-after', String(hungAfter));
+  if (redact) words.push('--redact');
+  return words;
 }
 
 /** A shell has made many words of one `rank*.bin`: their directory says the same. */

@@ -11,6 +11,7 @@ import { lostSlots, problemsOf } from './report.js';
 import { severalRanks, type RunMember } from './run.js';
 import type { LostSlots } from './scan.js';
 import { study, type RunOptions } from './study.js';
+import type { VerdictOptions } from './verdict.js';
 import { startWorkers } from './workers.js';
 
 export interface Diagnosis {
@@ -45,7 +46,7 @@ export interface DiagnosedRank {
   readonly problems: readonly string[];
 }
 
-export interface DiagnosisOptions extends RunOptions {
+export interface DiagnosisOptions extends RunOptions, VerdictOptions {
   /** Ends it with `Interrupted`; nothing is left behind. */
   readonly interrupt?: AbortSignal | undefined;
 }
@@ -69,7 +70,7 @@ export async function diagnose(
         ranks: run.members.map(diagnosed),
         clocks: reportClocks(clocks, run),
         traffic: reportTraffic(clocks),
-        suggestion: suggestDrawing(studied, { inputs, run: options.run }),
+        suggestion: suggestDrawing(studied, { ...options, inputs }),
         problems: [...unusable, ...run.problems],
       };
     });

@@ -10,18 +10,15 @@ import { toTrace, type ClockMap } from '../clocks/clock_map.js';
 import { toLocal, type TickScale } from '../clocks/domains.js';
 import { commKey } from '../tracks/selection.js';
 import { COMFORTABLE, fits, type Size, type SizedFile, UTMOST } from './budget.js';
-import { besides, mergeCommandLine } from './commands.js';
+import { besides, mergeCommandLine, type RunWords } from './commands.js';
 import { decide, type DrawDecision, type DrawQuestion } from './draw_plan.js';
 import { runDuration } from './duration.js';
 import { type Scope, type Selectable, type SelectionRequest, selectScope } from './selection.js';
 import type { Study } from './study.js';
 import { rangesOf } from './time_words.js';
-import { neighbours, suspectComm, suspects } from './suspects.js';
+import { neighbours, standstillOf, suspectComm, suspects } from './suspects.js';
 
-export interface DrawingOptions {
-  /** As they were given. */
-  readonly inputs: readonly string[];
-  readonly run?: string | undefined;
+export interface DrawingOptions extends RunWords {
   /** Path of the trace; absent: none is written. */
   readonly output?: string | undefined;
   readonly select?: SelectionRequest | undefined;
@@ -125,8 +122,7 @@ function sized(studied: Study, options: DrawingOptions): SizedCommand {
   const request = options.select ?? {};
   const scope = selectScope(selectable(studied), request);
   const { size } = decide(questionOf(studied, options, scope));
-  const { inputs, run, output } = options;
-  return { command: mergeCommandLine({ inputs, run, output, request }), size };
+  return { command: mergeCommandLine({ ...options, request }), size };
 }
 
 function questionOf(studied: Study, { select, budget }: DrawingOptions, scope: Scope): DrawQuestion {
@@ -138,7 +134,7 @@ function questionOf(studied: Study, { select, budget }: DrawingOptions, scope: S
     cluster: comms,
     scope,
     suspects: suspects(verdict),
-    lastMove: verdict.kind === 'hung' ? verdict.hang.since : Math.max(0, ...files.map((file) => file.end)),
+    lastMove: standstillOf(verdict)?.since ?? Math.max(0, ...files.map((file) => file.end)),
     end,
     detail: select?.detail,
     budget: budget ?? COMFORTABLE,
@@ -197,7 +193,8 @@ const BEFORE_NS = 10e9;
 /** Back to 10 s before everything stopped, in round numbers; undefined: that is the whole run. */
 function lastOf({ run, clocks: { solution }, verdict }: Study): number | undefined {
   const duration = runDuration(run, solution);
-  const wanted = verdict.kind === 'hung' ? duration - verdict.hang.since + BEFORE_NS : 0;
+  const since = standstillOf(verdict)?.since;
+  const wanted = since === undefined ? 0 : duration - since + BEFORE_NS;
   const round = wanted > 7200e9 ? 3600e9 : wanted > 120e9 ? 60e9 : 10e9;
   const last = Math.max(LEAST_LAST_NS, Math.ceil(wanted / round) * round);
   return last < duration ? last : undefined;

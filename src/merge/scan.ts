@@ -6,6 +6,7 @@
 import type { Ticks } from '../base/time.js';
 import type { ForeignOps } from '../model/foreign_ops.js';
 import type { OddCounts } from '../model/odd_records.js';
+import { lostAfter } from '../model/lost_ends.js';
 import type { PeerTraffic } from '../model/peer_bytes.js';
 import { Pairing } from '../model/pairing.js';
 import type { Standstill } from '../model/standstill.js';
@@ -106,6 +107,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
   }
   const used = [...seen.values()].filter(({ records }) => records > 0);
   const { silentConnections, silentOps } = collector.settle();
+  const { workEnds, standstill } = endings(collector, file);
   return {
     path: file.path,
     bytes: file.bytes,
@@ -129,9 +131,9 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     lastTick: used.length === 0 ? null : (Math.max(...used.map(({ lastTick }) => lastTick)) as Ticks),
     records: used.reduce((sum, { records }) => sum + records, 0),
     folded: file.rings.reduce((sum, ring) => sum + ring.folded, 0),
-    workEnds: collector.ends.finish(keptFrom(file, 'ops')),
+    workEnds,
     works: collector.works.finish(),
-    standstill: collector.standstill.finish(),
+    standstill,
     hostWindow: hostWindow(file),
     silentCalls:
       file.header.sampleEvery > 1 || file.header.hasChanged
@@ -146,6 +148,18 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     busiestPeers: collector.peers.busiest(),
     steps: stepFile?.close() ?? [],
   };
+}
+
+/** What stands still, without that whose end was only lost. */
+function endings(
+  { standstill: collected, ends }: ScanCollector,
+  file: RankFileStream,
+): Pick<RankScan, 'workEnds' | 'standstill'> {
+  const standstill = collected.finish(lostAfter(file.rings));
+  const doubtful = standstill.works.filter(({ lostSince }) => lostSince > 0).map(({ row }) => row);
+  const workEnds = ends.finish(keptFrom(file, 'ops'), new Set(doubtful));
+  const works = standstill.works.filter(({ row }) => workEnds[row]!.outcome !== 'end-lost');
+  return { workEnds, standstill: { ...standstill, works } };
 }
 
 function countLost(gaps: readonly Gap[]): LostSlots {

@@ -22,7 +22,7 @@ import { solveRunClocks, type ClockOptions, type RunClocks } from './run_clocks.
 import { tellRunsApart, type FoundRun, type RunFile } from './runs.js';
 import type { RankScan } from './scan.js';
 import type { Outcome } from './task.js';
-import { runVerdict } from './verdict.js';
+import { runVerdict, type VerdictOptions } from './verdict.js';
 import type { Workers } from './workers.js';
 
 /** The files that belong together, on one axis as far as that is known. */
@@ -55,7 +55,7 @@ export interface RunOptions {
   readonly redact?: boolean | undefined;
 }
 
-export interface StudyOptions extends ClockOptions, RunOptions {
+export interface StudyOptions extends ClockOptions, RunOptions, VerdictOptions {
   /** A file that cannot be used is an error. */
   readonly strict?: boolean | undefined;
   /** Called after each file, with how many there are. */
@@ -86,7 +86,7 @@ export async function study(
     ends,
     gpuLines,
     comms,
-    verdict: runVerdict(run, solution, ends, origins, comms),
+    verdict: runVerdict(run, solution, ends, origins, comms, options),
   };
 }
 

@@ -1,9 +1,15 @@
 /** On whom the verdict's eye rests, and what to look at: the part of the run that is worth all details. */
 
-import type { Verdict } from '../verdict/types.js';
+import type { Hang, Verdict, VerdictKind } from '../verdict/types.js';
 
 /** More than this many at once say nothing about any of them. */
 const MOST = 8;
+
+/** What stands still: called a hang, or not yet. */
+export function standstillOf(verdict: VerdictKind): Hang | null {
+  if (verdict.kind === 'hung') return verdict.hang;
+  return verdict.kind === 'waiting' ? verdict.waiting.stands : null;
+}
 
 /** Files, the most suspect first. */
 export function suspects(verdict: Verdict): number[] {
@@ -14,8 +20,9 @@ export function suspects(verdict: Verdict): number[] {
     const [, ...others] = verdict.mismatch.ways;
     files.push(...others.flatMap(({ entered }) => entered.map(({ file }) => file)));
   }
-  if (verdict.kind === 'hung') {
-    const { neverEntered, different, front, silent } = verdict.hang;
+  const standstill = standstillOf(verdict);
+  if (standstill) {
+    const { neverEntered, different, front, silent } = standstill;
     files.push(...neverEntered.map(({ file }) => file));
     // The ranks that differ may be all but the one that is wrong: few are suspects, many are witnesses.
     if (different.length <= MOST / 2) files.push(...different);
@@ -31,7 +38,7 @@ export function suspectComm(
 ): { readonly comm: string; readonly commId: string | null } | null {
   if (verdict.kind === 'slow') return verdict.slow;
   if (verdict.kind === 'mismatch') return verdict.mismatch;
-  return verdict.kind === 'hung' ? verdict.hang : null;
+  return standstillOf(verdict);
 }
 
 /** Ring neighbours in that communicator, whom a suspect sends to and receives from. */

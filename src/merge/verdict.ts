@@ -19,6 +19,14 @@ import type { RankScan } from './scan.js';
 
 type ToTime = (tick: number) => TraceNs;
 
+export interface VerdictOptions {
+  /**
+   * From how many seconds on a standstill of living ranks is called a hang. Default: 30, or twice the longest that its
+   * communicator took or paused before.
+   */
+  readonly hungAfter?: number | undefined;
+}
+
 /** `ends`, `origins`: by file, `ends` with what other processes executed. */
 export function runVerdict(
   run: Run,
@@ -26,6 +34,7 @@ export function runVerdict(
   ends: readonly (readonly WorkEnd[])[],
   origins: readonly OriginTable[],
   comms: readonly ClusterComm[],
+  { hungAfter }: VerdictOptions,
 ): Verdict {
   const times = run.members.map((_, file): ToTime => {
     const { map } = clocks.domains[clocks.domainOf[file]!]!;
@@ -39,7 +48,13 @@ export function runVerdict(
     // Which collectives were left out then differs from rank to rank.
     return sampling.size > 1 ? { ...rank, knownFrom: Infinity as TraceNs } : rank;
   });
-  return judge({ comms, ranks, comparable: onOneAxis(clocks), clockBound: clockBound(clocks) });
+  return judge({
+    comms,
+    ranks,
+    comparable: onOneAxis(clocks),
+    clockBound: clockBound(clocks),
+    hungAfter: hungAfter === undefined ? null : hungAfter * 1e9,
+  });
 }
 
 function witness(
@@ -95,7 +110,12 @@ function wasFresh({ heartbeat, readAt }: RankScan): boolean {
 const CALLS = EventType.Coll | EventType.P2p;
 /** What the verdict says of a hang or an end rests on these. */
 const OF_WEIGHT: readonly EventTypeName[] = ['Coll', 'P2p', 'ProxyOp', 'ProxyStep', 'KernelCh'];
-const UNTOLD: readonly string[] = ['no-children', 'untold', 'outside-window'] satisfies WorkEnd['outcome'][];
+const UNTOLD: readonly string[] = [
+  'no-children',
+  'untold',
+  'outside-window',
+  'end-lost',
+] satisfies WorkEnd['outcome'][];
 
 function longestTransfer({ works }: RankScan, ends: readonly WorkEnd[], time: ToTime): number | null {
   let longest: number | null = null;
@@ -152,6 +172,7 @@ function onlyElsewhere(
         start: time(works.arrival[row]!),
         record: recordOf(key),
         ops,
+        lostSince: 0,
       },
     ];
   });
@@ -160,7 +181,7 @@ function onlyElsewhere(
 const recordOf = (key: HandleKey): string => `${keyRing(key)}:${keyPosition(key)}`;
 
 function witnessedWork(
-  { comm, func, seq, peer, ordinal, start, key, ops }: StandingWork,
+  { comm, func, seq, peer, ordinal, start, key, ops, lostSince }: StandingWork,
   elsewhere: readonly WitnessedOp[],
   time: ToTime,
 ): WitnessedWork {
@@ -173,6 +194,8 @@ function witnessedWork(
     start: time(start),
     record: recordOf(key),
     ops: [...ops.map((op) => witnessedOp(op, time)), ...elsewhere],
+    // What another process executes of it is told by that one's records.
+    lostSince: elsewhere.length > 0 ? 0 : lostSince,
   };
 }
 

@@ -160,6 +160,7 @@ export class EventFactory {
       type: 'kernel',
       phase,
       isWithinBlock: block !== null,
+      ring: source.ring,
       work,
       parent: link,
       comm: source.comm,

@@ -5,6 +5,7 @@
  */
 
 import type { Ticks } from '../base/time.js';
+import { NOTHING_LOST, type LostAfter } from './lost_ends.js';
 import type { HandleKey } from './record_fields.js';
 import type { Kernel, Op, Step, StepPhase, Work, WorkListener } from './types.js';
 
@@ -29,6 +30,8 @@ export interface StandingOp {
 
 export interface StandingWork {
   readonly kind: Work['kind'];
+  /** Of the file's table of work. */
+  readonly row: number;
   /** Where its start record lies. */
   readonly key: HandleKey;
   /** Number of the communicator in its file; null: its table entry is lost. */
@@ -41,6 +44,8 @@ export interface StandingWork {
   readonly peer: number | null;
   readonly start: Ticks;
   readonly ops: readonly StandingOp[];
+  /** Slots that were lost since the last sign of life of what is unfinished of it: all of that may have ended there. */
+  readonly lostSince: number;
 }
 
 export interface Standstill {
@@ -58,6 +63,7 @@ const MANY_OPS = 4096;
 export class StandstillCollector implements Partial<WorkListener> {
   private readonly works = new Set<Work>();
   private ops = new Set<Op>();
+  private readonly kernels = new Set<Kernel>();
   private manyOps = MANY_OPS;
   private readonly lastMove = new Map<number, Ticks>();
 
@@ -87,17 +93,25 @@ export class StandstillCollector implements Partial<WorkListener> {
 
   kernelStart(kernel: Kernel, at: Ticks): void {
     if (kernel.work) this.works.add(kernel.work);
+    if (!kernel.isWithinBlock) this.kernels.add(kernel);
     this.moved(kernel, at);
   }
 
   kernelStop(kernel: Kernel, at: Ticks): void {
+    this.kernels.delete(kernel);
     this.moved(kernel, at);
     this.forgetIfDone(kernel.work);
   }
 
   /** After it was settled which operations NCCL never ends. */
-  finish(): Standstill {
+  finish(lostAfter: LostAfter = NOTHING_LOST): Standstill {
     const byWork = new Map<Work, StandingOp[]>();
+    const lost = new Map<Work, number>();
+    const mayHaveEnded = (work: Work | null, ring: number, sign: Ticks): void => {
+      if (work) lost.set(work, Math.min(lost.get(work) ?? Infinity, lostAfter(ring, sign)));
+    };
+    for (const work of this.works) if (work.enqueued === null) mayHaveEnded(work, work.ring, work.start);
+    for (const { work, ring, start } of this.kernels) mayHaveEnded(work, ring, start);
     const foreign: { parent: bigint; op: StandingOp }[] = [];
     for (const op of this.ops) {
       if (op.foreign) {
@@ -105,12 +119,15 @@ export class StandstillCollector implements Partial<WorkListener> {
         continue;
       }
       this.moved(op, op.lastMove);
-      if (op.work && !op.isUntold) byWork.set(op.work, [...(byWork.get(op.work) ?? []), standing(op)]);
+      if (!op.work || op.isUntold) continue;
+      byWork.set(op.work, [...(byWork.get(op.work) ?? []), standing(op)]);
+      mayHaveEnded(op.work, op.ring, op.lastMove);
     }
     const works = [...this.works].filter(isOpen).sort((a, b) => a.start - b.start || a.row - b.row);
     return {
       works: works.map((work) => ({
         kind: work.kind,
+        row: work.row,
         key: work.key,
         comm: work.comm?.number ?? null,
         func: work.func,
@@ -119,6 +136,7 @@ export class StandstillCollector implements Partial<WorkListener> {
         peer: work.peer,
         start: work.start,
         ops: byWork.get(work) ?? [],
+        lostSince: lost.get(work) ?? 0,
       })),
       foreign,
       lastMove: this.lastMove,

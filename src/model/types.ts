@@ -171,6 +171,7 @@ export interface Kernel {
   readonly phase: string | null;
   /** A phase whose parent is the block: it says nothing of the work that the block does not say. */
   readonly isWithinBlock: boolean;
+  readonly ring: number;
   readonly work: Work | null;
   readonly parent: ParentLink;
   readonly comm: Communicator | null;

@@ -18,7 +18,9 @@ export type WorkOutcome =
   /** Only operations whose end NCCL never tells (CollNet, memcpy). */
   | 'untold'
   /** The records of its children were overwritten: a ring is a window. */
-  | 'outside-window';
+  | 'outside-window'
+  /** It ended, because a later collective of its communicator did; the record that says so is lost. */
+  | 'end-lost';
 
 export interface WorkEnd {
   readonly outcome: WorkOutcome;
@@ -52,7 +54,7 @@ export interface Elsewhere {
   readonly isOpen: boolean;
 }
 
-type Counted = Pick<Work, 'start' | 'comm' | 'enqueued' | 'children' | 'openChildren' | 'untold'>;
+type Counted = Pick<Work, 'kind' | 'start' | 'comm' | 'enqueued' | 'children' | 'openChildren' | 'untold'>;
 
 interface Row {
   /** The work itself while children may come, later what it came to. */
@@ -92,17 +94,35 @@ export class WorkEnds {
     if (isFirst || row.stamps) row.stamps = widened(row.stamps, kernel);
   }
 
-  /** Lets the work itself go, however long the run. */
-  private settle(row: Row): void {
-    const { start, comm, enqueued, children, openChildren, untold } = row.work;
-    if (enqueued === null || openChildren > 0) return;
-    row.work = { start, comm, enqueued, children, openChildren, untold };
+  private passed(windowStart: Ticks, doubtful: ReadonlySet<number>): Set<number> {
+    const passed = new Set<number>();
+    const completeLater = new Set<number>();
+    for (let i = this.rows.length - 1; i >= 0; i--) {
+      const row = this.rows[i]!;
+      const { comm, kind } = row.work;
+      if (comm === null) continue;
+      const end = outcome(row, windowStart);
+      if (end === 'complete' && kind === 'Coll') completeLater.add(comm.number);
+      if (end === 'open' && doubtful.has(i) && completeLater.has(comm.number)) passed.add(i);
+    }
+    return passed;
   }
 
-  /** `windowStart`: before it, records of children may have been overwritten. */
-  finish(windowStart: Ticks): WorkEnd[] {
-    return this.rows.map((row) => {
-      const end = outcome(row, windowStart);
+  /** Lets the work itself go, however long the run. */
+  private settle(row: Row): void {
+    const { kind, start, comm, enqueued, children, openChildren, untold } = row.work;
+    if (enqueued === null || openChildren > 0) return;
+    row.work = { kind, start, comm, enqueued, children, openChildren, untold };
+  }
+
+  /**
+   * `windowStart`: before it, records of children may have been overwritten. `doubtful`: rows whose end may be among lost
+   * records. NCCL runs the work of a communicator in order, so what comes before a finished collective has ended, too.
+   */
+  finish(windowStart: Ticks, doubtful: ReadonlySet<number> = new Set()): WorkEnd[] {
+    const passed = doubtful.size === 0 ? new Set<number>() : this.passed(windowStart, doubtful);
+    return this.rows.map((row, i) => {
+      const end = passed.has(i) ? 'end-lost' : outcome(row, windowStart);
       return {
         outcome: end,
         lastOp: row.lastOp,

@@ -25,6 +25,7 @@ const COMPLETION: Readonly<Record<WorkEnd['outcome'], string | null>> = {
   'no-children': 'enqueued, completion not recorded',
   untold: 'enqueued, end never told by NCCL (CollNet or memcpy)',
   'outside-window': 'enqueued, completion overwritten in the ring',
+  'end-lost': 'enqueued, completion among lost records',
 };
 
 /** Words for work without children that say why there are none, where that is known. */

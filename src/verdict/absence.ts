@@ -6,6 +6,9 @@ import type { RankWitness } from './types.js';
 /** Between ranks that are on their way to a collective, ns; nothing shorter is called a hang either. */
 export const SHORTEST_HANG = 1e9;
 
+/** Heartbeats come once a second; a recorder without any for so many ns is called silent, not dead. */
+export const SILENT_AFTER = 1.5e9;
+
 /** Whoever entered it is asked for the order of calls; some may have lost theirs. */
 const MOST_WITNESSES = 8;
 

@@ -2,6 +2,7 @@
 
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
+import { SILENT_AFTER } from './absence.js';
 import { waitingFor } from './causes.js';
 import { filesOfComm, frontOf, waitsOf, type Standing } from './front.js';
 import type { Case } from './judge.js';
@@ -9,12 +10,10 @@ import { firstMismatch, mismatchIn } from './mismatch.js';
 import { commOf, endOfRun, type Stall } from './stalls.js';
 import type { Evidence, Hang, Mismatch, RankWitness, StandingCall, Stray } from './types.js';
 
-/** Heartbeats come once a second; a recorder without any for so many ns is called silent, not dead. */
-const SILENT_AFTER = 1.5e9;
-
 export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: Case): Hang {
   const { ranks } = evidence;
   const { collective, works, files, nRanks, commId, since } = stall;
+  const doubtful = mayHaveFinished(stall);
   const silent = silentFiles(ranks);
   const suspects = new Set([...stall.absent, ...goneWhenItStood(ranks, since)]);
   const present = new Set(files.flatMap((file) => ranksInComm(ranks[file]!, commId)));
@@ -26,14 +25,15 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     since,
     age: stall.until - since,
     neverEntered: stall.absent.map((file) => stray(file, stall, ranks)),
-    notKnown: collective
-      ? [...collective.notKnown, ...collective.absent]
-          .filter((file) => !stall.absent.includes(file))
-          .sort((a, b) => a - b)
-      : [],
+    notKnown: [
+      ...[...(collective?.notKnown ?? []), ...(collective?.absent ?? [])].filter(
+        (file) => !stall.absent.includes(file),
+      ),
+      ...doubtful,
+    ].sort((a, b) => a - b),
     mismatch,
     different: (mismatch?.ways ?? []).slice(1).flatMap(({ entered }) => entered.map(({ file }) => file)),
-    waiting: waitingIn(stall, ranks),
+    waiting: waitingIn(stall, ranks).filter(({ file }) => !doubtful.includes(file)),
     aborted: collective?.aborted ?? [...new Set(abortedOf(works, ranks))].sort((a, b) => a - b),
     waits: waitsOf(works),
     front: frontOf(works, filesOfComm(ranks, commId), suspects),
@@ -86,6 +86,13 @@ function waitingIn({ collective, works, commId }: Stall, ranks: readonly RankWit
   return [...byFile.values()].sort((a, b) => a.file - b.file);
 }
 
+/** Files of which all that seems unfinished may have ended in lost records. */
+function mayHaveFinished({ works, collective }: Stall): number[] {
+  const surely = new Set(works.filter(({ work }) => work.lostSince === 0).map(({ file }) => file));
+  const seeming = new Set(works.map(({ file }) => file).filter((file) => !surely.has(file)));
+  return [...seeming].filter((file) => collective?.aborted.includes(file) !== true);
+}
+
 const ranksInComm = ({ communicators }: RankWitness, commId: bigint | null): number[] =>
   [...communicators.values()].flatMap((comm) => (comm.commId === commId ? [comm.rank] : []));
 
@@ -109,10 +116,20 @@ function standsIn(file: number, ranks: readonly RankWitness[]): Stray['standsIn'
   const rank = ranks[file]!;
   const work = rank.works[0];
   if (!work) return null;
-  const comm = commOf(rank, work);
-  const commId = comm === null || comm.commId === 0n ? null : comm.commId;
+  const commId = commOf(rank, work)?.commId ?? null;
   return {
-    commId: commId === null ? null : hex64(commId),
+    ...standingCall({ file, work }, ranks),
+    front: frontOf([{ file, work }], filesOfComm(ranks, commId)),
+  };
+}
+
+export function standingCall(
+  { file, work }: Standing,
+  ranks: readonly RankWitness[],
+): StandingCall & Evidence {
+  const comm = commOf(ranks[file]!, work);
+  return {
+    commId: comm === null || comm.commId === 0n ? null : hex64(comm.commId),
     comm: comm?.name ?? '',
     func: work.func,
     seq: work.seq,
@@ -120,7 +137,6 @@ function standsIn(file: number, ranks: readonly RankWitness[]): Stray['standsIn'
     file,
     record: work.record,
     at: work.start,
-    front: frontOf([{ file, work }], filesOfComm(ranks, commId)),
   };
 }
 

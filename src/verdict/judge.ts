@@ -1,16 +1,18 @@
 /**
  * From the joined collectives and each rank's last stand to a verdict. No claim goes beyond the evidence: who is called
  * late came last by more than the clocks can be wrong, who is said never to have entered was recording before and after, and a
- * hang is only called one when nothing has moved for much longer than anything ever took.
+ * hang is only called one when nothing can go on, or has not for much longer than anything ever took.
  */
 
 import type { TraceNs } from '../base/time.js';
 import type { ClusterComm } from '../cluster/types.js';
-import { causeOf } from './causes.js';
+import { hungAfter, isHang, mayGoOn } from './alarm.js';
+import { causeOf, waitingFor } from './causes.js';
+import { mayBeOver, unclear } from './doubt.js';
 import { describeHang, mismatchOf } from './hang.js';
 import { firstMismatch } from './mismatch.js';
 import { slowest } from './slowness.js';
-import { endOfRun, findStalls } from './stalls.js';
+import { endOfRun, findStalls, type Stall } from './stalls.js';
 import type { RankWitness, Verdict, VerdictKind } from './types.js';
 
 /** All that is laid before the judge. */
@@ -22,6 +24,8 @@ export interface Case {
   readonly comparable: (files: readonly number[]) => boolean;
   /** How far two files' clocks can be wrong against each other (99 %), ns; 0: one counter. */
   readonly clockBound: (fileA: number, fileB: number, at: TraceNs) => number;
+  /** From which age on a standstill of living ranks is a hang, ns; null: 30 s, or twice what its communicator took before. */
+  readonly hungAfter: number | null;
 }
 
 export function judge(evidence: Case): Verdict {
@@ -44,12 +48,26 @@ export function judge(evidence: Case): Verdict {
 function kindOf(evidence: Case, slow: ReturnType<typeof slowest>['slow']): VerdictKind {
   const { ranks } = evidence;
   if (ranks.every(({ lastMove }) => lastMove.size === 0)) return { kind: 'nothing' };
-  const stalls = findStalls(evidence);
-  const cause = causeOf(stalls, ranks, (stall) => mismatchOf(stall, evidence) === null);
-  if (cause) return { kind: 'hung', hang: describeHang(cause, stalls, evidence) };
+  const seeming = findStalls(evidence);
+  const doubtful = seeming.filter((stall) => mayBeOver(stall, evidence));
+  const stalls = seeming.filter((stall) => !doubtful.includes(stall));
+  const hung = hangAmong(stalls, evidence);
+  if (hung) return { kind: 'hung', hang: describeHang(hung, stalls, evidence) };
   const mismatch = firstMismatch(evidence);
   if (mismatch) return { kind: 'mismatch', mismatch };
+  const waiting = causeAmong(stalls, evidence);
+  if (waiting)
+    return {
+      kind: 'waiting',
+      waiting: {
+        stands: describeHang(waiting, stalls, evidence),
+        hungAfter: hungAfter(waiting, evidence),
+        isLive: waiting.files.every((file) => ranks[file]!.isAlive),
+      },
+    };
   if (slow) return { kind: 'slow', slow };
+  const unknown = unclear(evidence, doubtful);
+  if (unknown) return { kind: 'unclear', unclear: unknown };
   const unfinished = filesAtWork(evidence);
   if (unfinished.length > 0) {
     const end = endOfRun(ranks);
@@ -58,6 +76,20 @@ function kindOf(evidence: Case, slow: ReturnType<typeof slowest>['slow']): Verdi
     return { kind: 'working', working: { end, stood, files: unfinished } };
   }
   return { kind: 'healthy' };
+}
+
+const causeAmong = (stalls: readonly Stall[], evidence: Case): Stall | null =>
+  causeOf(stalls, evidence.ranks, (stall) => mismatchOf(stall, evidence) === null);
+
+/** null: none yet. What only waits for ranks that began something else a moment ago does not hang, however long it has waited. */
+function hangAmong(stalls: readonly Stall[], evidence: Case): Stall | null {
+  const cause = causeAmong(stalls, evidence);
+  if (!cause || isHang(cause, evidence)) return cause;
+  const waits = waitingFor(cause, stalls, evidence.ranks);
+  const others = stalls.filter(
+    (stall) => isHang(stall, evidence) && !(waits.has(stall) && mayGoOn(stall, evidence)),
+  );
+  return causeAmong(others, evidence);
 }
 
 /** Also those whose only unfinished part another process executes (PXN). */

@@ -26,6 +26,8 @@ export interface Stall {
   readonly since: TraceNs;
   /** The newest sign of life of its files: so long it is known to have stood. */
   readonly until: TraceNs;
+  /** ns: the longest that one of its communicator's collectives took, or the communicator paused; likewise of transfers. */
+  readonly longestBefore: number;
 }
 
 export function endOfRun(ranks: readonly RankWitness[]): TraceNs {
@@ -36,7 +38,7 @@ export function endOfRun(ranks: readonly RankWitness[]): TraceNs {
 }
 
 /** Files may have been copied one after the other while the job ran: each speaks for its own time. */
-function lastSignOf(files: readonly number[], ranks: readonly RankWitness[]): TraceNs {
+export function lastSignOf(files: readonly number[], ranks: readonly RankWitness[]): TraceNs {
   let end = 0;
   for (const file of files) {
     const { lastSign, lastMove } = ranks[file]!;
@@ -53,7 +55,9 @@ export function findStalls({ comms, ranks }: Case): Stall[] {
   );
   return [
     ...joined.filter(({ stall, longest }) => isLong(stall, longest)).map(({ stall }) => stall),
-    ...looseStalls(ranks, covered).filter((stall) => isLong(stall, longestTransfer(stall, ranks))),
+    ...looseStalls(ranks, covered).filter((stall) =>
+      isLong(stall, longestTransfer(stall.files, ranks) ?? TRANSFER_MAY_TAKE),
+    ),
   ];
 }
 
@@ -61,12 +65,13 @@ export function findStalls({ comms, ranks }: Case): Stall[] {
 const isLong = ({ since, until }: Stall, longest: number): boolean =>
   until - since >= Math.max(SHORTEST_HANG, longest);
 
-function longestTransfer({ files }: Stall, ranks: readonly RankWitness[]): number {
+/** null: none ended. */
+function longestTransfer(files: readonly number[], ranks: readonly RankWitness[]): number | null {
   const ended = files.flatMap((file) => ranks[file]!.longestTransfer ?? []);
-  return ended.length === 0 ? TRANSFER_MAY_TAKE : Math.max(...ended);
+  return ended.length === 0 ? null : Math.max(...ended);
 }
 
-/** The oldest collective that did not come to its end. */
+/** The oldest collective that did not come to its end; one that may have, in lost records, only where there is no other. */
 function standingIn(
   comm: ClusterComm,
   ranks: readonly RankWitness[],
@@ -76,12 +81,21 @@ function standingIn(
       one.open.length + one.aborted.length > 0 ||
       (one.end === null && absentFrom(one, comm, ranks).length > 0),
   );
-  const [oldest] = unfinished;
+  const sure = unfinished.filter((one) => !mayHaveEnded(one, comm, ranks));
+  const [oldest] = sure.length > 0 ? sure : unfinished;
   if (!oldest) return [];
   // Ranks that entered different ones exclude each other: then most of them are right, and the others strayed.
   const rivals = unfinished.filter((one) => one === oldest || excludeEachOther(one, oldest));
   const most = rivals.reduce((a, b) => (begun(b).length > begun(a).length ? b : a));
   return [{ comm, one: most }];
+}
+
+function mayHaveEnded(one: Collective, comm: ClusterComm, ranks: readonly RankWitness[]): boolean {
+  if (one.open.length === 0 || one.absent.length > 0 || one.aborted.length > 0) return false;
+  return one.open.every((file) => {
+    const works = ranks[file]!.works.filter((work) => isOf(ranks[file]!, work, comm, one));
+    return works.length > 0 && works.every(({ lostSince }) => lostSince > 0);
+  });
 }
 
 const begun = ({ open, aborted }: Collective): readonly number[] => [...open, ...aborted];
@@ -103,6 +117,9 @@ function collectiveStall(comm: ClusterComm, collective: Collective, ranks: reado
   );
   const waiting = entered.length > 0 ? entered : enteredBy(comm, collective);
   const until = lastSignOf(waiting, ranks);
+  // The first one lasts as long as the ranks take to start up.
+  const finished = collectives.slice(1).filter((one) => one.end !== null && begun(one).length === 0);
+  const longest = finished.reduce((most, one) => Math.max(most, one.end! - one.firstArrival), 0);
   const stall: Stall = {
     commId,
     name,
@@ -113,11 +130,21 @@ function collectiveStall(comm: ClusterComm, collective: Collective, ranks: reado
     absent: absentFrom(collective, comm, ranks),
     since: since as TraceNs,
     until: isAborted ? (collective.end ?? until) : until,
+    longestBefore: Math.max(longest, longestPause(comm)),
   };
-  // The first one lasts as long as the ranks take to start up.
-  const finished = collectives.slice(1).filter((one) => one.end !== null && begun(one).length === 0);
-  const longest = finished.reduce((most, one) => Math.max(most, one.end! - one.firstArrival), 0);
   return { stall, longest };
+}
+
+/** ns: between the end of all that had begun, where that is known, and the next arrival. */
+function longestPause({ collectives }: ClusterComm): number {
+  let busyUntil = Infinity;
+  let longest = 0;
+  for (const { firstArrival, lastArrival, enqueued, end } of collectives) {
+    longest = Math.max(longest, firstArrival - busyUntil);
+    const over = Math.max(lastArrival, enqueued ?? 0, end ?? 0);
+    busyUntil = busyUntil === Infinity ? over : Math.max(busyUntil, over);
+  }
+  return longest;
 }
 
 function isOf(rank: RankWitness, work: WitnessedWork, { commId }: ClusterComm, one: Collective): boolean {
@@ -182,6 +209,7 @@ function looseStall(works: readonly Standing[], ranks: readonly RankWitness[]): 
       (least, at) => (at !== null && at < least ? at : least),
       lastSignOf(waiting, ranks),
     ),
+    longestBefore: longestTransfer(files, ranks) ?? 0,
   };
 }
 

@@ -88,6 +88,8 @@ export interface WitnessedWork {
   /** Of its start record: "ring:position", as `inspect --records` prints it. */
   readonly record: string;
   readonly ops: readonly WitnessedOp[];
+  /** Slots that were lost since the last sign of life of what is unfinished of it: it may have ended there. 0: it has not. */
+  readonly lostSince: number;
 }
 
 export interface WitnessedOp {
@@ -120,14 +122,37 @@ export type Verdict = VerdictKind & {
 
 export type VerdictKind =
   | { readonly kind: 'hung'; readonly hang: Hang }
+  /** The same evidence, and no alarm yet: all of its ranks live. */
+  | { readonly kind: 'waiting'; readonly waiting: Waiting }
   /** Nothing hangs, but ranks of a communicator did not call the same. */
   | { readonly kind: 'mismatch'; readonly mismatch: Mismatch }
   | { readonly kind: 'slow'; readonly slow: Slowness }
+  /** What seems to stand may have ended in records that are lost, and nothing else speaks for a hang. */
+  | { readonly kind: 'unclear'; readonly unclear: Unclear }
   /** Something was unfinished, and not for long: a live copy, or a job that was ended while it worked. */
   | { readonly kind: 'working'; readonly working: Working }
   | { readonly kind: 'healthy' }
   /** No collective and no send/receive was seen at all. */
   | { readonly kind: 'nothing' };
+
+export interface Waiting {
+  readonly stands: Hang;
+  /** From which age on it is called a hang, ns. */
+  readonly hungAfter: number;
+  /** Every file of the communicator was alive when it was read: it may be worth another look. Else they end here. */
+  readonly isLive: boolean;
+}
+
+export interface Unclear {
+  /** The oldest. */
+  readonly work: StandingCall & Evidence;
+  /** How many of such, in all files. */
+  readonly works: number;
+  /** Files with such work. */
+  readonly files: readonly number[];
+  /** Slots of their rings that are lost since, the most of any work. */
+  readonly lost: number;
+}
 
 export interface Working {
   /** The newest sign of life of any file, and how long before it anything last moved. */

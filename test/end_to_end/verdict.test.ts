@@ -19,7 +19,8 @@ async function verdictOn(name: string, words: string, settings: Readonly<Record<
 }
 
 async function judged(recording: string) {
-  const diagnosis = await diagnose([recording]);
+  // Whether a rank still lives must not matter: it depends on when its file is read.
+  const diagnosis = await diagnose([recording], { hungAfter: 1 });
   const { verdict } = diagnosis;
   const hang = verdict.kind === 'hung' ? verdict.hang : undefined;
   return {

@@ -3,6 +3,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { diagnose, type Diagnosis } from '../../src/merge/diagnosis.js';
+import { standstillOf } from '../../src/merge/suspects.js';
 import type { Slowness, Verdict } from '../../src/verdict/types.js';
 import { record } from './loopback.js';
 import type { FaultyJob, Job } from './random_jobs.js';
@@ -30,7 +31,11 @@ export async function judgeJob(job: Job, folder: string, seed: number, without?:
       .map((name) => join(recording, name));
     if (job.hosts)
       files = [...skewRun(recording, join(folder, 'hosts'), drawSkews(seed + 1, files.length, HZ)).files];
-    const diagnosis = await diagnose(files.filter((_, rank) => rank !== without));
+    const diagnosis = await diagnose(
+      files.filter((_, rank) => rank !== without),
+      // They hang for seconds only, and whether a rank still lives depends on when its file is read.
+      { hungAfter: 1 },
+    );
     const { verdict } = diagnosis;
     const isTrulySlow = verdict.kind === 'slow' && isLateInTruth(truth, verdict.slow, diagnosis);
     return { code, diagnosis, isTrulySlow };
@@ -66,8 +71,7 @@ export type Naming = 'named' | 'not named' | 'not seen';
 
 export function namingOf({ culprit, fault }: FaultyJob, { verdict, ranks, missingRanks }: Diagnosis): Naming {
   const named = namedFiles(verdict).map((file) => ranks[file]!.rank);
-  if (verdict.kind === 'healthy' || verdict.kind === 'working' || verdict.kind === 'nothing')
-    return 'not seen';
+  if (['healthy', 'working', 'nothing'].includes(verdict.kind)) return 'not seen';
   if (fault === 'lost file') return missingRanks.includes(culprit) ? 'named' : 'not named';
   return named.includes(culprit) ? 'named' : 'not named';
 }
@@ -77,8 +81,9 @@ export function namedFiles(verdict: Verdict): number[] {
   if (verdict.kind === 'slow') return [verdict.slow.file];
   if (verdict.kind === 'mismatch')
     return verdict.mismatch.ways.slice(1).flatMap(({ entered }) => entered.map(({ file }) => file));
-  if (verdict.kind !== 'hung') return [];
-  const { neverEntered, different, silent, front } = verdict.hang;
+  const standstill = standstillOf(verdict);
+  if (!standstill) return [];
+  const { neverEntered, different, silent, front } = standstill;
   const ends = front === null ? [] : [front.file, ...(front.peerFile === null ? [] : [front.peerFile])];
   return [...neverEntered.map(({ file }) => file), ...silent.map(({ file }) => file), ...different, ...ends];
 }

@@ -33,6 +33,8 @@ export interface MadeUpCall {
   /** Of a Broadcast or Reduce. */
   readonly root?: number;
   readonly ops?: readonly WitnessedOp[];
+  /** Not finished; and so many slots were lost since. */
+  readonly lostSince?: number;
 }
 
 export interface MadeUpRank {
@@ -63,6 +65,8 @@ export function evidence(
     readonly comparable?: boolean;
     /** Of each file's clock, s. */
     readonly clockBound?: number;
+    /** s. */
+    readonly hungAfter?: number;
   } = {},
 ): Case {
   const { end = 100, comparable = true, clockBound = 0 } = options;
@@ -72,6 +76,7 @@ export function evidence(
     ranks: ranks.map((rank, file) => witness(rank, file, comms, end)),
     comparable: (files) => comparable || files.length < 2,
     clockBound: (a, b) => (a === b ? 0 : s(2 * clockBound)),
+    hungAfter: options.hungAfter === undefined ? null : s(options.hungAfter),
   };
 }
 
@@ -179,9 +184,9 @@ function callsOf(calls: readonly MadeUpCall[], comms: Comms): RankCalls {
 }
 
 function witnessedWork(call: MadeUpCall, comms: Comms): WitnessedWork {
-  const { seq, peer = null, at, ops = [] } = call;
+  const { seq, peer = null, at, ops = [], lostSince = 0 } = call;
   const comm = numberOf(comms, call);
-  return { comm, func: funcOf(call), seq, peer, ordinal: 0, start: s(at), record: '0:7', ops };
+  return { comm, func: funcOf(call), seq, peer, ordinal: 0, start: s(at), record: '0:7', ops, lostSince };
 }
 
 /** Of a ring of one channel: a receive from `peer` that waits in its first step. */

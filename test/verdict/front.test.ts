@@ -36,6 +36,7 @@ function ring(ranks: readonly (Ends | null)[]): Standing[] {
       start: s(0),
       record: '0:7',
       ops,
+      lostSince: 0,
     };
     return [{ file, work }];
   });

@@ -232,10 +232,11 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
     })
     .chain((rest) => call.map((one) => ({ ...one, ...rest })));
   fc.assert(
-    fc.property(hang, text, files, fc.boolean(), (one, host, missingRanks, lateness) => {
+    fc.property(hang, text, files, fc.boolean(), time, (one, host, missingRanks, lateness, hungAfter) => {
       const verdict: Verdict = {
-        kind: 'hung',
-        hang: one,
+        ...(lateness
+          ? { kind: 'hung', hang: one }
+          : { kind: 'waiting', waiting: { stands: one, hungAfter, isLive: hungAfter < 1e9 } }),
         untold: 1,
         partial: [0],
         notRecorded: [{ event: 'KernelCh', files: [0] }],

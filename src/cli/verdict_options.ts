@@ -1,0 +1,17 @@
+/** The option of all commands that pass a verdict. */
+
+import { InvalidArgumentError, type Command } from 'commander';
+
+export const addVerdictOptions = (command: Command): Command =>
+  command.option(
+    '--hung-after <seconds>',
+    'how long living ranks may stand before that is called HUNG (default: 30, or twice what they took or paused before)',
+    seconds,
+  );
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || value > 1e6)
+    throw new InvalidArgumentError('want a number of seconds, at most a million.');
+  return value;
+}

@@ -1,0 +1,33 @@
+/** What seems unfinished and may have ended in records that are lost. */
+
+import { allLived, isAborted } from './alarm.js';
+import { mismatchOf, standingCall } from './hang.js';
+import type { Case } from './judge.js';
+import type { Stall } from './stalls.js';
+import type { Unclear } from './types.js';
+
+/** Nothing else speaks for a hang: no rank that never came, none whose process is gone, no abort, no call unlike the others'. */
+export function mayBeOver(stall: Stall, evidence: Case): boolean {
+  const { works, files, absent, collective } = stall;
+  const { ranks } = evidence;
+  if (works.length === 0 || works.some(({ work }) => work.lostSince === 0)) return false;
+  const told = new Set(works.map(({ file }) => file));
+  if (absent.length > 0 || collective?.open.some((file) => !told.has(file)) === true) return false;
+  const notClosed = files.filter((file) => !ranks[file]!.isClosed);
+  return !isAborted(stall, ranks) && allLived(notClosed, ranks) && mismatchOf(stall, evidence) === null;
+}
+
+/** null: nothing of that sort, or something surely is unfinished besides. `stalls`: those that may be over. */
+export function unclear({ ranks }: Case, stalls: readonly Stall[]): Unclear | null {
+  const all = ranks.flatMap(({ works }, file) => works.map((work) => ({ file, work })));
+  const doubtful = all.filter(({ work }) => work.lostSince > 0);
+  if (stalls.length === 0 && doubtful.length < all.length) return null;
+  const [first] = [...doubtful].sort((a, b) => a.work.start - b.work.start);
+  if (!first) return null;
+  return {
+    work: standingCall(first, ranks),
+    works: doubtful.length,
+    files: [...new Set(doubtful.map((one) => one.file))].sort((a, b) => a - b),
+    lost: doubtful.reduce((most, one) => Math.max(most, one.work.lostSince), 0),
+  };
+}

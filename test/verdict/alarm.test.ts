@@ -1,0 +1,172 @@
+/** When a standstill is an alarm: never while all ranks live and it is no older than what may well be. */
+
+import { describe, expect, it } from 'vitest';
+import { judge } from '../../src/verdict/judge.js';
+import type { Verdict } from '../../src/verdict/types.js';
+import { done, evidence, open, s, waitingFor, type MadeUpCall, type MadeUpRank } from './evidence.js';
+
+/** Three ranks; rank 2 has not come to the collective that begins at 10 s. */
+const standing = (...before: readonly MadeUpCall[]): MadeUpRank[] => {
+  const waits: MadeUpRank = { calls: [...before, open(9, 10, { ops: [waitingFor(2)] })] };
+  return [waits, waits, { calls: before }];
+};
+const verdictAt = (
+  end: number,
+  ranks: readonly MadeUpRank[],
+  more: { readonly hungAfter?: number } = {},
+): Verdict => judge(evidence(ranks, { end, ...more }));
+
+describe('while all ranks live', () => {
+  it('waits, with the evidence of a hang, before it is old', () => {
+    const verdict = verdictAt(39.9, standing(done(0, 1), done(1, 2)));
+    expect(verdict).toMatchObject({
+      kind: 'waiting',
+      waiting: {
+        hungAfter: s(30),
+        isLive: false,
+        stands: { seq: 9, since: s(10), neverEntered: [{ file: 2 }], waiting: [{ file: 0 }, { file: 1 }] },
+      },
+    });
+    expect(verdictAt(40, standing(done(0, 1), done(1, 2))).kind).toBe('hung');
+  });
+
+  it('waits while the first collective of all starts up', () => {
+    const all = [{ calls: [open(0, 1)] }, { calls: [open(0, 2)] }, { calls: [open(0, 4)] }];
+    expect(verdictAt(20, all).kind).toBe('waiting');
+    expect(verdictAt(34, all).kind).toBe('hung');
+  });
+
+  it('waits twice as long as a collective took before, the first one aside', () => {
+    const long = { seq: 1, at: 2, end: 9.5 };
+    expect(verdictAt(39.9, standing(done(0, 1), long)).kind).toBe('waiting');
+    expect(verdictAt(40, standing(done(0, 1), long)).kind).toBe('hung');
+    const longer = (by: number): MadeUpRank[] => {
+      const calls = [done(0, 1), { seq: 1, at: 2, end: 42 }, open(2, 50)];
+      return [
+        { calls, alive: 50 + by },
+        { calls: calls.slice(0, 2), alive: 50 + by },
+      ];
+    };
+    expect(verdictAt(129, longer(79)).kind).toBe('waiting');
+    expect(verdictAt(131, longer(81)).kind).toBe('hung');
+  });
+
+  it('waits twice as long as its communicator paused before, for a checkpoint', () => {
+    const run = (age: number): Verdict => {
+      const before = [done(0, 1), done(1, 2), done(2, 102), done(3, 103)];
+      const all = [...before, open(4, 200)];
+      return verdictAt(200 + age, [{ calls: all }, { calls: before }]);
+    };
+    expect(run(199).kind).toBe('waiting');
+    expect(run(200.1).kind).toBe('hung');
+  });
+
+  it('says whether another look is worth it: only where the files themselves are alive', () => {
+    const live = standing(done(0, 1)).map((rank): MadeUpRank => ({ ...rank, isAlive: true }));
+    expect(verdictAt(20, live)).toMatchObject({ kind: 'waiting', waiting: { isLive: true } });
+  });
+
+  it('does not take a file that was read earlier for one whose process is gone', () => {
+    const [first, ...rest] = standing(done(0, 1));
+    expect(verdictAt(20, [{ ...first!, alive: 14, isAlive: true }, ...rest]).kind).toBe('waiting');
+  });
+
+  it('is a hang after another time where that was asked for', () => {
+    const ranks = standing(done(0, 1));
+    expect(verdictAt(12, ranks, { hungAfter: 2 }).kind).toBe('hung');
+    expect(verdictAt(11.9, ranks, { hungAfter: 2 }).kind).toBe('waiting');
+    expect(verdictAt(100, ranks, { hungAfter: 600 })).toMatchObject({
+      kind: 'waiting',
+      waiting: { hungAfter: s(600) },
+    });
+  });
+
+  it('is said before who is slow, and after a hang elsewhere', () => {
+    const comms = { world: { id: 1n, members: [0, 1, 2] }, tp: { id: 2n, members: [0, 1] } };
+    const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
+    const inTp = open(4, 3, { comm: 'tp' });
+    const verdict = judge(
+      evidence([{ calls: [...a.calls, inTp] }, { calls: [...b.calls, inTp] }, c], { end: 36, comms }),
+    );
+    expect(verdict).toMatchObject({ kind: 'hung', hang: { comm: 'tp', alsoHung: [{ comm: 'world' }] } });
+  });
+
+  it('does not call that a hang which only waits for ranks that began something a moment ago', () => {
+    const comms = { world: { id: 1n, members: [0, 1, 2] }, tp: { id: 2n, members: [1, 2] } };
+    const before = [done(0, 1), done(1, 2, { comm: 'tp' })];
+    const inTp = open(2, 55, { comm: 'tp' });
+    const ranks = [
+      { calls: [done(0, 1), open(1, 10)] },
+      { calls: [...before, inTp] },
+      { calls: [...before, inTp] },
+    ];
+    expect(judge(evidence(ranks, { end: 60, comms }))).toMatchObject({
+      kind: 'waiting',
+      waiting: { stands: { comm: 'tp', alsoHung: [{ comm: 'world', onlyWaits: true }] } },
+    });
+  });
+});
+
+describe('is a hang at once where it cannot go on:', () => {
+  const short = 12;
+
+  it('a rank fell silent', () => {
+    const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
+    expect(verdictAt(short, [a, b, { ...c, alive: 10.2 }]).kind).toBe('hung');
+  });
+
+  it('a rank closed its file', () => {
+    const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
+    expect(verdictAt(short, [a, b, { ...c, closed: true }]).kind).toBe('hung');
+  });
+
+  it('its communicator was aborted', () => {
+    const aborted = open(1, 10, { finalized: 12 });
+    const calls = [done(0, 1), aborted];
+    expect(verdictAt(short, [{ calls }, { calls }]).kind).toBe('hung');
+  });
+
+  it('the ranks called unlike each other', () => {
+    const calls = (count: number): MadeUpRank => ({ calls: [done(0, 1), open(1, 10, { count })] });
+    expect(verdictAt(short, [calls(1), calls(2)]).kind).toBe('hung');
+  });
+});
+
+describe('where records are lost', () => {
+  const lost = open(1, 10, { lostSince: 12 });
+  const closed = (...calls: readonly MadeUpCall[]): MadeUpRank => ({
+    calls: [done(0, 1), ...calls],
+    closed: true,
+  });
+
+  it('cannot tell a hang from a lost end, and says so', () => {
+    const verdict = judge(evidence([closed(lost), closed(lost), closed(done(1, 10))]));
+    expect(verdict).toMatchObject({
+      kind: 'unclear',
+      unclear: {
+        work: { func: 'AllReduce', seq: 1, file: 0, record: '0:7' },
+        works: 2,
+        files: [0, 1],
+        lost: 12,
+      },
+    });
+  });
+
+  it('says so of a short one, too: a file that was closed in order does not work on', () => {
+    expect(judge(evidence([closed(lost)], { end: 10.1 })).kind).toBe('unclear');
+  });
+
+  it('says it is a hang where another rank tells it surely, and only of that one that it has not finished', () => {
+    const verdict = judge(evidence([closed(lost), { calls: [done(0, 1), open(1, 10)] }]));
+    expect(verdict).toMatchObject({
+      kind: 'hung',
+      hang: { waiting: [{ file: 1 }], notKnown: [0] },
+    });
+  });
+
+  it('says it is a hang where a rank never entered, or is gone', () => {
+    expect(judge(evidence([closed(lost), { calls: [done(0, 1)] }])).kind).toBe('hung');
+    const gone = { calls: [done(0, 1), lost], alive: 11 };
+    expect(judge(evidence([{ calls: [done(0, 1), lost] }, gone])).kind).toBe('hung');
+  });
+});
