@@ -24,6 +24,7 @@ interface Options {
   readonly events?: readonly string[];
   readonly sample?: number;
   readonly wait: number;
+  readonly quiet?: true;
 }
 
 const EXAMPLES = `Examples, with the rank files of a running job:
@@ -41,17 +42,19 @@ export function controlCommand(setExit: (code: ExitCode) => void): Command {
     .option('--events <list>', 'event types, of those at its start: names, none, or all of them', eventList)
     .option('--sample <n>', 'each Nth collective by its sequence number; 1: all', sampling)
     .option('--wait <seconds>', 'for the answer of the recorders', seconds, 10)
+    .option('-q, --quiet', 'no words but of recorders that did not answer or refused')
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
     });
 }
 
-async function run(paths: readonly string[], { events, sample, wait }: Options): Promise<ExitCode> {
+async function run(paths: readonly string[], options: Options): Promise<ExitCode> {
+  const { events, sample, wait, quiet = false } = options;
   if (events === undefined && sample === undefined) throw new UsageError('want --events, --sample or both');
   // First all of them: a wish that one cannot fulfil is no other's either.
   const files = findRankFiles(paths).files.flatMap((path) => {
-    const header = headerOf(path);
+    const header = headerOf(path, quiet);
     return header === null ? [] : [{ path, header, wish: wishFor(path, header, events, sample) }];
   });
   if (files.length === 0) throw new NoUsableInput('no rank file of a running job');
@@ -64,8 +67,9 @@ async function run(paths: readonly string[], { events, sample, wait }: Options):
   let all = true;
   for (const { path, number, refused } of asked) {
     const header = await answer(path, number, deadline);
-    all = all && header !== null && header.controlRefused === refused;
-    process.stdout.write(`${printable(outcome(path, header, refused))}\n`);
+    const isDone = header !== null && header.controlRefused === refused;
+    all &&= isDone;
+    if (!quiet || !isDone) process.stdout.write(`${printable(outcome(path, header, refused))}\n`);
   }
   return all ? ExitCode.ok : ExitCode.problems;
 }
@@ -80,11 +84,11 @@ function request(path: string, wish: ControlWish): number {
 }
 
 /** Null, and said, for a file whose process does not record any more. */
-function headerOf(path: string): RankFileHeader | null {
+function headerOf(path: string, quiet: boolean): RankFileHeader | null {
   try {
     const header = openRankFileHeader(path);
     if (header.life === 'recording') return header;
-    process.stderr.write(`nccl-trace: ${printable(path)}: closed; left out\n`);
+    if (!quiet) process.stderr.write(`nccl-trace: ${printable(path)}: closed; left out\n`);
   } catch (error) {
     if (!(error instanceof RankFileError)) throw error;
     process.stderr.write(`nccl-trace: ${printable(error.message)}\n`);

@@ -16,6 +16,7 @@ interface Options {
   readonly output: string;
   readonly ringDir?: string;
   readonly strict?: true;
+  readonly quiet?: true;
 }
 
 const EXAMPLES = `Examples, on the node of the job:
@@ -30,13 +31,14 @@ export function snapshotCommand(setExit: (code: ExitCode) => void): Command {
     .requiredOption('-o, --output <folder>', 'where the copies go; made if it is not there')
     .option('--ring-dir <folder>', "the job's NCCL_TRACE_RING_DIR, if it was set")
     .option('--strict', 'exit with 1 if a file cannot be used or its newest records cannot be reached')
+    .option('-q, --quiet', 'no words but errors')
     .addHelpText('before', EXAMPLES)
     .action((paths: string[], options: Options) => {
       setExit(run(paths, options));
     });
 }
 
-function run(paths: readonly string[], { output, ringDir, strict }: Options): ExitCode {
+function run(paths: readonly string[], { output, ringDir, strict, quiet }: Options): ExitCode {
   const copies = paths.flatMap((from) => plan(from, output));
   const bases = ['/dev/shm', ...(ringDir === undefined ? [] : [path.resolve(ringDir)])];
   let done = 0;
@@ -47,7 +49,7 @@ function run(paths: readonly string[], { output, ringDir, strict }: Options): Ex
       done++;
       clean &&= snapshot.why === null;
       process.stdout.write(`${printable(to)}\n`);
-      process.stderr.write(`${printable(summary(from, snapshot))}\n`);
+      if (!quiet) process.stderr.write(`${printable(summary(from, snapshot))}\n`);
     } catch (error) {
       if (!(error instanceof RankFileError)) throw error;
       clean = false;

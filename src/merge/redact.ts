@@ -17,6 +17,8 @@ export interface Aliases {
   readonly comms: ReadonlyMap<string, string>;
   readonly threads: ReadonlyMap<string, string>;
   readonly gpus: ReadonlyMap<string, string>;
+  /** Random, and the same in every recording that a host makes until it is started again. */
+  readonly boots: ReadonlyMap<string, string>;
 }
 
 /** What an open file is replaced by. */
@@ -60,6 +62,10 @@ export function makeAliases(
       'gpu',
       headers.map(({ gpu }) => gpu),
     ),
+    boots: numbered(
+      'boot',
+      headers.map(({ process }) => process.bootId),
+    ),
   };
 }
 
@@ -93,7 +99,7 @@ export function redactFile<T extends Redactable>(file: T, aliases: Aliases): T {
     ...file,
     problems: () => redactProblems(file.problems(), aliases),
     path: alias(aliases.paths, file.path),
-    header: redactHeader(file.header, aliases),
+    header: redactBoot(redactHeader(file.header, aliases), aliases),
     communicators: new Map(
       [...file.communicators].map(([number, comm]) => [number, redactComm(comm, aliases)]),
     ),
@@ -105,7 +111,7 @@ export function redactFile<T extends Redactable>(file: T, aliases: Aliases): T {
   };
 }
 
-/** Also of what the first pass found in a file. */
+/** Also of what the first pass found in a file. Boots keep their ids, which are not told: clocks and runs go by them. */
 export function redactFacts<T extends RunFile>(file: T, aliases: Aliases): T {
   return {
     ...file,
@@ -139,6 +145,11 @@ export function redactPaths(sentence: string, { paths }: Aliases): string {
 const redactComm = (comm: Communicator, { comms }: Aliases): Communicator => ({
   ...comm,
   name: alias(comms, comm.name),
+});
+
+const redactBoot = (header: RankFileHeader, { boots }: Aliases): RankFileHeader => ({
+  ...header,
+  process: { ...header.process, bootId: alias(boots, header.process.bootId) },
 });
 
 /** Settings hold paths, and where the rings lie is one. */

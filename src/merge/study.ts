@@ -13,6 +13,7 @@ import { withElsewhere, type WorkEnd } from '../model/work_end.js';
 import { openRankFileTables } from '../reader/index.js';
 import type { Lease } from '../reader/types.js';
 import type { Verdict } from '../verdict/types.js';
+import { commKey } from '../tracks/selection.js';
 import { joinRun } from './cluster.js';
 import { resolveOrigins, type OriginTable } from './origins.js';
 import { reason } from './output.js';
@@ -181,10 +182,19 @@ function named(
 const shownAs = (sentences: readonly string[], aliases: Aliases | null): readonly string[] =>
   aliases === null ? sentences : sentences.map((sentence) => redactPaths(sentence, aliases));
 
-const redactScan = (scan: RankScan, aliases: Aliases): RankScan => ({
-  ...redactFacts(scan, aliases),
-  problems: redactProblems(scan.problems, aliases),
-});
+function redactScan(scan: RankScan, aliases: Aliases): RankScan {
+  const redacted = redactFacts(scan, aliases);
+  // Communicators without an id are told apart by their names.
+  const keys = new Map(
+    scan.communicators.map((comm, i) => [commKey(comm), commKey(redacted.communicators[i]!)]),
+  );
+  const comms = scan.size.comms.map((one) => ({ ...one, comm: keys.get(one.comm) ?? one.comm }));
+  return {
+    ...redacted,
+    size: { ...scan.size, comms },
+    problems: redactProblems(scan.problems, aliases),
+  };
+}
 
 interface ScannedFiles {
   readonly scans: readonly RankScan[];

@@ -56,7 +56,8 @@ describe.each(['none', 'rings'])('with NCCL_TRACE_RING_DIR=%s', (place) => {
     await job.tell('communicator'); // and init does not bring them back
     expect(await mask()).toBe(0x2);
     expect(openRankFileHeader(file())).toMatchObject({ maskNow: 0x2, eventMask: 0x1a, hasChanged: true });
-    await control('--events', 'none');
+    const none = await control('--events', 'none', '--quiet');
+    expect({ code: none.code, words: none.out.toString() + none.err }).toEqual({ code: 0, words: '' });
     expect(await mask()).toBe(0);
     const all = await control('--events', 'all');
     expect(all.out.toString()).toBe(`${file()}: records Coll,ProxyOp,ProxyStep\n`);

@@ -150,3 +150,40 @@ it('the bytes do not depend on the names of the files, nor on their order', asyn
   await merge({ inputs: [run], output: other, jobs: 1, redact: true });
   expect(readFileSync(other).equals(readFileSync(output))).toBe(true);
 });
+
+it('a boot, which is the same in all that a host recorded, has an alias, too', async () => {
+  const boot = '01'.repeat(16);
+  expect((await said('inspect', run, '--json')).out).toContain(boot);
+  const { out } = await said('inspect', run, '--json', '--redact');
+  expect(out).not.toContain(boot);
+  expect(out).toContain('"bootId":"boot-2"');
+});
+
+it('communicators without an id are selected and sized by their aliases', async () => {
+  const path0 = path.join(folder, 'old', 'rank0.bin');
+  mkdirSync(path.dirname(path0));
+  const file = madeUpRank(0);
+  const comm = file.communicator({ name: `old-${SECRET}`, commId: 0n, rank: 0, nRanks: 2, abi: 3 });
+  const host = file.ring('host', 64, { tid: 8 });
+  for (let i = 0; i < 5; i++) host.stop(1000 * i + 10, host.startColl(1000 * i, { comm, seqNumber: i }));
+  file.write(path0);
+  const estimates: unknown[] = [];
+  for (const redact of [false, true]) {
+    const { selection } = await merge({
+      inputs: [path0],
+      output: path.join(folder, `${redact}.pftrace`),
+      jobs: 1,
+      redact,
+      select: { comms: [`old-${SECRET}`] },
+    });
+    estimates.push(selection.estimate.slices);
+  }
+  expect(estimates).toEqual([5, 5]);
+});
+
+it('the next command says what was asked for, to be read if not typed', async () => {
+  const { out } = await said('inspect', run, '--redact', '--hung-after', '7');
+  expect(out.replace(/ \\\n +/g, ' ')).toMatch(
+    /\nnext: nccl-trace merge DIR( --\S+ \S+)* --hung-after 7 --redact/,
+  );
+});

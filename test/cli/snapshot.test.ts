@@ -91,6 +91,7 @@ it('follows no path that it cannot trust, and says so', async () => {
     expect(code).toBe(1);
     return stderr;
   };
+  expect(await reason('--quiet')).toBe('');
   expect(await reason()).toMatch(
     /rings from the copy in the rank file, which may be older: .* is not in \/dev\/shm/,
   );

@@ -33,7 +33,7 @@ let traces = 0;
 
 async function drawn(options: Partial<MergeOptions> & { inputs: readonly string[] }) {
   const output = path.join(folder, `${traces++}.pftrace`);
-  return { output, report: await merge({ output, jobs: 1, ...options }) };
+  return { output, report: await merge({ output, jobs: 1, hungAfter: 1, ...options }) };
 }
 
 /** What the estimate speaks of: slices that are no instants. */
@@ -137,7 +137,7 @@ describe('64 ranks', () => {
   });
 
   it('the verdict has a command that draws its suspects, of about the size it says', async () => {
-    const { suggestion, verdict } = await diagnose(inputs);
+    const { suggestion, verdict } = await diagnose(inputs, { hungAfter: 1 });
     if (verdict.kind !== 'hung') throw new Error(`the verdict is ${verdict.kind}`);
     const missing = verdict.hang.neverEntered.map(({ file }) => file);
     expect(missing).toEqual([37]);
@@ -193,7 +193,7 @@ describe('64 ranks', () => {
     it('the report says so, with a command for the rest', () => {
       const { rest, estimateOfAll } = small.selection;
       expect(rest?.command).toBe(
-        `nccl-trace merge ${inputs[0]} --detail step -o ${output.replace('.pftrace', '-full.pftrace')}`,
+        `nccl-trace merge ${inputs[0]} --detail step --hung-after 1 -o ${output.replace('.pftrace', '-full.pftrace')}`,
       );
       expect(rest?.size).toEqual(estimateOfAll);
       const text = mergeReportText(small);

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { merge } from '../../src/merge.js';
+import { merge, type MergeOptions } from '../../src/merge.js';
 import type { MergeReport } from '../../src/merge/report.js';
 import type { SelectionRequest } from '../../src/merge/selection.js';
 import { parseTime } from '../../src/merge/time_words.js';
@@ -18,9 +18,10 @@ const root = fileURLToPath(new URL('../../samples/', import.meta.url));
 const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
-async function drawn(sample: string, select?: SelectionRequest) {
+async function drawn(sample: string, select?: SelectionRequest, more: Partial<MergeOptions> = {}) {
   const output = path.join(folder, `${sample}.pftrace`);
-  const report = await merge({ inputs: [path.join(root, sample)], output, jobs: 1, force: true, select });
+  const inputs = [path.join(root, sample)];
+  const report = await merge({ inputs, output, jobs: 1, force: true, select, ...more });
   return { report, view: viewTrace(readFileSync(output), { emptySlices: 'fine' }) };
 }
 
@@ -200,4 +201,13 @@ it('with aliases for names, also what was asked for and the commands are told in
   expect(JSON.stringify([report.selection, report.suggestion])).not.toMatch(/world|straggler|\/tmp/);
   expect(report.suggestion?.command).toMatch(/^nccl-trace merge DIR --comm comm-1/);
   expect(readFileSync(output).includes('world (')).toBe(false);
+});
+
+it('commands carry what was asked for of clocks and verdict', async () => {
+  const { report } = await drawn(
+    'straggler',
+    { detail: 'coll' },
+    { clock: 'realtime', alike: 0.5, hungAfter: 9 },
+  );
+  expect(report.suggestion?.command).toContain(' --clock realtime --clock-alike 0.5 --hung-after 9');
 });
