@@ -105,6 +105,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
         bytes,
         worldSize: run.worldSize,
         missingRanks: run.missing,
+        otherRuns: run.others,
         traceStart: String(solution.traceStart),
         durationNs: duration,
         records: studied.records,

@@ -5,6 +5,7 @@
 
 import type { Diagnosis } from '../merge/diagnosis.js';
 import type { Mismatch, Slowness, Unclear, Verdict, Way, Working } from '../verdict/types.js';
+import { quoted } from '../merge/commands.js';
 import { standstillOf } from '../merge/suspects.js';
 import { hangLines, waitingLines } from './hang_text.js';
 import { commandLines, type NextCommand } from './next_command.js';
@@ -22,7 +23,7 @@ import {
   wayArguments,
   type VerdictReport,
 } from './verdict_words.js';
-import { foldRanks } from './text.js';
+import { foldRanks, printable } from './text.js';
 
 export type { VerdictReport } from './verdict_words.js';
 
@@ -30,7 +31,8 @@ const LINES = 15;
 
 export function verdictText(report: VerdictReport, next: NextCommand): string[] {
   const { verdict } = report;
-  const [first = '', ...lines] = [...verdictLines(verdict, report), ...missing(report), ...limits(report)];
+  const [first = '', ...rest] = verdictLines(verdict, report);
+  const lines = [...otherRuns(report), ...rest, ...missing(report), ...limits(report)];
   const foot = [fit(labelled('lost records', lossText(report))), fit(labelled('clocks', clockText(report)))];
   const command = commandLines('next:', next, COLUMNS);
   const room = Math.max(1, LINES - foot.length - command.length - 1);
@@ -125,6 +127,19 @@ function working({ end, stood, files }: Working, report: VerdictReport): string[
     `WORKING  unfinished at the end, too briefly for a hang: ${rankList(files, report)}`,
     labelled('last movement', `${duration(stood)} before the last sign of life, ${clockTime(report, end)}`),
   ];
+}
+
+/** First of all: one stray new file may stand before a run of hundreds. */
+function otherRuns({ otherRuns: others, ranks }: VerdictReport): string[] {
+  const [first] = others;
+  if (!first) return [];
+  const largest = others.reduce((a, b) => (b.files > a.files ? b : a));
+  const count = others.length === 1 ? '1 older' : `${others.length} older`;
+  const isLarger = largest.files > ranks.length;
+  const one = others.length === 1 ? 'of' : 'one of';
+  const size = isLarger ? `, ${one} ${largest.files} files (this one: ${ranks.length})` : '';
+  const name = others.length === 1 || isLarger ? largest.name : 'list';
+  return [labelled('other runs', `${count}${size}: --run ${printable(quoted(name))}`)];
 }
 
 function missing({ missingRanks, worldSize, verdict }: VerdictReport): string[] {

@@ -8,7 +8,7 @@ import { reportClocks, reportTraffic, type ClockReport, type TrafficReport } fro
 import { type SizedCommand, suggestDrawing } from './drawing.js';
 import { withWorkFolder } from './output.js';
 import { lostSlots, problemsOf } from './report.js';
-import { severalRanks, type RunMember } from './run.js';
+import { severalRanks, type OtherRun, type RunMember } from './run.js';
 import type { LostSlots } from './scan.js';
 import { study, type RunOptions } from './study.js';
 import type { VerdictOptions } from './verdict.js';
@@ -20,6 +20,8 @@ export interface Diagnosis {
   readonly traceStart: string;
   readonly worldSize: number;
   readonly missingRanks: readonly number[];
+  /** Runs that lie beside this one and were not asked for, the newest first. */
+  readonly otherRuns: readonly OtherRun[];
   /** What the verdict's file numbers mean. */
   readonly ranks: readonly DiagnosedRank[];
   readonly clocks: readonly ClockReport[];
@@ -67,6 +69,7 @@ export async function diagnose(
         traceStart: String(clocks.solution.traceStart),
         worldSize: run.worldSize,
         missingRanks: run.missing,
+        otherRuns: run.others,
         ranks: run.members.map(diagnosed),
         clocks: reportClocks(clocks, run),
         traffic: reportTraffic(clocks),

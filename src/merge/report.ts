@@ -10,7 +10,7 @@ import { workIdentity } from '../model/work_table.js';
 import { countArrows, countSelectedArrows } from '../tracks/flow_census.js';
 import type { Verdict } from '../verdict/types.js';
 import type { ClockReport, TrafficReport } from './clock_report.js';
-import { severalRanks, type RunMember } from './run.js';
+import { severalRanks, type OtherRun, type RunMember } from './run.js';
 import type { ConvertResult } from './convert.js';
 import type { SizedCommand } from './drawing.js';
 import type { OriginTable } from './origins.js';
@@ -107,6 +107,8 @@ export interface MergeReport {
   readonly bytes: number;
   readonly worldSize: number;
   readonly missingRanks: readonly number[];
+  /** Runs that lie beside this one and were not asked for, the newest first. */
+  readonly otherRuns: readonly OtherRun[];
   /** ns since the Unix epoch, decimal. */
   readonly traceStart: string;
   readonly durationNs: number;

@@ -34,8 +34,24 @@ export interface Run {
   /** Largest world that header or communicators speak of; 0 when none does. */
   readonly worldSize: number;
   readonly missing: readonly number[];
+  /** Runs that lie beside it and were not asked for, the newest first. */
+  readonly others: readonly OtherRun[];
   readonly problems: readonly string[];
 }
+
+export interface OtherRun {
+  /** What `--run` takes. */
+  readonly name: string;
+  /** ISO 8601, UTC. */
+  readonly started: string;
+  readonly files: number;
+}
+
+export const otherRun = ({ name, started, files }: FoundRun): OtherRun => ({
+  name,
+  started: utcSeconds(started),
+  files: files.length,
+});
 
 export interface RunListing {
   /** What `run` takes. */
@@ -70,6 +86,7 @@ export function chooseRun(scans: readonly RankScan[]): Run {
     members,
     worldSize,
     missing: Array.from({ length: worldSize }, (_, rank) => rank).filter((rank) => !present.has(rank)),
+    others: [],
     problems: [...setAside(others, chosen), ...problems],
   };
 }
@@ -95,7 +112,7 @@ function namedRun<T extends RunFile>(runs: readonly FoundRun<T>[], wanted: strin
 
 /** What is said of runs that were not asked for. */
 export function setAside(others: readonly FoundRun[], chosen: FoundRun): string[] {
-  if (others.length <= MOST_NAMED) return others.map((run) => otherRun(run, chosen));
+  if (others.length <= MOST_NAMED) return others.map((run) => leftOut(run, chosen));
   const files = others.reduce((sum, run) => sum + run.files.length, 0);
   return [
     `${files} files are of ${others.length} other runs (the newest run here is ${runTitle(chosen)}) and left out; ` +
@@ -106,7 +123,7 @@ export function setAside(others: readonly FoundRun[], chosen: FoundRun): string[
 /** A directory of many runs is the usual thing. */
 const MOST_NAMED = 3;
 
-function otherRun(run: FoundRun, chosen: FoundRun): string {
+function leftOut(run: FoundRun, chosen: FoundRun): string {
   const files = run.files.length === 1 ? 'is' : `and ${run.files.length - 1} more are`;
   const what = run.id !== '' && run.id === chosen.id ? 'another start of the same job' : 'another run';
   return (

@@ -18,7 +18,7 @@ import { joinRun } from './cluster.js';
 import { resolveOrigins, type OriginTable } from './origins.js';
 import { reason } from './output.js';
 import { makeAliases, redactFacts, redactPaths, redactProblems, redactRun, type Aliases } from './redact.js';
-import { chooseRun, pickRun, setAside, type Run } from './run.js';
+import { chooseRun, otherRun, pickRun, setAside, type Run } from './run.js';
 import { solveRunClocks, type ClockOptions, type RunClocks } from './run_clocks.js';
 import { tellRunsApart, type FoundRun, type RunFile } from './runs.js';
 import type { RankScan } from './scan.js';
@@ -155,10 +155,11 @@ export async function scanRun(
   const run = chooseRun(scanned.scans);
   const stepPaths = run.members.map(({ scan }) => scanned.stepPaths.get(scan) ?? '');
   const clocks = solveRunClocks(run, stepPaths, options);
-  const others = options.run === undefined ? runs.filter((other) => other !== chosen) : [];
   const shown = (one: FoundRun): FoundRun => (aliases === null ? one : redactRun(one, aliases));
+  const others = (options.run === undefined ? runs.filter((other) => other !== chosen) : []).map(shown);
+  const problems = [...setAside(others, shown(chosen)), ...run.problems];
   return {
-    run: { ...run, problems: [...setAside(others.map(shown), shown(chosen)), ...run.problems] },
+    run: { ...run, others: others.map(otherRun), problems },
     clocks,
     records: scanned.scans.reduce((sum, scan) => sum + scan.records, 0),
     unusable,

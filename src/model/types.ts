@@ -19,6 +19,7 @@ import type { OddRecord } from './odd_records.js';
 import type { Foreign, Originator } from './origin.js';
 import type { HandleKey } from './record_fields.js';
 
+export { eventTypeNames } from '../format/nccl.js';
 export type { CeCollFacts, HostFacts, HostKind, HostSpan, NetFacts } from './host_span.js';
 export type { OddRecord } from './odd_records.js';
 export type { Foreign, Originator, Originators } from './origin.js';

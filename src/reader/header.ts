@@ -192,7 +192,7 @@ function toHeader(bytes: Uint8Array, view: DataView, problems: Problems): RankFi
     ringPath: text('ringPath'),
     options: text('options'),
     life: named(lives, u32(H.life), 'life', problems),
-    copiedTick: placement === 'in-file' ? null : copiedTickOf(view, problems),
+    copiedTick: placement === 'in-file' ? null : tickOf(view, 'copiedTick', problems),
     communicatorsLost: counted(H.communicatorsLost, 'communicators_lost'),
     stringsLost: counted(H.stringsLost, 'strings_lost'),
     leasesLost: counted(H.leasesLost, 'leases_lost'),
@@ -202,15 +202,17 @@ function toHeader(bytes: Uint8Array, view: DataView, problems: Problems): RankFi
     controlRefused: counted(H.controlRefused, 'control_refused'),
     sampleNow: counted(H.sampleNow, 'sample_now') || number(H.sampleEvery),
     hasChanged: u64(H.changedTick) !== 0n,
+    changedTick: tickOf(view, 'changedTick', problems),
   };
 }
 
-function copiedTickOf(view: DataView, problems: Problems): Ticks | null {
-  const copied = view.getBigUint64(H.copiedTick, true);
-  if (copied === 0n) return null;
-  const sinceStart = Number(copied - view.getBigUint64(H.startTick, true));
+function tickOf(view: DataView, field: 'copiedTick' | 'changedTick', problems: Problems): Ticks | null {
+  const raw = view.getBigUint64(H[field], true);
+  if (raw === 0n) return null;
+  const sinceStart = Number(raw - view.getBigUint64(H.startTick, true));
   if (sinceStart >= 0 && sinceStart < EXACT) return ticks(sinceStart);
-  problems.add('header: copied_tick cannot be true, read as 0');
+  const name = field === 'copiedTick' ? 'copied_tick' : 'changed_tick';
+  problems.add(`header: ${name} cannot be true, read as 0`);
   return null;
 }
 

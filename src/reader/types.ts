@@ -67,6 +67,8 @@ export interface RankFileHeader {
   readonly sampleNow: number;
   /** Event types or sampling were changed in mid-run: a record that is missing may not have been asked for. */
   readonly hasChanged: boolean;
+  /** When that happened last; null: never. */
+  readonly changedTick: Ticks | null;
   readonly communicatorsLost: number;
   readonly stringsLost: number;
   readonly leasesLost: number;

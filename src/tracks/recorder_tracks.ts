@@ -5,6 +5,7 @@
 
 import { ticks, type Ticks } from '../base/time.js';
 import type { Gap, Ring } from '../model/recording.js';
+import { eventTypeNames } from '../model/types.js';
 import { RANK_ORDER } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import type { TrackRef } from './sink.js';
@@ -24,6 +25,7 @@ export function drawRecorder(context: TrackContext, group: TrackRef): void {
   for (const ring of context.file.rings) {
     if (ring.gaps.length > 0) drawGaps(context, group, ring);
   }
+  drawControl(context, group);
   drawLife(context, group);
 }
 
@@ -76,5 +78,29 @@ function drawLife({ sink, file, time }: TrackContext, parent: TrackRef): void {
   const closed = file.header.life === 'closed';
   sink.instant(track, time(file.heartbeat.tick), closed ? 'closed' : 'last heartbeat', {
     args: [['life', file.header.life]],
+  });
+}
+
+/** A running job was told to record otherwise: what is missing from then on may not have been asked for. */
+function drawControl({ sink, file: { header }, time }: TrackContext, parent: TrackRef): void {
+  const { changedTick, eventMask, maskNow, sampleEvery, sampleNow } = header;
+  if (changedTick === null) return;
+  const track = sink.describe({
+    kind: 'slices',
+    order: 'late',
+    name: 'control',
+    parent,
+    rank: 0,
+    description:
+      'The newest change of what is recorded (nccl-trace control): what is missing may not have been asked for.',
+  });
+  const names = (mask: number): string => eventTypeNames(mask).join(',') || 'nothing';
+  sink.instant(track, time(changedTick), 'recording changed', {
+    args: [
+      ['events', names(maskNow)],
+      ['eventsAtStart', names(eventMask)],
+      ['sampleEvery', sampleNow],
+      ['sampleEveryAtStart', sampleEvery],
+    ],
   });
 }

@@ -53,6 +53,8 @@ export interface FileOptions {
   readonly placement?: 'in-file' | 'in-ring-file' | 'in-memory';
   /** Relative tick. */
   readonly copiedTick?: number;
+  /** What `control` made of it; a relative tick. */
+  readonly changed?: { readonly tick: number; readonly events: number; readonly sampleEvery: number };
   readonly life?: 'creating' | 'recording' | 'closed';
   readonly readerVersion?: number;
   readonly writerVersion?: number;
@@ -367,7 +369,9 @@ export class RankFileBuilder {
     u32(H.headerCrc, crc32(bytes.subarray(0, format.HEADER_FIXED_BYTES)));
 
     u32(H.life, ['creating', 'recording', 'closed'].indexOf(options.life ?? 'recording'));
-    u64(H.maskNow, options.eventMask ?? 0xfff);
+    u64(H.maskNow, options.changed?.events ?? options.eventMask ?? 0xfff);
+    u64(H.sampleNow, options.changed?.sampleEvery ?? 0);
+    u64(H.changedTick, options.changed ? this.rawTick(options.changed.tick) : 0);
     u64(H.copiedTick, options.copiedTick === undefined ? 0 : this.rawTick(options.copiedTick));
     u64(H.communicatorsLost, options.lost?.communicators ?? 0);
     u64(H.stringsLost, options.lost?.strings ?? 0);

@@ -152,3 +152,24 @@ describe('§3.7 communicators', () => {
     expect(argOf(lines[38], 'tid')).toBe('519');
   });
 });
+
+describe('control', () => {
+  it('that a running job was told to record otherwise is drawn when it was', () => {
+    const { file, comm, host } = recording({
+      eventMask: 0x1a,
+      changed: { tick: 700, events: 0x2, sampleEvery: 100 },
+    });
+    coll(host, comm, 100, 120);
+    const { sink } = draw(file.heartbeat(900));
+    const [line, ...more] = sink.of(/control/);
+    expect(more).toEqual([]);
+    expect(outline([line!])).toEqual(['700 [control] instant recording changed']);
+    expect(
+      ['events', 'eventsAtStart', 'sampleEvery', 'sampleEveryAtStart'].map((name) => argOf(line, name)),
+    ).toEqual(['Coll', 'Coll,ProxyOp,ProxyStep', '100', '1']);
+  });
+
+  it('and nothing where nobody did', () => {
+    expect(draw(recording().file.heartbeat(900)).sink.of(/control/)).toEqual([]);
+  });
+});

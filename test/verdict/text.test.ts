@@ -19,6 +19,7 @@ function report(verdict: Verdict, ranks: number, more: Partial<VerdictReport> = 
     traceStart: THREE_AM,
     worldSize: ranks,
     missingRanks: [],
+    otherRuns: [],
     ranks: Array.from({ length: ranks }, (_, rank) => ({
       rank,
       host: `node${rank >> 3}`,
@@ -110,6 +111,23 @@ describe('the next command', () => {
         'next: nccl-trace merge RUN',
       );
     }
+  });
+});
+
+describe('other runs beside the one that is judged', () => {
+  const verdict = judge(evidence([{ calls: [done(0, 1)] }, { calls: [done(0, 1)] }], { end: 2 }));
+  const second = (files: readonly number[]): string | undefined => {
+    const otherRuns = files.map((count, i) => ({ name: `job ${i}`, started: '', files: count }));
+    return verdictText(report(verdict, 2, { otherRuns }), NEXT)[1];
+  };
+
+  it('are named in the second line, the way to the larger one, too', () => {
+    expect(second([])).toMatch(/^ {2}seen: /);
+    expect(second([2])).toBe("  other runs:     1 older: --run 'job 0'");
+    expect(second([2, 1])).toBe('  other runs:     2 older: --run list');
+    expect(second([1, 64, 3])).toBe(
+      "  other runs:     3 older, one of 64 files (this one: 2): --run 'job 1'",
+    );
   });
 });
 
@@ -244,7 +262,8 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
         lateness,
         unresolved: null,
       };
-      const words = report(verdict, 512, { missingRanks });
+      const otherRuns = lateness ? [] : [{ name: host, started: '', files: 600 }];
+      const words = report(verdict, 512, { missingRanks, otherRuns });
       const lines = verdictText(
         { ...words, ranks: words.ranks.map((rank) => ({ ...rank, host, file: host })) },
         mergeNext({ suggestion: null }, [host.slice(0, 40)]),
