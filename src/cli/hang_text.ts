@@ -12,7 +12,9 @@ import {
   name,
   rankList,
   rankName,
+  hostOf,
   rankWithHost,
+  someRanks,
   wayArguments,
   type VerdictReport,
 } from './verdict_words.js';
@@ -54,7 +56,8 @@ function title({ since, age, nRanks, ...hang }: Hang, verb: string, report: Verd
 }
 
 /** Ranks that never came, together where they stand in the same call. */
-function strays({ neverEntered, seq, waiting, until }: Hang, verb: string, report: VerdictReport): string[] {
+function strays(hang: Hang, verb: string, report: VerdictReport): string[] {
+  const { neverEntered, seq, waiting } = hang;
   const groups = new Map<string, Stray[]>();
   for (const stray of neverEntered) {
     const { standsIn, newest } = stray;
@@ -63,19 +66,26 @@ function strays({ neverEntered, seq, waiting, until }: Hang, verb: string, repor
   }
   const label = seq === null ? 'other side' : verb === 'WAITING' ? 'not entered' : 'never entered';
   const all = [...groups.values()];
-  const lines = all.slice(0, MOST_STRAYS).flatMap((group) => strayLines(label, group, until, report));
+  const lines = all.slice(0, MOST_STRAYS).flatMap((group) => strayLines(label, group, hang, report));
   const rest = all.slice(MOST_STRAYS).flat();
-  if (rest.length > 0) lines.push(labelled(label, `${rankList(filesOf(rest), report)} as well`));
+  if (rest.length > 0) lines.push(labelled(label, `${someRanks(rest, hang.nRanks, report)} as well`));
   if (neverEntered.length > 0 && waiting.length === 0)
     lines.push('  the others entered; whether it ended there NCCL did not tell');
   return lines;
 }
 
-function strayLines(label: string, group: readonly Stray[], until: number, report: VerdictReport): string[] {
+function strayLines(
+  label: string,
+  group: readonly Stray[],
+  { until, nRanks }: Hang,
+  report: VerdictReport,
+): string[] {
   const [first] = group as [Stray];
   const { standsIn, newest, file } = first;
   const isOne = group.length === 1;
-  const who = isOne ? `rank ${rankWithHost(report, file)}` : rankList(filesOf(group), report);
+  const all = someRanks(group, nRanks, report);
+  const one = first.inComm ? `${all} (${hostOf(report, file)})` : `rank ${rankWithHost(report, file)}`;
+  const who = isOne ? one : all;
   const lines = [labelled(label, isOne ? `${who}, ${lifeText(first, until, report)}` : who)];
   if (standsIn) {
     lines.push(continued(`stands in ${callText(standsIn)} since ${clockTime(report, standsIn.at)}`));
@@ -116,11 +126,14 @@ function mismatch({ mismatch: found, commId }: Hang, report: VerdictReport): str
   return lines.map((line, i) => (i === 0 ? labelled(label, line) : continued(line)));
 }
 
-function waiting({ waiting: entered, aborted, notKnown, waits }: Hang, report: VerdictReport): string[] {
+function waiting(
+  { waiting: entered, aborted, notKnown, waits, nRanks }: Hang,
+  report: VerdictReport,
+): string[] {
   const lines: string[] = [];
   const gone = new Set(aborted);
-  const unfinished = filesOf(entered).filter((file) => !gone.has(file));
-  if (unfinished.length > 0) lines.push(labelled('not finished', rankList(unfinished, report)));
+  const unfinished = entered.filter(({ file }) => !gone.has(file));
+  if (unfinished.length > 0) lines.push(labelled('not finished', someRanks(unfinished, nRanks, report)));
   if (aborted.length > 0) lines.push(labelled('aborted', `${rankList(aborted, report)}, not finished`));
   if (waits.length > 0)
     lines.push(labelled('operations', waits.map(([what, count]) => `${count} ${what}`).join(', ')));

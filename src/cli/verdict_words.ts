@@ -1,7 +1,7 @@
 /** Words that all parts of the verdict share: ranks folded, calls, times of day. */
 
 import type { Diagnosis } from '../merge/diagnosis.js';
-import type { CallArguments, StandingCall } from '../verdict/types.js';
+import type { CallArguments, SomeRanks, StandingCall } from '../verdict/types.js';
 import { cut, foldRanks, printable } from './text.js';
 
 /** What a person needs to read file numbers and trace times. */
@@ -45,14 +45,40 @@ export const allRanks = ({
 export const rankName = ({ ranks }: VerdictReport, file: number): string => foldRanks(allRanks(ranks[file]!));
 
 /** "37 (node004 gpu5)" */
-export function rankWithHost(report: VerdictReport, file: number): string {
+export const rankWithHost = (report: VerdictReport, file: number): string =>
+  `${rankName(report, file)} (${hostOf(report, file)})`;
+
+/** "node004 gpu5" */
+export function hostOf(report: VerdictReport, file: number): string {
   const { host, localRank } = report.ranks[file]!;
-  return `${rankName(report, file)} (${name(host)}${localRank === null ? '' : ` gpu${localRank}`})`;
+  return `${name(host)}${localRank === null ? '' : ` gpu${localRank}`}`;
 }
 
 export function rankList(files: readonly number[], { ranks }: VerdictReport): string {
   const all = files.flatMap((file) => allRanks(ranks[file]!));
   return all.length === 1 ? `rank ${foldRanks(all)}` : `${all.length} ranks (${foldRanks(all)})`;
+}
+
+/** Of a process with several ranks of the communicator (of `nRanks`) those that are meant, as far as they can be named. */
+export function someRanks(
+  list: readonly ({ readonly file: number } & SomeRanks)[],
+  nRanks: number,
+  report: VerdictReport,
+): string {
+  const whole: (number | null)[] = [];
+  const parts: string[] = [];
+  for (const { file, inComm } of list) {
+    const all = allRanks(report.ranks[file]!);
+    if (!inComm) whole.push(...all);
+    // Whoever is one of all ranks has the same number in both.
+    else if (nRanks === report.worldSize && inComm.every((rank) => all.includes(rank))) whole.push(...inComm);
+    else parts.push(`${inComm.length} of ranks ${foldRanks(all)}`);
+  }
+  const named =
+    whole.length === 0
+      ? []
+      : [whole.length === 1 ? `rank ${foldRanks(whole)}` : `${whole.length} ranks (${foldRanks(whole)})`];
+  return [...named, ...parts].join(' and ');
 }
 
 export function few(words: readonly string[], most: number): string {

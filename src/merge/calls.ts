@@ -8,8 +8,10 @@ import type { RankScan } from './scan.js';
 const OFTEN = 16;
 
 export function rankCalls({ works, communicators }: RankScan, time: (tick: number) => TraceNs): RankCalls {
-  const numbersOf = (commId: bigint): ReadonlySet<number> =>
-    new Set(communicators.filter((comm) => comm.commId === commId).map(({ number }) => number));
+  const ofComm = (commId: bigint, ranks?: readonly number[]) =>
+    communicators.filter((comm) => comm.commId === commId && (ranks?.includes(comm.rank) ?? true));
+  const numbersOf = (commId: bigint, ranks?: readonly number[]): ReadonlySet<number> =>
+    new Set(ofComm(commId, ranks).map(({ number }) => number));
   let asked = 0;
   let index: Map<string, number> | undefined;
   const keyOf = (row: number): string =>
@@ -46,6 +48,17 @@ export function rankCalls({ works, communicators }: RankScan, time: (tick: numbe
       }
       return null;
     },
+    enteredAs: (commId, { func, seq, ordinal }) => {
+      const name = works.funcs.indexOf(func);
+      const numbers = new Set<number>();
+      for (let row = 0; row < works.seq.length; row++)
+        if (works.seq[row] === seq && works.func[row] === name && works.ordinal[row] === ordinal)
+          numbers.add(works.comm[row]!);
+      return ofComm(commId)
+        .filter(({ number }) => numbers.has(number))
+        .map(({ rank }) => rank)
+        .sort((a, b) => a - b);
+    },
     oldest: (commId, from) => {
       const numbers = numbersOf(commId);
       for (let row = 0; row < works.seq.length; row++)
@@ -53,8 +66,8 @@ export function rankCalls({ works, communicators }: RankScan, time: (tick: numbe
           return call(row);
       return null;
     },
-    newest: (commId) => {
-      const numbers = numbersOf(commId);
+    newest: (commId, ranks) => {
+      const numbers = numbersOf(commId, ranks);
       for (let row = works.seq.length - 1; row >= 0; row--)
         if (works.seq[row]! >= 0 && numbers.has(works.comm[row]!)) return call(row);
       return null;

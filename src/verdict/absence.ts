@@ -18,13 +18,45 @@ const MOST_WITNESSES = 8;
  * what they did then may be overwritten.
  */
 export function absentFrom(one: Collective, comm: ClusterComm, ranks: readonly RankWitness[]): number[] {
-  return unseenBy(one, ranks).filter((file) => {
-    const rank = ranks[file]!;
-    const { knownFrom, knownUntil, isPartial } = rank;
-    if (!Number.isFinite(knownFrom) || knownUntil - one.firstArrival < SHORTEST_HANG) return false;
-    return !isPartial || (knownFrom <= one.firstArrival && knowsEarlierCall(rank, one, comm, ranks));
+  return unseenBy(one, ranks).filter((file) => wouldKnow(file, one, comm, ranks));
+}
+
+function wouldKnow(file: number, one: Collective, comm: ClusterComm, ranks: readonly RankWitness[]): boolean {
+  const rank = ranks[file]!;
+  const { knownFrom, knownUntil, isPartial } = rank;
+  if (!Number.isFinite(knownFrom) || knownUntil - one.firstArrival < SHORTEST_HANG) return false;
+  return !isPartial || (knownFrom <= one.firstArrival && knowsEarlierCall(rank, one, comm, ranks));
+}
+
+/** Processes that came with some of their ranks alone: those that, likewise, did not come. `several`: see there. */
+export function partlyAbsentFrom(
+  one: Collective,
+  comm: ClusterComm,
+  ranks: readonly RankWitness[],
+  several: readonly number[] = ofSeveralRanks(comm, ranks),
+): { readonly file: number; readonly inComm: readonly number[] }[] {
+  if (several.length === 0) return [];
+  const there = new Set(enteredBy(comm, one));
+  return several.flatMap((file) => {
+    if (!there.has(file)) return [];
+    const entered = ranks[file]!.calls.enteredAs(comm.commId, one);
+    const inComm = ranksInComm(ranks[file]!, comm.commId).filter((rank) => !entered.includes(rank));
+    return inComm.length > 0 && wouldKnow(file, one, comm, ranks) ? [{ file, inComm }] : [];
   });
 }
+
+/** Files of processes that are several ranks of a communicator. */
+export const ofSeveralRanks = ({ files, commId }: ClusterComm, ranks: readonly RankWitness[]): number[] =>
+  files.filter((file) => ranksInComm(ranks[file]!, commId).length > 1);
+
+/** Ascending: several of a process with several GPUs. */
+export const ranksInComm = ({ communicators }: RankWitness, commId: bigint | null): number[] => [
+  ...new Set(
+    [...communicators.values()]
+      .flatMap((comm) => (comm.commId === commId ? [comm.rank] : []))
+      .sort((a, b) => a - b),
+  ),
+];
 
 /** Of those whose records of the communicator begin later only the ones that lost nothing: they never called before. */
 function unseenBy({ absent, notKnown }: Collective, ranks: readonly RankWitness[]): number[] {

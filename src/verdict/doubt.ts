@@ -8,11 +8,12 @@ import type { Unclear } from './types.js';
 
 /** Nothing else speaks for a hang: no rank that never came, none whose process is gone, no abort, no call unlike the others'. */
 export function mayBeOver(stall: Stall, evidence: Case): boolean {
-  const { works, files, absent, collective } = stall;
+  const { works, files, absent, partlyAbsent, collective } = stall;
   const { ranks } = evidence;
   if (works.length === 0 || works.some(({ work }) => work.lostSince === 0)) return false;
   const told = new Set(works.map(({ file }) => file));
-  if (absent.length > 0 || collective?.open.some((file) => !told.has(file)) === true) return false;
+  if (absent.length + partlyAbsent.length > 0 || collective?.open.some((file) => !told.has(file)) === true)
+    return false;
   const notClosed = files.filter((file) => !ranks[file]!.isClosed);
   return !isAborted(stall, ranks) && allLived(notClosed, ranks) && mismatchOf(stall, evidence) === null;
 }

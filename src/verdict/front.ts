@@ -17,21 +17,29 @@ interface StandingOp {
   readonly op: WitnessedOp;
 }
 
-/** `suspects`: files that never came or were gone when it stood; a peer without a file always is. */
+/**
+ * `suspects`: files that never came or were gone when it stood; a peer without a file always is. `absentRanks`: ranks of the
+ * communicator that did not come though others of their process did.
+ */
 export function frontOf(
   standing: readonly Standing[],
   fileOf: (peerInComm: number) => number | null,
   suspects: ReadonlySet<number> = new Set(),
+  absentRanks: ReadonlySet<number> = new Set(),
 ): Front | null {
   const all = standing.flatMap(({ file, work }) =>
     work.ops.map((op): StandingOp => ({ file, op, record: work.record })),
   );
   const [first] = all;
   if (!first) return null;
-  const isSuspect = ({ op }: StandingOp): boolean => needsPeer(op) && isGone(fileOf(op.peer), suspects);
+  const isGone = ({ peer }: WitnessedOp): boolean => {
+    const file = fileOf(peer);
+    return file === null || suspects.has(file) || absentRanks.has(peer);
+  };
+  const isSuspect = ({ op }: StandingOp): boolean => needsPeer(op) && isGone(op);
   // Many that end at the same missing rank wait for the same.
   const groups = new Map<StandingOp | number, { ends: StandingOp[]; waiters: number }>();
-  for (const end of new Chains(all, fileOf, suspects).ends().values()) {
+  for (const end of new Chains(all, fileOf, isGone).ends().values()) {
     const key = isSuspect(end) ? end.op.peer : end;
     const group = groups.get(key) ?? { ends: [], waiters: 0 };
     group.ends.push(end);
@@ -61,8 +69,6 @@ export function frontOf(
   };
 }
 
-const isGone = (file: number | null, suspects: ReadonlySet<number>): boolean =>
-  file === null || suspects.has(file);
 /** A GPU wait is its own GPU's, whoever the peer is. */
 const needsPeer = ({ wait }: WitnessedOp): boolean => wait?.name !== 'GPU wait';
 const progress = ({ done, nSteps }: WitnessedOp): number => (nSteps === 0 ? 1 : done / nSteps);
@@ -75,7 +81,7 @@ class Chains {
   constructor(
     private readonly all: readonly StandingOp[],
     private readonly fileOf: (peerInComm: number) => number | null,
-    private readonly suspects: ReadonlySet<number>,
+    private readonly isGone: (op: WitnessedOp) => boolean,
   ) {
     for (const one of all) {
       append(this.byPlace, placeOf(one.file, fileOf(one.op.peer), one.op), one);
@@ -102,7 +108,7 @@ class Chains {
   /** null: it ends here. */
   private next(one: StandingOp): StandingOp | null {
     const peer = this.fileOf(one.op.peer);
-    if (needsPeer(one.op) && isGone(peer, this.suspects)) return null;
+    if (needsPeer(one.op) && this.isGone(one.op)) return null;
     switch (one.op.wait?.name) {
       case 'GPU wait':
         return this.otherSide(one);

@@ -2,7 +2,7 @@
 
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
-import { SILENT_AFTER } from './absence.js';
+import { ranksInComm, SILENT_AFTER } from './absence.js';
 import { waitingFor } from './causes.js';
 import { filesOfComm, frontOf, waitsOf, type Standing } from './front.js';
 import type { Case } from './judge.js';
@@ -16,6 +16,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
   const doubtful = mayHaveFinished(stall);
   const silent = silentFiles(ranks);
   const suspects = new Set([...stall.absent, ...goneWhenItStood(ranks, since)]);
+  const absentRanks = new Set(stall.partlyAbsent.flatMap(({ inComm }) => inComm));
   const present = new Set(files.flatMap((file) => ranksInComm(ranks[file]!, commId)));
   const waits = waitingFor(stall, stalls, ranks);
   const mismatch = mismatchOf(stall, evidence) ?? until(since, firstMismatch(evidence));
@@ -24,7 +25,10 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     nRanks,
     since,
     age: stall.until - since,
-    neverEntered: stall.absent.map((file) => stray(file, stall, ranks)),
+    neverEntered: [
+      ...stall.absent.map((file) => stray(file, stall, ranks)),
+      ...stall.partlyAbsent.map(({ file, inComm }) => stray(file, stall, ranks, inComm)),
+    ],
     notKnown: [
       ...[...(collective?.notKnown ?? []), ...(collective?.absent ?? [])].filter(
         (file) => !stall.absent.includes(file),
@@ -36,7 +40,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     waiting: waitingIn(stall, ranks).filter(({ file }) => !doubtful.includes(file)),
     aborted: collective?.aborted ?? [...new Set(abortedOf(works, ranks))].sort((a, b) => a - b),
     waits: waitsOf(works),
-    front: frontOf(works, filesOfComm(ranks, commId), suspects),
+    front: frontOf(works, filesOfComm(ranks, commId), suspects, absentRanks),
     missing:
       commId === null
         ? []
@@ -74,7 +78,10 @@ function callOf({ commId, name, collective, works }: Stall): StandingCall {
 }
 
 /** Each file once, by its oldest work. Also those whose only unfinished part another process executes. */
-function waitingIn({ collective, works, commId }: Stall, ranks: readonly RankWitness[]): Evidence[] {
+function waitingIn(
+  { collective, works, commId, partlyAbsent }: Stall,
+  ranks: readonly RankWitness[],
+): Hang['waiting'] {
   const byFile = new Map<number, Evidence>();
   for (const { file, work } of works)
     if (!byFile.has(file)) byFile.set(file, { file, record: work.record, at: work.start });
@@ -83,7 +90,15 @@ function waitingIn({ collective, works, commId }: Stall, ranks: readonly RankWit
     const call = ranks[file]!.calls.entered(commId, collective!);
     if (call) byFile.set(file, { file, record: call.record, at: call.at });
   }
-  return [...byFile.values()].sort((a, b) => a.file - b.file);
+  const some = new Map(
+    partlyAbsent.map(({ file, inComm }) => [
+      file,
+      { inComm: ranksInComm(ranks[file]!, commId).filter((rank) => !inComm.includes(rank)) },
+    ]),
+  );
+  return [...byFile.values()]
+    .sort((a, b) => a.file - b.file)
+    .map((one) => ({ ...one, ...some.get(one.file) }));
 }
 
 /** Files of which all that seems unfinished may have ended in lost records. */
@@ -93,13 +108,16 @@ function mayHaveFinished({ works, collective }: Stall): number[] {
   return [...seeming].filter((file) => collective?.aborted.includes(file) !== true);
 }
 
-const ranksInComm = ({ communicators }: RankWitness, commId: bigint | null): number[] =>
-  [...communicators.values()].flatMap((comm) => (comm.commId === commId ? [comm.rank] : []));
-
 const abortedOf = (works: readonly Standing[], ranks: readonly RankWitness[]): number[] =>
   works.flatMap(({ file, work }) => ((commOf(ranks[file]!, work)?.finalized ?? null) === null ? [] : [file]));
 
-function stray(file: number, { commId }: Stall, ranks: readonly RankWitness[]): Stray {
+/** `inComm`: of a process that came with others of its ranks. What it does elsewhere may be theirs. */
+function stray(
+  file: number,
+  { commId }: Stall,
+  ranks: readonly RankWitness[],
+  inComm?: readonly number[],
+): Stray {
   const { knownFrom, knownUntil, lastSign, isAlive } = ranks[file]!;
   return {
     file,
@@ -107,14 +125,22 @@ function stray(file: number, { commId }: Stall, ranks: readonly RankWitness[]): 
     isAlive,
     knownFrom,
     knownUntil: Number.isFinite(knownUntil) ? knownUntil : null,
-    standsIn: standsIn(file, ranks),
-    newest: commId === null ? null : newestCall(file, commId, ranks[file]!),
+    standsIn: standsIn(file, ranks, inComm && { commId, inComm }),
+    newest: commId === null ? null : newestCall(file, commId, ranks[file]!, inComm),
+    ...(inComm && { inComm }),
   };
 }
 
-function standsIn(file: number, ranks: readonly RankWitness[]): Stray['standsIn'] {
+function standsIn(
+  file: number,
+  ranks: readonly RankWitness[],
+  only?: { readonly commId: bigint | null; readonly inComm: readonly number[] },
+): Stray['standsIn'] {
   const rank = ranks[file]!;
-  const work = rank.works[0];
+  const work = rank.works.find((one) => {
+    const comm = commOf(rank, one);
+    return !only || (comm !== null && comm.commId === only.commId && only.inComm.includes(comm.rank));
+  });
   if (!work) return null;
   const commId = commOf(rank, work)?.commId ?? null;
   return {
@@ -140,8 +166,13 @@ export function standingCall(
   };
 }
 
-function newestCall(file: number, commId: bigint, { calls, communicators }: RankWitness): Stray['newest'] {
-  const call = calls.newest(commId);
+function newestCall(
+  file: number,
+  commId: bigint,
+  { calls, communicators }: RankWitness,
+  inComm?: readonly number[],
+): Stray['newest'] {
+  const call = calls.newest(commId, inComm);
   if (!call) return null;
   const name = [...communicators.values()].find((comm) => comm.commId === commId)?.name ?? '';
   const { func, seq, ordinal, record, at } = call;

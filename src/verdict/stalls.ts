@@ -2,7 +2,7 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
-import { absentFrom, enteredBy, SHORTEST_HANG } from './absence.js';
+import { absentFrom, enteredBy, ofSeveralRanks, partlyAbsentFrom, SHORTEST_HANG } from './absence.js';
 import { filesOfComm, type Standing } from './front.js';
 import type { Case } from './judge.js';
 import type { RankWitness, WitnessedComm, WitnessedWork } from './types.js';
@@ -23,6 +23,8 @@ export interface Stall {
   readonly works: readonly Standing[];
   /** Never entered, and would have been recorded. Of sends/receives the other sides that have nothing unfinished here. */
   readonly absent: readonly number[];
+  /** Entered with some of their ranks alone; those that did not. */
+  readonly partlyAbsent: readonly { readonly file: number; readonly inComm: readonly number[] }[];
   readonly since: TraceNs;
   /** The newest sign of life of its files: so long it is known to have stood. */
   readonly until: TraceNs;
@@ -76,10 +78,12 @@ function standingIn(
   comm: ClusterComm,
   ranks: readonly RankWitness[],
 ): { comm: ClusterComm; one: Collective }[] {
+  const several = ofSeveralRanks(comm, ranks);
   const unfinished = comm.collectives.filter(
     (one) =>
       one.open.length + one.aborted.length > 0 ||
-      (one.end === null && absentFrom(one, comm, ranks).length > 0),
+      (one.end === null &&
+        absentFrom(one, comm, ranks).length + partlyAbsentFrom(one, comm, ranks, several).length > 0),
   );
   const sure = unfinished.filter((one) => !mayHaveEnded(one, comm, ranks));
   const [oldest] = sure.length > 0 ? sure : unfinished;
@@ -128,6 +132,7 @@ function collectiveStall(comm: ClusterComm, collective: Collective, ranks: reado
     collective,
     works,
     absent: absentFrom(collective, comm, ranks),
+    partlyAbsent: partlyAbsentFrom(collective, comm, ranks),
     since: since as TraceNs,
     until: isAborted ? (collective.end ?? until) : until,
     longestBefore: Math.max(longest, longestPause(comm)),
@@ -204,6 +209,7 @@ function looseStall(works: readonly Standing[], ranks: readonly RankWitness[]): 
     collective: null,
     works,
     absent: idlePeers(works, commId, ranks),
+    partlyAbsent: [],
     since: files.reduce((latest, i) => Math.max(latest, moved(i)), begin) as TraceNs,
     until: finals.reduce<TraceNs>(
       (least, at) => (at !== null && at < least ? at : least),

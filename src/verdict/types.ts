@@ -40,8 +40,10 @@ export interface RankCalls {
   entered(commId: bigint, call: CallNumber): EnteredCall | null;
   /** The oldest collective of a communicator that began then or later. */
   oldest(commId: bigint, from: TraceNs): EnteredCall | null;
-  /** The newest collective of a communicator that is in the file. */
-  newest(commId: bigint): EnteredCall | null;
+  /** The newest collective of a communicator that is in the file; `ranks`: of these of the communicator alone. */
+  newest(commId: bigint, ranks?: readonly number[]): EnteredCall | null;
+  /** Ranks of the communicator by which the file saw it entered, ascending: several where a process has several GPUs. */
+  enteredAs(commId: bigint, call: CallNumber): readonly number[];
 }
 
 /** Which collective of a communicator. */
@@ -173,6 +175,12 @@ export interface StandingCall {
   readonly replay: number;
 }
 
+/** Of a process with several ranks of one communicator: those of them, in its words, of which something is claimed. */
+export interface SomeRanks {
+  /** Absent: all that the process has. */
+  readonly inComm?: readonly number[];
+}
+
 /** Where a claim can be looked up: `inspect FILE --records` shows the record at that place. */
 export interface Evidence {
   readonly file: number;
@@ -195,7 +203,7 @@ export interface Hang extends StandingCall {
   /** Of that the files that called otherwise than most. */
   readonly different: readonly number[];
   /** Entered and did not finish. */
-  readonly waiting: readonly Evidence[];
+  readonly waiting: readonly (Evidence & SomeRanks)[];
   /** Of these, whose communicator was then finalized: aborted. */
   readonly aborted: readonly number[];
   /** How many of the waiting ranks' operations stand in which wait, most first. */
@@ -219,7 +227,7 @@ export interface AlsoHung extends StandingCall {
 }
 
 /** A rank that never entered, and where it stands instead. */
-export interface Stray {
+export interface Stray extends SomeRanks {
   readonly file: number;
   /** Its records are complete from here to there (null: to its end in order). */
   readonly knownFrom: TraceNs;

@@ -177,3 +177,46 @@ describe('a record of an end is lost', () => {
     });
   });
 });
+
+/** Two processes of two GPUs each: rank 1 alone does not come, or rank 1 of `tp` where that is a part of the world. */
+describe('of a process with several GPUs only the one that did not come', () => {
+  const process = (number: number, name: string): Rank[] => {
+    const one = rank(number, { worldSize: 2 });
+    // In the place of the communicator that each process has by itself.
+    return [0, 1].map((gpu) => ({
+      ...one,
+      number: gpu,
+      comm: one.file.communicator({ name, commId: 0xdefn, rank: 2 * number + gpu, nRanks: 4 }),
+    }));
+  };
+  const job = (): Rank[][] => [process(0, 'dp'), process(1, 'dp')];
+
+  it('is named', async () => {
+    const processes = job();
+    for (const one of processes.flat()) allReduce(one, S, 0, 1.1 * S);
+    for (const one of processes.flat().filter((_, i) => i !== 1)) allReduce(one, 2 * S, 1, null);
+    const firsts = processes.map(([first]) => first!);
+    beats(firsts, 90);
+    const { verdict, lines } = await judged('gpus', firsts);
+    expect(verdict).toMatchObject({
+      kind: 'hung',
+      hang: {
+        seq: 1,
+        neverEntered: [{ file: 0, inComm: [1], standsIn: null, newest: { seq: 0 } }],
+        waiting: [{ file: 0, inComm: [0] }, { file: 1 }],
+      },
+    });
+    expect(lines).toContain('  never entered:  rank 1 (node000), alive to the end');
+    expect(lines).toContain('  not finished:   3 ranks (0,2-3)');
+  });
+
+  it('and nobody where all came', async () => {
+    const processes = job();
+    for (const one of processes.flat()) allReduce(one, S, 0, null);
+    const firsts = processes.map(([first]) => first!);
+    beats(firsts, 90);
+    const { verdict } = await judged('gpus-all', firsts);
+    expect(verdict).toMatchObject({ kind: 'hung', hang: { neverEntered: [] } });
+    expect(JSON.stringify(verdict)).not.toContain('inComm');
+  });
+});

@@ -180,6 +180,7 @@ function callsOf(calls: readonly MadeUpCall[], comms: Comms): RankCalls {
       told(of(commId).find((call) => funcOf(call) === func && call.seq === seq)),
     oldest: (commId, from) => told(of(commId).find(({ at }) => s(at) >= from)),
     newest: (commId) => told(of(commId).at(-1)),
+    enteredAs: () => [],
   };
 }
 
