@@ -30,8 +30,9 @@ export function hangLines(hang: Hang, report: VerdictReport): string[] {
 
 /** The same evidence, and why it is no alarm. */
 export function waitingLines({ stands, hungAfter, isLive }: Waiting, report: VerdictReport): string[] {
-  const lived = isLive ? 'all ranks live' : 'all lived to the end';
-  const why = labelled('no hang yet', `${lived}; it is one from ${duration(hungAfter)} on (--hung-after)`);
+  const who = stands.missing.length === 0 ? 'all ranks' : 'all with a file';
+  const lived = isLive ? 'live' : 'lived to the end';
+  const why = labelled('no hang yet', `${who} ${lived}; --hung-after is ${duration(hungAfter)}`);
   return standstillLines(stands, 'WAITING', [why], report);
 }
 
@@ -145,7 +146,8 @@ function waiting(
 function whereToLook({ front, waiting: entered }: Hang, report: VerdictReport): string[] {
   if (front) {
     const { waiters, of } = front;
-    const label = waiters === of && of > 1 ? 'all wait for' : waiters * 2 > of ? 'most wait for' : 'look at';
+    const label =
+      waiters === of && of > 1 ? 'all wait for' : of > 1 && waiters * 2 > of ? 'most wait for' : 'look at';
     return [labelled(label, frontText(front, report))];
   }
   if (entered.length === 0) return [];

@@ -25,17 +25,23 @@ export const isHang = (stall: Stall, evidence: Case): boolean =>
   stall.until - stall.since >= hungAfter(stall, evidence);
 
 export function mayGoOn(stall: Stall, evidence: Case): boolean {
-  const { ranks } = evidence;
-  return !isAborted(stall, ranks) && allLived(stall.files, ranks) && mismatchOf(stall, evidence) === null;
+  return (
+    !isAborted(stall, evidence.ranks) &&
+    allLived(stall.files, evidence) &&
+    mismatchOf(stall, evidence) === null
+  );
 }
 
 export const isAborted = ({ collective, works }: Stall, ranks: readonly RankWitness[]): boolean =>
   (collective?.aborted.length ?? 0) > 0 ||
   works.some(({ file, work }) => (commOf(ranks[file]!, work)?.finalized ?? null) !== null);
 
-/** When they were read, or as long as any of them speaks. Ranks without a file are not known to be gone. */
-export function allLived(files: readonly number[], ranks: readonly RankWitness[]): boolean {
-  const end = lastSignOf(files, ranks);
+/**
+ * When they were read, or as long as any of them speaks; on clocks that nothing relates nobody is known to have fallen silent
+ * before the others. Nor are ranks without a file known to be gone.
+ */
+export function allLived(files: readonly number[], { ranks, comparable }: Case): boolean {
+  const end = comparable(files) ? lastSignOf(files, ranks) : -Infinity;
   return files.every((file) => {
     const { isClosed, isAlive, lastSign } = ranks[file]!;
     return isAlive || (!isClosed && lastSign !== null && end - lastSign <= SILENT_AFTER);

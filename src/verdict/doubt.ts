@@ -15,7 +15,7 @@ export function mayBeOver(stall: Stall, evidence: Case): boolean {
   if (absent.length + partlyAbsent.length > 0 || collective?.open.some((file) => !told.has(file)) === true)
     return false;
   const notClosed = files.filter((file) => !ranks[file]!.isClosed);
-  return !isAborted(stall, ranks) && allLived(notClosed, ranks) && mismatchOf(stall, evidence) === null;
+  return !isAborted(stall, ranks) && allLived(notClosed, evidence) && mismatchOf(stall, evidence) === null;
 }
 
 /** null: nothing of that sort, or something surely is unfinished besides. `stalls`: those that may be over. */

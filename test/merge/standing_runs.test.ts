@@ -92,12 +92,12 @@ describe('a long checkpoint of rank 0, as others wait for it', () => {
     });
     expect(lines.slice(0, -1)).toEqual([
       'WAITING  AllReduce seq 10 on world (2 ranks)  since 08:53:30 UTC (15.0 s)',
-      '  no hang yet:    all lived to the end; it is one from 30.0 s on (--hung-after)',
+      '  no hang yet:    all ranks lived to the end; --hung-after is 30.0 s',
       '  not entered:    rank 0 (node000), alive to the end',
       '                  last there: AllReduce seq 8, 08:53:29 UTC',
       '  not finished:   rank 1',
       '  operations:     1 no step in flight',
-      '  most wait for:  rank 1 ch 0 send to 0, 0 of 1 steps',
+      '  look at:        rank 1 ch 0 send to 0, 0 of 1 steps',
       '  lost records:   none',
       '  clocks:         one counter for all ranks, exact',
     ]);

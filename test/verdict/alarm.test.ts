@@ -115,6 +115,12 @@ describe('is a hang at once where it cannot go on:', () => {
     expect(verdictAt(short, [a, b, { ...c, alive: 10.2 }]).kind).toBe('hung');
   });
 
+  it('but not where its clock is not known to say so', () => {
+    const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
+    const silent = [a, b, { ...c, alive: 10.2 }];
+    expect(judge(evidence(silent, { end: short, comparable: false })).kind).toBe('waiting');
+  });
+
   it('a rank closed its file', () => {
     const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
     expect(verdictAt(short, [a, b, { ...c, closed: true }]).kind).toBe('hung');

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TraceNs } from '../../src/base/time.js';
-import { commandLines, mergeNext } from '../../src/cli/next_command.js';
+import { commandLines, inspectNext, mergeNext } from '../../src/cli/next_command.js';
 import { columns } from '../../src/cli/text.js';
 import { verdictText, type VerdictReport } from '../../src/cli/verdict_text.js';
 import { judge } from '../../src/verdict/judge.js';
@@ -112,6 +112,26 @@ describe('the next command', () => {
       );
     }
   });
+});
+
+it('of ranks that live says no alarm, when it would be one, and to look again', () => {
+  const live = { isAlive: true } as const;
+  const waits = { calls: [done(0, 1), open(1, 10, { ops: [waitingFor(1)] })], ...live };
+  const verdict = judge(evidence([waits, { calls: [done(0, 1)], ...live }], { end: 11.3 }));
+  const words = report(verdict, 2, { clocks: [CLOCK] });
+  const found = { ...words, problems: [], suggestion: { command: 'nccl-trace merge RUN', size: SIZE } };
+  expect(verdictText(words, inspectNext(found, ['RUN'], { run: 'job' }))).toEqual([
+    'WAITING  AllReduce seq 1 on world (2 ranks)  since 03:00:10 UTC (1.3 s)',
+    '  no hang yet:    all ranks live; --hung-after is 30.0 s',
+    '  not entered:    rank 1 (node0 gpu1), alive',
+    '                  last there: AllReduce seq 0, 03:00:01 UTC',
+    '  not finished:   rank 0',
+    '  operations:     1 recv wait',
+    '  look at:        rank 0 ch 0 recv from 1, step 0 of 12 in recv wait',
+    '  lost records:   none',
+    '  clocks:         one counter for all ranks, exact',
+    'next: nccl-trace inspect RUN --run job   (look again)',
+  ]);
 });
 
 describe('other runs beside the one that is judged', () => {
