@@ -2,6 +2,7 @@
 //
 //   node scripts/build.mjs                      all of it, only what has changed
 //   node scripts/build.mjs --sanitize=thread    the native part again, into build/thread/ (address, undefined)
+//   node scripts/build.mjs --machine=aarch64    the native part for another machine, into build/aarch64/
 //   node scripts/build.mjs --native             the native part alone
 //
 // npm runs it on install (`prepare`), before tests (`pretest`) and on `npm run build`. How strict it is depends on
@@ -15,7 +16,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { NativeBuildError, buildNative } from './native_build.mjs';
-import { SANITIZERS } from './native.mjs';
+import { MACHINES, SANITIZERS } from './native.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const npmScript = process.env.npm_lifecycle_event ?? 'build';
@@ -23,16 +24,24 @@ const isInstall = npmScript === 'prepare';
 /** An install, a test or a benchmark has to work with compilers we have never seen, and theirs may warn of more. */
 const warningsAreErrors = !npmScript.startsWith('pre');
 
-const { sanitize, native } = parseArgs({
-  options: { sanitize: { type: 'string' }, native: { type: 'boolean', default: false } },
+const { sanitize, machine, native } = parseArgs({
+  options: {
+    sanitize: { type: 'string' },
+    machine: { type: 'string' },
+    native: { type: 'boolean', default: false },
+  },
 }).values;
 if (sanitize !== undefined && !Object.hasOwn(SANITIZERS, sanitize)) {
   fail(`--sanitize=${sanitize}: there are ${Object.keys(SANITIZERS).join(', ')}`);
 }
+if (machine !== undefined && !Object.hasOwn(MACHINES, machine)) {
+  fail(`--machine=${machine}: there are ${Object.keys(MACHINES).join(', ')}`);
+}
+if (machine !== undefined && sanitize !== undefined) fail('--machine or --sanitize, not both');
 
-if (sanitize === undefined && !native) buildTypeScript();
+if (sanitize === undefined && machine === undefined && !native) buildTypeScript();
 try {
-  const whyNot = await buildNative({ root, sanitize, warningsAreErrors });
+  const whyNot = await buildNative({ root, sanitize, machine, warningsAreErrors });
   if (whyNot !== undefined) say(whyNot);
 } catch (error) {
   if (!(error instanceof NativeBuildError)) throw error;

@@ -49,6 +49,11 @@ export const SANITIZERS = {
   undefined: ['-fsanitize=undefined', '-fno-sanitize=vptr'],
 };
 
+/** Other machines, by what Debian calls their compilers; built into build/<name>/. */
+export const MACHINES = {
+  aarch64: { compiler: 'aarch64-linux-gnu-g++', archiver: 'aarch64-linux-gnu-ar' },
+};
+
 /** What we use where the build finds it: as an archive that can be linked into a shared library, with its headers. */
 export const LIBRARIES = {
   zstd: {

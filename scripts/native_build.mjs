@@ -21,7 +21,15 @@ import {
 } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
-import { COMMON_FLAGS, FAMILIES, LIBRARIES, SANITIZERS, SANITIZER_FLAGS, TARGETS } from './native.mjs';
+import {
+  COMMON_FLAGS,
+  FAMILIES,
+  LIBRARIES,
+  MACHINES,
+  SANITIZERS,
+  SANITIZER_FLAGS,
+  TARGETS,
+} from './native.mjs';
 
 /** Something could not be built. The message is the compiler's or linker's own words. */
 export class NativeBuildError extends Error {}
@@ -30,24 +38,32 @@ export class NativeBuildError extends Error {}
  * @param {object} options
  * @param {string} options.root
  * @param {string | undefined} options.sanitize  a name of SANITIZERS; builds into build/<sanitize>/
+ * @param {string | undefined} options.machine  a name of MACHINES, if not this one; builds into build/<machine>/
  * @param {boolean} options.warningsAreErrors  false: a source that compiles with warnings is built, and shows them
  * @returns {Promise<string | undefined>} why nothing was built, in one sentence, or undefined
  */
-export async function buildNative({ root, sanitize, warningsAreErrors }) {
+export async function buildNative({ root, sanitize, machine, warningsAreErrors }) {
   const unresolved = allTargets(root);
   if (unresolved.length === 0) return undefined;
 
   const without = 'the plugin and the demo are not built; merge, inspect and open work without them';
   if (process.platform !== 'linux') return `not Linux: ${without}`;
-  const compiler = findCompiler();
+  const cross = machine === undefined ? undefined : MACHINES[machine];
+  const compiler = findCompiler(cross?.compiler);
   if (compiler === undefined) {
+    if (cross !== undefined) return `no ${cross.compiler}: nothing is built for ${machine}`;
     const asked = process.env.CXX ? ` (CXX=${process.env.CXX} does not run)` : '';
     return `no C++ compiler${asked}: ${without}`;
   }
 
   const libraries = findLibraries(root, compiler, unresolved);
   const targets = unresolved.map((target) => withLibraries(target, libraries));
-  const build = new Build(root, compiler, sanitize, warningsAreErrors);
+  const build = new Build(root, compiler, {
+    sanitize,
+    warningsAreErrors,
+    folder: sanitize ?? machine,
+    archiver: cross?.archiver ?? 'ar',
+  });
   build.removeAllBut(targets);
   // Wait for all of it: one broken source does not keep the others from being built, and every error is told.
   const results = await Promise.allSettled(targets.map((target) => build.target(target)));
@@ -91,9 +107,9 @@ function matching(root, pattern) {
 }
 
 /** CXX as a person would set it ("ccache clang++"), else the usual names. The version is there to rebuild by. */
-function findCompiler() {
+function findCompiler(cross) {
   const asked = process.env.CXX?.trim();
-  const candidates = asked ? [asked] : ['c++', 'g++', 'clang++'];
+  const candidates = cross ? [cross] : asked ? [asked] : ['c++', 'g++', 'clang++'];
   for (const candidate of candidates) {
     const words = candidate.split(/\s+/);
     const answer = spawnSync(words[0], [...words.slice(1), '--version'], { encoding: 'utf8' });
@@ -149,18 +165,20 @@ class Build {
   #compiler;
   #sanitizerFlags;
   #warningsAreErrors;
+  #archiver;
   #out;
   /** One promise per object file or archive: targets that share one wait for the same. */
   #steps = new Map();
   #free = availableParallelism();
   #waiting = [];
 
-  constructor(root, compiler, sanitize, warningsAreErrors) {
+  constructor(root, compiler, { sanitize, warningsAreErrors, folder, archiver }) {
     this.#root = root;
     this.#compiler = compiler;
     this.#sanitizerFlags = sanitize === undefined ? [] : [...SANITIZER_FLAGS, ...SANITIZERS[sanitize]];
     this.#warningsAreErrors = warningsAreErrors;
-    this.#out = sanitize === undefined ? 'build' : `build/${sanitize}`;
+    this.#archiver = archiver;
+    this.#out = folder === undefined ? 'build' : `build/${folder}`;
   }
 
   /** A program whose source is gone would still be there to be run, so it goes as well. */
@@ -236,7 +254,7 @@ class Build {
         output,
         stamp: `${output}.cmd`,
         inputs: objects,
-        command: (to) => ['ar', 'rcs', to, ...objects],
+        command: (to) => [this.#archiver, 'rcs', to, ...objects],
       });
       return [output];
     });

@@ -100,7 +100,12 @@ it('the picture in the README is what its sample gives', () => {
 });
 
 /** Read by the tests. */
-const INTERNAL = new Set(['NCCL_TRACE_LONG', 'NCCL_TRACE_SANITIZER']);
+const INTERNAL = new Set([
+  'NCCL_TRACE_LONG',
+  'NCCL_TRACE_MACHINE',
+  'NCCL_TRACE_RUNNER',
+  'NCCL_TRACE_SANITIZER',
+]);
 
 /** Names and times in the examples of `merge`, and those of samples/healthy. */
 const OF_THE_SAMPLE = [

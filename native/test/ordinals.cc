@@ -130,7 +130,8 @@ void Connections(Nccl& nccl, void* context, const std::string& path) {
     }
     const RankFileReader file(path);
     for (size_t i = 0; i < handles.size(); ++i) CHECK_COUNTED(OfOp(file, handles[i]), i / 256, 0);
-    CHECK_COUNTED(OfOp(RankFileReader(path), start(nullptr, 0, 1, true)), 0, rank_file::kOrdinalNotAbsolute);
+    const uint64_t of_nobody = start(nullptr, 0, 1, true);
+    CHECK_COUNTED(OfOp(RankFileReader(path), of_nobody), 0, rank_file::kOrdinalNotAbsolute);
 
     // More connections than the table holds: the late ones say that they are not counted, the early ones go on.
     for (int peer = 0; peer < 6'000; ++peer) start(context, 0, peer + 10, true);
@@ -143,7 +144,8 @@ void Connections(Nccl& nccl, void* context, const std::string& path) {
       flagged += (r.w(1, 2) >> 16 & 0xFFFF) == rank_file::kOrdinalNotAbsolute;
     }
     CHECK_EQ(flagged, lost);
-    CHECK_COUNTED(OfOp(RankFileReader(path), start(context, 0, 1, true)), 3, 0);
+    const uint64_t early = start(context, 0, 1, true);
+    CHECK_COUNTED(OfOp(RankFileReader(path), early), 3, 0);
   }).join();
 }
 

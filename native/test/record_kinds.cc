@@ -2,6 +2,7 @@
 //
 //   record_kinds <plugin.so> <folder>      the folder is NCCL_TRACE_DIR; RANK is set here
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -200,7 +201,9 @@ void CheckTables(const RankFileReader& file) {
   CHECK_EQ(leases.size(), 5);
   CHECK_EQ(leases[0].kind, rank_file::kLease);
   CHECK_EQ(leases[0].high(0, 2), static_cast<uint32_t>(getpid()));
-  CHECK(memcmp(leases[0].slots[1].data(), "record_kinds", 12) == 0);
+  char name[16];
+  CHECK_EQ(prctl(PR_GET_NAME, name), 0);
+  CHECK(memcmp(leases[0].slots[1].data(), name, sizeof(name)) == 0);
   CHECK_EQ(leases[2].kind, rank_file::kLeaseEnd);
   CHECK_EQ(leases[2].w(0, 1), file.Live(leases[1].low(0, 2)).head);
 

@@ -9,7 +9,16 @@ import { fileURLToPath } from 'node:url';
 /** address, thread or undefined, after `npm run build:asan`, `build:tsan` or `build:ubsan`: tests that build instead. */
 export const SANITIZER = process.env.NCCL_TRACE_SANITIZER ?? '';
 
-const BUILD = path.join(fileURLToPath(new URL('../../build', import.meta.url)), SANITIZER);
+/** A name of MACHINES in scripts/native.mjs, and what runs programs of it here: scripts/test-aarch64.mjs. */
+const MACHINE = process.env.NCCL_TRACE_MACHINE ?? '';
+const RUNNER = (process.env.NCCL_TRACE_RUNNER ?? '').split(' ').filter((word) => word !== '');
+/**
+ * qemu tells a process another start of itself than /proc tells others, so neighbours take each other for gone; and it
+ * breaks off in the children of a process with threads.
+ */
+export const EMULATED = RUNNER.length > 0;
+
+const BUILD = path.join(fileURLToPath(new URL('../../build', import.meta.url)), MACHINE || SANITIZER);
 export const PLUGIN = path.join(BUILD, 'libnccl-profiler-trace.so');
 
 export interface Outcome {
@@ -25,8 +34,10 @@ export function run(
   { env = {}, timeout = 60_000, cwd }: { env?: Record<string, string>; timeout?: number; cwd?: string } = {},
 ): Promise<Outcome> {
   return new Promise((done) => {
-    const options = { env: { PATH: process.env.PATH, ...env }, timeout, cwd };
-    execFile(path.join(BUILD, program), args, options, (error, stdout, stderr) => {
+    const own = EMULATED ? { EMULATED: '1' } : {};
+    const options = { env: { PATH: process.env.PATH, ...own, ...env }, timeout, cwd };
+    const [command, ...words] = [...RUNNER, path.join(BUILD, program), ...args];
+    execFile(command!, words, options, (error, stdout, stderr) => {
       done({ code: error === null ? 0 : (error.signal ?? error.code ?? 'unknown'), stdout, stderr });
     });
   });
