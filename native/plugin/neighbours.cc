@@ -72,7 +72,9 @@ void Neighbours::Look(uint64_t now) {
 
 void Neighbours::Judge(int folder, const char* name, uint64_t now, bool is_thorough) {
   ProcessName process;
-  if (is_thorough && ParseProcessName(name, kClaimSuffix, process)) return DropClaim(folder, name, true);
+  if (is_thorough && ParseProcessName(name, kClaimSuffix, process)) {
+    return DropClaim(folder, name, !savers_.IsAt(process.tag));
+  }
   if (!ParseProcessName(name, kRingSuffix, process) || process.tag == self_->tag) return;
   switch (LookFor(process, self_->pid_namespace)) {
     case Sign::kAlive:
@@ -91,6 +93,7 @@ void Neighbours::Judge(int folder, const char* name, uint64_t now, bool is_thoro
 }
 
 void Neighbours::Rescue(int folder, const char* name, const ProcessName& process, uint64_t now) {
+  if (!savers_.HasFree() || savers_.IsAt(process.tag)) return;
   char claim[kProcessNameBytes];
   char self[kProcessNameBytes];
   FormatProcessName(process, kClaimSuffix, claim);
@@ -99,12 +102,12 @@ void Neighbours::Rescue(int folder, const char* name, const ProcessName& process
     DropClaim(folder, claim, false);  // the next look finds it free if its holder is gone
     return;
   }
-  const int fd = OpenRings(folder, name);
-  if (fd >= 0) {
-    const bool is_done = SaveRings(fd, process) != Saved::kNotYet || IsOld(fd, *host_, now);
-    close(fd);
-    if (!is_done) return;  // the claim stays until the next thorough look
-    unlinkat(folder, name, 0);
+  // If it cannot be saved, the claim stays until the next thorough look.
+  Orphan orphan = {process, -1, OpenRings(folder, name), false};
+  if (orphan.rings >= 0) {
+    orphan.last_try = IsOld(orphan.rings, *host_, now);
+    orphan.folder = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    if (savers_.Begin(orphan)) return;
   }
   unlinkat(folder, claim, 0);
 }

@@ -6,13 +6,17 @@
 //   and once a minute  a day must have passed; rings that could not be saved in a day go, too
 //
 // A claim (a link that names the claimant, made with O_EXCL's promise) keeps several savers from the same work. Nothing
-// rests on it: two savers would write the same bytes. For the recorder's thread only.
+// rests on it: two savers would write the same bytes.
+//
+// Looking touches the folder of ring files only. Saving writes where the dead process wrote, which may be a mount that
+// hangs for ever: it has threads of its own (ring_savers.h), and the recorder's goes on. For the recorder's thread only.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_NEIGHBOURS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_NEIGHBOURS_H_
 
 #include "plugin/host_facts.h"
 #include "plugin/ring_file.h"
+#include "plugin/ring_savers.h"
 
 namespace nccl_trace {
 
@@ -21,7 +25,7 @@ class Neighbours {
   /** All are kept. */
   void Use(const RingFile* own, const ProcessName* self, const HostFacts* host);
 
-  /** Saves whoever is gone. `now`: CLOCK_BOOTTIME, ns. */
+  /** Has whoever is gone saved. `now`: CLOCK_BOOTTIME, ns. */
   void Look(uint64_t now);
 
  private:
@@ -33,6 +37,7 @@ class Neighbours {
   const ProcessName* self_;
   const HostFacts* host_;
   uint64_t looks_;
+  RingSavers savers_;
 };
 
 }  // namespace nccl_trace

@@ -1,0 +1,73 @@
+#include "plugin/ring_savers.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "plugin/old_libc.h"
+#include "plugin/ring_file.h"
+#include "plugin/saved_rings.h"
+
+namespace nccl_trace {
+namespace {
+
+void Close(const Orphan& orphan) {
+  close(orphan.rings);
+  close(orphan.folder);
+}
+
+void Save(const Orphan& orphan) {
+  if (SaveRings(orphan.rings, orphan.process) != Saved::kNotYet || orphan.last_try) {
+    char name[kProcessNameBytes];
+    FormatProcessName(orphan.process, kRingSuffix, name);
+    unlinkat(orphan.folder, name, 0);
+    FormatProcessName(orphan.process, kClaimSuffix, name);
+    unlinkat(orphan.folder, name, 0);
+  }
+  Close(orphan);
+}
+
+}  // namespace
+
+// Acquire, here and below: what the thread did comes before (partner: the release in Main).
+bool RingSavers::HasFree() const {
+  for (const Saver& saver : savers_) {
+    if (!saver.is_busy.load(std::memory_order_acquire)) return true;
+  }
+  return false;
+}
+
+bool RingSavers::IsAt(uint64_t tag) const {
+  for (const Saver& saver : savers_) {
+    if (saver.is_busy.load(std::memory_order_acquire) && saver.orphan.process.tag == tag) return true;
+  }
+  return false;
+}
+
+bool RingSavers::Begin(const Orphan& orphan) {
+  for (Saver& saver : savers_) {
+    if (saver.is_busy.load(std::memory_order_acquire)) continue;
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) break;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    saver.orphan = orphan;
+    saver.is_busy.store(true, std::memory_order_relaxed);
+    // It inherits what the recorder's thread is: all signals blocked, nice.
+    pthread_t thread;
+    const bool began = pthread_create(&thread, &attributes, Main, &saver) == 0;
+    pthread_attr_destroy(&attributes);
+    if (began) return true;
+    saver.is_busy.store(false, std::memory_order_relaxed);
+    break;
+  }
+  Close(orphan);
+  return false;
+}
+
+void* RingSavers::Main(void* argument) {
+  Saver& saver = *static_cast<Saver*>(argument);
+  Save(saver.orphan);
+  saver.is_busy.store(false, std::memory_order_release);
+  return nullptr;
+}
+
+}  // namespace nccl_trace
