@@ -334,7 +334,7 @@ struct FileHeader {
   uint64_t control_word;        // events:32 sample:32, written by others: what a running job is asked to record
   uint64_t control_generation;  // request:32 check:32
   uint64_t mask_now;            // NCCL event types being recorded
-  uint64_t chunks_begin;        // offset of the oldest chunk kept; 0: none yet
+  uint64_t chunks_begin;        // no chunk kept lies before it; 0: none yet
   uint64_t chunks_end;          // a hint
   uint64_t copied_tick;         // placement other than kInFile: rings are complete up to here
   uint64_t communicators_lost;  // table full of live ones

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <stddef.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "plugin/crc32.h"
@@ -19,6 +20,23 @@ namespace {
 
 // Of the limit, for the blocks by which the file system finds the others.
 constexpr uint64_t kMetadataBytes = 64 << 10;
+// By so much the file's size may exceed its limit: more than a chunk takes, so that the oldest are out of the newest's way.
+constexpr uint64_t kSlackBytes = uint64_t{4} << 20;
+
+/** Of its file system: 64 KiB is common where pages are as large. */
+uint64_t BlockBytes(int fd) {
+  struct statfs fs;
+  const bool told = fstatfs(fd, &fs) == 0 && fs.f_bsize > 0;
+  return told && static_cast<uint64_t>(fs.f_bsize) > rank_file::kChunkAlignment ? static_cast<uint64_t>(fs.f_bsize)
+                                                                                : rank_file::kChunkAlignment;
+}
+
+/** Less the blocks that chunks share with others or do not fill: at both ends, in either lap. */
+uint64_t LimitOfChunks(uint64_t max_bytes, uint64_t block) {
+  if (max_bytes == 0) return 0;
+  const uint64_t shared = block > rank_file::kChunkAlignment ? 4 * block : 0;
+  return max_bytes - kMetadataBytes > shared ? max_bytes - kMetadataBytes - shared : 1;
+}
 
 uint64_t AlignUp(uint64_t offset) {
   return (offset + rank_file::kChunkAlignment - 1) / rank_file::kChunkAlignment * rank_file::kChunkAlignment;
@@ -49,7 +67,9 @@ void ChunkFile::Use(int fd, const Image& image) {
   if (fd_ < 0) return;
   image_ = image;
   offset_ = punched_ = begin_ = end_ = header.chunks_offset;
-  limit_ = header.max_bytes == 0 ? 0 : header.max_bytes - kMetadataBytes;
+  top_ = 0;
+  block_ = BlockBytes(fd_);
+  limit_ = LimitOfChunks(header.max_bytes, block_);
   sequence_ = 0;
   Publish(&FileHeader::chunks_begin, 0);
   Publish(&FileHeader::chunks_end, end_);
@@ -73,38 +93,69 @@ bool ChunkFile::Append(const ChunkSlots& chunk) {
 
   if (!IsStill(fd_, identity_) || !MakeRoom(BytesInFile(header)) || !Write(header, payload.data)) return false;
   ++sequence_;
-  // The oldest chunk's place is said when there is one: until then the walk begins at chunks_offset.
-  if (begin_ == end_) Publish(&FileHeader::chunks_begin, begin_);
+  // The first chunk's place is said when there is one: until then the walk begins at chunks_offset.
+  if (begin_ == end_ && top_ == 0) Publish(&FileHeader::chunks_begin, begin_);
   end_ += BytesInFile(header);
   Publish(&FileHeader::chunks_end, end_);
   return true;
 }
 
-/** The oldest chunks go until the file with `bytes` more is within its limit. */
+/** The oldest chunks go until the file with `bytes` more is within its limit, by disk space and nearly so by size. */
 bool ChunkFile::MakeRoom(uint64_t bytes) {
   if (limit_ == 0) return true;
-  const uint64_t all = offset_ + bytes;
   const uint64_t before = begin_;
-  while (begin_ < end_ && all + (end_ - begin_) > limit_) begin_ = AfterOldest();
-  if (begin_ != before) Publish(&FileHeader::chunks_begin, begin_);
+  while (Kept() > 0 && offset_ + Kept() + bytes > limit_) {
+    if (!DropOldest()) return false;
+  }
+  // Before anything is punched. While there are two laps the walk begins at the newer one.
+  if (begin_ != before && top_ == 0) Publish(&FileHeader::chunks_begin, begin_);
   if (begin_ != punched_ && !Punch()) return false;
-  if (all + (end_ - begin_) <= limit_) return true;
-  errno = EFBIG;
-  return false;
+  if (offset_ + Kept() + bytes > limit_) {
+    errno = EFBIG;
+    return false;
+  }
+  WrapBefore(bytes);
+  return true;
 }
 
-/** Where the chunk at begin_ ends. If the disk does not give its header back, all of them go. */
+/** False: all of the older lap have gone, but it could not be cut off. */
+bool ChunkFile::DropOldest() {
+  if (top_ == 0 || begin_ < top_) begin_ = AfterOldest();
+  return top_ == 0 || begin_ < top_ || CutOlderLap();
+}
+
+bool ChunkFile::CutOlderLap() {
+  if (ftruncate(fd_, static_cast<off_t>(end_)) != 0) return false;
+  punched_ = begin_ = offset_;
+  top_ = 0;
+  return true;
+}
+
+/** The newer lap begins in the hole before the older one, if the next chunk would make the file too large. */
+void ChunkFile::WrapBefore(uint64_t bytes) {
+  if (top_ != 0 || end_ + bytes <= limit_ + kSlackBytes) return;
+  // First: whoever begins to read at the oldest chunk would miss the newest.
+  Publish(&FileHeader::chunks_begin, offset_);
+  top_ = end_;
+  end_ = offset_;
+}
+
+/** Where the chunk at begin_ ends. If the disk does not give its header back, all of its lap go. */
 uint64_t ChunkFile::AfterOldest() const {
   ChunkHeader header;
   const bool read = pread(fd_, &header, sizeof(header), static_cast<off_t>(begin_)) == sizeof(header);
   if (!read || header.magic != rank_file::kChunkMagic || header.stored_bytes > 2 * rank_file::kMaxChunkRawBytes)
-    return end_;
+    return top_ != 0 ? top_ : end_;
   return begin_ + BytesInFile(header);
 }
 
 bool ChunkFile::Punch() {
-  if (fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(punched_),
-                static_cast<off_t>(begin_ - punched_)) == 0) {
+  // Again from the beginning of a block of which the last time had only a part: what is before it there is punched, too.
+  const uint64_t hole = top_ != 0 ? end_ : offset_;
+  const uint64_t whole = punched_ / block_ * block_;
+  const uint64_t from = whole > hole ? whole : hole;
+  if (fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(from),
+                static_cast<off_t>(begin_ - from)) == 0) {
     punched_ = begin_;
     return true;
   }
@@ -113,6 +164,7 @@ bool ChunkFile::Punch() {
   Publish(&FileHeader::chunks_begin, 0);
   if (ftruncate(fd_, static_cast<off_t>(offset_)) != 0) return false;
   punched_ = begin_ = end_ = offset_;
+  top_ = 0;
   return true;
 }
 
@@ -121,11 +173,17 @@ bool ChunkFile::Write(const ChunkHeader& header, const void* payload) {
       WriteAll(fd_, &header, sizeof(header), end_)) {
     return true;
   }
-  // A full disk gets back what this took of it. Behind everything that is mapped, and only we write there.
   const int error = errno;
-  if (ftruncate(fd_, static_cast<off_t>(end_)) != 0) errno = error;
+  GiveBack(BytesInFile(header));
   errno = error;
   return false;
+}
+
+/** A full disk gets back what a failed write took of it. Behind everything that is mapped, and only we write there. */
+bool ChunkFile::GiveBack(uint64_t bytes) {
+  if (top_ == 0) return ftruncate(fd_, static_cast<off_t>(end_)) == 0;
+  return fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(end_),
+                   static_cast<off_t>(bytes)) == 0;
 }
 
 /** In the live image; and, if that is not the file, in the file at once: it has to say so before a hole is punched. */

@@ -2,7 +2,14 @@
 // would outgrow its limit.
 //
 //   | header, rings, tables | . . . . . hole . . . . . | chunk | chunk | chunk |
-//   0               chunks_offset                chunks_begin         chunks_end     all multiples of 4096
+//   0                    offset_                    begin_                  end_      all multiples of 4096
+//
+// Where holes can be punched, the file grows a little beyond its limit by size, though not by what it takes of the disk;
+// then the next chunk goes to the hole's beginning, until the older lap behind it is gone and cut off. So its size stays
+// what people expect of it, and what a copy that knows no holes takes.
+//
+//   | header, rings, tables | newest | . hole . | oldest | chunk | chunk |
+//   0                    offset_   end_      begin_                   top_
 //
 // Written by pwrite, never by a mapping: a full disk is an error here and a dead job there. A chunk counts by its
 // header, which is written last; so what a failed or interrupted write leaves is no chunk, and the next one overwrites
@@ -45,20 +52,27 @@ class ChunkFile {
 
  private:
   bool MakeRoom(uint64_t bytes);
+  bool DropOldest();
+  bool CutOlderLap();
+  void WrapBefore(uint64_t bytes);
+  uint64_t Kept() const { return top_ != 0 ? top_ - begin_ + end_ - offset_ : end_ - begin_; }
   uint64_t AfterOldest() const;
   bool Punch();
   bool Write(const rank_file::ChunkHeader& header, const void* payload);
+  bool GiveBack(uint64_t bytes);
   void Publish(uint64_t rank_file::FileHeader::*field, uint64_t offset);
 
   ChunkCodec codec_;
   int fd_;
   DescriptorIdentity identity_;  // of fd_
   Image image_;
+  uint64_t block_;    // the file system frees no less
   uint64_t offset_;   // chunks_offset
   uint64_t limit_;    // of all that is written; 0: none
-  uint64_t punched_;  // what lies before it and behind offset_ takes no disk space
+  uint64_t punched_;  // what lies before it and behind offset_, or behind end_ in the newer lap, takes no disk space
   uint64_t begin_;    // oldest chunk; up to a failed punch the same as punched_
   uint64_t end_;      // where the next chunk goes
+  uint64_t top_;      // where the older lap ends; 0: there is one lap only
   uint64_t sequence_;
 };
 

@@ -8,8 +8,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -33,6 +35,7 @@ std::string folder;
 // What the disk does from now on; see the functions at the end.
 uint64_t bytes_left = ~uint64_t{0};
 bool punches = true;
+uint64_t block = 4'096;  // less is not freed
 
 using Outcome = Drainer::Outcome;
 
@@ -87,6 +90,7 @@ class Stage {
   Ring& ring(uint32_t i) { return rings_[i]; }
   uint32_t overflow() const { return plan_.overflow; }
   int fd() const { return fd_; }
+  const std::string& path() const { return path_; }
   RankFileReader Read() const { return RankFileReader(path_); }
   uint64_t DiskBytes() const {
     struct stat file;
@@ -219,39 +223,89 @@ void SeveralRings() {
   for (uint32_t ring = 0; ring <= stage.overflow(); ++ring) ExpectGaps(file, ring, {});
 }
 
-/** One more lap than the limit has room for, several times over. */
-void Outgrow(Stage& stage, uint64_t limit) {
-  uint64_t most = 0;
-  for (int turn = 0; turn < 3'000; ++turn) {
-    stage.Add(1, kCapacity / 2);
-    CHECK(stage.Turn() == Outcome::kDrained);
-    const uint64_t bytes = stage.DiskBytes();
-    CHECK(bytes <= limit);
-    most = bytes > most ? bytes : most;
-  }
-  printf("at most %" PRIu64 " of %" PRIu64 " bytes on disk\n", most, limit);
-}
+constexpr uint64_t kLimit = 3 << 20;
+constexpr uint64_t kSlack = 4 << 20;  // of the size, beyond the limit
 
-void TheLimitKeepsTheNewest() {
-  constexpr uint64_t kLimit = 3 << 20;
-  Stage stage(kLimit);
-  Outgrow(stage, kLimit);
-  const RankFileReader file = stage.Read();
-  CHECK(file.size() > kLimit);  // holes count for nothing
-  CHECK_EQ(file.header().chunks_begin, file.chunks().at(0).offset);
+/** What the file must hold after `turns` half laps: the newest chunks, none missing between them. */
+void ExpectNewest(const RankFileReader& file, uint64_t turns, uint64_t fewest) {
   const uint64_t kept = file.chunks().size();
-  printf("%" PRIu64 " chunks kept\n", kept);
-  CHECK(kept > 300);
+  CHECK(kept >= fewest);
+  uint64_t lowest = ~uint64_t{0};
+  for (const Chunk& chunk : file.chunks()) lowest = std::min(lowest, chunk.offset);
+  CHECK(file.header().chunks_begin <= lowest);
+  CHECK_EQ(file.chunks().back().header.sequence, turns - 1);
+  CHECK_EQ(file.chunks()[0].header.sequence, turns - kept);
   const uint64_t oldest = file.chunks()[0].header.first_position;
-  CHECK_EQ(oldest, (3'000 - kept) * kCapacity / 2);
+  CHECK_EQ(oldest, (turns - kept) * kCapacity / 2);
   ExpectGaps(file, 1, {{0, oldest}});
 }
 
+/** Several times what the limit has room for. */
+void Outgrow(Stage& stage, uint64_t turns) {
+  uint64_t most = 0;
+  for (uint64_t turn = 0; turn < turns; ++turn) {
+    stage.Add(1, kCapacity / 2);
+    CHECK(stage.Turn() == Outcome::kDrained);
+    const uint64_t bytes = stage.DiskBytes();
+    CHECK(bytes <= kLimit);
+    most = bytes > most ? bytes : most;
+  }
+  printf("at most %" PRIu64 " of %" PRIu64 " bytes on disk\n", most, kLimit);
+}
+
+// By disk space and, with a little more, by size: the newer lap stands before the older one, and follows it again.
+void TheLimitKeepsTheNewest() {
+  Stage stage(kLimit);
+  uint64_t turns = 0;
+  uint64_t laps = 0;
+  bool was_before = false;
+  for (int step = 0; step < 12; ++step) {
+    Outgrow(stage, 351);
+    turns += 351;
+    const RankFileReader file = stage.Read();
+    CHECK(file.size() <= kLimit + kSlack);
+    const bool is_before = file.chunks().back().offset < file.chunks()[0].offset;
+    laps += is_before && !was_before;
+    was_before = is_before;
+    if (turns > 1'000) ExpectNewest(file, turns, 300);
+  }
+  CHECK(laps >= 2);
+}
+
+// A full disk in the newer lap: it gets back what half a chunk took, and the older lap behind stays as it is.
+void AFullDiskInTheNewerLap() {
+  Stage stage(kLimit);
+  uint64_t turns = 0;
+  do {
+    Outgrow(stage, 300);
+    turns += 300;
+  } while (stage.Read().chunks().back().offset > stage.Read().chunks()[0].offset);
+  const size_t before = stage.Read().chunks().size();
+  stage.Add(1, kCapacity / 2);
+  bytes_left = 200;
+  CHECK(stage.Turn() == Outcome::kFailed);
+  bytes_left = ~uint64_t{0};
+  CHECK(stage.Read().chunks().size() >= before - 1);  // one may have gone to make room
+  ExpectNewest(stage.Read(), turns, 300);
+  stage.Wait(kSecond);
+  CHECK(stage.Turn() == Outcome::kDrained);
+  ExpectNewest(stage.Read(), turns + 1, 300);
+  printf("two laps: %s, %zu records\n", stage.path().c_str(), stage.Read().Records(1).size());
+}
+
+// Where the file system frees larger blocks only, none is left over at the borders.
+void LargeBlocks() {
+  block = 64 << 10;
+  Stage stage(kLimit);
+  Outgrow(stage, 1'500);
+  block = 4'096;
+  ExpectNewest(stage.Read(), 1'500, 200);
+}
+
 void WithoutHolesItBeginsAgain() {
-  constexpr uint64_t kLimit = 3 << 20;
   punches = false;
   Stage stage(kLimit);
-  Outgrow(stage, kLimit);
+  Outgrow(stage, 3'000);
   punches = true;
   const RankFileReader file = stage.Read();
   CHECK(file.size() <= kLimit);
@@ -339,9 +393,35 @@ ssize_t pwrite(int fd, const void* data, size_t bytes, off_t offset) {
 
 int fallocate(int fd, int mode, off_t offset, off_t bytes) {
   static const auto next = reinterpret_cast<int (*)(int, int, off_t, off_t)>(dlsym(RTLD_NEXT, "fallocate"));
-  if (punches) return next(fd, mode, offset, bytes);
-  errno = EOPNOTSUPP;
-  return -1;
+  if (!punches) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
+  // Zeros are written where a block is freed in part.
+  const uint64_t from = static_cast<uint64_t>(offset);
+  const uint64_t to = from + static_cast<uint64_t>(bytes);
+  const uint64_t first = (from + block - 1) / block * block;
+  const uint64_t last = to / block * block;
+  const auto clear = [&](uint64_t at, uint64_t end) {
+    const std::vector<char> zeros(block);
+    for (; at < end; at = std::min(end, at + block)) {
+      CHECK(pwrite(fd, zeros.data(), std::min(end - at, block), static_cast<off_t>(at)) > 0);
+    }
+  };
+  if (first >= last) {
+    clear(from, to);
+    return 0;
+  }
+  clear(from, first);
+  clear(last, to);
+  return next(fd, mode, static_cast<off_t>(first), static_cast<off_t>(last - first));
+}
+
+int fstatfs(int fd, struct statfs* fs) noexcept {
+  static const auto next = reinterpret_cast<int (*)(int, struct statfs*)>(dlsym(RTLD_NEXT, "fstatfs"));
+  const int result = next(fd, fs);
+  fs->f_bsize = static_cast<decltype(fs->f_bsize)>(block);
+  return result;
 }
 
 }  // extern "C"
@@ -356,6 +436,8 @@ int main(int, char** argv) {
   HolesAreWaitedForNotForEver();
   SeveralRings();
   TheLimitKeepsTheNewest();
+  AFullDiskInTheNewerLap();
+  LargeBlocks();
   WithoutHolesItBeginsAgain();
   AFullDisk();
   ADescriptorThatIsNoLongerOurs();

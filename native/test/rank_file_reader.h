@@ -287,6 +287,7 @@ class RankFileReader {
     if (at % rank_file::kChunkAlignment != 0 || at < header_.chunks_offset || at >= bytes_.size()) {
       at = header_.chunks_offset;
     }
+    std::vector<Chunk> found;  // the newer lap may stand before the older one
     while (at + sizeof(rank_file::ChunkHeader) <= bytes_.size()) {
       Chunk chunk = {at, At<rank_file::ChunkHeader>(at), {}};
       if (!IsChunk(chunk.header, bytes_.size() - at)) {
@@ -294,8 +295,11 @@ class RankFileReader {
         continue;
       }
       at = AlignUp(at + sizeof(chunk.header) + chunk.header.stored_bytes);
-      AddChunk(std::move(chunk));
+      found.push_back(std::move(chunk));
     }
+    std::sort(found.begin(), found.end(),
+              [](const Chunk& a, const Chunk& b) { return a.header.sequence < b.header.sequence; });
+    for (Chunk& chunk : found) AddChunk(std::move(chunk));
   }
 
   /** What a writer may never do is checked here as well: leave a payload unfinished, or store a position twice. */

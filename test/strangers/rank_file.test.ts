@@ -349,6 +349,17 @@ describe("a stranger's reader agrees with ours on", () => {
         expect(missing).toEqual({ overwritten: 0, dropped: 0, torn: 0, copy: 0 });
   });
 
+  it('a newer lap of chunks before the older one', () => {
+    const history = upTo(12).map((i) => (i % 5 === 0 ? 90 : 11));
+    const kept = upTo(12).flatMap((keep) => upTo(keep).map((newest) => ({ keep, newest })));
+    const wrapped = kept.map(({ keep, newest }) =>
+      streamed(history).dropChunks(keep).wrapChunks(newest).build(),
+    );
+    const straight = kept.map(({ keep }) => streamed(history).dropChunks(keep).build());
+    const held = ({ records, rings, chunks }: RankFileFacts) => ({ records, rings, chunks });
+    expect(agreedFacts(...wrapped).map(held)).toEqual(agreedFacts(...straight).map(held));
+  });
+
   it('a recorder that came too late, and the disk limit', () => {
     const files = upTo(12).map((keep) => {
       const file = streamed(upTo(12).map((i) => (i % 5 === 0 ? 90 : 11)));

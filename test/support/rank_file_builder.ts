@@ -96,6 +96,7 @@ export class RankFileBuilder {
   private readonly more: ExtraArea[] = [];
   /** Header and payload of each; where one was dropped there is a hole of its size. */
   private readonly chunks: (Uint8Array | { readonly hole: number })[] = [];
+  private newerLap = 0;
   private readonly communicators = new SlotArea(format.COMMUNICATOR_SLOTS * 2, 'grows');
   private readonly strings = new SlotArea(format.STRING_SLOTS * 4, 'grows');
   private readonly leases = new SlotArea(format.LEASE_SLOTS * 2, 'grows');
@@ -242,14 +243,25 @@ export class RankFileBuilder {
     return this;
   }
 
+  /** The `newest` chunks stand before all others, and a hole between. */
+  wrapChunks(newest: number): this {
+    this.newerLap = newest;
+    return this;
+  }
+
   /** Where the header of each chunk lies in the file, dropped ones included. */
   chunkOffsets(): number[] {
+    const older = this.chunks.length - this.newerLap;
+    const offsets: number[] = [];
     let at = this.placeAreas().end;
-    return this.chunks.map((chunk) => {
-      const offset = at;
+    for (let i = 0; i < this.chunks.length; i++) {
+      const place = (older + i) % this.chunks.length;
+      const chunk = this.chunks[place]!;
+      if (this.newerLap > 0 && place === 0) at += 3 * format.CHUNK_ALIGNMENT;
+      offsets[place] = at;
       at += align('hole' in chunk ? chunk.hole : chunk.length, format.CHUNK_ALIGNMENT);
-      return offset;
-    });
+    }
+    return offsets;
   }
 
   private sampleWords(tick: number, sample: SampleOptions): bigint[] {
@@ -288,7 +300,7 @@ export class RankFileBuilder {
       chunk instanceof Uint8Array ? [{ at: offsets[i]!, chunk }] : [],
     );
     const newest = kept.at(-1);
-    const bytes = new Uint8Array(newest === undefined ? end : newest.at + newest.chunk.length);
+    const bytes = new Uint8Array(Math.max(end, ...kept.map(({ at, chunk }) => at + chunk.length)));
     const view = new DataView(bytes.buffer);
     areas.forEach((area, index) => {
       writeEntry(view, format.HEADER_BYTES + index * format.AREA_ENTRY_BYTES, area);
@@ -297,8 +309,12 @@ export class RankFileBuilder {
     for (const ring of this.rings) ring.copyFoldsTo(bytes, areas[ring.number]!.foldsOffset);
     for (const { at, chunk } of kept) bytes.set(chunk, at);
     this.writeHeader(bytes, view, areas.length, end);
-    view.setBigUint64(H.chunksBegin, BigInt(kept[0]?.at ?? 0), true);
-    view.setBigUint64(H.chunksEnd, BigInt(newest === undefined ? 0 : bytes.length), true);
+    view.setBigUint64(
+      H.chunksBegin,
+      BigInt(kept.length === 0 ? 0 : Math.min(...kept.map(({ at }) => at))),
+      true,
+    );
+    view.setBigUint64(H.chunksEnd, BigInt(newest === undefined ? 0 : newest.at + newest.chunk.length), true);
     return bytes;
   }
 
