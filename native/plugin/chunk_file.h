@@ -42,6 +42,8 @@ class ChunkFile {
   /** A new file: the first chunk goes to its end, chunks_offset of the image's header. -1: there is no file. */
   void Use(int fd, const Image& image);
   bool has_file() const { return fd_ >= 0; }
+  /** There is a file, but its descriptor is not ours any more. */
+  bool is_lost() const { return has_file() && !IsStill(fd_, identity_); }
   /** The same file by another descriptor: the old one is not ours any more. */
   void GoOnWith(int fd) {
     if (has_file() && IsStill(fd, identity_)) fd_ = fd;

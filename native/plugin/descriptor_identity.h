@@ -35,6 +35,15 @@ inline bool IsStill(int fd, const DescriptorIdentity& identity) {
   return false;
 }
 
+/** The same file by its path, after its descriptor was lost. -1 with errno; ESTALE: another file has the path by now. */
+inline int OpenAgain(const char* path, const DescriptorIdentity& identity) {
+  const int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0 || IsStill(fd, identity)) return fd;
+  close(fd);
+  errno = ESTALE;
+  return -1;
+}
+
 /** Only calls that are safe in a forked child. */
 inline void CloseIfStill(int fd, const DescriptorIdentity& identity) {
   if (fd >= 0 && IsStill(fd, identity)) close(fd);

@@ -69,13 +69,8 @@ bool FileCopy::IsOurs() {
 }
 
 bool FileCopy::Reopen(const char* path) {
-  const int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  const int fd = OpenAgain(path, identity_);
   if (fd < 0) return false;
-  if (!IsStill(fd, identity_)) {
-    close(fd);
-    errno = ESTALE;
-    return false;
-  }
   fd_ = fd;
   is_lost_ = false;
   return true;

@@ -11,7 +11,8 @@
 namespace nccl_trace {
 namespace {
 
-constexpr uint64_t kRetryNs = 10'000'000'000u;
+constexpr uint64_t kFirstPauseNs = 10'000'000'000u;
+constexpr uint64_t kLongestPauseNs = 600'000'000'000u;
 
 void SetPort(SocketAddress& address, uint16_t port) {
   if (address.any.sa_family == AF_INET6) {
@@ -40,6 +41,7 @@ void NameLookup::Use(const char* host, uint16_t port) {
   snprintf(host_, sizeof(host_), "%s", host);
   port_ = port;
   next_try_ = 0;
+  pause_ = kFirstPauseNs;
   state_.store(ParseAddress(host_, port_, address_) ? kFound : kIdle, std::memory_order_relaxed);
 }
 
@@ -48,7 +50,8 @@ const SocketAddress* NameLookup::Find(uint64_t now) {
   const uint32_t state = state_.load(std::memory_order_acquire);
   if (state == kFound) return &address_;
   if (state == kAsking || now < next_try_) return nullptr;
-  next_try_ = now + kRetryNs;
+  next_try_ = now + pause_;
+  pause_ = pause_ < kLongestPauseNs / 2 ? 2 * pause_ : kLongestPauseNs;
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return nullptr;
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);

@@ -29,7 +29,10 @@ class NameLookup {
  public:
   void Use(const char* host, uint16_t port);
 
-  /** The address once it is known; until then asks, again from time to time. Never waits. */
+  /**
+   * The address once it is known; until then asks, again after 10 s, 20 s, ... 10 min: thousands of ranks ask the same
+   * server. Never waits.
+   */
   const SocketAddress* Find(uint64_t now);
 
  private:
@@ -42,6 +45,7 @@ class NameLookup {
   uint16_t port_;
   std::atomic<uint32_t> state_;
   uint64_t next_try_;
+  uint64_t pause_;
   SocketAddress address_;  // complete before state_ is kFound
 };
 

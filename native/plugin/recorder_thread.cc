@@ -278,6 +278,7 @@ uint64_t RecorderThread::Drain(uint64_t now) {
       return now;
     case Drainer::Outcome::kFailed:
       CountIoError();
+      if (image_.placement == rank_file::kInFile && chunks_.is_lost()) FindChunksAgain();
       break;
     case Drainer::Outcome::kIdle:
       break;
@@ -399,6 +400,14 @@ void RecorderThread::FindFileAgain() {
   file_.fd = copy_.fd();
   if (!is_found || (!copy_.has_header() && !copy_.CopyHeader(image_))) CountIoError();
   if (streams()) chunks_.GoOnWith(file_.fd);
+}
+
+/** The same, where chunks alone need the descriptor: rings in the file are written through their mapping. */
+void RecorderThread::FindChunksAgain() {
+  const int fd = OpenAgain(file_.path, file_.identity);
+  if (fd < 0) return;  // counted
+  file_.fd = fd;
+  chunks_.GoOnWith(fd);
 }
 
 void RecorderThread::CountIoError() {

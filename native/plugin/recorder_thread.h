@@ -100,6 +100,7 @@ class RecorderThread {
   void GiveBack();
   void RetryFile();
   void FindFileAgain();
+  void FindChunksAgain();
   uint64_t Drain(uint64_t now);
   void CountIoError();
 

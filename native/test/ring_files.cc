@@ -1,7 +1,7 @@
 // Rings in a file of their own: where they go, what becomes of them when their process ends in order, dies, or dies with
 // all the others, and what is removed when.
 //
-//   ring_files <plugin.so> <folder> <case>
+//   ring_files <plugin.so> <folder> <case> [rounds]
 //
 // Prints SKIPPED instead of PASSED where this machine does not let us make the situation.
 
@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -35,6 +36,7 @@ std::string folder;  // of rank files
 std::string base;    // NCCL_TRACE_RING_DIR
 std::string rings;   // the folder of ring files below it
 const char* library;
+uint64_t rounds = 1;
 
 constexpr uint64_t kCalls = 1'000;
 
@@ -352,6 +354,50 @@ void Fork() {
   ExpectNothingLeft();
 }
 
+double SecondsNow(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+// How long it takes until a survivor has saved the rings of one that was killed, and how old the copies are that are left
+// when nobody survives. Figures for people: how busy this machine is decides, too.
+void HowSoon() {
+  const pid_t survivor = Spawn(0, [](Nccl& nccl, void* context) {
+    while (shared->stage == 0) usleep(1'000);
+    nccl.Finalize(context);
+  });
+  std::vector<double> saved_after;
+  std::vector<double> copy_age;
+  for (uint64_t round = 0; round < rounds; ++round) {
+    const int rank = static_cast<int>(round) + 1;
+    const pid_t victim = Spawn(rank, [=](Nccl& nccl, void* context) {
+      for (;;) {
+        CallMany(nccl, context, 1, 100);
+        usleep(1'000);
+      }
+    });
+    Await("a copy", [=] { return CopiedTick(rank) != 0; });
+    usleep(static_cast<useconds_t>(round * 7'919 % 2'500 * 1'000));  // any time between two copies
+    Kill(victim);
+    const double killed = SecondsNow(CLOCK_MONOTONIC);
+    const rank_file::FileHeader header = RankFileReader(RankPath(rank)).header();
+    const double copied =
+        static_cast<double>(header.start_monotonic) * 1e-9 +
+        static_cast<double>(header.copied_tick - header.start_tick) / static_cast<double>(header.tick_hz);
+    copy_age.push_back(killed - copied);
+    Await("saved", [=] { return Exists(SavedPath(rank)) && NamesIn(rings).size() == 1; });
+    saved_after.push_back(SecondsNow(CLOCK_MONOTONIC) - killed);
+  }
+  shared->stage = 1;
+  AwaitExit(survivor);
+  for (const auto& [what, seconds] : {std::pair{"rings saved after", &saved_after}, {"age of the copy", &copy_age}}) {
+    std::sort(seconds->begin(), seconds->end());
+    printf("%s: median %.2f s, most %.2f s, of %zu\n", what, (*seconds)[seconds->size() / 2], seconds->back(),
+           seconds->size());
+  }
+}
+
 void MountOver(const char* place, const char* type, const char* options) {
   if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     Skip("cannot have mounts of our own");
@@ -402,8 +448,9 @@ void LargeShm() {
 
 }  // namespace
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
   library = argv[1];
+  if (argc > 4) rounds = strtoull(argv[4], nullptr, 10);
   folder = argv[2];
   base = folder + ".rings";
   rings = base + "/nccl-trace-" + std::to_string(geteuid());
@@ -416,8 +463,9 @@ int main(int, char** argv) {
   CHECK(memory != MAP_FAILED);
   shared = static_cast<Shared*>(memory);
   const std::map<std::string, void (*)()> cases = {
-      {"in-order", InOrder},  {"one-dies", OneDies}, {"all-die", AllDie},     {"saver-dies", SaverDies},
-      {"distrust", Distrust}, {"fork", Fork},        {"small-shm", SmallShm}, {"large-shm", LargeShm},
+      {"in-order", InOrder},     {"one-dies", OneDies},   {"all-die", AllDie},
+      {"saver-dies", SaverDies}, {"distrust", Distrust},  {"fork", Fork},
+      {"small-shm", SmallShm},   {"large-shm", LargeShm}, {"how-soon", HowSoon},
   };
   cases.at(argv[3])();
   return Passed();

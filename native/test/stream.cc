@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <sched.h>
 #include <signal.h>
@@ -240,6 +241,33 @@ void FileSizeLimit() {
   ExpectOnlyRings(200'000);
 }
 
+// The job closes all descriptors that it does not know, and one of its own gets the number: chunks go on in the right file.
+void DescriptorLost() {
+  Nccl nccl(library);
+  void* context = nccl.Init();
+  CallMany(nccl, context, 1, 0, 20'000);
+  AwaitMoreChunksThan(0);
+  const size_t chunks = RankFileReader(path).chunks().size();
+  const std::string other = folder + "/other";
+  const int ours = open(other.c_str(), O_RDWR | O_CREAT, 0600);
+  CHECK(ours >= 0);
+  char link[64];
+  char target[4096];
+  int taken = 0;
+  for (int fd = 0; fd < 64; ++fd) {
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    const ssize_t length = readlink(link, target, sizeof(target));
+    if (length < 0 || std::string(target, static_cast<size_t>(length)) != path) continue;
+    CHECK_EQ(dup2(ours, fd), fd);
+    ++taken;
+  }
+  CHECK_EQ(taken, 1);
+  CallMany(nccl, context, 1, 20'000, 60'000);
+  AwaitMoreChunksThan(chunks);
+  nccl.Finalize(context);
+  CHECK(ExpectAll(60'000).header().io_errors > 0);
+}
+
 // Rings in memory, because of the file system: chunks go to the file all the same, beside the copies.
 void RingsInMemory() {
   looks_like_nfs = true;
@@ -307,6 +335,7 @@ int main(int, char** argv) {
       {"limit", Limit},
       {"disk-full", DiskFull},
       {"file-size-limit", FileSizeLimit},
+      {"descriptor-lost", DescriptorLost},
       {"rings-in-memory", RingsInMemory},
       {"fork", Fork},
   };

@@ -28,6 +28,7 @@ const LONG: Readonly<Record<string, number>> = {
   'many-threads': 25,
   'many-communicators': 5,
   'stuck-peer': 120,
+  'how-soon': 60,
 };
 
 test.each([
@@ -66,6 +67,9 @@ describe.concurrent('a disk that changes in mid-run', () => {
     'a-neighbours-disk-hangs',
   ])('%s', (name) => expectPassed('mid_run', name));
 });
+
+// Figures, not judged: the copies are made every 2 s, a survivor looks every second.
+test.runIf(long)('how soon rings are saved', () => expectPassed('ring_files', 'how-soon'), 600_000);
 
 /** See EMULATED. */
 const possible = (names: string[]): string[] =>

@@ -1,5 +1,6 @@
 // The recorder, driven by its C++ test programs (native/test/). What each case does is written there.
 
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openRankFile } from '../../src/reader/index.js';
 import { EMULATED, IN_MEMORY, PLUGIN, inNewFolder, run, verdictOf } from './programs.js';
@@ -23,6 +24,10 @@ async function expectPassedWith(
 
 test('slots, handles, rings and plans', async () => {
   expect(verdictOf(await run('slots', []))).toBe('PASSED');
+});
+
+test('a name that is never found', async () => {
+  expect(verdictOf(await run('name_lookup', []))).toBe('PASSED');
 });
 
 test('every kind of record, written and read back raw', () => expectPassed('record_kinds'));
@@ -66,6 +71,16 @@ describe('abuse', () => {
   )('%s', (name) => expectPassed('abuse', name));
 });
 
+describe('beside another plugin', () => {
+  const other = path.join(path.dirname(PLUGIN), 'libnccl-profiler-echo.so');
+  test.each([
+    ['plugin-first', 'local'],
+    ['plugin-first', 'global'],
+    ['other-first', 'local'],
+    ['other-first', 'global'],
+  ])('%s, %s', (order, scope) => expectPassed('beside', other, order, scope));
+});
+
 describe('bad places', () => {
   test.each([
     'no-permission',
@@ -106,6 +121,7 @@ describe('stream mode', () => {
     'limit',
     'disk-full',
     'file-size-limit',
+    'descriptor-lost',
     'rings-in-memory',
     'fork',
   ])('%s', (name) => expectPassed('stream', name));
