@@ -21,10 +21,19 @@ if (missing().length > 0) {
 } else {
   run([process.execPath, 'scripts/build.mjs', '--machine=aarch64'], {});
   const tests = ['recorder', 'faults', 'settings', 'symbols'].map((name) => `test/recorder/${name}.test.ts`);
-  run([process.execPath, path.join('node_modules', 'vitest', 'vitest.mjs'), 'run', ...tests], {
-    NCCL_TRACE_MACHINE: 'aarch64',
-    NCCL_TRACE_RUNNER: `qemu-aarch64 -L ${LIBRARIES}`,
-  });
+  run(
+    [
+      process.execPath,
+      path.join('node_modules', 'vitest', 'vitest.mjs'),
+      'run',
+      '--testTimeout=300000',
+      ...tests,
+    ],
+    {
+      NCCL_TRACE_MACHINE: 'aarch64',
+      NCCL_TRACE_RUNNER: `qemu-aarch64 -L ${LIBRARIES}`,
+    },
+  );
 }
 
 function missing() {

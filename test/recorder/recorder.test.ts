@@ -71,6 +71,8 @@ describe('abuse', () => {
   )('%s', (name) => expectPassed('abuse', name));
 });
 
+test('everything at once, for a while (npm run soak: for ten minutes)', () => expectPassed('soak', '1'));
+
 describe('beside another plugin', () => {
   const other = path.join(path.dirname(PLUGIN), 'libnccl-profiler-echo.so');
   test.each([
