@@ -411,7 +411,8 @@ static_assert(offsetof(ChunkHeader, sequence) == 40 && offsetof(ChunkHeader, raw
 static_assert(offsetof(ChunkHeader, stored_bytes) == 52 && offsetof(ChunkHeader, payload_crc) == 56, "format");
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Ring files (placement kInRingFile): the same bytes from 0 to chunks_offset, then the path of the rank file.
+// Ring files (placement kInRingFile): the same bytes from 0 to chunks_offset, then the path of the rank file and where it
+// holds (schemas/rank-file.md).
 
 constexpr uint32_t kRingFileTailBytes = 4096;
 

@@ -36,9 +36,9 @@ void ReadBootId(uint8_t (&boot_id)[16]) {
 }
 
 /** The link reads "pid:[4026531836]". */
-uint64_t ReadPidNamespace() {
+uint64_t ReadNamespace(const char* link) {
   char target[64] = "";
-  if (readlink("/proc/self/ns/pid", target, sizeof(target) - 1) <= 0) return 0;
+  if (readlink(link, target, sizeof(target) - 1) <= 0) return 0;
   const char* bracket = strchr(target, '[');
   return bracket != nullptr ? LeadingNumber(bracket + 1) : 0;
 }
@@ -80,6 +80,8 @@ uint64_t LimitOf(const char* root, const char* path, int length, const char* fil
 
 }  // namespace
 
+uint64_t MountNamespace() { return ReadNamespace("/proc/self/ns/mnt"); }
+
 /** Lines read "0::/system.slice/x" (version 2) or "9:memory:/docker/x" (version 1). */
 uint64_t MemoryLimit() {
   char text[4096];
@@ -107,7 +109,7 @@ uint64_t MemoryLimit() {
 HostFacts CollectHostFacts() {
   HostFacts facts;
   ReadBootId(facts.boot_id);
-  facts.pid_namespace = ReadPidNamespace();
+  facts.pid_namespace = ReadNamespace("/proc/self/ns/pid");
   facts.process_start = ReadProcessStart();
   gethostname(facts.host_name, sizeof(facts.host_name) - 1);
   ReadProgram(facts.program);

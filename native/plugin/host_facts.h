@@ -18,6 +18,9 @@ struct HostFacts {
 
 HostFacts CollectHostFacts();
 
+/** Which files a path means, as the inode of /proc/self/ns/mnt. 0: it cannot be found out. */
+uint64_t MountNamespace();
+
 /** What the process's control group (either version) may use of memory, in bytes; 2^64 - 1: no limit that we can see. */
 uint64_t MemoryLimit();
 

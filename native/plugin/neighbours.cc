@@ -15,6 +15,7 @@ namespace {
 
 constexpr uint64_t kThoroughEvery = 60;
 constexpr uint64_t kSecondNs = 1'000'000'000;
+constexpr uint64_t kMinuteNs = 60 * kSecondNs;
 constexpr uint64_t kDayNs = uint64_t{24} * 3600 * kSecondNs;
 
 int OpenRings(int folder, const char* name) {
@@ -45,6 +46,16 @@ bool IsUntouchedForADay(int folder, const char* name) {
 /** Also by the file's own times: a process that has just begun has given no sign of life yet. */
 bool IsOld(int fd, const HostFacts& host, uint64_t now) {
   return LastSignOfLife(fd, host.boot_id) + kDayNs < now && IsUntouchedForADay(fd, "");
+}
+
+/**
+ * Of a process that cannot be looked for. Its lock goes when it ends, or when the job closes our descriptor: so its
+ * heart must have stopped as well. Without either sign, of another boot for instance: a day.
+ */
+bool HasStopped(int fd, const HostFacts& host, uint64_t now) {
+  if (IsHeld(fd)) return false;
+  const uint64_t last = LastSignOfLife(fd, host.boot_id);
+  return (last != 0 && last + kMinuteNs < now) || IsOld(fd, host, now);
 }
 
 }  // namespace
@@ -87,9 +98,9 @@ void Neighbours::Judge(int folder, const char* name, uint64_t now, bool is_thoro
   if (!is_thorough) return;
   const int fd = OpenRings(folder, name);
   if (fd < 0) return;
-  const bool is_old = IsOld(fd, *host_, now);
+  const bool has_stopped = HasStopped(fd, *host_, now);
   close(fd);
-  if (is_old) Rescue(folder, name, process, now);
+  if (has_stopped) Rescue(folder, name, process, now);
 }
 
 void Neighbours::Rescue(int folder, const char* name, const ProcessName& process, uint64_t now) {

@@ -2,8 +2,8 @@
 // rings are saved beside its rank file and its ring file is removed: by whoever notices first.
 //
 //   each second        processes of this pid namespace: gone or not is certain
-//   at the beginning,  what earlier jobs left, also those of other containers: by the age of their last heartbeat, and
-//   and once a minute  a day must have passed; rings that could not be saved in a day go, too
+//   at the beginning,  what earlier jobs left, also those of other containers: their lock is gone and their last heartbeat
+//   and once a minute  a minute old; rings that could not be saved in a day go, too
 //
 // A claim (a link that names the claimant, made with O_EXCL's promise) keeps several savers from the same work. Nothing
 // rests on it: two savers would write the same bytes.
@@ -27,6 +27,9 @@ class Neighbours {
 
   /** Has whoever is gone saved. `now`: CLOCK_BOOTTIME, ns. */
   void Look(uint64_t now);
+
+  /** Until all that Look has begun is done, or CLOCK_MONOTONIC has passed `deadline_ns`. */
+  void Await(uint64_t deadline_ns) const { savers_.AwaitAll(deadline_ns); }
 
  private:
   void Judge(int folder, const char* name, uint64_t now, bool is_thorough);

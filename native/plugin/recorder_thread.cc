@@ -40,7 +40,7 @@ void SleepUntil(uint64_t monotonic_ns) {
 
 bool RecorderThread::Start(const Order& order) {
   order_ = order;
-  file_.fd = -1;
+  file_.fd = ring_file_.lock = -1;
   copy_.Use(-1, &order_.plan);
   if (streams() && !(drainer_.Allocate() && chunks_.Allocate())) return false;
   life_.store(rank_file::kCreating, std::memory_order_relaxed);
@@ -119,6 +119,7 @@ void RecorderThread::ForgetAfterFork() {
   // The file must not stay open, and its disk space in use, for as long as a child lives.
   CloseIfStill(file_.fd, file_.identity);
   file_.fd = -1;
+  ForgetRingFile(ring_file_);
   beacons_.ForgetAfterFork();
 }
 
@@ -174,6 +175,7 @@ void RecorderThread::OfferRingFile() {
     return;
   }
   RemoveRingFile(ring_file_);
+  ForgetRingFile(ring_file_);
   ring_file_.path[0] = '\0';
   TakeAbandonedImage();
 }
@@ -379,7 +381,13 @@ bool RecorderThread::TryCopy() {
 /** Once. What could not be copied stays in the ring file, for others to save. */
 void RecorderThread::GiveBack() {
   if (left_.load(std::memory_order_relaxed) != 0) return;
-  if (image_.placement == rank_file::kInRingFile && CopyToFile()) RemoveRingFile(ring_file_);
+  if (image_.placement == rank_file::kInRingFile) {
+    const bool is_copied = CopyToFile();
+    if (is_copied) RemoveRingFile(ring_file_);
+    // A neighbour's rings, if that takes no longer than leaving may take.
+    neighbours_.Await(DeadlineIn(kLeaveWaitMs));
+    if (is_copied) RemoveRingFile(ring_file_);  // its folder, if only they were in it
+  }
   left_.store(1, std::memory_order_release);
   WakeAll(left_);
 }

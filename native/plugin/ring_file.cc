@@ -74,6 +74,24 @@ int OpenNew(RingFile& file, const char* name) {
   return -1;
 }
 
+/** Of the process, not of the descriptor (F_OFD_SETLK, flock): a child must not hold it, and no copy of ours. */
+struct flock WholeFile() {
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+/** Keeps the descriptor, for the lock; or not, where there are no locks. */
+void Hold(int fd, RingFile& file) {
+  struct flock lock = WholeFile();
+  if (Identify(fd, file.identity) && fcntl(fd, F_SETLK, &lock) == 0) {
+    file.lock = fd;
+  } else {
+    close(fd);  // the mapping keeps the file
+  }
+}
+
 Image Map(int fd, uint64_t bytes) {
   const uint64_t all = bytes + rank_file::kRingFileTailBytes;
   if (!WriteZeros(fd, all)) return {};
@@ -90,6 +108,7 @@ Image CreateRingFile(const Settings& settings, const ProcessName& process, uint6
   file.path[0] = '\0';
   file.failed = nullptr;
   file.error = 0;
+  file.lock = -1;
   if (settings.ring_place == RingPlace::kInRankFile) return {};
   const bool is_given = settings.ring_place == RingPlace::kGiven;
   if (!is_given && !HasRoom(bytes, local_ranks)) return {};
@@ -113,13 +132,29 @@ Image CreateRingFile(const Settings& settings, const ProcessName& process, uint6
     file.error = errno;
     file.failed = file.error == 0 ? "its file system is none of tmpfs, ext4 and XFS" : strerror(file.error);
   }
-  if (fd >= 0) close(fd);  // the mapping keeps it
+  if (image.base != nullptr) {
+    Hold(fd, file);
+  } else if (fd >= 0) {
+    close(fd);
+  }
   return image;
 }
 
+bool IsHeld(int fd) {
+  struct flock lock = WholeFile();
+  lock.l_type = F_RDLCK;  // the descriptor is for reading
+  return fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+void ForgetRingFile(RingFile& file) {
+  CloseIfStill(file.lock, file.identity);
+  file.lock = -1;
+}
+
 void NameRankFile(const Image& image, const char* path) {
-  char* tail = reinterpret_cast<char*>(image.base + image.bytes - rank_file::kRingFileTailBytes);
-  snprintf(tail, rank_file::kRingFileTailBytes, "%s", path);
+  auto* tail = reinterpret_cast<RingFileTail*>(image.base + image.bytes - sizeof(RingFileTail));
+  snprintf(tail->path, sizeof(tail->path), "%s", path);
+  tail->mount_namespace = MountNamespace();
 }
 
 void RemoveRingFile(const RingFile& file) {

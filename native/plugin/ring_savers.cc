@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "plugin/clock.h"
 #include "plugin/old_libc.h"
 #include "plugin/ring_file.h"
 #include "plugin/saved_rings.h"
@@ -61,6 +62,16 @@ bool RingSavers::Begin(const Orphan& orphan) {
   }
   Close(orphan);
   return false;
+}
+
+void RingSavers::AwaitAll(uint64_t deadline_ns) const {
+  for (const Saver& saver : savers_) {
+    while (saver.is_busy.load(std::memory_order_acquire)) {
+      if (ReadClockNs(CLOCK_MONOTONIC) >= deadline_ns) return;
+      const timespec moment = {0, 1'000'000};
+      nanosleep(&moment, nullptr);
+    }
+  }
 }
 
 void* RingSavers::Main(void* argument) {

@@ -2,7 +2,7 @@
 // because they write where the dead process wrote: on a mount that hangs such a thread waits for ever, and with it only
 // the rings that could not be saved anyway.
 //
-// Begin and IsAt are for the recorder's thread only.
+// For the recorder's thread only.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_RING_SAVERS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_RING_SAVERS_H_
@@ -32,6 +32,8 @@ class RingSavers {
    * False: it could not begin, and the descriptors are closed.
    */
   bool Begin(const Orphan& orphan);
+  /** Until none is at work, or CLOCK_MONOTONIC has passed `deadline_ns`. */
+  void AwaitAll(uint64_t deadline_ns) const;
 
  private:
   // Enough for all ranks of a node. If so many hang, other recorders still have theirs.

@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "plugin/crc32.h"
+#include "plugin/host_facts.h"
 #include "plugin/plan.h"
+#include "plugin/ring_file.h"
 #include "plugin/write_all.h"
 
 namespace nccl_trace {
@@ -121,11 +123,12 @@ bool Copy(int from, int to, const FileHeader& header) {
 }
 
 /** Behind the areas, if the header is what it should be. */
-bool ReadHome(int fd, const FileHeader& header, char (&path)[rank_file::kRingFileTailBytes]) {
-  if (!ReadAll(fd, path, sizeof(path), header.chunks_offset)) return false;
-  const size_t length = strnlen(path, sizeof(path));
+bool ReadHome(int fd, const FileHeader& header, RingFileTail& tail) {
+  if (!ReadAll(fd, &tail, sizeof(tail), header.chunks_offset)) return false;
+  const size_t length = strnlen(tail.path, sizeof(tail.path));
   const size_t end = strlen(kRankFileEnd);
-  return length < sizeof(path) && length > end && path[0] == '/' && strcmp(path + length - end, kRankFileEnd) == 0;
+  return length < sizeof(tail.path) && length > end && tail.path[0] == '/' &&
+         strcmp(tail.path + length - end, kRankFileEnd) == 0;
 }
 
 bool ReadHeader(int fd, uint64_t tag, FileHeader& header) {
@@ -163,15 +166,19 @@ void SavedRingsPath(const char* rank_file, char* path, size_t size) { snprintf(p
 
 Saved SaveRings(int fd, const ProcessName& process) {
   FileHeader header;
-  char rank_file[rank_file::kRingFileTailBytes];
+  RingFileTail home;
   errno = 0;  // stays so where the file's bytes are the reason
-  if (!ReadHeader(fd, process.tag, header) || !ReadHome(fd, header, rank_file))
+  if (!ReadHeader(fd, process.tag, header) || !ReadHome(fd, header, home))
     return errno == 0 ? Saved::kNothing : Saved::kNotYet;
+  const char* const rank_file = home.path;
   Owner owner = OwnerOf(rank_file, header.tag);
   if (owner == Owner::kUnknown) return Saved::kNotYet;
+  // In another mount namespace the path may mean another place, or none: there is somebody else who sees the right one.
+  const bool is_elsewhere = home.mount_namespace != 0 && home.mount_namespace != MountNamespace();
+  if (is_elsewhere && owner != Owner::kOurs) return Saved::kNotYet;
   if (owner != Owner::kOther) return SaveBeside(fd, header, rank_file);
   // It died before it had a rank file, and another process took the name: the next name it would have tried.
-  char with_pid[rank_file::kRingFileTailBytes + 32];
+  char with_pid[sizeof(home.path) + 32];
   const int stem = static_cast<int>(strlen(rank_file) - strlen(kRankFileEnd));
   snprintf(with_pid, sizeof(with_pid), "%.*s.%" PRIu64 "%s", stem, rank_file, process.pid, kRankFileEnd);
   owner = OwnerOf(with_pid, header.tag);

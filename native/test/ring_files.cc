@@ -6,6 +6,7 @@
 // Prints SKIPPED instead of PASSED where this machine does not let us make the situation.
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -25,6 +26,9 @@
 #include <string>
 #include <thread>
 
+#include "plugin/clock.h"
+#include "plugin/neighbours.h"
+#include "plugin/saved_rings.h"
 #include "test/nccl.h"
 #include "test/rank_file_reader.h"
 
@@ -354,6 +358,92 @@ void Fork() {
   ExpectNothingLeft();
 }
 
+/** What a recorder that begins so much later does. It stays, because its savers may still be at work. */
+void LookLater(uint64_t seconds) {
+  static const nccl_trace::HostFacts host = nccl_trace::CollectHostFacts();
+  static const nccl_trace::ProcessName self = {host.pid_namespace, static_cast<uint64_t>(getpid()), host.process_start,
+                                               rank_file::kHandleTagFixedBits};
+  static nccl_trace::RingFile own = {};
+  snprintf(own.folder, sizeof(own.folder), "%s", rings.c_str());
+  snprintf(own.path, sizeof(own.path), "%s/own", rings.c_str());
+  auto* neighbours = new nccl_trace::Neighbours();
+  neighbours->Use(&own, &self, &host);
+  neighbours->Look(nccl_trace::ReadClockNs(CLOCK_BOOTTIME) + seconds * 1'000'000'000u);
+}
+
+/** In namespaces of its own, until stage 1. */
+pid_t SpawnElsewhere(int rank, int flags) {
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child != 0) return child;
+  if (unshare(flags) != 0) exit(77);
+  if ((flags & CLONE_NEWNS) != 0 && (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+                                     mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=64m") != 0)) {
+    exit(77);
+  }
+  const pid_t inside = Spawn(rank, [=](Nccl& nccl, void* context) {
+    CallMany(nccl, context, rank, kCalls);
+    while (shared->stage == 0) usleep(1'000);
+    _exit(0);
+  });
+  AwaitExit(inside);
+  _exit(0);
+}
+
+/** The only ring file. */
+nccl_trace::ProcessName OnlyProcess(int* fd) {
+  const std::vector<std::string> names = NamesIn(rings);
+  CHECK_EQ(names.size(), 1);
+  nccl_trace::ProcessName process;
+  CHECK(nccl_trace::ParseProcessName(names[0].c_str(), nccl_trace::kRingSuffix, process));
+  *fd = open((rings + "/" + names[0]).c_str(), O_RDONLY | O_CLOEXEC);
+  CHECK(*fd >= 0);
+  return process;
+}
+
+// Of another container: as long as it holds its lock it lives, however long its heart has stood still; without the lock
+// a minute is enough.
+void OtherPids() {
+  const pid_t victim = SpawnElsewhere(1, CLONE_NEWPID);
+  for (int i = 0; i < 12'000 && shared->calls[1] != kCalls; ++i) {
+    int status;
+    if (waitpid(victim, &status, WNOHANG) == victim) Skip("cannot have pids of our own");
+    usleep(10'000);
+  }
+  const nccl_trace::HostFacts host = nccl_trace::CollectHostFacts();
+  int fd;
+  CHECK(OnlyProcess(&fd).pid_namespace != host.pid_namespace);
+  Await("a heartbeat", [&] { return nccl_trace::LastSignOfLife(fd, host.boot_id) != 0; });
+  CHECK(nccl_trace::IsHeld(fd));
+  LookLater(0);
+  LookLater(2 * 24 * 3'600);
+  CHECK_EQ(NamesIn(rings).size(), 1);  // not even a claim
+  shared->stage = 1;
+  AwaitExit(victim);
+  CHECK(!nccl_trace::IsHeld(fd));
+  close(fd);
+  LookLater(120);
+  Await("saved", [] { return NamesIn(rings).empty(); });
+  ExpectSaved(1, kCalls);
+}
+
+// Of another container whose mounts are not ours: its path may be another place here. Its rings wait for who sees the right one.
+void OtherMounts() {
+  CHECK_EQ(mkdir(folder.c_str(), 0755), 0);
+  shared->stage = 1;
+  const pid_t victim = SpawnElsewhere(1, CLONE_NEWNS);
+  int status;
+  CHECK_EQ(waitpid(victim, &status, 0), victim);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 77) Skip("cannot have mounts of our own");
+  int fd;
+  const nccl_trace::ProcessName process = OnlyProcess(&fd);
+  CHECK(nccl_trace::SaveRings(fd, process) == nccl_trace::Saved::kNotYet);
+  CHECK_EQ(NamesIn(folder).size(), 0);
+  CHECK_EQ(rmdir(folder.c_str()), 0);
+  CHECK(nccl_trace::SaveRings(fd, process) == nccl_trace::Saved::kNotYet);
+  close(fd);
+}
+
 double SecondsNow(clockid_t clock) {
   timespec now;
   clock_gettime(clock, &now);
@@ -463,9 +553,10 @@ int main(int argc, char** argv) {
   CHECK(memory != MAP_FAILED);
   shared = static_cast<Shared*>(memory);
   const std::map<std::string, void (*)()> cases = {
-      {"in-order", InOrder},     {"one-dies", OneDies},   {"all-die", AllDie},
-      {"saver-dies", SaverDies}, {"distrust", Distrust},  {"fork", Fork},
-      {"small-shm", SmallShm},   {"large-shm", LargeShm}, {"how-soon", HowSoon},
+      {"in-order", InOrder},     {"one-dies", OneDies},         {"all-die", AllDie},
+      {"saver-dies", SaverDies}, {"distrust", Distrust},        {"fork", Fork},
+      {"small-shm", SmallShm},   {"large-shm", LargeShm},       {"how-soon", HowSoon},
+      {"other-pids", OtherPids}, {"other-mounts", OtherMounts},
   };
   cases.at(argv[3])();
   return Passed();
