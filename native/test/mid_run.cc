@@ -119,7 +119,6 @@ pid_t Spawn(int rank, const std::function<void(Nccl&, void*)>& life) {
   Nccl nccl(library);
   void* context = nccl.Init(0xC0FFEE, "test", 4, rank, 1);
   CHECK(context != nullptr);
-  CHECK(Lines().warnings.empty());
   life(nccl, context);
   exit(0);
 }
@@ -188,7 +187,6 @@ void FullForAWhile() {
   const RankFileReader file(RankPath(0));
   CHECK_EQ(Counted(file), 3 * kCalls);
   CHECK(file.header().io_errors > 0);
-  CHECK_EQ(RingFiles(), 0);
 }
 
 // The mount begins to hang: so does the recorder's thread, and nobody else. Finalize, another beginning and exit come back
@@ -233,7 +231,6 @@ void HangsForAWhile() {
   uint64_t missing;
   CHECK_EQ(Counted(RankFileReader(RankPath(0)), &missing), kLaps + 2 * kCalls);
   CHECK(missing > 0);
-  CHECK_EQ(RingFiles(), 0);
 }
 
 // A neighbour died whose mount hangs. Whoever saves its rings goes on with its own file.

@@ -210,6 +210,7 @@ void OneDies() {
     const int rank = static_cast<int>(i) + 1;
     const pid_t victim = Spawn(rank, [&](Nccl& nccl, void* context) {
       CallMany(nccl, context, rank, kCalls + i);
+      Await("the rank file", [=] { return CopiedTick(rank) != 0; });
       deaths[i]();
     });
     // Nobody has waited for it yet: a zombie is gone as well.
@@ -259,13 +260,12 @@ void AllDie() {
 
 // A saver that dies over it: its claim and its half of a file are in nobody's way.
 void SaverDies() {
-  AwaitExit(Spawn(1, [](Nccl&, void*) {}));  // makes the folders
-  unlink(RankPath(1).c_str());
   const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
     CallMany(nccl, context, 1, kCalls);
     Forever();
   });
   Await("calls", [] { return shared->calls[1] == kCalls; });
+  Await("the rank file", [] { return CopiedTick(1) != 0; });
   Kill(victim);
   const std::string name = NamesIn(rings).at(0);
   const std::string stem = rings + "/" + name.substr(0, name.rfind('.'));
