@@ -73,7 +73,7 @@ test.runIf(long)('how soon rings are saved', () => expectPassed('ring_files', 'h
 
 /** See EMULATED. */
 const possible = (names: string[]): string[] =>
-  names.filter((name) => !(EMULATED && ['one-dies', 'all-die', 'other-pids'].includes(name)));
+  names.filter((name) => !(EMULATED && ['one-dies', 'all-die', 'other-pids', 'other-mounts'].includes(name)));
 
 describe.concurrent('rings in a file of their own', () => {
   test.each(
