@@ -190,11 +190,13 @@ void ExitWithoutFinalize() {
   if (child == 0) {
     Nccl nccl(library);
     void* context = nccl.Init();
+    std::atomic<bool> started{false};
     std::thread([&] {
       Descriptor d = Describe(nccl_abi::kProxyCtrl);
       nccl.Start(context, d);
+      started = true;
     }).detach();
-    usleep(20'000);
+    while (!started) usleep(1'000);
     exit(0);
   }
   CheckChild(child);
