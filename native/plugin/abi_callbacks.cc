@@ -37,6 +37,16 @@ uint64_t ValueOf(uint32_t state, const nccl_abi::StateArgsBeforeV4* args) {
   return rank_file::kNoValue;
 }
 
+[[gnu::noinline]] void StopInGeneral(uint64_t handle) {
+  Producer* producer = recorder.ProducerOfThread(false);
+  if (producer != nullptr) RecordStop<Way::kGeneral>(*producer, handle);
+}
+
+[[gnu::noinline]] void RecordStateInGeneral(uint64_t handle, uint32_t state, uint64_t value) {
+  Producer* producer = recorder.ProducerOfThread(false);
+  if (producer != nullptr) RecordState<Way::kGeneral>(*producer, handle, state, value);
+}
+
 }  // namespace
 
 nccl_abi::Result Open(const CommunicatorInfo& info, int known_events, void** context, int* mask,
@@ -47,20 +57,21 @@ nccl_abi::Result Open(const CommunicatorInfo& info, int known_events, void** con
 }
 
 nccl_abi::Result StopEvent(void* handle) {
-  Producer* producer = current_producer;
-  if (Unlikely(producer == nullptr)) producer = recorder.Attach(false);
-  if (producer != nullptr) RecordStop(*producer, reinterpret_cast<uint64_t>(handle));
+  const uint64_t number = reinterpret_cast<uint64_t>(handle);
+  Producer* producer = current_producer.usual();
+  if (Unlikely(producer == nullptr) || !RecordStop<Way::kUsual>(*producer, number)) StopInGeneral(number);
   return nccl_abi::kSuccess;
 }
 
 template <typename StateArgs>
 nccl_abi::Result RecordEventState(void* handle, nccl_abi::EventState state, StateArgs* args) {
-  Producer* producer = current_producer;
-  if (Unlikely(producer == nullptr)) producer = recorder.Attach(false);
-  if (producer == nullptr) return nccl_abi::kSuccess;
-  const uint32_t number = static_cast<uint32_t>(state);
-  const uint64_t value = args != nullptr ? ValueOf(number, args) : rank_file::kNoValue;
-  RecordState(*producer, reinterpret_cast<uint64_t>(handle), number, value);
+  const uint64_t number = reinterpret_cast<uint64_t>(handle);
+  const uint32_t entered = static_cast<uint32_t>(state);
+  const uint64_t value = args != nullptr ? ValueOf(entered, args) : rank_file::kNoValue;
+  Producer* producer = current_producer.usual();
+  if (Unlikely(producer == nullptr) || !RecordState<Way::kUsual>(*producer, number, entered, value)) {
+    RecordStateInGeneral(number, entered, value);
+  }
   return nccl_abi::kSuccess;
 }
 template nccl_abi::Result RecordEventState(void*, nccl_abi::EventState, nccl_abi::StateArgsBeforeV4*);

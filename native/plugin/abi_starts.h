@@ -1,6 +1,6 @@
 // How an event's start is read. A version says where its fields lie with a decoder, a struct of
 //
-//   kFill          one function per event type, by the number of its bit
+//   Starts<way>    one function per event type, by the number of its bit
 //   kProxyEvents   the types whose first callback shows the progress thread, which gets the large rings
 //
 // and gives it to StartWith, which makes one function of it all. Included by abi_v*.cc alone.
@@ -25,100 +25,146 @@ inline bool Flag(const bool& flag) { return *reinterpret_cast<const uint8_t*>(&f
 // One function per event type: the descriptor's fields, no more. Inactive bytes are garbage and stay unread. Here are
 // the types that are alike in all versions, or in those that have them.
 
-template <typename Descriptor>
-using Fill = uint64_t (*)(Producer&, const Start&, const Descriptor&);
-
-template <typename Descriptor>
-uint64_t FillGroup(Producer& p, const Start& start, const Descriptor&) {
-  return StartGroup(p, start);
+template <Way way, typename Descriptor>
+[[gnu::always_inline]] inline uint64_t FillGroup(Producer& p, Start start, const Descriptor&) {
+  return StartGroup<way>(p, start);
 }
 
-template <typename Descriptor>
-uint64_t FillProxyOp(Producer& p, const Start& start, const Descriptor& d) {
-  const auto& c = d.proxyOp;
-  return StartProxyOp(p, start, {d.rank, c.pid, c.channelId, c.peer, c.nSteps, c.chunkSize, c.isSend != 0});
+template <Way way, typename Descriptor>
+[[gnu::always_inline]] inline uint64_t FillProxyOp(Producer& p, Start start, const Descriptor& d) {
+  return StartProxyOp<way>(
+      p, start, [&]() __attribute__((always_inline)) {
+        const auto& c = d.proxyOp;
+        return ProxyOpStart{d.rank, c.pid, c.channelId, c.peer, c.nSteps, c.chunkSize, c.isSend != 0};
+      });
 }
 
-template <typename Descriptor>
-uint64_t FillProxyStep(Producer& p, const Start& start, const Descriptor& d) {
-  return StartProxyStep(p, start, d.proxyStep.step);
+template <Way way, typename Descriptor>
+[[gnu::always_inline]] inline uint64_t FillProxyStep(Producer& p, Start start, const Descriptor& d) {
+  return StartProxyStep<way>(p, start, d.proxyStep.step);
 }
 
-template <typename Descriptor>
-uint64_t FillProxyCtrl(Producer& p, const Start& start, const Descriptor&) {
-  return StartProxyCtrl(p, start);
+template <Way way, typename Descriptor>
+[[gnu::always_inline]] inline uint64_t FillProxyCtrl(Producer& p, Start start, const Descriptor&) {
+  return StartProxyCtrl<way>(p, start);
 }
 
-template <typename Descriptor>
-uint64_t FillKernelCh(Producer& p, const Start& start, const Descriptor& d) {
-  return StartKernelCh(p, start, d.kernelCh.channelId, d.kernelCh.pTimer);
+template <Way way, typename Descriptor>
+[[gnu::always_inline]] inline uint64_t FillKernelCh(Producer& p, Start start, const Descriptor& d) {
+  return StartKernelCh<way>(p, start, d.kernelCh.channelId, d.kernelCh.pTimer);
 }
 
-template <typename Descriptor>
-uint64_t FillGroupApi(Producer& p, const Start& start, const Descriptor& d) {
-  return StartGroupApi(p, start, Flag(d.groupApi.graphCaptured), d.groupApi.groupDepth);
+template <Way way, typename Descriptor>
+[[gnu::always_inline]] inline uint64_t FillGroupApi(Producer& p, Start start, const Descriptor& d) {
+  return StartGroupApi<way>(p, start, Flag(d.groupApi.graphCaptured), d.groupApi.groupDepth);
 }
 
-template <typename Descriptor>
-uint64_t FillKernelLaunch(Producer& p, const Start& start, const Descriptor& d) {
-  return StartKernelLaunch(p, start, Number(d.kernelLaunch.stream));
+template <Way way, typename Descriptor>
+[[gnu::always_inline]] inline uint64_t FillKernelLaunch(Producer& p, Start start, const Descriptor& d) {
+  return StartKernelLaunch<way>(p, start, Number(d.kernelLaunch.stream));
+}
+
+/** A member of what `data` points to, wherever that lies: a copy of the whole would go through memory. */
+template <typename Struct, typename Member>
+[[gnu::always_inline]] inline Member MemberAt(const void* data, Member Struct::*member) {
+  Member value;
+  __builtin_memcpy(&value, &(static_cast<const Struct*>(data)->*member), sizeof(value));
+  return value;
 }
 
 /** Of a plugin that we do not know, the id alone: what its data points to may be anything. */
-template <typename Descriptor>
-uint64_t FillNetPlugin(Producer& p, const Start& start, const Descriptor& d) {
+[[gnu::always_inline]] inline NetStart NetFields(int64_t id, const void* data) {
   NetStart net = {};
-  net.id = static_cast<uint64_t>(d.netPlugin.id);
-  const void* data = d.netPlugin.data;
-  if (data != nullptr && d.netPlugin.id == nccl_abi::kNetIdIbV1) {
-    nccl_abi::NetIbV1 ib;
-    __builtin_memcpy(&ib, data, sizeof(ib));
-    net.type = ib.type;
-    net.length = ib.length;
-    net.request = ib.wr_id;
-    net.device = ib.device;
-    net.opcode = ib.opcode;
-    net.queue_pair = ib.qpNum;
-  } else if (data != nullptr && d.netPlugin.id == nccl_abi::kNetIdSocketV1) {
-    nccl_abi::NetSocketV1 socket;
-    __builtin_memcpy(&socket, data, sizeof(socket));
-    net.type = socket.type;
-    net.length = socket.length;
-    net.socket = socket.fd;
-    net.direction = socket.op;
+  net.id = static_cast<uint64_t>(id);
+  if (data != nullptr && id == nccl_abi::kNetIdIbV1) {
+    using Ib = nccl_abi::NetIbV1;
+    net.type = MemberAt(data, &Ib::type);
+    net.length = MemberAt(data, &Ib::length);
+    net.request = MemberAt(data, &Ib::wr_id);
+    net.device = MemberAt(data, &Ib::device);
+    net.opcode = MemberAt(data, &Ib::opcode);
+    net.queue_pair = MemberAt(data, &Ib::qpNum);
+  } else if (data != nullptr && id == nccl_abi::kNetIdSocketV1) {
+    using Socket = nccl_abi::NetSocketV1;
+    net.type = MemberAt(data, &Socket::type);
+    net.length = MemberAt(data, &Socket::length);
+    net.socket = MemberAt(data, &Socket::fd);
+    net.direction = MemberAt(data, &Socket::op);
   }
-  return StartNetPlugin(p, start, net);
+  return net;
 }
 
-template <typename Descriptor>
-uint64_t FillUnknown(Producer& p, const Start& start, const Descriptor& d) {
-  return StartUnknown(p, start, d.rank, d.type);
+template <Way way, typename Descriptor>
+[[gnu::always_inline]] inline uint64_t FillNetPlugin(Producer& p, Start start, const Descriptor& d) {
+  return StartNetPlugin<way>(
+      p, start, [&]() __attribute__((always_inline)) { return NetFields(d.netPlugin.id, d.netPlugin.data); });
+}
+
+template <Way way, typename Descriptor>
+[[gnu::always_inline]] inline uint64_t FillUnknown(Producer& p, Start start, const Descriptor& d) {
+  return StartUnknown<way>(p, start, d.rank, d.type);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-template <typename Decoder, typename Descriptor>
-[[gnu::always_inline]] inline Fill<Descriptor> FillOf(uint64_t type) {
-  constexpr uint32_t kKnownTypes = sizeof(Decoder::kFill) / sizeof(Decoder::kFill[0]);
-  const uint32_t bit = static_cast<uint32_t>(__builtin_ctzll(type | uint64_t{1} << 63));
-  if (Unlikely(bit >= kKnownTypes || (type & (type - 1)) != 0)) return FillUnknown<Descriptor>;
-  return Decoder::kFill[bit];
+template <typename Decoder>
+[[gnu::noinline]] nccl_abi::Result StartInGeneral(void* context, void** handle,
+                                                  typename Decoder::Descriptor* descriptor);
+
+/** Arguments as they lie in registers, so that StartWith can jump. */
+template <typename Descriptor>
+using StartFunction = nccl_abi::Result (*)(Producer&, Start, Descriptor&, void** handle);
+
+template <typename Decoder, Way way, auto fill>
+nccl_abi::Result StartBy(Producer& producer, Start start, typename Decoder::Descriptor& descriptor, void** handle) {
+  const uint64_t made = fill(producer, start, descriptor);
+  if (way == Way::kUsual && Unlikely(made == kNotUsual)) {
+    return StartInGeneral<Decoder>(reinterpret_cast<void*>(start.context), handle, &descriptor);
+  }
+  *handle = reinterpret_cast<void*>(made);
+  return nccl_abi::kSuccess;
 }
 
-template <typename Decoder, typename Descriptor>
-[[gnu::always_inline]] inline nccl_abi::Result StartWith(void* context, void** handle, Descriptor* descriptor) {
-  Producer* producer = current_producer;
-  if (Unlikely(producer == nullptr)) {
-    producer = recorder.Attach((descriptor->type & Decoder::kProxyEvents) != 0);
-    if (producer == nullptr) {
-      // Never NULL: NCCL's own counters for captured graphs depend on it.
-      *handle = reinterpret_cast<void*>(MutedHandle());
-      return nccl_abi::kSuccess;
-    }
+/** `fills`: by the number of the type's bit. */
+template <typename Decoder, Way way, auto... fills>
+struct StartTable {
+  using Descriptor = typename Decoder::Descriptor;
+  static constexpr uint32_t kKnownTypes = sizeof...(fills);
+  static constexpr StartFunction<Descriptor> kFunctions[] = {StartBy<Decoder, way, fills>...};
+  static constexpr StartFunction<Descriptor> kUnknown = StartBy<Decoder, way, FillUnknown<way, Descriptor>>;
+};
+
+template <typename Table>
+[[gnu::always_inline]] inline auto StartFunctionOf(uint64_t type) {
+  const uint32_t bit = static_cast<uint32_t>(__builtin_ctzll(type | uint64_t{1} << 63));
+  if (Unlikely(bit >= Table::kKnownTypes || (type & (type - 1)) != 0)) return Table::kUnknown;
+  return Table::kFunctions[bit];
+}
+
+template <typename Decoder, Way way>
+[[gnu::always_inline]] inline nccl_abi::Result StartWith(Producer& producer, void* context, void** handle,
+                                                         typename Decoder::Descriptor& descriptor) {
+  const auto start = StartFunctionOf<typename Decoder::template Starts<way>>(descriptor.type);
+  return start(producer, {Number(context), Number(descriptor.parentObj)}, descriptor, handle);
+}
+
+template <typename Decoder>
+nccl_abi::Result StartInGeneral(void* context, void** handle, typename Decoder::Descriptor* descriptor) {
+  Producer* producer = recorder.ProducerOfThread((descriptor->type & Decoder::kProxyEvents) != 0);
+  if (producer == nullptr) {
+    // Never NULL: NCCL's own counters for captured graphs depend on it.
+    *handle = reinterpret_cast<void*>(MutedHandle());
+    return nccl_abi::kSuccess;
   }
-  const Start start = {Number(context), Number(descriptor->parentObj)};
-  *handle = reinterpret_cast<void*>(FillOf<Decoder, Descriptor>(descriptor->type)(*producer, start, *descriptor));
-  return nccl_abi::kSuccess;
+  return StartWith<Decoder, Way::kGeneral>(*producer, context, handle, *descriptor);
+}
+
+template <typename Decoder>
+[[gnu::always_inline]] inline nccl_abi::Result StartWith(void* context, void** handle,
+                                                         typename Decoder::Descriptor* descriptor) {
+  Producer* producer = current_producer.usual();
+  if (Unlikely(producer == nullptr)) return StartInGeneral<Decoder>(context, handle, descriptor);
+  return StartWith<Decoder, Way::kUsual>(*producer, context, handle, *descriptor);
 }
 
 /** Before NCCL 2.31 the progress thread watches the kernels, too. */

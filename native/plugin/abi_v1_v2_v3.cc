@@ -28,70 +28,93 @@ constexpr const char* kDatatypeNames[] = {"ncclInt8",    "ncclUint8",    "ncclIn
                                           "ncclInt64",   "ncclUint64",   "ncclFloat16",    "ncclFloat32",
                                           "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
 
-/** Its first event tells who a communicator is. */
-template <typename Event>
-[[gnu::always_inline]] inline void Introduce(const Start& start, int32_t rank, const Event& event) {
+/** Its first event tells who a communicator is. False, in the usual way alone: nobody told yet. */
+template <Way way, typename Event>
+[[gnu::always_inline]] inline bool Introduce(Start start, int32_t rank, const Event& event) {
   const uint32_t number = CommOf(start.context);
   Communicator* communicator = recorder.FindCommunicator(number);
   if (Unlikely(communicator != nullptr && communicator->untold.load(std::memory_order_relaxed))) {
+    if constexpr (way == Way::kUsual) return false;
     recorder.IntroduceCommunicator(number, event.commHash, event.name, rank);
   }
+  return true;
 }
 
-template <typename Event>
-[[gnu::always_inline]] inline uint64_t FillCollOf(Producer& p, const Start& start, int32_t rank, const Event& c,
+template <Way way, typename Event>
+[[gnu::always_inline]] inline uint64_t FillCollOf(Producer& p, Start start, int32_t rank, const Event& c,
                                                   const char* func, const char* datatype, const char* algo,
                                                   const char* proto) {
-  Introduce(start, rank, c);
-  return StartColl(p, start,
-                   {rank, c.seqNumber, c.count, func, datatype, algo, proto, 0, c.root, c.nMaxChannels, c.nWarps,
-                    Number(c.sendBuff), Number(c.recvBuff), 0});
+  if (!Introduce<way>(start, rank, c)) return kNotUsual;
+  return StartColl<way>(
+      p, start, [&]() __attribute__((always_inline)) {
+        return CollStart{rank,
+                         c.seqNumber,
+                         c.count,
+                         func,
+                         datatype,
+                         algo,
+                         proto,
+                         0,
+                         c.root,
+                         c.nMaxChannels,
+                         c.nWarps,
+                         Number(c.sendBuff),
+                         Number(c.recvBuff),
+                         0};
+      });
 }
 
-template <typename Event>
-[[gnu::always_inline]] inline uint64_t FillP2pOf(Producer& p, const Start& start, int32_t rank, const Event& c,
+template <Way way, typename Event>
+[[gnu::always_inline]] inline uint64_t FillP2pOf(Producer& p, Start start, int32_t rank, const Event& c,
                                                  const char* func, const char* datatype) {
-  Introduce(start, rank, c);
-  return StartP2p(p, start, {rank, Number(c.buff), c.count, func, datatype, 0, 0, c.peer, 0});
+  if (!Introduce<way>(start, rank, c)) return kNotUsual;
+  return StartP2p<way>(
+      p, start, [&]() __attribute__((always_inline)) {
+        return P2pStart{rank, Number(c.buff), c.count, func, datatype, 0, 0, c.peer, 0};
+      });
 }
 
-template <typename Descriptor>
-uint64_t FillNamedColl(Producer& p, const Start& start, const Descriptor& d) {
+template <Way way, typename Descriptor>
+[[gnu::always_inline]] inline uint64_t FillNamedColl(Producer& p, Start start, const Descriptor& d) {
   const auto& c = d.coll;
-  return FillCollOf(p, start, d.rank, c, c.func, c.datatype, c.algo, c.proto);
+  return FillCollOf<way>(p, start, d.rank, c, c.func, c.datatype, c.algo, c.proto);
 }
 
-template <typename Descriptor>
-uint64_t FillNamedP2p(Producer& p, const Start& start, const Descriptor& d) {
-  return FillP2pOf(p, start, d.rank, d.p2p, d.p2p.func, d.p2p.datatype);
+template <Way way, typename Descriptor>
+[[gnu::always_inline]] inline uint64_t FillNamedP2p(Producer& p, Start start, const Descriptor& d) {
+  return FillP2pOf<way>(p, start, d.rank, d.p2p, d.p2p.func, d.p2p.datatype);
 }
 
 struct V1 {
   using Descriptor = nccl_abi::v1::Descriptor;
 
-  static uint64_t FillColl(Producer& p, const Start& start, const Descriptor& d) {
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillColl(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.coll;
-    return FillCollOf(p, start, d.rank, c, NameOf(kFuncNames, c.func), NameOf(kDatatypeNames, c.datatype),
-                      NameOf(kAlgoNames, c.algo), NameOf(kProtoNames, c.proto));
+    return FillCollOf<way>(p, start, d.rank, c, NameOf(kFuncNames, c.func), NameOf(kDatatypeNames, c.datatype),
+                           NameOf(kAlgoNames, c.algo), NameOf(kProtoNames, c.proto));
   }
 
-  static uint64_t FillP2p(Producer& p, const Start& start, const Descriptor& d) {
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillP2p(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.p2p;
-    return FillP2pOf(p, start, d.rank, c, NameOf(kFuncNames, c.func), NameOf(kDatatypeNames, c.datatype));
+    return FillP2pOf<way>(p, start, d.rank, c, NameOf(kFuncNames, c.func), NameOf(kDatatypeNames, c.datatype));
   }
 
-  static constexpr Fill<Descriptor> kFill[] = {
-      FillGroup, FillColl, FillP2p, FillProxyOp, FillProxyStep, FillProxyCtrl,
-  };
+  template <Way way>
+  using Starts =
+      StartTable<V1, way, FillGroup<way, Descriptor>, FillColl<way>, FillP2p<way>, FillProxyOp<way, Descriptor>,
+                 FillProxyStep<way, Descriptor>, FillProxyCtrl<way, Descriptor>>;
   static constexpr uint64_t kProxyEvents = abi::kProxyEvents;
 };
 
 struct V2 {
   using Descriptor = nccl_abi::v2::Descriptor;
 
-  static constexpr Fill<Descriptor> kFill[] = {
-      FillGroup, FillNamedColl, FillNamedP2p, FillProxyOp, FillProxyStep, FillProxyCtrl,
-  };
+  template <Way way>
+  using Starts =
+      StartTable<V2, way, FillGroup<way, Descriptor>, FillNamedColl<way, Descriptor>, FillNamedP2p<way, Descriptor>,
+                 FillProxyOp<way, Descriptor>, FillProxyStep<way, Descriptor>, FillProxyCtrl<way, Descriptor>>;
   static constexpr uint64_t kProxyEvents = abi::kProxyEvents;
 };
 
@@ -99,13 +122,15 @@ struct V3 {
   using Descriptor = nccl_abi::v3::Descriptor;
 
   /** No GPU time yet: 0. */
-  static uint64_t FillKernelCh(Producer& p, const Start& start, const Descriptor& d) {
-    return StartKernelCh(p, start, d.kernelCh.channelId, 0);
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillKernelCh(Producer& p, Start start, const Descriptor& d) {
+    return StartKernelCh<way>(p, start, d.kernelCh.channelId, 0);
   }
 
-  static constexpr Fill<Descriptor> kFill[] = {
-      FillGroup, FillNamedColl, FillNamedP2p, FillProxyOp, FillProxyStep, FillProxyCtrl, FillKernelCh, FillNetPlugin,
-  };
+  template <Way way>
+  using Starts = StartTable<V3, way, FillGroup<way, Descriptor>, FillNamedColl<way, Descriptor>,
+                            FillNamedP2p<way, Descriptor>, FillProxyOp<way, Descriptor>, FillProxyStep<way, Descriptor>,
+                            FillProxyCtrl<way, Descriptor>, FillKernelCh<way>, FillNetPlugin<way, Descriptor>>;
   static constexpr uint64_t kProxyEvents = abi::kProxyEvents;
 };
 

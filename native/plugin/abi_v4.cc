@@ -10,22 +10,43 @@ namespace {
 struct V4 {
   using Descriptor = nccl_abi::v4::Descriptor;
 
-  static uint64_t FillColl(Producer& p, const Start& start, const Descriptor& d) {
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillColl(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.coll;
-    return StartColl(p, start,
-                     {d.rank, c.seqNumber, c.count, c.func, c.datatype, c.algo, c.proto, 0, c.root, c.nChannels,
-                      c.nWarps, Number(c.sendBuff), Number(c.recvBuff), 0});
+    return StartColl<way>(
+        p, start, [&]() __attribute__((always_inline)) {
+          return CollStart{d.rank,
+                           c.seqNumber,
+                           c.count,
+                           c.func,
+                           c.datatype,
+                           c.algo,
+                           c.proto,
+                           0,
+                           c.root,
+                           c.nChannels,
+                           c.nWarps,
+                           Number(c.sendBuff),
+                           Number(c.recvBuff),
+                           0};
+        });
   }
 
   /** nChannels is garbage when a later NCCL speaks v4 for somebody who exports nothing newer; we do. */
-  static uint64_t FillP2p(Producer& p, const Start& start, const Descriptor& d) {
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillP2p(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.p2p;
-    return StartP2p(p, start, {d.rank, Number(c.buff), c.count, c.func, c.datatype, c.nChannels, 0, c.peer, 0});
+    return StartP2p<way>(
+        p, start, [&]() __attribute__((always_inline)) {
+          return P2pStart{d.rank, Number(c.buff), c.count, c.func, c.datatype, c.nChannels, 0, c.peer, 0};
+        });
   }
 
-  static constexpr Fill<Descriptor> kFill[] = {
-      FillGroup, FillColl, FillP2p, FillProxyOp, FillProxyStep, FillProxyCtrl, FillKernelCh, FillNetPlugin,
-  };
+  template <Way way>
+  using Starts =
+      StartTable<V4, way, FillGroup<way, Descriptor>, FillColl<way>, FillP2p<way>, FillProxyOp<way, Descriptor>,
+                 FillProxyStep<way, Descriptor>, FillProxyCtrl<way, Descriptor>, FillKernelCh<way, Descriptor>,
+                 FillNetPlugin<way, Descriptor>>;
   static constexpr uint64_t kProxyEvents = abi::kProxyEvents;
 };
 

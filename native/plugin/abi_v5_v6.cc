@@ -53,54 +53,83 @@ Member MemberOf(const nccl_abi::Descriptor& d) {
 struct V5AndV6 {
   using Descriptor = nccl_abi::Descriptor;
 
-  static uint64_t FillColl(Producer& p, const Start& start, const Descriptor& d) {
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillColl(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.coll;
-    return StartColl(p, start,
-                     {d.rank, c.seqNumber, c.count, c.func, c.datatype, c.algo, c.proto, Number(c.parentGroup), c.root,
-                      c.nChannels, c.nWarps, Number(c.sendBuff), Number(c.recvBuff), 0});
+    return StartColl<way>(
+        p, start, [&]() __attribute__((always_inline)) {
+          return CollStart{d.rank,
+                           c.seqNumber,
+                           c.count,
+                           c.func,
+                           c.datatype,
+                           c.algo,
+                           c.proto,
+                           Number(c.parentGroup),
+                           c.root,
+                           c.nChannels,
+                           c.nWarps,
+                           Number(c.sendBuff),
+                           Number(c.recvBuff),
+                           0};
+        });
   }
 
-  static uint64_t FillP2p(Producer& p, const Start& start, const Descriptor& d) {
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillP2p(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.p2p;
-    return StartP2p(
-        p, start, {d.rank, Number(c.buff), c.count, c.func, c.datatype, c.nChannels, Number(c.parentGroup), c.peer, 0});
+    return StartP2p<way>(
+        p, start, [&]() __attribute__((always_inline)) {
+          return P2pStart{d.rank,      Number(c.buff),        c.count, c.func, c.datatype,
+                          c.nChannels, Number(c.parentGroup), c.peer,  0};
+        });
   }
 
-  static uint64_t FillCollApi(Producer& p, const Start& start, const Descriptor& d) {
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillCollApi(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.collApi;
-    return StartApi(p, rank_file::kStartCollApi, start,
-                    {c.count, c.func, c.datatype, Number(c.stream), c.root, Flag(c.graphCaptured)});
+    return StartApi<way>(
+        p, rank_file::kStartCollApi, start, [&]() __attribute__((always_inline)) {
+          return ApiStart{c.count, c.func, c.datatype, Number(c.stream), c.root, Flag(c.graphCaptured)};
+        });
   }
 
-  static uint64_t FillP2pApi(Producer& p, const Start& start, const Descriptor& d) {
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillP2pApi(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.p2pApi;
-    return StartApi(p, rank_file::kStartP2pApi, start,
-                    {c.count, c.func, c.datatype, Number(c.stream), -1, Flag(c.graphCaptured)});
+    return StartApi<way>(
+        p, rank_file::kStartP2pApi, start, [&]() __attribute__((always_inline)) {
+          return ApiStart{c.count, c.func, c.datatype, Number(c.stream), -1, Flag(c.graphCaptured)};
+        });
   }
 
-  static uint64_t FillCeColl(Producer& p, const Start& start, const Descriptor& d) {
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillCeColl(Producer& p, Start start, const Descriptor& d) {
     const CeColl c = MemberOf<CeColl>(d);
-    return StartCeColl(
+    return StartCeColl<way>(
         p, start,
         {d.rank, c.seqNumber, c.count, c.func, c.datatype, c.syncStrategy, c.intraBatchSync != 0, c.root, c.ceSeqNum,
          c.batchSize, c.numBatches, Number(c.stream), Number(c.sendBuff), Number(c.recvBuff), 0});
   }
 
-  static uint64_t FillCeSync(Producer& p, const Start& start, const Descriptor& d) {
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillCeSync(Producer& p, Start start, const Descriptor& d) {
     const CeSync c = MemberOf<CeSync>(d);
-    return StartCeSync(p, start, c.isComplete != 0, c.nRanks);
+    return StartCeSync<way>(p, start, c.isComplete != 0, c.nRanks);
   }
 
-  static uint64_t FillCeBatch(Producer& p, const Start& start, const Descriptor& d) {
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillCeBatch(Producer& p, Start start, const Descriptor& d) {
     const CeBatch c = MemberOf<CeBatch>(d);
-    return StartCeBatch(p, start, c.numOps, c.totalBytes, c.useIntraSync != 0);
+    return StartCeBatch<way>(p, start, c.numOps, c.totalBytes, c.useIntraSync != 0);
   }
 
-  static constexpr Fill<Descriptor> kFill[] = {
-      FillGroup,     FillColl,         FillP2p,       FillProxyOp,  FillProxyStep,
-      FillProxyCtrl, FillKernelCh,     FillNetPlugin, FillGroupApi, FillCollApi,
-      FillP2pApi,    FillKernelLaunch, FillCeColl,    FillCeSync,   FillCeBatch,
-  };
+  template <Way way>
+  using Starts =
+      StartTable<V5AndV6, way, FillGroup<way, Descriptor>, FillColl<way>, FillP2p<way>, FillProxyOp<way, Descriptor>,
+                 FillProxyStep<way, Descriptor>, FillProxyCtrl<way, Descriptor>, FillKernelCh<way, Descriptor>,
+                 FillNetPlugin<way, Descriptor>, FillGroupApi<way, Descriptor>, FillCollApi<way>, FillP2pApi<way>,
+                 FillKernelLaunch<way, Descriptor>, FillCeColl<way>, FillCeSync<way>, FillCeBatch<way>>;
   static constexpr uint64_t kProxyEvents = abi::kProxyEvents;
 };
 

@@ -9,60 +9,91 @@ namespace {
 struct V7 {
   using Descriptor = nccl_abi::v7::Descriptor;
 
-  static uint64_t FillColl(Producer& p, const Start& start, const Descriptor& d) {
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillColl(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.coll;
-    return StartColl(
-        p, start,
-        {d.rank, c.seqNumber, c.count, c.func, c.datatype, c.algo, c.proto, Number(c.parentGroup), c.root, c.nChannels,
-         c.nWarps, Number(c.sendBuff), Number(c.recvBuff), c.userTag, c.kernelVariant, Flag(c.isSymColl)});
+    return StartColl<way>(
+        p, start, [&]() __attribute__((always_inline)) {
+          return CollStart{d.rank,
+                           c.seqNumber,
+                           c.count,
+                           c.func,
+                           c.datatype,
+                           c.algo,
+                           c.proto,
+                           Number(c.parentGroup),
+                           c.root,
+                           c.nChannels,
+                           c.nWarps,
+                           Number(c.sendBuff),
+                           Number(c.recvBuff),
+                           c.userTag,
+                           c.kernelVariant,
+                           Flag(c.isSymColl)};
+        });
   }
 
-  static uint64_t FillP2p(Producer& p, const Start& start, const Descriptor& d) {
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillP2p(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.p2p;
-    return StartP2p(
-        p, start,
-        {d.rank, Number(c.buff), c.count, c.func, c.datatype, c.nChannels, Number(c.parentGroup), c.peer, c.userTag});
+    return StartP2p<way>(
+        p, start, [&]() __attribute__((always_inline)) {
+          return P2pStart{d.rank,      Number(c.buff),        c.count, c.func,   c.datatype,
+                          c.nChannels, Number(c.parentGroup), c.peer,  c.userTag};
+        });
   }
 
-  static uint64_t FillCollApi(Producer& p, const Start& start, const Descriptor& d) {
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillCollApi(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.collApi;
-    return StartApi(p, rank_file::kStartCollApi, start,
-                    {c.count, c.func, c.datatype, Number(c.stream), c.root, Flag(c.graphCaptured)}, c.userTag);
+    return StartApi<way>(
+        p, rank_file::kStartCollApi, start, [&]() __attribute__((always_inline)) {
+          return ApiStart{c.count, c.func, c.datatype, Number(c.stream), c.root, Flag(c.graphCaptured), c.userTag};
+        });
   }
 
-  static uint64_t FillP2pApi(Producer& p, const Start& start, const Descriptor& d) {
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillP2pApi(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.p2pApi;
-    return StartApi(p, rank_file::kStartP2pApi, start,
-                    {c.count, c.func, c.datatype, Number(c.stream), -1, Flag(c.graphCaptured)}, c.userTag);
+    return StartApi<way>(
+        p, rank_file::kStartP2pApi, start, [&]() __attribute__((always_inline)) {
+          return ApiStart{c.count, c.func, c.datatype, Number(c.stream), -1, Flag(c.graphCaptured), c.userTag};
+        });
   }
 
-  static uint64_t FillCeColl(Producer& p, const Start& start, const Descriptor& d) {
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillCeColl(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.ceColl;
-    return StartCeColl(
+    return StartCeColl<way>(
         p, start,
         {d.rank, c.seqNumber, c.count, c.func, c.datatype, c.syncStrategy, Flag(c.intraBatchSync), c.root, c.ceSeqNum,
          c.batchSize, c.numBatches, Number(c.stream), Number(c.sendBuff), Number(c.recvBuff), c.userTag});
   }
 
-  static uint64_t FillCeSync(Producer& p, const Start& start, const Descriptor& d) {
-    return StartCeSync(p, start, Flag(d.ceCollSync.isComplete), d.ceCollSync.nRanks);
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillCeSync(Producer& p, Start start, const Descriptor& d) {
+    return StartCeSync<way>(p, start, Flag(d.ceCollSync.isComplete), d.ceCollSync.nRanks);
   }
 
-  static uint64_t FillCeBatch(Producer& p, const Start& start, const Descriptor& d) {
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillCeBatch(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.ceCollBatch;
-    return StartCeBatch(p, start, c.numOps, c.totalBytes, Flag(c.useIntraSync));
+    return StartCeBatch<way>(p, start, c.numOps, c.totalBytes, Flag(c.useIntraSync));
   }
 
-  static uint64_t FillKernelPhase(Producer& p, const Start& start, const Descriptor& d) {
+  template <Way way>
+  [[gnu::always_inline]] static uint64_t FillKernelPhase(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.kernelPhase;
-    return StartKernelPhase(p, start, c.channelId, c.phaseId, c.phaseName, c.pTimer);
+    return StartKernelPhase<way>(p, start, c.channelId, c.phaseId, c.phaseName, c.pTimer);
   }
 
-  static constexpr Fill<Descriptor> kFill[] = {
-      FillGroup,    FillColl,      FillP2p,      FillProxyOp,     FillProxyStep, FillProxyCtrl,
-      FillKernelCh, FillNetPlugin, FillGroupApi, FillCollApi,     FillP2pApi,    FillKernelLaunch,
-      FillCeColl,   FillCeSync,    FillCeBatch,  FillKernelPhase,
-  };
+  template <Way way>
+  using Starts =
+      StartTable<V7, way, FillGroup<way, Descriptor>, FillColl<way>, FillP2p<way>, FillProxyOp<way, Descriptor>,
+                 FillProxyStep<way, Descriptor>, FillProxyCtrl<way, Descriptor>, FillKernelCh<way, Descriptor>,
+                 FillNetPlugin<way, Descriptor>, FillGroupApi<way, Descriptor>, FillCollApi<way>, FillP2pApi<way>,
+                 FillKernelLaunch<way, Descriptor>, FillCeColl<way>, FillCeSync<way>, FillCeBatch<way>,
+                 FillKernelPhase<way>>;
   /** Kernels are watched by a thread of their own, which needs no large rings. */
   static constexpr uint64_t kProxyEvents = abi::kProxyEvents & ~uint64_t{nccl_abi::kKernelCh};
 };

@@ -37,13 +37,8 @@ Fold& TakeFold(Ring& ring, uint64_t handle, uint16_t key, uint32_t state, uint64
                uint64_t tick) {
   Fold* entry = ChooseFold(ring, key);
   if (Load(entry->handle) != 0 && (Load(entry->control) & kMaxFoldCount) != 0) EndRun(ring, *entry, tick);
-  // The handle last, so that a live reader does not give it the count of the one before. (A copy may still mix the
-  // two; that is what the key in `control` is for.)
-  __atomic_store_n(&entry->handle, 0, __ATOMIC_RELAXED);
-  __atomic_store_n(&entry->last_tick, tick, __ATOMIC_RELEASE);
-  Store(entry->control, FoldControl(state, key) | count);
-  Store(entry->aux, value);
-  __atomic_store_n(&entry->handle, handle, __ATOMIC_RELEASE);
+  Store(entry->handle, uint64_t{0});
+  FillFold(*entry, handle, FoldControl(state, key) | count, value, tick);
   return *entry;
 }
 

@@ -39,14 +39,36 @@ inline rank_file::Fold* FoldSet(const Ring& ring, uint16_t key, uint32_t choice)
   return &ring.folds[uint64_t{key} >> 7 * choice & ring.fold_mask & ~uint64_t{kFoldWays - 1}];
 }
 
-inline rank_file::Fold* FindFold(const Ring& ring, uint64_t handle, uint16_t key) {
+[[gnu::always_inline]] inline rank_file::Fold* FindFold(const Ring& ring, uint64_t handle, uint16_t key) {
   for (uint32_t choice = 0; choice < kFoldSets; ++choice) {
     rank_file::Fold* set = FoldSet(ring, key, choice);
+#pragma GCC unroll 4
     for (uint32_t way = 0; way < kFoldWays; ++way) {
       if (Load(set[way].handle) == handle) return &set[way];
     }
   }
   return nullptr;
+}
+
+/** In the first set, or null. */
+[[gnu::always_inline]] inline rank_file::Fold* FindEmptyFold(const Ring& ring, uint16_t key) {
+  rank_file::Fold* set = FoldSet(ring, key, 0);
+#pragma GCC unroll 4
+  for (uint32_t way = 0; way < kFoldWays; ++way) {
+    if (Load(set[way].handle) == 0) return &set[way];
+  }
+  return nullptr;
+}
+
+/**
+ * Gives an empty entry to `handle`. The handle last, and all after the 0 that emptied it, so that a live reader does not
+ * give it the count of the one before. (A copy may still mix the two; that is what the key in `control` is for.)
+ */
+inline void FillFold(rank_file::Fold& entry, uint64_t handle, uint64_t control, uint64_t value, uint64_t tick) {
+  __atomic_store_n(&entry.last_tick, tick, __ATOMIC_RELEASE);
+  Store(entry.control, control);
+  Store(entry.aux, value);
+  __atomic_store_n(&entry.handle, handle, __ATOMIC_RELEASE);
 }
 
 /** Moves a count into the ring. The entry keeps its handle and state and counts from 0 again. */
@@ -56,46 +78,79 @@ void EndRun(Ring& ring, rank_file::Fold& entry, uint64_t tick);
 rank_file::Fold& TakeFold(Ring& ring, uint64_t handle, uint16_t key, uint32_t state, uint64_t count, uint64_t value,
                           uint64_t tick);
 
-inline void CountRepeat(Ring& ring, rank_file::Fold& entry, uint64_t tick) {
-  if (Unlikely((Load(entry.control) & kMaxFoldCount) == kMaxFoldCount)) EndRun(ring, entry, tick);
+/** False: its count is full. This is not usual, and nothing was done. */
+template <Way way = Way::kGeneral>
+[[gnu::always_inline]] inline bool CountRepeat(Ring& ring, rank_file::Fold& entry, uint64_t tick) {
+  if (Unlikely((Load(entry.control) & kMaxFoldCount) == kMaxFoldCount)) {
+    if constexpr (way == Way::kUsual) return false;
+    EndRun(ring, entry, tick);
+  }
   Store(entry.last_tick, tick);
   Store(entry.control, Load(entry.control) + 1);
-  Count(ring, ring.live->folded);
+  Count<way>(ring, ring.live->folded);
+  return true;
 }
 
+/** What becomes of a callback. kNotUsual: nothing was done; the general way does not answer that. */
+enum class Fate { kRecord, kRepeat, kNotUsual };
+
 /**
- * What a state has to do with the runs before it. True: it was a repeat, and nothing is to be recorded.
+ * What a state has to do with the runs before it: news, or a repeat that is counted now.
  * `value` decides as well: a state that comes again with another value is news.
  */
-inline bool FoldState(Ring& ring, uint64_t handle, uint32_t state, uint64_t value, uint64_t tick) {
-  if (ring.folds == nullptr || Unlikely(state >= rank_file::kFoldStateStart)) return false;
+template <Way way>
+[[gnu::always_inline]] inline Fate FoldState(Ring& ring, uint64_t handle, uint32_t state, uint64_t value,
+                                             uint64_t tick) {
+  if (ring.folds == nullptr || Unlikely(state >= rank_file::kFoldStateStart)) return Fate::kRecord;
   const uint16_t key = rank_file::FoldKey(handle);
   rank_file::Fold* entry = FindFold(ring, handle, key);
   if (entry == nullptr) {
-    TakeFold(ring, handle, key, state, 0, value, tick);
-    return false;
+    rank_file::Fold* empty = FindEmptyFold(ring, key);
+    if (empty != nullptr) {
+      FillFold(*empty, handle, FoldControl(state, key), value, tick);
+    } else {
+      if constexpr (way == Way::kUsual) return Fate::kNotUsual;
+      TakeFold(ring, handle, key, state, 0, value, tick);
+    }
+    return Fate::kRecord;
   }
   const uint64_t control = Load(entry->control);
   if ((control & ~kMaxFoldCount) == FoldControl(state, key) && Load(entry->aux) == value) {
-    CountRepeat(ring, *entry, tick);
-    return true;
+    return CountRepeat<way>(ring, *entry, tick) ? Fate::kRepeat : Fate::kNotUsual;
   }
-  if (Unlikely((control & kMaxFoldCount) != 0)) EndRun(ring, *entry, tick);
+  if (Unlikely((control & kMaxFoldCount) != 0)) {
+    if constexpr (way == Way::kUsual) return Fate::kNotUsual;
+    EndRun(ring, *entry, tick);
+  }
   Store(entry->control, FoldControl(state, key));
   Store(entry->aux, value);
-  return false;
+  return Fate::kRecord;
 }
 
 /** A repeat known from elsewhere: of a start (state kFoldStateStart), or of one of the proxy's idle and active edges. */
 void FoldKnownRepeat(Ring& ring, uint64_t handle, uint32_t state, uint64_t tick);
 
-/** The handle is stopped: its run ends and its entry is free. */
-inline void FoldStop(Ring& ring, uint64_t handle, uint64_t tick) {
-  if (ring.folds == nullptr) return;
+/** The same where it is not the first of its run. False: it is, and nothing was done. */
+[[gnu::always_inline]] inline bool FoldNextRepeat(Ring& ring, uint64_t handle, uint32_t state, uint64_t tick) {
+  const uint16_t key = rank_file::FoldKey(handle);
+  rank_file::Fold* entry = FindFold(ring, handle, key);
+  if (entry == nullptr) return false;
+  if ((Load(entry->control) & ~kMaxFoldCount) != FoldControl(state, key)) return false;
+  return CountRepeat<Way::kUsual>(ring, *entry, tick);
+}
+
+/** The handle is stopped: its run ends and its entry is free. False: this is not usual, and nothing was done. */
+template <Way way = Way::kGeneral>
+[[gnu::always_inline]] inline bool FoldStop(Ring& ring, uint64_t handle, uint64_t tick) {
+  if (ring.folds == nullptr) return true;
   rank_file::Fold* entry = FindFold(ring, handle, rank_file::FoldKey(handle));
-  if (entry == nullptr) return;
-  if (Unlikely((Load(entry->control) & kMaxFoldCount) != 0)) EndRun(ring, *entry, tick);
+  if (entry == nullptr) return true;
+  if (Unlikely((Load(entry->control) & kMaxFoldCount) != 0)) {
+    if constexpr (way == Way::kUsual) return false;
+    EndRun(ring, *entry, tick);
+  }
   Store(entry->handle, uint64_t{0});
+  return true;
 }
 
 }  // namespace nccl_trace

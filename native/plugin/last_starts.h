@@ -23,15 +23,25 @@ class LastStarts {
 
   /** The operation's entry, new or old. A full set gives up one of its own: costs a duplicate record, no more. */
   Entry& Of(uint64_t parent) {
+    if (Entry* entry = Find(parent)) return *entry;
     const uint64_t hash = parent * kMultiplier;
     Entry* set = &entries_[hash >> 58 << 2];
     Entry* empty = &set[hash >> 40 & (kWays - 1)];
-    for (uint64_t way = 0; way < kWays; ++way) {
-      if (set[way].parent == parent) return set[way];
+    for (uint64_t way = kWays; way-- > 0;) {
       if (set[way].parent == 0) empty = &set[way];
     }
     *empty = {parent, 0, 0, 0};
     return *empty;
+  }
+
+  /** Null: nothing of this operation is known. */
+  Entry* Find(uint64_t parent) {
+    Entry* set = &entries_[parent * kMultiplier >> 58 << 2];
+#pragma GCC unroll 4
+    for (uint64_t way = 0; way < kWays; ++way) {
+      if (set[way].parent == parent) return &set[way];
+    }
+    return nullptr;
   }
 
   void StepStopped(uint64_t parent, uint64_t handle) {
@@ -47,14 +57,6 @@ class LastStarts {
  private:
   static constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15u;
   static constexpr uint64_t kWays = 4;
-
-  Entry* Find(uint64_t parent) {
-    Entry* set = &entries_[parent * kMultiplier >> 58 << 2];
-    for (uint64_t way = 0; way < kWays; ++way) {
-      if (set[way].parent == parent) return &set[way];
-    }
-    return nullptr;
-  }
 
   Entry entries_[256];
 };

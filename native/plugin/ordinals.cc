@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <initializer_list>
+
 #include "plugin/recorder.h"
 
 namespace nccl_trace {
@@ -11,14 +13,18 @@ void ConnectionOrdinals::Clear() {
   if (entries_ != nullptr) memset(static_cast<void*>(entries_), 0, (mask_ + 1) * sizeof(Entry));
 }
 
-Ordinal ConnectionOrdinals::TakeFromEnded(uint64_t context, uint64_t connection, uint64_t hash) {
-  for (uint64_t probe = 0; probe < kProbes; ++probe) {
-    Entry& entry = entries_[((hash >> 40) + probe) & mask_];
-    if (!recorder.HasEnded(entry.context)) continue;
-    entry = {context, connection, 1, 0, 0};
-    return {0, 0};
+ConnectionOrdinals::Entry* ConnectionOrdinals::Add(uint64_t context, uint64_t connection) {
+  const uint64_t first = PlaceOf(context, connection);
+  for (const bool must_be_empty : {true, false}) {
+    for (uint64_t probe = 0; probe < kProbes; ++probe) {
+      Entry& entry = entries_[(first + probe) & mask_];
+      const bool free = must_be_empty ? entry.connection == 0 : recorder.HasEnded(entry.context);
+      if (!free) continue;
+      entry = {context, connection, 0, 0, 0};
+      return &entry;
+    }
   }
-  return kNoOrdinal;
+  return nullptr;
 }
 
 void PeerOrdinals::Reset(int peers) {

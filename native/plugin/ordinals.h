@@ -46,26 +46,46 @@ class ConnectionOrdinals {
   void Clear();
 
   Ordinal Next(uint64_t context, uint32_t channel, uint32_t peer, bool is_send) {
-    if (Unlikely(entries_ == nullptr || context == 0)) return kNoOrdinal;
-    const uint64_t connection = uint64_t{peer} << 32 | uint64_t{channel & 0xFF} << 8 | uint64_t{is_send} << 1 | 1;
-    const uint64_t hash = (connection ^ rank_file::RotateLeft(context, 18)) * kMultiplier;
+    Entry* entry = Of(context, channel, peer, is_send);
+    return entry != nullptr ? Ordinal{entry->next++, 0} : kNoOrdinal;
+  }
+
+  /** A connection's entry, new or old; `next` is how many there were. Null: it cannot be counted. */
+  Entry* Of(uint64_t context, uint32_t channel, uint32_t peer, bool is_send) {
+    if (Unlikely(entries_ == nullptr || context == 0)) return nullptr;
+    Entry* entry = Find(context, channel, peer, is_send);
+    return entry != nullptr ? entry : Add(context, ConnectionOf(channel, peer, is_send));
+  }
+
+  /** Null: nothing came on this connection yet. */
+  [[gnu::always_inline]] Entry* Find(uint64_t context, uint32_t channel, uint32_t peer, bool is_send) const {
+    const uint64_t connection = ConnectionOf(channel, peer, is_send);
+    const uint64_t first = PlaceOf(context, connection);
     for (uint64_t probe = 0; probe < kProbes; ++probe) {
-      Entry& entry = entries_[((hash >> 40) + probe) & mask_];
-      if (entry.connection == connection && entry.context == context) return {entry.next++, 0};
-      if (entry.connection == 0) {
-        entry = {context, connection, 1, 0, 0};
-        return {0, 0};
-      }
+      Entry& entry = entries_[(first + probe) & mask_];
+      if (entry.connection == connection && entry.context == context) return &entry;
+      if (entry.connection == 0) return nullptr;
     }
-    return TakeFromEnded(context, connection, hash);
+    return nullptr;
   }
 
  private:
   static constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15u;
-  static constexpr uint64_t kProbes = 16;
+  static constexpr int kChannelShift = 8;
+  static constexpr uint64_t kProbes = 128;
 
-  /** No room near `hash`: reuses the entry of a communicator that has ended, else gives up. */
-  Ordinal TakeFromEnded(uint64_t context, uint64_t connection, uint64_t hash);
+  static uint64_t ConnectionOf(uint32_t channel, uint32_t peer, bool is_send) {
+    return uint64_t{peer} << 32 | uint64_t{channel & 0xFF} << kChannelShift | uint64_t{is_send} << 1 | 1;
+  }
+  /** Eight channels of a connection lie together, in four cache lines: a progress thread goes through them in turn. */
+  static uint64_t PlaceOf(uint64_t context, uint64_t connection) {
+    constexpr uint64_t kChannels = 7;
+    const uint64_t others = (connection & ~(kChannels << kChannelShift)) ^ rank_file::RotateLeft(context, 18);
+    return (others * kMultiplier >> 40 & ~kChannels) | (connection >> kChannelShift & kChannels);
+  }
+
+  /** Where there is no room, in the entry of a communicator that has ended; else null. */
+  Entry* Add(uint64_t context, uint64_t connection);
 
   Entry* entries_ = nullptr;
   uint64_t mask_ = 0;

@@ -33,8 +33,26 @@ struct alignas(rank_file::kAreaAlignment) Producer {
   Ring& RingFor(uint64_t handle) const { return steps->Owns(handle) ? *steps : *rest; }
 };
 
-/** Null until the thread's first callback, and again after a fork. */
-extern __thread Producer* current_producer __attribute__((visibility("hidden")));
+/**
+ * The thread's producer, and which way its callbacks go (Way in ring.h), in the one word that a library may ask of every
+ * thread without a thought: the address, or its negative where only the general way will do, or 0.
+ */
+struct CurrentProducer {
+  intptr_t word;
+
+  /** Null: take the general way. */
+  Producer* usual() const { return reinterpret_cast<Producer*>(word > 0 ? word : 0); }
+  /** Null: none yet. */
+  Producer* any() const { return reinterpret_cast<Producer*>(word > 0 ? word : -word); }
+
+  void Set(Producer& producer, bool is_usual) {
+    const intptr_t address = reinterpret_cast<intptr_t>(&producer);
+    word = is_usual ? address : -address;
+  }
+};
+
+/** Empty until the thread's first callback, and again after a fork. */
+extern __thread CurrentProducer current_producer __attribute__((visibility("hidden")));
 
 }  // namespace nccl_trace
 

@@ -13,7 +13,7 @@ namespace nccl_trace {
 
 // Zeroed memory, no constructor and no destructor: callbacks may come before main and after exit.
 Recorder recorder;
-__thread Producer* current_producer;
+__thread CurrentProducer current_producer;
 
 namespace {
 
@@ -259,7 +259,7 @@ void Recorder::DescribeRecording(char* text, uint64_t size) const {
 Producer* Recorder::Attach(bool proxy) {
   if (state_.load(std::memory_order_acquire) != kRecording) return nullptr;
   Producer* producer = TakeProducer(proxy);
-  current_producer = producer;
+  current_producer.Set(*producer, !producer->shared() && hot.tick_source == kCounterSource);
   if (producer->shared()) {
     __atomic_fetch_add(&image_.header().threads_overflowed, 1, __ATOMIC_RELAXED);
     return producer;
@@ -301,7 +301,7 @@ void Recorder::Retire(Producer& producer) {
 
 /** On the ending thread. A callback after this one attaches again, and the C library calls us again. */
 void Recorder::OnThreadExit(void* producer) {
-  current_producer = nullptr;
+  current_producer = {};
   if (recorder.state_.load(std::memory_order_acquire) == kRecording) {
     recorder.Retire(*static_cast<Producer*>(producer));
   }
@@ -322,7 +322,7 @@ __attribute__((destructor)) void CloseAtExit() { Recorder::OnProcessExit(); }
  */
 void Recorder::OnForkInChild() {
   Recorder& self = recorder;
-  current_producer = nullptr;
+  current_producer = {};
   if (self.state_.load(std::memory_order_relaxed) != kRecording) {
     self.state_.store(kForkedAway, std::memory_order_relaxed);  // perhaps in the middle of Start
     self.thread_.ForgetAfterFork();                             // sockets and file may be there already

@@ -3,7 +3,7 @@
 //
 // Threads
 //   init, finalize   any, at once: ordered by a mutex that no other callback takes
-//   callbacks        read `hot` and their producer; Attach is their slow path, once per thread
+//   callbacks        read `hot` and their producer; Attach comes first, once per thread
 //   recorder thread  see recorder_thread.h
 //
 // Nothing here ever fails the job: what does not work is left out, and the mask stays 0 if nothing does.
@@ -67,8 +67,11 @@ class Recorder {
   void* OpenCommunicator(const CommunicatorInfo& info, int known_events, int* mask, const Log& log);
   void CloseCommunicator(void* context);
 
-  /** The calling thread's producer, from now on in current_producer. Null: not recording in this process. */
-  Producer* Attach(bool proxy);
+  /** The calling thread's producer; its first callback takes one. Null: not recording in this process. */
+  Producer* ProducerOfThread(bool proxy) {
+    Producer* producer = current_producer.any();
+    return producer != nullptr ? producer : Attach(proxy);
+  }
 
   void IntroduceCommunicator(uint32_t number, uint64_t id, const char* name, int32_t rank) {
     communicators_.Introduce(number, id, name, rank);
@@ -79,6 +82,10 @@ class Recorder {
            communicators_.HasEnded(static_cast<uint32_t>(rank_file::HandlePosition(context)));
   }
   StringRef Intern(const char* text) { return strings_.Intern(text, hot.tick_source); }
+  /** False: nobody has interned it yet, or it is long. */
+  [[gnu::always_inline]] bool FindString(const char* text, StringRef& ref) const {
+    return strings_.FindShort(text, ref);
+  }
 
  private:
   enum State : uint32_t { kIdle, kRecording, kStoodAside, kForkedAway };
@@ -104,6 +111,8 @@ class Recorder {
   void UseRings(const Image& image);
   void Announce(const Log& log);
   void DescribeRecording(char* text, uint64_t size) const;
+  /** Leaves it in current_producer. */
+  Producer* Attach(bool proxy);
   Producer* TakeProducer(bool proxy);
   void BeginLeases(Producer& producer);
   void Retire(Producer& producer);

@@ -18,6 +18,12 @@ namespace nccl_trace {
 
 inline bool Unlikely(bool condition) { return __builtin_expect(condition, 0); }
 
+/**
+ * The two ways through a callback. The usual one is for a thread with rings of its own where a tick is one instruction;
+ * it makes no call and gives up, before it has changed anything, at whatever is rare. The general one can do everything.
+ */
+enum class Way { kUsual, kGeneral };
+
 // All words that somebody else may read meanwhile are stored and loaded as atoms. Relaxed costs nothing.
 template <typename Word>
 inline void Store(Word& word, Word value) {
@@ -27,6 +33,8 @@ template <typename Word>
 inline Word Load(const Word& word) {
   return __atomic_load_n(&word, __ATOMIC_RELAXED);
 }
+
+constexpr uint32_t kFetchAhead = 16;  // slots
 
 struct alignas(rank_file::kAreaAlignment) Ring {
   rank_file::Slot* slots = nullptr;
@@ -46,8 +54,9 @@ struct alignas(rank_file::kAreaAlignment) Ring {
 };
 
 /** Counts for the owner of `ring`. One writer needs no atomic addition; the overflow ring has several. */
+template <Way way = Way::kGeneral>
 inline void Count(const Ring& ring, uint64_t& counter) {
-  if (Unlikely(ring.shared)) {
+  if (way == Way::kGeneral && Unlikely(ring.shared)) {
     __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED);
   } else {
     Store(counter, Load(counter) + 1);
@@ -55,35 +64,57 @@ inline void Count(const Ring& ring, uint64_t& counter) {
 }
 
 /** One record being written: Prepare, Put each part, Commit. */
+template <Way way = Way::kGeneral>
 inline uint64_t Prepare(Ring& ring, uint32_t parts) {
-  if (Unlikely(ring.shared)) return __atomic_fetch_add(&ring.live->head, parts, __ATOMIC_RELAXED);
+  if (way == Way::kGeneral && Unlikely(ring.shared))
+    return __atomic_fetch_add(&ring.live->head, parts, __ATOMIC_RELAXED);
   return ring.position;
 }
 
-inline void PutSlot(rank_file::Slot& slot, uint64_t meta, uint64_t word0, uint64_t word1, uint64_t word2) {
+[[gnu::always_inline]] inline void PutSlot(rank_file::Slot& slot, uint64_t meta, uint64_t word0, uint64_t word1,
+                                           uint64_t word2) {
   Store(slot.words[0], word0);
   Store(slot.words[1], word1);
   Store(slot.words[2], word2);
   __atomic_store_n(&slot.words[3], rank_file::SlotWord3(word0, word1, word2, meta), __ATOMIC_RELEASE);
 }
 
-inline void Put(Ring& ring, uint32_t kind, uint64_t position, uint32_t part, uint32_t parts, uint64_t word0,
-                uint64_t word1, uint64_t word2) {
-  const uint64_t at = position + part;
-  PutSlot(ring.slots[at & ring.mask], rank_file::SlotMeta(kind, part, parts, at), word0, word1, word2);
+/**
+ * Fetches what will be written soon: each second record begins a cache line and each 128th a page, and a callback that
+ * waits for either is what its slowest ones consist of. Beyond the ring's end it fetches some bytes for nothing.
+ */
+inline void FetchForWrite(const rank_file::Slot* slot) {
+#if defined(__x86_64__)
+  // The compiler would choose prefetcht0, which shares a line that the recorder's thread has read. All x86-64 have it, or
+  // take it for a nop.
+  __asm__ volatile("prefetchw %0" : : "m"(*slot));
+#else
+  __builtin_prefetch(slot, 1);
+#endif
 }
 
+[[gnu::always_inline]] inline void Put(Ring& ring, uint32_t kind, uint64_t position, uint32_t part, uint32_t parts,
+                                       uint64_t word0, uint64_t word1, uint64_t word2) {
+  // SlotMeta of position + part, in two terms of which one is a constant.
+  const uint64_t meta = rank_file::SlotMeta(0, 0, 0, position) + rank_file::SlotMeta(kind, part, parts, part);
+  rank_file::Slot* slot = &ring.slots[(position + part) & ring.mask];
+  if (part == 0) FetchForWrite(slot + kFetchAhead);
+  PutSlot(*slot, meta, word0, word1, word2);
+}
+
+template <Way way = Way::kGeneral>
 inline void Commit(Ring& ring, uint64_t position, uint32_t parts) {
-  if (Unlikely(ring.shared)) return;
+  if (way == Way::kGeneral && Unlikely(ring.shared)) return;
   ring.position = position + parts;
   Store(ring.live->head, ring.position);  // a hint: no order needed
 }
 
 /** The whole of it, for records of one slot. Returns the position. */
+template <Way way = Way::kGeneral>
 inline uint64_t Append(Ring& ring, uint32_t kind, uint64_t word0, uint64_t word1, uint64_t word2) {
-  const uint64_t position = Prepare(ring, 1);
+  const uint64_t position = Prepare<way>(ring, 1);
   Put(ring, kind, position, 0, 1, word0, word1, word2);
-  Commit(ring, position, 1);
+  Commit<way>(ring, position, 1);
   return position;
 }
 

@@ -80,16 +80,14 @@ void Strings::Remember(const char* text, const Text& entry) {
   Cached* cached = &set[next_way_.fetch_add(1, std::memory_order_relaxed) % kWays];
   for (uint32_t way = 0; way < kWays; ++way) {
     const char* pointer = set[way].pointer.load(std::memory_order_relaxed);
-    if (pointer == text) {
+    if (pointer == text || pointer == nullptr) {
       cached = &set[way];
       break;
     }
-    if (pointer == nullptr) cached = &set[way];
   }
-  // A reader between these stores may pair an old text with the new pointer; it compares, so it only loses time.
-  cached->text.store(nullptr, std::memory_order_relaxed);
-  cached->pointer.store(text, std::memory_order_release);
+  // A reader between these stores may pair the new text with the old pointer; it compares, so it only loses time.
   cached->text.store(&entry, std::memory_order_release);
+  cached->pointer.store(text, std::memory_order_release);
 }
 
 }  // namespace nccl_trace

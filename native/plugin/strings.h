@@ -27,16 +27,25 @@ class Strings {
   /** `lost` is counted up for texts that found no room. */
   void Use(rank_file::Slot* slots, rank_file::AreaLive* live, uint32_t capacity_slots, uint64_t* lost);
 
-  [[gnu::always_inline]] StringRef Intern(const char* text, uint32_t tick_source) {
-    if (text == nullptr) return {rank_file::kStringNone, 0};
-    for (const Cached& cached : cache_[SetOf(text)]) {
-      if (cached.pointer.load(std::memory_order_relaxed) != text) continue;
-      // Partner: the release store in Remember. What it points to is complete and never changes.
-      const Text* known = cached.text.load(std::memory_order_acquire);
-      if (Unlikely(known == nullptr || !SameText(text, *known))) break;
-      return known->ref;
-    }
-    return InternSlowly(text, tick_source);
+  StringRef Intern(const char* text, uint32_t tick_source) {
+    StringRef ref;
+    if (FindShort(text, ref)) return ref;
+    const Cached* cached = FindPointer(text);
+    if (cached == nullptr) return InternSlowly(text, tick_source);
+    const Text& known = *cached->text.load(std::memory_order_acquire);
+    return strncmp(text, known.bytes, rank_file::kMaxStringBytes) == 0 ? known.ref : InternSlowly(text, tick_source);
+  }
+
+  /** False: this pointer is new here, or what it points to; or the text is long. Makes no call. */
+  [[gnu::always_inline]] bool FindShort(const char* text, StringRef& ref) const {
+    ref = {rank_file::kStringNone, 0};
+    if (text == nullptr) return true;
+    const Cached* cached = FindPointer(text);
+    if (Unlikely(cached == nullptr)) return false;
+    const Text& known = *cached->text.load(std::memory_order_acquire);
+    if (Unlikely(!IsShortText(text, known))) return false;
+    ref = known.ref;
+    return true;
   }
 
  private:
@@ -63,14 +72,23 @@ class Strings {
   }
   static_assert(kSets == 1u << 7, "SetOf gives 7 bits");
 
+  [[gnu::always_inline]] const Cached* FindPointer(const char* text) const {
+    const Cached* set = cache_[SetOf(text)];
+#pragma GCC unroll 4
+    for (uint32_t way = 0; way < kWays; ++way) {
+      // Partners of this and of the loads of `text`: the release stores in Remember. An entry is complete then and never
+      // changes.
+      if (set[way].pointer.load(std::memory_order_acquire) == text) return &set[way];
+    }
+    return nullptr;
+  }
+
   /**
    * NCCL's names are short: two loads instead of a call. They may read past the text's end, never past its page; the
    * sanitizer would rather not see that.
    */
-  __attribute__((no_sanitize("address"))) static bool SameText(const char* text, const Text& known) {
-    if (Unlikely(known.own[0] == 0 || (reinterpret_cast<uintptr_t>(text) & 4095) > 4096 - 16)) {
-      return strncmp(text, known.bytes, rank_file::kMaxStringBytes) == 0;
-    }
+  __attribute__((no_sanitize("address"))) static bool IsShortText(const char* text, const Text& known) {
+    if (Unlikely(known.own[0] == 0 || (reinterpret_cast<uintptr_t>(text) & 4095) > 4096 - 16)) return false;
     typedef uint64_t __attribute__((aligned(1), may_alias)) AnyWord;
     const AnyWord* words = reinterpret_cast<const AnyWord*>(text);
     return (((words[0] ^ known.words[0]) & known.own[0]) | ((words[1] ^ known.words[1]) & known.own[1])) == 0;
@@ -87,7 +105,7 @@ class Strings {
   uint32_t capacity_;  // texts
   std::atomic<uint32_t> used_;
   Text texts_[kMaxTexts];
-  Cached cache_[kSets][kWays];
+  alignas(64) Cached cache_[kSets][kWays];  // a set: one cache line
   std::atomic<uint32_t> next_way_;
 };
 
