@@ -1,13 +1,15 @@
 // What recording costs: one callback (build/record_bench, held against the goal of the design), how even callbacks are
-// (build/stall_bench), and what a whole job of four loopback ranks notices of it.
+// (build/stall_bench), and what a whole job of four loopback ranks notices of it (record_jobs.mjs).
 //
 //   npm run bench:record             all rounds, some minutes; exit 1 when a goal of a callback is missed
-//   node bench/record.mjs --only callbacks   or stalls, or jobs
+//   node bench/record.mjs --only callbacks   or stalls, or jobs (as long as --minutes, 5)
 //   node bench/record.mjs --smoke    a few rounds, goals shown but not judged: does it still run?
 //   node bench/record.mjs --json     the figures alone
 //
-// The goal for a callback is max(1.5 x a bare tick read, tick + 10 ns) in the same run; twice that for the starts of
-// Coll and P2p, which carry four and three slots. Figures of a busy machine are worth nothing: repeat them.
+// The goal for a callback, in every version of the interface, is max(1.5 x a bare tick read, tick + 10 ns) in the same
+// run; twice that for the starts of Coll, P2p and CeColl, which carry four and three slots; tick + 3 ns for what records
+// nothing. The loop around the calls is subtracted from both. Figures of a busy machine are worth nothing: repeat them.
+// Only the instructions (of v6, or the next one that has the callback) are the same there.
 
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
@@ -15,25 +17,21 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { measureJobs, printJobs } from './record_jobs.mjs';
 
-const REFERENCES = [
-  'bare tick',
-  'tick and store',
-  'clock_gettime',
-  'pool and references, start',
-  'pool and references, stop',
-];
 /** A folded repeat and a muted event record nothing. */
 const CHEAP = ['folded repeat', 'folded repeated start', 'muted state', 'muted start'];
-const TWICE_AS_LARGE = ['Coll start', 'P2p start'];
+const TWICE_AS_LARGE = ['Coll start', 'P2p start', 'CeColl start'];
 const SMOKE_ROUNDS = 3;
-const ROUNDS = 400;
+const ROUNDS = 200;
+const VERSIONS = [1, 2, 3, 4, 5, 6, 7];
 
-const { smoke, json, only } = parseArgs({
+const { smoke, json, only, minutes } = parseArgs({
   options: {
     smoke: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     only: { type: 'string' },
+    minutes: { type: 'string', default: '5' },
   },
 }).values;
 const build = fileURLToPath(new URL('../build', import.meta.url));
@@ -42,7 +40,13 @@ const wanted = (part) => only === undefined || only === part;
 
 const cases = wanted('callbacks') ? measure(smoke ? SMOKE_ROUNDS : ROUNDS) : [];
 const stalls = wanted('stalls') ? measureStalls(smoke ? 20 : 20_000) : [];
-const jobs = wanted('jobs') ? measureJobs(smoke ? 2 : 25, smoke ? 5 : 200) : undefined;
+const jobs = wanted('jobs')
+  ? measureJobs(
+      smoke
+        ? { build, seconds: 0, iterations: 5, ringMb: 1 }
+        : { build, seconds: Number(minutes) * 60, iterations: 40, ringMb: 16 },
+    )
+  : undefined;
 if (json) console.log(JSON.stringify({ cases, stalls, jobs }, undefined, 2));
 else {
   if (cases.length > 0) printTable(cases);
@@ -71,28 +75,41 @@ function measure(rounds) {
 
 function judge(measured) {
   const tick = measured.find(({ name }) => name === 'bare tick').ns;
-  return measured.map(({ name, ns }) => {
-    const goal = REFERENCES.includes(name)
-      ? undefined
-      : CHEAP.includes(name)
-        ? tick + 3
-        : Math.max(1.5 * tick, tick + 10) * (TWICE_AS_LARGE.includes(name) ? 2 : 1);
-    return { name, ns, ticks: ns / tick, goal, missed: goal !== undefined && ns > goal };
+  return measured.map((row) => {
+    const goal =
+      row.version === 0
+        ? undefined
+        : CHEAP.includes(row.name)
+          ? tick + 3
+          : Math.max(1.5 * tick, tick + 10) * (TWICE_AS_LARGE.includes(row.name) ? 2 : 1);
+    return { ...row, goal, missed: goal !== undefined && row.ns > goal };
   });
 }
 
+/** A line per callback, a column per version of the interface; a reference in the first. */
 function printTable(rows) {
-  console.log('median per call              ns   x tick    goal');
-  for (const { name, ns, ticks, goal, missed } of rows) {
-    const cells = [
-      name.padEnd(26),
-      ns.toFixed(1).padStart(5),
-      ticks.toFixed(2).padStart(8),
+  const title = VERSIONS.map((version) => `v${version}`.padStart(7)).join('');
+  console.log(`median per call, ns        ${title}   goal  instructions`);
+  for (const name of new Set(rows.map((row) => row.name))) {
+    const of = rows.filter((row) => row.name === name);
+    const cells = VERSIONS.map((version) => {
+      const row = of.find((each) => each.version === version || (each.version === 0 && version === 1));
+      return row === undefined ? '' : `${row.ns.toFixed(1)}${row.missed ? '!' : ' '}`;
+    });
+    const { goal, instructions } = of.find(({ version }) => version >= 6) ?? of[0];
+    const line = [
+      name.padEnd(27),
+      ...cells.map((cell) => cell.padStart(7)),
       (goal?.toFixed(1) ?? '').padStart(7),
-      missed ? 'missed' : '',
+      (instructions?.toFixed(0) ?? '').padStart(8),
     ];
-    console.log(cells.join(' ').trimEnd());
+    console.log(line.join('').trimEnd());
   }
+  const missed = rows.filter((row) => row.missed).length;
+  const judged = rows.filter(({ goal }) => goal !== undefined).length;
+  console.log(
+    `${judged - missed} of ${judged} within their goal${missed > 0 ? ', the others marked !' : ''}`,
+  );
 }
 
 /** Rings on tmpfs and in a file on disk, each beside rings in memory; with and without a writer of checkpoints. */
@@ -135,73 +152,4 @@ function printStalls(results) {
       );
     }
   }
-}
-
-/** Pairs of the same job with and without the plugin, the first of each pair by turns. Its work, without start and end. */
-function measureJobs(pairs, iterations) {
-  const words = `--ranks 4 --channels 2 --iterations ${iterations} --ops allreduce:256K --quiet --json`.split(
-    ' ',
-  );
-  const seconds = (recorded) => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-bench-'));
-    const env = recorded
-      ? { NCCL_PROFILER_PLUGIN: plugin, NCCL_TRACE_DIR: folder, NCCL_TRACE_RING_MB: smoke ? '1' : '64' }
-      : { NCCL_PROFILER_PLUGIN: 'none' };
-    try {
-      const out = execFileSync(path.join(build, 'nccl-trace-loopback'), words, {
-        env: { PATH: process.env.PATH, ...env },
-        encoding: 'utf8',
-      });
-      return Math.max(...JSON.parse(out).perRank.map(({ workMs }) => workMs)) / 1000;
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  };
-  const differences = [];
-  const off = [];
-  for (let pair = 0; pair < pairs; pair++) {
-    const first = seconds(pair % 2 === 0);
-    const second = seconds(pair % 2 !== 0);
-    const [on, without] = pair % 2 === 0 ? [first, second] : [second, first];
-    off.push(without);
-    differences.push((on - without) / without);
-  }
-  return {
-    pairs,
-    seconds: median(off),
-    difference: median(differences),
-    interval: intervalOfMedian(differences),
-  };
-}
-
-function median(values) {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
-}
-
-/** Of the median, 95 %, by order statistics: no assumption about how the differences are distributed. */
-function intervalOfMedian(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const n = sorted.length;
-  let below = 0;
-  let probability = 2 ** -n;
-  let k = 0;
-  while (k < n / 2 && below + probability <= 0.025) {
-    below += probability;
-    probability *= (n - k) / (k + 1);
-    k++;
-  }
-  return k === 0 ? undefined : [sorted[k - 1], sorted[n - k]];
-}
-
-function printJobs({ pairs, seconds, difference, interval }) {
-  const percent = (share) => `${(100 * share).toFixed(2)} %`;
-  const width = interval === undefined ? Infinity : interval[1] - interval[0];
-  console.log(
-    `\n4 loopback ranks, ${pairs} pairs of ${seconds.toFixed(2)} s, recorded against not: median ${percent(difference)}`,
-  );
-  if (interval === undefined) console.log('too few pairs for an interval');
-  else
-    console.log(
-      `95 % interval ${percent(interval[0])} to ${percent(interval[1])}${width > 0.02 ? ': not resolved at 1 %' : ''}`,
-    );
 }

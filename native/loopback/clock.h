@@ -21,6 +21,13 @@ inline int64_t MonotonicNs() {
   return t.tv_sec * kSecond + t.tv_nsec;
 }
 
+/** Processor time that all threads of this process have used. */
+inline int64_t ProcessCpuNs() {
+  timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return t.tv_sec * kSecond + t.tv_nsec;
+}
+
 inline timespec ToTimespec(int64_t ns) { return timespec{ns / kSecond, ns % kSecond}; }
 
 inline void SleepNs(int64_t ns) {

@@ -39,7 +39,8 @@ std::string ChildJson(const Child& child) {
       .Add("pid", child.pid)
       .Add("ended", child.HowItEnded())
       .Add("iterations", child.result.iterations)
-      .Add("workMs", Milliseconds(child.result.workNs))
+      .Add("workUs", child.result.workNs / kMicrosecond)
+      .Add("workCpuUs", child.result.workCpuNs / kMicrosecond)
       .AddRaw("counts", Counts(child.result).Text())
       .Text();
 }

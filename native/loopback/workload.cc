@@ -35,10 +35,12 @@ Workload::Workload(const Options& options, const std::vector<std::unique_ptr<Com
 RankResult Workload::Run() {
   Report();  // of a rank that dies early one still knows what it had loaded
   const int64_t begin = MonotonicNs();
+  const int64_t cpuBegin = ProcessCpuNs();
   for (int i = 0; i < options_.iterations; i++) {
     RunIteration(i);
     result_.iterations = i + 1;
     result_.workNs = MonotonicNs() - begin;
+    result_.workCpuNs = ProcessCpuNs() - cpuBegin;
     Report();
   }
   return result_;

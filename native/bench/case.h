@@ -1,0 +1,26 @@
+// One thing that is measured: fifty calls at a time, with what they need made outside the measured time.
+
+#ifndef NCCL_TRACE_NATIVE_BENCH_CASE_H_
+#define NCCL_TRACE_NATIVE_BENCH_CASE_H_
+
+#include <functional>
+#include <vector>
+
+namespace nccl_trace_bench {
+
+constexpr int kHandles = 50;
+
+struct Case {
+  const char* name;
+  int version;  // of the profiler interface; 0: a reference
+  std::function<void()> prepare, run, clean;
+  /** Off: `run` calls functions that do nothing. What is left is the loop, which is subtracted. */
+  std::function<void(bool on)> record;
+
+  std::vector<double> ns = {}, loop_ns = {};  // per call, of each batch
+  double instructions = 0, branch_misses = 0;
+};
+
+}  // namespace nccl_trace_bench
+
+#endif  // NCCL_TRACE_NATIVE_BENCH_CASE_H_
