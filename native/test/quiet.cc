@@ -1,6 +1,6 @@
-// What a callback does not do once its thread is known: no system call, no allocation, no page fault. The system calls of
-// the calling thread are counted by a seccomp filter, allocations by a malloc in front of the C library's, faults by the
-// kernel.
+// What a callback does not do once its thread is known: no system call, no allocation, no lock, no page fault. The system
+// calls of the calling thread are counted by a seccomp filter, allocations and locks by functions in front of the C
+// library's, faults by the kernel.
 //
 //   quiet <plugin.so> <folder> <thousands of callbacks> flight|stream
 //
@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
@@ -30,6 +31,7 @@ namespace {
 __thread bool is_watched;
 volatile uint64_t system_calls;
 uint64_t allocations;
+uint64_t locks;
 
 void OnSystemCall(int, siginfo_t*, void*) { system_calls = system_calls + 1; }
 
@@ -51,26 +53,88 @@ bool TrapSystemCalls() {
          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, reinterpret_cast<unsigned long>(&program)) == 0;
 }
 
-/** Each kind of callback, as a progress thread and an API thread make them. */
+/** NCCL's side, counting. */
+struct Caller {
+  Nccl& nccl;
+  void* context;
+  uint64_t calls = 0;
+
+  uint64_t Start(Descriptor d, void* of) {
+    ++calls;
+    return nccl.Start(of, d);
+  }
+  uint64_t Start(const Descriptor& d) { return Start(d, context); }
+  void State(uint64_t handle, int state, uint64_t value = 0) {
+    ++calls;
+    nccl.State(handle, state, value);
+  }
+  void Stop(uint64_t handle) {
+    ++calls;
+    nccl.Stop(handle);
+  }
+};
+
+/** As a progress thread makes them: repeats that are counted, and a run of them that ends. */
+void ProxyCallbacks(Caller& caller, uint64_t i) {
+  const uint64_t op = caller.Start(ProxyOp(0, static_cast<int>(i & 31), 2, (i & 1) != 0));
+  const uint64_t step = caller.Start(ProxyStep(op, static_cast<int>(i)));
+  caller.Start(ProxyStep(op, static_cast<int>(i)));
+  caller.Start(ProxyStep(op, static_cast<int>(i)));
+  caller.State(step, 8);
+  for (int repeat = 0; repeat < 4; ++repeat) caller.State(step, nccl_abi::kStepSendPeerWait);
+  caller.State(step, 9, 4096);
+  Descriptor net = Describe(nccl_abi::kNetPlugin, step);
+  net.netPlugin.id = 7;
+  caller.Stop(caller.Start(net));
+  caller.Stop(step);
+  caller.State(op, nccl_abi::kOpInProgress);
+  caller.Stop(op);
+  for (const int state : {nccl_abi::kCtrlIdle, nccl_abi::kCtrlActive, nccl_abi::kCtrlSleep}) {
+    const uint64_t edge = caller.Start(Describe(nccl_abi::kProxyCtrl));
+    caller.State(edge, state);
+    caller.Stop(edge);
+  }
+  // Of another process, by PXN.
+  caller.Stop(caller.Start(ProxyOp(0x7F00'0000'1000, 3, 5, true), reinterpret_cast<void*>(0x7F00'0000'2000)));
+}
+
+/** As an API thread and NCCL's own make them. */
+void HostCallbacks(Caller& caller, uint64_t i) {
+  const uint64_t api = caller.Start(Describe(nccl_abi::kGroupApi));
+  caller.State(api, nccl_abi::kGroupStartApiStop);
+  const uint64_t coll_api = caller.Start(Api(nccl_abi::kCollApi, api, "AllReduce"));
+  const uint64_t p2p_api = caller.Start(Api(nccl_abi::kP2pApi, api, "Send"));
+  const uint64_t launch = caller.Start(Describe(nccl_abi::kKernelLaunch, api));
+  const uint64_t group = caller.Start(Describe(nccl_abi::kGroup));
+  const uint64_t coll = caller.Start(Coll(coll_api, "AllReduce", i, group));
+  const uint64_t p2p = caller.Start(P2p(p2p_api, "Send", 3));
+  Descriptor kernel = Describe(nccl_abi::kKernelCh, coll);
+  kernel.kernelCh.pTimer = ~uint64_t{i};
+  const uint64_t running = caller.Start(kernel);
+  caller.State(running, nccl_abi::kKernelChStop, ~uint64_t{i});
+  for (const uint64_t handle : {running, p2p, coll, group, launch, p2p_api, coll_api, api}) caller.Stop(handle);
+}
+
+/** What is no event of ours, or none at all. */
+void StrangeCallbacks(Caller& caller) {
+  const uint64_t muted = ~uint64_t{0};
+  caller.State(caller.Start(ProxyStep(muted, 1)), 8);
+  caller.Stop(muted);
+  caller.Stop(0);
+  caller.Stop(caller.Start(Describe(uint64_t{1} << 40)));
+}
+
 void Callbacks(Nccl& nccl, void* context, uint64_t count) {
-  Descriptor d;
-  for (uint64_t i = 0; i < count; i += 12) {
-    const uint64_t op = nccl.Start(context, d = ProxyOp(0, static_cast<int>(i & 7), 2, true));
-    const uint64_t step = nccl.Start(context, d = ProxyStep(op, static_cast<int>(i)));
-    nccl.State(step, 8);
-    nccl.State(step, nccl_abi::kStepSendPeerWait);
-    nccl.State(step, nccl_abi::kStepSendPeerWait);
-    nccl.State(step, 9, 4096);
-    nccl.Stop(step);
-    nccl.Stop(op);
-    const uint64_t coll = nccl.Start(context, d = Coll(0, "AllReduce", i));
-    nccl.Stop(nccl.Start(context, d = Api(nccl_abi::kCollApi, coll, "AllReduce")));
-    nccl.Stop(coll);
+  Caller caller = {nccl, context};
+  for (uint64_t i = 0; caller.calls < count; ++i) {
+    ProxyCallbacks(caller, i);
+    HostCallbacks(caller, i);
+    StrangeCallbacks(caller);
   }
 }
 
 struct Seen {
-  uint64_t system_calls, allocations, faults;
+  uint64_t system_calls, allocations, locks, faults;
 };
 Seen seen;
 std::atomic<int> stage;  // 1: cannot count, 2: done
@@ -89,7 +153,7 @@ void Watched(Nccl& nccl, void* context, uint64_t count) {
   Callbacks(nccl, context, count);
   is_watched = false;
   getrusage(RUSAGE_THREAD, &after);
-  seen = {system_calls, allocations,
+  seen = {system_calls, allocations, locks,
           static_cast<uint64_t>(after.ru_minflt - before.ru_minflt + after.ru_majflt - before.ru_majflt)};
   stage = 2;
   for (;;) {
@@ -105,6 +169,13 @@ void* __libc_malloc(size_t bytes);
 void* malloc(size_t bytes) {
   if (is_watched) ++allocations;
   return __libc_malloc(bytes);
+}
+
+int pthread_mutex_lock(pthread_mutex_t* mutex) {
+  if (is_watched) ++locks;
+  using Lock = int (*)(pthread_mutex_t*);
+  static const Lock lock = reinterpret_cast<Lock>(dlsym(RTLD_NEXT, "pthread_mutex_lock"));
+  return lock(mutex);
 }
 
 }  // extern "C"
@@ -131,10 +202,12 @@ int main(int argc, char** argv) {
     puts("cannot count system calls\nSKIPPED");
     return 0;
   }
-  printf("%" PRIu64 " callbacks: %" PRIu64 " system calls, %" PRIu64 " allocations, %" PRIu64 " page faults\n", count,
-         seen.system_calls, seen.allocations, seen.faults);
+  printf("%" PRIu64 " callbacks: %" PRIu64 " system calls, %" PRIu64 " allocations, %" PRIu64 " locks, %" PRIu64
+         " page faults\n",
+         count, seen.system_calls, seen.allocations, seen.locks, seen.faults);
   CHECK_EQ(seen.system_calls, 0);
   CHECK_EQ(seen.allocations, 0);
+  CHECK_EQ(seen.locks, 0);
   // A rank file on disk is written back, and each page that is written again then is a fault.
   if (strncmp(argv[2], "/dev/shm/", 9) == 0) CHECK_EQ(seen.faults, 0);
   nccl.Finalize(context);

@@ -46,7 +46,7 @@ test.each([
 
 // Rings in a tmpfs, where no page is written back.
 test.each(['flight', 'stream'])(
-  'no system call, allocation or page fault in a callback, in %s mode',
+  'no system call, allocation, lock or page fault in a callback, in %s mode',
   (mode) =>
     inNewFolder(async (folder) => {
       const outcome = await run('quiet', [PLUGIN, folder, long ? '10000' : '500', mode], {
