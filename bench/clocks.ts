@@ -1,7 +1,8 @@
-// How well hosts are put on one clock: `npm run bench:clocks [-- --smoke | --recordings 10 [--iterations 20]]`.
+// How well hosts are put on one clock: `npm run bench:clocks [-- --smoke | --recordings 10 [--iterations 20] [--keep DIR]]`.
 // Without recordings clocks and delays are drawn (seconds); with them the loopback is recorded and its ranks are given clocks
-// of their own (a minute each). The truth is known in both. One line per case: error of pairs of hosts, whether truth lies inside the
-// bounds, what the bounds are worth.
+// of their own (a few minutes each). The truth is known in both. One line per case: error of pairs of hosts, whether truth lies inside
+// the bounds, what the bounds are worth. --keep: recordings stay in DIR, and what is there already is not recorded again: two
+// versions of the solver are compared on the same delays.
 
 import { fileURLToPath } from 'node:url';
 import { gpuCase, scaleCase, simulatedCases, type CaseResult } from '../test/support/clock_cases.js';
@@ -15,8 +16,14 @@ export function simulated(smoke: boolean, print: Print): CaseResult[] {
   return results;
 }
 
-export async function recorded(recordings: number, iterations: number, ops: string, print: Print) {
-  const results = await recordedCases({ recordings, iterations, ops, print });
+export async function recorded(
+  recordings: number,
+  iterations: number,
+  ops: string,
+  keep: string | null,
+  print: Print,
+) {
+  const results = await recordedCases({ recordings, iterations, ops, keep, print });
   printAll(results, print);
   return results;
 }
@@ -34,6 +41,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     return at < 0 ? otherwise : Number(process.argv[at + 1]);
   };
   const recordings = number('--recordings', 0);
-  if (recordings > 0) await recorded(recordings, number('--iterations', 20), RING_OPS, print);
+  const kept = process.argv.indexOf('--keep');
+  const keep = kept < 0 ? null : (process.argv[kept + 1] ?? null);
+  if (recordings > 0) await recorded(recordings, number('--iterations', 20), RING_OPS, keep, print);
   else simulated(process.argv.includes('--smoke'), print);
 }

@@ -14,11 +14,9 @@ import {
   estimate,
   linkVariances,
   measuredAlike,
-  relativeSpread,
   unlikeLinks,
   type Estimate,
-  type Link,
-  type Variances,
+  type MeasuredAlike,
 } from './estimate.js';
 import { NARROWEST_WINDOW_NS, type EdgeEvidence } from './evidence.js';
 import { connectedBothWays } from './graph.js';
@@ -46,6 +44,15 @@ export interface UnlikeLink {
   readonly by: number;
 }
 
+/** Relative spreads of minimum delays. */
+export interface AlikeFound {
+  readonly stated: number;
+  /** Null: nothing shows it. */
+  readonly measured: number | null;
+  /** What the 99 % bound rests on. */
+  readonly used: number;
+}
+
 export interface Alignment {
   readonly knots: Knots;
   /** Per domain, at the knots: common axis = coarse axis + correction. */
@@ -58,7 +65,7 @@ export interface Alignment {
   readonly likely: (a: number, b: number) => number;
   /** Hard bounds of any pair of domains: [a against b], per piece. */
   readonly hardBetween: (a: number, b: number, piece: number) => Interval;
-  readonly alike: { readonly stated: number; readonly measured: number | null };
+  readonly alike: AlikeFound;
   /** Least delays by likeness, ns. */
   readonly delays: ReadonlyMap<string, number>;
   readonly unlike: readonly UnlikeLink[];
@@ -112,15 +119,16 @@ function alignOnce(domains: number, used: readonly EdgeEvidence[], options: Alig
 
 function finish(
   domains: number,
-  { used, references, guess }: Attempt,
+  { used: edges, references, guess }: Attempt,
   options: AlignmentOptions,
   culprits: readonly Culprit[],
 ): Alignment {
   const { knots, corrections, delays } = guess;
   const curvature = perNs(options.curvaturePpmPerMinute);
-  const bounds = new HardBounds(references, used, knots, corrections, curvature);
+  const bounds = new HardBounds(references, edges, knots, corrections, curvature);
   const measured = measuredAlike(guess, references);
-  const variances = widened(references, guess, options.alike, measured);
+  const used = usedAlike(options.alike, measured);
+  const variances = linkVariances(references, guess, used);
   const bend = (curvature * knots.step ** 2) / 8;
   return {
     knots,
@@ -134,7 +142,7 @@ function finish(
         : references[a] === references[b]
           ? LIKELY * Math.sqrt(variances.between(a, b)) + bend
           : Infinity,
-    alike: { stated: options.alike, measured },
+    alike: { stated: options.alike, measured: measured?.spread ?? null, used },
     delays,
     unlike: unlikeLinks(guess, references, options.alike).map(({ edge, residual }) => ({
       from: edge.from,
@@ -146,20 +154,13 @@ function finish(
   };
 }
 
-/** Where cycles show that links are less alike than stated, the wider figure counts. */
-function widened(
-  references: readonly number[],
-  guess: Estimate,
-  alike: number,
-  measured: number | null,
-): Variances {
-  if (measured === null || measured <= alike) return linkVariances(references, guess);
-  const factor = measured / alike;
-  const links = guess.links.map((link): Link => {
-    const own = relativeSpread(link.edge, alike) === alike;
-    return own ? { ...link, sigma: link.sigma * factor } : link;
-  });
-  return linkVariances(references, { ...guess, links });
+/**
+ * What links are taken to be alike to: what was stated, unless cycles show it. They may show that links are less alike than stated,
+ * or more: then with room for how few they are.
+ */
+function usedAlike(stated: number, measured: MeasuredAlike | null): number {
+  if (measured === null) return stated;
+  return measured.spread > stated ? measured.spread : Math.min(stated, measured.atMost);
 }
 
 function groupReferences(domains: number, edges: readonly EdgeEvidence[]): number[] {

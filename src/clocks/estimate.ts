@@ -5,7 +5,7 @@
  */
 
 import { correctionAt, pieceAt, shareAt, knotTime, type Knots } from './corrections.js';
-import type { EdgeEvidence } from './evidence.js';
+import { isWire, type EdgeEvidence } from './evidence.js';
 import { DenseNormalMatrix, SparseLeastSquares } from './least_squares.js';
 import { supportLine, type SupportLine } from './support_line.js';
 
@@ -19,10 +19,10 @@ export interface Link {
   readonly spread: number;
   /** Number of its wire: all likenesses of one kind between the same two domains, which share the wire's own error. */
   readonly wire: number;
-  /** How many likenesses that wire has. */
-  readonly siblings: number;
-  /** Standard error that its minimum delay is taken to have, ns; grows when it proves to be unlike the others. */
+  /** Standard error that its minimum delay is taken to have, ns. */
   sigma: number;
+  /** At least 1: by how much that grew because the link proves to be unlike the others. */
+  excess: number;
   /** Mean of what the estimate leaves unexplained, ns. */
   residual: number;
 }
@@ -41,7 +41,7 @@ export type References = readonly number[];
 
 /** Rates of counters against their nominal ones: only there so that a domain heard of once has a rate at all. */
 const RATE_PRIOR = 100e-6;
-/** Credits and collectives wait for programs, not for wires: their delays are like each other only roughly. */
+/** Collectives, and credits that nobody waited for, wait for programs: their delays are like each other only roughly. */
 const LOOSE_ALIKE = 1;
 /** How far minimum delays of different likenesses may differ, relatively: decides only where nothing else does. */
 const LIKENESS_PRIOR = 2;
@@ -51,8 +51,8 @@ const PASSES = 8;
 /** Unexplained by more than this many standard errors: the link is unlike the others. */
 const UNLIKE = 3.5;
 
-export function relativeSpread(edge: EdgeEvidence, alike: number): number {
-  return edge.kind === 'data' || edge.kind === 'beacon' ? alike : Math.max(alike, LOOSE_ALIKE);
+function relativeSpread(edge: EdgeEvidence, alike: number): number {
+  return isWire(edge) ? alike : Math.max(alike, LOOSE_ALIKE);
 }
 
 /** `edges`: only those inside groups. `alike`: relative spread of minimum delays; `curvature`: 1/ns. */
@@ -79,10 +79,17 @@ export function estimate(
       const left = rows[i]!.map((row) => system.unexplained(row, x));
       link.residual = left.length === 0 ? 0 : left.reduce((sum, rest) => sum + rest, 0) / left.length;
     });
-    const shown = shownAlike(links, references, delayOf, 'median');
-    links.forEach((link, i) => {
-      weigh(link, delayOf(link), alike, shown);
-      for (const row of rows[i]!) system.setSigma(row, link.sigma);
+    // Not from the first pass: it weighs all links alike, and would blame the one of a pair that ought to be shorter.
+    if (pass > 0) {
+      const shown = shownAlike(links, references, delayOf, 'median');
+      for (const link of links) {
+        const left = Math.abs(link.residual) / unlikeBeyond(link, delayOf(link), alike, shown);
+        link.excess = Math.max(1, left * left);
+      }
+    }
+    statedSigmas(links, delayOf, alike).forEach((sigma, i) => {
+      links[i]!.sigma = sigma;
+      for (const row of rows[i]!) system.setSigma(row, sigma);
     });
     likenessRows.forEach((row, i) => {
       system.setSigma(row, likenessSigma(x[place.count + i]!, x[place.count + i - 1] ?? 0, i));
@@ -99,15 +106,14 @@ export function estimate(
 }
 
 function makeLinks(edges: readonly EdgeEvidence[], names: readonly string[], knots: Knots): Link[] {
-  const wires = new Map<string, { number: number; siblings: number }>();
-  const wireOf = edges.map(({ from, to, kind }) => {
-    const key = `${from} ${to} ${kind}`;
-    const wire = wires.get(key) ?? { number: wires.size, siblings: 0 };
+  const wires = new Map<string, number>();
+  const wireOf = (edge: EdgeEvidence): number => {
+    const key = `${edge.from} ${edge.to} ${edge.kind} ${isWire(edge)}`;
+    const wire = wires.get(key) ?? wires.size;
     wires.set(key, wire);
-    wire.siblings++;
     return wire;
-  });
-  return edges.map((edge, i) => {
+  };
+  return edges.map((edge) => {
     const lines = Array.from({ length: knots.count - 1 }, (_, piece) =>
       supportLine(edge, knotTime(knots, piece), knotTime(knots, piece + 1)),
     );
@@ -118,9 +124,9 @@ function makeLinks(edges: readonly EdgeEvidence[], names: readonly string[], kno
       like: names.indexOf(edge.like),
       lines,
       spread,
-      wire: wireOf[i]!.number,
-      siblings: wireOf[i]!.siblings,
+      wire: wireOf(edge),
       sigma: FIRST_SIGMA_NS + spread,
+      excess: 1,
       residual: 0,
     };
   });
@@ -209,23 +215,30 @@ function likenessSigma(delay: number, before: number, i: number): number {
   return LIKENESS_PRIOR * Math.max(FIRST_SIGMA_NS, delay, before) * (i === 0 ? 1e3 : 1);
 }
 
-/** A link's weight: how like the others it is said to be, how restless it is, and whether it proves unlike. */
-function weigh(link: Link, delay: number, alike: number, shown: number | null): void {
-  const sigma = statedSigma(link, delay, alike);
-  const excess = Math.abs(link.residual) / unlikeBeyond(link, delay, alike, shown);
-  link.sigma = excess > 1 ? sigma * excess * excess : sigma;
-}
-
-function statedSigma(link: Link, delay: number, alike: number): number {
-  const own = relativeSpread(link.edge, alike) * Math.max(0, delay) * Math.sqrt(link.siblings);
-  return Math.hypot(own, link.spread, FLOOR_SIGMA_NS);
+/**
+ * Standard errors of minimum delays: how like the others a link is said to be, how restless it is, and whether it proves
+ * unlike. What a wire is unlike others it is in all its likenesses: together they say no more than the best of them.
+ */
+function statedSigmas(links: readonly Link[], delayOf: (link: Link) => number, alike: number): number[] {
+  const own = links.map((link) => Math.max(1, relativeSpread(link.edge, alike) * delayOf(link)));
+  const least = new Float64Array(links.length).fill(Infinity);
+  const weight = new Float64Array(links.length);
+  links.forEach(({ wire }, i) => {
+    least[wire] = Math.min(least[wire]!, own[i]!);
+    weight[wire]! += own[i]! ** -2;
+  });
+  return links.map((link, i) => {
+    const shared = least[link.wire]! * Math.sqrt(weight[link.wire]!);
+    return link.excess * Math.hypot(own[i]! * shared, link.spread, FLOOR_SIGMA_NS);
+  });
 }
 
 /** Residuals beyond this are not those of a link like the others: by what was stated, or by what the others show. */
 function unlikeBeyond(link: Link, delay: number, alike: number, shown: number | null): number {
-  const stated = UNLIKE * statedSigma(link, delay, alike);
-  if (shown === null || !isWire(link)) return stated;
-  return Math.min(stated, UNLIKE * Math.hypot(shown * Math.max(0, delay), link.spread, FLOOR_SIGMA_NS));
+  const beyond = (spread: number): number =>
+    UNLIKE * Math.hypot(spread * Math.max(0, delay), link.spread, FLOOR_SIGMA_NS);
+  const stated = beyond(relativeSpread(link.edge, alike));
+  return shown === null || !isWire(link.edge) ? stated : Math.min(stated, beyond(shown));
 }
 
 /** Links whose minimum delays are unlike those of their likeness, worst first. */
@@ -234,15 +247,31 @@ export function unlikeLinks(guess: Estimate, references: References, alike: numb
   const shown = shownAlike(links, references, ({ edge }) => delays.get(edge.like)!, 'median');
   const score = (link: Link): number =>
     Math.abs(link.residual) / unlikeBeyond(link, delays.get(link.edge.like)!, alike, shown);
-  return links.filter((link) => isWire(link) && score(link) > 1).sort((a, b) => score(b) - score(a));
+  return links.filter((link) => isWire(link.edge) && score(link) > 1).sort((a, b) => score(b) - score(a));
 }
 
-/** The relative spread of minimum delays as far as cycles show it; null where there is nothing to compare. */
-export function measuredAlike({ links, delays }: Estimate, references: References): number | null {
-  return shownAlike(links, references, ({ edge }) => delays.get(edge.like)!, 'root mean square');
+/**
+ * The relative spread of minimum delays as far as cycles show it, and the spread that can be relied on: more, where few cycles
+ * show it.
+ */
+export interface MeasuredAlike {
+  readonly spread: number;
+  readonly atMost: number;
 }
 
-const isWire = ({ edge }: Link): boolean => edge.kind === 'data' || edge.kind === 'beacon';
+/** Null where there is nothing to compare. */
+export function measuredAlike({ links, delays }: Estimate, references: References): MeasuredAlike | null {
+  const spread = shownAlike(links, references, ({ edge }) => delays.get(edge.like)!, 'root mean square');
+  if (spread === null) return null;
+  const { freedom } = wiresShown(links, references);
+  return { spread, atMost: spread / Math.sqrt(lowChiSquare(freedom) / freedom) };
+}
+
+/** Below it lies one in forty (Wilson and Hilferty). */
+function lowChiSquare(freedom: number): number {
+  const part = 2 / (9 * freedom);
+  return freedom * (1 - part - 1.96 * Math.sqrt(part)) ** 3;
+}
 
 /** 'median': what half of the links keep to, as a standard error; not moved by a few that are unlike. */
 function shownAlike(
@@ -251,15 +280,7 @@ function shownAlike(
   delayOf: (link: Link) => number,
   by: 'median' | 'root mean square',
 ): number | null {
-  const best = new Map<number, Link>();
-  for (const link of links.filter(isWire)) {
-    const known = best.get(link.wire);
-    if (!known || link.sigma < known.sigma) best.set(link.wire, link);
-  }
-  const wires = [...best.values()];
-  const kinds = new Set(wires.map(({ edge }) => edge.kind)).size;
-  const solved = references.filter((reference, domain) => reference !== domain).length;
-  const freedom = wires.length - solved - kinds;
+  const { wires, freedom } = wiresShown(links, references);
   if (freedom < Math.max(2, wires.length / 8)) return null;
   const squares = wires
     .map((link) => (link.residual / Math.max(1, delayOf(link))) ** 2)
@@ -271,6 +292,19 @@ function shownAlike(
   return Math.sqrt((mean * wires.length) / freedom);
 }
 
+/** The best link of each wire, and how many of them are more than it takes to solve for the clocks. */
+function wiresShown(links: readonly Link[], references: References) {
+  const best = new Map<number, Link>();
+  for (const link of links.filter(({ edge }) => isWire(edge))) {
+    const known = best.get(link.wire);
+    if (!known || link.sigma < known.sigma) best.set(link.wire, link);
+  }
+  const wires = [...best.values()];
+  const kinds = new Set(wires.map(({ edge }) => edge.kind)).size;
+  const solved = references.filter((reference, domain) => reference !== domain).length;
+  return { wires, freedom: wires.length - solved - kinds };
+}
+
 /** Of a normal distribution. */
 const SQUARED_ERROR_PER_MEDIAN = 1.4826 ** 2;
 
@@ -280,14 +314,16 @@ export interface Variances {
   between(a: number, b: number): number;
 }
 
-export function linkVariances(references: References, { links, delays }: Estimate): Variances {
+/** `alike`: relative spread of minimum delays. */
+export function linkVariances(references: References, { links, delays }: Estimate, alike: number): Variances {
   const solved = references.flatMap((reference, domain) => (reference === domain ? [] : [domain]));
   const place = new Int32Array(references.length).fill(-1);
   solved.forEach((domain, i) => (place[domain] = i));
   const matrix = new DenseNormalMatrix(solved.length + delays.size);
-  for (const { edge, like, sigma } of links) {
+  statedSigmas(links, ({ edge }) => delays.get(edge.like)!, alike).forEach((sigma, i) => {
+    const { edge, like } = links[i]!;
     matrix.add([place[edge.from]!, place[edge.to]!, solved.length + like], [1, -1, 1], sigma);
-  }
+  });
   for (let i = 0; i < solved.length; i++) matrix.add([i], [1], 1e12);
   [...delays.values()].forEach((delay, i, all) => {
     const sigma = likenessSigma(delay, all[i - 1] ?? 0, i);

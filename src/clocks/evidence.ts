@@ -20,6 +20,16 @@ export type EvidenceKind =
   /** Beacon packets. */
   | 'beacon';
 
+/** Likeness of credits whose sender was seen waiting for them: it noticed them nearly when they came. */
+export const WAITED_CREDIT = 'credit, waited for';
+
+/**
+ * Whether least delays are those of a wire and of programs that watch it, and so like those of other such links. Of other credits and of
+ * collectives it is not known how long ago the effect happened when it was noticed.
+ */
+export const isWire = ({ kind, like }: Pick<EdgeEvidence, 'kind' | 'like'>): boolean =>
+  kind === 'data' || kind === 'beacon' || like === WAITED_CREDIT;
+
 /** Pairs of one window of time. */
 export interface EvidenceWindow {
   /** Covers [index * width, (index + 1) * width) of the coarse axis. */

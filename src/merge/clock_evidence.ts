@@ -7,7 +7,13 @@
 
 import { align, type Alignment, type AlignmentOptions } from '../clocks/alignment.js';
 import type { ClockAxes } from '../clocks/domains.js';
-import { EdgeCollector, sizeClass, type EdgeEvidence, type EvidenceKind } from '../clocks/evidence.js';
+import {
+  EdgeCollector,
+  sizeClass,
+  WAITED_CREDIT,
+  type EdgeEvidence,
+  type EvidenceKind,
+} from '../clocks/evidence.js';
 import { toLocal } from '../clocks/domains.js';
 import { ticks } from '../base/time.js';
 import {
@@ -79,7 +85,9 @@ export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockA
       collectors.add(from, to, 'data', `${CONSUMED} ${size}`, sent, consumed - sent);
     }
     const posted = time(receiver, receive[STEP_ROW.before]!);
-    collectors.add(to, from, 'credit', 'credit', posted, time(sender, send[STEP_ROW.told]!) - posted);
+    // The first try is a poll as well.
+    const credit = send[STEP_ROW.mark]! > 1 ? WAITED_CREDIT : 'credit';
+    collectors.add(to, from, 'credit', credit, posted, time(sender, send[STEP_ROW.told]!) - posted);
   });
   const beacons = visitBeacons(sources, axes, (from, sent, to, received) => {
     const time = sent + coarse[from]!;

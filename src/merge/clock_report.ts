@@ -1,5 +1,6 @@
 /** How good the clocks are, as plain data: for the closing report, `--summary` and `nccl-trace clocks`. */
 
+import type { AlikeFound } from '../clocks/alignment.js';
 import type { Culprit } from '../clocks/contradictions.js';
 import { oneSidedBound } from '../clocks/one_sided.js';
 import type { ClockDomain, ClockSolution } from '../clocks/domains.js';
@@ -58,7 +59,7 @@ export interface TrafficReport {
     readonly impossible: number;
   };
   /** Whether the 99 % bound's assumption was seen to hold. */
-  readonly alike: { readonly stated: number; readonly measured: number | null };
+  readonly alike: AlikeFound;
   readonly credits: boolean;
   readonly earlyArrivals: boolean;
   /** Links slower or faster than their like, ns. */

@@ -2,6 +2,7 @@
 
 import { LowerHull, supportLine } from '../../src/clocks/gpu_clock.js';
 import { align, ALIGNMENT_DEFAULTS, type Alignment } from '../../src/clocks/alignment.js';
+import { WAITED_CREDIT } from '../../src/clocks/evidence.js';
 import {
   beacons,
   checkAll,
@@ -67,6 +68,17 @@ const treeOf =
   (delay: (random: Random) => number) =>
   (random: Random): SimulatedLink[] =>
     tree(HOSTS, () => delay(random));
+/** Back along the ring: senders see room when it comes. */
+const creditsOf =
+  (delay: (random: Random) => number) =>
+  (random: Random): SimulatedLink[] =>
+    ringOf(delay)(random).map(({ from, to, delay: own }) => ({
+      from: to,
+      to: from,
+      delay: 0.6 * own,
+      kind: 'credit' as const,
+      like: WAITED_CREDIT,
+    }));
 const beaconsOf = (random: Random): SimulatedLink[] => beacons(HOSTS, () => 6000 * (random() - 0.5));
 const join =
   (...parts: ((random: Random) => SimulatedLink[])[]) =>
@@ -84,8 +96,33 @@ function cases(smoke: boolean): Case[] {
       draws: many,
       links: ringOf(gaussian(spread)),
     })),
+    ...[0.1, 0.2, 0.35].map((spread) => ({
+      name: `ring of 8 with credits, spread ${spread} (standard error)`,
+      draws: many,
+      links: join(ringOf(gaussian(spread)), creditsOf(gaussian(spread))),
+    })),
+    {
+      name: 'chain of 8 with credits, spread 0.2 (standard error)',
+      draws: few,
+      links: (random) =>
+        join(
+          ringOf(gaussian(0.2)),
+          creditsOf(gaussian(0.2)),
+        )(random).filter(({ from, to }) => Math.abs(from - to) === 1),
+    },
     { name: 'assumption broken: exponential delays, ring', draws: few, links: ringOf(exponential) },
     { name: 'assumption broken: one link +40 us, ring', draws: few, links: slowLink },
+    {
+      name: 'one link +40 us, ring with credits',
+      draws: few,
+      links: join(slowLink, creditsOf(uniform(0.15))),
+      also: namesLink(3, 4),
+    },
+    {
+      name: 'exponential delays, ring with credits',
+      draws: few,
+      links: join(ringOf(exponential), creditsOf(exponential)),
+    },
     {
       name: 'one link +40 us, ring and tree',
       draws: few,

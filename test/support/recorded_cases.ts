@@ -3,7 +3,7 @@
  * given clocks of their own (skew.ts). Each recording is one independent sample of delays.
  */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pieceAt } from '../../src/clocks/corrections.js';
@@ -28,6 +28,8 @@ export interface RecordedOptions {
   /** Iterations of the ring's workload: on two busy cores one takes 3 s with the 64 MiB, else 0.3 s. */
   readonly iterations: number;
   readonly ops: string;
+  /** Where recordings stay, one folder each; null: nowhere. Those that are there already are not made again. */
+  readonly keep: string | null;
   readonly print: (line: string) => void;
 }
 
@@ -36,15 +38,32 @@ const HOSTS = 8;
 /** Any will do: offsets are drawn in ticks of it. */
 const HZ = 2e9;
 
-/** A ring of 8 hosts: row by row of the table, on the same recordings. */
+/** Two ranks that send to each other: next to what a ring needs they take no time. */
+const PAIRS = [
+  {
+    name: '2 hosts, send and receive, up to 64 KiB',
+    folder: 'pair-small',
+    ops: 'group{send+recv:4K}*4,group{send+recv:32K}*4,group{send+recv:64K}*2,sleep:100ms',
+  },
+  {
+    name: '2 hosts, send and receive, 4 MiB only',
+    folder: 'pair-large',
+    ops: 'group{send+recv:4M}*4,sleep:100ms',
+  },
+];
+
+type Note = (name: string, run: SkewedRun, solved: SolvedRun, also?: string) => void;
+
+/** A ring of 8 hosts: row by row of the table, on the same recordings; and two hosts. */
 export async function recordedCases({
   recordings,
   iterations,
   ops,
+  keep,
   print,
 }: RecordedOptions): Promise<CaseResult[]> {
   const cases = new Map<string, { checks: Check[]; medians: number[]; notes: string[]; culprits: number }>();
-  const note = (name: string, run: SkewedRun, solved: SolvedRun, also = ''): void => {
+  const note: Note = (name, run, solved, also = '') => {
     const entry = cases.get(name) ?? { checks: [], medians: [], notes: [], culprits: 0 };
     cases.set(name, entry);
     const checks = checkRun(run, solved);
@@ -55,19 +74,23 @@ export async function recordedCases({
     const lost = Object.values(dropped).reduce((a, b) => a + b, 0);
     const backwards = [...solved.traffic!.broken.backwards.values()].reduce((a, b) => a + b, 0);
     entry.notes.push(`${pairs} pairs, ${lost} dropped, ${backwards} violations${also}`);
-    print(
-      `  ${name}, recording ${entry.medians.length}: median ${us(entry.medians.at(-1)!)} us, ${entry.notes.at(-1)!}`,
-    );
+    const { figures } = summarizeChecks(checks, 1, 0, entry.notes.at(-1)!);
+    print(`  ${name}, recording ${entry.medians.length}: ${figures}`);
   };
   for (let i = 0; i < recordings; i++) {
     const folder = mkdtempSync(join(tmpdir(), 'nccl-trace-bench-'));
     try {
-      const words = `--ranks ${HOSTS} --channels 1 --iterations ${iterations} --timeout 600 --ops ${ops}`;
-      const { folder: source } = await record(folder, words, {
-        NCCL_TRACE_RING_MB: '16',
-        NCCL_TRACE_CLOCK_PEER: `127.0.0.1:${await freeUdpPort()}`,
-      });
-      oneRecording(source, folder, i, note);
+      const kept = keep === null ? folder : join(keep, `recording${i}`);
+      const ring = `--ranks ${HOSTS} --channels 1 --iterations ${iterations} --timeout 600 --ops ${ops}`;
+      const { source, load } = await recorded(join(kept, 'ring'), ring);
+      oneRecording(source, folder, i, load, note);
+      for (const pair of PAIRS) {
+        // The wait makes a minute of it.
+        const words = `--ranks 2 --channels 1 --iterations ${iterations * 6} --timeout 600 --ops ${pair.ops}`;
+        const { source: own } = await recorded(join(kept, pair.folder), words);
+        const run = skewRun(own, join(folder, pair.folder), drawSkews(i + 1, 2, HZ));
+        note(pair.name, run, solveFiles(run.files, join(folder, `steps-${pair.folder}`), { beacons: false }));
+      }
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -83,16 +106,27 @@ export async function recordedCases({
   }));
 }
 
-export function oneRecording(
-  source: string,
-  folder: string,
-  seed: number,
-  note: (name: string, run: SkewedRun, solved: SolvedRun, also?: string) => void,
-): void {
+/** Records, unless a recording is in `folder` already. `load`: the load average at its end. */
+async function recorded(folder: string, words: string): Promise<{ source: string; load: string }> {
+  const note = join(folder, 'load-average');
+  if (!existsSync(note)) {
+    // Half a recording of a benchmark that was stopped is none.
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    await record(folder, words, {
+      NCCL_TRACE_RING_MB: '16',
+      NCCL_TRACE_CLOCK_PEER: `127.0.0.1:${await freeUdpPort()}`,
+    });
+    writeFileSync(note, loadavg()[0]!.toFixed(1));
+  }
+  return { source: join(folder, 'recording'), load: readFileSync(note, 'utf8') };
+}
+
+export function oneRecording(source: string, folder: string, seed: number, load: string, note: Note): void {
   const skews = drawSkews(seed + 1, HOSTS, HZ);
   const plain = skewRun(source, join(folder, 'plain'), skews);
   const solved = solveFiles(plain.files, join(folder, 'steps'), { beacons: false });
-  note('ring of 8', plain, solved, `, ${machine(leastDelays(plain, solved))}`);
+  note('ring of 8', plain, solved, `, ${machine(leastDelays(plain, solved), load)}`);
 
   const asking = solveFiles(plain.files, join(folder, 'steps-asking'));
   note('ring of 8 with beacons', plain, asking, `, ${beyondRounds(asking)}`);
@@ -125,12 +159,12 @@ export function oneRecording(
 }
 
 /** What the machine did to the truth meanwhile: like links are alike only as far as nobody else had the processors. */
-function machine(least: readonly number[]): string {
+function machine(least: readonly number[], load: string): string {
   const mean = least.reduce((sum, delay) => sum + delay, 0) / least.length;
   const spread = Math.sqrt(least.reduce((sum, delay) => sum + (delay - mean) ** 2, 0) / (least.length - 1));
   return (
     `true least delays ${us(mean)} us, relative spread ${(spread / mean).toFixed(2)}, ` +
-    `load average ${loadavg()[0]!.toFixed(1)}`
+    `load average ${load}`
   );
 }
 

@@ -29,6 +29,8 @@ export interface SimulatedLink {
   /** Least delay of a small message, ns. */
   readonly delay: number;
   readonly kind?: EvidenceKind;
+  /** Default: by kind and size class. */
+  readonly like?: string;
   /** Messages a minute; default that of the simulation. */
   readonly perMinute?: number;
 }
@@ -89,7 +91,7 @@ function messages(
       ? tamper(link, sent, Math.round(clock(to, received)) - time)
       : Math.round(clock(to, received)) - time;
     if (delay === null) continue;
-    const like = kind === 'beacon' ? 'beacon' : `${kind} ${sizeClass(size)}`;
+    const like = link.like ?? (kind === 'beacon' ? 'beacon' : `${kind} ${sizeClass(size)}`);
     let collector = collectors.get(like);
     if (!collector)
       collectors.set(like, (collector = new EdgeCollector({ from, to, kind, like }, maxWindows)));

@@ -93,6 +93,8 @@ function shownAt(skewed: SkewedRun, { run, solution }: SolvedRun, member: number
  */
 export function leastDelays(skewed: SkewedRun, { run, solution, traffic }: SolvedRun): number[] {
   const { edges, evidence } = traffic!;
+  // One for all: each process measured the one counter's rate for itself, and not to the last digit.
+  const hz = run.members[0]!.scan.header.tickHz;
   const trueTime = (domain: number, axis: number): number => {
     const file = solution.domains[domain]!.files[0]!;
     const { scan } = run.members[file]!;
@@ -100,7 +102,7 @@ export function leastDelays(skewed: SkewedRun, { run, solution, traffic }: Solve
     const skew = skewed.skews[skewed.files.indexOf(scan.path) % skewed.skews.length]!;
     const base = Number(scan.header.tickBase - skewed.origin);
     const shown = (axis - evidence.coarse[domain]! - offset) / nsPerTick + base;
-    return ((shown - skew.offsetTicks) / (1 + skew.ppm * 1e-6)) * (1e9 / scan.header.tickHz);
+    return ((shown - skew.offsetTicks) / (1 + skew.ppm * 1e-6)) * (1e9 / hz);
   };
   const least = new Map<string, number>();
   for (const { from, to, kind, like, windows } of edges) {
