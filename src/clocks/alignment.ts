@@ -7,8 +7,7 @@
  *               └── without the culprit ◀──┘
  */
 
-import { HardBounds, type Interval } from './bounds.js';
-import { findJump, worstLink, type Culprit } from './contradictions.js';
+import { findJump, worstLinks, type Culprit } from './contradictions.js';
 import { placeKnots, type Knots } from './corrections.js';
 import {
   estimate,
@@ -18,9 +17,12 @@ import {
   type Estimate,
   type MeasuredAlike,
 } from './estimate.js';
-import { NARROWEST_WINDOW_NS, type EdgeEvidence } from './evidence.js';
-import { connectedBothWays } from './graph.js';
-import { hullsByPiece, project } from './projection.js';
+import { isCertain, NARROWEST_WINDOW_NS, type EdgeEvidence } from './evidence.js';
+import { groupReferences } from './graph.js';
+import { PieceHulls } from './edge_hulls.js';
+import { project } from './projection.js';
+import type { Interval } from './readings.js';
+import { sureBounds, type SureBounds } from './sure_bounds.js';
 
 export interface AlignmentOptions {
   /** Minimum delays of like links differ by this part of themselves (one standard error). */
@@ -61,6 +63,8 @@ export interface Alignment {
   readonly references: readonly number[];
   /** Truth minus estimate against the group's reference, per piece and domain. */
   readonly hard: readonly (readonly Interval[])[];
+  /** Per domain: its hard bounds rest on causality alone; else also on credits, which are taken for true. */
+  readonly sure: readonly boolean[];
   /** 99 % of |truth - estimate| of two domains of a group, ns; before the hard bound is looked at. */
   readonly likely: (a: number, b: number) => number;
   /** Hard bounds of any pair of domains: [a against b], per piece. */
@@ -73,22 +77,38 @@ export interface Alignment {
   readonly culprits: readonly Culprit[];
 }
 
-/** Domains are numbered from 0. Nothing here knows which hosts they are. */
+/**
+ * Domains are numbered from 0. Nothing here knows which hosts they are. `sure`: the evidence that hard bounds rest on; what needs
+ * no assumption, by default those of `edges`.
+ */
 export function align(
   domains: number,
   edges: readonly EdgeEvidence[],
   options: AlignmentOptions = ALIGNMENT_DEFAULTS,
+  sure: readonly EdgeEvidence[] = edges.filter(isCertain),
 ): Alignment {
   const culprits: Culprit[] = [];
-  let used = edges.filter(({ from, to, pairs }) => from !== to && pairs > 0);
-  for (;;) {
-    const attempt = alignOnce(domains, used, options);
-    const culprit = attempt.culprit;
-    if (culprit === null) return finish(domains, attempt, options, culprits);
-    culprits.push(culprit);
-    used = used.filter((edge) => !isOf(edge, culprit));
+  const between = ({ from, to, pairs }: EdgeEvidence): boolean => from !== to && pairs > 0;
+  let used = edges.filter(between);
+  let certain = sure.filter(between);
+  for (let round = 0; ; round++) {
+    const attempt = alignOnce(domains, used, options, round < ONE_BY_ONE ? 1 : HALF_AS_BAD);
+    const found = attempt.culprits;
+    if (found.length === 0) return finish(domains, attempt, certain, options, culprits);
+    culprits.push(...found);
+    const isBelieved = (edge: EdgeEvidence): boolean => !found.some((culprit) => isOf(edge, culprit));
+    // Evidence that still contradicts itself is none at all: every domain for itself.
+    used = round < LAST_ROUND ? used.filter(isBelieved) : [];
+    certain = round < LAST_ROUND ? certain.filter(isBelieved) : [];
   }
 }
+
+/** So many culprits are looked for one by one, each in the light of the others' absence... */
+const ONE_BY_ONE = 16;
+/** ...then all that are half as bad as the worst... */
+const HALF_AS_BAD = 0.5;
+/** ...and not for ever. */
+const LAST_ROUND = 40;
 
 function isOf({ from, to }: EdgeEvidence, culprit: Culprit): boolean {
   return culprit.what === 'link'
@@ -100,32 +120,42 @@ interface Attempt {
   readonly used: readonly EdgeEvidence[];
   readonly references: readonly number[];
   readonly guess: Estimate;
-  readonly culprit: Culprit | null;
+  readonly pieces: PieceHulls;
+  readonly culprits: readonly Culprit[];
 }
 
-function alignOnce(domains: number, used: readonly EdgeEvidence[], options: AlignmentOptions): Attempt {
+/** `asBadAs`: links that contradict the others by this part of the worst are named with it. */
+function alignOnce(
+  domains: number,
+  used: readonly EdgeEvidence[],
+  options: AlignmentOptions,
+  asBadAs: number,
+): Attempt {
   const references = groupReferences(domains, used);
   const inside = used.filter(({ from, to }) => references[from] === references[to]);
   const knots = knotsFor(inside);
   const curvature = perNs(options.curvaturePpmPerMinute);
   const guess = estimate(domains, references, inside, knots, { alike: options.alike, curvature });
-  const hulls = hullsByPiece(inside, knots);
+  const pieces = new PieceHulls(knots, curvature);
+  const hulls = pieces.of(inside);
   const estimated = guess.corrections.map((values) => values.slice());
   const jump = findJump(domains, guess);
   const violated = jump === null ? project(knots, guess.corrections, hulls, references) : 0;
-  const culprit = jump ?? (violated > TOLERANCE_NS ? worstLink(knots, estimated, hulls) : null);
-  return { used, references, guess, culprit };
+  const culprits =
+    jump !== null ? [jump] : violated > TOLERANCE_NS ? worstLinks(knots, estimated, hulls, asBadAs) : [];
+  return { used, references, guess, pieces, culprits };
 }
 
 function finish(
   domains: number,
-  { used: edges, references, guess }: Attempt,
+  { used: edges, references, guess, pieces }: Attempt,
+  sure: readonly EdgeEvidence[],
   options: AlignmentOptions,
   culprits: readonly Culprit[],
 ): Alignment {
   const { knots, corrections, delays } = guess;
   const curvature = perNs(options.curvaturePpmPerMinute);
-  const bounds = new HardBounds(references, edges, knots, corrections, curvature);
+  const bounds = sureBounds(references, guess, edges, sure, pieces, curvature);
   const measured = measuredAlike(guess, references);
   const used = usedAlike(options.alike, measured);
   const variances = linkVariances(references, guess, used);
@@ -135,7 +165,8 @@ function finish(
     corrections,
     references,
     hard: hardPerPiece(domains, references, bounds, knots),
-    hardBetween: (a, b, piece) => bounds.against(b, piece)[a]!,
+    hardBetween: bounds.between,
+    sure: bounds.sure,
     likely: (a, b) =>
       a === b
         ? 0
@@ -163,14 +194,6 @@ function usedAlike(stated: number, measured: MeasuredAlike | null): number {
   return measured.spread > stated ? measured.spread : Math.min(stated, measured.atMost);
 }
 
-function groupReferences(domains: number, edges: readonly EdgeEvidence[]): number[] {
-  const references = new Array<number>(domains).fill(-1);
-  for (const group of connectedBothWays(domains, edges)) {
-    for (const domain of group) references[domain] = group[0]!;
-  }
-  return references;
-}
-
 function knotsFor(edges: readonly EdgeEvidence[]): Knots {
   let first = Infinity;
   let last = -Infinity;
@@ -186,22 +209,24 @@ function knotsFor(edges: readonly EdgeEvidence[]): Knots {
 function hardPerPiece(
   domains: number,
   references: readonly number[],
-  bounds: HardBounds,
+  bounds: SureBounds,
   knots: Knots,
 ): Interval[][] {
   const members = new Map<number, number[]>();
   references.forEach((reference, domain) => {
-    members.set(reference, [...(members.get(reference) ?? []), domain]);
+    const known = members.get(reference);
+    if (known) known.push(domain);
+    else members.set(reference, [domain]);
   });
-  return Array.from({ length: knots.count - 1 }, (_, piece) => {
-    const intervals = new Array<Interval>(domains).fill({ below: 0, above: 0 });
-    for (const [reference, group] of members) {
-      if (group.length === 1) continue;
-      const all = bounds.against(reference, piece);
-      for (const domain of group) intervals[domain] = all[domain]!;
-    }
-    return intervals;
-  });
+  const hard = Array.from({ length: knots.count - 1 }, () =>
+    new Array<Interval>(domains).fill({ below: 0, above: 0 }),
+  );
+  for (const [reference, group] of members) {
+    if (group.length === 1) continue;
+    for (const [piece, intervals] of hard.entries())
+      for (const domain of group) intervals[domain] = bounds.between(domain, reference, piece);
+  }
+  return hard;
 }
 
 /** ppm per minute → 1/ns. */

@@ -2,105 +2,155 @@
  * How wrong the corrections can be. *Hard*: every pair says that its sender's clock is ahead of its receiver's by no more than the
  * pair's delay, and such statements add up along paths. Between pairs clocks may bend by a declared curvature, and nothing else is assumed.
  *
- * With both clocks bending by at most k (1/ns), a bound that holds at t1 and t2 holds between them with
- * k (t - t1)(t2 - t) added. That is: lift all points by k t², take the lower hull, subtract k t².
+ * The statement of a path is made for one instant, when the group's reference shows it: the first arc is asked about that instant,
+ * the next one about what the first one's receiver can have shown at most, and so on. An arc is asked once, for the instant as
+ * it is estimated, and how fast its two clocks can drift apart says what the difference may add (`stretch`).
+ *
+ * Paths are summed at the knots and half-way between them. Between two such instants what a clock shows is a curve no farther above
+ * its chord than the curvature allows, and the corrections are followed along that chord: also across knots, which clocks do
+ * not reach at one instant.
  *
  * Near the ends of an edge's evidence its hull rests on pairs that happened to wait. There a tighter bound from further inside
  * counts, widened by how far rates can be off: a rate is bounded by the bounds at two instants of the same piece.
  */
 
-import { correctionAt, knotTime, type Knots } from './corrections.js';
-import type { EdgeEvidence } from './evidence.js';
+import { MAX_RATE, mostAhead, type GainRates } from './arc_limit.js';
+import { knotTime, type Knots } from './corrections.js';
+import type { EdgeHull } from './edge_hulls.js';
 import { adjacency, shortestPaths, type Adjacency, type Arc } from './graph.js';
-import { lowerHull } from './lower_hull.js';
-
-/** truth - estimate of a domain, against another, lies in [-below, above]; ns, Infinity: unbounded. */
-export interface Interval {
-  readonly below: number;
-  readonly above: number;
-}
+import { appendToHull } from './lower_hull.js';
+import { alignedAt, largestSlope, shownAt } from './shown.js';
+import { INSTANTS_PER_PIECE, worstOfPiece, type Interval, type Readings } from './readings.js';
 
 /** Where in a piece two instants are taken that bound a rate: far apart, or away from the ends where hulls are high. */
 const RATE_SHARES = [0.1, 0.25];
+const RATE_INSTANTS = [0.1, 0.25, 0.75, 0.9];
+/** A curvature is per time of a clock, and clocks count true time with this error at most. */
+const ANY_CLOCK = 1.001;
 
-/** Per arc, dimensionless: of what `from` is ahead of `to` beyond the estimate. */
-interface ArcRates {
-  readonly rising: Float64Array;
-  readonly falling: Float64Array;
+/** One arc's pairs of the whole run. */
+interface ArcHull extends Arc {
+  readonly hull: readonly number[];
+}
+
+/** All domains against one source, ns by domain: how far they can be behind or ahead of what is estimated. */
+interface Reach {
+  readonly below: Float64Array;
+  readonly above: Float64Array;
 }
 
 export class HardBounds {
-  private readonly arcs: readonly Arc[];
+  private readonly arcs: readonly ArcHull[];
   private readonly out: Adjacency;
   private readonly into: Adjacency;
-  /** Per instant, per arc: by how much the sender's clock may still be put forward against the receiver's. */
+  /** Per piece and domain: how fast its clock gains on its group's reference. */
+  private readonly rates: readonly GainRates[];
+  /** At the knots and half-way between them, on the common axis. */
+  private readonly instants: Float64Array;
+  /** Per instant, per arc: by how much the receiver can be ahead of the sender beyond the estimate. */
   private readonly slacks: readonly Float64Array[];
-  /** Between two instants a bound may swell by this, ns. */
-  private readonly swell: number;
+  private readonly stretch: Float64Array;
+  private readonly curvature: number;
+  /** By reference. */
+  private readonly groupSizes = new Map<number, number>();
+  private readonly known = new Map<number, Readings>();
 
-  /** `curvature`: most that a clock's rate changes, 1/ns; 0.1 ppm a minute is 1.67e-18. */
+  /**
+   * `hulls`: one arc after the other, each by rising time. `curvature`: most that a clock's rate changes, 1/ns; 0.1 ppm a minute
+   * is 1.67e-18.
+   */
   constructor(
     private readonly references: readonly number[],
-    edges: readonly EdgeEvidence[],
+    hulls: readonly EdgeHull[],
     readonly knots: Knots,
-    corrections: readonly Float64Array[],
-    private readonly curvature: number,
+    private readonly corrections: readonly Float64Array[],
+    curvature: number,
   ) {
-    const byArc = groupByArc(edges);
-    this.arcs = byArc.map(({ arc }) => arc);
+    this.curvature = curvature * ANY_CLOCK;
+    for (const reference of references)
+      this.groupSizes.set(reference, (this.groupSizes.get(reference) ?? 0) + 1);
+    this.arcs = joinPieces(hulls, this.curvature);
     this.out = adjacency(references.length, this.arcs, 'from');
     this.into = adjacency(references.length, this.arcs, 'to');
-    const limits = byArc.map(({ arc, edges: own }) => new ArcLimit(knots, corrections, arc, own, curvature));
-    const rates = Array.from({ length: knots.count - 1 }, (_, piece) => this.rates(limits, piece));
-    this.slacks = Array.from({ length: 2 * knots.count - 1 }, (_, instant) => {
-      const left = rates[Math.max(0, Math.ceil(instant / 2) - 1)]!;
-      const right = rates[Math.min(knots.count - 2, Math.floor(instant / 2))]!;
-      return Float64Array.from(limits, (limit, i) =>
-        limit.at(
-          knotTime(knots, instant / 2),
-          Math.max(left.rising[i]!, right.rising[i]!),
-          Math.max(left.falling[i]!, right.falling[i]!),
-        ),
-      );
-    });
-    this.swell = (curvature * knots.step ** 2) / 16;
+    this.rates = this.boundRates();
+    const gains = this.arcs.map(({ from, to }) => this.gainBetween(from, to));
+    this.instants = Float64Array.from({ length: INSTANTS_PER_PIECE * (knots.count - 1) + 1 }, (_, i) =>
+      knotTime(knots, i / INSTANTS_PER_PIECE),
+    );
+    this.slacks = this.slacksAt(this.instants, gains);
+    this.stretch = Float64Array.from(gains, (gain, i) => stretchOf(this.fastest(this.arcs[i]!, gain)));
   }
 
-  /** How fast the true distance of an arc's two clocks can grow and shrink against the estimate, in and beside a piece. */
-  private rates(limits: readonly ArcLimit[], piece: number): ArcRates {
-    const { knots } = this;
-    const rise = new Float64Array(this.references.length).fill(Infinity);
-    const fall = new Float64Array(this.references.length).fill(Infinity);
-    for (const share of RATE_SHARES) {
-      const earlier = this.at(limits, knotTime(knots, piece + share));
-      const later = this.at(limits, knotTime(knots, piece + 1 - share));
-      const span = (1 - 2 * share) * knots.step;
-      for (let domain = 0; domain < rise.length; domain++) {
-        const risen = earlier.below[domain]! + later.above[domain]!;
-        const fallen = earlier.above[domain]! + later.below[domain]!;
-        rise[domain] = Math.min(rise[domain]!, risen / span);
-        fall[domain] = Math.min(fall[domain]!, fallen / span);
-      }
-    }
-    const bend = 4 * this.curvature * knots.step;
-    const rate = (up: Float64Array, down: Float64Array): Float64Array =>
-      Float64Array.from(this.arcs, ({ from, to }) => {
-        if (this.references[from] !== this.references[to]) return UNKNOWN;
-        return up[from]! + down[to]! + bend;
-      });
-    return { rising: rate(rise, fall), falling: rate(fall, rise) };
+  /** truth - estimate of `a` against `b`, while either of them shows a time of the piece. */
+  between(a: number, b: number, piece: number): Interval {
+    if (this.isBetterSource(b, a)) return worstOfPiece(this.readings(b), a, piece);
+    const { below, above } = worstOfPiece(this.readings(a), b, piece);
+    return { below: above, above: below };
   }
 
-  /** All domains against their references at one instant, by pairs and nothing else. */
-  private at(limits: readonly ArcLimit[], time: number): { below: Float64Array; above: Float64Array } {
-    const lengths = Float64Array.from(limits, (limit) => limit.at(time, UNKNOWN, UNKNOWN));
-    const all = {
-      below: new Float64Array(this.references.length),
-      above: new Float64Array(this.references.length),
+  /** The one that many others are held against, so that paths are not looked for again and again. */
+  private isBetterSource(a: number, b: number): boolean {
+    if (this.known.has(a) || this.known.has(b)) return this.known.has(a);
+    const size = (domain: number): number =>
+      this.references[domain] === domain ? this.groupSizes.get(domain)! : 0;
+    return size(a) >= size(b);
+  }
+
+  /** What every clock can show when `source` is estimated to be at each of the instants. */
+  private readings(source: number): Readings {
+    const known = this.known.get(source);
+    if (known) return known;
+    const reaches = this.slacks.map((lengths) => this.reach(source, lengths, this.stretch));
+    const readings: Readings = {
+      source,
+      knots: this.knots,
+      corrections: this.corrections,
+      instants: this.instants,
+      shown: this.instants.map((instant) => shownAt(this.knots, this.corrections[source]!, instant)),
+      late: reaches.map(({ below }) => below),
+      early: reaches.map(({ above }) => above),
+      rates: (domain) => this.gainBetween(source, domain),
+      curvature: this.curvature,
     };
-    for (const reference of new Set(this.references)) {
-      const { below, above } = this.paths(reference, lengths);
-      this.references.forEach((own, domain) => {
+    const kept = Math.max(2, Math.floor(CELLS_KEPT / (this.references.length * this.instants.length)));
+    if (this.known.size >= kept) this.known.delete(this.known.keys().next().value!);
+    this.known.set(source, readings);
+    return readings;
+  }
+
+  private reach(source: number, lengths: Float64Array, stretch: Float64Array): Reach {
+    return {
+      below: shortestPaths(this.out, lengths, source, stretch),
+      above: shortestPaths(this.into, lengths, source, stretch),
+    };
+  }
+
+  /** By pairs, and by rates that no two counters exceed. */
+  private boundRates(): GainRates[] {
+    const { knots, arcs, corrections, references } = this;
+    const pieces = knots.count - 1;
+    const times = Float64Array.from({ length: pieces * RATE_INSTANTS.length }, (_, i) =>
+      knotTime(knots, Math.floor(i / RATE_INSTANTS.length) + RATE_INSTANTS[i % RATE_INSTANTS.length]!),
+    );
+    const any = anyRate(pieces);
+    const slacks = this.slacksAt(
+      times,
+      arcs.map(() => any),
+    );
+    const slope = corrections.reduce((most, values) => Math.max(most, largestSlope(knots, values)), 0);
+    const stretch = new Float64Array(arcs.length).fill(stretchOf((MAX_RATE + 2 * slope) * ANY_CLOCK));
+    const reaches = slacks.map((lengths) => this.ofGroups(lengths, stretch));
+    return references.map((_, domain) => this.ratesOf(domain, times, reaches));
+  }
+
+  /** All domains against their own references. */
+  private ofGroups(lengths: Float64Array, stretch: Float64Array): Reach {
+    const { references } = this;
+    const all = { below: new Float64Array(references.length), above: new Float64Array(references.length) };
+    for (const [reference, size] of this.groupSizes) {
+      if (size === 1) continue;
+      const { below, above } = this.reach(reference, lengths, stretch);
+      references.forEach((own, domain) => {
         if (own !== reference) return;
         all.below[domain] = below[domain]!;
         all.above[domain] = above[domain]!;
@@ -109,133 +159,99 @@ export class HardBounds {
     return all;
   }
 
-  private paths(reference: number, lengths: Float64Array) {
-    const domains = this.references.length;
-    return {
-      below: shortestPaths(domains, this.arcs, this.out, lengths, reference, 'from'),
-      above: shortestPaths(domains, this.arcs, this.into, lengths, reference, 'to'),
-    };
-  }
-
-  /** Of all domains against `reference`, over the whole of a piece. */
-  against(reference: number, piece: number): Interval[] {
-    const worst = this.references.map(() => ({ below: 0, above: 0 }));
-    for (let instant = 2 * piece; instant <= 2 * piece + 2; instant++) {
-      const { below, above } = this.paths(reference, this.slacks[instant]!);
-      worst.forEach((interval, domain) => {
-        interval.below = Math.max(interval.below, below[domain]!);
-        interval.above = Math.max(interval.above, above[domain]!);
-      });
+  private ratesOf(domain: number, times: Float64Array, reaches: readonly Reach[]): GainRates {
+    const { knots, curvature } = this;
+    const values = this.corrections[domain]!;
+    const rates = anyRate(knots.count - 1);
+    if (this.references[domain] === domain) {
+      rates.least.fill(0);
+      rates.most.fill(0);
+      return rates;
     }
-    return worst.map(({ below, above }, domain) =>
-      domain === reference ? { below, above } : { below: below + this.swell, above: above + this.swell },
-    );
-  }
-}
-
-function groupByArc(edges: readonly EdgeEvidence[]): { arc: Arc; edges: EdgeEvidence[] }[] {
-  const arcs = new Map<string, { arc: Arc; edges: EdgeEvidence[] }>();
-  for (const edge of edges) {
-    const key = `${edge.from} ${edge.to}`;
-    const known = arcs.get(key);
-    if (known) known.edges.push(edge);
-    else arcs.set(key, { arc: { from: edge.from, to: edge.to }, edges: [edge] });
-  }
-  return [...arcs.values()];
-}
-
-/** What all pairs of one arc say, at any time. */
-class ArcLimit {
-  private readonly hull: readonly number[];
-  /** At the hull's points: slack, and how far the estimated corrections are apart. */
-  private readonly slacks: Float64Array;
-  private readonly differences: Float64Array;
-  private readonly from: Float64Array;
-  private readonly to: Float64Array;
-
-  constructor(
-    private readonly knots: Knots,
-    corrections: readonly Float64Array[],
-    arc: Arc,
-    edges: readonly EdgeEvidence[],
-    private readonly curvature: number,
-  ) {
-    this.from = corrections[arc.from]!;
-    this.to = corrections[arc.to]!;
-    const lifted: number[] = [];
-    for (const { windows } of edges) {
-      for (const { hull } of windows) {
-        for (let i = 0; i < hull.length; i += 2) {
-          const time = hull[i]!;
-          lifted.push(time, this.atOneTime(time, hull[i + 1]!) + this.parabola(time));
-        }
+    // The clock reaches its knots earlier or later than its reference does.
+    const apart = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+    const bend = 2 * curvature * (knots.step + apart);
+    const latest = (at: number): number => shownAt(knots, values, times[at]! + reaches[at]!.below[domain]!);
+    const earliest = (at: number): number => shownAt(knots, values, times[at]! - reaches[at]!.above[domain]!);
+    for (let piece = 0; piece + 1 < knots.count; piece++) {
+      for (let i = 0; i < RATE_SHARES.length; i++) {
+        const first = piece * RATE_INSTANTS.length + i;
+        const last = (piece + 1) * RATE_INSTANTS.length - 1 - i;
+        const span = times[last]! - times[first]!;
+        const most = (latest(last) - earliest(first)) / span - 1 + bend;
+        const least = (earliest(last) - latest(first)) / span - 1 - bend;
+        if (most < rates.most[piece]!) rates.most[piece] = most;
+        if (least > rates.least[piece]!) rates.least[piece] = least;
       }
     }
-    this.hull = lowerHull(lifted);
-    const times = Array.from({ length: this.hull.length / 2 }, (_, i) => this.hull[2 * i]!);
-    this.differences = Float64Array.from(times, (time) => this.difference(time));
-    this.slacks = Float64Array.from(
-      times,
-      (time, i) => this.hull[2 * i + 1]! - this.parabola(time) - this.differences[i]!,
-    );
+    return rates;
   }
 
-  /**
-   * The hull at `time`, or less where a pair nearby says more: with the estimated rates off by `rising` at most (before
-   * `time`) or `falling` (after it), or whatever was estimated, with counters at most MAX_RATE apart. Never below 0: a pair
-   * that the estimate contradicts was named before.
-   */
-  at(time: number, rising: number, falling: number): number {
-    const { hull, slacks } = this;
-    const last = hull[hull.length - 2]!;
-    let least = Infinity;
-    if (time >= hull[0]! && time <= last)
-      least = Math.max(0, interpolate(hull, time) - this.parabola(time) - this.difference(time));
-    const here = this.difference(time);
-    for (let i = 0; i < slacks.length; i++) {
-      const slackThere = Math.max(0, slacks[i]!);
-      const distance = Math.abs(time - hull[2 * i]!);
-      const rate = hull[2 * i]! < time ? rising : falling;
-      const difference = this.differences[i]!;
-      least = Math.min(least, Math.max(0, slackThere + difference - here + MAX_RATE * distance));
-      if (distance < this.knots.step) least = Math.min(least, slackThere + rate * distance);
+  /** How fast the clock of `to` gains on that of `from`. */
+  private gainBetween(from: number, to: number): GainRates {
+    const pieces = this.knots.count - 1;
+    const rates = anyRate(pieces);
+    if (this.references[from] !== this.references[to]) return rates;
+    const sender = this.rates[from]!;
+    const receiver = this.rates[to]!;
+    for (let piece = 0; piece < pieces; piece++) {
+      const most = (1 + receiver.most[piece]!) / (1 + sender.least[piece]!) - 1;
+      const least = (1 + receiver.least[piece]!) / (1 + sender.most[piece]!) - 1;
+      rates.most[piece] = Math.min(MAX_RATE, most);
+      rates.least[piece] = Math.max(-MAX_RATE, least);
     }
-    return least;
+    return rates;
   }
 
-  /** A pair's delay as if both stamps had been taken at the cause's time: the receiver's clock went on meanwhile. */
-  private atOneTime(time: number, delay: number): number {
-    const estimated =
-      correctionAt(this.knots, this.to, time + delay) - correctionAt(this.knots, this.to, time);
-    const most = (MAX_RATE / 2) * Math.abs(delay);
-    return delay + (Math.abs(estimated) <= most ? estimated : most);
+  /** Per instant of the common axis, per arc. Never below 0: a pair that the estimate contradicts was named before. */
+  private slacksAt(instants: Float64Array, gains: readonly GainRates[]): Float64Array[] {
+    const { knots, corrections, arcs, curvature } = this;
+    const slacks = Array.from(instants, () => new Float64Array(arcs.length));
+    const shown = corrections.map((values) => instants.map((instant) => shownAt(knots, values, instant)));
+    arcs.forEach(({ from, to, hull }, arc) => {
+      const times = shown[from]!;
+      const ahead = mostAhead(hull, times, knots, gains[arc]!, curvature);
+      for (let i = 0; i < instants.length; i++) {
+        const late = alignedAt(knots, corrections[to]!, times[i]! + ahead[i]!) - instants[i]!;
+        slacks[i]![arc] = Math.max(0, late);
+      }
+    });
+    return slacks;
   }
 
-  private parabola(time: number): number {
-    const fromStart = time - this.knots.first;
-    return this.curvature * fromStart * fromStart;
-  }
-
-  private difference(time: number): number {
-    return correctionAt(this.knots, this.from, time) - correctionAt(this.knots, this.to, time);
+  /** Of what two clocks are apart beyond the estimate: how fast it can change. */
+  private fastest({ from, to }: Arc, { least, most }: GainRates): number {
+    const { knots, corrections } = this;
+    let fastest = 0;
+    for (let piece = 0; piece + 1 < knots.count; piece++) {
+      const sender = corrections[from]!;
+      const receiver = corrections[to]!;
+      const estimated =
+        (knots.step + receiver[piece + 1]! - receiver[piece]!) /
+        (knots.step + sender[piece + 1]! - sender[piece]!);
+      fastest = Math.max(fastest, (1 + most[piece]!) * estimated - 1, 1 - (1 + least[piece]!) * estimated);
+    }
+    return fastest;
   }
 }
 
-/** Two counters against each other, each by its nominal rate. */
-export const MAX_RATE = 400e-6;
-/** Of a rate that nothing bounds yet. Finite: times a distance of 0 it is 0. */
-const UNKNOWN = Number.MAX_VALUE;
+/** Of readings, in all: some ten MB. */
+const CELLS_KEPT = 1 << 21;
 
-function interpolate(hull: readonly number[], time: number): number {
-  let low = 0;
-  let high = hull.length / 2 - 1;
-  if (high === 0) return hull[1]!;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (hull[2 * middle]! <= time) low = middle;
-    else high = middle;
+const anyRate = (pieces: number): GainRates => ({
+  least: new Float64Array(pieces).fill(-MAX_RATE),
+  most: new Float64Array(pieces).fill(MAX_RATE),
+});
+
+/** What comes before an arc makes the instant uncertain that it is asked about; likewise backwards. */
+const stretchOf = (rate: number): number => 1 / (1 - rate);
+
+function joinPieces(hulls: readonly EdgeHull[], curvature: number): ArcHull[] {
+  const arcs: { from: number; to: number; hull: number[] }[] = [];
+  for (const { from, to, hull } of hulls) {
+    let arc = arcs.at(-1);
+    if (arc?.from !== from || arc.to !== to) arcs.push((arc = { from, to, hull: [] }));
+    appendToHull(arc.hull, hull, curvature);
   }
-  const ax = hull[2 * low]!;
-  const ay = hull[2 * low + 1]!;
-  return ay + ((hull[2 * high + 1]! - ay) * (time - ax)) / (hull[2 * high]! - ax);
+  return arcs;
 }

@@ -6,7 +6,8 @@
 
 import type { Knots } from './corrections.js';
 import { slack, type Estimate } from './estimate.js';
-import { violationOf, type EdgeHull } from './projection.js';
+import type { EdgeHull } from './edge_hulls.js';
+import { violationOf } from './projection.js';
 
 export type Culprit =
   /** The host's clock jumped; ns, against the others. */
@@ -114,19 +115,22 @@ function median(values: number[]): number {
   return values[values.length >> 1]!;
 }
 
-/** The link that the estimate, in which one link counts little against the others, contradicts most. */
-export function worstLink(
+/**
+ * The link that the estimate, in which one link counts little against the others, contradicts most; and those that it contradicts
+ * by `asBadAs` of that, each by its worst.
+ */
+export function worstLinks(
   knots: Knots,
   corrections: readonly Float64Array[],
   hulls: readonly EdgeHull[],
-): Culprit | null {
-  let worst: Culprit | null = null;
-  let by = 0;
+  asBadAs: number,
+): Culprit[] {
+  const links = new Map<string, { what: 'link'; from: number; to: number; by: number }>();
   for (const hull of hulls) {
-    const violation = violationOf(knots, corrections, hull);
-    if (violation <= by) continue;
-    by = violation;
-    worst = { what: 'link', from: hull.from, to: hull.to, by };
+    const by = violationOf(knots, corrections, hull);
+    const key = `${hull.from} ${hull.to}`;
+    if (by > (links.get(key)?.by ?? 0)) links.set(key, { what: 'link', from: hull.from, to: hull.to, by });
   }
-  return worst;
+  const found = [...links.values()].sort((a, b) => b.by - a.by);
+  return asBadAs < 1 ? found.filter(({ by }) => by >= asBadAs * found[0]!.by) : found.slice(0, 1);
 }

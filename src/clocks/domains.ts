@@ -13,7 +13,7 @@
 import { localNs, type LocalNs, type TraceNs } from '../base/time.js';
 import type { ClockSample, RankFileHeader } from '../reader/types.js';
 import { ALIGNMENT_DEFAULTS, type Alignment } from './alignment.js';
-import { MAX_RATE } from './bounds.js';
+import { MAX_RATE } from './arc_limit.js';
 import { segmentAt, toTraceIn, type ClockMap, type ClockSegment } from './clock_map.js';
 import { correctionAt, knotTime } from './corrections.js';
 import { fitLine, type Line, type Point } from './fit.js';
@@ -301,6 +301,7 @@ function placeInGroup(
     ...draft.flags,
     ...(restless > STEPPED_NS ? ['realtime-stepped'] : []),
     ...(Math.abs(drift) > SLEWED ? ['realtime-slewed'] : []),
+    ...(traffic.alignment.sure[index]! ? [] : ['bound-by-credits']),
   ];
   const at = (local: number): number => {
     const axis = onAxis(traffic, index, local);
@@ -366,10 +367,10 @@ function pieces(
 
 /**
  * By how much a bound grows so far (ns) beyond the last evidence: the slope of the last piece is off by what its ends are, and two
- * rates go on to change as declared. Two counters are never farther apart than MAX_RATE.
+ * rates go on to change as declared. Two counters are never farther apart than MAX_RATE, nor are two estimates of them.
  */
 function widening(beyond: number, slope: number, step: number): number {
-  return beyond * Math.min(MAX_RATE, slope + CURVATURE * (step + beyond));
+  return beyond * Math.min(2 * MAX_RATE, slope + CURVATURE * (step + beyond));
 }
 
 /** Of two clocks against each other, 1/ns. */

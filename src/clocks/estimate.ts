@@ -68,7 +68,7 @@ export function estimate(
   const place = unknownPlaces(references, knots);
   const unknowns = place.count + names.length;
   const x = new Float64Array(unknowns);
-  const system = new SparseLeastSquares(unknowns);
+  const system = new SparseLeastSquares(unknowns, { count: place.solved.length, size: knots.count });
   const rows = links.map((link) => addLines(system, link, place, knots));
   addPriors(system, place, knots, curvature);
   const likenessRows = addLikenessPrior(system, place.count, names);

@@ -30,6 +30,16 @@ export const WAITED_CREDIT = 'credit, waited for';
 export const isWire = ({ kind, like }: Pick<EdgeEvidence, 'kind' | 'like'>): boolean =>
   kind === 'data' || kind === 'beacon' || like === WAITED_CREDIT;
 
+/** How the likenesses of receives begin that NCCL may tell as arrived before they have. */
+export const EARLY_ARRIVAL = 'data, low latency,';
+
+/**
+ * Whether effect comes after cause for certain: not where a network may take a send before the receiver is ready (credits), nor where
+ * a receive may be told early. Such pairs count as long as they contradict nothing, but no hard bound rests on them.
+ */
+export const isCertain = ({ kind, like }: Pick<EdgeEvidence, 'kind' | 'like'>): boolean =>
+  kind !== 'credit' && !like.startsWith(EARLY_ARRIVAL);
+
 /** Pairs of one window of time. */
 export interface EvidenceWindow {
   /** Covers [index * width, (index + 1) * width) of the coarse axis. */

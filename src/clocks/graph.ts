@@ -5,20 +5,28 @@ export interface Arc {
   readonly to: number;
 }
 
-/** Out-arcs in one array each: start[node] to start[node + 1] are positions in `arcs`. */
+/** The arcs of each node: start[node] to start[node + 1] are positions in `arcs` and `others`. */
 export interface Adjacency {
   readonly start: Int32Array;
   readonly arcs: Int32Array;
+  /** The arcs' other ends. */
+  readonly others: Int32Array;
 }
 
+/** By the nodes at one end of the arcs. */
 export function adjacency(nodes: number, arcs: readonly Arc[], end: 'from' | 'to'): Adjacency {
   const start = new Int32Array(nodes + 1);
   for (const arc of arcs) start[arc[end] + 1]!++;
   for (let node = 0; node < nodes; node++) start[node + 1]! += start[node]!;
   const fill = start.slice();
   const list = new Int32Array(arcs.length);
-  arcs.forEach((arc, i) => (list[fill[arc[end]]!++] = i));
-  return { start, arcs: list };
+  const others = new Int32Array(arcs.length);
+  arcs.forEach((arc, i) => {
+    const at = fill[arc[end]]!++;
+    list[at] = i;
+    others[at] = end === 'from' ? arc.to : arc.from;
+  });
+  return { start, arcs: list, others };
 }
 
 /** Strongly connected components, each with its nodes in rising order, by their smallest node. */
@@ -63,6 +71,15 @@ export function connectedBothWays(nodes: number, arcs: readonly Arc[]): number[]
   return components.sort((a, b) => a[0]! - b[0]!);
 }
 
+/** Per node the first one of its component. */
+export function groupReferences(nodes: number, arcs: readonly Arc[]): number[] {
+  const references = new Array<number>(nodes).fill(-1);
+  for (const group of connectedBothWays(nodes, arcs)) {
+    for (const node of group) references[node] = group[0]!;
+  }
+  return references;
+}
+
 function popComponent(stack: number[], onStack: Uint8Array, last: number): number[] {
   const component: number[] = [];
   let node: number;
@@ -75,83 +92,88 @@ function popComponent(stack: number[], onStack: Uint8Array, last: number): numbe
 }
 
 /**
- * Length of the shortest path from `source` to every node (end 'from'), or from every node to `source` (end 'to').
- * Lengths of arcs must not be negative; Infinity: no path.
+ * Length of the shortest path from `source` to every node (arcs by their 'from'), or from every node to `source` (by their
+ * 'to'). Lengths must not be negative; Infinity: no path. `stretch`: behind an arc, a path is longer by this factor, at least 1.
  */
 export function shortestPaths(
-  nodes: number,
-  arcs: readonly Arc[],
-  { start, arcs: list }: Adjacency,
+  { start, arcs, others }: Adjacency,
   lengths: Float64Array,
   source: number,
-  end: 'from' | 'to',
+  stretch?: Float64Array,
 ): Float64Array {
-  const other = end === 'from' ? 'to' : 'from';
+  const nodes = start.length - 1;
   const distance = new Float64Array(nodes).fill(Infinity);
   distance[source] = 0;
-  const heap = new Heap();
-  heap.push(0, source);
-  while (heap.size > 0) {
-    const far = heap.least;
-    const node = heap.pop();
-    if (far > distance[node]!) continue;
+  const heap = new NodeHeap(distance);
+  heap.moved(source);
+  for (let node = heap.pop(); node >= 0; node = heap.pop()) {
+    const far = distance[node]!;
     for (let at = start[node]!; at < start[node + 1]!; at++) {
-      const arc = list[at]!;
-      const target = arcs[arc]![other];
-      const through = far + lengths[arc]!;
+      const arc = arcs[at]!;
+      const target = others[at]!;
+      const through = (far + lengths[arc]!) * (stretch === undefined ? 1 : stretch[arc]!);
       if (through >= distance[target]!) continue;
       distance[target] = through;
-      heap.push(through, target);
+      heap.moved(target);
     }
   }
   return distance;
 }
 
-/** A binary heap of (key, node), least key first. */
-class Heap {
-  private readonly keys: number[] = [];
-  private readonly nodes: number[] = [];
+/** Nodes by their keys, least first: each is in the heap once, and moves up when its key became less. */
+class NodeHeap {
+  private readonly nodes: Int32Array;
+  /** By node: its place in the heap; -1: not in it. */
+  private readonly places: Int32Array;
+  private size = 0;
 
-  get size(): number {
-    return this.keys.length;
+  constructor(private readonly keys: Float64Array) {
+    this.nodes = new Int32Array(keys.length);
+    this.places = new Int32Array(keys.length).fill(-1);
   }
 
-  get least(): number {
-    return this.keys[0]!;
-  }
-
-  push(key: number, node: number): void {
-    let at = this.keys.length;
+  /** Its key is new, or less than it was. */
+  moved(node: number): void {
+    const key = this.keys[node]!;
+    let at = this.places[node]!;
+    if (at < 0) at = this.size++;
     while (at > 0) {
       const above = (at - 1) >> 1;
-      if (this.keys[above]! <= key) break;
-      this.put(at, this.keys[above]!, this.nodes[above]!);
+      const other = this.nodes[above]!;
+      if (this.keys[other]! <= key) break;
+      this.put(at, other);
       at = above;
     }
-    this.put(at, key, node);
+    this.put(at, node);
   }
 
+  /** -1: it is empty. */
   pop(): number {
+    if (this.size === 0) return -1;
     const top = this.nodes[0]!;
-    const key = this.keys.pop()!;
-    const node = this.nodes.pop()!;
-    const size = this.keys.length;
-    if (size === 0) return top;
+    this.places[top] = -1;
+    const node = this.nodes[--this.size]!;
+    if (this.size === 0) return top;
+    const key = this.keys[node]!;
     let at = 0;
     for (;;) {
       let below = 2 * at + 1;
-      if (below >= size) break;
-      if (below + 1 < size && this.keys[below + 1]! < this.keys[below]!) below++;
-      if (this.keys[below]! >= key) break;
-      this.put(at, this.keys[below]!, this.nodes[below]!);
+      if (below >= this.size) break;
+      if (below + 1 < this.size && this.keyAt(below + 1) < this.keyAt(below)) below++;
+      if (this.keyAt(below) >= key) break;
+      this.put(at, this.nodes[below]!);
       at = below;
     }
-    this.put(at, key, node);
+    this.put(at, node);
     return top;
   }
 
-  private put(at: number, key: number, node: number): void {
-    this.keys[at] = key;
+  private keyAt(place: number): number {
+    return this.keys[this.nodes[place]!]!;
+  }
+
+  private put(at: number, node: number): void {
     this.nodes[at] = node;
+    this.places[node] = at;
   }
 }

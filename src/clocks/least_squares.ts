@@ -6,30 +6,44 @@
 /** Rows of at most `WIDTH` terms. */
 const WIDTH = 5;
 
-export class SparseLeastSquares {
-  private readonly index: number[] = [];
-  private readonly value: number[] = [];
-  private readonly target: number[] = [];
-  private readonly sigma: number[] = [];
+/** The first unknowns, `size` by `size`, belong together: one clock's corrections. */
+export interface Blocks {
+  readonly count: number;
+  readonly size: number;
+}
 
-  constructor(readonly unknowns: number) {}
+export class SparseLeastSquares {
+  private rows = 0;
+  private index = new Int32Array(1024 * WIDTH);
+  private value = new Float64Array(1024 * WIDTH);
+  private target = new Float64Array(1024);
+  private weight = new Float64Array(1024);
+
+  /** `blocks`: rounds begin with what each of them says by itself. In a row indices of one block are no more than BAND apart. */
+  constructor(
+    readonly unknowns: number,
+    private readonly blocks: Blocks = { count: 0, size: 1 },
+  ) {}
 
   /**
    * sum of coefficients[i] * x[indices[i]] should be `target`, within `sigma`. Indices below 0 are known to be 0.
    * Returns the row's number.
    */
   add(indices: readonly number[], coefficients: readonly number[], target: number, sigma: number): number {
-    for (let i = 0; i < WIDTH; i++) {
-      const index = indices[i] ?? -1;
-      this.index.push(Math.max(0, index));
-      this.value.push(index < 0 ? 0 : coefficients[i]!);
+    if (this.rows === this.target.length) this.grow();
+    const row = this.rows++;
+    for (let i = 0, at = row * WIDTH; i < indices.length; i++) {
+      if (indices[i]! < 0) continue;
+      this.index[at] = indices[i]!;
+      this.value[at++] = coefficients[i]!;
     }
-    this.sigma.push(sigma);
-    return this.target.push(target) - 1;
+    this.target[row] = target;
+    this.setSigma(row, sigma);
+    return row;
   }
 
   setSigma(row: number, sigma: number): void {
-    this.sigma[row] = sigma;
+    this.weight[row] = 1 / (sigma * sigma);
   }
 
   /** target - sum, of one row. */
@@ -39,96 +53,172 @@ export class SparseLeastSquares {
     return rest;
   }
 
-  /** Starts from `x` and improves it in place. */
+  /** Starts from `x` and improves it in place, until nothing moves by more than a small part of the rows' sigmas. */
   solve(x: Float64Array): Float64Array {
-    const rows = new WeightedRows(this.index, this.value, this.sigma, this.unknowns);
-    const residual = Float64Array.from(this.target, (target, row) => target / this.sigma[row]!);
-    const gradient = new Float64Array(this.unknowns);
-    const { scale } = rows;
-    rows.timesTransposed(residual, gradient);
-    // Against the targets, not against the start: a start that is nearly right must not ask for digits that are not there.
-    const enough = scaledSquare(gradient, scale) * TOLERANCE;
-    const image = new Float64Array(this.target.length);
-    rows.times(x, image);
-    for (let row = 0; row < image.length; row++) residual[row]! -= image[row]!;
-    rows.timesTransposed(residual, gradient);
-    const direction = gradient.map((g, i) => g * scale[i]!);
-    let size = scaledSquare(gradient, scale);
-    for (let round = 0; round < 4 * this.unknowns + 100 && size > enough; round++) {
-      rows.times(direction, image);
-      const step = size / square(image);
-      for (let i = 0; i < x.length; i++) x[i]! += step * direction[i]!;
-      for (let row = 0; row < image.length; row++) residual[row]! -= step * image[row]!;
-      rows.timesTransposed(residual, gradient);
+    const blocks = new BandedBlocks(this.unknowns, this.blocks);
+    this.addTo(blocks);
+    blocks.factor();
+    const gradient = this.gradient(x);
+    const towards = blocks.solve(gradient, new Float64Array(this.unknowns));
+    const direction = towards.slice();
+    const image = new Float64Array(this.unknowns);
+    let size = dot(gradient, towards);
+    let small = 0;
+    for (let round = 0; round < 4 * this.unknowns + 100 && size > 0; round++) {
+      this.timesNormal(direction, image);
+      const step = size / dot(direction, image);
+      for (let i = 0; i < x.length; i++) {
+        x[i]! += step * direction[i]!;
+        gradient[i]! -= step * image[i]!;
+      }
+      // By what the sum of squared errors, in sigmas, became less.
+      small = step * size < LEAST_GAIN ? small + 1 : 0;
+      if (small === LAST_ROUNDS) break;
+      blocks.solve(gradient, towards);
       const before = size;
-      size = scaledSquare(gradient, scale);
+      size = dot(gradient, towards);
       const keep = size / before;
-      for (let i = 0; i < x.length; i++) direction[i] = gradient[i]! * scale[i]! + keep * direction[i]!;
+      for (let i = 0; i < x.length; i++) direction[i] = towards[i]! + keep * direction[i]!;
     }
     return x;
   }
-}
 
-/** Of the squared gradient: eleven digits of what is at most some seconds in ns. */
-const TOLERANCE = 1e-22;
+  private gradient(x: Float64Array): Float64Array {
+    const { index, value, weight } = this;
+    const out = new Float64Array(this.unknowns);
+    for (let row = 0; row < this.rows; row++) {
+      const factor = this.unexplained(row, x) * weight[row]!;
+      for (let at = row * WIDTH; at < (row + 1) * WIDTH; at++) out[index[at]!]! += value[at]! * factor;
+    }
+    return out;
+  }
 
-/** The rows over their sigmas. */
-class WeightedRows {
-  private readonly index: Int32Array;
-  private readonly value: Float64Array;
-  /** One over the diagonal of the normal matrix. */
-  readonly scale: Float64Array;
+  private timesNormal(x: Float64Array, out: Float64Array): void {
+    const { index, value, weight, rows } = this;
+    out.fill(0);
+    for (let row = 0, at = 0; row < rows; row++, at += WIDTH) {
+      const i0 = index[at]!;
+      const i1 = index[at + 1]!;
+      const i2 = index[at + 2]!;
+      const i3 = index[at + 3]!;
+      const i4 = index[at + 4]!;
+      const v0 = value[at]!;
+      const v1 = value[at + 1]!;
+      const v2 = value[at + 2]!;
+      const v3 = value[at + 3]!;
+      const v4 = value[at + 4]!;
+      const sum = v0 * x[i0]! + v1 * x[i1]! + v2 * x[i2]! + v3 * x[i3]! + v4 * x[i4]!;
+      const factor = sum * weight[row]!;
+      out[i0]! += v0 * factor;
+      out[i1]! += v1 * factor;
+      out[i2]! += v2 * factor;
+      out[i3]! += v3 * factor;
+      out[i4]! += v4 * factor;
+    }
+  }
 
-  constructor(
-    index: readonly number[],
-    value: readonly number[],
-    sigma: readonly number[],
-    unknowns: number,
-  ) {
-    this.index = Int32Array.from(index);
-    this.value = Float64Array.from(value);
-    const diagonal = new Float64Array(unknowns);
-    for (let row = 0, at = 0; row < sigma.length; row++) {
-      for (const end = at + WIDTH; at < end; at++) {
-        this.value[at]! /= sigma[row]!;
-        diagonal[this.index[at]!]! += this.value[at]! ** 2;
+  private addTo(blocks: BandedBlocks): void {
+    const { index, value, weight } = this;
+    for (let row = 0; row < this.rows; row++) {
+      const first = row * WIDTH;
+      for (let a = first; a < first + WIDTH; a++) {
+        const factor = value[a]! * weight[row]!;
+        if (factor === 0) continue;
+        blocks.add(index[a]!, index[a]!, value[a]! * factor);
+        for (let b = first; b < a; b++) blocks.add(index[a]!, index[b]!, value[b]! * factor);
       }
     }
-    this.scale = diagonal.map((d) => (d > 0 ? 1 / d : 0));
   }
 
-  times(x: Float64Array, out: Float64Array): void {
-    const { index, value } = this;
-    for (let row = 0, at = 0; row < out.length; row++, at += WIDTH) {
-      out[row] =
-        value[at]! * x[index[at]!]! +
-        value[at + 1]! * x[index[at + 1]!]! +
-        value[at + 2]! * x[index[at + 2]!]! +
-        value[at + 3]! * x[index[at + 3]!]! +
-        value[at + 4]! * x[index[at + 4]!]!;
-    }
-  }
-
-  timesTransposed(y: Float64Array, out: Float64Array): void {
-    const { index, value } = this;
-    out.fill(0);
-    for (let row = 0, at = 0; row < y.length; row++) {
-      const factor = y[row]!;
-      for (const end = at + WIDTH; at < end; at++) out[index[at]!]! += value[at]! * factor;
-    }
+  private grow(): void {
+    const { index, value, target, weight } = this;
+    this.index = new Int32Array(2 * index.length);
+    this.index.set(index);
+    this.value = new Float64Array(2 * value.length);
+    this.value.set(value);
+    this.target = new Float64Array(2 * target.length);
+    this.target.set(target);
+    this.weight = new Float64Array(2 * weight.length);
+    this.weight.set(weight);
   }
 }
 
-function square(x: Float64Array): number {
+/** A round that lessens the sum of squares by no more has moved nothing by more than 0.0001 sigma... */
+const LEAST_GAIN = 1e-8;
+/** ...but the next one may: so many in a row. */
+const LAST_ROUNDS = 3;
+
+function dot(a: Float64Array, b: Float64Array): number {
   let sum = 0;
-  for (const value of x) sum += value * value;
+  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
   return sum;
 }
 
-function scaledSquare(x: Float64Array, scale: Float64Array): number {
-  let sum = 0;
-  for (let i = 0; i < x.length; i++) sum += x[i]! * x[i]! * scale[i]!;
-  return sum;
+/** How far apart two indices of one block may be in a row: a bend takes three neighbours. */
+const BAND = 2;
+
+/** The diagonal blocks of a normal matrix, each banded: factored (Cholesky), what they solve is near the whole solution. */
+class BandedBlocks {
+  /** Per unknown: the diagonal and the BAND entries left of it. */
+  private readonly lower: Float64Array;
+  /** Per unknown: how many of its block lie before it, BAND at most. */
+  private readonly before: Uint8Array;
+
+  constructor(
+    private readonly unknowns: number,
+    { count, size }: Blocks,
+  ) {
+    this.lower = new Float64Array((unknowns + BAND) * (BAND + 1));
+    this.before = new Uint8Array(unknowns + BAND);
+    for (let i = 0; i < count * size; i++) this.before[i] = Math.min(BAND, i % size);
+  }
+
+  add(i: number, j: number, value: number): void {
+    const row = i > j ? i : j;
+    const left = i > j ? i - j : j - i;
+    if (left <= this.before[row]!) this.lower[row * (BAND + 1) + left]! += value;
+  }
+
+  factor(): void {
+    const { lower, before } = this;
+    for (let i = 0; i < this.unknowns; i++) {
+      const at = i * (BAND + 1);
+      const inside = before[i]!;
+      if (inside >= 2) {
+        const two = lower[at + 2]! / lower[at - 2 * (BAND + 1)]!;
+        lower[at + 2] = two;
+        lower[at + 1]! -= two * lower[at - (BAND + 1) + 1]!;
+        lower[at]! -= two * two;
+      }
+      if (inside >= 1) {
+        const one = lower[at + 1]! / lower[at - (BAND + 1)]!;
+        lower[at + 1] = one;
+        lower[at]! -= one * one;
+      }
+      // What no row speaks of stays as it is.
+      lower[at] = lower[at]! > 0 ? Math.sqrt(lower[at]!) : Infinity;
+    }
+  }
+
+  solve(right: Float64Array, out: Float64Array): Float64Array {
+    const { lower, before, unknowns } = this;
+    for (let i = 0; i < unknowns; i++) {
+      const at = i * (BAND + 1);
+      const inside = before[i]!;
+      let value = right[i]!;
+      if (inside >= 1) value -= lower[at + 1]! * out[i - 1]!;
+      if (inside >= 2) value -= lower[at + 2]! * out[i - 2]!;
+      out[i] = value / lower[at]!;
+    }
+    for (let i = unknowns - 1; i >= 0; i--) {
+      const at = i * (BAND + 1);
+      let value = out[i]!;
+      if (before[i + 1]! >= 1) value -= lower[at + (BAND + 1) + 1]! * out[i + 1]!;
+      if (before[i + 2]! >= 2) value -= lower[at + 2 * (BAND + 1) + 2]! * out[i + 2]!;
+      out[i] = value / lower[at]!;
+    }
+    return out;
+  }
 }
 
 /** A symmetric positive definite matrix, filled row by row, then factored (Cholesky) and asked. */

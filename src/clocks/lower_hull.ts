@@ -8,21 +8,65 @@
 /** x0, y0, x1, y1, ... by rising x. */
 export type PointList = readonly number[] | Float64Array;
 
-/** The lower hull of points in any order; of equal x the lowest counts. */
-export function lowerHull(points: PointList): number[] {
+/**
+ * The lower hull of points in any order; of equal x the lowest counts. With a `curvature` c (1/x) it is the hull of y + c x²: of
+ * all points those that a line bent by as much can touch. It has all points of the straight one.
+ */
+export function lowerHull(points: PointList, curvature = 0): number[] {
   const hull: number[] = [];
-  const add = (x: number, y: number): void => {
-    if (hull.length >= 2 && hull[hull.length - 2] === x) return; // the lower one came first
-    while (hull.length >= 4 && !turnsLeft(hull, x, y)) hull.length -= 2;
-    hull.push(x, y);
-  };
   if (isSorted(points)) {
-    for (let i = 0; i < points.length; i += 2) add(points[i]!, points[i + 1]!);
+    appendToHull(hull, points, curvature);
     return hull;
   }
   const order = Array.from({ length: points.length / 2 }, (_, i) => i * 2);
   order.sort((a, b) => points[a]! - points[b]! || points[a + 1]! - points[b + 1]!);
-  for (const at of order) add(points[at]!, points[at + 1]!);
+  const sorted = new Float64Array(points.length);
+  let length = 0;
+  for (const at of order) {
+    if (length > 0 && sorted[length - 2] === points[at]!) continue; // the lower one came first
+    sorted[length++] = points[at]!;
+    sorted[length++] = points[at + 1]!;
+  }
+  appendToHull(hull, sorted.subarray(0, length), curvature);
+  return hull;
+}
+
+/** Goes on with points by rising x, all behind the hull. */
+export function appendToHull(hull: number[], points: PointList, curvature = 0): void {
+  for (let i = 0; i < points.length; i += 2) {
+    const x = points[i]!;
+    const y = points[i + 1]!;
+    let n = hull.length;
+    while (n >= 4) {
+      const ax = hull[n - 4]!;
+      const bx = hull[n - 2]!;
+      const ay = hull[n - 3]!;
+      const turn = (bx - ax) * (y - ay) - (hull[n - 1]! - ay) * (x - ax);
+      if (turn + curvature * (bx - ax) * (x - ax) * (x - bx) > 0) break;
+      hull.pop();
+      hull.pop();
+      n -= 2;
+    }
+    hull.push(x, y);
+  }
+}
+
+/** The hull of two hulls. */
+export function hullOfBoth(a: PointList, b: PointList, curvature = 0): number[] {
+  const merged = new Float64Array(a.length + b.length);
+  let [i, j, length] = [0, 0, 0];
+  while (i < a.length || j < b.length) {
+    const isA = j >= b.length || (i < a.length && a[i]! <= b[j]!);
+    const x = isA ? a[i++]! : b[j++]!;
+    const y = isA ? a[i++]! : b[j++]!;
+    if (length > 0 && merged[length - 2] === x) merged[length - 1] = Math.min(merged[length - 1]!, y);
+    else {
+      merged[length++] = x;
+      merged[length++] = y;
+    }
+  }
+  const hull: number[] = [];
+  appendToHull(hull, merged.subarray(0, length), curvature);
   return hull;
 }
 
@@ -30,15 +74,6 @@ export function lowerHull(points: PointList): number[] {
 function isSorted(points: PointList): boolean {
   for (let i = 2; i < points.length; i += 2) if (points[i]! <= points[i - 2]!) return false;
   return true;
-}
-
-function turnsLeft(hull: readonly number[], x: number, y: number): boolean {
-  const n = hull.length;
-  const ax = hull[n - 4]!;
-  const ay = hull[n - 3]!;
-  const bx = hull[n - 2]!;
-  const by = hull[n - 1]!;
-  return (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0;
 }
 
 /** Least y - slope * x over the points, as the index of its x; -1 without points. */

@@ -4,35 +4,8 @@
  */
 
 import { pieceAt, shareAt, type Knots } from './corrections.js';
-import type { EdgeEvidence } from './evidence.js';
+import type { EdgeHull } from './edge_hulls.js';
 import { slack } from './estimate.js';
-import { lowerHull } from './lower_hull.js';
-
-/** All pairs of one edge in one piece, whatever their kind or size. */
-export interface EdgeHull {
-  readonly from: number;
-  readonly to: number;
-  /** Time, delay, ... */
-  readonly hull: readonly number[];
-}
-
-export function hullsByPiece(edges: readonly EdgeEvidence[], knots: Knots): EdgeHull[] {
-  const points = new Map<string, { from: number; to: number; points: number[] }>();
-  for (const { from, to, windowNs, windows } of edges) {
-    for (const { index, hull } of windows) {
-      const piece = pieceAt(knots, (index + 0.5) * windowNs);
-      const key = `${from} ${to} ${piece}`;
-      let entry = points.get(key);
-      if (!entry) points.set(key, (entry = { from, to, points: [] }));
-      entry.points.push(...hull);
-    }
-  }
-  return [...points.values()].map((entry) => ({
-    from: entry.from,
-    to: entry.to,
-    hull: lowerHull(entry.points),
-  }));
-}
 
 /** Kept from the border, ns, as far as there is room: so that rounding to whole nanoseconds turns no arrow. */
 const MARGIN_NS = 20;
@@ -47,11 +20,26 @@ export function project(
   hulls: readonly EdgeHull[],
   references: readonly number[],
 ): number {
+  // A hull whose two domains have not moved since it held still holds.
+  const moves = new Int32Array(corrections.length);
+  const heldFrom = new Int32Array(hulls.length).fill(-1);
+  const heldTo = new Int32Array(hulls.length).fill(-1);
   for (let round = 0; round < ROUNDS; round++) {
     let moved = false;
-    for (const { from, to, hull } of hulls) {
+    for (let h = 0; h < hulls.length; h++) {
+      const { from, to, hull } = hulls[h]!;
+      if (heldFrom[h] === moves[from]! && heldTo[h] === moves[to]!) continue;
+      let pushed = false;
       for (let i = 0; i < hull.length; i += 2)
-        if (push(knots, corrections[from]!, corrections[to]!, hull[i]!, hull[i + 1]!)) moved = true;
+        if (push(knots, corrections[from]!, corrections[to]!, hull[i]!, hull[i + 1]!)) pushed = true;
+      if (pushed) {
+        moved = true;
+        moves[from]!++;
+        moves[to]!++;
+      } else {
+        heldFrom[h] = moves[from]!;
+        heldTo[h] = moves[to]!;
+      }
     }
     if (!moved) break;
   }
@@ -90,8 +78,7 @@ function worstViolation(
   hulls: readonly EdgeHull[],
 ): number {
   let worst = 0;
-  for (const { from, to, hull } of hulls)
-    worst = Math.max(worst, violationOf(knots, corrections, { from, to, hull }));
+  for (const hull of hulls) worst = Math.max(worst, violationOf(knots, corrections, hull));
   return worst;
 }
 

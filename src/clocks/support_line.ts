@@ -6,7 +6,7 @@
  */
 
 import type { EdgeEvidence } from './evidence.js';
-import { lowerHull, lowestIndex } from './lower_hull.js';
+import { appendToHull, lowestIndex } from './lower_hull.js';
 
 /** The line by its values at one or two times of the coarse axis, ns. */
 export interface SupportLine {
@@ -33,18 +33,33 @@ const QUANTILE = 0.15;
 
 /** The support line of the windows inside [from, to); null where there is no pair. */
 export function supportLine(edge: EdgeEvidence, from: number, to: number): SupportLine | null {
-  const windows = edge.windows.filter(({ index }) => {
-    const start = index * edge.windowNs;
-    return start >= from && start < to;
-  });
-  const pairs = windows.reduce((sum, window) => sum + window.pairs, 0);
+  const first = firstFrom(edge, from);
+  const end = firstFrom(edge, to);
+  const windows = edge.windows.slice(first, end);
+  let pairs = 0;
+  const hull: number[] = [];
+  for (const window of windows) {
+    pairs += window.pairs;
+    appendToHull(hull, window.hull);
+  }
   if (pairs === 0) return null;
-  const hull = lowerHull(windows.flatMap((window) => window.hull));
   const slope = centralSlope(hull);
   const scarce = Math.min(SCARCE_SUB_WINDOWS, Math.floor(pairs / SCARCE_PAIRS_PER_SUB_WINDOW));
   const count = Math.min(MAX_SUB_WINDOWS, Math.max(1, scarce, Math.floor(pairs / PAIRS_PER_SUB_WINDOW)));
   const minima = subWindowMinima(windows, slope, count);
   return throughLowest(minima, slope);
+}
+
+/** Place of the first window that begins at `time` or later. */
+function firstFrom({ windows, windowNs }: EdgeEvidence, time: number): number {
+  let low = 0;
+  let high = windows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (windows[middle]!.index * windowNs < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** The slope of the hull below the middle of its span. */
@@ -75,7 +90,8 @@ function subWindowMinima(windows: EdgeEvidence['windows'], slope: number, count:
     const delay = hull[at + 1]! - slope * hull[at]!;
     if (delay >= least) continue;
     least = delay;
-    minima.splice(-2, 2, hull[at]!, hull[at + 1]!);
+    minima[minima.length - 2] = hull[at]!;
+    minima[minima.length - 1] = hull[at + 1]!;
   }
   return minima;
 }
@@ -88,19 +104,29 @@ function throughLowest(minima: readonly number[], slope: number): SupportLine {
   const last = minima[2 * n - 2]!;
   if (n === 1) return { times: [t0], delays: [y0], spread: UNSEEN_SPREAD_NS, minima };
   if (n === 2) return { times: [t0, last], delays: [y0, minima[3]!], spread: UNSEEN_SPREAD_NS, minima };
-  const x = Float64Array.from({ length: n }, (_, i) => minima[2 * i]! - t0);
-  const y = Float64Array.from({ length: n }, (_, i) => minima[2 * i + 1]! - y0);
-  let line = { offset: 0, slope };
-  const residual = (i: number): number => y[i]! - line.offset - line.slope * x[i]!;
-  const weights = new Float64Array(n).fill(1);
-  for (let round = 0; round < 24; round++) {
-    line = weightedLine(x, y, weights);
+  for (let i = 0; i < n; i++) {
+    X[i] = minima[2 * i]! - t0;
+    Y[i] = minima[2 * i + 1]! - y0;
+    WEIGHTS[i] = 1;
+  }
+  const line = { offset: 0, slope };
+  for (let round = 0; round < ROUNDS; round++) {
+    const { offset: before, slope: slopeBefore } = line;
+    weightedLine(n, line);
+    const moved = line.offset - before;
+    const movedAtEnd = moved + (line.slope - slopeBefore) * (last - t0);
+    if (Math.max(Math.abs(moved), Math.abs(movedAtEnd)) < STILL_NS) break;
     for (let i = 0; i < n; i++) {
-      const r = residual(i);
-      weights[i] = (r > 0 ? QUANTILE : 1 - QUANTILE) / Math.max(Math.abs(r), SMALLEST_RESIDUAL_NS);
+      const r = Y[i]! - line.offset - line.slope * X[i]!;
+      const distance = Math.abs(r);
+      WEIGHTS[i] =
+        (r > 0 ? QUANTILE : 1 - QUANTILE) /
+        (distance > SMALLEST_RESIDUAL_NS ? distance : SMALLEST_RESIDUAL_NS);
     }
   }
-  const distances = Array.from({ length: n }, (_, i) => Math.abs(residual(i))).sort((a, b) => a - b);
+  const distances: number[] = [];
+  for (let i = 0; i < n; i++) distances.push(Math.abs(Y[i]! - line.offset - line.slope * X[i]!));
+  distances.sort((a, b) => a - b);
   return {
     times: [t0, last],
     delays: [y0 + line.offset, y0 + line.offset + line.slope * (last - t0)],
@@ -111,22 +137,35 @@ function throughLowest(minima: readonly number[], slope: number): SupportLine {
 
 /** Below this a residual is read-out noise: keeps the weights finite. */
 const SMALLEST_RESIDUAL_NS = 50;
+const ROUNDS = 24;
+/** A line that moves by less will stay where it is. */
+const STILL_NS = 1;
 
-function weightedLine(x: Float64Array, y: Float64Array, weights: Float64Array) {
+/** The minima of the line that is being found: there are many lines, and each has few. */
+const X = new Float64Array(MAX_SUB_WINDOWS);
+const Y = new Float64Array(MAX_SUB_WINDOWS);
+const WEIGHTS = new Float64Array(MAX_SUB_WINDOWS);
+
+function weightedLine(n: number, line: { offset: number; slope: number }): void {
   let total = 0;
-  let meanX = 0;
-  let meanY = 0;
-  for (let i = 0; i < x.length; i++) {
-    total += weights[i]!;
-    meanX += (weights[i]! / total) * (x[i]! - meanX);
-    meanY += (weights[i]! / total) * (y[i]! - meanY);
+  let sumX = 0;
+  let sumY = 0;
+  for (let i = 0; i < n; i++) {
+    const weight = WEIGHTS[i]!;
+    total += weight;
+    sumX += weight * X[i]!;
+    sumY += weight * Y[i]!;
   }
+  const meanX = sumX / total;
+  const meanY = sumY / total;
   let xx = 0;
   let xy = 0;
-  for (let i = 0; i < x.length; i++) {
-    xx += weights[i]! * (x[i]! - meanX) ** 2;
-    xy += weights[i]! * (x[i]! - meanX) * (y[i]! - meanY);
+  for (let i = 0; i < n; i++) {
+    const x = X[i]! - meanX;
+    const weighted = WEIGHTS[i]! * x;
+    xx += weighted * x;
+    xy += weighted * (Y[i]! - meanY);
   }
-  const slope = xx > 0 ? xy / xx : 0;
-  return { offset: meanY - slope * meanX, slope };
+  line.slope = xx > 0 ? xy / xx : 0;
+  line.offset = meanY - line.slope * meanX;
 }

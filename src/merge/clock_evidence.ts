@@ -8,7 +8,9 @@
 import { align, type Alignment, type AlignmentOptions } from '../clocks/alignment.js';
 import type { ClockAxes } from '../clocks/domains.js';
 import {
+  EARLY_ARRIVAL as EARLY,
   EdgeCollector,
+  isCertain,
   sizeClass,
   WAITED_CREDIT,
   type EdgeEvidence,
@@ -96,7 +98,6 @@ export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockA
   return { coarse, edges: collectors.finish(), counts, beacons, collectives };
 }
 
-const EARLY = 'data, low latency,';
 const CONSUMED = 'data until consumed,';
 
 export interface Aligned {
@@ -117,7 +118,8 @@ export function alignByEvidence(
   const more = collectiveEdges(evidence, first.alignment.references);
   if (more.length === 0) return first;
   const edges = [...first.edges, ...more];
-  return { ...first, edges, alignment: align(domains, edges, options) };
+  const sure = [...evidence.edges, ...more].filter(isCertain);
+  return { ...first, edges, alignment: align(domains, edges, options, sure) };
 }
 
 /** Between groups that transfers and beacons leave apart. */
@@ -141,10 +143,11 @@ const COLLECTIVE_WINDOWS = 128;
 
 function bestReading(domains: number, { edges }: ClockEvidence, options: AlignmentOptions): Aligned {
   const tried: Aligned[] = [];
+  const sure = edges.filter(isCertain);
   for (const reading of READINGS) {
     const read = edges.filter((edge) => isRead(edge, reading));
     if (tried.some((other) => isSame(other.edges, read))) continue;
-    const aligned = { alignment: align(domains, read, options), reading, edges: read };
+    const aligned = { alignment: align(domains, read, options, sure), reading, edges: read };
     if (aligned.alignment.culprits.length === 0) return aligned;
     tried.push(aligned);
   }

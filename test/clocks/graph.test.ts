@@ -31,8 +31,8 @@ it('finds shortest paths, from a node and to it', () => {
     fc.property(arcs, node, (list, source) => {
       const distance = allPairs(list);
       const lengths = Float64Array.from(list, ({ length }) => length);
-      const from = shortestPaths(NODES, list, adjacency(NODES, list, 'from'), lengths, source, 'from');
-      const to = shortestPaths(NODES, list, adjacency(NODES, list, 'to'), lengths, source, 'to');
+      const from = shortestPaths(adjacency(NODES, list, 'from'), lengths, source);
+      const to = shortestPaths(adjacency(NODES, list, 'to'), lengths, source);
       expect([...from]).toEqual(distance[source]);
       expect([...to]).toEqual(distance.map((row) => row[source]));
     }),

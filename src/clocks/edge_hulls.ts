@@ -1,0 +1,75 @@
+/**
+ * All pairs from one domain to another, whatever their kind or size, piece by piece of the corrections: the few that a
+ * clock within its declared curvature can touch. What projection and hard bounds rest on.
+ */
+
+import { pieceAt, type Knots } from './corrections.js';
+import type { EdgeEvidence } from './evidence.js';
+import { appendToHull, hullOfBoth } from './lower_hull.js';
+
+export interface EdgeHull {
+  readonly from: number;
+  readonly to: number;
+  /** Time, delay, ... */
+  readonly hull: readonly number[];
+}
+
+/** Keeps what it made of each edge, for edges are asked for in several selections. */
+export class PieceHulls {
+  private readonly known = new Map<EdgeEvidence, ReadonlyMap<number, readonly number[]>>();
+
+  /** `curvature`: most that a clock's rate changes, 1/ns. */
+  constructor(
+    private readonly knots: Knots,
+    private readonly curvature: number,
+  ) {}
+
+  /** One arc after the other, each by rising piece. */
+  of(edges: readonly EdgeEvidence[]): EdgeHull[] {
+    return groupByArc(edges).flatMap((group) => {
+      const { from, to } = group[0]!;
+      const pieces = group.map((edge) => this.piecesOf(edge));
+      const numbers = [...new Set(pieces.flatMap((own) => [...own.keys()]))].sort((a, b) => a - b);
+      return numbers.map((piece) => ({ from, to, hull: this.joined(pieces, piece) }));
+    });
+  }
+
+  private joined(edges: readonly ReadonlyMap<number, readonly number[]>[], piece: number): readonly number[] {
+    let joined: readonly number[] | undefined;
+    for (const pieces of edges) {
+      const hull = pieces.get(piece);
+      if (hull === undefined) continue;
+      joined = joined === undefined ? hull : hullOfBoth(joined, hull, this.curvature);
+    }
+    return joined ?? [];
+  }
+
+  private piecesOf(edge: EdgeEvidence): ReadonlyMap<number, readonly number[]> {
+    const known = this.known.get(edge);
+    if (known) return known;
+    const pieces = new Map<number, readonly number[]>();
+    this.known.set(edge, pieces);
+    const { windows, windowNs } = edge;
+    const pieceOf = (at: number): number => pieceAt(this.knots, (windows[at]!.index + 0.5) * windowNs);
+    for (let at = 0; at < windows.length;) {
+      const piece = pieceOf(at);
+      const hull: number[] = [];
+      do appendToHull(hull, windows[at++]!.hull, this.curvature);
+      while (at < windows.length && pieceOf(at) === piece);
+      pieces.set(piece, hull);
+    }
+    return pieces;
+  }
+}
+
+function groupByArc(edges: readonly EdgeEvidence[]): EdgeEvidence[][] {
+  const arcs = new Map<number, Map<number, EdgeEvidence[]>>();
+  for (const edge of edges) {
+    let targets = arcs.get(edge.from);
+    if (!targets) arcs.set(edge.from, (targets = new Map<number, EdgeEvidence[]>()));
+    const known = targets.get(edge.to);
+    if (known) known.push(edge);
+    else targets.set(edge.to, [edge]);
+  }
+  return [...arcs.values()].flatMap((targets) => [...targets.values()]);
+}

@@ -1,0 +1,51 @@
+/**
+ * Hard bounds by what is certain alone. Where that says nothing to one side (hosts that only ever received, and gave credits)
+ * evidence counts that is taken for true as long as nothing contradicts it, and it is known of which domains that is so.
+ */
+
+import { HardBounds } from './bounds.js';
+import type { PieceHulls } from './edge_hulls.js';
+import type { Estimate } from './estimate.js';
+import type { EdgeEvidence } from './evidence.js';
+import { groupReferences } from './graph.js';
+import type { Interval } from './readings.js';
+
+export interface SureBounds {
+  /** truth - estimate of `a` against `b`, in a piece. */
+  readonly between: (a: number, b: number, piece: number) => Interval;
+  /** Per domain: its bound against its group's reference is by causality alone. */
+  readonly sure: readonly boolean[];
+}
+
+/** `used`: all evidence of the estimate; `sure`: what needs no assumption. `curvature`: 1/ns. */
+export function sureBounds(
+  references: readonly number[],
+  { knots, corrections }: Estimate,
+  used: readonly EdgeEvidence[],
+  sure: readonly EdgeEvidence[],
+  pieces: PieceHulls,
+  curvature: number,
+): SureBounds {
+  const boundsBy = (edges: readonly EdgeEvidence[]): HardBounds =>
+    new HardBounds(references, pieces.of(edges), knots, corrections, curvature);
+  const certain = boundsBy(sure);
+  const connected = groupReferences(references.length, sure);
+  const isSure = references.map((reference, domain) => connected[domain] === connected[reference]);
+  const known = new Set(sure);
+  const isAssumed = used.some((edge) => !known.has(edge));
+  if (!isAssumed) return { between: (a, b, piece) => certain.between(a, b, piece), sure: isSure };
+  let assumed: HardBounds | undefined;
+  return {
+    sure: isSure,
+    between: (a, b, piece) => {
+      const interval = certain.between(a, b, piece);
+      if (Number.isFinite(interval.below) && Number.isFinite(interval.above)) return interval;
+      assumed ??= boundsBy([...sure, ...used.filter((edge) => !known.has(edge))]);
+      const { below, above } = assumed.between(a, b, piece);
+      return {
+        below: Number.isFinite(interval.below) ? interval.below : below,
+        above: Number.isFinite(interval.above) ? interval.above : above,
+      };
+    },
+  };
+}
