@@ -7,16 +7,10 @@
  *               └── without the culprit ◀──┘
  */
 
+import { measuredAlike, unlikeLinks, type MeasuredAlike } from './alike.js';
 import { findJump, worstLinks, type Culprit } from './contradictions.js';
 import { placeKnots, type Knots } from './corrections.js';
-import {
-  estimate,
-  linkVariances,
-  measuredAlike,
-  unlikeLinks,
-  type Estimate,
-  type MeasuredAlike,
-} from './estimate.js';
+import { delaysOf, estimate, linkVariances, type Estimate } from './estimate.js';
 import { isCertain, NARROWEST_WINDOW_NS, type EdgeEvidence } from './evidence.js';
 import { groupReferences } from './graph.js';
 import { PieceHulls } from './edge_hulls.js';
@@ -156,7 +150,7 @@ function finish(
   const { knots, corrections, delays } = guess;
   const curvature = perNs(options.curvaturePpmPerMinute);
   const bounds = sureBounds(references, guess, edges, sure, pieces, curvature);
-  const measured = measuredAlike(guess, references);
+  const measured = measuredAlike(guess.links, references, delaysOf(guess));
   const used = usedAlike(options.alike, measured);
   const variances = linkVariances(references, guess, used);
   const bend = (curvature * knots.step ** 2) / 8;
@@ -175,12 +169,14 @@ function finish(
           : Infinity,
     alike: { stated: options.alike, measured: measured?.spread ?? null, used },
     delays,
-    unlike: unlikeLinks(guess, references, options.alike).map(({ edge, residual }) => ({
-      from: edge.from,
-      to: edge.to,
-      like: edge.like,
-      by: residual,
-    })),
+    unlike: unlikeLinks(guess.links, references, delaysOf(guess), options.alike).map(
+      ({ edge, residual }) => ({
+        from: edge.from,
+        to: edge.to,
+        like: edge.like,
+        by: residual,
+      }),
+    ),
     culprits,
   };
 }

@@ -20,7 +20,7 @@ export type EvidenceKind =
   /** Beacon packets. */
   | 'beacon';
 
-/** Likeness of credits whose sender was seen waiting for them: it noticed them nearly when they came. */
+/** Likeness of credits where the sender is seen to wait for them: the least delayed it noticed nearly when they came. */
 export const WAITED_CREDIT = 'credit, waited for';
 
 /**

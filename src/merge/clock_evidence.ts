@@ -68,7 +68,7 @@ export interface EvidenceSource extends StepSource, BeaconSource, CollectiveSour
 export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockAxes): ClockEvidence {
   const links = linksBetween(sources, (a, b) => axes.domainOf[a] !== axes.domainOf[b]);
   const collectives = once(() => seenCollectives(sources, axes));
-  const coarse = roughOffsets(sources, links, collectives, axes);
+  const { coarse, waiting } = firstLook(sources, links, collectives, axes);
   const time = (file: number, tick: number): number =>
     toLocal(axes.scales[file]!, ticks(tick)) + coarse[axes.domainOf[file]!]!;
   const connected = new Set(links.map(({ sender, receiver }) => `${sender} ${receiver}`)).size;
@@ -87,8 +87,7 @@ export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockA
       collectors.add(from, to, 'data', `${CONSUMED} ${size}`, sent, consumed - sent);
     }
     const posted = time(receiver, receive[STEP_ROW.before]!);
-    // The first try is a poll as well.
-    const credit = send[STEP_ROW.mark]! > 1 ? WAITED_CREDIT : 'credit';
+    const credit = waiting.has(`${from} ${to}`) ? WAITED_CREDIT : 'credit';
     collectors.add(to, from, 'credit', credit, posted, time(sender, send[STEP_ROW.told]!) - posted);
   });
   const beacons = visitBeacons(sources, axes, (from, sent, to, received) => {
@@ -186,18 +185,28 @@ class EdgeCollectors {
 
 const FIRST_LOOK_ROWS = 256;
 
+/** So many of a link's first sends must have waited for their credit before its credits are taken to be seen when they come. */
+const WAITED_AT_LEAST = 4;
+
+interface FirstLook {
+  readonly coarse: readonly number[];
+  /** Sender and receiver: senders that are seen to wait for credits of these receivers. */
+  readonly waiting: ReadonlySet<string>;
+}
+
 /**
  * A start that needs to be right to a second only: from a first look at the transfers, so that no wall clock has a say
  * in relative times. Domains that no transfer connects to the first one of their kind keep the distance of their wall clocks.
  */
-function roughOffsets(
+function firstLook(
   sources: readonly EvidenceSource[],
   links: readonly TransferLink[],
   collectives: () => readonly SeenCollective[],
   axes: ClockAxes,
-): readonly number[] {
+): FirstLook {
   const neighbours: { domain: number; ahead: number }[][] = axes.names.map(() => []);
   const least = new Map<string, { from: number; to: number; delay: number }>();
+  const waited = new Map<string, number>();
   const see = (from: number, to: number, delay: number): void => {
     const known = least.get(`${from} ${to}`);
     if (!known || delay < known.delay) least.set(`${from} ${to}`, { from, to, delay });
@@ -214,6 +223,8 @@ function roughOffsets(
       const to = axes.domainOf[receiver]!;
       const at = (file: number, tick: number): number => toLocal(axes.scales[file]!, ticks(tick));
       see(from, to, at(receiver, receive[STEP_ROW.told]!) - at(sender, send[STEP_ROW.before]!));
+      // The first try is a poll as well.
+      if (send[STEP_ROW.mark]! > 1) waited.set(`${from} ${to}`, (waited.get(`${from} ${to}`) ?? 0) + 1);
     },
     FIRST_LOOK_ROWS,
   );
@@ -240,5 +251,6 @@ function roughOffsets(
     for (const [domain, offset] of connected)
       offsets[domain] = offset + (distance ?? coarse - axes.coarse[0]!);
   });
-  return offsets;
+  const waiting = [...waited].flatMap(([link, count]) => (count >= WAITED_AT_LEAST ? [link] : []));
+  return { coarse: offsets, waiting: new Set(waiting) };
 }

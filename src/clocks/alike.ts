@@ -1,0 +1,124 @@
+/**
+ * How far like links have like minimum delays: as cycles show it, and which links are unlike the others. Links are named
+ * and lose weight by what they leave unexplained.
+ */
+
+import { isWire } from './evidence.js';
+import {
+  FLOOR_SIGMA_NS,
+  ownSpread,
+  relativeResidual,
+  statedSigmas,
+  type DelayOf,
+  type Link,
+} from './links.js';
+
+/** Which domains are solved together: `reference[d]` is the group's first domain. */
+export type References = readonly number[];
+
+/** Unexplained by more than this many standard errors: the link is unlike the others. */
+const UNLIKE = 3.5;
+
+/** Residuals beyond this are not those of a link like the others: by what was stated, or by what the others show. */
+function unlikeBeyond(link: Link, delay: number, alike: number, shown: number | null): number {
+  const beyond = (spread: number): number =>
+    UNLIKE * Math.hypot(ownSpread(link, delay, spread), link.spread, FLOOR_SIGMA_NS);
+  const stated = beyond(alike);
+  return shown === null || !isWire(link.edge) ? stated : Math.min(stated, beyond(shown));
+}
+
+/** From their residuals: which links lose weight. */
+export function judge(links: readonly Link[], references: References, delayOf: DelayOf, alike: number): void {
+  const shown = shownAlike(links, references, delayOf, 'median');
+  for (const link of links) {
+    const left = Math.abs(link.residual) / unlikeBeyond(link, delayOf(link), alike, shown);
+    link.excess = Math.max(1, left * left);
+  }
+}
+
+/** From their delays and what `judge` found: what links weigh. False: that has settled. */
+export function weigh(links: readonly Link[], delayOf: DelayOf, alike: number): boolean {
+  let moved = false;
+  statedSigmas(links, delayOf, alike).forEach((sigma, i) => {
+    if (Math.abs(sigma - links[i]!.sigma) > SETTLED * sigma) moved = true;
+    links[i]!.sigma = sigma;
+  });
+  return moved;
+}
+
+/** Weights that change by no more than this part have settled. */
+const SETTLED = 0.01;
+
+/** Links whose minimum delays are unlike those of their likeness, worst first. */
+export function unlikeLinks(
+  links: readonly Link[],
+  references: References,
+  delayOf: DelayOf,
+  alike: number,
+): Link[] {
+  const shown = shownAlike(links, references, delayOf, 'median');
+  const score = (link: Link): number =>
+    Math.abs(link.residual) / unlikeBeyond(link, delayOf(link), alike, shown);
+  return links.filter((link) => isWire(link.edge) && score(link) > 1).sort((a, b) => score(b) - score(a));
+}
+
+/**
+ * The relative spread of minimum delays as far as cycles show it, and the spread that can be relied on: more, where few cycles
+ * show it.
+ */
+export interface MeasuredAlike {
+  readonly spread: number;
+  readonly atMost: number;
+}
+
+/** Null where there is nothing to compare. */
+export function measuredAlike(
+  links: readonly Link[],
+  references: References,
+  delayOf: DelayOf,
+): MeasuredAlike | null {
+  const spread = shownAlike(links, references, delayOf, 'root mean square');
+  if (spread === null) return null;
+  const { freedom } = wiresShown(links, references);
+  return { spread, atMost: spread / Math.sqrt(lowChiSquare(freedom) / freedom) };
+}
+
+/** Below it lies one in forty (Wilson and Hilferty). */
+function lowChiSquare(freedom: number): number {
+  const part = 2 / (9 * freedom);
+  return freedom * (1 - part - 1.96 * Math.sqrt(part)) ** 3;
+}
+
+/** 'median': what half of the links keep to, as a standard error; not moved by a few that are unlike. */
+function shownAlike(
+  links: readonly Link[],
+  references: References,
+  delayOf: DelayOf,
+  by: 'median' | 'root mean square',
+): number | null {
+  const { wires, freedom } = wiresShown(links, references);
+  if (freedom < Math.max(2, wires.length / 8)) return null;
+  const squares = wires.map((link) => relativeResidual(link, delayOf(link)) ** 2).sort((a, b) => a - b);
+  const mean =
+    by === 'median'
+      ? squares[squares.length >> 1]! * SQUARED_ERROR_PER_MEDIAN
+      : squares.reduce((sum, square) => sum + square, 0) / squares.length;
+  return Math.sqrt((mean * wires.length) / freedom);
+}
+
+/** Of a normal distribution. */
+const SQUARED_ERROR_PER_MEDIAN = 1.4826 ** 2;
+
+/** The best link of each wire, and how many of them are more than it takes to solve for the clocks. */
+function wiresShown(links: readonly Link[], references: References) {
+  const best = new Map<number, Link>();
+  for (const link of links) {
+    if (!isWire(link.edge)) continue;
+    const known = best.get(link.wire);
+    if (!known || link.sigma < known.sigma) best.set(link.wire, link);
+  }
+  const wires = [...best.values()];
+  const kinds = new Set(wires.map(({ edge }) => edge.kind)).size;
+  const solved = references.filter((reference, domain) => reference !== domain).length;
+  return { wires, freedom: wires.length - solved - kinds };
+}

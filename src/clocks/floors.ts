@@ -1,0 +1,123 @@
+/**
+ * The second half of the estimate: not line by line, but from all minima of sub-windows at once. Each link has one least delay for the whole
+ * run, and each clock one rate per piece, whoever looks at it. So a link that hardly ever had a message without delay in one
+ * piece still knows its least delay from another, and a slope is not read off two minima of one link but off all.
+ *
+ * Minima lie above their least delays, a few just there and others far above: what is sought runs below most of them (quantile regression
+ * by reweighted least squares).
+ */
+
+import { judge, weigh, type References } from './alike.js';
+import type { Knots } from './corrections.js';
+import { SparseLeastSquares } from './least_squares.js';
+import { FLOOR_SIGMA_NS, type Link } from './links.js';
+import { addClockPriors, addLikenessPriors, likenessPriors, terms, type Places } from './unknowns.js';
+
+/** Which part of a link's minima may lie below: as many as keep the odd one from moving anything, but no more. */
+const MOST_BELOW = 0.15;
+const LEAST_BELOW = 0.02;
+const ODD_ONES = 1.25;
+/** Below this a residual is read-out noise: keeps the weights finite. */
+const SMALLEST_RESIDUAL_NS = 300;
+const PASSES = 12;
+/** With more minima than this lines must do: hundreds of hosts, where a link is one of many that speak of a clock. */
+const MOST_MINIMA = 40_000;
+
+export interface Solved {
+  /** Corrections as `place` has them. */
+  readonly corrections: Float64Array;
+  /** By likeness, ns. */
+  readonly delays: Float64Array;
+}
+
+/** Improves what the lines gave; also the links' residuals and weights. False: it is too much, nothing was changed. */
+export function settle(
+  solved: Solved,
+  links: readonly Link[],
+  names: readonly string[],
+  references: References,
+  place: Places,
+  knots: Knots,
+  { alike, curvature }: { readonly alike: number; readonly curvature: number },
+): boolean {
+  const minima = links.reduce((sum, link) => sum + minimaOf(link), 0);
+  if (minima > MOST_MINIMA) return false;
+  const likes = place.count + links.length;
+  const x = new Float64Array(likes + names.length);
+  x.set(solved.corrections);
+  links.forEach((link, i) => (x[place.count + i] = solved.delays[link.like]! + link.residual));
+  x.set(solved.delays, likes);
+  const delays = x.subarray(likes);
+  const delayOf = (link: Link): number => delays[link.like]!;
+
+  const system = new SparseLeastSquares(x.length, { count: place.solved.length, size: knots.count });
+  const rows = links.map((link, i) => addMinima(system, link, place, knots, place.count + i));
+  const own = links.map((link, i) =>
+    system.add([place.count + i, likes + link.like], [1, -1], 0, link.sigma),
+  );
+  addClockPriors(system, place, knots, curvature);
+  const priors = addLikenessPriors(system, likes, likenessPriors(names, delays));
+  for (let pass = 0; pass < PASSES; pass++) {
+    links.forEach((link, i) => {
+      link.residual = x[place.count + i]! - delayOf(link);
+      weighMinima(system, rows[i]!, link, x);
+    });
+    judge(links, references, delayOf, alike);
+    weigh(links, delayOf, alike);
+    links.forEach(({ sigma }, i) => {
+      system.setSigma(own[i]!, sigma);
+    });
+    likenessPriors(names, delays).forEach(({ sigma }, i) => {
+      system.setSigma(priors[i]!, sigma);
+    });
+    system.solve(x);
+  }
+  solved.corrections.set(x.subarray(0, place.count));
+  solved.delays.set(delays);
+  return true;
+}
+
+const minimaOf = ({ lines }: Link): number =>
+  lines.reduce((sum, line) => sum + (line ? line.minima.length / 2 : 0), 0);
+
+/** What of a link's spread is left as an error, where all of its minima were looked at together. */
+export function settledNoise(link: Link): number {
+  const pieces = link.lines.reduce((sum, line) => sum + (line ? 1 : 0), 0);
+  return NOISE_OF_ONE / Math.sqrt(Math.max(1, minimaOf(link) / Math.max(1, pieces)));
+}
+
+/** Of one minimum in each piece. */
+const NOISE_OF_ONE = 0.7;
+
+function addMinima(
+  system: SparseLeastSquares,
+  { edge, lines, spread }: Link,
+  place: Places,
+  knots: Knots,
+  minimum: number,
+): number[] {
+  const rows: number[] = [];
+  for (const line of lines) {
+    for (let i = 0; line && i < line.minima.length; i += 2) {
+      const delay = line.minima[i + 1]!;
+      const { indices, coefficients } = terms(edge, line.minima[i]!, delay, place, knots, minimum);
+      rows.push(system.add(indices, coefficients, delay, spread));
+    }
+  }
+  return rows;
+}
+
+function weighMinima(
+  system: SparseLeastSquares,
+  rows: readonly number[],
+  { spread }: Link,
+  x: Float64Array,
+): void {
+  const scale = Math.max(FLOOR_SIGMA_NS, spread);
+  const below = Math.min(MOST_BELOW, Math.max(LEAST_BELOW, ODD_ONES / rows.length));
+  for (const row of rows) {
+    const above = system.unexplained(row, x);
+    const distance = Math.max(SMALLEST_RESIDUAL_NS, Math.abs(above));
+    system.setSigma(row, Math.sqrt((distance * scale) / (above > 0 ? below : 1 - below)));
+  }
+}

@@ -1,0 +1,96 @@
+/** What the estimate knows of one edge and likeness, and how much it believes it. */
+
+import { knotTime, type Knots } from './corrections.js';
+import { isWire, type EdgeEvidence } from './evidence.js';
+import { supportLine, type SupportLine } from './support_line.js';
+
+/** One edge and likeness, seen by the estimate. */
+export interface Link {
+  readonly edge: EdgeEvidence;
+  readonly like: number;
+  /** Per piece; null where the edge was silent. */
+  readonly lines: readonly (SupportLine | null)[];
+  /** Median over the pieces, ns. */
+  readonly spread: number;
+  /** Number of its wire: all likenesses of one kind between the same two domains, which share the wire's own error. */
+  readonly wire: number;
+  /** Standard error that its minimum delay is taken to have, ns. */
+  sigma: number;
+  /** At least 1: by how much that grew because the link proves to be unlike the others. */
+  excess: number;
+  /** How much longer its minimum delay is than its like, ns. */
+  residual: number;
+}
+
+/** Of a link's likeness: its minimum delay, ns. */
+export type DelayOf = (link: Link) => number;
+
+/** Before anything is known of delays. */
+export const FIRST_SIGMA_NS = 20_000;
+/** No two minimum delays are equal to less than this, ns: stamps are taken by programs. */
+export const FLOOR_SIGMA_NS = 300;
+/** No message between hosts is faster, ns: what is left of less is an error of the clocks. */
+const SHORTEST_DELAY_NS = 1000;
+/** Collectives, and credits that nobody waited for, wait for programs: their delays are like each other only roughly. */
+const LOOSE_ALIKE = 1;
+
+export function makeLinks(edges: readonly EdgeEvidence[], names: readonly string[], knots: Knots): Link[] {
+  const wires = new Map<string, number>();
+  const wireOf = (edge: EdgeEvidence): number => {
+    const key = `${edge.from} ${edge.to} ${edge.kind} ${isWire(edge)}`;
+    const wire = wires.get(key) ?? wires.size;
+    wires.set(key, wire);
+    return wire;
+  };
+  return edges.map((edge) => {
+    const lines = Array.from({ length: knots.count - 1 }, (_, piece) =>
+      supportLine(edge, knotTime(knots, piece), knotTime(knots, piece + 1)),
+    );
+    const spreads = lines.flatMap((line) => (line ? [line.spread] : [])).sort((a, b) => a - b);
+    const spread = spreads[spreads.length >> 1] ?? 0;
+    return {
+      edge,
+      like: names.indexOf(edge.like),
+      lines,
+      spread,
+      wire: wireOf(edge),
+      sigma: FIRST_SIGMA_NS + spread,
+      excess: 1,
+      residual: 0,
+    };
+  });
+}
+
+/** By how much minimum delays of this kind differ, `alike` of themselves if they are wires'; ns. */
+export function ownSpread({ edge }: Link, delay: number, alike: number): number {
+  const relative = isWire(edge) ? alike : Math.max(alike, LOOSE_ALIKE);
+  return relative * Math.max(SHORTEST_DELAY_NS, delay);
+}
+
+/** What is left of a link's delay, relatively. */
+export const relativeResidual = (link: Link, delay: number): number =>
+  link.residual / Math.max(SHORTEST_DELAY_NS, delay);
+
+/**
+ * Standard errors of minimum delays: how like the others a link is said to be, how restless it is (a part `noise` of its
+ * spread), and whether it proves unlike. What a wire is unlike others it is in all its likenesses: together they say no
+ * more than the best of them.
+ */
+export function statedSigmas(
+  links: readonly Link[],
+  delayOf: DelayOf,
+  alike: number,
+  noise: (link: Link) => number = () => 1,
+): Float64Array {
+  const own = Float64Array.from(links, (link) => ownSpread(link, delayOf(link), alike));
+  const least = new Float64Array(links.length).fill(Infinity);
+  const weight = new Float64Array(links.length);
+  links.forEach(({ wire }, i) => {
+    least[wire] = Math.min(least[wire]!, own[i]!);
+    weight[wire]! += own[i]! ** -2;
+  });
+  return Float64Array.from(links, (link, i) => {
+    const shared = least[link.wire]! * Math.sqrt(weight[link.wire]!);
+    return link.excess * Math.hypot(own[i]! * shared, noise(link) * link.spread, FLOOR_SIGMA_NS);
+  });
+}

@@ -1,0 +1,126 @@
+/** What the estimate solves for, where each unknown stands, and what is known of them beforehand. */
+
+import { pieceAt, shareAt, type Knots } from './corrections.js';
+import { WAITED_CREDIT, type EdgeEvidence } from './evidence.js';
+import type { SparseLeastSquares } from './least_squares.js';
+import type { References } from './alike.js';
+import { FIRST_SIGMA_NS } from './links.js';
+
+/** Rates of counters against their nominal ones: only there so that a domain heard of once has a rate at all. */
+const RATE_PRIOR = 100e-6;
+/** How far minimum delays of different likenesses may differ, relatively: decides only where nothing else does. */
+const LIKENESS_PRIOR = 2;
+/** A credit that was waited for is a message as well: its delay is like that of the shortest ones, within about so much of it. */
+const CREDIT_PRIOR = 1;
+
+/** Corrections come first, domain by domain. */
+export interface Places {
+  /** How many corrections. */
+  readonly count: number;
+  /** Index of the unknown; -1: known to be 0. */
+  of(domain: number, knot: number): number;
+  readonly solved: readonly number[];
+}
+
+export function unknownPlaces(references: References, knots: Knots): Places {
+  const solved = references.flatMap((reference, domain) => (reference === domain ? [] : [domain]));
+  const base = new Int32Array(references.length).fill(-1);
+  solved.forEach((domain, i) => (base[domain] = i * knots.count));
+  return {
+    count: solved.length * knots.count,
+    solved,
+    of: (domain, knot) => (base[domain]! < 0 ? -1 : base[domain]! + knot),
+  };
+}
+
+/**
+ * Indices and coefficients of: correction of `from` at `time`, minus that of `to` at `time + delay`, plus the minimum delay, whose
+ * unknown stands at `minimum`.
+ */
+export function terms(
+  { from, to }: EdgeEvidence,
+  time: number,
+  delay: number,
+  place: Places,
+  knots: Knots,
+  minimum: number,
+) {
+  const a = pieceAt(knots, time);
+  const b = pieceAt(knots, time + delay);
+  const shareA = shareAt(knots, a, time);
+  const shareB = shareAt(knots, b, time + delay);
+  return {
+    indices: [place.of(from, a), place.of(from, a + 1), place.of(to, b), place.of(to, b + 1), minimum],
+    coefficients: [1 - shareA, shareA, shareB - 1, -shareB, 1],
+  };
+}
+
+/** `curvature`: most that a clock's rate changes, 1/ns. Taken for a standard error of bends. */
+export function addClockPriors(
+  system: SparseLeastSquares,
+  place: Places,
+  knots: Knots,
+  curvature: number,
+): void {
+  const rate = RATE_PRIOR * knots.step;
+  const bend = curvature * knots.step ** 2;
+  for (const domain of place.solved) {
+    for (let k = 0; k + 1 < knots.count; k++) {
+      system.add([place.of(domain, k), place.of(domain, k + 1)], [-1, 1], 0, rate);
+      if (k === 0) continue;
+      system.add(
+        [place.of(domain, k - 1), place.of(domain, k), place.of(domain, k + 1)],
+        [1, -2, 1],
+        0,
+        bend,
+      );
+    }
+  }
+}
+
+/** A statement that a minimum delay (of `less`) is equal to another within `sigma`; -1: to 0. By number of likeness. */
+interface LikenessPrior {
+  readonly less: number;
+  readonly more: number;
+  readonly sigma: number;
+}
+
+/**
+ * Where one likeness is seen in one direction only, and another in the other, something must relate their delays. Always as
+ * many, and in the same order.
+ */
+export function likenessPriors(names: readonly string[], delays: ArrayLike<number>): LikenessPrior[] {
+  const neighbours = names.map((_, i): LikenessPrior => {
+    const sigma = LIKENESS_PRIOR * Math.max(FIRST_SIGMA_NS, delays[i]!, delays[i - 1] ?? 0);
+    // The first one's only keeps a delay that nothing else tells from running away.
+    return { less: i - 1, more: i, sigma: i === 0 ? sigma * 1e3 : sigma };
+  });
+  const credit = names.indexOf(WAITED_CREDIT);
+  if (credit < 0) return neighbours;
+  const data = names.flatMap((name, i) => (name.startsWith('data') ? [i] : []));
+  // Before anything is known of delays the last one, which by its name is that of the smallest.
+  const shortest = data.reduce((least, i) => (delays[i]! <= delays[least]! ? i : least), data[0] ?? -1);
+  const like = data.map((i): LikenessPrior => {
+    const sigma = i === shortest ? CREDIT_PRIOR * Math.max(SHORT_NS, delays[i]!) : FAR_NS;
+    return { less: credit, more: i, sigma };
+  });
+  return [...neighbours, ...like];
+}
+
+/** Of shortest messages, at least. */
+const SHORT_NS = 5000;
+/** Says nothing. */
+const FAR_NS = 1e9;
+
+/** `first`: where the unknown of the first likeness stands. Returns the numbers of the rows. */
+export function addLikenessPriors(
+  system: SparseLeastSquares,
+  first: number,
+  priors: readonly LikenessPrior[],
+): number[] {
+  return priors.map(({ less, more, sigma }) =>
+    less < 0
+      ? system.add([first + more], [1], 0, sigma)
+      : system.add([first + less, first + more], [-1, 1], 0, sigma),
+  );
+}
