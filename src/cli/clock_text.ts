@@ -109,6 +109,21 @@ function causes({ dropped }: TrafficReport): string {
     .join(', ');
 }
 
+/** GPU times are on their hosts' clocks, with a bound of their own beside the hosts'. */
+function gpuLines(clocks: readonly ClockReport[]): string[] {
+  const gpus = clocks.flatMap((clock) => clock.gpus ?? []);
+  if (gpus.length === 0) return [];
+  const worst = (side: 'late' | 'early'): string => {
+    const unbounded = gpus.filter((gpu) => gpu[side] === null).length;
+    const known = gpus.flatMap((gpu) => gpu[side] ?? []);
+    const most = known.length === 0 ? '' : `at most ${us(Math.max(...known))} us ${side}`;
+    const none = `${side} by an unknown time on ${unbounded}`;
+    return [most, unbounded === 0 ? '' : none].filter((words) => words !== '').join(', ');
+  };
+  const many = gpus.length === 1 ? '1 GPU' : `${gpus.length} GPUs`;
+  return [`clocks: kernels of ${many} against their hosts: ${worst('late')}; ${worst('early')} (hard)`];
+}
+
 /** Of evidence, in the order of the table. */
 const KINDS = ['data', 'credit', 'beacon', 'collective'] as const;
 
@@ -133,6 +148,7 @@ export function clockTable(findings: ClockFindings): string {
     padColumns(rows) +
     [
       ...clockLines(findings),
+      ...gpuLines(findings.clocks),
       ...(findings.traffic?.leftOut ?? []).map((text) => `problem: ${printable(text)}`),
     ]
       .map((line) => `${line}\n`)

@@ -36,17 +36,22 @@ export function findJump(domains: number, { knots, corrections, links }: Estimat
   const degree = new Int32Array(domains);
   const cellNs = knots.step / CELLS_PER_PIECE;
   links.forEach(({ edge, lines }, link) => {
-    const series = lines.flatMap((line) => (line ? [...line.minima] : []));
+    const series: number[] = [];
+    for (const line of lines) if (line !== null) for (const value of line.minima) series.push(value);
     // Credits and collectives wait for programs: their minima step when a program changes its mind.
     if (series.length < 4 * LEAST_BESIDE || edge.kind === 'credit' || edge.kind === 'collective') return;
     degree[edge.from]!++;
     degree[edge.to]!++;
     const residuals: number[] = [];
-    for (let i = 0; i < series.length; i += 2)
-      residuals.push(
-        slack(knots, corrections[edge.from]!, corrections[edge.to]!, series[i]!, series[i + 1]!),
-      );
-    if (Math.max(...residuals) - Math.min(...residuals) < SMALLEST_JUMP_NS / 2) return;
+    let least = Infinity;
+    let most = -Infinity;
+    for (let i = 0; i < series.length; i += 2) {
+      const left = slack(knots, corrections[edge.from]!, corrections[edge.to]!, series[i]!, series[i + 1]!);
+      residuals.push(left);
+      least = Math.min(least, left);
+      most = Math.max(most, left);
+    }
+    if (most - least < SMALLEST_JUMP_NS / 2) return;
     for (const { at, step } of stepsOf(series, residuals)) {
       const cell = Math.round((at - knots.first) / cellNs);
       seen[edge.to]!.push({ link, cell, step });
@@ -85,34 +90,52 @@ const CELLS_PER_PIECE = 8;
 /** Where the minima of both sides lie on two parallel lines, clearly apart. */
 function stepsOf(series: readonly number[], residuals: readonly number[]) {
   const found: { at: number; step: number }[] = [];
-  const times = residuals.map((_, i) => series[2 * i]!);
   for (let i = LEAST_BESIDE; i + LEAST_BESIDE <= residuals.length; i++) {
     const from = Math.max(0, i - MOST_BESIDE);
     const end = Math.min(residuals.length, i + MOST_BESIDE);
-    const slope = median([...slopes(times, residuals, from, i), ...slopes(times, residuals, i, end)]);
-    const level = (k: number): number => residuals[k]! - slope * (times[k]! - times[i]!);
-    const before = Array.from({ length: i - from }, (_, k) => level(from + k));
-    const after = Array.from({ length: end - i }, (_, k) => level(i + k));
-    const step = median(after) - median(before);
-    const apart =
-      step > 0 ? Math.min(...after) - Math.max(...before) : Math.min(...before) - Math.max(...after);
+    const count = addSlopes(series, residuals, from, i, 0);
+    const slope = medianOf(SLOPES, addSlopes(series, residuals, i, end, count));
+    for (let k = from; k < end; k++)
+      (k < i ? BEFORE : AFTER)[k < i ? k - from : k - i] =
+        residuals[k]! - slope * (series[2 * k]! - series[2 * i]!);
+    // Both are sorted by their medians.
+    const step = medianOf(AFTER, end - i) - medianOf(BEFORE, i - from);
+    const apart = step > 0 ? AFTER[0]! - BEFORE[i - from - 1]! : BEFORE[0]! - AFTER[end - i - 1]!;
     if (Math.abs(step) < SMALLEST_JUMP_NS || apart < CLEAR * Math.abs(step)) continue;
-    found.push({ at: (times[i - 1]! + times[i]!) / 2, step });
+    found.push({ at: (series[2 * i - 2]! + series[2 * i]!) / 2, step });
   }
   return found;
 }
 
-function slopes(times: readonly number[], values: readonly number[], from: number, end: number): number[] {
-  const all: number[] = [];
+/** What is looked at for one step: there are many places, and few values at each. */
+const BEFORE = new Float64Array(MOST_BESIDE);
+const AFTER = new Float64Array(MOST_BESIDE);
+const SLOPES = new Float64Array(MOST_BESIDE * (MOST_BESIDE - 1));
+
+/** Slopes of all pairs of values in [from, end) go behind the `count` that are there; returns how many there are then. */
+function addSlopes(
+  series: readonly number[],
+  values: readonly number[],
+  from: number,
+  end: number,
+  count: number,
+): number {
   for (let i = from; i < end; i++) {
-    for (let k = i + 1; k < end; k++) all.push((values[k]! - values[i]!) / (times[k]! - times[i]!));
+    for (let k = i + 1; k < end; k++)
+      SLOPES[count++] = (values[k]! - values[i]!) / (series[2 * k]! - series[2 * i]!);
   }
-  return all;
+  return count;
 }
 
-function median(values: number[]): number {
-  values.sort((a, b) => a - b);
-  return values[values.length >> 1]!;
+/** Sorts the first values. */
+function medianOf(values: Float64Array, count: number): number {
+  for (let i = 1; i < count; i++) {
+    const value = values[i]!;
+    let at = i;
+    for (; at > 0 && values[at - 1]! > value; at--) values[at] = values[at - 1]!;
+    values[at] = value;
+  }
+  return values[count >> 1]!;
 }
 
 /**

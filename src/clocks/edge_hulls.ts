@@ -17,6 +17,7 @@ export interface EdgeHull {
 /** Keeps what it made of each edge, for edges are asked for in several selections. */
 export class PieceHulls {
   private readonly known = new Map<EdgeEvidence, ReadonlyMap<number, readonly number[]>>();
+  private asked: { readonly edges: readonly EdgeEvidence[]; readonly hulls: readonly EdgeHull[] } | undefined;
 
   /** `curvature`: most that a clock's rate changes, 1/ns. */
   constructor(
@@ -25,23 +26,30 @@ export class PieceHulls {
   ) {}
 
   /** One arc after the other, each by rising piece. */
-  of(edges: readonly EdgeEvidence[]): EdgeHull[] {
-    return groupByArc(edges).flatMap((group) => {
+  of(edges: readonly EdgeEvidence[]): readonly EdgeHull[] {
+    const { asked } = this;
+    if (asked?.edges.length === edges.length && asked.edges.every((edge, i) => edge === edges[i]))
+      return asked.hulls;
+    const hulls: EdgeHull[] = [];
+    for (const group of groupByArc(edges)) {
       const { from, to } = group[0]!;
-      const pieces = group.map((edge) => this.piecesOf(edge));
-      const numbers = [...new Set(pieces.flatMap((own) => [...own.keys()]))].sort((a, b) => a - b);
-      return numbers.map((piece) => ({ from, to, hull: this.joined(pieces, piece) }));
-    });
+      for (const hull of this.joined(group)) if (hull !== undefined) hulls.push({ from, to, hull });
+    }
+    this.asked = { edges, hulls };
+    return hulls;
   }
 
-  private joined(edges: readonly ReadonlyMap<number, readonly number[]>[], piece: number): readonly number[] {
-    let joined: readonly number[] | undefined;
-    for (const pieces of edges) {
-      const hull = pieces.get(piece);
-      if (hull === undefined) continue;
-      joined = joined === undefined ? hull : hullOfBoth(joined, hull, this.curvature);
+  /** By piece. */
+  private joined(group: readonly EdgeEvidence[]): readonly (readonly number[] | undefined)[] {
+    const joined: (readonly number[] | undefined)[] = [];
+    for (let piece = 0; piece + 1 < this.knots.count; piece++) joined.push(undefined);
+    for (const edge of group) {
+      for (const [piece, hull] of this.piecesOf(edge)) {
+        const before = joined[piece];
+        joined[piece] = before === undefined ? hull : hullOfBoth(before, hull, this.curvature);
+      }
     }
-    return joined ?? [];
+    return joined;
   }
 
   private piecesOf(edge: EdgeEvidence): ReadonlyMap<number, readonly number[]> {

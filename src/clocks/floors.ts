@@ -80,14 +80,11 @@ export function settle(
 const minimaOf = ({ lines }: Link): number =>
   lines.reduce((sum, line) => sum + (line ? line.minima.length / 2 : 0), 0);
 
-/** What of a link's spread is left as an error, where all of its minima were looked at together. */
+/** What part of a link's spread is left as an error, where all of its minima were looked at together: that of a piece. */
 export function settledNoise(link: Link): number {
   const pieces = link.lines.reduce((sum, line) => sum + (line ? 1 : 0), 0);
-  return NOISE_OF_ONE / Math.sqrt(Math.max(1, minimaOf(link) / Math.max(1, pieces)));
+  return 1 / Math.sqrt(Math.max(1, minimaOf(link) / Math.max(1, pieces)));
 }
-
-/** Of one minimum in each piece. */
-const NOISE_OF_ONE = 0.7;
 
 function addMinima(
   system: SparseLeastSquares,

@@ -21,8 +21,11 @@ const MAX_DRIFT = 200e-6;
 export class GpuVotes<Vote extends GpuVote> {
   private batch: Vote[] = [];
 
-  /** `accept` gets what the others of its batch do not contradict, in the order of `add`. */
-  constructor(private readonly accept: (vote: Vote) => void) {}
+  /**
+   * `accept` gets what the others of its batch do not contradict, in the order of `add`; and whether the vote was taken too early to
+   * belong to its call.
+   */
+  constructor(private readonly accept: (vote: Vote, isTooEarly: boolean) => void) {}
 
   add(vote: Vote): void {
     this.batch.push(vote);
@@ -35,7 +38,10 @@ export class GpuVotes<Vote extends GpuVote> {
     const span = (batch.at(-1)?.noticed ?? 0) - (batch[0]?.noticed ?? 0);
     const slack = SLACK_NS + Math.max(0, span) * MAX_DRIFT;
     const offset = mostAllowed(batch, slack);
-    for (const vote of batch) if (vote.noticed - vote.gpu + slack >= offset) this.accept(vote);
+    for (const vote of batch) {
+      const isFromTheFuture = vote.noticed - vote.gpu + slack < offset;
+      if (!isFromTheFuture) this.accept(vote, vote.earliest - vote.gpu - slack > offset);
+    }
   }
 }
 

@@ -33,40 +33,39 @@ export function lowerHull(points: PointList, curvature = 0): number[] {
 
 /** Goes on with points by rising x, all behind the hull. */
 export function appendToHull(hull: number[], points: PointList, curvature = 0): void {
-  for (let i = 0; i < points.length; i += 2) {
-    const x = points[i]!;
-    const y = points[i + 1]!;
-    let n = hull.length;
-    while (n >= 4) {
-      const ax = hull[n - 4]!;
-      const bx = hull[n - 2]!;
-      const ay = hull[n - 3]!;
-      const turn = (bx - ax) * (y - ay) - (hull[n - 1]! - ay) * (x - ax);
-      if (turn + curvature * (bx - ax) * (x - ax) * (x - bx) > 0) break;
-      hull.pop();
-      hull.pop();
-      n -= 2;
-    }
-    hull.push(x, y);
+  for (let i = 0; i < points.length; i += 2) addToHull(hull, points[i]!, points[i + 1]!, curvature);
+}
+
+function addToHull(hull: number[], x: number, y: number, curvature: number): void {
+  let n = hull.length;
+  while (n >= 4) {
+    const ax = hull[n - 4]!;
+    const bx = hull[n - 2]!;
+    const ay = hull[n - 3]!;
+    const turn = (bx - ax) * (y - ay) - (hull[n - 1]! - ay) * (x - ax);
+    if (turn + curvature * (bx - ax) * (x - ax) * (x - bx) > 0) break;
+    hull.pop();
+    hull.pop();
+    n -= 2;
   }
+  hull.push(x, y);
 }
 
 /** The hull of two hulls. */
 export function hullOfBoth(a: PointList, b: PointList, curvature = 0): number[] {
-  const merged = new Float64Array(a.length + b.length);
-  let [i, j, length] = [0, 0, 0];
-  while (i < a.length || j < b.length) {
-    const isA = j >= b.length || (i < a.length && a[i]! <= b[j]!);
-    const x = isA ? a[i++]! : b[j++]!;
-    const y = isA ? a[i++]! : b[j++]!;
-    if (length > 0 && merged[length - 2] === x) merged[length - 1] = Math.min(merged[length - 1]!, y);
-    else {
-      merged[length++] = x;
-      merged[length++] = y;
-    }
-  }
   const hull: number[] = [];
-  appendToHull(hull, merged.subarray(0, length), curvature);
+  let i = 0;
+  let j = 0;
+  while (i < a.length || j < b.length) {
+    // Of equal x the lowest counts.
+    const isA =
+      j >= b.length || (i < a.length && (a[i]! < b[j]! || (a[i] === b[j] && a[i + 1]! <= b[j + 1]!)));
+    const x = isA ? a[i]! : b[j]!;
+    const y = isA ? a[i + 1]! : b[j + 1]!;
+    if (isA) i += 2;
+    else j += 2;
+    if (hull.length === 0 || hull[hull.length - 2] !== x) addToHull(hull, x, y, curvature);
+  }
   return hull;
 }
 

@@ -62,7 +62,7 @@ interface First {
 class CommDraft {
   private name = '';
   private nRanks = 0;
-  private readonly files: number[] = [];
+  private readonly files = new Set<number>();
   /** By function, ordinal and sequence number. */
   private readonly drafts = new Map<string, Map<number, Draft>>();
   /** Per file its first and last arrival: what it can bear witness to. */
@@ -71,7 +71,7 @@ class CommDraft {
   constructor(private readonly commId: bigint) {}
 
   joined(file: number, name: string, nRanks: number): void {
-    if (!this.files.includes(file)) this.files.push(file);
+    this.files.add(file);
     if (this.name === '') this.name = name;
     this.nRanks = Math.max(this.nRanks, nRanks);
   }
@@ -112,8 +112,8 @@ class CommDraft {
       .flatMap((bySeq) => [...bySeq.values()])
       .sort((a, b) => a.firstArrival - b.firstArrival || a.seq - b.seq)
       .map((draft) => this.complete(draft));
-    const { commId, name, nRanks, files } = this;
-    return { commId, name, nRanks, files, collectives };
+    const { commId, name, nRanks } = this;
+    return { commId, name, nRanks, files: [...this.files], collectives };
   }
 
   private draft(works: WorkTable, row: number, { arrival, file, idle }: First): Draft {
@@ -167,9 +167,12 @@ class CommDraft {
   private complete({ seen, ...draft }: Draft): Collective {
     // A process with several GPUs is seen once for each of them.
     const once = new Set(seen);
-    const unseen = once.size < this.files.length ? this.files.filter((file) => !once.has(file)) : [];
-    const absent = unseen.filter((file) => this.couldHaveSeen(file, draft));
-    const notKnown = unseen.filter((file) => !absent.includes(file));
+    const absent: number[] = [];
+    const notKnown: number[] = [];
+    if (once.size < this.files.size) {
+      for (const file of this.files)
+        if (!once.has(file)) (this.couldHaveSeen(file, draft) ? absent : notKnown).push(file);
+    }
     const [open, aborted, different] = [draft.open, draft.aborted, draft.different].map((files) => [
       ...new Set(files),
     ]) as [number[], number[], number[]];

@@ -60,7 +60,19 @@ const READINGS: readonly Reading[] = [
 ];
 
 /** Windows of all edges together: some hundred MB at most. */
-const WINDOWS_IN_ALL = 1 << 19;
+const WINDOWS_IN_ALL = 1 << 21;
+/** Likenesses that two hosts commonly show each other: credits, and some classes of size. */
+const LIKENESSES = 4;
+
+/** How many windows an edge may have. By pairs of domains, not of ranks: those of two hosts share one edge per likeness. */
+export function windowsPerEdge(
+  links: readonly Pick<TransferLink, 'sender' | 'receiver'>[],
+  domainOf: readonly number[],
+): number {
+  const pairs = new Set(links.map(({ sender, receiver }) => `${domainOf[sender]} ${domainOf[receiver]}`))
+    .size;
+  return Math.max(16, Math.min(512, Math.floor(WINDOWS_IN_ALL / (LIKENESSES * Math.max(1, pairs)))));
+}
 
 /** What a scanned file knows of other clocks. */
 export interface EvidenceSource extends StepSource, BeaconSource, CollectiveSource {}
@@ -71,8 +83,7 @@ export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockA
   const { coarse, waiting } = firstLook(sources, links, collectives, axes);
   const time = (file: number, tick: number): number =>
     toLocal(axes.scales[file]!, ticks(tick)) + coarse[axes.domainOf[file]!]!;
-  const connected = new Set(links.map(({ sender, receiver }) => `${sender} ${receiver}`)).size;
-  const collectors = new EdgeCollectors(Math.max(16, Math.min(512, WINDOWS_IN_ALL / (8 * connected))));
+  const collectors = new EdgeCollectors(windowsPerEdge(links, axes.domainOf));
   const counts = joinTransfers(sources, links, ({ sender, receiver }, send, receive, agreement) => {
     if (agreement !== 'agree') return;
     const from = axes.domainOf[sender]!;
@@ -185,12 +196,9 @@ class EdgeCollectors {
 
 const FIRST_LOOK_ROWS = 256;
 
-/** So many of a link's first sends must have waited for their credit before its credits are taken to be seen when they come. */
-const WAITED_AT_LEAST = 4;
-
 interface FirstLook {
   readonly coarse: readonly number[];
-  /** Sender and receiver: senders that are seen to wait for credits of these receivers. */
+  /** Sender and receiver: of these first transfers at least one was seen to wait for its credit. */
   readonly waiting: ReadonlySet<string>;
 }
 
@@ -206,7 +214,7 @@ function firstLook(
 ): FirstLook {
   const neighbours: { domain: number; ahead: number }[][] = axes.names.map(() => []);
   const least = new Map<string, { from: number; to: number; delay: number }>();
-  const waited = new Map<string, number>();
+  const waiting = new Set<string>();
   const see = (from: number, to: number, delay: number): void => {
     const known = least.get(`${from} ${to}`);
     if (!known || delay < known.delay) least.set(`${from} ${to}`, { from, to, delay });
@@ -224,7 +232,7 @@ function firstLook(
       const at = (file: number, tick: number): number => toLocal(axes.scales[file]!, ticks(tick));
       see(from, to, at(receiver, receive[STEP_ROW.told]!) - at(sender, send[STEP_ROW.before]!));
       // The first try is a poll as well.
-      if (send[STEP_ROW.mark]! > 1) waited.set(`${from} ${to}`, (waited.get(`${from} ${to}`) ?? 0) + 1);
+      if (send[STEP_ROW.mark]! > 1) waiting.add(`${from} ${to}`);
     },
     FIRST_LOOK_ROWS,
   );
@@ -251,6 +259,5 @@ function firstLook(
     for (const [domain, offset] of connected)
       offsets[domain] = offset + (distance ?? coarse - axes.coarse[0]!);
   });
-  const waiting = [...waited].flatMap(([link, count]) => (count >= WAITED_AT_LEAST ? [link] : []));
-  return { coarse: offsets, waiting: new Set(waiting) };
+  return { coarse: offsets, waiting };
 }

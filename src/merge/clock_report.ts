@@ -6,6 +6,7 @@ import { oneSidedBound } from '../clocks/one_sided.js';
 import type { ClockDomain, ClockSolution } from '../clocks/domains.js';
 import type { EvidenceKind } from '../clocks/evidence.js';
 import { largestGroup } from './collective_evidence.js';
+import { reportGpu, type GpuClockReport } from './gpu_clocks.js';
 import type { RunClocks, TrafficClocksFound } from './run_clocks.js';
 import type { Run } from './run.js';
 
@@ -38,6 +39,8 @@ export interface ClockReport {
   readonly evidence: Readonly<Partial<Record<EvidenceKind, number>>>;
   /** Transfers from or to it that would point backwards: not drawn. */
   readonly violations: number;
+  /** Of its ranks those whose kernels were stamped; absent where none were. */
+  readonly gpus?: readonly GpuClockReport[];
   readonly realtimeResidualNs: number;
   readonly flags: readonly string[];
 }
@@ -98,9 +101,17 @@ function reportDomain(
     pieces: segments.length,
     evidence: evidenceOf(index, traffic),
     violations: violationsOf(index, traffic),
+    ...gpusOf(domain, solution, run),
     realtimeResidualNs: domain.realtimeResidual,
     flags: [...new Set(segments.flatMap(({ flags }) => flags))],
   };
+}
+
+function gpusOf({ files }: ClockDomain, { scales }: ClockSolution, run: Run): Pick<ClockReport, 'gpus'> {
+  const gpus = files
+    .map((file) => reportGpu(run.members[file]!, scales[file]!))
+    .filter((gpu) => gpu !== null);
+  return gpus.length === 0 ? {} : { gpus };
 }
 
 /** Of a process: all it was. */

@@ -23,6 +23,7 @@ import type {
   RankFileHeader,
   RingClass,
 } from '../reader/types.js';
+import type { GpuLaunch } from './gpu_launches.js';
 import { ScanCollector, type GpuStamp } from './scan_collector.js';
 import type { FileSize } from './size_counts.js';
 import { StepFileWriter, type StepRows } from './step_file.js';
@@ -77,6 +78,9 @@ export interface RankScan {
   /** Executed for other processes. */
   readonly foreignOps: readonly ForeignOps[];
   readonly gpuStamps: readonly GpuStamp[];
+  readonly gpuLaunches: readonly GpuLaunch[];
+  /** What all of its GPU's stamps are multiples of, from one another, ns; 0: one stamp, or none. */
+  readonly gpuStep: number;
   /** What drawing it would take. */
   readonly size: FileSize;
   readonly busiestPeers: readonly PeerTraffic[];
@@ -144,6 +148,8 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     silentOps,
     foreignOps: collector.foreign.all(),
     gpuStamps: collector.gpuStamps(),
+    gpuLaunches: collector.gpuLaunches(),
+    gpuStep: collector.gpuStep(),
     size: collector.size.finish(),
     busiestPeers: collector.peers.busiest(),
     steps: stepFile?.close() ?? [],

@@ -2,6 +2,7 @@
 
 import type { Ticks } from '../base/time.js';
 import { LowerHull } from '../clocks/gpu_clock.js';
+import { GpuLaunches, type GpuLaunch } from './gpu_launches.js';
 import { GpuVotes, type GpuVote } from '../clocks/gpu_votes.js';
 import { ApiCalls } from '../model/api_calls.js';
 import { ForeignOpsCollector } from '../model/foreign_ops.js';
@@ -24,6 +25,8 @@ export interface GpuStamp {
 /** A stamp on its way to the envelope. */
 interface StampVote extends GpuVote {
   readonly stamp: GpuStamp;
+  /** When its launch was called; null: by a graph, or not told. */
+  readonly launched: Ticks | null;
 }
 
 export class ScanCollector implements Partial<WorkListener> {
@@ -38,8 +41,11 @@ export class ScanCollector implements Partial<WorkListener> {
   private readonly silent = new SilentOps();
   private readonly hull = new LowerHull();
   private readonly stamps = new Map<number, GpuStamp>();
-  private readonly votes = new GpuVotes<StampVote>((vote) => {
+  private readonly launches = new GpuLaunches();
+  private readonly votes = new GpuVotes<StampVote>((vote, isTooEarly) => {
     this.stamp(vote);
+    if (!isTooEarly && vote.launched !== null)
+      this.launches.add(vote.launched, vote.launched * this.nsPerTick, vote.gpu);
   });
   private readonly nsPerTick: number;
 
@@ -134,12 +140,24 @@ export class ScanCollector implements Partial<WorkListener> {
     return this.hull.points().map((point) => this.stamps.get(point.x)!);
   }
 
+  /** As for the stamps: those that bound from the other side. */
+  gpuLaunches(): GpuLaunch[] {
+    return this.launches.all();
+  }
+
+  /** What all stamps are multiples of, from one another, ns; 0: one stamp, or none. */
+  gpuStep(): number {
+    return this.launches.step;
+  }
+
   private vote({ work }: Kernel, noticed: Ticks, gpu: GpuNs): void {
+    this.launches.seen(gpu);
     this.votes.add({
       noticed: noticed * this.nsPerTick,
       earliest: work ? work.earliest * this.nsPerTick : -Infinity,
       gpu,
       stamp: { noticed, gpu },
+      launched: work?.api && !work.api.graphCaptured ? work.api.start : null,
     });
   }
 

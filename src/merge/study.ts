@@ -6,8 +6,8 @@
 import { join } from 'node:path';
 import { NoUsableInput, RankFileError } from '../base/errors.js';
 import { toTrace } from '../clocks/clock_map.js';
-import { toLocal, type TickScale } from '../clocks/domains.js';
-import { supportLine, type GpuLine } from '../clocks/gpu_clock.js';
+import { toLocal } from '../clocks/domains.js';
+import type { GpuLine } from '../clocks/gpu_clock.js';
 import type { ClusterComm } from '../cluster/types.js';
 import { withElsewhere, type WorkEnd } from '../model/work_end.js';
 import { openRankFileTables } from '../reader/index.js';
@@ -15,6 +15,7 @@ import type { Lease } from '../reader/types.js';
 import type { Verdict } from '../verdict/types.js';
 import { commKey } from '../tracks/selection.js';
 import { joinRun } from './cluster.js';
+import { gpuLine } from './gpu_clocks.js';
 import { resolveOrigins, type OriginTable } from './origins.js';
 import { reason } from './output.js';
 import { makeAliases, redactFacts, redactPaths, redactProblems, redactRun, type Aliases } from './redact.js';
@@ -245,15 +246,6 @@ function completeEnds({ workEnds }: RankScan, { elsewhere }: OriginTable): reado
     const executed = elsewhere.get(row);
     return executed ? withElsewhere(end, executed) : end;
   });
-}
-
-function gpuLine(scan: RankScan, scale: TickScale): GpuLine | null {
-  return supportLine(
-    scan.gpuStamps.map(({ noticed, gpu }) => {
-      const x = toLocal(scale, noticed);
-      return { x, y: x - gpu };
-    }),
-  );
 }
 
 export function failure(outcome: Outcome): string {

@@ -1,0 +1,79 @@
+/**
+ * How wrong a GPU's times can be on its host's clock, hard. A stamp was noticed after it was taken, and taken after the call that
+ * launched its kernel: the GPU's timer is a clock with evidence in both directions, like a host. So the shortest time that a notice
+ * took, which nothing can observe, lies inside the bound, with the shortest launch; and a timer that counts in steps says up to one step less
+ * than it is.
+ *
+ * Taken for true: a stamp is of the kernel it is said to be of. Stamps that contradict it were dropped before.
+ */
+
+import { HardBounds } from './bounds.js';
+import { placeKnots } from './corrections.js';
+import type { GpuLine } from './gpu_clock.js';
+import { lowerHull } from './lower_hull.js';
+
+/** A host's time and a GPU's, ns each: a stamp and when it was noticed, or when its kernel's launch was called. */
+export interface GpuMoment {
+  readonly host: number;
+  readonly gpu: number;
+}
+
+/** Of the times as they are drawn, against the host's clock, the worst of the run, ns; Infinity: unbounded. */
+export interface GpuBound {
+  readonly late: number;
+  readonly early: number;
+}
+
+/** Timers whose stamps share no larger step may still count in steps of this, ns. */
+export const USUAL_STEP_NS = 1024;
+
+/** `step`: what all stamps are multiples of, from one another, ns. `curvature`: most that either clock's rate changes, 1/ns. */
+export function gpuBound(
+  line: GpuLine,
+  noticed: readonly GpuMoment[],
+  launched: readonly GpuMoment[],
+  step: number,
+  curvature: number,
+): GpuBound {
+  const grain = Math.max(step, USUAL_STEP_NS);
+  const drawn = (gpu: number): number => (gpu + line.offset) / (1 - line.drift);
+  // The timer on an axis near the host's, where the line says by how much it is corrected.
+  const base = line.offset;
+  const possible = launched.filter(({ host, gpu }) => drawn(gpu) + grain >= host);
+  // Where half of those that matter contradict, stamps are often of other kernels, and say nothing to this side.
+  const believed = 2 * possible.length < launched.length ? [] : possible;
+  const times = [...noticed, ...believed].flatMap(({ host, gpu }) => [host, gpu + base]);
+  if (times.length === 0) return { late: Infinity, early: Infinity };
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const knots = placeKnots(first, last, GRID_NS);
+  const corrections = Float64Array.from({ length: knots.count }, (_, k) => {
+    const shown = knots.first + k * knots.step;
+    return drawn(shown - base) - shown;
+  });
+  const notices = noticed.flatMap(({ host, gpu }) => [gpu + base, host - gpu - base]);
+  const launches = believed.flatMap(({ host, gpu }) => [host, gpu + grain + base - host]);
+  const hulls = [
+    { from: GPU, to: HOST, hull: lowerHull(notices, curvature) },
+    { from: HOST, to: GPU, hull: lowerHull(launches, curvature) },
+  ].filter(({ hull }) => hull.length > 0);
+  const bounds = new HardBounds(
+    [HOST, HOST],
+    hulls,
+    knots,
+    [new Float64Array(knots.count), corrections],
+    curvature,
+  );
+  let late = 0;
+  let early = 0;
+  for (let piece = 0; piece + 1 < knots.count; piece++) {
+    const { below, above } = bounds.between(GPU, HOST, piece);
+    late = Math.max(late, below);
+    early = Math.max(early, above);
+  }
+  return { late, early: early + grain };
+}
+
+/** Knots lie on multiples of this: at most so far beyond the first and last stamps. */
+const GRID_NS = 1e6;
+const HOST = 0;
+const GPU = 1;

@@ -1,0 +1,151 @@
+/** What counts as a wire, how wires share their errors, and what is made of how alike they show themselves. */
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { align } from '../../src/clocks/alignment.js';
+import { placeKnots } from '../../src/clocks/corrections.js';
+import { WAITED_CREDIT, type EdgeEvidence } from '../../src/clocks/evidence.js';
+import { makeLinks, statedSigmas } from '../../src/clocks/links.js';
+import { collectEvidence, type EvidenceSource } from '../../src/merge/clock_evidence.js';
+import type { StepRows } from '../../src/merge/step_file.js';
+import { checkAll, normal, ring, seeded, simulate, type SimulatedLink } from '../support/simulated_links.js';
+
+const HOSTS = 6;
+
+/** A ring and its credits; both spread by `spread` of themselves. */
+function ringWithCredits(seed: number, spread: number): SimulatedLink[] {
+  const random = seeded(seed);
+  const of = (base: number): number => base * Math.max(0.3, 1 + spread * normal(random));
+  const data = ring(HOSTS, () => of(14_000));
+  const credits = data.map(({ from, to }): SimulatedLink => {
+    return { from: to, to: from, delay: of(8000), kind: 'credit', like: WAITED_CREDIT };
+  });
+  return [...data, ...credits];
+}
+
+function solve(links: readonly SimulatedLink[], seed: number) {
+  const run = simulate({ seed, hosts: HOSTS, links, seconds: 20, perMinute: 1200 });
+  const alignment = align(HOSTS, run.edges);
+  return { alignment, checks: checkAll(run, alignment) };
+}
+
+describe('credits that were waited for', () => {
+  it('show how alike wires are, which the 99 % bound uses with room', () => {
+    for (let seed = 1; seed <= 4; seed++) {
+      const { alignment, checks } = solve(ringWithCredits(seed, 0.05), seed);
+      const { stated, measured, used } = alignment.alike;
+      expect(measured).toBeGreaterThan(0);
+      expect(used).toBeGreaterThan(measured!);
+      expect(used).toBeLessThan(stated);
+      for (const { insideHard, insideLikely } of checks)
+        expect([insideHard, insideLikely]).toEqual([true, true]);
+    }
+  });
+
+  it('widen the 99 % bound where wires are less alike than stated', () => {
+    const { alignment } = solve(ringWithCredits(3, 0.05), 3);
+    const unlike = solve(
+      ringWithCredits(3, 0.05).map((link, i) => ({ ...link, delay: link.delay * (i % 2 === 0 ? 3 : 0.3) })),
+      3,
+    );
+    expect(unlike.alignment.alike.used).toBeGreaterThan(unlike.alignment.alike.stated);
+    expect(unlike.alignment.alike.used).toBe(unlike.alignment.alike.measured);
+    expect(unlike.alignment.likely(0, 3)).toBeGreaterThan(2 * alignment.likely(0, 3));
+  });
+
+  it('tell a slow link of a ring from a wrong clock: the link is named', () => {
+    const links = ringWithCredits(7, 0.05).map((link) =>
+      link.from === 2 && link.to === 3 ? { ...link, delay: link.delay + 40_000 } : link,
+    );
+    const { alignment, checks } = solve(links, 7);
+    expect(new Set(alignment.unlike.map(({ from, to }) => `${from} ${to}`))).toEqual(new Set(['2 3']));
+    for (const { error } of checks) expect(Math.abs(error)).toBeLessThan(10_000); // 13 to 40 µs without them
+  });
+});
+
+describe('the likenesses of one wire', () => {
+  const edge = (like: string, delay: number): EdgeEvidence => {
+    const hull = Array.from({ length: 16 }, (_, i) => [i * 1e9, delay]).flat();
+    return {
+      from: 0,
+      to: 1,
+      kind: 'data',
+      like,
+      pairs: 1600,
+      windowNs: 20e9,
+      windows: [{ index: 0, pairs: 1600, hull }],
+    };
+  };
+  const together = (edges: readonly EdgeEvidence[]): number => {
+    const names = edges.map(({ like }) => like);
+    const links = makeLinks(edges, names, placeKnots(0, 20e9, 20e9));
+    const delays = new Map(edges.map(({ like, windows }) => [like, windows[0]!.hull[1]!]));
+    const sigmas = statedSigmas(
+      links,
+      (link) => delays.get(link.edge.like)!,
+      0.35,
+      () => 0,
+    );
+    return sigmas.reduce((sum, sigma) => sum + sigma ** -2, 0) ** -0.5;
+  };
+
+  it('say as much together as the best of them, whatever they are', () => {
+    const best = together([edge('small', 10_000)]);
+    expect(best).toBeGreaterThan(0.35 * 10_000);
+    for (const others of [[10_000], [10_000, 10_000], [30_000, 100_000, 300_000]]) {
+      const all = [edge('small', 10_000), ...others.map((delay, i) => edge(`other ${i}`, delay))];
+      expect(together(all) / best).toBeCloseTo(1, 1);
+    }
+  });
+});
+
+describe('credits of a recording', () => {
+  let folder: string;
+  beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'nccl-trace-test-'))));
+  afterAll(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  /** One end of ten transfers; rows as STEP_ROW has them. */
+  function source(name: string, isSend: boolean, polls: (step: number) => number): EvidenceSource {
+    const rows = Array.from({ length: 10 }, (_, step) => {
+      const at = step * 1e6;
+      return isSend
+        ? [0, step, 4096, 77, at + 1000, at + 2000, 0, polls(step)]
+        : [0, step, 4096, 77, at, at + 9000, at + 9500, 1];
+    });
+    const path = join(folder, name);
+    writeFileSync(path, Float64Array.from(rows.flat()));
+    const end: StepRows = {
+      commId: 5n,
+      channel: 0,
+      source: 0,
+      destination: 1,
+      isSend,
+      rows: rows.length,
+      blocks: [[0, rows.length]],
+    };
+    const header = { process: { bootId: name }, tickSource: 'tsc' };
+    return { path, header, connections: [end], beacons: [] } as unknown as EvidenceSource;
+  }
+
+  const likes = (polls: (step: number) => number): string[] => {
+    const sources = [source('send', true, polls), source('receive', false, () => 0)];
+    const axes = {
+      scales: [0, 1].map(() => ({ offset: 0, nsPerTick: 1 })),
+      domainOf: [0, 1],
+      coarse: [0, 0],
+      names: ['a', 'b'],
+    };
+    const { edges } = collectEvidence(sources, axes);
+    return edges.filter(({ kind }) => kind === 'credit').map(({ like }) => like);
+  };
+
+  it("are a wire's where a sender was seen to wait, and else are not known to be", () => {
+    expect(likes(() => 1)).toEqual(['credit']);
+    expect(likes(() => 0)).toEqual(['credit']); // before interface v4
+    expect(likes((step) => (step === 4 ? 2 : 1))).toEqual([WAITED_CREDIT]);
+  });
+});
