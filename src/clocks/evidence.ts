@@ -34,11 +34,12 @@ export const isWire = ({ kind, like }: Pick<EdgeEvidence, 'kind' | 'like'>): boo
 export const EARLY_ARRIVAL = 'data, low latency,';
 
 /**
- * Whether effect comes after cause for certain: not where a network may take a send before the receiver is ready (credits), nor where
- * a receive may be told early. Such pairs count as long as they contradict nothing, but no hard bound rests on them.
+ * Whether effect comes after cause for certain. Not where a receive may be told early, nor of credits where a network may take a
+ * send before the receiver is ready: one that was seen to turn senders away until then does not. Such pairs count as long as they
+ * contradict nothing, but no hard bound rests on them.
  */
 export const isCertain = ({ kind, like }: Pick<EdgeEvidence, 'kind' | 'like'>): boolean =>
-  kind !== 'credit' && !like.startsWith(EARLY_ARRIVAL);
+  (kind !== 'credit' || like === WAITED_CREDIT) && !like.startsWith(EARLY_ARRIVAL);
 
 /** Pairs of one window of time. */
 export interface EvidenceWindow {
