@@ -317,8 +317,9 @@ struct FileHeader {
   uint64_t max_bytes;     // disk limit of stream mode; 0: none
   uint32_t placement;
   uint32_t copy_interval_ms;
-  uint64_t reserved_a[6];  // 0, ignored
-  char host_name[64];      // text fields: UTF-8, NUL-terminated, cut at the end
+  uint64_t snapshot_realtime;  // of a copy: ns since 1970 when its rings were read; 0: nobody said
+  uint64_t reserved_a[5];      // 0, ignored
+  char host_name[64];          // text fields: UTF-8, NUL-terminated, cut at the end
   char run_id[128];
   char nccl_hostid[64];
   char program[64];  // name only: never arguments or environment
@@ -363,6 +364,7 @@ static_assert(offsetof(FileHeader, local_rank) == 136 && offsetof(FileHeader, mo
 static_assert(offsetof(FileHeader, event_mask) == 144 && offsetof(FileHeader, sample_every) == 152, "format");
 static_assert(offsetof(FileHeader, ring_bytes) == 160 && offsetof(FileHeader, max_bytes) == 168, "format");
 static_assert(offsetof(FileHeader, placement) == 176 && offsetof(FileHeader, copy_interval_ms) == 180, "format");
+static_assert(offsetof(FileHeader, snapshot_realtime) == 184, "format");
 static_assert(offsetof(FileHeader, host_name) == 232 && offsetof(FileHeader, run_id) == 296, "format");
 static_assert(offsetof(FileHeader, nccl_hostid) == 424 && offsetof(FileHeader, program) == 488, "format");
 static_assert(offsetof(FileHeader, gpu) == 552 && offsetof(FileHeader, recorder_version) == 616, "format");

@@ -1,6 +1,6 @@
 /** A hang in words: what stands since when, who never came, who called something else, who waits, where to look. */
 
-import type { Front, Hang, Stray, Waiting } from '../verdict/types.js';
+import type { Front, Hang, Silent, Stray, Waiting } from '../verdict/types.js';
 import {
   callText,
   clockTime,
@@ -31,8 +31,8 @@ export function hangLines(hang: Hang, report: VerdictReport): string[] {
 /** The same evidence, and why it is no alarm. */
 export function waitingLines({ stands, hungAfter, isLive }: Waiting, report: VerdictReport): string[] {
   const who = stands.missing.length === 0 ? 'all ranks' : 'all with a file';
-  const lived = isLive ? 'live' : 'lived to the end';
-  const why = labelled('no hang yet', `${who} ${lived}; --hung-after is ${duration(hungAfter)}`);
+  const lived = isLive ? `${who} live` : `the records end after ${duration(stands.age)}`;
+  const why = labelled('no hang yet', `${lived}; --hung-after is ${duration(hungAfter)}`);
   return standstillLines(stands, 'WAITING', [why], report);
 }
 
@@ -44,7 +44,7 @@ function standstillLines(hang: Hang, verb: string, why: readonly string[], repor
     ...mismatch(hang, report),
     ...waiting(hang, report),
     ...whereToLook(hang, report),
-    ...silent(hang, report),
+    ...silentLines(hang, report),
     ...alsoHung(hang),
   ];
 }
@@ -75,19 +75,15 @@ function strays(hang: Hang, verb: string, report: VerdictReport): string[] {
   return lines;
 }
 
-function strayLines(
-  label: string,
-  group: readonly Stray[],
-  { until, nRanks }: Hang,
-  report: VerdictReport,
-): string[] {
+function strayLines(label: string, group: readonly Stray[], hang: Hang, report: VerdictReport): string[] {
+  const { nRanks } = hang;
   const [first] = group as [Stray];
   const { standsIn, newest, file } = first;
   const isOne = group.length === 1;
   const all = someRanks(group, nRanks, report);
   const one = first.inComm ? `${all} (${hostOf(report, file)})` : `rank ${rankWithHost(report, file)}`;
   const who = isOne ? one : all;
-  const lines = [labelled(label, isOne ? `${who}, ${lifeText(first, until, report)}` : who)];
+  const lines = [labelled(label, isOne ? `${who}, ${lifeText(first, hang, report)}` : who)];
   if (standsIn) {
     lines.push(continued(`stands in ${callText(standsIn)} since ${clockTime(report, standsIn.at)}`));
     if (standsIn.front) lines.push(continued(frontText(standsIn.front, report)));
@@ -99,12 +95,13 @@ function strayLines(
 
 function lifeText(
   { knownUntil, lastSign, isAlive, file }: Stray,
-  until: number,
+  { until, isRelated }: Hang,
   report: VerdictReport,
 ): string {
   if (isAlive) return 'alive';
   if (report.ranks[file]!.life === 'closed' || knownUntil === null) return 'its process ended in order';
   if (lastSign === null) return 'never a heartbeat';
+  if (!isRelated) return `last heartbeat ${clockTime(report, lastSign)} of its own clock`;
   const ago = Math.max(0, until - lastSign);
   return ago < 1.5e9 ? `alive to the end` : `last heartbeat ${duration(ago)} before the end`;
 }
@@ -164,13 +161,29 @@ function whereToLook({ front, waiting: entered }: Hang, report: VerdictReport): 
   ];
 }
 
-function silent({ silent: files, until, neverEntered }: Hang, report: VerdictReport): string[] {
+function silentLines(
+  { silent, until, neverEntered, waiting: entered, isRelated }: Hang,
+  report: VerdictReport,
+): string[] {
   const said = new Set(filesOf(neverEntered));
-  const rest = files.filter(({ file }) => !said.has(file) || neverEntered.length > 1);
-  const [first] = rest;
+  const rest = silent.filter(({ file }) => !said.has(file) || neverEntered.length > 1);
+  const lines = heartbeatLines(rest, until, report);
+  const mayBeCopy = silent.filter((one) => one.mayBeCopy);
+  if (mayBeCopy.length > 0) {
+    const whose = mayBeCopy.length === silent.length ? '' : ` of ${rankList(filesOf(mayBeCopy), report)}`;
+    lines.push(labelled('or copied', `the file${whose} earlier than others: a copy cannot tell`));
+  }
+  const ranks = new Set([...filesOf(neverEntered), ...filesOf(entered)]);
+  if (!isRelated && ranks.size > 0) lines.push(labelled('fell silent', 'not known who: clocks not related'));
+  return lines;
+}
+
+/** Who fell silent before the others. */
+export function heartbeatLines(silent: readonly Silent[], until: number, report: VerdictReport): string[] {
+  const [first] = silent;
   if (!first) return [];
   const who =
-    rest.length === 1 ? `rank ${rankWithHost(report, first.file)}` : rankList(filesOf(rest), report);
+    silent.length === 1 ? `rank ${rankWithHost(report, first.file)}` : rankList(filesOf(silent), report);
   const { lastSign } = first;
   const since =
     lastSign === null

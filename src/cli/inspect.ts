@@ -42,7 +42,7 @@ interface Options {
 
 const EXAMPLES = `Examples:
   $ nccl-trace inspect rank00003.bin               who wrote it, what it holds, what is lost
-  $ nccl-trace inspect RUN                         the verdict on a run: healthy, slow or hung, and who
+  $ nccl-trace inspect RUN                         the verdict on a run: healthy, slow, hung or unclear, and who
   $ nccl-trace inspect RUN --files                 and the facts of each file
   $ nccl-trace inspect RUN --json | jq .file.life  one JSON object per file, for scripts
   $ nccl-trace inspect rank00003.bin --records 50  and its newest 50 records, one per line

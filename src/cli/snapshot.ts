@@ -49,7 +49,8 @@ function run(paths: readonly string[], { output, ringDir, strict, quiet }: Optio
       done++;
       clean &&= snapshot.why === null;
       process.stdout.write(`${printable(to)}\n`);
-      if (!quiet) process.stderr.write(`${printable(summary(from, snapshot))}\n`);
+      if (!quiet || (strict && snapshot.why !== null))
+        process.stderr.write(`${printable(summary(from, snapshot))}\n`);
     } catch (error) {
       if (!(error instanceof RankFileError)) throw error;
       clean = false;

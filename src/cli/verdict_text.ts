@@ -7,7 +7,7 @@ import type { Diagnosis } from '../merge/diagnosis.js';
 import type { Mismatch, Slowness, Unclear, Verdict, Way, Working } from '../verdict/types.js';
 import { quoted } from '../merge/commands.js';
 import { standstillOf } from '../merge/suspects.js';
-import { hangLines, waitingLines } from './hang_text.js';
+import { hangLines, heartbeatLines, waitingLines } from './hang_text.js';
 import { commandLines, type NextCommand } from './next_command.js';
 import {
   callText,
@@ -122,10 +122,11 @@ function unclear({ work, works, files, lost }: Unclear, report: VerdictReport): 
   ];
 }
 
-function working({ end, stood, files }: Working, report: VerdictReport): string[] {
+function working({ end, stood, files, silent }: Working, report: VerdictReport): string[] {
   return [
     `WORKING  unfinished at the end, too briefly for a hang: ${rankList(files, report)}`,
     labelled('last movement', `${duration(stood)} before the last sign of life, ${clockTime(report, end)}`),
+    ...heartbeatLines(silent, end, report),
   ];
 }
 

@@ -154,6 +154,7 @@ export const FILE_HEADER = {
   maxBytes: 168,
   placement: 176,
   copyIntervalMs: 180,
+  snapshotRealtime: 184,
   hostName: 232,
   runId: 296,
   ncclHostid: 424,

@@ -14,6 +14,9 @@ export function rankCalls({ works, communicators }: RankScan, time: (tick: numbe
     new Set(ofComm(commId, ranks).map(({ number }) => number));
   let asked = 0;
   let index: Map<string, number> | undefined;
+  /** Numbers of communicators, by collective. */
+  let enteredIn: Map<string, Set<number>> | undefined;
+  const callOf = (func: number, seq: number, ordinal: number): string => `${func} ${seq} ${ordinal}`;
   const keyOf = (row: number): string =>
     `${works.comm[row]} ${works.func[row]} ${works.seq[row]} ${works.ordinal[row]}`;
   const call = (row: number): EnteredCall => ({
@@ -49,13 +52,19 @@ export function rankCalls({ works, communicators }: RankScan, time: (tick: numbe
       return null;
     },
     enteredAs: (commId, { func, seq, ordinal }) => {
-      const name = works.funcs.indexOf(func);
-      const numbers = new Set<number>();
-      for (let row = 0; row < works.seq.length; row++)
-        if (works.seq[row] === seq && works.func[row] === name && works.ordinal[row] === ordinal)
-          numbers.add(works.comm[row]!);
+      // Asked of each collective whose end is not known: one pass over the table for all of them.
+      if (!enteredIn) {
+        enteredIn = new Map();
+        for (let row = 0; row < works.seq.length; row++) {
+          const key = callOf(works.func[row]!, works.seq[row]!, works.ordinal[row]!);
+          const numbers = enteredIn.get(key);
+          if (numbers) numbers.add(works.comm[row]!);
+          else enteredIn.set(key, new Set([works.comm[row]!]));
+        }
+      }
+      const numbers = enteredIn.get(callOf(works.funcs.indexOf(func), seq, ordinal));
       return ofComm(commId)
-        .filter(({ number }) => numbers.has(number))
+        .filter(({ number }) => numbers?.has(number) === true)
         .map(({ rank }) => rank)
         .sort((a, b) => a - b);
     },

@@ -78,6 +78,7 @@ function witness(
     ),
     isClosed,
     isAlive: !isClosed && wasFresh(scan),
+    isToldInTime: isToldInTime(scan),
     lastSign,
     // Where events of calls were not asked for, or turned off and on by `control`, the file does not tell.
     knownFrom:
@@ -101,11 +102,15 @@ function witness(
 const FRESH = 2_500_000_000n;
 
 /** Files of a job that runs are read one after the other: the first ones have no newer heartbeats, and their ranks live. */
-function wasFresh({ heartbeat, readAt }: RankScan): boolean {
+function wasFresh({ heartbeat, readAt, header }: RankScan): boolean {
   if (heartbeat === null) return false;
-  const old = readAt - heartbeat.realtime;
+  const old = (header.snapshotRealtime ?? readAt) - heartbeat.realtime;
   return old < FRESH && old > -FRESH;
 }
+
+/** A snapshot says when it was made; rings outside the rank file are only saved beside it when their process is gone. */
+const isToldInTime = ({ header: { snapshotRealtime, placement, ringPath } }: RankScan): boolean =>
+  snapshotRealtime !== null || (placement === 'in-file' && ringPath !== '');
 
 const CALLS = EventType.Coll | EventType.P2p;
 /** What the verdict says of a hang or an end rests on these. */

@@ -103,7 +103,8 @@ export class WorkEnds {
       if (comm === null) continue;
       const end = outcome(row, windowStart);
       if (end === 'complete' && kind === 'Coll') completeLater.add(comm.number);
-      if (end === 'open' && doubtful.has(i) && completeLater.has(comm.number)) passed.add(i);
+      // Of a communicator that was destroyed in order it says "aborted".
+      if (end !== 'complete' && doubtful.has(i) && completeLater.has(comm.number)) passed.add(i);
     }
     return passed;
   }

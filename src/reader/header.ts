@@ -183,6 +183,7 @@ function toHeader(bytes: Uint8Array, view: DataView, problems: Problems): RankFi
     maxBytes: number(H.maxBytes),
     placement,
     copyIntervalMs: u32(H.copyIntervalMs),
+    snapshotRealtime: u64(H.snapshotRealtime) || null,
     hostName: text('hostName'),
     runId: text('runId'),
     ncclHostId: text('ncclHostid'),

@@ -58,7 +58,8 @@ function write(to: string, file: ByteSource, rings: ByteSource, border: number):
     const end = border === 0 ? file.bytes : border;
     // In one go: the less time passes, the less is overwritten meanwhile.
     const image = rings.read(0, end);
-    if (rings !== file) sayInFile(image);
+    const now = BigInt(Date.now()) * 1_000_000n;
+    sayCopied(image, now, rings !== file);
     writeAll(out, image, 0);
     const chunks = border === 0 ? 0 : copyChunks(out, file.path, border);
     return image.length + chunks;
@@ -76,12 +77,15 @@ function writeAll(out: number, bytes: Uint8Array, at: number): void {
   }
 }
 
-/** Rings that came from elsewhere are in the file now. */
-function sayInFile(image: Uint8Array): void {
+/** When it was copied; and rings that came from elsewhere are in the file now. */
+function sayCopied(image: Uint8Array, realtime: bigint, fromElsewhere: boolean): void {
   const view = new DataView(image.buffer, image.byteOffset, image.length);
-  view.setUint32(H.placement, format.Placement.InFile, true);
-  view.setUint32(H.copyIntervalMs, 0, true);
-  view.setBigUint64(H.copiedTick, 0n, true);
+  view.setBigUint64(H.snapshotRealtime, realtime, true);
+  if (fromElsewhere) {
+    view.setUint32(H.placement, format.Placement.InFile, true);
+    view.setUint32(H.copyIntervalMs, 0, true);
+    view.setBigUint64(H.copiedTick, 0n, true);
+  }
   view.setUint32(H.headerCrc, 0, true);
   view.setUint32(H.headerCrc, crc32(image.subarray(0, format.HEADER_FIXED_BYTES)), true);
 }

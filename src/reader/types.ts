@@ -50,6 +50,8 @@ export interface RankFileHeader {
   readonly maxBytes: number;
   readonly placement: Placement;
   readonly copyIntervalMs: number;
+  /** Of a copy: when its rings were read, ns since 1970; null: not said. */
+  readonly snapshotRealtime: bigint | null;
   readonly hostName: string;
   readonly runId: string;
   readonly ncclHostId: string;

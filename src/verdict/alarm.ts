@@ -4,16 +4,23 @@
  * called a hang at once: a rank's process is gone, the communicator was aborted, or the ranks did not call alike.
  */
 
-import { SILENT_AFTER } from './absence.js';
-import { mismatchOf } from './hang.js';
-import type { Case } from './judge.js';
-import { commOf, lastSignOf, type Stall } from './stalls.js';
+import { commOf, type Case } from './case.js';
+import { mismatchOf } from './mismatch.js';
+import { allLived } from './silence.js';
+import { filesInDoubt, type Stall } from './stalls.js';
 import type { RankWitness } from './types.js';
 
 /** Unless another time was asked for, ns. */
 const HUNG_AFTER = 30e9;
 /** So many times what its communicator took, or paused, before. */
 const MUCH_LONGER = 2;
+
+/**
+ * Worth a word at all. What may go on is not while it is no older than what its communicator finished before, unless it was said
+ * how old it may become.
+ */
+export const stands = (stall: Stall, evidence: Case): boolean =>
+  stall.until - stall.since >= stall.mayTake || evidence.hungAfter !== null || !mayGoOn(stall, evidence);
 
 /** From which age on it is a hang, ns; 0: at once. */
 export function hungAfter(stall: Stall, evidence: Case): number {
@@ -27,23 +34,19 @@ export const isHang = (stall: Stall, evidence: Case): boolean =>
 export function mayGoOn(stall: Stall, evidence: Case): boolean {
   return (
     !isAborted(stall, evidence.ranks) &&
-    allLived(stall.files, evidence) &&
+    allLived(stall.files, evidence, stall.since) &&
     mismatchOf(stall, evidence) === null
   );
 }
 
-export const isAborted = ({ collective, works }: Stall, ranks: readonly RankWitness[]): boolean =>
-  (collective?.aborted.length ?? 0) > 0 ||
-  works.some(({ file, work }) => (commOf(ranks[file]!, work)?.finalized ?? null) !== null);
-
-/**
- * When they were read, or as long as any of them speaks; on clocks that nothing relates nobody is known to have fallen silent
- * before the others. Nor are ranks without a file known to be gone.
- */
-export function allLived(files: readonly number[], { ranks, comparable }: Case): boolean {
-  const end = comparable(files) ? lastSignOf(files, ranks) : -Infinity;
-  return files.every((file) => {
-    const { isClosed, isAlive, lastSign } = ranks[file]!;
-    return isAlive || (!isClosed && lastSign !== null && end - lastSign <= SILENT_AFTER);
-  });
+/** Surely: what may have ended in lost records may as well have been destroyed in order. */
+export function isAborted({ collective, works }: Stall, ranks: readonly RankWitness[]): boolean {
+  const mayBeOver = filesInDoubt(works);
+  return (
+    collective?.aborted.some((file) => !mayBeOver.includes(file)) === true ||
+    works.some(
+      ({ file, work }) =>
+        !mayBeOver.includes(file) && (commOf(ranks[file]!, work)?.finalized ?? null) !== null,
+    )
+  );
 }

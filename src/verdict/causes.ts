@@ -1,6 +1,7 @@
 /** Of several stalls, which one the others wait for. */
 
-import { commOf, type Stall } from './stalls.js';
+import { commOf } from './case.js';
+import type { Stall } from './stalls.js';
 import type { RankWitness, WitnessedWork } from './types.js';
 
 /**

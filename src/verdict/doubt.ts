@@ -1,8 +1,10 @@
 /** What seems unfinished and may have ended in records that are lost. */
 
-import { allLived, isAborted } from './alarm.js';
-import { mismatchOf, standingCall } from './hang.js';
-import type { Case } from './judge.js';
+import { isAborted } from './alarm.js';
+import type { Case } from './case.js';
+import { standingCall } from './hang.js';
+import { mismatchOf } from './mismatch.js';
+import { allLived } from './silence.js';
 import type { Stall } from './stalls.js';
 import type { Unclear } from './types.js';
 
@@ -15,14 +17,22 @@ export function mayBeOver(stall: Stall, evidence: Case): boolean {
   if (absent.length + partlyAbsent.length > 0 || collective?.open.some((file) => !told.has(file)) === true)
     return false;
   const notClosed = files.filter((file) => !ranks[file]!.isClosed);
-  return !isAborted(stall, ranks) && allLived(notClosed, evidence) && mismatchOf(stall, evidence) === null;
+  return (
+    !isAborted(stall, ranks) &&
+    allLived(notClosed, evidence, stall.since) &&
+    mismatchOf(stall, evidence) === null
+  );
 }
 
 /** null: nothing of that sort, or something surely is unfinished besides. `stalls`: those that may be over. */
 export function unclear({ ranks }: Case, stalls: readonly Stall[]): Unclear | null {
   const all = ranks.flatMap(({ works }, file) => works.map((work) => ({ file, work })));
   const doubtful = all.filter(({ work }) => work.lostSince > 0);
-  if (stalls.length === 0 && doubtful.length < all.length) return null;
+  if (
+    stalls.length === 0 &&
+    (doubtful.length < all.length || doubtful.some(({ file }) => !ranks[file]!.isClosed))
+  )
+    return null;
   const [first] = [...doubtful].sort((a, b) => a.work.start - b.work.start);
   if (!first) return null;
   return {

@@ -3,23 +3,24 @@
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { ranksInComm, SILENT_AFTER } from './absence.js';
+import { commOf, type Case } from './case.js';
 import { waitingFor } from './causes.js';
 import { filesOfComm, frontOf, waitsOf, type Standing } from './front.js';
-import type { Case } from './judge.js';
-import { firstMismatch, mismatchIn } from './mismatch.js';
-import { commOf, endOfRun, type Stall } from './stalls.js';
-import type { Evidence, Hang, Mismatch, RankWitness, StandingCall, Stray } from './types.js';
+import { firstMismatch, mismatchOf, upTo } from './mismatch.js';
+import { silentFiles } from './silence.js';
+import { filesInDoubt, type Stall } from './stalls.js';
+import type { Evidence, Hang, RankWitness, Silent, StandingCall, Stray } from './types.js';
 
 export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: Case): Hang {
   const { ranks } = evidence;
   const { collective, works, files, nRanks, commId, since } = stall;
-  const doubtful = mayHaveFinished(stall);
-  const silent = silentFiles(ranks);
-  const suspects = new Set([...stall.absent, ...goneWhenItStood(ranks, since)]);
+  const doubtful = filesInDoubt(works);
+  const silent = silentFiles(evidence, since);
+  const suspects = new Set([...stall.absent, ...goneWhenItStood(silent, since)]);
   const absentRanks = new Set(stall.partlyAbsent.flatMap(({ inComm }) => inComm));
   const present = new Set(files.flatMap((file) => ranksInComm(ranks[file]!, commId)));
   const waits = waitingFor(stall, stalls, ranks);
-  const mismatch = mismatchOf(stall, evidence) ?? until(since, firstMismatch(evidence));
+  const mismatch = mismatchOf(stall, evidence) ?? upTo(since, firstMismatch(evidence));
   return {
     ...callOf(stall),
     nRanks,
@@ -38,7 +39,9 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     mismatch,
     different: (mismatch?.ways ?? []).slice(1).flatMap(({ entered }) => entered.map(({ file }) => file)),
     waiting: waitingIn(stall, ranks).filter(({ file }) => !doubtful.includes(file)),
-    aborted: collective?.aborted ?? [...new Set(abortedOf(works, ranks))].sort((a, b) => a - b),
+    aborted: (collective?.aborted ?? [...new Set(abortedOf(works, ranks))].sort((a, b) => a - b)).filter(
+      (file) => !doubtful.includes(file),
+    ),
     waits: waitsOf(works),
     front: frontOf(works, filesOfComm(ranks, commId), suspects, absentRanks),
     missing:
@@ -46,23 +49,12 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
         ? []
         : Array.from({ length: nRanks }, (_, rank) => rank).filter((rank) => !present.has(rank)),
     silent,
+    isRelated: evidence.comparable(files),
     until: stall.until,
     alsoHung: stalls
       .filter((other) => other !== stall)
       .map((other) => ({ ...callOf(other), since: other.since, onlyWaits: waits.has(other) })),
   };
-}
-
-/** Of its communicator; what the ranks called later has nothing to do with it. */
-export function mismatchOf({ commId, since }: Stall, { comms, ranks }: Case): Mismatch | null {
-  const comm = comms.find((one) => one.commId === commId);
-  return until(since, comm ? mismatchIn(comm, ranks) : null);
-}
-
-function until(since: TraceNs, mismatch: Mismatch | null): Mismatch | null {
-  if (!mismatch) return null;
-  const times = mismatch.ways.flatMap(({ entered }) => entered.map(({ at }) => at));
-  return times.some((at) => at <= since) ? mismatch : null;
 }
 
 function callOf({ commId, name, collective, works }: Stall): StandingCall {
@@ -99,13 +91,6 @@ function waitingIn(
   return [...byFile.values()]
     .sort((a, b) => a.file - b.file)
     .map((one) => ({ ...one, ...some.get(one.file) }));
-}
-
-/** Files of which all that seems unfinished may have ended in lost records. */
-function mayHaveFinished({ works, collective }: Stall): number[] {
-  const surely = new Set(works.filter(({ work }) => work.lostSince === 0).map(({ file }) => file));
-  const seeming = new Set(works.map(({ file }) => file).filter((file) => !surely.has(file)));
-  return [...seeming].filter((file) => collective?.aborted.includes(file) !== true);
 }
 
 const abortedOf = (works: readonly Standing[], ranks: readonly RankWitness[]): number[] =>
@@ -180,17 +165,5 @@ function newestCall(
 }
 
 /** By the files alone, whenever they were read: no sign of life of theirs is newer than the standstill. */
-function goneWhenItStood(ranks: readonly RankWitness[], since: TraceNs): number[] {
-  const end = endOfRun(ranks);
-  return ranks.flatMap(({ lastSign, isClosed }, file) => {
-    const sign = lastSign ?? -Infinity;
-    return !isClosed && end - sign > SILENT_AFTER && sign < since + SILENT_AFTER ? [file] : [];
-  });
-}
-
-function silentFiles(ranks: readonly RankWitness[]): Hang['silent'] {
-  const end: TraceNs = endOfRun(ranks);
-  return ranks.flatMap(({ lastSign, isClosed, isAlive }, file) =>
-    !isClosed && !isAlive && (lastSign === null || end - lastSign > SILENT_AFTER) ? [{ file, lastSign }] : [],
-  );
-}
+const goneWhenItStood = (silent: readonly Silent[], since: TraceNs): number[] =>
+  silent.flatMap(({ file, lastSign }) => ((lastSign ?? -Infinity) < since + SILENT_AFTER ? [file] : []));

@@ -5,28 +5,16 @@
  */
 
 import type { TraceNs } from '../base/time.js';
-import type { ClusterComm } from '../cluster/types.js';
-import { hungAfter, isHang, mayGoOn } from './alarm.js';
+import { hungAfter, isHang, mayGoOn, stands } from './alarm.js';
+import { endOfRun, type Case } from './case.js';
 import { causeOf, waitingFor } from './causes.js';
 import { mayBeOver, unclear } from './doubt.js';
-import { describeHang, mismatchOf } from './hang.js';
-import { firstMismatch } from './mismatch.js';
+import { describeHang } from './hang.js';
+import { firstMismatch, mismatchOf } from './mismatch.js';
+import { silentFiles } from './silence.js';
 import { slowest } from './slowness.js';
-import { endOfRun, findStalls, type Stall } from './stalls.js';
+import { findStalls, type Stall } from './stalls.js';
 import type { RankWitness, Verdict, VerdictKind } from './types.js';
-
-/** All that is laid before the judge. */
-export interface Case {
-  readonly comms: readonly ClusterComm[];
-  /** By file. */
-  readonly ranks: readonly RankWitness[];
-  /** Whether the files lie on one axis, within the bounds of their clocks. */
-  readonly comparable: (files: readonly number[]) => boolean;
-  /** How far two files' clocks can be wrong against each other (99 %), ns; 0: one counter. */
-  readonly clockBound: (fileA: number, fileB: number, at: TraceNs) => number;
-  /** From which age on a standstill of living ranks is a hang, ns; null: 30 s, or twice what its communicator took before. */
-  readonly hungAfter: number | null;
-}
 
 export function judge(evidence: Case): Verdict {
   const { comms, ranks, comparable } = evidence;
@@ -48,7 +36,7 @@ export function judge(evidence: Case): Verdict {
 function kindOf(evidence: Case, slow: ReturnType<typeof slowest>['slow']): VerdictKind {
   const { ranks } = evidence;
   if (ranks.every(({ lastMove }) => lastMove.size === 0)) return { kind: 'nothing' };
-  const seeming = findStalls(evidence);
+  const seeming = findStalls(evidence).filter((stall) => stands(stall, evidence));
   const doubtful = seeming.filter((stall) => mayBeOver(stall, evidence));
   const stalls = seeming.filter((stall) => !doubtful.includes(stall));
   const hung = hangAmong(stalls, evidence);
@@ -73,7 +61,10 @@ function kindOf(evidence: Case, slow: ReturnType<typeof slowest>['slow']): Verdi
     const end = endOfRun(ranks);
     const moved = ranks.flatMap(({ lastMove }) => [...lastMove.values()]);
     const stood = end - moved.reduce((a, b) => (b > a ? b : a));
-    return { kind: 'working', working: { end, stood, files: unfinished } };
+    return {
+      kind: 'working',
+      working: { end, stood, files: unfinished, silent: silentFiles(evidence, (end - stood) as TraceNs) },
+    };
   }
   return { kind: 'healthy' };
 }

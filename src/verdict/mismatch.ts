@@ -4,9 +4,11 @@
  */
 
 import { hex64 } from '../base/hex.js';
+import type { TraceNs } from '../base/time.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import { absentFrom, enteredBy } from './absence.js';
-import type { Case } from './judge.js';
+import type { Case } from './case.js';
+import type { Stall } from './stalls.js';
 import type { CallArguments, Evidence, Mismatch, RankWitness, Way } from './types.js';
 
 /** Looked at one against the other; a run has hardly any, and where it has many the first ones say it. */
@@ -16,6 +18,18 @@ export function firstMismatch({ comms, ranks }: Case): Mismatch | null {
   const found = comms.flatMap((comm) => mismatchIn(comm, ranks) ?? []);
   const begin = ({ ways }: Mismatch): number => Math.min(...ways[0].entered.map(({ at }) => at));
   return found.reduce<Mismatch | null>((a, b) => (a === null || begin(b) < begin(a) ? b : a), null);
+}
+
+/** Of its communicator; what the ranks called later has nothing to do with it. */
+export function mismatchOf({ commId, since }: Stall, { comms, ranks }: Case): Mismatch | null {
+  const comm = comms.find((one) => one.commId === commId);
+  return upTo(since, comm ? mismatchIn(comm, ranks) : null);
+}
+
+export function upTo(since: TraceNs, mismatch: Mismatch | null): Mismatch | null {
+  if (!mismatch) return null;
+  const times = mismatch.ways.flatMap(({ entered }) => entered.map(({ at }) => at));
+  return times.some((at) => at <= since) ? mismatch : null;
 }
 
 /** The first one of a communicator. */

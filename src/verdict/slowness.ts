@@ -3,7 +3,7 @@
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
-import type { Case } from './judge.js';
+import type { Case } from './case.js';
 import type { Slowness } from './types.js';
 
 /** Fewer collectives tell nothing of a habit. */

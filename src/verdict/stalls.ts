@@ -3,9 +3,9 @@
 import type { TraceNs } from '../base/time.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import { absentFrom, enteredBy, ofSeveralRanks, partlyAbsentFrom, SHORTEST_HANG } from './absence.js';
+import { commOf, lastSignOf, type Case } from './case.js';
 import { filesOfComm, type Standing } from './front.js';
-import type { Case } from './judge.js';
-import type { RankWitness, WitnessedComm, WitnessedWork } from './types.js';
+import type { RankWitness, WitnessedWork } from './types.js';
 
 /** Where no send or receive ever ended, ns: a receive may be posted long before its send. */
 const TRANSFER_MAY_TAKE = 5e9;
@@ -28,44 +28,22 @@ export interface Stall {
   readonly since: TraceNs;
   /** The newest sign of life of its files: so long it is known to have stood. */
   readonly until: TraceNs;
+  /** ns: the longest that one of its communicator's finished collectives, or its transfers, took with all its waiting. */
+  readonly mayTake: number;
   /** ns: the longest that one of its communicator's collectives took, or the communicator paused; likewise of transfers. */
   readonly longestBefore: number;
-}
-
-export function endOfRun(ranks: readonly RankWitness[]): TraceNs {
-  return lastSignOf(
-    ranks.map((_, file) => file),
-    ranks,
-  );
-}
-
-/** Files may have been copied one after the other while the job ran: each speaks for its own time. */
-export function lastSignOf(files: readonly number[], ranks: readonly RankWitness[]): TraceNs {
-  let end = 0;
-  for (const file of files) {
-    const { lastSign, lastMove } = ranks[file]!;
-    for (const at of [lastSign ?? 0, ...lastMove.values()]) end = Math.max(end, at);
-  }
-  return end as TraceNs;
 }
 
 export function findStalls({ comms, ranks }: Case): Stall[] {
   const standing = comms.flatMap((comm) => standingIn(comm, ranks));
   const joined = standing.map(({ comm, one }) => collectiveStall(comm, one, ranks));
   const covered = new Map(
-    joined.flatMap(({ stall }) => (stall.commId === null ? [] : [[stall.commId, stall] as const])),
+    joined.flatMap((stall) => (stall.commId === null ? [] : [[stall.commId, stall] as const])),
   );
-  return [
-    ...joined.filter(({ stall, longest }) => isLong(stall, longest)).map(({ stall }) => stall),
-    ...looseStalls(ranks, covered).filter((stall) =>
-      isLong(stall, longestTransfer(stall.files, ranks) ?? TRANSFER_MAY_TAKE),
-    ),
-  ];
+  return [...joined, ...looseStalls(ranks, covered)].filter(
+    ({ since, until }) => until - since >= SHORTEST_HANG,
+  );
 }
-
-/** Nor what is shorter than the longest that the communicator ever finished, with all its waiting. */
-const isLong = ({ since, until }: Stall, longest: number): boolean =>
-  until - since >= Math.max(SHORTEST_HANG, longest);
 
 /** null: none ended. */
 function longestTransfer(files: readonly number[], ranks: readonly RankWitness[]): number | null {
@@ -95,8 +73,8 @@ function standingIn(
 }
 
 function mayHaveEnded(one: Collective, comm: ClusterComm, ranks: readonly RankWitness[]): boolean {
-  if (one.open.length === 0 || one.absent.length > 0 || one.aborted.length > 0) return false;
-  return one.open.every((file) => {
+  if (begun(one).length === 0 || one.absent.length > 0) return false;
+  return begun(one).every((file) => {
     const works = ranks[file]!.works.filter((work) => isOf(ranks[file]!, work, comm, one));
     return works.length > 0 && works.every(({ lostSince }) => lostSince > 0);
   });
@@ -106,7 +84,7 @@ const begun = ({ open, aborted }: Collective): readonly number[] => [...open, ..
 const excludeEachOther = (a: Collective, b: Collective): boolean =>
   begun(a).some((file) => b.absent.includes(file)) && begun(b).some((file) => a.absent.includes(file));
 
-function collectiveStall(comm: ClusterComm, collective: Collective, ranks: readonly RankWitness[]) {
+function collectiveStall(comm: ClusterComm, collective: Collective, ranks: readonly RankWitness[]): Stall {
   const { commId, name, nRanks, files, collectives } = comm;
   const isAborted = collective.open.length === 0 && collective.aborted.length > 0;
   const entered = begun(collective);
@@ -124,7 +102,7 @@ function collectiveStall(comm: ClusterComm, collective: Collective, ranks: reado
   // The first one lasts as long as the ranks take to start up.
   const finished = collectives.slice(1).filter((one) => one.end !== null && begun(one).length === 0);
   const longest = finished.reduce((most, one) => Math.max(most, one.end! - one.firstArrival), 0);
-  const stall: Stall = {
+  return {
     commId,
     name,
     nRanks,
@@ -135,19 +113,24 @@ function collectiveStall(comm: ClusterComm, collective: Collective, ranks: reado
     partlyAbsent: partlyAbsentFrom(collective, comm, ranks),
     since: since as TraceNs,
     until: isAborted ? (collective.end ?? until) : until,
-    longestBefore: Math.max(longest, longestPause(comm)),
+    mayTake: longest,
+    longestBefore: Math.max(longest, longestPause(comm, collective)),
   };
-  return { stall, longest };
 }
 
-/** ns: between the end of all that had begun, where that is known, and the next arrival. */
-function longestPause({ collectives }: ClusterComm): number {
+/**
+ * ns: between the end of all that had begun, where that is known, and the next arrival; before anything stood. The pause after
+ * the first one does not count: then a job compiles and starts up.
+ */
+function longestPause({ collectives }: ClusterComm, standing: Collective): number {
   let busyUntil = Infinity;
   let longest = 0;
-  for (const { firstArrival, lastArrival, enqueued, end } of collectives) {
+  for (const one of collectives.slice(1)) {
+    const { firstArrival, lastArrival, enqueued, end } = one;
     longest = Math.max(longest, firstArrival - busyUntil);
     const over = Math.max(lastArrival, enqueued ?? 0, end ?? 0);
     busyUntil = busyUntil === Infinity ? over : Math.max(busyUntil, over);
+    if (one === standing || begun(one).length > 0) break;
   }
   return longest;
 }
@@ -215,6 +198,7 @@ function looseStall(works: readonly Standing[], ranks: readonly RankWitness[]): 
       (least, at) => (at !== null && at < least ? at : least),
       lastSignOf(waiting, ranks),
     ),
+    mayTake: longestTransfer(files, ranks) ?? TRANSFER_MAY_TAKE,
     longestBefore: longestTransfer(files, ranks) ?? 0,
   };
 }
@@ -232,6 +216,8 @@ function idlePeers(
   return idle.sort((a, b) => a - b);
 }
 
-export function commOf(rank: RankWitness, { comm }: WitnessedWork): WitnessedComm | null {
-  return comm === null ? null : (rank.communicators.get(comm) ?? null);
+/** Files of which all that seems unfinished may have ended in lost records. */
+export function filesInDoubt(works: readonly Standing[]): number[] {
+  const surely = new Set(works.filter(({ work }) => work.lostSince === 0).map(({ file }) => file));
+  return [...new Set(works.map(({ file }) => file))].filter((file) => !surely.has(file));
 }

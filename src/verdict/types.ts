@@ -1,5 +1,5 @@
 /**
- * The verdict: healthy, mismatched, slow or hung, and on whose account, as far as the evidence goes. Plain data, so that the text on
+ * The verdict: healthy, mismatched, slow, waiting, hung or unclear, and on whose account, as far as the evidence goes. Plain data, so that the text on
  * the terminal and the JSON for scripts say the same, and each claim stands beside the record it rests on. Files are named by their
  * index in the run; times are ns on the trace's axis.
  */
@@ -14,6 +14,8 @@ export interface RankWitness {
   readonly isClosed: boolean;
   /** Its heartbeat was fresh when the file was read. */
   readonly isAlive: boolean;
+  /** Not alive then means gone: the file is no copy that may have been made earlier than the others. */
+  readonly isToldInTime: boolean;
   /** Its newest heartbeat or record; null: none. */
   readonly lastSign: TraceNs | null;
   /** What began between these and is not in the file did not happen there. Closed files tell of all the rest: Infinity. */
@@ -162,6 +164,7 @@ export interface Working {
   readonly stood: number;
   /** Files with unfinished work. */
   readonly files: readonly number[];
+  readonly silent: readonly Silent[];
 }
 
 /** What stands still: a collective, or sends/receives (then `seq` is null). */
@@ -213,7 +216,9 @@ export interface Hang extends StandingCall {
   /** Ranks of the communicator that have no file here. */
   readonly missing: readonly number[];
   /** Files without a sign of life in the last seconds of the run. */
-  readonly silent: readonly { readonly file: number; readonly lastSign: TraceNs | null }[];
+  readonly silent: readonly Silent[];
+  /** The clocks of its ranks are related; else nobody is known to have fallen silent before the others. */
+  readonly isRelated: boolean;
   /** The newest sign of life of any file of the communicator: until then it is known to have stood. */
   readonly until: TraceNs;
   /** Other communicators that stand still as well. */
@@ -224,6 +229,13 @@ export interface AlsoHung extends StandingCall {
   readonly since: TraceNs;
   /** Ranks it waits for stand in the one that is named, or in others that do. */
   readonly onlyWaits: boolean;
+}
+
+export interface Silent {
+  readonly file: number;
+  readonly lastSign: TraceNs | null;
+  /** Its process may as well have lived on: a copy made somewhat earlier than others. */
+  readonly mayBeCopy: boolean;
 }
 
 /** A rank that never entered, and where it stands instead. */

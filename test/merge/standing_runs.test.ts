@@ -92,7 +92,7 @@ describe('a long checkpoint of rank 0, as others wait for it', () => {
     });
     expect(lines.slice(0, -1)).toEqual([
       'WAITING  AllReduce seq 10 on world (2 ranks)  since 08:53:30 UTC (15.0 s)',
-      '  no hang yet:    all ranks lived to the end; --hung-after is 30.0 s',
+      '  no hang yet:    the records end after 15.0 s; --hung-after is 30.0 s',
       '  not entered:    rank 0 (node000), alive to the end',
       '                  last there: AllReduce seq 8, 08:53:29 UTC',
       '  not finished:   rank 1',
@@ -141,6 +141,18 @@ describe('a record of an end is lost', () => {
     const { workEnds, standstill } = scanFile(join(folder, 'passed', 'rank00000.bin'));
     expect(workEnds.map(({ outcome }) => outcome)).toEqual(['end-lost', 'complete']);
     expect(standstill.works).toEqual([]);
+  });
+
+  it('likewise where its communicator was then destroyed in order', async () => {
+    const ranks = [closed(0), closed(1)];
+    for (const one of ranks) {
+      const { stop } = allReduce(one, S, 0, 1.1 * S);
+      if (one === ranks[0]) one.ops.tear(stop);
+      allReduce(one, 2 * S, 1, 2.1 * S);
+      one.file.finalize(one.comm, 30 * S);
+    }
+    beats(ranks, 31);
+    expect((await judged('destroyed', ranks)).verdict).toMatchObject({ kind: 'healthy', untold: 1 });
   });
 
   it('of the last collective: that cannot be told from a hang, and is not called one', async () => {

@@ -107,18 +107,74 @@ describe('while all ranks live', () => {
   });
 });
 
+describe('what it took before', () => {
+  const slow = { seq: 1, at: 1, end: 13 };
+  const before = [done(0, 0.5), slow];
+  const calls = [...before, open(2, 20)];
+
+  it('is not waited for where a rank is gone', () => {
+    const other: MadeUpRank = { calls, isAlive: true };
+    expect(verdictAt(25, [other, other, { calls: before, alive: 20.5 }]).kind).toBe('hung');
+    expect(verdictAt(25, [other, other, { calls: before, closed: true }]).kind).toBe('hung');
+    expect(verdictAt(25, [other, other, { calls: before, isAlive: true }]).kind).toBe('working');
+  });
+
+  it('nor where it was said how old a standstill may become', () => {
+    expect(verdictAt(25, [{ calls }, { calls }], { hungAfter: 5 }).kind).toBe('hung');
+    expect(verdictAt(24.9, [{ calls }, { calls }], { hungAfter: 5 }).kind).toBe('waiting');
+  });
+
+  it('is not a pause of the hang itself, into which more was enqueued', () => {
+    const hung = [done(0, 1), done(1, 2), open(2, 10), open(3, 600)];
+    expect(verdictAt(640, [{ calls: hung }, { calls: hung }]).kind).toBe('hung');
+    const untold = hung.map((call): MadeUpCall => (call.end === null ? { ...call, untold: true } : call));
+    const late = { calls: [done(0, 1), done(1, 2)] };
+    expect(verdictAt(640, [{ calls: untold }, { calls: untold }, late]).kind).toBe('hung');
+  });
+
+  it('is not the pause behind the first of all, as a job compiles', () => {
+    const compiled = [done(0, 1), done(1, 301), done(2, 302), open(3, 303)];
+    expect(verdictAt(332, [{ calls: compiled }, { calls: compiled }]).kind).toBe('waiting');
+    expect(verdictAt(334, [{ calls: compiled }, { calls: compiled }]).kind).toBe('hung');
+  });
+});
+
 describe('is a hang at once where it cannot go on:', () => {
   const short = 12;
 
-  it('a rank fell silent', () => {
+  it('a rank fell silent, while the others were alive when they were read', () => {
     const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
-    expect(verdictAt(short, [a, b, { ...c, alive: 10.2 }]).kind).toBe('hung');
+    const dead = { ...c, alive: 15 };
+    const live = { isAlive: true } as const;
+    expect(verdictAt(18, [{ ...a, ...live }, { ...b, ...live }, dead])).toMatchObject({
+      kind: 'hung',
+      hang: { silent: [{ file: 2, mayBeCopy: false }] },
+    });
+  });
+
+  it('a rank fell silent before a copy was made that says when', () => {
+    const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
+    expect(verdictAt(18, [a, b, { ...c, alive: 15, isToldInTime: true }]).kind).toBe('hung');
+  });
+
+  it('but not where its file may only have been copied before the others', () => {
+    const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
+    expect(verdictAt(18, [a, b, { ...c, alive: 15 }])).toMatchObject({
+      kind: 'waiting',
+      waiting: { stands: { silent: [{ file: 2, mayBeCopy: true }] } },
+    });
+    // The last sign comes as it begins to stand, or long before the others' last one.
+    expect(verdictAt(18, [a, b, { ...c, alive: 10.2 }]).kind).toBe('hung');
+    expect(verdictAt(46, [a, b, { ...c, alive: 15 }], { hungAfter: 600 }).kind).toBe('hung');
   });
 
   it('but not where its clock is not known to say so', () => {
     const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
     const silent = [a, b, { ...c, alive: 10.2 }];
-    expect(judge(evidence(silent, { end: short, comparable: false })).kind).toBe('waiting');
+    expect(judge(evidence(silent, { end: short, comparable: false }))).toMatchObject({
+      kind: 'waiting',
+      waiting: { stands: { silent: [], isRelated: false } },
+    });
   });
 
   it('a rank closed its file', () => {
@@ -158,8 +214,22 @@ describe('where records are lost', () => {
     });
   });
 
+  it('says so of none that is still recorded and has not stood: that job works', () => {
+    expect(judge(evidence([{ calls: [done(0, 1), lost] }], { end: 10.1 })).kind).toBe('working');
+  });
+
   it('says so of a short one, too: a file that was closed in order does not work on', () => {
     expect(judge(evidence([closed(lost)], { end: 10.1 })).kind).toBe('unclear');
+  });
+
+  it('does not take the end of its communicator for an abort', () => {
+    const destroyed = closed({ ...lost, finalized: 40 });
+    expect(judge(evidence([destroyed, destroyed, closed(done(1, 10))])).kind).toBe('unclear');
+    const aborted = { ...open(1, 10), finalized: 40 };
+    expect(judge(evidence([destroyed, closed(aborted)]))).toMatchObject({
+      kind: 'hung',
+      hang: { aborted: [1], notKnown: [0] },
+    });
   });
 
   it('says it is a hang where another rank tells it surely, and only of that one that it has not finished', () => {

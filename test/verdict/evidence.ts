@@ -5,7 +5,7 @@ import { joinCollectives } from '../../src/cluster/join.js';
 import type { ClusterMember } from '../../src/cluster/types.js';
 import type { WorkEnd } from '../../src/model/work_end.js';
 import type { WorkTable } from '../../src/model/work_table.js';
-import type { Case } from '../../src/verdict/judge.js';
+import type { Case } from '../../src/verdict/case.js';
 import type {
   EnteredCall,
   RankCalls,
@@ -46,6 +46,8 @@ export interface MadeUpRank {
   readonly knownUntil?: number;
   /** Its heartbeat was fresh when the file was read. */
   readonly isAlive?: true;
+  /** A snapshot, say. */
+  readonly isToldInTime?: true;
   readonly notRecorded?: readonly string[];
 }
 
@@ -145,6 +147,7 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number): Ran
     ),
     isClosed: closed ?? false,
     isAlive: rank.isAlive ?? false,
+    isToldInTime: rank.isToldInTime ?? false,
     lastSign: s(alive),
     knownFrom: s(knownFrom),
     knownUntil: s(knownUntil),

@@ -147,7 +147,7 @@ describe('a hang', () => {
         ]),
       ),
     );
-    expect(hang.silent).toEqual([{ file: 1, lastSign: s(12) }]);
+    expect(hang.silent).toEqual([{ file: 1, lastSign: s(12), mayBeCopy: false }]);
     expect(hang.neverEntered).toEqual([]);
   });
 

@@ -261,7 +261,8 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
       waits: fc.array(fc.tuple(fc.constantFrom('recv wait', 'GPU wait'), fc.nat())),
       front: fc.option(front),
       missing: files,
-      silent: fc.array(fc.record({ file: fc.nat(511), lastSign: fc.option(time) })),
+      silent: fc.array(fc.record({ file: fc.nat(511), lastSign: fc.option(time), mayBeCopy: fc.boolean() })),
+      isRelated: fc.boolean(),
       alsoHung: fc.array(
         fc
           .tuple(call, fc.record({ since: time, onlyWaits: fc.boolean() }))

@@ -1,0 +1,38 @@
+/** All that is laid before the judge, and what is read off it everywhere. */
+
+import type { TraceNs } from '../base/time.js';
+import type { ClusterComm } from '../cluster/types.js';
+import type { RankWitness, WitnessedComm, WitnessedWork } from './types.js';
+
+export interface Case {
+  readonly comms: readonly ClusterComm[];
+  /** By file. */
+  readonly ranks: readonly RankWitness[];
+  /** Whether the files lie on one axis, within the bounds of their clocks. */
+  readonly comparable: (files: readonly number[]) => boolean;
+  /** How far two files' clocks can be wrong against each other (99 %), ns; 0: one counter. */
+  readonly clockBound: (fileA: number, fileB: number, at: TraceNs) => number;
+  /** From which age on a standstill of living ranks is a hang, ns; null: 30 s, or twice what its communicator took before. */
+  readonly hungAfter: number | null;
+}
+
+export function endOfRun(ranks: readonly RankWitness[]): TraceNs {
+  return lastSignOf(
+    ranks.map((_, file) => file),
+    ranks,
+  );
+}
+
+/** Files may have been copied one after the other while the job ran: each speaks for its own time. */
+export function lastSignOf(files: readonly number[], ranks: readonly RankWitness[]): TraceNs {
+  let end = 0;
+  for (const file of files) {
+    const { lastSign, lastMove } = ranks[file]!;
+    for (const at of [lastSign ?? 0, ...lastMove.values()]) end = Math.max(end, at);
+  }
+  return end as TraceNs;
+}
+
+export function commOf(rank: RankWitness, { comm }: WitnessedWork): WitnessedComm | null {
+  return comm === null ? null : (rank.communicators.get(comm) ?? null);
+}

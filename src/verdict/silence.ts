@@ -1,0 +1,48 @@
+/**
+ * Whose file fell silent before the others', and whether that says that its process was gone. Files of a job that runs are copied one
+ * after the other, so the older copy of a living rank looks the same; on clocks that nothing relates nothing is said.
+ */
+
+import type { TraceNs } from '../base/time.js';
+import { SILENT_AFTER } from './absence.js';
+import { lastSignOf, type Case } from './case.js';
+import type { Silent } from './types.js';
+
+/** ns: so much later others may have been copied. */
+const COPIED_WITHIN = 30e9;
+
+/** All lived as long as any of them speaks, as far as is known; ranks without a file are not asked. */
+export const allLived = (files: readonly number[], evidence: Case, since: TraceNs): boolean =>
+  !files.some((file) => evidence.ranks[file]!.isClosed) &&
+  silentAmong(files, evidence, since).every(({ mayBeCopy }) => mayBeCopy);
+
+/**
+ * Of `files`, by each other; a file that was closed in order is not silent. `since`: when it began to stand. Whose last sign comes
+ * with that was the reason, rather than copied at that very moment.
+ */
+export function silentAmong(files: readonly number[], evidence: Case, since: TraceNs): Silent[] {
+  const { ranks, comparable } = evidence;
+  const end = comparable(files) ? lastSignOf(files, ranks) : null;
+  // Of files that were read in place, or of a job that has ended, none is an earlier copy.
+  const sameTime = files.some((file) => ranks[file]!.isAlive || ranks[file]!.isClosed);
+  return files.flatMap((file): Silent[] => {
+    const { lastSign, isClosed, isAlive, isToldInTime } = ranks[file]!;
+    if (isClosed || isAlive) return [];
+    if (lastSign === null) return [{ file, lastSign, mayBeCopy: false }];
+    const behind = (end ?? lastSignOf(onItsAxis(file, files, evidence), ranks)) - lastSign;
+    if (behind <= SILENT_AFTER) return [];
+    const livedOn = lastSign - since > SILENT_AFTER;
+    const mayBeCopy = livedOn && behind <= COPIED_WITHIN && !sameTime && !isToldInTime;
+    return [{ file, lastSign, mayBeCopy }];
+  });
+}
+
+const onItsAxis = (file: number, files: readonly number[], { comparable }: Case): number[] =>
+  files.filter((other) => comparable([file, other]));
+
+export const silentFiles = (evidence: Case, since: TraceNs): Silent[] =>
+  silentAmong(
+    evidence.ranks.map((_, file) => file),
+    evidence,
+    since,
+  );

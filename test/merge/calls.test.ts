@@ -1,0 +1,52 @@
+/** What a file saw begin, looked up for each of many collectives. */
+
+import { expect, it } from 'vitest';
+import type { TraceNs } from '../../src/base/time.js';
+import { rankCalls } from '../../src/merge/calls.js';
+import type { RankScan } from '../../src/merge/scan.js';
+
+const MANY = 2000;
+
+/** A process with two GPUs; the second one does not enter the last collective. `read`: of each number in the table. */
+function scanned(read: () => void): Pick<RankScan, 'works' | 'communicators'> {
+  const rows = 2 * MANY - 1;
+  const counted = <T extends Float64Array | Int32Array | Uint32Array>(numbers: T): T =>
+    new Proxy(numbers, {
+      get: (target, key) => {
+        if (typeof key === 'string' && /^\d+$/.test(key)) read();
+        return Reflect.get(target, key, target) as unknown;
+      },
+    });
+  const communicator = { commId: 1n, name: 'world', nRanks: 2, finalizeTick: null };
+  return {
+    communicators: [0, 1].map((rank) => ({ ...communicator, number: rank, rank })) as never,
+    works: {
+      keys: new Float64Array(rows),
+      comm: Int32Array.from({ length: rows }, (_, row) => row % 2),
+      func: new Uint16Array(rows),
+      funcs: ['AllReduce'],
+      seq: counted(Float64Array.from({ length: rows }, (_, row) => row >> 1)),
+      peer: new Int32Array(rows).fill(-1),
+      ordinal: new Uint32Array(rows),
+      ordinalAbsolute: new Uint8Array(rows).fill(1),
+      count: new Float64Array(rows),
+      datatype: new Uint16Array(rows),
+      datatypes: ['ncclFloat32'],
+      root: new Int32Array(rows).fill(-1),
+      arrival: new Float64Array(rows),
+      enqueued: new Float64Array(rows),
+    },
+  };
+}
+
+it('tells which GPUs entered, and does not read the table again for each collective', () => {
+  let reads = 0;
+  const calls = rankCalls(scanned(() => reads++) as RankScan, (tick) => tick as TraceNs);
+  const entered = Array.from({ length: MANY }, (_, seq) =>
+    calls.enteredAs(1n, { func: 'AllReduce', seq, ordinal: 0 }),
+  );
+  expect(entered.slice(0, -1)).toEqual(Array.from({ length: MANY - 1 }, () => [0, 1]));
+  expect(entered.at(-1)).toEqual([0]);
+  expect(calls.enteredAs(1n, { func: 'Broadcast', seq: 0, ordinal: 0 })).toEqual([]);
+  expect(reads).toBeLessThan(10 * MANY);
+});
