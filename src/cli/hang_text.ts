@@ -125,7 +125,7 @@ function mismatch({ mismatch: found, commId }: Hang, report: VerdictReport): str
 }
 
 function waiting(
-  { waiting: entered, aborted, notKnown, waits, nRanks }: Hang,
+  { waiting: entered, aborted, notKnown, mayHaveFinished, waits, nRanks }: Hang,
   report: VerdictReport,
 ): string[] {
   const lines: string[] = [];
@@ -137,6 +137,8 @@ function waiting(
     lines.push(labelled('operations', waits.map(([what, count]) => `${count} ${what}`).join(', ')));
   if (notKnown.length > 0)
     lines.push(labelled('not known', `no records of that time: ${rankList(notKnown, report)}`));
+  if (mayHaveFinished.length > 0)
+    lines.push(labelled('finished?', `its end may be lost: ${rankList(mayHaveFinished, report)}`));
   return lines;
 }
 

@@ -140,7 +140,10 @@ function otherRuns({ otherRuns: others, ranks }: VerdictReport): string[] {
   const one = others.length === 1 ? 'of' : 'one of';
   const size = isLarger ? `, ${one} ${largest.files} files (this one: ${ranks.length})` : '';
   const name = others.length === 1 || isLarger ? largest.name : 'list';
-  return [labelled('other runs', `${count}${size}: --run ${printable(quoted(name))}`)];
+  const line = (run: string): string => labelled('other runs', `${count}${size}: --run ${run}`);
+  const full = line(printable(quoted(name)));
+  // A name that is cut cannot be typed.
+  return [full.length <= COLUMNS ? full : line('list')];
 }
 
 function missing({ missingRanks, worldSize, verdict }: VerdictReport): string[] {

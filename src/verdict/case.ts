@@ -33,6 +33,16 @@ export function lastSignOf(files: readonly number[], ranks: readonly RankWitness
   return end as TraceNs;
 }
 
+/** So long what stands is known to: rings outside a file were copied into it before its newest heartbeat. */
+export function knownUntilOf(files: readonly number[], ranks: readonly RankWitness[]): TraceNs {
+  let end = 0;
+  for (const file of files) {
+    const { lastSign, lastMove, knownUntil } = ranks[file]!;
+    for (const at of [Math.min(lastSign ?? 0, knownUntil), ...lastMove.values()]) end = Math.max(end, at);
+  }
+  return end as TraceNs;
+}
+
 export function commOf(rank: RankWitness, { comm }: WitnessedWork): WitnessedComm | null {
   return comm === null ? null : (rank.communicators.get(comm) ?? null);
 }

@@ -15,6 +15,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
   const { ranks } = evidence;
   const { collective, works, files, nRanks, commId, since } = stall;
   const doubtful = filesInDoubt(works);
+  const surely = works.filter(({ file }) => !doubtful.includes(file));
   const silent = silentFiles(evidence, since);
   const suspects = new Set([...stall.absent, ...goneWhenItStood(silent, since)]);
   const absentRanks = new Set(stall.partlyAbsent.flatMap(({ inComm }) => inComm));
@@ -34,16 +35,16 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
       ...[...(collective?.notKnown ?? []), ...(collective?.absent ?? [])].filter(
         (file) => !stall.absent.includes(file),
       ),
-      ...doubtful,
     ].sort((a, b) => a - b),
+    mayHaveFinished: doubtful,
     mismatch,
     different: (mismatch?.ways ?? []).slice(1).flatMap(({ entered }) => entered.map(({ file }) => file)),
     waiting: waitingIn(stall, ranks).filter(({ file }) => !doubtful.includes(file)),
     aborted: (collective?.aborted ?? [...new Set(abortedOf(works, ranks))].sort((a, b) => a - b)).filter(
       (file) => !doubtful.includes(file),
     ),
-    waits: waitsOf(works),
-    front: frontOf(works, filesOfComm(ranks, commId), suspects, absentRanks),
+    waits: waitsOf(surely),
+    front: frontOf(surely, filesOfComm(ranks, commId), suspects, absentRanks),
     missing:
       commId === null
         ? []

@@ -53,8 +53,9 @@ function kindOf(evidence: Case, slow: ReturnType<typeof slowest>['slow']): Verdi
         isLive: waiting.files.every((file) => ranks[file]!.isAlive),
       },
     };
-  if (slow) return { kind: 'slow', slow };
   const unknown = unclear(evidence, doubtful);
+  if (unknown && doubtful.length > 0) return { kind: 'unclear', unclear: unknown };
+  if (slow) return { kind: 'slow', slow };
   if (unknown) return { kind: 'unclear', unclear: unknown };
   const unfinished = filesAtWork(evidence);
   if (unfinished.length > 0) {

@@ -3,7 +3,7 @@
 import type { TraceNs } from '../base/time.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import { absentFrom, enteredBy, ofSeveralRanks, partlyAbsentFrom, SHORTEST_HANG } from './absence.js';
-import { commOf, lastSignOf, type Case } from './case.js';
+import { commOf, knownUntilOf, type Case } from './case.js';
 import { filesOfComm, type Standing } from './front.js';
 import type { RankWitness, WitnessedWork } from './types.js';
 
@@ -98,7 +98,7 @@ function collectiveStall(comm: ClusterComm, collective: Collective, ranks: reado
     collective.firstArrival,
   );
   const waiting = entered.length > 0 ? entered : enteredBy(comm, collective);
-  const until = lastSignOf(waiting, ranks);
+  const until = knownUntilOf(waiting, ranks);
   // The first one lasts as long as the ranks take to start up.
   const finished = collectives.slice(1).filter((one) => one.end !== null && begun(one).length === 0);
   const longest = finished.reduce((most, one) => Math.max(most, one.end! - one.firstArrival), 0);
@@ -196,7 +196,7 @@ function looseStall(works: readonly Standing[], ranks: readonly RankWitness[]): 
     since: files.reduce((latest, i) => Math.max(latest, moved(i)), begin) as TraceNs,
     until: finals.reduce<TraceNs>(
       (least, at) => (at !== null && at < least ? at : least),
-      lastSignOf(waiting, ranks),
+      knownUntilOf(waiting, ranks),
     ),
     mayTake: longestTransfer(files, ranks) ?? TRANSFER_MAY_TAKE,
     longestBefore: longestTransfer(files, ranks) ?? 0,

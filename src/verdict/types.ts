@@ -201,6 +201,8 @@ export interface Hang extends StandingCall {
   readonly neverEntered: readonly Stray[];
   /** Whether they entered cannot be told: their records begin later, end earlier, or are lost there. */
   readonly notKnown: readonly number[];
+  /** Entered, and the record of the end may be lost. */
+  readonly mayHaveFinished: readonly number[];
   /** The first calls in which ranks differ, up to when it stood: of this communicator, else of any. */
   readonly mismatch: Mismatch | null;
   /** Of that the files that called otherwise than most. */

@@ -228,7 +228,7 @@ describe('where records are lost', () => {
     const aborted = { ...open(1, 10), finalized: 40 };
     expect(judge(evidence([destroyed, closed(aborted)]))).toMatchObject({
       kind: 'hung',
-      hang: { aborted: [1], notKnown: [0] },
+      hang: { aborted: [1], notKnown: [], mayHaveFinished: [0] },
     });
   });
 
@@ -236,7 +236,7 @@ describe('where records are lost', () => {
     const verdict = judge(evidence([closed(lost), { calls: [done(0, 1), open(1, 10)] }]));
     expect(verdict).toMatchObject({
       kind: 'hung',
-      hang: { waiting: [{ file: 1 }], notKnown: [0] },
+      hang: { waiting: [{ file: 1 }], notKnown: [], mayHaveFinished: [0] },
     });
   });
 
@@ -245,4 +245,19 @@ describe('where records are lost', () => {
     const gone = { calls: [done(0, 1), lost], alive: 11 };
     expect(judge(evidence([{ calls: [done(0, 1), lost] }, gone])).kind).toBe('hung');
   });
+});
+
+it('speaks of no time after the rings were last copied into a file', () => {
+  const copied = { calls: [done(0, 1), done(1, 2), open(2, 10)], knownUntil: 10.2 };
+  expect(verdictAt(11.2, [copied, copied], { hungAfter: 1 }).kind).toBe('working');
+});
+
+it('says that a hang cannot be excluded before it says who is slow', () => {
+  const calls = (late: number): MadeUpCall[] =>
+    Array.from({ length: 9 }, (_, seq) => ({ seq, at: seq + late, end: seq + 0.5 }));
+  const closed = (late: number): MadeUpRank => ({
+    calls: [...calls(late), open(9, 10, { lostSince: 3 })],
+    closed: true,
+  });
+  expect(judge(evidence([closed(0), closed(0), closed(0.4)])).kind).toBe('unclear');
 });

@@ -148,6 +148,10 @@ describe('other runs beside the one that is judged', () => {
     expect(second([1, 64, 3])).toBe(
       "  other runs:     3 older, one of 64 files (this one: 2): --run 'job 1'",
     );
+    const otherRuns = [{ name: 'n'.repeat(60), started: '', files: 64 }];
+    expect(verdictText(report(verdict, 2, { otherRuns }), NEXT)[1]).toBe(
+      '  other runs:     1 older, of 64 files (this one: 2): --run list',
+    );
   });
 });
 
@@ -263,6 +267,7 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
       missing: files,
       silent: fc.array(fc.record({ file: fc.nat(511), lastSign: fc.option(time), mayBeCopy: fc.boolean() })),
       isRelated: fc.boolean(),
+      mayHaveFinished: files,
       alsoHung: fc.array(
         fc
           .tuple(call, fc.record({ since: time, onlyWaits: fc.boolean() }))
