@@ -17,6 +17,7 @@ constexpr uint64_t kThoroughEvery = 60;
 constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint64_t kMinuteNs = 60 * kSecondNs;
 constexpr uint64_t kDayNs = uint64_t{24} * 3600 * kSecondNs;
+constexpr uint64_t kWeekNs = 7 * kDayNs;
 
 int OpenRings(int folder, const char* name) {
   const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
@@ -30,22 +31,22 @@ int OpenRings(int folder, const char* name) {
   return -1;
 }
 
-bool IsPast(const statx_timestamp& time) {
+bool IsPast(const statx_timestamp& time, uint64_t age) {
   const uint64_t seconds = time.tv_sec > 0 ? static_cast<uint64_t>(time.tv_sec) : 0;
-  return (seconds * kSecondNs + time.tv_nsec) + kDayNs < ReadClockNs(CLOCK_REALTIME);
+  return (seconds * kSecondNs + time.tv_nsec) + age < ReadClockNs(CLOCK_REALTIME);
 }
 
 /** `name` itself, where it is a link. `name` empty: the open file. False when in doubt. */
-bool IsUntouchedForADay(int folder, const char* name) {
+bool IsUntouchedFor(uint64_t age, int folder, const char* name) {
   struct statx file;
   constexpr unsigned kTimes = STATX_MTIME | STATX_CTIME;
   if (statx(folder, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, kTimes, &file) != 0) return false;
-  return (file.stx_mask & kTimes) == kTimes && IsPast(file.stx_mtime) && IsPast(file.stx_ctime);
+  return (file.stx_mask & kTimes) == kTimes && IsPast(file.stx_mtime, age) && IsPast(file.stx_ctime, age);
 }
 
 /** Also by the file's own times: a process that has just begun has given no sign of life yet. */
-bool IsOld(int fd, const HostFacts& host, uint64_t now) {
-  return LastSignOfLife(fd, host.boot_id) + kDayNs < now && IsUntouchedForADay(fd, "");
+bool IsOld(uint64_t age, int fd, const HostFacts& host, uint64_t now) {
+  return LastSignOfLife(fd, host.boot_id) + age < now && IsUntouchedFor(age, fd, "");
 }
 
 /**
@@ -55,7 +56,7 @@ bool IsOld(int fd, const HostFacts& host, uint64_t now) {
 bool HasStopped(int fd, const HostFacts& host, uint64_t now) {
   if (IsHeld(fd)) return false;
   const uint64_t last = LastSignOfLife(fd, host.boot_id);
-  return (last != 0 && last + kMinuteNs < now) || IsOld(fd, host, now);
+  return (last != 0 && last + kMinuteNs < now) || IsOld(kDayNs, fd, host, now);
 }
 
 }  // namespace
@@ -65,6 +66,7 @@ void Neighbours::Use(const RingFile* own, const ProcessName* self, const HostFac
   self_ = self;
   host_ = host;
   looks_ = 0;
+  tries_ = 0;
 }
 
 void Neighbours::Look(uint64_t now) {
@@ -77,6 +79,7 @@ void Neighbours::Look(uint64_t now) {
     return;
   }
   const bool is_thorough = looks_++ % kThoroughEvery == 0;
+  if (is_thorough) tries_ = 0;
   while (const dirent* entry = readdir(entries)) Judge(fd, entry->d_name, now, is_thorough);
   closedir(entries);
 }
@@ -104,7 +107,7 @@ void Neighbours::Judge(int folder, const char* name, uint64_t now, bool is_thoro
 }
 
 void Neighbours::Rescue(int folder, const char* name, const ProcessName& process, uint64_t now) {
-  if (!savers_.HasFree() || savers_.IsAt(process.tag)) return;
+  if (!savers_.HasFree() || savers_.IsAt(process.tag) || HasTried(process.tag)) return;
   char claim[kProcessNameBytes];
   char self[kProcessNameBytes];
   FormatProcessName(process, kClaimSuffix, claim);
@@ -113,14 +116,23 @@ void Neighbours::Rescue(int folder, const char* name, const ProcessName& process
     DropClaim(folder, claim, false);  // the next look finds it free if its holder is gone
     return;
   }
-  // If it cannot be saved, the claim stays until the next thorough look.
-  Orphan orphan = {process, -1, OpenRings(folder, name), false};
+  // If it cannot be saved, the claim stays until the next thorough look; if somebody else may save it, it does not.
+  Orphan orphan = {process, -1, OpenRings(folder, name), false, false};
   if (orphan.rings >= 0) {
-    orphan.last_try = IsOld(orphan.rings, *host_, now);
+    orphan.last_try = IsOld(kDayNs, orphan.rings, *host_, now);
+    orphan.last_try_elsewhere = IsOld(kWeekNs, orphan.rings, *host_, now);
     orphan.folder = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    tried_[tries_++ % kTried] = process.tag;
     if (savers_.Begin(orphan)) return;
   }
   unlinkat(folder, claim, 0);
+}
+
+bool Neighbours::HasTried(uint64_t tag) const {
+  for (uint64_t i = 0; i < tries_ && i < kTried; ++i) {
+    if (tried_[i] == tag) return true;
+  }
+  return false;
 }
 
 /** A claim whose holder is gone, or not to be judged and of yesterday, holds nothing. Ours stands between looks for what could not be saved. */
@@ -133,7 +145,7 @@ void Neighbours::DropClaim(int folder, const char* name, bool even_ours) {
   bool is_held = ParseProcessName(target, "", holder) && !(even_ours && holder.tag == self_->tag);
   if (is_held) {
     const Sign sign = LookFor(holder, self_->pid_namespace);
-    is_held = sign == Sign::kAlive || (sign == Sign::kUnknown && !IsUntouchedForADay(folder, name));
+    is_held = sign == Sign::kAlive || (sign == Sign::kUnknown && !IsUntouchedFor(kDayNs, folder, name));
   }
   if (!is_held) unlinkat(folder, name, 0);
 }

@@ -3,7 +3,8 @@
 //
 //   each second        processes of this pid namespace: gone or not is certain
 //   at the beginning,  what earlier jobs left, also those of other containers: their lock is gone and their last heartbeat
-//   and once a minute  a minute old; rings that could not be saved in a day go, too
+//   and once a minute  a minute old; rings that could not be saved in a day go, too; in a week, where only a container with
+//                      other mounts may see their rank file
 //
 // A claim (a link that names the claimant, made with O_EXCL's promise) keeps several savers from the same work. Nothing
 // rests on it: two savers would write the same bytes.
@@ -34,12 +35,17 @@ class Neighbours {
  private:
   void Judge(int folder, const char* name, uint64_t now, bool is_thorough);
   void Rescue(int folder, const char* name, const ProcessName& process, uint64_t now);
+  bool HasTried(uint64_t tag) const;
   void DropClaim(int folder, const char* name, bool even_ours);
 
   const RingFile* own_;  // null, or without a path: not used
   const ProcessName* self_;
   const HostFacts* host_;
   uint64_t looks_;
+  // Tags of the last ones that were begun since the last thorough look: none comes again before the next.
+  static constexpr uint64_t kTried = 64;
+  uint64_t tried_[kTried];
+  uint64_t tries_;
   RingSavers savers_;
 };
 

@@ -17,10 +17,16 @@ void Close(const Orphan& orphan) {
 }
 
 void Save(const Orphan& orphan) {
-  if (SaveRings(orphan.rings, orphan.process) != Saved::kNotYet || orphan.last_try) {
-    char name[kProcessNameBytes];
+  const Saved saved = SaveRings(orphan.rings, orphan.process);
+  bool is_over = true;
+  if (saved == Saved::kNotYet) is_over = orphan.last_try;
+  if (saved == Saved::kElsewhere) is_over = orphan.last_try_elsewhere;
+  char name[kProcessNameBytes];
+  if (is_over) {
     FormatProcessName(orphan.process, kRingSuffix, name);
     unlinkat(orphan.folder, name, 0);
+  }
+  if (is_over || saved == Saved::kElsewhere) {
     FormatProcessName(orphan.process, kClaimSuffix, name);
     unlinkat(orphan.folder, name, 0);
   }

@@ -16,9 +16,10 @@ namespace nccl_trace {
 /** The ring file of a process that is gone, claimed by us. */
 struct Orphan {
   ProcessName process;
-  int folder;  // of ring files
-  int rings;   // the file itself
-  bool last_try;
+  int folder;               // of ring files
+  int rings;                // the file itself
+  bool last_try;            // what we could not save
+  bool last_try_elsewhere;  // what others might have
 };
 
 class RingSavers {
@@ -28,7 +29,8 @@ class RingSavers {
   /** One is at the rings of the process with this tag. */
   bool IsAt(uint64_t tag) const;
   /**
-   * Takes both descriptors. What is saved, and what is not to be tried again, is removed with its claim; else both stay.
+   * Takes both descriptors. What is saved, and what is not to be tried again, is removed with its claim; else both stay,
+   * but that what somebody else may save is not held by a claim of ours.
    * False: it could not begin, and the descriptors are closed.
    */
   bool Begin(const Orphan& orphan);

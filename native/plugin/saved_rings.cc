@@ -172,10 +172,13 @@ Saved SaveRings(int fd, const ProcessName& process) {
     return errno == 0 ? Saved::kNothing : Saved::kNotYet;
   const char* const rank_file = home.path;
   Owner owner = OwnerOf(rank_file, header.tag);
+  // In another mount namespace the path may mean another place, or none, or one where we may not write: there may be
+  // somebody else who sees the right one.
+  if (home.mount_namespace != 0 && home.mount_namespace != MountNamespace()) {
+    const bool is_saved = owner == Owner::kOurs && SaveBeside(fd, header, rank_file) == Saved::kDone;
+    return is_saved ? Saved::kDone : Saved::kElsewhere;
+  }
   if (owner == Owner::kUnknown) return Saved::kNotYet;
-  // In another mount namespace the path may mean another place, or none: there is somebody else who sees the right one.
-  const bool is_elsewhere = home.mount_namespace != 0 && home.mount_namespace != MountNamespace();
-  if (is_elsewhere && owner != Owner::kOurs) return Saved::kNotYet;
   if (owner != Owner::kOther) return SaveBeside(fd, header, rank_file);
   // It died before it had a rank file, and another process took the name: the next name it would have tried.
   char with_pid[sizeof(home.path) + 32];

@@ -15,9 +15,10 @@ namespace nccl_trace {
 void SavedRingsPath(const char* rank_file, char* path, size_t size);
 
 enum class Saved {
-  kDone,     // they are saved, now or by somebody before
-  kNothing,  // there is nothing to save, or nowhere: the run's folder is gone
-  kNotYet,   // no room, no permission, a disk that fails...: worth another try
+  kDone,       // they are saved, now or by somebody before
+  kNothing,    // there is nothing to save, or nowhere: the run's folder is gone
+  kNotYet,     // no room, no permission, a disk that fails...: worth another try
+  kElsewhere,  // its mounts were not ours, and its rank file is not to be seen here, or not to be used: for somebody else
 };
 
 /**

@@ -6,6 +6,7 @@
 // Prints SKIPPED instead of PASSED where this machine does not let us make the situation.
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -41,6 +42,8 @@ std::string base;    // NCCL_TRACE_RING_DIR
 std::string rings;   // the folder of ring files below it
 const char* library;
 uint64_t rounds = 1;
+// So much older than they are seem all files; see the function at the end.
+std::atomic<int64_t> seconds_older{0};
 
 constexpr uint64_t kCalls = 1'000;
 
@@ -101,12 +104,13 @@ uint64_t CollsIn(const RankFileReader& file) {
   return starts;
 }
 
-/** Of the header alone; 0 while there is none. */
-uint64_t CopiedTick(int rank) {
+/** Zeros while there is none. */
+rank_file::FileHeader HeaderOf(int rank) {
   rank_file::FileHeader header = {};
   std::ifstream(RankPath(rank), std::ios::binary).read(reinterpret_cast<char*>(&header), sizeof(header));
-  return header.copied_tick;
+  return header;
 }
+uint64_t CopiedTick(int rank) { return HeaderOf(rank).copied_tick; }
 
 /** A rank of its own process. `life` begins with the communicator open. */
 pid_t Spawn(int rank, const std::function<void(Nccl&, void*)>& life) {
@@ -138,15 +142,25 @@ void AwaitExit(pid_t child) {
   for (;;) pause();
 }
 
-void ExpectNothingLeft() { CHECK_EQ(NamesIn(base).size(), 0); }
+/** A recorder whose thread got no time while its process ended leaves its ring file to the next one. */
+void ExpectNothingLeft() {
+  for (int tries = 0; tries < 20 && !NamesIn(base).empty(); ++tries) {
+    AwaitExit(Spawn(8 + tries, [](Nccl& nccl, void* context) {
+      Await("the others' are saved", [] { return NamesIn(rings).size() == 1; });
+      nccl.Finalize(context);
+    }));
+  }
+  CHECK_EQ(NamesIn(base).size(), 0);
+}
 
 // It ends in order: the rank file has everything, and nothing else is left.
 void InOrder() {
   AwaitExit(Spawn(0, [](Nccl& nccl, void* context) {
-    CHECK(Lines().warnings.empty());
+    CHECK(IsAllWell());
     CHECK_EQ(Lines().infos.size(), 1);
     printf("%s\n", Lines().infos[0].c_str());
-    CHECK(Lines().infos[0].find(" rings in " + rings + "/") != std::string::npos);
+    const char* said = Lines().warnings.empty() ? " rings in " : " recording into ";
+    CHECK(Lines().infos[0].find(said + rings + "/") != std::string::npos);
     const std::vector<std::string> names = NamesIn(rings);
     CHECK_EQ(names.size(), 1);
     // A ring file is a rank file, and the newest of it; behind it stands whose it is.
@@ -437,11 +451,76 @@ void OtherMounts() {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 77) Skip("cannot have mounts of our own");
   int fd;
   const nccl_trace::ProcessName process = OnlyProcess(&fd);
-  CHECK(nccl_trace::SaveRings(fd, process) == nccl_trace::Saved::kNotYet);
+  CHECK(nccl_trace::SaveRings(fd, process) == nccl_trace::Saved::kElsewhere);
   CHECK_EQ(NamesIn(folder).size(), 0);
   CHECK_EQ(rmdir(folder.c_str()), 0);
-  CHECK(nccl_trace::SaveRings(fd, process) == nccl_trace::Saved::kNotYet);
+  CHECK(nccl_trace::SaveRings(fd, process) == nccl_trace::Saved::kElsewhere);
   close(fd);
+}
+
+/** One look of a recorder of the container `id` that begins so much later than now, and what it saves. */
+void LookFrom(uint64_t id, int64_t seconds) {
+  const nccl_trace::HostFacts host = nccl_trace::CollectHostFacts();
+  const nccl_trace::ProcessName self = {host.pid_namespace + id, 1, 1, rank_file::kHandleTagFixedBits + id};
+  nccl_trace::RingFile own = {};
+  snprintf(own.folder, sizeof(own.folder), "%s", rings.c_str());
+  snprintf(own.path, sizeof(own.path), "%s/own", rings.c_str());
+  // Static, so that none of its threads outlives it.
+  static nccl_trace::Neighbours neighbours;
+  neighbours.Use(&own, &self, &host);
+  seconds_older = seconds;
+  neighbours.Look(nccl_trace::ReadClockNs(CLOCK_BOOTTIME) + static_cast<uint64_t>(seconds) * 1'000'000'000u);
+  neighbours.Await(~uint64_t{0});
+  seconds_older = 0;
+}
+
+/** Rings of one that died, of a mount namespace that is nobody's here. */
+void LeaveFromOtherMounts() {
+  const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
+    CallMany(nccl, context, 1, kCalls);
+    Forever();
+  });
+  Await("calls", [] { return shared->calls[1] == kCalls; });
+  Await("the rank file", [] { return CopiedTick(1) != 0; });
+  int fd;
+  OnlyProcess(&fd);
+  const nccl_trace::HostFacts host = nccl_trace::CollectHostFacts();
+  Await("a heartbeat", [&] { return nccl_trace::LastSignOfLife(fd, host.boot_id) != 0; });
+  Kill(victim);
+  rank_file::FileHeader header;
+  CHECK_EQ(pread(fd, &header, sizeof(header), 0), sizeof(header));
+  close(fd);
+  const int tail = open((rings + "/" + NamesIn(rings)[0]).c_str(), O_RDWR | O_CLOEXEC);
+  const uint64_t other = 1;
+  CHECK_EQ(pwrite(tail, &other, sizeof(other),
+                  static_cast<off_t>(header.chunks_offset + offsetof(nccl_trace::RingFileTail, mount_namespace))),
+           sizeof(other));
+  close(tail);
+}
+
+// Two containers share the tmpfs and its user. The one that does not see the dead one's rank file leaves its rings to the
+// one that does: it neither holds nor removes them, not even after a day.
+void LeftToWhoSeesThem() {
+  constexpr int64_t kDay = 24 * 3'600;
+  LeaveFromOtherMounts();
+  const std::string hidden = folder + ".hidden";
+  CHECK_EQ(rename(folder.c_str(), hidden.c_str()), 0);
+  for (const int64_t seconds : {int64_t{120}, 2 * kDay}) {
+    LookFrom(1, seconds);
+    CHECK_EQ(NamesIn(rings).size(), 1);  // and no claim
+  }
+  CHECK_EQ(rename(hidden.c_str(), folder.c_str()), 0);
+  LookFrom(2, 2 * kDay + 60);
+  ExpectSaved(1, kCalls);
+  CHECK_EQ(NamesIn(rings).size(), 0);
+}
+
+// Nobody came who sees it: after a week the memory is given back.
+void LeftByAll() {
+  LeaveFromOtherMounts();
+  CHECK_EQ(rename(folder.c_str(), (folder + ".hidden").c_str()), 0);
+  LookFrom(1, 8 * 24 * 3'600);
+  CHECK_EQ(NamesIn(rings).size(), 0);
 }
 
 double SecondsNow(clockid_t clock) {
@@ -511,8 +590,9 @@ void SmallShm() {
   CallMany(nccl, context, 0, kCalls);
   CHECK_EQ(FreeBytes("/dev/shm"), before);
   CHECK_EQ(NamesIn("/dev/shm").size(), 0);
-  CHECK(Lines().warnings.empty());
-  CHECK(RankFileReader(RankPath(0)).header().placement != rank_file::kInRingFile);
+  CHECK(IsAllWell());
+  Await("the rank file", [] { return HeaderOf(0).life == rank_file::kRecording; });
+  CHECK(HeaderOf(0).placement != rank_file::kInRingFile);
   nccl.Finalize(context);
   CHECK_EQ(CollsIn(RankFileReader(RankPath(0))), kCalls);
 }
@@ -538,6 +618,17 @@ void LargeShm() {
 
 }  // namespace
 
+// Ours before the C library's.
+extern "C" int statx(int folder_fd, const char* path, int flags, unsigned mask, struct statx* file) noexcept {
+  static const auto next = reinterpret_cast<decltype(&statx)>(dlsym(RTLD_NEXT, "statx"));
+  const int result = next(folder_fd, path, flags, mask, file);
+  if (result == 0) {
+    file->stx_mtime.tv_sec -= seconds_older;
+    file->stx_ctime.tv_sec -= seconds_older;
+  }
+  return result;
+}
+
 int main(int argc, char** argv) {
   library = argv[1];
   if (argc > 4) rounds = strtoull(argv[4], nullptr, 10);
@@ -553,10 +644,11 @@ int main(int argc, char** argv) {
   CHECK(memory != MAP_FAILED);
   shared = static_cast<Shared*>(memory);
   const std::map<std::string, void (*)()> cases = {
-      {"in-order", InOrder},     {"one-dies", OneDies},         {"all-die", AllDie},
-      {"saver-dies", SaverDies}, {"distrust", Distrust},        {"fork", Fork},
-      {"small-shm", SmallShm},   {"large-shm", LargeShm},       {"how-soon", HowSoon},
-      {"other-pids", OtherPids}, {"other-mounts", OtherMounts},
+      {"in-order", InOrder},      {"one-dies", OneDies},         {"all-die", AllDie},
+      {"saver-dies", SaverDies},  {"distrust", Distrust},        {"fork", Fork},
+      {"small-shm", SmallShm},    {"large-shm", LargeShm},       {"how-soon", HowSoon},
+      {"other-pids", OtherPids},  {"other-mounts", OtherMounts}, {"left-to-who-sees-them", LeftToWhoSeesThem},
+      {"left-by-all", LeftByAll},
   };
   cases.at(argv[3])();
   return Passed();

@@ -55,6 +55,7 @@ test.each(['flight', 'stream'])(
       expect(verdictOf(outcome)).toMatch(/^(PASSED|SKIPPED)$/);
       if (long) console.log(outcome.stdout);
     }, IN_MEMORY),
+  600_000,
 );
 
 // They wait most of the time.
@@ -65,11 +66,11 @@ describe.concurrent('a disk that changes in mid-run', () => {
     'hangs-until-the-end',
     'hangs-for-a-while',
     'a-neighbours-disk-hangs',
-  ])('%s', (name) => expectPassed('mid_run', name));
+  ])('%s', (name) => expectPassed('mid_run', name), 1_200_000);
 });
 
 // Figures, not judged: the copies are made every 2 s, a survivor looks every second.
-test.runIf(long)('how soon rings are saved', () => expectPassed('ring_files', 'how-soon'), 600_000);
+test.runIf(long)('how soon rings are saved', () => expectPassed('ring_files', 'how-soon'), 1_200_000);
 
 /** See EMULATED. */
 const possible = (names: string[]): string[] =>
@@ -77,15 +78,30 @@ const possible = (names: string[]): string[] =>
 
 describe.concurrent('rings in a file of their own', () => {
   test.each(
-    possible(['in-order', 'one-dies', 'all-die', 'saver-dies', 'distrust', 'fork', 'small-shm', 'large-shm']),
-  )('%s', (name) => expectPassed('ring_files', name));
+    possible([
+      'in-order',
+      'one-dies',
+      'all-die',
+      'saver-dies',
+      'distrust',
+      'fork',
+      'small-shm',
+      'large-shm',
+      'other-pids',
+      'other-mounts',
+      'left-to-who-sees-them',
+      'left-by-all',
+    ]),
+  )('%s', (name) => expectPassed('ring_files', name), 1_200_000);
 });
 
 describe.concurrent.each(possible(['in-order', 'one-dies', 'all-die']))(
   'in stream mode, rings in a file of their own',
   (name) => {
-    test(name, () =>
-      expectPassed('ring_files', name, { NCCL_TRACE_MODE: 'stream', NCCL_TRACE_EVENTS: 'coll' }),
+    test(
+      name,
+      () => expectPassed('ring_files', name, { NCCL_TRACE_MODE: 'stream', NCCL_TRACE_EVENTS: 'coll' }),
+      1_200_000,
     );
   },
 );

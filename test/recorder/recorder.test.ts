@@ -71,7 +71,11 @@ describe('abuse', () => {
   )('%s', (name) => expectPassed('abuse', name));
 });
 
-test('everything at once, for a while (npm run soak: for ten minutes)', () => expectPassed('soak', '1'));
+test(
+  'everything at once, for a while (npm run soak: for ten minutes)',
+  () => expectPassed('soak', '1'),
+  1_200_000,
+);
 
 describe('beside another plugin', () => {
   const other = path.join(path.dirname(PLUGIN), 'libnccl-profiler-echo.so');
