@@ -31,11 +31,17 @@ uint64_t BlockBytes(int fd) {
                                                                                 : rank_file::kChunkAlignment;
 }
 
-/** Less the blocks that chunks share with others or do not fill: at both ends, in either lap. */
-uint64_t LimitOfChunks(uint64_t max_bytes, uint64_t block) {
-  if (max_bytes == 0) return 0;
+/**
+ * Less the blocks that chunks share with others or do not fill: at both ends, in either lap. An eighth at most, because some
+ * network file systems tell megabytes, of what they like to transfer.
+ */
+uint64_t LimitOfChunks(const FileHeader& header, uint64_t block) {
+  if (header.max_bytes == 0) return 0;
+  const uint64_t least = header.chunks_offset + kMetadataBytes;
+  if (header.max_bytes <= least) return 1;
   const uint64_t shared = block > rank_file::kChunkAlignment ? 4 * block : 0;
-  return max_bytes - kMetadataBytes > shared ? max_bytes - kMetadataBytes - shared : 1;
+  const uint64_t most = (header.max_bytes - least) / 8;
+  return header.max_bytes - kMetadataBytes - (shared < most ? shared : most);
 }
 
 uint64_t AlignUp(uint64_t offset) {
@@ -69,7 +75,7 @@ void ChunkFile::Use(int fd, const Image& image) {
   offset_ = punched_ = begin_ = end_ = header.chunks_offset;
   top_ = 0;
   block_ = BlockBytes(fd_);
-  limit_ = LimitOfChunks(header.max_bytes, block_);
+  limit_ = LimitOfChunks(header, block_);
   sequence_ = 0;
   Publish(&FileHeader::chunks_begin, 0);
   Publish(&FileHeader::chunks_end, end_);
@@ -135,7 +141,10 @@ bool ChunkFile::CutOlderLap() {
 void ChunkFile::WrapBefore(uint64_t bytes) {
   if (top_ != 0 || end_ + bytes <= limit_ + kSlackBytes) return;
   // First: whoever begins to read at the oldest chunk would miss the newest.
-  Publish(&FileHeader::chunks_begin, offset_);
+  if (!Publish(&FileHeader::chunks_begin, offset_)) {
+    Publish(&FileHeader::chunks_begin, begin_);
+    return;  // too large for now is better than not found
+  }
   top_ = end_;
   end_ = offset_;
 }
@@ -186,13 +195,16 @@ bool ChunkFile::GiveBack(uint64_t bytes) {
                    static_cast<off_t>(bytes)) == 0;
 }
 
-/** In the live image; and, if that is not the file, in the file at once: it has to say so before a hole is punched. */
-void ChunkFile::Publish(uint64_t FileHeader::*field, uint64_t offset) {
+/**
+ * In the live image; and, if that is not the file, in the file at once: it has to say so before a hole is punched. False:
+ * the file does not say so.
+ */
+bool ChunkFile::Publish(uint64_t FileHeader::*field, uint64_t offset) {
   uint64_t& word = image_.header().*field;
   Store(word, offset);
-  if (image_.placement == rank_file::kInFile) return;
+  if (image_.placement == rank_file::kInFile) return true;
   const uint64_t at = static_cast<uint64_t>(reinterpret_cast<uint8_t*>(&word) - image_.base);
-  WriteAll(fd_, &offset, sizeof(offset), at);
+  return WriteAll(fd_, &offset, sizeof(offset), at);
 }
 
 }  // namespace nccl_trace

@@ -62,7 +62,7 @@ class ChunkFile {
   bool Punch();
   bool Write(const rank_file::ChunkHeader& header, const void* payload);
   bool GiveBack(uint64_t bytes);
-  void Publish(uint64_t rank_file::FileHeader::*field, uint64_t offset);
+  bool Publish(uint64_t rank_file::FileHeader::*field, uint64_t offset);
 
   ChunkCodec codec_;
   int fd_;

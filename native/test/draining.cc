@@ -35,13 +35,16 @@ std::string folder;
 // What the disk does from now on; see the functions at the end.
 uint64_t bytes_left = ~uint64_t{0};
 bool punches = true;
-uint64_t block = 4'096;  // less is not freed
+bool header_fails = false;
+uint64_t block = 4'096;   // less is not freed
+uint64_t told_block = 0;  // by fstatfs; 0: block
 
 using Outcome = Drainer::Outcome;
 
 class Stage {
  public:
-  explicit Stage(uint64_t max_bytes = 0, uint64_t ring_bytes = 64 << 10) {
+  explicit Stage(uint64_t max_bytes = 0, uint64_t ring_bytes = 64 << 10,
+                 rank_file::Placement placement = rank_file::kInFile) {
     static int number = 0;
     path_ = folder + "/" + std::to_string(number++) + ".bin";
     plan_ = MakePlan(ring_bytes, {1, true});
@@ -52,12 +55,15 @@ class Stage {
     fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
     CHECK(fd_ >= 0);
     CHECK_EQ(ftruncate(fd_, static_cast<off_t>(plan_.file_bytes)), 0);
-    void* memory = mmap(nullptr, plan_.file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+    const bool in_file = placement == rank_file::kInFile;
+    void* memory = mmap(nullptr, plan_.file_bytes, PROT_READ | PROT_WRITE,
+                        in_file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, in_file ? fd_ : -1, 0);
     CHECK(memory != MAP_FAILED);
-    image_ = {static_cast<uint8_t*>(memory), plan_.file_bytes, rank_file::kInFile};
+    image_ = {static_cast<uint8_t*>(memory), plan_.file_bytes, placement};
     const HostFacts host;
     WriteHeader(image_, {settings_.get(), &host, &plan_, uint64_t{0x8101} << 48, 1, rank_file::kTickTsc, 1, {}, ""});
     Store(image_.header().life, uint32_t{rank_file::kRecording});
+    if (!in_file) CHECK_EQ(pwrite(fd_, image_.base, image_.bytes, 0), image_.bytes);
     CHECK(chunks_.Allocate() && drainer_.Allocate());
     chunks_.Use(fd_, image_);
     drainer_.Use(image_, &plan_, &chunks_);
@@ -302,6 +308,31 @@ void LargeBlocks() {
   ExpectNewest(stage.Read(), 1'500, 200);
 }
 
+// Where it only says so, for what it likes to transfer, there is room all the same.
+void LargeTransfers() {
+  told_block = 1 << 20;
+  Stage stage(kLimit);
+  Outgrow(stage, 1'500);
+  told_block = 0;
+  ExpectNewest(stage.Read(), 1'500, 200);
+}
+
+// The file cannot be told that the newer lap would begin elsewhere: it does not, and the newest are found.
+void AHeaderThatCannotBeWritten() {
+  Stage stage(kLimit, 64 << 10, rank_file::kInMemory);
+  Outgrow(stage, 1'000);
+  header_fails = true;
+  Outgrow(stage, 1'100);
+  ExpectNewest(stage.Read(), 2'100, 300);
+  CHECK(stage.Read().size() > kLimit + kSlack);
+  header_fails = false;
+  Outgrow(stage, 600);
+  ExpectNewest(stage.Read(), 2'700, 300);
+  CHECK(stage.Read().chunks().back().offset < stage.Read().chunks()[0].offset);
+  Outgrow(stage, 600);
+  CHECK(stage.Read().size() <= kLimit + kSlack);
+}
+
 void WithoutHolesItBeginsAgain() {
   punches = false;
   Stage stage(kLimit);
@@ -381,7 +412,7 @@ void Sleeping() {
 extern "C" {
 
 ssize_t pwrite(int fd, const void* data, size_t bytes, off_t offset) {
-  if (bytes_left == 0) {
+  if (bytes_left == 0 || (header_fails && offset < static_cast<off_t>(rank_file::kHeaderBytes))) {
     errno = ENOSPC;
     return -1;
   }
@@ -420,7 +451,7 @@ int fallocate(int fd, int mode, off_t offset, off_t bytes) {
 int fstatfs(int fd, struct statfs* fs) noexcept {
   static const auto next = reinterpret_cast<int (*)(int, struct statfs*)>(dlsym(RTLD_NEXT, "fstatfs"));
   const int result = next(fd, fs);
-  fs->f_bsize = static_cast<decltype(fs->f_bsize)>(block);
+  fs->f_bsize = static_cast<decltype(fs->f_bsize)>(told_block != 0 ? told_block : block);
   return result;
 }
 
@@ -438,6 +469,8 @@ int main(int, char** argv) {
   TheLimitKeepsTheNewest();
   AFullDiskInTheNewerLap();
   LargeBlocks();
+  LargeTransfers();
+  AHeaderThatCannotBeWritten();
   WithoutHolesItBeginsAgain();
   AFullDisk();
   ADescriptorThatIsNoLongerOurs();
