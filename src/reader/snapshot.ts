@@ -24,6 +24,7 @@ export interface Snapshot {
 
 const H = format.FILE_HEADER;
 const PIECE = 2 ** 20;
+const LARGEST_HOLE = 2 ** 30;
 
 /** `to` must not exist. Throws RankFileError for what is no rank file, and what the system says against writing. */
 export function takeSnapshot(from: string, to: string, bases: readonly string[]): Snapshot {
@@ -60,6 +61,7 @@ function write(to: string, file: ByteSource, rings: ByteSource, border: number):
     const image = rings.read(0, end);
     const now = BigInt(Date.now()) * 1_000_000n;
     sayCopied(image, now, rings !== file);
+    if (border !== 0) beginAtBorder(image, border);
     writeAll(out, image, 0);
     const chunks = border === 0 ? 0 : copyChunks(out, file.path, border);
     return image.length + chunks;
@@ -88,6 +90,16 @@ function sayCopied(image: Uint8Array, realtime: bigint, fromElsewhere: boolean):
   }
   view.setUint32(H.headerCrc, 0, true);
   view.setUint32(H.headerCrc, crc32(image.subarray(0, format.HEADER_FIXED_BYTES)), true);
+}
+
+/**
+ * The writer may go on before the oldest chunk after the header has been read, and all from the border on is copied: so the
+ * walk begins there. Not where a hole is so large that readers would not cross it; such a writer does not go back, either.
+ */
+function beginAtBorder(image: Uint8Array, border: number): void {
+  const view = new DataView(image.buffer, image.byteOffset, image.length);
+  const begin = view.getBigUint64(H.chunksBegin, true);
+  if (begin < BigInt(border) + BigInt(LARGEST_HOLE)) view.setBigUint64(H.chunksBegin, 0n, true);
 }
 
 /** Holes stay holes. By read and write, because a copy by reference would make the job's next store a copy of its page. */
