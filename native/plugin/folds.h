@@ -61,13 +61,14 @@ inline rank_file::Fold* FoldSet(const Ring& ring, uint16_t key, uint32_t choice)
 }
 
 /**
- * Gives an empty entry to `handle`. The handle last, and all after the 0 that emptied it, so that a live reader does not
- * give it the count of the one before. (A copy may still mix the two; that is what the key in `control` is for.)
+ * Gives an empty entry to `handle`. Each store with release: so all come after the 0 that emptied it, and the handle last,
+ * and a live reader does not give it the count of the one before. (A copy may still mix the two; that is what the key in
+ * `control` is for.)
  */
 inline void FillFold(rank_file::Fold& entry, uint64_t handle, uint64_t control, uint64_t value, uint64_t tick) {
   __atomic_store_n(&entry.last_tick, tick, __ATOMIC_RELEASE);
-  Store(entry.control, control);
-  Store(entry.aux, value);
+  __atomic_store_n(&entry.control, control, __ATOMIC_RELEASE);
+  __atomic_store_n(&entry.aux, value, __ATOMIC_RELEASE);
   __atomic_store_n(&entry.handle, handle, __ATOMIC_RELEASE);
 }
 

@@ -57,7 +57,7 @@ class Strings {
   struct Text {
     std::atomic<uint32_t> ready;
     StringRef ref;
-    // A text of up to 15 bytes, its NUL included, as two words, and which of their bits are its own. No bits: longer.
+    // A text of up to 15 bytes, with its NUL, as two words, and which of their bits are its own. No bits: longer.
     uint64_t words[2];
     uint64_t own[2];
     char bytes[rank_file::kMaxStringBytes + 1];
