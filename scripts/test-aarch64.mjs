@@ -1,10 +1,11 @@
 // Builds the native part for aarch64 and runs the recorder's tests of it under qemu's emulation: `npm run test:aarch64`.
 //
 // Needs Debian's g++-aarch64-linux-gnu and qemu-user; root with apt gets them installed. Skipped, with the reason, where
-// they cannot be had. Bounded: 20 minutes.
+// they cannot be had. Bounded: 10 minutes for the build, 20 for the tests, and 10 where packages have to be installed.
 
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import path from 'node:path';
+import { clearTimeout, setTimeout } from 'node:timers';
 import { fileURLToPath } from 'node:url';
 import { MACHINES } from './native.mjs';
 
@@ -19,9 +20,9 @@ if (packages.length > 0 && process.getuid?.() === 0) install(packages);
 if (missing().length > 0) {
   console.error(`skipped: needs the packages ${missing().join(' and ')}`);
 } else {
-  run([process.execPath, 'scripts/build.mjs', '--machine=aarch64'], {});
+  await run([process.execPath, 'scripts/build.mjs', '--machine=aarch64'], {}, 10 * MINUTE);
   const tests = ['recorder', 'faults', 'settings', 'symbols'].map((name) => `test/recorder/${name}.test.ts`);
-  run(
+  await run(
     [
       process.execPath,
       path.join('node_modules', 'vitest', 'vitest.mjs'),
@@ -33,6 +34,7 @@ if (missing().length > 0) {
       NCCL_TRACE_MACHINE: 'aarch64',
       NCCL_TRACE_RUNNER: `qemu-aarch64 -L ${LIBRARIES}`,
     },
+    20 * MINUTE,
   );
 }
 
@@ -49,8 +51,35 @@ function install(names) {
   spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...names], options);
 }
 
-function run([command, ...words], more) {
-  const options = { cwd: root, env: { ...process.env, ...more }, stdio: 'inherit', timeout: 10 * MINUTE };
-  const { status } = spawnSync(command, words, options);
-  if (status !== 0) process.exit(status ?? 1);
+/** In a process group of its own, so that after `limit` ms, or when we are stopped, its children end with it. */
+async function run([command, ...words], more, limit) {
+  const child = spawn(command, words, {
+    cwd: root,
+    env: { ...process.env, ...more },
+    stdio: 'inherit',
+    detached: true,
+  });
+  const end = () => {
+    try {
+      process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // it has ended
+    }
+  };
+  const stop = () => {
+    end();
+    process.exit(1);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop);
+  const timer = setTimeout(() => {
+    console.error(`not done in ${limit / MINUTE} minutes`);
+    end();
+  }, limit);
+  const status = await new Promise((done) => {
+    child.once('error', () => done(1));
+    child.once('exit', (code) => done(code ?? 1));
+  });
+  clearTimeout(timer);
+  for (const signal of ['SIGINT', 'SIGTERM']) process.removeListener(signal, stop);
+  if (status !== 0) process.exit(status);
 }

@@ -595,5 +595,5 @@ describe("a stranger's reader agrees with ours on", () => {
       const file = path.join(samples, entry);
       expect(readByStranger([file]), entry).toEqual([readByUs(file)]);
     }
-  });
+  }, 300_000);
 });
