@@ -43,6 +43,7 @@ bool Communicators::Close(uint32_t number, uint64_t tick) {
   if (HasEnded(number)) return false;
   Find(number)->live.store(false, std::memory_order_relaxed);
   --live_count_;
+  ended_count_.fetch_add(1, std::memory_order_release);
   const uint64_t position = uint64_t{number} * kCommunicatorSlots + kStartParts;
   PutSlot(EntryOf(number)[kStartParts], rank_file::SlotMeta(rank_file::kCommunicatorEnd, 0, 1, position), tick, 0, 0);
   return true;

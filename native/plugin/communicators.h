@@ -45,6 +45,8 @@ class Communicators {
   bool Close(uint32_t number, uint64_t tick);
 
   uint32_t live_count() const { return live_count_; }
+  /** For any thread; wraps around. So many are seen to have ended (partner: the release in Close). */
+  uint32_t ended_count() const { return ended_count_.load(std::memory_order_acquire); }
 
   /** Null when `number` is nobody's or its entry has been used again. */
   Communicator* Find(uint32_t number) {
@@ -67,6 +69,7 @@ class Communicators {
   uint32_t mask_;  // entries - 1
   uint32_t live_count_;
   std::atomic<uint32_t> next_;  // number
+  std::atomic<uint32_t> ended_count_;
   Communicator entries_[kMaxCommunicators];
 };
 

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <initializer_list>
-
 #include "plugin/recorder.h"
 
 namespace nccl_trace {
@@ -15,16 +13,30 @@ void ConnectionOrdinals::Clear() {
 
 ConnectionOrdinals::Entry* ConnectionOrdinals::Add(uint64_t context, uint64_t connection) {
   const uint64_t first = PlaceOf(context, connection);
-  for (const bool must_be_empty : {true, false}) {
-    for (uint64_t probe = 0; probe < kProbes; ++probe) {
-      Entry& entry = entries_[(first + probe) & mask_];
-      const bool free = must_be_empty ? entry.connection == 0 : recorder.HasEnded(entry.context);
-      if (!free) continue;
-      entry = {context, connection, 0, 0, 0};
-      return &entry;
-    }
+  Entry* entry = FindFree(first);
+  // Once for each that has ended: a full table must not cost each operation the search.
+  if (entry == nullptr && recorder.ended_communicators() != freed_) {
+    FreeEnded();
+    entry = FindFree(first);
+  }
+  if (entry != nullptr) *entry = {context, connection, 0, 0, 0};
+  return entry;
+}
+
+ConnectionOrdinals::Entry* ConnectionOrdinals::FindFree(uint64_t first) {
+  for (uint64_t probe = 0; probe < kProbes; ++probe) {
+    Entry& entry = entries_[(first + probe) & mask_];
+    if (entry.connection == 0 || entry.context == kFree) return &entry;
   }
   return nullptr;
+}
+
+void ConnectionOrdinals::FreeEnded() {
+  freed_ = recorder.ended_communicators();
+  for (uint64_t i = 0; i <= mask_; ++i) {
+    // Not emptied: entries behind it would not be found.
+    if (entries_[i].connection != 0 && recorder.HasEnded(entries_[i].context)) entries_[i].context = kFree;
+  }
 }
 
 void PeerOrdinals::Reset(int peers) {

@@ -42,6 +42,7 @@ class ConnectionOrdinals {
   void Use(Entry* entries, uint32_t capacity) {
     entries_ = entries;
     mask_ = capacity - 1;
+    freed_ = 0;
   }
   void Clear();
 
@@ -86,9 +87,14 @@ class ConnectionOrdinals {
 
   /** Where there is no room, in the entry of a communicator that has ended; else null. */
   Entry* Add(uint64_t context, uint64_t connection);
+  Entry* FindFree(uint64_t first);
+  void FreeEnded();
+
+  static constexpr uint64_t kFree = ~uint64_t{0};  // the context of an entry that is not empty and nobody's
 
   Entry* entries_ = nullptr;
   uint64_t mask_ = 0;
+  uint32_t freed_ = 0;  // so many communicators had ended when their entries were freed
 };
 
 /** P2ps of one communicator per (direction, peer). Any of its threads may count. */

@@ -81,6 +81,7 @@ class Recorder {
     return (context ^ hot.context_prefix) >> rank_file::kHandleRingShift != 0 ||
            communicators_.HasEnded(static_cast<uint32_t>(rank_file::HandlePosition(context)));
   }
+  uint32_t ended_communicators() const { return communicators_.ended_count(); }
   StringRef Intern(const char* text) { return strings_.Intern(text, hot.tick_source); }
   /** False: nobody has interned it yet, or it is long. */
   [[gnu::always_inline]] bool FindString(const char* text, StringRef& ref) const {
