@@ -123,7 +123,7 @@ export const delaysOf =
   ({ edge }) =>
     delays.get(edge.like)!;
 
-/** Variances of the corrections under the stated errors of links, which last for the whole run. ns². */
+/** Variances of the corrections at the ends of pieces under the stated errors of links, which last for the whole run. ns². */
 export interface Variances {
   /** Of the difference of two domains of one group. */
   between(a: number, b: number): number;

@@ -80,11 +80,20 @@ export function settle(
 const minimaOf = ({ lines }: Link): number =>
   lines.reduce((sum, line) => sum + (line ? line.minima.length / 2 : 0), 0);
 
-/** What part of a link's spread is left as an error, where all of its minima were looked at together: that of a piece. */
+/**
+ * What part of a link's spread (which half of its minima exceed) is left as an error at the ends of a piece, where all of its minima
+ * were looked at together: that of a piece.
+ */
 export function settledNoise(link: Link): number {
   const pieces = link.lines.reduce((sum, line) => sum + (line ? 1 : 0), 0);
-  return 1 / Math.sqrt(Math.max(1, minimaOf(link) / Math.max(1, pieces)));
+  return AT_ENDS / Math.sqrt(Math.max(1, minimaOf(link) / Math.max(1, pieces)));
 }
+
+/**
+ * A line through evenly spread points is twice as uncertain at its ends as in the middle; the rest is that few points
+ * say little of how far they scatter, and that those of messages that waited lie far off.
+ */
+const AT_ENDS = 6;
 
 function addMinima(
   system: SparseLeastSquares,

@@ -1,0 +1,68 @@
+/** Where evidence is scarce the 99 % bound holds as well, also at the ends of pieces. */
+
+import { expect, it } from 'vitest';
+import { align } from '../../src/clocks/alignment.js';
+import { knotTime } from '../../src/clocks/corrections.js';
+import {
+  checkAll,
+  normal,
+  ring,
+  seeded,
+  simulate,
+  tree,
+  type SimulatedLink,
+} from '../support/simulated_links.js';
+
+type Shape = (hosts: number, delay: () => number) => SimulatedLink[];
+
+const mesh: Shape = (hosts, delay) =>
+  Array.from({ length: hosts }, (_, from) => from).flatMap((from) =>
+    Array.from({ length: hosts }, (_, to) => to).flatMap((to) =>
+      from === to ? [] : [{ from, to, delay: delay() }],
+    ),
+  );
+
+/** Ten to twenty messages per link and piece. */
+const CASES: readonly (readonly [string, Shape, number, number, number])[] = [
+  ['mesh of 8, 3 s', mesh, 8, 3, 300],
+  ['mesh of 6, 10 s', mesh, 6, 10, 120],
+  ['mesh of 6, 2 s', mesh, 6, 2, 300],
+  ['tree of 8, 60 s', tree, 8, 60, 20],
+  ['ring of 8, 60 s', ring, 8, 60, 20],
+  ['mesh of 6, 3 min', mesh, 6, 180, 20],
+];
+const SHARES = [0.02, 0.25, 0.5, 0.75, 0.98];
+const DRAWS = process.env.NCCL_TRACE_LONG ? 60 : 15;
+
+it.each(CASES)('%s', (_, shape, hosts, seconds, perMinute) => {
+  const inside = SHARES.map(() => 0);
+  const all = SHARES.map(() => 0);
+  for (let seed = 1; seed <= DRAWS; seed++) {
+    const random = seeded(7 * seed + 1);
+    const links = shape(hosts, () => 14_000 * (1 + 0.05 * normal(random)));
+    const run = simulate({ seed, hosts, links, seconds, perMinute });
+    const alignment = align(hosts, run.edges);
+    expect(alignment.culprits).toEqual([]);
+    // As `checkAll` goes: all pairs, at one share after the other, piece by piece.
+    const shares: number[] = [];
+    for (let piece = 0; piece + 1 < alignment.knots.count; piece++) {
+      SHARES.forEach((share, i) => {
+        const time = knotTime(alignment.knots, piece + share);
+        if (time >= 0 && time <= seconds * 1e9) shares.push(i);
+      });
+    }
+    const checks = checkAll(run, alignment);
+    const pairs = (hosts * (hosts - 1)) / 2;
+    expect(checks).toHaveLength(pairs * shares.length);
+    checks.forEach(({ insideLikely }, i) => {
+      const share = shares[Math.floor(i / pairs)]!;
+      all[share]!++;
+      if (insideLikely) inside[share]!++;
+    });
+  }
+  const sum = (counts: readonly number[]): number => counts.reduce((a, b) => a + b, 0);
+  expect(sum(inside) / sum(all)).toBeGreaterThan(0.99);
+  inside.forEach((count, i) => {
+    expect(count / all[i]!, `at ${SHARES[i]!} of the piece`).toBeGreaterThan(0.98);
+  });
+});
