@@ -109,7 +109,7 @@ function shownAlike(
 /** Of a normal distribution. */
 const SQUARED_ERROR_PER_MEDIAN = 1.4826 ** 2;
 
-/** The best link of each wire, and how many of them are more than it takes to solve for the clocks. */
+/** The best link of each wire, and how many of them are more than it takes to solve for the clocks and for their likenesses' delays. */
 function wiresShown(links: readonly Link[], references: References) {
   const best = new Map<number, Link>();
   for (const link of links) {
@@ -118,7 +118,7 @@ function wiresShown(links: readonly Link[], references: References) {
     if (!known || link.sigma < known.sigma) best.set(link.wire, link);
   }
   const wires = [...best.values()];
-  const kinds = new Set(wires.map(({ edge }) => edge.kind)).size;
+  const likenesses = new Set(wires.map(({ like }) => like)).size;
   const solved = references.filter((reference, domain) => reference !== domain).length;
-  return { wires, freedom: wires.length - solved - kinds };
+  return { wires, freedom: wires.length - solved - likenesses };
 }

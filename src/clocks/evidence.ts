@@ -20,7 +20,7 @@ export type EvidenceKind =
   /** Beacon packets. */
   | 'beacon';
 
-/** Likeness of credits where the sender is seen to wait for them: the least delayed it noticed nearly when they came. */
+/** Likeness of credits that the sender was seen to wait for: the least delayed it noticed nearly when they came. */
 export const WAITED_CREDIT = 'credit, waited for';
 
 /**
@@ -35,11 +35,15 @@ export const EARLY_ARRIVAL = 'data, low latency,';
 
 /**
  * Whether effect comes after cause for certain. Not where a receive may be told early, nor of credits where a network may take a
- * send before the receiver is ready: one that was seen to turn senders away until then does not. Such pairs count as long as they
- * contradict nothing, but no hard bound rests on them.
+ * send before the receiver is ready: one that was seen to turn senders of the link away until then does so with none. Such pairs
+ * count as long as they contradict nothing, but no hard bound rests on them.
  */
-export const isCertain = ({ kind, like }: Pick<EdgeEvidence, 'kind' | 'like'>): boolean =>
-  (kind !== 'credit' || like === WAITED_CREDIT) && !like.startsWith(EARLY_ARRIVAL);
+export const isCertain = ({
+  kind,
+  like,
+  insists,
+}: Pick<EdgeEvidence, 'kind' | 'like' | 'insists'>): boolean =>
+  (kind !== 'credit' || like === WAITED_CREDIT || insists === true) && !like.startsWith(EARLY_ARRIVAL);
 
 /** Pairs of one window of time. */
 export interface EvidenceWindow {
@@ -57,6 +61,8 @@ export interface EdgeEvidence {
   readonly kind: EvidenceKind;
   /** Edges of the same name are taken to have like minimum delays: transport and size class. */
   readonly like: string;
+  /** Of credits: the network was seen to turn senders of this link away until they had one. Absent: it was not. */
+  readonly insists?: boolean;
   readonly pairs: number;
   readonly windowNs: number;
   /** By rising index; empty ones are left out. */
@@ -81,7 +87,7 @@ export class EdgeCollector {
   private pairs = 0;
 
   constructor(
-    private readonly edge: Pick<EdgeEvidence, 'from' | 'to' | 'kind' | 'like'>,
+    private readonly edge: Pick<EdgeEvidence, 'from' | 'to' | 'kind' | 'like' | 'insists'>,
     private readonly maxWindows = 512,
   ) {}
 

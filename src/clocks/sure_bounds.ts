@@ -1,6 +1,6 @@
 /**
  * Hard bounds by what is certain alone. Where that says nothing to one side (hosts that only ever received, and gave credits)
- * evidence counts that is taken for true as long as nothing contradicts it, and it is known of which domains that is so.
+ * credits count, which are taken for true as long as nothing contradicts them, and it is known of which domains that is so.
  */
 
 import { HardBounds } from './bounds.js';
@@ -32,15 +32,16 @@ export function sureBounds(
   const connected = groupReferences(references.length, sure);
   const isSure = references.map((reference, domain) => connected[domain] === connected[reference]);
   const known = new Set(sure);
-  const isAssumed = used.some((edge) => !known.has(edge));
-  if (!isAssumed) return { between: (a, b, piece) => certain.between(a, b, piece), sure: isSure };
+  // Not receives that may be told early: their data is certain by another stamp.
+  const credits = used.filter((edge) => edge.kind === 'credit' && !known.has(edge));
+  if (credits.length === 0) return { between: (a, b, piece) => certain.between(a, b, piece), sure: isSure };
   let assumed: HardBounds | undefined;
   return {
     sure: isSure,
     between: (a, b, piece) => {
       const interval = certain.between(a, b, piece);
       if (Number.isFinite(interval.below) && Number.isFinite(interval.above)) return interval;
-      assumed ??= boundsBy([...sure, ...used.filter((edge) => !known.has(edge))]);
+      assumed ??= boundsBy([...sure, ...credits]);
       const { below, above } = assumed.between(a, b, piece);
       return {
         below: Number.isFinite(interval.below) ? interval.below : below,

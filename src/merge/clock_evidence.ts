@@ -61,7 +61,7 @@ const READINGS: readonly Reading[] = [
 
 /** Windows of all edges together: some hundred MB at most. */
 const WINDOWS_IN_ALL = 1 << 21;
-/** Likenesses that two hosts commonly show each other: credits, and some classes of size. */
+/** Likenesses that two hosts commonly show each other: credits of two kinds, and some classes of size. */
 const LIKENESSES = 4;
 
 /** How many windows an edge may have. By pairs of domains, not of ranks: those of two hosts share one edge per likeness. */
@@ -80,7 +80,7 @@ export interface EvidenceSource extends StepSource, BeaconSource, CollectiveSour
 export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockAxes): ClockEvidence {
   const links = linksBetween(sources, (a, b) => axes.domainOf[a] !== axes.domainOf[b]);
   const collectives = once(() => seenCollectives(sources, axes));
-  const { coarse, waiting } = firstLook(sources, links, collectives, axes);
+  const { coarse, insisting } = firstLook(sources, links, collectives, axes);
   const time = (file: number, tick: number): number =>
     toLocal(axes.scales[file]!, ticks(tick)) + coarse[axes.domainOf[file]!]!;
   const collectors = new EdgeCollectors(windowsPerEdge(links, axes.domainOf));
@@ -98,8 +98,10 @@ export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockA
       collectors.add(from, to, 'data', `${CONSUMED} ${size}`, sent, consumed - sent);
     }
     const posted = time(receiver, receive[STEP_ROW.before]!);
-    const credit = waiting.has(`${from} ${to}`) ? WAITED_CREDIT : 'credit';
-    collectors.add(to, from, 'credit', credit, posted, time(sender, send[STEP_ROW.told]!) - posted);
+    const noticed = time(sender, send[STEP_ROW.told]!);
+    const credit = isWaited(send) ? WAITED_CREDIT : 'credit';
+    const insists = insisting.has(`${from} ${to}`);
+    collectors.add(to, from, 'credit', credit, posted, noticed - posted, insists);
   });
   const beacons = visitBeacons(sources, axes, (from, sent, to, received) => {
     const time = sent + coarse[from]!;
@@ -107,6 +109,9 @@ export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockA
   });
   return { coarse, edges: collectors.finish(), counts, beacons, collectives };
 }
+
+/** Whether a send was turned away at least once before it had its credit: the first try is a poll as well. */
+const isWaited = (send: Float64Array): boolean => send[STEP_ROW.mark]! > 1;
 
 const CONSUMED = 'data until consumed,';
 
@@ -179,11 +184,20 @@ class EdgeCollectors {
 
   constructor(private readonly maxWindows: number) {}
 
-  add(from: number, to: number, kind: EvidenceKind, like: string, time: number, delay: number): void {
+  add(
+    from: number,
+    to: number,
+    kind: EvidenceKind,
+    like: string,
+    time: number,
+    delay: number,
+    insists = false,
+  ): void {
     const key = `${from} ${to} ${like}`;
     let collector = this.collectors.get(key);
     if (!collector) {
-      collector = new EdgeCollector({ from, to, kind, like }, this.maxWindows);
+      const edge = { from, to, kind, like };
+      collector = new EdgeCollector(insists ? { ...edge, insists } : edge, this.maxWindows);
       this.collectors.set(key, collector);
     }
     collector.add(time, delay);
@@ -198,8 +212,8 @@ const FIRST_LOOK_ROWS = 256;
 
 interface FirstLook {
   readonly coarse: readonly number[];
-  /** Sender and receiver: of these first transfers at least one was seen to wait for its credit. */
-  readonly waiting: ReadonlySet<string>;
+  /** Sender and receiver: of these first transfers at least one was turned away until it had its credit. */
+  readonly insisting: ReadonlySet<string>;
 }
 
 /**
@@ -214,7 +228,7 @@ function firstLook(
 ): FirstLook {
   const neighbours: { domain: number; ahead: number }[][] = axes.names.map(() => []);
   const least = new Map<string, { from: number; to: number; delay: number }>();
-  const waiting = new Set<string>();
+  const insisting = new Set<string>();
   const see = (from: number, to: number, delay: number): void => {
     const known = least.get(`${from} ${to}`);
     if (!known || delay < known.delay) least.set(`${from} ${to}`, { from, to, delay });
@@ -231,8 +245,7 @@ function firstLook(
       const to = axes.domainOf[receiver]!;
       const at = (file: number, tick: number): number => toLocal(axes.scales[file]!, ticks(tick));
       see(from, to, at(receiver, receive[STEP_ROW.told]!) - at(sender, send[STEP_ROW.before]!));
-      // The first try is a poll as well.
-      if (send[STEP_ROW.mark]! > 1) waiting.add(`${from} ${to}`);
+      if (isWaited(send)) insisting.add(`${from} ${to}`);
     },
     FIRST_LOOK_ROWS,
   );
@@ -259,5 +272,5 @@ function firstLook(
     for (const [domain, offset] of connected)
       offsets[domain] = offset + (distance ?? coarse - axes.coarse[0]!);
   });
-  return { coarse: offsets, waiting };
+  return { coarse: offsets, insisting };
 }

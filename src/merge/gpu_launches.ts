@@ -14,20 +14,41 @@ export interface GpuLaunch {
 
 /** Launches between two reductions to their envelope. */
 const BATCH = 4096;
+/** Stamps whose step is looked for together: by chance alone a larger one is found in one group of a thousand. */
+const GROUP = 12;
+/** Steps that are told apart: a timer shows a few. */
+const MOST_STEPS = 1024;
 
 export class GpuLaunches {
   private kept: { readonly x: number; readonly launch: GpuLaunch }[] = [];
   private limit = BATCH;
-  private first: number | undefined;
-  /** What all stamps are multiples of, from one another, ns. */
-  step = 0;
+  /** Of stamps that follow one another, how many groups are multiples of what, ns. */
+  private readonly steps = new Map<number, number>();
+  private group: number[] = [];
 
-  /** Any stamp. */
+  /** Any stamp that may be true. */
   seen(gpu: number): void {
-    this.first ??= gpu;
-    let [a, b] = [Math.abs(gpu - this.first), this.step];
-    while (b > 0) [a, b] = [b, a % b];
-    this.step = a;
+    this.group.push(gpu);
+    if (this.group.length === GROUP) this.finishGroup();
+  }
+
+  /**
+   * What stamps are multiples of, from one another, ns; 0: one stamp, or none. What half of the groups show: one wrong stamp shares no
+   * step with its group, and says nothing of the others.
+   */
+  step(): number {
+    // A rest of few stamps says little, but for those before it.
+    if (this.steps.size === 0) return commonStep(this.group);
+    const steps = [...this.steps].sort(([a], [b]) => a - b);
+    let rest = steps.reduce((sum, [, count]) => sum + count, 0) / 2;
+    return steps.find(([, count]) => (rest -= count) < 0)![0];
+  }
+
+  private finishGroup(): void {
+    const step = commonStep(this.group);
+    if (step > 0 && (this.steps.size < MOST_STEPS || this.steps.has(step)))
+      this.steps.set(step, (this.steps.get(step) ?? 0) + 1);
+    this.group = [];
   }
 
   /** `x`: when it was called, ns; in any order. */
@@ -52,4 +73,13 @@ export class GpuLaunches {
     for (let i = 0; i < hull.length; i += 2) this.kept.push(least.get(hull[i]!)!);
     this.limit = this.kept.length + BATCH;
   }
+}
+
+/** What all are multiples of, from one another; 0: they are equal. */
+function commonStep(stamps: readonly number[]): number {
+  return stamps.reduce((step, stamp) => {
+    let [a, b] = [Math.abs(stamp - stamps[0]!), step];
+    while (b > 0) [a, b] = [b, a % b];
+    return a;
+  }, 0);
 }

@@ -44,8 +44,9 @@ export class ScanCollector implements Partial<WorkListener> {
   private readonly launches = new GpuLaunches();
   private readonly votes = new GpuVotes<StampVote>((vote, isTooEarly) => {
     this.stamp(vote);
-    if (!isTooEarly && vote.launched !== null)
-      this.launches.add(vote.launched, vote.launched * this.nsPerTick, vote.gpu);
+    if (isTooEarly) return;
+    this.launches.seen(vote.gpu);
+    if (vote.launched !== null) this.launches.add(vote.launched, vote.launched * this.nsPerTick, vote.gpu);
   });
   private readonly nsPerTick: number;
 
@@ -145,13 +146,12 @@ export class ScanCollector implements Partial<WorkListener> {
     return this.launches.all();
   }
 
-  /** What all stamps are multiples of, from one another, ns; 0: one stamp, or none. */
+  /** What stamps are multiples of, from one another, ns; 0: one stamp, or none. */
   gpuStep(): number {
-    return this.launches.step;
+    return this.launches.step();
   }
 
   private vote({ work }: Kernel, noticed: Ticks, gpu: GpuNs): void {
-    this.launches.seen(gpu);
     this.votes.add({
       noticed: noticed * this.nsPerTick,
       earliest: work ? work.earliest * this.nsPerTick : -Infinity,

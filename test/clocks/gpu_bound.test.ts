@@ -19,10 +19,12 @@ interface Gpu {
   readonly step: number;
   /** Part of the stamps that are those of the kernel before. */
   readonly stale?: number;
+  /** Of the stamp in the middle: so much earlier than its timer said, ns. */
+  readonly garbage?: number;
 }
 
 /** Kernels every 10 ms, stamped and noticed, through the sieve that the scan uses. */
-function record({ seconds, floor, launch, step, stale = 0 }: Gpu, random: Random) {
+function record({ seconds, floor, launch, step, stale = 0, garbage = 0 }: Gpu, random: Random) {
   const offset = (random() - 0.5) * 1e9;
   const drift = (random() - 0.5) * 100e-6;
   const bend = (2 * random() - 1) * CURVATURE;
@@ -34,24 +36,27 @@ function record({ seconds, floor, launch, step, stale = 0 }: Gpu, random: Random
   const votes = new GpuVotes<GpuVote>(({ noticed, earliest, gpu }, isTooEarly) => {
     hull.add({ x: noticed, y: noticed - gpu });
     notices.set(noticed, gpu);
-    if (!isTooEarly) launches.add(earliest as Ticks, earliest, gpu);
+    if (isTooEarly) return;
+    launches.seen(gpu);
+    launches.add(earliest as Ticks, earliest, gpu);
   });
   const stamps: { readonly time: number; readonly gpu: number }[] = [];
   for (let i = 0; i < seconds * 100; i++) {
     const time = (i + 1) * 1e7;
     const gpu = Math.floor(timer(time) / step) * step;
-    const wrong = random() < stale ? Math.floor(timer(time - 1e7) / step) * step : gpu;
+    const isGarbage = i === seconds * 50;
+    const isStale = random() < stale;
+    const wrong = isStale ? Math.floor(timer(time - 1e7) / step) * step : isGarbage ? gpu - garbage : gpu;
     stamps.push({ time, gpu });
-    launches.seen(wrong);
     votes.add({ noticed: time + floor + late(20_000), earliest: time - launch - late(50_000), gpu: wrong });
   }
   votes.finish();
   const line = supportLine(hull.points())!;
   const noticed = hull.points().map(({ x }): GpuMoment => ({ host: x, gpu: notices.get(x)! }));
   const launched = launches.all().map((one): GpuMoment => ({ host: one.launched, gpu: one.gpu }));
-  const bound = gpuBound(line, noticed, launched, launches.step, CURVATURE);
+  const bound = gpuBound(line, noticed, launched, launches.step(), CURVATURE);
   const errors = stamps.map(({ time, gpu }) => (gpu + line.offset) / (1 - line.drift) - time);
-  return { bound, latest: Math.max(...errors), earliest: Math.min(...errors), step: launches.step };
+  return { bound, latest: Math.max(...errors), earliest: Math.min(...errors), step: launches.step() };
 }
 
 it('holds for clocks that bend, timers that step, and any floor and launch', () => {
@@ -73,6 +78,16 @@ it('holds for clocks that bend, timers that step, and any floor and launch', () 
     ),
     { numRuns: process.env.NCCL_TRACE_LONG ? 300 : 20 },
   );
+});
+
+it('knows the step of the timer although a stamp is garbage, whether that is dropped or not', () => {
+  for (const garbage of [12_345, -5_000_001, 5_000_001]) {
+    const gpu = { seconds: 20, floor: 20_000, launch: 20_000, step: 4096, garbage };
+    const { bound, latest, earliest, step } = record(gpu, seeded(7));
+    expect(step).toBe(4096);
+    expect(latest).toBeLessThanOrEqual(bound.late + 0.1);
+    expect(earliest).toBeGreaterThanOrEqual(-bound.early - 0.1);
+  }
 });
 
 it('is about as wide as floor, launch and step together', () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { align } from '../../src/clocks/alignment.js';
 import { placeKnots } from '../../src/clocks/corrections.js';
-import { WAITED_CREDIT, type EdgeEvidence } from '../../src/clocks/evidence.js';
+import { isCertain, WAITED_CREDIT, type EdgeEvidence } from '../../src/clocks/evidence.js';
 import { makeLinks, statedSigmas } from '../../src/clocks/links.js';
 import { collectEvidence, type EvidenceSource } from '../../src/merge/clock_evidence.js';
 import type { StepRows } from '../../src/merge/step_file.js';
@@ -131,7 +131,7 @@ describe('credits of a recording', () => {
     return { path, header, connections: [end], beacons: [] } as unknown as EvidenceSource;
   }
 
-  const likes = (polls: (step: number) => number): string[] => {
+  const credits = (polls: (step: number) => number): EdgeEvidence[] => {
     const sources = [source('send', true, polls), source('receive', false, () => 0)];
     const axes = {
       scales: [0, 1].map(() => ({ offset: 0, nsPerTick: 1 })),
@@ -139,13 +139,21 @@ describe('credits of a recording', () => {
       coarse: [0, 0],
       names: ['a', 'b'],
     };
-    const { edges } = collectEvidence(sources, axes);
-    return edges.filter(({ kind }) => kind === 'credit').map(({ like }) => like);
+    return collectEvidence(sources, axes).edges.filter(({ kind }) => kind === 'credit');
   };
+  const found = (polls: (step: number) => number) =>
+    credits(polls).map((edge) => [edge.like, edge.pairs, isCertain(edge)]);
 
-  it("are a wire's where a sender was seen to wait, and else are not known to be", () => {
-    expect(likes(() => 1)).toEqual(['credit']);
-    expect(likes(() => 0)).toEqual(['credit']); // before interface v4
-    expect(likes((step) => (step === 4 ? 2 : 1))).toEqual([WAITED_CREDIT]);
+  it("are a wire's where their sender was seen to wait, and else are not known to be", () => {
+    expect(found(() => 1)).toEqual([['credit', 10, false]]);
+    expect(found(() => 0)).toEqual([['credit', 10, false]]); // before interface v4
+    expect(found(() => 3)).toEqual([[WAITED_CREDIT, 10, true]]);
+  });
+
+  it('are certain on a link that turned one sender away, but only that one is a wire', () => {
+    expect(found((step) => (step === 4 ? 2 : 1))).toEqual([
+      ['credit', 9, true],
+      [WAITED_CREDIT, 1, true],
+    ]);
   });
 });
