@@ -63,6 +63,8 @@ export interface Alignment {
   readonly likely: (a: number, b: number) => number;
   /** Hard bounds of any pair of domains: [a against b], per piece. */
   readonly hardBetween: (a: number, b: number, piece: number) => Interval;
+  /** Most that a clock's rate changes, as declared, 1/ns. */
+  readonly curvature: number;
   readonly alike: AlikeFound;
   /** Least delays by likeness, ns. */
   readonly delays: ReadonlyMap<string, number>;
@@ -161,6 +163,7 @@ function finish(
     hard: hardPerPiece(domains, references, bounds, knots),
     hardBetween: bounds.between,
     sure: bounds.sure,
+    curvature,
     likely: (a, b) =>
       a === b
         ? 0

@@ -10,8 +10,14 @@ import type { EdgeHull } from './edge_hulls.js';
 import { violationOf } from './projection.js';
 
 export type Culprit =
-  /** The host's clock jumped; ns, against the others. */
-  | { readonly what: 'clock-jump'; readonly domain: number; readonly at: number; readonly jump: number }
+  /** The host's clock jumped; ns, against the others. `other`: or that one's, as far the other way, for they have no peers but each other. */
+  | {
+      readonly what: 'clock-jump';
+      readonly domain: number;
+      readonly other: number | null;
+      readonly at: number;
+      readonly jump: number;
+    }
   /** Pairs of this link contradict the others by `by` ns. */
   | { readonly what: 'link'; readonly from: number; readonly to: number; readonly by: number };
 
@@ -34,6 +40,8 @@ interface SeenStep {
 export function findJump(domains: number, { knots, corrections, links }: Estimate): Culprit | null {
   const seen: SeenStep[][] = Array.from({ length: domains }, () => []);
   const degree = new Int32Array(domains);
+  const into = Array.from({ length: domains }, () => new Set<number>());
+  const out = Array.from({ length: domains }, () => new Set<number>());
   const cellNs = knots.step / CELLS_PER_PIECE;
   links.forEach(({ edge, lines }, link) => {
     const series: number[] = [];
@@ -42,6 +50,8 @@ export function findJump(domains: number, { knots, corrections, links }: Estimat
     if (series.length < 4 * LEAST_BESIDE || edge.kind === 'credit' || edge.kind === 'collective') return;
     degree[edge.from]!++;
     degree[edge.to]!++;
+    out[edge.from]!.add(edge.to);
+    into[edge.to]!.add(edge.from);
     const residuals: number[] = [];
     let least = Infinity;
     let most = -Infinity;
@@ -61,12 +71,17 @@ export function findJump(domains: number, { knots, corrections, links }: Estimat
   let clearest: Culprit | null = null;
   let most = 0;
   seen.forEach((steps, domain) => {
-    if (degree[domain]! < 2) return;
+    // In one direction only a jump looks like messages that begin to wait.
+    if (into[domain]!.size === 0 || out[domain]!.size === 0) return;
+    const peers = new Set([...into[domain]!, ...out[domain]!]);
+    const [peer] = peers;
+    const isPair = peers.size === 1 && new Set([...into[peer!]!, ...out[peer!]!]).size === 1;
     for (const { cell, step } of steps) {
       const jump = commonStep(steps, cell, Math.sign(step), degree[domain]!);
       if (Math.abs(jump) <= most) continue;
       most = Math.abs(jump);
-      clearest = { what: 'clock-jump', domain, at: knots.first + cell * cellNs, jump };
+      const at = knots.first + cell * cellNs;
+      clearest = { what: 'clock-jump', domain, other: isPair ? peer! : null, at, jump };
     }
   });
   return clearest;

@@ -12,7 +12,7 @@
 
 import { localNs, type LocalNs, type TraceNs } from '../base/time.js';
 import type { ClockSample, RankFileHeader } from '../reader/types.js';
-import { ALIGNMENT_DEFAULTS, type Alignment } from './alignment.js';
+import type { Alignment } from './alignment.js';
 import { MAX_RATE } from './arc_limit.js';
 import { segmentAt, toTraceIn, type ClockMap, type ClockSegment } from './clock_map.js';
 import { correctionAt, knotTime } from './corrections.js';
@@ -283,7 +283,7 @@ function groupOf({ references }: Alignment, domain: number): number[] {
 
 function jumpFlags(traffic: TrafficClocks | null, domain: number): string[] {
   const jumped = traffic?.alignment.culprits.some(
-    (culprit) => culprit.what === 'clock-jump' && culprit.domain === domain,
+    (culprit) => culprit.what === 'clock-jump' && (culprit.domain === domain || culprit.other === domain),
   );
   return jumped ? ['clock-jumped'] : [];
 }
@@ -339,11 +339,15 @@ function pieces(
 ): ClockSegment[] {
   const { knots, hard, references } = alignment;
   const likely = alignment.likely(domain, references[domain]!);
+  const corrections = alignment.corrections[domain]!;
   const local = (knot: number): number => knotTime(knots, knot) - coarse[domain]!;
   const segment = (from: number, to: number, piece: number, beyond: number): ClockSegment => {
     const { below, above } = hard[piece]![domain]!;
+    const own = (corrections[piece + 1]! - corrections[piece]!) / knots.step;
     const wider = (width: number): number =>
-      references[domain] === domain ? 0 : widening(beyond, width / knots.step, knots.step);
+      references[domain] === domain || beyond === 0
+        ? 0
+        : beyond * widening(Math.abs(own), width / knots.step, alignment.curvature * (knots.step + beyond));
     const hardBound = Math.max(below, above) + wider(below + above);
     return {
       from: localNs(from),
@@ -366,15 +370,12 @@ function pieces(
 }
 
 /**
- * By how much a bound grows so far (ns) beyond the last evidence: the slope of the last piece is off by what its ends are, and two
- * rates go on to change as declared. Two counters are never farther apart than MAX_RATE, nor are two estimates of them.
+ * By how much a bound grows beyond the last evidence, per ns: the slope of the last piece is off by what its ends are, and two
+ * rates go on to change as declared, by `curved` each. Two counters are never farther apart than MAX_RATE, and the estimate of them by `own`.
  */
-function widening(beyond: number, slope: number, step: number): number {
-  return beyond * Math.min(2 * MAX_RATE, slope + CURVATURE * (step + beyond));
+function widening(own: number, slope: number, curved: number): number {
+  return Math.min(MAX_RATE + own, slope + 2 * curved);
 }
-
-/** Of two clocks against each other, 1/ns. */
-const CURVATURE = (2 * ALIGNMENT_DEFAULTS.curvaturePpmPerMinute * 1e-6) / 60e9;
 
 function toDomain(
   draft: Draft,

@@ -176,6 +176,12 @@ function leftOut(culprit: Culprit, host: (domain: number) => string): string {
       'no evidence for clocks; either stamps of that link are wrong or its pairs are'
     );
   }
+  if (culprit.other !== null) {
+    return (
+      `the clock of ${host(culprit.domain)} or that of ${host(culprit.other)} jumped by ${us(Math.abs(culprit.jump))} us against the other ` +
+      '(a virtual machine stopped or moved?), and no third host tells which: both are placed by their wall clocks, without arrows'
+    );
+  }
   return (
     `the clock of ${host(culprit.domain)} jumped by ${us(culprit.jump)} us against all others ` +
     '(a virtual machine stopped or moved?): it is placed by its wall clock, without arrows'

@@ -78,9 +78,12 @@ function contradictions(
           ]
         : [];
     const local = localNs(culprit.at - evidence.coarse[index]!);
-    return culprit.domain === index
-      ? [{ at: toTrace(map, local), name: 'clock jumped', byNs: culprit.jump }]
-      : [];
+    if (culprit.domain === index)
+      return [{ at: toTrace(map, local), name: 'clock jumped', byNs: culprit.jump }];
+    // One of the two did.
+    if (culprit.other === index)
+      return [{ at: toTrace(map, local), name: 'clock jumped', byNs: -culprit.jump }];
+    return [];
   };
   return alignment.culprits.flatMap(incident);
 }

@@ -157,6 +157,40 @@ describe('contradictions', () => {
     for (const check of checkAll(run, alignment)) expect(check.insideHard).toBe(true);
   });
 
+  it('of two hosts that have no others: either clock jumped, whichever it was', () => {
+    for (const jumped of [0, 1]) {
+      const wander = (host: number, time: number): number => (host === jumped && time > 11e9 ? -3e6 : 0);
+      const run = simulate({
+        seed: 5,
+        hosts: 2,
+        links: ring(2, () => 14_000),
+        seconds: 20,
+        perMinute: 600,
+        wander,
+      });
+      const { culprits, references } = align(2, run.edges);
+      expect(culprits).toMatchObject([{ what: 'clock-jump' }]);
+      const [jump] = culprits;
+      expect(jump?.what === 'clock-jump' && [jump.domain, jump.other].sort()).toEqual([0, 1]);
+      expect(references).toEqual([0, 1]);
+    }
+  });
+
+  it('are none where messages in one direction begin to wait, whatever their sizes', () => {
+    const [there, back] = ring(2, () => 14_000);
+    const run = simulate({
+      seed: 5,
+      hosts: 2,
+      links: [there!, { ...back!, kind: 'credit' }],
+      seconds: 20,
+      perMinute: 1200,
+      tamper: ({ kind }, time, delay) => (kind !== 'credit' && time > 11e9 ? delay + 60_000 : delay),
+    });
+    const alignment = align(2, run.edges);
+    expect(alignment.culprits).toEqual([]);
+    for (const check of checkAll(run, alignment)) expect(check.insideHard).toBe(true);
+  });
+
   it('of one link alone: its pairs are not what they are taken for', () => {
     const run = draw(6, 6, true, {
       tamper: ({ from, to }, time, delay) =>
