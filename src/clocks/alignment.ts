@@ -88,7 +88,7 @@ export function align(
   let used = edges.filter(between);
   let certain = sure.filter(between);
   for (let round = 0; ; round++) {
-    const attempt = alignOnce(domains, used, options, round < ONE_BY_ONE ? 1 : HALF_AS_BAD);
+    const attempt = alignOnce(domains, used, certain, options, round < ONE_BY_ONE ? 1 : HALF_AS_BAD);
     const found = attempt.culprits;
     if (found.length === 0) return finish(domains, attempt, certain, options, culprits);
     culprits.push(...found);
@@ -124,12 +124,14 @@ interface Attempt {
 function alignOnce(
   domains: number,
   used: readonly EdgeEvidence[],
+  certain: readonly EdgeEvidence[],
   options: AlignmentOptions,
   asBadAs: number,
 ): Attempt {
   const references = groupReferences(domains, used);
   const inside = used.filter(({ from, to }) => references[from] === references[to]);
-  const knots = knotsFor(inside);
+  // Where no two hosts are solved together one-sided bounds are all there is to say, for as long as any evidence lasts.
+  const knots = knotsFor(inside.length > 0 ? inside : [...used, ...certain]);
   const curvature = perNs(options.curvaturePpmPerMinute);
   const guess = estimate(domains, references, inside, knots, { alike: options.alike, curvature });
   const pieces = new PieceHulls(knots, curvature);

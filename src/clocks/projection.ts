@@ -14,7 +14,7 @@ const ROUNDS = 2000;
  * References are put back after the rounds, which moves both ends of a pair by what their reference moved, at two different times: a
  * little is violated again where it moved much within a delay. So the rounds are taken again, less each time.
  */
-const TURNS = 3;
+const TURNS = 5;
 /** Over-projection: reaches the inside of narrow cones sooner. */
 const RELAXATION = 1.5;
 
@@ -27,15 +27,17 @@ export function project(
 ): number {
   let violated = 0;
   for (let turn = 0; turn < TURNS; turn++) {
-    pushAll(knots, corrections, hulls);
+    const isReached = pushAll(knots, corrections, hulls);
     pinReferences(corrections, references);
     violated = worstViolation(knots, corrections, hulls);
-    if (violated === 0) break;
+    // Evidence that contradicts itself is not reached the next time either.
+    if (violated === 0 || !isReached) break;
   }
   return violated;
 }
 
-function pushAll(knots: Knots, corrections: readonly Float64Array[], hulls: readonly EdgeHull[]): void {
+/** Whether all pairs hold, before so many rounds are over. */
+function pushAll(knots: Knots, corrections: readonly Float64Array[], hulls: readonly EdgeHull[]): boolean {
   // A hull whose two domains have not moved since it held still holds.
   const moves = new Int32Array(corrections.length);
   const heldFrom = new Int32Array(hulls.length).fill(-1);
@@ -57,8 +59,9 @@ function pushAll(knots: Knots, corrections: readonly Float64Array[], hulls: read
         heldTo[h] = moves[to]!;
       }
     }
-    if (!moved) return;
+    if (!moved) return true;
   }
+  return false;
 }
 
 /** Moves both domains' knots just enough that the pair holds; false if it did. */

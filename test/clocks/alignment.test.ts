@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { align, ALIGNMENT_DEFAULTS, type Alignment } from '../../src/clocks/alignment.js';
-import { correctionAt } from '../../src/clocks/corrections.js';
+import { correctionAt, knotTime } from '../../src/clocks/corrections.js';
 import type { EdgeEvidence } from '../../src/clocks/evidence.js';
 import { simulated } from '../../bench/clocks.js';
 import {
@@ -226,6 +226,17 @@ describe('what cannot be known', () => {
     expect(alignment.likely(0, 3)).toBe(Infinity);
     const oneSided = alignment.hardBetween(2, 3, 0);
     expect([oneSided.below, oneSided.above].filter(Number.isFinite)).toHaveLength(1);
+  });
+
+  it('has knots as long as there is evidence, though it bounds one side only', () => {
+    const links = [{ from: 0, to: 1, delay: 10_000 }];
+    const { knots, references } = align(
+      2,
+      simulate({ seed: 3, hosts: 2, links, seconds: 60, perMinute: 600 }).edges,
+    );
+    expect(references).toEqual([0, 1]);
+    expect(knots.first).toBeLessThan(1e9);
+    expect(knotTime(knots, knots.count - 1)).toBeGreaterThan(59e9);
   });
 
   it('is all of it without evidence', () => {

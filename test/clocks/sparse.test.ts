@@ -66,3 +66,11 @@ it.each(CASES)('%s', (_, shape, hosts, seconds, perMinute) => {
     expect(count / all[i]!, `at ${SHARES[i]!} of the piece`).toBeGreaterThan(0.98);
   });
 });
+
+it('honest pairs contradict nothing, however few', () => {
+  for (let seed = 1; seed <= 150; seed++) {
+    const links = seed % 2 === 0 ? tree(8, () => 14_000) : ring(8, () => 14_000);
+    const run = simulate({ seed, hosts: 8, links, seconds: 1, perMinute: 600 });
+    expect(align(8, run.edges).culprits, String(seed)).toEqual([]);
+  }
+});
