@@ -15,6 +15,8 @@ const ROUNDS = 2000;
  * little is violated again where it moved much within a delay. So the rounds are taken again, less each time.
  */
 const TURNS = 5;
+/** What is left by evidence that contradicts itself is more, ns: less is only slow to be reached. */
+const NEARLY_NS = 1000;
 /** Over-projection: reaches the inside of narrow cones sooner. */
 const RELAXATION = 1.5;
 
@@ -30,8 +32,9 @@ export function project(
     const isReached = pushAll(knots, corrections, hulls);
     pinReferences(corrections, references);
     violated = worstViolation(knots, corrections, hulls);
+    if (violated === 0) break;
     // Evidence that contradicts itself is not reached the next time either.
-    if (violated === 0 || !isReached) break;
+    if (!isReached && violated > NEARLY_NS) break;
   }
   return violated;
 }
