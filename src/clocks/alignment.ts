@@ -10,13 +10,14 @@
 import { measuredAlike, unlikeLinks, type MeasuredAlike } from './alike.js';
 import { findJump, worstLinks, type Culprit } from './contradictions.js';
 import { placeKnots, type Knots } from './corrections.js';
-import { delaysOf, estimate, linkVariances, type Estimate } from './estimate.js';
+import { delaysOf, estimate, type Estimate } from './estimate.js';
 import { isCertain, NARROWEST_WINDOW_NS, type EdgeEvidence } from './evidence.js';
 import { groupReferences } from './graph.js';
 import { PieceHulls } from './edge_hulls.js';
 import { project } from './projection.js';
 import type { Interval } from './readings.js';
 import { sureBounds, type SureBounds } from './sure_bounds.js';
+import { variances } from './variances.js';
 
 export interface AlignmentOptions {
   /** Minimum delays of like links differ by this part of themselves (one standard error). */
@@ -59,8 +60,8 @@ export interface Alignment {
   readonly hard: readonly (readonly Interval[])[];
   /** Per domain: its hard bounds rest on causality alone; else also on credits, which are taken for true. */
   readonly sure: readonly boolean[];
-  /** 99 % of |truth - estimate| of two domains of a group, ns; before the hard bound is looked at. */
-  readonly likely: (a: number, b: number) => number;
+  /** 99 % of |truth - estimate| of two domains of a group in a piece, ns; before the hard bound is looked at. */
+  readonly likely: (a: number, b: number, piece: number) => number;
   /** Hard bounds of any pair of domains: [a against b], per piece. */
   readonly hardBetween: (a: number, b: number, piece: number) => Interval;
   /** Most that a clock's rate changes, as declared, 1/ns. */
@@ -156,7 +157,7 @@ function finish(
   const bounds = sureBounds(references, guess, edges, sure, pieces, curvature);
   const measured = measuredAlike(guess.links, references, delaysOf(guess));
   const used = usedAlike(options.alike, measured);
-  const variances = linkVariances(references, guess, used);
+  const variance = variances(references, guess, used, curvature);
   const bend = (curvature * knots.step ** 2) / 8;
   return {
     knots,
@@ -166,11 +167,11 @@ function finish(
     hardBetween: bounds.between,
     sure: bounds.sure,
     curvature,
-    likely: (a, b) =>
+    likely: (a, b, piece) =>
       a === b
         ? 0
         : references[a] === references[b]
-          ? LIKELY * Math.sqrt(variances.between(a, b)) + bend
+          ? LIKELY * Math.sqrt(variance(a, b, piece)) + bend
           : Infinity,
     alike: { stated: options.alike, measured: measured?.spread ?? null, used },
     delays,

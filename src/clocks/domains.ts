@@ -338,11 +338,11 @@ function pieces(
   flags: readonly string[],
 ): ClockSegment[] {
   const { knots, hard, references } = alignment;
-  const likely = alignment.likely(domain, references[domain]!);
   const corrections = alignment.corrections[domain]!;
   const local = (knot: number): number => knotTime(knots, knot) - coarse[domain]!;
   const segment = (from: number, to: number, piece: number, beyond: number): ClockSegment => {
     const { below, above } = hard[piece]![domain]!;
+    const likely = alignment.likely(domain, references[domain]!, piece);
     const own = (corrections[piece + 1]! - corrections[piece]!) / knots.step;
     const wider = (width: number): number =>
       references[domain] === domain || beyond === 0

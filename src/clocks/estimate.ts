@@ -8,9 +8,9 @@
 import { judge, weigh, type References } from './alike.js';
 import { correctionAt, type Knots } from './corrections.js';
 import type { EdgeEvidence } from './evidence.js';
-import { settle, settledNoise } from './floors.js';
-import { DenseNormalMatrix, SparseLeastSquares } from './least_squares.js';
-import { makeLinks, statedSigmas, type DelayOf, type Link } from './links.js';
+import { settle } from './floors.js';
+import { SparseLeastSquares } from './least_squares.js';
+import { makeLinks, type DelayOf, type Link } from './links.js';
 import {
   addClockPriors,
   addLikenessPriors,
@@ -122,33 +122,6 @@ export const delaysOf =
   ({ delays }: Pick<Estimate, 'delays'>): DelayOf =>
   ({ edge }) =>
     delays.get(edge.like)!;
-
-/** Variances of the corrections at the ends of pieces under the stated errors of links, which last for the whole run. ns². */
-export interface Variances {
-  /** Of the difference of two domains of one group. */
-  between(a: number, b: number): number;
-}
-
-/** `alike`: relative spread of minimum delays. */
-export function linkVariances(references: References, guess: Estimate, alike: number): Variances {
-  const { links, delays, settled } = guess;
-  const solved = references.flatMap((reference, domain) => (reference === domain ? [] : [domain]));
-  const place = new Int32Array(references.length).fill(-1);
-  solved.forEach((domain, i) => (place[domain] = i));
-  const matrix = new DenseNormalMatrix(solved.length + delays.size);
-  const sigmas = statedSigmas(links, delaysOf(guess), alike, settled ? settledNoise : undefined);
-  links.forEach(({ edge, like }, i) => {
-    matrix.add([place[edge.from]!, place[edge.to]!, solved.length + like], [1, -1, 1], sigmas[i]!);
-  });
-  for (let i = 0; i < solved.length; i++) matrix.add([i], [1], 1e12);
-  for (const { less, more, sigma } of likenessPriors([...delays.keys()], [...delays.values()])) {
-    const here = solved.length + more;
-    if (less < 0) matrix.add([here], [1], sigma);
-    else matrix.add([solved.length + less, here], [-1, 1], sigma);
-  }
-  matrix.factor();
-  return { between: (a, b) => (a === b ? 0 : matrix.variance(place[a]!, place[b]!)) };
-}
 
 /** What the estimate says a pair's true delay was: never below 0 if the clocks are right. */
 export function slack(

@@ -80,23 +80,6 @@ export function settle(
 const minimaOf = ({ lines }: Link): number =>
   lines.reduce((sum, line) => sum + (line ? line.minima.length / 2 : 0), 0);
 
-/**
- * What part of a link's spread (which half of its minima exceed) is left as an error at the ends of a piece, where all of its minima
- * were looked at together: that of a piece.
- */
-export function settledNoise(link: Link): number {
-  const pieces = link.lines.reduce((sum, line) => sum + (line ? 1 : 0), 0);
-  const minima = Math.max(1, minimaOf(link) / Math.max(1, pieces));
-  return Math.min(MOST_AT_ENDS, 1 + FEW_MINIMA / minima) / Math.sqrt(minima);
-}
-
-/**
- * Few points say little of how far they scatter, least of all at the ends of their line, and those of messages that waited lie
- * far off. With some hundred of them it no longer matters beside what links are unlike. Found by `test/clocks/sparse.test.ts`.
- */
-const FEW_MINIMA = 30;
-const MOST_AT_ENDS = 6;
-
 function addMinima(
   system: SparseLeastSquares,
   { edge, lines, spread }: Link,

@@ -1,6 +1,6 @@
 /**
- * Weighted linear least squares: sparse rows solved by conjugate gradients on the normal equations (thousands of
- * unknowns in milliseconds), and small dense systems factored once to ask for many variances.
+ * Weighted linear least squares: sparse rows solved by conjugate gradients on the normal equations, thousands of unknowns
+ * in milliseconds.
  */
 
 /** Rows of at most `WIDTH` terms. */
@@ -218,56 +218,5 @@ class BandedBlocks {
       out[i] = value / lower[at]!;
     }
     return out;
-  }
-}
-
-/** A symmetric positive definite matrix, filled row by row, then factored (Cholesky) and asked. */
-export class DenseNormalMatrix {
-  private readonly lower: Float64Array;
-
-  constructor(readonly unknowns: number) {
-    this.lower = new Float64Array(unknowns * unknowns);
-  }
-
-  add(indices: readonly number[], coefficients: readonly number[], sigma: number): void {
-    for (let i = 0; i < indices.length; i++) {
-      for (let j = 0; j < indices.length; j++) {
-        const row = indices[i]!;
-        const column = indices[j]!;
-        if (row < 0 || column < 0 || column > row) continue;
-        this.lower[row * this.unknowns + column]! += (coefficients[i]! * coefficients[j]!) / (sigma * sigma);
-      }
-    }
-  }
-
-  /** After this, `variance` may be asked and nothing added. */
-  factor(): this {
-    const { lower, unknowns: n } = this;
-    for (let j = 0; j < n; j++) {
-      const rowJ = j * n;
-      for (let i = j; i < n; i++) {
-        const rowI = i * n;
-        let sum = lower[rowI + j]!;
-        for (let k = 0; k < j; k++) sum -= lower[rowI + k]! * lower[rowJ + k]!;
-        lower[rowI + j] = i === j ? Math.sqrt(sum) : sum / lower[rowJ + j]!;
-      }
-    }
-    return this;
-  }
-
-  /** Of x[plus] - x[minus]; an index below 0 is a known 0. */
-  variance(plus: number, minus: number): number {
-    const { lower, unknowns: n } = this;
-    const first = Math.min(plus < 0 ? n : plus, minus < 0 ? n : minus);
-    const solved = new Float64Array(n);
-    let sum = 0;
-    for (let i = first; i < n; i++) {
-      let value = (i === plus ? 1 : 0) - (i === minus ? 1 : 0);
-      for (let k = first; k < i; k++) value -= lower[i * n + k]! * solved[k]!;
-      value /= lower[i * n + i]!;
-      solved[i] = value;
-      sum += value * value;
-    }
-    return sum;
   }
 }

@@ -2,7 +2,6 @@
 
 import { pieceAt, shareAt, type Knots } from './corrections.js';
 import { WAITED_CREDIT, type EdgeEvidence } from './evidence.js';
-import type { SparseLeastSquares } from './least_squares.js';
 import type { References } from './alike.js';
 import { FIRST_SIGMA_NS } from './links.js';
 
@@ -13,6 +12,11 @@ const LIKENESS_PRIOR = 2;
 /** A credit that was waited for is a message as well: its delay is like that of the shortest ones, within about so much of it. */
 const CREDIT_PRIOR = 1;
 
+/** Takes rows of least squares: the sum of coefficients[i] * x[indices[i]] should be `target`, within `sigma`. Returns its own. */
+interface Rows<Row> {
+  add(indices: readonly number[], coefficients: readonly number[], target: number, sigma: number): Row;
+}
+
 /** Corrections come first, domain by domain. */
 export interface Places {
   /** How many corrections. */
@@ -22,14 +26,16 @@ export interface Places {
   readonly solved: readonly number[];
 }
 
-export function unknownPlaces(references: References, knots: Knots): Places {
+/** Clock by clock, or knot by knot. */
+export function unknownPlaces(references: References, knots: Knots, by: 'clock' | 'knot' = 'clock'): Places {
   const solved = references.flatMap((reference, domain) => (reference === domain ? [] : [domain]));
   const base = new Int32Array(references.length).fill(-1);
-  solved.forEach((domain, i) => (base[domain] = i * knots.count));
+  solved.forEach((domain, i) => (base[domain] = by === 'clock' ? i * knots.count : i));
+  const apart = by === 'clock' ? 1 : solved.length;
   return {
     count: solved.length * knots.count,
     solved,
-    of: (domain, knot) => (base[domain]! < 0 ? -1 : base[domain]! + knot),
+    of: (domain, knot) => (base[domain]! < 0 ? -1 : base[domain]! + apart * knot),
   };
 }
 
@@ -56,12 +62,7 @@ export function terms(
 }
 
 /** `curvature`: most that a clock's rate changes, 1/ns. Taken for a standard error of bends. */
-export function addClockPriors(
-  system: SparseLeastSquares,
-  place: Places,
-  knots: Knots,
-  curvature: number,
-): void {
+export function addClockPriors(system: Rows<unknown>, place: Places, knots: Knots, curvature: number): void {
   const rate = RATE_PRIOR * knots.step;
   const bend = curvature * knots.step ** 2;
   for (const domain of place.solved) {
@@ -113,11 +114,11 @@ const SHORT_NS = 5000;
 const FAR_NS = 1e9;
 
 /** `first`: where the unknown of the first likeness stands. Returns the numbers of the rows. */
-export function addLikenessPriors(
-  system: SparseLeastSquares,
+export function addLikenessPriors<Row>(
+  system: Rows<Row>,
   first: number,
   priors: readonly LikenessPrior[],
-): number[] {
+): Row[] {
   return priors.map(({ less, more, sigma }) =>
     less < 0
       ? system.add([first + more], [1], 0, sigma)

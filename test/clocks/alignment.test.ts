@@ -100,7 +100,7 @@ describe('a run whose truth is known', () => {
         const back = alignment.hardBetween(3, 1, 0);
         expect(forth.below).toBeCloseTo(back.above, 3);
         expect(forth.above).toBeCloseTo(back.below, 3);
-        expect(alignment.likely(1, 3)).toBeCloseTo(alignment.likely(3, 1), 3);
+        expect(alignment.likely(1, 3, 0)).toBeCloseTo(alignment.likely(3, 1, 0), 3);
       }),
       { numRuns: 15 },
     );
@@ -223,7 +223,7 @@ describe('what cannot be known', () => {
     });
     const alignment = align(5, run.edges);
     expect(alignment.references).toEqual([0, 0, 0, 3, 4]);
-    expect(alignment.likely(0, 3)).toBe(Infinity);
+    expect(alignment.likely(0, 3, 0)).toBe(Infinity);
     const oneSided = alignment.hardBetween(2, 3, 0);
     expect([oneSided.below, oneSided.above].filter(Number.isFinite)).toHaveLength(1);
   });

@@ -3,7 +3,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { adjacency, connectedBothWays, shortestPaths } from '../../src/clocks/graph.js';
-import { DenseNormalMatrix, SparseLeastSquares } from '../../src/clocks/least_squares.js';
+import { EnvelopeMatrix } from '../../src/clocks/envelope_matrix.js';
+import { SparseLeastSquares } from '../../src/clocks/least_squares.js';
 
 const NODES = 7;
 const node = fc.integer({ min: 0, max: NODES - 1 });
@@ -65,10 +66,10 @@ it('solves what can be solved on paper, with its variances', () => {
     [[1, -1], [1, 5], 8, 1],
   ] as const;
   const system = new SparseLeastSquares(2);
-  const matrix = new DenseNormalMatrix(2);
+  const matrix = new EnvelopeMatrix(2);
   for (const [indices, coefficients, target, sigma] of rows) {
     system.add(indices, coefficients, target, sigma);
-    matrix.add(indices, coefficients, sigma);
+    matrix.add(indices, coefficients, target, sigma);
   }
   const x = system.solve(new Float64Array(2));
   // normal equations: 1.25 a - 0.25 b = 2, -0.25 a + 1.25 b = 9
@@ -78,3 +79,55 @@ it('solves what can be solved on paper, with its variances', () => {
   expect(matrix.variance(0, -1)).toBeCloseTo(1.25 / 1.5, 9);
   expect(matrix.variance(1, 0)).toBeCloseTo((1.25 + 1.25 - 0.5) / 1.5, 9);
 });
+
+it('asks an envelope for the variances that the whole matrix has', () => {
+  const row = (unknowns: number) =>
+    fc.record({
+      indices: fc.array(fc.integer({ min: -1, max: unknowns - 1 }), { minLength: 1, maxLength: 4 }),
+      sigma: fc.double({ min: 0.1, max: 10, noNaN: true }),
+    });
+  fc.assert(
+    fc.property(
+      fc
+        .integer({ min: 1, max: 9 })
+        .chain((unknowns) => fc.tuple(fc.constant(unknowns), fc.array(row(unknowns)))),
+      ([unknowns, rows]) => {
+        const matrix = new EnvelopeMatrix(unknowns);
+        const whole = Array.from({ length: unknowns }, () => new Array<number>(unknowns).fill(0));
+        const add = (indices: readonly number[], sigma: number): void => {
+          const coefficients = indices.map((_, i) => (i % 2 === 0 ? 1 + i : -1));
+          matrix.add(indices, coefficients, 0, sigma);
+          indices.forEach((a, i) => {
+            indices.forEach((b, j) => {
+              if (a >= 0 && b >= 0) whole[a]![b]! += (coefficients[i]! * coefficients[j]!) / sigma ** 2;
+            });
+          });
+        };
+        for (const { indices, sigma } of rows) add([...new Set(indices)], sigma);
+        for (let i = 0; i < unknowns; i++) add([i], 20);
+        matrix.factor();
+        for (let plus = -1; plus < unknowns; plus++) {
+          const wanted = Array.from({ length: unknowns }, (_, i) =>
+            i === plus ? 1 : i === 0 && plus !== 0 ? -1 : 0,
+          );
+          const solved = solveWhole(whole, wanted);
+          const expected = solved.reduce((sum, value, i) => sum + value * wanted[i]!, 0);
+          expect(matrix.variance(plus, plus === 0 ? -1 : 0)).toBeCloseTo(expected, 6);
+        }
+      },
+    ),
+  );
+});
+
+/** Gauss, of a matrix that is positive definite. */
+function solveWhole(matrix: readonly (readonly number[])[], right: readonly number[]): number[] {
+  const rows = matrix.map((row, i) => [...row, right[i]!]);
+  rows.forEach((pivot, i) => {
+    rows.forEach((row, j) => {
+      if (j === i) return;
+      const factor = row[i]! / pivot[i]!;
+      for (let k = i; k < row.length; k++) row[k]! -= factor * pivot[k]!;
+    });
+  });
+  return rows.map((row, i) => row.at(-1)! / row[i]!);
+}

@@ -1,4 +1,4 @@
-/** Where evidence is scarce the 99 % bound holds as well, also at the ends of pieces. */
+/** Where evidence is scarce the 99 % bound holds as well, also at the ends of pieces; where it is not the bound is narrow. */
 
 import { expect, it } from 'vitest';
 import { align } from '../../src/clocks/alignment.js';
@@ -65,6 +65,18 @@ it.each(CASES)('%s', (_, shape, hosts, seconds, perMinute) => {
   inside.forEach((count, i) => {
     expect(count / all[i]!, `at ${SHARES[i]!} of the piece`).toBeGreaterThan(0.98);
   });
+});
+
+it('a bound is wide for lack of messages, not for their number', () => {
+  const widths = [20, 80, 400].map((perMinute) => {
+    const random = seeded(3);
+    const links = mesh(6, () => 14_000 * (1 + 0.05 * normal(random)));
+    const run = simulate({ seed: 3, hosts: 6, links, seconds: 60, perMinute });
+    return align(6, run.edges).likely(1, 4, 0);
+  });
+  expect(widths[2]).toBeLessThan(3000);
+  expect(widths[1]).toBeGreaterThan(widths[2]!);
+  expect(widths[0]).toBeGreaterThan(1.5 * widths[2]!);
 });
 
 it('honest pairs contradict nothing, however few', () => {

@@ -52,7 +52,7 @@ describe('credits that were waited for', () => {
     );
     expect(unlike.alignment.alike.used).toBeGreaterThan(unlike.alignment.alike.stated);
     expect(unlike.alignment.alike.used).toBe(unlike.alignment.alike.measured);
-    expect(unlike.alignment.likely(0, 3)).toBeGreaterThan(2 * alignment.likely(0, 3));
+    expect(unlike.alignment.likely(0, 3, 0)).toBeGreaterThan(2 * alignment.likely(0, 3, 0));
   });
 
   it('tell a slow link of a ring from a wrong clock: the link is named', () => {

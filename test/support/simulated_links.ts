@@ -183,7 +183,7 @@ function checkPair(
   const error = aligned(b) - aligned(a);
   const { below, above } = hardOfPair(alignment, a, b, piece);
   const hard = Math.max(below, above);
-  const likely = Math.min(hard, alignment.likely(a, b));
+  const likely = Math.min(hard, alignment.likely(a, b, piece));
   return {
     a,
     b,

@@ -146,7 +146,7 @@ export function checkRun(
         if (from === to || alignment.references[from] !== alignment.references[to]) continue;
         const error = at(b) - at(a);
         const { below, above } = alignment.hardBetween(from, to, pieceAt(knots, axis));
-        const likely = Math.min(Math.max(below, above), alignment.likely(from, to));
+        const likely = Math.min(Math.max(below, above), alignment.likely(from, to, pieceAt(knots, axis)));
         checks.push({
           a,
           b,

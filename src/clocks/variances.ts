@@ -1,0 +1,147 @@
+/**
+ * How far the estimate can be off if minimum delays of like links differ as is said of them, and minima of sub-windows scatter as they
+ * are seen to. What links are unlike lasts for the whole run and moves a clock as a whole; what minima scatter lets its line turn,
+ * so it is most off at the ends of a piece. Between two knots no clock is farther off than at the worse of them.
+ */
+
+import type { References } from './alike.js';
+import { EnvelopeMatrix } from './envelope_matrix.js';
+import { delaysOf, slack, type Estimate } from './estimate.js';
+import { FLOOR_SIGMA_NS, statedSigmas, type Link } from './links.js';
+import {
+  addClockPriors,
+  addLikenessPriors,
+  likenessPriors,
+  terms,
+  unknownPlaces,
+  type Places,
+} from './unknowns.js';
+
+/** Of the difference of two domains of one group, at the worse end of a piece; ns². */
+export type Variances = (a: number, b: number, piece: number) => number;
+
+/** Beyond so many multiplications, about half a second, lines must do. */
+const MOST_WORK = 5e8;
+
+/** `alike`: relative spread of minimum delays; `curvature`: most that a clock's rate changes, 1/ns. */
+export function variances(
+  references: References,
+  guess: Estimate,
+  alike: number,
+  curvature: number,
+): Variances {
+  const all = guess.settled ? fromMinima(references, guess, alike, curvature) : null;
+  return all ?? fromLines(references, guess, alike);
+}
+
+/** Null: too much to ask. */
+function fromMinima(
+  references: References,
+  guess: Estimate,
+  alike: number,
+  curvature: number,
+): Variances | null {
+  const { knots, links, delays } = guess;
+  const corrections = unknownPlaces(references, knots, 'knot');
+  // What stands first is solved for first: links say nothing of each other, knots only of their neighbours.
+  const linksFirst = links.length > corrections.count;
+  const minimum = linksFirst ? 0 : corrections.count;
+  const place = linksFirst ? shifted(corrections, links.length) : corrections;
+  const likes = place.count + links.length;
+  const matrix = new EnvelopeMatrix(likes + delays.size);
+  const own = statedSigmas(links, delaysOf(guess), alike, () => LOWEST_ABOVE);
+  const scatters = scattersOf(links, guess, place.count + links.length);
+  links.forEach((link, i) => {
+    for (const line of link.lines) {
+      for (let at = 0; line && at < line.minima.length; at += 2) {
+        const delay = line.minima[at + 1]!;
+        const row = terms(link.edge, line.minima[at]!, delay, place, knots, minimum + i);
+        matrix.add(row.indices, row.coefficients, delay, scatters[i]!);
+      }
+    }
+    matrix.add([minimum + i, likes + link.like], [1, -1], 0, own[i]!);
+  });
+  addClockPriors(matrix, place, knots, curvature);
+  addLikenessPriors(matrix, likes, likenessPriors([...delays.keys()], [...delays.values()]));
+  if (matrix.cost > MOST_WORK) return null;
+  matrix.factor();
+  const at = (a: number, b: number, knot: number): number =>
+    matrix.variance(place.of(a, knot), place.of(b, knot));
+  return (a, b, piece) => (a === b ? 0 : Math.max(at(a, b, piece), at(a, b, piece + 1)));
+}
+
+const shifted = (place: Places, by: number): Places => ({
+  ...place,
+  of: (domain, knot) => {
+    const at = place.of(domain, knot);
+    return at < 0 ? at : at + by;
+  },
+});
+
+/** The lowest of few minima lies above the least delay, by about such a part of what they scatter. */
+const LOWEST_ABOVE = 0.25;
+
+/**
+ * What one minimum says of its link's least delay, as a standard error, ns: as far as half of the link's minima lie from it. Few minima
+ * say little of that, so all of their likeness have a say, with those of messages that waited; and all of them lie nearer to what was
+ * fitted through them than to the truth. Found by `test/clocks/sparse.test.ts`.
+ */
+function scattersOf(links: readonly Link[], guess: Estimate, unknowns: number): Float64Array {
+  const distances = links.map((link) => distancesOf(link, guess));
+  const sums = new Float64Array(guess.delays.size);
+  const counts = new Float64Array(guess.delays.size);
+  links.forEach(({ like }, i) => {
+    counts[like]! += distances[i]!.length;
+    for (const distance of distances[i]!) sums[like]! += distance;
+  });
+  const all = counts.reduce((sum, count) => sum + count, 0);
+  const fitted = Math.sqrt(all / Math.max(all - unknowns, all / MOST_FITTED));
+  return Float64Array.from(links, ({ like }, i) => {
+    const own = distances[i]!;
+    const squares = own.length * median(own) ** 2 + OTHERS_COUNT * (sums[like]! / counts[like]!) ** 2;
+    return Math.max(FLOOR_SIGMA_NS, fitted * Math.sqrt(squares / (own.length + OTHERS_COUNT)));
+  });
+}
+
+/** What other links show counts as so many minima of a link's own. */
+const OTHERS_COUNT = 2;
+/** Where there are hardly more minima than unknowns, distances are a third of what they ought to be; no less. */
+const MOST_FITTED = 9;
+
+function distancesOf(link: Link, guess: Estimate): number[] {
+  const least = delaysOf(guess)(link) + link.residual;
+  const { knots, corrections } = guess;
+  const { from, to } = link.edge;
+  const distances: number[] = [];
+  for (const line of link.lines) {
+    for (let at = 0; line && at < line.minima.length; at += 2) {
+      const left = slack(knots, corrections[from]!, corrections[to]!, line.minima[at]!, line.minima[at + 1]!);
+      distances.push(Math.abs(left - least));
+    }
+  }
+  return distances;
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
+}
+
+/** One correction per clock, known as well as lines are at their ends. */
+function fromLines(references: References, guess: Estimate, alike: number): Variances {
+  const { links, delays } = guess;
+  const solved = references.flatMap((reference, domain) => (reference === domain ? [] : [domain]));
+  const place = new Int32Array(references.length).fill(-1);
+  solved.forEach((domain, i) => (place[domain] = i));
+  const matrix = new EnvelopeMatrix(solved.length + delays.size);
+  const sigmas = statedSigmas(links, delaysOf(guess), alike);
+  links.forEach(({ edge, like }, i) => {
+    matrix.add([place[edge.from]!, place[edge.to]!, solved.length + like], [1, -1, 1], 0, sigmas[i]!);
+  });
+  for (let i = 0; i < solved.length; i++) matrix.add([i], [1], 0, UNHEARD_NS);
+  addLikenessPriors(matrix, solved.length, likenessPriors([...delays.keys()], [...delays.values()]));
+  matrix.factor();
+  return (a, b) => (a === b ? 0 : matrix.variance(place[a]!, place[b]!));
+}
+
+/** Of a clock of which nothing else is known. */
+const UNHEARD_NS = 1e12;
