@@ -22,60 +22,50 @@ export interface GainRates {
  * by rising time, not empty. `curvature`: most that either clock's rate changes, 1/ns.
  */
 export function mostAhead(
-  hull: readonly number[],
+  hull: ArrayLike<number>,
   times: Float64Array,
   knots: Knots,
   gain: GainRates,
   curvature: number,
 ): Float64Array {
   const limits = new Float64Array(times.length);
+  const mostGained = gainedBy(knots, gain.most);
+  const leastGained = gainedBy(knots, gain.least);
+  // What a pair says of any other time grows as the gain does: the least of (delay - gain) is what all of them say.
   let at = 0;
-  let ahead = Infinity;
-  let since = 0;
+  let least = Infinity;
   for (let i = 0; i < times.length; i++) {
     const time = times[i]!;
-    while (at < hull.length && hull[at]! <= time) {
-      const kept = ahead + gained(knots, gain.most, since, hull[at]!);
-      ahead = Math.min(kept, hull[at + 1]!);
-      since = hull[at]!;
-      at += 2;
-    }
-    const later = ahead + gained(knots, gain.most, since, time);
-    limits[i] = Math.min(later, at > 0 && at < hull.length ? chord(hull, at, time, curvature) : Infinity);
+    for (; at < hull.length && hull[at]! <= time; at += 2)
+      least = Math.min(least, hull[at + 1]! - mostGained(hull[at]!));
+    const inside = at > 0 && at < hull.length;
+    limits[i] = Math.min(least + mostGained(time), inside ? chord(hull, at, time, curvature) : Infinity);
   }
   at = hull.length - 2;
-  ahead = Infinity;
+  least = Infinity;
   for (let i = times.length - 1; i >= 0; i--) {
     const time = times[i]!;
-    while (at >= 0 && hull[at]! >= time) {
-      const kept = ahead - gained(knots, gain.least, hull[at]!, since);
-      ahead = Math.min(kept, hull[at + 1]!);
-      since = hull[at]!;
-      at -= 2;
-    }
-    limits[i] = Math.min(limits[i]!, ahead - gained(knots, gain.least, time, since));
+    for (; at >= 0 && hull[at]! >= time; at -= 2)
+      least = Math.min(least, hull[at + 1]! - leastGained(hull[at]!));
+    limits[i] = Math.min(limits[i]!, least + leastGained(time));
   }
   return limits;
 }
 
 /** Between the point at `right` and the one before it. */
-function chord(hull: readonly number[], right: number, time: number, curvature: number): number {
+function chord(hull: ArrayLike<number>, right: number, time: number, curvature: number): number {
   const before = time - hull[right - 2]!;
   const behind = hull[right]! - time;
   const delay = (hull[right - 1]! * behind + hull[right + 1]! * before) / (before + behind);
   return delay + curvature * before * behind;
 }
 
-/** Of a clock at these rates, from one time to a later one; the outer rates hold beyond the knots. */
-function gained(knots: Knots, rates: Float64Array, from: number, to: number): number {
-  let piece = pieceAt(knots, from);
-  const last = pieceAt(knots, to);
-  let sum = 0;
-  let at = from;
-  for (; piece < last; piece++) {
-    const border = knotTime(knots, piece + 1);
-    sum += rates[piece]! * (border - at);
-    at = border;
-  }
-  return sum + rates[piece]! * (to - at);
+/** Of a clock at these rates, what it has gained at a time since the first knot; the outer rates hold beyond the knots. */
+function gainedBy(knots: Knots, rates: Float64Array): (time: number) => number {
+  const atKnots = new Float64Array(rates.length);
+  for (let k = 1; k < rates.length; k++) atKnots[k] = atKnots[k - 1]! + rates[k - 1]! * knots.step;
+  return (time) => {
+    const piece = pieceAt(knots, time);
+    return atKnots[piece]! + rates[piece]! * (time - knotTime(knots, piece));
+  };
 }

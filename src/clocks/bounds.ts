@@ -6,12 +6,12 @@
  * the next one about what the first one's receiver can have shown at most, and so on. An arc is asked once, for the instant as
  * it is estimated, and how fast its two clocks can drift apart says what the difference may add (`stretch`).
  *
- * Paths are summed at the knots and half-way between them. Between two such instants what a clock shows is a curve no farther above
- * its chord than the curvature allows, and the corrections are followed along that chord: also across knots, which clocks do
- * not reach at one instant.
+ * Paths are summed at the knots and at instants between them. What a clock can show at one of them follows from the others as well
+ * (tangents.ts). Between two such instants it is a curve no farther above its chord than the curvature allows, and the corrections are
+ * followed along that chord: also across knots, which clocks do not reach at one instant.
  *
- * Near the ends of an edge's evidence its hull rests on pairs that happened to wait. There a tighter bound from further inside
- * counts, widened by how far rates can be off: a rate is bounded by the bounds at two instants of the same piece.
+ * It is done twice: at first nothing is known of rates but what holds for any two counters. What paths then say of each clock at
+ * all instants bounds its rate in each piece, and so how far pairs at other times count.
  */
 
 import { MAX_RATE, mostAhead, type GainRates } from './arc_limit.js';
@@ -20,11 +20,13 @@ import type { EdgeHull } from './edge_hulls.js';
 import { adjacency, shortestPaths, type Adjacency, type Arc } from './graph.js';
 import { appendToHull } from './lower_hull.js';
 import { alignedAt, largestSlope, shownAt } from './shown.js';
-import { INSTANTS_PER_PIECE, worstOfPiece, type Interval, type Readings } from './readings.js';
+import { bandOf, worstOfPieces, type Interval, type Readings } from './readings.js';
+import type { Band } from './tangents.js';
 
-/** Where in a piece two instants are taken that bound a rate: far apart, or away from the ends where hulls are high. */
-const RATE_SHARES = [0.1, 0.25];
-const RATE_INSTANTS = [0.1, 0.25, 0.75, 0.9];
+/** Instants of a piece: so many that what clocks can do between them matters little, but of many arcs fewer. */
+const MOST_INSTANTS = 24;
+const LEAST_INSTANTS = 4;
+const ARCS_TIMES_INSTANTS = 20_000;
 /** A curvature is per time of a clock, and clocks count true time with this error at most. */
 const ANY_CLOCK = 1.001;
 
@@ -33,27 +35,24 @@ interface ArcHull extends Arc {
   readonly hull: readonly number[];
 }
 
-/** All domains against one source, ns by domain: how far they can be behind or ahead of what is estimated. */
-interface Reach {
-  readonly below: Float64Array;
-  readonly above: Float64Array;
-}
-
 export class HardBounds {
   private readonly arcs: readonly ArcHull[];
   private readonly out: Adjacency;
   private readonly into: Adjacency;
-  /** Per piece and domain: how fast its clock gains on its group's reference. */
-  private readonly rates: readonly GainRates[];
-  /** At the knots and half-way between them, on the common axis. */
+  /** Clocks show the times of knots earlier or later than their references do, by this at most, ns. */
+  private readonly apart: number;
+  private readonly perPiece: number;
+  /** At the knots and between them, on the common axis. */
   private readonly instants: Float64Array;
+  /** Per domain: what it shows at the instants as it is estimated. */
+  private readonly shown: readonly Float64Array[];
   /** Per instant, per arc: by how much the receiver can be ahead of the sender beyond the estimate. */
   private readonly slacks: readonly Float64Array[];
   private readonly stretch: Float64Array;
   private readonly curvature: number;
   /** By reference. */
   private readonly groupSizes = new Map<number, number>();
-  private readonly known = new Map<number, Readings>();
+  private readonly known = new Map<number, Source>();
 
   /**
    * `hulls`: one arc after the other, each by rising time. `curvature`: most that a clock's rate changes, 1/ns; 0.1 ppm a minute
@@ -69,23 +68,35 @@ export class HardBounds {
     this.curvature = curvature * ANY_CLOCK;
     for (const reference of references)
       this.groupSizes.set(reference, (this.groupSizes.get(reference) ?? 0) + 1);
+    this.apart = farthest(corrections);
     this.arcs = joinPieces(hulls, this.curvature);
     this.out = adjacency(references.length, this.arcs, 'from');
     this.into = adjacency(references.length, this.arcs, 'to');
-    this.rates = this.boundRates();
-    const gains = this.arcs.map(({ from, to }) => this.gainBetween(from, to));
-    this.instants = Float64Array.from({ length: INSTANTS_PER_PIECE * (knots.count - 1) + 1 }, (_, i) =>
-      knotTime(knots, i / INSTANTS_PER_PIECE),
+    const affordable = Math.floor(ARCS_TIMES_INSTANTS / Math.max(1, this.arcs.length));
+    this.perPiece = Math.min(MOST_INSTANTS, Math.max(LEAST_INSTANTS, affordable));
+    this.instants = Float64Array.from({ length: this.perPiece * (knots.count - 1) + 1 }, (_, i) =>
+      knotTime(knots, i / this.perPiece),
     );
-    this.slacks = this.slacksAt(this.instants, gains);
+    this.shown = corrections.map((values) => this.instants.map((instant) => shownAt(knots, values, instant)));
+    const rates = this.boundRates();
+    const gains = this.arcs.map(({ from, to }) => this.gainBetween(rates, from, to));
+    this.slacks = this.slacksBy(gains);
     this.stretch = Float64Array.from(gains, (gain, i) => stretchOf(this.fastest(this.arcs[i]!, gain)));
   }
 
   /** truth - estimate of `a` against `b`, while either of them shows a time of the piece. */
   between(a: number, b: number, piece: number): Interval {
-    if (this.isBetterSource(b, a)) return worstOfPiece(this.readings(b), a, piece);
-    const { below, above } = worstOfPiece(this.readings(a), b, piece);
+    if (this.isBetterSource(b, a)) return this.against(b, a)[piece]!;
+    const { below, above } = this.against(a, b)[piece]!;
     return { below: above, above: below };
+  }
+
+  /** Per piece, truth - estimate of a domain against `from`. */
+  private against(from: number, domain: number): readonly Interval[] {
+    const source = this.source(from);
+    let pieces = source.domains[domain];
+    if (!pieces) source.domains[domain] = pieces = worstOfPieces(source.readings, domain);
+    return pieces;
   }
 
   /** The one that many others are held against, so that paths are not looked for again and again. */
@@ -96,118 +107,93 @@ export class HardBounds {
     return size(a) >= size(b);
   }
 
-  /** What every clock can show when `source` is estimated to be at each of the instants. */
-  private readings(source: number): Readings {
-    const known = this.known.get(source);
+  private source(domain: number): Source {
+    const known = this.known.get(domain);
     if (known) return known;
-    const reaches = this.slacks.map((lengths) => this.reach(source, lengths, this.stretch));
-    const readings: Readings = {
+    const source = { readings: this.readings(domain, this.slacks, this.stretch), domains: [] };
+    const kept = Math.max(2, Math.floor(CELLS_KEPT / (this.references.length * this.instants.length)));
+    if (this.known.size >= kept) this.known.delete(this.known.keys().next().value!);
+    this.known.set(domain, source);
+    return source;
+  }
+
+  /** What every clock can show when `source` is estimated to be at each of the instants. */
+  private readings(source: number, slacks: readonly Float64Array[], stretch: Float64Array): Readings {
+    return {
       source,
       knots: this.knots,
       corrections: this.corrections,
       instants: this.instants,
-      shown: this.instants.map((instant) => shownAt(this.knots, this.corrections[source]!, instant)),
-      late: reaches.map(({ below }) => below),
-      early: reaches.map(({ above }) => above),
-      rates: (domain) => this.gainBetween(source, domain),
+      perPiece: this.perPiece,
+      shown: this.shown[source]!,
+      late: slacks.map((lengths) => shortestPaths(this.out, lengths, source, stretch)),
+      early: slacks.map((lengths) => shortestPaths(this.into, lengths, source, stretch)),
       curvature: this.curvature,
     };
-    const kept = Math.max(2, Math.floor(CELLS_KEPT / (this.references.length * this.instants.length)));
-    if (this.known.size >= kept) this.known.delete(this.known.keys().next().value!);
-    this.known.set(source, readings);
-    return readings;
   }
 
-  private reach(source: number, lengths: Float64Array, stretch: Float64Array): Reach {
-    return {
-      below: shortestPaths(this.out, lengths, source, stretch),
-      above: shortestPaths(this.into, lengths, source, stretch),
-    };
-  }
-
-  /** By pairs, and by rates that no two counters exceed. */
+  /** Per domain, how fast its clock gains on its group's reference: by pairs, and by rates that no two counters exceed. */
   private boundRates(): GainRates[] {
-    const { knots, arcs, corrections, references } = this;
-    const pieces = knots.count - 1;
-    const times = Float64Array.from({ length: pieces * RATE_INSTANTS.length }, (_, i) =>
-      knotTime(knots, Math.floor(i / RATE_INSTANTS.length) + RATE_INSTANTS[i % RATE_INSTANTS.length]!),
-    );
-    const any = anyRate(pieces);
-    const slacks = this.slacksAt(
-      times,
-      arcs.map(() => any),
-    );
+    const { knots, corrections, arcs, references } = this;
+    const any = anyRate(knots.count - 1);
+    const slacks = this.slacksBy(arcs.map(() => any));
     const slope = corrections.reduce((most, values) => Math.max(most, largestSlope(knots, values)), 0);
     const stretch = new Float64Array(arcs.length).fill(stretchOf((MAX_RATE + 2 * slope) * ANY_CLOCK));
-    const reaches = slacks.map((lengths) => this.ofGroups(lengths, stretch));
-    return references.map((_, domain) => this.ratesOf(domain, times, reaches));
-  }
-
-  /** All domains against their own references. */
-  private ofGroups(lengths: Float64Array, stretch: Float64Array): Reach {
-    const { references } = this;
-    const all = { below: new Float64Array(references.length), above: new Float64Array(references.length) };
+    const rates = references.map(() => anyRate(knots.count - 1));
     for (const [reference, size] of this.groupSizes) {
+      rates[reference]!.least.fill(0);
+      rates[reference]!.most.fill(0);
       if (size === 1) continue;
-      const { below, above } = this.reach(reference, lengths, stretch);
+      const readings = this.readings(reference, slacks, stretch);
       references.forEach((own, domain) => {
-        if (own !== reference) return;
-        all.below[domain] = below[domain]!;
-        all.above[domain] = above[domain]!;
+        if (own !== reference || domain === reference) return;
+        this.narrowRates(rates[domain]!, bandOf(readings, domain).band);
       });
-    }
-    return all;
-  }
-
-  private ratesOf(domain: number, times: Float64Array, reaches: readonly Reach[]): GainRates {
-    const { knots, curvature } = this;
-    const values = this.corrections[domain]!;
-    const rates = anyRate(knots.count - 1);
-    if (this.references[domain] === domain) {
-      rates.least.fill(0);
-      rates.most.fill(0);
-      return rates;
-    }
-    // The clock reaches its knots earlier or later than its reference does.
-    const apart = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-    const bend = 2 * curvature * (knots.step + apart);
-    const latest = (at: number): number => shownAt(knots, values, times[at]! + reaches[at]!.below[domain]!);
-    const earliest = (at: number): number => shownAt(knots, values, times[at]! - reaches[at]!.above[domain]!);
-    for (let piece = 0; piece + 1 < knots.count; piece++) {
-      for (let i = 0; i < RATE_SHARES.length; i++) {
-        const first = piece * RATE_INSTANTS.length + i;
-        const last = (piece + 1) * RATE_INSTANTS.length - 1 - i;
-        const span = times[last]! - times[first]!;
-        const most = (latest(last) - earliest(first)) / span - 1 + bend;
-        const least = (earliest(last) - latest(first)) / span - 1 - bend;
-        if (most < rates.most[piece]!) rates.most[piece] = most;
-        if (least > rates.least[piece]!) rates.least[piece] = least;
-      }
     }
     return rates;
   }
 
-  /** How fast the clock of `to` gains on that of `from`. */
-  private gainBetween(from: number, to: number): GainRates {
+  /** By where a clock can be at any two instants of a piece. */
+  private narrowRates({ least, most }: GainRates, { times, most: high, least: low }: Band): void {
+    const { knots, curvature, perPiece, apart } = this;
+    for (let piece = 0; piece + 1 < knots.count; piece++) {
+      const end = (piece + 1) * perPiece;
+      for (let i = piece * perPiece; i < end; i++) {
+        for (let j = i + 1; j <= end; j++) {
+          const span = times[j]! - times[i]!;
+          const middle = (times[i]! + times[j]!) / 2;
+          // The mean rate of a span is that of its middle, but for what it bends until the ends of the piece.
+          const far = apart + Math.max(middle - knotTime(knots, piece), knotTime(knots, piece + 1) - middle);
+          const bend = 2 * curvature * far;
+          const fast = (high[j]! - low[i]!) / span + bend;
+          const slow = (low[j]! - high[i]!) / span - bend;
+          if (fast < most[piece]!) most[piece] = fast;
+          if (slow > least[piece]!) least[piece] = slow;
+        }
+      }
+    }
+  }
+
+  /** How fast the clock of `to` gains on that of `from`; `rates`: against their references. */
+  private gainBetween(rates: readonly GainRates[], from: number, to: number): GainRates {
     const pieces = this.knots.count - 1;
-    const rates = anyRate(pieces);
-    if (this.references[from] !== this.references[to]) return rates;
-    const sender = this.rates[from]!;
-    const receiver = this.rates[to]!;
+    const gain = anyRate(pieces);
+    if (this.references[from] !== this.references[to]) return gain;
+    const sender = rates[from]!;
+    const receiver = rates[to]!;
     for (let piece = 0; piece < pieces; piece++) {
       const most = (1 + receiver.most[piece]!) / (1 + sender.least[piece]!) - 1;
       const least = (1 + receiver.least[piece]!) / (1 + sender.most[piece]!) - 1;
-      rates.most[piece] = Math.min(MAX_RATE, most);
-      rates.least[piece] = Math.max(-MAX_RATE, least);
+      gain.most[piece] = Math.min(MAX_RATE, most);
+      gain.least[piece] = Math.max(-MAX_RATE, least);
     }
-    return rates;
+    return gain;
   }
 
-  /** Per instant of the common axis, per arc. Never below 0: a pair that the estimate contradicts was named before. */
-  private slacksAt(instants: Float64Array, gains: readonly GainRates[]): Float64Array[] {
-    const { knots, corrections, arcs, curvature } = this;
+  /** Per instant, per arc. Never below 0: a pair that the estimate contradicts was named before. */
+  private slacksBy(gains: readonly GainRates[]): Float64Array[] {
+    const { knots, corrections, arcs, curvature, instants, shown } = this;
     const slacks = Array.from(instants, () => new Float64Array(arcs.length));
-    const shown = corrections.map((values) => instants.map((instant) => shownAt(knots, values, instant)));
     arcs.forEach(({ from, to, hull }, arc) => {
       const times = shown[from]!;
       const ahead = mostAhead(hull, times, knots, gains[arc]!, curvature);
@@ -235,6 +221,12 @@ export class HardBounds {
   }
 }
 
+/** What is known against one domain; of each other one its pieces, once they were asked for. */
+interface Source {
+  readonly readings: Readings;
+  readonly domains: (readonly Interval[])[];
+}
+
 /** Of readings, in all: some ten MB. */
 const CELLS_KEPT = 1 << 21;
 
@@ -242,6 +234,13 @@ const anyRate = (pieces: number): GainRates => ({
   least: new Float64Array(pieces).fill(-MAX_RATE),
   most: new Float64Array(pieces).fill(MAX_RATE),
 });
+
+/** Of a correction from 0. */
+function farthest(corrections: readonly Float64Array[]): number {
+  let far = 0;
+  for (const values of corrections) for (const value of values) far = Math.max(far, Math.abs(value));
+  return far;
+}
 
 /** What comes before an arc makes the instant uncertain that it is asked about; likewise backwards. */
 const stretchOf = (rate: number): number => 1 / (1 - rate);

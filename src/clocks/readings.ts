@@ -1,12 +1,12 @@
 /**
  * What a clock can show while another one, the source, shows a time: at most, and at least. Known at instants; in between each is
- * a chord, from which the truth differs by no more than the curvature allows; beyond the outer instants it goes on at the fastest
- * and slowest rates. The corrections are followed along these curves, so their knots count where the clocks reach them.
+ * a chord, from which the truth differs by no more than the curvature allows; beyond the outer instants it goes on as fast as
+ * what is known before them leaves open. The corrections are followed along these curves, so their knots count where the clocks reach them.
  */
 
 import { knotTime, type Knots } from './corrections.js';
 import { alignedAt, shownAt } from './shown.js';
-import type { GainRates } from './arc_limit.js';
+import { narrow, type Band } from './tangents.js';
 
 /** truth - estimate of a domain, against another, lies in [-below, above]; ns, Infinity: unbounded. */
 export interface Interval {
@@ -14,62 +14,89 @@ export interface Interval {
   readonly above: number;
 }
 
-export const INSTANTS_PER_PIECE = 2;
-
 export interface Readings {
   readonly source: number;
   readonly knots: Knots;
   readonly corrections: readonly Float64Array[];
   /** Rising, on the common axis: when the source is estimated to be there. */
   readonly instants: Float64Array;
+  /** How many of them a piece has. */
+  readonly perPiece: number;
   /** What the source shows at the instants. */
   readonly shown: Float64Array;
   /** Per instant and domain, beyond the estimate and short of it, ns. */
   readonly late: readonly Float64Array[];
   readonly early: readonly Float64Array[];
-  /** How fast a domain's clock gains on the source's. */
-  readonly rates: (domain: number) => GainRates;
   /** Most that a clock's rate changes, 1/ns. */
   readonly curvature: number;
 }
 
-/** truth - estimate of a domain against the source, while either of them shows a time of the piece. */
-export function worstOfPiece(readings: Readings, domain: number, piece: number): Interval {
+/** So many pieces before and behind an instant are looked at: farther off clocks may have bent by too much to say anything. */
+const PIECES_NEAR = 4;
+
+/** By how much a domain can be ahead of the source, by all that is known at all instants. */
+export function bandOf(readings: Readings, domain: number) {
+  const { knots, corrections, instants, perPiece, shown, late, early, curvature } = readings;
+  const values = corrections[domain]!;
+  const band: Band = {
+    times: shown,
+    most: instants.map((instant, i) => shownAt(knots, values, instant + late[i]![domain]!) - shown[i]!),
+    least: instants.map((instant, i) => shownAt(knots, values, instant - early[i]![domain]!) - shown[i]!),
+    guess: instants.map((instant, i) => shownAt(knots, values, instant) - shown[i]!),
+  };
+  return { band, openings: narrow(band, curvature, PIECES_NEAR * perPiece) };
+}
+
+/** Per piece, truth - estimate of a domain against the source, while either of them shows a time of the piece. */
+export function worstOfPieces(readings: Readings, domain: number): Interval[] {
   const { late, early, knots, instants, curvature } = readings;
-  if (domain === readings.source) return { below: 0, above: 0 };
-  const latest = Number.isFinite(late[0]![domain]!) ? new Curve(readings, domain, late, 1) : null;
-  const earliest = Number.isFinite(early[0]![domain]!) ? new Curve(readings, domain, early, -1) : null;
-  const left = knotTime(knots, piece);
-  const right = knotTime(knots, piece + 1);
-  const from = Math.min(left, (latest ?? earliest)?.whenShown(left) ?? left);
-  const to = Math.max(right, (earliest ?? latest)?.whenShown(right) ?? right);
+  const pieces = Array.from({ length: knots.count - 1 }, (_, piece) => piece);
+  if (domain === readings.source) return pieces.map(() => ({ below: 0, above: 0 }));
+  const { band, openings } = bandOf(readings, domain);
+  const { before, behind } = openings;
+  const latest = Number.isFinite(late[0]![domain]!)
+    ? new Curve(readings, domain, 1, band.most, before.most, behind.most)
+    : null;
+  const earliest = Number.isFinite(early[0]![domain]!)
+    ? new Curve(readings, domain, -1, band.least, before.least, behind.least)
+    : null;
   const span = instants[1]! - instants[0]!;
   const swell = (curvature * span * span) / 4;
-  return {
-    below: latest === null ? Infinity : Math.max(0, latest.largestError(from, to) + swell),
-    above: earliest === null ? Infinity : Math.max(0, earliest.largestError(from, to) + swell),
-  };
+  return pieces.map((piece) => {
+    const left = knotTime(knots, piece);
+    const right = knotTime(knots, piece + 1);
+    const from = Math.min(left, (latest ?? earliest)?.whenShown(left) ?? left);
+    const to = Math.max(right, (earliest ?? latest)?.whenShown(right) ?? right);
+    return {
+      below: latest === null ? Infinity : Math.max(0, latest.largestError(from, to) + swell),
+      above: earliest === null ? Infinity : Math.max(0, earliest.largestError(from, to) + swell),
+    };
+  });
 }
 
 class Curve {
   private readonly values: Float64Array;
   private readonly ownValues: Float64Array;
+  /** What it shows at the instants. */
+  private readonly points: Float64Array;
   /** What it goes on at before the first instant and behind the last one: shown time per time of the source. */
   private readonly rateBefore: number;
   private readonly rateBehind: number;
 
-  /** `sign`: 1 for what is shown at most, -1 at least. */
+  /** `sign`: 1 for what is shown at most, -1 at least. `ahead`: of the source, at the instants; `before` and `behind`: how fast that grows. */
   constructor(
     private readonly readings: Readings,
-    private readonly domain: number,
-    private readonly reach: readonly Float64Array[],
+    domain: number,
     private readonly sign: 1 | -1,
+    ahead: Float64Array,
+    before: number,
+    behind: number,
   ) {
     this.values = readings.corrections[domain]!;
     this.ownValues = readings.corrections[readings.source]!;
-    const { least, most } = readings.rates(domain);
-    this.rateBefore = 1 + (sign > 0 ? least : most)[0]!;
-    this.rateBehind = 1 + (sign > 0 ? most : least).at(-1)!;
+    this.points = ahead.map((value, i) => readings.shown[i]! + value);
+    this.rateBefore = 1 - sign * before;
+    this.rateBehind = 1 + sign * behind;
   }
 
   /** Of |estimate - truth| to this side, while the source shows [from, to]. */
@@ -80,7 +107,8 @@ class Curve {
       if (time > from && time < to) worst = Math.max(worst, this.error(time));
     };
     const knot = (time: number): number => (time - knots.first) / knots.step;
-    for (let i = this.instantBefore(from); i < shown.length && shown[i]! < to; i++) see(shown[i]!);
+    for (let i = this.instantBefore(from); i < shown.length && shown[i]! < to; i++)
+      if (shown[i]! > from) worst = Math.max(worst, this.errorAt(shown[i]!, this.points[i]!));
     for (let k = Math.ceil(knot(from)); k <= knot(to); k++) see(knotTime(knots, k));
     const last = knot(this.at(to));
     for (let k = Math.ceil(knot(this.at(from))); k <= last; k++) see(this.whenShown(knotTime(knots, k)));
@@ -89,48 +117,47 @@ class Curve {
 
   /** When, by the source, this curve comes to a time. */
   whenShown(time: number): number {
+    const { points } = this;
     const { shown } = this.readings;
     const last = shown.length - 1;
     let i = this.instantBefore(time);
-    while (i > 0 && this.point(i) > time) i--;
-    while (i < last - 1 && this.point(i + 1) <= time) i++;
-    const before = this.point(i);
-    const behind = this.point(i + 1);
+    while (i > 0 && points[i]! > time) i--;
+    while (i < last - 1 && points[i + 1]! <= time) i++;
+    const before = points[i]!;
+    const behind = points[i + 1]!;
     if (time < before) return shown[i]! - (before - time) / this.rateBefore;
     if (time > behind) return shown[i + 1]! + (time - behind) / this.rateBehind;
     return shown[i]! + ((shown[i + 1]! - shown[i]!) * (time - before)) / (behind - before);
   }
 
   private error(time: number): number {
+    return this.errorAt(time, this.at(time));
+  }
+
+  /** Where the source shows `time`, and this curve `own`. */
+  private errorAt(time: number, own: number): number {
     const { knots } = this.readings;
-    const estimated = alignedAt(knots, this.values, this.at(time));
-    return this.sign * (estimated - alignedAt(knots, this.ownValues, time));
+    return this.sign * (alignedAt(knots, this.values, own) - alignedAt(knots, this.ownValues, time));
   }
 
   private at(time: number): number {
+    const { points } = this;
     const { shown, curvature } = this.readings;
     const last = shown.length - 1;
     const before = shown[0]! - time;
     const behind = time - shown[last]!;
-    if (before > 0) return this.point(0) - before * this.rateBefore + this.sign * curvature * before * before;
-    if (behind > 0)
-      return this.point(last) + behind * this.rateBehind + this.sign * curvature * behind * behind;
+    if (before > 0) return points[0]! - before * this.rateBefore + this.sign * curvature * before * before;
+    if (behind > 0) return points[last]! + behind * this.rateBehind + this.sign * curvature * behind * behind;
     const i = this.instantBefore(time);
     const share = (time - shown[i]!) / (shown[i + 1]! - shown[i]!);
-    return this.point(i) + share * (this.point(i + 1) - this.point(i));
-  }
-
-  /** What it shows at an instant. */
-  private point(i: number): number {
-    const { knots, instants } = this.readings;
-    return shownAt(knots, this.values, instants[i]! + this.sign * this.reach[i]![this.domain]!);
+    return points[i]! + share * (points[i + 1]! - points[i]!);
   }
 
   /** The last instant, but one at most, at which the source shows no more. */
   private instantBefore(time: number): number {
-    const { shown, knots } = this.readings;
+    const { shown, knots, perPiece } = this.readings;
     const last = shown.length - 2;
-    const near = Math.floor((time - shown[0]!) / (knots.step / INSTANTS_PER_PIECE));
+    const near = Math.floor(((time - shown[0]!) * perPiece) / knots.step);
     let i = Math.min(last, Math.max(0, near));
     while (i > 0 && shown[i]! > time) i--;
     while (i < last && shown[i + 1]! <= time) i++;

@@ -1,10 +1,10 @@
 /** What pairs leave open, held against clocks that go as far as they may. Numbers are small: a clock's second is 1000. */
 
 import { describe, expect, it } from 'vitest';
-import { mostAhead, type GainRates } from '../../src/clocks/arc_limit.js';
+import { MAX_RATE, mostAhead, type GainRates } from '../../src/clocks/arc_limit.js';
 import type { Knots } from '../../src/clocks/corrections.js';
 import { adjacency, shortestPaths } from '../../src/clocks/graph.js';
-import { worstOfPiece, type Readings } from '../../src/clocks/readings.js';
+import { worstOfPieces, type Readings } from '../../src/clocks/readings.js';
 import { shownAt } from '../../src/clocks/shown.js';
 
 const KNOTS: Knots = { first: 0, step: 1000, count: 4 };
@@ -35,63 +35,76 @@ describe('by how much a clock can be ahead', () => {
 });
 
 describe('the worst of a piece', () => {
+  /** A clock's second is 1e6 here: so that it can drift. */
+  const LONG: Knots = { first: 0, step: 1e6, count: 4 };
+
   /** Of domain 1 against domain 0, whose corrections are 0. */
-  function readings(late: (instant: number) => number, values: number[], curvature = 0): Readings {
+  function readings(
+    late: (instant: number) => number,
+    values: number[],
+    early = 1e5,
+    curvature = 0,
+  ): Readings {
     const corrections = [new Float64Array(4), Float64Array.from(values)];
-    const instants = Float64Array.from({ length: 7 }, (_, i) => 500 * i);
-    const reach = [...instants].map((instant) => Float64Array.of(0, late(instant)));
+    const instants = Float64Array.from({ length: 7 }, (_, i) => 5e5 * i);
     return {
       source: 0,
-      knots: KNOTS,
+      knots: LONG,
       corrections,
       instants,
+      perPiece: 2,
       shown: instants,
-      late: reach,
-      early: reach.map(() => Float64Array.of(0, 5)),
-      rates: () => rates([0, 0, 0], [0.01, 0.01, 0.01]),
+      late: [...instants].map((instant) => Float64Array.of(0, late(instant))),
+      early: [...instants].map(() => Float64Array.of(0, early)),
       curvature,
     };
   }
 
   it('lies between instants, where a clock bends', () => {
-    // Ahead by a parabola that is 7 at all instants, and 7 + 1e-5 * 250 * 250 between them.
-    const { below } = worstOfPiece(
-      readings(() => 7, [0, 0, 0, 0], 1e-5),
-      1,
-      1,
-    );
-    expect(below).toBeGreaterThanOrEqual(7 + 1e-5 * 250 * 250);
-    expect(below).toBeLessThan(7 + 1e-5 * 250 * 250 + 0.01);
+    // Ahead by a parabola that is 7 at all instants, and 7 + 1e-11 * 2.5e5 * 2.5e5 between them.
+    const bent = readings(() => 7, [0, 0, 0, 0], 1e5, 1e-11);
+    const { below } = worstOfPieces(bent, 1)[1]!;
+    expect(below).toBeGreaterThanOrEqual(7 + 1e-11 * 2.5e5 ** 2);
+    expect(below).toBeLessThan(7 + 1e-11 * 2.5e5 ** 2 + 0.01);
   });
 
   it('lies behind the last instant, where the other clock is late', () => {
-    // Domain 1 shows 2000 to 3000 when domain 0 shows 2300 to 3300; its outermost rate goes on there.
-    const late = readings(() => 10, [300, 300, 300, 300]);
-    expect(worstOfPiece(late, 1, 2).below).toBeGreaterThanOrEqual(10 + 0.01 * 290);
-    // And 1000 to 2000 when domain 0 shows 1300 to 2300: of the next instant's 110 three fifths.
-    const rising = readings((instant) => (instant > 2000 ? 110 : 10), [300, 300, 300, 300]);
-    expect(worstOfPiece(rising, 1, 1).below).toBeGreaterThan(60);
-    expect(worstOfPiece(rising, 1, 0).below).toBeCloseTo(10);
+    // Domain 1 shows 2e6 to 3e6 when domain 0 shows 2.3e6 to 3.3e6, or 1e5 later; it goes on there as fast as it may.
+    const late = readings(() => 10, [3e5, 3e5, 3e5, 3e5]);
+    const { below } = worstOfPieces(late, 1)[2]!;
+    expect(below).toBeGreaterThanOrEqual(10 + MAX_RATE * 2.9e5);
+    expect(below).toBeLessThan(10 + MAX_RATE * 4.1e5);
+    // And 1e6 to 2e6 when domain 0 shows 1.3e6 to 2.3e6: of the next instant's 110 three fifths.
+    const rising = readings((instant) => (instant > 2e6 ? 110 : 10), [3e5, 3e5, 3e5, 3e5]);
+    expect(worstOfPieces(rising, 1)[1]!.below).toBeGreaterThan(60);
+    expect(worstOfPieces(rising, 1)[0]!.below).toBeCloseTo(10);
+  });
+
+  it('goes on no faster than what is known of both ends of the run leaves open', () => {
+    // Within 10 to either side for 3e6: its rate is bounded by 20 in 3e6.
+    const known = readings(() => 10, [3e5, 3e5, 3e5, 3e5], 10);
+    const { below } = worstOfPieces(known, 1)[2]!;
+    expect(below).toBeGreaterThanOrEqual(10 + (20 / 3e6) * 2.9e5);
+    expect(below).toBeLessThan(10 + (20 / 3e6) * 3.1e5);
   });
 
   it('lies at a knot that the clock comes to between instants', () => {
-    // The correction turns down at 1000, which the clock shows when domain 0 shows 1240; until then it rose by 0.2.
-    const values = [0, 200, 0, 0];
-    const bent = readings(() => 0, values);
-    const knotAt = 1000 + 200;
-    expect(shownAt(KNOTS, bent.corrections[1]!, knotAt)).toBeCloseTo(1000);
-    // The chord from what it shows at 1000 (833.3) to what it shows at 1500 (1375) is at 1000 when domain 0 shows 1153.8.
-    expect(worstOfPiece(bent, 1, 0).below).toBeCloseTo(knotAt - 1153.8, 0);
+    // The correction turns down at 1e6, which the clock shows when domain 0 shows 1.2e6; until then it rose by 0.2.
+    const values = [0, 2e5, 0, 0];
+    const bent = readings(() => 0, values, 1e6);
+    const knotAt = 1e6 + 2e5;
+    expect(shownAt(LONG, bent.corrections[1]!, knotAt)).toBeCloseTo(1e6);
+    // The chord from what it shows at 1e6 (833,333) to what it shows at 1.5e6 (1.375e6) is at 1e6 when domain 0 shows 1.15385e6.
+    expect(worstOfPieces(bent, 1)[0]!.below).toBeCloseTo(knotAt - 1.15385e6, -2);
   });
 
   it('is unbounded to the side of which nothing is known', () => {
-    expect(
-      worstOfPiece(
-        readings(() => Infinity, [0, 0, 0, 0]),
-        1,
-        1,
-      ),
-    ).toEqual({ below: Infinity, above: 5 });
+    const { below, above } = worstOfPieces(
+      readings(() => Infinity, [0, 0, 0, 0], 5),
+      1,
+    )[1]!;
+    expect(below).toBe(Infinity);
+    expect(above).toBeCloseTo(5);
   });
 });
 

@@ -1,0 +1,80 @@
+/**
+ * What bounds at other instants say of one. A clock that lay no lower than `least` at one instant and no higher than `most` at a
+ * later one went no faster in between, and can have gone on no faster than that and what its rate may have changed. So where a clock is well
+ * known twice, it is known beside that as well: by tangents to the bounds, bent by the declared curvature.
+ */
+
+import { MAX_RATE } from './arc_limit.js';
+
+/** By how much a clock is ahead of another when that one shows `times` (rising): at most and at least, ns. */
+export interface Band {
+  readonly times: Float64Array;
+  readonly most: Float64Array;
+  readonly least: Float64Array;
+  /** What is estimated: inside the band, and stays so. */
+  readonly guess: Float64Array;
+}
+
+/** How fast a band may widen beyond its ends, per side; dimensionless. */
+export interface Opening {
+  readonly most: number;
+  readonly least: number;
+}
+
+export interface Openings {
+  readonly before: Opening;
+  readonly behind: Opening;
+}
+
+/**
+ * Narrows the band in place, but not beyond the estimate: where clocks bend more than is declared nothing lies inside all bounds, and
+ * they would say ever more that is not so. `curvature`: most that either clock's rate changes, 1/ns. Of each instant so many before it and behind it
+ * are looked at: `near`.
+ */
+export function narrow(band: Band, curvature: number, near: number): Openings {
+  // Twice, for what one direction found narrows what the other one finds.
+  for (let round = 0; round < 2; round++) {
+    sweep(band, curvature, near, 1);
+    sweep(band, curvature, near, -1);
+  }
+  return {
+    before: openingAt(band, curvature, near, 0, -1),
+    behind: openingAt(band, curvature, near, band.times.length - 1, 1),
+  };
+}
+
+/** From one end to the other; an instant hands on to the next what it knows and what those before it do. */
+function sweep(band: Band, curvature: number, near: number, step: 1 | -1): void {
+  const { times, most, least, guess } = band;
+  const last = step > 0 ? times.length - 1 : 0;
+  for (let i = times.length - 1 - last; i !== last; i += step) {
+    const opening = openingAt(band, curvature, near, i, step);
+    const far = Math.abs(times[i + step]! - times[i]!);
+    const higher = Math.max(guess[i + step]!, most[i]! + far * (opening.most + curvature * far));
+    const lower = Math.min(guess[i + step]!, least[i]! - far * (opening.least + curvature * far));
+    if (higher < most[i + step]!) most[i + step] = higher;
+    if (lower > least[i + step]!) least[i + step] = lower;
+  }
+}
+
+/** Of a clock that is at the border of the band at `i`: how fast it can go on to leave it, by where it can have come from. */
+function openingAt(
+  { times, most, least }: Band,
+  curvature: number,
+  near: number,
+  i: number,
+  step: 1 | -1,
+): Opening {
+  let up = MAX_RATE;
+  let down = MAX_RATE;
+  const end = step > 0 ? Math.max(-1, i - near - 1) : Math.min(times.length, i + near + 1);
+  for (let j = i - step; j !== end; j -= step) {
+    const far = Math.abs(times[i]! - times[j]!);
+    const bend = curvature * far;
+    const rise = (most[i]! - least[j]!) / far + bend;
+    const fall = (most[j]! - least[i]!) / far + bend;
+    if (rise < up) up = rise;
+    if (fall < down) down = fall;
+  }
+  return { most: up, least: down };
+}
