@@ -56,6 +56,13 @@ Napi::Value CheckChunkOf(const CallbackInfo& info) {
   return Napi::Number::New(info.Env(), torn);
 }
 
+/** slotsOfPlanes(planes, words): fills `words`. */
+void SlotsOfPlanesOf(const CallbackInfo& info) {
+  const auto planes = info[0].As<Napi::Uint8Array>();
+  auto words = info[1].As<Napi::Uint32Array>();
+  SlotsOfPlanes(planes.Data(), words.ElementLength() / 8, reinterpret_cast<Slot*>(words.Data()));
+}
+
 /** dressSlots(words, first): in place. */
 void DressSlotsOf(const CallbackInfo& info) {
   auto words = info[0].As<Napi::Uint32Array>();
@@ -164,6 +171,7 @@ Object Init(Env env, Object exports) {
   add("checkChunk", CheckChunkOf);
   add("stretches", StretchesOf);
   add("assemble", AssembleOf);
+  exports.Set("slotsOfPlanes", Napi::Function::New(env, SlotsOfPlanesOf, "slotsOfPlanes"));
   exports.Set("dressSlots", Napi::Function::New(env, DressSlotsOf, "dressSlots"));
   AddDecompress(env, exports);
   return exports;

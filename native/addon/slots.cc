@@ -61,6 +61,22 @@ uint32_t CheckChunk(const Slot* slots, size_t count, uint64_t first, double* pos
   return torn;
 }
 
+void SlotsOfPlanes(const uint8_t* planes, size_t count, Slot* slots) {
+  // So many slots at a time that they and the planes' share of them stay in a cache.
+  constexpr size_t kBlock = 64;
+  for (size_t begin = 0; begin < count; begin += kBlock) {
+    const size_t end = std::min(begin + kBlock, count);
+    for (size_t word = 0; word < 4; ++word) {
+      const uint8_t* plane = planes + 8 * word * count;
+      for (size_t i = begin; i < end; ++i) {
+        uint64_t value = 0;
+        for (size_t byte = 0; byte < 8; ++byte) value |= uint64_t{plane[byte * count + i]} << 8 * byte;
+        slots[i].words[word] = value;
+      }
+    }
+  }
+}
+
 void DressSlots(Slot* slots, size_t count, uint64_t first) {
   uint64_t last_tick = 0;
   for (size_t i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// Slots without what can be computed again: the form in which they are compressed (codec ZstdBare of the rank file).
+// Slots without what can be computed again: the form in which they are compressed (codecs ZstdBare and ZstdPlanes of the rank file).
 // The check in word 3 is noise to a compressor, and the position in it and the tick only ever grow.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_BARE_SLOTS_H_
@@ -8,9 +8,11 @@
 
 namespace nccl_trace {
 
-/** In place. Any slots whatever can be told back, also empty and torn ones. */
-inline void MakeBare(rank_file::Slot* slots, uint32_t count, uint64_t first_position) {
-  uint64_t last_tick = 0;
+/**
+ * In place. Any slots whatever can be told back, also empty and torn ones. `last_tick`: 0 at a chunk's beginning, then of
+ * the slots before.
+ */
+inline void MakeBare(rank_file::Slot* slots, uint32_t count, uint64_t first_position, uint64_t& last_tick) {
   for (uint32_t i = 0; i < count; ++i) {
     rank_file::Slot& slot = slots[i];
     slot.words[3] ^= ExpectedWord3(slot, first_position + i) & ~uint64_t{0xFFFF};

@@ -26,6 +26,7 @@ class ChunkCodec {
 
  private:
   void* memory_;  // of the compressor
+  void* planes_;  // what it compresses
   void* packed_;
 };
 

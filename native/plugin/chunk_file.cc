@@ -49,20 +49,6 @@ uint64_t AlignUp(uint64_t offset) {
 }
 uint64_t BytesInFile(const ChunkHeader& header) { return AlignUp(sizeof(header) + header.stored_bytes); }
 
-/** The smallest and largest tick of the records that begin among the slots. One that is torn may say anything. */
-void FindTicks(const ChunkSlots& chunk, ChunkHeader& header) {
-  header.first_tick = ~uint64_t{0};
-  header.last_tick = 0;
-  for (uint32_t i = 0; i < chunk.count; ++i) {
-    const rank_file::Slot& slot = chunk.slots[i];
-    if (SlotPart(slot) != 0 || !ChecksOut(slot, chunk.first_position + i)) continue;
-    const uint64_t tick = slot.words[0];
-    if (tick < header.first_tick) header.first_tick = tick;
-    if (tick > header.last_tick) header.last_tick = tick;
-  }
-  if (header.last_tick == 0) header.first_tick = 0;  // no record begins here
-}
-
 }  // namespace
 
 bool ChunkFile::Allocate() { return codec_.Allocate(); }
@@ -87,7 +73,8 @@ bool ChunkFile::Append(const ChunkSlots& chunk) {
   header.area = static_cast<uint16_t>(chunk.area);
   header.first_position = chunk.first_position;
   header.end_position = chunk.first_position + chunk.count;
-  FindTicks(chunk, header);
+  header.first_tick = chunk.first_tick;
+  header.last_tick = chunk.last_tick;
   header.sequence = sequence_;
   header.raw_bytes = chunk.count * rank_file::kSlotBytes;
   const ChunkCodec::Payload payload = codec_.Pack(chunk.slots, chunk.count, chunk.first_position);

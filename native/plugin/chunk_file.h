@@ -32,6 +32,8 @@ struct ChunkSlots {
   uint64_t first_position;
   rank_file::Slot* slots;  // used up by Append
   uint32_t count;          // 1 to kMostChunkSlots
+  uint64_t first_tick;     // the smallest of the records that begin here; 0 if none does
+  uint64_t last_tick;      // the largest
 };
 
 class ChunkFile {

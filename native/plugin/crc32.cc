@@ -35,6 +35,7 @@ uint32_t Crc32(const void* data, uint64_t bytes) {
     memcpy(&word, at, 8);
     word ^= crc;
     crc = 0;
+#pragma GCC unroll 8
     for (int i = 0; i < 8; ++i) crc ^= kTables.of[7 - i][word >> 8 * i & 0xFF];
   }
   for (; bytes > 0; ++at, --bytes) crc = crc >> 8 ^ kTables.of[0][(crc ^ *at) & 0xFF];

@@ -15,6 +15,23 @@ constexpr uint64_t kShortestRestNs = 10'000'000;
 constexpr uint64_t kShortestSleepNs = 1'000'000;
 constexpr uint64_t kShortestMeasureNs = 1'000'000;
 
+/** The smallest and largest tick of the records that begin among some slots. One that is torn may say anything. */
+class Ticks {
+ public:
+  void Add(const rank_file::Slot& slot, bool checks_out) {
+    if (!checks_out || SlotPart(slot) != 0) return;
+    const uint64_t tick = slot.words[0];
+    if (tick < first_) first_ = tick;
+    if (tick > last_) last_ = tick;
+  }
+  uint64_t first() const { return last_ == 0 ? 0 : first_; }
+  uint64_t last() const { return last_; }
+
+ private:
+  uint64_t first_ = ~uint64_t{0};
+  uint64_t last_ = 0;
+};
+
 }  // namespace
 
 bool Drainer::Allocate() {
@@ -107,11 +124,13 @@ ChunkSlots Drainer::Gather(uint32_t ring) {
   const uint64_t most = before - progress.next < kMostChunkSlots ? before - progress.next : kMostChunkSlots;
   uint32_t count = 0;
   uint32_t whole = 0;  // up to the end of the last record
+  Ticks ticks;
   for (; count < most; ++count) {
     const uint64_t position = progress.next + count;
     slots_[count] = LoadSlot(slots[position & mask]);
     const bool checks_out = ChecksOut(slots_[count], position);
     if (!checks_out && !must_go) break;
+    ticks.Add(slots_[count], checks_out);
     if (!checks_out || SlotPart(slots_[count]) + 1 == SlotParts(slots_[count])) whole = count + 1;
   }
   // Who has begun to write position p said so in the head before (x86-64; elsewhere the check alone has to tell, as it
@@ -123,7 +142,13 @@ ChunkSlots Drainer::Gather(uint32_t ring) {
     lost = static_cast<uint32_t>(gone < whole ? gone : whole);
     progress.next += gone;
   }
-  return {ring, progress.next, slots_ + lost, whole - lost};
+  if (lost > 0 || whole < count) {
+    ticks = {};
+    for (uint32_t i = lost; i < whole; ++i) {
+      ticks.Add(slots_[i], ChecksOut(slots_[i], progress.next + (i - lost)));
+    }
+  }
+  return {ring, progress.next, slots_ + lost, whole - lost, ticks.first(), ticks.last()};
 }
 
 uint64_t Drainer::NextTurn(uint64_t now) const {

@@ -84,6 +84,15 @@ inline void Dress(std::vector<rank_file::Slot>& slots, uint64_t position) {
   }
 }
 
+/** Byte 0 of all slots, then byte 1 of all, become slots. */
+inline void GatherPlanes(std::vector<rank_file::Slot>& slots) {
+  const std::vector<rank_file::Slot> planes = slots;
+  const auto* from = reinterpret_cast<const uint8_t*>(planes.data());
+  auto* to = reinterpret_cast<uint8_t*>(slots.data());
+  const size_t bytes = slots.size() * sizeof(slots[0]);
+  for (size_t at = 0; at < bytes; ++at) to[at % slots.size() * sizeof(slots[0]) + at / slots.size()] = from[at];
+}
+
 /** Whether this is the header of a chunk that ends within `room` bytes from its beginning. */
 inline bool IsChunk(const rank_file::ChunkHeader& header, uint64_t room) {
   rank_file::ChunkHeader unchecked = header;
@@ -101,8 +110,9 @@ inline std::vector<rank_file::Slot> Unpack(const rank_file::ChunkHeader& header,
     CHECK_EQ(header.stored_bytes, header.raw_bytes);
     memcpy(slots.data(), payload, header.raw_bytes);
   } else {
-    CHECK_EQ(header.codec, rank_file::kZstdBare);
+    CHECK_EQ(header.codec, rank_file::kZstdPlanes);
     CHECK(Unzstd(payload, header.stored_bytes, slots.data(), header.raw_bytes));
+    GatherPlanes(slots);
     Dress(slots, header.first_position);
   }
   return slots;

@@ -1,5 +1,5 @@
 /**
- * Slots as they lie in a chunk of codec ZstdBare, once it is unpacked: without what can be computed again. Here they get
+ * Slots as they lie in a chunk of codec ZstdBare, once it is unpacked, and of ZstdPlanes: without what can be computed again. Here they get
  * it back. See schemas/rank-file.md, "Codec".
  */
 

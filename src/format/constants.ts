@@ -119,7 +119,7 @@ export const CHUNK_MAGIC = 0x4b4e4843;
 export const CHUNK_ALIGNMENT = 4096;
 export const MAX_CHUNK_RAW_BYTES = 2 ** 20;
 export const RING_FILE_TAIL_BYTES = 4096;
-export const Codec = { Raw: 0, Zstd: 1, ZstdBare: 2 } as const;
+export const Codec = { Raw: 0, Zstd: 1, ZstdBare: 2, ZstdPlanes: 3 } as const;
 
 // Byte offsets of the fields of each structure; reserved fields are left out.
 

@@ -8,6 +8,7 @@ import type { Decoder } from './decoder.js';
 import type { Problems } from './problems.js';
 
 const KNOWN: readonly number[] = Object.values(Codec);
+const BARE: readonly number[] = [Codec.ZstdBare, Codec.ZstdPlanes];
 
 /** Eight 32-bit words per slot. */
 export function readPayload(
@@ -23,8 +24,11 @@ export function readPayload(
   }
   const raw = unpacked(stored, chunk, problems, decoder);
   if (raw === null) return null;
-  const words = new Uint32Array(raw.buffer, raw.byteOffset, raw.length / 4);
-  if (chunk.codec === Codec.ZstdBare) decoder.dressSlots(words, chunk.first);
+  const words =
+    chunk.codec === Codec.ZstdPlanes
+      ? decoder.slotsOfPlanes(raw)
+      : new Uint32Array(raw.buffer, raw.byteOffset, raw.length / 4);
+  if (BARE.includes(chunk.codec)) decoder.dressSlots(words, chunk.first);
   return words;
 }
 

@@ -6,6 +6,7 @@
 
 import { decompressFrame } from '../base/zstd.js';
 import { dressSlots } from '../format/bare_slots.js';
+import { slotsOfPlanes } from '../format/slot_planes.js';
 import { nativeDecoder } from './native_decoder.js';
 import { assembleRecords, type AssembledRecords, type Carry } from './records.js';
 import { checkChunk, type CheckedSlots, checkRing, type Stretch, stretches } from './slots.js';
@@ -21,6 +22,8 @@ export interface Decoder {
     carry: Carry,
     tickBase: bigint,
   ): AssembledRecords;
+  /** Of an unpacked chunk of codec ZstdPlanes; they are still bare. */
+  slotsOfPlanes(planes: Uint8Array): Uint32Array;
   /** In place. */
   dressSlots(words: Uint32Array, firstPosition: number): void;
   decompressFrame(frame: Uint8Array, size: number): Uint8Array | null;
@@ -32,6 +35,7 @@ export const typescriptDecoder: Decoder = {
   checkChunk,
   stretches,
   assembleRecords,
+  slotsOfPlanes,
   dressSlots,
   decompressFrame,
 };

@@ -34,6 +34,8 @@ interface Addon {
     readonly tooShort: number;
     readonly early: number;
   };
+  /** 32 bytes for each of eight words. */
+  slotsOfPlanes(planes: Uint8Array, words: Uint32Array): void;
   dressSlots(words: Uint32Array, first: number): void;
   /** Missing where the build found no zstd. */
   decompress?(frame: Uint8Array, size: number): Uint8Array | null;
@@ -82,6 +84,12 @@ function asDecoder(addon: Addon, reference: Decoder): Decoder {
       );
       const { holes, ...rest } = addon.assemble(aligned(words), flat, carry, tickBase, MIN_PARTS);
       return { ...rest, holes: triples(holes, (from, end, row): Hole => ({ from, end, row })) };
+    },
+
+    slotsOfPlanes(planes) {
+      const words = new Uint32Array(Math.floor(planes.length / 32) * 8);
+      addon.slotsOfPlanes(planes, words);
+      return words;
     },
 
     dressSlots(words, first) {

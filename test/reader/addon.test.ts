@@ -100,6 +100,8 @@ describe.skipIf(addon === null)('the addon agrees with the reader in TypeScript 
           typescriptDecoder.checkRing(moved, capacity, head),
         );
         expect(addon!.checkChunk(moved, head)).toEqual(typescriptDecoder.checkChunk(moved, head));
+        const planes = new Uint8Array(moved.buffer, moved.byteOffset, moved.byteLength);
+        expect(addon!.slotsOfPlanes(planes)).toEqual(typescriptDecoder.slotsOfPlanes(planes));
         const [one, other] = [moved.slice(), moved.slice()];
         addon!.dressSlots(one, head);
         typescriptDecoder.dressSlots(other, head);

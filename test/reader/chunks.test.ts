@@ -160,7 +160,7 @@ describe('where the borders of chunks lie', () => {
       fc.record({ after: fc.integer({ min: 1, max: 3 }), ring: fc.nat(2), keep: fc.nat(20) }),
       { minLength: 1, maxLength: 8 },
     ),
-    codec: fc.constantFrom('raw', 'zstd', 'zstdBare'),
+    codec: fc.constantFrom('raw', 'zstd', 'zstdBare', 'zstdPlanes'),
     overlap: fc.nat(30),
   });
   const torn = fc.array(fc.nat(300), { maxLength: 3 });

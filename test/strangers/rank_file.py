@@ -519,14 +519,17 @@ def unpacked(data, chunk):
     stored = data[chunk.at : chunk.at + chunk.stored_bytes]
     if zlib.crc32(stored) != chunk.crc:
         return None
-    if chunk.codec in (1, 2) and stated_size(stored) == chunk.raw_bytes:
+    if chunk.codec in (1, 2, 3) and stated_size(stored) == chunk.raw_bytes:
         run = subprocess.run(['zstd', '-dcq'], input=stored, capture_output=True)
         raw = run.stdout if run.returncode == 0 else b''
     else:
         raw = stored if chunk.codec == 0 else b''
     if len(raw) != chunk.raw_bytes:
         return None
-    return completed(raw, chunk.first) if chunk.codec == 2 else raw
+    if chunk.codec == 3:
+        count = len(raw) // 32
+        raw = b''.join(raw[slot::count] for slot in range(count))
+    return completed(raw, chunk.first) if chunk.codec in (2, 3) else raw
 
 
 def completed(raw, first):

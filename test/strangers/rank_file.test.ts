@@ -427,7 +427,7 @@ describe("a stranger's reader agrees with ours on", () => {
     agreed(...files);
   });
 
-  it.skipIf(!hasZstd).each(['zstd', 'zstdBare'] as const)(
+  it.skipIf(!hasZstd).each(['zstd', 'zstdBare', 'zstdPlanes'] as const)(
     'compressed chunks (%s), whole and damaged',
     (codec) => {
       const file = streamed([200, 150, 3, 250], codec, 256);

@@ -5,8 +5,20 @@ import * as format from '../../src/format/constants.js';
 import { crc32 } from '../../src/format/crc32.js';
 import { bareSlots } from './bare_slots.js';
 
-const CODECS = { raw: format.Codec.Raw, zstd: format.Codec.Zstd, zstdBare: format.Codec.ZstdBare };
+const CODECS = {
+  raw: format.Codec.Raw,
+  zstd: format.Codec.Zstd,
+  zstdBare: format.Codec.ZstdBare,
+  zstdPlanes: format.Codec.ZstdPlanes,
+};
 export type ChunkCodec = keyof typeof CODECS;
+
+const PAYLOADS: Record<ChunkCodec, (slots: Uint8Array, firstPosition: number) => Uint8Array> = {
+  raw: (slots) => slots,
+  zstd: (slots) => compressFrame(slots),
+  zstdBare: (slots, firstPosition) => compressFrame(bareSlots(slots, firstPosition)),
+  zstdPlanes: (slots, firstPosition) => compressFrame(planesOf(bareSlots(slots, firstPosition))),
+};
 
 export interface ChunkOptions {
   readonly ring: number;
@@ -17,8 +29,7 @@ export interface ChunkOptions {
 }
 
 export function chunkBytes({ ring, firstPosition, slots, codec, sequence }: ChunkOptions): Uint8Array {
-  const payload =
-    codec === 'raw' ? slots : compressFrame(codec === 'zstd' ? slots : bareSlots(slots, firstPosition));
+  const payload = PAYLOADS[codec](slots, firstPosition);
   const bytes = new Uint8Array(format.CHUNK_HEADER_BYTES + payload.length);
   bytes.set(payload, format.CHUNK_HEADER_BYTES);
   const view = new DataView(bytes.buffer);
@@ -37,6 +48,12 @@ export function chunkBytes({ ring, firstPosition, slots, codec, sequence }: Chun
   view.setUint32(C.payloadCrc, crc32(payload), true);
   view.setUint32(C.headerCrc, crc32(bytes.subarray(0, format.CHUNK_HEADER_BYTES)), true);
   return bytes;
+}
+
+/** Byte 0 of all slots, then byte 1 of all, up to byte 31. */
+function planesOf(slots: Uint8Array): Uint8Array {
+  const count = slots.length / format.SLOT_BYTES;
+  return slots.map((_, at) => slots[(at % count) * format.SLOT_BYTES + Math.floor(at / count)]!);
 }
 
 /** Of the records that begin inside. */
