@@ -43,6 +43,7 @@ class ConnectionOrdinals {
     entries_ = entries;
     mask_ = capacity - 1;
     freed_ = 0;
+    has_forgotten_ended_ = has_forgotten_foreign_ = false;
   }
   void Clear();
 
@@ -85,16 +86,23 @@ class ConnectionOrdinals {
     return (others * kMultiplier >> 40 & ~kChannels) | (connection >> kChannelShift & kChannels);
   }
 
-  /** Where there is no room, in the entry of a communicator that has ended; else null. */
+  /**
+   * Where there is no room, in the entry of a communicator that has ended, or of one of another process (PXN), of which
+   * nobody says when it ends. Null: no room, or it may have been counted before, in an entry that was given up.
+   */
   Entry* Add(uint64_t context, uint64_t connection);
   Entry* FindFree(uint64_t first);
+  bool MayBeForgotten(uint64_t context) const;
   void FreeEnded();
+  void FreeForeign();
 
   static constexpr uint64_t kFree = ~uint64_t{0};  // the context of an entry that is not empty and nobody's
 
   Entry* entries_ = nullptr;
   uint64_t mask_ = 0;
   uint32_t freed_ = 0;  // so many communicators had ended when their entries were freed
+  bool has_forgotten_ended_ = false;
+  bool has_forgotten_foreign_ = false;
 };
 
 /** P2ps of one communicator per (direction, peer). Any of its threads may count. */

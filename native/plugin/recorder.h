@@ -77,9 +77,9 @@ class Recorder {
     communicators_.Introduce(number, id, name, rank);
   }
   Communicator* FindCommunicator(uint32_t number) { return communicators_.Find(number); }
+  bool IsOurs(uint64_t context) const { return (context ^ hot.context_prefix) >> rank_file::kHandleRingShift == 0; }
   bool HasEnded(uint64_t context) {
-    return (context ^ hot.context_prefix) >> rank_file::kHandleRingShift != 0 ||
-           communicators_.HasEnded(static_cast<uint32_t>(rank_file::HandlePosition(context)));
+    return !IsOurs(context) || communicators_.HasEnded(static_cast<uint32_t>(rank_file::HandlePosition(context)));
   }
   uint32_t ended_communicators() const { return communicators_.ended_count(); }
   StringRef Intern(const char* text) { return strings_.Intern(text, hot.tick_source); }

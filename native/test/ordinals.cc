@@ -149,6 +149,36 @@ void Connections(Nccl& nccl, void* context, const std::string& path) {
   }).join();
 }
 
+/** PXN: nobody says when a communicator of another process ends, nor that a late operation of an ended one will not come. */
+void Forgotten(Nccl& nccl, const std::string& path) {
+  std::thread([&] {
+    const auto start = [&](void* comm, int channel, int peer) {
+      Descriptor d = ProxyOp(0, channel, peer, true);
+      return nccl.Start(comm, d);
+    };
+    void* foreign = reinterpret_cast<void*>(0xdead0000);
+    const uint64_t first = start(foreign, 0, 1);
+    for (int channel = 1; channel < 64; ++channel) start(foreign, channel, 1);
+    const uint64_t second = start(foreign, 0, 1);
+    void* ended = nccl.Init(3);
+    for (int peer = 0; peer < 5'000; ++peer) start(ended, 0, peer);
+    nccl.Finalize(ended);
+    void* next = nccl.Init(4);
+    std::vector<uint64_t> of_next;
+    for (int peer = 0; peer < 1'000; ++peer) of_next.push_back(start(next, 0, peer));
+    // There is room again: what was given up is not counted from 0 as if nothing had been before.
+    const uint64_t of_foreign = start(foreign, 0, 1);
+    const uint64_t of_ended = start(ended, 0, 1);
+    nccl.Finalize(next);
+    const RankFileReader file(path);
+    CHECK_COUNTED(OfOp(file, first), 0, 0);
+    CHECK_COUNTED(OfOp(file, second), 1, 0);
+    for (const uint64_t handle : of_next) CHECK_COUNTED(OfOp(file, handle), 0, 0);
+    CHECK_COUNTED(OfOp(file, of_foreign), 0, rank_file::kOrdinalNotAbsolute);
+    CHECK_COUNTED(OfOp(file, of_ended), 0, rank_file::kOrdinalNotAbsolute);
+  }).join();
+}
+
 /** Every ended communicator's connections make room for new ones. */
 void ManyCommunicators(Nccl& nccl, const std::string& path) {
   std::thread([&] {
@@ -238,6 +268,7 @@ int main(int, char** argv) {
     Collectives(nccl, context, path);
     PeerToPeer(nccl, context, path);
     Connections(nccl, context, path);
+    Forgotten(nccl, path);
     ManyCommunicators(nccl, path);
   }
   nccl.Finalize(context);
