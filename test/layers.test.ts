@@ -23,7 +23,7 @@ const LAYERS = table(`
   model    | base format clocks/clock_map                       | reader clocks |            | no
   cluster  | base model/work_end                                | model         |            | no
   verdict  | base cluster                                       | model         |            | no
-  tracks   | base model/types model/work_end cluster            | model         |            | no
+  tracks   | base model/types model/work_end model/control cluster | model         |            | no
   perfetto | base                                               | tracks        | protobufjs | no
   merge    | base format reader clocks model cluster verdict tracks perfetto |               | piscina    | yes
   cli      | base reader merge                                  | verdict       | commander  | yes

@@ -188,13 +188,10 @@ enum Kind : uint8_t {
   kFold = 0x32,   // tick | handle | state:32 0:32 ;  tick of the last repeat | repeats | 0
                   // repeats of a state (or of a start, state kFoldOfStart) that were not recorded one by one
 
-  // Reserved, skipped and counted by readers of this version
-  kMaskChange = 0x40,
-  kSamplingMark = 0x41,
-
-  // A table again
-  kBeacon = 0x42,  // tick | peerReceived | peerSent ;  received | peerTickSource:32 0:32 | 0 ;
-                   //   peer's boot id in bytes | and on | 0. 3 slots, at number * 4
+  // Tables again
+  kControlChange = 0x40,  // tick | done | events:32 sampleEvery:32.  At number
+  kBeacon = 0x42,         // tick | peerReceived | peerSent ;  received | peerTickSource:32 0:32 | 0 ;
+                          //   peer's boot id in bytes | and on | 0. 3 slots, at number * 4
 };
 
 constexpr uint64_t kNoValue = (uint64_t{1} << 48) - 1;
@@ -213,6 +210,7 @@ constexpr uint32_t kCommunicatorSlots = 8;
 constexpr uint32_t kStringSlots = 4;
 constexpr uint32_t kLeaseSlots = 4;
 constexpr uint32_t kClockSampleSlots = 2;
+constexpr uint32_t kControlChangeSlots = 1;
 constexpr uint32_t kBeaconSlots = 4;
 constexpr uint32_t kMaxStringBytes = 80;     // 8 in the first slot, 24 in each of the other three
 constexpr uint32_t kMaxCommNameBytes = 120;  // a longer name is cut; its true length is stored
@@ -233,6 +231,7 @@ enum AreaClass : uint32_t {
   kTableHeartbeat = 19,  // two kClockSample entries, written alternately: the newest says when we were last alive
   kTableClock = 20,      // kClockSample entries; several areas with rising intervals cover the whole run
   kTableBeacon = 21,     // kBeacon entries; several areas as well, if beacons were asked for
+  kTableControl = 22,    // kControlChange entries: the newest changes of what is recorded
 };
 
 struct AreaEntry {

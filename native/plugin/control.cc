@@ -35,4 +35,13 @@ bool ChecksOut(const ControlRequest& request, uint64_t tag) {
   return request.number != 0 && Crc32(words, sizeof(words)) == request.check;
 }
 
+void WriteControlChange(const Image& image, const rank_file::AreaEntry& table, uint64_t number,
+                        const ControlChange& change) {
+  static_assert(rank_file::kControlChangeSlots == 1, "its number is its position");
+  PutSlot(image.slots(table)[number & (table.capacity - 1)],
+          rank_file::SlotMeta(rank_file::kControlChange, 0, 1, number), change.before, change.done,
+          uint64_t{change.events} | uint64_t{change.sample_every} << 32);
+  Store(image.live(table)->head, number + 1);
+}
+
 }  // namespace nccl_trace

@@ -1,5 +1,6 @@
 // Requests of other processes to record less, or all of it again: two words in the rank file, which are no more
-// trustworthy than whoever may write there. For the recorder's thread only.
+// trustworthy than whoever may write there. What was done stands in a table of its own: rings belong to NCCL's threads.
+// For the recorder's thread only.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_CONTROL_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_CONTROL_H_
@@ -21,6 +22,18 @@ bool ReadControl(const Image& image, int fd, ControlRequest& request);
 
 /** Whether somebody who knows this file made it, and completely. */
 bool ChecksOut(const ControlRequest& request, uint64_t tag);
+
+/** One change that was done. */
+struct ControlChange {
+  uint64_t before;  // tick: what was recorded until then was recorded as before
+  uint64_t done;    // tick: from here on as asked
+  uint32_t events;
+  uint32_t sample_every;
+};
+
+/** Its `number`th, from 0; the newest are kept. */
+void WriteControlChange(const Image& image, const rank_file::AreaEntry& table, uint64_t number,
+                        const ControlChange& change);
 
 }  // namespace nccl_trace
 

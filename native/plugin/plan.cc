@@ -104,6 +104,7 @@ Plan MakePlan(uint64_t budget, ExpectedProxies expected, bool beacons) {
   for (const uint32_t interval : kClockIntervalsMs) {
     table(rank_file::kTableClock, 16, 256, rank_file::kClockSampleSlots, interval);
   }
+  plan.control = table(rank_file::kTableControl, 64, 256, rank_file::kControlChangeSlots, 0);
   plan.first_beacon = plan.area_count;
   for (uint32_t i = 0; beacons && i < kBeaconTables; ++i) {
     table(rank_file::kTableBeacon, 64, 1024, rank_file::kBeaconSlots, 0);

@@ -24,7 +24,7 @@ constexpr uint32_t kClockIntervalsMs[kClockTables] = {1'000, 16'000, 256'000, 4'
 // Each holds the quickest of so many exchanges.
 constexpr uint32_t kBeaconTables = 3;
 constexpr uint32_t kExchangesPerBeacon[kBeaconTables] = {1, 16, 256};
-constexpr uint32_t kMaxAreas = kMaxPlannedRings + 4 + kClockTables + kBeaconTables;
+constexpr uint32_t kMaxAreas = kMaxPlannedRings + 5 + kClockTables + kBeaconTables;
 constexpr uint32_t kMaxCommunicators = 256;  // entries of the table
 constexpr uint32_t kMaxLeases = 256;
 static_assert(kMaxPlannedRings <= rank_file::kMaxRings, "handles number them");
@@ -35,7 +35,8 @@ struct Plan {
   uint32_t first_host;                                              // kHostRings of them
   uint32_t overflow;                                                // the last ring
   uint32_t communicators, strings, leases, heartbeat, first_clock;  // tables
-  uint32_t first_beacon;                                            // there only with NCCL_TRACE_CLOCK_PEER
+  uint32_t control;
+  uint32_t first_beacon;  // there only with NCCL_TRACE_CLOCK_PEER
   uint32_t area_count;
   rank_file::AreaEntry areas[kMaxAreas];
   uint64_t file_bytes;  // a multiple of 4096: where chunks may begin

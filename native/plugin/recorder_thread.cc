@@ -335,14 +335,20 @@ void RecorderThread::AnswerControl() {
   if ((request.events & ~order_.event_mask) != 0 || sample > INT32_MAX) {
     Store(header.control_refused, Load(header.control_refused) + 1);
   } else {
-    // Before: from here on a missing record says nothing.
-    Store(header.changed_tick, ReadTick(tick_source()));
+    // Before: from here on a missing record says nothing, also if we are killed in between.
+    const uint64_t before = ReadTick(tick_source());
+    Store(header.changed_tick, before);
     if (!order_.apply(request.events, sample)) return;
+    const ControlChange change = {before, ReadTick(tick_source()), request.events, static_cast<uint32_t>(sample)};
+    WriteControlChange(image_, order_.plan.areas[order_.plan.control], changes_++, change);
     Store(header.mask_now, uint64_t{request.events});
     Store(header.sample_now, sample);
   }
   Store(header.control_answered, uint64_t{request.number});
-  if (copy_.has_file() && !copy_.CopyChangingHeader(image_)) CountIoError();
+  // The table first: a header that tells of a change without its record would mean that one was lost.
+  if (copy_.has_file() && !(copy_.CopyTable(image_, order_.plan.control) && copy_.CopyChangingHeader(image_))) {
+    CountIoError();
+  }
 }
 
 void RecorderThread::WriteSample(uint32_t area, uint64_t number, const ClockSample& sample) {

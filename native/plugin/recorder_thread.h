@@ -133,6 +133,7 @@ class RecorderThread {
   uint64_t beats_;
   uint64_t heartbeats_;
   uint64_t samples_[kClockTables];
+  uint64_t changes_;  // that control has made
 };
 
 }  // namespace nccl_trace

@@ -132,7 +132,7 @@ void Plans() {
       const Plan plan = MakePlan(budget, {alike ? proxies : proxies - kMaxProxyThreads, !alike});
       if (alike) CHECK_EQ(plan.proxies, proxies);
       CHECK_EQ(plan.overflow, 2 * plan.proxies + kHostRings);
-      CHECK_EQ(plan.area_count, plan.overflow + 1 + 4 + kClockTables);
+      CHECK_EQ(plan.area_count, plan.overflow + 1 + 5 + kClockTables);
       uint64_t end = rank_file::kHeaderBytes + plan.area_count * sizeof(rank_file::AreaEntry);
       uint64_t rings = 0;
       // In the order of the file: tables, then rings.

@@ -70,9 +70,7 @@ export const Kind = {
   Stop: 0x31,
   Fold: 0x32,
 
-  MaskChange: 0x40,
-  SamplingMark: 0x41,
-
+  ControlChange: 0x40,
   Beacon: 0x42,
 } as const;
 export type KindName = keyof typeof Kind;
@@ -88,6 +86,7 @@ export const COMMUNICATOR_SLOTS = 8;
 export const STRING_SLOTS = 4;
 export const LEASE_SLOTS = 4;
 export const CLOCK_SAMPLE_SLOTS = 2;
+export const CONTROL_CHANGE_SLOTS = 1;
 export const BEACON_SLOTS = 4;
 export const MAX_STRING_BYTES = 80;
 export const MAX_COMM_NAME_BYTES = 120;
@@ -105,6 +104,7 @@ export const AreaClass = {
   TableHeartbeat: 19,
   TableClock: 20,
   TableBeacon: 21,
+  TableControl: 22,
 } as const;
 
 /** In the state of a Fold entry (16 bits): the start itself is repeated. */

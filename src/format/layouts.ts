@@ -60,6 +60,7 @@ const NOTATION: Partial<Record<KindName, readonly string[]>> = {
   Stop: ['tick | handle | 0'],
   Fold: ['tick | handle | state:32 0:32 ; lastTick | repeats | 0'],
 
+  ControlChange: ['tick | done | events:32 sampleEvery:32'],
   Beacon: [
     'tick | peerReceived | peerSent ; received | peerTickSource:32 0:32 | 0 ; peerBootId0 | peerBootId1 | 0',
   ],
@@ -83,6 +84,7 @@ const TYPES: Readonly<Record<string, FieldType>> = {
   tick: 'tick',
   lastTick: 'tick',
   received: 'tick',
+  done: 'tick',
   parent: 'handle',
   parentGroup: 'handle',
   handle: 'handle',

@@ -4,6 +4,7 @@
  */
 
 import type { Ticks } from '../base/time.js';
+import { isEverMuted } from '../model/control.js';
 import type { ForeignOps } from '../model/foreign_ops.js';
 import type { OddCounts } from '../model/odd_records.js';
 import { lostAfter } from '../model/lost_ends.js';
@@ -17,6 +18,7 @@ import type {
   Beacon,
   ClockSample,
   Communicator,
+  ControlChange,
   Gap,
   LossCause,
   Problem,
@@ -53,6 +55,7 @@ export interface RankScan {
   /** The header's own pair first: never empty. */
   readonly clockSamples: readonly ClockSample[];
   readonly beacons: readonly Beacon[];
+  readonly changes: readonly ControlChange[];
   readonly rings: readonly RingSummary[];
   readonly problems: readonly Problem[];
   readonly odd: OddCounts;
@@ -121,6 +124,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     readAt,
     clockSamples: [headerSample(file.header), ...file.clockSamples],
     beacons: file.beacons,
+    changes: file.changes,
     rings: file.rings.map((ring) => ({
       ring: ring.ring,
       class: ring.class,
@@ -140,7 +144,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     standstill,
     hostWindow: hostWindow(file),
     silentCalls:
-      file.header.sampleEvery > 1 || file.header.hasChanged
+      file.header.sampleEvery > 1 || isEverMuted(file)
         ? new Map()
         : collector.calls.finish(keptFrom(file, 'host')),
     copyColls: collector.copyColls,

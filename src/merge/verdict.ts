@@ -5,6 +5,7 @@ import { toTrace } from '../clocks/clock_map.js';
 import { toLocal, type ClockSolution } from '../clocks/domains.js';
 import type { ClusterComm } from '../cluster/types.js';
 import { EventType, type EventTypeName } from '../format/nccl.js';
+import { everMuted } from '../model/control.js';
 import { keyPosition, keyRing, type HandleKey } from '../model/record_fields.js';
 import type { StandingOp, StandingWork } from '../model/standstill.js';
 import type { WorkEnd } from '../model/work_end.js';
@@ -67,8 +68,10 @@ function witness(
   const signs = [heartbeat?.tick ?? null, lastTick].filter((tick) => tick !== null);
   const lastSign = signs.length === 0 ? null : time(Math.max(...signs));
   const isClosed = header.life === 'closed';
+  const muted = everMuted(scan);
   const asked = header.eventMask & CALLS;
-  const tellsCalls = (asked & EventType.Coll) !== 0 && (header.maskNow & asked) === asked;
+  const mutedCalls = (muted.events & asked) !== 0 || muted.sampling;
+  const tellsCalls = (asked & EventType.Coll) !== 0 && !mutedCalls;
   return {
     communicators: new Map(
       communicators.map(({ number, commId, name, rank, nRanks, finalizeTick }) => [
@@ -80,12 +83,11 @@ function witness(
     isAlive: !isClosed && wasFresh(scan),
     isToldInTime: isToldInTime(scan),
     lastSign,
-    // Where events of calls were not asked for, or turned off and on by `control`, the file does not tell.
-    knownFrom:
-      hostWindow === null || !tellsCalls || header.hasChanged ? (Infinity as TraceNs) : time(hostWindow),
+    // Where events of calls were not asked for, or at some time turned off by `control`, the file does not tell.
+    knownFrom: hostWindow === null || !tellsCalls ? (Infinity as TraceNs) : time(hostWindow),
     knownUntil: isClosed ? (Infinity as TraceNs) : knownUntil(scan, lastSign, time),
-    isPartial: hostWindow !== 0 || header.hasChanged,
-    notRecorded: OF_WEIGHT.filter((event) => (header.maskNow & EventType[event]) === 0),
+    isPartial: hostWindow !== 0 || mutedCalls,
+    notRecorded: OF_WEIGHT.filter((event) => (header.eventMask & ~muted.events & EventType[event]) === 0),
     works: [
       ...standstill.works.map((work) => witnessedWork(work, elsewhere.get(work.key) ?? [], time)),
       ...onlyElsewhere(scan, elsewhere, time),

@@ -10,6 +10,9 @@ export type { Communicator, Gap, Lease };
 /** `gaps`: complete when all records have been read. */
 export type Ring = Pick<WholeRing, 'ring' | 'class' | 'gaps'>;
 
-export interface Recording extends Pick<FileFacts, 'leases' | 'heartbeat' | 'header' | 'communicators'> {
+export interface Recording extends Pick<
+  FileFacts,
+  'leases' | 'heartbeat' | 'header' | 'communicators' | 'changes'
+> {
   readonly rings: readonly Ring[];
 }

@@ -19,7 +19,8 @@ const DIRECTORY_ALIGNMENT = 8;
 const MAX_OFFSET = 2 ** 53;
 const MAX_FOLDS = 2 ** 20;
 
-export type TableClass = 'communicators' | 'strings' | 'leases' | 'heartbeat' | 'clock' | 'beacons';
+export type TableClass =
+  'communicators' | 'strings' | 'leases' | 'heartbeat' | 'clock' | 'beacons' | 'control';
 
 export interface Area {
   /** In the directory: for rings, the ring number of handles. */
@@ -46,6 +47,7 @@ const tables = new Map<number, TableClass>([
   [format.AreaClass.TableHeartbeat, 'heartbeat'],
   [format.AreaClass.TableClock, 'clock'],
   [format.AreaClass.TableBeacon, 'beacons'],
+  [format.AreaClass.TableControl, 'control'],
 ]);
 
 export function readDirectory(source: ByteSource, layout: HeaderLayout, problems: Problems): Area[] {

@@ -7,6 +7,7 @@ import {
   readBeacons,
   readClockSamples,
   readCommunicators,
+  readControlChanges,
   readLeases,
   readStrings,
   sortedSamples,
@@ -16,7 +17,7 @@ import type { FileFacts, RecordColumns } from './types.js';
 
 type Tables = Pick<
   FileFacts,
-  'communicators' | 'strings' | 'leases' | 'heartbeat' | 'clockSamples' | 'beacons'
+  'communicators' | 'strings' | 'leases' | 'heartbeat' | 'clockSamples' | 'beacons' | 'changes'
 >;
 
 export function readTables(areas: readonly Area[], reader: AreaReader, problems: Problems): Tables {
@@ -39,6 +40,7 @@ export function readTables(areas: readonly Area[], reader: AreaReader, problems:
     beacons: uniqueBeacons(
       all('beacons').flatMap((area) => readBeacons(reader.table(area), reader.tickBase, problems)),
     ),
+    changes: readControlChanges(only('control'), reader.tickBase, problems),
   };
 }
 

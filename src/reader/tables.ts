@@ -7,7 +7,7 @@ import { type Ticks, ticks } from '../base/time.js';
 import * as format from '../format/constants.js';
 import type { Problems } from './problems.js';
 import { tickSource } from './header.js';
-import type { Beacon, ClockSample, Communicator, Lease, RecordColumns } from './types.js';
+import type { Beacon, ClockSample, Communicator, ControlChange, Lease, RecordColumns } from './types.js';
 import { u64, wordAt } from './words.js';
 
 const { Kind } = format;
@@ -142,6 +142,25 @@ export function sortedSamples(samples: readonly ClockSample[]): ClockSample[] {
     const before = sorted[i - 1];
     return before?.tick !== sample.tick || before.realtime !== sample.realtime;
   });
+}
+
+/** In order of their numbers. */
+export function readControlChanges(
+  records: RecordColumns,
+  tickBase: bigint,
+  problems: Problems,
+): ControlChange[] {
+  const changes: ControlChange[] = [];
+  const slots = format.CONTROL_CHANGE_SLOTS;
+  for (const [number, row] of entries(records, Kind.ControlChange, slots, 0, problems)) {
+    const tick = tickOf(records, row);
+    const done = ticks(Number(wordAt(records, row, 0, 1) - tickBase));
+    const asked = wordAt(records, row, 0, 2);
+    const sampleEvery = low32(asked >> 32n);
+    if (done < tick || sampleEvery === 0) problems.add('changes by control that cannot be true, skipped');
+    else changes.push({ number, tick, done, events: low32(asked), sampleEvery });
+  }
+  return changes;
 }
 
 /** Those that say anything: none takes less than no time. */

@@ -101,6 +101,18 @@ export interface Beacon {
   readonly peerTickSource: TickSource;
 }
 
+/** What is recorded was changed in mid-run (`nccl-trace control`). */
+export interface ControlChange {
+  /** From 0; older ones than the first that is there were overwritten. */
+  readonly number: number;
+  /** Until `tick` everything was recorded as before, from `done` on as said here. */
+  readonly tick: Ticks;
+  readonly done: Ticks;
+  /** NCCL event-type bits. */
+  readonly events: number;
+  readonly sampleEvery: number;
+}
+
 export interface Communicator {
   /** What the `comm` field of records names. Counted from 0 per process, never reused. */
   readonly number: number;
@@ -244,6 +256,8 @@ export interface FileFacts {
   readonly clockSamples: readonly ClockSample[];
   /** By tick; empty unless they were asked for. */
   readonly beacons: readonly Beacon[];
+  /** By number. A file may tell of its newest change in the header alone (`changedTick`). */
+  readonly changes: readonly ControlChange[];
   readonly chunks: ChunkFacts;
 }
 

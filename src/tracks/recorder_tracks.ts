@@ -4,6 +4,7 @@
  */
 
 import { ticks, type Ticks } from '../base/time.js';
+import { controlChanges } from '../model/control.js';
 import type { Gap, Ring } from '../model/recording.js';
 import { eventTypeNames } from '../model/types.js';
 import { RANK_ORDER } from './comm_groups.js';
@@ -82,9 +83,9 @@ function drawLife({ sink, file, time }: TrackContext, parent: TrackRef): void {
 }
 
 /** A running job was told to record otherwise: what is missing from then on may not have been asked for. */
-function drawControl({ sink, file: { header }, time }: TrackContext, parent: TrackRef): void {
-  const { changedTick, eventMask, maskNow, sampleEvery, sampleNow } = header;
-  if (changedTick === null) return;
+function drawControl({ sink, file, time }: TrackContext, parent: TrackRef): void {
+  const changes = controlChanges(file);
+  if (changes.length === 0) return;
   const track = sink.describe({
     kind: 'slices',
     order: 'late',
@@ -92,15 +93,19 @@ function drawControl({ sink, file: { header }, time }: TrackContext, parent: Tra
     parent,
     rank: 0,
     description:
-      'The newest change of what is recorded (nccl-trace control): what is missing may not have been asked for.',
+      'Changes of what is recorded (nccl-trace control): what is missing from then on may not have been asked for.',
   });
+  const { eventMask, sampleEvery } = file.header;
   const names = (mask: number): string => eventTypeNames(mask).join(',') || 'nothing';
-  sink.instant(track, time(changedTick), 'recording changed', {
-    args: [
-      ['events', names(maskNow)],
-      ['eventsAtStart', names(eventMask)],
-      ['sampleEvery', sampleNow],
-      ['sampleEveryAtStart', sampleEvery],
-    ],
-  });
+  for (const change of changes) {
+    sink.instant(track, time(change.tick), 'recording changed', {
+      args: [
+        ['events', names(change.events)],
+        ['eventsAtStart', names(eventMask)],
+        ['sampleEvery', change.sampleEvery],
+        ['sampleEveryAtStart', sampleEvery],
+        ...(change.lostBefore === 0 ? [] : [['changesLostBefore', change.lostBefore ?? 'unknown'] as const]),
+      ],
+    });
+  }
 }

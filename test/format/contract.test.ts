@@ -125,7 +125,7 @@ const end = (struct: Struct): number =>
 describe('the comparison', () => {
   const headerMutations: [string, string, string][] = [
     ['a kind', 'kStop = 0x31', 'kStop = 0x34'],
-    ['a new kind', 'kSamplingMark = 0x41,', 'kSamplingMark = 0x41, kNew = 0x43,'],
+    ['a new kind', 'kLeaseEnd = 0x08,', 'kLeaseEnd = 0x08, kNew = 0x43,'],
     ['a constant', 'kHandleRingShift = 41', 'kHandleRingShift = 42'],
     ['a computed constant', '(uint64_t{1} << 40) - 1;', '(uint64_t{1} << 41) - 1;'],
     [

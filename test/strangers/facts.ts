@@ -33,6 +33,9 @@ export interface RankFileFacts {
   /** "tick peer-received peer-sent received boot-id source". */
   readonly beacons: readonly string[];
   readonly emptyBeacons: number;
+  /** "number tick done events sample-every". */
+  readonly changes: readonly string[];
+  readonly impossibleChanges: number;
   readonly chunks: ChunkFacts & { readonly ofNoRing: number };
   /** Slots that two chunks have, payloads that cannot be used, slots missing in the others. */
   readonly badChunks: readonly [inTwo: number, unusable: number, missing: number];
@@ -65,6 +68,8 @@ interface HeaderLine {
     readonly leases_of_no_ring: number;
     readonly beacons: readonly (readonly Scalar[])[];
     readonly empty_beacons: number;
+    readonly changes: readonly (readonly Scalar[])[];
+    readonly impossible_changes: number;
     readonly chunks: RankFileFacts['chunks'];
   };
 }
@@ -116,7 +121,7 @@ export function strangersFacts(lines: readonly StrangersLine[]): (RankFileFacts 
 }
 
 function strangersFile(first: HeaderLine, records: readonly RecordLine[], last: RingsLine): RankFileFacts {
-  const { heartbeat, communicators, strings, leases, beacons, chunks, ...header } = first.header;
+  const { heartbeat, communicators, strings, leases, beacons, changes, chunks, ...header } = first.header;
   const sum = (field: 'in_two_chunks' | 'unusable_chunks' | 'missing_in_chunks'): number =>
     last.rings.reduce((total, ring) => total + ring[field], 0);
   return {
@@ -133,6 +138,8 @@ function strangersFile(first: HeaderLine, records: readonly RecordLine[], last: 
     leasesOfNoRing: header.leases_of_no_ring,
     beacons: beacons.map((beacon) => beacon.join(' ')),
     emptyBeacons: header.empty_beacons,
+    changes: changes.map((change) => change.join(' ')),
+    impossibleChanges: header.impossible_changes,
     chunks,
     badChunks: [sum('in_two_chunks'), sum('unusable_chunks'), sum('missing_in_chunks')],
   };
@@ -149,6 +156,7 @@ const NOT_COMPARED = [
   'replaced',
   'leases_of_no_ring',
   'empty_beacons',
+  'impossible_changes',
 ];
 
 const strangersRing = (ring: RingsLine['rings'][number]): RingFacts => ({
@@ -211,6 +219,10 @@ export function factsOf(file: RankFile): RankFileFacts {
       ].join(' '),
     ),
     emptyBeacons: problems(file, /^beacons that take less than no time/),
+    changes: file.changes.map(({ number, tick: from, done, events, sampleEvery }) =>
+      [number, tick(from), tick(done), events, sampleEvery].join(' '),
+    ),
+    impossibleChanges: problems(file, /^changes by control that cannot be true/),
     chunks: { ...file.chunks, ofNoRing: problems(file, /^chunks of areas that are no rings/) },
     badChunks: [
       problems(file, /^slots that stand in two chunks/),
@@ -276,8 +288,9 @@ const communicatorOf = (communicator: Communicator, tick: (relative: number) => 
   end_tick: communicator.finalizeTick === null ? null : tick(communicator.finalizeTick),
 });
 
+const TABLE_KINDS = new Set<number>([Kind.ControlChange, Kind.Beacon]);
 /** Kinds that mean something in a ring: tables begin their own below those of starts. */
-const isKnown = (kind: number): boolean => kind >= 0x10 && kind !== Kind.Beacon && LAYOUTS.has(kind);
+const isKnown = (kind: number): boolean => kind >= 0x10 && !TABLE_KINDS.has(kind) && LAYOUTS.has(kind);
 
 function recordsOf({ ring, records }: Ring, tick: (relative: number) => string): RecordLine[] {
   const rows = Array.from({ length: records.length }, (_, row) => row);

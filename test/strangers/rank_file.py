@@ -31,8 +31,8 @@ IN_FILE = 1
 PLACEMENTS = (IN_FILE, 2, 3)
 
 RINGS = {1: 'RingSteps', 2: 'RingOps', 3: 'RingHost', 4: 'RingOverflow'}
-COMMUNICATORS, STRINGS, LEASES, HEARTBEAT, CLOCK, BEACONS = 16, 17, 18, 19, 20, 21
-TABLES = (COMMUNICATORS, STRINGS, LEASES, HEARTBEAT, CLOCK, BEACONS)
+COMMUNICATORS, STRINGS, LEASES, HEARTBEAT, CLOCK, BEACONS, CONTROL = 16, 17, 18, 19, 20, 21, 22
+TABLES = (COMMUNICATORS, STRINGS, LEASES, HEARTBEAT, CLOCK, BEACONS, CONTROL)
 
 # The fewest slots of each kind with which it means something.
 RING_KINDS = {
@@ -40,7 +40,7 @@ RING_KINDS = {
     0x19: 2, 0x1A: 2, 0x1B: 2, 0x1C: 4, 0x1D: 2, 0x1E: 2, 0x1F: 2, 0x20: 2, 0x30: 1, 0x31: 1, 0x32: 2,
 }  # fmt: skip
 CLOCK_SAMPLE, COMMUNICATOR, COMMUNICATOR_END, STRING, LEASE, LEASE_END = 0x02, 0x04, 0x05, 0x06, 0x07, 0x08
-BEACON = 0x42
+CONTROL_CHANGE, BEACON = 0x40, 0x42
 # Of each kind of a table: the classes in which it stands, slots of an entry, its place in the entry, its fewest slots.
 TABLE_KINDS = {
     CLOCK_SAMPLE: ((HEARTBEAT, CLOCK), 2, 0, 2),
@@ -49,6 +49,7 @@ TABLE_KINDS = {
     STRING: ((STRINGS,), 4, 0, 4),
     LEASE: ((LEASES,), 4, 0, 2),
     LEASE_END: ((LEASES,), 4, 2, 1),
+    CONTROL_CHANGE: ((CONTROL,), 1, 0, 1),
     BEACON: ((BEACONS,), 4, 0, 3),
 }
 
@@ -437,9 +438,16 @@ def read_beacons(data, areas, misplaced):
     yield from (found[tick] for tick in sorted(found))
 
 
+def read_changes(entries):
+    """None stands for one that cannot be true."""
+    for number, (tick, done, asked) in ((n, w[:3]) for n, w in of_kind(entries, CONTROL_CHANGE)):
+        yield [number, str(tick), str(done), low(asked), asked >> 32] if done >= tick and asked >> 32 else None
+
+
 def read_tables(data, areas):
     misplaced = []
-    tables = {c: table_entries(data, areas, c, misplaced) for c in (COMMUNICATORS, STRINGS, LEASES, HEARTBEAT)}
+    tables = {c: table_entries(data, areas, c, misplaced) for c in (COMMUNICATORS, STRINGS, LEASES, HEARTBEAT, CONTROL)}
+    changes = list(read_changes(tables[CONTROL]))
     beacons = list(read_beacons(data, areas, misplaced))
     leases = list(read_leases(tables[LEASES], {area.index for area in areas if area.area_class in RINGS}))
     return {
@@ -450,6 +458,8 @@ def read_tables(data, areas):
         'leases_of_no_ring': leases.count(None),
         'beacons': [beacon for beacon in beacons if beacon],
         'empty_beacons': beacons.count(None),
+        'changes': [change for change in changes if change],
+        'impossible_changes': changes.count(None),
         'misplaced': len(misplaced),
     }
 

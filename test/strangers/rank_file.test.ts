@@ -306,7 +306,7 @@ describe("a stranger's reader agrees with ours on", () => {
     file.area(77, new SlotArea(8, 'wraps')).area(0, new SlotArea(8, 'wraps'));
     const ring = file.ring('host', 64);
     ring.record(0x99, 10, 1n, 2n);
-    ring.record(Kind.MaskChange, 11, 1n, 2n, 3n, 4n, 5n);
+    ring.record(0x41, 11, 1n, 2n, 3n, 4n, 5n);
     ring.record(Kind.Lease, 12, 1n, 2n, 3n, 4n, 5n);
     ring.record(Kind.StartColl, 13, 1n, 2n, 3n, 4n, 5n);
     ring.record(Kind.Stop, 14, 1n, 2n, 3n, 4n, 5n);
@@ -518,6 +518,22 @@ describe("a stranger's reader agrees with ours on", () => {
     expect(facts).toMatchObject({ emptyBeacons: 1 });
   });
 
+  it('changes by control, older ones overwritten, and such as cannot be true', () => {
+    const file = smallFile();
+    const change = { tick: 50, done: 60, events: 0x1a, sampleEvery: 3 };
+    file.changes(
+      [
+        { ...change, done: 49 },
+        { ...change, sampleEvery: 0 },
+        ...upTo(63).map((i) => ({ ...change, tick: 40 + i, done: 60 + 2 * i, events: i })),
+      ],
+      7,
+    );
+    const [facts] = agreedFacts(file.build());
+    expect(facts?.changes).toHaveLength(63);
+    expect(facts).toMatchObject({ impossibleChanges: 1 });
+  });
+
   it('kinds of tables in a ring, whole and too short', () => {
     const file = new RankFileBuilder();
     const ring = file.ring('host', 128);
@@ -527,12 +543,13 @@ describe("a stranger's reader agrees with ours on", () => {
       Kind.CommunicatorEnd,
       Kind.String,
       Kind.Lease,
+      Kind.ControlChange,
       Kind.Beacon,
     ])
       for (const slots of [1, 2, 4, 7])
         ring.record(kind, 10, ...Array.from({ length: 3 * slots - 1 }, () => 1n));
     const [facts] = agreedFacts(file.build());
-    expect(facts?.rings[0]).toMatchObject({ records: 0, unknownKinds: 15, missing: { torn: 15 } });
+    expect(facts?.rings[0]).toMatchObject({ records: 0, unknownKinds: 19, missing: { torn: 15 } });
   });
 
   it('files cut short', () => {

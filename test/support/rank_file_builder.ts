@@ -228,6 +228,24 @@ export class RankFileBuilder {
     return this.area(AreaClass.TableBeacon, area);
   }
 
+  /** The table of changes by control; `from`: the number of the first one, where earlier ones were overwritten. */
+  changes(
+    changes: readonly {
+      readonly tick: number;
+      readonly done: number;
+      readonly events: number;
+      readonly sampleEvery: number;
+    }[],
+    from = 0,
+  ): this {
+    const area = new SlotArea(64, 'wraps');
+    changes.forEach(({ tick, done, events, sampleEvery }, i) => {
+      const asked = BigInt(events) | (BigInt(sampleEvery) << 32n);
+      area.write(from + i, Kind.ControlChange, [this.rawTick(tick), this.rawTick(done), asked]);
+    });
+    return this.area(AreaClass.TableControl, area);
+  }
+
   /** The next chunk, of slots as they lay in a ring; RingBuilder.drain makes them. */
   chunk(ring: number, firstPosition: number, slots: Uint8Array, codec: ChunkCodec = 'raw'): this {
     this.chunks.push(chunkBytes({ ring, firstPosition, slots, codec, sequence: this.chunks.length }));

@@ -169,6 +169,29 @@ describe('control', () => {
     ).toEqual(['Coll', 'Coll,ProxyOp,ProxyStep', '100', '1']);
   });
 
+  it('each time, and how many changes are not in the file', () => {
+    const { file, comm, host } = recording({
+      eventMask: 0x1a,
+      changed: { tick: 800, events: 0x2, sampleEvery: 1 },
+    });
+    coll(host, comm, 100, 120);
+    const changes = [
+      { tick: 300, done: 310, events: 0x12, sampleEvery: 4 },
+      { tick: 500, done: 505, events: 0x1a, sampleEvery: 1 },
+    ];
+    const { sink } = draw(file.changes(changes, 2).heartbeat(900));
+    const lines = sink.of(/control/);
+    expect(outline(lines)).toEqual(
+      ['300', '500', '800'].map((tick) => `${tick} [control] instant recording changed`),
+    );
+    const args = ['events', 'sampleEvery', 'changesLostBefore'];
+    expect(lines.map((line) => args.map((name) => argOf(line, name)))).toEqual([
+      ['Coll,ProxyStep', '4', '2'],
+      ['Coll,ProxyOp,ProxyStep', '1', undefined],
+      ['Coll', '1', 'unknown'], // the header alone tells of it
+    ]);
+  });
+
   it('and nothing where nobody did', () => {
     expect(draw(recording().file.heartbeat(900)).sink.of(/control/)).toEqual([]);
   });
