@@ -1,31 +1,21 @@
-// What happens to a job around NCCL: folders that vanish, mounts that hang, memory limits, one core for everything, many
-// threads and communicators, a peer that is stuck for minutes.
+// What happens to a job around NCCL: memory limits, one core for everything, many threads and communicators, a peer that is
+// stuck for minutes.
 //
 //   faults <plugin.so> <folder> <case> [how much: 1 is a sample]
 //
 // Prints SKIPPED instead of PASSED where this machine does not let us make the situation.
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <fstream>
-#include <functional>
 #include <map>
-#include <string>
 #include <thread>
 
-#include "test/nccl.h"
-#include "test/rank_file_reader.h"
+#include "test/job.h"
 
 using namespace nccl_trace_test;
 
@@ -38,60 +28,9 @@ constexpr bool kMemoryIsOurs = true;
 
 namespace {
 
-std::string folder;
-std::string path;  // of the rank file
-const char* library;
-uint64_t much = 1;
-
-[[noreturn]] void Skip(const char* why) {
-  printf("%s\nSKIPPED\n", why);
-  exit(0);
-}
-
 double SecondsNow() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
-
-void CallMany(Nccl& nccl, void* context, uint64_t calls) {
-  for (uint64_t i = 0; i < calls; ++i) {
-    Descriptor d = Coll(0, "AllReduce", i);
-    nccl.Start(context, d);
-  }
-}
-
-/** Records of a kind in all rings, and positions that are missing. */
-uint64_t KindIn(const RankFileReader& file, uint32_t kind, uint64_t* missing = nullptr) {
-  uint64_t found = 0;
-  for (uint32_t ring = 0; file.areas()[ring].area_class < rank_file::kTableCommunicators; ++ring) {
-    for (const Record& record : file.Records(ring)) found += record.kind == kind;
-    if (missing == nullptr) continue;
-    for (const Span& gap : file.Gaps(ring)) *missing += gap.end - gap.begin;
-  }
-  return found;
-}
-
-/** In a process of its own, which must end by itself and well. */
-void InChild(const std::function<void()>& what) {
-  fflush(stdout);
-  const pid_t child = fork();
-  CHECK(child >= 0);
-  if (child == 0) {
-    what();
-    exit(0);
-  }
-  int status;
-  CHECK_EQ(waitpid(child, &status, 0), child);
-  CHECK_EQ(WIFSIGNALED(status) ? WTERMSIG(status) : 0, 0);
-  CHECK_EQ(WEXITSTATUS(status), 0);
-}
-
-void OwnMounts() {
-  if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
-    Skip("cannot have mounts of our own");
-  }
-}
-
-void RemoveTree(const std::string& tree) { CHECK_EQ(system(("rm -rf '" + tree + "'").c_str()), 0); }
 
 /** A number of a line "name: number" of a file of /proc. */
 uint64_t ProcNumber(const char* file, const std::string& name) {
@@ -106,14 +45,6 @@ struct Footprint {
   uint64_t kilobytes;
   uint64_t descriptors;
 };
-
-uint64_t EntriesOf(const std::string& tree) {
-  uint64_t found = 0;
-  DIR* entries = opendir(tree.c_str());
-  while (const dirent* entry = entries != nullptr ? readdir(entries) : nullptr) found += entry->d_name[0] != '.';
-  if (entries != nullptr) closedir(entries);
-  return found;
-}
 
 Footprint Measure() { return {ProcNumber("/proc/self/status", "VmRSS:"), EntriesOf("/proc/self/fd")}; }
 
@@ -154,118 +85,6 @@ void ParentFinalized() {
   CHECK_EQ(KindIn(file, rank_file::kStartProxyOp), kOps);
   CHECK_EQ(KindIn(file, rank_file::kStartProxyStep), kOps);
   CHECK_EQ(KindIn(file, rank_file::kStop), 2 * kOps);
-}
-
-// Somebody clears the disk while the job runs: nothing is recorded any more, and nobody is harmed.
-void FolderDeleted() {
-  for (const char* place : {"none", "beside"}) {
-    for (const char* mode : {"flight", "stream"}) {
-      if (much == 1 && (place[0] == 'n') != (mode[0] == 's')) continue;
-      InChild([&] {
-        const std::string rings = folder + ".rings";
-        mkdir(rings.c_str(), 0700);
-        setenv("NCCL_TRACE_RING_DIR", strcmp(place, "none") == 0 ? "none" : rings.c_str(), 1);
-        setenv("NCCL_TRACE_MODE", mode, 1);
-        Nccl nccl(library);
-        void* context = nccl.Init();
-        CallMany(nccl, context, 1'000);
-        RemoveTree(folder);
-        RemoveTree(rings);
-        CallMany(nccl, context, 200'000);
-        if (place[0] == 'b') usleep(2'200'000);  // past the next copy
-        CallMany(nccl, context, 1'000);
-        nccl.Finalize(context);
-        void* again = nccl.Init();
-        CHECK(again != nullptr);
-        CallMany(nccl, again, 1'000);
-        nccl.Finalize(again);
-        CHECK(access(path.c_str(), F_OK) != 0);
-      });
-    }
-  }
-}
-
-// A FUSE server that never answers: whoever touches the mount waits for ever. Not NCCL's threads.
-void HangingMount() {
-  OwnMounts();
-  CHECK_EQ(mkdir(folder.c_str(), 0755), 0);
-  const int server = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-  if (server < 0) Skip("no FUSE");
-  const std::string options = "fd=" + std::to_string(server) + ",rootmode=40000,user_id=0,group_id=0";
-  if (mount("silent", folder.c_str(), "fuse", MS_NOSUID | MS_NODEV, options.c_str()) != 0) Skip("cannot mount FUSE");
-  const std::string base = folder + ".rings";
-  CHECK_EQ(mkdir(base.c_str(), 0700), 0);
-  const std::string rings = base + "/nccl-trace-" + std::to_string(geteuid());
-  for (const bool with_ring_file : {false, true}) {
-    InChild([&] {
-      setenv("NCCL_TRACE_RING_DIR", with_ring_file ? base.c_str() : "none", 1);
-      Nccl nccl(library);
-      const double start = SecondsNow();
-      void* context = nccl.Init();
-      printf("init took %.2f s\n", SecondsNow() - start);
-      CHECK(context != nullptr);
-      CHECK(nccl.mask() != 0);
-      CHECK_EQ(Lines().warnings.size(), 1);
-      printf("%s\n", Lines().warnings[0].c_str());
-      CHECK(Lines().warnings[0].find("not there after 2 s") != std::string::npos);
-      CallMany(nccl, context, 1'000);
-      nccl.Finalize(context);
-      // And a second beginning, while the thread still waits.
-      context = nccl.Init();
-      CallMany(nccl, context, 1'000);
-      fflush(stdout);
-    });
-  }
-  // What could not be written anywhere else is in the ring file, with the name of the rank file it is for.
-  DIR* entries = opendir(rings.c_str());
-  CHECK(entries != nullptr);
-  std::string left;
-  while (const dirent* entry = readdir(entries)) {
-    if (entry->d_name[0] != '.') left = entry->d_name;
-  }
-  closedir(entries);
-  const RankFileReader ring_file(rings + "/" + left);
-  CHECK_EQ(KindIn(ring_file, rank_file::kStartColl), 2'000);
-  std::ifstream in(rings + "/" + left, std::ios::binary);
-  in.seekg(static_cast<std::streamoff>(ring_file.header().chunks_offset));
-  std::string home;
-  std::getline(in, home, '\0');
-  CHECK(home == path);
-  umount2(folder.c_str(), MNT_DETACH);
-  close(server);
-}
-
-// The disk is full from the beginning: the ring file has everything, stays when the process ends, and is saved by the
-// next one that finds room.
-void DiskFullThenNot() {
-  OwnMounts();
-  CHECK_EQ(mkdir(folder.c_str(), 0755), 0);
-  if (mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=1m") != 0) Skip("cannot mount a tmpfs");
-  const std::string base = folder + ".rings";
-  CHECK_EQ(mkdir(base.c_str(), 0700), 0);
-  setenv("NCCL_TRACE_RING_DIR", base.c_str(), 1);
-  InChild([] {
-    Nccl nccl(library);
-    void* context = nccl.Init();
-    CHECK_EQ(Lines().warnings.size(), 1);
-    CHECK(Lines().warnings[0].find("No space left on device; recording into /") != std::string::npos);
-    CallMany(nccl, context, 1'000);
-    nccl.Finalize(context);
-  });
-  // Perhaps with a beginning of the rank file: the process may have ended in the middle of another attempt.
-  CHECK_EQ(mount(nullptr, folder.c_str(), nullptr, MS_REMOUNT, "size=100m"), 0);
-  InChild([] {
-    setenv("RANK", "1", 1);
-    Nccl nccl(library);
-    void* context = nccl.Init();
-    // As soon as the file is there it is being written; the ring file goes when it is complete.
-    const std::string rings = folder + ".rings/nccl-trace-" + std::to_string(geteuid());
-    for (int i = 0; i < 12'000 && EntriesOf(rings) > 1; ++i) usleep(10'000);
-    nccl.Finalize(context);
-  });
-  const RankFileReader saved(path + ".rings");
-  CHECK_EQ(KindIn(saved, rank_file::kStartColl), 1'000);
-  CHECK_EQ(saved.header().life, rank_file::kClosed);
 }
 
 // One core for everybody, the recorder's thread included, which gives way: every call is a record or a counted position.
@@ -461,73 +280,13 @@ void MemoryLimit() {
   CHECK_EQ(file.header().life, rank_file::kClosed);
 }
 
-// The file systems that this machine can make and mount, and containers' roots on top of them: rings are mapped where a
-// store cannot fail, and nowhere else; nothing is lost on either.
-void FileSystems() {
-  OwnMounts();
-  CHECK_EQ(mkdir(folder.c_str(), 0755), 0);
-  int tried = 0;
-  for (const auto& [make, may_be_mapped] :
-       {std::pair<const char*, bool>{"mkfs.ext4 -q", true}, {"mkfs.xfs -q", true}, {"mkfs.btrfs -q", false}}) {
-    const std::string name = folder + "/" + std::to_string(tried);
-    const auto shell = [&](const std::string& command) { return system((command + " >/dev/null 2>&1").c_str()) == 0; };
-    const std::string place = "'" + name + "'";
-    if (!shell("truncate -s 320M " + place + ".img && " + make + " " + place + ".img && mkdir " + place +
-               " && mount -o loop " + place + ".img " + place)) {
-      printf("not here: %s\n", make);
-      continue;
-    }
-    ++tried;
-    CHECK(shell("mkdir " + place + "/u " + place + "/w " + place + "/l " + place + "/o"));
-    const bool has_overlay = shell("mount -t overlay overlay -o lowerdir=" + name + "/l,upperdir=" + name +
-                                   "/u,workdir=" + name + "/w " + place + "/o");
-    for (const bool over : {false, true}) {
-      if (over && !has_overlay) continue;
-      const std::string run = name + (over ? "/o/run" : "/run");
-      InChild([&] {
-        setenv("NCCL_TRACE_DIR", run.c_str(), 1);
-        setenv("NCCL_TRACE_MODE", "stream", 1);
-        Nccl nccl(library);
-        void* context = nccl.Init();
-        for (const std::string& warning : Lines().warnings) printf("%s\n", warning.c_str());
-        CallMany(nccl, context, 200'000);
-        nccl.Finalize(context);
-      });
-      const RankFileReader file(run + "/rank00000.bin");
-      printf("%s%s: placement %u\n", make, over ? ", overlay" : "", file.header().placement);
-      CHECK_EQ(file.header().placement, may_be_mapped ? rank_file::kInFile : rank_file::kInMemory);
-      uint64_t missing = 0;
-      const uint64_t found = KindIn(file, rank_file::kStartColl, &missing);
-      CHECK_EQ(found * 4 + missing, 800'000);  // slots
-    }
-    shell("umount " + place + "/o; umount " + place + "; rm " + place + ".img");
-  }
-  if (tried == 0) Skip("no file system can be made and mounted");
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  library = argv[1];
-  folder = argv[2];
-  path = folder + "/rank00000.bin";
-  if (argc > 4) much = strtoull(argv[4], nullptr, 10);
-  setenv("NCCL_TRACE_DIR", folder.c_str(), 1);
-  setenv("NCCL_TRACE_RING_DIR", "none", 0);
-  setenv("NCCL_TRACE_EVENTS", "all", 1);
-  setenv("NCCL_TRACE_RING_MB", "8", 1);
-  setenv("RANK", "0", 1);
+  UseArguments(argc, argv);
   const std::map<std::string, void (*)()> cases = {
-      {"parent-finalized", ParentFinalized},
-      {"folder-deleted", FolderDeleted},
-      {"hanging-mount", HangingMount},
-      {"disk-full-then-not", DiskFullThenNot},
-      {"single-core", SingleCore},
-      {"many-threads", ManyThreads},
-      {"many-communicators", ManyCommunicators},
-      {"stuck-peer", StuckPeer},
-      {"memory-limit", MemoryLimit},
-      {"file-systems", FileSystems},
+      {"parent-finalized", ParentFinalized},     {"single-core", SingleCore}, {"many-threads", ManyThreads},
+      {"many-communicators", ManyCommunicators}, {"stuck-peer", StuckPeer},   {"memory-limit", MemoryLimit},
   };
   cases.at(argv[3])();
   return Passed();

@@ -3,32 +3,17 @@
 //
 //   mid_run <plugin.so> <folder> <case>
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <cstdlib>
-#include <fstream>
-#include <functional>
 #include <map>
-#include <string>
 
-#include "test/nccl.h"
-#include "test/rank_file_reader.h"
+#include "test/rank_processes.h"
 
 using namespace nccl_trace_test;
 
 namespace {
-
-std::string folder;  // of rank files
-std::string base;    // NCCL_TRACE_RING_DIR
-std::string rings;   // the folder of ring files below it
-const char* library;
 
 // What the disk does from now on, to files whose path ends in `suffix`; see the function at the end.
 enum Disk { kWorks, kIsFull, kHangs };
@@ -37,21 +22,6 @@ std::atomic<uint64_t> touched{0};  // writes that have met it
 const char* suffix = ".bin";
 
 constexpr uint64_t kCalls = 1'000;
-
-std::string RankPath(int rank) {
-  char name[32];
-  snprintf(name, sizeof(name), "/rank%05d.bin", rank);
-  return folder + name;
-}
-
-/** However busy the machine is: it happens some time. */
-void Await(const char* what, const std::function<bool()>& has_happened) {
-  for (int i = 0; i < 12'000; ++i) {
-    if (has_happened()) return;
-    usleep(10'000);
-  }
-  Fail(__FILE__, __LINE__, what);
-}
 
 void AwaitTouched() {
   const uint64_t before = touched;
@@ -65,12 +35,6 @@ void CallMany(Nccl& nccl, void* context, uint64_t calls) {
   }
 }
 
-rank_file::FileHeader HeaderOf(int rank) {
-  rank_file::FileHeader header = {};
-  std::ifstream(RankPath(rank), std::ios::binary).read(reinterpret_cast<char*>(&header), sizeof(header));
-  return header;
-}
-
 void AwaitCopy(int rank) {
   for (int copies = 0; copies < 2; ++copies) {
     const uint64_t last = HeaderOf(rank).copied_tick;
@@ -78,12 +42,11 @@ void AwaitCopy(int rank) {
   }
 }
 
-size_t RingFiles() {
-  DIR* entries = opendir(rings.c_str());
-  if (entries == nullptr) return 0;
-  size_t found = 0;
-  while (const dirent* entry = readdir(entries)) found += strstr(entry->d_name, ".ring") != nullptr;
-  closedir(entries);
+std::vector<std::string> RingFiles() {
+  std::vector<std::string> found;
+  for (const std::string& name : NamesIn(rings)) {
+    if (name.find(".ring") != std::string::npos) found.push_back(name);
+  }
   return found;
 }
 
@@ -96,38 +59,12 @@ void AwaitFile(int rank) {
 void AwaitRingFile(rank_file::Life life) {
   const auto header = [] {
     rank_file::FileHeader found = {};
-    DIR* entries = opendir(rings.c_str());
-    while (const dirent* entry = entries != nullptr ? readdir(entries) : nullptr) {
-      if (strstr(entry->d_name, ".ring") == nullptr) continue;
-      std::ifstream in(rings + "/" + entry->d_name, std::ios::binary);
-      in.read(reinterpret_cast<char*>(&found), sizeof(found));
+    for (const std::string& name : RingFiles()) {
+      std::ifstream(rings + "/" + name, std::ios::binary).read(reinterpret_cast<char*>(&found), sizeof(found));
     }
-    if (entries != nullptr) closedir(entries);
     return found;
   };
   Await("the ring file", [&] { return header().life == life && header().io_errors > 0; });
-}
-
-/** A rank in a process of its own, which must end by itself and well. */
-pid_t Spawn(int rank, const std::function<void(Nccl&, void*)>& life) {
-  fflush(stdout);
-  const pid_t child = fork();
-  CHECK(child >= 0);
-  if (child != 0) return child;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  setenv("RANK", std::to_string(rank).c_str(), 1);
-  Nccl nccl(library);
-  void* context = nccl.Init(0xC0FFEE, "test", 4, rank, 1);
-  CHECK(context != nullptr);
-  life(nccl, context);
-  exit(0);
-}
-
-void AwaitExit(pid_t child) {
-  int status;
-  CHECK_EQ(waitpid(child, &status, 0), child);
-  CHECK(WIFEXITED(status));
-  CHECK_EQ(WEXITSTATUS(status), 0);
 }
 
 /** Records, and positions that are missing: with records of one slot, all that was said. */
@@ -147,10 +84,10 @@ uint64_t Counted(const RankFileReader& file, uint64_t* missing = nullptr) {
 /** The next recorder of this user on this node saves what `rank` could not write. */
 void ExpectSavedByTheNext(int rank, uint64_t calls) {
   AwaitExit(Spawn(rank + 1, [](Nccl& nccl, void* context) {
-    Await("saved", [] { return RingFiles() == 1; });
+    Await("saved", [] { return RingFiles().size() == 1; });
     nccl.Finalize(context);
   }));
-  const RankFileReader saved(RankPath(rank) + ".rings");
+  const RankFileReader saved(SavedPath(rank));
   CHECK_EQ(Counted(saved), calls);
   CHECK_EQ(saved.header().life, rank_file::kClosed);
   CHECK(saved.header().io_errors > 0);
@@ -167,7 +104,7 @@ void FullAtTheEnd() {
     AwaitRingFile(rank_file::kClosed);
   }));
   CHECK(Counted(RankFileReader(RankPath(0))) < 2 * kCalls);
-  CHECK_EQ(RingFiles(), 1);
+  CHECK_EQ(RingFiles().size(), 1);
   ExpectSavedByTheNext(0, 2 * kCalls);
 }
 
@@ -203,9 +140,9 @@ void HangsUntilTheEnd() {
     CHECK(context != nullptr);
     CallMany(nccl, context, kCalls);
   }));
-  CHECK_EQ(RingFiles(), 1);
+  CHECK_EQ(RingFiles().size(), 1);
   AwaitExit(Spawn(1, [](Nccl& nccl, void* context) {
-    Await("saved", [] { return RingFiles() == 1; });
+    Await("saved", [] { return RingFiles().size() == 1; });
     nccl.Finalize(context);
   }));
   CHECK_EQ(Counted(RankFileReader(RankPath(0) + ".rings")), 3 * kCalls);
@@ -246,14 +183,14 @@ void ANeighboursDiskHangs() {
     Await("somebody at the neighbour's rings", [] { return touched != 0; });
     CallMany(nccl, context, kCalls);
     AwaitCopy(0);
-    CHECK_EQ(RingFiles(), 2);
+    CHECK_EQ(RingFiles().size(), 2);
     nccl.Finalize(context);
     CHECK_EQ(touched, 1);  // by one thread
   }));
   CHECK_EQ(Counted(RankFileReader(RankPath(0))), kCalls);
   // It died over it as well: the next one finds half a file and an abandoned claim.
   AwaitExit(Spawn(2, [](Nccl& nccl, void* context) {
-    Await("saved", [] { return RingFiles() == 1; });
+    Await("saved", [] { return RingFiles().size() == 1; });
     nccl.Finalize(context);
   }));
   CHECK_EQ(Counted(RankFileReader(RankPath(1) + ".rings")), kCalls);
@@ -285,14 +222,8 @@ extern "C" ssize_t pwrite(int fd, const void* data, size_t bytes, off_t offset) 
 }
 
 int main(int, char** argv) {
-  library = argv[1];
-  folder = argv[2];
-  base = folder + ".disk";
-  rings = base + "/nccl-trace-" + std::to_string(geteuid());
-  CHECK_EQ(mkdir(base.c_str(), 0755), 0);
-  setenv("NCCL_TRACE_DIR", folder.c_str(), 1);
-  setenv("NCCL_TRACE_RING_DIR", base.c_str(), 1);
   setenv("NCCL_TRACE_RING_MB", "8", 1);
+  UseArguments(argv);
   const std::map<std::string, void (*)()> cases = {
       {"full-at-the-end", FullAtTheEnd},
       {"full-for-a-while", FullForAWhile},

@@ -1,11 +1,23 @@
-// What happens to a job around NCCL (native/test/faults.cc, ring_files.cc). A sample here, more of it in the long run.
+// What happens to a job around NCCL: native/test/faults.cc, mounts.cc, mid_run.cc, ring_files.cc and saved_rings.cc. A
+// sample here, more of it in the long run.
 
-import { describe, expect, test } from 'vitest';
-import { EMULATED, IN_MEMORY, PLUGIN, inNewFolder, run, verdictOf } from './programs.js';
+import { describe, test, type TestContext } from 'vitest';
+import {
+  expectPassed,
+  IN_MEMORY,
+  inNewFolder,
+  PLUGIN,
+  run,
+  skipIfEmulated,
+  type EmulatorLimit,
+} from './programs.js';
 
 const long = process.env.NCCL_TRACE_LONG === '1';
 
-async function expectPassed(program: string, name: string, more = {}): Promise<void> {
+type Case = readonly [program: string, name: string];
+
+async function passes([program, name]: Case, context: TestContext, more = {}): Promise<void> {
+  skipIfEmulated(context, NEEDS[name]);
   await inNewFolder(async (folder) => {
     // The search for leaks stops all threads first, and would wait for one that nothing stops.
     const env = name === 'hanging-mount' ? { ASAN_OPTIONS: 'detect_leaks=0', ...more } : more;
@@ -16,8 +28,8 @@ async function expectPassed(program: string, name: string, more = {}): Promise<v
       env: { PATH: path, ...env },
       timeout: 1_200_000,
     });
-    expect(verdictOf(outcome)).toMatch(/^(PASSED|SKIPPED)$/);
     if (long) console.log(`${name}: ${outcome.stdout}`);
+    expectPassed(outcome, context);
   });
 }
 
@@ -31,77 +43,72 @@ const LONG: Readonly<Record<string, number>> = {
   'how-soon': 60,
 };
 
-test.each([
-  'parent-finalized',
-  'folder-deleted',
-  'hanging-mount',
-  'disk-full-then-not',
-  'single-core',
-  'many-threads',
-  'many-communicators',
-  'stuck-peer',
-  'memory-limit',
-  'file-systems',
-])('%s', (name) => expectPassed('faults', name), 1_200_000);
+const NEEDS: Readonly<Record<string, EmulatorLimit>> = {
+  'one-dies': 'start',
+  'all-die': 'start',
+  'other-pids': 'start',
+  'other-mounts': 'start',
+};
+
+const casesOf = (program: string, names: readonly string[]): Case[] => names.map((name) => [program, name]);
+
+test.for([
+  ...casesOf('faults', [
+    'parent-finalized',
+    'single-core',
+    'many-threads',
+    'many-communicators',
+    'stuck-peer',
+    'memory-limit',
+  ]),
+  ...casesOf('mounts', ['folder-deleted', 'hanging-mount', 'disk-full-then-not', 'file-systems']),
+])('%s: %s', { timeout: 1_200_000 }, (one, context) => passes(one, context));
 
 // Rings in a tmpfs, where no page is written back.
-test.each(['flight', 'stream'])(
+test.for(['flight', 'stream'])(
   'no system call, allocation, lock or page fault in a callback, in %s mode',
-  (mode) =>
+  { timeout: 600_000 },
+  (mode, context) =>
     inNewFolder(async (folder) => {
       const outcome = await run('quiet', [PLUGIN, folder, long ? '10000' : '500', mode], {
         timeout: 600_000,
       });
-      expect(verdictOf(outcome)).toMatch(/^(PASSED|SKIPPED)$/);
       if (long) console.log(outcome.stdout);
+      expectPassed(outcome, context);
     }, IN_MEMORY),
-  600_000,
 );
 
 // They wait most of the time.
 describe.concurrent('a disk that changes in mid-run', () => {
-  test.each([
-    'full-at-the-end',
-    'full-for-a-while',
-    'hangs-until-the-end',
-    'hangs-for-a-while',
-    'a-neighbours-disk-hangs',
-  ])('%s', (name) => expectPassed('mid_run', name), 1_200_000);
+  test.for(
+    casesOf('mid_run', [
+      'full-at-the-end',
+      'full-for-a-while',
+      'hangs-until-the-end',
+      'hangs-for-a-while',
+      'a-neighbours-disk-hangs',
+    ]),
+  )('%s: %s', { timeout: 1_200_000 }, (one, context) => passes(one, context));
 });
 
 // Figures, not judged: the copies are made every 2 s, a survivor looks every second.
-test.runIf(long)('how soon rings are saved', () => expectPassed('ring_files', 'how-soon'), 1_200_000);
-
-/** See EMULATED. */
-const possible = (names: string[]): string[] =>
-  names.filter((name) => !(EMULATED && ['one-dies', 'all-die', 'other-pids', 'other-mounts'].includes(name)));
+test.runIf(long)(
+  'how soon rings are saved',
+  (context) => passes(['saved_rings', 'how-soon'], context),
+  1_200_000,
+);
 
 describe.concurrent('rings in a file of their own', () => {
-  test.each(
-    possible([
-      'in-order',
-      'one-dies',
-      'all-die',
-      'saver-dies',
-      'distrust',
-      'fork',
-      'small-shm',
-      'large-shm',
-      'other-pids',
-      'other-mounts',
-      'left-to-who-sees-them',
-      'left-by-all',
-    ]),
-  )('%s', (name) => expectPassed('ring_files', name), 1_200_000);
-});
+  test.for([
+    ...casesOf('ring_files', ['in-order', 'fork', 'small-shm', 'large-shm']),
+    ...casesOf('saved_rings', ['one-dies', 'all-die', 'saver-dies', 'distrust']),
+    ...casesOf('other_containers', ['other-pids', 'other-mounts', 'left-to-who-sees-them', 'left-by-all']),
+  ])('%s: %s', { timeout: 1_200_000 }, (one, context) => passes(one, context));
 
-describe.concurrent.each(possible(['in-order', 'one-dies', 'all-die']))(
-  'in stream mode, rings in a file of their own',
-  (name) => {
-    test(
-      name,
-      () => expectPassed('ring_files', name, { NCCL_TRACE_MODE: 'stream', NCCL_TRACE_EVENTS: 'coll' }),
-      1_200_000,
-    );
-  },
-);
+  const stream = { NCCL_TRACE_MODE: 'stream', NCCL_TRACE_EVENTS: 'coll' };
+  test.for([...casesOf('ring_files', ['in-order']), ...casesOf('saved_rings', ['one-dies', 'all-die'])])(
+    'in stream mode, %s: %s',
+    { timeout: 1_200_000 },
+    (one, context) => passes(one, context, stream),
+  );
+});

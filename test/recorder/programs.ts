@@ -5,6 +5,7 @@ import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { expect, type TestContext } from 'vitest';
 
 /** address, thread or undefined, after `npm run build:asan`, `build:tsan` or `build:ubsan`: tests that build instead. */
 export const SANITIZER = process.env.NCCL_TRACE_SANITIZER ?? '';
@@ -12,11 +13,18 @@ export const SANITIZER = process.env.NCCL_TRACE_SANITIZER ?? '';
 /** A name of MACHINES in scripts/native.mjs, and what runs programs of it here: scripts/test-aarch64.mjs. */
 const MACHINE = process.env.NCCL_TRACE_MACHINE ?? '';
 const RUNNER = (process.env.NCCL_TRACE_RUNNER ?? '').split(' ').filter((word) => word !== '');
-/**
- * qemu tells a process another start of itself than /proc tells others, so neighbours take each other for gone; and it
- * breaks off in the children of a process with threads.
- */
 export const EMULATED = RUNNER.length > 0;
+
+/** Skips the test at hand, saying why, if it needs what an emulator of one process (qemu-user) does not do. */
+export function skipIfEmulated({ skip }: TestContext, needs: EmulatorLimit | undefined): void {
+  if (EMULATED && needs !== undefined) skip(LIMITS[needs]);
+}
+export type EmulatorLimit = keyof typeof LIMITS;
+const LIMITS = {
+  fork: 'the emulator breaks off in the child of a process that has threads',
+  start:
+    'the emulator tells a process another start of itself than /proc tells others: neighbours take it for gone',
+} as const;
 
 const BUILD = path.join(fileURLToPath(new URL('../../build', import.meta.url)), MACHINE || SANITIZER);
 export const PLUGIN = path.join(BUILD, 'libnccl-profiler-trace.so');
@@ -41,6 +49,13 @@ export function run(
       done({ code: error === null ? 0 : (error.signal ?? error.code ?? 'unknown'), stdout, stderr });
     });
   });
+}
+
+/** The test passes or is skipped as its program says, with the program's reason. */
+export function expectPassed(outcome: Outcome, { skip }: TestContext): void {
+  const verdict = verdictOf(outcome);
+  if (verdict === 'SKIPPED') skip(outcome.stdout.trimEnd().split('\n').at(-2));
+  expect(verdict).toBe('PASSED');
 }
 
 /** The last line a program prints: PASSED, or SKIPPED where the machine does not allow the situation. */

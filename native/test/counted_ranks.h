@@ -1,0 +1,82 @@
+// Ranks whose calls are counted where a test sees them, and rings that were saved of them.
+
+#ifndef NCCL_TRACE_NATIVE_TEST_COUNTED_RANKS_H_
+#define NCCL_TRACE_NATIVE_TEST_COUNTED_RANKS_H_
+
+#include <sys/mman.h>
+
+#include <atomic>
+
+#include "test/rank_processes.h"
+
+namespace nccl_trace_test {
+
+constexpr uint64_t kCalls = 1'000;
+
+/** What other processes are told: written by them, read by us. */
+struct Shared {
+  std::atomic<uint64_t> calls[8];
+  std::atomic<uint32_t> stage;
+};
+inline Shared* shared;
+
+/** Before the first rank. */
+inline void ShareCounts() {
+  void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  CHECK(memory != MAP_FAILED);
+  shared = static_cast<Shared*>(memory);
+}
+
+[[noreturn]] inline void Skip(const char* why) {
+  printf("%s\nSKIPPED\n", why);
+  exit(0);
+}
+
+[[noreturn]] inline void Forever() {
+  for (;;) pause();
+}
+
+inline void CallMany(Nccl& nccl, void* context, int rank, uint64_t calls) {
+  for (uint64_t i = 0; i < calls; ++i) {
+    Descriptor d = Coll(0, "AllReduce", i);
+    nccl.Start(context, d);
+    shared->calls[rank].fetch_add(1, std::memory_order_release);
+  }
+}
+
+inline uint64_t CollsIn(const RankFileReader& file) {
+  uint64_t starts = 0;
+  for (const uint32_t ring : file.AreasOf(rank_file::kRingHost)) {
+    for (const Record& record : file.Records(ring)) starts += record.kind == rank_file::kStartColl;
+  }
+  return starts;
+}
+
+/** A recorder whose thread got no time while its process ended leaves its ring file to the next one. */
+inline void ExpectNothingLeft() {
+  for (int tries = 0; tries < 20 && !NamesIn(base).empty(); ++tries) {
+    AwaitExit(Spawn(8 + tries, [](Nccl& nccl, void* context) {
+      Await("the others' are saved", [] { return NamesIn(rings).size() == 1; });
+      nccl.Finalize(context);
+    }));
+  }
+  CHECK_EQ(NamesIn(base).size(), 0);
+}
+
+/** Of a rank that neither finalized nor ran its exit hooks. */
+inline void ExpectSaved(int rank, uint64_t calls) {
+  const RankFileReader saved(SavedPath(rank));
+  CHECK_EQ(CollsIn(saved), calls);
+  CHECK_EQ(saved.header().life, rank_file::kRecording);
+  CHECK_EQ(saved.header().placement, rank_file::kInFile);
+  const RankFileReader file(RankPath(rank));
+  CHECK_EQ(file.header().tag, saved.header().tag);
+  CHECK_EQ(saved.size(), saved.header().chunks_offset);
+  struct stat made;
+  CHECK_EQ(stat(SavedPath(rank).c_str(), &made), 0);
+  CHECK_EQ(made.st_mode & 0777, 0600);
+}
+
+}  // namespace nccl_trace_test
+
+#endif  // NCCL_TRACE_NATIVE_TEST_COUNTED_RANKS_H_

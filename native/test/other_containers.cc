@@ -1,0 +1,200 @@
+// Rings of processes of other containers, which share the tmpfs and its user: with pids or mounts that are not ours.
+//
+//   other_containers <plugin.so> <folder> <case>
+//
+// Prints SKIPPED instead of PASSED where this machine does not let us make the situation.
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+
+#include <map>
+
+#include "plugin/clock.h"
+#include "plugin/neighbours.h"
+#include "plugin/saved_rings.h"
+#include "test/counted_ranks.h"
+
+using namespace nccl_trace_test;
+
+namespace {
+
+// So much older than they are seem all files; see the function at the end.
+std::atomic<int64_t> seconds_older{0};
+
+/** What a recorder that begins so much later does. It stays, because its savers may still be at work. */
+void LookLater(uint64_t seconds) {
+  static const nccl_trace::HostFacts host = nccl_trace::CollectHostFacts();
+  static const nccl_trace::ProcessName self = {host.pid_namespace, static_cast<uint64_t>(getpid()), host.process_start,
+                                               rank_file::kHandleTagFixedBits};
+  static nccl_trace::RingFile own = {};
+  snprintf(own.folder, sizeof(own.folder), "%s", rings.c_str());
+  snprintf(own.path, sizeof(own.path), "%s/own", rings.c_str());
+  auto* neighbours = new nccl_trace::Neighbours();
+  neighbours->Use(&own, &self, &host);
+  neighbours->Look(nccl_trace::ReadClockNs(CLOCK_BOOTTIME) + seconds * 1'000'000'000u);
+}
+
+/** In namespaces of its own, until stage 1. */
+pid_t SpawnElsewhere(int rank, int flags) {
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child != 0) return child;
+  if (unshare(flags) != 0) exit(77);
+  if ((flags & CLONE_NEWNS) != 0 && (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+                                     mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=64m") != 0)) {
+    exit(77);
+  }
+  const pid_t inside = Spawn(rank, [=](Nccl& nccl, void* context) {
+    CallMany(nccl, context, rank, kCalls);
+    while (shared->stage == 0) usleep(1'000);
+    _exit(0);
+  });
+  AwaitExit(inside);
+  _exit(0);
+}
+
+/** The only ring file. */
+nccl_trace::ProcessName OnlyProcess(int* fd) {
+  const std::vector<std::string> names = NamesIn(rings);
+  CHECK_EQ(names.size(), 1);
+  nccl_trace::ProcessName process;
+  CHECK(nccl_trace::ParseProcessName(names[0].c_str(), nccl_trace::kRingSuffix, process));
+  *fd = open((rings + "/" + names[0]).c_str(), O_RDONLY | O_CLOEXEC);
+  CHECK(*fd >= 0);
+  return process;
+}
+
+// Of another container: as long as it holds its lock it lives, however long its heart has stood still; without the lock
+// a minute is enough.
+void OtherPids() {
+  const pid_t victim = SpawnElsewhere(1, CLONE_NEWPID);
+  for (int i = 0; i < 12'000 && shared->calls[1] != kCalls; ++i) {
+    int status;
+    if (waitpid(victim, &status, WNOHANG) == victim) Skip("cannot have pids of our own");
+    usleep(10'000);
+  }
+  const nccl_trace::HostFacts host = nccl_trace::CollectHostFacts();
+  int fd;
+  CHECK(OnlyProcess(&fd).pid_namespace != host.pid_namespace);
+  Await("a heartbeat", [&] { return nccl_trace::LastSignOfLife(fd, host.boot_id) != 0; });
+  CHECK(nccl_trace::IsHeld(fd));
+  LookLater(0);
+  LookLater(2 * 24 * 3'600);
+  CHECK_EQ(NamesIn(rings).size(), 1);  // not even a claim
+  shared->stage = 1;
+  AwaitExit(victim);
+  CHECK(!nccl_trace::IsHeld(fd));
+  close(fd);
+  LookLater(120);
+  Await("saved", [] { return NamesIn(rings).empty(); });
+  ExpectSaved(1, kCalls);
+}
+
+// Of another container whose mounts are not ours: its path may be another place here. Its rings wait for who sees the right one.
+void OtherMounts() {
+  CHECK_EQ(mkdir(folder.c_str(), 0755), 0);
+  shared->stage = 1;
+  const pid_t victim = SpawnElsewhere(1, CLONE_NEWNS);
+  int status;
+  CHECK_EQ(waitpid(victim, &status, 0), victim);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 77) Skip("cannot have mounts of our own");
+  int fd;
+  const nccl_trace::ProcessName process = OnlyProcess(&fd);
+  CHECK(nccl_trace::SaveRings(fd, process) == nccl_trace::Saved::kElsewhere);
+  CHECK_EQ(NamesIn(folder).size(), 0);
+  CHECK_EQ(rmdir(folder.c_str()), 0);
+  CHECK(nccl_trace::SaveRings(fd, process) == nccl_trace::Saved::kElsewhere);
+  close(fd);
+}
+
+/** One look of a recorder of the container `id` that begins so much later than now, and what it saves. */
+void LookFrom(uint64_t id, int64_t seconds) {
+  const nccl_trace::HostFacts host = nccl_trace::CollectHostFacts();
+  const nccl_trace::ProcessName self = {host.pid_namespace + id, 1, 1, rank_file::kHandleTagFixedBits + id};
+  nccl_trace::RingFile own = {};
+  snprintf(own.folder, sizeof(own.folder), "%s", rings.c_str());
+  snprintf(own.path, sizeof(own.path), "%s/own", rings.c_str());
+  // Static, so that none of its threads outlives it.
+  static nccl_trace::Neighbours neighbours;
+  neighbours.Use(&own, &self, &host);
+  seconds_older = seconds;
+  neighbours.Look(nccl_trace::ReadClockNs(CLOCK_BOOTTIME) + static_cast<uint64_t>(seconds) * 1'000'000'000u);
+  neighbours.Await(~uint64_t{0});
+  seconds_older = 0;
+}
+
+/** Rings of one that died, of a mount namespace that is nobody's here. */
+void LeaveFromOtherMounts() {
+  const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
+    CallMany(nccl, context, 1, kCalls);
+    Forever();
+  });
+  Await("calls", [] { return shared->calls[1] == kCalls; });
+  Await("the rank file", [] { return CopiedTick(1) != 0; });
+  int fd;
+  OnlyProcess(&fd);
+  const nccl_trace::HostFacts host = nccl_trace::CollectHostFacts();
+  Await("a heartbeat", [&] { return nccl_trace::LastSignOfLife(fd, host.boot_id) != 0; });
+  Kill(victim);
+  rank_file::FileHeader header;
+  CHECK_EQ(pread(fd, &header, sizeof(header), 0), sizeof(header));
+  close(fd);
+  const int tail = open((rings + "/" + NamesIn(rings)[0]).c_str(), O_RDWR | O_CLOEXEC);
+  const uint64_t other = 1;
+  CHECK_EQ(pwrite(tail, &other, sizeof(other),
+                  static_cast<off_t>(header.chunks_offset + offsetof(nccl_trace::RingFileTail, mount_namespace))),
+           sizeof(other));
+  close(tail);
+}
+
+// Two containers share the tmpfs and its user. The one that does not see the dead one's rank file leaves its rings to the
+// one that does: it neither holds nor removes them, not even after a day.
+void LeftToWhoSeesThem() {
+  constexpr int64_t kDay = 24 * 3'600;
+  LeaveFromOtherMounts();
+  const std::string hidden = folder + ".hidden";
+  CHECK_EQ(rename(folder.c_str(), hidden.c_str()), 0);
+  for (const int64_t seconds : {int64_t{120}, 2 * kDay}) {
+    LookFrom(1, seconds);
+    CHECK_EQ(NamesIn(rings).size(), 1);  // and no claim
+  }
+  CHECK_EQ(rename(hidden.c_str(), folder.c_str()), 0);
+  LookFrom(2, 2 * kDay + 60);
+  ExpectSaved(1, kCalls);
+  CHECK_EQ(NamesIn(rings).size(), 0);
+}
+
+// Nobody came who sees it: after a week the memory is given back.
+void LeftByAll() {
+  LeaveFromOtherMounts();
+  CHECK_EQ(rename(folder.c_str(), (folder + ".hidden").c_str()), 0);
+  LookFrom(1, 8 * 24 * 3'600);
+  CHECK_EQ(NamesIn(rings).size(), 0);
+}
+
+}  // namespace
+
+// Ours before the C library's.
+extern "C" int statx(int folder_fd, const char* path, int flags, unsigned mask, struct statx* file) noexcept {
+  static const auto next = reinterpret_cast<decltype(&statx)>(dlsym(RTLD_NEXT, "statx"));
+  const int result = next(folder_fd, path, flags, mask, file);
+  if (result == 0) {
+    file->stx_mtime.tv_sec -= seconds_older;
+    file->stx_ctime.tv_sec -= seconds_older;
+  }
+  return result;
+}
+
+int main(int, char** argv) {
+  setenv("NCCL_TRACE_RING_MB", "8", 1);
+  UseArguments(argv);
+  ShareCounts();
+  const std::map<std::string, void (*)()> cases = {{"other-pids", OtherPids},
+                                                   {"other-mounts", OtherMounts},
+                                                   {"left-to-who-sees-them", LeftToWhoSeesThem},
+                                                   {"left-by-all", LeftByAll}};
+  cases.at(argv[3])();
+  return Passed();
+}

@@ -1,0 +1,214 @@
+// What becomes of rings in a file of their own when their process dies, or dies with all the others; and what is left alone.
+//
+//   saved_rings <plugin.so> <folder> <case> [rounds]
+
+#include <algorithm>
+#include <map>
+
+#include "test/counted_ranks.h"
+
+using namespace nccl_trace_test;
+
+namespace {
+
+uint64_t rounds = 1;
+
+// One of four dies, each in its own way: a survivor saves its rings. Last the survivor ends, and nothing is left.
+void OneDies() {
+  const pid_t survivor = Spawn(0, [](Nccl& nccl, void* context) {
+    while (shared->stage == 0) usleep(1'000);
+    nccl.Finalize(context);
+  });
+  const std::vector<std::function<void()>> deaths = {
+      [] { raise(SIGKILL); },
+      [] {
+        signal(SIGSEGV, SIG_DFL);
+        raise(SIGSEGV);
+      },
+      [] {
+        signal(SIGABRT, SIG_DFL);
+        abort();
+      },
+      [] { _exit(7); },
+  };
+  for (size_t i = 0; i < deaths.size(); ++i) {
+    const int rank = static_cast<int>(i) + 1;
+    const pid_t victim = Spawn(rank, [&](Nccl& nccl, void* context) {
+      CallMany(nccl, context, rank, kCalls + i);
+      Await("the rank file", [=] { return CopiedTick(rank) != 0; });
+      deaths[i]();
+    });
+    // Nobody has waited for it yet: a zombie is gone as well.
+    Await("saved rings", [&] { return Exists(SavedPath(rank)) && NamesIn(rings).size() == 1; });
+    CHECK_EQ(waitpid(victim, nullptr, 0), victim);
+    ExpectSaved(rank, kCalls + i);
+  }
+  shared->stage = 1;
+  AwaitExit(survivor);
+  ExpectNothingLeft();
+}
+
+// All of a node die at once: the rank files have copies, which say how old they are; the next recorder of this user on
+// this node saves the rest and removes it.
+void AllDie() {
+  std::vector<pid_t> ranks;
+  for (int rank = 0; rank < 4; ++rank) {
+    ranks.push_back(Spawn(rank, [=](Nccl& nccl, void* context) {
+      CallMany(nccl, context, rank, kCalls);
+      Forever();
+    }));
+  }
+  for (int rank = 0; rank < 4; ++rank) Await("calls", [&] { return shared->calls[rank] == kCalls; });
+  // The next copy may have begun before the last call.
+  for (int copies = 0; copies < 2; ++copies) {
+    uint64_t last[4];
+    for (int rank = 0; rank < 4; ++rank) last[rank] = CopiedTick(rank);
+    for (int rank = 0; rank < 4; ++rank) Await("a copy", [&] { return CopiedTick(rank) > last[rank]; });
+  }
+  for (const pid_t rank : ranks) CHECK_EQ(kill(rank, SIGSTOP), 0);  // so that nobody saves anybody
+  for (const pid_t rank : ranks) Kill(rank);
+  for (int rank = 0; rank < 4; ++rank) {
+    const RankFileReader file(RankPath(rank));
+    CHECK_EQ(file.header().life, rank_file::kRecording);
+    CHECK_EQ(CollsIn(file), kCalls);
+    CHECK(!Exists(SavedPath(rank)));
+  }
+  CHECK_EQ(NamesIn(rings).size(), 4);
+
+  AwaitExit(Spawn(5, [](Nccl& nccl, void* context) {
+    Await("all saved", [] { return NamesIn(rings).size() == 1; });
+    nccl.Finalize(context);
+  }));
+  for (int rank = 0; rank < 4; ++rank) ExpectSaved(rank, kCalls);
+  ExpectNothingLeft();
+}
+
+// A saver that dies over it: its claim and its half of a file are in nobody's way.
+void SaverDies() {
+  const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
+    CallMany(nccl, context, 1, kCalls);
+    Forever();
+  });
+  Await("calls", [] { return shared->calls[1] == kCalls; });
+  Await("the rank file", [] { return CopiedTick(1) != 0; });
+  Kill(victim);
+  const std::string name = NamesIn(rings).at(0);
+  const std::string stem = rings + "/" + name.substr(0, name.rfind('.'));
+  // By a process that is not there: of this pid namespace, but with another start.
+  const std::string holder = name.substr(0, name.find('-') + 1) + std::to_string(victim) + "-1-8101000000000000";
+  CHECK_EQ(symlink(holder.c_str(), (stem + ".claim").c_str()), 0);
+  umask(077);
+  FILE* half = fopen(SavedPath(1).c_str(), "w");
+  CHECK(half != nullptr);
+  CHECK_EQ(ftruncate(fileno(half), 12'345), 0);
+  fclose(half);
+  AwaitExit(Spawn(2, [](Nccl& nccl, void* context) {
+    Await("saved", [] { return NamesIn(rings).size() == 1; });
+    nccl.Finalize(context);
+  }));
+  ExpectSaved(1, kCalls);
+  ExpectNothingLeft();
+}
+
+// A path is followed only where it leads to a rank file of the same tag; what is no ring file stays as it is, and a
+// folder that others may enter is not used at all.
+void Distrust() {
+  const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
+    CallMany(nccl, context, 1, kCalls);
+    Forever();
+  });
+  Await("calls", [] { return shared->calls[1] == kCalls; });
+  Kill(victim);
+  const std::string name = NamesIn(rings).at(0);
+  // Somebody else's file has the rank file's name by now, and the one beside it.
+  FILE* other = fopen((folder + "/other.bin").c_str(), "w");
+  fputs("precious", other);
+  fclose(other);
+  for (const std::string& path : {RankPath(1), folder + "/rank00001." + std::to_string(victim) + ".bin"}) {
+    unlink(path.c_str());
+    CHECK_EQ(symlink((folder + "/other.bin").c_str(), path.c_str()), 0);
+  }
+  // Not by the rules for names: nobody's business.
+  CHECK_EQ(symlink("/etc/passwd", (rings + "/1-2-3-8101000000000000.ring").c_str()), 0);
+  FILE* strange = fopen((rings + "/notes.txt").c_str(), "w");
+  fclose(strange);
+  AwaitExit(Spawn(2, [&](Nccl& nccl, void* context) {
+    Await("the ring file is removed", [&] { return !Exists(rings + "/" + name); });
+    nccl.Finalize(context);
+  }));
+  CHECK(Exists(rings + "/notes.txt"));
+  CHECK(!Exists(SavedPath(1)));
+  CHECK_EQ(std::ifstream(folder + "/other.bin").rdbuf()->in_avail(), 8);
+  CHECK_EQ(NamesIn(folder).size(), 4);  // other.bin, two links, rank 2
+
+  CHECK_EQ(chmod(rings.c_str(), 0777), 0);
+  AwaitExit(Spawn(3, [](Nccl& nccl, void* context) {
+    CHECK_EQ(Lines().warnings.size(), 1);
+    printf("%s\n", Lines().warnings[0].c_str());
+    CHECK(Lines().warnings[0].find("cannot be used (Permission denied); rings in the file") != std::string::npos);
+    CallMany(nccl, context, 3, kCalls);
+    CHECK_EQ(RankFileReader(RankPath(3)).header().placement, rank_file::kInFile);
+    nccl.Finalize(context);
+  }));
+  CHECK_EQ(CollsIn(RankFileReader(RankPath(3))), kCalls);
+}
+
+double SecondsNow(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+// How long it takes until a survivor has saved the rings of one that was killed, and how old the copies are that are left
+// when nobody survives. Figures for people: how busy this machine is decides, too.
+void HowSoon() {
+  const pid_t survivor = Spawn(0, [](Nccl& nccl, void* context) {
+    while (shared->stage == 0) usleep(1'000);
+    nccl.Finalize(context);
+  });
+  std::vector<double> saved_after;
+  std::vector<double> copy_age;
+  for (uint64_t round = 0; round < rounds; ++round) {
+    const int rank = static_cast<int>(round) + 1;
+    const pid_t victim = Spawn(rank, [=](Nccl& nccl, void* context) {
+      for (;;) {
+        CallMany(nccl, context, 1, 100);
+        usleep(1'000);
+      }
+    });
+    Await("a copy", [=] { return CopiedTick(rank) != 0; });
+    usleep(static_cast<useconds_t>(round * 7'919 % 2'500 * 1'000));  // any time between two copies
+    Kill(victim);
+    const double killed = SecondsNow(CLOCK_MONOTONIC);
+    const rank_file::FileHeader header = RankFileReader(RankPath(rank)).header();
+    const double copied =
+        static_cast<double>(header.start_monotonic) * 1e-9 +
+        static_cast<double>(header.copied_tick - header.start_tick) / static_cast<double>(header.tick_hz);
+    copy_age.push_back(killed - copied);
+    Await("saved", [=] { return Exists(SavedPath(rank)) && NamesIn(rings).size() == 1; });
+    saved_after.push_back(SecondsNow(CLOCK_MONOTONIC) - killed);
+  }
+  shared->stage = 1;
+  AwaitExit(survivor);
+  for (const auto& [what, seconds] : {std::pair{"rings saved after", &saved_after}, {"age of the copy", &copy_age}}) {
+    std::sort(seconds->begin(), seconds->end());
+    printf("%s: median %.2f s, most %.2f s, of %zu\n", what, (*seconds)[seconds->size() / 2], seconds->back(),
+           seconds->size());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 4) rounds = strtoull(argv[4], nullptr, 10);
+  setenv("NCCL_TRACE_RING_MB", "8", 1);
+  UseArguments(argv);
+  ShareCounts();
+  const std::map<std::string, void (*)()> cases = {{"one-dies", OneDies},
+                                                   {"all-die", AllDie},
+                                                   {"saver-dies", SaverDies},
+                                                   {"distrust", Distrust},
+                                                   {"how-soon", HowSoon}};
+  cases.at(argv[3])();
+  return Passed();
+}
