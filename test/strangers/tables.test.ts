@@ -1,0 +1,106 @@
+/** Both readers on the header's numbers and on tables (agreement.ts). */
+
+import { describe, expect, it } from 'vitest';
+
+import { AreaClass, FILE_HEADER, Kind } from '../../src/format/constants.js';
+import { RankFileBuilder } from '../support/rank_file_builder.js';
+import { SlotArea } from '../support/slot_area.js';
+import { agreedFacts, smallFile, withNumbers, withU32, liveOffset, upTo } from './agreement.js';
+
+describe("a stranger's reader agrees with ours on header and tables", () => {
+  it('numbers of the header that are unknown or cannot be true', () => {
+    const whole = new RankFileBuilder().build();
+    const { life, mode, placement, rank, worldSize, localRank } = FILE_HEADER;
+    const unknown = [life, mode, placement].map((at) => withU32(whole, at, 9));
+    const nobody = [rank, worldSize, localRank].map((at) => withU32(whole, at, 2 ** 32 - 7));
+    expect(agreedFacts(...unknown, ...nobody).map(({ replaced }) => replaced)).toEqual([1, 1, 1, 0, 0, 0]);
+
+    const copied = smallFile();
+    const start = copied.startTick;
+    const { maskNow, copiedTick, leasesLost, ioErrors } = FILE_HEADER;
+    const counts = [maskNow, leasesLost, ioErrors].flatMap((at) =>
+      [2n ** 53n - 1n, 2n ** 53n, 2n ** 64n - 1n].map((value) => [at, value] as const),
+    );
+    const ticks = [0n, 1n, start, start + 2n ** 53n - 1n, start + 2n ** 53n];
+    const files = [...counts, ...ticks.map((tick) => [copiedTick, tick] as const)];
+    expect(
+      agreedFacts(...files.map((number) => withNumbers(copied.build(), number))).map(
+        ({ replaced }) => replaced,
+      ),
+    ).toEqual([0, 1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 0, 0, 1]);
+  });
+
+  it('heads that cannot be true', () => {
+    const whole = smallFile().build();
+    const heads = [2n ** 48n - 1n, 2n ** 48n, 2n ** 63n];
+    const files = heads.flatMap((head) =>
+      [0, 1, 3, 5].map((area) => withNumbers(whole, [liveOffset(whole, area), head])),
+    );
+    const host = agreedFacts(...files).flatMap(({ rings }) => rings[0]?.head ?? []);
+    expect(host.filter((head) => head === 0)).toHaveLength(2);
+  });
+
+  it('tables that there should be one of, heartbeats out of order, leases of no ring', () => {
+    const file = smallFile().heartbeat(550);
+    const late = new SlotArea(4, 'wraps');
+    late.append(Kind.ClockSample, [file.rawTick(900), 1n, 2n, 3n, 4n, 0n]);
+    file.area(AreaClass.TableHeartbeat, late);
+    for (const ring of [2, 62, 1000]) file.lease({ ring, tid: 1 });
+    const [facts] = agreedFacts(file.build());
+    expect(facts?.heartbeat).toMatchObject({ tick: `${file.rawTick(550)}` });
+    expect(facts).toMatchObject({ leasesOfNoRing: 3 });
+    expect(facts?.leases).toHaveLength(2);
+  });
+
+  it('beacons, whole, empty, too short and in wrong places', () => {
+    const file = smallFile();
+    const exchange = { sent: 50, received: 90, peerReceived: 7n, peerSent: 9n };
+    file.beacons({ bootId: '0123456789abcdef'.repeat(2), tickSource: 3 }, [
+      exchange,
+      { ...exchange, sent: 30, received: 20 },
+      { ...exchange, sent: 10, peerSent: 2n ** 64n - 1n },
+    ]);
+    const odd = new SlotArea(64, 'wraps');
+    const words = [file.rawTick(70), 1n, 2n, file.rawTick(80), 1n, 0n, 5n, 6n, 0n];
+    for (const position of [1, 8, 20]) odd.write(position, Kind.Beacon, words);
+    odd.write(28, Kind.Beacon, words.slice(0, 6));
+    file.area(AreaClass.TableBeacon, odd);
+    const [facts] = agreedFacts(file.build());
+    expect(facts?.beacons).toHaveLength(3);
+    expect(facts).toMatchObject({ emptyBeacons: 1 });
+  });
+
+  it('changes by control, older ones overwritten, and such as cannot be true', () => {
+    const file = smallFile();
+    const change = { tick: 50, done: 60, events: 0x1a, sampleEvery: 3 };
+    file.changes(
+      [
+        { ...change, done: 49 },
+        { ...change, sampleEvery: 0 },
+        ...upTo(63).map((i) => ({ ...change, tick: 40 + i, done: 60 + 2 * i, events: i })),
+      ],
+      7,
+    );
+    const [facts] = agreedFacts(file.build());
+    expect(facts?.changes).toHaveLength(63);
+    expect(facts).toMatchObject({ impossibleChanges: 1 });
+  });
+
+  it('kinds of tables in a ring, whole and too short', () => {
+    const file = new RankFileBuilder();
+    const ring = file.ring('host', 128);
+    for (const kind of [
+      Kind.ClockSample,
+      Kind.Communicator,
+      Kind.CommunicatorEnd,
+      Kind.String,
+      Kind.Lease,
+      Kind.ControlChange,
+      Kind.Beacon,
+    ])
+      for (const slots of [1, 2, 4, 7])
+        ring.record(kind, 10, ...Array.from({ length: 3 * slots - 1 }, () => 1n));
+    const [facts] = agreedFacts(file.build());
+    expect(facts?.rings[0]).toMatchObject({ records: 0, unknownKinds: 19, missing: { torn: 15 } });
+  });
+});
