@@ -29,25 +29,26 @@ export function mostAhead(
   curvature: number,
 ): Float64Array {
   const limits = new Float64Array(times.length);
-  const mostGained = gainedBy(knots, gain.most);
-  const leastGained = gainedBy(knots, gain.least);
+  const mostAtKnots = gainedAtKnots(knots, gain.most);
+  const leastAtKnots = gainedAtKnots(knots, gain.least);
   // What a pair says of any other time grows as the gain does: the least of (delay - gain) is what all of them say.
   let at = 0;
   let least = Infinity;
   for (let i = 0; i < times.length; i++) {
     const time = times[i]!;
     for (; at < hull.length && hull[at]! <= time; at += 2)
-      least = Math.min(least, hull[at + 1]! - mostGained(hull[at]!));
+      least = Math.min(least, hull[at + 1]! - gained(knots, gain.most, mostAtKnots, hull[at]!));
     const inside = at > 0 && at < hull.length;
-    limits[i] = Math.min(least + mostGained(time), inside ? chord(hull, at, time, curvature) : Infinity);
+    const later = least + gained(knots, gain.most, mostAtKnots, time);
+    limits[i] = Math.min(later, inside ? chord(hull, at, time, curvature) : Infinity);
   }
   at = hull.length - 2;
   least = Infinity;
   for (let i = times.length - 1; i >= 0; i--) {
     const time = times[i]!;
     for (; at >= 0 && hull[at]! >= time; at -= 2)
-      least = Math.min(least, hull[at + 1]! - leastGained(hull[at]!));
-    limits[i] = Math.min(limits[i]!, least + leastGained(time));
+      least = Math.min(least, hull[at + 1]! - gained(knots, gain.least, leastAtKnots, hull[at]!));
+    limits[i] = Math.min(limits[i]!, least + gained(knots, gain.least, leastAtKnots, time));
   }
   return limits;
 }
@@ -60,12 +61,15 @@ function chord(hull: ArrayLike<number>, right: number, time: number, curvature: 
   return delay + curvature * before * behind;
 }
 
-/** Of a clock at these rates, what it has gained at a time since the first knot; the outer rates hold beyond the knots. */
-function gainedBy(knots: Knots, rates: Float64Array): (time: number) => number {
-  const atKnots = new Float64Array(rates.length);
-  for (let k = 1; k < rates.length; k++) atKnots[k] = atKnots[k - 1]! + rates[k - 1]! * knots.step;
-  return (time) => {
-    const piece = pieceAt(knots, time);
-    return atKnots[piece]! + rates[piece]! * (time - knotTime(knots, piece));
-  };
+/** Of a clock at these rates, what it has gained at each knot since the first one. */
+function gainedAtKnots(knots: Knots, rates: Float64Array): Float64Array {
+  const gains = new Float64Array(rates.length);
+  for (let k = 1; k < rates.length; k++) gains[k] = gains[k - 1]! + rates[k - 1]! * knots.step;
+  return gains;
+}
+
+/** What it has gained at a time; the outer rates hold beyond the knots. */
+function gained(knots: Knots, rates: Float64Array, atKnots: Float64Array, time: number): number {
+  const piece = pieceAt(knots, time);
+  return atKnots[piece]! + rates[piece]! * (time - knotTime(knots, piece));
 }

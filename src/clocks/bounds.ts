@@ -18,7 +18,7 @@ import { MAX_RATE, mostAhead, type GainRates } from './arc_limit.js';
 import { knotTime, type Knots } from './corrections.js';
 import type { EdgeHull } from './edge_hulls.js';
 import { adjacency, shortestPaths, type Adjacency, type Arc } from './graph.js';
-import { appendToHull } from './lower_hull.js';
+import { HullBuilder, type PointList } from './lower_hull.js';
 import { alignedAt, largestSlope, shownAt } from './shown.js';
 import { bandOf, worstOfPieces, type Interval, type Readings } from './readings.js';
 import type { Band } from './tangents.js';
@@ -32,7 +32,7 @@ const ANY_CLOCK = 1.001;
 
 /** One arc's pairs of the whole run. */
 interface ArcHull extends Arc {
-  readonly hull: readonly number[];
+  readonly hull: PointList;
 }
 
 export class HardBounds {
@@ -246,11 +246,14 @@ function farthest(corrections: readonly Float64Array[]): number {
 const stretchOf = (rate: number): number => 1 / (1 - rate);
 
 function joinPieces(hulls: readonly EdgeHull[], curvature: number): ArcHull[] {
-  const arcs: { from: number; to: number; hull: number[] }[] = [];
-  for (const { from, to, hull } of hulls) {
-    let arc = arcs.at(-1);
-    if (arc?.from !== from || arc.to !== to) arcs.push((arc = { from, to, hull: [] }));
-    appendToHull(arc.hull, hull, curvature);
+  const builder = new HullBuilder(curvature);
+  const arcs: ArcHull[] = [];
+  for (let i = 0; i < hulls.length;) {
+    const { from, to } = hulls[i]!;
+    builder.clear();
+    do builder.append(hulls[i++]!.hull);
+    while (hulls[i]?.from === from && hulls[i]!.to === to);
+    arcs.push({ from, to, hull: builder.hull() });
   }
   return arcs;
 }

@@ -44,26 +44,34 @@ export function findJump(domains: number, { knots, corrections, links }: Estimat
   const out = Array.from({ length: domains }, () => new Set<number>());
   const cellNs = knots.step / CELLS_PER_PIECE;
   links.forEach(({ edge, lines }, link) => {
-    const series: number[] = [];
-    for (const line of lines) if (line !== null) for (const value of line.minima) series.push(value);
     // Credits and collectives wait for programs: their minima step when a program changes its mind.
-    if (series.length < 4 * LEAST_BESIDE || edge.kind === 'credit' || edge.kind === 'collective') return;
+    if (edge.kind === 'credit' || edge.kind === 'collective') return;
+    const count = lines.reduce((sum, line) => sum + (line === null ? 0 : line.minima.length / 2), 0);
+    if (count < 2 * LEAST_BESIDE) return;
     degree[edge.from]!++;
     degree[edge.to]!++;
     out[edge.from]!.add(edge.to);
     into[edge.to]!.add(edge.from);
-    const residuals: number[] = [];
+    if (TIMES.length < count) {
+      TIMES = new Float64Array(2 * count);
+      RESIDUALS = new Float64Array(2 * count);
+    }
+    const [from, to] = [corrections[edge.from]!, corrections[edge.to]!];
+    let at = 0;
     let least = Infinity;
     let most = -Infinity;
-    for (let i = 0; i < series.length; i += 2) {
-      const left = slack(knots, corrections[edge.from]!, corrections[edge.to]!, series[i]!, series[i + 1]!);
-      residuals.push(left);
-      least = Math.min(least, left);
-      most = Math.max(most, left);
+    for (const line of lines) {
+      for (let i = 0; line !== null && i < line.minima.length; i += 2) {
+        const left = slack(knots, from, to, line.minima[i]!, line.minima[i + 1]!);
+        TIMES[at] = line.minima[i]!;
+        RESIDUALS[at++] = left;
+        if (left < least) least = left;
+        if (left > most) most = left;
+      }
     }
     if (most - least < SMALLEST_JUMP_NS / 2) return;
-    for (const { at, step } of stepsOf(series, residuals)) {
-      const cell = Math.round((at - knots.first) / cellNs);
+    for (const { at: time, step } of stepsOf(count)) {
+      const cell = Math.round((time - knots.first) / cellNs);
       seen[edge.to]!.push({ link, cell, step });
       seen[edge.from]!.push({ link, cell, step: -step });
     }
@@ -102,42 +110,38 @@ const NEAR_CELLS = 2;
 /** As fine as sub-windows are. */
 const CELLS_PER_PIECE = 8;
 
-/** Where the minima of both sides lie on two parallel lines, clearly apart. */
-function stepsOf(series: readonly number[], residuals: readonly number[]) {
+/** Where the minima of both sides lie on two parallel lines, clearly apart: of the first of `TIMES` and `RESIDUALS`. */
+function stepsOf(count: number) {
   const found: { at: number; step: number }[] = [];
-  for (let i = LEAST_BESIDE; i + LEAST_BESIDE <= residuals.length; i++) {
+  for (let i = LEAST_BESIDE; i + LEAST_BESIDE <= count; i++) {
     const from = Math.max(0, i - MOST_BESIDE);
-    const end = Math.min(residuals.length, i + MOST_BESIDE);
-    const count = addSlopes(series, residuals, from, i, 0);
-    const slope = medianOf(SLOPES, addSlopes(series, residuals, i, end, count));
-    for (let k = from; k < end; k++)
-      (k < i ? BEFORE : AFTER)[k < i ? k - from : k - i] =
-        residuals[k]! - slope * (series[2 * k]! - series[2 * i]!);
+    const end = Math.min(count, i + MOST_BESIDE);
+    const slopes = addSlopes(from, i, 0);
+    const slope = medianOf(SLOPES, addSlopes(i, end, slopes));
+    for (let k = from; k < i; k++) BEFORE[k - from] = RESIDUALS[k]! - slope * (TIMES[k]! - TIMES[i]!);
+    for (let k = i; k < end; k++) AFTER[k - i] = RESIDUALS[k]! - slope * (TIMES[k]! - TIMES[i]!);
     // Both are sorted by their medians.
     const step = medianOf(AFTER, end - i) - medianOf(BEFORE, i - from);
     const apart = step > 0 ? AFTER[0]! - BEFORE[i - from - 1]! : BEFORE[0]! - AFTER[end - i - 1]!;
     if (Math.abs(step) < SMALLEST_JUMP_NS || apart < CLEAR * Math.abs(step)) continue;
-    found.push({ at: (series[2 * i - 2]! + series[2 * i]!) / 2, step });
+    found.push({ at: (TIMES[i - 1]! + TIMES[i]!) / 2, step });
   }
   return found;
 }
 
+/** The minima of one link, and what the estimate leaves of them: there are many links. */
+let TIMES = new Float64Array(1024);
+let RESIDUALS = new Float64Array(1024);
 /** What is looked at for one step: there are many places, and few values at each. */
 const BEFORE = new Float64Array(MOST_BESIDE);
 const AFTER = new Float64Array(MOST_BESIDE);
 const SLOPES = new Float64Array(MOST_BESIDE * (MOST_BESIDE - 1));
 
 /** Slopes of all pairs of values in [from, end) go behind the `count` that are there; returns how many there are then. */
-function addSlopes(
-  series: readonly number[],
-  values: readonly number[],
-  from: number,
-  end: number,
-  count: number,
-): number {
+function addSlopes(from: number, end: number, count: number): number {
   for (let i = from; i < end; i++) {
     for (let k = i + 1; k < end; k++)
-      SLOPES[count++] = (values[k]! - values[i]!) / (series[2 * k]! - series[2 * i]!);
+      SLOPES[count++] = (RESIDUALS[k]! - RESIDUALS[i]!) / (TIMES[k]! - TIMES[i]!);
   }
   return count;
 }

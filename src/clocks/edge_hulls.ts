@@ -5,25 +5,34 @@
 
 import { pieceAt, type Knots } from './corrections.js';
 import type { EdgeEvidence } from './evidence.js';
-import { appendToHull, hullOfBoth } from './lower_hull.js';
+import { HullBuilder, type PointList } from './lower_hull.js';
 
 export interface EdgeHull {
   readonly from: number;
   readonly to: number;
   /** Time, delay, ... */
-  readonly hull: readonly number[];
+  readonly hull: PointList;
+}
+
+/** Of one edge: its pieces by rising number, and their hulls. */
+interface EdgePieces {
+  readonly pieces: readonly number[];
+  readonly hulls: readonly PointList[];
 }
 
 /** Keeps what it made of each edge, for edges are asked for in several selections. */
 export class PieceHulls {
-  private readonly known = new Map<EdgeEvidence, ReadonlyMap<number, readonly number[]>>();
+  private readonly known = new Map<EdgeEvidence, EdgePieces>();
+  private readonly builder: HullBuilder;
   private asked: { readonly edges: readonly EdgeEvidence[]; readonly hulls: readonly EdgeHull[] } | undefined;
 
   /** `curvature`: most that a clock's rate changes, 1/ns. */
   constructor(
     private readonly knots: Knots,
-    private readonly curvature: number,
-  ) {}
+    curvature: number,
+  ) {
+    this.builder = new HullBuilder(curvature);
+  }
 
   /** One arc after the other, each by rising piece. */
   of(edges: readonly EdgeEvidence[]): readonly EdgeHull[] {
@@ -40,33 +49,39 @@ export class PieceHulls {
   }
 
   /** By piece. */
-  private joined(group: readonly EdgeEvidence[]): readonly (readonly number[] | undefined)[] {
-    const joined: (readonly number[] | undefined)[] = [];
+  private joined(group: readonly EdgeEvidence[]): readonly (PointList | undefined)[] {
+    const joined: (PointList | undefined)[] = [];
     for (let piece = 0; piece + 1 < this.knots.count; piece++) joined.push(undefined);
     for (const edge of group) {
-      for (const [piece, hull] of this.piecesOf(edge)) {
+      const { pieces, hulls } = this.piecesOf(edge);
+      for (let i = 0; i < pieces.length; i++) {
+        const piece = pieces[i]!;
         const before = joined[piece];
-        joined[piece] = before === undefined ? hull : hullOfBoth(before, hull, this.curvature);
+        const hull = hulls[i]!;
+        joined[piece] = before === undefined ? hull : this.builder.clear().appendBoth(before, hull).hull();
       }
     }
     return joined;
   }
 
-  private piecesOf(edge: EdgeEvidence): ReadonlyMap<number, readonly number[]> {
+  private piecesOf(edge: EdgeEvidence): EdgePieces {
     const known = this.known.get(edge);
     if (known) return known;
-    const pieces = new Map<number, readonly number[]>();
-    this.known.set(edge, pieces);
     const { windows, windowNs } = edge;
+    const pieces: number[] = [];
+    const hulls: PointList[] = [];
     const pieceOf = (at: number): number => pieceAt(this.knots, (windows[at]!.index + 0.5) * windowNs);
     for (let at = 0; at < windows.length;) {
       const piece = pieceOf(at);
-      const hull: number[] = [];
-      do appendToHull(hull, windows[at++]!.hull, this.curvature);
+      this.builder.clear();
+      do this.builder.append(windows[at++]!.hull);
       while (at < windows.length && pieceOf(at) === piece);
-      pieces.set(piece, hull);
+      pieces.push(piece);
+      hulls.push(this.builder.hull());
     }
-    return pieces;
+    const found = { pieces, hulls };
+    this.known.set(edge, found);
+    return found;
   }
 }
 

@@ -15,7 +15,7 @@ export type PointList = readonly number[] | Float64Array;
 export function lowerHull(points: PointList, curvature = 0): number[] {
   const hull: number[] = [];
   if (isSorted(points)) {
-    appendToHull(hull, points, curvature);
+    addAllTo(hull, points, curvature);
     return hull;
   }
   const order = Array.from({ length: points.length / 2 }, (_, i) => i * 2);
@@ -27,23 +27,18 @@ export function lowerHull(points: PointList, curvature = 0): number[] {
     sorted[length++] = points[at]!;
     sorted[length++] = points[at + 1]!;
   }
-  appendToHull(hull, sorted.subarray(0, length), curvature);
+  addAllTo(hull, sorted.subarray(0, length), curvature);
   return hull;
 }
 
-/** Goes on with points by rising x, all behind the hull. */
-export function appendToHull(hull: number[], points: PointList, curvature = 0): void {
+function addAllTo(hull: number[], points: PointList, curvature: number): void {
   for (let i = 0; i < points.length; i += 2) addToHull(hull, points[i]!, points[i + 1]!, curvature);
 }
 
 function addToHull(hull: number[], x: number, y: number, curvature: number): void {
   let n = hull.length;
   while (n >= 4) {
-    const ax = hull[n - 4]!;
-    const bx = hull[n - 2]!;
-    const ay = hull[n - 3]!;
-    const turn = (bx - ax) * (y - ay) - (hull[n - 1]! - ay) * (x - ax);
-    if (turn + curvature * (bx - ax) * (x - ax) * (x - bx) > 0) break;
+    if (isAbove(hull[n - 4]!, hull[n - 3]!, hull[n - 2]!, hull[n - 1]!, x, y, curvature)) break;
     hull.pop();
     hull.pop();
     n -= 2;
@@ -51,22 +46,91 @@ function addToHull(hull: number[], x: number, y: number, curvature: number): voi
   hull.push(x, y);
 }
 
-/** The hull of two hulls. */
-export function hullOfBoth(a: PointList, b: PointList, curvature = 0): number[] {
-  const hull: number[] = [];
-  let i = 0;
-  let j = 0;
-  while (i < a.length || j < b.length) {
-    // Of equal x the lowest counts.
-    const isA =
-      j >= b.length || (i < a.length && (a[i]! < b[j]! || (a[i] === b[j] && a[i + 1]! <= b[j + 1]!)));
-    const x = isA ? a[i]! : b[j]!;
-    const y = isA ? a[i + 1]! : b[j + 1]!;
-    if (isA) i += 2;
-    else j += 2;
-    if (hull.length === 0 || hull[hull.length - 2] !== x) addToHull(hull, x, y, curvature);
+/** Whether the point (x, y) leaves b on the hull: it lies above the line from a through b, or no farther below than the curvature allows. */
+function isAbove(
+  ax: number,
+  ay: number,
+  bx: number,
+  by: number,
+  x: number,
+  y: number,
+  curvature: number,
+): boolean {
+  const turn = (bx - ax) * (y - ay) - (by - ay) * (x - ax);
+  return turn + curvature * (bx - ax) * (x - ax) * (x - bx) > 0;
+}
+
+/** Makes hulls, one after the other, in one place: there are many, and most of their points are gone again soon. */
+export class HullBuilder {
+  private points = new Float64Array(1024);
+  private length = 0;
+
+  constructor(private readonly curvature = 0) {}
+
+  /** Begins a new one. */
+  clear(): this {
+    this.length = 0;
+    return this;
   }
-  return hull;
+
+  /** Goes on with points by rising x, all behind the hull. */
+  append(points: PointList): this {
+    while (this.length + points.length > this.points.length) this.grow();
+    for (let i = 0; i < points.length; i += 2) this.add(points[i]!, points[i + 1]!);
+    return this;
+  }
+
+  /** Goes on with the points of two hulls by rising x, all behind what is there. */
+  appendBoth(a: PointList, b: PointList): this {
+    while (this.length + a.length + b.length > this.points.length) this.grow();
+    let i = 0;
+    let j = 0;
+    while (i < a.length || j < b.length) {
+      // Of equal x the lowest counts.
+      const isA =
+        j >= b.length || (i < a.length && (a[i]! < b[j]! || (a[i] === b[j] && a[i + 1]! <= b[j + 1]!)));
+      const x = isA ? a[i]! : b[j]!;
+      const y = isA ? a[i + 1]! : b[j + 1]!;
+      if (isA) i += 2;
+      else j += 2;
+      if (this.length === 0 || this.points[this.length - 2] !== x) this.add(x, y);
+    }
+    return this;
+  }
+
+  /** x, y, ... */
+  hull(): Float64Array {
+    return this.points.slice(0, this.length);
+  }
+
+  /** The slope of the edge below the middle of its span; 0 of a single point. Not empty. */
+  middleSlope(): number {
+    const { points, length } = this;
+    const middle = (points[0]! + points[length - 2]!) / 2;
+    for (let i = 2; i < length; i += 2)
+      if (points[i]! >= middle) return (points[i + 1]! - points[i - 1]!) / (points[i]! - points[i - 2]!);
+    return 0;
+  }
+
+  private add(x: number, y: number): void {
+    const { points, curvature } = this;
+    let n = this.length;
+    for (; n >= 4; n -= 2) {
+      const ax = points[n - 4]!;
+      const ay = points[n - 3]!;
+      const bx = points[n - 2]!;
+      if (isAbove(ax, ay, bx, points[n - 1]!, x, y, curvature)) break;
+    }
+    points[n] = x;
+    points[n + 1] = y;
+    this.length = n + 2;
+  }
+
+  private grow(): void {
+    const wider = new Float64Array(2 * this.points.length);
+    wider.set(this.points);
+    this.points = wider;
+  }
 }
 
 /** As hulls are, and hulls one after the other. */

@@ -38,12 +38,17 @@ const PIECES_NEAR = 4;
 export function bandOf(readings: Readings, domain: number) {
   const { knots, corrections, instants, perPiece, shown, late, early, curvature } = readings;
   const values = corrections[domain]!;
-  const band: Band = {
-    times: shown,
-    most: instants.map((instant, i) => shownAt(knots, values, instant + late[i]![domain]!) - shown[i]!),
-    least: instants.map((instant, i) => shownAt(knots, values, instant - early[i]![domain]!) - shown[i]!),
-    guess: instants.map((instant, i) => shownAt(knots, values, instant) - shown[i]!),
-  };
+  const count = instants.length;
+  const most = new Float64Array(count);
+  const least = new Float64Array(count);
+  const guess = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    const instant = instants[i]!;
+    most[i] = shownAt(knots, values, instant + late[i]![domain]!) - shown[i]!;
+    least[i] = shownAt(knots, values, instant - early[i]![domain]!) - shown[i]!;
+    guess[i] = shownAt(knots, values, instant) - shown[i]!;
+  }
+  const band: Band = { times: shown, most, least, guess };
   return { band, openings: narrow(band, curvature, PIECES_NEAR * perPiece) };
 }
 

@@ -6,7 +6,7 @@
  */
 
 import type { EdgeEvidence } from './evidence.js';
-import { appendToHull, lowestIndex } from './lower_hull.js';
+import { HullBuilder, lowestIndex } from './lower_hull.js';
 
 /** The line by its values at one or two times of the coarse axis, ns. */
 export interface SupportLine {
@@ -35,20 +35,24 @@ const QUANTILE = 0.15;
 export function supportLine(edge: EdgeEvidence, from: number, to: number): SupportLine | null {
   const first = firstFrom(edge, from);
   const end = firstFrom(edge, to);
-  const windows = edge.windows.slice(first, end);
   let pairs = 0;
-  const hull: number[] = [];
-  for (const window of windows) {
+  HULL.clear();
+  for (let at = first; at < end; at++) {
+    const window = edge.windows[at]!;
     pairs += window.pairs;
-    appendToHull(hull, window.hull);
+    HULL.append(window.hull);
   }
   if (pairs === 0) return null;
-  const slope = centralSlope(hull);
+  const steepness = HULL.middleSlope();
+  const slope = Math.abs(steepness) <= MAX_RATE_DIFFERENCE ? steepness : 0;
   const scarce = Math.min(SCARCE_SUB_WINDOWS, Math.floor(pairs / SCARCE_PAIRS_PER_SUB_WINDOW));
   const count = Math.min(MAX_SUB_WINDOWS, Math.max(1, scarce, Math.floor(pairs / PAIRS_PER_SUB_WINDOW)));
-  const minima = subWindowMinima(windows, slope, count);
+  const minima = subWindowMinima(edge.windows, first, end, slope, count);
   return throughLowest(minima, slope);
 }
+
+/** Of the line that is being found. */
+const HULL = new HullBuilder();
 
 /** Place of the first window that begins at `time` or later. */
 function firstFrom({ windows, windowNs }: EdgeEvidence, time: number): number {
@@ -62,24 +66,21 @@ function firstFrom({ windows, windowNs }: EdgeEvidence, time: number): number {
   return low;
 }
 
-/** The slope of the hull below the middle of its span. */
-function centralSlope(hull: readonly number[]): number {
-  const middle = (hull[0]! + hull[hull.length - 2]!) / 2;
-  for (let i = 2; i < hull.length; i += 2) {
-    if (hull[i]! < middle) continue;
-    const slope = (hull[i + 1]! - hull[i - 1]!) / (hull[i]! - hull[i - 2]!);
-    return Math.abs(slope) <= MAX_RATE_DIFFERENCE ? slope : 0;
-  }
-  return 0;
-}
-
-function subWindowMinima(windows: EdgeEvidence['windows'], slope: number, count: number): number[] {
-  const first = windows[0]!.index;
-  const span = windows.at(-1)!.index + 1 - first;
+/** Of the windows from place `begin` to `end`. */
+function subWindowMinima(
+  windows: EdgeEvidence['windows'],
+  begin: number,
+  end: number,
+  slope: number,
+  count: number,
+): number[] {
+  const first = windows[begin]!.index;
+  const span = windows[end - 1]!.index + 1 - first;
   const minima: number[] = [];
   let current = -1;
   let least = Infinity;
-  for (const { index, hull } of windows) {
+  for (let place = begin; place < end; place++) {
+    const { index, hull } = windows[place]!;
     const subWindow = Math.floor(((index - first) * count) / span);
     if (subWindow !== current) {
       current = subWindow;
@@ -124,13 +125,17 @@ function throughLowest(minima: readonly number[], slope: number): SupportLine {
         (distance > SMALLEST_RESIDUAL_NS ? distance : SMALLEST_RESIDUAL_NS);
     }
   }
-  const distances: number[] = [];
-  for (let i = 0; i < n; i++) distances.push(Math.abs(Y[i]! - line.offset - line.slope * X[i]!));
-  distances.sort((a, b) => a - b);
+  const { offset, slope: found } = line;
+  for (let i = 0; i < n; i++) {
+    const distance = Math.abs(Y[i]! - offset - found * X[i]!);
+    let at = i;
+    for (; at > 0 && DISTANCES[at - 1]! > distance; at--) DISTANCES[at] = DISTANCES[at - 1]!;
+    DISTANCES[at] = distance;
+  }
   return {
     times: [t0, last],
-    delays: [y0 + line.offset, y0 + line.offset + line.slope * (last - t0)],
-    spread: distances[n >> 1]!,
+    delays: [y0 + offset, y0 + offset + found * (last - t0)],
+    spread: DISTANCES[n >> 1]!,
     minima,
   };
 }
@@ -145,6 +150,8 @@ const STILL_NS = 1;
 const X = new Float64Array(MAX_SUB_WINDOWS);
 const Y = new Float64Array(MAX_SUB_WINDOWS);
 const WEIGHTS = new Float64Array(MAX_SUB_WINDOWS);
+/** Rising. */
+const DISTANCES = new Float64Array(MAX_SUB_WINDOWS);
 
 function weightedLine(n: number, line: { offset: number; slope: number }): void {
   let total = 0;

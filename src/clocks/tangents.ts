@@ -37,9 +37,10 @@ export function narrow(band: Band, curvature: number, near: number): Openings {
     sweep(band, curvature, near, 1);
     sweep(band, curvature, near, -1);
   }
+  const last = band.times.length - 1;
   return {
     before: openingAt(band, curvature, near, 0, -1),
-    behind: openingAt(band, curvature, near, band.times.length - 1, 1),
+    behind: openingAt(band, curvature, near, last, 1),
   };
 }
 
@@ -48,10 +49,13 @@ function sweep(band: Band, curvature: number, near: number, step: 1 | -1): void 
   const { times, most, least, guess } = band;
   const last = step > 0 ? times.length - 1 : 0;
   for (let i = times.length - 1 - last; i !== last; i += step) {
-    const opening = openingAt(band, curvature, near, i, step);
     const far = Math.abs(times[i + step]! - times[i]!);
-    const higher = Math.max(guess[i + step]!, most[i]! + far * (opening.most + curvature * far));
-    const lower = Math.min(guess[i + step]!, least[i]! - far * (opening.least + curvature * far));
+    const bend = curvature * far;
+    const end = endOf(times.length, near, i, step);
+    const up = most[i]! + far * (steepest(1, times, most, least, curvature, i, step, end) + bend);
+    const down = least[i]! - far * (steepest(-1, times, least, most, curvature, i, step, end) + bend);
+    const higher = Math.max(guess[i + step]!, up);
+    const lower = Math.min(guess[i + step]!, down);
     if (higher < most[i + step]!) most[i + step] = higher;
     if (lower > least[i + step]!) least[i + step] = lower;
   }
@@ -65,16 +69,33 @@ function openingAt(
   i: number,
   step: 1 | -1,
 ): Opening {
-  let up = MAX_RATE;
-  let down = MAX_RATE;
-  const end = step > 0 ? Math.max(-1, i - near - 1) : Math.min(times.length, i + near + 1);
+  const end = endOf(times.length, near, i, step);
+  return {
+    most: steepest(1, times, most, least, curvature, i, step, end),
+    least: steepest(-1, times, least, most, curvature, i, step, end),
+  };
+}
+
+/** Where looking back from `i` ends. */
+const endOf = (count: number, near: number, i: number, step: 1 | -1): number =>
+  step > 0 ? Math.max(-1, i - near - 1) : Math.min(count, i + near + 1);
+
+/** From the side `here` of the band at `i`, out of it (`side` 1: up): the least of what the other side allows where the clock came from. */
+function steepest(
+  side: 1 | -1,
+  times: Float64Array,
+  here: Float64Array,
+  there: Float64Array,
+  curvature: number,
+  i: number,
+  step: 1 | -1,
+  end: number,
+): number {
+  let least = MAX_RATE;
   for (let j = i - step; j !== end; j -= step) {
     const far = Math.abs(times[i]! - times[j]!);
-    const bend = curvature * far;
-    const rise = (most[i]! - least[j]!) / far + bend;
-    const fall = (most[j]! - least[i]!) / far + bend;
-    if (rise < up) up = rise;
-    if (fall < down) down = fall;
+    const rate = (side * (here[i]! - there[j]!)) / far + curvature * far;
+    if (rate < least) least = rate;
   }
-  return { most: up, least: down };
+  return least;
 }

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { EdgeCollector, sizeClass, type EdgeEvidence } from '../../src/clocks/evidence.js';
-import { hullOfBoth, lowerHull, lowestIndex } from '../../src/clocks/lower_hull.js';
+import { HullBuilder, lowerHull, lowestIndex } from '../../src/clocks/lower_hull.js';
 
 type Pair = readonly [time: number, delay: number];
 
@@ -99,7 +99,8 @@ it('has a hull of two hulls that is the hull of all, bent or straight', () => {
   fc.assert(
     fc.property(pairs, pairs, fc.constantFrom(0, 1e-14), (a, b, curvature) => {
       const hull = (list: readonly Pair[]): number[] => lowerHull(list.flat(), curvature);
-      expect(hullOfBoth(hull(a), hull(b), curvature)).toEqual(hull([...a, ...b]));
+      const builder = new HullBuilder(curvature).append([0, 0]).clear();
+      expect([...builder.appendBoth(hull(a), hull(b)).hull()]).toEqual(hull([...a, ...b]));
       const bent = hull(a);
       const straight = lowerHull(a.flat());
       for (let i = 0; i < straight.length; i += 2) expect(bent).toContain(straight[i]);
