@@ -1,7 +1,7 @@
 // Builds the native part for aarch64 and runs the recorder's tests of it under qemu's emulation: `npm run test:aarch64`.
 //
 // Needs Debian's g++-aarch64-linux-gnu and qemu-user; root with apt gets them installed. Skipped, with the reason, where
-// they cannot be had. Bounded: 10 minutes for the build, 20 for the tests, and 10 where packages have to be installed.
+// they cannot be had. Bounded: 20 minutes for the build, 20 for the tests, and 10 where packages have to be installed.
 
 import { spawn, spawnSync } from 'node:child_process';
 import path from 'node:path';
@@ -20,7 +20,7 @@ if (packages.length > 0 && process.getuid?.() === 0) install(packages);
 if (missing().length > 0) {
   console.error(`skipped: needs the packages ${missing().join(' and ')}`);
 } else {
-  await run([process.execPath, 'scripts/build.mjs', '--machine=aarch64'], {}, 10 * MINUTE);
+  await run([process.execPath, 'scripts/build.mjs', '--machine=aarch64'], {}, 20 * MINUTE);
   const tests = ['recorder', 'faults', 'settings', 'symbols'].map((name) => `test/recorder/${name}.test.ts`);
   await run(
     [

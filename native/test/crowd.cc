@@ -22,8 +22,8 @@ using namespace nccl_trace_test;
 namespace {
 
 constexpr int kThreads = 20;  // rings are for 12
-constexpr int kFewestRounds = 60;
-constexpr int kMostRounds = 150;  // what the rings hold
+constexpr int kFewestRounds = 20;
+constexpr int kMostRounds = 60;  // what the rings hold
 constexpr uint64_t kEvents = 0x7FFF;
 
 std::string path;
@@ -98,7 +98,7 @@ void Place(Nccl& nccl, void* world, int number) {
         if (random() % 3 != 0) Host(nccl, context, random, coll);
         if (random() % 3 != 0) Proxy(nccl, context, random, coll);
         shared_coll = coll;
-        if (round >= kFewestRounds) usleep(50'000);
+        if (round >= kFewestRounds) usleep(100'000);
       }
       if (own != nullptr) nccl.Finalize(own);
     }).join();
@@ -133,7 +133,7 @@ void ControlAndRead(uint32_t changes) {
     const uint64_t events = number % 2 == 1 ? kEvents & ~uint64_t{nccl_abi::kProxyStep} : kEvents;
     Request(fd, HeaderOf(fd).tag, number, static_cast<uint32_t>(events), number % 2 == 1 ? 3 : 1);
     for (int i = 0; i < 60'000 && HeaderOf(fd).control_answered != number; ++i) {
-      if (i % 100 == 0) RankFileReader{path};
+      if (i % 500 == 0) RankFileReader{path};
       usleep(1'000);
     }
     CHECK_EQ(HeaderOf(fd).control_answered, number);
@@ -171,7 +171,7 @@ int main(int, char** argv) {
   const std::string folder = argv[2];
   setenv("NCCL_TRACE_DIR", folder.c_str(), 1);
   setenv("NCCL_TRACE_RING_DIR", "none", 0);
-  setenv("NCCL_TRACE_RING_MB", "64", 1);
+  setenv("NCCL_TRACE_RING_MB", "32", 1);
   setenv("NCCL_TRACE_EVENTS", "all", 1);
   setenv("RANK", "0", 1);
   path = folder + "/rank00000.bin";

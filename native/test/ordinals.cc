@@ -255,7 +255,7 @@ int main(int, char** argv) {
   setenv("NCCL_TRACE_DIR", folder.c_str(), 1);
   setenv("NCCL_TRACE_RING_DIR", "none", 0);
   setenv("NCCL_TRACE_EVENTS", "all", 1);
-  setenv("NCCL_TRACE_RING_MB", "64", 1);
+  setenv("NCCL_TRACE_RING_MB", "16", 1);
   setenv("RANK", "0", 1);
   if (sampled) setenv("NCCL_TRACE_SAMPLE", "4", 1);
   Nccl nccl(argv[1]);
