@@ -6,10 +6,14 @@
 import { pieceAt, shareAt, type Knots } from './corrections.js';
 import type { EdgeHull } from './edge_hulls.js';
 import { slack } from './estimate.js';
+import { isImpossibleAt } from './impossible.js';
+import { alignedAt } from './shown.js';
 
 /** Kept from the border, ns, as far as there is room: so that rounding to whole nanoseconds turns no arrow. */
 const MARGIN_NS = 20;
 const ROUNDS = 2000;
+/** After so many it is asked whether there is anything to be reached. */
+const DOUBTFUL_ROUNDS = 50;
 /**
  * References are put back after the rounds, which moves both ends of a pair by what their reference moved, at two different times: a
  * little is violated again where it moved much within a delay. So the rounds are taken again, less each time.
@@ -28,8 +32,9 @@ export function project(
   references: readonly number[],
 ): number {
   let violated = 0;
+  const doubtful = worstInstant(knots, corrections, hulls);
   for (let turn = 0; turn < TURNS; turn++) {
-    const isReached = pushAll(knots, corrections, hulls);
+    const isReached = pushAll(knots, corrections, hulls, doubtful);
     pinReferences(corrections, references);
     violated = worstViolation(knots, corrections, hulls);
     if (violated === 0) break;
@@ -39,8 +44,13 @@ export function project(
   return violated;
 }
 
-/** Whether all pairs hold, before so many rounds are over. */
-function pushAll(knots: Knots, corrections: readonly Float64Array[], hulls: readonly EdgeHull[]): boolean {
+/** Whether all pairs hold, before so many rounds are over. `doubtful`: when they contradict each other, if they do. */
+function pushAll(
+  knots: Knots,
+  corrections: readonly Float64Array[],
+  hulls: readonly EdgeHull[],
+  doubtful: number,
+): boolean {
   // A hull whose two domains have not moved since it held still holds.
   const moves = new Int32Array(corrections.length);
   const heldFrom = new Int32Array(hulls.length).fill(-1);
@@ -63,8 +73,42 @@ function pushAll(knots: Knots, corrections: readonly Float64Array[], hulls: read
       }
     }
     if (!moved) return true;
+    if (round === DOUBTFUL_ROUNDS && isHopeless(knots, corrections, hulls, doubtful)) return false;
   }
   return false;
+}
+
+function isHopeless(
+  knots: Knots,
+  corrections: readonly Float64Array[],
+  hulls: readonly EdgeHull[],
+  doubtful: number,
+): boolean {
+  if (worstViolation(knots, corrections, hulls) <= NEARLY_NS) return false;
+  return (
+    isImpossibleAt(knots, corrections, hulls, doubtful) ||
+    isImpossibleAt(knots, corrections, hulls, worstInstant(knots, corrections, hulls))
+  );
+}
+
+/** Of the common axis: when the pair that is violated most began. */
+function worstInstant(
+  knots: Knots,
+  corrections: readonly Float64Array[],
+  hulls: readonly EdgeHull[],
+): number {
+  let worst = 0;
+  let instant = knots.first;
+  for (const { from, to, hull } of hulls) {
+    const sender = corrections[from]!;
+    for (let i = 0; i < hull.length; i += 2) {
+      const violated = -slack(knots, sender, corrections[to]!, hull[i]!, hull[i + 1]!);
+      if (violated <= worst) continue;
+      worst = violated;
+      instant = alignedAt(knots, sender, hull[i]!);
+    }
+  }
+  return instant;
 }
 
 /** Moves both domains' knots just enough that the pair holds; false if it did. */
