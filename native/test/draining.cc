@@ -326,9 +326,15 @@ void AHeaderThatCannotBeWritten() {
   ExpectNewest(stage.Read(), 2'100, 300);
   CHECK(stage.Read().size() > kLimit + kSlack);
   header_fails = false;
-  Outgrow(stage, 600);
+  // In some part of each lap, where that is decided by how large chunks are.
+  bool has_turned = false;
+  for (int i = 0; i < 12; ++i) {
+    Outgrow(stage, 50);
+    const RankFileReader file = stage.Read();
+    has_turned |= file.chunks().back().offset < file.chunks()[0].offset;
+  }
+  CHECK(has_turned);
   ExpectNewest(stage.Read(), 2'700, 300);
-  CHECK(stage.Read().chunks().back().offset < stage.Read().chunks()[0].offset);
   Outgrow(stage, 600);
   CHECK(stage.Read().size() <= kLimit + kSlack);
 }

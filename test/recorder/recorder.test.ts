@@ -123,7 +123,7 @@ test('a descriptor that the job has closed and given to its own file', () =>
 describe('stream mode', () => {
   test('draining, lapping, holes, the limit, full disks', () =>
     inNewFolder(async (folder) => {
-      const outcome = await run('draining', [folder]);
+      const outcome = await run('draining', [folder], { timeout: 600_000 });
       expect(verdictOf(outcome)).toBe('PASSED');
       // What the program's own reader was content with, ours is as well: a file whose newer lap stands before the older.
       const [, file, records] = /^two laps: (.+), (\d+) records$/m.exec(outcome.stdout)!;
