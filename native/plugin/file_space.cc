@@ -1,6 +1,7 @@
 #include "plugin/file_space.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <sys/vfs.h>
@@ -37,6 +38,16 @@ bool MayBeMapped(int fd) {
     default:
       return false;
   }
+}
+
+/** Tens of MB need not pass through caches and to the disk for it. Where there is no other way, they do. */
+bool Reserve(int fd, uint64_t bytes) {
+  int result;
+  do {
+    result = fallocate(fd, 0, 0, static_cast<off_t>(bytes));
+  } while (result != 0 && errno == EINTR);
+  if (result == 0) return true;
+  return (errno == EOPNOTSUPP || errno == ENOSYS) && WriteZeros(fd, bytes);
 }
 
 /**

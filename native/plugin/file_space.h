@@ -11,6 +11,12 @@ namespace nccl_trace {
 /** Whether the file system of `fd` is one that we trust with stores. */
 bool MayBeMapped(int fd);
 
+/**
+ * Makes room for `bytes` zeros from the beginning on, for a file that is written to and never mapped: a store to such room
+ * may still need more. False: errno says why; some of it may be there.
+ */
+bool Reserve(int fd, uint64_t bytes);
+
 /** Writes `bytes` zeros from the beginning on. False: errno says why; some of it may be there. */
 bool WriteZeros(int fd, uint64_t bytes);
 

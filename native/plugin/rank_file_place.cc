@@ -96,7 +96,7 @@ void FirstPath(const char* folder, const Settings& settings, const HostFacts& ho
   if (snprintf(path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX) path[0] = '\0';
 }
 
-void CreateRankFile(const char* folder, const Settings& settings, const HostFacts& host, uint64_t bytes,
+void CreateRankFile(const char* folder, const Settings& settings, const HostFacts& host, uint64_t bytes, FileUse use,
                     RankFile& file) {
   file.fd = -1;
   file.error = 0;
@@ -112,7 +112,7 @@ void CreateRankFile(const char* folder, const Settings& settings, const HostFact
     file.error = errno;
     return;
   }
-  if (WriteZeros(file.fd, bytes)) return;
+  if (use == FileUse::kToBeMapped ? WriteZeros(file.fd, bytes) : Reserve(file.fd, bytes)) return;
   file.failed = "reserve space for";
   file.error = errno;
   // Half a file helps nobody, and the disk may be full because of us. It is ours: we made it a moment ago.

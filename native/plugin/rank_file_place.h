@@ -27,8 +27,11 @@ void FolderOf(const Settings& settings, char (&folder)[PATH_MAX]);
 /** The name that a new file gets if it is free. Empty: too long. */
 void FirstPath(const char* folder, const Settings& settings, const HostFacts& host, char (&path)[PATH_MAX]);
 
-/** A new file with `bytes` zeros really written, or none at all. Never an existing one. */
-void CreateRankFile(const char* folder, const Settings& settings, const HostFacts& host, uint64_t bytes,
+/** What a file is to be used for: that decides how its space is made sure of. */
+enum class FileUse { kToBeMapped, kWrittenOnly };
+
+/** A new file with room for `bytes`, which are zeros, or none at all. Never an existing one. */
+void CreateRankFile(const char* folder, const Settings& settings, const HostFacts& host, uint64_t bytes, FileUse use,
                     RankFile& file);
 
 /** The file's own pages, if its file system can be trusted with stores that must not fail or stall; else no image. */

@@ -186,7 +186,8 @@ void RecorderThread::CreateFile() {
     FirstPath(folder_, order_.settings, host_, file_.path);
     NameRankFile(image_, file_.path);
   }
-  CreateRankFile(folder_, order_.settings, host_, order_.plan.file_bytes, file_);
+  const FileUse use = image_.base == nullptr ? FileUse::kToBeMapped : FileUse::kWrittenOnly;
+  CreateRankFile(folder_, order_.settings, host_, order_.plan.file_bytes, use, file_);
 }
 
 /** Without a ring file the rank file, mapped, or memory is offered to init; if init has gone on, its image is the one. */
@@ -401,7 +402,7 @@ void RecorderThread::GiveBack() {
 /** The disk may have room again, or the mount be back. */
 void RecorderThread::RetryFile() {
   if (copy_.is_lost()) return FindFileAgain();
-  CreateRankFile(folder_, order_.settings, host_, order_.plan.file_bytes, file_);
+  CreateRankFile(folder_, order_.settings, host_, order_.plan.file_bytes, FileUse::kWrittenOnly, file_);
   copy_.Use(file_.fd, &order_.plan);
   if (copy_.has_file() && image_.placement == rank_file::kInRingFile) NameRankFile(image_, file_.path);
   if (!copy_.has_file() || !copy_.CopyHeader(image_)) CountIoError();
