@@ -3,15 +3,18 @@
 //
 // Jobs run in blocks of four, recorded or not: 1 0 0 1, the next block 0 1 1 0. So a machine that gets slower or faster
 // during a block hits both alike, and a block is one difference. Short jobs in many blocks, because what else a machine
-// does changes from second to second. Start and end of a job do not count; that the rings are copied every two seconds
-// does not show in jobs this short.
+// does changes from second to second. Start and end of a job do not count: the work begins when the recorder's thread has
+// made its files. That the rings are copied every two seconds does not show in jobs this short.
+//
+// Beside the difference stands what to expect of it: how many callbacks there were, times what one costs. Where the
+// difference is larger by more than its interval, something else than callbacks costs.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-const WORDS = '--ranks 4 --channels 2 --ops allreduce:256K --quiet --json --iterations';
+const WORDS = '--ranks 4 --channels 2 --ops allreduce:256K --quiet --json';
 const CORES = 4;
 /** With fewer the intervals below are no approximation any more. */
 const FEWEST_BLOCKS = 10;
@@ -20,26 +23,39 @@ const FEWEST_BLOCKS = 10;
  * @param {object} options
  * @param {string} options.build
  * @param {number} options.seconds  begins no block after them
- * @param {number} options.iterations  of each job
+ * @param {number} options.settleMs  before the work of each job
+ * @param {number} options.iterations  of it
  * @param {number} options.ringMb
+ * @param {number} options.nsPerCallback  of the calls of steps, which are most
  */
-export function measureJobs({ build, seconds, iterations, ringMb }) {
+export function measureJobs({ nsPerCallback, seconds, ...job }) {
   const end = Date.now() + seconds * 1000;
   const blocks = [];
   do {
     const order = blocks.length % 2 === 0 ? [true, false, false, true] : [false, true, true, false];
-    const jobs = order.map((recorded) => ({ recorded, ...runJob(build, recorded, iterations, ringMb) }));
-    blocks.push({ wall: shareOf(jobs, 'wallUs'), cpu: shareOf(jobs, 'cpuUs'), wallUs: jobs[1].wallUs });
+    const jobs = order.map((recorded) => ({ recorded, ...runJob({ recorded, ...job }) }));
+    const recorded = jobs.find((job) => job.recorded);
+    const bare = jobs.find((job) => !job.recorded);
+    blocks.push({
+      wall: shareOf(jobs, 'wallUs'),
+      cpu: shareOf(jobs, 'cpuUs'),
+      wallUs: bare.wallUs,
+      callbacks: recorded.callbacks,
+      expected: (recorded.callbacks * nsPerCallback) / 1000 / bare.cpuUs,
+    });
   } while (Date.now() < end);
   return {
     blocks: blocks.length,
     seconds: middle(blocks.map(({ wallUs }) => wallUs)) / 1e6,
     wall: estimate(blocks.map(({ wall }) => wall)),
     cpu: estimate(blocks.map(({ cpu }) => cpu)),
+    callbacks: middle(blocks.map(({ callbacks }) => callbacks)),
+    nsPerCallback,
+    expected: middle(blocks.map(({ expected }) => expected)),
   };
 }
 
-function runJob(build, recorded, iterations, ringMb) {
+function runJob({ build, recorded, settleMs, iterations, ringMb }) {
   const folder = mkdtempSync(path.join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'nccl-trace-bench-'));
   const env = recorded
     ? {
@@ -53,15 +69,16 @@ function runJob(build, recorded, iterations, ringMb) {
       ...pinning(),
       path.join(build, 'nccl-trace-loopback'),
       ...WORDS.split(' '),
-      String(iterations),
+      ...['--settle', String(settleMs), '--iterations', String(iterations)],
     ];
     const out = execFileSync(words[0], words.slice(1), {
       env: { PATH: process.env.PATH, ...env },
       encoding: 'utf8',
     });
-    const { perRank } = JSON.parse(out);
+    const { perRank, counts } = JSON.parse(out);
     return {
       wallUs: Math.max(...perRank.map(({ workUs }) => workUs)),
+      callbacks: counts.callbacks,
       cpuUs: perRank.reduce((sum, { workCpuUs }) => sum + workCpuUs, 0),
     };
   } finally {
@@ -116,7 +133,7 @@ function middle(values) {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
-export function printJobs({ blocks, seconds, wall, cpu }) {
+export function printJobs({ blocks, seconds, wall, cpu, callbacks, nsPerCallback, expected }) {
   console.log(
     `\n4 loopback ranks, ${blocks} blocks of 4 jobs of ${seconds.toFixed(2)} s, recorded against not`,
   );
@@ -127,6 +144,8 @@ export function printJobs({ blocks, seconds, wall, cpu }) {
     const words = interval === undefined ? 'too few blocks for an interval' : judged(interval);
     console.log(`  ${name.padEnd(30)}${percent(difference).padStart(8)}   ${words}`);
   }
+  const of = `of the processor time: ${callbacks} callbacks of ${nsPerCallback.toFixed(0)} ns`;
+  console.log(`  ${'to be expected'.padEnd(30)}${percent(expected).padStart(8)}   ${of}`);
 }
 
 const GOAL = 0.01;

@@ -4,8 +4,15 @@
 //
 // Two copies of the plugin record side by side in this process, one with its rings in NCCL_TRACE_RING_DIR=<ring folder>
 // ("none": in the rank file in NCCL_TRACE_DIR), one in anonymous memory; and the same loop calls something that only reads
-// the tick and stores 32 bytes. They take turns, so all three see the same machine. With a file, another process writes a checkpoint there meanwhile, 64 MB
-// and an fdatasync at a time. One JSON object: medians, 99.9 percentiles and stalls over 10 us per million calls.
+// the tick and stores 32 bytes, once into a ring that caches hold and once into one that is as large as that of the steps
+// by default. They take turns of 10,000 calls, so all see the same machine; the first of a turn are not counted, because the
+// others have evicted what they need. With a file, another process writes a checkpoint there meanwhile, 64 MB and an
+// fdatasync at a time. One JSON object:
+//
+//   median, p999  of all calls, ns
+//   typical_p999  the middle one of the 99.9 percentiles of blocks of ten turns: a moment in which the machine did something
+//                 else is in few of them
+//   stalls        over 10 us, per million calls
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -63,18 +70,22 @@ void Call(const Recorder& recorder, int step) {
   recorder.table->startEvent(recorder.context, &handle, &d);
 }
 
-/** What the loop calls that does not record: reads the tick and stores 32 bytes. */
-alignas(64) uint64_t plain_ring[1 << 16][4];
-uint64_t plain_position;
+/** What the loop calls that does not record: reads the tick and stores 32 bytes into a ring of so many slots. */
+template <uint64_t slots>
 nccl_abi::Result Plain(void*, void** handle, Descriptor* descriptor) {
-  uint64_t* slot = plain_ring[plain_position++ & 0xFFFF];
+  alignas(64) static uint64_t ring[slots][4];
+  static uint64_t position;
+  uint64_t* slot = ring[position++ & (slots - 1)];
   slot[0] = nccl_trace::ReadCounter();
   slot[1] = slot[2] = reinterpret_cast<uint64_t>(descriptor->parentObj);
   slot[3] = static_cast<uint64_t>(descriptor->proxyStep.step);
   *handle = slot;
   return nccl_abi::kSuccess;
 }
-constexpr Profiler kPlain = {"plain", nullptr, Plain, nullptr, nullptr, nullptr};
+constexpr uint64_t kFewSlots = 1 << 16;   // 2 MiB
+constexpr uint64_t kManySlots = 1 << 19;  // 16 MiB
+constexpr Profiler kPlain = {"plain", nullptr, Plain<kFewSlots>, nullptr, nullptr, nullptr};
+constexpr Profiler kPlainLarge = {"plain", nullptr, Plain<kManySlots>, nullptr, nullptr, nullptr};
 
 [[noreturn]] void WriteCheckpoints(const char* path) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -86,13 +97,23 @@ constexpr Profiler kPlain = {"plain", nullptr, Plain, nullptr, nullptr, nullptr}
   }
 }
 
+constexpr int kTurnCalls = 10'000;
+constexpr int kNotCounted = 500;  // at the beginning of a turn, and
+constexpr int kTouchBefore = 300;
+constexpr int kBlockTurns = 10;
+
 /** How many calls took how many ticks. Counted, not listed: a list would evict what is measured. */
-struct Series {
-  const char* name;
-  Recorder recorder;
-  std::vector<uint32_t> counts = std::vector<uint32_t>(1 << 16);
+class Counts {
+ public:
+  explicit Counts(size_t most_ticks) : counts(most_ticks) {}
 
   void Add(uint64_t ticks) { ++counts[std::min<uint64_t>(ticks, counts.size() - 1)]; }
+  /** Into the cache, where nearly all calls count: a miss there would be taken for one of the next call. */
+  void Touch() const {
+    for (size_t i = 0; i < kTouched; i += 16)
+      __asm__ volatile("" : : "r"(static_cast<const volatile uint32_t&>(counts[i])));
+  }
+  void Clear() { std::fill(counts.begin(), counts.end(), 0); }
 
   /** In ticks. A counter may step by many of its ticks at once: between two that occur, in proportion. */
   double At(double share) const {
@@ -110,13 +131,47 @@ struct Series {
     }
     return static_cast<double>(last);
   }
+  uint64_t From(double ticks) const {
+    return std::accumulate(counts.begin() + static_cast<std::ptrdiff_t>(ticks), counts.end(), uint64_t{0});
+  }
+
+ private:
+  static constexpr size_t kTouched = 512;
+
+  std::vector<uint32_t> counts;
 };
 
-void Print(const Series& series, double ns_per_tick, double calls, const char* end) {
-  const auto first_stall = series.counts.begin() + static_cast<std::ptrdiff_t>(10'000 / ns_per_tick);
-  const double stalls = static_cast<double>(std::accumulate(first_stall, series.counts.end(), uint64_t{0}));
-  printf("{\"name\":\"%s\",\"median\":%.1f,\"p999\":%.1f,\"stalls\":%.2f}%s", series.name, series.At(0.5) * ns_per_tick,
-         series.At(0.999) * ns_per_tick, stalls * 1e6 / calls, end);
+struct Series {
+  const char* name;
+  Recorder recorder;
+  Counts all = Counts(1 << 16);
+  Counts block = Counts(1 << 10);
+  std::vector<double> p999_of_blocks = {};
+
+  void Add(uint64_t ticks) {
+    all.Add(ticks);
+    block.Add(ticks);
+  }
+  void Touch() const {
+    all.Touch();
+    block.Touch();
+  }
+  void EndBlock() {
+    p999_of_blocks.push_back(block.At(0.999));
+    block.Clear();
+  }
+  double TypicalP999() const {
+    std::vector<double> sorted = p999_of_blocks;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted.empty() ? all.At(0.999) : sorted[sorted.size() / 2];
+  }
+};
+
+void Print(const Series& series, double ns_per_tick, const char* end) {
+  printf("{\"name\":\"%s\",\"median\":%.1f,\"p999\":%.1f,\"typical_p999\":%.1f,\"stalls\":%.2f}%s", series.name,
+         series.all.At(0.5) * ns_per_tick, series.all.At(0.999) * ns_per_tick, series.TypicalP999() * ns_per_tick,
+         static_cast<double>(series.all.From(10'000 / ns_per_tick)) * 1e6 / static_cast<double>(series.all.From(0)),
+         end);
 }
 
 }  // namespace
@@ -134,24 +189,33 @@ int main(int argc, char** argv) {
 
   const uint64_t ns0 = nccl_trace::ReadClockNs(CLOCK_MONOTONIC);
   const uint64_t tick0 = nccl_trace::ReadCounter();
-  Series series[] = {
-      {"rings as asked", in_file}, {"rings in memory", in_memory}, {"not recorded", {&kPlain, nullptr, in_file.op}}};
-  // Who comes after whom matters to the caches: each comes first, second and third.
-  constexpr size_t kOrders[3][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}};
-  const int warm_up = std::max(calls / 10, 1 << 16);
-  memset(plain_ring, 1, sizeof(plain_ring));
-  rusage before = {};
-  for (int i = -warm_up; i < calls; ++i) {
-    if (i == 0) {
-      getrusage(RUSAGE_THREAD, &before);
-      for (Series& s : series) std::fill(s.counts.begin(), s.counts.end(), 0);
+  Series series[] = {{"rings as asked", in_file},
+                     {"rings in memory", in_memory},
+                     {"not recorded", {&kPlain, nullptr, in_file.op}},
+                     {"not recorded, 16 MiB", {&kPlainLarge, nullptr, in_file.op}}};
+  constexpr size_t kSeries = sizeof(series) / sizeof(series[0]);
+  for (Series& s : series) s.p999_of_blocks.reserve(static_cast<size_t>(calls / kTurnCalls / kBlockTurns + 1));
+  // Once around all rings, so that all of their pages are there.
+  for (uint64_t i = 0; i < kManySlots; ++i) {
+    for (const Series& s : series) Call(s.recorder, static_cast<int>(i));
+  }
+  rusage before;
+  getrusage(RUSAGE_THREAD, &before);
+  const int turns = calls / kTurnCalls;
+  for (int turn = 0; turn < turns; ++turn) {
+    // Who comes after whom matters to the caches: each comes first once in so many.
+    for (size_t k = 0; k < kSeries; ++k) {
+      Series& s = series[(k + static_cast<uint32_t>(turn)) % kSeries];
+      for (int i = -kNotCounted; i < kTurnCalls; ++i) {
+        if (i == -kTouchBefore) s.Touch();
+        const uint64_t begin = nccl_trace::ReadCounter();
+        Call(s.recorder, i);
+        const uint64_t ticks = nccl_trace::ReadCounter() - begin;
+        if (i >= 0) s.Add(ticks);
+      }
     }
-    for (const size_t which : kOrders[static_cast<uint32_t>(i) % 3]) {
-      Series& s = series[which];
-      const uint64_t begin = nccl_trace::ReadCounter();
-      Call(s.recorder, i);
-      s.Add(nccl_trace::ReadCounter() - begin);
-    }
+    if (turn % kBlockTurns != kBlockTurns - 1) continue;
+    for (Series& s : series) s.EndBlock();
   }
   rusage after;
   getrusage(RUSAGE_THREAD, &after);
@@ -163,9 +227,7 @@ int main(int argc, char** argv) {
   }
   printf("{\"calls\":%d,\"faults\":%ld,\"series\":[", calls,
          after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt);
-  Print(series[0], ns_per_tick, calls, ",");
-  Print(series[1], ns_per_tick, calls, ",");
-  Print(series[2], ns_per_tick, calls, "]}\n");
+  for (size_t i = 0; i < kSeries; ++i) Print(series[i], ns_per_tick, i + 1 < kSeries ? "," : "]}\n");
   in_file.table->finalize(in_file.context);
   in_memory.table->finalize(in_memory.context);
   return 0;

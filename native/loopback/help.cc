@@ -18,6 +18,7 @@ workload:
   --ranks N            processes, one simulated GPU each (2)
   --channels C         channels of every communicator (2)
   --iterations K       how often the workload runs (3)
+  --settle MS          a pause before the first one, for what a plugin still does in the background (0)
   --ops SCRIPT         the workload of one iteration; see below
   --proto P            auto, simple, ll, ll128 (auto: by size)
   --algo A             ring, tree: of every allreduce (ring)

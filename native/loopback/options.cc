@@ -73,6 +73,7 @@ const std::map<std::string, Flag>& Flags() {
       {"--ranks", Int("--ranks", &Options::ranks, 1, kMaxRanks)},
       {"--channels", Int("--channels", &Options::channels, 1, kMaxChannels)},
       {"--iterations", Int("--iterations", &Options::iterations, 1, kMaxIterations)},
+      {"--settle", Int("--settle", &Options::settleMs, 0, 60'000)},
       {"--ops", {true, [](Options& o, const std::string& v) { o.script = ParseScript(v); }}},
       {"--proto", {true, [](Options& o, const std::string& v) { o.proto = ParseProto(v); }}},
       {"--algo",

@@ -67,6 +67,7 @@ struct Options {
   int ranks = 2;
   int channels = 2;
   int iterations = 3;
+  int settleMs = 0;
   Script script;
   ProtoChoice proto;
   AlgoChoice algo;

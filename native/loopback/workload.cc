@@ -34,6 +34,7 @@ Workload::Workload(const Options& options, const std::vector<std::unique_ptr<Com
 
 RankResult Workload::Run() {
   Report();  // of a rank that dies early one still knows what it had loaded
+  if (options_.settleMs > 0) usleep(static_cast<useconds_t>(options_.settleMs) * 1'000);
   const int64_t begin = MonotonicNs();
   const int64_t cpuBegin = ProcessCpuNs();
   for (int i = 0; i < options_.iterations; i++) {
