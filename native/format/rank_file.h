@@ -388,7 +388,7 @@ constexpr uint32_t kChunkAlignment = 4096;
 constexpr uint32_t kMaxChunkRawBytes = 1u << 20;
 // kZstd: one independent frame of the slots. kZstdBare: the same of the slots without what can be computed again, which
 // halves it: words 0 of part 0 are differences to the one before, bits 16 to 63 of word 3 are xored with what they must be.
-// kZstdPlanes: the same byte by byte, byte 0 of all slots first, which takes less than half the time and room again.
+// kZstdPlanes: the same byte by byte, byte 0 of all slots first, which takes less time and room again.
 enum Codec : uint16_t { kRaw = 0, kZstd = 1, kZstdBare = 2, kZstdPlanes = 3 };
 
 struct ChunkHeader {

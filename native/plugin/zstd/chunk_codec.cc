@@ -11,9 +11,9 @@
 namespace nccl_trace {
 namespace {
 
-// Measured on the rings of a recorded run of AllReduces and on those of a steady proxy thread: 1 takes 0.6 bytes a slot less
-// than -1 in the same time, 3.9 and 0.6. Higher levels take more time for little. In the order of slots, not of planes, each
-// level takes twice the time and 4.9 and 3.0 bytes.
+// Measured on the rings of a recorded run of AllReduces and on those of a steady proxy thread: level 1 takes 3.9 and 0.6 bytes
+// a slot in 108 and 51 cycles, -1 takes 4.5 and 1.0 in the same time. In the order of slots, not of planes, -1 takes 4.9 and
+// 3.0 bytes in 171 and 128 cycles.
 constexpr int kLevel = 1;
 constexpr uint64_t kPackedBytes = ZSTD_COMPRESSBOUND(rank_file::kMaxChunkRawBytes);
 
