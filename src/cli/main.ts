@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { UsageError } from '../base/errors.js';
 import { clocksCommand } from './clocks.js';
+import { tuneCompiler } from './compiler.js';
 import { controlCommand } from './control.js';
 import { demoCommand } from './demo.js';
 import { ExitCode, exitCodeOf } from './exit.js';
@@ -29,6 +30,7 @@ const EXAMPLES = `Examples:
 /** Called by bin/nccl-trace.js, which sets the exit code: nothing in here ends the process. */
 export async function main(words: readonly string[]): Promise<ExitCode> {
   hearErrors();
+  tuneCompiler();
   try {
     let exit: ExitCode = ExitCode.ok;
     await program((code) => (exit = code)).parseAsync(words, { from: 'user' });
