@@ -1,12 +1,12 @@
 /** A hang in words: what stands since when, who never came, who called something else, who waits, where to look. */
 
+import { durationText } from '../base/duration.js';
 import type { Front, Hang, Silent, Stray, Waiting } from '../verdict/types.js';
 import {
   callText,
   clockTime,
   commName,
   continued,
-  duration,
   few,
   labelled,
   name,
@@ -31,8 +31,8 @@ export function hangLines(hang: Hang, report: VerdictReport): string[] {
 /** The same evidence, and why it is no alarm. */
 export function waitingLines({ stands, hungAfter, isLive }: Waiting, report: VerdictReport): string[] {
   const who = stands.missing.length === 0 ? 'all ranks' : 'all with a file';
-  const lived = isLive ? `${who} live` : `the records end after ${duration(stands.age)}`;
-  const why = labelled('no hang yet', `${lived}; --hung-after is ${duration(hungAfter)}`);
+  const lived = isLive ? `${who} live` : `the records end after ${durationText(stands.age)}`;
+  const why = labelled('no hang yet', `${lived}; --hung-after is ${durationText(hungAfter)}`);
   return standstillLines(stands, 'WAITING', [why], report);
 }
 
@@ -52,7 +52,7 @@ function standstillLines(hang: Hang, verb: string, why: readonly string[], repor
 function title({ since, age, nRanks, ...hang }: Hang, verb: string, report: VerdictReport): string[] {
   const of = nRanks === report.worldSize ? `${nRanks} ranks` : `${nRanks} of ${report.worldSize} ranks`;
   const what = `${verb}  ${callText(hang)} (${of})`;
-  const when = `since ${clockTime(report, since)} (${duration(age)})`;
+  const when = `since ${clockTime(report, since)} (${durationText(age)})`;
   return what.length + when.length + 2 <= 80 ? [`${what}  ${when}`] : [what, labelled('stands', when)];
 }
 
@@ -103,7 +103,7 @@ function lifeText(
   if (lastSign === null) return 'never a heartbeat';
   if (!isRelated) return `last heartbeat ${clockTime(report, lastSign)} of its own clock`;
   const ago = Math.max(0, until - lastSign);
-  return ago < 1.5e9 ? `alive to the end` : `last heartbeat ${duration(ago)} before the end`;
+  return ago < 1.5e9 ? `alive to the end` : `last heartbeat ${durationText(ago)} before the end`;
 }
 
 function mismatch({ mismatch: found, commId }: Hang, report: VerdictReport): string[] {
@@ -190,7 +190,7 @@ export function heartbeatLines(silent: readonly Silent[], until: number, report:
   const since =
     lastSign === null
       ? 'ever'
-      : `since ${clockTime(report, lastSign)} (${duration(Math.max(0, until - lastSign))} before the end)`;
+      : `since ${clockTime(report, lastSign)} (${durationText(Math.max(0, until - lastSign))} before the end)`;
   return [labelled('no heartbeat', `${who} ${since}`)];
 }
 

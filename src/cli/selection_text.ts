@@ -1,9 +1,10 @@
 /** What was selected and what was left out, for the closing report; nothing where everything is drawn. */
 
+import { durationText } from '../base/duration.js';
 import { bytesText, countText, sizeText } from '../merge/drawing.js';
 import type { MergeReport } from '../merge/report.js';
 import type { DrawnAlike, SelectionReport, WindowReport } from '../merge/selection_report.js';
-import { durationText, rangesText } from '../merge/time_words.js';
+import { rangesText } from '../merge/time_words.js';
 import { foldRanks, printable } from './text.js';
 import { allRanks } from './verdict_words.js';
 

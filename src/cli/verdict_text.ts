@@ -3,6 +3,7 @@
  * to type next. Every claim stands in the JSON beside its evidence (`--summary`, `inspect --json`).
  */
 
+import { durationText } from '../base/duration.js';
 import type { Diagnosis } from '../merge/diagnosis.js';
 import type { Mismatch, Slowness, Unclear, Verdict, Way, Working } from '../verdict/types.js';
 import { quoted } from '../merge/commands.js';
@@ -14,7 +15,6 @@ import {
   clockTime,
   COLUMNS,
   commName,
-  duration,
   fit,
   labelled,
   rankList,
@@ -99,10 +99,10 @@ function slow(
   return [
     `SLOW  rank ${rankWithHost(report, file)} comes last in ${late} of ${of} collectives`,
     labelled('on', `${commName(comm)} (${nRanks} ranks)`),
-    labelled('cost', `all others waited ${duration(cost)} of ${duration(span)} for it alone`),
+    labelled('cost', `all others waited ${durationText(cost)} of ${durationText(span)} for it alone`),
     labelled(
       'worst',
-      `${duration(worst.by)} at ${clockTime(report, worst.at)}, ${callText(worst, '')}, record ${worst.record}`,
+      `${durationText(worst.by)} at ${clockTime(report, worst.at)}, ${callText(worst, '')}, record ${worst.record}`,
     ),
   ];
 }
@@ -125,7 +125,10 @@ function unclear({ work, works, files, lost }: Unclear, report: VerdictReport): 
 function working({ end, stood, files, silent }: Working, report: VerdictReport): string[] {
   return [
     `WORKING  unfinished at the end, too briefly for a hang: ${rankList(files, report)}`,
-    labelled('last movement', `${duration(stood)} before the last sign of life, ${clockTime(report, end)}`),
+    labelled(
+      'last movement',
+      `${durationText(stood)} before the last sign of life, ${clockTime(report, end)}`,
+    ),
     ...heartbeatLines(silent, end, report),
   ];
 }
@@ -179,7 +182,7 @@ function limits(report: VerdictReport): string[] {
       labelled(
         'late',
         `not resolved by the clocks: rank ${rankName(report, unresolved.file)}? ` +
-          `${duration(unresolved.worst.by)} at most, +-${duration(unresolved.clockBound)}`,
+          `${durationText(unresolved.worst.by)} at most, +-${durationText(unresolved.clockBound)}`,
       ),
     );
   return lines;
@@ -206,7 +209,7 @@ function clockText({ clocks, traffic }: Pick<Diagnosis, 'clocks' | 'traffic'>): 
   const words = [`${clocks.length} hosts`];
   if (byTraffic.length > 0) {
     const how = traffic?.alike.measured === null ? 'assumed' : 'measured';
-    words.push(`99 % bound ${duration(Math.max(...bounds))} (${how})`);
+    words.push(`99 % bound ${durationText(Math.max(...bounds))} (${how})`);
   }
   if (byWall > 0) words.push(`${byWall} by wall clock only: error unknown`);
   return words.join(', ');

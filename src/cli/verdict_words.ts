@@ -91,11 +91,3 @@ export function clockTime({ traceStart }: VerdictReport, at: number): string {
   const date = new Date(Number((BigInt(traceStart) + BigInt(Math.round(at))) / 1_000_000n));
   return Number.isNaN(date.getTime()) ? 'an impossible time' : `${date.toISOString().slice(11, 19)} UTC`;
 }
-
-export function duration(ns: number): string {
-  if (!Number.isFinite(ns)) return 'an unknown time';
-  if (ns < 1e6) return `${(ns / 1e3).toFixed(0)} us`;
-  if (ns < 1e9) return `${(ns / 1e6).toFixed(1)} ms`;
-  if (ns < 120e9) return `${(ns / 1e9).toFixed(1)} s`;
-  return ns < 7200e9 ? `${Math.round(ns / 60e9)} min` : `${(ns / 3600e9).toFixed(1)} h`;
-}

@@ -4,20 +4,13 @@
  * selected: the verdict, the clocks and the counts of the run do not depend on it.
  */
 
+import { durationText } from '../base/duration.js';
 import { UsageError } from '../base/errors.js';
 import { hex64 } from '../base/hex.js';
 import { closest } from '../base/nearest.js';
 import type { TraceNs } from '../base/time.js';
 import { ALWAYS, commKey, type Detail, type Window } from '../tracks/selection.js';
-import {
-  durationText,
-  isInRanges,
-  rangesOf,
-  rangesText,
-  type RankRange,
-  type TimeWord,
-  utcText,
-} from './time_words.js';
+import { isInRanges, rangesOf, rangesText, type RankRange, type TimeWord, utcText } from './time_words.js';
 
 /** All of it absent: everything, as far as the budget goes. */
 export interface SelectionRequest {

@@ -111,11 +111,3 @@ export function utcText(ns: bigint): string {
     ? 'an impossible time'
     : `${date.toISOString().replace('T', ' ').slice(0, 23)} UTC`;
 }
-
-/** "12.5 s", "31 min": for people. */
-export function durationText(ns: number): string {
-  if (ns < 1e6) return `${(ns / 1e3).toFixed(0)} us`;
-  if (ns < 1e9) return `${(ns / 1e6).toFixed(1)} ms`;
-  if (ns < 120e9) return `${(ns / 1e9).toFixed(1)} s`;
-  return ns < 7200e9 ? `${Math.round(ns / 60e9)} min` : `${(ns / 3600e9).toFixed(1)} h`;
-}

@@ -1,0 +1,8 @@
+/** A duration in words, for people: "12.5 s", "31 min". One way for all reports. `ns` may be infinite. */
+export function durationText(ns: number): string {
+  if (!Number.isFinite(ns)) return 'an unknown time';
+  if (ns < 1e6) return `${(ns / 1e3).toFixed(0)} us`;
+  if (ns < 1e9) return `${(ns / 1e6).toFixed(1)} ms`;
+  if (ns < 120e9) return `${(ns / 1e9).toFixed(1)} s`;
+  return ns < 7200e9 ? `${Math.round(ns / 60e9)} min` : `${(ns / 3600e9).toFixed(1)} h`;
+}
