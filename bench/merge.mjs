@@ -18,7 +18,8 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { readFileSync } from 'node:fs';
 import { merge } from '../dist/merge.js';
-import { bestDecoder, typescriptDecoder } from '../dist/reader/decoder.js';
+import { bestDecoder } from '../dist/reader/best_decoder.js';
+import { typescriptDecoder } from '../dist/reader/decoder.js';
 import { mergedRuns, streamRankFile } from '../dist/reader/index.js';
 import { NOTHING_CARRIED } from '../dist/reader/records.js';
 

@@ -1,13 +1,12 @@
 /**
  * The part of reading that touches every byte: check slots, assemble records, unpack chunks. Two implementations with
  * equal results: the one in TypeScript, which is the reference and always there, and the addon's, which is faster
- * (`npm run bench:merge` prints both). Functions of their arguments alone.
+ * (`npm run bench:merge` prints both). Functions of their arguments alone. Which one is used: best_decoder.ts.
  */
 
 import { decompressFrame } from '../base/zstd.js';
 import { dressSlots } from '../format/bare_slots.js';
 import { slotsOfPlanes } from '../format/slot_planes.js';
-import { nativeDecoder } from './native_decoder.js';
 import { assembleRecords, type AssembledRecords, type Carry } from './records.js';
 import { checkChunk, type CheckedSlots, checkRing, type Stretch, stretches } from './slots.js';
 
@@ -39,6 +38,3 @@ export const typescriptDecoder: Decoder = {
   dressSlots,
   decompressFrame,
 };
-
-/** The addon's where it was built. */
-export const bestDecoder: Decoder = nativeDecoder(typescriptDecoder) ?? typescriptDecoder;

@@ -3,7 +3,8 @@
 import { AreaReader } from './areas.js';
 import type { ByteSource } from './byte_source.js';
 import { withFile } from './rank_file_source.js';
-import { bestDecoder, type Decoder } from './decoder.js';
+import { bestDecoder } from './best_decoder.js';
+import type { Decoder } from './decoder.js';
 import { readDirectory } from './directory.js';
 import { NO_RECORDS, readTables } from './file_tables.js';
 import { readHeader } from './header.js';

@@ -8,7 +8,7 @@ import { RankFileError } from '../base/errors.js';
 import * as format from '../format/constants.js';
 import { AreaReader } from './areas.js';
 import type { ByteSource } from './byte_source.js';
-import { bestDecoder } from './decoder.js';
+import { bestDecoder } from './best_decoder.js';
 import { readDirectory } from './directory.js';
 import { readHeader } from './header.js';
 import { Problems } from './problems.js';

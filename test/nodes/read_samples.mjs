@@ -8,7 +8,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { merge } from '../../dist/merge.js';
 import { memorySource } from '../../dist/reader/byte_source.js';
-import { bestDecoder, typescriptDecoder } from '../../dist/reader/decoder.js';
+import { bestDecoder } from '../../dist/reader/best_decoder.js';
+import { typescriptDecoder } from '../../dist/reader/decoder.js';
 import { parseRankFile } from '../../dist/reader/rank_file.js';
 
 const samples = fileURLToPath(new URL('../../samples', import.meta.url));

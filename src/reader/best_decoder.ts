@@ -1,0 +1,6 @@
+/** The decoder that is used: the addon's where it was built. */
+
+import { type Decoder, typescriptDecoder } from './decoder.js';
+import { nativeDecoder } from './native_decoder.js';
+
+export const bestDecoder: Decoder = nativeDecoder(typescriptDecoder) ?? typescriptDecoder;
