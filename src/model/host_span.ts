@@ -2,7 +2,6 @@
 
 import type { Ticks } from '../base/time.js';
 import type { Communicator } from '../reader/types.js';
-import type { Step } from './types.js';
 
 export type HostKind =
   | 'GroupApi'
@@ -17,6 +16,18 @@ export type HostKind =
   | 'CeBatch'
   | 'NetPlugin'
   | 'unknown';
+
+/** The transfer that a plugin's event belongs to: what is told of its step there. */
+export interface OfStep {
+  readonly number: number;
+  readonly op: {
+    readonly lost: boolean;
+    readonly comm: Communicator | null;
+    readonly channel: number;
+    readonly peer: number;
+    readonly isSend: boolean;
+  };
+}
 
 /** What a network plugin tells of a transfer; null where it did not (or not in words we know). */
 export interface NetFacts {
@@ -33,7 +44,7 @@ export interface NetFacts {
   /** Socket only. */
   readonly fd: number | null;
   /** null: NULL, or not known any more. */
-  readonly step: Step | null;
+  readonly step: OfStep | null;
 }
 
 export interface CeCollFacts {

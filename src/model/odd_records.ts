@@ -5,7 +5,11 @@
 
 import type { Ticks } from '../base/time.js';
 import { hex64 } from '../base/hex.js';
-import type { WorkListener } from './types.js';
+
+/** Who is told of each. */
+export interface OddListener {
+  oddRecord(odd: OddRecord, at: Ticks): void;
+}
 
 /** One of them, for the picture. */
 export interface OddRecord {
@@ -70,7 +74,7 @@ export class OddRecords {
     unknown: new Map(),
   };
 
-  constructor(private readonly listener: Partial<WorkListener>) {}
+  constructor(private readonly listener: Partial<OddListener>) {}
 
   afterStop(event: string, state: number | null, at: Ticks): void {
     this.counts.afterStop++;

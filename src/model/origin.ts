@@ -7,7 +7,7 @@
  */
 
 import type { Communicator } from '../reader/types.js';
-import type { WorkIdentity } from './types.js';
+import type { WorkIdentity } from './work_identity.js';
 
 /** As NCCL passed it. */
 export interface Foreign {

@@ -15,30 +15,19 @@
 import type { Ticks } from '../base/time.js';
 import type { Communicator } from '../reader/types.js';
 import type { HostSpan } from './host_span.js';
-import type { OddRecord } from './odd_records.js';
+import type { OddListener } from './odd_records.js';
 import type { Foreign, Originator } from './origin.js';
 import type { HandleKey } from './record_fields.js';
+import type { WorkIdentity } from './work_identity.js';
 
 export { eventTypeNames } from '../format/nccl.js';
 export type { CeCollFacts, HostFacts, HostKind, HostSpan, NetFacts } from './host_span.js';
 export type { OddRecord } from './odd_records.js';
 export type { Foreign, Originator, Originators } from './origin.js';
+export type { WorkIdentity } from './work_identity.js';
 
 /** Version 1 of what NCCL's own network plugins pass. */
 export const NET_ID = { InfiniBand: 0x10001n, Socket: 0x20001n } as const;
-
-/** What all ranks of a communicator know of one piece of work, or both ends of a send/receive. */
-export interface WorkIdentity {
-  readonly kind: 'Coll' | 'P2p';
-  readonly comm: Communicator | null;
-  readonly func: string;
-  /** Coll only, else null. */
-  readonly seq: number | null;
-  /** P2p only, else null. */
-  readonly peer: number | null;
-  readonly ordinal: number;
-  readonly ordinalAbsolute: boolean;
-}
 
 /** A collective (Coll) or a send/receive (P2p) as enqueued. */
 export interface Work extends WorkIdentity {
@@ -196,7 +185,7 @@ export interface Ctrl {
 }
 
 /** Told in the file's merged order of ticks. `at` is the record's own tick. */
-export interface WorkListener {
+export interface WorkListener extends OddListener {
   hostStart(span: HostSpan, at: Ticks): void;
   hostStop(span: HostSpan, at: Ticks): void;
   workStart(work: Work, at: Ticks): void;
@@ -216,5 +205,4 @@ export interface WorkListener {
   kernelStop(kernel: Kernel, at: Ticks): void;
   /** `value` is the number of appended operations with AppendEnd, else null. */
   ctrl(ring: number, state: CtrlState, at: Ticks, value: number | null): void;
-  oddRecord(odd: OddRecord, at: Ticks): void;
 }
