@@ -90,7 +90,7 @@ export class BlockWriter implements TrackSink {
     const track = this.track(ref);
     const slice = this.nesting.begin(track, at);
     this.tally.slices++;
-    this.tally.event(track, extra);
+    this.tally.event(track);
     this.packets.event(this.sequenceOf(track, at), SLICE_BEGIN, track.uuid, at, name, extra);
     return slice;
   }
@@ -98,7 +98,7 @@ export class BlockWriter implements TrackSink {
   end(ref: TrackRef, at: TraceNs, slice: SliceRef, extra?: SliceExtra): void {
     const track = this.track(ref);
     this.nesting.end(track, at, slice);
-    this.tally.event(track, extra);
+    this.tally.event(track);
     this.packets.event(this.sequenceOf(track, at), SLICE_END, track.uuid, at, null, extra);
   }
 
@@ -107,7 +107,7 @@ export class BlockWriter implements TrackSink {
     this.nesting.instant(track, at);
     this.tally.slices++;
     this.tally.instants++;
-    this.tally.event(track, extra);
+    this.tally.event(track);
     this.packets.event(this.sequenceOf(track, at), INSTANT, track.uuid, at, name, extra);
   }
 

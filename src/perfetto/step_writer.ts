@@ -59,7 +59,7 @@ export class StepWriter implements StepSink {
     const { nesting, tally, packets } = this.block;
     nesting.advance(this.at, at, 'slices');
     nesting.openSlices++;
-    tally.slice(this.at, flow !== null);
+    tally.slice(this.at);
     const sequence = this.block.sequenceOf(this.at, at);
     packets.slice(sequence, SLICE_BEGIN, this.at.uuid, at, name, argName, value, flow);
   }

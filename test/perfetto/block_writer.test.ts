@@ -117,7 +117,6 @@ describe('a block', () => {
       states: view.states.length,
       tracksWithData: new Set([...view.slices, ...view.counters, ...view.states].map(({ track }) => track))
         .size,
-      flowEnds: view.slices.flatMap(({ flows }) => flows).length,
       bytes: written.bytes.length,
     });
   });
