@@ -25,7 +25,7 @@ async function passes(
   const [program, ...more] = words;
   skipIfEmulated(context, program === 'abuse' && more[0] === 'fork' ? 'fork' : undefined);
   await inNewFolder(async (folder) => {
-    const outcome = await run(program, [PLUGIN, folder, ...more], { env, timeout: 1_200_000 });
+    const outcome = await run(program, [PLUGIN, folder, ...more], { env, timeout: 3_600_000 });
     expectPassed(outcome, context);
   }, IN_MEMORY);
 }
@@ -58,7 +58,7 @@ test.for([
   { how: ['stream', 'ring-file'] },
 ])(
   'SIGKILL at any instant loses no record whose callback has returned: $how',
-  { timeout: 1_200_000 },
+  { timeout: 3_600_000 },
   ({ how }, context) => passes(context, ['sigkill', long ? '1000' : '10', long ? '2' : '1', ...how]),
 );
 
@@ -77,7 +77,7 @@ describe('abuse', () => {
 test(
   'everything at once, for a while (npm run soak: for ten minutes)',
   (context) => passes(context, ['soak', '1']),
-  1_200_000,
+  3_600_000,
 );
 
 // From more threads than there are rings, told to record otherwise meanwhile: the recorder looks once a second.
