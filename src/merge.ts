@@ -225,6 +225,7 @@ function planBlocks(
       scale: clocks.scales[file]!,
       gpuLine: gpuLines[file]!,
       workEnds: ends[file]!,
+      standInSteps: member.scan.standInSteps,
       silentCalls: member.scan.silentCalls,
       silentConnections: member.scan.silentConnections,
       origins: origins[file]!,

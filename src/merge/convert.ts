@@ -36,6 +36,7 @@ export interface ConvertJob {
   /** null: no usable GPU stamps. */
   readonly gpuLine: GpuLine | null;
   readonly workEnds: readonly WorkEnd[];
+  readonly standInSteps: Uint32Array;
   /** Calls of which nothing more was told, by row. */
   readonly silentCalls: ReadonlyMap<number, string>;
   readonly silentConnections: ReadonlySet<string>;
@@ -111,6 +112,7 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
       time,
       gpuTime: gpuTime(job.gpuLine, job.map),
       workEnd: (row) => job.workEnds[row]!,
+      standInSteps: (op) => job.standInSteps[op.standIn]!,
       isSilentCall: (row) => job.silentCalls.has(row),
       neverEnds: (op) =>
         job.silentConnections.size > 0 && mayBeSilent(op) && job.silentConnections.has(connectionKey(op)),

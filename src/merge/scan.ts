@@ -67,6 +67,8 @@ export interface RankScan {
   readonly workEnds: readonly WorkEnd[];
   /** What they are called: the same rows. */
   readonly works: WorkTable;
+  /** Of operations whose start is lost, with which of their steps they end (model/stand_ins.ts). */
+  readonly standInSteps: Uint32Array;
   /** Where it stood when its records end. */
   readonly standstill: Standstill;
   /** From here on no record of a thread that calls NCCL is lost; null: the newest ones are. */
@@ -141,6 +143,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     folded: file.rings.reduce((sum, ring) => sum + ring.folded, 0),
     workEnds,
     works: collector.works.finish(),
+    standInSteps: collector.standIns.lastSteps(),
     standstill,
     hostWindow: hostWindow(file),
     silentCalls:

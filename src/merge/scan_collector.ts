@@ -8,6 +8,7 @@ import { ApiCalls } from '../model/api_calls.js';
 import { ForeignOpsCollector } from '../model/foreign_ops.js';
 import { PeerBytes } from '../model/peer_bytes.js';
 import { SilentOps } from '../model/silent_ops.js';
+import { StandIns } from '../model/stand_ins.js';
 import { StandstillCollector } from '../model/standstill.js';
 import type { CtrlState, GpuNs, HostSpan, Kernel, Op, Step, Work, WorkListener } from '../model/types.js';
 import { WorkEnds } from '../model/work_end.js';
@@ -35,6 +36,7 @@ export class ScanCollector implements Partial<WorkListener> {
   readonly calls = new ApiCalls();
   readonly foreign = new ForeignOpsCollector();
   readonly standstill = new StandstillCollector();
+  readonly standIns = new StandIns();
   readonly size = new SizeCounter();
   readonly peers = new PeerBytes();
   copyColls = 0;
@@ -100,6 +102,7 @@ export class ScanCollector implements Partial<WorkListener> {
 
   opStart(op: Op, at: Ticks): void {
     this.size.opStart(op, at);
+    this.standIns.started(op);
     this.silent.started(op);
     this.foreign.started(op);
     this.peers.started(op);

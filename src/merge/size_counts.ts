@@ -5,6 +5,7 @@
 
 import type { Ticks } from '../base/time.js';
 import type { Communicator } from '../reader/types.js';
+import { mostAtOnce } from '../model/stand_ins.js';
 import type { HostSpan, Kernel, Op, Step, Work } from '../model/types.js';
 import { belongsToNoComm, callComm } from '../tracks/selected_events.js';
 import { type Detail, commKey } from '../tracks/selection.js';
@@ -119,6 +120,8 @@ export class SizeCounter {
 
 /** One channel, direction and peer: as many lanes as operations were under way at once, each with its slots. */
 interface Connection {
+  /** Stand-ins: when they ended is known at the end only. */
+  readonly standIns: Op[];
   open: number;
   lanes: number;
   slots: number;
@@ -154,20 +157,24 @@ class CommCounter {
 
   opStart(op: Op): void {
     const connection = this.connectionOf(op);
-    connection.lanes = Math.max(connection.lanes, ++connection.open);
+    if (op.lost) connection.standIns.push(op);
+    else connection.lanes = Math.max(connection.lanes, ++connection.open);
     // Of an operation whose start is lost nothing is known: all of them.
     const steps = op.lost ? NCCL_STEPS : Math.max(0, Math.min(op.nSteps, NCCL_STEPS));
     connection.slots = Math.max(connection.slots, steps);
   }
 
   opStop(op: Op): void {
-    this.connectionOf(op).open--;
+    if (!op.lost) this.connectionOf(op).open--;
   }
 
   finish(): CommSize {
     const { comm, counters, tracks } = this;
     const counts = Object.fromEntries(KINDS.map((kind) => [kind, counters[kind].finish()]));
-    const connections = [...this.connections.values()];
+    const connections = [...this.connections.values()].map(({ standIns, lanes, slots }) => ({
+      lanes: Math.max(lanes, mostAtOnce(standIns)),
+      slots,
+    }));
     const lanes = connections.reduce((sum, connection) => sum + connection.lanes, 0);
     const slots = connections.reduce((sum, connection) => sum + connection.lanes * connection.slots, 0);
     const hasSteps = counts.step!.total > 0;
@@ -186,7 +193,7 @@ class CommCounter {
     const key = ((peer & 0x3fffff) * 512 + (channel & 0xff) * 2 + (isSend ? 1 : 0)) * 2 + (lost ? 1 : 0);
     let connection = this.connections.get(key);
     if (!connection) {
-      connection = { open: 0, lanes: 0, slots: 0 };
+      connection = { standIns: [], open: 0, lanes: 0, slots: 0 };
       this.connections.set(key, connection);
     }
     return connection;

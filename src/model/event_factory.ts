@@ -122,6 +122,7 @@ export class EventFactory {
     return {
       type: 'op',
       lost: false,
+      standIn: -1,
       ring: source.ring,
       work,
       of: foreign ? this.originators.ofWork(foreign.parent) : work,
@@ -304,6 +305,7 @@ function lostOp(ring: number, comm: Communicator | null, at: Ticks): Op {
   return {
     type: 'op',
     lost: true,
+    standIn: -1,
     ring,
     work: null,
     of: null,

@@ -61,6 +61,7 @@ export class Pairing {
   /** Position of each ring's first record; before it comes, all that others speak of is older. */
   private readonly windowStart = new Map<number, number>();
   private readonly stateFields: StateFields = { state: 0, value: null };
+  private standIns = 0;
 
   /** `originators`: what other files say of operations executed for them. */
   constructor(
@@ -165,6 +166,7 @@ export class Pairing {
   /** One stand-in serves all steps of an operation whose start was overwritten. */
   private standIn(key: HandleKey, op: Op, at: Ticks): void {
     if (this.known.get(key)) return;
+    op.standIn = this.standIns++;
     this.known.set(key, op);
     this.listener.opStart?.(op, at);
   }

@@ -79,6 +79,8 @@ export interface Op {
   readonly type: 'op';
   /** The start record was overwritten: only its steps tell of it. */
   readonly lost: boolean;
+  /** Number of this stand-in in its file, in order of its first step; -1: it is none. */
+  standIn: number;
   readonly ring: number;
   /** Of this process. */
   readonly work: Work | null;

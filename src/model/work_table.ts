@@ -5,6 +5,7 @@
 
 import type { Communicator } from '../reader/types.js';
 import type { HandleKey } from './record_fields.js';
+import { hasRoot } from './roots.js';
 import type { Work, WorkIdentity } from './types.js';
 
 export interface WorkTable {
@@ -30,9 +31,6 @@ export interface WorkTable {
   /** Ticks: the end of the enqueueing; NaN: not reached. */
   readonly enqueued: Float64Array;
 }
-
-/** Of others NCCL tells a root, too, and it means nothing. */
-const HAS_ROOT: readonly string[] = ['Broadcast', 'Reduce'];
 
 export class WorkTableBuilder {
   private readonly rows: {
@@ -63,7 +61,7 @@ export class WorkTableBuilder {
       ordinalAbsolute: work.ordinalAbsolute,
       count: work.count,
       datatype: this.datatypes.number(work.datatype),
-      root: work.root !== null && HAS_ROOT.includes(work.func) ? work.root : -1,
+      root: work.root !== null && hasRoot(work.func) ? work.root : -1,
       arrival: work.api && !work.api.graphCaptured ? work.api.start : work.start,
       enqueued: NaN,
     };

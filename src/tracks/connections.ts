@@ -51,6 +51,10 @@ export class Connections {
 /** Channels are told in one byte; -1 of an operation that was lost. */
 const CHANNELS = 257;
 
+/** In the order of tracks, which is an int32: room for all channels, so many peers, and so many lanes of each. */
+const PEERS = 1 << 16;
+const LANES = 60;
+
 function arrowsOf({ sharesClock }: TrackContext, op: Op): Hash64 | null {
   const transfers = transfersOf(op);
   if (transfers === null || op.comm === null) return null;
@@ -72,15 +76,15 @@ export class Connection {
     this.transfers = arrowsOf(context, op);
     const direction = op.isSend ? 0 : 1;
     const order =
-      ((op.channel + 1) * 2 + direction) * 0x80000 + Math.min(Math.max(op.peer + 1, 0), 0xffff) * 8;
+      (((op.channel + 1) * 2 + direction) * PEERS + Math.min(Math.max(op.peer + 1, 0), PEERS - 1)) * LANES;
     this.lanes = new Lanes((lane) =>
       context.sink.describe({
         kind: 'slices',
         detail: 'op',
         name: laneName(connectionName(op, isSilent), lane),
         parent: group,
-        rank: COMM_ORDER.connections + order + Math.min(lane, 7),
-        description: CONNECTION_DESCRIPTION,
+        rank: COMM_ORDER.connections + order + Math.min(lane, LANES - 1),
+        description: op.lost ? STAND_IN_DESCRIPTION : CONNECTION_DESCRIPTION,
       }),
     );
   }
@@ -132,6 +136,11 @@ function connectionName(op: Op, silent: boolean): string {
 const CONNECTION_DESCRIPTION =
   'Proxy operations of one channel, direction and peer (rank in this communicator), from the moment the operation was ' +
   'appended to the proxy thread. The network transfers lie in the step slots below.';
+
+const STAND_IN_DESCRIPTION =
+  'Proxy operations whose start record was overwritten, of any channel and peer of this communicator: of these only their ' +
+  'network transfers are left, in the step slots below. Each lasts from the first of them to its stop, or, where that is ' +
+  'overwritten, too, to the last.';
 
 const SLOT_DESCRIPTION =
   'Network transfers (ProxySteps) of this slot. Send: GPU wait (the kernel fills the buffer), peer wait (the receiver has ' +

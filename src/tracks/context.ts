@@ -19,6 +19,8 @@ export interface TrackContext {
   readonly gpuTime: ((at: GpuNs) => TraceNs) | null;
   /** When the work in this row of the scan ended. */
   readonly workEnd: (row: number) => WorkEnd;
+  /** With how many of its steps a stand-in ends, whose stop is not in the file; 0: it is, or it has not ended. */
+  readonly standInSteps: (op: Op) => number;
   /** Whether nothing more was told of the CollApi or P2pApi in this row. */
   readonly isSilentCall: (apiRow: number) => boolean;
   /** Whether it runs on a connection of which NCCL never tells an end (CollNet, memcpy). */

@@ -1,6 +1,7 @@
 /** What a slice of a host thread is called, and what it says. */
 
 import type { Communicator } from '../model/recording.js';
+import { hasRoot } from '../model/roots.js';
 import { NET_ID, type CeCollFacts, type HostFacts, type HostSpan, type NetFacts } from '../model/types.js';
 import { commLabel } from './comm_groups.js';
 import type { Args, ArgValue } from './sink.js';
@@ -33,7 +34,7 @@ export function hostArgs(span: HostSpan, isSilent: boolean): Args {
   const comm = commOf(span);
   if (comm) args.push(['comm', commLabel(comm)]);
   if (span.func !== '') args.push(['count', span.count], ['datatype', span.datatype]);
-  if (span.facts) args.push(...factArgs(span.facts));
+  if (span.facts) args.push(...factArgs(span.facts, span.func));
   if (span.userTag !== 0n) args.push(['userTag', span.userTag]);
   if (span.graphCaptured) args.push(['graphCaptured', true]);
   if (isSilent) args.push(['completion', 'not recorded: NCCL told no more of this call']);
@@ -46,13 +47,12 @@ function commOf({ kind, comm, facts }: HostSpan): Communicator | null {
   return facts?.kind === 'NetPlugin' && facts.step ? facts.step.op.comm : comm;
 }
 
-function factArgs(facts: HostFacts): ArgList {
+const rootArg = (root: number, func: string): ArgList => (hasRoot(func) ? [['root', root]] : []);
+
+function factArgs(facts: HostFacts, func: string): ArgList {
   switch (facts.kind) {
     case 'Api':
-      return [
-        ...(facts.root >= 0 ? [['root', facts.root] as [string, ArgValue]] : []),
-        streamArg(facts.stream),
-      ];
+      return [...rootArg(facts.root, func), streamArg(facts.stream)];
     case 'GroupApi':
       return [['groupDepth', facts.depth]];
     case 'KernelLaunch':
@@ -63,7 +63,7 @@ function factArgs(facts: HostFacts): ArgList {
       return [
         ['seq', facts.seq],
         ['ceSeq', facts.ceSeq],
-        ['root', facts.root],
+        ...rootArg(facts.root, func),
         ['syncStrategy', facts.syncStrategy],
         ...batchArgs(facts),
         streamArg(facts.stream),

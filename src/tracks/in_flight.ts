@@ -62,9 +62,9 @@ export class InFlight {
     this.proxyOps?.finish();
   }
 
-  /** Null: its communicator is another process's, or its end is not known. */
-  private commOps({ comm, foreign, lost }: Op, at: TraceNs): CommOps | null {
-    if (!comm || foreign || lost) return null;
+  /** Null: its communicator is another process's, or not known. */
+  private commOps({ comm, foreign }: Op, at: TraceNs): CommOps | null {
+    if (!comm || foreign) return null;
     let ops = this.byComm.get(comm);
     if (!ops) {
       ops = { open: 0, isFinalized: false };

@@ -75,7 +75,7 @@ export class OpTracks {
   finish(): void {
     for (const op of this.open) {
       const finalized = op.comm?.finalizeTick ?? null;
-      if (op.foreign || op.lost || finalized === null || op.start > finalized) {
+      if (op.foreign || finalized === null || op.start > finalized) {
         for (const step of op.openSteps) this.lastPoll(step);
         continue;
       }
@@ -127,6 +127,14 @@ export class OpTracks {
   /** `told`: by its own stop. */
   stepStop(step: Step, at: TraceNs, told: boolean): void {
     this.endStep(step, at, told ? NO_MORE : NOT_STOPPED);
+    if (step.op.lost) this.standInStep(step.op, at);
+  }
+
+  /** The last of its steps ends a stand-in whose stop is not in the file: its lane is free then. */
+  private standInStep(op: Op, at: TraceNs): void {
+    if (!openOp(op) || op.stepsDone !== this.context.standInSteps(op)) return;
+    this.inFlight.opEnded(op, at);
+    this.endOp(op, at, END_LOST);
   }
 
   private endStep(step: Step, at: TraceNs, more: Args): void {
@@ -210,6 +218,7 @@ function stepArgs(step: Step): [string, ArgValue][] {
 }
 
 const FINALIZED: readonly [string, ArgValue] = ['end', 'communicator finalized'];
+const END_LOST: Args = [['end', 'not recorded, as its last step']];
 const NO_MORE: Args = [];
 const NOT_STOPPED: Args = [['stop', 'not recorded, as its operation']];
 

@@ -7,6 +7,7 @@
  */
 
 import type { TraceNs } from '../base/time.js';
+import { hasRoot } from '../model/roots.js';
 import type { Work } from '../model/types.js';
 import { kernelsEnd, type WorkEnd } from '../model/work_end.js';
 import { COMM_ORDER, type CommGroups } from './comm_groups.js';
@@ -139,10 +140,11 @@ function workArgs(work: Work, end: WorkEnd): Args {
   if (!work.ordinalAbsolute) args.push(['ordinalAbsolute', false]);
   if (work.peer !== null) args.push(['peer', work.peer]);
   args.push(['count', work.count], ['datatype', work.datatype]);
-  if (work.algo !== '') args.push(['algo', work.algo], ['proto', work.proto]);
+  if (work.algo !== '') args.push(['algo', work.algo]);
+  if (work.proto !== '') args.push(['proto', work.proto]);
   if (work.kernelVariant !== '') args.push(['kernelVariant', work.kernelVariant]);
   if (work.isSymmetric) args.push(['symmetric', true]);
-  if (work.root !== null) args.push(['root', work.root]);
+  if (work.root !== null && hasRoot(work.func)) args.push(['root', work.root]);
   args.push(['channels', work.nChannels]);
   if (work.nWarps !== null) args.push(['warps', work.nWarps]);
   if (work.userTag !== 0n) args.push(['userTag', work.userTag]);

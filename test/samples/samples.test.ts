@@ -212,5 +212,9 @@ describe('what they show', () => {
     const lost = slices.filter(({ name }) => name === 'overwritten');
     expect(lost.length).toBeGreaterThan(0);
     for (const { args } of lost) expect(Number(args.slots)).toBeGreaterThan(0);
+    const standIns = slices.filter(({ name }) => name === 'began before the window');
+    expect(standIns.length).toBeGreaterThan(10);
+    expect(new Set(standIns.map(({ track }) => track)).size).toBeLessThan(standIns.length / 4);
+    expect(slices.filter(({ dur }) => dur === -1n)).toEqual([]);
   });
 });

@@ -60,6 +60,7 @@ function drawFile(path: string, sharesClock: boolean): Picture {
       time: (at) => toTrace(IDENTITY, localNs(at)),
       gpuTime: line && ((at) => toTrace(IDENTITY, localNs((at + line.offset) / (1 - line.drift)))),
       workEnd: (row) => scan.workEnds[row]!,
+      standInSteps: (op) => scan.standInSteps[op.standIn]!,
       isSilentCall: (row) => scan.silentCalls.has(row),
       neverEnds: (op) => mayBeSilent(op) && scan.silentConnections.has(connectionKey(op)),
       brokenTransfers: new Set(),

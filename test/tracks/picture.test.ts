@@ -9,8 +9,7 @@ import { RankFileBuilder } from '../support/rank_file_builder.js';
 import { coll, recording } from '../support/recording.js';
 
 const COLLECTIVES = /collectives/;
-const AR =
-  'AllReduce seq=5 count=1024 datatype=ncclFloat32 algo=RING proto=SIMPLE root=0 channels=1 warps=16';
+const AR = 'AllReduce seq=5 count=1024 datatype=ncclFloat32 algo=RING proto=SIMPLE channels=1 warps=16';
 
 describe('a collective', () => {
   it('lasts from its start to the end of its last child, on the CPU or the GPU', () => {
@@ -156,7 +155,18 @@ describe('a step', () => {
       '310 [comm dp 0x0000000000000abc (4 ranks) / operations that began before the window / step slot 2] begin recv wait',
       '400 [comm dp 0x0000000000000abc (4 ranks) / operations that began before the window / step slot 2] end recv wait',
       '400 [comm dp 0x0000000000000abc (4 ranks) / operations that began before the window / step slot 2] end step',
+      '400 [comm dp 0x0000000000000abc (4 ranks) / operations that began before the window] end began before the window bytes=0 end=not recorded, as its last step',
     ]);
+  });
+
+  it('has its lanes in the order of their numbers, below its connection, above the next one', () => {
+    const { file, comm, ops } = recording();
+    for (const peer of [2, 3])
+      for (let i = 0; i < 12; i++) ops.startProxyOp(200 + i, { comm, peer, isSend: true });
+    const lanes = draw(file).sink.specs.filter(({ name }) => name.startsWith('ch00 send'));
+    expect(lanes).toHaveLength(24);
+    expect(new Set(lanes.map(({ rank }) => rank)).size).toBe(24);
+    expect([...lanes].sort((a, b) => a.rank - b.rank)).toEqual(lanes);
   });
 
   it('in a slot that was never given free takes an extra one', () => {
@@ -218,7 +228,7 @@ describe('host threads', () => {
     host.stop(150, launch).stop(160, group);
     expect(draw(file).sink.of(/host threads/)).toEqual([
       '100 [host threads / python 11] begin GroupApi groupDepth=1',
-      '110 [host threads / python 11] begin ncclAllReduce comm=dp 0x0000000000000abc count=8 datatype=ncclFloat32 root=0 stream=0x7000 completion=not recorded: NCCL told no more of this call',
+      '110 [host threads / python 11] begin ncclAllReduce comm=dp 0x0000000000000abc count=8 datatype=ncclFloat32 stream=0x7000 completion=not recorded: NCCL told no more of this call',
       '120 [host threads / python 11] end ncclAllReduce',
       '130 [host threads / python 11] begin KernelLaunch comm=dp 0x0000000000000abc stream=0x7000',
       '150 [host threads / python 11] end KernelLaunch',
@@ -264,8 +274,8 @@ describe('host threads', () => {
     host.state(165, ce, 25).state(166, ce, 26).stop(170, ce).stop(180, api);
     const { sink, scan } = draw(file);
     expect(sink.of(/host threads/)).toEqual([
-      '100 [host threads / python 11] begin ncclAllGather comm=dp 0x0000000000000abc count=64 datatype=ncclInt8 root=0 stream=0x7000',
-      '110 [host threads / python 11] begin AllGather comm=dp 0x0000000000000abc count=64 datatype=ncclInt8 seq=0 ceSeq=0 root=0 syncStrategy=UC stream=0x7000 completion=enqueued, completion not recorded userTag=3',
+      '100 [host threads / python 11] begin ncclAllGather comm=dp 0x0000000000000abc count=64 datatype=ncclInt8 stream=0x7000',
+      '110 [host threads / python 11] begin AllGather comm=dp 0x0000000000000abc count=64 datatype=ncclInt8 seq=0 ceSeq=0 syncStrategy=UC stream=0x7000 completion=enqueued, completion not recorded userTag=3',
       '120 [host threads / python 11] begin CeSync comm=dp 0x0000000000000abc nRanks=4 isComplete=false',
       '130 [host threads / python 11] end CeSync',
       '140 [host threads / python 11] begin CeBatch comm=dp 0x0000000000000abc numOps=3 totalBytes=1152921504606846976 useIntraSync=false',
