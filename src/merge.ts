@@ -13,7 +13,8 @@
  *   join     prologue + cluster + blocks in rank order                      perfetto, merge/output
  *
  * Up to the verdict it is `merge/study`, which `inspect` shares. The bytes depend on the files alone: not on their order, nor
- * on how many workers there were. Of a job that still runs also on when they were read: who is alive is then no suspect.
+ * on how many workers there were. Of a job that still runs also on when they were read: who is alive is then no suspect,
+ * and not silent.
  */
 
 import { tmpdir } from 'node:os';
@@ -39,6 +40,7 @@ import { listRun, type Run, type RunListing } from './merge/run.js';
 export type { RunListing } from './merge/run.js';
 import { aliasesOf, failure, findRuns, scanRun, study, type RunOptions, type Study } from './merge/study.js';
 import type { VerdictOptions } from './merge/verdict.js';
+import { silentFiles } from './merge/silence.js';
 import { startWorkers, type Workers } from './merge/workers.js';
 import { findRankFiles } from './reader/index.js';
 import { isEverything } from './tracks/selection.js';
@@ -208,6 +210,7 @@ function planBlocks(
   output: string,
 ): (ConvertJob | null)[] {
   const rateBinNs = niceBin(runDuration(run, clocks));
+  const silent = silentFiles(run, clocks);
   const isWhole = plans.every((plan) => plan !== null && isEverything(plan));
   const drawn = (files: readonly number[]): number[] => files.filter((file) => plans[file] !== null);
   return run.members.map((member, file) => {
@@ -226,6 +229,8 @@ function planBlocks(
       gpuLine: gpuLines[file]!,
       workEnds: ends[file]!,
       standInSteps: member.scan.standInSteps,
+      lastSign: member.scan.lastSign,
+      isSilent: silent[file]!,
       silentCalls: member.scan.silentCalls,
       silentConnections: member.scan.silentConnections,
       origins: origins[file]!,

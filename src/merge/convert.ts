@@ -4,6 +4,7 @@
  */
 
 import { closeSync, openSync, writeSync } from 'node:fs';
+import type { Ticks } from '../base/time.js';
 import type { ClockMap } from '../clocks/clock_map.js';
 import { traceTime, type TickScale } from '../clocks/domains.js';
 import { gpuTime, type GpuLine } from '../clocks/gpu_clock.js';
@@ -37,6 +38,9 @@ export interface ConvertJob {
   readonly gpuLine: GpuLine | null;
   readonly workEnds: readonly WorkEnd[];
   readonly standInSteps: Uint32Array;
+  /** See `RankScan`; and whether it fell silent (merge/silence.ts). */
+  readonly lastSign: Ticks | null;
+  readonly isSilent: boolean;
   /** Calls of which nothing more was told, by row. */
   readonly silentCalls: ReadonlyMap<number, string>;
   readonly silentConnections: ReadonlySet<string>;
@@ -113,6 +117,8 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
       gpuTime: gpuTime(job.gpuLine, job.map),
       workEnd: (row) => job.workEnds[row]!,
       standInSteps: (op) => job.standInSteps[op.standIn]!,
+      lastSign: job.lastSign,
+      isSilent: job.isSilent,
       isSilentCall: (row) => job.silentCalls.has(row),
       neverEnds: (op) =>
         job.silentConnections.size > 0 && mayBeSilent(op) && job.silentConnections.has(connectionKey(op)),

@@ -61,6 +61,8 @@ export interface RankScan {
   readonly odd: OddCounts;
   /** Of the newest record; null without any. */
   readonly lastTick: Ticks | null;
+  /** Its newest heartbeat, record or poll; null: none. */
+  readonly lastSign: Ticks | null;
   readonly records: number;
   /** Repeats that became counts: callbacks that happened and were not recorded one by one. */
   readonly folded: number;
@@ -117,6 +119,8 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
   const used = [...seen.values()].filter(({ records }) => records > 0);
   const { silentConnections, silentOps } = collector.settle();
   const { workEnds, standstill } = endings(collector, file);
+  const lastTick = newestOf(used.map((ring) => ring.lastTick));
+  const lastPoll = pairing.openFolds(file.folds());
   return {
     path: file.path,
     bytes: file.bytes,
@@ -138,7 +142,8 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     })),
     problems: file.problems(),
     odd: pairing.oddCounts,
-    lastTick: used.length === 0 ? null : (Math.max(...used.map(({ lastTick }) => lastTick)) as Ticks),
+    lastTick,
+    lastSign: newestOf([file.heartbeat?.tick ?? null, lastTick, lastPoll]),
     records: used.reduce((sum, { records }) => sum + records, 0),
     folded: file.rings.reduce((sum, ring) => sum + ring.folded, 0),
     workEnds,
@@ -173,6 +178,11 @@ function endings(
   const workEnds = ends.finish(keptFrom(file, 'ops'), new Set(doubtful));
   const works = standstill.works.filter(({ row }) => workEnds[row]!.outcome !== 'end-lost');
   return { workEnds, standstill: { ...standstill, works } };
+}
+
+function newestOf(ticks: readonly (Ticks | null)[]): Ticks | null {
+  const known = ticks.filter((tick) => tick !== null);
+  return known.length === 0 ? null : (Math.max(...known) as Ticks);
 }
 
 function countLost(gaps: readonly Gap[]): LostSlots {

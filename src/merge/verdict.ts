@@ -104,7 +104,7 @@ function witness(
 const FRESH = 2_500_000_000n;
 
 /** Files of a job that runs are read one after the other: the first ones have no newer heartbeats, and their ranks live. */
-function wasFresh({ heartbeat, readAt, header }: RankScan): boolean {
+export function wasFresh({ heartbeat, readAt, header }: RankScan): boolean {
   if (heartbeat === null) return false;
   const old = (header.snapshotRealtime ?? readAt) - heartbeat.realtime;
   return old < FRESH && old > -FRESH;

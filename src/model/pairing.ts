@@ -89,12 +89,16 @@ export class Pairing {
     for (let i = from; i < end; i++) this.record(ring, records, i);
   }
 
-  /** Repeats that were still going on when the file was last written. */
-  openFolds(folds: readonly OpenFold[]): void {
+  /** Repeats that were still going on when the file was last written. Returns the newest of steps that are known; null: none. */
+  openFolds(folds: readonly OpenFold[]): Ticks | null {
+    let newest: Ticks | null = null;
     for (const fold of folds) {
       const event = this.known.get(handleKey(fold.handleLow, fold.handleHigh, this.tag17));
-      if (event?.type === 'step') foldStep(event, fold.state, fold.count, fold.lastTick);
+      if (event?.type !== 'step') continue;
+      foldStep(event, fold.state, fold.count, fold.lastTick);
+      if (newest === null || fold.lastTick > newest) newest = fold.lastTick;
     }
+    return newest;
   }
 
   private record(ring: number, records: RecordColumns, i: number): void {

@@ -21,6 +21,10 @@ export interface TrackContext {
   readonly workEnd: (row: number) => WorkEnd;
   /** With how many of its steps a stand-in ends, whose stop is not in the file; 0: it is, or it has not ended. */
   readonly standInSteps: (op: Op) => number;
+  /** The newest heartbeat, record or poll of the file; null: none. */
+  readonly lastSign: Ticks | null;
+  /** The process gave no sign of life after that, though the run went on. */
+  readonly isSilent: boolean;
   /** Whether nothing more was told of the CollApi or P2pApi in this row. */
   readonly isSilentCall: (apiRow: number) => boolean;
   /** Whether it runs on a connection of which NCCL never tells an end (CollNet, memcpy). */

@@ -31,6 +31,14 @@ export class ProxyThreadTracks {
     this.context.sink.state(thread.track, at, shown);
   }
 
+  /** After a file was closed, or its process fell silent, nothing is known of its threads. */
+  finish(): void {
+    const { sink, file, time, lastSign, isSilent } = this.context;
+    if (lastSign === null || (file.header.life !== 'closed' && !isSilent)) return;
+    const at = time(lastSign);
+    for (const { track, newest } of this.threads.values()) sink.state(track, at > newest ? at : newest, null);
+  }
+
   private threadOf(ring: number): ProxyThread {
     let thread = this.threads.get(ring);
     if (!thread) {
@@ -41,7 +49,7 @@ export class ProxyThreadTracks {
         name: lease ? `proxy thread ${lease.tid}` : `proxy thread of ring ${ring}`,
         rank: RANK_ORDER.proxyThreads + ring,
         description:
-          "NCCL's proxy progress thread: Active while it moves data, Idle while it polls without progress.",
+          "NCCL's proxy progress thread: Active while it moves data, Idle while it polls without progress. Ends with the file.",
       });
       thread = { track, edge: null, newest: 0 as TraceNs };
       this.threads.set(ring, thread);

@@ -140,6 +140,7 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'> {
     this.kernels.finish();
     this.bytes.finish();
     this.inFlight.finish();
+    this.proxyThreads.finish();
     drawRecorder(this.context, this.recorder);
     return { flows: this.flows.all(), suspectKernels: this.kernels.suspects, reordered: this.reordered };
   }

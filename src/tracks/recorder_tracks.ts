@@ -3,7 +3,7 @@
  * so that work hung for half an hour looks like half an hour.
  */
 
-import { ticks, type Ticks } from '../base/time.js';
+import { ticks, type Ticks, type TraceNs } from '../base/time.js';
 import { controlChanges } from '../model/control.js';
 import type { Gap, Ring } from '../model/recording.js';
 import { eventTypeNames } from '../model/types.js';
@@ -65,8 +65,13 @@ function stretch({ file }: TrackContext, ring: Ring, gap: Gap): [Ticks, Ticks] {
   return [from, before > from ? before : from];
 }
 
-function drawLife({ sink, file, time }: TrackContext, parent: TrackRef): void {
-  if (!file.heartbeat) return;
+function drawLife(context: TrackContext, parent: TrackRef): void {
+  const { sink, file, time, lastSign, isSilent } = context;
+  const { heartbeat, header } = file;
+  const isClosed = header.life === 'closed';
+  // What a process in leaving still wrote behind its farewell does not move that.
+  const at = isClosed && heartbeat ? heartbeat.tick : lastSign;
+  if (at === null) return;
   const track = sink.describe({
     kind: 'slices',
     order: 'late',
@@ -74,12 +79,29 @@ function drawLife({ sink, file, time }: TrackContext, parent: TrackRef): void {
     parent,
     rank: 0,
     description:
-      'The last sign of life of the recorder: what is still open was so until then. "closed": the process took its leave.',
+      'The last sign of life: what is still open was so until then. "last record": a record or a poll is newer than the last ' +
+      'heartbeat. "closed": the process took its leave.',
   });
-  const closed = file.header.life === 'closed';
-  sink.instant(track, time(file.heartbeat.tick), closed ? 'closed' : 'last heartbeat', {
-    args: [['life', file.header.life]],
+  const before = heartbeat && heartbeat.tick < at ? time(at) - time(heartbeat.tick) : 0;
+  const isBeat = heartbeat !== null && before === 0;
+  sink.instant(track, time(at), isClosed ? 'closed' : isBeat ? 'last heartbeat' : 'last record', {
+    args: [['life', header.life], ...(before > 0 ? [['heartbeatNsBefore', before] as const] : [])],
   });
+  if (isSilent) drawSilence(context, parent, time(at));
+}
+
+function drawSilence({ sink }: TrackContext, parent: TrackRef, from: TraceNs): void {
+  const track = sink.describe({
+    kind: 'slices',
+    order: 'late',
+    name: 'no sign of life',
+    parent,
+    rank: 0,
+    description:
+      'From the last sign of life to the end of the run: what is open on this rank was so before, and nothing is known of it since. ' +
+      'The process was killed or stuck, or its file was copied earlier than others.',
+  });
+  sink.begin(track, from, 'no sign of life');
 }
 
 /** A running job was told to record otherwise: what is missing from then on may not have been asked for. */

@@ -37,18 +37,18 @@ export interface Picture {
   readonly suspectKernels: number;
 }
 
-export function draw(builder: RankFileBuilder, sharesClock = true): Picture {
+export function draw(builder: RankFileBuilder, sharesClock = true, isSilent = false): Picture {
   const folder = mkdtempSync(join(tmpdir(), 'picture-'));
   try {
     const path = join(folder, 'rank.bin');
     builder.write(path);
-    return drawFile(path, sharesClock);
+    return drawFile(path, sharesClock, isSilent);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-function drawFile(path: string, sharesClock: boolean): Picture {
+function drawFile(path: string, sharesClock: boolean, isSilent: boolean): Picture {
   const scan = scanFile(path);
   const file = openRankFile(path);
   const sink = new TextSink();
@@ -61,6 +61,8 @@ function drawFile(path: string, sharesClock: boolean): Picture {
       gpuTime: line && ((at) => toTrace(IDENTITY, localNs((at + line.offset) / (1 - line.drift)))),
       workEnd: (row) => scan.workEnds[row]!,
       standInSteps: (op) => scan.standInSteps[op.standIn]!,
+      lastSign: scan.lastSign,
+      isSilent,
       isSilentCall: (row) => scan.silentCalls.has(row),
       neverEnds: (op) => mayBeSilent(op) && scan.silentConnections.has(connectionKey(op)),
       brokenTransfers: new Set(),

@@ -1,7 +1,7 @@
 /** §3.7, §3.5, §1.5: communicators that begin, split, do not block, abort, and are gone before their events are. */
 
 import { describe, expect, it } from 'vitest';
-import { draw } from '../support/picture.js';
+import { draw, type Picture } from '../support/picture.js';
 import { argOf, coll, outline, recording } from '../support/recording.js';
 
 /** An AllReduce whose send hangs in its peer wait; the communicator is finalized at 5000. */
@@ -194,5 +194,60 @@ describe('control', () => {
 
   it('and nothing where nobody did', () => {
     expect(draw(recording().file.heartbeat(900)).sink.of(/control/)).toEqual([]);
+  });
+});
+
+describe('the last sign of life', () => {
+  /** A send that waits for its peer; the proxy thread is active. */
+  function waiting(life: 'recording' | 'closed' = 'recording') {
+    const made = recording({ life });
+    const { file, comm, ops, steps } = made;
+    ops.state(150, ops.startProxyCtrl(150, { comm }), 14);
+    const op = ops.startProxyOp(200, { comm, peer: 2, isSend: true });
+    const step = steps.startProxyStep(300, { comm, parent: op, step: 0 });
+    steps.state(400, step, 8).state(500, step, 20);
+    file.heartbeat(450);
+    return { ...made, step };
+  }
+  const life = (picture: Picture): string[] =>
+    picture.sink.of(/heartbeat/).map((line) => line.replace(/\[.*\] /, ''));
+
+  it('is the heartbeat where nothing is newer', () => {
+    const { file } = waiting();
+    expect(life(draw(file.heartbeat(500)))).toEqual(['500 instant last heartbeat life=recording']);
+  });
+
+  it('is a newer record, or poll', () => {
+    expect(life(draw(waiting().file))).toEqual([
+      '500 instant last record life=recording heartbeatNsBefore=50',
+    ]);
+    const { file, steps, step } = waiting();
+    steps.openFold(step, 20, 1000, 900);
+    expect(life(draw(file))).toEqual(['900 instant last record life=recording heartbeatNsBefore=450']);
+  });
+
+  it('of a closed file is its farewell, and its threads have no state behind it', () => {
+    const { sink } = draw(waiting('closed').file.heartbeat(700));
+    expect(sink.of(/heartbeat/).map((line) => line.replace(/\[.*\] /, ''))).toEqual([
+      '700 instant closed life=closed',
+    ]);
+    expect(outline(sink.of(/proxy thread/))).toEqual([
+      '150 [proxy thread 12] state Active',
+      '700 [proxy thread 12] state -',
+    ]);
+    expect(sink.of(/no sign of life/)).toEqual([]);
+  });
+
+  it('of a process that fell silent ends the states of its threads, and silence lasts to the end', () => {
+    const { sink } = draw(waiting().file, true, true);
+    expect(outline(sink.of(/proxy thread/)).at(-1)).toBe('500 [proxy thread 12] state -');
+    expect(outline(sink.of(/no sign of life/))).toEqual(['500 [no sign of life] begin no sign of life']);
+    expect(sink.openSlices().at(-1)).toMatch(/no sign of life$/);
+  });
+
+  it('of one that did not says nothing of later', () => {
+    const { sink } = draw(waiting().file);
+    expect(outline(sink.of(/proxy thread/))).toEqual(['150 [proxy thread 12] state Active']);
+    expect(sink.of(/no sign of life/)).toEqual([]);
   });
 });

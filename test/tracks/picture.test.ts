@@ -44,6 +44,17 @@ describe('a collective', () => {
     ]);
   });
 
+  it('has a protocol where NCCL names one, and a root where its function has one', () => {
+    const { file, comm, host } = recording();
+    coll(host, comm, 100, 120, 1, { proto: '' });
+    coll(host, comm, 200, 220, 2, { func: 'Broadcast', root: 3 });
+    const [symmetric, broadcast] = draw(file)
+      .sink.of(COLLECTIVES)
+      .filter((line) => line.includes(' begin '));
+    expect(symmetric).toContain('algo=RING channels=1');
+    expect(broadcast).toContain('algo=RING proto=SIMPLE root=3 channels=1');
+  });
+
   it('without children is enqueued, completion not recorded', () => {
     const { file, comm, host } = recording();
     coll(host, comm, 100, 120);
