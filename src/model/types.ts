@@ -21,6 +21,7 @@ import type { HandleKey } from './record_fields.js';
 import type { WorkIdentity } from './work_identity.js';
 
 export { eventTypeNames } from '../format/nccl.js';
+export { hasRoot } from './roots.js';
 export type { CeCollFacts, HostFacts, HostKind, HostSpan, NetFacts } from './host_span.js';
 export type { OddRecord } from './odd_records.js';
 export type { Foreign, Originator, Originators } from './origin.js';

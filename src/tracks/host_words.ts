@@ -1,8 +1,14 @@
 /** What a slice of a host thread is called, and what it says. */
 
 import type { Communicator } from '../model/recording.js';
-import { hasRoot } from '../model/roots.js';
-import { NET_ID, type CeCollFacts, type HostFacts, type HostSpan, type NetFacts } from '../model/types.js';
+import {
+  hasRoot,
+  NET_ID,
+  type CeCollFacts,
+  type HostFacts,
+  type HostSpan,
+  type NetFacts,
+} from '../model/types.js';
 import { commLabel } from './comm_groups.js';
 import type { Args, ArgValue } from './sink.js';
 

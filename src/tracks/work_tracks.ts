@@ -7,8 +7,7 @@
  */
 
 import type { TraceNs } from '../base/time.js';
-import { hasRoot } from '../model/roots.js';
-import type { Work } from '../model/types.js';
+import { hasRoot, type Work } from '../model/types.js';
 import { kernelsEnd, type WorkEnd } from '../model/work_end.js';
 import { COMM_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
