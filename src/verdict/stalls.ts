@@ -2,7 +2,14 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
-import { absentFrom, enteredBy, ofSeveralRanks, partlyAbsentFrom, SHORTEST_HANG } from './absence.js';
+import {
+  absentFrom,
+  enteredBy,
+  ofSeveralRanks,
+  partlyAbsentFrom,
+  SHORTEST_HANG,
+  SILENT_AFTER,
+} from './absence.js';
 import { commOf, knownUntilOf, type Case } from './case.js';
 import { filesOfComm, type Standing } from './front.js';
 import type { RankWitness, WitnessedWork } from './types.js';
@@ -64,12 +71,44 @@ function standingIn(
         absentFrom(one, comm, ranks).length + partlyAbsentFrom(one, comm, ranks, several).length > 0),
   );
   const sure = unfinished.filter((one) => !mayHaveEnded(one, comm, ranks));
-  const [oldest] = sure.length > 0 ? sure : unfinished;
+  const candidates = sure.length > 0 ? sure : unfinished;
+  const oldest = candidates.find((one) => !isLeftBehind(one, candidates, comm, ranks)) ?? candidates[0];
   if (!oldest) return [];
   // Ranks that entered different ones exclude each other: then most of them are right, and the others strayed.
   const rivals = unfinished.filter((one) => one === oldest || excludeEachOther(one, oldest));
   const most = rivals.reduce((a, b) => (begun(b).length > begun(a).length ? b : a));
   return [{ comm, one: most }];
+}
+
+/**
+ * Only unfinished in files that fell silent, when others had finished it and stand in a later one since: a process died in it, after
+ * it had done for the others what they needed. Those that live tell how long it stands.
+ */
+function isLeftBehind(
+  one: Collective,
+  unfinished: readonly Collective[],
+  comm: ClusterComm,
+  ranks: readonly RankWitness[],
+): boolean {
+  const files = begun(one);
+  if (one.end === null || files.length === 0) return false;
+  const until = knownUntilOf(files, ranks);
+  return (
+    !files.some((file) => wentOnUnseen(file, comm, ranks)) &&
+    unfinished.some(
+      (later) =>
+        later.firstArrival > one.firstArrival && knownUntilOf(begun(later), ranks) - until > SILENT_AFTER,
+    )
+  );
+}
+
+/** Others finished after its last sign what they cannot without it: its file is an earlier copy. */
+function wentOnUnseen(file: number, { collectives }: ClusterComm, ranks: readonly RankWitness[]): boolean {
+  const last = Math.max(ranks[file]!.lastSign ?? 0, knownUntilOf([file], ranks));
+  return collectives.some(
+    ({ firstArrival, end, aborted, root }) =>
+      firstArrival > last && end !== null && aborted.length === 0 && root < 0,
+  );
 }
 
 function mayHaveEnded(one: Collective, comm: ClusterComm, ranks: readonly RankWitness[]): boolean {

@@ -119,6 +119,28 @@ describe('a hang', () => {
     expect(verdict.kind).toBe('working');
   });
 
+  it('of a rank that died in what the others then finished is the one they wait in for it', () => {
+    const dead = { calls: [done(0, 1), open(1, 10), open(2, 10.1)], alive: 10.2 };
+    const others = [done(0, 1), done(1, 10), open(2, 10.1, { ops: [waitingFor(1)] })];
+    const verdict = judge(evidence([{ calls: others }, dead, { calls: others }], { end: 13 }));
+    expect(hangOf(verdict)).toMatchObject({
+      seq: 2,
+      age: s(13) - s(10.1),
+      silent: [{ file: 1 }],
+      front: { peerFile: 1 },
+    });
+    // Killed before it could enter that one.
+    const earlier = { ...dead, calls: dead.calls.slice(0, 2), alive: 10 };
+    const sooner = judge(evidence([{ calls: others }, earlier, { calls: others }], { end: 13 }));
+    expect(hangOf(sooner)).toMatchObject({ seq: 2, silent: [{ file: 1 }] });
+  });
+
+  it('is not made of a file that was copied in a collective, long before the others', () => {
+    const early = { calls: [done(0, 1), open(1, 10)], alive: 10.2 };
+    const others = { calls: [done(0, 1), done(1, 10), done(2, 20), open(3, 30)] };
+    expect(judge(evidence([early, others, others], { end: 33 })).kind).toBe('working');
+  });
+
   it('counts the ranks without a file, and looks where they are the other side', () => {
     const hang = hangOf(
       judge(
