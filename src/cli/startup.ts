@@ -26,7 +26,7 @@ export function startupCommands(
 const PIN = 'dev.perfetto.PinTracksByRegex';
 
 /** A path is "group > track". Each communicator's own line in the group on top. */
-const CLUSTER = '(^|> )Cluster > .*\\(\\d+ ranks\\)( ·\\d+)?$';
+const CLUSTER = '(^|> )Cluster > .*\\((\\d+ ranks|size not told)\\)( ·\\d+)?$';
 
 /** Titles of processes as the trace has them: "rank 0003 · host · gpu3". */
 const collectivesOf = (title: string): string =>

@@ -74,6 +74,7 @@ export function clusterBlock(
       rankOf: (file) => foldRanks(run.members[file]!.ranks) || run.members[file]!.scan.path,
       comparable: onOneAxis(solution),
       clockBound: clockBound(solution),
+      worldSize: run.worldSize,
     });
     drawClocks(sink, cluster, clocks, CLOCKS_ORDER);
   }

@@ -7,6 +7,7 @@ import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { busBandwidthSteps, collectiveSize, type BusyTime } from '../cluster/bandwidth.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
+import { sizeWords } from './comm_groups.js';
 import { collectiveCorrelation } from './identity.js';
 import { Lanes, laneName } from './lanes.js';
 import type { Args, ArgValue, SliceRef, TrackRef, TrackSink } from './sink.js';
@@ -18,6 +19,8 @@ export interface ClusterLabels {
   readonly comparable: (files: readonly number[]) => boolean;
   /** By how much times of two files near `at` may be wrong against each other (99 %), ns; 0 on one counter. */
   readonly clockBound: (fileA: number, fileB: number, at: TraceNs) => number;
+  /** Ranks of the job, 0: not known. Whether all came to a communicator whose size NCCL did not tell (before v4). */
+  readonly worldSize: number;
 }
 
 /** The group above all ranks. */
@@ -47,7 +50,7 @@ export function drawCluster(
 function titlesOf(comms: readonly ClusterComm[]): string[] {
   return comms.map(({ name, commId, nRanks }) => {
     const isUnique = name !== '' && comms.filter((other) => other.name === name).length === 1;
-    const words = [name, isUnique ? '' : hex64(commId), `(${nRanks} ranks)`];
+    const words = [name, isUnique ? '' : hex64(commId), `(${sizeWords(nRanks)})`];
     return words.filter((word) => word !== '').join(' ');
   });
 }
@@ -159,8 +162,9 @@ class CommLanes {
 
   /** Only when all ranks are there: the latest of some is not the late one. */
   private skew({ arrived, ...collective }: Collective): [string, ArgValue][] {
-    const { files, nRanks } = this.comm;
-    if (arrived < nRanks || arrived < 2) return [];
+    const { files } = this.comm;
+    const size = this.comm.nRanks > 0 ? this.comm.nRanks : this.labels.worldSize;
+    if (size === 0 || arrived < size || arrived < 2) return [];
     if (!this.labels.comparable(files)) return [['skew', 'not known: several clocks']];
     const { firstArrival, firstFile, lastArrival, lastFile } = collective;
     const skew = lastArrival - firstArrival;
@@ -168,7 +172,7 @@ class CommLanes {
     if (!Number.isFinite(bound)) return [['skew', 'not known: several clocks']];
     const args: [string, ArgValue][] = [['skewNs', skew]];
     if (bound > 0) args.push(['skewBoundNs', Math.ceil(bound)]);
-    if (skew > bound || bound === 0) args.push(['lateRank', this.labels.rankOf(lastFile)]);
+    if (skew > bound || bound === 0) args.push(['lateRank', numberOr(this.labels.rankOf(lastFile))]);
     else args.push(['skew', 'below what the clocks can tell']);
     return args;
   }
@@ -208,6 +212,9 @@ function endOf({ open, end, enqueued, firstArrival }: Collective): TraceNs | nul
   const last = end ?? enqueued ?? firstArrival;
   return last > firstArrival ? last : firstArrival;
 }
+
+/** A number for SQL, unless it is several ranks or a path. */
+const numberOr = (rank: string): ArgValue => (/^\d+$/.test(rank) ? Number(rank) : rank);
 
 /** Three significant digits: what a measurement of this kind is worth. */
 const round = (value: number): number => Number(value.toPrecision(3));

@@ -100,8 +100,11 @@ export function drawCommunicators({ sink, file, time }: TrackContext, groups: Co
 }
 
 export function commTitle(comm: Communicator): string {
-  return `comm ${commLabel(comm)} (${comm.nRanks > 0 ? `${comm.nRanks} ranks` : 'size not told'})`;
+  return `comm ${commLabel(comm)} (${sizeWords(comm.nRanks)})`;
 }
+
+/** What `open` knows a communicator's line by, too. */
+export const sizeWords = (nRanks: number): string => (nRanks > 0 ? `${nRanks} ranks` : 'size not told');
 
 export function commLabel(comm: Communicator): string {
   const id = hex64(comm.commId);

@@ -188,6 +188,11 @@ describe('the command', () => {
     }
   });
 
+  it('pins a communicator whose size NCCL does not tell, too', () => {
+    const [cluster] = startupCommands(new Map([['nccl_trace.ranks', '2']]), []);
+    expect('Cluster > world (size not told) ·2').toMatch(new RegExp(cluster!.args[0]!));
+  });
+
   it('puts them and the patterns of --pin into the link, and none of them for a trace that is not ours', async () => {
     const child = execFile(process.execPath, [PROGRAM, 'open', trace, '--pin', 'tx (rate|bytes)', '-q']);
     try {

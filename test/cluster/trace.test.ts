@@ -34,7 +34,7 @@ it('one slice per collective, with skew, late rank and bandwidth, in the colour 
   ]);
   for (const { track, args, dur } of slices) {
     expect(track.path).toEqual(['Cluster', 'world (4 ranks)']);
-    expect(args).toMatchObject({ ranks: 4, skewNs: 30, lateRank: '3', count: 4096, bytes: 16384 });
+    expect(args).toMatchObject({ ranks: 4, skewNs: 30, lateRank: 3, count: 4096, bytes: 16384 });
     // 16,384 bytes from the last arrival to the end; all-reduce of 4 moves each byte 2 * 3/4 times.
     const algbw = 16384 / (Number(dur) - 30);
     expect(args.algbwGBs).toBeCloseTo(algbw, 1);

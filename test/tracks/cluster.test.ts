@@ -34,13 +34,18 @@ const collective = (seq: number, first: number, last: number, end: number): Coll
   enqueued: null,
 });
 
-function draw(collectives: readonly Collective[], bound: number): TextSink {
+function draw(
+  collectives: readonly Collective[],
+  bound: number,
+  { nRanks, worldSize } = { nRanks: 2, worldSize: 2 },
+): TextSink {
   const sink = new TextSink();
-  const comm = { commId: 1n, name: 'dp', nRanks: 2, files: [0, 1], collectives };
+  const comm = { commId: 1n, name: 'dp', nRanks, files: [0, 1], collectives };
   drawCluster(sink, describeCluster(sink), [comm], {
     rankOf: String,
     comparable: () => true,
     clockBound: () => bound,
+    worldSize,
   });
   return sink;
 }
@@ -53,6 +58,17 @@ it.each([
 ])('with clocks that may be %d ns off a skew of 50 ns says: %s', (bound, words) => {
   const [begin] = draw([collective(0, 100, 150, 1150)], bound).lines;
   expect(begin).toContain(`datatype=ncclFloat32 ${words} bytes=1000 `);
+});
+
+it.each([
+  ['the world’s ranks all came', 2, true],
+  ['one of the world’s ranks is missing', 3, false],
+  ['the world’s size is not known', 0, false],
+])('where the size is not told and %s, who came late is told or left open', (_, worldSize, isTold) => {
+  const sink = draw([collective(0, 100, 150, 1150)], 0, { nRanks: 0, worldSize });
+  expect(sink.lines[0]!.includes('lateRank=1')).toBe(isTold);
+  expect(sink.lines[0]!.includes('skewNs=50')).toBe(isTold);
+  expect(sink.lines[0]).toContain('(size not told)');
 });
 
 it('adds the bus bandwidths of collectives that overlap, and ends at nothing', () => {
