@@ -31,7 +31,7 @@ import type { Size } from './merge/budget.js';
 import { runDuration } from './merge/duration.js';
 import { processSpec, tracePrologue } from './merge/labels.js';
 import { assemble, checkTarget, reason, withWorkFolder } from './merge/output.js';
-import { countTrace, reportRank, type MergeReport } from './merge/report.js';
+import { countTrace, reportOutOfStep, reportRank, type MergeReport } from './merge/report.js';
 import { checkRequest, type SelectionRequest } from './merge/selection.js';
 import { reportSelection, selectionAttributes } from './merge/selection_report.js';
 import type { ClockOptions } from './merge/run_clocks.js';
@@ -43,6 +43,7 @@ import type { VerdictOptions } from './merge/verdict.js';
 import { silentFiles } from './merge/silence.js';
 import { startWorkers, type Workers } from './merge/workers.js';
 import { findRankFiles } from './reader/index.js';
+import { connectionHash, transferName } from './tracks/identity.js';
 import { isEverything } from './tracks/selection.js';
 
 export interface MergeOptions extends ClockOptions, RunOptions, VerdictOptions {
@@ -122,6 +123,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
         ),
         clocks: reportClocks(clocks, run),
         traffic,
+        outOfStep: reportOutOfStep(clocks.broken.outOfStep, run),
         problems: [
           ...found.problems.map((sentence) => inWordsOf(studied, sentence)),
           ...studied.unusable,
@@ -204,13 +206,14 @@ async function convertAll(
 }
 
 function planBlocks(
-  { run, clocks: { solution: clocks, traffic }, origins, ends, gpuLines, aliases, sources }: Study,
+  { run, clocks: { solution: clocks, broken }, origins, ends, gpuLines, aliases, sources }: Study,
   { decision: { plans } }: Drawing,
   folder: string,
   output: string,
 ): (ConvertJob | null)[] {
   const rateBinNs = niceBin(runDuration(run, clocks));
   const silent = silentFiles(run, clocks);
+  const outOfStep = new Map(broken.outOfStep.map((one) => [transferName(connectionHash(one)), one.from]));
   const isWhole = plans.every((plan) => plan !== null && isEverything(plan));
   const drawn = (files: readonly number[]): number[] => files.filter((file) => plans[file] !== null);
   return run.members.map((member, file) => {
@@ -236,7 +239,8 @@ function planBlocks(
       origins: origins[file]!,
       clockMates: mates(run, drawn(onAxisOf(clocks, domain))),
       counterMates: mates(run, drawn(domain.files)),
-      brokenTransfers: traffic?.broken.names ?? NONE,
+      brokenTransfers: broken.names,
+      outOfStep,
       busiestPeers: member.scan.busiestPeers,
       rateBinNs,
       plan: isWhole ? null : plan,
@@ -246,8 +250,6 @@ function planBlocks(
     };
   });
 }
-
-const NONE: ReadonlySet<string> = new Set();
 
 function onAxisOf({ domains }: ClockSolution, { group }: ClockDomain): number[] {
   return domains.filter((domain) => domain.group === group).flatMap(({ files }) => files);

@@ -22,6 +22,7 @@ export function mergeReportText(report: MergeReport): string {
     ...losses(report),
     ...untold(report),
     ...(report.clocks.length > 1 ? clockLines(report) : []),
+    ...withoutArrows(report),
     ...doubts(report),
     ...report.problems.map((problem) => `problem: ${printable(problem)}`),
     `trace: ${printable(report.output)} (${size(report.bytes)}, ${report.trace.slices} slices, ${report.trace.flows} arrows)`,
@@ -46,6 +47,16 @@ function headline({ ranks, worldSize, records, durationNs }: MergeReport): strin
   if (live.length > 0)
     lines.push(`not closed: rank ${foldRanks(live.flatMap(allRanks))} (killed, or still running)`);
   return lines;
+}
+
+/** One line per communicator. */
+function withoutArrows({ outOfStep }: MergeReport): string[] {
+  return [...new Set(outOfStep.map(({ commId }) => commId))].map((commId) => {
+    const those = outOfStep.filter((one) => one.commId === commId);
+    const operations = those.reduce((sum, one) => sum + one.operations, 0);
+    const comm = printable(those[0]!.comm || commId);
+    return `arrows: none for ${operations} operations on ${those.length} connections of ${comm}: their ends differ`;
+  });
 }
 
 /** Of the same communicator, function and number: replays of a graph are one here. */

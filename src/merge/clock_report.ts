@@ -7,7 +7,7 @@ import type { ClockDomain, ClockSolution } from '../clocks/domains.js';
 import type { EvidenceKind } from '../clocks/evidence.js';
 import { largestGroup } from './collective_evidence.js';
 import { reportGpu, type GpuClockReport } from './gpu_clocks.js';
-import type { RunClocks, TrafficClocksFound } from './run_clocks.js';
+import type { BrokenTransfers, RunClocks, TrafficClocksFound } from './run_clocks.js';
 import type { Run } from './run.js';
 
 /** One clock domain: a boot of a host. */
@@ -72,15 +72,14 @@ export interface TrafficReport {
   readonly brokenArrows: { readonly backwards: number; readonly mismatched: number };
 }
 
-export function reportClocks({ solution, traffic }: RunClocks, run: Run): ClockReport[] {
-  return solution.domains.map((domain, index) => reportDomain(domain, index, solution, traffic, run));
+export function reportClocks(clocks: RunClocks, run: Run): ClockReport[] {
+  return clocks.solution.domains.map((domain, index) => reportDomain(domain, index, clocks, run));
 }
 
 function reportDomain(
   domain: ClockDomain,
   index: number,
-  solution: ClockSolution,
-  traffic: TrafficClocksFound | null,
+  { solution, traffic, broken }: RunClocks,
   run: Run,
 ): ClockReport {
   const { segments } = domain.map;
@@ -100,7 +99,7 @@ function reportDomain(
     driftPpm: (segments[0]?.drift ?? 0) * 1e6,
     pieces: segments.length,
     evidence: evidenceOf(index, traffic),
-    violations: violationsOf(index, traffic),
+    violations: violationsOf(index, broken),
     ...gpusOf(domain, solution, run),
     realtimeResidualNs: domain.realtimeResidual,
     flags: [...new Set(segments.flatMap(({ flags }) => flags))],
@@ -140,17 +139,17 @@ function evidenceOf(domain: number, traffic: TrafficClocksFound | null): ClockRe
   return counts;
 }
 
-function violationsOf(domain: number, traffic: TrafficClocksFound | null): number {
+function violationsOf(domain: number, { backwards }: BrokenTransfers): number {
   let sum = 0;
-  for (const [key, count] of traffic?.broken.backwards ?? []) {
+  for (const [key, count] of backwards) {
     if (key.split(' ').includes(String(domain))) sum += count;
   }
   return sum;
 }
 
-export function reportTraffic({ solution, traffic }: RunClocks): TrafficReport | null {
+export function reportTraffic({ solution, traffic, broken }: RunClocks): TrafficReport | null {
   if (!traffic) return null;
-  const { alignment, reading, evidence, broken } = traffic;
+  const { alignment, reading, evidence } = traffic;
   const { pairs, ...dropped } = evidence.counts;
   const host = (domain: number): string => solution.domains[domain]!.hostName;
   return {

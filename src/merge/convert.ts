@@ -51,6 +51,8 @@ export interface ConvertJob {
   readonly counterMates: ReadonlyMap<string, ReadonlySet<number>>;
   /** Transfers of any rank that get no arrow. */
   readonly brokenTransfers: ReadonlySet<string>;
+  /** Connections without arrows from an operation on. */
+  readonly outOfStep: ReadonlyMap<string, number>;
   readonly busiestPeers: readonly PeerTraffic[];
   readonly rateBinNs: number;
   /** null: everything is drawn, of all ranks. */
@@ -123,6 +125,7 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
       neverEnds: (op) =>
         job.silentConnections.size > 0 && mayBeSilent(op) && job.silentConnections.has(connectionKey(op)),
       brokenTransfers: job.brokenTransfers,
+      outOfStep: job.outOfStep,
       busiestPeers: job.busiestPeers,
       sharesClock: (commId, rank, needsCounter) =>
         (needsCounter ? job.counterMates : job.clockMates).get(String(commId))?.has(rank) ?? false,

@@ -10,7 +10,8 @@ import { workIdentity } from '../model/work_table.js';
 import { countArrows, countSelectedArrows } from '../tracks/flow_census.js';
 import type { Verdict } from '../verdict/types.js';
 import type { ClockReport, TrafficReport } from './clock_report.js';
-import { severalRanks, type OtherRun, type RunMember } from './run.js';
+import { severalRanks, type OtherRun, type Run, type RunMember } from './run.js';
+import type { OutOfStep } from './run_clocks.js';
 import type { ConvertResult } from './convert.js';
 import type { SizedCommand } from './drawing.js';
 import type { OriginTable } from './origins.js';
@@ -99,6 +100,33 @@ export interface OpenWork {
   readonly peer: number | null;
 }
 
+/** A connection without arrows from an operation on: its two ends are of different work there. */
+export interface OutOfStepReport {
+  /** 16 hexadecimal digits. */
+  readonly commId: string;
+  readonly comm: string;
+  readonly channel: number;
+  /** Ranks in the communicator. */
+  readonly source: number;
+  readonly destination: number;
+  /** Of its first such operation on this connection. */
+  readonly ordinal: number;
+  /** From there on. */
+  readonly operations: number;
+}
+
+export function reportOutOfStep(found: readonly OutOfStep[], run: Run): OutOfStepReport[] {
+  const names = new Map(
+    run.members.flatMap(({ scan }) => scan.communicators.map(({ commId, name }) => [commId, name] as const)),
+  );
+  return found.map(({ commId, from, ...one }) => ({
+    ...one,
+    commId: hex64(commId),
+    comm: names.get(commId) ?? '',
+    ordinal: from,
+  }));
+}
+
 export interface MergeReport {
   readonly version: 1;
   /** Its files are indices into `ranks`, its times ns after `traceStart`. */
@@ -120,6 +148,7 @@ export interface MergeReport {
   readonly ranks: readonly RankReport[];
   readonly clocks: readonly ClockReport[];
   readonly traffic: TrafficReport | null;
+  readonly outOfStep: readonly OutOfStepReport[];
   /** Whole sentences, files that could not be used first. */
   readonly problems: readonly string[];
 }

@@ -7,7 +7,13 @@ import { ticks } from '../base/time.js';
 import { ALIGNMENT_DEFAULTS, type AlignmentOptions } from '../clocks/alignment.js';
 import { toTrace } from '../clocks/clock_map.js';
 import { clockAxes, solveClocks, toLocal, type ClockSolution, type ClockWitness } from '../clocks/domains.js';
-import { connectionHash, operationId, transferId, transferName } from '../tracks/identity.js';
+import {
+  connectionHash,
+  operationId,
+  transferId,
+  transferName,
+  type ConnectionName,
+} from '../tracks/identity.js';
 import {
   alignByEvidence,
   collectEvidence,
@@ -17,27 +23,39 @@ import {
 } from './clock_evidence.js';
 import type { Run } from './run.js';
 import { STEP_ROW } from './step_file.js';
-import { joinTransfers, linksBetween, type StepSource } from './transfers.js';
+import { joinTransfers, linksBetween, type StepSource, type TransferLink } from './transfers.js';
 
 export interface RunClocks {
   readonly solution: ClockSolution;
   /** null: one host, or wall clocks were asked for. */
   readonly traffic: TrafficClocksFound | null;
+  readonly broken: BrokenTransfers;
 }
 
 export interface TrafficClocksFound extends Aligned {
   readonly evidence: ClockEvidence;
-  readonly broken: BrokenTransfers;
 }
 
-/** Transfers between hosts whose arrow would be wrong. */
+/** Transfers whose arrow would be wrong. */
 export interface BrokenTransfers {
-  /** Ids for the second pass. */
+  /** Ids for the second pass, but for those of connections out of step. */
   readonly names: ReadonlySet<string>;
   /** By pair of domains, "from to": received before sent. */
   readonly backwards: ReadonlyMap<string, number>;
   /** Their two ends tell of different operations or sizes. */
   readonly mismatched: number;
+  readonly outOfStep: readonly OutOfStep[];
+}
+
+/**
+ * A connection whose ends, from some operation on, are of different work, or of one counter and received before sent: data comes in the
+ * order in which it was sent, whatever work it was meant for, so none of its arrows is right from there on.
+ */
+export interface OutOfStep extends ConnectionName {
+  /** The ordinal of the first such operation. */
+  readonly from: number;
+  /** Operations from there on that have both ends in files. */
+  readonly operations: number;
 }
 
 export interface ClockOptions {
@@ -47,7 +65,7 @@ export interface ClockOptions {
   readonly alike?: number | undefined;
 }
 
-/** `stepPaths`: the side file of each member, as far as scans wrote one. */
+/** `stepPaths`: the side file of each member. */
 export function solveRunClocks(
   run: Run,
   stepPaths: readonly string[],
@@ -59,8 +77,6 @@ export function solveRunClocks(
     samples: scan.clockSamples,
   }));
   const axes = clockAxes(witnesses);
-  if (clock === 'realtime' || axes.names.length < 2)
-    return { solution: solveClocks(witnesses), traffic: null };
   const sources = run.members.map(({ scan }, file): EvidenceSource => ({
     path: stepPaths[file]!,
     connections: scan.steps,
@@ -71,37 +87,61 @@ export function solveRunClocks(
     workEnds: scan.workEnds,
     rings: scan.rings,
   }));
+  if (clock === 'realtime' || axes.names.length < 2) {
+    const solution = solveClocks(witnesses);
+    return { solution, traffic: null, broken: findBroken(sources, solution) };
+  }
   const evidence = collectEvidence(sources, axes);
   const options: AlignmentOptions = { ...ALIGNMENT_DEFAULTS, ...(alike === undefined ? {} : { alike }) };
   const aligned = alignByEvidence(axes.names.length, evidence, options);
   const solution = solveClocks(witnesses, { alignment: aligned.alignment, coarse: evidence.coarse });
-  return { solution, traffic: { ...aligned, evidence, broken: findBroken(sources, solution) } };
+  return { solution, traffic: { ...aligned, evidence }, broken: findBroken(sources, solution) };
 }
 
-/** All pairs between domains of one group, also those that were no evidence. */
+/** All pairs on one axis, also those that were no evidence. */
 function findBroken(sources: readonly StepSource[], solution: ClockSolution): BrokenTransfers {
   const domain = (file: number) => solution.domains[solution.domainOf[file]!]!;
   const time = (file: number, tick: number): number =>
     toTrace(domain(file).map, toLocal(solution.scales[file]!, ticks(tick)));
-  const links = linksBetween(
-    sources,
-    (a, b) => solution.domainOf[a] !== solution.domainOf[b] && domain(a).group === domain(b).group,
-  );
+  const links = linksBetween(sources, (a, b) => domain(a).group === domain(b).group);
+  const firsts = new Map<TransferLink, number>();
   const names = new Set<string>();
   const backwards = new Map<string, number>();
   let mismatched = 0;
-  joinTransfers(sources, links, ({ sender, receiver, sends }, send, receive, agreement) => {
+  joinTransfers(sources, links, (link, send, receive, agreement) => {
+    const { sender, receiver, sends } = link;
     const arrives = time(receiver, receive[STEP_ROW.told]!);
     const isBackwards = arrives < time(sender, send[STEP_ROW.before]!);
     const isMismatched = agreement === 'sizesDiffer' || agreement === 'operationsDiffer';
     if (!isBackwards && !isMismatched) return;
-    const operation = operationId(connectionHash(sends), send[STEP_ROW.ordinal]!);
-    names.add(transferName(transferId(operation, send[STEP_ROW.step]!)));
-    if (isMismatched) mismatched++;
+    const ordinal = send[STEP_ROW.ordinal]!;
+    const onOneCounter = domain(sender) === domain(receiver);
+    if (agreement === 'operationsDiffer' || (isBackwards && onOneCounter))
+      firsts.set(link, Math.min(ordinal, firsts.get(link) ?? Infinity));
     else {
+      const operation = operationId(connectionHash(sends), ordinal);
+      names.add(transferName(transferId(operation, send[STEP_ROW.step]!)));
+    }
+    if (isMismatched) mismatched++;
+    else if (!onOneCounter) {
       const key = `${solution.domainOf[sender]!} ${solution.domainOf[receiver]!}`;
       backwards.set(key, (backwards.get(key) ?? 0) + 1);
     }
   });
-  return { names, backwards, mismatched };
+  return { names, backwards, mismatched, outOfStep: connectionsOutOfStep(sources, firsts) };
+}
+
+function connectionsOutOfStep(
+  sources: readonly StepSource[],
+  firsts: ReadonlyMap<TransferLink, number>,
+): OutOfStep[] {
+  const ordinals = new Map([...firsts.keys()].map((link) => [link, new Set<number>()]));
+  joinTransfers(sources, [...firsts.keys()], (link, send) => {
+    const ordinal = send[STEP_ROW.ordinal]!;
+    if (ordinal >= firsts.get(link)!) ordinals.get(link)!.add(ordinal);
+  });
+  return [...firsts].map(([link, from]) => {
+    const { commId, channel, source, destination } = link.sends;
+    return { commId, channel, source, destination, from, operations: ordinals.get(link)!.size };
+  });
 }

@@ -95,11 +95,17 @@ export interface RankScan {
   readonly steps: readonly StepRows[];
 }
 
-/** `stepPath`: where the side file of its steps goes; null: not wanted, all ranks are on one host. */
-export function scanFile(path: string, stepPath: string | null = null): RankScan {
+/** The side file of its steps: where it goes, and whether every step is in it or the first one of each operation. */
+export interface StepsWanted {
+  readonly path: string;
+  readonly every: boolean;
+}
+
+/** `steps`: null where no side file is wanted. */
+export function scanFile(path: string, steps: StepsWanted | null = null): RankScan {
   const file = streamRankFile(path);
   try {
-    return scanStream(file, stepPath === null ? null : new StepFileWriter(stepPath));
+    return scanStream(file, steps && new StepFileWriter(steps.path, steps.every));
   } finally {
     file.close();
   }

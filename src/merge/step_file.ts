@@ -1,5 +1,6 @@
 /**
- * What the scan keeps of every network transfer, for the clocks: one row per step and end, on disk and not in memory,
+ * What the scan keeps of every network transfer, for the clocks, or of the first one of each operation, where ranks are on one counter and
+ * only arrows are to be proved: one row per step and end, on disk and not in memory,
  * because there are as many as the run is long. Rows lie in blocks by connection, so that the two ends of a connection
  * are later read side by side, a block at a time.
  *
@@ -61,7 +62,10 @@ export class StepFileWriter {
   private readonly connections = new Map<string, OpenConnection>();
   private end = 0;
 
-  constructor(path: string) {
+  constructor(
+    path: string,
+    private readonly everyStep: boolean,
+  ) {
     this.fd = openSync(path, 'wx', 0o600);
   }
 
@@ -85,7 +89,7 @@ export class StepFileWriter {
 
   private add(step: Step, before: number, told: number, stop: number, mark: number): void {
     const { op, bytes } = step;
-    if (bytes === null || bytes === 0) return;
+    if (bytes === null || bytes === 0 || (!this.everyStep && step.number !== 0)) return;
     if (op.drawing === undefined) op.drawing = this.rowsOf(op) satisfies OpRows;
     const own = op.drawing as OpRows;
     if (own === null) return;

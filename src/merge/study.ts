@@ -139,7 +139,7 @@ export function aliasesOf(runs: readonly FoundRun<FileInRun>[], files: readonly 
   );
 }
 
-/** The files of one run only are read. Side files of steps are only written where ranks are on several hosts. Throws NoUsableInput. */
+/** The files of one run only are read. Where ranks are on several hosts side files have every step. Throws NoUsableInput. */
 export async function scanRun(
   workers: Workers,
   files: readonly string[],
@@ -154,7 +154,7 @@ export async function scanRun(
   const unusable = shownAs([...unreadable, ...scanned.unusable], aliases);
   if (scanned.scans.length === 0 || (options.strict && unusable.length > 0)) throw noInput(unusable, files);
   const run = chooseRun(scanned.scans);
-  const stepPaths = run.members.map(({ scan }) => scanned.stepPaths.get(scan) ?? '');
+  const stepPaths = run.members.map(({ scan }) => scanned.stepPaths.get(scan)!);
   const clocks = solveRunClocks(run, stepPaths, options);
   const shown = (one: FoundRun): FoundRun => (aliases === null ? one : redactRun(one, aliases));
   const others = (options.run === undefined ? runs.filter((other) => other !== chosen) : []).map(shown);
@@ -212,10 +212,10 @@ async function scanFiles(
   options: StudyOptions,
   aliases: Aliases | null,
 ): Promise<ScannedFiles> {
-  const wantSteps = options.clock !== 'realtime' && areOnSeveralHosts(files);
-  const stepPath = (file: number): string | null => (wantSteps ? join(folder, `steps-${file}`) : null);
+  const every = options.clock !== 'realtime' && areOnSeveralHosts(files);
+  const stepPath = (file: number): string => join(folder, `steps-${file}`);
   const outcomes = await workers.run(
-    files.map(({ path }, file) => ({ pass: 'scan', path, stepPath: stepPath(file) })),
+    files.map(({ path }, file) => ({ pass: 'scan', path, steps: { path: stepPath(file), every } })),
     () => options.onScanned?.(files.length),
   );
   const scans: RankScan[] = [];
@@ -230,8 +230,7 @@ async function scanFiles(
     const scan = aliases === null ? outcome.scan : redactScan(outcome.scan, aliases);
     scans.push(scan);
     sources.set(scan, files[file]!.path);
-    const path = stepPath(file);
-    if (path !== null) stepPaths.set(scan, path);
+    stepPaths.set(scan, stepPath(file));
   });
   return { scans, sources, stepPaths, unusable };
 }

@@ -5,10 +5,10 @@
 
 import { RankFileError } from '../base/errors.js';
 import { convertFile, type ConvertJob, type ConvertResult } from './convert.js';
-import { scanFile, type RankScan } from './scan.js';
+import { scanFile, type RankScan, type StepsWanted } from './scan.js';
 
 export type Task =
-  | { readonly pass: 'scan'; readonly path: string; readonly stepPath: string | null }
+  | { readonly pass: 'scan'; readonly path: string; readonly steps: StepsWanted | null }
   | { readonly pass: 'convert'; readonly job: ConvertJob };
 
 export type Outcome =
@@ -21,7 +21,7 @@ export type Outcome =
 export function runTask(task: Task): Outcome {
   try {
     return task.pass === 'scan'
-      ? { ok: true, scan: scanFile(task.path, task.stepPath) }
+      ? { ok: true, scan: scanFile(task.path, task.steps) }
       : { ok: true, block: convertFile(task.job) };
   } catch (error) {
     if (error instanceof RankFileError) return { ok: false, unusable: error.message };

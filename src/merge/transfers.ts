@@ -41,10 +41,10 @@ export const noCounts = (): JoinCounts => ({
   unconfirmed: 0,
 });
 
-/** Connections whose ends lie in files of different domains. */
+/** Connections of which both ends are in files, and `isWanted` by these. */
 export function linksBetween(
   sources: readonly StepSource[],
-  areApart: (sender: number, receiver: number) => boolean,
+  isWanted: (sender: number, receiver: number) => boolean,
 ): TransferLink[] {
   const senders = new Map<string, { file: number; sends: StepRows }>();
   const key = ({ commId, channel, source, destination }: StepRows): string =>
@@ -55,7 +55,7 @@ export function linksBetween(
   return sources.flatMap(({ connections }, receiver) =>
     connections.flatMap((receives) => {
       const sender = receives.isSend ? undefined : senders.get(key(receives));
-      if (!sender || !areApart(sender.file, receiver)) return [];
+      if (!sender || !isWanted(sender.file, receiver)) return [];
       return [{ sender: sender.file, receiver, sends: sender.sends, receives }];
     }),
   );

@@ -36,6 +36,8 @@ export interface TrackContext {
   readonly sharesClock: (commId: bigint, commRank: number, needsCounter: boolean) => boolean;
   /** Transfers whose two ends do not fit together: they get no arrow. Ids as `transferName`. */
   readonly brokenTransfers: ReadonlySet<string>;
+  /** Connections, by `transferName` of what names their transfers, that get no arrow from the operation with this ordinal on. */
+  readonly outOfStep: ReadonlyMap<string, number>;
   /** Peers whose bytes get counters of their own. */
   readonly busiestPeers: readonly PeerTraffic[];
 }

@@ -148,6 +148,9 @@ export class OpTracks {
 
   private flowOf(op: Op, connection: Connection): OpenOp['flow'] {
     if (connection.transfers === null || !op.ordinalAbsolute) return null;
+    const { outOfStep } = this.context;
+    if (outOfStep.size > 0 && op.ordinal >= (outOfStep.get(transferName(connection.transfers)) ?? Infinity))
+      return null;
     const id = operationId(connection.transfers, op.ordinal);
     return { id, ends: this.flows.ends(id, op.isSend) };
   }

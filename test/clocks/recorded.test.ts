@@ -51,7 +51,7 @@ describe('ranks on several hosts', () => {
       operationsDiffer: 0,
       unconfirmed: 0,
     });
-    expect(solved.traffic?.broken.backwards.size).toBe(0);
+    expect(solved.broken.backwards.size).toBe(0);
     const checks = checkRun(skewed, solved);
     expect(checks.length).toBeGreaterThan(50);
     for (const { insideHard, error } of checks) {

@@ -66,6 +66,7 @@ function drawFile(path: string, sharesClock: boolean, isSilent: boolean): Pictur
       isSilentCall: (row) => scan.silentCalls.has(row),
       neverEnds: (op) => mayBeSilent(op) && scan.silentConnections.has(connectionKey(op)),
       brokenTransfers: new Set(),
+      outOfStep: new Map(),
       busiestPeers: scan.busiestPeers,
       sharesClock: () => sharesClock,
     },

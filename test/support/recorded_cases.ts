@@ -75,7 +75,7 @@ export async function recordedCases({
     entry.culprits += solved.traffic?.alignment.culprits.length ?? 0;
     const { pairs, ...dropped } = solved.traffic!.evidence.counts;
     const lost = Object.values(dropped).reduce((a, b) => a + b, 0);
-    const backwards = [...solved.traffic!.broken.backwards.values()].reduce((a, b) => a + b, 0);
+    const backwards = [...solved.broken.backwards.values()].reduce((a, b) => a + b, 0);
     entry.notes.push(`${pairs} pairs, ${lost} dropped, ${backwards} violations${also}`);
     const { figures } = summarizeChecks(checks, 1, 0, entry.notes.at(-1)!);
     print(`  ${name}, recording ${entry.medians.length}: ${figures}`);

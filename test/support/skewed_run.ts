@@ -64,7 +64,7 @@ export function solveFiles(
 ): SolvedRun {
   mkdirSync(folder, { recursive: true });
   const paths = new Map(files.map((file, i) => [file, join(folder, `steps-${i}`)]));
-  const scans = files.map((file) => scanFile(file, paths.get(file)));
+  const scans = files.map((file) => scanFile(file, { path: paths.get(file)!, every: true }));
   const run = chooseRun(beacons ? scans : scans.map((scan) => ({ ...scan, beacons: [] })));
   const stepPaths = run.members.map(({ scan }) => paths.get(scan.path)!);
   return { run, ...solveRunClocks(run, stepPaths, options) };
