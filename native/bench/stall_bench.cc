@@ -145,7 +145,7 @@ struct Series {
   const char* name;
   Recorder recorder;
   Counts all = Counts(1 << 16);
-  Counts block = Counts(1 << 10);
+  Counts block = Counts(1 << 16);
   std::vector<double> p999_of_blocks = {};
 
   void Add(uint64_t ticks) {
@@ -201,7 +201,7 @@ int main(int argc, char** argv) {
   }
   rusage before;
   getrusage(RUSAGE_THREAD, &before);
-  const int turns = calls / kTurnCalls;
+  const int turns = std::max(1, calls / kTurnCalls);
   for (int turn = 0; turn < turns; ++turn) {
     // Who comes after whom matters to the caches: each comes first once in so many.
     for (size_t k = 0; k < kSeries; ++k) {

@@ -373,6 +373,11 @@ bool RecorderThread::CopyToFile() {
 bool RecorderThread::TryCopy() {
   if (!copy_.has_file()) RetryFile();
   if (!copy_.has_file()) return false;
+  // The first write of a file that was only reserved: without room for it there would be copies below no header.
+  if (!copy_.has_header() && !copy_.CopyHeader(image_)) {
+    CountIoError();
+    return false;
+  }
   const uint64_t before = ReadTick(tick_source());
   if (!copy_.CopyAreas(image_, streams() ? &drainer_ : nullptr)) {
     CountIoError();

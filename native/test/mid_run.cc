@@ -126,6 +126,22 @@ void FullForAWhile() {
   CHECK(file.header().io_errors > 0);
 }
 
+// Full before the first write, though room was reserved: the header, too, is written as soon as there is room.
+void FullAtTheStart() {
+  disk = kIsFull;
+  AwaitExit(Spawn(0, [](Nccl& nccl, void* context) {
+    CallMany(nccl, context, kCalls);
+    AwaitTouched();
+    disk = kWorks;
+    CallMany(nccl, context, kCalls);
+    nccl.Finalize(context);
+    Await("the close", [] { return HeaderOf(0).life == rank_file::kClosed; });
+  }));
+  const RankFileReader file(RankPath(0));
+  CHECK_EQ(Counted(file), 2 * kCalls);
+  CHECK(file.header().io_errors > 0);
+}
+
 // The mount begins to hang: so does the recorder's thread, and nobody else. Finalize, another beginning and exit come back
 // while it still hangs.
 void HangsUntilTheEnd() {
@@ -225,11 +241,9 @@ int main(int, char** argv) {
   setenv("NCCL_TRACE_RING_MB", "8", 1);
   UseArguments(argv);
   const std::map<std::string, void (*)()> cases = {
-      {"full-at-the-end", FullAtTheEnd},
-      {"full-for-a-while", FullForAWhile},
-      {"hangs-until-the-end", HangsUntilTheEnd},
-      {"hangs-for-a-while", HangsForAWhile},
-      {"a-neighbours-disk-hangs", ANeighboursDiskHangs},
+      {"full-at-the-start", FullAtTheStart}, {"full-at-the-end", FullAtTheEnd},
+      {"full-for-a-while", FullForAWhile},   {"hangs-until-the-end", HangsUntilTheEnd},
+      {"hangs-for-a-while", HangsForAWhile}, {"a-neighbours-disk-hangs", ANeighboursDiskHangs},
   };
   cases.at(argv[3])();
   return Passed();

@@ -82,6 +82,7 @@ test.for(['flight', 'stream'])(
 describe.concurrent('a disk that changes in mid-run', () => {
   test.for(
     casesOf('mid_run', [
+      'full-at-the-start',
       'full-at-the-end',
       'full-for-a-while',
       'hangs-until-the-end',
