@@ -7,6 +7,7 @@
 import type { References } from './alike.js';
 import { EnvelopeMatrix } from './envelope_matrix.js';
 import { delaysOf, slack, type Estimate } from './estimate.js';
+import type { EdgeEvidence } from './evidence.js';
 import { FLOOR_SIGMA_NS, statedSigmas, type Link } from './links.js';
 import {
   addClockPriors,
@@ -83,26 +84,38 @@ const LOWEST_ABOVE = 0.25;
 
 /**
  * What one minimum says of its link's least delay, as a standard error, ns: as far as half of the link's minima lie from it. Few minima
- * say little of that, so all of their likeness have a say, with those of messages that waited; and all of them lie nearer to what was
- * fitted through them than to the truth. Found by `test/clocks/sparse.test.ts`.
+ * say little of that: a line runs through two of them whatever they are. So all of their likeness have a say, with those of messages that
+ * waited, each as far off as it would lie if it were the least of as many messages; and all of them lie nearer to what was fitted through
+ * them than to the truth. Found by `test/clocks/sparse.test.ts`.
  */
 function scattersOf(links: readonly Link[], guess: Estimate, unknowns: number): Float64Array {
   const distances = links.map((link) => distancesOf(link, guess));
+  // The least of n messages lies an nth of what messages scatter above the least delay, if all wait alike. Of few it is often one of
+  // those that waited in another way, which the least of many never shows.
+  const closeness = links.map(({ edge }, i) => (pairsOf(edge) / Math.max(1, distances[i]!.length)) ** 2);
   const sums = new Float64Array(guess.delays.size);
+  const scaled = new Float64Array(guess.delays.size);
   const counts = new Float64Array(guess.delays.size);
   links.forEach(({ like }, i) => {
+    const sum = distances[i]!.reduce((all, distance) => all + distance, 0);
+    sums[like]! += sum;
+    scaled[like]! += sum * closeness[i]!;
     counts[like]! += distances[i]!.length;
-    for (const distance of distances[i]!) sums[like]! += distance;
   });
   const all = counts.reduce((sum, count) => sum + count, 0);
   const fitted = Math.sqrt(all / Math.max(all - unknowns, all / MOST_FITTED));
   return Float64Array.from(links, ({ like }, i) => {
-    const own = distances[i]!;
-    const squares = own.length * median(own) ** 2 + OTHERS_COUNT * (sums[like]! / counts[like]!) ** 2;
-    return Math.max(FLOOR_SIGMA_NS, fitted * Math.sqrt(squares / (own.length + OTHERS_COUNT)));
+    const count = distances[i]!.length;
+    const others = Math.max(sums[like]!, scaled[like]! / closeness[i]!) / counts[like]!;
+    const own = Math.max(median(distances[i]!), count > OF_A_LINE ? 0 : others);
+    const squares = count * own ** 2 + OTHERS_COUNT * others ** 2;
+    return Math.max(FLOOR_SIGMA_NS, fitted * Math.sqrt(squares / (count + OTHERS_COUNT)));
   });
 }
 
+const pairsOf = ({ windows }: EdgeEvidence): number => windows.reduce((sum, { pairs }) => sum + pairs, 0);
+
+const OF_A_LINE = 2;
 /** What other links show counts as so many minima of a link's own. */
 const OTHERS_COUNT = 2;
 /** Where there are hardly more minima than unknowns, distances are a third of what they ought to be; no less. */
@@ -133,7 +146,7 @@ function fromLines(references: References, guess: Estimate, alike: number): Vari
   const place = new Int32Array(references.length).fill(-1);
   solved.forEach((domain, i) => (place[domain] = i));
   const matrix = new EnvelopeMatrix(solved.length + delays.size);
-  const sigmas = statedSigmas(links, delaysOf(guess), alike);
+  const sigmas = statedSigmas(links, delaysOf(guess), alike, atEnds);
   links.forEach(({ edge, like }, i) => {
     matrix.add([place[edge.from]!, place[edge.to]!, solved.length + like], [1, -1, 1], 0, sigmas[i]!);
   });
@@ -142,6 +155,17 @@ function fromLines(references: References, guess: Estimate, alike: number): Vari
   matrix.factor();
   return (a, b) => (a === b ? 0 : matrix.variance(place[a]!, place[b]!));
 }
+
+/** What part of a link's spread (which half of its minima exceed) is left as an error at the ends of a piece. */
+function atEnds(link: Link): number {
+  const lines = link.lines.filter((line) => line !== null);
+  const minima = lines.reduce((sum, line) => sum + line.minima.length / 2, 0) / Math.max(1, lines.length);
+  return Math.min(MOST_AT_ENDS, 1 + FEW_MINIMA / Math.max(1, minima)) / Math.sqrt(Math.max(1, minima));
+}
+
+/** Few points say little of how far they scatter, least of all at the ends of their line. */
+const FEW_MINIMA = 30;
+const MOST_AT_ENDS = 6;
 
 /** Of a clock of which nothing else is known. */
 const UNHEARD_NS = 1e12;

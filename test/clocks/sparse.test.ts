@@ -67,6 +67,38 @@ it.each(CASES)('%s', (_, shape, hosts, seconds, perMinute) => {
   });
 });
 
+/** Host 5 of a tree in which all others are busy: what it sends and hears, and when. */
+const QUIET: readonly (readonly [string, number, number, number])[] = [
+  ['heard once a minute', 1, 0, 240],
+  ['heard for the first 3 s only', 300, 0, 3],
+  ['heard for 10 s only', 60, 100, 110],
+];
+
+it.each(QUIET)('a host that is %s among busy ones', (_, perMinute, from, to) => {
+  let inside = 0;
+  let all = 0;
+  for (let seed = 1; seed <= DRAWS; seed++) {
+    const random = seeded(7 * seed + 1);
+    const links = tree(6, () => 14_000 * (1 + 0.15 * normal(random)));
+    const run = simulate({
+      seed,
+      hosts: 6,
+      links: links.map((link) => (link.from === 5 || link.to === 5 ? { ...link, perMinute } : link)),
+      seconds: 240,
+      perMinute: 400,
+      tamper: (link, time, delay) =>
+        (link.from === 5 || link.to === 5) && (time < from * 1e9 || time > to * 1e9) ? null : delay,
+    });
+    const alignment = align(6, run.edges);
+    expect(alignment.culprits).toEqual([]);
+    const checks = checkAll(run, alignment, (a, b) => a === 5 || b === 5);
+    all += checks.length;
+    inside += checks.filter(({ insideLikely }) => insideLikely).length;
+  }
+  expect(all).toBeGreaterThan(0);
+  expect(inside / all).toBeGreaterThan(0.98);
+});
+
 it('a bound is wide for lack of messages, not for their number', () => {
   const widths = [20, 80, 400].map((perMinute) => {
     const random = seeded(3);
