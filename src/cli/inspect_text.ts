@@ -46,7 +46,7 @@ function facts(file: FileSummary): string[] {
     rows.push(['events now', recorder.eventsNow.join(' ') || 'none']);
   if (recorder.sampleEvery > 1) rows.push(['sampling', `1 of ${recorder.sampleEvery} collectives`]);
   if (recorder.sampleNow !== recorder.sampleEvery)
-    rows.push(['sampling now', `1 of ${recorder.sampleNow} collectives`]);
+    rows.push(['sample now', `1 of ${recorder.sampleNow} collectives`]);
   if (recorder.hasChanged)
     rows.push(['changed', 'while it ran: what is missing may not have been asked for']);
   if (file.chunks.count > 0) rows.push(['chunks', chunksText(file.chunks)]);
