@@ -11,7 +11,14 @@ import { judge, weigh, type References } from './alike.js';
 import type { Knots } from './corrections.js';
 import { SparseLeastSquares } from './least_squares.js';
 import { FLOOR_SIGMA_NS, type Link } from './links.js';
-import { addClockPriors, addLikenessPriors, likenessPriors, terms, type Places } from './unknowns.js';
+import {
+  addClockPriors,
+  addLikenessPriors,
+  likenessPriors,
+  terms,
+  type Places,
+  type Rows,
+} from './unknowns.js';
 
 /** Which part of a link's minima may lie below: as many as keep the odd one from moving anything, but no more. */
 const MOST_BELOW = 0.15;
@@ -51,7 +58,7 @@ export function settle(
   const delayOf = (link: Link): number => delays[link.like]!;
 
   const system = new SparseLeastSquares(x.length, { count: place.solved.length, size: knots.count });
-  const rows = links.map((link, i) => addMinima(system, link, place, knots, place.count + i));
+  const rows = links.map((link, i) => addMinima(system, link, place, knots, place.count + i, link.spread));
   const own = links.map((link, i) =>
     system.add([place.count + i, likes + link.like], [1, -1], 0, link.sigma),
   );
@@ -80,19 +87,21 @@ export function settle(
 const minimaOf = ({ lines }: Link): number =>
   lines.reduce((sum, line) => sum + (line ? line.minima.length / 2 : 0), 0);
 
-function addMinima(
-  system: SparseLeastSquares,
-  { edge, lines, spread }: Link,
+/** One row per minimum; `minimum`: where the unknown of the link's least delay stands. */
+export function addMinima<Row>(
+  system: Rows<Row>,
+  { edge, lines }: Link,
   place: Places,
   knots: Knots,
   minimum: number,
-): number[] {
-  const rows: number[] = [];
+  sigma: number,
+): Row[] {
+  const rows: Row[] = [];
   for (const line of lines) {
     for (let i = 0; line && i < line.minima.length; i += 2) {
       const delay = line.minima[i + 1]!;
       const { indices, coefficients } = terms(edge, line.minima[i]!, delay, place, knots, minimum);
-      rows.push(system.add(indices, coefficients, delay, spread));
+      rows.push(system.add(indices, coefficients, delay, sigma));
     }
   }
   return rows;

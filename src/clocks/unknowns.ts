@@ -13,7 +13,7 @@ const LIKENESS_PRIOR = 2;
 const CREDIT_PRIOR = 1;
 
 /** Takes rows of least squares: the sum of coefficients[i] * x[indices[i]] should be `target`, within `sigma`. Returns its own. */
-interface Rows<Row> {
+export interface Rows<Row> {
   add(indices: readonly number[], coefficients: readonly number[], target: number, sigma: number): Row;
 }
 

@@ -8,15 +8,9 @@ import type { References } from './alike.js';
 import { EnvelopeMatrix } from './envelope_matrix.js';
 import { delaysOf, slack, type Estimate } from './estimate.js';
 import type { EdgeEvidence } from './evidence.js';
+import { addMinima } from './floors.js';
 import { FLOOR_SIGMA_NS, statedSigmas, type Link } from './links.js';
-import {
-  addClockPriors,
-  addLikenessPriors,
-  likenessPriors,
-  terms,
-  unknownPlaces,
-  type Places,
-} from './unknowns.js';
+import { addClockPriors, addLikenessPriors, likenessPriors, unknownPlaces, type Places } from './unknowns.js';
 
 /** Of the difference of two domains of one group, at the worse end of a piece; ns². */
 export type Variances = (a: number, b: number, piece: number) => number;
@@ -53,13 +47,7 @@ function fromMinima(
   const own = statedSigmas(links, delaysOf(guess), alike, () => LOWEST_ABOVE);
   const scatters = scattersOf(links, guess, place.count + links.length);
   links.forEach((link, i) => {
-    for (const line of link.lines) {
-      for (let at = 0; line && at < line.minima.length; at += 2) {
-        const delay = line.minima[at + 1]!;
-        const row = terms(link.edge, line.minima[at]!, delay, place, knots, minimum + i);
-        matrix.add(row.indices, row.coefficients, delay, scatters[i]!);
-      }
-    }
+    addMinima(matrix, link, place, knots, minimum + i, scatters[i]!);
     matrix.add([minimum + i, likes + link.like], [1, -1], 0, own[i]!);
   });
   addClockPriors(matrix, place, knots, curvature);
