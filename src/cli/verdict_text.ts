@@ -70,7 +70,10 @@ function verdictLines(verdict: Verdict, report: VerdictReport): string[] {
 }
 
 const isWhole = ({ verdict, missingRanks }: VerdictReport): boolean =>
-  verdict.untold === 0 && verdict.partial.length === 0 && missingRanks.length === 0;
+  verdict.untold === 0 &&
+  verdict.nameless.works === 0 &&
+  verdict.partial.length === 0 &&
+  missingRanks.length === 0;
 
 function seenText({ ranks, verdict: { seen } }: VerdictReport): string {
   const comms = seen.communicators === 1 ? '1 communicator' : `${seen.communicators} communicators`;
@@ -108,6 +111,11 @@ function slow(
 }
 
 function unclear({ work, works, files, lost }: Unclear, report: VerdictReport): string[] {
+  if (work === null)
+    return [
+      'UNCLEAR  whether anything stands: parts of the files are lost',
+      labelled('seen', seenText(report)),
+    ];
   const what = works === 1 ? callText(work) : `${callText(work)} and ${works - 1} more`;
   return [
     `UNCLEAR  whether it ended: ${what}`,
@@ -165,12 +173,18 @@ function missing({ missingRanks, worldSize, verdict }: VerdictReport): string[] 
 
 /** What the evidence does not reach. */
 function limits(report: VerdictReport): string[] {
-  const { untold, partial, lateness, unresolved, notRecorded } = report.verdict;
+  const { untold, partial, damaged, nameless, lateness, unresolved, notRecorded } = report.verdict;
   const lines: string[] = [];
   if (untold > 0) {
     const kernels = notRecorded.some(({ event }) => event === 'KernelCh') ? ' (KernelCh not recorded)' : '';
     lines.push(labelled('end not known', `${untold} collectives, sends, receives${kernels}`));
   }
+  if (damaged.length > 0)
+    lines.push(labelled('damaged', `the files of ${rankList(damaged, report)}: what they lack is not known`));
+  if (nameless.works > 0)
+    lines.push(
+      labelled('unknown', `communicators of ${nameless.works} calls, ${rankList(nameless.files, report)}`),
+    );
   if (partial.length > 0)
     lines.push(
       labelled('window', `older calls of ${rankList(partial, report)} are lost, nothing is said of them`),
@@ -188,7 +202,7 @@ function limits(report: VerdictReport): string[] {
   return lines;
 }
 
-function lossText({ ranks }: Pick<Diagnosis, 'ranks'>): string {
+function lossText({ ranks, verdict }: Pick<Diagnosis, 'ranks' | 'verdict'>): string {
   const sum = (cause: keyof (typeof ranks)[number]['lost']): number =>
     ranks.reduce((total, { lost }) => total + lost[cause], 0);
   const words: readonly (readonly [number, string])[] = [
@@ -196,9 +210,12 @@ function lossText({ ranks }: Pick<Diagnosis, 'ranks'>): string {
     [sum('dropped'), 'dropped (disk limit)'],
     [sum('torn'), 'torn'],
     [sum('copy'), 'written while copied'],
+    [verdict.lostEntries, verdict.lostEntries === 1 ? 'table entry' : 'table entries'],
   ];
+  const files = verdict.damaged.length;
+  const cut = files === 0 ? [] : [`parts of ${files} ${files === 1 ? 'file' : 'files'}`];
   const lost = words.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
-  return lost.length === 0 ? 'none' : lost.join(', ');
+  return [...cut, ...lost].join(', ') || 'none';
 }
 
 function clockText({ clocks, traffic }: Pick<Diagnosis, 'clocks' | 'traffic'>): string {

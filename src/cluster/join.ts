@@ -3,6 +3,7 @@
  * collective. Nothing is matched by counting or by time, so a rank that lost records loses only those.
  */
 
+import { isLostText } from '../base/lost_text.js';
 import type { TraceNs } from '../base/time.js';
 import { kernelsEnd, type WorkEnd } from '../model/work_end.js';
 import type { WorkTable } from '../model/work_table.js';
@@ -34,14 +35,17 @@ function compareNames(a: ClusterComm, b: ClusterComm): number {
 
 function addRows(member: ClusterMember, file: number, comms: ReadonlyMap<bigint, CommDraft>): void {
   const byNumber = new Map(member.communicators.map(({ number, commId }) => [number, comms.get(commId)]));
-  const { comm, seq, ordinalAbsolute } = member.works;
+  const { comm, seq, ordinalAbsolute, func, funcs } = member.works;
+  const nameless = new Set(funcs.flatMap((name, i) => (isLostText(name) ? [i] : [])));
   let free = -Infinity;
   let idle: Idle = { from: free, to: 0 as TraceNs };
   for (let row = 0; row < comm.length; row++) {
     const arrival = member.time(member.works.arrival[row]!);
     if (free <= arrival) idle = { from: free, to: arrival };
-    // A send/receive has no seq; an ordinal that does not count from the beginning names nothing on other ranks.
-    if (seq[row]! >= 0 && ordinalAbsolute[row] === 1) byNumber.get(comm[row]!)?.add(member, file, row, idle);
+    // A send/receive has no seq; an ordinal that does not count from the beginning names nothing on other ranks, nor does
+    // a function whose name is lost.
+    if (seq[row]! >= 0 && ordinalAbsolute[row] === 1 && !nameless.has(func[row]!))
+      byNumber.get(comm[row]!)?.add(member, file, row, idle);
     free = Math.max(free, freeAfter(member, row));
   }
 }
@@ -96,8 +100,11 @@ class CommDraft {
     }
     draft.seen.push(file);
     const datatype = works.datatypes[works.datatype[row]!]!;
+    if (isLostText(draft.datatype)) draft.datatype = datatype;
     const isSame =
-      works.count[row] === draft.count && datatype === draft.datatype && works.root[row] === draft.root;
+      works.count[row] === draft.count &&
+      (datatype === draft.datatype || isLostText(datatype)) &&
+      works.root[row] === draft.root;
     if (!isSame) draft.different.push(file);
     if (end.outcome === 'open') draft.open.push(file);
     else draft.end = later(draft.end, endOf(member, end, works.arrival[row]!));

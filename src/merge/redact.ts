@@ -27,7 +27,7 @@ interface Redactable {
   problems(): readonly Problem[];
   readonly header: RankFileHeader;
   readonly communicators: ReadonlyMap<number, Communicator>;
-  readonly strings: readonly string[];
+  readonly strings: readonly (string | undefined)[];
   readonly leases: readonly Lease[];
 }
 
@@ -103,7 +103,7 @@ export function redactFile<T extends Redactable>(file: T, aliases: Aliases): T {
     communicators: new Map(
       [...file.communicators].map(([number, comm]) => [number, redactComm(comm, aliases)]),
     ),
-    strings: file.strings.map((text) => aliases.comms.get(text) ?? text),
+    strings: file.strings.map((text) => (text === undefined ? text : (aliases.comms.get(text) ?? text))),
     leases: file.leases.map((lease) => ({
       ...lease,
       threadName: isForeign(lease.threadName) ? alias(aliases.threads, lease.threadName) : lease.threadName,

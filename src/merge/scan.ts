@@ -19,6 +19,7 @@ import type {
   ClockSample,
   Communicator,
   ControlChange,
+  FileDamage,
   Gap,
   LossCause,
   Problem,
@@ -58,6 +59,7 @@ export interface RankScan {
   readonly changes: readonly ControlChange[];
   readonly rings: readonly RingSummary[];
   readonly problems: readonly Problem[];
+  readonly damage: FileDamage;
   readonly odd: OddCounts;
   /** Of the newest record; null without any. */
   readonly lastTick: Ticks | null;
@@ -147,6 +149,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
       nullCalls: ring.nullCalls,
     })),
     problems: file.problems(),
+    damage: file.damage,
     odd: pairing.oddCounts,
     lastTick,
     lastSign: newestOf([file.heartbeat?.tick ?? null, lastTick, lastPoll]),

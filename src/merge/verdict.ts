@@ -1,5 +1,6 @@
 /** The evidence of all scanned files, on the trace's axis, laid before the judge. */
 
+import { isLostText } from '../base/lost_text.js';
 import type { TraceNs } from '../base/time.js';
 import { toTrace } from '../clocks/clock_map.js';
 import { toLocal, type ClockSolution } from '../clocks/domains.js';
@@ -7,7 +8,7 @@ import type { ClusterComm } from '../cluster/types.js';
 import { EventType, type EventTypeName } from '../format/nccl.js';
 import { everMuted } from '../model/control.js';
 import { keyPosition, keyRing, type HandleKey } from '../model/record_fields.js';
-import type { StandingOp, StandingWork } from '../model/standstill.js';
+import { type StandingOp, type StandingWork, UNKNOWN_COMM } from '../model/standstill.js';
 import type { WorkEnd } from '../model/work_end.js';
 import { PHASE_NAME } from '../tracks/op_tracks.js';
 import { judge } from '../verdict/judge.js';
@@ -70,6 +71,10 @@ function witness(
   const isClosed = header.life === 'closed';
   const muted = everMuted(scan);
   const asked = header.eventMask & CALLS;
+  const { damage } = scan;
+  const isDamaged = damage.cutAreas + damage.lostAreas + damage.shortRings > 0 || damage.isHollow;
+  // Which calls it made is not known then.
+  const isNameless = damage.lostCommunicators > 0 || scan.works.funcs.some(isLostText);
   const mutedCalls = (muted.events & asked) !== 0 || muted.sampling;
   const tellsCalls = (asked & EventType.Coll) !== 0 && !mutedCalls;
   return {
@@ -84,8 +89,14 @@ function witness(
     isToldInTime: isToldInTime(scan),
     lastSign,
     // Where events of calls were not asked for, or at some time turned off by `control`, the file does not tell.
-    knownFrom: hostWindow === null || !tellsCalls ? (Infinity as TraceNs) : time(hostWindow),
+    knownFrom:
+      hostWindow === null || !tellsCalls || isDamaged || isNameless
+        ? (Infinity as TraceNs)
+        : time(hostWindow),
     knownUntil: isClosed ? (Infinity as TraceNs) : knownUntil(scan, lastSign, time),
+    isDamaged,
+    lostEntries: damage.lostEntries,
+    nameless: scan.works.comm.reduce((sum, number) => sum + (number === UNKNOWN_COMM ? 1 : 0), 0),
     isPartial: hostWindow !== 0 || mutedCalls,
     notRecorded: OF_WEIGHT.filter((event) => (header.eventMask & ~muted.events & EventType[event]) === 0),
     works: [

@@ -3,6 +3,7 @@
  * "Kinds". What became of their parents is judged here (parents.ts); a step without an op gets a stand-in marked `lost`.
  */
 
+import { lostText } from '../base/lost_text.js';
 import { ticks, type Ticks } from '../base/time.js';
 import { COMM_FOREIGN, Kind } from '../format/constants.js';
 import type { Communicator, FileFacts, RecordColumns } from '../reader/types.js';
@@ -257,7 +258,7 @@ export class EventFactory {
   }
 
   private text(id: number): string {
-    return this.file.strings[id] ?? `string ${id} lost`;
+    return this.file.strings[id] ?? lostText(id);
   }
 }
 

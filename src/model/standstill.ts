@@ -53,9 +53,15 @@ export interface Standstill {
   readonly works: readonly StandingWork[];
   /** Executed for other processes (PXN), by the handle of their work there. */
   readonly foreign: readonly { readonly parent: bigint; readonly op: StandingOp }[];
-  /** Number of the communicator → when anything of it last began, moved on or ended, before it was finalized. */
+  /**
+   * Number of the communicator, UNKNOWN_COMM for all of which nothing is known → when anything of it last began, moved on or
+   * ended, before it was finalized.
+   */
   readonly lastMove: ReadonlyMap<number, Ticks>;
 }
+
+/** In place of a communicator's number: its entry is lost, or the table was full. */
+export const UNKNOWN_COMM = -1;
 
 /** Operations that NCCL never ends are looked for, and forgotten, when there are so many. */
 const MANY_OPS = 4096;
@@ -144,9 +150,11 @@ export class StandstillCollector implements Partial<WorkListener> {
   }
 
   private moved({ comm }: Pick<Work | Op | Kernel, 'comm'>, at: Ticks): void {
-    if (!comm || (comm.finalizeTick !== null && at > comm.finalizeTick)) return;
-    const before = this.lastMove.get(comm.number);
-    if (before === undefined || at > before) this.lastMove.set(comm.number, at);
+    const finalized = comm?.finalizeTick ?? null;
+    if (finalized !== null && at > finalized) return;
+    const number = comm?.number ?? UNKNOWN_COMM;
+    const before = this.lastMove.get(number);
+    if (before === undefined || at > before) this.lastMove.set(number, at);
   }
 
   /** A child that comes later puts it back. */

@@ -2,7 +2,7 @@
 
 import * as format from '../format/constants.js';
 import type { ByteSource } from './byte_source.js';
-import type { Area } from './directory.js';
+import { type Area, isCut } from './directory.js';
 import { readFolds } from './folds.js';
 import type { Problems } from './problems.js';
 import type { Decoder } from './decoder.js';
@@ -18,6 +18,13 @@ export interface AreaLive {
   readonly ordinalsLost: number;
 }
 
+/** A table as it lies in the file. */
+export interface TableRecords {
+  readonly head: number;
+  readonly slots: CheckedSlots;
+  readonly records: RecordColumns;
+}
+
 export class AreaReader {
   constructor(
     private readonly source: ByteSource,
@@ -25,6 +32,10 @@ export class AreaReader {
     private readonly problems: Problems,
     private readonly decoder: Decoder,
   ) {}
+
+  isCut(area: Area): boolean {
+    return isCut(area, this.source.bytes);
+  }
 
   live(area: Area): AreaLive {
     const bytes = this.source.read(area.liveOffset, format.AREA_LIVE_BYTES);
@@ -53,8 +64,9 @@ export class AreaReader {
     return this.decoder.checkRing(words, area.capacity, head);
   }
 
-  table(area: Area): RecordColumns {
-    const slots = this.slots(area, this.live(area).head);
+  table(area: Area): TableRecords {
+    const { head } = this.live(area);
+    const slots = this.slots(area, head);
     const { records, ...counts } = this.decoder.assembleRecords(
       slots.words,
       this.decoder.stretches(slots),
@@ -62,7 +74,7 @@ export class AreaReader {
       this.tickBase,
     );
     countRecords(counts, this.problems);
-    return records;
+    return { head, slots, records };
   }
 
   folds(area: Area): OpenFold[] {

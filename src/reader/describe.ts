@@ -82,7 +82,9 @@ function valueOf(
     case 'string':
       return stringText(file.strings, Number(value));
     case 'state':
-      return Number(value) === format.FOLD_OF_START ? 'start' : stateName(Number(value));
+      return records.kind[row] === format.Kind.Fold && Number(value) === format.FOLD_OF_START
+        ? 'start'
+        : stateName(Number(value));
     case 'handle':
       return handleText(value, tagBits(file.header.tag));
   }
@@ -97,7 +99,7 @@ function commText(comm: number): FieldValue {
   return comm === format.COMM_FOREIGN ? 'foreign' : comm;
 }
 
-function stringText(strings: readonly string[], id: number): FieldValue {
+function stringText(strings: RankFile['strings'], id: number): FieldValue {
   if (id === format.STRING_NONE) return null;
   if (id === format.STRING_LOST) return '(table full)';
   return strings[id] ?? `(string ${id})`;

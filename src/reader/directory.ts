@@ -50,7 +50,13 @@ const tables = new Map<number, TableClass>([
   [format.AreaClass.TableControl, 'control'],
 ]);
 
-export function readDirectory(source: ByteSource, layout: HeaderLayout, problems: Problems): Area[] {
+export interface Directory {
+  readonly areas: readonly Area[];
+  /** Entries of known classes that cannot be used. */
+  readonly lost: number;
+}
+
+export function readDirectory(source: ByteSource, layout: HeaderLayout, problems: Problems): Directory {
   const { areaCount, directoryOffset } = layout;
   const end = directoryEnd(layout);
   if (areaCount > MAX_AREAS || directoryOffset < format.HEADER_BYTES) throw impossible(source, layout);
@@ -61,15 +67,20 @@ export function readDirectory(source: ByteSource, layout: HeaderLayout, problems
 
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const areas: Area[] = [];
+  let known = 0;
   for (let index = 0; index < areaCount; index++) {
     const area = toArea(view, index);
     const areaClass = view.getUint32(index * format.AREA_ENTRY_BYTES, true);
-    if (area.ring === null && area.table === null)
+    if (area.ring === null && area.table === null) {
       problems.add(`areas of unknown class ${areaClass}, skipped`);
-    else if (isPossible(area, layout)) areas.push(area);
+      continue;
+    }
+    known++;
+    if (isPossible(area, layout)) areas.push(area);
     else problems.add('directory entries that cannot be true, skipped: the file was damaged');
   }
-  return withoutOverlaps(areas, problems);
+  const used = withoutOverlaps(areas, problems);
+  return { areas: used, lost: known - used.length };
 }
 
 function toArea(view: DataView, index: number): Area {
@@ -111,6 +122,9 @@ function isPossible(area: Area, layout: HeaderLayout): boolean {
   const last = Math.min(layout.chunksOffset || MAX_OFFSET, MAX_OFFSET);
   return extents(area).every(([from, end]) => from % format.SLOT_BYTES === 0 && from >= first && end <= last);
 }
+
+/** Whether the file ends before it does. */
+export const isCut = (area: Area, bytes: number): boolean => extents(area).some(([, end]) => end > bytes);
 
 /** Which of two overlapping entries is wrong cannot be told, so neither is used: no slot may stand for two rings. */
 function withoutOverlaps(areas: readonly Area[], problems: Problems): Area[] {

@@ -25,9 +25,14 @@ export const openRankFileTables = (path: string): FileTables =>
   withFile(path, (source) => {
     const problems = new Problems();
     const { header, layout } = readHeader(source, problems);
-    const areas = readDirectory(source, layout, problems);
+    const directory = readDirectory(source, layout, problems);
     const reader = new AreaReader(source, header.tickBase, problems, bestDecoder);
-    return { path: source.path, bytes: source.bytes, header, ...readTables(areas, reader, problems) };
+    return {
+      path: source.path,
+      bytes: source.bytes,
+      header,
+      ...readTables(directory, reader, header.life, problems),
+    };
   });
 
 export function parseRankFile(source: ByteSource, decoder: Decoder = bestDecoder): RankFile {

@@ -26,6 +26,7 @@ import { type RingParts, RingStream } from './ring_stream.js';
 import type {
   ChunkFacts,
   FileFacts,
+  Lease,
   OpenFold,
   Problem,
   RecordColumns,
@@ -62,9 +63,10 @@ export function streamSource(source: ByteSource, decoder: Decoder = bestDecoder)
   const problems = new Problems();
   if (source.problem !== undefined) problems.add(source.problem);
   const { header, layout } = readHeader(source, problems);
-  const areas = readDirectory(source, layout, problems);
+  const directory = readDirectory(source, layout, problems);
+  const { areas } = directory;
   const reader = new AreaReader(source, header.tickBase, problems, decoder);
-  const tables = readTables(areas, reader, problems);
+  const tables = readTables(directory, reader, header.life, problems);
   const own = areas.flatMap((area) => (area.ring === null ? [] : [readRing(area, area.ring, reader)]));
 
   const chunks = findChunks(source, layout, problems);
@@ -82,11 +84,15 @@ export function streamSource(source: ByteSource, decoder: Decoder = bestDecoder)
     };
     return new OpenRing({ ...facts, chunks: spanOf(parts.chunks) }, parts, folds);
   });
+  // Only of a closed file: in a copy of a live one the leases may be newer than the rings.
+  const short = header.life === 'closed' ? rings.filter((ring) => ring.isShortOf(tables.leases)) : [];
+  problems.add('rings that lack what the leases tell of: the file was damaged', short.length);
   return {
     path: source.path,
     bytes: source.bytes,
     header,
     ...tables,
+    damage: { ...tables.damage, shortRings: short.length },
     chunks: chunkFacts(chunks, sequences),
     rings: rings.map((ring) => ring.view()),
     folds: () => rings.flatMap((ring) => ring.folds),
@@ -122,6 +128,14 @@ class OpenRing {
 
   view(): StreamedRing {
     return { ...this.facts, gaps: this.stream.gaps, next: () => this.next() };
+  }
+
+  isShortOf(leases: readonly Lease[]): boolean {
+    const { newest } = this.stream;
+    return leases.some(
+      ({ ring, fromPosition, endPosition }) =>
+        ring === this.facts.ring && Math.max(fromPosition, endPosition ?? 0) > newest,
+    );
   }
 
   private next(): RecordColumns | null {

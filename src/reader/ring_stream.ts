@@ -37,7 +37,8 @@ export class RingStream {
   readonly gaps: Gap[] = [];
   readonly counts: RingCounts = { kinds: new Uint32Array(256), tooShort: 0, early: 0, badSlots: 0 };
   private readonly inRing: Stretch[];
-  private readonly newest: number;
+  /** One past the newest position that is known. */
+  readonly newest: number;
   private readonly finder: GapFinder;
   private readonly segments: Generator<RecordColumns, void, undefined>;
   private carry = NOTHING_CARRIED;

@@ -60,8 +60,10 @@ function ageOf(source: ByteSource): Age {
   const unsaid = new Problems(); // who reads the file counts them
   const { header, layout } = readHeader(source, unsaid);
   const reader = new AreaReader(source, header.tickBase, unsaid, bestDecoder);
-  const areas = readDirectory(source, layout, unsaid).filter(({ table }) => table === 'heartbeat');
-  const ticks = areas.flatMap((area) => readClockSamples(reader.table(area), unsaid).map(({ tick }) => tick));
+  const areas = readDirectory(source, layout, unsaid).areas.filter(({ table }) => table === 'heartbeat');
+  const ticks = areas.flatMap((area) =>
+    readClockSamples(reader.table(area).records, unsaid).map(({ tick }) => tick),
+  );
   return { header, heartbeat: Math.max(-1, ...ticks), border: layout.chunksOffset };
 }
 

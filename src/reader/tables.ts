@@ -72,16 +72,13 @@ export function readCommunicators(records: RecordColumns, problems: Problems): M
   return communicators;
 }
 
-export function readStrings(records: RecordColumns, problems: Problems): string[] {
-  const strings = [''];
+export function readStrings(records: RecordColumns, problems: Problems): (string | undefined)[] {
+  const strings: (string | undefined)[] = [''];
   for (const [entry, row] of entries(records, Kind.String, format.STRING_SLOTS, 0, problems)) {
     const id = entry + 1;
     if (id >= format.STRING_LOST) continue;
     const length = Math.min(Number(wordAt(records, row, 0, 1)), format.MAX_STRING_BYTES);
-    while (strings.length < id) {
-      strings.push('');
-      problems.add('strings that cannot be read, shown as empty');
-    }
+    while (strings.length < id) strings.push(undefined);
     strings[id] = textOf(records, row, 1, [records.word2Low[row]!, records.word2High[row]!], length);
   }
   return strings;

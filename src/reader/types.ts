@@ -240,6 +240,22 @@ export interface Problem {
   readonly count: number;
 }
 
+/** What a file has surely lost besides slots of its rings that are known to be lost. */
+export interface FileDamage {
+  /** Entries of the table of communicators that cannot be read: records name numbers of which nothing is known. */
+  readonly lostCommunicators: number;
+  /** Of all tables together. */
+  readonly lostEntries: number;
+  /** Areas that are not all in the file: the copy was cut short. */
+  readonly cutAreas: number;
+  /** Entries of the directory that cannot be used, of classes that are known. */
+  readonly lostAreas: number;
+  /** Rings of a closed file that lack positions of which its leases tell. */
+  readonly shortRings: number;
+  /** It says that it was closed, and lacks what every recorder writes before that. */
+  readonly isHollow: boolean;
+}
+
 /** All of a file but the records and what only they tell. */
 export interface FileFacts {
   readonly path: string;
@@ -247,8 +263,8 @@ export interface FileFacts {
   readonly header: RankFileHeader;
   /** By number; recycled ones are missing. */
   readonly communicators: ReadonlyMap<number, Communicator>;
-  /** Index = string id; entry 0 is the empty string of id 0 (NULL). */
-  readonly strings: readonly string[];
+  /** Index = string id; entry 0 is the empty string of id 0 (NULL). undefined: it cannot be read. */
+  readonly strings: readonly (string | undefined)[];
   readonly leases: readonly Lease[];
   /** The recorder's newest sign of life, by its number and not by its tick; null when none was written. */
   readonly heartbeat: ClockSample | null;
@@ -259,6 +275,7 @@ export interface FileFacts {
   /** By number. A file may tell of its newest change in the header alone (`changedTick`). */
   readonly changes: readonly ControlChange[];
   readonly chunks: ChunkFacts;
+  readonly damage: FileDamage;
 }
 
 export interface RankFile extends FileFacts {

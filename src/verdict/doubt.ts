@@ -42,3 +42,13 @@ export function unclear({ ranks }: Case, stalls: readonly Stall[]): Unclear | nu
     lost: doubtful.reduce((most, one) => Math.max(most, one.work.lostSince), 0),
   };
 }
+
+/**
+ * Nothing seems to stand, but what is missing of damaged files might say otherwise, or of what is unfinished nobody knows on
+ * which communicator, and so whom it waits for. null: neither is so.
+ */
+export function cannotTell({ ranks }: Case): Unclear | null {
+  const isOpen = ranks.some(({ works }) => works.some(({ comm }) => comm === null));
+  const isDamaged = ranks.some((rank) => rank.isDamaged);
+  return isDamaged || isOpen ? { work: null, works: 0, files: [], lost: 0 } : null;
+}

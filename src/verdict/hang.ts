@@ -46,8 +46,8 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     waits: waitsOf(surely),
     front: frontOf(surely, filesOfComm(ranks, commId), suspects, absentRanks),
     missing:
-      commId === null
-        ? []
+      commId === null || ranks.some(({ nameless }) => nameless > 0)
+        ? [] // One of the files may be that rank's.
         : Array.from({ length: nRanks }, (_, rank) => rank).filter((rank) => !present.has(rank)),
     silent,
     isRelated: evidence.comparable(files),

@@ -8,7 +8,7 @@ import type { TraceNs } from '../base/time.js';
 import { hungAfter, isHang, mayGoOn, stands } from './alarm.js';
 import { endOfRun, type Case } from './case.js';
 import { causeOf, waitingFor } from './causes.js';
-import { mayBeOver, unclear } from './doubt.js';
+import { cannotTell, mayBeOver, unclear } from './doubt.js';
 import { describeHang } from './hang.js';
 import { firstMismatch, mismatchOf } from './mismatch.js';
 import { silentFiles } from './silence.js';
@@ -23,6 +23,12 @@ export function judge(evidence: Case): Verdict {
     ...kindOf(evidence, slow),
     untold: ranks.reduce((sum, rank) => sum + rank.untold, 0),
     partial: ranks.flatMap(({ isPartial }, file) => (isPartial ? [file] : [])),
+    damaged: ranks.flatMap(({ isDamaged }, file) => (isDamaged ? [file] : [])),
+    lostEntries: ranks.reduce((sum, { lostEntries }) => sum + lostEntries, 0),
+    nameless: {
+      works: ranks.reduce((sum, { nameless }) => sum + nameless, 0),
+      files: ranks.flatMap(({ nameless }, file) => (nameless > 0 ? [file] : [])),
+    },
     notRecorded: notRecorded(ranks),
     seen: {
       communicators: comms.length,
@@ -35,7 +41,9 @@ export function judge(evidence: Case): Verdict {
 
 function kindOf(evidence: Case, slow: ReturnType<typeof slowest>['slow']): VerdictKind {
   const { ranks } = evidence;
-  if (ranks.every(({ lastMove }) => lastMove.size === 0)) return { kind: 'nothing' };
+  const damaged = cannotTell(evidence);
+  if (ranks.every(({ lastMove }) => lastMove.size === 0))
+    return damaged ? { kind: 'unclear', unclear: damaged } : { kind: 'nothing' };
   const seeming = findStalls(evidence).filter((stall) => stands(stall, evidence));
   const doubtful = seeming.filter((stall) => mayBeOver(stall, evidence));
   const stalls = seeming.filter((stall) => !doubtful.includes(stall));
@@ -57,6 +65,7 @@ function kindOf(evidence: Case, slow: ReturnType<typeof slowest>['slow']): Verdi
   if (unknown && doubtful.length > 0) return { kind: 'unclear', unclear: unknown };
   if (slow) return { kind: 'slow', slow };
   if (unknown) return { kind: 'unclear', unclear: unknown };
+  if (damaged) return { kind: 'unclear', unclear: damaged };
   const unfinished = filesAtWork(evidence);
   if (unfinished.length > 0) {
     const end = endOfRun(ranks);

@@ -4,6 +4,7 @@
  */
 
 import { hex64 } from '../base/hex.js';
+import { isLostText } from '../base/lost_text.js';
 import type { TraceNs } from '../base/time.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import { absentFrom, enteredBy } from './absence.js';
@@ -49,10 +50,14 @@ function differentArguments(
   ranks: readonly RankWitness[],
 ): Mismatch | null {
   const byArguments = new Map<string, { args: CallArguments; entered: Evidence[] }>();
-  for (const file of enteredBy(comm, one)) {
+  const calls = enteredBy(comm, one).flatMap((file) => {
     const call = ranks[file]!.calls.entered(comm.commId, one);
-    if (!call) continue;
-    const { count, datatype, root, record, at } = call;
+    return call ? [{ ...call, file }] : [];
+  });
+  for (const { file, count, datatype: named, root, record, at } of calls) {
+    // A type whose name is lost may be that of any other rank.
+    const alike = isLostText(named) ? calls.find((other) => isLike(other, { count, root })) : undefined;
+    const datatype = alike?.datatype ?? named;
     const key = `${count} ${datatype} ${root}`;
     const group = byArguments.get(key) ?? { args: { count, datatype, root }, entered: [] };
     group.entered.push({ file, record, at });
@@ -63,6 +68,9 @@ function differentArguments(
     .map(({ args, entered }) => wayOf(comm, one, args, entered));
   return mismatch(comm, 'arguments', ways);
 }
+
+const isLike = (call: CallArguments, { count, root }: Pick<CallArguments, 'count' | 'root'>): boolean =>
+  call.count === count && call.root === root && !isLostText(call.datatype);
 
 interface Suspect {
   readonly one: Collective;

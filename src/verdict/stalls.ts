@@ -251,7 +251,9 @@ function idlePeers(
   const fileOf = filesOfComm(ranks, commId);
   const standing = new Set(works.map(({ file }) => file));
   const peers = works.flatMap(({ work }) => (work.peer === null ? [] : [fileOf(work.peer)]));
-  const idle = [...new Set(peers)].filter((file) => file !== null && !standing.has(file)) as number[];
+  const idle = [...new Set(peers)].filter(
+    (file) => file !== null && !standing.has(file) && !ranks[file]!.isDamaged,
+  ) as number[];
   return idle.sort((a, b) => a - b);
 }
 

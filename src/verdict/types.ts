@@ -21,6 +21,12 @@ export interface RankWitness {
   /** What began between these and is not in the file did not happen there. Closed files tell of all the rest: Infinity. */
   readonly knownFrom: TraceNs;
   readonly knownUntil: TraceNs;
+  /** Parts of the file are missing, and nobody can tell how much that is: cut short, or damaged. */
+  readonly isDamaged: boolean;
+  /** Entries of its tables that cannot be read. */
+  readonly lostEntries: number;
+  /** Collectives and sends/receives of communicators of which nothing is known. */
+  readonly nameless: number;
   /** Records of calls are missing. */
   readonly isPartial: boolean;
   /** Kinds of events that were not asked for, of those a verdict rests on. */
@@ -114,6 +120,12 @@ export type Verdict = VerdictKind & {
   readonly untold: number;
   /** Files in which records of calls are missing, at the beginning or later: of that time nothing is claimed. */
   readonly partial: readonly number[];
+  /** Files of which parts are missing: cut short, or damaged. What they held is not known. */
+  readonly damaged: readonly number[];
+  /** Entries of tables that cannot be read, of all files. */
+  readonly lostEntries: number;
+  /** Work of communicators of which nothing is known: entries of their tables are lost, or these were full. */
+  readonly nameless: { readonly works: number; readonly files: readonly number[] };
   /** Kinds of events that files were not told to record, and which files. */
   readonly notRecorded: readonly { readonly event: string; readonly files: readonly number[] }[];
   /** What was seen: communicators with collectives, and collectives in all, each once. */
@@ -131,7 +143,7 @@ export type VerdictKind =
   /** Nothing hangs, but ranks of a communicator did not call the same. */
   | { readonly kind: 'mismatch'; readonly mismatch: Mismatch }
   | { readonly kind: 'slow'; readonly slow: Slowness }
-  /** What seems to stand may have ended in records that are lost, and nothing else speaks for a hang. */
+  /** What seems to stand may have ended in records that are lost, and nothing else speaks for a hang; or files are damaged. */
   | { readonly kind: 'unclear'; readonly unclear: Unclear }
   /** Something was unfinished, and not for long: a live copy, or a job that was ended while it worked. */
   | { readonly kind: 'working'; readonly working: Working }
@@ -148,8 +160,8 @@ export interface Waiting {
 }
 
 export interface Unclear {
-  /** The oldest. */
-  readonly work: StandingCall & Evidence;
+  /** The oldest that may have ended; null: nothing seems to stand, but parts of files are missing. */
+  readonly work: (StandingCall & Evidence) | null;
   /** How many of such, in all files. */
   readonly works: number;
   /** Files with such work. */

@@ -40,7 +40,7 @@ function claims(file: RankFile): string[] {
   return [
     ...bareRecords(file).filter((record) => Number(record.split(' ')[2]) >= 0x10),
     ...[...file.communicators.values()].map(({ finalizeTick: _, ...rest }) => show(rest)),
-    ...file.strings.map((text, id) => (text === '' ? '' : `${id} ${text}`)),
+    ...file.strings.map((text, id) => (text === undefined || text === '' ? '' : `${id} ${text}`)),
     ...file.leases.map(({ endTick: _, endPosition: __, ...rest }) => show(rest)),
     ...file.clockSamples.map(show),
     ...file.folds.map(({ ring, handleLow, handleHigh }) => show([ring, handleLow, handleHigh])),

@@ -192,7 +192,7 @@ export function factsOf(file: RankFile): RankFileFacts {
       boottime: `${heartbeat.boottime}`,
     },
     communicators: [...file.communicators.values()].map((communicator) => communicatorOf(communicator, tick)),
-    strings: file.strings.map((text, id) => `${id} ${text}`).filter((line) => !line.endsWith(' ')),
+    strings: file.strings.map((text, id) => `${id} ${text ?? ''}`).filter((line) => !line.endsWith(' ')),
     leases: file.leases.map((lease) => ({
       tick: tick(lease.fromTick),
       position: `${lease.fromPosition}`,

@@ -44,6 +44,8 @@ export interface MadeUpRank {
   readonly closed?: true;
   readonly knownFrom?: number;
   readonly knownUntil?: number;
+  /** Parts of its file are missing. */
+  readonly damaged?: true;
   /** Its heartbeat was fresh when the file was read. */
   readonly isAlive?: true;
   /** A snapshot, say. */
@@ -152,6 +154,9 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number): Ran
     knownFrom: s(knownFrom),
     knownUntil: s(knownUntil),
     isPartial: knownFrom > 0,
+    isDamaged: rank.damaged ?? false,
+    lostEntries: 0,
+    nameless: calls.filter((call) => numberOf(comms, call) < 0).length,
     works: works.map((call) => witnessedWork(call, comms)),
     lastMove,
     longestTransfer:

@@ -362,6 +362,9 @@ it('healthy is what ended', () => {
   const calls = [done(0, 1), done(1, 2)];
   expect(judge(evidence([{ calls }, { calls }]))).toEqual({
     kind: 'healthy',
+    damaged: [],
+    lostEntries: 0,
+    nameless: { works: 0, files: [] },
     untold: 0,
     partial: [],
     notRecorded: [],
@@ -373,4 +376,19 @@ it('healthy is what ended', () => {
 
 it('nothing is nothing', () => {
   expect(judge(evidence([{ calls: [] }, { calls: [] }])).kind).toBe('nothing');
+});
+
+describe('damaged files', () => {
+  const calls = [done(0, 1), done(1, 2)];
+
+  it('are not called healthy, nor is anything too brief in them', () => {
+    expect(judge(evidence([{ calls }, { calls, damaged: true }]))).toMatchObject({
+      kind: 'unclear',
+      unclear: { work: null },
+      damaged: [1],
+    });
+    const briefly = [...calls, open(2, 99.9)];
+    expect(judge(evidence([{ calls: briefly }, { calls: briefly }])).kind).toBe('working');
+    expect(judge(evidence([{ calls: briefly }, { calls: briefly, damaged: true }])).kind).toBe('unclear');
+  });
 });

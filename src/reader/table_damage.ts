@@ -1,0 +1,45 @@
+/**
+ * What a table has lost. Its entries have fixed places and are written in order, so each place below the head, or with
+ * anything in it, must hold a whole entry. An entry that is being written just when the file is copied looks the same.
+ */
+
+import type { CheckedSlots } from './slots.js';
+import { EMPTY } from './slots.js';
+import type { TableClass } from './directory.js';
+import type { Problems } from './problems.js';
+import type { RecordColumns } from './types.js';
+
+/** `kind`: of the record that each entry begins with; `slots`: of an entry, `parts`: of them that record's. */
+interface Shape {
+  readonly table: TableClass;
+  readonly kind: number;
+  readonly slots: number;
+  readonly parts: number;
+}
+
+/** How many entries cannot be read. Counts them, and torn slots, in `problems`. */
+export function lostEntries(
+  { table, kind, slots, parts }: Shape,
+  head: number,
+  checked: CheckedSlots,
+  records: RecordColumns,
+  problems: Problems,
+): number {
+  const { position } = checked;
+  const capacity = position.length;
+  const whole = new Set<number>();
+  for (let row = 0; row < records.length; row++)
+    if (records.kind[row] === kind) whole.add(records.position[row]! % capacity);
+  const written = Math.min(Math.ceil(head / slots), Math.floor(capacity / slots));
+  let lost = 0;
+  for (let at = 0; at + parts <= capacity; at += slots)
+    if (!whole.has(at) && (at < written * slots || !isEmpty(position, at, parts))) lost++;
+  problems.add(`torn slots in the table of ${table}`, checked.tornSlots);
+  problems.add(`entries of the table of ${table} that are missing or incomplete`, lost);
+  return lost;
+}
+
+function isEmpty(position: Float64Array, from: number, count: number): boolean {
+  for (let index = from; index < from + count; index++) if (position[index] !== EMPTY) return false;
+  return true;
+}

@@ -1,0 +1,125 @@
+/** Samples with damage: what the verdict then says of them, and what it does not. */
+
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+
+import { AreaClass, FILE_HEADER, Kind, STRING_LOST } from '../../src/format/constants.js';
+import { diagnose } from '../../src/merge/diagnosis.js';
+import { word3 } from '../support/slot_area.js';
+
+const samples = path.resolve(import.meta.dirname, '../../samples');
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+interface Area {
+  readonly areaClass: number;
+  readonly capacity: number;
+  readonly slots: number;
+}
+
+function areasOf(view: DataView): Area[] {
+  const directory = Number(view.getBigUint64(FILE_HEADER.directoryOffset, true));
+  return Array.from({ length: view.getUint32(FILE_HEADER.areaCount, true) }, (_, index) => {
+    const at = directory + 64 * index;
+    const slots = Number(view.getBigUint64(at + 24, true));
+    return { areaClass: view.getUint32(at, true), capacity: view.getUint32(at + 4, true), slots };
+  });
+}
+
+/** The sample's files, of which those that `which` names are changed. */
+function damaged(sample: string, which: RegExp, change: (file: string, bytes: Uint8Array) => void): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-damage-'));
+  folders.push(folder);
+  for (const name of readdirSync(path.join(samples, sample)).filter((one) => one.endsWith('.bin'))) {
+    const file = path.join(folder, name);
+    cpSync(path.join(samples, sample, name), file);
+    if (which.test(name)) change(file, readFileSync(file));
+  }
+  return folder;
+}
+
+const flipIn = (areaClass: number) => (file: string, bytes: Uint8Array) => {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const table = areasOf(view).find((area) => area.areaClass === areaClass)!;
+  bytes[table.slots + 5]! ^= 1;
+  writeFileSync(file, bytes);
+};
+
+it('one flipped bit in each table of communicators does not make a hang disappear', async () => {
+  const { verdict, ranks } = await diagnose([damaged('hang', /./, flipIn(AreaClass.TableCommunicators))]);
+  expect(verdict.kind).toBe('unclear');
+  expect(verdict).toMatchObject({ lostEntries: 3, nameless: { works: 9, files: [0, 1, 2] } });
+  for (const { problems } of ranks)
+    expect(problems).toEqual([
+      'torn slots in the table of communicators',
+      'entries of the table of communicators that are missing or incomplete',
+    ]);
+});
+
+it.each(['leases', 'heartbeat', 'strings'] as const)(
+  'a flipped bit in the table of %s is told',
+  async (table) => {
+    const areaClass = {
+      leases: AreaClass.TableLeases,
+      heartbeat: AreaClass.TableHeartbeat,
+      strings: AreaClass.TableStrings,
+    }[table];
+    const { verdict, ranks } = await diagnose([damaged('healthy', /00003/, flipIn(areaClass))]);
+    expect(verdict).toMatchObject({ kind: 'healthy', lostEntries: 1 });
+    expect(ranks[3]!.problems).toContain(`torn slots in the table of ${table}`);
+  },
+);
+
+it('a function whose name is lost is unlike none', async () => {
+  const folder = damaged('healthy', /00003/, (file, bytes) => {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    for (const { areaClass, capacity, slots } of areasOf(view)) {
+      if (areaClass !== AreaClass.RingHost) continue;
+      for (let at = slots; at < slots + capacity * 32; at += 32) {
+        const word = (number: number): bigint => view.getBigUint64(at + 8 * number, true);
+        const meta = Number(word(3) & 0xffffn);
+        if ((meta & 0xfff) !== (Kind.StartColl | 0x100)) continue;
+        const payload = [word(0), word(1), word(2) | BigInt(STRING_LOST)];
+        view.setBigUint64(at + 16, payload[2]!, true);
+        const position = Number((word(3) >> 16n) & 0xffffffn);
+        view.setBigUint64(at + 24, word3(payload, Kind.StartColl, 1, meta >>> 12, position), true);
+      }
+    }
+    writeFileSync(file, bytes);
+  });
+  const { verdict } = await diagnose([folder]);
+  expect(verdict.kind).toBe('healthy');
+  expect(verdict.seen.collectives).toBe(10);
+});
+
+it.each([
+  ['hang', /./, 180_000],
+  ['healthy', /00003/, 90_000],
+  ['healthy', /00003/, 30_000],
+] as const)('%s, cut short: nothing is claimed beyond what is there', async (sample, which, bytes) => {
+  const folder = damaged(sample, which, (file) => {
+    truncateSync(file, bytes);
+  });
+  const { verdict } = await diagnose([folder]);
+  expect(verdict.kind).toBe('unclear');
+  expect(verdict.damaged).toEqual(sample === 'hang' ? [0, 1, 2] : [3]);
+});
+
+it('a closed file of zeros behind its directory is not healthy', async () => {
+  const folder = damaged('healthy', /00003/, (file, bytes) => {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const directory = Number(view.getBigUint64(FILE_HEADER.directoryOffset, true));
+    bytes.fill(0, directory + 64 * areasOf(view).length);
+    writeFileSync(file, bytes);
+  });
+  const { verdict, ranks } = await diagnose([folder]);
+  expect(verdict).toMatchObject({ kind: 'unclear', damaged: [3] });
+  expect(ranks[3]!.problems).toContain(
+    'closed without any heartbeat, clock sample or communicator: the file was damaged',
+  );
+});
