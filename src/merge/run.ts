@@ -169,7 +169,8 @@ function withoutEnvironment(scan: RankScan): RankScan {
 
 function rivalry(kept: RankScan, dropped: RankScan, ranks: readonly number[]): string {
   if (processKey(kept) === processKey(dropped)) {
-    return `${dropped.path} is an older copy of ${kept.path} (same process) and left out`;
+    const copy = compare(lastSeen(kept), lastSeen(dropped)) === 0 ? 'another' : 'an older';
+    return `${dropped.path} is ${copy} copy of ${kept.path} (same process) and left out`;
   }
   return (
     `${kept.path} and ${dropped.path} both claim rank ${ranks.join(', ')}: two processes of one run, perhaps a ` +

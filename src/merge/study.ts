@@ -257,5 +257,10 @@ export function failure(outcome: Outcome): string {
 function noInput(unusable: readonly string[], files: readonly string[]): Error {
   const [first] = unusable;
   if (files.length === 1 && first !== undefined) return new NoUsableInput(first);
-  return new NoUsableInput(`none of the ${files.length} files can be used:\n  ${unusable.join('\n  ')}`);
+  const { length } = unusable;
+  const many =
+    length < files.length
+      ? `${length} of the ${files.length} files cannot be used`
+      : `none of the ${length} files can be used`;
+  return new NoUsableInput(`${many}:\n  ${unusable.join('\n  ')}`);
 }

@@ -45,7 +45,8 @@ export function describeRecord(
 
 function layoutOf(kind: number, slots: number): Layout | undefined {
   const layouts = LAYOUTS.get(kind)?.layouts;
-  return layouts?.find((layout) => layout.slots === slots) ?? layouts?.[0];
+  // Of a record with more slots than any, the further ones are ignored.
+  return layouts?.findLast((layout) => layout.slots <= slots) ?? layouts?.[0];
 }
 
 function knownFields(

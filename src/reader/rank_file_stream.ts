@@ -149,12 +149,15 @@ class OpenRing {
     countRecords(counts, problems);
     problems.add('slots of chunks that do not check out', counts.badSlots);
     counts.kinds.forEach((count, kind) => {
-      if (kind < format.Kind.StartGroup) problems.add('records of tables in a ring', count);
+      if (isOfTables(kind)) problems.add('records of tables in a ring', count);
       else if (!LAYOUTS.has(kind))
         problems.add(`records of a kind this version does not read: ${kindName(kind)}`, count);
     });
   }
 }
+
+const isOfTables = (kind: number): boolean =>
+  kind < format.Kind.StartGroup || kind === format.Kind.ControlChange || kind === format.Kind.Beacon;
 
 function spanOf(chunks: readonly RingChunk[]): RingFacts['chunks'] {
   const [first, last] = [chunks[0], chunks.at(-1)];

@@ -29,6 +29,7 @@ export function withSavedRings(file: ByteSource, rings: ByteSource): ByteSource 
     return `${rings.path} belongs to another process than the file beside it`;
   const saved = ageOf(rings);
   const { border } = saved;
+  if (border === 0) return `${rings.path} does not say where its rings end, not used`;
   if (rings.bytes < border) return `${rings.path} is cut short, not used`;
   const own = hasBegun(ours) ? ageIfReadable(file) : null;
   if (own !== null && isOlder(saved, own)) return `${rings.path} is older than the file, not used`;

@@ -209,7 +209,9 @@ describe('bad input', () => {
 
   it('with --strict writes nothing', async () => {
     writeFileSync(files[1]!, 'hello');
-    await expect(mergeHere({ strict: true })).rejects.toThrow(/not a rank file/);
+    await expect(mergeHere({ strict: true })).rejects.toThrow(
+      /^1 of the 4 files cannot be used:\n.*not a rank file/,
+    );
     expect(readdirSync(folder)).toEqual(['run']);
   });
 
@@ -234,7 +236,7 @@ describe('bad input', () => {
   it('a copy of a file gives way to the newer', async () => {
     copyFileSync(files[0]!, join(folder, 'run', 'rank00000.copy.bin'));
     const report = await mergeHere();
-    expect(report.problems[0]).toMatch(/is an older copy of .*\(same process\) and left out/);
+    expect(report.problems[0]).toMatch(/is another copy of .*\(same process\) and left out/);
     expect(report.ranks).toHaveLength(4);
   });
 

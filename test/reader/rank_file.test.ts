@@ -268,4 +268,24 @@ describe('records', () => {
       ]
     `);
   });
+
+  it('have further slots than their kind has: these are ignored', () => {
+    const file = new RankFileBuilder();
+    const ring = file.ring('host', 16);
+    ring.record(Kind.State, 5, 0n, 0x12345n, 99n, 0n, 0n, 1n, 2n, 3n);
+    ring.record(Kind.Stop, 6, 0n, 0n, 4n, 5n, 6n);
+    expect(lines(read(file))).toEqual([
+      '0:0 5 State handle=null state=state 74565 value=99',
+      '0:3 6 Stop handle=null',
+    ]);
+  });
+
+  it('are of no use in a ring if they are of tables, and counted', () => {
+    const file = new RankFileBuilder();
+    const ring = file.ring('host', 16);
+    ring.record(Kind.Lease, 1, 0n, 0n, 0n, 0n, 0n);
+    ring.record(Kind.ControlChange, 2, 0n, 0n);
+    ring.record(Kind.Beacon, 3, 0n, 0n, 0n, 0n, 0n, 0n, 0n, 0n);
+    expect(read(file).problems).toEqual([{ what: 'records of tables in a ring', count: 3 }]);
+  });
 });

@@ -17,6 +17,7 @@ import {
   SLOT_BYTES,
 } from '../../src/format/constants.js';
 import { findRankFiles, openRankFile } from '../../src/reader/index.js';
+import { resealed } from './read.js';
 
 const sample = (name: string): string =>
   fileURLToPath(new URL(`../../samples/${name}/rank00000.bin`, import.meta.url));
@@ -130,6 +131,11 @@ it('not when the file is newer: its process was not gone when they were saved', 
   expect(openRankFile(rank)).toEqual(whole);
 });
 
+const withoutBorder = (): Uint8Array =>
+  resealed(Uint8Array.from(readFileSync(SAMPLE)), (view) => {
+    view.setBigUint64(FILE_HEADER.chunksOffset, 0n, true);
+  });
+
 it('not when they are damaged, cut short, or may not be opened: the file alone, and why', () => {
   copyFileSync(SAMPLE, rank);
   const whole = openRankFile(rank);
@@ -139,6 +145,7 @@ it('not when they are damaged, cut short, or may not be opened: the file alone, 
   for (const [bytes, why] of [
     [damaged, "the header's check does not match"],
     [readFileSync(SAMPLE).subarray(0, border - 1), 'is cut short, not used'],
+    [withoutBorder(), 'does not say where its rings end, not used'],
   ] as const) {
     writeFileSync(rings, bytes);
     const { problems, ...facts } = openRankFile(rank);
