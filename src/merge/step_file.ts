@@ -4,7 +4,7 @@
  * because there are as many as the run is long. Rows lie in blocks by connection, so that the two ends of a connection
  * are later read side by side, a block at a time.
  *
- * A row is eight doubles (STEP_ROW); ticks are the file's own.
+ * A row is nine doubles (STEP_ROW); ticks are the file's own.
  */
 
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
@@ -27,8 +27,10 @@ export const STEP_ROW = {
   stop: 6,
   /** Send: polls of state 20. Receive: 1 where state 11 means arrival by protocol, else 0. */
   mark: 7,
+  /** Of the operation: how many it has. */
+  steps: 8,
 } as const;
-export const ROW_WIDTH = 8;
+export const ROW_WIDTH = 9;
 
 /** One end of a connection in one file. */
 export interface StepRows {
@@ -94,7 +96,7 @@ export class StepFileWriter {
     const own = op.drawing as OpRows;
     if (own === null) return;
     const { connection, check } = own;
-    const row = [op.ordinal, step.number, bytes, check, before, told, stop, mark];
+    const row = [op.ordinal, step.number, bytes, check, before, told, stop, mark, op.nSteps];
     connection.pending.set(row, connection.filled * ROW_WIDTH);
     connection.filled++;
     connection.rows++;

@@ -2,6 +2,7 @@
  * The two ends of every network transfer between two hosts, side by side: rows of the scans' side files joined by
  * (communicator, channel, source, destination, ordinal of the operation, step), never by counting. A pair counts only
  * where size, number of steps and the work behind the operation agree at both ends; what does not is counted by cause.
+ * Where the record of the work is lost at an end, operations before and behind that agree speak for it.
  */
 
 import { closeSync, openSync } from 'node:fs';
@@ -29,7 +30,7 @@ export interface JoinCounts {
   /** Both ends are there and disagree. */
   sizesDiffer: number;
   operationsDiffer: number;
-  /** The operation's work is not known at one end: nothing confirms the pair. */
+  /** The operation's work is not known at one end, and no neighbours confirm the pair. */
   unconfirmed: number;
 }
 
@@ -114,6 +115,11 @@ function joinLink(
   counts: JoinCounts,
   mostRows: number,
 ): void {
+  const decided: Decided = (send, receive, agreement) => {
+    counts[agreement === 'agree' ? 'pairs' : agreement]++;
+    visit(link, send, receive, agreement);
+  };
+  const neighbours = new Neighbours(decided);
   const sides: readonly [Side, Side] = [
     newSide(readStepRows(sendFile, link.sends)),
     newSide(readStepRows(receiveFile, link.receives)),
@@ -140,14 +146,68 @@ function joinLink(
       }
       other.waiting.delete(key);
       const [send, receive] = turn === 0 ? [row, partner] : [partner, row];
-      const agreement = agree(send, receive);
-      counts[agreement === 'agree' ? 'pairs' : agreement]++;
-      visit(link, send, receive, agreement);
+      neighbours.judge(send, receive, agree(send, receive));
     }
     dropOldest(side.waiting, counts);
   }
+  neighbours.end();
   counts.single += sides[0].waiting.size + sides[1].waiting.size;
 }
+
+type Decided = (send: Float64Array, receive: Float64Array, agreement: Agreement) => void;
+
+/**
+ * Two ends that agree on an operation before and on one behind, and disagree on none between them, count operations alike
+ * there: so a pair between these counts as well, though the work behind it is not known at both ends.
+ */
+class Neighbours {
+  private held: [send: Float64Array, receive: Float64Array][] = [];
+  /** The first and the last operation that agree, behind the newest that does not. */
+  private first = Infinity;
+  private last = -Infinity;
+  private newestDifferent = -Infinity;
+
+  constructor(private readonly decided: Decided) {}
+
+  judge(send: Float64Array, receive: Float64Array, agreement: Agreement): void {
+    const ordinal = send[STEP_ROW.ordinal]!;
+    if (agreement === 'unconfirmed' && isLike(send, receive)) {
+      const isBehind = this.first === Infinity || ordinal > this.first;
+      if (isBehind && ordinal < this.last) this.decided(send, receive, 'agree');
+      else if (isBehind && this.held.length < WAITING) this.held.push([send.slice(), receive.slice()]);
+      else this.decided(send, receive, 'unconfirmed');
+      return;
+    }
+    if (agreement === 'agree' && ordinal > this.newestDifferent) this.agreed(ordinal);
+    if (agreement === 'operationsDiffer') this.differed(ordinal);
+    this.decided(send, receive, agreement);
+  }
+
+  end(): void {
+    for (const [send, receive] of this.held) this.decided(send, receive, 'unconfirmed');
+    this.held = [];
+  }
+
+  private agreed(ordinal: number): void {
+    if (ordinal >= this.first && ordinal <= this.last) return;
+    this.first = Math.min(this.first, ordinal);
+    this.last = Math.max(this.last, ordinal);
+    const { held } = this;
+    this.held = [];
+    for (const [send, receive] of held) this.judge(send, receive, 'unconfirmed');
+  }
+
+  private differed(ordinal: number): void {
+    if (ordinal <= this.newestDifferent) return;
+    this.newestDifferent = ordinal;
+    this.first = Infinity;
+    this.last = -Infinity;
+    this.end();
+  }
+}
+
+const isLike = (send: Float64Array, receive: Float64Array): boolean =>
+  send[STEP_ROW.bytes] === receive[STEP_ROW.bytes] && send[STEP_ROW.steps] === receive[STEP_ROW.steps];
 
 /** More than an operation ever has. */
 const STEPS = 2 ** 22;

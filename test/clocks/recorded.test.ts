@@ -9,10 +9,11 @@ import { merge } from '../../src/merge.js';
 import { reportClocks, reportTraffic } from '../../src/merge/clock_report.js';
 import { record } from '../support/loopback.js';
 import { seeded } from '../support/simulated_links.js';
-import { loseSlots } from '../support/skew.js';
+import { loseRecords, loseSlots } from '../support/skew.js';
 import {
   checkRun,
   drawSkews,
+  pairsOf,
   placedErrors,
   skewRun,
   solveFiles,
@@ -77,10 +78,15 @@ describe('ranks on several hosts', () => {
     expect(flags).toEqual([false, true, false, true]);
   });
 
-  it('lose pairs with lost records, and no wrong pair takes their place', () => {
-    const lossy = skewRun(source, join(folder, 'lossy'), skewed.skews);
+  it.each([
+    ['records and operations', loseRecords],
+    ['slots', loseSlots],
+  ])('lose pairs with lost %s, and no wrong pair takes their place', (name, lose) => {
+    const lossy = skewRun(source, join(folder, `lossy ${name}`), skewed.skews);
     const random = seeded(1);
-    for (const file of lossy.files) loseSlots(file, 0.05, random);
+    for (const file of lossy.files) lose(file, 0.05, random);
+    const right = pairsOf(skewed.files, stepFolder());
+    for (const pair of pairsOf(lossy.files, stepFolder())) expect(right).toContain(pair);
     const solved = solveFiles(lossy.files, stepFolder());
     const { pairs, ...dropped } = solved.traffic!.evidence.counts;
     expect(pairs).toBeGreaterThan(100);

@@ -113,8 +113,8 @@ describe('credits of a recording', () => {
     const rows = Array.from({ length: 10 }, (_, step) => {
       const at = step * 1e6;
       return isSend
-        ? [0, step, 4096, 77, at + 1000, at + 2000, 0, polls(step)]
-        : [0, step, 4096, 77, at, at + 9000, at + 9500, 1];
+        ? [0, step, 4096, 77, at + 1000, at + 2000, 0, polls(step), 10]
+        : [0, step, 4096, 77, at, at + 9000, at + 9500, 1, 10];
     });
     const path = join(folder, name);
     writeFileSync(path, Float64Array.from(rows.flat()));

@@ -11,7 +11,7 @@ import { toLocal } from '../../src/clocks/domains.js';
 import { record } from './loopback.js';
 import { summarizeChecks, type CaseResult } from './clock_cases.js';
 import { median, seeded, type Check } from './simulated_links.js';
-import { loseSlots } from './skew.js';
+import { loseRecords, loseSlots } from './skew.js';
 import {
   checkRun,
   drawSkews,
@@ -151,10 +151,15 @@ export function oneRecording(source: string, folder: string, seed: number, load:
     `, offsets change by ${us(changes)} us at most, ${flagged} hosts flagged`,
   );
 
-  const lossy = skewRun(source, join(folder, 'lossy'), skews);
-  const random = seeded(seed + 1);
-  for (const file of lossy.files) loseSlots(file, 0.05, random);
-  note('5 % of slots lost', lossy, solveFiles(lossy.files, join(folder, 'steps-lossy'), { beacons: false }));
+  for (const [name, lose] of [
+    ['5 % of records and of operations lost', loseRecords],
+    ['5 % of slots lost', loseSlots],
+  ] as const) {
+    const lossy = skewRun(source, join(folder, name), skews);
+    const random = seeded(seed + 1);
+    for (const file of lossy.files) lose(file, 0.05, random);
+    note(name, lossy, solveFiles(lossy.files, join(folder, `steps-${name}`), { beacons: false }));
+  }
 
   const missing = plain.files.filter((_, rank) => rank !== 3);
   const partly = solveFiles(missing, join(folder, 'steps-missing'), { beacons: false });

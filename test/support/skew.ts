@@ -7,8 +7,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import * as format from '../../src/format/constants.js';
 import { crc32 } from '../../src/format/crc32.js';
+import { handleValue } from '../../src/format/handle.js';
 import { slotCheck, word3High } from '../../src/format/slot.js';
+import { openRankFile } from '../../src/reader/index.js';
 import { checkRing } from '../../src/reader/slots.js';
+import type { RecordColumns } from '../../src/reader/types.js';
 
 export interface Skew {
   readonly hostName: string;
@@ -120,6 +123,46 @@ function sealSlot(view: DataView, at: number, position: number): void {
   const metaHigh = Math.floor(position / 0x10000) >>> 0;
   const check = slotCheck(word(0), word(1), word(2), word(3), word(4), word(5), word(6), metaHigh);
   view.setUint32(at + 28, word3High(check, position), true);
+}
+
+/**
+ * Spoils this share of all records in rings, drawn by chance, and whole operations: all that is there of this share of the
+ * ProxyOps.
+ */
+export function loseRecords(path: string, share: number, random: () => number): void {
+  const { rings, header } = openRankFile(path);
+  const handleAt = (ring: number, position: number): bigint =>
+    header.tag |
+    (BigInt(ring) << BigInt(format.HANDLE_RING_SHIFT)) |
+    (BigInt(position) << BigInt(format.HANDLE_POSITION_SHIFT));
+  const lost = new Set<bigint>();
+  const isLost = (records: RecordColumns, row: number): boolean =>
+    lost.has(handleValue(records.word1Low[row]!, records.word1High[row]!));
+  const lose = (kind: number, choose: (records: RecordColumns, row: number) => boolean): void => {
+    for (const { ring, records } of rings)
+      for (let row = 0; row < records.length; row++)
+        if (records.kind[row] === kind && choose(records, row))
+          lost.add(handleAt(ring, records.position[row]!));
+  };
+  lose(Kind.StartProxyOp, () => random() < share);
+  lose(Kind.StartProxyStep, isLost);
+
+  const bytes = new Uint8Array(readFileSync(path));
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const directory = Number(view.getBigUint64(H.directoryOffset, true));
+  for (const { ring, records } of rings) {
+    const entry = directory + ring * format.AREA_ENTRY_BYTES;
+    const slots = Number(view.getBigUint64(entry + AREA_ENTRY.slotsOffset, true));
+    const capacity = view.getUint32(entry + AREA_ENTRY.capacity, true);
+    for (let row = 0; row < records.length; row++) {
+      const own = handleAt(ring, records.position[row]!);
+      if (random() >= share && !lost.has(own) && !isLost(records, row)) continue;
+      // One slot of a record is all of it.
+      const at = slots + (records.position[row]! % capacity) * format.SLOT_BYTES;
+      view.setUint32(at + 8, ~view.getUint32(at + 8, true) >>> 0, true);
+    }
+  }
+  writeFileSync(path, bytes);
 }
 
 /** Spoils this share of all slots in rings, drawn by chance: records and whole operations are lost with them. */

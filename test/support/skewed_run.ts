@@ -12,6 +12,8 @@ import { pieceAt } from '../../src/clocks/corrections.js';
 import { solveRunClocks, type ClockOptions, type RunClocks } from '../../src/merge/run_clocks.js';
 import { chooseRun, type Run } from '../../src/merge/run.js';
 import { scanFile } from '../../src/merge/scan.js';
+import { STEP_ROW } from '../../src/merge/step_file.js';
+import { joinTransfers, linksBetween } from '../../src/merge/transfers.js';
 import { seeded, type Check } from './simulated_links.js';
 import { skewFile, startTick, type Skew } from './skew.js';
 
@@ -68,6 +70,22 @@ export function solveFiles(
   const run = chooseRun(beacons ? scans : scans.map((scan) => ({ ...scan, beacons: [] })));
   const stepPaths = run.members.map(({ scan }) => paths.get(scan.path)!);
   return { run, ...solveRunClocks(run, stepPaths, options) };
+}
+
+/** Every pair of ends that counts, by the ticks at which both ends were told: nothing else has the same. */
+export function pairsOf(files: readonly string[], folder: string): Set<string> {
+  mkdirSync(folder, { recursive: true });
+  const sources = files.map((file, i) => {
+    const path = join(folder, `steps-${i}`);
+    return { path, connections: scanFile(file, { path, every: true }).steps };
+  });
+  const pairs = new Set<string>();
+  const links = linksBetween(sources, (sender, receiver) => sender !== receiver);
+  joinTransfers(sources, links, ({ sender, receiver }, send, receive, agreement) => {
+    if (agreement === 'agree')
+      pairs.add(`${sender} ${send[STEP_ROW.told]!} ${receiver} ${receive[STEP_ROW.told]!}`);
+  });
+  return pairs;
 }
 
 /** How much later than the first member another one is shown, at instants over the run: 0 were right. ns. */
