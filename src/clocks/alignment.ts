@@ -56,14 +56,16 @@ export interface Alignment {
   readonly corrections: readonly Float64Array[];
   /** Per domain the first domain of its group. */
   readonly references: readonly number[];
-  /** Truth minus estimate against the group's reference, per piece and domain. */
+  /** The pieces divided: what hard bounds are stated for. */
+  readonly spans: Knots;
+  /** Truth minus estimate against the group's reference, per span and domain. */
   readonly hard: readonly (readonly Interval[])[];
   /** Per domain: its hard bounds rest on causality alone; else also on credits, which are taken for true. */
   readonly sure: readonly boolean[];
   /** 99 % of |truth - estimate| of two domains of a group in a piece, ns; before the hard bound is looked at. */
   readonly likely: (a: number, b: number, piece: number) => number;
-  /** Hard bounds of any pair of domains: [a against b], per piece. */
-  readonly hardBetween: (a: number, b: number, piece: number) => Interval;
+  /** Hard bounds of any pair of domains: [a against b], per span. */
+  readonly hardBetween: (a: number, b: number, span: number) => Interval;
   /** Most that a clock's rate changes, as declared, 1/ns. */
   readonly curvature: number;
   readonly alike: AlikeFound;
@@ -163,7 +165,8 @@ function finish(
     knots,
     corrections,
     references,
-    hard: hardPerPiece(domains, references, bounds, knots),
+    spans: bounds.spans,
+    hard: hardPerSpan(domains, references, bounds),
     hardBetween: bounds.between,
     sure: bounds.sure,
     curvature,
@@ -208,25 +211,20 @@ function knotsFor(edges: readonly EdgeEvidence[]): Knots {
   return edges.length === 0 ? placeKnots(0, grid, grid) : placeKnots(first, last, grid);
 }
 
-function hardPerPiece(
-  domains: number,
-  references: readonly number[],
-  bounds: SureBounds,
-  knots: Knots,
-): Interval[][] {
+function hardPerSpan(domains: number, references: readonly number[], bounds: SureBounds): Interval[][] {
   const members = new Map<number, number[]>();
   references.forEach((reference, domain) => {
     const known = members.get(reference);
     if (known) known.push(domain);
     else members.set(reference, [domain]);
   });
-  const hard = Array.from({ length: knots.count - 1 }, () =>
+  const hard = Array.from({ length: bounds.spans.count - 1 }, () =>
     new Array<Interval>(domains).fill({ below: 0, above: 0 }),
   );
   for (const [reference, group] of members) {
     if (group.length === 1) continue;
-    for (const [piece, intervals] of hard.entries())
-      for (const domain of group) intervals[domain] = bounds.between(domain, reference, piece);
+    for (const [span, intervals] of hard.entries())
+      for (const domain of group) intervals[domain] = bounds.between(domain, reference, span);
   }
   return hard;
 }

@@ -15,12 +15,12 @@
  */
 
 import { MAX_RATE, mostAhead, type GainRates } from './arc_limit.js';
-import { knotTime, type Knots } from './corrections.js';
+import { knotTime, spansOf, type Knots } from './corrections.js';
 import type { EdgeHull } from './edge_hulls.js';
 import { adjacency, shortestPaths, type Adjacency, type Arc } from './graph.js';
 import { HullBuilder, type PointList } from './lower_hull.js';
 import { alignedAt, largestSlope, shownAt } from './shown.js';
-import { bandOf, worstOfPieces, type Interval, type Readings } from './readings.js';
+import { bandOf, worstOfSpans, type Interval, type Readings } from './readings.js';
 import type { Band } from './tangents.js';
 
 /** Instants of a piece: so many that what clocks can do between them matters little, but of many arcs fewer. */
@@ -36,6 +36,8 @@ interface ArcHull extends Arc {
 }
 
 export class HardBounds {
+  /** What bounds are stated for. */
+  readonly spans: Knots;
   private readonly arcs: readonly ArcHull[];
   private readonly out: Adjacency;
   private readonly into: Adjacency;
@@ -65,6 +67,7 @@ export class HardBounds {
     private readonly corrections: readonly Float64Array[],
     curvature: number,
   ) {
+    this.spans = spansOf(knots);
     this.curvature = curvature * ANY_CLOCK;
     for (const reference of references)
       this.groupSizes.set(reference, (this.groupSizes.get(reference) ?? 0) + 1);
@@ -84,19 +87,19 @@ export class HardBounds {
     this.stretch = Float64Array.from(gains, (gain, i) => stretchOf(this.fastest(this.arcs[i]!, gain)));
   }
 
-  /** truth - estimate of `a` against `b`, while either of them shows a time of the piece. */
-  between(a: number, b: number, piece: number): Interval {
-    if (this.isBetterSource(b, a)) return this.against(b, a)[piece]!;
-    const { below, above } = this.against(a, b)[piece]!;
+  /** truth - estimate of `a` against `b`, while either of them shows a time of the span. */
+  between(a: number, b: number, span: number): Interval {
+    if (this.isBetterSource(b, a)) return this.against(b, a)[span]!;
+    const { below, above } = this.against(a, b)[span]!;
     return { below: above, above: below };
   }
 
-  /** Per piece, truth - estimate of a domain against `from`. */
+  /** Per span, truth - estimate of a domain against `from`. */
   private against(from: number, domain: number): readonly Interval[] {
     const source = this.source(from);
-    let pieces = source.domains[domain];
-    if (!pieces) source.domains[domain] = pieces = worstOfPieces(source.readings, domain);
-    return pieces;
+    let spans = source.domains[domain];
+    if (!spans) source.domains[domain] = spans = worstOfSpans(source.readings, domain, this.spans);
+    return spans;
   }
 
   /** The one that many others are held against, so that paths are not looked for again and again. */
@@ -221,7 +224,7 @@ export class HardBounds {
   }
 }
 
-/** What is known against one domain; of each other one its pieces, once they were asked for. */
+/** What is known against one domain; of each other one its spans, once they were asked for. */
 interface Source {
   readonly readings: Readings;
   readonly domains: (readonly Interval[])[];

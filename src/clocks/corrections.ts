@@ -23,6 +23,19 @@ export function placeKnots(from: number, to: number, grid: number): Knots {
   return { first: first * grid, step: step * grid, count: Math.ceil(cells / step) + 1 };
 }
 
+/** A clock is known better near good evidence than in the rest of a piece: bounds hold for spans of it. */
+const LONGEST_SPAN_NS = 12e9;
+/** Each has bounds of its own in memory, and a slice in the trace: of long runs whole pieces are spans. */
+const MANY_SPANS = 400;
+
+/** Every piece divided into spans, as many in each: their ends as knots. */
+export function spansOf({ first, step, count }: Knots): Knots {
+  const pieces = count - 1;
+  const affordable = Math.max(1, Math.floor(MANY_SPANS / pieces));
+  const spans = Math.min(affordable, Math.ceil(Math.min(step, LONGEST_PIECE_NS) / LONGEST_SPAN_NS));
+  return { first, step: step / spans, count: pieces * spans + 1 };
+}
+
 export const knotTime = ({ first, step }: Knots, knot: number): number => first + step * knot;
 
 /** The piece that holds `time`. */

@@ -18,6 +18,7 @@ import { segmentAt, toTraceIn, type ClockMap, type ClockSegment } from './clock_
 import { correctionAt, knotTime } from './corrections.js';
 import { fitLine, type Line, type Point } from './fit.js';
 import { place, SLEWED, wallClock, type Placement } from './placement.js';
+import type { Interval } from './readings.js';
 
 /** What a scanned file says about its clock. */
 export interface ClockWitness {
@@ -288,7 +289,7 @@ function jumpFlags(traffic: TrafficClocks | null, domain: number): string[] {
   return jumped ? ['clock-jumped'] : [];
 }
 
-/** Its own pieces, each from knot to knot, and one before and behind them where the recording reaches farther. */
+/** Its spans, and one before and behind them where the recording reaches farther. */
 function placeInGroup(
   draft: Draft,
   index: number,
@@ -308,7 +309,7 @@ function placeInGroup(
     return placement.offset + axis + placement.drift * axis;
   };
   return {
-    segments: pieces(draft, index, traffic, at, flags),
+    segments: segmentsOf(draft, index, traffic, at, flags),
     start: at(0),
     realtimeResidual: restless,
   };
@@ -330,25 +331,28 @@ function wallTimes(
   return samples.map(({ x, y, weight }) => ({ x: onAxis(traffic, domain, x), y: y + shift, weight }));
 }
 
-function pieces(
+function segmentsOf(
   { samples }: Draft,
   domain: number,
   { alignment, coarse }: TrafficClocks,
   at: (local: number) => number,
   flags: readonly string[],
 ): ClockSegment[] {
-  const { knots, hard, references } = alignment;
+  const { knots, spans, hard, references } = alignment;
+  const perPiece = (spans.count - 1) / (knots.count - 1);
   const corrections = alignment.corrections[domain]!;
-  const local = (knot: number): number => knotTime(knots, knot) - coarse[domain]!;
-  const segment = (from: number, to: number, piece: number, beyond: number): ClockSegment => {
-    const { below, above } = hard[piece]![domain]!;
+  const local = (end: number): number => knotTime(spans, end) - coarse[domain]!;
+  const segment = (from: number, to: number, span: number, beyond: number): ClockSegment => {
+    const piece = Math.floor(span / perPiece);
+    const { below, above } = hard[span]![domain]!;
     const likely = alignment.likely(domain, references[domain]!, piece);
     const own = (corrections[piece + 1]! - corrections[piece]!) / knots.step;
     const wider = (width: number): number =>
       references[domain] === domain || beyond === 0
         ? 0
         : beyond * widening(Math.abs(own), width / knots.step, alignment.curvature * (knots.step + beyond));
-    const hardBound = Math.max(below, above) + wider(below + above);
+    const widths = hard.slice(piece * perPiece, (piece + 1) * perPiece).map((all) => widthOf(all[domain]!));
+    const hardBound = Math.max(below, above) + wider(Math.max(...widths));
     return {
       from: localNs(from),
       to: localNs(to),
@@ -360,7 +364,7 @@ function pieces(
       flags: [...flags],
     };
   };
-  const last = knots.count - 1;
+  const last = spans.count - 1;
   const inside = Array.from({ length: last }, (_, k) => segment(local(k), local(k + 1), k, 0));
   const start = Math.min(...samples.map(({ x }) => x), 0);
   const end = Math.max(...samples.map(({ x }) => x));
@@ -368,6 +372,8 @@ function pieces(
   const behind = end > local(last) ? [segment(local(last), end, last - 1, end - local(last))] : [];
   return [...before, ...inside, ...behind];
 }
+
+const widthOf = ({ below, above }: Interval): number => below + above;
 
 /**
  * By how much a bound grows beyond the last evidence, per ns: the slope of the last piece is off by what its ends are, and two

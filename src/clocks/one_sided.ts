@@ -26,16 +26,16 @@ export function oneSidedBound(
   alignment: Alignment,
   coarse: readonly number[],
 ): OneSidedBound | null {
-  const { knots, corrections } = alignment;
+  const { knots, spans, corrections } = alignment;
   const placed = (of: number, time: number): number =>
     toTrace(domains[of]!.map, localNs(time - coarse[of]!)) - correctionAt(knots, corrections[of]!, time);
   let late = -Infinity;
   let early = -Infinity;
-  for (let piece = 0; piece + 1 < knots.count; piece++) {
-    const { below, above } = alignment.hardBetween(reference, domain, piece);
-    for (const knot of [piece, piece + 1]) {
+  for (let span = 0; span + 1 < spans.count; span++) {
+    const { below, above } = alignment.hardBetween(reference, domain, span);
+    for (const end of [span, span + 1]) {
       // By how much later the trace has it than the estimate that the bounds are about.
-      const time = knotTime(knots, knot);
+      const time = knotTime(spans, end);
       const later = placed(domain, time) - placed(reference, time);
       late = Math.max(late, below + later);
       early = Math.max(early, above - later);

@@ -52,11 +52,11 @@ export function bandOf(readings: Readings, domain: number) {
   return { band, openings: narrow(band, curvature, PIECES_NEAR * perPiece) };
 }
 
-/** Per piece, truth - estimate of a domain against the source, while either of them shows a time of the piece. */
-export function worstOfPieces(readings: Readings, domain: number): Interval[] {
-  const { late, early, knots, instants, curvature } = readings;
-  const pieces = Array.from({ length: knots.count - 1 }, (_, piece) => piece);
-  if (domain === readings.source) return pieces.map(() => ({ below: 0, above: 0 }));
+/** Per span, truth - estimate of a domain against the source, while either of them shows a time of the span. */
+export function worstOfSpans(readings: Readings, domain: number, spans: Knots): Interval[] {
+  const { late, early, instants, curvature } = readings;
+  const all = Array.from({ length: spans.count - 1 }, (_, span) => span);
+  if (domain === readings.source) return all.map(() => ({ below: 0, above: 0 }));
   const { band, openings } = bandOf(readings, domain);
   const { before, behind } = openings;
   const latest = Number.isFinite(late[0]![domain]!)
@@ -65,11 +65,11 @@ export function worstOfPieces(readings: Readings, domain: number): Interval[] {
   const earliest = Number.isFinite(early[0]![domain]!)
     ? new Curve(readings, domain, -1, band.least, before.least, behind.least)
     : null;
-  const span = instants[1]! - instants[0]!;
-  const swell = (curvature * span * span) / 4;
-  return pieces.map((piece) => {
-    const left = knotTime(knots, piece);
-    const right = knotTime(knots, piece + 1);
+  const apart = instants[1]! - instants[0]!;
+  const swell = (curvature * apart * apart) / 4;
+  return all.map((span) => {
+    const left = knotTime(spans, span);
+    const right = knotTime(spans, span + 1);
     const from = Math.min(left, (latest ?? earliest)?.whenShown(left) ?? left);
     const to = Math.max(right, (earliest ?? latest)?.whenShown(right) ?? right);
     return {

@@ -4,6 +4,7 @@
  */
 
 import { HardBounds } from './bounds.js';
+import type { Knots } from './corrections.js';
 import type { PieceHulls } from './edge_hulls.js';
 import type { Estimate } from './estimate.js';
 import type { EdgeEvidence } from './evidence.js';
@@ -11,8 +12,10 @@ import { groupReferences } from './graph.js';
 import type { Interval } from './readings.js';
 
 export interface SureBounds {
-  /** truth - estimate of `a` against `b`, in a piece. */
-  readonly between: (a: number, b: number, piece: number) => Interval;
+  /** What bounds are stated for. */
+  readonly spans: Knots;
+  /** truth - estimate of `a` against `b`, in a span. */
+  readonly between: (a: number, b: number, span: number) => Interval;
   /** Per domain: its bound against its group's reference is by causality alone. */
   readonly sure: readonly boolean[];
 }
@@ -34,15 +37,18 @@ export function sureBounds(
   const known = new Set(sure);
   // Not receives that may be told early: their data is certain by another stamp.
   const credits = used.filter((edge) => edge.kind === 'credit' && !known.has(edge));
-  if (credits.length === 0) return { between: (a, b, piece) => certain.between(a, b, piece), sure: isSure };
+  const { spans } = certain;
+  if (credits.length === 0)
+    return { spans, between: (a, b, span) => certain.between(a, b, span), sure: isSure };
   let assumed: HardBounds | undefined;
   return {
+    spans,
     sure: isSure,
-    between: (a, b, piece) => {
-      const interval = certain.between(a, b, piece);
+    between: (a, b, span) => {
+      const interval = certain.between(a, b, span);
       if (Number.isFinite(interval.below) && Number.isFinite(interval.above)) return interval;
       assumed ??= boundsBy([...sure, ...credits]);
-      const { below, above } = assumed.between(a, b, piece);
+      const { below, above } = assumed.between(a, b, span);
       return {
         below: Number.isFinite(interval.below) ? interval.below : below,
         above: Number.isFinite(interval.above) ? interval.above : above,

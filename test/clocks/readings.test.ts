@@ -4,8 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { MAX_RATE, mostAhead, type GainRates } from '../../src/clocks/arc_limit.js';
 import type { Knots } from '../../src/clocks/corrections.js';
 import { adjacency, shortestPaths } from '../../src/clocks/graph.js';
-import { worstOfPieces, type Readings } from '../../src/clocks/readings.js';
+import { worstOfSpans, type Readings } from '../../src/clocks/readings.js';
 import { shownAt } from '../../src/clocks/shown.js';
+
+/** Of domain 1, with the pieces as spans. */
+const worstOfOther = (of: Readings) => worstOfSpans(of, 1, of.knots);
 
 const KNOTS: Knots = { first: 0, step: 1000, count: 4 };
 const rates = (least: number[], most: number[]): GainRates => ({
@@ -63,7 +66,7 @@ describe('the worst of a piece', () => {
   it('lies between instants, where a clock bends', () => {
     // Ahead by a parabola that is 7 at all instants, and 7 + 1e-11 * 2.5e5 * 2.5e5 between them.
     const bent = readings(() => 7, [0, 0, 0, 0], 1e5, 1e-11);
-    const { below } = worstOfPieces(bent, 1)[1]!;
+    const { below } = worstOfOther(bent)[1]!;
     expect(below).toBeGreaterThanOrEqual(7 + 1e-11 * 2.5e5 ** 2);
     expect(below).toBeLessThan(7 + 1e-11 * 2.5e5 ** 2 + 0.01);
   });
@@ -71,19 +74,19 @@ describe('the worst of a piece', () => {
   it('lies behind the last instant, where the other clock is late', () => {
     // Domain 1 shows 2e6 to 3e6 when domain 0 shows 2.3e6 to 3.3e6, or 1e5 later; it goes on there as fast as it may.
     const late = readings(() => 10, [3e5, 3e5, 3e5, 3e5]);
-    const { below } = worstOfPieces(late, 1)[2]!;
+    const { below } = worstOfOther(late)[2]!;
     expect(below).toBeGreaterThanOrEqual(10 + MAX_RATE * 2.9e5);
     expect(below).toBeLessThan(10 + MAX_RATE * 4.1e5);
     // And 1e6 to 2e6 when domain 0 shows 1.3e6 to 2.3e6: of the next instant's 110 three fifths.
     const rising = readings((instant) => (instant > 2e6 ? 110 : 10), [3e5, 3e5, 3e5, 3e5]);
-    expect(worstOfPieces(rising, 1)[1]!.below).toBeGreaterThan(60);
-    expect(worstOfPieces(rising, 1)[0]!.below).toBeCloseTo(10);
+    expect(worstOfOther(rising)[1]!.below).toBeGreaterThan(60);
+    expect(worstOfOther(rising)[0]!.below).toBeCloseTo(10);
   });
 
   it('goes on no faster than what is known of both ends of the run leaves open', () => {
     // Within 10 to either side for 3e6: its rate is bounded by 20 in 3e6.
     const known = readings(() => 10, [3e5, 3e5, 3e5, 3e5], 10);
-    const { below } = worstOfPieces(known, 1)[2]!;
+    const { below } = worstOfOther(known)[2]!;
     expect(below).toBeGreaterThanOrEqual(10 + (20 / 3e6) * 2.9e5);
     expect(below).toBeLessThan(10 + (20 / 3e6) * 3.1e5);
   });
@@ -95,14 +98,11 @@ describe('the worst of a piece', () => {
     const knotAt = 1e6 + 2e5;
     expect(shownAt(LONG, bent.corrections[1]!, knotAt)).toBeCloseTo(1e6);
     // The chord from what it shows at 1e6 (833,333) to what it shows at 1.5e6 (1.375e6) is at 1e6 when domain 0 shows 1.15385e6.
-    expect(worstOfPieces(bent, 1)[0]!.below).toBeCloseTo(knotAt - 1.15385e6, -2);
+    expect(worstOfOther(bent)[0]!.below).toBeCloseTo(knotAt - 1.15385e6, -2);
   });
 
   it('is unbounded to the side of which nothing is known', () => {
-    const { below, above } = worstOfPieces(
-      readings(() => Infinity, [0, 0, 0, 0], 5),
-      1,
-    )[1]!;
+    const { below, above } = worstOfOther(readings(() => Infinity, [0, 0, 0, 0], 5))[1]!;
     expect(below).toBe(Infinity);
     expect(above).toBeCloseTo(5);
   });

@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pieceAt } from '../../src/clocks/corrections.js';
+import { knotTime, pieceAt } from '../../src/clocks/corrections.js';
 import { toLocal } from '../../src/clocks/domains.js';
 import { record } from './loopback.js';
 import { summarizeChecks, type CaseResult } from './clock_cases.js';
@@ -176,24 +176,27 @@ function machine(least: readonly number[], load: string): string {
   );
 }
 
-/** Hard half-widths to the reference beyond half of the best round trip of the same piece. */
+/** Hard half-widths to the reference, of each span, beyond half of the best round trip of the whole piece. */
 function beyondRounds({ run, solution, traffic }: SolvedRun): string {
   const { alignment, evidence } = traffic!;
+  const { knots, spans, hard, references } = alignment;
   const beyond: number[] = [];
   run.members.forEach(({ scan }, file) => {
     const domain = solution.domainOf[file]!;
+    if (references[domain] === domain) return;
     const nsPerTick = 1e9 / scan.header.tickHz;
     const best = new Map<number, number>();
     for (const { sent, received, peerSent, peerReceived } of scan.beacons) {
       const axis = toLocal(solution.scales[file]!, sent) + evidence.coarse[domain]!;
-      const piece = pieceAt(alignment.knots, axis);
+      const piece = pieceAt(knots, axis);
       const round = (received - sent - Number(peerSent - peerReceived)) * nsPerTick;
       best.set(piece, Math.min(best.get(piece) ?? Infinity, round));
     }
-    for (const [piece, round] of best) {
-      const { below, above } = alignment.hard[piece]![domain]!;
-      if (alignment.references[domain] !== domain) beyond.push((below + above) / 2 - round / 2);
-    }
+    hard.forEach((intervals, span) => {
+      const { below, above } = intervals[domain]!;
+      const round = best.get(pieceAt(knots, knotTime(spans, span + 0.5)));
+      if (round !== undefined) beyond.push((below + above) / 2 - round / 2);
+    });
   });
   return `hard half-width beyond half the best round trip: median ${us(median(beyond))}, worst ${us(Math.max(...beyond))} us`;
 }

@@ -4,7 +4,7 @@
  */
 
 import type { Alignment } from '../../src/clocks/alignment.js';
-import { correctionAt, knotTime } from '../../src/clocks/corrections.js';
+import { correctionAt, knotTime, pieceAt } from '../../src/clocks/corrections.js';
 import { EdgeCollector, sizeClass, type EdgeEvidence, type EvidenceKind } from '../../src/clocks/evidence.js';
 
 export type Random = () => number;
@@ -181,7 +181,7 @@ function checkPair(
     return shown + correctionAt(alignment.knots, alignment.corrections[host]!, shown);
   };
   const error = aligned(b) - aligned(a);
-  const { below, above } = hardOfPair(alignment, a, b, piece);
+  const { below, above } = hardOfPair(alignment, a, b, pieceAt(alignment.spans, time));
   const hard = Math.max(below, above);
   const likely = Math.min(hard, alignment.likely(a, b, piece));
   return {
@@ -198,12 +198,12 @@ function checkPair(
 const cache = new WeakMap<Alignment, Map<string, { below: number; above: number }>>();
 
 /** truth - estimate of a against b; asked for often. */
-function hardOfPair(alignment: Alignment, a: number, b: number, piece: number) {
+function hardOfPair(alignment: Alignment, a: number, b: number, span: number) {
   const known = cache.get(alignment) ?? new Map<string, { below: number; above: number }>();
   cache.set(alignment, known);
-  const key = `${a} ${b} ${piece}`;
+  const key = `${a} ${b} ${span}`;
   let interval = known.get(key);
-  if (!interval) known.set(key, (interval = alignment.hardBetween(a, b, piece)));
+  if (!interval) known.set(key, (interval = alignment.hardBetween(a, b, span)));
   return interval;
 }
 

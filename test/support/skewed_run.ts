@@ -163,7 +163,7 @@ export function checkRun(
         const [from, to] = [solution.domainOf[a]!, solution.domainOf[b]!];
         if (from === to || alignment.references[from] !== alignment.references[to]) continue;
         const error = at(b) - at(a);
-        const { below, above } = alignment.hardBetween(from, to, pieceAt(knots, axis));
+        const { below, above } = alignment.hardBetween(from, to, pieceAt(alignment.spans, axis));
         const likely = Math.min(Math.max(below, above), alignment.likely(from, to, pieceAt(knots, axis)));
         checks.push({
           a,
