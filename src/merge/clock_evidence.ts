@@ -90,7 +90,7 @@ export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockA
     const to = axes.domainOf[receiver]!;
     const size = sizeClass(send[STEP_ROW.bytes]!);
     const sent = time(sender, send[STEP_ROW.before]!);
-    const proven = receive[STEP_ROW.mark] === 1;
+    const proven = isProven(send, receive);
     const arrived = time(receiver, receive[STEP_ROW.told]!);
     collectors.add(from, to, 'data', `${proven ? 'data' : EARLY} ${size}`, sent, arrived - sent);
     if (!proven) {
@@ -110,8 +110,12 @@ export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockA
   return { coarse, edges: collectors.finish(), counts, beacons, collectives };
 }
 
+/** Whether state 11 means arrival: both ends have one protocol, and one of them knows it. */
+const isProven = (send: Float64Array, receive: Float64Array): boolean =>
+  (receive[STEP_ROW.arrives] === -1 ? send : receive)[STEP_ROW.arrives] === 1;
+
 /** Whether a send was turned away at least once before it had its credit: the first try is a poll as well. */
-const isWaited = (send: Float64Array): boolean => send[STEP_ROW.mark]! > 1;
+const isWaited = (send: Float64Array): boolean => send[STEP_ROW.polls]! > 1;
 
 const CONSUMED = 'data until consumed,';
 

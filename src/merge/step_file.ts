@@ -4,7 +4,7 @@
  * because there are as many as the run is long. Rows lie in blocks by connection, so that the two ends of a connection
  * are later read side by side, a block at a time.
  *
- * A row is nine doubles (STEP_ROW); ticks are the file's own.
+ * A row is ten doubles (STEP_ROW); ticks are the file's own.
  */
 
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
@@ -25,12 +25,14 @@ export const STEP_ROW = {
   told: 5,
   /** Receive: the stop. Send: 0. */
   stop: 6,
-  /** Send: polls of state 20. Receive: 1 where state 11 means arrival by protocol, else 0. */
-  mark: 7,
+  /** Send: polls of state 20. Receive: 0. */
+  polls: 7,
   /** Of the operation: how many it has. */
   steps: 8,
+  /** 1: by the operation's protocol state 11 means arrival. 0: it may not. -1: its work is not known. */
+  arrives: 9,
 } as const;
-export const ROW_WIDTH = 9;
+export const ROW_WIDTH = 10;
 
 /** One end of a connection in one file. */
 export interface StepRows {
@@ -56,7 +58,11 @@ interface OpenConnection {
 }
 
 /** What stands in Op.drawing while the scan runs; null: its other end cannot be named. */
-type OpRows = { readonly connection: OpenConnection; readonly check: number } | null;
+type OpRows = {
+  readonly connection: OpenConnection;
+  readonly check: number;
+  readonly arrives: number;
+} | null;
 
 /** Listens to the steps of one file. */
 export class StepFileWriter {
@@ -80,7 +86,7 @@ export class StepFileWriter {
 
   stepStop(step: Step, at: Ticks): void {
     if (step.op.isSend || step.drawing === undefined) return;
-    this.add(step, step.start, step.drawing as Ticks, at, meansArrival(step.op) ? 1 : 0);
+    this.add(step, step.start, step.drawing as Ticks, at, 0);
   }
 
   close(): StepRows[] {
@@ -89,14 +95,14 @@ export class StepFileWriter {
     return [...this.connections.values()].map(({ key, rows, blocks }) => ({ ...key, rows, blocks }));
   }
 
-  private add(step: Step, before: number, told: number, stop: number, mark: number): void {
+  private add(step: Step, before: number, told: number, stop: number, polls: number): void {
     const { op, bytes } = step;
     if (bytes === null || bytes === 0 || (!this.everyStep && step.number !== 0)) return;
     if (op.drawing === undefined) op.drawing = this.rowsOf(op) satisfies OpRows;
     const own = op.drawing as OpRows;
     if (own === null) return;
-    const { connection, check } = own;
-    const row = [op.ordinal, step.number, bytes, check, before, told, stop, mark, op.nSteps];
+    const { connection, check, arrives } = own;
+    const row = [op.ordinal, step.number, bytes, check, before, told, stop, polls, op.nSteps, arrives];
     connection.pending.set(row, connection.filled * ROW_WIDTH);
     connection.filled++;
     connection.rows++;
@@ -119,7 +125,7 @@ export class StepFileWriter {
       };
       this.connections.set(name, connection);
     }
-    return { connection, check: operationCheck(op) };
+    return { connection, check: operationCheck(op), arrives: arrivesByProtocol(op) };
   }
 
   private flush(connection: OpenConnection): void {
@@ -141,7 +147,8 @@ function isJoinable(op: Op): boolean {
  * Low-latency protocols write data and flag in one: on some networks NCCL does not wait for such a receive, and its state
  * 11 says nothing.
  */
-const meansArrival = (op: Op): boolean => op.work?.proto.toUpperCase() === 'SIMPLE';
+const arrivesByProtocol = ({ work }: Op): number =>
+  work === null ? -1 : work.proto.toUpperCase() === 'SIMPLE' ? 1 : 0;
 
 /** Equal at both ends of an operation, and hardly ever of another one. */
 function operationCheck({ work, nSteps }: Op): number {

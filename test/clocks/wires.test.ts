@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { align } from '../../src/clocks/alignment.js';
 import { placeKnots } from '../../src/clocks/corrections.js';
-import { isCertain, WAITED_CREDIT, type EdgeEvidence } from '../../src/clocks/evidence.js';
+import { EARLY_ARRIVAL, isCertain, WAITED_CREDIT, type EdgeEvidence } from '../../src/clocks/evidence.js';
 import { makeLinks, statedSigmas } from '../../src/clocks/links.js';
 import { collectEvidence, type EvidenceSource } from '../../src/merge/clock_evidence.js';
-import type { StepRows } from '../../src/merge/step_file.js';
+import { ROW_WIDTH, STEP_ROW, type StepRows } from '../../src/merge/step_file.js';
 import { checkAll, normal, ring, seeded, simulate, type SimulatedLink } from '../support/simulated_links.js';
 
 const HOSTS = 6;
@@ -101,20 +101,40 @@ describe('the likenesses of one wire', () => {
   });
 });
 
-describe('credits of a recording', () => {
+describe('transfers of a recording', () => {
   let folder: string;
   beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'nccl-trace-test-'))));
   afterAll(() => {
     rmSync(folder, { recursive: true });
   });
 
-  /** One end of ten transfers; rows as STEP_ROW has them. */
-  function source(name: string, isSend: boolean, polls: (step: number) => number): EvidenceSource {
+  /** Of the sender's steps, how often each was turned away; of either end, STEP_ROW.arrives. */
+  interface Told {
+    readonly polls?: (step: number) => number;
+    readonly arrives?: number;
+  }
+
+  /** One end of ten transfers. */
+  function source(name: string, isSend: boolean, { polls = () => 1, arrives = 1 }: Told): EvidenceSource {
     const rows = Array.from({ length: 10 }, (_, step) => {
-      const at = step * 1e6;
-      return isSend
-        ? [0, step, 4096, 77, at + 1000, at + 2000, 0, polls(step), 10]
-        : [0, step, 4096, 77, at, at + 9000, at + 9500, 1, 10];
+      const row = new Float64Array(ROW_WIDTH);
+      const start = step * 1e6;
+      const [before, told, stop] = isSend
+        ? [start + 1000, start + 2000, 0]
+        : [start, start + 9000, start + 9500];
+      const own = {
+        step,
+        bytes: 4096,
+        check: 77,
+        before,
+        told,
+        stop,
+        polls: isSend ? polls(step) : 0,
+        arrives,
+      };
+      for (const [column, value] of Object.entries(own))
+        row[STEP_ROW[column as keyof typeof STEP_ROW]] = value;
+      return [...row];
     });
     const path = join(folder, name);
     writeFileSync(path, Float64Array.from(rows.flat()));
@@ -131,29 +151,45 @@ describe('credits of a recording', () => {
     return { path, header, connections: [end], beacons: [] } as unknown as EvidenceSource;
   }
 
-  const credits = (polls: (step: number) => number): EdgeEvidence[] => {
-    const sources = [source('send', true, polls), source('receive', false, () => 0)];
+  function found(kind: EdgeEvidence['kind'], send: Told, receive: Told = {}) {
+    const sources = [source('send', true, send), source('receive', false, receive)];
     const axes = {
       scales: [0, 1].map(() => ({ offset: 0, nsPerTick: 1 })),
       domainOf: [0, 1],
       coarse: [0, 0],
       names: ['a', 'b'],
     };
-    return collectEvidence(sources, axes).edges.filter(({ kind }) => kind === 'credit');
-  };
-  const found = (polls: (step: number) => number) =>
-    credits(polls).map((edge) => [edge.like, edge.pairs, isCertain(edge)]);
+    return collectEvidence(sources, axes)
+      .edges.filter((edge) => edge.kind === kind)
+      .map((edge) => [edge.like, edge.pairs, isCertain(edge)]);
+  }
 
-  it("are a wire's where their sender was seen to wait, and else are not known to be", () => {
-    expect(found(() => 1)).toEqual([['credit', 10, false]]);
-    expect(found(() => 0)).toEqual([['credit', 10, false]]); // before interface v4
-    expect(found(() => 3)).toEqual([[WAITED_CREDIT, 10, true]]);
+  it("give credits that are a wire's where their sender was seen to wait, and else are not known to be", () => {
+    expect(found('credit', {})).toEqual([['credit', 10, false]]);
+    expect(found('credit', { polls: () => 0 })).toEqual([['credit', 10, false]]); // before interface v4
+    expect(found('credit', { polls: () => 3 })).toEqual([[WAITED_CREDIT, 10, true]]);
   });
 
-  it('are certain on a link that turned one sender away, but only that one is a wire', () => {
-    expect(found((step) => (step === 4 ? 2 : 1))).toEqual([
+  it('give credits that are certain on a link that turned one sender away, but only that one is a wire', () => {
+    expect(found('credit', { polls: (step) => (step === 4 ? 2 : 1) })).toEqual([
       ['credit', 9, true],
       [WAITED_CREDIT, 1, true],
     ]);
+  });
+
+  it('arrive where the protocol says so at one end, and the other end has lost the record of it', () => {
+    const sure = [['data up to 8 KiB', 10, true]];
+    const early = [
+      [`${EARLY_ARRIVAL} up to 8 KiB`, 10, false],
+      ['data until consumed, up to 8 KiB', 10, true],
+    ];
+    const simple: Told = { arrives: 1 };
+    const other: Told = { arrives: 0 };
+    const lost: Told = { arrives: -1 };
+    expect(found('data', simple, simple)).toEqual(sure);
+    expect(found('data', simple, lost)).toEqual(sure);
+    expect(found('data', lost, simple)).toEqual(sure);
+    expect(found('data', other, lost)).toEqual(early);
+    expect(found('data', lost, lost)).toEqual(early);
   });
 });
