@@ -11,9 +11,10 @@ import { measuredAlike, unlikeLinks, type MeasuredAlike } from './alike.js';
 import { findJump, worstLinks, type Culprit } from './contradictions.js';
 import { placeKnots, type Knots } from './corrections.js';
 import { delaysOf, estimate, type Estimate } from './estimate.js';
-import { isCertain, NARROWEST_WINDOW_NS, type EdgeEvidence } from './evidence.js';
+import { isCertain, isWire, NARROWEST_WINDOW_NS, type EdgeEvidence } from './evidence.js';
 import { groupReferences } from './graph.js';
 import { PieceHulls } from './edge_hulls.js';
+import { ownSpread, type Alike, type DelayOf, type Link } from './links.js';
 import { project } from './projection.js';
 import type { Interval } from './readings.js';
 import { sureBounds, type SureBounds } from './sure_bounds.js';
@@ -176,7 +177,11 @@ function finish(
         : references[a] === references[b]
           ? LIKELY * Math.sqrt(variance(a, b, piece)) + bend
           : Infinity,
-    alike: { stated: options.alike, measured: measured?.spread ?? null, used },
+    alike: {
+      stated: options.alike,
+      measured: measured?.spread ?? null,
+      used: partOfShortest(used, guess.links, delaysOf(guess)),
+    },
     delays,
     unlike: unlikeLinks(guess.links, references, delaysOf(guess), options.alike).map(
       ({ edge, residual }) => ({
@@ -192,11 +197,22 @@ function finish(
 
 /**
  * What links are taken to be alike to: what was stated, unless cycles show it. They may show that links are less alike than stated,
- * or more: then with room for how few they are.
+ * or more.
  */
-function usedAlike(stated: number, measured: MeasuredAlike | null): number {
-  if (measured === null) return stated;
-  return measured.spread > stated ? measured.spread : Math.min(stated, measured.atMost);
+function usedAlike(stated: number, measured: MeasuredAlike | null): Alike {
+  if (measured === null) return { part: stated, atMost: Infinity };
+  return measured.spread > stated
+    ? { part: measured.spread, atMost: Infinity }
+    : { part: stated, atMost: measured.atMost };
+}
+
+/** Of the shortest wire: of longer ones it is less. */
+function partOfShortest(alike: Alike, links: readonly Link[], delayOf: DelayOf): number {
+  const parts = links.flatMap((link) => {
+    const delay = delayOf(link);
+    return isWire(link.edge) && delay > 0 ? [ownSpread(link, delay, alike) / delay] : [];
+  });
+  return parts.length === 0 ? alike.part : Math.min(alike.part, Math.max(...parts));
 }
 
 function knotsFor(edges: readonly EdgeEvidence[]): Knots {

@@ -9,6 +9,7 @@ import {
   ownSpread,
   relativeResidual,
   statedSigmas,
+  type Alike,
   type DelayOf,
   type Link,
 } from './links.js';
@@ -16,13 +17,16 @@ import {
 /** Which domains are solved together: `reference[d]` is the group's first domain. */
 export type References = readonly number[];
 
+/** As stated, or shown, without any figure in ns. */
+const byPart = (part: number): Alike => ({ part, atMost: Infinity });
+
 /** Unexplained by more than this many standard errors: the link is unlike the others. */
 const UNLIKE = 3.5;
 
 /** Residuals beyond this are not those of a link like the others: by what was stated, or by what the others show. */
 function unlikeBeyond(link: Link, delay: number, alike: number, shown: number | null): number {
   const beyond = (spread: number): number =>
-    UNLIKE * Math.hypot(ownSpread(link, delay, spread), link.spread, FLOOR_SIGMA_NS);
+    UNLIKE * Math.hypot(ownSpread(link, delay, byPart(spread)), link.spread, FLOOR_SIGMA_NS);
   const stated = beyond(alike);
   return shown === null || !isWire(link.edge) ? stated : Math.min(stated, beyond(shown));
 }
@@ -39,7 +43,7 @@ export function judge(links: readonly Link[], references: References, delayOf: D
 /** From their delays and what `judge` found: what links weigh. False: that has settled. */
 export function weigh(links: readonly Link[], delayOf: DelayOf, alike: number): boolean {
   let moved = false;
-  statedSigmas(links, delayOf, alike).forEach((sigma, i) => {
+  statedSigmas(links, delayOf, byPart(alike)).forEach((sigma, i) => {
     if (Math.abs(sigma - links[i]!.sigma) > SETTLED * sigma) moved = true;
     links[i]!.sigma = sigma;
   });
@@ -62,12 +66,14 @@ export function unlikeLinks(
   return links.filter((link) => isWire(link.edge) && score(link) > 1).sort((a, b) => score(b) - score(a));
 }
 
-/**
- * The relative spread of minimum delays as far as cycles show it, and the spread that can be relied on: more, where few cycles
- * show it.
- */
+/** The spread of minimum delays as far as cycles show it. */
 export interface MeasuredAlike {
+  /** Relatively. */
   readonly spread: number;
+  /**
+   * ns: what can be relied on, which is more where few cycles show it. Not relatively: what cycles show is in ns, and may be hardly
+   * anything of a long delay and much of a short one that the clocks rest on.
+   */
   readonly atMost: number;
 }
 
@@ -79,8 +85,9 @@ export function measuredAlike(
 ): MeasuredAlike | null {
   const spread = shownAlike(links, references, delayOf, 'root mean square');
   if (spread === null) return null;
-  const { freedom } = wiresShown(links, references);
-  return { spread, atMost: spread / Math.sqrt(lowChiSquare(freedom) / freedom) };
+  const { wires, freedom } = wiresShown(links, references);
+  const squares = wires.reduce((sum, { residual }) => sum + residual ** 2, 0);
+  return { spread, atMost: Math.sqrt(squares / lowChiSquare(freedom)) };
 }
 
 /** Below it lies one in forty (Wilson and Hilferty). */

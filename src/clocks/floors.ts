@@ -64,10 +64,11 @@ export function settle(
   );
   addClockPriors(system, place, knots, curvature);
   const priors = addLikenessPriors(system, likes, likenessPriors(names, delays));
+  const scales = scalesOf(links, names.length);
   for (let pass = 0; pass < PASSES; pass++) {
     links.forEach((link, i) => {
       link.residual = x[place.count + i]! - delayOf(link);
-      weighMinima(system, rows[i]!, link, x);
+      weighMinima(system, rows[i]!, scales[i]!, x);
     });
     judge(links, references, delayOf, alike);
     weigh(links, delayOf, alike);
@@ -107,13 +108,31 @@ export function addMinima<Row>(
   return rows;
 }
 
+/**
+ * How far minima of a link scatter, ns: as far as its own do, or all of its likeness on the average. The few of a link that hardly
+ * speaks may lie on a line by chance, and would then outweigh those of a hundred times as many messages.
+ */
+function scalesOf(links: readonly Link[], likes: number): Float64Array {
+  const sums = new Float64Array(likes);
+  const counts = new Float64Array(likes);
+  for (const { like, lines } of links) {
+    for (const line of lines) {
+      if (line === null) continue;
+      sums[like]! += (line.spread * line.minima.length) / 2;
+      counts[like]! += line.minima.length / 2;
+    }
+  }
+  return Float64Array.from(links, ({ like, spread }) =>
+    Math.max(FLOOR_SIGMA_NS, spread, counts[like] === 0 ? 0 : sums[like]! / counts[like]!),
+  );
+}
+
 function weighMinima(
   system: SparseLeastSquares,
   rows: readonly number[],
-  { spread }: Link,
+  scale: number,
   x: Float64Array,
 ): void {
-  const scale = Math.max(FLOOR_SIGMA_NS, spread);
   const below = Math.min(MOST_BELOW, Math.max(LEAST_BELOW, ODD_ONES / rows.length));
   for (const row of rows) {
     const above = system.unexplained(row, x);

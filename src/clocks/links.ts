@@ -12,7 +12,7 @@ export interface Link {
   readonly lines: readonly (SupportLine | null)[];
   /** Median over the pieces, ns. */
   readonly spread: number;
-  /** Number of its wire: all likenesses of one kind between the same two domains, which share the wire's own error. */
+  /** Number of its wire: all likenesses, of whatever kind, between the same two domains; they share the wire's own error. */
   readonly wire: number;
   /** Standard error that its minimum delay is taken to have, ns. */
   sigma: number;
@@ -37,7 +37,7 @@ const LOOSE_ALIKE = 1;
 export function makeLinks(edges: readonly EdgeEvidence[], names: readonly string[], knots: Knots): Link[] {
   const wires = new Map<string, number>();
   const wireOf = (edge: EdgeEvidence): number => {
-    const key = `${edge.from} ${edge.to} ${edge.kind} ${isWire(edge)}`;
+    const key = `${edge.from} ${edge.to} ${isWire(edge)}`;
     const wire = wires.get(key) ?? wires.size;
     wires.set(key, wire);
     return wire;
@@ -61,10 +61,16 @@ export function makeLinks(edges: readonly EdgeEvidence[], names: readonly string
   });
 }
 
-/** By how much minimum delays of this kind differ, `alike` of themselves if they are wires'; ns. */
-export function ownSpread({ edge }: Link, delay: number, alike: number): number {
-  const relative = isWire(edge) ? alike : Math.max(alike, LOOSE_ALIKE);
-  return relative * Math.max(SHORTEST_DELAY_NS, delay);
+/** How far minimum delays of like wires differ, as a standard error: by a part of themselves, and by no more than `atMost` ns. */
+export interface Alike {
+  readonly part: number;
+  readonly atMost: number;
+}
+
+/** By how much minimum delays of this kind differ, ns. */
+export function ownSpread({ edge }: Link, delay: number, { part, atMost }: Alike): number {
+  const whole = Math.max(SHORTEST_DELAY_NS, delay);
+  return isWire(edge) ? Math.min(part * whole, atMost) : Math.max(part, LOOSE_ALIKE) * whole;
 }
 
 /** What is left of a link's delay, relatively. */
@@ -79,7 +85,7 @@ export const relativeResidual = (link: Link, delay: number): number =>
 export function statedSigmas(
   links: readonly Link[],
   delayOf: DelayOf,
-  alike: number,
+  alike: Alike,
   noise: (link: Link) => number = () => 1,
 ): Float64Array {
   const own = Float64Array.from(links, (link) => ownSpread(link, delayOf(link), alike));

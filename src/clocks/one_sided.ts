@@ -32,7 +32,8 @@ export function oneSidedBound(
   let late = -Infinity;
   let early = -Infinity;
   for (let span = 0; span + 1 < spans.count; span++) {
-    const { below, above } = alignment.hardBetween(reference, domain, span);
+    // What the domain is estimated too early by, against the reference, at most, and too late by.
+    const { below, above } = alignment.hardBetween(domain, reference, span);
     for (const end of [span, span + 1]) {
       // By how much later the trace has it than the estimate that the bounds are about.
       const time = knotTime(spans, end);

@@ -9,7 +9,7 @@ import { EnvelopeMatrix } from './envelope_matrix.js';
 import { delaysOf, slack, type Estimate } from './estimate.js';
 import type { EdgeEvidence } from './evidence.js';
 import { addMinima } from './floors.js';
-import { FLOOR_SIGMA_NS, statedSigmas, type Link } from './links.js';
+import { FLOOR_SIGMA_NS, statedSigmas, type Alike, type Link } from './links.js';
 import { addClockPriors, addLikenessPriors, likenessPriors, unknownPlaces, type Places } from './unknowns.js';
 
 /** Of the difference of two domains of one group, at the worse end of a piece; ns². */
@@ -18,11 +18,11 @@ export type Variances = (a: number, b: number, piece: number) => number;
 /** Beyond so many multiplications, about half a second, lines must do. */
 const MOST_WORK = 5e8;
 
-/** `alike`: relative spread of minimum delays; `curvature`: most that a clock's rate changes, 1/ns. */
+/** `curvature`: most that a clock's rate changes, 1/ns. */
 export function variances(
   references: References,
   guess: Estimate,
-  alike: number,
+  alike: Alike,
   curvature: number,
 ): Variances {
   const all = guess.settled ? fromMinima(references, guess, alike, curvature) : null;
@@ -33,7 +33,7 @@ export function variances(
 function fromMinima(
   references: References,
   guess: Estimate,
-  alike: number,
+  alike: Alike,
   curvature: number,
 ): Variances | null {
   const { knots, links, delays } = guess;
@@ -128,7 +128,7 @@ function median(values: readonly number[]): number {
 }
 
 /** One correction per clock, known as well as lines are at their ends. */
-function fromLines(references: References, guess: Estimate, alike: number): Variances {
+function fromLines(references: References, guess: Estimate, alike: Alike): Variances {
   const { links, delays } = guess;
   const solved = references.flatMap((reference, domain) => (reference === domain ? [] : [domain]));
   const place = new Int32Array(references.length).fill(-1);

@@ -90,10 +90,11 @@ export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockA
     const to = axes.domainOf[receiver]!;
     const size = sizeClass(send[STEP_ROW.bytes]!);
     const sent = time(sender, send[STEP_ROW.before]!);
-    const proven = isProven(send, receive);
+    const protocol = arrivesBy(send, receive);
     const arrived = time(receiver, receive[STEP_ROW.told]!);
-    collectors.add(from, to, 'data', `${proven ? 'data' : EARLY} ${size}`, sent, arrived - sent);
-    if (!proven) {
+    if (protocol !== -1)
+      collectors.add(from, to, 'data', `${protocol === 1 ? 'data' : EARLY} ${size}`, sent, arrived - sent);
+    if (protocol !== 1) {
       const consumed = time(receiver, receive[STEP_ROW.stop]!);
       collectors.add(from, to, 'data', `${CONSUMED} ${size}`, sent, consumed - sent);
     }
@@ -110,9 +111,9 @@ export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockA
   return { coarse, edges: collectors.finish(), counts, beacons, collectives };
 }
 
-/** Whether state 11 means arrival: both ends have one protocol, and one of them knows it. */
-const isProven = (send: Float64Array, receive: Float64Array): boolean =>
-  (receive[STEP_ROW.arrives] === -1 ? send : receive)[STEP_ROW.arrives] === 1;
+/** STEP_ROW.arrives of the operation: both ends have one protocol, and one may have lost the record of it. */
+const arrivesBy = (send: Float64Array, receive: Float64Array): number =>
+  (receive[STEP_ROW.arrives] === -1 ? send : receive)[STEP_ROW.arrives]!;
 
 /** Whether a send was turned away at least once before it had its credit: the first try is a poll as well. */
 const isWaited = (send: Float64Array): boolean => send[STEP_ROW.polls]! > 1;
@@ -137,7 +138,7 @@ export function alignByEvidence(
   const more = collectiveEdges(evidence, first.alignment.references);
   if (more.length === 0) return first;
   const edges = [...first.edges, ...more];
-  const sure = [...evidence.edges, ...more].filter(isCertain);
+  const sure = sureIn([...evidence.edges, ...more], first.reading);
   return { ...first, edges, alignment: align(domains, edges, options, sure) };
 }
 
@@ -162,16 +163,23 @@ const COLLECTIVE_WINDOWS = 128;
 
 function bestReading(domains: number, { edges }: ClockEvidence, options: AlignmentOptions): Aligned {
   const tried: Aligned[] = [];
-  const sure = edges.filter(isCertain);
   for (const reading of READINGS) {
     const read = edges.filter((edge) => isRead(edge, reading));
     if (tried.some((other) => isSame(other.edges, read))) continue;
-    const aligned = { alignment: align(domains, read, options, sure), reading, edges: read };
+    const aligned = {
+      alignment: align(domains, read, options, sureIn(edges, reading)),
+      reading,
+      edges: read,
+    };
     if (aligned.alignment.culprits.length === 0) return aligned;
     tried.push(aligned);
   }
   return tried.reduce((a, b) => (b.alignment.culprits.length < a.alignment.culprits.length ? b : a));
 }
+
+/** What hard bounds may rest on: certain, but for credits that others contradict: then the network takes sends before there is room. */
+const sureIn = (edges: readonly EdgeEvidence[], { credits }: Reading): EdgeEvidence[] =>
+  edges.filter((edge) => isCertain(edge) && (credits || edge.kind !== 'credit'));
 
 const isSame = (a: readonly EdgeEvidence[], b: readonly EdgeEvidence[]): boolean =>
   a.length === b.length && a.every((edge, i) => edge === b[i]);
