@@ -103,7 +103,7 @@ export class Pairing {
 
   private record(ring: number, records: RecordColumns, i: number): void {
     const kind = records.kind[i]!;
-    const at = ticks(records.tick[i]!);
+    const at = tickOf(records, i);
     if (kind === Kind.State) this.state(records, i, at);
     else if (kind === Kind.Stop) this.stop(records, i, at);
     else if (kind === Kind.StartProxyStep) this.stepStart(ring, records, i, at);
@@ -329,7 +329,7 @@ export class Pairing {
   }
 
   private fold(records: RecordColumns, i: number): void {
-    const at = ticks(records.tick[i]!);
+    const at = tickOf(records, i);
     const event = this.find(records, i, at);
     if (!event) return;
     const repeated = records.word2Low[i]!;
@@ -407,3 +407,6 @@ const isLate = ({ comm }: HostSpan | Work | Op | Kernel, at: Ticks): boolean =>
   comm !== null && comm.finalizeTick !== null && at > comm.finalizeTick;
 
 const isKnownNet = (id: bigint): boolean => id === NET_ID.InfiniBand || id === NET_ID.Socket;
+
+/** Nothing is older than the start of the file: a tick that says so is damage, which the reader counts. */
+const tickOf = (records: RecordColumns, i: number): Ticks => ticks(Math.max(0, records.tick[i]!));

@@ -3,6 +3,7 @@
  * kernel channels, then connections by channel, direction and peer.
  */
 
+import { ticks } from '../base/time.js';
 import { hex64 } from '../base/hex.js';
 import type { Communicator } from '../model/recording.js';
 import type { Op } from '../model/types.js';
@@ -91,11 +92,11 @@ export function drawCommunicators({ sink, file, time }: TrackContext, groups: Co
       ['nNodes', comm.nNodes],
       ['interface', `v${comm.abi}`],
     ];
-    const init = time(comm.initTick);
-    sink.instant(track, init, 'init', { args });
+    // Nothing is older than the start of the file.
+    const initTick = ticks(Math.max(0, comm.initTick));
+    sink.instant(track, time(initTick), 'init', { args });
     if (comm.finalizeTick === null) continue;
-    const finalize = time(comm.finalizeTick);
-    sink.instant(track, finalize < init ? init : finalize, 'finalize');
+    sink.instant(track, time(ticks(Math.max(initTick, comm.finalizeTick))), 'finalize');
   }
 }
 
