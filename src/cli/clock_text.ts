@@ -101,6 +101,7 @@ function causes({ dropped }: TrafficReport): string {
     single: 'other end lost',
     sizesDiffer: 'sizes differ',
     operationsDiffer: 'operations differ',
+    untold: 'size lost',
     unconfirmed: 'work unknown',
   };
   return (Object.keys(words) as (keyof TrafficReport['dropped'])[])

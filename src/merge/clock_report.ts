@@ -53,6 +53,7 @@ export interface TrafficReport {
     readonly single: number;
     readonly sizesDiffer: number;
     readonly operationsDiffer: number;
+    readonly untold: number;
     readonly unconfirmed: number;
   };
   /** Exchanges of time with rank 0: used, and left out because their peer is in no file or their times cannot be true. */

@@ -16,12 +16,13 @@ export const STEP_ROW = {
   /** Of the operation on its connection. */
   ordinal: 0,
   step: 1,
+  /** Send: UNTOLD where it is not known. */
   bytes: 2,
   /** What both ends know of the operation, hashed; 0: its work is not known. */
   check: 3,
   /** Send: the last state 20 before 9 (before interface v4 the start). Receive: the start. */
   before: 4,
-  /** Send: state 9. Receive: state 11. */
+  /** Send: state 9, or the stop where the size is UNTOLD. Receive: state 11. */
   told: 5,
   /** Receive: the stop. Send: 0. */
   stop: 6,
@@ -46,6 +47,9 @@ export interface StepRows {
   /** Where its blocks begin in the side file, and how many rows each has. */
   readonly blocks: readonly (readonly [offset: number, rows: number])[];
 }
+
+/** As the size of a send: its record is lost. */
+export const UNTOLD = -1;
 
 const BLOCK_ROWS = 128;
 
@@ -85,6 +89,9 @@ export class StepFileWriter {
   }
 
   stepStop(step: Step, at: Ticks): void {
+    // A send whose state 9 is lost: only its arrow is to be checked.
+    if (step.phase === StepPhase.PeerWait)
+      this.add(step, step.lastPeerWait ?? step.start, at, 0, step.peerPolls, UNTOLD);
     if (step.op.isSend || step.drawing === undefined) return;
     this.add(step, step.start, step.drawing as Ticks, at, 0);
   }
@@ -95,8 +102,15 @@ export class StepFileWriter {
     return [...this.connections.values()].map(({ key, rows, blocks }) => ({ ...key, rows, blocks }));
   }
 
-  private add(step: Step, before: number, told: number, stop: number, polls: number): void {
-    const { op, bytes } = step;
+  private add(
+    step: Step,
+    before: number,
+    told: number,
+    stop: number,
+    polls: number,
+    bytes = step.bytes,
+  ): void {
+    const { op } = step;
     if (bytes === null || bytes === 0 || (!this.everyStep && step.number !== 0)) return;
     if (op.drawing === undefined) op.drawing = this.rowsOf(op) satisfies OpRows;
     const own = op.drawing as OpRows;

@@ -6,7 +6,7 @@
  */
 
 import { closeSync, openSync } from 'node:fs';
-import { readStepRows, ROW_WIDTH, STEP_ROW, type StepRows } from './step_file.js';
+import { readStepRows, ROW_WIDTH, STEP_ROW, UNTOLD, type StepRows } from './step_file.js';
 
 /** What a scanned file has of its steps. */
 export interface StepSource {
@@ -30,6 +30,8 @@ export interface JoinCounts {
   /** Both ends are there and disagree. */
   sizesDiffer: number;
   operationsDiffer: number;
+  /** The sender's size is not known. */
+  untold: number;
   /** The operation's work is not known at one end, and no neighbours confirm the pair. */
   unconfirmed: number;
 }
@@ -39,6 +41,7 @@ export const noCounts = (): JoinCounts => ({
   single: 0,
   sizesDiffer: 0,
   operationsDiffer: 0,
+  untold: 0,
   unconfirmed: 0,
 });
 
@@ -70,7 +73,7 @@ export type VisitPair = (
   agree: Agreement,
 ) => void;
 
-export type Agreement = 'agree' | 'sizesDiffer' | 'operationsDiffer' | 'unconfirmed';
+export type Agreement = 'agree' | 'sizesDiffer' | 'operationsDiffer' | 'untold' | 'unconfirmed';
 
 /** Ends that wait for their other end, at most: steps of a connection come nearly in order. */
 const WAITING = 4096;
@@ -213,8 +216,10 @@ const isLike = (send: Float64Array, receive: Float64Array): boolean =>
 const STEPS = 2 ** 22;
 
 function agree(send: Float64Array, receive: Float64Array): Agreement {
-  if (send[STEP_ROW.check] === 0 || receive[STEP_ROW.check] === 0) return 'unconfirmed';
-  if (send[STEP_ROW.check] !== receive[STEP_ROW.check]) return 'operationsDiffer';
+  const isKnown = send[STEP_ROW.check] !== 0 && receive[STEP_ROW.check] !== 0;
+  if (isKnown && send[STEP_ROW.check] !== receive[STEP_ROW.check]) return 'operationsDiffer';
+  if (send[STEP_ROW.bytes] === UNTOLD) return 'untold';
+  if (!isKnown) return 'unconfirmed';
   return send[STEP_ROW.bytes] === receive[STEP_ROW.bytes] ? 'agree' : 'sizesDiffer';
 }
 

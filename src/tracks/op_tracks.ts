@@ -126,8 +126,19 @@ export class OpTracks {
 
   /** `told`: by its own stop. */
   stepStop(step: Step, at: TraceNs, told: boolean): void {
+    if (told) this.leavePeerWait(step, at);
     this.endStep(step, at, told ? NO_MORE : NOT_STOPPED);
     if (step.op.lost) this.standInStep(step.op, at);
+  }
+
+  /** Of a send whose record of leaving it is lost: it waited until it was last polled, and not until it was over. */
+  private leavePeerWait(step: Step, at: TraceNs): void {
+    const open = openStep(step);
+    if (!open || step.phase !== StepPhase.PeerWait || step.lastPeerWait === null) return;
+    const last = later(open.phaseAt, this.context.time(step.lastPeerWait));
+    if (last >= at) return;
+    open.phaseAt = last;
+    open.steps.phase(last, NOT_TOLD, null, null);
   }
 
   /** The last of its steps ends a stand-in whose stop is not in the file: its lane is free then. */
@@ -180,6 +191,9 @@ export const PHASE_NAME: Readonly<Record<StepPhase, string>> = {
   [StepPhase.FlushWait]: 'flush wait',
   [StepPhase.RecvGpuWait]: 'GPU wait',
 };
+
+/** What a step did is in a record that is lost. */
+const NOT_TOLD = 'not told';
 
 function carriesBytes(step: Step): boolean {
   return step.phase === StepPhase.SendWait || step.phase === StepPhase.FlushWait;

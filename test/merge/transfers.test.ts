@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ROW_WIDTH, STEP_ROW, type StepRows } from '../../src/merge/step_file.js';
+import { ROW_WIDTH, STEP_ROW, UNTOLD, type StepRows } from '../../src/merge/step_file.js';
 import { joinTransfers, linksBetween, type StepSource } from '../../src/merge/transfers.js';
 
 /** An operation of two steps as one end tells it; `work` null: its record is lost. `ordinal`: else its place in the list. */
@@ -102,6 +102,13 @@ it('not where the sizes or the numbers of steps are others', () => {
   expect(judged(ends({}), ends({})).counts).toMatchObject({ pairs: 6, unconfirmed: 0 });
   expect(judged(ends({}), ends({ bytes: 8 })).counts).toMatchObject({ pairs: 4, unconfirmed: 2 });
   expect(judged(ends({}), ends({ steps: 3 })).counts).toMatchObject({ pairs: 4, unconfirmed: 2 });
+});
+
+it('not where the sender has lost the size; that says nothing of its neighbours', () => {
+  const sends: ToldOp[] = [{ work: 1 }, { work: 2, bytes: UNTOLD }, { work: null }, { work: 4 }];
+  const { words, counts } = judged(sends, known(1, 2, 3, 4));
+  expect(words).toEqual(['0 agree', '1 untold', '2 agree', '3 agree']);
+  expect(counts).toMatchObject({ pairs: 6, untold: 2 });
 });
 
 it('also where operations between are missing, or come late', () => {
