@@ -56,7 +56,7 @@ inline uint64_t CollsIn(const RankFileReader& file) {
 inline void ExpectNothingLeft() {
   for (int tries = 0; tries < 20 && !NamesIn(base).empty(); ++tries) {
     AwaitExit(Spawn(8 + tries, [](Nccl& nccl, void* context) {
-      Await("the others' are saved", [] { return NamesIn(rings).size() == 1; });
+      Await("the others' are saved", [] { return NamesIn(rings).size() <= 1; });
       nccl.Finalize(context);
     }));
   }

@@ -13,6 +13,7 @@
 #include <functional>
 #include <string>
 
+#include "test/await.h"
 #include "test/nccl.h"
 #include "test/rank_file_reader.h"
 

@@ -37,6 +37,12 @@ inline bool IsAllWell() {
   return true;
 }
 
+/** Init waits 2 s for the place of the rings: on a machine that was so busy they lie in memory. */
+inline bool IsTooLate() {
+  return !Lines().warnings.empty() && IsAllWell() &&
+         Lines().infos.at(0).find("recording into memory") != std::string::npos;
+}
+
 __attribute__((format(printf, 5, 6))) inline void Logger(int32_t level, unsigned long subsystem, const char*, int,
                                                          const char* format, ...) {
   CHECK_EQ(subsystem, nccl_abi::kLogSubsysProfile | nccl_abi::kLogSubsysInit);

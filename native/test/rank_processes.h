@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "test/await.h"
 #include "test/nccl.h"
 #include "test/rank_file_reader.h"
 
@@ -60,21 +61,7 @@ inline std::vector<std::string> NamesIn(const std::string& path) {
   return names;
 }
 
-/** However busy the machine is: it happens some time. */
-inline void Await(const char* what, const std::function<bool()>& has_happened) {
-  for (int i = 0; i < 12'000; ++i) {
-    if (has_happened()) return;
-    usleep(10'000);
-  }
-  Fail(__FILE__, __LINE__, what);
-}
-
-/** Zeros while there is none. */
-inline rank_file::FileHeader HeaderOf(int rank) {
-  rank_file::FileHeader header = {};
-  std::ifstream(RankPath(rank), std::ios::binary).read(reinterpret_cast<char*>(&header), sizeof(header));
-  return header;
-}
+inline rank_file::FileHeader HeaderOf(int rank) { return HeaderOf(RankPath(rank)); }
 inline uint64_t CopiedTick(int rank) { return HeaderOf(rank).copied_tick; }
 
 /** A rank of its own process, which must end by itself and well, or be killed. `life` begins with the communicator open. */

@@ -61,7 +61,13 @@ test.for([
     'stuck-peer',
     'memory-limit',
   ]),
-  ...casesOf('mounts', ['folder-deleted', 'hanging-mount', 'disk-full-then-not', 'file-systems']),
+  ...casesOf('mounts', [
+    'folder-deleted',
+    'hanging-mount',
+    'disk-full-then-not',
+    'without-fallocate',
+    'file-systems',
+  ]),
 ])('%s: %s', { timeout: 1_200_000 }, (one, context) => passes(one, context));
 
 // Rings in a tmpfs, where no page is written back.

@@ -1,0 +1,35 @@
+// Waiting for what is certain to happen, but not when; and what a live file says of itself meanwhile.
+
+#ifndef NCCL_TRACE_NATIVE_TEST_AWAIT_H_
+#define NCCL_TRACE_NATIVE_TEST_AWAIT_H_
+
+#include <unistd.h>
+
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include "format/rank_file.h"
+#include "test/check.h"
+
+namespace nccl_trace_test {
+
+/** However busy the machine is: it happens some time. */
+inline void Await(const char* what, const std::function<bool()>& has_happened) {
+  for (int i = 0; i < 12'000; ++i) {
+    if (has_happened()) return;
+    usleep(10'000);
+  }
+  Fail(__FILE__, __LINE__, what);
+}
+
+/** Zeros while there is none. */
+inline rank_file::FileHeader HeaderOf(const std::string& path) {
+  rank_file::FileHeader header = {};
+  std::ifstream(path, std::ios::binary).read(reinterpret_cast<char*>(&header), sizeof(header));
+  return header;
+}
+
+}  // namespace nccl_trace_test
+
+#endif  // NCCL_TRACE_NATIVE_TEST_AWAIT_H_
