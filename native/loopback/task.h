@@ -47,10 +47,8 @@ struct Mismatch {
 /** In a CUDA graph, or not. */
 enum class GraphRole { kNone, kCaptured, kReplay };
 
-struct Task {
-  // The call.
-  uint64_t index;
-  int iteration;
+/** What is called, and how it goes: a graph's replay does the same again. */
+struct Call {
   Comm* comm;
   Func func;
   size_t bytes;  // of the buffer
@@ -61,7 +59,6 @@ struct Task {
   AlgoChoice algoChoice;
   float* buffer;
   uint64_t salt;  // of the data: the same on all ranks that take part
-  int64_t startNs;
   Engine engine = Engine::kKernel;
   bool collNet = false;
   bool registered = false;      // the network knows the buffer
@@ -74,6 +71,12 @@ struct Task {
 
   /** NCCL keeps it from the profiler, whatever the mask says: no event but that of the call. */
   bool untold = false;
+};
+
+struct Task : Call {
+  uint64_t index;
+  int iteration;
+  int64_t startNs;
 
   // Set when it is launched.
   bool announced = false;  // by Coll or P2p, if the mask has it

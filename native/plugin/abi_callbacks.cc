@@ -1,7 +1,7 @@
 #include "plugin/abi_callbacks.h"
 
 #include "nccl/profiler_v7.h"
-#include "plugin/events.h"
+#include "plugin/states.h"
 
 namespace nccl_trace::abi {
 namespace {

@@ -2,6 +2,7 @@
 //
 //   Starts<way>    one function per event type, by the number of its bit
 //   kProxyEvents   the types whose first callback shows the progress thread, which gets the large rings
+//   kHasParentGroup, kHasUserTags   since v4: what its collectives, p2ps and calls have beyond those of v4
 //
 // and gives it to StartWith, which makes one function of it all. Included by abi_v*.cc alone.
 
@@ -12,7 +13,8 @@
 
 #include "nccl/net_events.h"
 #include "plugin/abi_callbacks.h"
-#include "plugin/events.h"
+#include "plugin/host_starts.h"
+#include "plugin/proxy_starts.h"
 
 namespace nccl_trace::abi {
 
@@ -98,6 +100,72 @@ template <Way way, typename Descriptor>
 [[gnu::always_inline]] inline uint64_t FillNetPlugin(Producer& p, Start start, const Descriptor& d) {
   return StartNetPlugin<way>(
       p, start, [&]() __attribute__((always_inline)) { return NetFields(d.netPlugin.id, d.netPlugin.data); });
+}
+
+// Collectives, p2ps and calls since v4. The arguments of a version that has less are constants to the compiler.
+
+template <typename Decoder, Way way>
+[[gnu::always_inline]] inline uint64_t FillColl(Producer& p, Start start, const typename Decoder::Descriptor& d) {
+  return StartColl<way>(
+      p, start, [&]() __attribute__((always_inline)) {
+        const auto& c = d.coll;
+        CollStart coll = {d.rank,
+                          c.seqNumber,
+                          c.count,
+                          c.func,
+                          c.datatype,
+                          c.algo,
+                          c.proto,
+                          0,
+                          c.root,
+                          c.nChannels,
+                          c.nWarps,
+                          Number(c.sendBuff),
+                          Number(c.recvBuff),
+                          0};
+        if constexpr (Decoder::kHasParentGroup) coll.parent_group = Number(c.parentGroup);
+        if constexpr (Decoder::kHasUserTags) {
+          coll.user_tag = c.userTag;
+          coll.kernel_variant = c.kernelVariant;
+          coll.is_symmetric = Flag(c.isSymColl);
+        }
+        return coll;
+      });
+}
+
+/** nChannels is garbage when a later NCCL speaks v4 for somebody who exports nothing newer; we do. */
+template <typename Decoder, Way way>
+[[gnu::always_inline]] inline uint64_t FillP2p(Producer& p, Start start, const typename Decoder::Descriptor& d) {
+  return StartP2p<way>(
+      p, start, [&]() __attribute__((always_inline)) {
+        const auto& c = d.p2p;
+        P2pStart p2p = {d.rank, Number(c.buff), c.count, c.func, c.datatype, c.nChannels, 0, c.peer, 0};
+        if constexpr (Decoder::kHasParentGroup) p2p.parent_group = Number(c.parentGroup);
+        if constexpr (Decoder::kHasUserTags) p2p.user_tag = c.userTag;
+        return p2p;
+      });
+}
+
+template <typename Decoder, Way way>
+[[gnu::always_inline]] inline uint64_t FillCollApi(Producer& p, Start start, const typename Decoder::Descriptor& d) {
+  return StartApi<way>(
+      p, rank_file::kStartCollApi, start, [&]() __attribute__((always_inline)) {
+        const auto& c = d.collApi;
+        ApiStart api = {c.count, c.func, c.datatype, Number(c.stream), c.root, Flag(c.graphCaptured)};
+        if constexpr (Decoder::kHasUserTags) api.user_tag = c.userTag;
+        return api;
+      });
+}
+
+template <typename Decoder, Way way>
+[[gnu::always_inline]] inline uint64_t FillP2pApi(Producer& p, Start start, const typename Decoder::Descriptor& d) {
+  return StartApi<way>(
+      p, rank_file::kStartP2pApi, start, [&]() __attribute__((always_inline)) {
+        const auto& c = d.p2pApi;
+        ApiStart api = {c.count, c.func, c.datatype, Number(c.stream), -1, Flag(c.graphCaptured)};
+        if constexpr (Decoder::kHasUserTags) api.user_tag = c.userTag;
+        return api;
+      });
 }
 
 template <Way way, typename Descriptor>

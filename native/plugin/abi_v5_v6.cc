@@ -54,56 +54,6 @@ struct V5AndV6 {
   using Descriptor = nccl_abi::Descriptor;
 
   template <Way way>
-  [[gnu::always_inline]] static uint64_t FillColl(Producer& p, Start start, const Descriptor& d) {
-    const auto& c = d.coll;
-    return StartColl<way>(
-        p, start, [&]() __attribute__((always_inline)) {
-          return CollStart{d.rank,
-                           c.seqNumber,
-                           c.count,
-                           c.func,
-                           c.datatype,
-                           c.algo,
-                           c.proto,
-                           Number(c.parentGroup),
-                           c.root,
-                           c.nChannels,
-                           c.nWarps,
-                           Number(c.sendBuff),
-                           Number(c.recvBuff),
-                           0};
-        });
-  }
-
-  template <Way way>
-  [[gnu::always_inline]] static uint64_t FillP2p(Producer& p, Start start, const Descriptor& d) {
-    const auto& c = d.p2p;
-    return StartP2p<way>(
-        p, start, [&]() __attribute__((always_inline)) {
-          return P2pStart{d.rank,      Number(c.buff),        c.count, c.func, c.datatype,
-                          c.nChannels, Number(c.parentGroup), c.peer,  0};
-        });
-  }
-
-  template <Way way>
-  [[gnu::always_inline]] static uint64_t FillCollApi(Producer& p, Start start, const Descriptor& d) {
-    const auto& c = d.collApi;
-    return StartApi<way>(
-        p, rank_file::kStartCollApi, start, [&]() __attribute__((always_inline)) {
-          return ApiStart{c.count, c.func, c.datatype, Number(c.stream), c.root, Flag(c.graphCaptured)};
-        });
-  }
-
-  template <Way way>
-  [[gnu::always_inline]] static uint64_t FillP2pApi(Producer& p, Start start, const Descriptor& d) {
-    const auto& c = d.p2pApi;
-    return StartApi<way>(
-        p, rank_file::kStartP2pApi, start, [&]() __attribute__((always_inline)) {
-          return ApiStart{c.count, c.func, c.datatype, Number(c.stream), -1, Flag(c.graphCaptured)};
-        });
-  }
-
-  template <Way way>
   [[gnu::always_inline]] static uint64_t FillCeColl(Producer& p, Start start, const Descriptor& d) {
     const CeColl c = MemberOf<CeColl>(d);
     return StartCeColl<way>(
@@ -126,11 +76,14 @@ struct V5AndV6 {
 
   template <Way way>
   using Starts =
-      StartTable<V5AndV6, way, FillGroup<way, Descriptor>, FillColl<way>, FillP2p<way>, FillProxyOp<way, Descriptor>,
-                 FillProxyStep<way, Descriptor>, FillProxyCtrl<way, Descriptor>, FillKernelCh<way, Descriptor>,
-                 FillNetPlugin<way, Descriptor>, FillGroupApi<way, Descriptor>, FillCollApi<way>, FillP2pApi<way>,
-                 FillKernelLaunch<way, Descriptor>, FillCeColl<way>, FillCeSync<way>, FillCeBatch<way>>;
+      StartTable<V5AndV6, way, FillGroup<way, Descriptor>, FillColl<V5AndV6, way>, FillP2p<V5AndV6, way>,
+                 FillProxyOp<way, Descriptor>, FillProxyStep<way, Descriptor>, FillProxyCtrl<way, Descriptor>,
+                 FillKernelCh<way, Descriptor>, FillNetPlugin<way, Descriptor>, FillGroupApi<way, Descriptor>,
+                 FillCollApi<V5AndV6, way>, FillP2pApi<V5AndV6, way>, FillKernelLaunch<way, Descriptor>,
+                 FillCeColl<way>, FillCeSync<way>, FillCeBatch<way>>;
   static constexpr uint64_t kProxyEvents = abi::kProxyEvents;
+  static constexpr bool kHasParentGroup = true;
+  static constexpr bool kHasUserTags = false;
 };
 
 }  // namespace

@@ -10,58 +10,6 @@ struct V7 {
   using Descriptor = nccl_abi::v7::Descriptor;
 
   template <Way way>
-  [[gnu::always_inline]] static uint64_t FillColl(Producer& p, Start start, const Descriptor& d) {
-    const auto& c = d.coll;
-    return StartColl<way>(
-        p, start, [&]() __attribute__((always_inline)) {
-          return CollStart{d.rank,
-                           c.seqNumber,
-                           c.count,
-                           c.func,
-                           c.datatype,
-                           c.algo,
-                           c.proto,
-                           Number(c.parentGroup),
-                           c.root,
-                           c.nChannels,
-                           c.nWarps,
-                           Number(c.sendBuff),
-                           Number(c.recvBuff),
-                           c.userTag,
-                           c.kernelVariant,
-                           Flag(c.isSymColl)};
-        });
-  }
-
-  template <Way way>
-  [[gnu::always_inline]] static uint64_t FillP2p(Producer& p, Start start, const Descriptor& d) {
-    const auto& c = d.p2p;
-    return StartP2p<way>(
-        p, start, [&]() __attribute__((always_inline)) {
-          return P2pStart{d.rank,      Number(c.buff),        c.count, c.func,   c.datatype,
-                          c.nChannels, Number(c.parentGroup), c.peer,  c.userTag};
-        });
-  }
-
-  template <Way way>
-  [[gnu::always_inline]] static uint64_t FillCollApi(Producer& p, Start start, const Descriptor& d) {
-    const auto& c = d.collApi;
-    return StartApi<way>(
-        p, rank_file::kStartCollApi, start, [&]() __attribute__((always_inline)) {
-          return ApiStart{c.count, c.func, c.datatype, Number(c.stream), c.root, Flag(c.graphCaptured), c.userTag};
-        });
-  }
-
-  template <Way way>
-  [[gnu::always_inline]] static uint64_t FillP2pApi(Producer& p, Start start, const Descriptor& d) {
-    const auto& c = d.p2pApi;
-    return StartApi<way>(
-        p, rank_file::kStartP2pApi, start, [&]() __attribute__((always_inline)) {
-          return ApiStart{c.count, c.func, c.datatype, Number(c.stream), -1, Flag(c.graphCaptured), c.userTag};
-        });
-  }
-
-  template <Way way>
   [[gnu::always_inline]] static uint64_t FillCeColl(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.ceColl;
     return StartCeColl<way>(
@@ -89,13 +37,15 @@ struct V7 {
 
   template <Way way>
   using Starts =
-      StartTable<V7, way, FillGroup<way, Descriptor>, FillColl<way>, FillP2p<way>, FillProxyOp<way, Descriptor>,
+      StartTable<V7, way, FillGroup<way, Descriptor>, FillColl<V7, way>, FillP2p<V7, way>, FillProxyOp<way, Descriptor>,
                  FillProxyStep<way, Descriptor>, FillProxyCtrl<way, Descriptor>, FillKernelCh<way, Descriptor>,
-                 FillNetPlugin<way, Descriptor>, FillGroupApi<way, Descriptor>, FillCollApi<way>, FillP2pApi<way>,
-                 FillKernelLaunch<way, Descriptor>, FillCeColl<way>, FillCeSync<way>, FillCeBatch<way>,
-                 FillKernelPhase<way>>;
+                 FillNetPlugin<way, Descriptor>, FillGroupApi<way, Descriptor>, FillCollApi<V7, way>,
+                 FillP2pApi<V7, way>, FillKernelLaunch<way, Descriptor>, FillCeColl<way>, FillCeSync<way>,
+                 FillCeBatch<way>, FillKernelPhase<way>>;
   /** Kernels are watched by a thread of their own, which needs no large rings. */
   static constexpr uint64_t kProxyEvents = abi::kProxyEvents & ~uint64_t{nccl_abi::kKernelCh};
+  static constexpr bool kHasParentGroup = true;
+  static constexpr bool kHasUserTags = true;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The process-wide registry: the one object behind all exported tables. It knows who records where; what is recorded
-// is written by events.h.
+// is written by events.h and what includes it.
 //
 // Threads
 //   init, finalize   any, at once: ordered by a mutex that no other callback takes
