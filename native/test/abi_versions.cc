@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "test/await.h"
 #include "test/rank_file_reader.h"
 #include "test/raw_events.h"
 
@@ -315,8 +316,8 @@ int main(int, char** argv) {
   }
   for (void* each : {context, adapted, silent}) Finalize(each);
 
+  AwaitClosed(folder + "/rank00001.bin");
   const RankFileReader file(folder + "/rank00001.bin");
-  CHECK_EQ(file.header().life, rank_file::kClosed);
   CheckHost(file, handles);
   CHECK_EQ(file.Live(rank_file::HandleRing(handles.coll)).muted, muted);
   if (socket_thread != 0) {

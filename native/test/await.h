@@ -30,6 +30,11 @@ inline rank_file::FileHeader HeaderOf(const std::string& path) {
   return header;
 }
 
+/** Finalize waits 200 ms for it, which is nothing to a busy machine. The file has all that came before, then. */
+inline void AwaitClosed(const std::string& path) {
+  Await("the close", [&] { return HeaderOf(path).life == rank_file::kClosed; });
+}
+
 }  // namespace nccl_trace_test
 
 #endif  // NCCL_TRACE_NATIVE_TEST_AWAIT_H_

@@ -22,6 +22,7 @@
 #include <string>
 #include <thread>
 
+#include "test/await.h"
 #include "test/nccl.h"
 #include "test/rank_file_reader.h"
 
@@ -115,17 +116,6 @@ void FileSizeLimit() {
   ExpectWarning("File too large");
 }
 
-/** However busy the machine is: the file says so some time. */
-void AwaitLife(rank_file::Life life) {
-  for (int i = 0; i < 6'000; ++i) {
-    rank_file::FileHeader header = {};
-    std::ifstream(folder + "/rank00000.bin", std::ios::binary).read(reinterpret_cast<char*>(&header), sizeof(header));
-    if (header.life == life) return;
-    usleep(10'000);
-  }
-  Fail(__FILE__, __LINE__, "the file's life");
-}
-
 void CheckCopied() {
   const RankFileReader file(folder + "/rank00000.bin");
   CHECK_EQ(file.header().placement, rank_file::kInMemory);
@@ -146,7 +136,7 @@ void NotToBeMapped() {
   Nccl nccl(library);
   Job(nccl);
   CHECK(Lines().warnings.empty());
-  AwaitLife(rank_file::kClosed);
+  AwaitClosed(folder + "/rank00000.bin");
   CheckCopied();
 }
 
@@ -162,9 +152,9 @@ void SlowDisk() {
     nccl.Stop(nccl.Start(context, d));
   }
   disk_hangs = false;
-  AwaitLife(rank_file::kRecording);
+  Await("the file", [] { return HeaderOf(folder + "/rank00000.bin").life == rank_file::kRecording; });
   nccl.Finalize(context);
-  AwaitLife(rank_file::kClosed);
+  AwaitClosed(folder + "/rank00000.bin");
   CheckCopied();
 }
 
@@ -189,7 +179,7 @@ void NothingIsOverwritten() {
   Nccl nccl(library);
   Job(nccl);
   CHECK(Lines().warnings.empty());
-  CHECK_EQ(RankFileReader(with_pid + ".2.bin").header().life, rank_file::kClosed);
+  AwaitClosed(with_pid + ".2.bin");
   FILE* file = fopen((folder + "/rank00000.bin").c_str(), "r");
   char text[16] = "";
   CHECK(fgets(text, sizeof(text), file) != nullptr);

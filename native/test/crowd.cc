@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "plugin/crc32.h"
+#include "test/await.h"
 #include "test/nccl.h"
 #include "test/rank_file_reader.h"
 
@@ -200,9 +201,7 @@ int main(int, char** argv) {
   done = true;
   for (std::thread& place : crowd) place.join();
   nccl.Finalize(world);
-  const int fd = open(path.c_str(), O_RDONLY);
-  for (int i = 0; i < 60'000 && HeaderOf(fd).life != rank_file::kClosed; ++i) usleep(1'000);
-  close(fd);
+  AwaitClosed(path);
   CheckFile();
   return Passed();
 }

@@ -119,7 +119,7 @@ void FullForAWhile() {
     disk = kWorks;
     CallMany(nccl, context, kCalls);
     nccl.Finalize(context);
-    Await("the close", [] { return HeaderOf(0).life == rank_file::kClosed; });
+    AwaitClosed(RankPath(0));
   }));
   const RankFileReader file(RankPath(0));
   CHECK_EQ(Counted(file), 3 * kCalls);
@@ -135,7 +135,7 @@ void FullAtTheStart() {
     disk = kWorks;
     CallMany(nccl, context, kCalls);
     nccl.Finalize(context);
-    Await("the close", [] { return HeaderOf(0).life == rank_file::kClosed; });
+    AwaitClosed(RankPath(0));
   }));
   const RankFileReader file(RankPath(0));
   CHECK_EQ(Counted(file), 2 * kCalls);
@@ -179,7 +179,7 @@ void HangsForAWhile() {
     const uint64_t copied = HeaderOf(0).copied_tick;
     Await("a copy", [=] { return HeaderOf(0).copied_tick > copied; });
     nccl.Finalize(context);
-    Await("the close", [] { return HeaderOf(0).life == rank_file::kClosed; });
+    AwaitClosed(RankPath(0));
   }));
   uint64_t missing;
   CHECK_EQ(Counted(RankFileReader(RankPath(0)), &missing), kLaps + 2 * kCalls);

@@ -189,7 +189,7 @@ void WithoutFallocate() {
     CHECK(static_cast<uint64_t>(made.st_size) >= HeaderOf(path).chunks_offset);
     CallMany(nccl, context, 1'000);
     nccl.Finalize(context);
-    Await("the close", [] { return HeaderOf(path).life == rank_file::kClosed; });
+    AwaitClosed(path);
   });
   CHECK_EQ(KindIn(RankFileReader(path), rank_file::kStartColl), 1'000);
 

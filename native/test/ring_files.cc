@@ -38,12 +38,6 @@ int LiveInPlace(const std::function<void(Nccl&, void*, int rank)>& life) {
   Fail(__FILE__, __LINE__, "rings in their file within 2 s");
 }
 
-/** Finalize and exit wait 200 ms, which is nothing to a busy machine. Once it is closed the file has all that came before. */
-void FinalizeAndAwait(Nccl& nccl, void* context, int rank) {
-  nccl.Finalize(context);
-  Await("the close", [=] { return HeaderOf(rank).life == rank_file::kClosed; });
-}
-
 // It ends in order: all that was said is in the rank file, and nothing else is left.
 void InOrder() {
   const int rank = LiveInPlace([](Nccl& nccl, void* context, int rank) {
@@ -65,7 +59,8 @@ void InOrder() {
     CHECK_EQ(made.st_mode & 0777, 0600);
     CHECK_EQ(stat(rings.c_str(), &made), 0);
     CHECK_EQ(made.st_mode & 0777, 0700);
-    FinalizeAndAwait(nccl, context, rank);
+    nccl.Finalize(context);
+    AwaitClosed(RankPath(rank));
     const RankFileReader file(RankPath(rank));
     CHECK_EQ(CollsIn(file), kCalls);
     CHECK_EQ(file.header().placement, rank_file::kInRingFile);
@@ -104,7 +99,8 @@ void Fork() {
     const RankFileReader ring_file(rings + "/" + NamesIn(rings).at(0));
     CHECK_EQ(ring_file.header().life, rank_file::kRecording);
     CHECK_EQ(CollsIn(ring_file), 2 * kCalls);
-    FinalizeAndAwait(nccl, context, rank);
+    nccl.Finalize(context);
+    AwaitClosed(RankPath(rank));
   });
   CHECK_EQ(CollsIn(RankFileReader(RankPath(rank))), 2 * kCalls);
   ExpectNothingLeft();
@@ -136,7 +132,8 @@ void SmallShm() {
   CHECK(IsAllWell());
   Await("the rank file", [] { return HeaderOf(0).life == rank_file::kRecording; });
   CHECK(HeaderOf(0).placement != rank_file::kInRingFile);
-  FinalizeAndAwait(nccl, context, 0);
+  nccl.Finalize(context);
+  AwaitClosed(RankPath(0));
   CHECK_EQ(CollsIn(RankFileReader(RankPath(0))), kCalls);
 }
 
