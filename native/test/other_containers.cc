@@ -23,7 +23,7 @@ namespace {
 // So much older than they are seem all files; see the function at the end.
 std::atomic<int64_t> seconds_older{0};
 
-/** What a recorder that begins so much later does. It stays, because its savers may still be at work. */
+/** What a recorder that begins so much later does. */
 void LookLater(uint64_t seconds) {
   static const nccl_trace::HostFacts host = nccl_trace::CollectHostFacts();
   static const nccl_trace::ProcessName self = {host.pid_namespace, static_cast<uint64_t>(getpid()), host.process_start,
@@ -31,9 +31,11 @@ void LookLater(uint64_t seconds) {
   static nccl_trace::RingFile own = {};
   snprintf(own.folder, sizeof(own.folder), "%s", rings.c_str());
   snprintf(own.path, sizeof(own.path), "%s/own", rings.c_str());
-  auto* neighbours = new nccl_trace::Neighbours();
-  neighbours->Use(&own, &self, &host);
-  neighbours->Look(nccl_trace::ReadClockNs(CLOCK_BOOTTIME) + seconds * 1'000'000'000u);
+  // Static, so that none of its threads outlives it.
+  static nccl_trace::Neighbours neighbours;
+  neighbours.Use(&own, &self, &host);
+  neighbours.Look(nccl_trace::ReadClockNs(CLOCK_BOOTTIME) + seconds * 1'000'000'000u);
+  neighbours.Await(~uint64_t{0});
 }
 
 /** In namespaces of its own, until stage 1. */
@@ -88,7 +90,7 @@ void OtherPids() {
   CHECK(!nccl_trace::IsHeld(fd));
   close(fd);
   LookLater(120);
-  Await("saved", [] { return NamesIn(rings).empty(); });
+  CHECK_EQ(NamesIn(rings).size(), 0);
   ExpectSaved(1, kCalls);
 }
 
