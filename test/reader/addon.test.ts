@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { compressFrame } from '../../src/base/zstd.js';
 import { memorySource } from '../../src/reader/byte_source.js';
 import { typescriptDecoder, type Decoder } from '../../src/reader/decoder.js';
@@ -19,6 +19,8 @@ import { history, type Storage } from '../support/streamed_run.js';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const addon = nativeDecoder(typescriptDecoder);
 const RUNS = process.env.NCCL_TRACE_LONG === '1' ? 3000 : 25;
+// The long form takes minutes.
+vi.setConfig({ testTimeout: 1_200_000 });
 
 /** What reading gives, or the sentence it fails with. */
 function read(bytes: Uint8Array, decoder: Decoder): RankFile | string {
