@@ -1,7 +1,7 @@
 /** A hang in words: what stands since when, who never came, who called something else, who waits, where to look. */
 
 import { durationText } from '../base/duration.js';
-import type { Front, Hang, Silent, Stray, Waiting } from '../verdict/types.js';
+import type { Broken, Front, Hang, Silent, Stray, Waiting } from '../verdict/types.js';
 import {
   callText,
   clockTime,
@@ -34,6 +34,19 @@ export function waitingLines({ stands, hungAfter, isLive }: Waiting, report: Ver
   const lived = isLive ? `${who} live` : `the records end after ${durationText(stands.age)}`;
   const why = labelled('no hang yet', `${lived}; --hung-after is ${durationText(hungAfter)}`);
   return standstillLines(stands, 'WAITING', [why], report);
+}
+
+/** Who is gone, and what the others did then. */
+export function brokenLines({ stands, gone, left, finished }: Broken, report: VerdictReport): string[] {
+  const ended = (files: readonly number[], how: string): string[] =>
+    files.length === 0 ? [] : [labelled('ended in order', `${rankList(files, report)}, ${how}`)];
+  const why = [
+    ...neverClosedLines(gone, report),
+    ...ended(left, 'not finished'),
+    ...ended(finished, 'finished'),
+  ];
+  const rest = stands.silent.filter(({ file }) => !filesOf(gone).includes(file));
+  return standstillLines({ ...stands, silent: rest }, 'BROKEN OFF', why, report);
 }
 
 function standstillLines(hang: Hang, verb: string, why: readonly string[], report: VerdictReport): string[] {
@@ -169,15 +182,28 @@ function silentLines(
 ): string[] {
   const said = new Set(filesOf(neverEntered));
   const rest = silent.filter(({ file }) => !said.has(file) || neverEntered.length > 1);
-  const lines = heartbeatLines(rest, until, report);
-  const mayBeCopy = silent.filter((one) => one.mayBeCopy);
-  if (mayBeCopy.length > 0) {
-    const whose = mayBeCopy.length === silent.length ? '' : ` of ${rankList(filesOf(mayBeCopy), report)}`;
-    lines.push(labelled('or copied', `the file${whose} earlier than others: a copy cannot tell`));
-  }
+  const lines = [...heartbeatLines(rest, until, report), ...copyLines(silent, report)];
   const ranks = new Set([...filesOf(neverEntered), ...filesOf(entered)]);
   if (!isRelated && ranks.size > 0) lines.push(labelled('fell silent', 'not known who: clocks not related'));
   return lines;
+}
+
+/** Whom of those a copy cannot tell from ranks that lived on. */
+export function copyLines(silent: readonly Silent[], report: VerdictReport): string[] {
+  const mayBeCopy = silent.filter((one) => one.mayBeCopy);
+  if (mayBeCopy.length === 0) return [];
+  const whose = mayBeCopy.length === silent.length ? '' : ` of ${rankList(filesOf(mayBeCopy), report)}`;
+  return [labelled('or copied', `the file${whose} earlier than others: a copy cannot tell`)];
+}
+
+/** Whose processes are gone, as the others ended in order later. */
+export function neverClosedLines(gone: readonly Silent[], report: VerdictReport): string[] {
+  const [first] = gone;
+  if (!first) return [];
+  const { file, lastSign } = first;
+  const who = gone.length === 1 ? `rank ${rankWithHost(report, file)}` : rankList(filesOf(gone), report);
+  const sign = lastSign === null ? 'no sign of life' : `last sign of life ${clockTime(report, lastSign)}`;
+  return [labelled('never closed', `${who}, ${sign}`)];
 }
 
 /** Who fell silent before the others. */

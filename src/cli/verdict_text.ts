@@ -8,7 +8,14 @@ import type { Diagnosis } from '../merge/diagnosis.js';
 import type { Mismatch, Slowness, Unclear, Verdict, Way, Working } from '../verdict/types.js';
 import { quoted } from '../merge/commands.js';
 import { standstillOf } from '../merge/suspects.js';
-import { hangLines, heartbeatLines, waitingLines } from './hang_text.js';
+import {
+  brokenLines,
+  copyLines,
+  hangLines,
+  heartbeatLines,
+  neverClosedLines,
+  waitingLines,
+} from './hang_text.js';
 import { commandLines, type NextCommand } from './next_command.js';
 import {
   callText,
@@ -49,6 +56,8 @@ function verdictLines(verdict: Verdict, report: VerdictReport): string[] {
       return hangLines(verdict.hang, report);
     case 'waiting':
       return waitingLines(verdict.waiting, report);
+    case 'broken':
+      return brokenLines(verdict.broken, report);
     case 'mismatch':
       return mismatch(verdict.mismatch, report);
     case 'slow':
@@ -63,6 +72,7 @@ function verdictLines(verdict: Verdict, report: VerdictReport): string[] {
           ? 'HEALTHY  everything that began also ended'
           : 'HEALTHY  nothing unfinished was seen, as far as is recorded',
         labelled('seen', seenText(report)),
+        ...neverClosedLines(verdict.silent, report),
       ];
     case 'nothing':
       return ['NOTHING  to judge: no collective, send or receive was told of beyond its call'];
@@ -138,6 +148,7 @@ function working({ end, stood, files, silent }: Working, report: VerdictReport):
       `${durationText(stood)} before the last sign of life, ${clockTime(report, end)}`,
     ),
     ...heartbeatLines(silent, end, report),
+    ...copyLines(silent, report),
   ];
 }
 

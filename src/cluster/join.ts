@@ -109,6 +109,7 @@ class CommDraft {
     if (end.outcome === 'open') draft.open.push(file);
     else draft.end = later(draft.end, endOf(member, end, works.arrival[row]!));
     if (end.outcome === 'aborted') draft.aborted.push(file);
+    if (end.outcome === 'complete' && (end.lastRecv !== null || end.lastKernel !== null)) draft.isFed = true;
     const enqueued = works.enqueued[row]!;
     if (!Number.isNaN(enqueued)) draft.enqueued = later(draft.enqueued, member.time(enqueued));
     this.widen(file, arrival);
@@ -153,6 +154,7 @@ class CommDraft {
         absent: [],
         notKnown: [],
         different: [],
+        isFed: false,
         end: null,
         enqueued: null,
         seen: [],

@@ -74,6 +74,8 @@ export interface Collective {
   readonly notKnown: readonly number[];
   /** Files that entered it with another count, datatype or root than the first of the files did. */
   readonly different: readonly number[];
+  /** On some rank all had ended that brings it the others' data: a receive, or a kernel. */
+  readonly isFed: boolean;
   /** Latest end that was seen; null: none was. With `open` files it is not the end of all. */
   readonly end: TraceNs | null;
   /** Latest end of an enqueueing, where there is no better end. */

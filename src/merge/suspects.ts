@@ -5,9 +5,10 @@ import type { Hang, Verdict, VerdictKind } from '../verdict/types.js';
 /** More than this many at once say nothing about any of them. */
 const MOST = 8;
 
-/** What stands still: called a hang, or not yet. */
+/** What stands still, called a hang or not yet; or stood when it broke off. */
 export function standstillOf(verdict: VerdictKind): Hang | null {
   if (verdict.kind === 'hung') return verdict.hang;
+  if (verdict.kind === 'broken') return verdict.broken.stands;
   return verdict.kind === 'waiting' ? verdict.waiting.stands : null;
 }
 
@@ -20,6 +21,7 @@ export function suspects(verdict: Verdict): number[] {
     const [, ...others] = verdict.mismatch.ways;
     files.push(...others.flatMap(({ entered }) => entered.map(({ file }) => file)));
   }
+  if (verdict.kind === 'broken') files.push(...verdict.broken.gone.map(({ file }) => file));
   const standstill = standstillOf(verdict);
   if (standstill) {
     const { neverEntered, different, front, silent } = standstill;

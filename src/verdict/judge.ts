@@ -7,6 +7,7 @@
 import type { TraceNs } from '../base/time.js';
 import { hungAfter, isHang, mayGoOn, stands } from './alarm.js';
 import { endOfRun, type Case } from './case.js';
+import { findBreaks } from './broken.js';
 import { causeOf, waitingFor } from './causes.js';
 import { cannotTell, mayBeOver, unclear } from './doubt.js';
 import { describeHang } from './hang.js';
@@ -14,7 +15,7 @@ import { firstMismatch, mismatchOf } from './mismatch.js';
 import { silentFiles } from './silence.js';
 import { slowest } from './slowness.js';
 import { findStalls, type Stall } from './stalls.js';
-import type { RankWitness, Verdict, VerdictKind } from './types.js';
+import type { Broken, RankWitness, Verdict, VerdictKind } from './types.js';
 
 export function judge(evidence: Case): Verdict {
   const { comms, ranks, comparable } = evidence;
@@ -49,6 +50,8 @@ function kindOf(evidence: Case, slow: ReturnType<typeof slowest>['slow']): Verdi
   const stalls = seeming.filter((stall) => !doubtful.includes(stall));
   const hung = hangAmong(stalls, evidence);
   if (hung) return { kind: 'hung', hang: describeHang(hung, stalls, evidence) };
+  const broken = firstBreak(evidence);
+  if (broken) return { kind: 'broken', broken };
   const mismatch = firstMismatch(evidence);
   if (mismatch) return { kind: 'mismatch', mismatch };
   const waiting = causeAmong(stalls, evidence);
@@ -73,10 +76,25 @@ function kindOf(evidence: Case, slow: ReturnType<typeof slowest>['slow']): Verdi
     const stood = end - moved.reduce((a, b) => (b > a ? b : a));
     return {
       kind: 'working',
-      working: { end, stood, files: unfinished, silent: silentFiles(evidence, (end - stood) as TraceNs) },
+      working: { end, stood, files: unfinished, silent: silentFiles(evidence, NOTHING_STOOD) },
     };
   }
-  return { kind: 'healthy' };
+  const silent = silentFiles(evidence, NOTHING_STOOD);
+  return { kind: 'healthy', silent: silent.filter(({ mayBeCopy }) => !mayBeCopy) };
+}
+
+/** Then no last sign is the reason for it. */
+const NOTHING_STOOD = -Infinity as TraceNs;
+
+/** With the others that broke off as what waits for it, or stands beside it. */
+function firstBreak(evidence: Case): Broken | null {
+  const breaks = findBreaks(evidence);
+  const stalls = breaks.map(({ stall }) => stall);
+  const cause = causeAmong(stalls, evidence);
+  const found = breaks.find(({ stall }) => stall === cause);
+  if (!found) return null;
+  const { stall, ...who } = found;
+  return { stands: describeHang(stall, stalls, evidence), ...who };
 }
 
 const causeAmong = (stalls: readonly Stall[], evidence: Case): Stall | null =>

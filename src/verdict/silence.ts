@@ -1,11 +1,12 @@
 /**
  * Whose file fell silent before the others', and whether that says that its process was gone. Files of a job that runs are copied one
- * after the other, so the older copy of a living rank looks the same; on clocks that nothing relates nothing is said.
+ * after the other, so the older copy of a living rank may look the same; on clocks that nothing relates nothing is said.
  */
 
 import type { TraceNs } from '../base/time.js';
 import { SILENT_AFTER } from './absence.js';
 import { lastSignOf, type Case } from './case.js';
+import { livedLater } from './older_copies.js';
 import type { Silent } from './types.js';
 
 /** ns: so much later others may have been copied. */
@@ -17,7 +18,8 @@ export const allLived = (files: readonly number[], evidence: Case, since: TraceN
   silentAmong(files, evidence, since).every(({ mayBeCopy }) => mayBeCopy);
 
 /**
- * Of `files`, by each other; a file that was closed in order is not silent. `since`: when it began to stand. Whose last sign comes
+ * Of `files`, by each other; a file that was closed in order is not silent, nor one whose rank is known to have lived on. Where others
+ * were closed in order later it need not have missed a heartbeat: they ended, and it did not. `since`: when it began to stand. Whose last sign comes
  * with that was the reason, rather than copied at that very moment.
  */
 export function silentAmong(files: readonly number[], evidence: Case, since: TraceNs): Silent[] {
@@ -30,12 +32,24 @@ export function silentAmong(files: readonly number[], evidence: Case, since: Tra
     if (isClosed || isAlive) return [];
     if (lastSign === null) return [{ file, lastSign, mayBeCopy: false }];
     const behind = (end ?? lastSignOf(onItsAxis(file, files, evidence), ranks)) - lastSign;
-    if (behind <= SILENT_AFTER) return [];
+    if (behind <= SILENT_AFTER && !othersEndedAfter(file, files, evidence)) return [];
+    if (livedLater(file, evidence)) return [];
     const livedOn = lastSign - since > SILENT_AFTER;
     const mayBeCopy = livedOn && behind <= COPIED_WITHIN && !sameTime && !isToldInTime;
     return [{ file, lastSign, mayBeCopy }];
   });
 }
+
+export const othersEndedAfter = (
+  file: number,
+  others: readonly number[],
+  { ranks, comparable, clockBound }: Case,
+): boolean =>
+  others.some((other) => {
+    const [sign, end] = [ranks[file]!.lastSign, ranks[other]!.lastSign];
+    if (!ranks[other]!.isClosed || end === null || !comparable([file, other])) return false;
+    return sign === null || end - clockBound(file, other, end) > sign;
+  });
 
 const onItsAxis = (file: number, files: readonly number[], { comparable }: Case): number[] =>
   files.filter((other) => comparable([file, other]));

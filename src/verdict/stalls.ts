@@ -12,6 +12,7 @@ import {
 } from './absence.js';
 import { commOf, knownUntilOf, type Case } from './case.js';
 import { filesOfComm, type Standing } from './front.js';
+import { livedLaterIn } from './older_copies.js';
 import type { RankWitness, WitnessedWork } from './types.js';
 
 /** Where no send or receive ever ended, ns: a receive may be posted long before its send. */
@@ -41,15 +42,18 @@ export interface Stall {
   readonly longestBefore: number;
 }
 
-export function findStalls({ comms, ranks }: Case): Stall[] {
-  const standing = comms.flatMap((comm) => standingIn(comm, ranks));
+export const findStalls = (evidence: Case): Stall[] =>
+  findUnfinished(evidence).filter(({ since, until }) => until - since >= SHORTEST_HANG);
+
+/** However short it has stood. */
+export function findUnfinished(evidence: Case): Stall[] {
+  const { comms, ranks } = evidence;
+  const standing = comms.flatMap((comm) => standingIn(comm, evidence));
   const joined = standing.map(({ comm, one }) => collectiveStall(comm, one, ranks));
   const covered = new Map(
     joined.flatMap((stall) => (stall.commId === null ? [] : [[stall.commId, stall] as const])),
   );
-  return [...joined, ...looseStalls(ranks, covered)].filter(
-    ({ since, until }) => until - since >= SHORTEST_HANG,
-  );
+  return [...joined, ...looseStalls(ranks, covered)];
 }
 
 /** null: none ended. */
@@ -59,10 +63,8 @@ function longestTransfer(files: readonly number[], ranks: readonly RankWitness[]
 }
 
 /** The oldest collective that did not come to its end; one that may have, in lost records, only where there is no other. */
-function standingIn(
-  comm: ClusterComm,
-  ranks: readonly RankWitness[],
-): { comm: ClusterComm; one: Collective }[] {
+function standingIn(comm: ClusterComm, evidence: Case): { comm: ClusterComm; one: Collective }[] {
+  const { ranks } = evidence;
   const several = ofSeveralRanks(comm, ranks);
   const unfinished = comm.collectives.filter(
     (one) =>
@@ -72,7 +74,7 @@ function standingIn(
   );
   const sure = unfinished.filter((one) => !mayHaveEnded(one, comm, ranks));
   const candidates = sure.length > 0 ? sure : unfinished;
-  const oldest = candidates.find((one) => !isLeftBehind(one, candidates, comm, ranks)) ?? candidates[0];
+  const oldest = candidates.find((one) => !isLeftBehind(one, candidates, comm, evidence)) ?? candidates[0];
   if (!oldest) return [];
   // Ranks that entered different ones exclude each other: then most of them are right, and the others strayed.
   const rivals = unfinished.filter((one) => one === oldest || excludeEachOther(one, oldest));
@@ -88,26 +90,18 @@ function isLeftBehind(
   one: Collective,
   unfinished: readonly Collective[],
   comm: ClusterComm,
-  ranks: readonly RankWitness[],
+  evidence: Case,
 ): boolean {
+  const { ranks } = evidence;
   const files = begun(one);
   if (one.end === null || files.length === 0) return false;
   const until = knownUntilOf(files, ranks);
   return (
-    !files.some((file) => wentOnUnseen(file, comm, ranks)) &&
+    !files.some((file) => livedLaterIn(comm, file, evidence)) &&
     unfinished.some(
       (later) =>
         later.firstArrival > one.firstArrival && knownUntilOf(begun(later), ranks) - until > SILENT_AFTER,
     )
-  );
-}
-
-/** Others finished after its last sign what they cannot without it: its file is an earlier copy. */
-function wentOnUnseen(file: number, { collectives }: ClusterComm, ranks: readonly RankWitness[]): boolean {
-  const last = Math.max(ranks[file]!.lastSign ?? 0, knownUntilOf([file], ranks));
-  return collectives.some(
-    ({ firstArrival, end, aborted, root }) =>
-      firstArrival > last && end !== null && aborted.length === 0 && root < 0,
   );
 }
 

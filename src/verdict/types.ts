@@ -1,5 +1,5 @@
 /**
- * The verdict: healthy, mismatched, slow, waiting, hung or unclear, and on whose account, as far as the evidence goes. Plain data, so that the text on
+ * The verdict: healthy, mismatched, slow, waiting, hung, broken or unclear, and on whose account, as far as the evidence goes. Plain data, so that the text on
  * the terminal and the JSON for scripts say the same, and each claim stands beside the record it rests on. Files are named by their
  * index in the run; times are ns on the trace's axis.
  */
@@ -141,15 +141,28 @@ export type VerdictKind =
   /** The same evidence, and no alarm yet: all of its ranks live. */
   | { readonly kind: 'waiting'; readonly waiting: Waiting }
   /** Nothing hangs, but ranks of a communicator did not call the same. */
+  /** Nothing stood for long: a process is gone, and others ended in order soon after. */
+  | { readonly kind: 'broken'; readonly broken: Broken }
   | { readonly kind: 'mismatch'; readonly mismatch: Mismatch }
   | { readonly kind: 'slow'; readonly slow: Slowness }
   /** What seems to stand may have ended in records that are lost, and nothing else speaks for a hang; or files are damaged. */
   | { readonly kind: 'unclear'; readonly unclear: Unclear }
   /** Something was unfinished, and not for long: a live copy, or a job that was ended while it worked. */
   | { readonly kind: 'working'; readonly working: Working }
-  | { readonly kind: 'healthy' }
+  /** `silent`: never closed, though others were later. */
+  | { readonly kind: 'healthy'; readonly silent: readonly Silent[] }
   /** No collective and no send/receive was seen at all. */
   | { readonly kind: 'nothing' };
+
+export interface Broken {
+  readonly stands: Hang;
+  /** Files that were never closed, without a sign of life since; others were closed later. */
+  readonly gone: readonly Silent[];
+  /** Closed in order, and had not finished it. */
+  readonly left: readonly number[];
+  /** Closed in order, and had. */
+  readonly finished: readonly number[];
+}
 
 export interface Waiting {
   readonly stands: Hang;

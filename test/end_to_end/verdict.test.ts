@@ -12,9 +12,18 @@ import { record } from '../support/loopback.js';
 const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
-async function verdictOn(name: string, words: string, settings: Readonly<Record<string, string>> = {}) {
+/** ms: until no heartbeat is taken for that of a rank that lives. */
+const UNTIL_STALE = 2600;
+
+async function verdictOn(
+  name: string,
+  words: string,
+  settings: Readonly<Record<string, string>> = {},
+  wait = 0,
+) {
   mkdirSync(join(folder, name));
   const { folder: recording, code } = await record(join(folder, name), words, settings);
+  await new Promise((resolve) => setTimeout(resolve, wait));
   return { code, ...(await judged(recording)) };
 }
 
@@ -88,6 +97,23 @@ describe.concurrent('the verdict on', () => {
     expect(hang?.front?.peerFile).toBe(2);
     expect(hang?.silent.map(({ file }) => file)).toContain(2);
     expect(text).toContain('\n  no heartbeat:   rank 2 (');
+  });
+
+  it('a rank that was killed in the last collective, when the others aborted at once', async ({ expect }) => {
+    const { code, verdict, hang, text } = await verdictOn(
+      'abort',
+      '--ranks 4 --ops allreduce:1M --channels 1 --iterations 3 --kill-rank 2 --kill-at 2:5 --hang-signal ABORT --hang-seconds 0.2',
+      {},
+      UNTIL_STALE,
+    );
+    expect(code).toBe(4);
+    // Within a second, but on a busy machine.
+    expect(['broken', 'hung']).toContain(verdict.kind);
+    const broken = verdict.kind === 'broken' ? verdict.broken : undefined;
+    expect(broken?.left ?? [0, 1, 3]).toEqual([0, 1, 3]);
+    expect((broken?.gone ?? hang?.silent)?.map(({ file }) => file)).toEqual([2]);
+    expect(broken?.stands ?? hang).toMatchObject({ func: 'AllReduce', seq: 2, front: { peerFile: 2 } });
+    expect(text).toMatch(/\n {2}(never closed|no heartbeat): +rank 2 \(/);
   });
 
   it('a rank that calls another collective: both calls, side by side', async ({ expect }) => {
@@ -211,6 +237,7 @@ describe.concurrent('the verdict on', () => {
     expect(code).toBe(0);
     expect(verdict).toEqual({
       kind: 'healthy',
+      silent: [],
       untold: 0,
       partial: [],
       damaged: [],

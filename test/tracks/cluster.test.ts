@@ -23,6 +23,7 @@ const collective = (seq: number, first: number, last: number, end: number): Coll
   lastArrival: ns(last),
   lastFile: 1,
   lastButOneArrival: ns(first),
+  isFed: true,
   lastIdle: { from: first, to: ns(first) },
   arrived: 2,
   open: [],

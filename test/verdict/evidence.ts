@@ -25,6 +25,8 @@ export interface MadeUpCall {
   readonly at: number;
   /** null: not finished. */
   readonly end: number | null;
+  /** It finished without a receive or a kernel. */
+  readonly onlySent?: true;
   /** Its completion is not recorded. */
   readonly untold?: true;
   /** Its communicator was finalized then. */
@@ -118,12 +120,12 @@ function member({ calls }: MadeUpRank, file: number, comms: Comms): ClusterMembe
   return { communicators: commsOf(file, comms), works, ends: calls.map(endOf), time, gpuTime: null };
 }
 
-function endOf({ end, untold, finalized }: MadeUpCall): WorkEnd {
+function endOf({ end, untold, finalized, onlySent }: MadeUpCall): WorkEnd {
   const open = finalized === undefined ? 'open' : 'aborted';
   return {
     outcome: untold ? 'no-children' : end === null ? open : 'complete',
     lastOp: end === null || untold ? null : (s(end) as number as Ticks),
-    lastRecv: null,
+    lastRecv: end === null || untold || onlySent ? null : (s(end) as number as Ticks),
     lastKernel: null,
     finalized: finalized === undefined ? null : (s(finalized) as number as Ticks),
     elsewhere: null,

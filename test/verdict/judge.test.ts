@@ -362,6 +362,7 @@ it('healthy is what ended', () => {
   const calls = [done(0, 1), done(1, 2)];
   expect(judge(evidence([{ calls }, { calls }]))).toEqual({
     kind: 'healthy',
+    silent: [],
     damaged: [],
     lostEntries: 0,
     nameless: { works: 0, files: [] },

@@ -134,6 +134,28 @@ it('of ranks that live says no alarm, when it would be one, and to look again', 
   ]);
 });
 
+it('of what broke off says who is gone, and what the others did then', () => {
+  const left: MadeUpRank = {
+    calls: [done(0, 1), open(1, 10, { finalized: 10.3, ops: [waitingFor(1)] })],
+    alive: 10.3,
+    closed: true,
+  };
+  const gone: MadeUpRank = { calls: [done(0, 1), open(1, 10, { ops: [waitingFor(0)] })], alive: 10.1 };
+  const verdict = judge(evidence([left, gone, left], { end: 10.3 }));
+  expect(verdictText(report(verdict, 3, { clocks: [CLOCK] }), NEXT)).toEqual([
+    'BROKEN OFF  AllReduce seq 1 on world (3 ranks)  since 03:00:10 UTC (300.0 ms)',
+    '  never closed:   rank 1 (node0 gpu1), last sign of life 03:00:10 UTC',
+    '  ended in order: 2 ranks (0,2), not finished',
+    '  not finished:   rank 1',
+    '  aborted:        2 ranks (0,2), not finished',
+    '  operations:     3 recv wait',
+    '  most wait for:  rank 0 ch 0 recv from 1, step 0 of 12 in recv wait',
+    '  lost records:   none',
+    '  clocks:         one counter for all ranks, exact',
+    'next: nccl-trace merge RUN',
+  ]);
+});
+
 describe('other runs beside the one that is judged', () => {
   const verdict = judge(evidence([{ calls: [done(0, 1)] }, { calls: [done(0, 1)] }], { end: 2 }));
   const second = (files: readonly number[]): string | undefined => {
@@ -182,7 +204,7 @@ it('says what the evidence does not reach', () => {
     lateness: false,
     unresolved: null,
   } as const;
-  expect(body(report({ kind: 'healthy', ...words }, 4, { missingRanks: [2, 3] }))).toEqual([
+  expect(body(report({ kind: 'healthy', silent: [], ...words }, 4, { missingRanks: [2, 3] }))).toEqual([
     'HEALTHY  nothing unfinished was seen, as far as is recorded',
     '  seen:           7 collectives on 1 communicator, by 4 ranks',
     '  no file:        rank 2-3 of 4: what they did is not known',

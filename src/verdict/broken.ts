@@ -1,0 +1,64 @@
+/**
+ * Work that broke off: the process of one rank is gone, its file was never closed, and others ended in order soon after, so soon that
+ * nothing stood for long. They left what they had begun with it unfinished, having seen an error, or had what they needed of it.
+ */
+
+import { enteredBy } from './absence.js';
+import type { Case } from './case.js';
+import type { Standing } from './front.js';
+import { othersEndedAfter, silentAmong } from './silence.js';
+import { findUnfinished, type Stall } from './stalls.js';
+import type { Silent, WitnessedWork } from './types.js';
+
+export interface Break {
+  readonly stall: Stall;
+  /** Never closed, and without a sign of life since; others were closed later. */
+  readonly gone: readonly Silent[];
+  /** Closed in order, and had not finished it. */
+  readonly left: readonly number[];
+  /** Closed in order, and had. */
+  readonly finished: readonly number[];
+}
+
+export const findBreaks = (evidence: Case): Break[] =>
+  findUnfinished(evidence).flatMap((stall) => breakOf(stall, evidence) ?? []);
+
+function breakOf(stall: Stall, evidence: Case): Break | null {
+  const { ranks } = evidence;
+  const isClosed = (file: number): boolean => ranks[file]!.isClosed;
+  const surely = stall.works.filter(({ work }) => work.lostSince === 0 && isOwn(work));
+  const left = [...new Set(surely.map(({ file }) => file))].filter(isClosed).sort((a, b) => a - b);
+  const finished = finishedBy(stall, evidence);
+  const parties = stall.collective
+    ? stall.files.filter((file) => !finished.includes(file))
+    : [...stall.works.map(({ file }) => file), ...stall.absent];
+  // Who fell silent later than the others left is not what they left for.
+  const silent = silentAmong(stall.files, evidence, stall.since).filter(
+    ({ file, mayBeCopy }) =>
+      !mayBeCopy && parties.includes(file) && othersEndedAfter(file, [...left, ...finished], evidence),
+  );
+  const gone = left.length > 0 ? silent : silent.filter(({ file }) => hadGivenAll(file, surely, evidence));
+  if (gone.length === 0) return null;
+  return { stall, gone, left, finished: finished.filter(isClosed) };
+}
+
+/** Not only what other processes execute of it (PXN): of that their files tell, which may be older copies. */
+const isOwn = ({ ops }: WitnessedWork): boolean =>
+  ops.length === 0 || ops.some(({ executor }) => executor === null);
+
+function finishedBy({ collective, commId }: Stall, { comms }: Case): number[] {
+  const comm = comms.find((one) => one.commId === commId);
+  if (!collective || !comm) return [];
+  const { open, aborted } = collective;
+  return enteredBy(comm, collective).filter((file) => !open.includes(file) && !aborted.includes(file));
+}
+
+/**
+ * The others finished it: they had what it had to send. Where its file says that this was still on its way, the file is a copy that
+ * was made then; where its records end before its last sign, they cannot tell.
+ */
+function hadGivenAll(file: number, works: readonly Standing[], { ranks }: Case): boolean {
+  const { lastSign, knownUntil } = ranks[file]!;
+  const ops = works.flatMap((one) => (one.file === file ? one.work.ops : []));
+  return lastSign !== null && knownUntil >= lastSign && ops.length > 0 && !ops.some(({ isSend }) => isSend);
+}

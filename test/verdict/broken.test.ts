@@ -1,0 +1,179 @@
+/** A rank that is gone, in what the others left or finished at once; and files that are only older than the others. */
+
+import { describe, expect, it } from 'vitest';
+import { judge } from '../../src/verdict/judge.js';
+import type { Verdict } from '../../src/verdict/types.js';
+import { done, evidence, open, s, waitingFor, type MadeUpCall, type MadeUpRank } from './evidence.js';
+
+const closed = { closed: true } as const;
+const aborted: MadeUpRank = {
+  calls: [done(0, 1), open(1, 10, { finalized: 10.3, ops: [waitingFor(1)] })],
+  alive: 10.3,
+  ...closed,
+};
+const killed: MadeUpRank = { calls: [done(0, 1), open(1, 10, { ops: [waitingFor(0)] })], alive: 10.1 };
+const after = (ranks: readonly MadeUpRank[]): Verdict => judge(evidence(ranks, { end: 10.3 }));
+
+describe('a rank that is gone', () => {
+  it('in a collective that the others aborted at once: it broke off', () => {
+    expect(after([aborted, killed, aborted])).toMatchObject({
+      kind: 'broken',
+      broken: {
+        gone: [{ file: 1, lastSign: s(10.1) }],
+        left: [0, 2],
+        finished: [],
+        stands: {
+          seq: 1,
+          waiting: [{ file: 0 }, { file: 1 }, { file: 2 }],
+          aborted: [0, 2],
+          front: { peerFile: 1 },
+        },
+      },
+    });
+  });
+
+  it('in one that they left without a word', () => {
+    const left: MadeUpRank = { calls: [done(0, 1), open(1, 10)], alive: 10.3, ...closed };
+    expect(after([left, killed, left])).toMatchObject({
+      kind: 'broken',
+      broken: { gone: [{ file: 1 }], left: [0, 2] },
+    });
+  });
+
+  it('before it came to what the others aborted', () => {
+    const before = { calls: [done(0, 1)], alive: 9.9 };
+    expect(after([aborted, before, aborted])).toMatchObject({
+      kind: 'broken',
+      broken: { gone: [{ file: 1 }] },
+    });
+  });
+
+  it('in a send or receive', () => {
+    const call = { func: 'Recv', seq: null, at: 10, end: null };
+    const left: MadeUpRank = { calls: [{ ...call, peer: 1 }], alive: 10.3, ...closed };
+    const gone: MadeUpRank = { calls: [{ ...call, func: 'Send', peer: 0 }], alive: 10.1 };
+    const idle: MadeUpRank = { calls: [], alive: 10.1 };
+    expect(after([left, gone, idle])).toMatchObject({
+      kind: 'broken',
+      broken: { gone: [{ file: 1 }], left: [0] },
+    });
+    // The other side had not even called.
+    expect(after([left, idle, idle])).toMatchObject({ kind: 'broken', broken: { gone: [{ file: 1 }] } });
+  });
+
+  it('in what the others finished, when it had sent all that they needed', () => {
+    const finished: MadeUpRank = { calls: [done(0, 1), done(1, 10)], alive: 10.3, ...closed };
+    expect(after([finished, killed, finished])).toMatchObject({
+      kind: 'broken',
+      broken: { gone: [{ file: 1 }], left: [], finished: [0, 2], stands: { waiting: [{ file: 1 }] } },
+    });
+    // What it had not sent yet they have had: a copy that was made before.
+    const sending = open(1, 10, { ops: [waitingFor(0), waitingFor(2, { isSend: true })] });
+    const copied = { calls: [done(0, 1), sending], alive: 10.1 };
+    expect(after([finished, copied, finished]).kind).toBe('working');
+    // Its newest records are not there.
+    expect(after([finished, { ...killed, knownUntil: 10.05 }, finished]).kind).toBe('working');
+  });
+
+  it('is named where it left nothing unfinished, too', () => {
+    const calls = [done(0, 1)];
+    expect(
+      after([
+        { calls, alive: 10.3, ...closed },
+        { calls, alive: 9 },
+      ]),
+    ).toMatchObject({
+      kind: 'healthy',
+      silent: [{ file: 1, lastSign: s(9) }],
+    });
+  });
+
+  it('is named in a hang that the others left soon after', () => {
+    const later = { ...aborted, calls: [done(0, 1), open(1, 10, { finalized: 11.2 })], alive: 11.2 };
+    expect(judge(evidence([later, killed, later], { end: 11.2 }))).toMatchObject({
+      kind: 'hung',
+      hang: { silent: [{ file: 1, mayBeCopy: false }] },
+    });
+  });
+});
+
+describe('nothing broke off', () => {
+  const calls: readonly MadeUpCall[] = [done(0, 1), open(1, 10)];
+
+  it.each<readonly [string, readonly MadeUpRank[]]>([
+    [
+      'where all were killed while they worked',
+      [
+        { calls, alive: 10.1 },
+        { calls, alive: 10.3 },
+        { calls, alive: 10.2 },
+      ],
+    ],
+    ['where all ended in order, hastily', [aborted, aborted, aborted]],
+    ['where one left first, and the others were killed then', [{ ...aborted, alive: 10.05 }, killed, killed]],
+    ['while the other still lives, or will close', [aborted, { ...killed, isAlive: true }, aborted]],
+    [
+      'where the end of what they left may be lost',
+      [{ ...aborted, calls: [done(0, 1), open(1, 10, { lostSince: 3 })] }, killed],
+    ],
+    [
+      // Its sends are executed by rank 1, whose file was copied before that.
+      'where only a process that executes the sends of another one says that they are not finished',
+      [
+        {
+          calls: [done(0, 1), open(1, 10, { ops: [waitingFor(2, { isSend: true, executor: 1 })] })],
+          alive: 10.3,
+          ...closed,
+        },
+        { calls: [done(0, 1)], alive: 10.1 },
+        { calls: [done(0, 1), done(1, 10)], alive: 10.3, ...closed },
+      ],
+    ],
+  ])('%s', (_, ranks) => {
+    expect(after(ranks).kind).not.toBe('broken');
+  });
+
+  it('is said on clocks that nothing relates', () => {
+    expect(judge(evidence([aborted, killed], { end: 10.3, comparable: false })).kind).toBe('working');
+    // Nor where they may be wrong by more.
+    expect(judge(evidence([aborted, killed], { end: 10.3, clockBound: 0.2 })).kind).toBe('working');
+  });
+});
+
+describe('a file that is only older', () => {
+  /** Until 20 s, each half a second. */
+  const working = (until: number): MadeUpRank => {
+    const before = Array.from({ length: 40 }, (_, i) => done(i, i / 2)).filter(
+      ({ at }) => at + 0.01 <= until,
+    );
+    return { calls: until < 20 ? before : [...before, open(40, 20)], alive: until };
+  };
+  const silent = (verdict: Verdict) => (verdict.kind === 'working' ? verdict.working.silent : verdict);
+  const judged = (ranks: readonly MadeUpRank[], more = {}) => judge(evidence(ranks, { end: 20.2, ...more }));
+
+  it('is none of a rank that fell silent: the others finished what needs it since', () => {
+    expect(silent(judged([working(5.1), working(12.1), working(20.2)]))).toEqual([]);
+  });
+
+  it('and one whose rings lie elsewhere, if they finished two', () => {
+    const elsewhere = { ...working(5.1), calls: working(3).calls, knownUntil: 3.1 };
+    expect(silent(judged([elsewhere, working(20.2), working(20.2)]))).toEqual([]);
+    // Of one alone it may have done its part before.
+    const late = { calls: working(17).calls, knownUntil: 17.1, alive: 18.6 };
+    const one = { calls: [...working(19.2).calls, open(39, 19.8)], alive: 20.2 };
+    expect(silent(judged([late, one, one]))).toMatchObject([{ file: 0, mayBeCopy: true }]);
+    expect(silent(judged([late, working(20.2), working(20.2)]))).toEqual([]);
+  });
+
+  it('but may be, where nothing shows it', () => {
+    const unknown = judged([working(5.1), working(20.2)], { comparable: false });
+    expect(silent(unknown)).toEqual([]);
+    const sent = {
+      ...working(20.2),
+      calls: working(20.2).calls.map((call) => ({ ...call, onlySent: true as const })),
+    };
+    expect(silent(judged([working(5.1), sent]))).toMatchObject([{ file: 0, mayBeCopy: true }]);
+    const wrong = judged([working(5.1), working(20.2)], { clockBound: 10 });
+    expect(silent(wrong)).toMatchObject([{ file: 0, mayBeCopy: true }]);
+  });
+});
