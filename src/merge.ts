@@ -26,9 +26,11 @@ import { reportClocks, reportTraffic } from './merge/clock_report.js';
 import { clusterBlock } from './merge/cluster.js';
 import { compressionOf } from './merge/compression.js';
 import type { ConvertJob, ConvertResult } from './merge/convert.js';
+import { diagnosisOf, type Diagnosis } from './merge/diagnosis.js';
 import { type Drawing, planDrawing, suggestDrawing } from './merge/drawing.js';
 import type { Size } from './merge/budget.js';
 import { runDuration } from './merge/duration.js';
+import { lookAtAttributes } from './merge/look_at.js';
 import { processSpec, tracePrologue } from './merge/labels.js';
 import { assemble, checkTarget, reason, withWorkFolder } from './merge/output.js';
 import { countTrace, reportOutOfStep, reportRank, type MergeReport } from './merge/report.js';
@@ -67,6 +69,8 @@ export interface MergeOptions extends ClockOptions, RunOptions, VerdictOptions {
   /** Files worked on at once; 1: no threads. */
   readonly jobs?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** The verdict for people, as the trace's own attribute: who is given the trace alone reads it there. */
+  readonly words?: ((found: Diagnosis) => string) | undefined;
 }
 
 export interface Progress {
@@ -95,12 +99,17 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
       const duration = runDuration(run, solution);
       const cluster = clusterBlock(run, clocks, studied.comms, drawing.decision.cluster, duration);
       const selection = reportSelection(studied, drawing, blocks);
-      const head = tracePrologue(run, solution, studied.verdict, selectionAttributes(selection, run));
+      const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options));
+      const { traffic } = diagnosis;
+      const head = tracePrologue(run, solution, studied.verdict, [
+        ...lookAtAttributes(run, studied.verdict),
+        ...(options.words ? [['nccl_trace.report', options.words(diagnosis)] as const] : []),
+        ...selectionAttributes(selection, run),
+      ]);
       const prologue = Buffer.concat([head, cluster.bytes]);
       const bytes = await assemble(options.output, folder, prologue, blockPaths(jobs), options.stdout).catch(
         outputFailed(options),
       );
-      const traffic = reportTraffic(clocks);
       return {
         version: 1,
         verdict: studied.verdict,
@@ -117,11 +126,11 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
           cluster.counts,
         ),
         selection,
-        suggestion: suggestDrawing(studied, options),
+        suggestion: diagnosis.suggestion,
         ranks: run.members.map((member, i) =>
           reportRank(member, studied.ends[i]!, studied.origins[i]!, blocks[i] ?? null),
         ),
-        clocks: reportClocks(clocks, run),
+        clocks: diagnosis.clocks,
         traffic,
         outOfStep: reportOutOfStep(clocks.broken.outOfStep, run),
         problems: [

@@ -16,6 +16,7 @@ import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
 import { hasProblems } from './merge.js';
 import { mergeReportText } from './merge_report.js';
+import { verdictWords } from './verdict_text.js';
 import { nativeFile } from './native_files.js';
 import { oneOf } from './one_of.js';
 import { checkSummary, say, writeSummary } from './output.js';
@@ -94,6 +95,7 @@ async function run(options: Options, interrupt: AbortSignal): Promise<ExitCode> 
       stdout: process.stdout,
       interrupt,
       onProgress,
+      words: verdictWords,
     });
     if (!quiet) say(coloured(mergeReportText(report), process.stderr));
     if (summary !== undefined) await writeSummary(summary, report);

@@ -16,6 +16,7 @@ import {
 import { checkSummary, print, say, writeSummary } from './output.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
 import { addVerdictOptions } from './verdict_options.js';
+import { verdictWords } from './verdict_text.js';
 import { coloured, showProgress } from './watching.js';
 
 interface Options extends SelectionOptions {
@@ -80,6 +81,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
       stdout: process.stdout,
       interrupt,
       onProgress: showProgress(options.quiet ?? false),
+      words: verdictWords,
     }),
   );
   if (!options.quiet) say(coloured(mergeReportText(report), process.stderr));

@@ -1,6 +1,6 @@
 /**
- * What the Perfetto UI is told to do when it has loaded the trace: pin the cluster group and what the verdict is about, so that the
- * first screen has them side by side. Commands and their arguments are the UI's stable automation API.
+ * What the Perfetto UI is told to do when it has loaded the trace: pin the cluster group, the ranks that the verdict is about and the connection
+ * it says to look at, so that the first screen has them side by side. Commands and their arguments are the UI's stable automation API.
  */
 
 export interface StartupCommand {
@@ -16,7 +16,7 @@ export function startupCommands(
   facts: ReadonlyMap<string, string> | null,
   more: readonly string[],
 ): StartupCommand[] {
-  const ours = facts === null ? [] : [CLUSTER, ...suspectsOf(facts).map(collectivesOf)];
+  const ours = facts === null ? [] : [CLUSTER, ...suspectsOf(facts).map(collectivesOf), ...lookAtOf(facts)];
   return [
     ...ours.map((pattern) => ({ id: PIN, args: [pattern, 'path'] })),
     ...more.map((pattern) => ({ id: PIN, args: [pattern, 'name'] })),
@@ -31,6 +31,15 @@ const CLUSTER = '(^|> )Cluster > .*\\((\\d+ ranks|size not told)\\)( ·\\d+)?$';
 /** Titles of processes as the trace has them: "rank 0003 · host · gpu3". */
 const collectivesOf = (title: string): string =>
   `(^|> )${escaped(title)}\\b.* > (collectives|point-to-point)( ·\\d+)?$`;
+
+/** Both ends of the connection that the verdict says to look at: "title > group > track". */
+function lookAtOf(facts: ReadonlyMap<string, string>): string[] {
+  return ['nccl_trace.look_at', 'nccl_trace.look_at_other_end'].flatMap((key) => {
+    const [title, ...below] = (facts.get(key) ?? '').split(' > ');
+    if (title === undefined || below.length === 0) return [];
+    return [`(^|> )${escaped(title)}\\b.* > ${escaped(below.join(' > '))}( ·\\d+)?$`];
+  });
+}
 
 function suspectsOf(facts: ReadonlyMap<string, string>): string[] {
   const text = facts.get('nccl_trace.suspects') ?? '';

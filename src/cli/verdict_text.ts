@@ -36,12 +36,17 @@ export type { VerdictReport } from './verdict_words.js';
 
 const LINES = 15;
 
-export function verdictText(report: VerdictReport, next: NextCommand): string[] {
+/** As a trace's own attribute: without commands, and of this run alone. */
+export const verdictWords = (report: VerdictReport): string =>
+  verdictText({ ...report, otherRuns: [] }, null).join('\n');
+
+/** `next`: null: none is told. */
+export function verdictText(report: VerdictReport, next: NextCommand | null): string[] {
   const { verdict } = report;
   const [first = '', ...rest] = verdictLines(verdict, report);
   const lines = [...otherRuns(report), ...rest, ...missing(report), ...limits(report)];
   const foot = [fit(labelled('lost records', lossText(report))), fit(labelled('clocks', clockText(report)))];
-  const command = commandLines('next:', next, COLUMNS);
+  const command = next === null ? [] : commandLines('next:', next, COLUMNS);
   const room = Math.max(1, LINES - foot.length - command.length - 1);
   const shown =
     lines.length <= room

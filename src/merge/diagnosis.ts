@@ -10,7 +10,7 @@ import { withWorkFolder } from './output.js';
 import { lostSlots, problemsOf } from './report.js';
 import { severalRanks, type OtherRun, type RunMember } from './run.js';
 import type { LostSlots } from './scan.js';
-import { study, type RunOptions } from './study.js';
+import { study, type RunOptions, type Study } from './study.js';
 import type { VerdictOptions } from './verdict.js';
 import { startWorkers } from './workers.js';
 
@@ -63,23 +63,27 @@ export async function diagnose(
   try {
     return await withWorkFolder(join(tmpdir(), 'nccl-trace'), options.interrupt, async (folder) => {
       const studied = await study(workers, files, folder, options);
-      const { run, clocks, verdict, unusable } = studied;
-      return {
-        verdict,
-        traceStart: String(clocks.solution.traceStart),
-        worldSize: run.worldSize,
-        missingRanks: run.missing,
-        otherRuns: run.others,
-        ranks: run.members.map(diagnosed),
-        clocks: reportClocks(clocks, run),
-        traffic: reportTraffic(clocks),
-        suggestion: suggestDrawing(studied, { ...options, inputs }),
-        problems: [...unusable, ...run.problems],
-      };
+      return diagnosisOf(studied, suggestDrawing(studied, { ...options, inputs }));
     });
   } finally {
     await workers.close();
   }
+}
+
+export function diagnosisOf(studied: Study, suggestion: SizedCommand | null): Diagnosis {
+  const { run, clocks, verdict, unusable } = studied;
+  return {
+    verdict,
+    traceStart: String(clocks.solution.traceStart),
+    worldSize: run.worldSize,
+    missingRanks: run.missing,
+    otherRuns: run.others,
+    ranks: run.members.map(diagnosed),
+    clocks: reportClocks(clocks, run),
+    traffic: reportTraffic(clocks),
+    suggestion,
+    problems: [...unusable, ...run.problems],
+  };
 }
 
 const diagnosed = ({ scan, rank, ranks }: RunMember): DiagnosedRank => ({

@@ -64,7 +64,7 @@ export class CommGroups {
       group = this.sink.describe({
         kind: 'group',
         name: originator
-          ? `PXN for ${originator.process}: ${commTitle(originator.comm)}`
+          ? pxnTitle(originator.process, originator.comm)
           : `PXN for pid ${foreign.pid}, whose file is not here (context ${hex64(foreign.context)})`,
         rank: RANK_ORDER.pxn + this.foreign.size,
         description: PXN,
@@ -100,14 +100,20 @@ export function drawCommunicators({ sink, file, time }: TrackContext, groups: Co
   }
 }
 
-export function commTitle(comm: Communicator): string {
+/** `process`: as processes are titled, "rank 0003". */
+export const pxnTitle = (process: string, comm: NamedComm): string =>
+  `PXN for ${process}: ${commTitle(comm)}`;
+
+type NamedComm = Pick<Communicator, 'commId' | 'name' | 'nRanks'>;
+
+export function commTitle(comm: NamedComm): string {
   return `comm ${commLabel(comm)} (${sizeWords(comm.nRanks)})`;
 }
 
 /** What `open` knows a communicator's line by, too. */
 export const sizeWords = (nRanks: number): string => (nRanks > 0 ? `${nRanks} ranks` : 'size not told');
 
-export function commLabel(comm: Communicator): string {
+export function commLabel(comm: Pick<NamedComm, 'commId' | 'name'>): string {
   const id = hex64(comm.commId);
   return comm.name === '' ? id : `${comm.name} ${id}`;
 }

@@ -128,10 +128,16 @@ class Slots {
 
 function connectionName(op: Op, silent: boolean): string {
   if (op.lost) return 'operations that began before the window';
-  const channel = `ch${String(op.channel).padStart(2, '0')}`;
-  if (silent) return `${channel} with ${op.peer}`;
-  return `${channel} ${op.isSend ? 'send to' : 'recv from'} ${op.peer}`;
+  return silent
+    ? `${channelTitle(op.channel)} with ${op.peer}`
+    : connectionTitle(op.channel, op.isSend, op.peer);
 }
+
+/** "ch01 recv from 3"; `peer`: rank in the communicator. `open` knows a connection by it, too. */
+export const connectionTitle = (channel: number, isSend: boolean, peer: number): string =>
+  `${channelTitle(channel)} ${isSend ? 'send to' : 'recv from'} ${peer}`;
+
+const channelTitle = (channel: number): string => `ch${String(channel).padStart(2, '0')}`;
 
 const CONNECTION_DESCRIPTION =
   'Proxy operations of one channel, direction and peer (rank in this communicator), from the moment the operation was ' +

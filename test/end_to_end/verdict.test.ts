@@ -1,13 +1,15 @@
 /** What the loopback does wrong on request, the verdict finds: recorded by the real plugin, read from its files alone. */
 
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, it } from 'vitest';
 import { mergeNext } from '../../src/cli/next_command.js';
 import { verdictText } from '../../src/cli/verdict_text.js';
+import { merge } from '../../src/merge.js';
 import { diagnose } from '../../src/merge/diagnosis.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { record } from '../support/loopback.js';
+import { viewTrace } from '../support/trace_view.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);
@@ -33,6 +35,7 @@ async function judged(recording: string) {
   const { verdict } = diagnosis;
   const hang = verdict.kind === 'hung' ? verdict.hang : undefined;
   return {
+    recording,
     verdict,
     hang,
     waiting: hang?.waiting.map(({ file }) => file),
@@ -183,13 +186,18 @@ describe.concurrent('the verdict on', () => {
   });
 
   it('sends that another process executes (PXN): among what is waited for', async ({ expect }) => {
-    const { hang, text } = await verdictOn(
+    const { hang, text, recording } = await verdictOn(
       'pxn',
       '--ranks 4 --ops allreduce:256K --channels 1 --iterations 3 --pxn 0:2 --drop-rank 2 --drop-at 1:3 --hang-seconds 3',
     );
     expect(hang?.front).toMatchObject({ isSend: true });
     expect([hang?.front?.executor, hang?.front?.file]).toContain(2);
     if (hang?.front?.executor === 2) expect(text).toContain('by rank 2 (PXN)');
+    const output = join(recording, 'trace.pftrace');
+    await merge({ inputs: [recording], output, jobs: 1, hungAfter: 1 });
+    const { attributes, tracks } = viewTrace(readFileSync(output), { emptySlices: 'fine' });
+    const paths = tracks.map(({ path }) => path.join(' > ').replace(/^(rank \d+) .* > NCCL >/, '$1 >'));
+    expect(paths).toContain(attributes['nccl_trace.look_at']);
   });
 
   it('one group of four in which a rank is missing: the world only waits for it', async ({ expect }) => {

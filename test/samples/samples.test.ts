@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mergeReportText } from '../../src/cli/merge_report.js';
 import { mergeNext } from '../../src/cli/next_command.js';
-import { verdictText } from '../../src/cli/verdict_text.js';
+import { verdictText, verdictWords } from '../../src/cli/verdict_text.js';
 import { merge } from '../../src/merge.js';
 import { diagnose } from '../../src/merge/diagnosis.js';
 import type { MergeReport } from '../../src/merge/report.js';
@@ -53,7 +53,7 @@ describe.each(samples)('%s', (name) => {
   let view: TraceView;
 
   beforeAll(async () => {
-    report = await merge({ inputs: [input], output, jobs: 1 });
+    report = await merge({ inputs: [input], output, jobs: 1, words: verdictWords });
     view = viewTrace(readFileSync(output), { emptySlices: 'fine' });
   });
 
@@ -80,7 +80,7 @@ describe.each(samples)('%s', (name) => {
       .filter((file) => file.endsWith('.bin'))
       .map((file) => path.join(input, file));
     const again = path.join(folder, `${name}-again.pftrace`);
-    await merge({ inputs: files.reverse(), output: again, jobs: 1 });
+    await merge({ inputs: files.reverse(), output: again, jobs: 1, words: verdictWords });
     expect(readFileSync(again).equals(readFileSync(output))).toBe(true);
   });
 
@@ -95,6 +95,9 @@ describe.each(samples)('%s', (name) => {
     expect(diagnosis.verdict).toEqual(report.verdict);
     const lines = verdictText(diagnosis, mergeNext(diagnosis, [path.relative(process.cwd(), input)]));
     golden(`${name}.inspect.txt`, lines.map((line) => `${line}\n`).join(''));
+    const ofTrace = view.attributes['nccl_trace.report'];
+    expect(ofTrace).toBe(verdictText({ ...diagnosis, otherRuns: [] }, null).join('\n'));
+    expect(lines.slice(0, 4)).toEqual(String(ofTrace).split('\n').slice(0, 4));
   });
 });
 
