@@ -1,0 +1,131 @@
+/**
+ * Each documented query runs on a trace that has what it asks for, and finds it: every table, column, track, slice and argument that
+ * it names is in what we write. Not trace_processor itself: its tables, made of what an independent reader sees, in SQLite.
+ */
+
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { merge } from '../../src/merge.js';
+import type { MergeReport } from '../../src/merge/report.js';
+import { record } from '../support/loopback.js';
+import { temporaryFolder } from '../support/made_up_run.js';
+import { viewTrace } from '../support/trace_view.js';
+import { runQueries, type Row } from './tables.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const { folder, remove } = temporaryFolder();
+afterAll(remove);
+
+const text = readFileSync(path.join(root, 'schemas/trace.md'), 'utf8');
+const withoutEnd = (query: string): string => query.trim().replace(/;$/, '');
+/** By the words before them. */
+const queries = new Map(
+  [...text.matchAll(/\n([^\n]+):\n\n```sql\n([^`]*)```/g)].map(([, title, query]) => [
+    title!,
+    withoutEnd(query!),
+  ]),
+);
+/** What the summary's numbers are. */
+const counts = new Map(
+  [...text.matchAll(/\n\| `trace\.(\w+)` \| `(SELECT [^`]*)`/g)].map(([, field, query]) => [field!, query!]),
+);
+
+interface Made {
+  readonly report: MergeReport;
+  readonly found: ReadonlyMap<string, Row[]>;
+  readonly counted: ReadonlyMap<string, number>;
+}
+
+async function made(name: string, input: string): Promise<Made> {
+  const output = path.join(folder, `${name}.pftrace`);
+  const report = await merge({ inputs: [input], output, jobs: 1 });
+  const view = viewTrace(readFileSync(output), { emptySlices: 'fine' });
+  const rows = runQueries(view, [...queries.values(), ...counts.values()]);
+  const numbers = rows.slice(queries.size).map(([row]) => Number(Object.values(row!)[0]));
+  return {
+    report,
+    found: new Map([...queries.keys()].map((title, i) => [title, rows[i]!])),
+    counted: new Map([...counts.keys()].map((field, i) => [field, numbers[i]!])),
+  };
+}
+
+const SAMPLES = ['hang', 'hosts', 'graph', 'pxn', 'abi-v7', 'copy-engine', 'wrapped'];
+const byName = new Map<string, Made>();
+beforeAll(async () => {
+  const recording = record(
+    path.join(folder, 'abused'),
+    '--ranks 2 --channels 1 --ops allreduce:64K,group{send+recv:64K} --iterations 2 --net-events ib --abuse all',
+  );
+  for (const name of SAMPLES) byName.set(name, await made(name, path.join(root, 'samples', name)));
+  byName.set('abused', await made('abused', (await recording).folder));
+}, 120_000);
+
+function rowsOf(name: string, title: RegExp): readonly Row[] {
+  const [found, ...more] = [...queries.keys()].filter((one) => title.test(one));
+  expect(more).toEqual([]);
+  return byName.get(name)!.found.get(found!)!;
+}
+
+it('all are found', () => {
+  expect(queries.size).toBe(text.match(/```sql/g)!.length);
+  expect(counts.size).toBe(8);
+});
+
+it.each([...SAMPLES, 'abused'])('the numbers of the summary are what the queries count: %s', (name) => {
+  const { report, counted } = byName.get(name)!;
+  expect(Object.fromEntries(counted)).toEqual(report.trace);
+});
+
+/** Also each column of it, in some row. */
+it.each([...queries.keys()])('finds what it is for: %s', (title) => {
+  const rows = [...byName.values()].flatMap(({ found }) => found.get(title)!);
+  const [first] = rows;
+  expect(first).toBeDefined();
+  const isEmpty = (column: string): boolean => rows.every((row) => row[column] === null);
+  expect(Object.keys(first!).filter(isEmpty)).toEqual([]);
+});
+
+describe('says of a sample what its report says:', () => {
+  it('what hangs, and in which wait', () => {
+    const all = rowsOf('hang', /^What hung/);
+    const works = all.filter(({ track }) => track === 'collectives');
+    expect(works.map(({ rank, name }) => `${rank} ${name}`.replace(/ · .* /, ' ')).sort()).toEqual([
+      'rank 0000 AllReduce',
+      'rank 0002 AllReduce',
+      'rank 0003 AllReduce',
+    ]);
+    const waits = rowsOf('hang', /^In which wait/);
+    const { front } = (byName.get('hang')!.report.verdict as { hang: { front: { wait: { step: number } } } })
+      .hang;
+    expect(waits).toContainEqual(
+      expect.objectContaining({ connection: 'ch01 recv from 3', name: 'recv wait', step: front.wait.step }),
+    );
+  });
+
+  it('who executes whose sends', () => {
+    const [first] = rowsOf('pxn', /PXN/);
+    expect(first).toMatchObject({
+      originator: expect.stringMatching(/^rank \d{4}$/) as string,
+      name: 'AllReduce',
+    });
+  });
+
+  it('what was lost', () => {
+    const { ranks } = byName.get('wrapped')!.report;
+    const lost = rowsOf('wrapped', /^Lost records/).reduce((sum, { slots }) => sum + Number(slots), 0);
+    expect(lost).toBe(
+      ranks.reduce(
+        (sum, { lost: { overwritten, dropped, torn, copy } }) => sum + overwritten + dropped + torn + copy,
+        0,
+      ),
+    );
+  });
+
+  it('that no arrow points backwards', () => {
+    const wires = rowsOf('hosts', /^Transfer times/).map(({ wire_ns }) => Number(wire_ns));
+    expect(wires).toHaveLength(byName.get('hosts')!.report.trace.flows);
+    expect(Math.min(...wires)).toBeGreaterThanOrEqual(0);
+  });
+});
