@@ -125,7 +125,14 @@ function slow(
   ];
 }
 
-function unclear({ work, works, files, lost }: Unclear, report: VerdictReport): string[] {
+function unclear({ work, works, files, lost, silent, end }: Unclear, report: VerdictReport): string[] {
+  if (silent.length > 0)
+    return [
+      'UNCLEAR  whether anything stands: ranks fell silent, not all ends are recorded',
+      labelled('seen', seenText(report)),
+      ...heartbeatLines(silent, end, report),
+      ...copyLines(silent, report),
+    ];
   if (work === null)
     return [
       'UNCLEAR  whether anything stands: parts of the files are lost',

@@ -107,6 +107,7 @@ function witness(
     longestTransfer: longestTransfer(scan, ends, time),
     untold:
       ends.filter(({ outcome }) => UNTOLD.includes(outcome)).length + scan.silentCalls.size + scan.copyColls,
+    untoldLast: untoldLast(scan, ends),
     calls: rankCalls(scan, time),
   };
 }
@@ -134,6 +135,19 @@ const UNTOLD: readonly string[] = [
   'outside-window',
   'end-lost',
 ] satisfies WorkEnd['outcome'][];
+
+/** Of calls alone nobody knows the communicator. */
+function untoldLast(
+  { works, silentCalls, copyColls }: RankScan,
+  ends: readonly WorkEnd[],
+): (number | null)[] {
+  const newest = new Map<number, WorkEnd>();
+  ends.forEach((end, row) => newest.set(works.comm[row]!, end));
+  const untold = [...newest].flatMap(([number, { outcome }]) =>
+    UNTOLD.includes(outcome) ? [number < 0 ? null : number] : [],
+  );
+  return silentCalls.size + copyColls > 0 ? [...untold, null] : untold;
+}
 
 function longestTransfer({ works }: RankScan, ends: readonly WorkEnd[], time: ToTime): number | null {
   let longest: number | null = null;

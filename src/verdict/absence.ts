@@ -23,10 +23,33 @@ export function absentFrom(one: Collective, comm: ClusterComm, ranks: readonly R
 
 function wouldKnow(file: number, one: Collective, comm: ClusterComm, ranks: readonly RankWitness[]): boolean {
   const rank = ranks[file]!;
-  const { knownFrom, knownUntil, isPartial } = rank;
-  if (!Number.isFinite(knownFrom) || knownUntil - one.firstArrival < SHORTEST_HANG) return false;
+  const { knownUntil } = rank;
+  if (knownUntil - one.firstArrival < SHORTEST_HANG) return false;
+  return reaches(rank, one, comm, ranks);
+}
+
+/** Nothing it did before the end of its records is lost that might have been this. */
+function reaches(
+  rank: RankWitness,
+  one: Collective,
+  comm: ClusterComm,
+  ranks: readonly RankWitness[],
+): boolean {
+  const { knownFrom, isPartial } = rank;
+  if (!Number.isFinite(knownFrom)) return false;
   return !isPartial || (knownFrom <= one.firstArrival && knowsEarlierCall(rank, one, comm, ranks));
 }
+
+/** Of `gone`, whose records end with their processes, those that had not come until then. */
+export const goneBefore = (
+  one: Collective,
+  gone: readonly number[],
+  comm: ClusterComm,
+  ranks: readonly RankWitness[],
+): number[] =>
+  gone.length === 0
+    ? []
+    : unseenBy(one, ranks).filter((file) => gone.includes(file) && reaches(ranks[file]!, one, comm, ranks));
 
 /** Processes that came with some of their ranks alone: those that, likewise, did not come. `several`: see there. */
 export function partlyAbsentFrom(

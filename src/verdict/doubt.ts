@@ -1,12 +1,12 @@
-/** What seems unfinished and may have ended in records that are lost. */
+/** What seems unfinished and may have ended in records that are lost; what seems over and may stand. */
 
 import { isAborted } from './alarm.js';
-import type { Case } from './case.js';
+import { endOfRun, type Case } from './case.js';
 import { standingCall } from './hang.js';
 import { mismatchOf } from './mismatch.js';
 import { allLived } from './silence.js';
 import type { Stall } from './stalls.js';
-import type { Unclear } from './types.js';
+import type { RankWitness, Silent, Unclear } from './types.js';
 
 /** Nothing else speaks for a hang: no rank that never came, none whose process is gone, no abort, no call unlike the others'. */
 export function mayBeOver(stall: Stall, evidence: Case): boolean {
@@ -40,6 +40,8 @@ export function unclear({ ranks }: Case, stalls: readonly Stall[]): Unclear | nu
     works: doubtful.length,
     files: [...new Set(doubtful.map((one) => one.file))].sort((a, b) => a - b),
     lost: doubtful.reduce((most, one) => Math.max(most, one.work.lostSince), 0),
+    silent: [],
+    end: endOfRun(ranks),
   };
 }
 
@@ -50,5 +52,36 @@ export function unclear({ ranks }: Case, stalls: readonly Stall[]): Unclear | nu
 export function cannotTell({ ranks }: Case): Unclear | null {
   const isOpen = ranks.some(({ works }) => works.some(({ comm }) => comm === null));
   const isDamaged = ranks.some((rank) => rank.isDamaged);
-  return isDamaged || isOpen ? { work: null, works: 0, files: [], lost: 0 } : null;
+  return isDamaged || isOpen ? nothingStands([], ranks) : null;
 }
+
+/**
+ * Nothing seems to stand, but these fell silent, and the ends of what others began with them last are not told. null: none did.
+ */
+export function unclearFor(silent: readonly Silent[], { ranks }: Case): Unclear | null {
+  const doubtful = silent.filter(({ file }) => mayStandWithout(file, ranks));
+  return doubtful.length === 0 ? null : nothingStands(doubtful, ranks);
+}
+
+function mayStandWithout(file: number, ranks: readonly RankWitness[]): boolean {
+  const own = new Set([...ranks[file]!.communicators.values()].map(({ commId }) => commId));
+  return ranks.some(({ communicators, untoldLast }, other) => {
+    const shared = [...communicators].flatMap(([number, { commId }]) =>
+      commId !== 0n && own.has(commId) ? [number] : [],
+    );
+    return (
+      other !== file &&
+      shared.length > 0 &&
+      untoldLast.some((number) => number === null || shared.includes(number))
+    );
+  });
+}
+
+const nothingStands = (silent: readonly Silent[], ranks: readonly RankWitness[]): Unclear => ({
+  work: null,
+  works: 0,
+  files: [],
+  lost: 0,
+  silent,
+  end: endOfRun(ranks),
+});

@@ -4,18 +4,17 @@
  * hang is only called one when nothing can go on, or has not for much longer than anything ever took.
  */
 
-import type { TraceNs } from '../base/time.js';
 import { hungAfter, isHang, mayGoOn, stands } from './alarm.js';
 import { endOfRun, type Case } from './case.js';
 import { findBreaks } from './broken.js';
 import { causeOf, waitingFor } from './causes.js';
-import { cannotTell, mayBeOver, unclear } from './doubt.js';
+import { cannotTell, mayBeOver, unclear, unclearFor } from './doubt.js';
 import { describeHang } from './hang.js';
 import { firstMismatch, mismatchOf } from './mismatch.js';
-import { silentFiles } from './silence.js';
+import { NOTHING_STOOD, silentFiles } from './silence.js';
 import { slowest } from './slowness.js';
 import { findStalls, type Stall } from './stalls.js';
-import type { Broken, RankWitness, Verdict, VerdictKind } from './types.js';
+import type { Broken, RankWitness, Silent, Unclear, Verdict, VerdictKind } from './types.js';
 
 export function judge(evidence: Case): Verdict {
   const { comms, ranks, comparable } = evidence;
@@ -66,25 +65,27 @@ function kindOf(evidence: Case, slow: ReturnType<typeof slowest>['slow']): Verdi
     };
   const unknown = unclear(evidence, doubtful);
   if (unknown && doubtful.length > 0) return { kind: 'unclear', unclear: unknown };
-  if (slow) return { kind: 'slow', slow };
+  const unfinished = filesAtWork(evidence);
+  const silent = silentFiles(evidence, NOTHING_STOOD);
+  const gone = silent.filter(({ mayBeCopy }) => !mayBeCopy);
+  const unclearOf = (files: readonly Silent[]): Unclear | null =>
+    unfinished.length > 0 ? null : unclearFor(files, evidence);
+  // A rank that is gone weighs more than one that is late, which weighs more than one that may be gone.
+  if (slow && !unclearOf(gone)) return { kind: 'slow', slow };
   if (unknown) return { kind: 'unclear', unclear: unknown };
   if (damaged) return { kind: 'unclear', unclear: damaged };
-  const unfinished = filesAtWork(evidence);
   if (unfinished.length > 0) {
     const end = endOfRun(ranks);
     const moved = ranks.flatMap(({ lastMove }) => [...lastMove.values()]);
     const stood = end - moved.reduce((a, b) => (b > a ? b : a));
     return {
       kind: 'working',
-      working: { end, stood, files: unfinished, silent: silentFiles(evidence, NOTHING_STOOD) },
+      working: { end, stood, files: unfinished, silent },
     };
   }
-  const silent = silentFiles(evidence, NOTHING_STOOD);
-  return { kind: 'healthy', silent: silent.filter(({ mayBeCopy }) => !mayBeCopy) };
+  const quiet = unclearOf(silent);
+  return quiet ? { kind: 'unclear', unclear: quiet } : { kind: 'healthy', silent: gone };
 }
-
-/** Then no last sign is the reason for it. */
-const NOTHING_STOOD = -Infinity as TraceNs;
 
 /** With the others that broke off as what waits for it, or stands beside it. */
 function firstBreak(evidence: Case): Broken | null {

@@ -40,6 +40,25 @@ export function silentAmong(files: readonly number[], evidence: Case, since: Tra
   });
 }
 
+/** Then no last sign is the reason for it. */
+export const NOTHING_STOOD = -Infinity as TraceNs;
+
+/**
+ * Of `files`, those whose processes are gone since they stand, `since`, or surely were before: files that fell silent long before the
+ * others began their last work may as well be copies that were made then. Their records reach to their ends.
+ */
+export function goneSince(files: readonly number[], evidence: Case, since: TraceNs): number[] {
+  const { ranks, comparable } = evidence;
+  if (!comparable(files)) return [];
+  const surely = new Set(
+    silentAmong(files, evidence, NOTHING_STOOD).flatMap(({ file, mayBeCopy }) => (mayBeCopy ? [] : [file])),
+  );
+  return silentAmong(files, evidence, since).flatMap(({ file, lastSign, mayBeCopy }) => {
+    if (mayBeCopy || lastSign === null || ranks[file]!.knownUntil < lastSign) return [];
+    return since - lastSign <= SILENT_AFTER || surely.has(file) ? [file] : [];
+  });
+}
+
 export const othersEndedAfter = (
   file: number,
   others: readonly number[],

@@ -5,6 +5,7 @@ import type { ClusterComm, Collective } from '../cluster/types.js';
 import {
   absentFrom,
   enteredBy,
+  goneBefore,
   ofSeveralRanks,
   partlyAbsentFrom,
   SHORTEST_HANG,
@@ -13,6 +14,7 @@ import {
 import { commOf, knownUntilOf, type Case } from './case.js';
 import { filesOfComm, type Standing } from './front.js';
 import { livedLaterIn } from './older_copies.js';
+import { goneSince } from './silence.js';
 import type { RankWitness, WitnessedWork } from './types.js';
 
 /** Where no send or receive ever ended, ns: a receive may be posted long before its send. */
@@ -49,12 +51,20 @@ export const findStalls = (evidence: Case): Stall[] =>
 export function findUnfinished(evidence: Case): Stall[] {
   const { comms, ranks } = evidence;
   const standing = comms.flatMap((comm) => standingIn(comm, evidence));
-  const joined = standing.map(({ comm, one }) => collectiveStall(comm, one, ranks));
+  const joined = standing.map(({ comm, one }) => collectiveStall(comm, one, evidence));
   const covered = new Map(
     joined.flatMap((stall) => (stall.commId === null ? [] : [[stall.commId, stall] as const])),
   );
   return [...joined, ...looseStalls(ranks, covered)];
 }
+
+/** Nobody told of its end, nor that it has none. */
+const isUntold = ({ end, open, aborted }: Collective): boolean =>
+  end === null && open.length + aborted.length === 0;
+
+/** Files of a communicator whose processes are gone since nothing of it moves. */
+const goneIn = (comm: ClusterComm, evidence: Case): number[] =>
+  goneSince(comm.files, evidence, stoodSince(comm, evidence.ranks));
 
 /** null: none ended. */
 function longestTransfer(files: readonly number[], ranks: readonly RankWitness[]): number | null {
@@ -66,11 +76,17 @@ function longestTransfer(files: readonly number[], ranks: readonly RankWitness[]
 function standingIn(comm: ClusterComm, evidence: Case): { comm: ClusterComm; one: Collective }[] {
   const { ranks } = evidence;
   const several = ofSeveralRanks(comm, ranks);
+  let gone: readonly number[] | undefined;
+  const lacksGone = (one: Collective): boolean =>
+    isUntold(one) &&
+    one.absent.length + one.notKnown.length > 0 &&
+    goneBefore(one, (gone ??= goneIn(comm, evidence)), comm, ranks).length > 0;
   const unfinished = comm.collectives.filter(
     (one) =>
       one.open.length + one.aborted.length > 0 ||
       (one.end === null &&
-        absentFrom(one, comm, ranks).length + partlyAbsentFrom(one, comm, ranks, several).length > 0),
+        absentFrom(one, comm, ranks).length + partlyAbsentFrom(one, comm, ranks, several).length > 0) ||
+      lacksGone(one),
   );
   const sure = unfinished.filter((one) => !mayHaveEnded(one, comm, ranks));
   const candidates = sure.length > 0 ? sure : unfinished;
@@ -117,7 +133,8 @@ const begun = ({ open, aborted }: Collective): readonly number[] => [...open, ..
 const excludeEachOther = (a: Collective, b: Collective): boolean =>
   begun(a).some((file) => b.absent.includes(file)) && begun(b).some((file) => a.absent.includes(file));
 
-function collectiveStall(comm: ClusterComm, collective: Collective, ranks: readonly RankWitness[]): Stall {
+function collectiveStall(comm: ClusterComm, collective: Collective, evidence: Case): Stall {
+  const { ranks } = evidence;
   const { commId, name, nRanks, files, collectives } = comm;
   const isAborted = collective.open.length === 0 && collective.aborted.length > 0;
   const entered = begun(collective);
@@ -126,10 +143,8 @@ function collectiveStall(comm: ClusterComm, collective: Collective, ranks: reado
       isOf(ranks[file]!, work, comm, collective) ? [{ file, work }] : [],
     ),
   );
-  const since = files.reduce<number>(
-    (latest, file) => Math.max(latest, lastMoveIn(commId, ranks[file]!)),
-    collective.firstArrival,
-  );
+  const absent = absentFrom(collective, comm, ranks);
+  const gone = isUntold(collective) ? goneBefore(collective, goneIn(comm, evidence), comm, ranks) : [];
   const waiting = entered.length > 0 ? entered : enteredBy(comm, collective);
   const until = knownUntilOf(waiting, ranks);
   // The first one lasts as long as the ranks take to start up.
@@ -142,9 +157,9 @@ function collectiveStall(comm: ClusterComm, collective: Collective, ranks: reado
     files,
     collective,
     works,
-    absent: absentFrom(collective, comm, ranks),
+    absent: [...new Set([...absent, ...gone])].sort((a, b) => a - b),
     partlyAbsent: partlyAbsentFrom(collective, comm, ranks),
-    since: since as TraceNs,
+    since: Math.max(collective.firstArrival, stoodSince(comm, ranks)) as TraceNs,
     until: isAborted ? (collective.end ?? until) : until,
     mayTake: longest,
     longestBefore: Math.max(longest, longestPause(comm, collective)),
@@ -172,6 +187,9 @@ function isOf(rank: RankWitness, work: WitnessedWork, { commId }: ClusterComm, o
   const isSame = work.func === one.func && work.seq === one.seq && work.ordinal === one.ordinal;
   return isSame && commOf(rank, work)?.commId === commId;
 }
+
+const stoodSince = ({ commId, files }: ClusterComm, ranks: readonly RankWitness[]): TraceNs =>
+  files.reduce((latest, file) => Math.max(latest, lastMoveIn(commId, ranks[file]!)), 0) as TraceNs;
 
 function lastMoveIn(commId: bigint, { communicators, lastMove }: RankWitness): number {
   let latest = 0;

@@ -39,6 +39,8 @@ export interface RankWitness {
   readonly longestTransfer: number | null;
   /** Collectives and sends/receives whose end NCCL did not tell, or is not recorded any more; calls of which NCCL told no more. */
   readonly untold: number;
+  /** Communicators of whose newest work that is so: they may stand in it. null: of one that is not known. */
+  readonly untoldLast: readonly (number | null)[];
   readonly calls: RankCalls;
 }
 
@@ -140,12 +142,15 @@ export type VerdictKind =
   | { readonly kind: 'hung'; readonly hang: Hang }
   /** The same evidence, and no alarm yet: all of its ranks live. */
   | { readonly kind: 'waiting'; readonly waiting: Waiting }
-  /** Nothing hangs, but ranks of a communicator did not call the same. */
   /** Nothing stood for long: a process is gone, and others ended in order soon after. */
   | { readonly kind: 'broken'; readonly broken: Broken }
+  /** Nothing hangs, but ranks of a communicator did not call the same. */
   | { readonly kind: 'mismatch'; readonly mismatch: Mismatch }
   | { readonly kind: 'slow'; readonly slow: Slowness }
-  /** What seems to stand may have ended in records that are lost, and nothing else speaks for a hang; or files are damaged. */
+  /**
+   * What seems to stand may have ended in records that are lost, and nothing else speaks for a hang; or files are damaged; or a rank
+   * fell silent, and nothing tells whether others stand in what they began with it.
+   */
   | { readonly kind: 'unclear'; readonly unclear: Unclear }
   /** Something was unfinished, and not for long: a live copy, or a job that was ended while it worked. */
   | { readonly kind: 'working'; readonly working: Working }
@@ -181,6 +186,10 @@ export interface Unclear {
   readonly files: readonly number[];
   /** Slots of their rings that are lost since, the most of any work. */
   readonly lost: number;
+  /** Files that fell silent before others, whose work with them may stand. */
+  readonly silent: readonly Silent[];
+  /** The newest sign of life of any file. */
+  readonly end: TraceNs;
 }
 
 export interface Working {
@@ -222,7 +231,7 @@ export interface Hang extends StandingCall {
   /** When anything of the communicator last moved on any rank, and for how long nothing has since, ns. */
   readonly since: TraceNs;
   readonly age: number;
-  /** Were recording before and after, and never came. Of a send/receive: the other side, where it has nothing unfinished. */
+  /** Were recording before and after, or are gone since it stands, and never came. Of a send/receive: the other side, where it has nothing unfinished. */
   readonly neverEntered: readonly Stray[];
   /** Whether they entered cannot be told: their records begin later, end earlier, or are lost there. */
   readonly notKnown: readonly number[];

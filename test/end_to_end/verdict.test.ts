@@ -102,6 +102,22 @@ describe.concurrent('the verdict on', () => {
     expect(text).toContain('\n  no heartbeat:   rank 2 (');
   });
 
+  it('a rank that was killed where no end is recorded: not healthy, and who is silent', async ({
+    expect,
+  }) => {
+    const { code, verdict, text } = await verdictOn(
+      'untold',
+      '--ranks 3 --ops allreduce:1M --channels 1 --iterations 3 --kill-rank 1 --kill-at 1:5 --hang-seconds 4',
+      { NCCL_TRACE_EVENTS: 'coll' },
+    );
+    expect(code).toBe(4);
+    // Each of them may have been held up before it came to the collective.
+    const silent = verdict.kind === 'unclear' ? verdict.unclear.silent : undefined;
+    const absent = verdict.kind === 'hung' ? verdict.hang.neverEntered : undefined;
+    expect((silent ?? absent)?.map(({ file }) => file)).toContain(1);
+    expect(text).toMatch(/\n {2}(no heartbeat|never entered): +/);
+  });
+
   it('a rank that was killed in the last collective, when the others aborted at once', async ({ expect }) => {
     const { code, verdict, hang, text } = await verdictOn(
       'abort',

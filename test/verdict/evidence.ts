@@ -164,6 +164,9 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number): Ran
     longestTransfer:
       transfers.length === 0 ? null : Math.max(...transfers.map(({ at, end: ended }) => s(ended! - at))),
     untold: calls.filter(({ untold }) => untold).length,
+    untoldLast: [...new Set(calls.map((call) => numberOf(comms, call)))].filter(
+      (number) => calls.findLast((call) => numberOf(comms, call) === number)?.untold,
+    ),
     notRecorded: rank.notRecorded ?? [],
     calls: callsOf(calls, comms),
   };

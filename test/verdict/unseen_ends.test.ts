@@ -1,0 +1,129 @@
+/** Ends that nothing tells of: within a node, as it is recorded by default. A rank that is gone must not look like one that is well. */
+
+import { describe, expect, it } from 'vitest';
+import { judge } from '../../src/verdict/judge.js';
+import type { Verdict } from '../../src/verdict/types.js';
+import { done, evidence, s, type MadeUpCall, type MadeUpRank } from './evidence.js';
+
+const untold = (seq: number, at: number): MadeUpCall => ({ seq, at, end: at, untold: true });
+const until = (newest: number): MadeUpCall[] =>
+  Array.from({ length: newest + 1 }, (_, seq) => untold(seq, 1 + seq / 10));
+
+/** It had come to seq 6, at 1.6 s. */
+const dead: MadeUpRank = { calls: until(6), alive: 1.65 };
+const alive: MadeUpRank = { calls: until(7), alive: 8 };
+const judged = (ranks: readonly MadeUpRank[], more = {}): Verdict =>
+  judge(evidence(ranks, { end: 8, ...more }));
+const unclearFor = (...files: number[]) => ({
+  kind: 'unclear',
+  unclear: { work: null, silent: files.map((file) => ({ file })) },
+});
+
+describe('a rank that was gone before it came', () => {
+  it('never entered what the others stand in', () => {
+    expect(judged([alive, dead, alive])).toMatchObject({
+      kind: 'hung',
+      hang: {
+        seq: 7,
+        since: s(1.7),
+        neverEntered: [{ file: 1, standsIn: null, newest: { seq: 6 } }],
+        waiting: [],
+        silent: [{ file: 1, mayBeCopy: false }],
+      },
+    });
+  });
+
+  it('also where the others left it in the end', () => {
+    const left: MadeUpRank = { ...alive, closed: true };
+    expect(judged([left, dead, left])).toMatchObject({ kind: 'hung', hang: { neverEntered: [{ file: 1 }] } });
+  });
+
+  it('and the first of several that the others began is named', () => {
+    const ahead: MadeUpRank = { calls: until(9), alive: 8 };
+    expect(judged([ahead, dead, alive])).toMatchObject({ kind: 'hung', hang: { seq: 7, since: s(1.9) } });
+  });
+
+  it('not while they move on', () => {
+    const moving: MadeUpRank = { calls: [...until(7), untold(8, 7.5)], alive: 8 };
+    expect(judged([moving, dead, moving])).toMatchObject(unclearFor(1));
+  });
+
+  it('nor where its file may have been copied before: they went on long after its last sign', () => {
+    const later: MadeUpRank = { calls: [...until(7), untold(8, 4)], alive: 8 };
+    expect(judged([later, dead, later])).toMatchObject({
+      kind: 'unclear',
+      unclear: { silent: [{ file: 1, mayBeCopy: true }] },
+    });
+    // Read in place, none of them is older than another.
+    expect(judged([later, dead, { ...later, isAlive: true }])).toMatchObject({ kind: 'hung' });
+    expect(judged([later, { ...dead, isToldInTime: true }, later])).toMatchObject({ kind: 'hung' });
+  });
+
+  it('nor where its records end before its last sign, or begin too late, or its clock is not related', () => {
+    for (const more of [
+      { knownUntil: 1.2 },
+      { knownFrom: 1.68 },
+      { damaged: true, knownFrom: Infinity },
+    ] as const)
+      expect(judged([alive, { ...dead, ...more }, alive]).kind).toBe('unclear');
+    expect(judged([alive, dead, alive], { comparable: false }).kind).not.toBe('hung');
+  });
+});
+
+describe('a rank that fell silent when it had entered all that the others did', () => {
+  const same: MadeUpRank = { calls: until(7), alive: 1.9 };
+
+  it('may have left them in it, or have ended', () => {
+    expect(judged([alive, same, alive])).toMatchObject(unclearFor(1));
+    expect(judged([alive, same, { ...alive, closed: true }])).toMatchObject(unclearFor(1));
+  });
+
+  it('has left nobody in what is known to have ended', () => {
+    const ended = until(7).map((call): MadeUpCall => done(call.seq!, call.at));
+    const verdict = judged([
+      { calls: ended, alive: 8, closed: true },
+      { ...same, calls: ended },
+    ]);
+    expect(verdict).toMatchObject({ kind: 'healthy', silent: [{ file: 1 }] });
+  });
+
+  it('nor in what came before something that ended', () => {
+    const ended = [...until(6), done(7, 1.7)];
+    expect(
+      judged([
+        { calls: ended, alive: 8 },
+        { calls: ended, alive: 1.9 },
+      ]).kind,
+    ).toBe('healthy');
+  });
+
+  it('is not silent beside others that ended at the same time', () => {
+    expect(judged([same, same, { ...same, alive: 2.5 }]).kind).toBe('healthy');
+  });
+
+  it('nor is one that pauses', () => {
+    expect(judged([alive, alive, alive]).kind).toBe('healthy');
+  });
+
+  it('leaves nobody in a communicator of others', () => {
+    const comms = { world: { id: 1n, members: [0, 1, 2] }, tp: { id: 2n, members: [0, 2] } };
+    const calls: MadeUpCall[] = [done(0, 1), { ...untold(0, 2), comm: 'tp' }];
+    const other: MadeUpRank = { calls, alive: 8 };
+    expect(judged([other, { calls: [done(0, 1)], alive: 1.5 }, other], { comms }).kind).toBe('healthy');
+  });
+
+  it('may have left a send or receive', () => {
+    const send: MadeUpCall = { func: 'Send', seq: null, peer: 1, at: 1.8, end: 1.8, untold: true };
+    const receive: MadeUpCall = { ...send, func: 'Recv', peer: 0 };
+    const [sends, receives] = [
+      [done(0, 1), send],
+      [done(0, 1), receive],
+    ];
+    expect(
+      judged([
+        { calls: sends, alive: 8 },
+        { calls: receives, alive: 1.9 },
+      ]),
+    ).toMatchObject(unclearFor(1));
+  });
+});
