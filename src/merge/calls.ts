@@ -19,10 +19,12 @@ export function rankCalls({ works, communicators }: RankScan, time: (tick: numbe
   const callOf = (func: number, seq: number, ordinal: number): string => `${func} ${seq} ${ordinal}`;
   const keyOf = (row: number): string =>
     `${works.comm[row]} ${works.func[row]} ${works.seq[row]} ${works.ordinal[row]}`;
+  const isAbsolute = (row: number): boolean => works.ordinalAbsolute[row] === 1;
   const call = (row: number): EnteredCall => ({
     func: works.funcs[works.func[row]!]!,
     seq: works.seq[row]!,
     ordinal: works.ordinal[row]!,
+    isAbsolute: isAbsolute(row),
     count: works.count[row]!,
     datatype: works.datatypes[works.datatype[row]!]!,
     root: works.root[row]! < 0 ? null : works.root[row]!,
@@ -39,12 +41,15 @@ export function rankCalls({ works, communicators }: RankScan, time: (tick: numbe
             works.seq[row] === wanted.seq &&
             works.func[row] === func &&
             works.ordinal[row] === wanted.ordinal &&
+            isAbsolute(row) &&
             numbers.has(works.comm[row]!)
           )
             return call(row);
         return null;
       }
-      index ??= new Map(Array.from(works.seq, (_, row) => [keyOf(row), row]));
+      index ??= new Map(
+        Array.from(works.seq, (_, row) => [keyOf(row), row] as const).filter(([, row]) => isAbsolute(row)),
+      );
       for (const number of numbers) {
         const row = index.get(`${number} ${func} ${wanted.seq} ${wanted.ordinal}`);
         if (row !== undefined) return call(row);

@@ -87,6 +87,11 @@ function unseenBy({ absent, notKnown }: Collective, ranks: readonly RankWitness[
   return complete.length === 0 ? [...absent] : [...absent, ...complete].sort((a, b) => a - b);
 }
 
+/**
+ * A call that it made and that is not lost comes before this one, as those tell who made both: then this one would not be lost either.
+ * The newest one says so where the oldest one that is left is older than all that the others have left: who did not come has called
+ * less than they, and its window reaches further back.
+ */
 function knowsEarlierCall(
   { calls, knownFrom }: RankWitness,
   one: Collective,
@@ -94,13 +99,15 @@ function knowsEarlierCall(
   ranks: readonly RankWitness[],
 ): boolean {
   const { commId } = comm;
-  const oldest = calls.oldest(commId, knownFrom);
-  if (!oldest) return false;
-  for (const witness of enteredBy(comm, one).slice(0, MOST_WITNESSES)) {
-    const [earlier, itself] = [oldest, one].map((call) => ranks[witness]!.calls.entered(commId, call));
-    if (earlier && itself) return earlier.at < itself.at;
-  }
-  return false;
+  const witnesses = enteredBy(comm, one).slice(0, MOST_WITNESSES);
+  return [calls.oldest(commId, knownFrom), calls.newest(commId)].some((known) => {
+    if (!known?.isAbsolute || known.at < knownFrom) return false;
+    const orders = witnesses.flatMap((witness) => {
+      const [other, itself] = [known, one].map((call) => ranks[witness]!.calls.entered(commId, call));
+      return other && itself ? [other.at < itself.at] : [];
+    });
+    return orders.length > 0 && orders.every((isEarlier) => isEarlier);
+  });
 }
 
 export function enteredBy({ files }: ClusterComm, { absent, notKnown }: Collective): number[] {

@@ -46,7 +46,7 @@ export interface RankWitness {
 
 /** Look-ups in all that a file saw begin. */
 export interface RankCalls {
-  /** null: it is not in the file. */
+  /** null: it is not in the file, or which replay it was is not known. */
   entered(commId: bigint, call: CallNumber): EnteredCall | null;
   /** The oldest collective of a communicator that began then or later. */
   oldest(commId: bigint, from: TraceNs): EnteredCall | null;
@@ -66,6 +66,8 @@ export interface CallNumber {
 
 /** The application's call where NCCL tells of it, else the enqueueing. */
 export interface EnteredCall extends CallNumber, CallArguments {
+  /** Its ordinal counts from the beginning: the same one names the same replay in other files. */
+  readonly isAbsolute: boolean;
   readonly record: string;
   readonly at: TraceNs;
 }

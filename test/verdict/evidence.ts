@@ -181,6 +181,7 @@ function callsOf(calls: readonly MadeUpCall[], comms: Comms): RankCalls {
           func: funcOf(call),
           seq: call.seq!,
           ordinal: 0,
+          isAbsolute: true,
           count: call.count ?? 1024,
           datatype: 'ncclFloat32',
           root: call.root ?? null,

@@ -17,6 +17,18 @@ function slownessOf(verdict: Verdict): Slowness {
 }
 
 describe('a hang', () => {
+  it('names who never entered by what is left of full rings: it called less, so its window reaches further back', () => {
+    const left = (first: number) => [0, 1, 2].map((i) => done(first + i, 10 + first + i));
+    const others: MadeUpRank = { calls: [...left(5), open(8, 18)], knownFrom: 14.5 };
+    const behind: MadeUpRank = { calls: [done(4, 14), ...left(5)], knownFrom: 13.5 };
+    const hang = hangOf(judge(evidence([others, behind, others])));
+    expect(hang).toMatchObject({ seq: 8, neverEntered: [{ file: 1, newest: { seq: 7 } }], notKnown: [] });
+    // Whose newest call came later in the order may have made this one before what is left of it.
+    const ahead: MadeUpRank = { calls: [done(4, 14), open(9, 18.05)], knownFrom: 13.5 };
+    const both: MadeUpRank = { ...others, calls: [...others.calls, open(9, 18.1)] };
+    expect(hangOf(judge(evidence([both, ahead, both])))).toMatchObject({ neverEntered: [], notKnown: [1] });
+  });
+
   it('names who never entered, who waits, since when, and where to look', () => {
     const hang = hangOf(
       judge(
