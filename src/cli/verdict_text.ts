@@ -86,6 +86,8 @@ function verdictLines(verdict: Verdict, report: VerdictReport): string[] {
 
 const isWhole = ({ verdict, missingRanks }: VerdictReport): boolean =>
   verdict.untold === 0 &&
+  verdict.sampled.length + verdict.muted.length === 0 &&
+  !verdict.notRecorded.some(({ event }) => event === 'Coll' || event === 'P2p') &&
   verdict.nameless.works === 0 &&
   verdict.partial.length === 0 &&
   missingRanks.length === 0;
@@ -128,7 +130,7 @@ function slow(
 function unclear({ work, works, files, lost, silent, end }: Unclear, report: VerdictReport): string[] {
   if (silent.length > 0)
     return [
-      'UNCLEAR  whether anything stands: ranks fell silent, not all ends are recorded',
+      'UNCLEAR  whether anything stands: ranks fell silent, and not all is recorded',
       labelled('seen', seenText(report)),
       ...heartbeatLines(silent, end, report),
       ...copyLines(silent, report),
@@ -196,8 +198,10 @@ function missing({ missingRanks, worldSize, verdict }: VerdictReport): string[] 
 
 /** What the evidence does not reach. */
 function limits(report: VerdictReport): string[] {
-  const { untold, partial, damaged, nameless, lateness, unresolved, notRecorded } = report.verdict;
-  const lines: string[] = [];
+  const { untold, partial, damaged, nameless, lateness, unresolved, notRecorded, muted } = report.verdict;
+  const lines: string[] = sampledLines(report);
+  if (muted.length > 0)
+    lines.push(labelled('turned off', `events at times, by control: ${rankList(muted, report)}`));
   if (untold > 0) {
     const kernels = notRecorded.some(({ event }) => event === 'KernelCh') ? ' (KernelCh not recorded)' : '';
     lines.push(labelled('end not known', `${untold} collectives, sends, receives${kernels}`));
@@ -224,6 +228,14 @@ function limits(report: VerdictReport): string[] {
     );
   return lines;
 }
+
+/** How much of it was looked at. */
+const sampledLines = (report: VerdictReport): string[] =>
+  report.verdict.sampled.map(({ every, files }) => {
+    const part = every === null ? 'samples of the collectives' : `1 of ${every} collectives`;
+    const isAll = files.length === report.ranks.length;
+    return labelled('looked at', `${part} alone${isAll ? '' : `, of ${rankList(files, report)}`}`);
+  });
 
 function lossText({ ranks, verdict }: Pick<Diagnosis, 'ranks' | 'verdict'>): string {
   const sum = (cause: keyof (typeof ranks)[number]['lost']): number =>

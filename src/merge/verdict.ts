@@ -98,6 +98,8 @@ function witness(
     lostEntries: damage.lostEntries,
     nameless: scan.works.comm.reduce((sum, number) => sum + (number === UNKNOWN_COMM ? 1 : 0), 0),
     isPartial: hostWindow !== 0 || mutedCalls,
+    sampleEvery: muted.sampling ? null : header.sampleEvery,
+    isMuted: muted.events !== 0,
     notRecorded: OF_WEIGHT.filter((event) => (header.eventMask & ~muted.events & EventType[event]) === 0),
     works: [
       ...standstill.works.map((work) => witnessedWork(work, elsewhere.get(work.key) ?? [], time)),

@@ -56,7 +56,8 @@ export function cannotTell({ ranks }: Case): Unclear | null {
 }
 
 /**
- * Nothing seems to stand, but these fell silent, and the ends of what others began with them last are not told. null: none did.
+ * Nothing seems to stand, but these fell silent, and the ends of what others began with them last are not told, or not all that
+ * these began is recorded. null: none did.
  */
 export function unclearFor(silent: readonly Silent[], { ranks }: Case): Unclear | null {
   const doubtful = silent.filter(({ file }) => mayStandWithout(file, ranks));
@@ -65,14 +66,16 @@ export function unclearFor(silent: readonly Silent[], { ranks }: Case): Unclear 
 
 function mayStandWithout(file: number, ranks: readonly RankWitness[]): boolean {
   const own = new Set([...ranks[file]!.communicators.values()].map(({ commId }) => commId));
-  return ranks.some(({ communicators, untoldLast }, other) => {
+  return ranks.some(({ communicators, untoldLast, sampleEvery, isMuted }, other) => {
     const shared = [...communicators].flatMap(([number, { commId }]) =>
       commId !== 0n && own.has(commId) ? [number] : [],
     );
     return (
       other !== file &&
       shared.length > 0 &&
-      untoldLast.some((number) => number === null || shared.includes(number))
+      (sampleEvery !== 1 ||
+        isMuted ||
+        untoldLast.some((number) => number === null || shared.includes(number)))
     );
   });
 }

@@ -29,6 +29,8 @@ export function judge(evidence: Case): Verdict {
       works: ranks.reduce((sum, { nameless }) => sum + nameless, 0),
       files: ranks.flatMap(({ nameless }, file) => (nameless > 0 ? [file] : [])),
     },
+    sampled: sampled(ranks),
+    muted: ranks.flatMap(({ isMuted }, file) => (isMuted ? [file] : [])),
     notRecorded: notRecorded(ranks),
     seen: {
       communicators: comms.length,
@@ -116,6 +118,14 @@ function hangAmong(stalls: readonly Stall[], evidence: Case): Stall | null {
 function filesAtWork({ comms, ranks }: Case): number[] {
   const open = new Set(comms.flatMap(({ collectives }) => collectives.flatMap((one) => one.open)));
   return ranks.flatMap(({ works }, file) => (works.length > 0 || open.has(file) ? [file] : []));
+}
+
+function sampled(ranks: readonly RankWitness[]): Verdict['sampled'] {
+  const byNumber = new Map<number | null, number[]>();
+  ranks.forEach(({ sampleEvery: every }, file) => {
+    if (every !== 1) byNumber.set(every, [...(byNumber.get(every) ?? []), file]);
+  });
+  return [...byNumber].map(([every, files]) => ({ every, files }));
 }
 
 function notRecorded(ranks: readonly RankWitness[]): Verdict['notRecorded'] {

@@ -29,6 +29,10 @@ export interface RankWitness {
   readonly nameless: number;
   /** Records of calls are missing. */
   readonly isPartial: boolean;
+  /** 1: each collective was recorded, N: each Nth alone; null: at times these, at times others. */
+  readonly sampleEvery: number | null;
+  /** Events were turned off at times. */
+  readonly isMuted: boolean;
   /** Kinds of events that were not asked for, of those a verdict rests on. */
   readonly notRecorded: readonly string[];
   /** Begun and not ended, in order of start. */
@@ -130,6 +134,10 @@ export type Verdict = VerdictKind & {
   readonly lostEntries: number;
   /** Work of communicators of which nothing is known: entries of their tables are lost, or these were full. */
   readonly nameless: { readonly works: number; readonly files: readonly number[] };
+  /** Files that recorded each Nth collective alone (null: it changed): of the others nothing was looked at. */
+  readonly sampled: readonly { readonly every: number | null; readonly files: readonly number[] }[];
+  /** Files in which events were turned off at times. */
+  readonly muted: readonly number[];
   /** Kinds of events that files were not told to record, and which files. */
   readonly notRecorded: readonly { readonly event: string; readonly files: readonly number[] }[];
   /** What was seen: communicators with collectives, and collectives in all, each once. */

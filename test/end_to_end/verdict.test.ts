@@ -256,12 +256,25 @@ describe.concurrent('the verdict on', () => {
     });
   });
 
+  it('a run of which each second collective is recorded: of that part alone', async ({ expect }) => {
+    const { verdict, text } = await verdictOn(
+      'sampled',
+      '--ranks 2 --ops allreduce:64K --channels 1 --iterations 4',
+      { NCCL_TRACE_SAMPLE: '2' },
+    );
+    expect(verdict).toMatchObject({ sampled: [{ every: 2, files: [0, 1] }], seen: { collectives: 2 } });
+    expect(text).not.toContain('everything');
+    expect(text).toContain('\n  looked at:      1 of 2 collectives alone\n');
+  });
+
   it('a run that went well: no alarm', async ({ expect }) => {
     const { code, verdict } = await verdictOn('healthy', '--ranks 4 --ops allreduce:1M --iterations 3');
     expect(code).toBe(0);
     expect(verdict).toEqual({
       kind: 'healthy',
       silent: [],
+      sampled: [],
+      muted: [],
       untold: 0,
       partial: [],
       damaged: [],

@@ -53,6 +53,9 @@ export interface MadeUpRank {
   /** A snapshot, say. */
   readonly isToldInTime?: true;
   readonly notRecorded?: readonly string[];
+  /** 1 if not said. */
+  readonly sampleEvery?: number | null;
+  readonly isMuted?: true;
 }
 
 interface MadeUpComm {
@@ -167,6 +170,8 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number): Ran
     untoldLast: [...new Set(calls.map((call) => numberOf(comms, call)))].filter(
       (number) => calls.findLast((call) => numberOf(comms, call) === number)?.untold,
     ),
+    sampleEvery: rank.sampleEvery === undefined ? 1 : rank.sampleEvery,
+    isMuted: rank.isMuted ?? false,
     notRecorded: rank.notRecorded ?? [],
     calls: callsOf(calls, comms),
   };

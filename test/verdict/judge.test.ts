@@ -380,6 +380,8 @@ it('healthy is what ended', () => {
     nameless: { works: 0, files: [] },
     untold: 0,
     partial: [],
+    sampled: [],
+    muted: [],
     notRecorded: [],
     seen: { communicators: 1, collectives: 2 },
     lateness: true,

@@ -199,6 +199,8 @@ it('says what the evidence does not reach', () => {
     damaged: [],
     lostEntries: 0,
     nameless: { works: 0, files: [] },
+    sampled: [],
+    muted: [],
     notRecorded: [{ event: 'KernelCh', files: [0, 1] }],
     seen: { communicators: 1, collectives: 7 },
     lateness: false,
@@ -212,6 +214,26 @@ it('says what the evidence does not reach', () => {
     '  window:         older calls of 2 ranks (0-1) are lost, nothing is said of them',
     "  late:           not known who: the hosts' wall clocks have an unknown error",
   ]);
+});
+
+describe('looked at in part', () => {
+  const part = (rank: Partial<MadeUpRank>) => {
+    const calls = [done(0, 1), done(4, 2)];
+    return body(report(judge(evidence([{ calls, ...rank }, { calls }])), 2));
+  };
+
+  it.each<readonly [Partial<MadeUpRank>, readonly string[]]>([
+    [{ sampleEvery: 4 }, ['  looked at:      1 of 4 collectives alone, of rank 0']],
+    [{ sampleEvery: null }, ['  looked at:      samples of the collectives alone, of rank 0']],
+    [{ isMuted: true }, ['  turned off:     events at times, by control: rank 0']],
+    [{ notRecorded: ['P2p'] }, []],
+  ])('it does not say everything: %o', (rank, lines) => {
+    expect(part(rank)).toEqual([
+      'HEALTHY  nothing unfinished was seen, as far as is recorded',
+      '  seen:           2 collectives on 1 communicator, by 2 ranks',
+      ...lines,
+    ]);
+  });
 });
 
 it('fits, whatever the evidence, and lets nothing through that a terminal would obey', () => {
@@ -311,6 +333,8 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
         damaged: [0],
         lostEntries: 1,
         nameless: { works: 1, files: [0] },
+        sampled: [{ every: 100, files: [0] }],
+        muted: [0],
         notRecorded: [{ event: 'KernelCh', files: [0] }],
         seen: { communicators: 1, collectives: 1 },
         lateness,

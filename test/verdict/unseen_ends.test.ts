@@ -87,6 +87,18 @@ describe('a rank that fell silent when it had entered all that the others did', 
     expect(verdict).toMatchObject({ kind: 'healthy', silent: [{ file: 1 }] });
   });
 
+  it('may have left them in what was not recorded', () => {
+    const calls = [done(0, 1), done(4, 1.4)];
+    const sampleEvery = 4;
+    const lives: MadeUpRank = { calls, alive: 8, sampleEvery };
+    expect(judged([lives, { calls, alive: 1.9, sampleEvery }, lives])).toMatchObject({
+      ...unclearFor(1),
+      sampled: [{ every: 4, files: [0, 1, 2] }],
+    });
+    const muted: MadeUpRank = { calls, alive: 8, isMuted: true };
+    expect(judged([muted, { calls, alive: 1.9 }, muted])).toMatchObject({ ...unclearFor(1), muted: [0, 2] });
+  });
+
   it('nor in what came before something that ended', () => {
     const ended = [...until(6), done(7, 1.7)];
     expect(
