@@ -10,7 +10,7 @@ import type { ClusterComm, Collective } from '../cluster/types.js';
 import { absentFrom, enteredBy } from './absence.js';
 import type { Case } from './case.js';
 import type { Stall } from './stalls.js';
-import type { CallArguments, Evidence, Mismatch, RankWitness, Way } from './types.js';
+import type { CallArguments, CallNumber, Evidence, Mismatch, RankWitness, Way } from './types.js';
 
 /** Looked at one against the other; a run has hardly any, and where it has many the first ones say it. */
 const MOST_SUSPECTS = 200;
@@ -105,7 +105,7 @@ interface Entered {
   readonly files: readonly number[];
 }
 
-/** What those that are absent entered instead, and those that are there only after it. */
+/** What those that are absent entered instead, and those that are there only after it: the first of all that both entered since. */
 function skipped(
   comm: ClusterComm,
   { one, entered, absent }: Suspect,
@@ -116,15 +116,22 @@ function skipped(
   if (there === undefined || gone === undefined) return null;
   const [calls, others] = [ranks[there]!.calls, ranks[gone]!.calls];
   const at = calls.entered(comm.commId, one)?.at ?? Infinity;
-  for (const later of [others.newest(comm.commId), calls.newest(comm.commId)]) {
-    if (!later || !others.entered(comm.commId, later)) continue;
-    const after = calls.entered(comm.commId, later);
-    const collective = comm.collectives.find(
-      ({ func, seq, ordinal }) => func === later.func && seq === later.seq && ordinal === later.ordinal,
-    );
-    if (after && after.at > at && collective) return { one: collective, files: [...absent] };
+  const enteredSince = (call: CallNumber): number | null => {
+    const since = calls.entered(comm.commId, call)?.at ?? at;
+    return since > at && others.entered(comm.commId, call) ? since : null;
+  };
+  // Hardly any suspect has one: the newest calls tell, before all are gone through.
+  const newest = [others.newest(comm.commId), calls.newest(comm.commId)];
+  if (newest.every((call) => call === null || enteredSince(call) === null)) return null;
+  let first: Collective | null = null;
+  let earliest = Infinity;
+  for (const other of comm.collectives) {
+    const since = enteredSince(other);
+    if (since === null || since >= earliest) continue;
+    first = other;
+    earliest = since;
   }
-  return null;
+  return first && { one: first, files: [...absent] };
 }
 
 /** One that those who are there surely never entered, and some of the absent did. */

@@ -103,6 +103,29 @@ describe('a hang', () => {
     });
   });
 
+  it('sets against such a call the one that came in its place, not the newest', () => {
+    const others = { calls: [0, 1, 2, 3, 4, 5].map((seq) => done(seq, 10 + seq)) };
+    // In the place of seq 2 another one; all later numbers are those of the call before.
+    const one = {
+      calls: [
+        done(0, 10),
+        done(1, 11),
+        done(0, 12, { func: 'ReduceScatter' }),
+        ...[2, 3, 4].map((seq) => done(seq, 11 + seq)),
+      ],
+    };
+    expect(judge(evidence([others, one, others], { end: 15.5 }))).toMatchObject({
+      kind: 'mismatch',
+      mismatch: {
+        what: 'calls',
+        ways: [
+          { func: 'AllReduce', seq: 2, entered: [{ file: 0, at: s(12) }, { file: 2 }] },
+          { func: 'ReduceScatter', seq: 0, entered: [{ file: 1, at: s(12) }] },
+        ],
+      },
+    });
+  });
+
   it('compares roots, too; and without a hang says only that calls differ', () => {
     const call = (root: number) => done(0, 5, { func: 'Broadcast', root });
     const verdict = judge(
