@@ -18,6 +18,7 @@ import {
   wayArguments,
   type VerdictReport,
 } from './verdict_words.js';
+import { sizeText } from './text.js';
 
 /** Groups of ranks that stand in the same call; further ones are counted. */
 const MOST_STRAYS = 2;
@@ -63,8 +64,7 @@ function standstillLines(hang: Hang, verb: string, why: readonly string[], repor
 }
 
 function title({ since, age, nRanks, ...hang }: Hang, verb: string, report: VerdictReport): string[] {
-  const of = nRanks === report.worldSize ? `${nRanks} ranks` : `${nRanks} of ${report.worldSize} ranks`;
-  const what = `${verb}  ${callText(hang)} (${of})`;
+  const what = `${verb}  ${callText(hang)} (${sizeText(nRanks, report.worldSize)})`;
   const when = `since ${clockTime(report, since)} (${durationText(age)})`;
   return what.length + when.length + 2 <= 80 ? [`${what}  ${when}`] : [what, labelled('stands', when)];
 }

@@ -1,7 +1,7 @@
 /** How `inspect` shows a file and its records to a person: lines of at most 80 columns where names allow. */
 
 import type { DescribedRecord, FileSummary, RingSummary } from '../reader/index.js';
-import { printable } from './text.js';
+import { printable, sizeText } from './text.js';
 
 export function summaryText(file: FileSummary): string {
   const lines = [
@@ -118,7 +118,8 @@ function chunkLine({ ring, chunks }: RingSummary): string[] {
 
 function communicatorLine(c: FileSummary['communicators'][number]): string {
   const life = c.finalize === null ? `since ${at(c.init)}` : `${at(c.init)} to ${at(c.finalize)}`;
-  const ranks = `rank ${c.rank} of ${c.nRanks} on ${c.nNodes} nodes`;
+  const size = c.nRanks > 0 ? ` of ${c.nRanks} on ${c.nNodes} nodes` : `, ${sizeText(c.nRanks)}`;
+  const ranks = `rank ${c.rank}${size}`;
   return `${number(c.number, 3)}  ${c.name || '(no name)'}  ${ranks}, id ${c.commId}, API v${c.abi}, ${life}`;
 }
 

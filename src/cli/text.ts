@@ -65,3 +65,9 @@ export function padColumns(rows: readonly (readonly string[])[]): string {
 export function size(bytes: number): string {
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
+
+/** Of a communicator; 0: NCCL did not tell, as before its profiler API v4. */
+export function sizeText(nRanks: number, worldSize = nRanks): string {
+  if (nRanks === 0) return 'size not told';
+  return nRanks === worldSize ? `${nRanks} ranks` : `${nRanks} of ${worldSize} ranks`;
+}

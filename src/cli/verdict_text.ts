@@ -30,7 +30,7 @@ import {
   wayArguments,
   type VerdictReport,
 } from './verdict_words.js';
-import { foldRanks, printable } from './text.js';
+import { foldRanks, printable, sizeText } from './text.js';
 
 export type { VerdictReport } from './verdict_words.js';
 
@@ -99,7 +99,7 @@ function seenText({ ranks, verdict: { seen } }: VerdictReport): string {
 
 function mismatch({ ways, nRanks, ...comm }: Mismatch, report: VerdictReport): string[] {
   return [
-    `MISMATCH  the ${nRanks} ranks of ${commName(comm)} did not all call the same`,
+    `MISMATCH  the ${nRanks === 0 ? '' : `${nRanks} `}ranks of ${commName(comm)} did not all call the same`,
     ...ways.map((way) => labelled(rankList(filesOf(way), report), wayText(way, report))),
     '  nothing hangs for it; what NCCL computes from such calls is not defined',
   ];
@@ -118,7 +118,7 @@ function slow(
 ): string[] {
   return [
     `SLOW  rank ${rankWithHost(report, file)} comes last in ${late} of ${of} collectives`,
-    labelled('on', `${commName(comm)} (${nRanks} ranks)`),
+    labelled('on', `${commName(comm)} (${sizeText(nRanks)})`),
     labelled('cost', `all others waited ${durationText(cost)} of ${durationText(span)} for it alone`),
     labelled(
       'worst',

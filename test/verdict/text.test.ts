@@ -216,6 +216,21 @@ it('says what the evidence does not reach', () => {
   ]);
 });
 
+it('does not call a communicator empty whose size NCCL did not tell', () => {
+  const first = (verdict: Verdict): readonly string[] => body(report(verdict, 2));
+  const hung = judge(evidence([all(1), { calls: [done(0, 1)] }]));
+  if (hung.kind !== 'hung') throw new Error(hung.kind);
+  expect(first({ ...hung, hang: { ...hung.hang, nRanks: 0 } })[0]).toBe(
+    'HUNG  AllReduce seq 1 on world (size not told)  since 03:00:10 UTC (90.0 s)',
+  );
+  const calls = [{ calls: [done(0, 1)] }, { calls: [done(0, 1, { count: 7 })] }];
+  const other = judge(evidence(calls));
+  if (other.kind !== 'mismatch') throw new Error(other.kind);
+  expect(first({ ...other, mismatch: { ...other.mismatch, nRanks: 0 } })[0]).toBe(
+    'MISMATCH  the ranks of world did not all call the same',
+  );
+});
+
 describe('looked at in part', () => {
   const part = (rank: Partial<MadeUpRank>) => {
     const calls = [done(0, 1), done(4, 2)];
