@@ -4,7 +4,9 @@
  * sizes below. `test/merge/budget.test.ts` holds both against what was then written.
  */
 
+import { mostAtOnce } from '../base/intervals.js';
 import type { ClusterComm } from '../cluster/types.js';
+import { drawnUntil, hasBandwidth } from '../tracks/cluster_tracks.js';
 import { commKey, DETAILS, type Detail, type DrawPlan, type Window } from '../tracks/selection.js';
 import { DRAWN_KINDS, NO_COMM, type CommSize, type DrawnKind, type FileSize } from './size_counts.js';
 import { countWithin } from './time_counts.js';
@@ -59,6 +61,7 @@ const RANK_BYTES = 550;
 const SAMPLE_BYTES = 15;
 /** Totals of bytes are sampled no more often than this, per direction. */
 const SAMPLE_NS = 100_000;
+/** Bytes and rates, each way, of all; and likewise of the busiest peers. */
 const COUNTER_TRACKS = 4;
 
 /** `plans`: by file, null: not drawn. */
@@ -78,7 +81,8 @@ export function estimate(
 }
 
 export function sizeOf(file: SizedFile, plan: DrawPlan): Size {
-  let size: Size = { slices: 0, tracks: 2, bytes: RANK_BYTES };
+  const { lossyRings } = file.size;
+  let size: Size = { slices: 0, tracks: 2 + lossyRings, bytes: RANK_BYTES + lossyRings * TRACK_BYTES };
   let steps = 0;
   for (const comm of file.size.comms) {
     if (!isSelected(comm.comm, plan)) continue;
@@ -91,7 +95,8 @@ export function sizeOf(file: SizedFile, plan: DrawPlan): Size {
       if (detail === 'op') steps += countWithin(comm.counts.step, from, to);
     }
   }
-  return plan.windows.op && steps > 0 ? added(size, counterSize(steps, plan.windows.op, file.end)) : size;
+  if (!plan.windows.op || steps === 0) return size;
+  return added(size, counterSize(steps, COUNTER_TRACKS + 2 * file.size.peers, plan.windows.op, file.end));
 }
 
 const isSelected = (comm: string, { comms }: DrawPlan): boolean =>
@@ -121,10 +126,10 @@ function sizeOfPart({ counts, tracks }: CommSize, detail: Detail, from: number, 
   };
 }
 
-function counterSize(steps: number, { from, to }: Window, end: number): Size {
+function counterSize(steps: number, tracks: number, { from, to }: Window, end: number): Size {
   const span = Math.max(0, Math.min(to, end) - Math.max(from, 0));
   const samples = Math.min(steps, (2 * span) / SAMPLE_NS);
-  return { slices: 0, tracks: COUNTER_TRACKS, bytes: samples * SAMPLE_BYTES + COUNTER_TRACKS * TRACK_BYTES };
+  return { slices: 0, tracks, bytes: samples * SAMPLE_BYTES + tracks * TRACK_BYTES };
 }
 
 function clusterSize(cluster: readonly ClusterComm[], plan: DrawPlan): Size {
@@ -133,9 +138,12 @@ function clusterSize(cluster: readonly ClusterComm[], plan: DrawPlan): Size {
   let tracks = 0;
   for (const comm of cluster) {
     if (!window || !isSelected(commKey(comm), plan)) continue;
-    tracks++;
-    for (const { firstArrival } of comm.collectives)
-      if (firstArrival >= window.from && firstArrival <= window.to) slices++;
+    const drawn = comm.collectives.filter(
+      ({ firstArrival }) => firstArrival >= window.from && firstArrival <= window.to,
+    );
+    slices += drawn.length;
+    tracks += mostAtOnce(drawn.map((one) => ({ start: one.firstArrival, end: drawnUntil(one) ?? Infinity })));
+    if (drawn.some((one) => hasBandwidth(one, comm))) tracks++;
   }
   return { slices, tracks, bytes: slices * COLLECTIVE_BYTES + tracks * TRACK_BYTES };
 }

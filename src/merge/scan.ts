@@ -127,6 +127,8 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
   const used = [...seen.values()].filter(({ records }) => records > 0);
   const { silentConnections, silentOps } = collector.settle();
   const { workEnds, standstill } = endings(collector, file);
+  const works = collector.works.finish();
+  const busiestPeers = collector.peers.busiest();
   const lastTick = newestOf(used.map((ring) => ring.lastTick));
   const lastPoll = pairing.openFolds(file.folds());
   return {
@@ -156,7 +158,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     records: used.reduce((sum, { records }) => sum + records, 0),
     folded: file.rings.reduce((sum, ring) => sum + ring.folded, 0),
     workEnds,
-    works: collector.works.finish(),
+    works,
     standInSteps: collector.standIns.lastSteps(),
     standstill,
     hostWindow: hostWindow(file),
@@ -171,8 +173,11 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     gpuStamps: collector.gpuStamps(),
     gpuLaunches: collector.gpuLaunches(),
     gpuStep: collector.gpuStep(),
-    size: collector.size.finish(),
-    busiestPeers: collector.peers.busiest(),
+    size: collector.size.finish(workEnds, works.enqueued, {
+      peers: busiestPeers.length,
+      lossyRings: file.rings.filter(({ gaps }) => gaps.length > 0).length,
+    }),
+    busiestPeers,
     steps: stepFile?.close() ?? [],
   };
 }

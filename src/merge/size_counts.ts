@@ -3,11 +3,14 @@
  * which communicator, and on how many tracks. The counts mirror src/tracks: each of these is one slice there.
  */
 
+import { mostAtOnce } from '../base/intervals.js';
 import type { Ticks } from '../base/time.js';
 import type { Communicator } from '../reader/types.js';
-import { mostAtOnce } from '../model/stand_ins.js';
+import { seenUntil } from '../model/stand_ins.js';
 import type { HostSpan, Kernel, Op, Step, Work } from '../model/types.js';
+import type { WorkEnd } from '../model/work_end.js';
 import { belongsToNoComm, callComm } from '../tracks/selected_events.js';
+import { LaneNumbers } from '../tracks/lanes.js';
 import { type Detail, commKey } from '../tracks/selection.js';
 import { TimeCounter, type TimeCounts } from './time_counts.js';
 
@@ -41,6 +44,10 @@ export interface FileSize {
   readonly comms: readonly CommSize[];
   /** Rings that hold calls and collectives: all that the detail 'coll' needs to read. */
   readonly callRings: ReadonlySet<number>;
+  /** With counters of their own, each way. */
+  readonly peers: number;
+  /** Of which records are lost: drawn where. */
+  readonly lossyRings: number;
 }
 
 export class SizeCounter {
@@ -59,10 +66,10 @@ export class SizeCounter {
     if (!isWatched) this.callRings.add(span.ring);
   }
 
-  work({ comm, kind, ring }: Work, at: Ticks): void {
+  work({ comm, kind, ring, row }: Work, at: Ticks): void {
     const counter = this.of(comm);
     counter.add('work', at);
-    counter.track('coll', kind);
+    counter.begun[kind].push(row, at);
     this.callRings.add(ring);
   }
 
@@ -95,9 +102,15 @@ export class SizeCounter {
     this.of(op.comm).phases.add(at);
   }
 
-  finish(): FileSize {
-    const comms = [this.free, ...this.comms.values()].map((counter) => counter.finish());
-    return { comms, callRings: this.callRings };
+  /** `ends`, `enqueued`: by row of work. */
+  finish(
+    ends: readonly WorkEnd[],
+    enqueued: Float64Array,
+    more: Pick<FileSize, 'peers' | 'lossyRings'>,
+  ): FileSize {
+    const until = (row: number): number => drawnUntil(ends[row]!, enqueued[row]!);
+    const comms = [this.free, ...this.comms.values()].map((counter) => counter.finish(until));
+    return { comms, callRings: this.callRings, ...more };
   }
 
   private of(comm: Communicator | null): CommCounter {
@@ -118,17 +131,55 @@ export class SizeCounter {
   }
 }
 
-/** One channel, direction and peer: as many lanes as operations were under way at once, each with its slots. */
+/** One channel, direction and peer. */
 interface Connection {
   /** Stand-ins: when they ended is known at the end only. */
   readonly standIns: Op[];
-  open: number;
-  lanes: number;
-  slots: number;
+  /** The others, in the lowest lane that is free, as they are drawn. */
+  readonly lanes: LaneNumbers;
+  readonly laneOf: Map<Op, number>;
+  /** By lane: of the operation with the most. */
+  readonly slots: number[];
+}
+
+/** As a collective or send/receive is drawn, without what other processes executed of it. Infinity: left open. */
+function drawnUntil({ outcome, lastOp, lastKernel, finalized }: WorkEnd, enqueued: number): number {
+  if (outcome === 'complete' || outcome === 'aborted')
+    return Math.max(lastOp ?? 0, lastKernel?.noticed ?? 0, finalized ?? 0);
+  return outcome === 'open' || Number.isNaN(enqueued) ? Infinity : enqueued;
+}
+
+/** Beyond this they are not counted: operations that NCCL never ends (CollNet, memcpy) are drawn as instants, in one lane. */
+const MOST_LANES = 1024;
+
+function lanesOf(begun: readonly number[], until: (row: number) => number): number {
+  const intervals = Array.from({ length: begun.length / 2 }, (_, i) => {
+    const [row, start] = [begun[2 * i]!, begun[2 * i + 1]!];
+    return { start, end: Math.max(start, until(row)) };
+  });
+  return mostAtOnce(intervals);
 }
 
 /** NCCL names the slots of a connection step % 8. */
 const NCCL_STEPS = 8;
+
+/** Of the steps that are in the file. */
+const slotsOf = ({ stepsDone, openSteps }: Op): number => Math.min(stepsDone + openSteps.length, NCCL_STEPS);
+
+/** By lane. */
+function slotsOfStandIns(standIns: readonly Op[]): number[] {
+  const lanes = new LaneNumbers();
+  const open: { readonly lane: number; readonly end: number }[] = [];
+  const slots: number[] = [];
+  for (const op of [...standIns].sort((a, b) => a.start - b.start)) {
+    for (let i = open.length - 1; i >= 0; i--)
+      if (open[i]!.end <= op.start) lanes.release(open.splice(i, 1)[0]!.lane);
+    const lane = lanes.acquire();
+    open.push({ lane, end: seenUntil(op) ?? Infinity });
+    slots[lane] = Math.max(slots[lane] ?? 0, slotsOf(op));
+  }
+  return slots;
+}
 
 class CommCounter {
   private readonly counters = Object.fromEntries(KINDS.map((kind) => [kind, new TimeCounter()])) as Record<
@@ -141,6 +192,8 @@ class CommCounter {
     step: new Set(),
   };
   private readonly connections = new Map<number, Connection>();
+  /** Row and start of each, in turn. They overlap where the host runs ahead: then they lie in lanes. */
+  readonly begun: Readonly<Record<Work['kind'], number[]>> = { Coll: [], P2p: [] };
   /** The most frequent ones. */
   readonly steps = this.counters.step;
   readonly phases = this.counters.phase;
@@ -157,34 +210,45 @@ class CommCounter {
 
   opStart(op: Op): void {
     const connection = this.connectionOf(op);
-    if (op.lost) connection.standIns.push(op);
-    else connection.lanes = Math.max(connection.lanes, ++connection.open);
-    // Of an operation whose start is lost nothing is known: all of them.
-    const steps = op.lost ? NCCL_STEPS : Math.max(0, Math.min(op.nSteps, NCCL_STEPS));
-    connection.slots = Math.max(connection.slots, steps);
+    if (op.lost) {
+      connection.standIns.push(op);
+      return;
+    }
+    const { lanes, laneOf, slots } = connection;
+    if (laneOf.size >= MOST_LANES) return;
+    const lane = lanes.acquire();
+    laneOf.set(op, lane);
+    slots[lane] ??= 0;
   }
 
   opStop(op: Op): void {
-    if (!op.lost) this.connectionOf(op).open--;
+    if (op.lost) return;
+    const { lanes, laneOf, slots } = this.connectionOf(op);
+    const lane = laneOf.get(op);
+    if (lane === undefined) return;
+    laneOf.delete(op);
+    lanes.release(lane);
+    slots[lane] = Math.max(slots[lane]!, slotsOf(op));
   }
 
-  finish(): CommSize {
-    const { comm, counters, tracks } = this;
+  finish(until: (row: number) => number): CommSize {
+    const { comm, counters, tracks, begun } = this;
+    const works = lanesOf(begun.Coll, until) + lanesOf(begun.P2p, until);
+    const life = comm === NO_COMM || comm === UNKNOWN_COMM ? 0 : 1;
     const counts = Object.fromEntries(KINDS.map((kind) => [kind, counters[kind].finish()]));
-    const connections = [...this.connections.values()].map(({ standIns, lanes, slots }) => ({
-      lanes: Math.max(lanes, mostAtOnce(standIns)),
-      slots,
-    }));
-    const lanes = connections.reduce((sum, connection) => sum + connection.lanes, 0);
-    const slots = connections.reduce((sum, connection) => sum + connection.lanes * connection.slots, 0);
-    const hasSteps = counts.step!.total > 0;
+    const connections = [...this.connections.values()].map(({ standIns, slots, laneOf }) => {
+      for (const [op, lane] of laneOf) slots[lane] = Math.max(slots[lane]!, slotsOf(op));
+      return [...slots, ...slotsOfStandIns(standIns)];
+    });
+    const lanes = connections.reduce((sum, { length }) => sum + length, 0);
+    const slots = connections.flat().reduce((sum, slots) => sum + slots, 0);
     return {
       comm,
       counts: counts as Record<DrawnKind, TimeCounts>,
       tracks: {
-        coll: tracks.coll.size,
+        coll: tracks.coll.size + life + works,
         op: tracks.op.size + lanes,
-        step: tracks.step.size + (hasSteps ? slots : 0),
+        step: tracks.step.size + slots,
       },
     };
   }
@@ -193,7 +257,12 @@ class CommCounter {
     const key = ((peer & 0x3fffff) * 512 + (channel & 0xff) * 2 + (isSend ? 1 : 0)) * 2 + (lost ? 1 : 0);
     let connection = this.connections.get(key);
     if (!connection) {
-      connection = { standIns: [], open: 0, lanes: 0, slots: 0 };
+      connection = {
+        standIns: [],
+        lanes: new LaneNumbers(),
+        laneOf: new Map<Op, number>(),
+        slots: [],
+      };
       this.connections.set(key, connection);
     }
     return connection;

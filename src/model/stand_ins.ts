@@ -26,16 +26,3 @@ export class StandIns {
     );
   }
 }
-
-/** The most that were under way at once. */
-export function mostAtOnce(ops: readonly Op[]): number {
-  const starts = Float64Array.from(ops, ({ start }) => start).sort();
-  const ends = Float64Array.from(ops, (op) => seenUntil(op) ?? Infinity).sort();
-  let most = 0;
-  let ended = 0;
-  starts.forEach((start, begun) => {
-    while (ends[ended]! <= start) ended++;
-    most = Math.max(most, begun + 1 - ended);
-  });
-  return most;
-}

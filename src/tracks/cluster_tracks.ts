@@ -111,7 +111,7 @@ class CommLanes {
           collective.ordinal,
         ),
       });
-      const end = endOf(collective);
+      const end = drawnUntil(collective);
       if (end !== null) this.schedule({ end, lane, slice });
     }
     this.closeUpTo(Infinity);
@@ -177,23 +177,13 @@ class CommLanes {
     return args;
   }
 
-  private bandwidth({
-    func,
-    datatype,
-    count,
-    open,
-    aborted,
-    end,
-    lastArrival,
-    arrived,
-  }: Collective): [string, ArgValue][] {
+  private bandwidth(collective: Collective): [string, ArgValue][] {
+    const { func, datatype, count, end, lastArrival } = collective;
     const { nRanks, files } = this.comm;
     const size = collectiveSize(func, datatype, count, nRanks);
     if (size === null) return [];
     const args: [string, ArgValue][] = [['bytes', size.bytes]];
-    const isWhole =
-      open.length === 0 && aborted.length === 0 && arrived === nRanks && end !== null && end > lastArrival;
-    if (!isWhole || !this.labels.comparable(files)) return args;
+    if (end === null || !hasBandwidth(collective, this.comm) || !this.labels.comparable(files)) return args;
     const algbw = size.bytes / (end - lastArrival);
     const busbw = algbw * size.busFactor;
     this.busy.push({ from: lastArrival, to: end, busbw });
@@ -207,11 +197,23 @@ class CommLanes {
 }
 
 /** Null: left open. Never before its own begin, whatever the clocks say. */
-function endOf({ open, end, enqueued, firstArrival }: Collective): TraceNs | null {
+export function drawnUntil({ open, end, enqueued, firstArrival }: Collective): TraceNs | null {
   if (open.length > 0) return null;
   const last = end ?? enqueued ?? firstArrival;
   return last > firstArrival ? last : firstArrival;
 }
+
+/** All came, all ended, and its size is known; on several clocks nothing is said all the same. */
+export const hasBandwidth = (
+  { func, datatype, count, open, aborted, end, lastArrival, arrived }: Collective,
+  { nRanks }: Pick<ClusterComm, 'nRanks'>,
+): boolean =>
+  open.length === 0 &&
+  aborted.length === 0 &&
+  arrived === nRanks &&
+  end !== null &&
+  end > lastArrival &&
+  collectiveSize(func, datatype, count, nRanks) !== null;
 
 /** A number for SQL, unless it is several ranks or a path. */
 const numberOr = (rank: string): ArgValue => (/^\d+$/.test(rank) ? Number(rank) : rank);

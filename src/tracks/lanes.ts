@@ -3,12 +3,8 @@
  * track of its own and holds one slice at a time. The lowest free lane is taken.
  */
 
-export class Lanes<Track> {
-  private readonly tracks: Track[] = [];
+export class LaneNumbers {
   private readonly busy: boolean[] = [];
-
-  /** `describe` makes the track of a lane when it is first needed. */
-  constructor(private readonly describe: (lane: number) => Track) {}
 
   acquire(): number {
     const free = this.busy.indexOf(false);
@@ -19,6 +15,15 @@ export class Lanes<Track> {
 
   release(lane: number): void {
     this.busy[lane] = false;
+  }
+}
+
+export class Lanes<Track> extends LaneNumbers {
+  private readonly tracks: Track[] = [];
+
+  /** `describe` makes the track of a lane when it is first needed. */
+  constructor(private readonly describe: (lane: number) => Track) {
+    super();
   }
 
   track(lane: number): Track {

@@ -51,7 +51,9 @@ describe('the estimate', () => {
     const { estimate } = report.selection;
     expectWithin(estimate.slices, slicesIn(report), 1.01);
     expectWithin(estimate.bytes, report.bytes, 1.4);
-    expectWithin(estimate.tracks, report.trace.tracks, 2);
+    const { tracks } = report.trace;
+    // But for a few that are drawn once, and where interfaces before v4 tell less.
+    expect(Math.abs(estimate.tracks - tracks)).toBeLessThanOrEqual(4);
   });
 
   it('of a large run, of a window and of a detail of it', async () => {

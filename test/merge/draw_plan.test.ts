@@ -12,10 +12,14 @@ function hour() {
   const counter = new SizeCounter();
   const op = { comm: null, ring: 0, channel: 0, isSend: true, peer: 1, openSteps: [] };
   for (let second = 0; second < SECONDS; second++) {
-    counter.work({ comm: null, kind: 'Coll', ring: 0 } as never, (second * 1e9) as Ticks);
+    counter.work({ comm: null, kind: 'Coll', ring: 0, row: second } as never, (second * 1e9) as Ticks);
     counter.step({ op } as never, (second * 1e9) as Ticks);
   }
-  return { size: counter.finish(), tickAt: (time: number) => time, end: SECONDS * 1e9 };
+  const end = { outcome: 'no-children', lastOp: null, lastKernel: null, finalized: null } as never;
+  const enqueued = Float64Array.from({ length: SECONDS }, (_, second) => second * 1e9);
+  const ends = Array.from({ length: SECONDS }, () => end);
+  const size = counter.finish(ends, enqueued, { peers: 0, lossyRings: 0 });
+  return { size, tickAt: (time: number) => time, end: SECONDS * 1e9 };
 }
 
 it('details lie within what was selected, though everything moved on long after it', () => {

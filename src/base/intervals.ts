@@ -1,0 +1,20 @@
+/** Counting what overlaps. */
+
+/** From `start` to before `end`; Infinity: it has not ended. */
+export interface Interval {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The most that were under way at once: as many lanes they need where each takes the lowest free one. */
+export function mostAtOnce(intervals: readonly Interval[]): number {
+  const starts = Float64Array.from(intervals, ({ start }) => start).sort();
+  const ends = Float64Array.from(intervals, ({ end }) => end).sort();
+  let most = 0;
+  let ended = 0;
+  starts.forEach((start, begun) => {
+    while (ends[ended]! <= start) ended++;
+    most = Math.max(most, begun + 1 - ended);
+  });
+  return most;
+}
