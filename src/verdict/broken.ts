@@ -3,7 +3,7 @@
  * nothing stood for long. They left what they had begun with it unfinished, having seen an error, or had what they needed of it.
  */
 
-import { enteredBy } from './absence.js';
+import { enteredBy, ranksInComm } from './absence.js';
 import type { Case } from './case.js';
 import type { Standing } from './front.js';
 import { othersEndedAfter, silentAmong } from './silence.js';
@@ -29,17 +29,28 @@ function breakOf(stall: Stall, evidence: Case): Break | null {
   const surely = stall.works.filter(({ work }) => work.lostSince === 0 && isOwn(work));
   const left = [...new Set(surely.map(({ file }) => file))].filter(isClosed).sort((a, b) => a - b);
   const finished = finishedBy(stall, evidence);
-  const parties = stall.collective
+  const unknown = mayBeMembers(stall, evidence);
+  const known = stall.collective
     ? stall.files.filter((file) => !finished.includes(file))
     : [...stall.works.map(({ file }) => file), ...stall.absent];
+  const parties = [...known, ...unknown];
   // Who fell silent later than the others left is not what they left for.
-  const silent = silentAmong(stall.files, evidence, stall.since).filter(
+  const silent = silentAmong([...stall.files, ...unknown], evidence, stall.since).filter(
     ({ file, mayBeCopy }) =>
       !mayBeCopy && parties.includes(file) && othersEndedAfter(file, [...left, ...finished], evidence),
   );
   const gone = left.length > 0 ? silent : silent.filter(({ file }) => hadGivenAll(file, surely, evidence));
   if (gone.length === 0) return null;
   return { stall, gone, left, finished: finished.filter(isClosed) };
+}
+
+/** Of a communicator with ranks that no file speaks for: files that tell of none, as they were copied before there was one. */
+function mayBeMembers({ files, commId, nRanks }: Stall, { ranks }: Case): number[] {
+  const present = new Set(files.flatMap((file) => ranksInComm(ranks[file]!, commId ?? 0n)));
+  if (commId === null || present.size >= nRanks) return [];
+  return ranks.flatMap(({ communicators, isClosed }, file) =>
+    !isClosed && communicators.size === 0 ? [file] : [],
+  );
 }
 
 /** Not only what other processes execute of it (PXN): of that their files tell, which may be older copies. */

@@ -48,6 +48,16 @@ describe('a rank that is gone', () => {
     });
   });
 
+  it('of which nothing is there but its last sign: its rings lay elsewhere, and were copied before', () => {
+    const comms = { world: { id: 1n, members: [0, null, 2] } };
+    const nothing = { calls: [], alive: 10.1, knownUntil: 0 };
+    const verdict = judge(evidence([aborted, nothing, aborted], { end: 10.3, comms }));
+    expect(verdict).toMatchObject({ kind: 'broken', broken: { gone: [{ file: 1 }], left: [0, 2] } });
+    // All its ranks have files that know it: that one is no rank of it.
+    const whole = { world: { id: 1n, members: [0, 2] } };
+    expect(judge(evidence([aborted, nothing, aborted], { end: 10.3, comms: whole })).kind).toBe('working');
+  });
+
   it('in a send or receive', () => {
     const call = { func: 'Recv', seq: null, at: 10, end: null };
     const left: MadeUpRank = { calls: [{ ...call, peer: 1 }], alive: 10.3, ...closed };
