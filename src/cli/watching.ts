@@ -48,6 +48,7 @@ export const wantsColour = (stream: Terminal, env: NodeJS.ProcessEnv = process.e
 
 const COLOURS: Readonly<Record<string, string>> = {
   HUNG: '1;31',
+  BROKEN: '1;31',
   MISMATCH: '1;31',
   SLOW: '1;33',
   WAITING: '1;33',
