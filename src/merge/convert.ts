@@ -11,6 +11,7 @@ import { gpuTime, type GpuLine } from '../clocks/gpu_clock.js';
 import { Pairing } from '../model/pairing.js';
 import type { PeerTraffic } from '../model/peer_bytes.js';
 import { connectionKey, mayBeSilent } from '../model/silent_ops.js';
+import type { Op } from '../model/types.js';
 import type { WorkEnd } from '../model/work_end.js';
 import { BlockWriter } from '../perfetto/block_writer.js';
 import type { BlockCounts } from '../perfetto/counts.js';
@@ -111,6 +112,8 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
   const { plan } = job;
   const clipped = plan && new ClippedSink(writer, plan.windows);
   const time = traceTime(job.map, job.scale);
+  const neverEnds = (op: Op): boolean =>
+    job.silentConnections.size > 0 && mayBeSilent(op) && job.silentConnections.has(connectionKey(op));
   const tracks = new RankTracks(
     {
       sink: clipped ?? writer,
@@ -122,8 +125,7 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
       lastSign: job.lastSign,
       isSilent: job.isSilent,
       isSilentCall: (row) => job.silentCalls.has(row),
-      neverEnds: (op) =>
-        job.silentConnections.size > 0 && mayBeSilent(op) && job.silentConnections.has(connectionKey(op)),
+      neverEnds,
       brokenTransfers: job.brokenTransfers,
       outOfStep: job.outOfStep,
       busiestPeers: job.busiestPeers,
@@ -133,7 +135,7 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
     job.rateBinNs,
   );
   const listener = plan ? new SelectedEvents(tracks, plan, time) : tracks;
-  const pairing = new Pairing(file, listener, originators(job.origins));
+  const pairing = new Pairing(file, listener, originators(job.origins), neverEnds);
   for (const run of mergedRuns({ rings: ringsToRead(file, job) })) pairing.run(run);
   pairing.openFolds(file.folds());
   const drawn = tracks.finish();

@@ -125,7 +125,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     ring.lastTick = run.records.tick[run.end - 1]! as Ticks;
   }
   const used = [...seen.values()].filter(({ records }) => records > 0);
-  const { silentConnections, silentOps } = collector.settle();
+  const { silent, silentOps } = collector.settle();
   const { workEnds, standstill } = endings(collector, file);
   const works = collector.works.finish();
   const busiestPeers = collector.peers.busiest();
@@ -152,7 +152,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     })),
     problems: file.problems(),
     damage: file.damage,
-    odd: pairing.oddCounts,
+    odd: { ...pairing.oddCounts, startsAgain: pairing.oddCounts.startsAgain - silent.otherDirection },
     lastTick,
     lastSign: newestOf([file.heartbeat?.tick ?? null, lastTick, lastPoll]),
     records: used.reduce((sum, { records }) => sum + records, 0),
@@ -167,7 +167,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
         ? new Map()
         : collector.calls.finish(keptFrom(file, 'host')),
     copyColls: collector.copyColls,
-    silentConnections,
+    silentConnections: silent.connections,
     silentOps,
     foreignOps: collector.foreign.all(),
     gpuStamps: collector.gpuStamps(),

@@ -7,7 +7,7 @@ import { GpuVotes, type GpuVote } from '../clocks/gpu_votes.js';
 import { ApiCalls } from '../model/api_calls.js';
 import { ForeignOpsCollector } from '../model/foreign_ops.js';
 import { PeerBytes } from '../model/peer_bytes.js';
-import { SilentOps } from '../model/silent_ops.js';
+import { SilentOps, type Silent } from '../model/silent_ops.js';
 import { StandIns } from '../model/stand_ins.js';
 import { StandstillCollector } from '../model/standstill.js';
 import type { CtrlState, GpuNs, HostSpan, Kernel, Op, Step, Work, WorkListener } from '../model/types.js';
@@ -134,9 +134,9 @@ export class ScanCollector implements Partial<WorkListener> {
   }
 
   /** After the last record, before any count is final. */
-  settle(): { silentConnections: Set<string>; silentOps: number } {
+  settle(): { silent: Silent; silentOps: number } {
     this.votes.finish();
-    return { silentConnections: this.silent.finish(), silentOps: this.silent.count };
+    return { silent: this.silent.finish(), silentOps: this.silent.count };
   }
 
   /** Which points lie on the hull does not depend on the exact tick rate, so the final one may be applied later. */

@@ -11,7 +11,7 @@ import type { Event } from './event_table.js';
 import { HostFactory } from './host_factory.js';
 import type { KernelClock } from './kernel_clock.js';
 import type { Foreign, Originators } from './origin.js';
-import { callOf, claim, kernelClaim, missingParent, opClaim } from './parents.js';
+import { callOf, claim, claimOtherDirection, kernelClaim, missingParent, opClaim } from './parents.js';
 import { extra32, extra64, extraBigint, startKey, word1, type HandleKey } from './record_fields.js';
 import type { Source } from './source.js';
 import {
@@ -119,7 +119,8 @@ export class EventFactory {
     const peer = source.detail | 0;
     const foreign = foreignOf(source);
     const originator = foreign && this.originators.ofContext(foreign.context);
-    const { work, link } = ownWork(source, opClaim(channel, isSend, peer));
+    const claimed = opClaim(channel, isSend, peer);
+    const { work, link } = ownWork(source, claimed);
     return {
       type: 'op',
       lost: false,
@@ -128,6 +129,7 @@ export class EventFactory {
       work,
       of: foreign ? this.originators.ofWork(foreign.parent) : work,
       parent: link,
+      mayBeOtherDirection: link === 'again' && work !== null && !isSend && claimOtherDirection(work, claimed),
       comm: originator ? originator.comm : source.comm,
       channel,
       peer,
@@ -311,6 +313,7 @@ function lostOp(ring: number, comm: Communicator | null, at: Ticks): Op {
     work: null,
     of: null,
     parent: 'lost',
+    mayBeOtherDirection: false,
     comm,
     channel: -1,
     peer: -1,

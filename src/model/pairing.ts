@@ -63,11 +63,15 @@ export class Pairing {
   private readonly stateFields: StateFields = { state: 0, value: null };
   private standIns = 0;
 
-  /** `originators`: what other files say of operations executed for them. */
+  /**
+   * `originators`: what other files say of operations executed for them. `neverEnds`: whether an operation's end is never told, where
+   * that is known already.
+   */
   constructor(
     file: PairedFile,
     private readonly listener: Partial<WorkListener>,
     originators: Originators = NO_ORIGINATORS,
+    private readonly neverEnds: (op: Op) => boolean = () => false,
   ) {
     this.odd = new OddRecords(listener);
     this.told = { listener, odd: this.odd };
@@ -130,6 +134,7 @@ export class Pairing {
         break;
       case 'op':
         this.known.set(key, event);
+        if (event.mayBeOtherDirection && this.neverEnds(event)) event.parent = 'known';
         this.check(event, 'ProxyOp', at);
         if (event.work && event.parent === 'known') childStarted(event.work);
         listener.opStart?.(event, at);

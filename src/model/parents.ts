@@ -27,6 +27,17 @@ export function opClaim(channel: number, isSend: boolean, peer: number): number 
 
 export const kernelClaim = (channel: number): number => -1 - channel;
 
+/** Channels are told in one byte: below those of kernels. */
+const MOST_CHANNELS = 256;
+
+/**
+ * Of NCCL's transports that say isSend 0 in both directions, a second operation in the same direction is the other direction's.
+ * Which transport it is shows later (silent_ops.ts). False: there was a second one before.
+ */
+export function claimOtherDirection(work: Work, op: number): boolean {
+  return claim(work, -1 - MOST_CHANNELS - op) === 'first';
+}
+
 export type Claim = 'first' | 'again' | 'stale';
 
 export function claim(work: Work, what: number): Claim {

@@ -21,6 +21,15 @@ interface Connection {
   readonly kind: Kind;
   isAlive: boolean;
   waiting: Set<Op>;
+  /** Operations that are the other direction's if the connection is silent, and begun again if not. */
+  otherDirection: number;
+}
+
+export interface Silent {
+  /** On these nothing ever showed a sign of life. */
+  readonly connections: Set<string>;
+  /** Of their operations so many were taken for others that began again. */
+  readonly otherDirection: number;
 }
 
 export class SilentOps {
@@ -33,6 +42,7 @@ export class SilentOps {
     const connection = this.connectionOf(op);
     if (connection.isAlive) return;
     connection.waiting.add(op);
+    if (op.mayBeOtherDirection) connection.otherDirection++;
     if (connection.waiting.size > DEEPEST_QUEUE) this.settle(connection);
   }
 
@@ -51,17 +61,19 @@ export class SilentOps {
     }
   }
 
-  /** The connections on which nothing ever showed a sign of life. Before this, no work's counts are final. */
-  finish(): Set<string> {
-    const silent = new Set<string>();
+  /** Before this, no work's counts are final. */
+  finish(): Silent {
+    const connections = new Set<string>();
+    let otherDirection = 0;
     for (const peers of this.byPeer.values()) {
       for (const [key, connection] of peers) {
         if (connection.isAlive || (connection.kind === 'unknown' && isAnyAlive(peers, key))) continue;
         this.settle(connection);
-        silent.add(connection.key);
+        connections.add(connection.key);
+        otherDirection += connection.otherDirection;
       }
     }
-    return silent;
+    return { connections, otherDirection };
   }
 
   private settle({ waiting }: Connection): void {
@@ -92,7 +104,7 @@ export class SilentOps {
     const kind = kindOf(op);
     let connection = peers.get(peerKey(op.peer, kind));
     if (!connection) {
-      connection = { key: connectionKey(op), kind, isAlive: false, waiting: new Set() };
+      connection = { key: connectionKey(op), kind, isAlive: false, waiting: new Set(), otherDirection: 0 };
       peers.set(peerKey(op.peer, kind), connection);
     }
     return connection;

@@ -87,7 +87,9 @@ export interface Op {
   readonly work: Work | null;
   /** The same, or what it is in the originator's words. */
   readonly of: WorkIdentity | null;
-  readonly parent: ParentLink;
+  parent: ParentLink;
+  /** 'again', but as it must be where NCCL never tells ends: there it says isSend 0 in both directions. */
+  readonly mayBeOtherDirection: boolean;
   /** Of a foreign operation the originator's communicator, null where that is not known. */
   readonly comm: Communicator | null;
   readonly channel: number;

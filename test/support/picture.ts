@@ -7,8 +7,10 @@ import { localNs } from '../../src/base/time.js';
 import { toTrace, type ClockMap } from '../../src/clocks/clock_map.js';
 import { supportLine } from '../../src/clocks/gpu_clock.js';
 import { scanFile, type RankScan } from '../../src/merge/scan.js';
+import { NO_ORIGINATORS } from '../../src/model/origin.js';
 import { Pairing } from '../../src/model/pairing.js';
 import { connectionKey, mayBeSilent } from '../../src/model/silent_ops.js';
+import type { Op } from '../../src/model/types.js';
 import { mergedRuns, openRankFile } from '../../src/reader/index.js';
 import { RankTracks } from '../../src/tracks/rank_tracks.js';
 import type { RankFileBuilder } from './rank_file_builder.js';
@@ -53,6 +55,7 @@ function drawFile(path: string, sharesClock: boolean, isSilent: boolean): Pictur
   const file = openRankFile(path);
   const sink = new TextSink();
   const line = supportLine(scan.gpuStamps.map(({ noticed, gpu }) => ({ x: noticed, y: noticed - gpu })));
+  const neverEnds = (op: Op): boolean => mayBeSilent(op) && scan.silentConnections.has(connectionKey(op));
   const tracks = new RankTracks(
     {
       sink,
@@ -64,7 +67,7 @@ function drawFile(path: string, sharesClock: boolean, isSilent: boolean): Pictur
       lastSign: scan.lastSign,
       isSilent,
       isSilentCall: (row) => scan.silentCalls.has(row),
-      neverEnds: (op) => mayBeSilent(op) && scan.silentConnections.has(connectionKey(op)),
+      neverEnds,
       brokenTransfers: new Set(),
       outOfStep: new Map(),
       busiestPeers: scan.busiestPeers,
@@ -72,7 +75,7 @@ function drawFile(path: string, sharesClock: boolean, isSilent: boolean): Pictur
     },
     1e6,
   );
-  const pairing = new Pairing(file, tracks);
+  const pairing = new Pairing(file, tracks, NO_ORIGINATORS, neverEnds);
   for (const run of mergedRuns(file)) pairing.run(run);
   pairing.openFolds(file.folds);
   const { suspectKernels } = tracks.finish();

@@ -28,6 +28,20 @@ describe('§3.7 CollNet', () => {
     expect(scan.silentOps).toBe(4);
   });
 
+  it('one operation of each direction is none begun again; a third one is', () => {
+    const { file, comm, ops, parents } = collNet();
+    const before = draw(file);
+    expect(before.scan.odd.startsAgain).toBe(0);
+    expect(before.sink.of(/fit nothing/)).toEqual([]);
+    expect(before.sink.of(/ch00/).map((line) => argOf(line, 'parent'))).toEqual(Array(4).fill(undefined));
+    ops.startProxyOp(2040, { comm, parent: parents[1]!, peer: 0, nSteps: 4 });
+    const { sink, scan } = draw(file);
+    expect(scan.odd.startsAgain).toBe(1);
+    expect(outline(sink.of(/fit nothing/))).toEqual(['2040 [records that fit nothing] instant start again']);
+    expect(argOf(sink.of(/ch00/)[4], 'parent')).toBe('begun again while under way');
+    expect(scan.silentOps).toBe(5);
+  });
+
   it('its collectives are not reported as unfinished for that alone', () => {
     const { sink, scan } = draw(collNet().file);
     expect(sink.openSlices()).toEqual([]);
