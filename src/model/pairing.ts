@@ -408,8 +408,12 @@ function countsFor(kernel: Kernel): kernel is Kernel & { work: Work } {
   return kernel.work !== null && !kernel.isWithinBlock;
 }
 
-const isLate = ({ comm }: HostSpan | Work | Op | Kernel, at: Ticks): boolean =>
-  comm !== null && comm.finalizeTick !== null && at > comm.finalizeTick;
+/** Of what is executed for another process the communicator is told in ticks of that process's file. */
+function isLate(event: HostSpan | Work | Op | Kernel, at: Ticks): boolean {
+  if (event.type === 'op' && event.foreign !== null) return false;
+  const finalized = event.comm?.finalizeTick ?? null;
+  return finalized !== null && at > finalized;
+}
 
 const isKnownNet = (id: bigint): boolean => id === NET_ID.InfiniBand || id === NET_ID.Socket;
 

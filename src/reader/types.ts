@@ -124,6 +124,7 @@ export interface Communicator {
   readonly nNodes: number;
   /** Profiler ABI version through which NCCL spoke. */
   readonly abi: number;
+  /** As all ticks relative to the start of the file that told it: of another process (PXN) comparable with nothing here. */
   readonly initTick: Ticks;
   /** null: not finalized (yet). */
   readonly finalizeTick: Ticks | null;

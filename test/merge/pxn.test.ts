@@ -173,6 +173,17 @@ describe('§3.7 PXN', () => {
     expect(textOf(report)).toContain('not finished: AllReduce seq 7 on dp, on rank 0\n');
   });
 
+  it("is not held against its communicator's finalize, which is told in the originator's own ticks", async () => {
+    const [a, b, c] = pxnRun();
+    // Rank 0 began to record long after rank 1: a small number of its ticks is late on rank 1's.
+    a!.file.finalize(a!.comm, 1500);
+    const { report, view } = await show([a!, b!, c!]);
+    expect(report.ranks.map(({ afterFinalize }) => afterFinalize)).toEqual([0, 0, 0]);
+    expect(view.slices.filter(({ name }) => name === 'after finalize')).toEqual([]);
+    const send = find(view, 1, 'proxy send');
+    expect(ticks(view, send.ts + send.dur)).toBe(9000);
+  });
+
   it('whose originator left no file is shown, counted and named by its pid', async () => {
     const { view, report } = await show(pxnRun().slice(1));
     const send = find(view, 1, 'proxy send');
