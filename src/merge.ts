@@ -238,7 +238,7 @@ function planBlocks(
       traceStart: clocks.traceStart,
       map: domain.map,
       scale: clocks.scales[file]!,
-      gpuLine: gpuLines[file]!,
+      gpuLines: gpuLines[file]!,
       workEnds: ends[file]!,
       standInSteps: member.scan.standInSteps,
       lastSign: member.scan.lastSign,

@@ -121,8 +121,17 @@ function gpuLines(clocks: readonly ClockReport[]): string[] {
     const none = `${side} by an unknown time on ${unbounded}`;
     return [most, unbounded === 0 ? '' : none].filter((words) => words !== '').join(', ');
   };
-  const many = gpus.length === 1 ? '1 GPU' : `${gpus.length} GPUs`;
-  return [`clocks: kernels of ${many} against their hosts: ${worst('late')}; ${worst('early')} (hard)`];
+  return [
+    `clocks: kernels of ${gpuCount(gpus)} against their hosts: ${worst('late')}; ${worst('early')} (hard)`,
+  ];
+}
+
+/** Of a process with several GPUs NCCL tells ranks of communicators, not how many GPUs they are on. */
+function gpuCount(gpus: NonNullable<ClockReport['gpus']>): string {
+  const ranks = gpus.filter(({ commId }) => commId !== undefined).length;
+  const single = gpus.length - ranks;
+  const words = [single === 1 ? '1 GPU' : `${single} GPUs`, `${ranks} ranks of communicators`];
+  return words.filter((_, i) => [single, ranks][i]! > 0).join(' and ');
 }
 
 /** Of evidence, in the order of the table. */

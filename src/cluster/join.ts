@@ -5,7 +5,7 @@
 
 import { isLostText } from '../base/lost_text.js';
 import type { TraceNs } from '../base/time.js';
-import { kernelsEnd, type WorkEnd } from '../model/work_end.js';
+import { kernelsEnd } from '../model/work_end.js';
 import type { WorkTable } from '../model/work_table.js';
 import type { ClusterComm, ClusterMember, Collective, Idle } from './types.js';
 
@@ -107,7 +107,7 @@ class CommDraft {
       works.root[row] === draft.root;
     if (!isSame) draft.different.push(file);
     if (end.outcome === 'open') draft.open.push(file);
-    else draft.end = later(draft.end, endOf(member, end, works.arrival[row]!));
+    else draft.end = later(draft.end, endOf(member, row));
     if (end.outcome === 'aborted') draft.aborted.push(file);
     if (end.outcome === 'complete' && (end.lastRecv !== null || end.lastKernel !== null)) draft.isFed = true;
     const enqueued = works.enqueued[row]!;
@@ -203,7 +203,7 @@ function freeAfter(member: ClusterMember, row: number): number {
   const end = member.ends[row]!;
   if (end.outcome === 'open') return Infinity;
   const enqueued = member.works.enqueued[row]!;
-  const over = endOf(member, end, member.works.arrival[row]!);
+  const over = endOf(member, row);
   return over ?? (Number.isNaN(enqueued) ? -Infinity : member.time(enqueued));
 }
 
@@ -211,14 +211,16 @@ function freeAfter(member: ClusterMember, row: number): number {
  * The end of the last child: a kernel's by the GPU's clock where that is known and can be true; a send
  * that another process executed, by that process; of an aborted one, when its communicator was finalized.
  */
-function endOf({ time, gpuTime }: ClusterMember, end: WorkEnd, arrival: number): TraceNs | null {
+function endOf({ works, ends, time, gpuTime }: ClusterMember, row: number): TraceNs | null {
+  const end = ends[row]!;
   let latest = end.elsewhere?.lastEnd ?? null;
   if (end.lastOp !== null) latest = later(latest, time(end.lastOp));
   if (end.finalized !== null) latest = later(latest, time(end.finalized));
   if (end.lastKernel) {
     const { stamps, noticed } = end.lastKernel;
-    const stamped = stamps && gpuTime && { first: gpuTime(stamps.first), last: gpuTime(stamps.last) };
-    latest = later(latest, kernelsEnd(stamped, time(arrival), time(noticed)));
+    const onAxis = gpuTime(works.comm[row]!);
+    const stamped = stamps && onAxis && { first: onAxis(stamps.first), last: onAxis(stamps.last) };
+    latest = later(latest, kernelsEnd(stamped, time(works.arrival[row]!), time(noticed)));
   }
   return latest;
 }

@@ -15,8 +15,8 @@ export interface ClusterMember {
   readonly ends: readonly WorkEnd[];
   /** `at` in the file's ticks. */
   readonly time: (at: number) => TraceNs;
-  /** `at` in ns of the GPU's timer, relative as in `ends`. */
-  readonly gpuTime: ((at: number) => TraceNs) | null;
+  /** By number of the communicator, -1: not known. `at` in ns of its GPU's timer, relative as in `ends`. */
+  readonly gpuTime: (comm: number) => ((at: number) => TraceNs) | null;
 }
 
 /** As a file tells it. */

@@ -6,7 +6,7 @@ import { oneSidedBound } from '../clocks/one_sided.js';
 import type { ClockDomain, ClockSolution } from '../clocks/domains.js';
 import type { EvidenceKind } from '../clocks/evidence.js';
 import { largestGroup } from './collective_evidence.js';
-import { reportGpu, type GpuClockReport } from './gpu_clocks.js';
+import { reportGpus, type GpuClockReport } from './gpu_clocks.js';
 import type { BrokenTransfers, RunClocks, TrafficClocksFound } from './run_clocks.js';
 import type { Run } from './run.js';
 
@@ -108,9 +108,7 @@ function reportDomain(
 }
 
 function gpusOf({ files }: ClockDomain, { scales }: ClockSolution, run: Run): Pick<ClockReport, 'gpus'> {
-  const gpus = files
-    .map((file) => reportGpu(run.members[file]!, scales[file]!))
-    .filter((gpu) => gpu !== null);
+  const gpus = files.flatMap((file) => reportGpus(run.members[file]!, scales[file]!));
   return gpus.length === 0 ? {} : { gpus };
 }
 

@@ -9,7 +9,6 @@ import { joinCollectives } from '../cluster/join.js';
 import type { ClusterComm } from '../cluster/types.js';
 import { bound99At, toTrace } from '../clocks/clock_map.js';
 import { toLocal, type ClockSolution } from '../clocks/domains.js';
-import { gpuTime, type GpuLine } from '../clocks/gpu_clock.js';
 import type { WorkEnd } from '../model/work_end.js';
 import { BlockWriter } from '../perfetto/block_writer.js';
 import type { BlockCounts } from '../perfetto/counts.js';
@@ -17,6 +16,7 @@ import { ClippedSink } from '../tracks/clipped_sink.js';
 import { drawClocks } from '../tracks/clock_tracks.js';
 import { describeCluster, drawCluster } from '../tracks/cluster_tracks.js';
 import { type DrawPlan, commKey, isEverything } from '../tracks/selection.js';
+import { gpuTimes, type GpuLines } from './gpu_clocks.js';
 import { hostClocks } from './host_clocks.js';
 import type { RunClocks } from './run_clocks.js';
 import type { Run } from './run.js';
@@ -31,7 +31,7 @@ export function joinRun(
   run: Run,
   clocks: ClockSolution,
   ends: readonly (readonly WorkEnd[])[],
-  gpuLines: readonly (GpuLine | null)[],
+  gpuLines: readonly GpuLines[],
 ): ClusterComm[] {
   return joinCollectives(
     run.members.map(({ scan }, file) => {
@@ -42,7 +42,7 @@ export function joinRun(
         works: scan.works,
         ends: ends[file]!,
         time: (at) => toTrace(map, toLocal(scale, at)),
-        gpuTime: gpuTime(gpuLines[file]!, map),
+        gpuTime: gpuTimes(gpuLines[file]!, map),
       };
     }),
   );

@@ -7,7 +7,6 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Ticks } from '../base/time.js';
 import type { ClockMap } from '../clocks/clock_map.js';
 import { traceTime, type TickScale } from '../clocks/domains.js';
-import { gpuTime, type GpuLine } from '../clocks/gpu_clock.js';
 import { Pairing } from '../model/pairing.js';
 import type { PeerTraffic } from '../model/peer_bytes.js';
 import { connectionKey, mayBeSilent } from '../model/silent_ops.js';
@@ -23,6 +22,7 @@ import { SelectedEvents } from '../tracks/selected_events.js';
 import { type Detail, type DrawPlan, commKey, EVERYTHING } from '../tracks/selection.js';
 import { compressed, type Compression } from './compression.js';
 import { originators, type OriginTable } from './origins.js';
+import { gpuTimes, type GpuLines } from './gpu_clocks.js';
 import { redactFile, type Aliases } from './redact.js';
 
 export interface ConvertJob {
@@ -35,8 +35,7 @@ export interface ConvertJob {
   readonly traceStart: bigint;
   readonly map: ClockMap;
   readonly scale: TickScale;
-  /** null: no usable GPU stamps. */
-  readonly gpuLine: GpuLine | null;
+  readonly gpuLines: GpuLines;
   readonly workEnds: readonly WorkEnd[];
   readonly standInSteps: Uint32Array;
   /** See `RankScan`; and whether it fell silent (merge/silence.ts). */
@@ -114,12 +113,13 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
   const time = traceTime(job.map, job.scale);
   const neverEnds = (op: Op): boolean =>
     job.silentConnections.size > 0 && mayBeSilent(op) && job.silentConnections.has(connectionKey(op));
+  const gpuTime = gpuTimes(job.gpuLines, job.map);
   const tracks = new RankTracks(
     {
       sink: clipped ?? writer,
       file: plan?.comms ? { ...file, communicators: selectedComms(file, plan.comms) } : file,
       time,
-      gpuTime: gpuTime(job.gpuLine, job.map),
+      gpuTime: (comm) => gpuTime(comm?.number ?? -1),
       workEnd: (row) => job.workEnds[row]!,
       standInSteps: (op) => job.standInSteps[op.standIn]!,
       lastSign: job.lastSign,

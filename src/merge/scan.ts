@@ -26,8 +26,8 @@ import type {
   RankFileHeader,
   RingClass,
 } from '../reader/types.js';
-import type { GpuLaunch } from './gpu_launches.js';
-import { ScanCollector, type GpuStamp } from './scan_collector.js';
+import type { StampedGpu } from './gpu_stamps.js';
+import { ScanCollector } from './scan_collector.js';
 import type { FileSize } from './size_counts.js';
 import { StepFileWriter, type StepRows } from './step_file.js';
 
@@ -86,10 +86,7 @@ export interface RankScan {
   readonly silentOps: number;
   /** Executed for other processes. */
   readonly foreignOps: readonly ForeignOps[];
-  readonly gpuStamps: readonly GpuStamp[];
-  readonly gpuLaunches: readonly GpuLaunch[];
-  /** What all of its GPU's stamps are multiples of, from one another, ns; 0: one stamp, or none. */
-  readonly gpuStep: number;
+  readonly gpus: readonly StampedGpu[];
   /** What drawing it would take. */
   readonly size: FileSize;
   readonly busiestPeers: readonly PeerTraffic[];
@@ -125,7 +122,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     ring.lastTick = run.records.tick[run.end - 1]! as Ticks;
   }
   const used = [...seen.values()].filter(({ records }) => records > 0);
-  const { silent, silentOps } = collector.settle();
+  const { silent, silentOps, gpus } = collector.settle();
   const { workEnds, standstill } = endings(collector, file);
   const works = collector.works.finish();
   const busiestPeers = collector.peers.busiest();
@@ -170,9 +167,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     silentConnections: silent.connections,
     silentOps,
     foreignOps: collector.foreign.all(),
-    gpuStamps: collector.gpuStamps(),
-    gpuLaunches: collector.gpuLaunches(),
-    gpuStep: collector.gpuStep(),
+    gpus,
     size: collector.size.finish(workEnds, works.enqueued, {
       peers: busiestPeers.length,
       lossyRings: file.rings.filter(({ gaps }) => gaps.length > 0).length,

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { NoUsableInput, RankFileError } from '../base/errors.js';
 import { toTrace } from '../clocks/clock_map.js';
 import { toLocal } from '../clocks/domains.js';
-import type { GpuLine } from '../clocks/gpu_clock.js';
 import type { ClusterComm } from '../cluster/types.js';
 import { withElsewhere, type WorkEnd } from '../model/work_end.js';
 import { openRankFileTables } from '../reader/index.js';
@@ -15,7 +14,7 @@ import type { Lease } from '../reader/types.js';
 import type { Verdict } from '../verdict/types.js';
 import { commKey } from '../tracks/selection.js';
 import { joinRun } from './cluster.js';
-import { gpuLine } from './gpu_clocks.js';
+import { gpuLines, type GpuLines } from './gpu_clocks.js';
 import { resolveOrigins, type OriginTable } from './origins.js';
 import { reason } from './output.js';
 import { makeAliases, redactFacts, redactPaths, redactProblems, redactRun, type Aliases } from './redact.js';
@@ -45,7 +44,7 @@ export interface Study extends ScannedRun {
   /** By file, as all that follow. */
   readonly origins: readonly OriginTable[];
   readonly ends: readonly (readonly WorkEnd[])[];
-  readonly gpuLines: readonly (GpuLine | null)[];
+  readonly gpuLines: readonly GpuLines[];
   readonly comms: readonly ClusterComm[];
   readonly verdict: Verdict;
 }
@@ -80,13 +79,13 @@ export async function study(
     toTrace(solution.domains[solution.domainOf[member]!]!.map, toLocal(solution.scales[member]!, tick)),
   );
   const ends = run.members.map(({ scan }, file) => completeEnds(scan, origins[file]!));
-  const gpuLines = run.members.map(({ scan }, file) => gpuLine(scan, solution.scales[file]!));
-  const comms = joinRun(run, solution, ends, gpuLines);
+  const lines = run.members.map(({ scan }, file) => gpuLines(scan, solution.scales[file]!));
+  const comms = joinRun(run, solution, ends, lines);
   return {
     ...scanned,
     origins,
     ends,
-    gpuLines,
+    gpuLines: lines,
     comms,
     verdict: runVerdict(run, solution, ends, origins, comms, options),
   };

@@ -15,8 +15,8 @@ export interface TrackContext {
   readonly file: Recording;
   /** The file's ticks, through its ClockMap. */
   readonly time: (at: Ticks) => TraceNs;
-  /** GPU timestamps on the same axis; null when the run has none. */
-  readonly gpuTime: ((at: GpuNs) => TraceNs) | null;
+  /** GPU timestamps of a communicator's kernels on the same axis; null: there are none, or the GPU is not known. */
+  readonly gpuTime: (comm: Op['comm']) => ((at: GpuNs) => TraceNs) | null;
   /** When the work in this row of the scan ended. */
   readonly workEnd: (row: number) => WorkEnd;
   /** With how many of its steps a stand-in ends, whose stop is not in the file; 0: it is, or it has not ended. */

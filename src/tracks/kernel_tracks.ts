@@ -72,7 +72,8 @@ export class KernelTracks {
   }
 
   private interval(kernel: Kernel): Interval {
-    const { time, gpuTime } = this.context;
+    const { time } = this.context;
+    const gpuTime = this.context.gpuTime(kernel.comm);
     const start = time(kernel.start);
     const finalized = kernel.comm?.finalizeTick ?? null;
     const aborted = kernel.stop === null && finalized !== null && kernel.start <= finalized;

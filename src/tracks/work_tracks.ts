@@ -101,7 +101,8 @@ export class WorkTracks {
   }
 
   private kernelsEnd(work: Work, { stamps, noticed }: NonNullable<WorkEnd['lastKernel']>): TraceNs {
-    const { time, gpuTime } = this.context;
+    const { time } = this.context;
+    const gpuTime = this.context.gpuTime(work.comm);
     const stamped = stamps && gpuTime && { first: gpuTime(stamps.first), last: gpuTime(stamps.last) };
     return kernelsEnd(stamped, time(work.earliest), time(noticed));
   }

@@ -59,7 +59,7 @@ function member(rows: readonly Row[], clockOffset = 0, nRanks = 3): ClusterMembe
     works,
     ends,
     time: (at) => (at + clockOffset) as TraceNs,
-    gpuTime: (at) => (at + clockOffset) as TraceNs,
+    gpuTime: () => (at) => (at + clockOffset) as TraceNs,
   };
 }
 

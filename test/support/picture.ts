@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { localNs } from '../../src/base/time.js';
 import { toTrace, type ClockMap } from '../../src/clocks/clock_map.js';
-import { supportLine } from '../../src/clocks/gpu_clock.js';
+import { gpuLines, gpuTimes } from '../../src/merge/gpu_clocks.js';
 import { scanFile, type RankScan } from '../../src/merge/scan.js';
 import { NO_ORIGINATORS } from '../../src/model/origin.js';
 import { Pairing } from '../../src/model/pairing.js';
@@ -54,14 +54,14 @@ function drawFile(path: string, sharesClock: boolean, isSilent: boolean): Pictur
   const scan = scanFile(path);
   const file = openRankFile(path);
   const sink = new TextSink();
-  const line = supportLine(scan.gpuStamps.map(({ noticed, gpu }) => ({ x: noticed, y: noticed - gpu })));
+  const gpuTime = gpuTimes(gpuLines(scan, { offset: 0, nsPerTick: 1 }), IDENTITY);
   const neverEnds = (op: Op): boolean => mayBeSilent(op) && scan.silentConnections.has(connectionKey(op));
   const tracks = new RankTracks(
     {
       sink,
       file,
       time: (at) => toTrace(IDENTITY, localNs(at)),
-      gpuTime: line && ((at) => toTrace(IDENTITY, localNs((at + line.offset) / (1 - line.drift)))),
+      gpuTime: (comm) => gpuTime(comm?.number ?? -1),
       workEnd: (row) => scan.workEnds[row]!,
       standInSteps: (op) => scan.standInSteps[op.standIn]!,
       lastSign: scan.lastSign,
