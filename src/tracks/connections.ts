@@ -55,9 +55,12 @@ const CHANNELS = 257;
 const PEERS = 1 << 16;
 const LANES = 60;
 
+/** Arrows begin in a send's peer wait (state 20). All ranks of a communicator run one NCCL, so before it nothing begins one. */
+const FIRST_WITH_PEER_WAIT = 4;
+
 function arrowsOf({ sharesClock }: TrackContext, op: Op): Hash64 | null {
   const transfers = transfersOf(op);
-  if (transfers === null || op.comm === null) return null;
+  if (transfers === null || op.comm === null || op.comm.abi < FIRST_WITH_PEER_WAIT) return null;
   return sharesClock(op.comm.commId, op.peer, op.foreign !== null) ? transfers : null;
 }
 

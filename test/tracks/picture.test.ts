@@ -6,7 +6,7 @@
 import { describe, expect, it } from 'vitest';
 import { draw } from '../support/picture.js';
 import { RankFileBuilder } from '../support/rank_file_builder.js';
-import { coll, recording } from '../support/recording.js';
+import { argOf, coll, recording } from '../support/recording.js';
 
 const COLLECTIVES = /collectives/;
 const AR = 'AllReduce seq=5 count=1024 datatype=ncclFloat32 algo=RING proto=SIMPLE channels=1 warps=16';
@@ -152,6 +152,20 @@ describe('a step', () => {
       steps.state(300, steps.startProxyStep(250, { comm, parent: op, step: 0 }), 20);
       expect(draw(file, sharesClock).sink.of(/slot/).join()).not.toContain('flow');
     }
+  });
+
+  it.each([
+    [3, false],
+    [4, true],
+  ])('interface v%i: an arrow ends where one can have begun, in a peer wait', (abi, hasArrow) => {
+    const { file, comm, ops, steps } = recording({ abi });
+    const op = ops.startProxyOp(200, { comm, peer: 0 });
+    const step = steps.startProxyStep(300, { comm, parent: op, step: 0 });
+    steps.state(310, step, 10).state(400, step, 11, 4096);
+    const [flushWait] = draw(file)
+      .sink.of(/slot/)
+      .filter((line) => line.includes('begin flush wait'));
+    expect(argOf(flushWait, 'flow')).toBe(hasArrow ? '1' : undefined);
   });
 
   it('whose operation was overwritten keeps its phases below a stand-in', () => {
