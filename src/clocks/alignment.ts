@@ -93,8 +93,12 @@ export function align(
   let certain = sure.filter(between);
   for (let round = 0; ; round++) {
     const attempt = alignOnce(domains, used, certain, options, round < ONE_BY_ONE ? 1 : HALF_AS_BAD);
-    const found = attempt.culprits;
-    if (found.length === 0) return finish(domains, attempt, certain, options, culprits);
+    let found = attempt.culprits;
+    if (found.length === 0) {
+      const bounds = boundsOf(attempt, certain, options);
+      if (bounds.contradiction === null) return finish(domains, attempt, bounds, options, culprits);
+      found = [bounds.contradiction];
+    }
     culprits.push(...found);
     const isBelieved = (edge: EdgeEvidence): boolean => !found.some((culprit) => isOf(edge, culprit));
     // Evidence that still contradicts itself is none at all: every domain for itself.
@@ -111,9 +115,9 @@ const HALF_AS_BAD = 0.5;
 const LAST_ROUND = 40;
 
 function isOf({ from, to }: EdgeEvidence, culprit: Culprit): boolean {
-  return culprit.what === 'link'
-    ? from === culprit.from && to === culprit.to
-    : from === culprit.domain || to === culprit.domain;
+  if (culprit.what === 'link') return from === culprit.from && to === culprit.to;
+  const domains = culprit.what === 'clock-jump' ? [culprit.domain] : culprit.domains;
+  return domains.includes(from) || domains.includes(to);
 }
 
 interface Attempt {
@@ -148,16 +152,21 @@ function alignOnce(
   return { used, references, guess, pieces, culprits };
 }
 
+const boundsOf = (
+  { used, references, guess, pieces }: Attempt,
+  sure: readonly EdgeEvidence[],
+  { curvaturePpmPerMinute }: AlignmentOptions,
+): SureBounds => sureBounds(references, guess, used, sure, pieces, perNs(curvaturePpmPerMinute));
+
 function finish(
   domains: number,
-  { used: edges, references, guess, pieces }: Attempt,
-  sure: readonly EdgeEvidence[],
+  { references, guess }: Attempt,
+  bounds: SureBounds,
   options: AlignmentOptions,
   culprits: readonly Culprit[],
 ): Alignment {
   const { knots, corrections, delays } = guess;
   const curvature = perNs(options.curvaturePpmPerMinute);
-  const bounds = sureBounds(references, guess, edges, sure, pieces, curvature);
   const measured = measuredAlike(guess.links, references, delaysOf(guess));
   const used = usedAlike(options.alike, measured);
   const variance = variances(references, guess, used, curvature);

@@ -15,6 +15,7 @@
  */
 
 import { MAX_RATE, mostAhead, type GainRates } from './arc_limit.js';
+import type { UnsteadyClock } from './contradictions.js';
 import { knotTime, spansOf, type Knots } from './corrections.js';
 import type { EdgeHull } from './edge_hulls.js';
 import { adjacency, shortestPaths, type Adjacency, type Arc } from './graph.js';
@@ -22,6 +23,7 @@ import { HullBuilder, type PointList } from './lower_hull.js';
 import { alignedAt, largestSlope, shownAt } from './shown.js';
 import { bandOf, worstOfSpans, type Interval, type Readings } from './readings.js';
 import type { Band } from './tangents.js';
+import { findUnsteady } from './unsteady.js';
 
 /** Instants of a piece: so many that what clocks can do between them matters little, but of many arcs fewer. */
 const MOST_INSTANTS = 24;
@@ -38,6 +40,8 @@ interface ArcHull extends Arc {
 export class HardBounds {
   /** What bounds are stated for. */
   readonly spans: Knots;
+  /** Where no clocks that are as steady as declared could have made these pairs; null: some could. */
+  readonly contradiction: UnsteadyClock | null;
   private readonly arcs: readonly ArcHull[];
   private readonly out: Adjacency;
   private readonly into: Adjacency;
@@ -83,7 +87,15 @@ export class HardBounds {
     this.shown = corrections.map((values) => this.instants.map((instant) => shownAt(knots, values, instant)));
     const rates = this.boundRates();
     const gains = this.arcs.map(({ from, to }) => this.gainBetween(rates, from, to));
-    this.slacks = this.slacksBy(gains);
+    const slacks = this.slacksBy(gains);
+    const unsteady = findUnsteady(references.length, this.arcs, slacks);
+    this.contradiction = unsteady && {
+      what: 'clock-unsteady',
+      domains: unsteady.domains,
+      at: this.instants[unsteady.instant]!,
+      by: unsteady.by,
+    };
+    this.slacks = clamped(slacks);
     this.stretch = Float64Array.from(gains, (gain, i) => stretchOf(this.fastest(this.arcs[i]!, gain)));
   }
 
@@ -139,7 +151,7 @@ export class HardBounds {
   private boundRates(): GainRates[] {
     const { knots, corrections, arcs, references } = this;
     const any = anyRate(knots.count - 1);
-    const slacks = this.slacksBy(arcs.map(() => any));
+    const slacks = clamped(this.slacksBy(arcs.map(() => any)));
     const slope = corrections.reduce((most, values) => Math.max(most, largestSlope(knots, values)), 0);
     const stretch = new Float64Array(arcs.length).fill(stretchOf((MAX_RATE + 2 * slope) * ANY_CLOCK));
     const rates = references.map(() => anyRate(knots.count - 1));
@@ -193,7 +205,7 @@ export class HardBounds {
     return gain;
   }
 
-  /** Per instant, per arc. Never below 0: a pair that the estimate contradicts was named before. */
+  /** Per instant, per arc. Below 0 where pairs at other times say that the estimate is wrong there. */
   private slacksBy(gains: readonly GainRates[]): Float64Array[] {
     const { knots, corrections, arcs, curvature, instants, shown } = this;
     const slacks = Array.from(instants, () => new Float64Array(arcs.length));
@@ -202,7 +214,7 @@ export class HardBounds {
       const ahead = mostAhead(hull, times, knots, gains[arc]!, curvature);
       for (let i = 0; i < instants.length; i++) {
         const late = alignedAt(knots, corrections[to]!, times[i]! + ahead[i]!) - instants[i]!;
-        slacks[i]![arc] = Math.max(0, late);
+        slacks[i]![arc] = late;
       }
     });
     return slacks;
@@ -222,6 +234,13 @@ export class HardBounds {
     }
     return fastest;
   }
+}
+
+/** In place: a bound holds the estimate as well, though truth may lie beside it. */
+function clamped(slacks: Float64Array[]): readonly Float64Array[] {
+  for (const lengths of slacks)
+    for (let arc = 0; arc < lengths.length; arc++) lengths[arc] = Math.max(0, lengths[arc]!);
+  return slacks;
 }
 
 /** What is known against one domain; of each other one its spans, once they were asked for. */

@@ -18,8 +18,17 @@ export type Culprit =
       readonly at: number;
       readonly jump: number;
     }
+  | UnsteadyClock
   /** Pairs of this link contradict the others by `by` ns. */
   | { readonly what: 'link'; readonly from: number; readonly to: number; readonly by: number };
+
+/** Pairs leave no room for one of these clocks to have run as steadily as declared: by so many ns at a time of the common axis. */
+export interface UnsteadyClock {
+  readonly what: 'clock-unsteady';
+  readonly domains: readonly number[];
+  readonly at: number;
+  readonly by: number;
+}
 
 /** A jump must be larger than any wire's change of mood. */
 const SMALLEST_JUMP_NS = 20_000;

@@ -106,7 +106,7 @@ export function solveClocks(
   const placed = drafts.map((draft, index) => {
     const group = traffic ? groupOf(traffic.alignment, index) : [];
     if (!traffic || group.length <= 1)
-      return placeAlone(draft, base, drafts.length === 1, jumpFlags(traffic, index));
+      return placeAlone(draft, base, drafts.length === 1, culpritFlags(traffic, index));
     const [first] = group as [number];
     const placement =
       placements.get(first) ??
@@ -282,11 +282,13 @@ function groupOf({ references }: Alignment, domain: number): number[] {
   return references.flatMap((reference, other) => (reference === references[domain] ? [other] : []));
 }
 
-function jumpFlags(traffic: TrafficClocks | null, domain: number): string[] {
-  const jumped = traffic?.alignment.culprits.some(
-    (culprit) => culprit.what === 'clock-jump' && (culprit.domain === domain || culprit.other === domain),
-  );
-  return jumped ? ['clock-jumped'] : [];
+function culpritFlags(traffic: TrafficClocks | null, domain: number): string[] {
+  const flags = (traffic?.alignment.culprits ?? []).flatMap((culprit) => {
+    if (culprit.what === 'clock-unsteady') return culprit.domains.includes(domain) ? ['clock-unsteady'] : [];
+    const jumped = culprit.what === 'clock-jump' && (culprit.domain === domain || culprit.other === domain);
+    return jumped ? ['clock-jumped'] : [];
+  });
+  return [...new Set(flags)];
 }
 
 /** Its spans, and one before and behind them where the recording reaches farther. */

@@ -4,6 +4,7 @@
  */
 
 import { HardBounds } from './bounds.js';
+import type { UnsteadyClock } from './contradictions.js';
 import type { Knots } from './corrections.js';
 import type { PieceHulls } from './edge_hulls.js';
 import type { Estimate } from './estimate.js';
@@ -14,6 +15,8 @@ import type { Interval } from './readings.js';
 export interface SureBounds {
   /** What bounds are stated for. */
   readonly spans: Knots;
+  /** What certain evidence says of steady clocks that cannot be. */
+  readonly contradiction: UnsteadyClock | null;
   /** truth - estimate of `a` against `b`, in a span. */
   readonly between: (a: number, b: number, span: number) => Interval;
   /** Per domain: its bound against its group's reference is by causality alone. */
@@ -37,12 +40,13 @@ export function sureBounds(
   const known = new Set(sure);
   // Not receives that may be told early: their data is certain by another stamp.
   const credits = used.filter((edge) => edge.kind === 'credit' && !known.has(edge));
-  const { spans } = certain;
+  const { spans, contradiction } = certain;
   if (credits.length === 0)
-    return { spans, between: (a, b, span) => certain.between(a, b, span), sure: isSure };
+    return { spans, contradiction, between: (a, b, span) => certain.between(a, b, span), sure: isSure };
   let assumed: HardBounds | undefined;
   return {
     spans,
+    contradiction,
     sure: isSure,
     between: (a, b, span) => {
       const interval = certain.between(a, b, span);

@@ -174,6 +174,16 @@ function leftOut(culprit: Culprit, host: (domain: number) => string): string {
       'no evidence for clocks; either stamps of that link are wrong or its pairs are'
     );
   }
+  if (culprit.what === 'clock-unsteady') {
+    const { domains, by } = culprit;
+    const named = domains.slice(0, MOST_NAMED).map(host).join(', ');
+    const more = domains.length > MOST_NAMED ? ` and ${domains.length - MOST_NAMED} more` : '';
+    return (
+      `the clock of ${domains.length === 1 ? named : `one of ${named}${more}`} did not run as steadily as clocks do: transfers at ` +
+      `different times contradict each other by ${us(by)} us (it jumped between them, or its counter is steered?); placed by wall clock, ` +
+      'without arrows'
+    );
+  }
   if (culprit.other !== null) {
     return (
       `the clock of ${host(culprit.domain)} or that of ${host(culprit.other)} jumped by ${us(Math.abs(culprit.jump))} us against the other ` +
@@ -187,3 +197,6 @@ function leftOut(culprit: Culprit, host: (domain: number) => string): string {
 }
 
 const us = (ns: number): string => (ns / 1e3).toFixed(0);
+
+/** A sentence names no more hosts. */
+const MOST_NAMED = 8;

@@ -78,6 +78,10 @@ function contradictions(
           ]
         : [];
     const local = localNs(culprit.at - evidence.coarse[index]!);
+    if (culprit.what === 'clock-unsteady')
+      return culprit.domains.includes(index)
+        ? [{ at: toTrace(map, local), name: 'clock unsteady', byNs: culprit.by }]
+        : [];
     if (culprit.domain === index)
       return [{ at: toTrace(map, local), name: 'clock jumped', byNs: culprit.jump }];
     // One of the two did.

@@ -27,7 +27,7 @@ export interface ClockPiece {
 
 export interface ClockIncident {
   readonly at: TraceNs;
-  readonly name: 'clock jumped' | 'wall clock stepped' | 'transfers left out';
+  readonly name: 'clock jumped' | 'clock unsteady' | 'wall clock stepped' | 'transfers left out';
   readonly byNs: number;
   /** Of transfers left out: the receiving host. */
   readonly to?: string | undefined;

@@ -145,9 +145,10 @@ describe('a run whose truth is known', () => {
 
 describe('contradictions', () => {
   const named = (alignment: Alignment): unknown[] =>
-    alignment.culprits.map((culprit) =>
-      culprit.what === 'link' ? [culprit.from, culprit.to] : [culprit.what, culprit.domain],
-    );
+    alignment.culprits.map((culprit) => {
+      if (culprit.what === 'link') return [culprit.from, culprit.to];
+      return [culprit.what, ...(culprit.what === 'clock-jump' ? [culprit.domain] : culprit.domains)];
+    });
 
   it('of all links of a host at one moment: its clock jumped', () => {
     const run = draw(5, 6, true, { wander: (host, time) => (host === 2 && time > 11e9 ? -3e6 : 0) });

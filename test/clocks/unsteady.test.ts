@@ -1,0 +1,109 @@
+/** Few transfers, between which a clock did what no clock may: found though each pair by itself is possible. */
+
+import { describe, expect, it } from 'vitest';
+import { align } from '../../src/clocks/alignment.js';
+import type { Culprit } from '../../src/clocks/contradictions.js';
+import { findUnsteady } from '../../src/clocks/unsteady.js';
+import { checkAll, ring, seeded, simulate, type SimulatedLink } from '../support/simulated_links.js';
+
+const both = (a: number, b: number): SimulatedLink[] => [
+  { from: a, to: b, delay: 12_000 },
+  { from: b, to: a, delay: 12_000 },
+];
+
+/** Host 2 jumps in mid-run by so much; five transfers per link in ten minutes. */
+const jumping = (seed: number, hosts: number, links: SimulatedLink[], jump: number) =>
+  simulate({
+    seed,
+    hosts,
+    links,
+    seconds: 600,
+    perMinute: 0.5,
+    wander: (host, time) => (host === 2 && time > 300e9 ? jump : 0),
+  });
+
+describe('a clock that jumps between two of few transfers', () => {
+  const tree = [...both(0, 1), ...both(0, 2), ...both(2, 3), ...both(2, 4), ...both(1, 5), ...both(1, 6)];
+
+  it.each([1e6, -1e6, 10e6, 50e6])('by %d ns is named, and no bound is wrong', (jump) => {
+    for (const seed of [1, 2, 3]) {
+      const run = jumping(seed, 7, tree, jump);
+      const alignment = align(7, run.edges);
+      const names2 = (culprit: Culprit): boolean => {
+        if (culprit.what === 'link') return culprit.from === 2 || culprit.to === 2;
+        return culprit.what === 'clock-jump' ? culprit.domain === 2 : culprit.domains.includes(2);
+      };
+      expect(alignment.culprits.some(names2)).toBe(true);
+      for (const { insideHard } of checkAll(run, alignment)) expect(insideHard).toBe(true);
+    }
+  });
+
+  it('in a ring may be that of any host: none is believed', () => {
+    const run = jumping(
+      2,
+      6,
+      ring(6, () => 12_000),
+      10e6,
+    );
+    const alignment = align(6, run.edges);
+    expect(alignment.culprits).toMatchObject([{ what: 'clock-unsteady', domains: [0, 1, 2, 3, 4, 5] }]);
+    expect(alignment.references).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+
+  it('is not said of steady clocks, however few their transfers', () => {
+    for (let seed = 1; seed <= 30; seed++) {
+      const run = jumping(seed, 7, tree, 0);
+      expect(align(7, run.edges).culprits).toEqual([]);
+    }
+  });
+});
+
+describe('who is named', () => {
+  /** Each pair of arcs both ways; `short`: how far they fall short round that pair. */
+  const found = (pairs: readonly (readonly [number, number, number])[]) => {
+    const arcs = pairs.flatMap(([a, b]) => [
+      { from: a, to: b },
+      { from: b, to: a },
+    ]);
+    const lengths = Float64Array.from(pairs.flatMap(([, , short]) => [5000, -5000 - short]));
+    return findUnsteady(5, arcs, [new Float64Array(arcs.length).fill(5000), lengths])?.domains;
+  };
+
+  it('is nobody where there is room, for stamps of programs as well', () => {
+    expect(
+      found([
+        [0, 1, -1],
+        [1, 2, 150],
+      ]),
+    ).toBeUndefined();
+  });
+
+  it('is whom the others agree without', () => {
+    expect(
+      found([
+        [0, 1, 9000],
+        [1, 2, 9000],
+        [0, 3, 0],
+        [2, 4, 0],
+      ]),
+    ).toEqual([1]);
+  });
+
+  it('of two is who has hardly any other peers, or both', () => {
+    expect(
+      found([
+        [0, 1, 9000],
+        [1, 2, 0],
+        [1, 3, 0],
+      ]),
+    ).toEqual([0]);
+    expect(
+      found([
+        [0, 1, 9000],
+        [1, 2, 0],
+      ]),
+    ).toEqual([0, 1]);
+    const random = seeded(3);
+    expect(found([[0, 1, 200 + 1e6 * random()]])).toEqual([0, 1]);
+  });
+});
