@@ -105,9 +105,9 @@ export class Sequences {
     return last === undefined ? 0 : last + 1 - this.dropped - this.sorted.length;
   }
 
-  /** Whether every number between the two has its chunk. */
+  /** Whether `after` is the later one, and every number between the two has its chunk. */
   areAllBetween(before: number, after: number): boolean {
-    return this.countBelow(after) - this.countBelow(before + 1) === after - before - 1;
+    return after > before && this.countBelow(after) - this.countBelow(before + 1) === after - before - 1;
   }
 
   private countBelow(limit: number): number {

@@ -299,6 +299,8 @@ def between_cause(before, behind, sequences):
     if before is None and min(sequences) > 0:
         return 'dropped'
     first = before.chunk.sequence + 1 if before else 0
+    if behind.chunk.sequence < first:
+        return 'torn'
     return 'overwritten' if all(n in sequences for n in range(first, behind.chunk.sequence)) else 'torn'
 
 
