@@ -211,10 +211,21 @@ function agree(witness: ClockWitness, reference: ClockWitness): boolean {
 
 function agreesOn(clock: 'realtime' | 'monotonic', witness: ClockWitness, reference: ClockWitness): boolean {
   const base = reference.samples[0]![clock];
-  const line = fitLine(points(reference, reference, clock, base));
+  const known = points(reference, reference, clock, base);
+  const { slope } = fitLine(known);
   return points(witness, reference, clock, base).every(
-    ({ x, y }) => Math.abs(line.at(x) - y) < SAME_COUNTER_NS,
+    ({ x, y }) => Math.abs(between(known, slope, x) - y) < SAME_COUNTER_NS,
   );
+}
+
+/** What the samples next to `x` say: a clock that is slewed for long strays from any one line. `slope`: before and behind all. */
+function between(samples: readonly Point[], slope: number, x: number): number {
+  const at = samples.findIndex((sample) => sample.x > x);
+  const before = samples.at(at < 0 ? -1 : at - 1)!;
+  const behind = samples[at];
+  if (at === 0) return samples[0]!.y - slope * (samples[0]!.x - x);
+  if (!behind) return before.y + slope * (x - before.x);
+  return before.y + ((behind.y - before.y) * (x - before.x)) / (behind.x - before.x);
 }
 
 /** Samples of `witness` on the counter of `origin`: x in ns of the counter, y in ns of the clock since `base`. */

@@ -16,6 +16,8 @@ interface Host {
   readonly counter: bigint;
   /** Error of the host's wall clock, ns. */
   readonly wallError?: number;
+  /** NTP slews it (and CLOCK_MONOTONIC) by 500 ppm from this second on. */
+  readonly slewedFrom?: number;
   /** True counter rate over nominal. */
   readonly rate?: number;
 }
@@ -32,7 +34,8 @@ function process(
   const tickBase = counterAt(startNs);
   const samples = seconds.map((second): ClockSample => {
     const ns = startNs + second * 1e9;
-    const realtime = EPOCH + BigInt(Math.round(ns + (host.wallError ?? 0)));
+    const slewed = Math.max(0, ns - (host.slewedFrom ?? Infinity) * 1e9) * 500e-6;
+    const realtime = EPOCH + BigInt(Math.round(ns + (host.wallError ?? 0) + slewed));
     return {
       tick: ticks(Number(counterAt(ns) - tickBase)),
       realtime,
@@ -97,6 +100,19 @@ describe('one boot', () => {
     const off = { ...host, rate: 1 + 40e-6 };
     const witnesses = [process(0, off, 0, [0, 10, 50, 100])];
     expect(Math.abs(traceAt(witnesses, 0, 100 * HZ * off.rate) - 100e9)).toBeLessThan(1000);
+  });
+
+  it('is one where its wall clock was slewed for long', () => {
+    const slewed = { ...host, slewedFrom: 1000 };
+    const times = Array.from({ length: 20 }, (_, i) => 100 * i);
+    const witnesses = [
+      process(0, slewed, 0, times),
+      process(1, slewed, 50e9, times),
+      process(2, slewed, 900e9, [0, 5]),
+    ];
+    const { domains } = solveClocks(witnesses);
+    expect(domains.map(({ files }) => files)).toEqual([[0, 1, 2]]);
+    expect(domains[0]!.map.segments[0]!.flags).not.toContain('counter-contradicts-boot');
   });
 
   it('is split and flagged where samples contradict it', () => {
