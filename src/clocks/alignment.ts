@@ -8,7 +8,7 @@
  */
 
 import { measuredAlike, unlikeLinks, type MeasuredAlike } from './alike.js';
-import { findJump, worstLinks, type Culprit } from './contradictions.js';
+import { findJump, worstLinks, type Culprit, type UnsteadyClock } from './contradictions.js';
 import { placeKnots, type Knots } from './corrections.js';
 import { delaysOf, estimate, type Estimate } from './estimate.js';
 import { isCertain, isWire, NARROWEST_WINDOW_NS, type EdgeEvidence } from './evidence.js';
@@ -67,8 +67,10 @@ export interface Alignment {
   readonly likely: (a: number, b: number, piece: number) => number;
   /** Hard bounds of any pair of domains: [a against b], per span. */
   readonly hardBetween: (a: number, b: number, span: number) => Interval;
-  /** Most that a clock's rate changes, as declared, 1/ns. */
+  /** Most that a clock's rate changes, 1/ns: as declared, or more, where that is not enough. */
   readonly curvature: number;
+  /** Domains of which one bends by more than is declared. */
+  readonly restless: readonly number[];
   readonly alike: AlikeFound;
   /** Least delays by likeness, ns. */
   readonly delays: ReadonlyMap<string, number>;
@@ -95,9 +97,9 @@ export function align(
     const attempt = alignOnce(domains, used, certain, options, round < ONE_BY_ONE ? 1 : HALF_AS_BAD);
     let found = attempt.culprits;
     if (found.length === 0) {
-      const bounds = boundsOf(attempt, certain, options);
-      if (bounds.contradiction === null) return finish(domains, attempt, bounds, options, culprits);
-      found = [bounds.contradiction];
+      const steady = steadyBounds(attempt, certain, perNs(options.curvaturePpmPerMinute));
+      if ('curvature' in steady) return finish(domains, attempt, steady, options, culprits);
+      found = [steady];
     }
     culprits.push(...found);
     const isBelieved = (edge: EdgeEvidence): boolean => !found.some((culprit) => isOf(edge, culprit));
@@ -152,21 +154,46 @@ function alignOnce(
   return { used, references, guess, pieces, culprits };
 }
 
-const boundsOf = (
+/** Hard bounds, and the bend of clocks that they rest on, 1/ns. */
+interface Steady {
+  readonly bounds: SureBounds;
+  readonly curvature: number;
+  /** Who bends by more than is declared; null: nobody. */
+  readonly restless: UnsteadyClock | null;
+}
+
+/** As declared; or so many times that, where a clock shows that it bends more: machines warm up. */
+const TIMES_DECLARED = [1, 4, 16];
+
+/** What is farther off is no bend that shows, but something between two of few messages: nobody knows what. */
+const MOST_BEND_NS = 50_000;
+
+/** The contradiction where no clock's bend explains the pairs. */
+function steadyBounds(
   { used, references, guess, pieces }: Attempt,
   sure: readonly EdgeEvidence[],
-  { curvaturePpmPerMinute }: AlignmentOptions,
-): SureBounds => sureBounds(references, guess, used, sure, pieces, perNs(curvaturePpmPerMinute));
+  declared: number,
+): Steady | UnsteadyClock {
+  let restless: UnsteadyClock | null = null;
+  for (const times of TIMES_DECLARED) {
+    const curvature = times * declared;
+    const hulls = times === 1 ? pieces : new PieceHulls(guess.knots, curvature);
+    const bounds = sureBounds(references, guess, used, sure, hulls, curvature);
+    if (bounds.contradiction === null) return { bounds, curvature, restless };
+    restless ??= bounds.contradiction;
+    if (restless.by > MOST_BEND_NS) break;
+  }
+  return restless!;
+}
 
 function finish(
   domains: number,
   { references, guess }: Attempt,
-  bounds: SureBounds,
+  { bounds, curvature, restless }: Steady,
   options: AlignmentOptions,
   culprits: readonly Culprit[],
 ): Alignment {
   const { knots, corrections, delays } = guess;
-  const curvature = perNs(options.curvaturePpmPerMinute);
   const measured = measuredAlike(guess.links, references, delaysOf(guess));
   const used = usedAlike(options.alike, measured);
   const variance = variances(references, guess, used, curvature);
@@ -180,6 +207,7 @@ function finish(
     hardBetween: bounds.between,
     sure: bounds.sure,
     curvature,
+    restless: restless?.domains ?? [],
     likely: (a, b, piece) =>
       a === b
         ? 0

@@ -18,7 +18,6 @@ import { segmentAt, toTraceIn, type ClockMap, type ClockSegment } from './clock_
 import { correctionAt, knotTime } from './corrections.js';
 import { fitLine, type Line, type Point } from './fit.js';
 import { place, SLEWED, wallClock, type Placement } from './placement.js';
-import type { Interval } from './readings.js';
 
 /** What a scanned file says about its clock. */
 export interface ClockWitness {
@@ -294,12 +293,13 @@ function groupOf({ references }: Alignment, domain: number): number[] {
 }
 
 function culpritFlags(traffic: TrafficClocks | null, domain: number): string[] {
+  const restless = traffic?.alignment.restless.includes(domain) ? ['clock-unsteady'] : [];
   const flags = (traffic?.alignment.culprits ?? []).flatMap((culprit) => {
     if (culprit.what === 'clock-unsteady') return culprit.domains.includes(domain) ? ['clock-unsteady'] : [];
     const jumped = culprit.what === 'clock-jump' && (culprit.domain === domain || culprit.other === domain);
     return jumped ? ['clock-jumped'] : [];
   });
-  return [...new Set(flags)];
+  return [...new Set([...restless, ...flags])];
 }
 
 /** Its spans, and one before and behind them where the recording reaches farther. */
@@ -316,6 +316,7 @@ function placeInGroup(
     ...(restless > STEPPED_NS ? ['realtime-stepped'] : []),
     ...(Math.abs(drift) > SLEWED ? ['realtime-slewed'] : []),
     ...(traffic.alignment.sure[index]! ? [] : ['bound-by-credits']),
+    ...culpritFlags(traffic, index),
   ];
   const at = (local: number): number => {
     const axis = onAxis(traffic, index, local);
@@ -364,8 +365,11 @@ function segmentsOf(
       references[domain] === domain || beyond === 0
         ? 0
         : beyond * widening(Math.abs(own), width / knots.step, alignment.curvature * (knots.step + beyond));
-    const widths = hard.slice(piece * perPiece, (piece + 1) * perPiece).map((all) => widthOf(all[domain]!));
-    const hardBound = Math.max(below, above) + wider(Math.max(...widths));
+    // The slope of a piece is off by what its two ends are, to whichever side each of them.
+    const spansOfPiece = hard.slice(piece * perPiece, (piece + 1) * perPiece).map((all) => all[domain]!);
+    const turn =
+      Math.max(...spansOfPiece.map((one) => one.below)) + Math.max(...spansOfPiece.map((one) => one.above));
+    const hardBound = Math.max(below, above) + wider(turn);
     return {
       from: localNs(from),
       to: localNs(to),
@@ -385,8 +389,6 @@ function segmentsOf(
   const behind = end > local(last) ? [segment(local(last), end, last - 1, end - local(last))] : [];
   return [...before, ...inside, ...behind];
 }
-
-const widthOf = ({ below, above }: Interval): number => below + above;
 
 /**
  * By how much a bound grows beyond the last evidence, per ns: the slope of the last piece is off by what its ends are, and two

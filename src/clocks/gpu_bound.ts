@@ -65,8 +65,8 @@ export function gpuBound(
   );
   let late = 0;
   let early = 0;
-  for (let piece = 0; piece + 1 < knots.count; piece++) {
-    const { below, above } = bounds.between(GPU, HOST, piece);
+  for (let span = 0; span + 1 < bounds.spans.count; span++) {
+    const { below, above } = bounds.between(GPU, HOST, span);
     late = Math.max(late, below);
     early = Math.max(early, above);
   }

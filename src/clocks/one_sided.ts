@@ -32,7 +32,7 @@ export function oneSidedBound(
   let late = -Infinity;
   let early = -Infinity;
   for (let span = 0; span + 1 < spans.count; span++) {
-    // What the domain is estimated too early by, against the reference, at most, and too late by.
+    // What the domain is estimated too late by, against the reference, at most, and too early by.
     const { below, above } = alignment.hardBetween(domain, reference, span);
     for (const end of [span, span + 1]) {
       // By how much later the trace has it than the estimate that the bounds are about.

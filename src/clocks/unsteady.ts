@@ -27,17 +27,22 @@ export function findUnsteady(
   slacks: readonly Float64Array[],
 ): Unsteady | null {
   const everywhere = new Uint8Array(domains).fill(1);
-  const shown = slacks.flatMap((lengths, instant) => {
-    const cycle = negativeCycle(arcs, lengths, everywhere);
-    return cycle ? [{ ...cycle, instant, lengths }] : [];
+  const shown = mostShort(slacks, domains > MANY_HOSTS ? MOST_INSTANTS : Infinity).flatMap((instant) => {
+    const cycle = negativeCycle(arcs, slacks[instant]!, everywhere);
+    return cycle ? [{ ...cycle, instant }] : [];
   });
   const [first, ...rest] = shown;
   if (!first) return null;
   const worst = rest.reduce((a, b) => (b.by > a.by ? b : a), first);
   const without = (domain: number): number => {
+    // In a long cycle everybody is as suspect as the next one.
+    if (worst.nodes.length > LONG_CYCLE) return 0;
     const others = everywhere.slice();
     others[domain] = 0;
-    return shown.reduce((sum, { lengths }) => sum + (negativeCycle(arcs, lengths, others)?.by ?? 0), 0);
+    return shown.reduce(
+      (sum, { instant }) => sum + (negativeCycle(arcs, slacks[instant]!, others)?.by ?? 0),
+      0,
+    );
   };
   // Without whom do the others agree best? In a ring that holds of everyone.
   const suspects = worst.nodes.map((domain) => ({
@@ -55,6 +60,23 @@ export function findUnsteady(
     instant: worst.instant,
     by: worst.by,
   };
+}
+
+/** With many hosts cycles are looked for at so many instants: each takes a while. */
+const MANY_HOSTS = 64;
+const MOST_INSTANTS = 24;
+const LONG_CYCLE = 12;
+
+/** Where single arcs fall short, those that do by most first. */
+function mostShort(slacks: readonly Float64Array[], most: number): number[] {
+  const short = slacks.flatMap((lengths, instant) => {
+    const least = lengths.reduce((a, b) => Math.min(a, b), Infinity);
+    return least < -EACH_NS ? [{ instant, least }] : [];
+  });
+  return short
+    .sort((a, b) => a.least - b.least || a.instant - b.instant)
+    .slice(0, most)
+    .map(({ instant }) => instant);
 }
 
 /** Whom so many more hosts agree with than with another one is not to blame for the disagreement of the two. */
@@ -77,7 +99,6 @@ interface Cycle {
 
 /** Shortest paths from everywhere at once, until one goes round (Bellman and Ford); only by nodes that are `allowed`. */
 function negativeCycle(arcs: readonly Arc[], lengths: Float64Array, allowed: Uint8Array): Cycle | null {
-  if (lengths.every((length) => length >= -EACH_NS)) return null;
   const nodes = allowed.length;
   const distance = new Float64Array(nodes);
   const before = new Int32Array(nodes).fill(-1);

@@ -179,7 +179,7 @@ function leftOut(culprit: Culprit, host: (domain: number) => string): string {
     const named = domains.slice(0, MOST_NAMED).map(host).join(', ');
     const more = domains.length > MOST_NAMED ? ` and ${domains.length - MOST_NAMED} more` : '';
     return (
-      `the clock of ${domains.length === 1 ? named : `one of ${named}${more}`} did not run as steadily as clocks do: transfers at ` +
+      `the clock of ${domains.length === 1 ? named : `one of ${named}${more}`} did not run as steadily as clocks do, not even as one that warms up: transfers at ` +
       `different times contradict each other by ${us(by)} us (it jumped between them, or its counter is steered?); placed by wall clock, ` +
       'without arrows'
     );

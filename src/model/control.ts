@@ -46,9 +46,10 @@ export const isEverMuted = (source: Source): boolean => {
 
 /** Where not every change is known, all there was may have been muted. */
 export function everMuted(source: Source): EverMuted {
-  const { eventMask, sampleEvery, hasChanged } = source.header;
+  const { eventMask, sampleEvery, hasChanged, changedTick } = source.header;
   const changes = controlChanges(source);
-  const isKnown = changes.every(({ lostBefore }) => lostBefore === 0) && (changes.length > 0 || !hasChanged);
+  const isKnown =
+    changes.every(({ lostBefore }) => lostBefore === 0) && (changedTick !== null || !hasChanged);
   if (!isKnown) return { events: eventMask, sampling: true };
   return {
     events: changes.reduce((muted, { events }) => muted | (eventMask & ~events), 0),

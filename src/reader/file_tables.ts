@@ -45,7 +45,7 @@ export function readTables(
   const lost = new Map<TableClass, number>();
   const read = (area: Area, table: TableClass): RecordColumns => {
     const { head, slots, records } = reader.table(area);
-    const shape = { table, ...SHAPES[table], parts: MIN_PARTS[SHAPES[table].kind]! };
+    const shape = { table, capacity: area.capacity, ...SHAPES[table], parts: MIN_PARTS[SHAPES[table].kind]! };
     lost.set(table, (lost.get(table) ?? 0) + lostEntries(shape, head, slots, records, problems));
     return records;
   };

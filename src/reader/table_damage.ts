@@ -11,6 +11,8 @@ import type { RecordColumns } from './types.js';
 
 /** `kind`: of the record that each entry begins with; `slots`: of an entry, `parts`: of them that record's. */
 interface Shape {
+  /** Slots of the table, also where the file ends before it does. */
+  readonly capacity: number;
   readonly table: TableClass;
   readonly kind: number;
   readonly slots: number;
@@ -19,27 +21,28 @@ interface Shape {
 
 /** How many entries cannot be read. Counts them, and torn slots, in `problems`. */
 export function lostEntries(
-  { table, kind, slots, parts }: Shape,
+  { table, capacity, kind, slots, parts }: Shape,
   head: number,
   checked: CheckedSlots,
   records: RecordColumns,
   problems: Problems,
 ): number {
   const { position } = checked;
-  const capacity = position.length;
+  const there = position.length;
   const whole = new Set<number>();
   for (let row = 0; row < records.length; row++)
     if (records.kind[row] === kind) whole.add(records.position[row]! % capacity);
-  const written = Math.min(Math.ceil(head / slots), Math.floor(capacity / slots));
+  const written = Math.min(Math.ceil(head / slots), Math.floor(there / slots));
   let lost = 0;
-  for (let at = 0; at + parts <= capacity; at += slots)
-    if (!whole.has(at) && (at < written * slots || !isEmpty(position, at, parts))) lost++;
+  for (let at = 0; at + parts <= there; at += slots)
+    if (!whole.has(at) && (at < written * slots || !isEmpty(position, at, slots))) lost++;
   problems.add(`torn slots in the table of ${table}`, checked.tornSlots);
   problems.add(`entries of the table of ${table} that are missing or incomplete`, lost);
   return lost;
 }
 
 function isEmpty(position: Float64Array, from: number, count: number): boolean {
-  for (let index = from; index < from + count; index++) if (position[index] !== EMPTY) return false;
+  for (let index = from; index < Math.min(from + count, position.length); index++)
+    if (position[index] !== EMPTY) return false;
   return true;
 }

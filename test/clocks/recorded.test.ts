@@ -87,7 +87,7 @@ describe('ranks on several hosts', () => {
     const random = seeded(1);
     for (const file of lossy.files) lose(file, 0.05, random);
     const right = pairsOf(skewed.files, stepFolder());
-    for (const pair of pairsOf(lossy.files, stepFolder())) expect(right).toContain(pair);
+    expect([...pairsOf(lossy.files, stepFolder())].filter((pair) => !right.has(pair))).toEqual([]);
     const solved = solveFiles(lossy.files, stepFolder());
     const { pairs, ...dropped } = solved.traffic!.evidence.counts;
     expect(pairs).toBeGreaterThan(100);

@@ -58,6 +58,38 @@ describe('a clock that jumps between two of few transfers', () => {
   });
 });
 
+describe('a clock that bends by more than declared', () => {
+  const mesh = [0, 1, 2, 3].flatMap((a) => [0, 1, 2, 3].flatMap((b) => (b > a ? both(a, b) : [])));
+  /** The rate of host 2 rises by so many ppm a minute. */
+  const bending = (ppmPerMinute: number) =>
+    simulate({
+      seed: 5,
+      hosts: 4,
+      links: mesh,
+      seconds: 300,
+      perMinute: 300,
+      wander: (host, time) => (host === 2 ? ((ppmPerMinute * 1e-6) / 60e9) * 0.5 * time ** 2 : 0),
+    });
+
+  it.each([0.5, 0.7])(
+    'as by warming up, %d ppm a minute, is aligned all the same, with bounds that hold',
+    (ppm) => {
+      const run = bending(ppm);
+      const alignment = align(4, run.edges);
+      expect(alignment.culprits).toEqual([]);
+      expect(alignment.references).toEqual([0, 0, 0, 0]);
+      expect(alignment.restless).toContain(2);
+      // It is how much either of two clocks may bend.
+    expect(2 * alignment.curvature).toBeGreaterThan((ppm * 1e-6) / 60e9);
+      for (const { insideHard } of checkAll(run, alignment)) expect(insideHard).toBe(true);
+    },
+  );
+
+  it('is not said of one that keeps to it', () => {
+    expect(align(4, bending(0.1).edges).restless).toEqual([]);
+  });
+});
+
 describe('who is named', () => {
   /** Each pair of arcs both ways; `short`: how far they fall short round that pair. */
   const found = (pairs: readonly (readonly [number, number, number])[]) => {
