@@ -165,8 +165,21 @@ interface Steady {
 /** As declared; or so many times that, where a clock shows that it bends more: machines warm up. */
 const TIMES_DECLARED = [1, 4, 16];
 
-/** What is farther off is no bend that shows, but something between two of few messages: nobody knows what. */
-const MOST_BEND_NS = 50_000;
+/** Where messages are so few that clocks may lie farther apart nobody knows a bend from a jump, ns to either side. */
+const MOST_OPEN_NS = 60_000;
+
+/** Whether all clocks of the group are known well in spite of that bend. */
+function isClose({ domains }: UnsteadyClock, references: readonly number[], bounds: SureBounds): boolean {
+  const own = references[domains[0]!]!;
+  return references.every((reference, domain) => {
+    if (reference !== own || domain === own) return true;
+    for (let span = 0; span + 1 < bounds.spans.count; span++) {
+      const { below, above } = bounds.between(domain, own, span);
+      if (!(below + above <= 2 * MOST_OPEN_NS)) return false;
+    }
+    return true;
+  });
+}
 
 /** The contradiction where no clock's bend explains the pairs. */
 function steadyBounds(
@@ -179,9 +192,11 @@ function steadyBounds(
     const curvature = times * declared;
     const hulls = times === 1 ? pieces : new PieceHulls(guess.knots, curvature);
     const bounds = sureBounds(references, guess, used, sure, hulls, curvature);
-    if (bounds.contradiction === null) return { bounds, curvature, restless };
+    if (bounds.contradiction === null) {
+      if (restless !== null && !isClose(restless, references, bounds)) break;
+      return { bounds, curvature, restless };
+    }
     restless ??= bounds.contradiction;
-    if (restless.by > MOST_BEND_NS) break;
   }
   return restless!;
 }

@@ -71,7 +71,7 @@ describe('a clock that bends by more than declared', () => {
       wander: (host, time) => (host === 2 ? ((ppmPerMinute * 1e-6) / 60e9) * 0.5 * time ** 2 : 0),
     });
 
-  it.each([0.5, 0.7])(
+  it.each([0.6, 1.5])(
     'as by warming up, %d ppm a minute, is aligned all the same, with bounds that hold',
     (ppm) => {
       const run = bending(ppm);
@@ -80,7 +80,7 @@ describe('a clock that bends by more than declared', () => {
       expect(alignment.references).toEqual([0, 0, 0, 0]);
       expect(alignment.restless).toContain(2);
       // It is how much either of two clocks may bend.
-    expect(2 * alignment.curvature).toBeGreaterThan((ppm * 1e-6) / 60e9);
+      expect(2 * alignment.curvature).toBeGreaterThan((ppm * 1e-6) / 60e9);
       for (const { insideHard } of checkAll(run, alignment)) expect(insideHard).toBe(true);
     },
   );
