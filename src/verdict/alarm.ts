@@ -7,13 +7,11 @@
 import { commOf, type Case } from './case.js';
 import { mismatchOf } from './mismatch.js';
 import { allLived } from './silence.js';
-import { filesInDoubt, type Stall } from './stalls.js';
+import { filesInDoubt, MUCH_LONGER, type Stall } from './stalls.js';
 import type { RankWitness } from './types.js';
 
 /** Unless another time was asked for, ns. */
 const HUNG_AFTER = 30e9;
-/** So many times what its communicator took, or paused, before. */
-const MUCH_LONGER = 2;
 
 /**
  * Worth a word at all. What may go on is not while it is no older than what its communicator finished before, unless it was said

@@ -44,18 +44,26 @@ export function silentAmong(files: readonly number[], evidence: Case, since: Tra
 export const NOTHING_STOOD = -Infinity as TraceNs;
 
 /**
- * Of `files`, those whose processes are gone since they stand, `since`, or surely were before: files that fell silent long before the
- * others began their last work may as well be copies that were made then. Their records reach to their ends.
+ * Of `files`, those whose processes are gone since they stand, `since`, or shortly before. Nobody tells that anything of them is unfinished: a
+ * copy of a healthy file that is older than the others looks the same. So it has to have stood for longer than copying takes, and for
+ * much longer, ns, than it took or paused before. That one of the others is fresh, or closed, says nothing of when this one was copied.
+ * Their records reach to their ends.
  */
-export function goneSince(files: readonly number[], evidence: Case, since: TraceNs): number[] {
+export function goneSince(
+  files: readonly number[],
+  evidence: Case,
+  since: TraceNs,
+  muchLonger: number,
+): number[] {
   const { ranks, comparable } = evidence;
   if (!comparable(files)) return [];
-  const surely = new Set(
-    silentAmong(files, evidence, NOTHING_STOOD).flatMap(({ file, mayBeCopy }) => (mayBeCopy ? [] : [file])),
-  );
+  const end = lastSignOf(files, ranks);
+  const isNoCopy = (lastSign: TraceNs): boolean =>
+    since - lastSign <= COPIED_WITHIN &&
+    end - Math.max(since, lastSign) >= Math.max(COPIED_WITHIN, muchLonger);
   return silentAmong(files, evidence, since).flatMap(({ file, lastSign, mayBeCopy }) => {
     if (mayBeCopy || lastSign === null || ranks[file]!.knownUntil < lastSign) return [];
-    return since - lastSign <= SILENT_AFTER || surely.has(file) ? [file] : [];
+    return ranks[file]!.isToldInTime || isNoCopy(lastSign) ? [file] : [];
   });
 }
 

@@ -17,6 +17,9 @@ import { livedLaterIn } from './older_copies.js';
 import { goneSince } from './silence.js';
 import type { RankWitness, WitnessedWork } from './types.js';
 
+/** So many times what its communicator took, or paused, before. */
+export const MUCH_LONGER = 2;
+
 /** Where no send or receive ever ended, ns: a receive may be posted long before its send. */
 const TRANSFER_MAY_TAKE = 5e9;
 
@@ -64,7 +67,10 @@ const isUntold = ({ end, open, aborted }: Collective): boolean =>
 
 /** Files of a communicator whose processes are gone since nothing of it moves. */
 const goneIn = (comm: ClusterComm, evidence: Case): number[] =>
-  goneSince(comm.files, evidence, stoodSince(comm, evidence.ranks));
+  goneSince(comm.files, evidence, stoodSince(comm, evidence.ranks), MUCH_LONGER * longestIn(comm));
+
+/** ns: the longest that one took, or that it paused. */
+const longestIn = (comm: ClusterComm): number => Math.max(longestFinished(comm), longestPause(comm));
 
 /** null: none ended. */
 function longestTransfer(files: readonly number[], ranks: readonly RankWitness[]): number | null {
@@ -135,7 +141,7 @@ const excludeEachOther = (a: Collective, b: Collective): boolean =>
 
 function collectiveStall(comm: ClusterComm, collective: Collective, evidence: Case): Stall {
   const { ranks } = evidence;
-  const { commId, name, nRanks, files, collectives } = comm;
+  const { commId, name, nRanks, files } = comm;
   const isAborted = collective.open.length === 0 && collective.aborted.length > 0;
   const entered = begun(collective);
   const works = entered.flatMap((file) =>
@@ -147,9 +153,7 @@ function collectiveStall(comm: ClusterComm, collective: Collective, evidence: Ca
   const gone = isUntold(collective) ? goneBefore(collective, goneIn(comm, evidence), comm, ranks) : [];
   const waiting = entered.length > 0 ? entered : enteredBy(comm, collective);
   const until = knownUntilOf(waiting, ranks);
-  // The first one lasts as long as the ranks take to start up.
-  const finished = collectives.slice(1).filter((one) => one.end !== null && begun(one).length === 0);
-  const longest = finished.reduce((most, one) => Math.max(most, one.end! - one.firstArrival), 0);
+  const longest = longestFinished(comm);
   return {
     commId,
     name,
@@ -166,11 +170,17 @@ function collectiveStall(comm: ClusterComm, collective: Collective, evidence: Ca
   };
 }
 
+/** ns. The first one lasts as long as the ranks take to start up. */
+function longestFinished({ collectives }: ClusterComm): number {
+  const finished = collectives.slice(1).filter((one) => one.end !== null && begun(one).length === 0);
+  return finished.reduce((most, one) => Math.max(most, one.end! - one.firstArrival), 0);
+}
+
 /**
  * ns: between the end of all that had begun, where that is known, and the next arrival; before anything stood. The pause after
- * the first one does not count: then a job compiles and starts up.
+ * the first one does not count: then a job compiles and starts up. `standing`: null: of all.
  */
-function longestPause({ collectives }: ClusterComm, standing: Collective): number {
+function longestPause({ collectives }: ClusterComm, standing: Collective | null = null): number {
   let busyUntil = Infinity;
   let longest = 0;
   for (const one of collectives.slice(1)) {

@@ -9,11 +9,11 @@ const untold = (seq: number, at: number): MadeUpCall => ({ seq, at, end: at, unt
 const until = (newest: number): MadeUpCall[] =>
   Array.from({ length: newest + 1 }, (_, seq) => untold(seq, 1 + seq / 10));
 
-/** It had come to seq 6, at 1.6 s. */
+/** It had come to seq 6, at 1.6 s, long before the end of the others. */
 const dead: MadeUpRank = { calls: until(6), alive: 1.65 };
-const alive: MadeUpRank = { calls: until(7), alive: 8 };
+const alive: MadeUpRank = { calls: until(7), alive: 38 };
 const judged = (ranks: readonly MadeUpRank[], more = {}): Verdict =>
-  judge(evidence(ranks, { end: 8, ...more }));
+  judge(evidence(ranks, { end: 38, ...more }));
 const unclearFor = (...files: number[]) => ({
   kind: 'unclear',
   unclear: { work: null, silent: files.map((file) => ({ file })) },
@@ -39,12 +39,12 @@ describe('a rank that was gone before it came', () => {
   });
 
   it('and the first of several that the others began is named', () => {
-    const ahead: MadeUpRank = { calls: until(9), alive: 8 };
+    const ahead: MadeUpRank = { calls: until(9), alive: 38 };
     expect(judged([ahead, dead, alive])).toMatchObject({ kind: 'hung', hang: { seq: 7, since: s(1.9) } });
   });
 
   it('not while they move on', () => {
-    const moving: MadeUpRank = { calls: [...until(7), untold(8, 7.5)], alive: 8 };
+    const moving: MadeUpRank = { calls: [...until(7), untold(8, 37.5)], alive: 38 };
     expect(judged([moving, dead, moving])).toMatchObject(unclearFor(1));
   });
 
@@ -54,8 +54,9 @@ describe('a rank that was gone before it came', () => {
       kind: 'unclear',
       unclear: { silent: [{ file: 1, mayBeCopy: true }] },
     });
-    // Read in place, none of them is older than another.
-    expect(judged([later, dead, { ...later, isAlive: true }])).toMatchObject({ kind: 'hung' });
+    // One that is fresh or closed says nothing of when the others were copied.
+    for (const more of [{ isAlive: true }, { closed: true }] as const)
+      expect(judged([later, dead, { ...later, ...more }])).toMatchObject(unclearFor(1));
     expect(judged([later, { ...dead, isToldInTime: true }, later])).toMatchObject({ kind: 'hung' });
   });
 
@@ -67,6 +68,48 @@ describe('a rank that was gone before it came', () => {
     ] as const)
       expect(judged([alive, { ...dead, ...more }, alive]).kind).toBe('unclear');
     expect(judged([alive, dead, alive], { comparable: false }).kind).not.toBe('hung');
+  });
+});
+
+/** A step each 0.4 s up to 12 s, with its collective in the middle; then it writes a checkpoint up to `end`. */
+const job = (end: number): MadeUpCall[] =>
+  Array.from({ length: 30 }, (_, seq) => untold(seq, 0.2 + seq * 0.4)).filter(({ at }) => at <= end);
+/** Its file, as it was at `at`: heartbeats come once a second. */
+const copiedAt = (at: number): MadeUpRank => {
+  const calls = job(at);
+  const newest = calls.at(-1)!.at;
+  return { calls, alive: Math.max(newest, Math.floor(at)) };
+};
+const copyTimes = Array.from({ length: 60 }, (_, i) => 3 + i * 0.2);
+
+describe('a healthy job that was copied file by file', () => {
+  const kinds = (others: MadeUpRank): string[] =>
+    copyTimes.map((at) => judge(evidence([others, copiedAt(at), others], { end: 17 })).kind);
+  const of = ['healthy', 'unclear'];
+
+  it('does not hang, whenever one of them was copied', () => {
+    for (const at of copyTimes) {
+      const later = copiedAt(at + 4);
+      expect(of).toContain(judge(evidence([later, copiedAt(at), later])).kind);
+    }
+    for (const kind of kinds({ calls: job(17), alive: 17 })) expect(of).toContain(kind);
+  });
+
+  it('nor where the newest copy is so fresh that its rank was seen alive', () => {
+    for (const kind of kinds({ calls: job(17), alive: 17, isAlive: true })) expect(of).toContain(kind);
+  });
+
+  it('nor where the others had been closed by then, after a checkpoint', () => {
+    for (const kind of kinds({ calls: job(17), alive: 17, closed: true })) expect(of).toContain(kind);
+  });
+
+  it('nor where a pause was as long before', () => {
+    const calls = [...until(5), untold(6, 40), untold(7, 41)];
+    const later: MadeUpRank = { calls, alive: 100 };
+    const early: MadeUpRank = { calls: calls.slice(0, -1), alive: 40.5 };
+    expect(judge(evidence([later, early, later])).kind).toBe('unclear');
+    const muchLater = { ...later, alive: 130 };
+    expect(judge(evidence([muchLater, early, muchLater], { end: 130 })).kind).toBe('hung');
   });
 });
 
