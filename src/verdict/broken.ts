@@ -3,8 +3,9 @@
  * nothing stood for long. They left what they had begun with it unfinished, having seen an error, or had what they needed of it.
  */
 
-import { enteredBy, ranksInComm } from './absence.js';
-import type { Case } from './case.js';
+import type { TraceNs } from '../base/time.js';
+import { enteredBy, ranksInComm, SILENT_AFTER } from './absence.js';
+import { lastSignOf, type Case } from './case.js';
 import type { Standing } from './front.js';
 import { othersEndedAfter, silentAmong } from './silence.js';
 import { findUnfinished, type Stall } from './stalls.js';
@@ -36,12 +37,23 @@ function breakOf(stall: Stall, evidence: Case): Break | null {
   const parties = [...known, ...unknown];
   // Who fell silent later than the others left is not what they left for.
   const silent = silentAmong([...stall.files, ...unknown], evidence, stall.since).filter(
-    ({ file, mayBeCopy }) =>
-      !mayBeCopy && parties.includes(file) && othersEndedAfter(file, [...left, ...finished], evidence),
+    ({ file, lastSign, mayBeCopy }) =>
+      !mayBeCopy &&
+      parties.includes(file) &&
+      // Nor what went on long without it: its file is a copy that was made then.
+      (lastSign === null || stall.since - lastSign <= SILENT_AFTER) &&
+      othersEndedAfter(file, [...left, ...finished], evidence),
   );
   const gone = left.length > 0 ? silent : silent.filter(({ file }) => hadGivenAll(file, surely, evidence));
   if (gone.length === 0) return null;
-  return { stall, gone, left, finished: finished.filter(isClosed) };
+  // What the others finished is unfinished in its file alone, which is older than their last move.
+  const until = left.length > 0 ? stall.since : lastSignOf([...parties, ...finished], ranks);
+  return {
+    stall: { ...stall, until: Math.max(stall.until, until) as TraceNs },
+    gone,
+    left,
+    finished: finished.filter(isClosed),
+  };
 }
 
 /** Of a communicator with ranks that no file speaks for: files that tell of none, as they were copied before there was one. */

@@ -85,6 +85,16 @@ describe('a rank that is gone', () => {
     expect(after([finished, { ...killed, knownUntil: 10.05 }, finished]).kind).toBe('working');
   });
 
+  it('in what the others finished after its last sign: it stood until they ended', () => {
+    const finished: MadeUpRank = { calls: [done(0, 1), done(1, 10.2)], alive: 10.3, ...closed };
+    const verdict = after([finished, killed, finished]);
+    expect(verdict).toMatchObject({
+      kind: 'broken',
+      broken: { stands: { since: s(10.21), until: s(10.3) } },
+    });
+    expect(verdict.kind === 'broken' && verdict.broken.stands.age).toBeCloseTo(s(0.09), -3);
+  });
+
   it('is named where it left nothing unfinished, too', () => {
     const calls = [done(0, 1)];
     expect(
@@ -108,6 +118,18 @@ describe('a rank that is gone', () => {
 });
 
 describe('nothing broke off', () => {
+  it.each([
+    ['and were closed in the end', 4000],
+    ['and were closed soon', 104],
+  ])('where the others finished more long after the file was copied, %s', (_, end) => {
+    const broadcasts = (until: number): MadeUpCall[] =>
+      Array.from({ length: until }, (__, seq) => done(seq, seq, { func: 'Broadcast', root: 0 }));
+    const root: MadeUpRank = { calls: broadcasts(end), alive: end, ...closed };
+    const begun = open(100, 100, { func: 'Broadcast', root: 0, ops: [waitingFor(0)] });
+    const copied: MadeUpRank = { calls: [...broadcasts(100), begun], alive: 101 };
+    expect(judge(evidence([root, copied, root], { end })).kind).not.toBe('broken');
+  });
+
   const calls: readonly MadeUpCall[] = [done(0, 1), open(1, 10)];
 
   it.each<readonly [string, readonly MadeUpRank[]]>([
