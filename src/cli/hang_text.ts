@@ -38,13 +38,15 @@ export function waitingLines({ stands, hungAfter, isLive }: Waiting, report: Ver
 }
 
 /** Who is gone, and what the others did then. */
-export function brokenLines({ stands, gone, left, finished }: Broken, report: VerdictReport): string[] {
+export function brokenLines(broken: Broken, report: VerdictReport): string[] {
+  const { stands, gone, isOrderKnown, left, finished } = broken;
   const ended = (files: readonly number[], how: string): string[] =>
     files.length === 0 ? [] : [labelled('ended in order', `${rankList(files, report)}, ${how}`)];
   const why = [
     ...neverClosedLines(gone, report),
     ...ended(left, 'not finished'),
     ...ended(finished, 'finished'),
+    ...(isOrderKnown ? [] : [labelled('which first', 'not known, heartbeats come once a second')]),
   ];
   const rest = stands.silent.filter(({ file }) => !filesOf(gone).includes(file));
   return standstillLines({ ...stands, silent: rest }, 'BROKEN OFF', why, report);

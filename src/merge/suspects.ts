@@ -21,7 +21,13 @@ export function suspects(verdict: Verdict): number[] {
     const [, ...others] = verdict.mismatch.ways;
     files.push(...others.flatMap(({ entered }) => entered.map(({ file }) => file)));
   }
-  if (verdict.kind === 'broken') files.push(...verdict.broken.gone.map(({ file }) => file));
+  if (verdict.kind === 'broken') {
+    const { gone, isOrderKnown, left } = verdict.broken;
+    const sides = [gone.map(({ file }) => file), isOrderKnown ? [] : left];
+    // One that raised, and all others killed for it; or one that was killed, and all others left.
+    sides.sort((a, b) => a.length - b.length);
+    files.push(...sides.flat());
+  }
   const standstill = standstillOf(verdict);
   if (standstill) {
     const { neverEntered, different, front, silent } = standstill;

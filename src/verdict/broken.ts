@@ -1,6 +1,6 @@
 /**
- * Work that broke off: the process of one rank is gone, its file was never closed, and others ended in order soon after, so soon that
- * nothing stood for long. They left what they had begun with it unfinished, having seen an error, or had what they needed of it.
+ * Work that broke off: the process of one rank is gone, its file was never closed, and others ended in order at about that time, so
+ * that nothing stood for long. Heartbeats come once a second: which of both was first they often do not tell. The others left what they had begun with it unfinished, having seen an error, or had what they needed of it.
  */
 
 import type { TraceNs } from '../base/time.js';
@@ -13,8 +13,10 @@ import type { Silent, WitnessedWork } from './types.js';
 
 export interface Break {
   readonly stall: Stall;
-  /** Never closed, and without a sign of life since; others were closed later. */
+  /** Never closed; others were closed after their last sign of life. */
   readonly gone: readonly Silent[];
+  /** Each of them was gone when the first of the others ended. */
+  readonly isOrderKnown: boolean;
   /** Closed in order, and had not finished it. */
   readonly left: readonly number[];
   /** Closed in order, and had. */
@@ -51,10 +53,26 @@ function breakOf(stall: Stall, evidence: Case): Break | null {
   return {
     stall: { ...stall, until: Math.max(stall.until, until) as TraceNs },
     gone,
+    isOrderKnown: isOrderKnown(gone, [...left, ...finished].filter(isClosed), evidence),
     left,
     finished: finished.filter(isClosed),
   };
 }
+
+/** None of the others ended while a heartbeat was still to come. */
+const isOrderKnown = (
+  gone: readonly Silent[],
+  ended: readonly number[],
+  { ranks, clockBound }: Case,
+): boolean =>
+  gone.every(({ file, lastSign }) =>
+    ended.every((other) => {
+      const end = ranks[other]!.lastSign;
+      return (
+        lastSign !== null && end !== null && end - clockBound(file, other, end) - lastSign > SILENT_AFTER
+      );
+    }),
+  );
 
 /** Of a communicator with ranks that no file speaks for: files that tell of none, as they were copied before there was one. */
 function mayBeMembers({ files, commId, nRanks }: Stall, { ranks }: Case): number[] {

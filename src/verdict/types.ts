@@ -152,7 +152,7 @@ export type VerdictKind =
   | { readonly kind: 'hung'; readonly hang: Hang }
   /** The same evidence, and no alarm yet: all of its ranks live. */
   | { readonly kind: 'waiting'; readonly waiting: Waiting }
-  /** Nothing stood for long: a process is gone, and others ended in order soon after. */
+  /** Nothing stood for long: a process is gone, and others ended in order at about that time. */
   | { readonly kind: 'broken'; readonly broken: Broken }
   /** Nothing hangs, but ranks of a communicator did not call the same. */
   | { readonly kind: 'mismatch'; readonly mismatch: Mismatch }
@@ -171,8 +171,13 @@ export type VerdictKind =
 
 export interface Broken {
   readonly stands: Hang;
-  /** Files that were never closed, without a sign of life since; others were closed later. */
+  /** Files that were never closed; others were closed after their last sign of life. */
   readonly gone: readonly Silent[];
+  /**
+   * The first of the others ended so long after that, that it was gone by then. Else it may have been killed after they ended:
+   * heartbeats come once a second.
+   */
+  readonly isOrderKnown: boolean;
   /** Closed in order, and had not finished it. */
   readonly left: readonly number[];
   /** Closed in order, and had. */

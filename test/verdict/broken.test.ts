@@ -1,6 +1,7 @@
 /** A rank that is gone, in what the others left or finished at once; and files that are only older than the others. */
 
 import { describe, expect, it } from 'vitest';
+import { suspects } from '../../src/merge/suspects.js';
 import { judge } from '../../src/verdict/judge.js';
 import type { Verdict } from '../../src/verdict/types.js';
 import { done, evidence, open, s, waitingFor, type MadeUpCall, type MadeUpRank } from './evidence.js';
@@ -83,6 +84,22 @@ describe('a rank that is gone', () => {
     expect(after([finished, copied, finished]).kind).toBe('working');
     // Its newest records are not there.
     expect(after([finished, { ...killed, knownUntil: 10.05 }, finished]).kind).toBe('working');
+  });
+
+  it('was so before the others ended, if that came when its heartbeat was overdue', () => {
+    // Nobody can tell who was first: one that raised, for which the others were killed, looks the same.
+    const near = after([aborted, killed, aborted]);
+    expect(near).toMatchObject({ kind: 'broken', broken: { isOrderKnown: false } });
+    expect(suspects(near)).toEqual([1, 0, 2]);
+    expect(suspects(after([aborted, killed, killed, killed])).slice(0, 4)).toEqual([0, 1, 2, 3]);
+    const calls = [done(0, 1), open(1, 10.4, { finalized: 11.3 })];
+    const later: MadeUpRank = { calls, alive: 11.3, ...closed };
+    const before: MadeUpRank = { calls: [done(0, 1)], alive: 9.5 };
+    const far = judge(evidence([later, before, later], { end: 11.3 }));
+    expect(far).toMatchObject({ kind: 'broken', broken: { isOrderKnown: true } });
+    expect(suspects(far)).not.toContain(0);
+    const bounded = judge(evidence([later, before, later], { end: 11.3, clockBound: 0.2 }));
+    expect(bounded).toMatchObject({ kind: 'broken', broken: { isOrderKnown: false } });
   });
 
   it('in what the others finished after its last sign: it stood until they ended', () => {

@@ -146,6 +146,7 @@ it('of what broke off says who is gone, and what the others did then', () => {
     'BROKEN OFF  AllReduce seq 1 on world (3 ranks)  since 03:00:10 UTC (300.0 ms)',
     '  never closed:   rank 1 (node0 gpu1), last sign of life 03:00:10 UTC',
     '  ended in order: 2 ranks (0,2), not finished',
+    '  which first:    not known, heartbeats come once a second',
     '  not finished:   rank 1',
     '  aborted:        2 ranks (0,2), not finished',
     '  operations:     3 recv wait',
