@@ -5,7 +5,8 @@
 
 import { durationText } from '../base/duration.js';
 import type { Diagnosis } from '../merge/diagnosis.js';
-import type { Mismatch, Slowness, Unclear, Verdict, Way, Working } from '../verdict/types.js';
+import { SILENT_AFTER } from '../verdict/absence.js';
+import type { Mismatch, Silent, Slowness, Unclear, Verdict, Way, Working } from '../verdict/types.js';
 import { quoted } from '../merge/commands.js';
 import { standstillOf } from '../merge/suspects.js';
 import {
@@ -86,6 +87,7 @@ function verdictLines(verdict: Verdict, report: VerdictReport): string[] {
 
 const isWhole = ({ verdict, missingRanks }: VerdictReport): boolean =>
   verdict.untold === 0 &&
+  (verdict.kind !== 'healthy' || verdict.silent.length === 0) &&
   verdict.sampled.length + verdict.muted.length === 0 &&
   !verdict.notRecorded.some(({ event }) => event === 'Coll' || event === 'P2p') &&
   verdict.nameless.works === 0 &&
@@ -128,13 +130,18 @@ function slow(
 }
 
 function unclear({ work, works, files, lost, silent, end }: Unclear, report: VerdictReport): string[] {
-  if (silent.length > 0)
+  if (silent.length > 0) {
+    const who = silent.some((one) => missedHeartbeat(one, end))
+      ? 'ranks fell silent, and not all is recorded'
+      : silent.length === 1
+        ? 'a rank did not close its file'
+        : 'ranks did not close their files';
     return [
-      'UNCLEAR  whether anything stands: ranks fell silent, and not all is recorded',
+      `UNCLEAR  whether anything stands: ${who}`,
       labelled('seen', seenText(report)),
-      ...heartbeatLines(silent, end, report),
-      ...copyLines(silent, report),
+      ...silentLines(silent, end, report),
     ];
+  }
   if (work === null)
     return [
       'UNCLEAR  whether anything stands: parts of the files are lost',
@@ -154,6 +161,23 @@ function unclear({ work, works, files, lost, silent, end }: Unclear, report: Ver
   ];
 }
 
+/** Beside others that were closed later a file is silent that missed no heartbeat. */
+const missedHeartbeat = ({ lastSign }: Silent, end: number): boolean =>
+  lastSign === null || end - lastSign > SILENT_AFTER;
+
+const silentLines = (silent: readonly Silent[], end: number, report: VerdictReport): string[] => [
+  ...heartbeatLines(
+    silent.filter((one) => missedHeartbeat(one, end)),
+    end,
+    report,
+  ),
+  ...neverClosedLines(
+    silent.filter((one) => !missedHeartbeat(one, end)),
+    report,
+  ),
+  ...copyLines(silent, report),
+];
+
 function working({ end, stood, files, silent }: Working, report: VerdictReport): string[] {
   return [
     `WORKING  unfinished at the end, too briefly for a hang: ${rankList(files, report)}`,
@@ -161,8 +185,7 @@ function working({ end, stood, files, silent }: Working, report: VerdictReport):
       'last movement',
       `${durationText(stood)} before the last sign of life, ${clockTime(report, end)}`,
     ),
-    ...heartbeatLines(silent, end, report),
-    ...copyLines(silent, report),
+    ...silentLines(silent, end, report),
   ];
 }
 

@@ -11,7 +11,7 @@ import { causeOf, waitingFor } from './causes.js';
 import { cannotTell, mayBeOver, unclear, unclearFor } from './doubt.js';
 import { describeHang } from './hang.js';
 import { firstMismatch, mismatchOf } from './mismatch.js';
-import { NOTHING_STOOD, silentFiles } from './silence.js';
+import { NOTHING_STOOD, othersEndedAfter, silentFiles } from './silence.js';
 import { slowest } from './slowness.js';
 import { findStalls, type Stall } from './stalls.js';
 import type { Broken, RankWitness, Silent, Unclear, Verdict, VerdictKind } from './types.js';
@@ -86,7 +86,9 @@ function kindOf(evidence: Case, slow: ReturnType<typeof slowest>['slow']): Verdi
     };
   }
   const quiet = unclearOf(silent);
-  return quiet ? { kind: 'unclear', unclear: quiet } : { kind: 'healthy', silent: gone };
+  if (quiet) return { kind: 'unclear', unclear: quiet };
+  const all = ranks.map((_, file) => file);
+  return { kind: 'healthy', silent: gone.filter(({ file }) => othersEndedAfter(file, all, evidence)) };
 }
 
 /** With the others that broke off as what waits for it, or stands beside it. */

@@ -119,7 +119,10 @@ describe.concurrent('the verdict on', () => {
     expect(text).toMatch(/\n {2}(no heartbeat|never entered): +/);
   });
 
-  it('a rank that was killed in the last collective, when the others aborted at once', async ({ expect }) => {
+  it('a rank that was killed in the last collective, when the others aborted at once', async ({
+    expect,
+    skip,
+  }) => {
     const { code, verdict, hang, text, closed } = await verdictOn(
       'abort',
       '--ranks 4 --ops allreduce:1M --channels 1 --iterations 3 --kill-rank 2 --kill-at 2:5 --hang-signal ABORT --hang-seconds 0.2',
@@ -129,11 +132,15 @@ describe.concurrent('the verdict on', () => {
     expect(code).toBe(4);
     // A recorder that got no processor in time leaves its file open; where all do, nothing tells it from a job that was killed.
     expect(closed).not.toContain(2);
-    if (closed.length === 0) return;
+    if (closed.length === 0) skip('no recorder closed its file in time');
     // Within a second, but on a busy machine.
     expect(['broken', 'hung']).toContain(verdict.kind);
     const broken = verdict.kind === 'broken' ? verdict.broken : undefined;
-    expect(broken?.left ?? closed).toEqual(closed);
+    // Others may have been closed that count as neither: before its last sign of life.
+    if (broken) {
+      expect(broken.left).not.toEqual([]);
+      expect(closed).toEqual(expect.arrayContaining([...broken.left]));
+    }
     expect((broken?.gone ?? hang?.silent)?.map(({ file }) => file)).toContain(2);
     expect(broken?.stands ?? hang).toMatchObject({ func: 'AllReduce', seq: 2 });
     expect(text).toMatch(/\n {2}(never closed|no heartbeat): /);

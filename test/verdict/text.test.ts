@@ -157,6 +157,36 @@ it('of what broke off says who is gone, and what the others did then', () => {
   ]);
 });
 
+describe('of a rank that did not close its file, where others did', () => {
+  const untold = { ...done(1, 9), untold: true as const };
+  const head = (ranks: readonly MadeUpRank[]): string[] =>
+    verdictText(report(judge(evidence(ranks, { end: 10 })), ranks.length), NEXT).slice(0, 4);
+
+  it('says no heartbeat only where it missed one', () => {
+    const closed: MadeUpRank = { calls: [done(0, 1), untold], alive: 10, closed: true };
+    const near = head([closed, { calls: [done(0, 1), untold], alive: 9.5 }]);
+    expect(near[0]).toBe('UNCLEAR  whether anything stands: a rank did not close its file');
+    expect(near[2]).toBe('  never closed:   rank 1 (node0 gpu1), last sign of life 03:00:09 UTC');
+    const silent = { calls: [done(0, 1), untold], alive: 8 };
+    const both = head([closed, silent, { ...silent, calls: [done(0, 1), untold], alive: 9.5 }]);
+    expect(both[0]).toContain('ranks fell silent');
+    expect(both.slice(2)).toEqual([
+      expect.stringMatching(/^ {2}no heartbeat: {3}rank 1 /),
+      expect.stringMatching(/^ {2}never closed: {3}rank 2 /),
+    ]);
+  });
+
+  it('says not that all ended, and nothing where nobody closed his', () => {
+    const closed: MadeUpRank = { calls: [done(0, 1)], alive: 10, closed: true };
+    const silent: MadeUpRank = { calls: [done(0, 1)], alive: 3 };
+    const lines = head([closed, silent]);
+    expect(lines[0]).toBe('HEALTHY  nothing unfinished was seen, as far as is recorded');
+    expect(lines[2]).toMatch(/^ {2}never closed: {3}rank 1 /);
+    const living: MadeUpRank = { calls: [done(0, 1)], alive: 10, isAlive: true };
+    expect(head([living, silent]).join()).not.toContain('never closed');
+  });
+});
+
 describe('other runs beside the one that is judged', () => {
   const verdict = judge(evidence([{ calls: [done(0, 1)] }, { calls: [done(0, 1)] }], { end: 2 }));
   const second = (files: readonly number[]): string | undefined => {
