@@ -5,7 +5,6 @@
 
 import { durationText } from '../base/duration.js';
 import type { Diagnosis } from '../merge/diagnosis.js';
-import { SILENT_AFTER } from '../verdict/absence.js';
 import type { Mismatch, Silent, Slowness, Unclear, Verdict, Way, Working } from '../verdict/types.js';
 import { quoted } from '../merge/commands.js';
 import { standstillOf } from '../merge/suspects.js';
@@ -36,6 +35,9 @@ import { foldRanks, printable, sizeText } from './text.js';
 export type { VerdictReport } from './verdict_words.js';
 
 const LINES = 15;
+
+/** ns: heartbeats come once a second; one is missing after so long. As the verdict has it. */
+const OVERDUE = 1.5e9;
 
 /** As a trace's own attribute: without commands, and of this run alone. */
 export const verdictWords = (report: VerdictReport): string =>
@@ -163,7 +165,7 @@ function unclear({ work, works, files, lost, silent, end }: Unclear, report: Ver
 
 /** Beside others that were closed later a file is silent that missed no heartbeat. */
 const missedHeartbeat = ({ lastSign }: Silent, end: number): boolean =>
-  lastSign === null || end - lastSign > SILENT_AFTER;
+  lastSign === null || end - lastSign > OVERDUE;
 
 const silentLines = (silent: readonly Silent[], end: number, report: VerdictReport): string[] => [
   ...heartbeatLines(
