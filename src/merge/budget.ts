@@ -103,7 +103,7 @@ const isSelected = (comm: string, { comms }: DrawPlan): boolean =>
   comms === null || comm === NO_COMM || comms.has(comm);
 
 /** One communicator's share of one detail; `from`, `to` in ticks. */
-function sizeOfPart({ counts, tracks }: CommSize, detail: Detail, from: number, to: number): Size {
+function sizeOfPart({ counts, instants, tracks }: CommSize, detail: Detail, from: number, to: number): Size {
   let slices = 0;
   let events = 0;
   let bytes = 0;
@@ -115,6 +115,10 @@ function sizeOfPart({ counts, tracks }: CommSize, detail: Detail, from: number, 
     bytes += count * BYTES[kind];
     events += count;
     if (kind !== 'ctrl') slices += count;
+  }
+  if (detail === 'op') {
+    slices = Math.max(0, slices - countWithin(instants, from, to));
+    if (from > -Infinity) before = Math.max(0, before - countWithin(instants, -Infinity, from));
   }
   // What began before the window and reaches into it: at most one or two on each track.
   const reaching = Math.min(before, tracks[detail]);

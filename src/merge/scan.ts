@@ -168,7 +168,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     silentOps,
     foreignOps: collector.foreign.all(),
     gpus,
-    size: collector.size.finish(workEnds, works.enqueued, {
+    size: collector.size.finish(workEnds, works.enqueued, silent.connections, {
       peers: busiestPeers.length,
       lossyRings: file.rings.filter(({ gaps }) => gaps.length > 0).length,
     }),

@@ -86,6 +86,7 @@ export class ScanCollector implements Partial<WorkListener> {
   }
 
   opAlive(op: Op): void {
+    this.size.opAlive(op);
     this.silent.alive(op);
   }
 

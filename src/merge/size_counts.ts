@@ -1,6 +1,7 @@
 /**
  * How large the picture of a file would be, counted while its records are paired: what would be drawn, when it began, in
- * which communicator, and on how many tracks. The counts mirror src/tracks: each of these is one slice there.
+ * which communicator, and on how many tracks. The counts mirror src/tracks: each of these is one slice there,
+ * but for operations whose end NCCL never tells: those are instants.
  */
 
 import { mostAtOnce } from '../base/intervals.js';
@@ -12,6 +13,7 @@ import type { WorkEnd } from '../model/work_end.js';
 import { belongsToNoComm, callComm } from '../tracks/selected_events.js';
 import { LaneNumbers } from '../tracks/lanes.js';
 import { type Detail, commKey } from '../tracks/selection.js';
+import { QuietConnections } from './quiet_connections.js';
 import { TimeCounter, type TimeCounts } from './time_counts.js';
 
 /** Kinds of what is drawn, and how deep each lies. */
@@ -37,6 +39,8 @@ export interface CommSize {
   /** `commKey`, NO_COMM or UNKNOWN_COMM. */
   readonly comm: string;
   readonly counts: Readonly<Record<DrawnKind, TimeCounts>>;
+  /** Of the operations those that are no slices: NCCL never tells their end (CollNet, memcpy). */
+  readonly instants: TimeCounts;
   readonly tracks: Readonly<Record<Detail, number>>;
 }
 
@@ -76,7 +80,11 @@ export class SizeCounter {
   opStart(op: Op, at: Ticks): void {
     const counter = this.of(op.comm);
     counter.add('op', at);
-    counter.opStart(op);
+    counter.opStart(op, at);
+  }
+
+  opAlive(op: Op): void {
+    this.of(op.comm).opAlive(op);
   }
 
   opStop(op: Op): void {
@@ -102,14 +110,15 @@ export class SizeCounter {
     this.of(op.comm).phases.add(at);
   }
 
-  /** `ends`, `enqueued`: by row of work. */
+  /** `ends`, `enqueued`: by row of work. `silent`: connections on which nothing ever showed a sign of life. */
   finish(
     ends: readonly WorkEnd[],
     enqueued: Float64Array,
+    silent: ReadonlySet<string>,
     more: Pick<FileSize, 'peers' | 'lossyRings'>,
   ): FileSize {
     const until = (row: number): number => drawnUntil(ends[row]!, enqueued[row]!);
-    const comms = [this.free, ...this.comms.values()].map((counter) => counter.finish(until));
+    const comms = [this.free, ...this.comms.values()].map((counter) => counter.finish(until, silent));
     return { comms, callRings: this.callRings, ...more };
   }
 
@@ -149,7 +158,7 @@ function drawnUntil({ outcome, lastOp, lastKernel, finalized }: WorkEnd, enqueue
   return outcome === 'open' || Number.isNaN(enqueued) ? Infinity : enqueued;
 }
 
-/** Beyond this they are not counted: operations that NCCL never ends (CollNet, memcpy) are drawn as instants, in one lane. */
+/** Beyond this they are not counted: bounds memory. */
 const MOST_LANES = 1024;
 
 function lanesOf(begun: readonly number[], until: (row: number) => number): number {
@@ -192,6 +201,7 @@ class CommCounter {
     step: new Set(),
   };
   private readonly connections = new Map<number, Connection>();
+  private readonly quiet = new QuietConnections();
   /** Row and start of each, in turn. They overlap where the host runs ahead: then they lie in lanes. */
   readonly begun: Readonly<Record<Work['kind'], number[]>> = { Coll: [], P2p: [] };
   /** The most frequent ones. */
@@ -208,13 +218,17 @@ class CommCounter {
     this.tracks[detail].add(name);
   }
 
-  opStart(op: Op): void {
-    const connection = this.connectionOf(op);
-    if (op.lost) {
-      connection.standIns.push(op);
-      return;
-    }
-    const { lanes, laneOf, slots } = connection;
+  opStart(op: Op, at: Ticks): void {
+    if (op.lost) this.connectionOf(op).standIns.push(op);
+    else if (!this.quiet.started(op, at)) this.takeLane(op);
+  }
+
+  opAlive(op: Op): void {
+    for (const waiting of this.quiet.alive(op)) this.takeLane(waiting);
+  }
+
+  private takeLane(op: Op): void {
+    const { lanes, laneOf, slots } = this.connectionOf(op);
     if (laneOf.size >= MOST_LANES) return;
     const lane = lanes.acquire();
     laneOf.set(op, lane);
@@ -231,9 +245,11 @@ class CommCounter {
     slots[lane] = Math.max(slots[lane]!, slotsOf(op));
   }
 
-  finish(until: (row: number) => number): CommSize {
+  finish(until: (row: number) => number, silent: ReadonlySet<string>): CommSize {
     const { comm, counters, tracks, begun } = this;
     const works = lanesOf(begun.Coll, until) + lanesOf(begun.P2p, until);
+    const { instants, instantTracks, waiting } = this.quiet.finish(silent);
+    for (const op of waiting) this.takeLane(op);
     const life = comm === NO_COMM || comm === UNKNOWN_COMM ? 0 : 1;
     const counts = Object.fromEntries(KINDS.map((kind) => [kind, counters[kind].finish()]));
     const connections = [...this.connections.values()].map(({ standIns, slots, laneOf }) => {
@@ -245,9 +261,10 @@ class CommCounter {
     return {
       comm,
       counts: counts as Record<DrawnKind, TimeCounts>,
+      instants,
       tracks: {
         coll: tracks.coll.size + life + works,
-        op: tracks.op.size + lanes,
+        op: tracks.op.size + lanes + instantTracks,
         step: tracks.step.size + slots,
       },
     };

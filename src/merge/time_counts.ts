@@ -23,17 +23,25 @@ export class TimeCounter {
   private total = 0;
 
   /** Times may step back a little; before the first one they count as the first. */
-  add(at: number): void {
-    if (this.total++ === 0) {
+  add(at: number, times = 1): void {
+    if (this.total === 0) {
       this.first = at;
       this.counts = new Float64Array(BINS);
     }
+    this.total += times;
     let bin = (at - this.first) * this.perTick;
     while (bin >= BINS) {
       this.widen();
       bin /= 2;
     }
-    this.counts[bin < 0 ? 0 : bin | 0]!++;
+    this.counts[bin < 0 ? 0 : bin | 0]! += times;
+  }
+
+  /** Each bin of another counter as if all of it were at the bin's start. */
+  addAll({ first, width, counts }: TimeCounts): void {
+    counts.forEach((times, bin) => {
+      if (times > 0) this.add(first + bin * width, times);
+    });
   }
 
   finish(): TimeCounts {

@@ -20,6 +20,7 @@ import type { Verdict } from '../../src/verdict/types.js';
 import { record } from '../support/loopback.js';
 import { writeLargeStreamFile } from '../support/large_stream_file.js';
 import { temporaryFolder } from '../support/made_up_run.js';
+import { coll, recording } from '../support/recording.js';
 import { viewTrace } from '../support/trace_view.js';
 
 const root = fileURLToPath(new URL('../../samples/', import.meta.url));
@@ -74,6 +75,74 @@ describe('the estimate', () => {
       expectWithin(report.selection.estimate.bytes, report.bytes, 1.5);
       expectWithin(report.selection.estimate.tracks, report.trace.tracks, 2);
     }
+  });
+});
+
+/** `calls` collectives of so many channels, 1 ms apart, of which nothing but the beginning is told: in both directions, isSend 0. */
+function untold(name: string, calls: number, channels: number) {
+  const input = path.join(folder, name);
+  const { file, comm } = recording({ rank: 0, worldSize: 1, life: 'closed' });
+  const host = file.ring('host', 1 << 13, { threadName: 'python', tid: 21 });
+  const ops = file.ring('ops', 1 << 17, { threadName: 'NCCL Progress 0', tid: 22 });
+  for (let i = 0; i < calls; i++) {
+    const at = 1e6 * (i + 1);
+    const parent = coll(host, comm, at, at + 20, i, { algo: 'COLLNET_DIRECT' });
+    for (let channel = 0; channel < channels; channel++)
+      for (let direction = 0; direction < 2; direction++)
+        ops.startProxyOp(at + 30, { comm, parent, peer: 0, channel, ordinal: i, nSteps: 4 });
+  }
+  return { input, file, comm, host, ops };
+}
+
+describe('operations whose end NCCL never tells', () => {
+  it.each([
+    [300, 2],
+    [1100, 16],
+  ])('%i calls of %i channels: instants on one track per channel, and no slices', async (calls, channels) => {
+    const { input, file } = untold(`untold${calls}.bin`, calls, channels);
+    file.write(input);
+    const { report } = await drawn({ inputs: [input] });
+    const { estimate, estimateOfAll, isReduced, isWhole } = report.selection;
+    expect(report.ranks[0]!.silentOps).toBe(2 * calls * channels);
+    expect([isWhole, isReduced]).toEqual([true, false]);
+    expect(estimateOfAll).toEqual(estimate);
+    expectWithin(estimate.slices, slicesIn(report), 1.01);
+    expectWithin(estimate.bytes, report.bytes, 1.5);
+    expect(Math.abs(estimate.tracks - report.trace.tracks)).toBeLessThanOrEqual(4);
+    const half = { last: report.durationNs / 2 };
+    const part = (await drawn({ inputs: [input], select: half })).report;
+    expectWithin(part.selection.estimate.slices, slicesIn(part), 1.1);
+  });
+
+  it('beside receives of sends/receives that move, and of one that hangs', async () => {
+    const { input, file, comm, host, ops } = untold('beside.bin', 40, 1);
+    for (let i = 0; i < 30; i++) {
+      const at = 1e6 * (i + 1) + 500;
+      const parent = host.startP2p(at, { comm, func: 'Recv', peer: 0, ordinal: i });
+      host.stop(at + 20, parent);
+      const op = ops.startProxyOp(at + 30, { comm, parent, peer: 0, ordinal: i, nSteps: 1 });
+      if (i < 29) ops.stop(at + 100, op);
+    }
+    file.write(input);
+    const { report } = await drawn({ inputs: [input] });
+    expect(report.ranks[0]!.silentOps).toBe(80);
+    expectWithin(report.selection.estimate.slices, slicesIn(report), 1.01);
+    expect(Math.abs(report.selection.estimate.tracks - report.trace.tracks)).toBeLessThanOrEqual(4);
+  });
+
+  it('that waited first and moved then lie in lanes', async () => {
+    const input = path.join(folder, 'late.bin');
+    const { file, comm } = recording({ life: 'closed' });
+    const ops = file.ring('ops', 1 << 9, { tid: 22 });
+    const begun = Array.from({ length: 50 }, (_, i) =>
+      ops.startProxyOp(100 + i, { comm, peer: 3, ordinal: i }),
+    );
+    begun.forEach((op, i) => ops.stop(5000 + i, op));
+    file.write(input);
+    const { report } = await drawn({ inputs: [input] });
+    expect(report.selection.estimate.slices).toBe(slicesIn(report));
+    expect(report.trace.tracks).toBeGreaterThanOrEqual(50);
+    expect(Math.abs(report.selection.estimate.tracks - report.trace.tracks)).toBeLessThanOrEqual(4);
   });
 });
 

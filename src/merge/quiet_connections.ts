@@ -1,0 +1,80 @@
+/**
+ * How much is drawn of connections on which nothing has shown a sign of life yet. Where that stays so (model/silent_ops.ts) their
+ * operations are instants on one track; else they lie in lanes, like all others. Of one communicator.
+ */
+
+import type { Ticks } from '../base/time.js';
+import { connectionKey, mayBeSilent } from '../model/silent_ops.js';
+import type { Op } from '../model/types.js';
+import { TimeCounter, type TimeCounts } from './time_counts.js';
+
+/** Waiting this many deep none of them waits any more: NCCL queues a few. Bounds memory, however long the run. */
+const DEEPEST_QUEUE = 1024;
+
+interface Quiet {
+  /** As `connectionKey`. */
+  readonly key: string;
+  /** "channel peer": collectives and sends/receives between the same two share it. */
+  readonly track: string;
+  readonly waiting: Op[];
+  readonly starts: TimeCounter;
+}
+
+export interface QuietCounts {
+  /** Operations that are instants. */
+  readonly instants: TimeCounts;
+  readonly instantTracks: number;
+  /** Of the other connections: open to the end. */
+  readonly waiting: readonly Op[];
+}
+
+export class QuietConnections {
+  /** null: something was alive there. */
+  private readonly connections = new Map<number, Quiet | null>();
+
+  /** Whether its connection is quiet: else the operation lies in a lane. */
+  started(op: Op, at: Ticks): boolean {
+    if (!mayBeSilent(op)) return false;
+    const number = numberOf(op);
+    let quiet = this.connections.get(number);
+    if (quiet === null) return false;
+    if (!quiet) {
+      const track = `${op.channel} ${op.peer}`;
+      quiet = { key: connectionKey(op), track, waiting: [], starts: new TimeCounter() };
+      this.connections.set(number, quiet);
+    }
+    quiet.starts.add(at);
+    if (quiet.waiting.length < DEEPEST_QUEUE) quiet.waiting.push(op);
+    return true;
+  }
+
+  /** Those that lie in lanes after all: of its connection, the oldest first. */
+  alive(op: Op): readonly Op[] {
+    if (!mayBeSilent(op)) return [];
+    const number = numberOf(op);
+    const quiet = this.connections.get(number);
+    if (!quiet) return [];
+    this.connections.set(number, null);
+    return quiet.waiting;
+  }
+
+  /** `silent`: connections, as `connectionKey`. */
+  finish(silent: ReadonlySet<string>): QuietCounts {
+    const quiet = [...this.connections.values()].filter((one) => one !== null);
+    const untold = quiet.filter(({ key }) => silent.has(key));
+    const instants = new TimeCounter();
+    const counts = untold.map(({ starts }) => starts.finish());
+    for (const one of counts.sort((a, b) => a.first - b.first)) instants.addAll(one);
+    return {
+      instants: instants.finish(),
+      instantTracks: new Set(untold.map(({ track }) => track)).size,
+      waiting: quiet.filter(({ key }) => !silent.has(key)).flatMap(({ waiting }) => waiting),
+    };
+  }
+}
+
+/** By peer, channel and kind of work: looked up for every receive. */
+function numberOf({ peer, channel, of }: Op): number {
+  const kind = of === null ? 2 : Number(of.kind === 'P2p');
+  return ((peer & 0x3fffff) * 256 + (channel & 0xff)) * 3 + kind;
+}
