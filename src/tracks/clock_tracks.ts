@@ -25,9 +25,17 @@ export interface ClockPiece {
   readonly flags: readonly string[];
 }
 
+/** Instants; the query for `trace.instants` in schemas/trace.md names each of them. */
+export const CLOCK_INCIDENTS = [
+  'clock jumped',
+  'clock unsteady',
+  'wall clock stepped',
+  'transfers left out',
+] as const;
+
 export interface ClockIncident {
   readonly at: TraceNs;
-  readonly name: 'clock jumped' | 'clock unsteady' | 'wall clock stepped' | 'transfers left out';
+  readonly name: (typeof CLOCK_INCIDENTS)[number];
   readonly byNs: number;
   /** Of transfers left out: the receiving host. */
   readonly to?: string | undefined;

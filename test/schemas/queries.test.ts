@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import type { MergeReport } from '../../src/merge/report.js';
+import { CLOCK_INCIDENTS } from '../../src/tracks/clock_tracks.js';
 import { record } from '../support/loopback.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { viewTrace } from '../support/trace_view.js';
@@ -71,6 +72,10 @@ function rowsOf(name: string, title: RegExp): readonly Row[] {
 it('all are found', () => {
   expect(queries.size).toBe(text.match(/```sql/g)!.length);
   expect(counts.size).toBe(8);
+});
+
+it.each(CLOCK_INCIDENTS)('%s is counted among the instants', (name) => {
+  expect(counts.get('instants')).toContain(`'${name}'`);
 });
 
 it.each([...SAMPLES, 'abused'])('the numbers of the summary are what the queries count: %s', (name) => {
