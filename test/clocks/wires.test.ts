@@ -1,6 +1,6 @@
 /** What counts as a wire, how wires share their errors, and what is made of how alike they show themselves. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,8 +9,8 @@ import { placeKnots } from '../../src/clocks/corrections.js';
 import { EARLY_ARRIVAL, isCertain, WAITED_CREDIT, type EdgeEvidence } from '../../src/clocks/evidence.js';
 import { makeLinks, statedSigmas } from '../../src/clocks/links.js';
 import { collectEvidence, type EvidenceSource } from '../../src/merge/clock_evidence.js';
-import { ROW_WIDTH, STEP_ROW, type StepRows } from '../../src/merge/step_file.js';
 import { checkAll, normal, ring, seeded, simulate, type SimulatedLink } from '../support/simulated_links.js';
+import { writeSteps } from '../support/step_rows.js';
 
 const HOSTS = 6;
 
@@ -116,39 +116,16 @@ describe('transfers of a recording', () => {
 
   /** One end of ten transfers. */
   function source(name: string, isSend: boolean, { polls = () => 1, arrives = 1 }: Told): EvidenceSource {
-    const rows = Array.from({ length: 10 }, (_, step) => {
-      const row = new Float64Array(ROW_WIDTH);
+    const steps = Array.from({ length: 10 }, (_, step) => {
       const start = step * 1e6;
       const [before, told, stop] = isSend
         ? [start + 1000, start + 2000, 0]
         : [start, start + 9000, start + 9500];
-      const own = {
-        step,
-        bytes: 4096,
-        check: 77,
-        before,
-        told,
-        stop,
-        polls: isSend ? polls(step) : 0,
-        arrives,
-      };
-      for (const [column, value] of Object.entries(own))
-        row[STEP_ROW[column as keyof typeof STEP_ROW]] = value;
-      return [...row];
+      return { step, bytes: 4096, check: 77, before, told, stop, polls: isSend ? polls(step) : 0, arrives };
     });
-    const path = join(folder, name);
-    writeFileSync(path, Float64Array.from(rows.flat()));
-    const end: StepRows = {
-      commId: 5n,
-      channel: 0,
-      source: 0,
-      destination: 1,
-      isSend,
-      rows: rows.length,
-      blocks: [[0, rows.length]],
-    };
     const header = { process: { bootId: name }, tickSource: 'tsc' };
-    return { path, header, connections: [end], beacons: [] } as unknown as EvidenceSource;
+    const end = writeSteps(join(folder, name), isSend, steps);
+    return { ...end, header, beacons: [] } as unknown as EvidenceSource;
   }
 
   function found(kind: EdgeEvidence['kind'], send: Told, receive: Told = {}) {

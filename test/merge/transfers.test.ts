@@ -1,11 +1,12 @@
 /** The two ends of transfers joined: which pairs count where the work behind an operation is known, lost or different. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ROW_WIDTH, STEP_ROW, UNTOLD, type StepRows } from '../../src/merge/step_file.js';
+import { STEP_ROW, UNTOLD } from '../../src/merge/step_file.js';
 import { joinTransfers, linksBetween, type StepSource } from '../../src/merge/transfers.js';
+import { writeSteps } from '../support/step_rows.js';
 
 /** An operation of two steps as one end tells it; `work` null: its record is lost. `ordinal`: else its place in the list. */
 interface ToldOp {
@@ -22,31 +23,14 @@ afterAll(() => {
 });
 
 let files = 0;
-function source(isSend: boolean, ops: readonly ToldOp[]): StepSource {
-  const rows = ops.flatMap(({ work, bytes = 4096, steps = 2, ordinal }, place) =>
-    [0, 1].map((step) => {
-      const row = new Float64Array(ROW_WIDTH);
-      row[STEP_ROW.ordinal] = ordinal ?? place;
-      row[STEP_ROW.step] = step;
-      row[STEP_ROW.bytes] = bytes;
-      row[STEP_ROW.check] = work ?? 0;
-      row[STEP_ROW.steps] = steps;
-      return row;
-    }),
-  );
-  const path = join(folder, `steps-${files++}`);
-  writeFileSync(path, Float64Array.from(rows.flatMap((row) => [...row])));
-  const end: StepRows = {
-    commId: 5n,
-    channel: 0,
-    source: 0,
-    destination: 1,
+const source = (isSend: boolean, ops: readonly ToldOp[]): StepSource =>
+  writeSteps(
+    join(folder, `steps-${files++}`),
     isSend,
-    rows: rows.length,
-    blocks: [[0, rows.length]],
-  };
-  return { path, connections: [end] };
-}
+    ops.flatMap(({ work, bytes = 4096, steps = 2, ordinal }, place) =>
+      [0, 1].map((step) => ({ ordinal: ordinal ?? place, step, bytes, check: work ?? 0, steps })),
+    ),
+  );
 
 /** Of each operation what was said of its steps: both the same. */
 function judged(sends: readonly ToldOp[], receives: readonly ToldOp[]) {
