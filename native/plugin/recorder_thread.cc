@@ -138,16 +138,21 @@ void RecorderThread::Run() {
   OfferFile();
   if (image_.base == nullptr) return;
   UseFile();
+  GiveWay();
   neighbours_.Use(&ring_file_, &self_, &host_);
   Loop();
 }
 
 void RecorderThread::SettleThread() {
   prctl(PR_SET_NAME, "nccl-trace");
-  setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice);
   // Started by a thread of NCCL's, which may be pinned to a core that it keeps busy: take the process's choice.
   cpu_set_t cpus;
   if (sched_getaffinity(getpid(), sizeof(cpus), &cpus) == 0) sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
+/** Not before: while init waits for its image this thread has to be as urgent as init is. */
+void RecorderThread::GiveWay() {
+  setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice);
 }
 
 void RecorderThread::ChooseClock() {

@@ -81,6 +81,7 @@ class RecorderThread {
   static void* Main(void* self);
   void Run();
   void SettleThread();
+  void GiveWay();
   void ChooseClock();
   Image GoOnWithoutFile();
   void MeasureTicks();
