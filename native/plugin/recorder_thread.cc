@@ -29,6 +29,15 @@ constexpr int kFirstTries = 64;
 constexpr int kTries = 16;
 constexpr uint64_t kForeverNs = ~uint64_t{0};
 
+/**
+ * Main has ended by pthread_exit, and so have all other threads: the process would go on for ours alone. When ours ends as
+ * well the C library calls exit(0), as it would have done without us.
+ */
+bool IsLeftAlone() {
+  ProcessStat self;
+  return ReadProcessStat("self", self) && self.state == 'Z' && self.threads == 2;
+}
+
 void SleepUntil(uint64_t monotonic_ns) {
   timespec until;
   until.tv_sec = static_cast<time_t>(monotonic_ns / 1'000'000'000u);
@@ -151,9 +160,7 @@ void RecorderThread::SettleThread() {
 }
 
 /** Not before: while init waits for its image this thread has to be as urgent as init is. */
-void RecorderThread::GiveWay() {
-  setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice);
-}
+void RecorderThread::GiveWay() { setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice); }
 
 void RecorderThread::ChooseClock() {
   const uint32_t chosen = ChooseTickSource();
@@ -243,6 +250,7 @@ void RecorderThread::FinishHeader() {
   __atomic_store_n(&header.life, static_cast<uint32_t>(rank_file::kRecording), __ATOMIC_RELEASE);
 }
 
+/** Ends when the process is about to. */
 void RecorderThread::Loop() {
   uint64_t next_beat = 0;
   uint32_t handled = 0;
@@ -258,6 +266,7 @@ void RecorderThread::Loop() {
     const auto wanted = static_cast<rank_file::Life>(wanted_life_.load(std::memory_order_relaxed));
     if (wanted != life_.load(std::memory_order_relaxed)) {
       Turn(wanted);
+      next_beat = 0;
     } else if (wanted == rank_file::kClosed && seen != handled) {
       CopyToFile();  // asked again: there were callbacks after the last one
     }
@@ -265,10 +274,9 @@ void RecorderThread::Loop() {
     if (wanted == rank_file::kClosed && leaving_.load(std::memory_order_relaxed) != 0) GiveBack();
 
     const uint64_t now = ReadClockNs(CLOCK_MONOTONIC);
-    if (wanted == rank_file::kClosed) {
-      next_beat = kForeverNs;
-    } else if (now >= next_beat || next_beat == kForeverNs) {
-      Beat();
+    if (now >= next_beat) {
+      if (IsLeftAlone()) break;
+      if (wanted == rank_file::kRecording) Beat();
       next_beat = now + kBeatNs;
     }
     while (beacons_.Turn(now, wanted == rank_file::kRecording, exchange)) beacon_tables_.Add(exchange);
@@ -277,6 +285,8 @@ void RecorderThread::Loop() {
     const uint64_t next_turn = streams() ? Drain(now) : kForeverNs;
     beacons_.WaitWhile(wake_, seen, next_turn < next_beat ? next_turn : next_beat);
   }
+  if (life_.load(std::memory_order_relaxed) != rank_file::kClosed) Turn(rank_file::kClosed);
+  GiveBack();
 }
 
 /** One chunk, so that requests and beats need not wait for a long backlog. Returns when to come back. */

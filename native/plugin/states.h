@@ -31,6 +31,12 @@ template <Way way>
   return true;
 }
 
+/** A handle of ours that a ProxyCtrl was given: what its states are counted on must be a record. */
+inline bool IsCtrl(const Ring& ring, uint64_t handle) {
+  const rank_file::Slot& slot = ring.slots[rank_file::HandlePosition(handle) & ring.mask];
+  return ring.Owns(handle) && (Load(slot.words[3]) & 0xFF) == rank_file::kStartProxyCtrl;
+}
+
 /** `value`: kNoValue when NCCL gave none. */
 template <Way way>
 [[gnu::always_inline]] inline bool RecordState(Producer& producer, uint64_t handle, uint32_t state, uint64_t value) {
@@ -44,7 +50,7 @@ template <Way way>
   const Fate fate = FoldState<way>(ring, handle, state, value, tick);
   if (fate != Fate::kRecord) return fate == Fate::kRepeat;
   AppendState<way>(ring, tick, handle, state, value);
-  if (is_edge && !producer.shared()) producer.ctrl.EdgeRecorded(handle, state, tick);
+  if (is_edge && !producer.shared() && IsCtrl(ring, handle)) producer.ctrl.EdgeRecorded(handle, state, tick);
   return true;
 }
 

@@ -259,6 +259,28 @@ void ThreadsComeAndGo() {
   for (const auto& [ring, end] : covered) CHECK_EQ(end, file.Live(ring).head);
 }
 
+// Main ends by pthread_exit and so do all others: the recorder's thread must not keep the process, and closes the file.
+void MainThreadLeaves() {
+  for (const bool finalized : {true, false}) {
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+      Nccl* nccl = new Nccl(library);
+      void* context = nccl->Init();
+      Descriptor d = Describe(nccl_abi::kGroup);
+      nccl->Start(context, d);
+      if (finalized) nccl->Finalize(context);
+      std::thread([] { usleep(1'500'000); }).detach();  // ends after main
+      pthread_exit(nullptr);
+    }
+    CheckChild(child);
+    const RankFileReader file(path);
+    CHECK_EQ(file.header().life, rank_file::kClosed);
+    CHECK_EQ(Kinds(file)[rank_file::kStartGroup], 1);
+    CHECK_EQ(unlink(path.c_str()), 0);
+  }
+}
+
 // More live communicators than the table has room for: the last ones go without a name.
 void TooManyCommunicators() {
   Nccl nccl(library);
@@ -292,6 +314,7 @@ int main(int, char** argv) {
       {"fork", Fork},
       {"exit-without-finalize", ExitWithoutFinalize},
       {"threads-come-and-go", ThreadsComeAndGo},
+      {"main-thread-leaves", MainThreadLeaves},
       {"too-many-communicators", TooManyCommunicators},
   };
   cases.at(argv[3])();

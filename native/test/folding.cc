@@ -243,6 +243,20 @@ void ProxyEdges(const Fixture& f) {
   }
 }
 
+// What is said of a handle that no ProxyCtrl was given anchors nothing: the next start gets one of its own.
+void EdgesOfOthers(const Fixture& f) {
+  usleep(1'000);
+  for (const uint64_t other : {uint64_t{0x7fff12345678}, f.Op()}) {
+    f.nccl.State(other, 13);
+    const uint64_t handle = Ctrl(f, {14});
+    CHECK(handle != other);
+    Record start;
+    CHECK(f.Read().Find(rank_file::HandleRing(handle), rank_file::HandlePosition(handle), start));
+    CHECK_EQ(start.kind, rank_file::kStartProxyCtrl);
+    usleep(1'000);
+  }
+}
+
 }  // namespace
 
 int main(int, char** argv) {
@@ -262,6 +276,7 @@ int main(int, char** argv) {
   RepeatedStarts(f);
   TheCounterIsFull(f);
   ProxyEdges(f);
+  EdgesOfOthers(f);
   nccl.Finalize(f.context);
   return Passed();
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, test, type TestContext } from 'vitest';
 import { openRankFile } from '../../src/reader/index.js';
 import {
+  EMULATED,
   expectPassed,
   IN_MEMORY,
   inNewFolder,
@@ -45,6 +46,12 @@ test.for([1, 2, 3, 4, 5, 6, 7])('every event type of ABI version %i', (version, 
 );
 
 test('repeats become counts', (context) => passes(context, ['folding']));
+
+// A sanitizer has a thread of its own that never ends, and so has the emulator.
+test.runIf(SANITIZER === '' && !EMULATED).for(['flight', 'stream'])(
+  'main leaves by pthread_exit, in %s mode: the process ends',
+  (mode, context) => passes(context, ['abuse', 'main-thread-leaves'], { NCCL_TRACE_MODE: mode }),
+);
 
 describe('ordinals', () => {
   test('of connections, peers and replays', (context) => passes(context, ['ordinals', 'all']));
