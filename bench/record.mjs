@@ -2,7 +2,7 @@
 // (build/stall_bench), and what a whole job of four loopback ranks notices of it (record_jobs.mjs).
 //
 //   npm run bench:record             all rounds, some minutes; exit 1 when a goal of a callback is missed
-//   node bench/record.mjs --only callbacks   or stalls, or jobs (as long as --minutes, 5)
+//   node bench/record.mjs --only callbacks   or cold, or stalls, or jobs (as long as --minutes, 10)
 //   node bench/record.mjs --smoke    a few rounds, goals shown but not judged: does it still run?
 //   node bench/record.mjs --json     the figures alone
 //
@@ -31,7 +31,7 @@ const { smoke, json, only, minutes } = parseArgs({
     smoke: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     only: { type: 'string' },
-    minutes: { type: 'string', default: '5' },
+    minutes: { type: 'string', default: '10' },
   },
 }).values;
 const build = fileURLToPath(new URL('../build', import.meta.url));
@@ -39,27 +39,24 @@ const plugin = path.join(build, 'libnccl-profiler-trace.so');
 const wanted = (part) => only === undefined || only === part;
 
 const cases = wanted('callbacks') ? measure(smoke ? SMOKE_ROUNDS : ROUNDS) : [];
+const cold = wanted('cold') ? measureCold(smoke ? 50 : 10_000) : [];
 const stalls = wanted('stalls') ? measureStalls(smoke ? 20 : 20_000) : [];
 const ofStep = wanted('jobs') ? nsPerCallback() : 0;
 const jobs = wanted('jobs')
-  ? measureJobs(
-      smoke
-        ? { build, nsPerCallback: ofStep, seconds: 0, settleMs: 0, iterations: 5, ringMb: 1 }
-        : {
-            build,
-            nsPerCallback: ofStep,
-            seconds: Number(minutes) * 60,
-            settleMs: 300,
-            iterations: 40,
-            ringMb: 16,
-          },
-    )
-  : undefined;
-if (json) console.log(JSON.stringify({ cases, stalls, jobs }, undefined, 2));
+  ? measureJobs({
+      build,
+      nsPerCallback: ofStep,
+      ...(smoke
+        ? { seconds: 0, settleMs: 0, ringMb: 1, most: 1 }
+        : { seconds: Number(minutes) * 30, settleMs: 200, ringMb: 16 }),
+    })
+  : [];
+if (json) console.log(JSON.stringify({ cases, cold, stalls, jobs }, undefined, 2));
 else {
   if (cases.length > 0) printTable(cases);
+  if (cold.length > 0) printCold(cold);
   if (stalls.length > 0) printStalls(stalls);
-  if (jobs !== undefined) printJobs(jobs);
+  printJobs(jobs);
 }
 if (!smoke && cases.some(({ missed }) => missed)) process.exitCode = 1;
 
@@ -70,20 +67,37 @@ function nsPerCallback() {
 }
 
 function measure(rounds) {
+  return judge(runAlone('record_bench', rounds).cases);
+}
+
+/** A program that loads the plugin and measures. */
+function runAlone(program, rounds) {
   const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-bench-'));
   try {
-    const env = {
-      PATH: process.env.PATH,
-      RANK: '0',
-      NCCL_TRACE_DIR: folder,
-      NCCL_TRACE_EVENTS: 'all',
-    };
+    const env = { PATH: process.env.PATH, RANK: '0', NCCL_TRACE_DIR: folder, NCCL_TRACE_EVENTS: 'all' };
     const args = [plugin, String(rounds)];
-    return judge(
-      JSON.parse(execFileSync(path.join(build, 'record_bench'), args, { env, encoding: 'utf8' })).cases,
-    );
+    return JSON.parse(execFileSync(path.join(build, program), args, { env, encoding: 'utf8' }));
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function measureCold(rounds) {
+  return runAlone('cold_bench', rounds).sizes;
+}
+
+/** A line per call, a column per size of what was moved before it. */
+function printCold(sizes) {
+  const title = sizes.map(({ kib }) => `${kib} KiB`.padStart(10)).join('');
+  console.log(`\nns, after data was moved    ${title}`);
+  for (const { name } of sizes[0].calls) {
+    const cells = sizes.map(({ calls }) =>
+      calls
+        .find((call) => call.name === name)
+        .ns.toFixed(0)
+        .padStart(10),
+    );
+    console.log(name.padEnd(28) + cells.join(''));
   }
 }
 

@@ -1,20 +1,36 @@
 // What a job of four loopback ranks notices of being recorded, in the time its work takes and in the processor time of
 // all its threads, the recorder's among them.
 //
-// Jobs run in blocks of four, recorded or not: 1 0 0 1, the next block 0 1 1 0. So a machine that gets slower or faster
-// during a block hits both alike, and a block is one difference. Short jobs in many blocks, because what else a machine
-// does changes from second to second. Start and end of a job do not count: the work begins when the recorder's thread has
-// made its files. That the rings are copied every two seconds does not show in jobs this short.
+// Jobs are recorded; or told, as NCCL tells it, to a plugin that does nothing; or neither. So what NCCL's own side costs
+// with any plugin is told apart from what the recorder adds. A block is six jobs, each kind twice, in an order and then in
+// its reverse: a machine that gets slower or faster meanwhile hits all alike, and a block is one difference of each pair.
+// Start and end of a job do not count: the work begins when the recorder's thread has made its files.
 //
-// Beside the difference stands what to expect of it at least: how many callbacks there were, times what one costs in a hot
-// loop. Where the difference is larger by more than its interval, callbacks cost more than there, or something else does.
+// Beside the differences stands what to expect at least: how many callbacks there were, times what one costs in a hot
+// loop. A callback costs more where others have used the caches meanwhile (cold_bench), and a job on all cores pays for
+// both in full.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-const WORDS = '--ranks 4 --channels 2 --ops allreduce:256K --quiet --json';
+/** On all cores: the threads of all ranks poll, and leave the core to others when there is nothing to do. */
+const WORKLOADS = [
+  { name: 'a training-like loop', words: [], iterations: 5 },
+  {
+    name: 'all-reduces of 256 KiB and nothing else',
+    words: ['--ops', 'allreduce:256K'],
+    iterations: 160,
+  },
+];
+const WORDS = ['--ranks', '4', '--channels', '2', '--quiet', '--json'];
+const KINDS = ['recorded', 'told', 'bare'];
+const PAIRS = [
+  ['recorded', 'bare'],
+  ['told', 'bare'],
+  ['recorded', 'told'],
+];
 const CORES = 4;
 /** With fewer the intervals below are no approximation any more. */
 const FEWEST_BLOCKS = 10;
@@ -22,59 +38,68 @@ const FEWEST_BLOCKS = 10;
 /**
  * @param {object} options
  * @param {string} options.build
- * @param {number} options.seconds  begins no block after them
+ * @param {number} options.seconds  for each workload; begins no block after them
  * @param {number} options.settleMs  before the work of each job
- * @param {number} options.iterations  of it
+ * @param {number} [options.most]  iterations of a job
  * @param {number} options.ringMb
  * @param {number} options.nsPerCallback  of the calls of steps, which are most
  */
-export function measureJobs({ nsPerCallback, seconds, ...job }) {
-  const end = Date.now() + seconds * 1000;
-  const blocks = [];
-  do {
-    const order = blocks.length % 2 === 0 ? [true, false, false, true] : [false, true, true, false];
-    const jobs = order.map((recorded) => ({ recorded, ...runJob({ recorded, ...job }) }));
-    const recorded = jobs.find((job) => job.recorded);
-    const bare = jobs.find((job) => !job.recorded);
-    blocks.push({
-      wall: shareOf(jobs, 'wallUs'),
-      cpu: shareOf(jobs, 'cpuUs'),
-      wallUs: bare.wallUs,
-      callbacks: recorded.callbacks,
-      expected: (recorded.callbacks * nsPerCallback) / 1000 / bare.cpuUs,
-    });
-  } while (Date.now() < end);
-  return {
-    blocks: blocks.length,
-    seconds: middle(blocks.map(({ wallUs }) => wallUs)) / 1e6,
-    wall: estimate(blocks.map(({ wall }) => wall)),
-    cpu: estimate(blocks.map(({ cpu }) => cpu)),
-    callbacks: middle(blocks.map(({ callbacks }) => callbacks)),
-    nsPerCallback,
-    expected: middle(blocks.map(({ expected }) => expected)),
-  };
+export function measureJobs({ seconds, nsPerCallback, most = Infinity, ...job }) {
+  return WORKLOADS.map(({ name, words, iterations }) => {
+    const all = [...words, '--iterations', String(Math.min(iterations, most))];
+    const end = Date.now() + seconds * 1000;
+    const blocks = [];
+    do {
+      const first = turned(KINDS, blocks.length);
+      const order = [...first, ...first.toReversed()];
+      blocks.push(order.map((kind) => ({ kind, ...runJob({ kind, words: all, ...job }) })));
+    } while (Date.now() < end);
+    const bare = blocks.map((jobs) => jobs.find(({ kind }) => kind === 'bare'));
+    const recorded = blocks.map((jobs) => jobs.find(({ kind }) => kind === 'recorded'));
+    return {
+      name,
+      blocks: blocks.length,
+      seconds: middle(bare.map(({ wallUs }) => wallUs)) / 1e6,
+      pairs: PAIRS.map(([more, less]) => ({
+        more,
+        less,
+        wall: estimate(blocks.map((jobs) => shareOf(jobs, more, less, 'wallUs'))),
+        cpu: estimate(blocks.map((jobs) => shareOf(jobs, more, less, 'cpuUs'))),
+      })),
+      callbacks: middle(recorded.map(({ callbacks }) => callbacks)),
+      nsPerCallback,
+      expected: middle(
+        recorded.map(({ callbacks }, i) => (callbacks * nsPerCallback) / 1000 / bare[i].cpuUs),
+      ),
+    };
+  });
 }
 
-function runJob({ build, recorded, settleMs, iterations, ringMb }) {
+function turned(list, by) {
+  const at = by % list.length;
+  return [...list.slice(at), ...list.slice(0, at)];
+}
+
+function runJob({ build, kind, words, settleMs, ringMb }) {
   const folder = mkdtempSync(path.join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'nccl-trace-bench-'));
-  const env = recorded
-    ? {
-        NCCL_PROFILER_PLUGIN: path.join(build, 'libnccl-profiler-trace.so'),
-        NCCL_TRACE_DIR: folder,
-        NCCL_TRACE_RING_MB: String(ringMb),
-      }
-    : { NCCL_PROFILER_PLUGIN: 'none' };
+  const env = {
+    recorded: {
+      NCCL_PROFILER_PLUGIN: path.join(build, 'libnccl-profiler-trace.so'),
+      NCCL_TRACE_DIR: folder,
+      NCCL_TRACE_RING_MB: String(ringMb),
+    },
+    told: { NCCL_PROFILER_PLUGIN: path.join(build, 'libnccl-profiler-stub.so') },
+    bare: { NCCL_PROFILER_PLUGIN: 'none' },
+  }[kind];
   try {
-    const words = [
+    const [command, ...rest] = [
       ...pinning(),
       path.join(build, 'nccl-trace-loopback'),
-      ...WORDS.split(' '),
-      ...['--settle', String(settleMs), '--iterations', String(iterations)],
+      ...WORDS,
+      ...words,
+      ...['--settle', String(settleMs)],
     ];
-    const out = execFileSync(words[0], words.slice(1), {
-      env: { PATH: process.env.PATH, ...env },
-      encoding: 'utf8',
-    });
+    const out = execFileSync(command, rest, { env: { PATH: process.env.PATH, ...env }, encoding: 'utf8' });
     const { perRank, counts } = JSON.parse(out);
     return {
       wallUs: Math.max(...perRank.map(({ workUs }) => workUs)),
@@ -106,16 +131,16 @@ function pinning() {
   return pinned;
 }
 
-/** How much more the recorded jobs of a block took. */
-function shareOf(jobs, field) {
-  const sum = (recorded) =>
-    jobs.filter((job) => job.recorded === recorded).reduce((total, job) => total + job[field], 0);
-  return sum(true) / sum(false) - 1;
+/** How much more the jobs of one kind took than those of another. */
+function shareOf(jobs, more, less, field) {
+  const sum = (wanted) =>
+    jobs.filter(({ kind }) => kind === wanted).reduce((total, job) => total + job[field], 0);
+  return sum(more) / sum(less) - 1;
 }
 
 /**
  * The median of all means of two blocks (Hodges and Lehmann), and its 95 % interval by signed ranks. That blocks scatter
- * alike to both sides is sure here, because recorded and not recorded change places; how they scatter is not assumed.
+ * alike to both sides is sure here, because the kinds change places; how they scatter is not assumed.
  */
 function estimate(shares) {
   const n = shares.length;
@@ -133,19 +158,22 @@ function middle(values) {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
-export function printJobs({ blocks, seconds, wall, cpu, callbacks, nsPerCallback, expected }) {
-  console.log(
-    `\n4 loopback ranks, ${blocks} blocks of 4 jobs of ${seconds.toFixed(2)} s, recorded against not`,
-  );
-  for (const [name, { difference, interval }] of [
-    ['time of the work', wall],
-    ['processor time, all threads', cpu],
-  ]) {
-    const words = interval === undefined ? 'too few blocks for an interval' : judged(interval);
-    console.log(`  ${name.padEnd(30)}${percent(difference).padStart(8)}   ${words}`);
+export function printJobs(workloads) {
+  for (const { name, blocks, seconds, pairs, callbacks, nsPerCallback, expected } of workloads) {
+    console.log(`\n4 loopback ranks, ${name}: ${blocks} blocks of 6 jobs of ${seconds.toFixed(2)} s`);
+    for (const { more, less, wall, cpu } of pairs) {
+      console.log(`  ${more} against ${less}`);
+      printEstimate('time of the work', wall);
+      printEstimate('processor time, all threads', cpu);
+    }
+    const of = `of the processor time: ${callbacks} callbacks of ${nsPerCallback.toFixed(0)} ns`;
+    console.log(`  ${'expected at least'.padEnd(32)}${percent(expected).padStart(8)}   ${of}`);
   }
-  const of = `of the processor time: ${callbacks} callbacks of ${nsPerCallback.toFixed(0)} ns`;
-  console.log(`  ${'expected at least'.padEnd(30)}${percent(expected).padStart(8)}   ${of}`);
+}
+
+function printEstimate(name, { difference, interval }) {
+  const words = interval === undefined ? 'too few blocks for an interval' : judged(interval);
+  console.log(`    ${name.padEnd(30)}${percent(difference).padStart(8)}   ${words}`);
 }
 
 const GOAL = 0.01;

@@ -147,6 +147,12 @@ export const TARGETS = [
     units: [{ sources: ['native/loopback/test/*.cc'], flags: ['-fPIC'] }],
     link: ['-shared'],
   },
+  {
+    // Is told all and does nothing: what the benchmark of whole jobs compares with.
+    name: 'libnccl-profiler-stub.so',
+    units: [{ sources: ['native/bench/stub/*.cc'], flags: ['-fPIC'] }],
+    link: ['-shared'],
+  },
 ];
 
 /** @type {Family[]} */

@@ -17,10 +17,11 @@ const printed = (script: string): unknown =>
   );
 
 test('npm run bench:record', () => {
-  const { cases, stalls, jobs } = printed('record.mjs') as {
+  const { cases, cold, stalls, jobs } = printed('record.mjs') as {
     cases: { version: number; ns: number; loop: number }[];
+    cold: { kib: number; calls: { name: string; ns: number }[] }[];
     stalls: { calls: number; series: { median: number }[] }[];
-    jobs: { blocks: number; seconds: number };
+    jobs: { blocks: number; seconds: number; callbacks: number }[];
   };
   for (const version of [1, 2, 3, 4, 5, 6, 7]) {
     expect(cases.filter((each) => each.version === version).length).toBeGreaterThan(12);
@@ -29,8 +30,14 @@ test('npm run bench:record', () => {
   for (const { ns, loop } of cases) expect(ns + loop).toBeGreaterThan(0);
   expect(stalls.map(({ calls }) => calls)).toEqual([20_000, 20_000, 20_000, 20_000]);
   for (const { series } of stalls) for (const { median } of series) expect(median).toBeGreaterThan(0);
-  expect(jobs.blocks).toBe(1);
-  expect(jobs.seconds).toBeGreaterThan(0);
+  expect(cold.map(({ kib }) => kib)).toEqual([0, 16, 256]);
+  for (const { calls } of cold) expect(calls).toHaveLength(6);
+  expect(jobs).toHaveLength(2);
+  for (const { blocks, seconds, callbacks } of jobs) {
+    expect(blocks).toBe(1);
+    expect(seconds).toBeGreaterThan(0);
+    expect(callbacks).toBeGreaterThan(100);
+  }
 });
 
 interface Counts {
