@@ -11,8 +11,8 @@ export default defineConfig({
     // All cores, but no more than four: the loopback tests bring several processes per test.
     pool: 'forks',
     maxWorkers: Math.min(4, availableParallelism()),
-    // Generous, because a two-core machine may also be compiling. A hang still ends.
-    testTimeout: 60_000,
+    // Generous, because a two-core machine may also be compiling. A hang still ends. Long forms repeat fifty times and more.
+    testTimeout: process.env.NCCL_TRACE_LONG === '1' ? 1_800_000 : 60_000,
     hookTimeout: 60_000,
   },
 });
