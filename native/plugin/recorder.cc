@@ -224,7 +224,7 @@ void Recorder::Announce(const Log& log) {
   }
   if (thread_.late()) {
     snprintf(text, sizeof(text),
-             "nccl-trace: the rank file below %.2048s is not there after 2 s; recording into %s meanwhile",
+             "nccl-trace: the rank file below %.2048s is not there after 1.7 s; recording into %s meanwhile",
              order_.settings.directory, in_memory);
     log.Warn(text);
     snprintf(text, sizeof(text), "nccl-trace: recording into %s, %s", in_memory, what);

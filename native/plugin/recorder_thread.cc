@@ -18,8 +18,10 @@
 namespace nccl_trace {
 namespace {
 
-constexpr uint64_t kInitWaitMs = 2'000;
+// Init returns within 2 s, and what there is instead of a file takes its time as well.
+constexpr uint64_t kInitWaitMs = 1'700;
 constexpr uint64_t kLeaveWaitMs = 200;
+constexpr uint64_t kLeaveWaitIfInMemoryMs = 2'000;
 constexpr uint64_t kBeatNs = 1'000'000'000;
 constexpr uint64_t kBeatsPerCopy = kCopyIntervalMs / 1'000;
 constexpr uint64_t kBeatsPerRetry = 30;
@@ -121,7 +123,7 @@ void RecorderThread::Leave() {
   leaving_.store(1, std::memory_order_relaxed);
   Request(rank_file::kClosed);
   const bool all_is_in_memory = abandoned() && !has_copied_.load(std::memory_order_acquire);
-  WaitWhile(left_, 0, DeadlineIn(all_is_in_memory ? kInitWaitMs : kLeaveWaitMs));
+  WaitWhile(left_, 0, DeadlineIn(all_is_in_memory ? kLeaveWaitIfInMemoryMs : kLeaveWaitMs));
 }
 
 void RecorderThread::ForgetAfterFork() {

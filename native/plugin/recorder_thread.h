@@ -6,7 +6,7 @@
 //   Start ───────────────────────────────▶ clock source, host facts
 //      │             phase kRingReady ──── ring file (ring_file.h), where there may be one
 //   AwaitImage  ◀─── phase kReady ──────── rank file; without a ring file its mapping is the image
-//      │ after 2 s: takes the ring file, or maps anonymous memory
+//      │ after 1.7 s: takes the ring file, or maps anonymous memory
 //      └─ phase kLate or kAbandoned ─────▶ goes on in that image; the rank file, once there, gets copies
 //   Request(kClosed), Await ─────────────▶ last samples, last copy, life = kClosed ──▶ wakes the waiters
 //   Leave ───────────────────────────────▶ the same, and the ring file's name is given back

@@ -146,7 +146,7 @@ void SlowDisk() {
   Nccl nccl(library);
   void* context = nccl.Init();
   CHECK(nccl.mask() != 0);
-  ExpectWarning("not there after 2 s");
+  ExpectWarning("not there after 1.7 s");
   for (int i = 0; i < 1'000; ++i) {
     Descriptor d = Coll(0, "AllReduce", static_cast<uint64_t>(i));
     nccl.Stop(nccl.Start(context, d));
@@ -163,7 +163,7 @@ void DeadDisk() {
   disk_hangs = true;
   Nccl nccl(library);
   Job(nccl);
-  ExpectWarning("not there after 2 s");
+  ExpectWarning("not there after 1.7 s");
 }
 
 // The rank's file is there, of an earlier run: it stays as it is.

@@ -29,15 +29,15 @@ inline LogLines& Lines() {
   return lines;
 }
 
-/** Nothing went wrong, but that a busy machine may have kept the recorder's thread from its file for 2 s. */
+/** Nothing went wrong, but that a busy machine may have kept the recorder's thread from its file for 1.7 s. */
 inline bool IsAllWell() {
   for (const std::string& warning : Lines().warnings) {
-    if (warning.find("not there after 2 s") == std::string::npos) return false;
+    if (warning.find("not there after 1.7 s") == std::string::npos) return false;
   }
   return true;
 }
 
-/** Init waits 2 s for the place of the rings: on a machine that was so busy they lie in memory. */
+/** Init waits 1.7 s for the place of the rings: on a machine that was so busy they lie in memory. */
 inline bool IsTooLate() {
   return !Lines().warnings.empty() && IsAllWell() &&
          Lines().infos.at(0).find("recording into memory") != std::string::npos;

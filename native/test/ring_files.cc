@@ -35,7 +35,7 @@ int LiveInPlace(const std::function<void(Nccl&, void*, int rank)>& life) {
     CHECK_EQ(WEXITSTATUS(status), 0);
     return rank;
   }
-  Fail(__FILE__, __LINE__, "rings in their file within 2 s");
+  Fail(__FILE__, __LINE__, "rings in their file within 1.7 s");
 }
 
 // It ends in order: all that was said is in the rank file, and nothing else is left.

@@ -271,7 +271,7 @@ std::string RingFile() {
 }
 
 /**
- * Init waits 2 s for the place of the rings. Where a machine is so busy that it comes later they lie in memory, and die with the process
+ * Init waits 1.7 s for the place of the rings. Where a machine is so busy that it comes later they lie in memory, and die with the process
  * but for what was copied: nothing to compare.
  */
 constexpr uint64_t kLateMs = 1'900;
