@@ -341,7 +341,7 @@ struct FileHeader {
   uint64_t strings_lost;
   uint64_t leases_lost;
   uint64_t threads_overflowed;  // threads that found no ring of their own
-  uint64_t io_errors;           // the recorder's own failed writes
+  uint64_t io_errors;           // failed writes of the recorder's own, and what it lost otherwise
   uint64_t control_answered;    // the last request that was done or refused
   uint64_t control_refused;     // requests that were refused
   uint64_t sample_now;          // as sample_every

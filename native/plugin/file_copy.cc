@@ -1,5 +1,7 @@
 #include "plugin/file_copy.h"
 
+#include <string.h>
+
 #include "plugin/ring.h"
 #include "plugin/write_all.h"
 
@@ -17,6 +19,16 @@ void CopyWords(uint64_t* to, const uint8_t* from, uint64_t bytes) {
 }
 
 }  // namespace
+
+bool FileCopy::TakeCut() {
+  struct statx file;
+  if (!IsOurs() || statx(fd_, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_SIZE, &file) != 0) return false;
+  if ((file.stx_mask & STATX_SIZE) == 0 || file.stx_size >= extent_) return false;
+  memset(copied_, 0, sizeof(copied_));
+  extent_ = 0;
+  has_header_ = false;
+  return true;
+}
 
 bool FileCopy::CopyHeader(const Image& image) {
   has_header_ = Copy(image, 0, rank_file::kHeaderBytes + sizeof(rank_file::AreaEntry) * plan_->area_count);
@@ -83,6 +95,7 @@ bool FileCopy::Copy(const Image& image, uint64_t offset, uint64_t bytes) {
     if (!IsOurs() || !WriteAll(fd_, piece_, piece, offset)) return false;
     offset += piece;
     bytes -= piece;
+    if (offset > extent_) extent_ = offset;
   }
   return true;
 }

@@ -19,6 +19,7 @@ class FileCopy {
     plan_ = plan;
     is_known_ = fd >= 0 && Identify(fd, identity_);
     is_lost_ = has_header_ = false;
+    extent_ = 0;
   }
   bool has_file() const { return fd_ >= 0; }
   bool has_header() const { return has_header_; }
@@ -28,6 +29,9 @@ class FileCopy {
   bool is_lost() const { return is_lost_; }
   /** After a loss: the same file, and no other. False with errno. What was copied before is there. */
   bool Reopen(const char* path);
+
+  /** Somebody has cut the file off below what was copied: all of it has to be copied again. */
+  bool TakeCut();
 
   /** All of the header. */
   bool CopyHeader(const Image& image);
@@ -65,6 +69,7 @@ class FileCopy {
   bool is_known_;                // identity_ could be read
   bool is_lost_;
   bool has_header_;
+  uint64_t extent_;             // the file's least size, by what was copied
   uint64_t copied_[kMaxAreas];  // positions copied so far
   uint64_t piece_[kPiece / sizeof(uint64_t)];
 };

@@ -329,6 +329,7 @@ void RecorderThread::Beat() {
     if (beats_ % (kClockIntervalsMs[i] / 1'000) == 0) WriteSample(order_.plan.first_clock + i, samples_[i]++, now);
   }
   if (image_.placement != rank_file::kInFile) {
+    NoticeCut();
     if (!copy_.has_file()) {
       if (beats_ % kBeatsPerRetry == kBeatsPerRetry - 1) RetryFile();
     } else if (beats_ % kBeatsPerCopy == 0) {
@@ -387,9 +388,15 @@ bool RecorderThread::CopyToFile() {
   return TryCopy() || (copy_.is_lost() && TryCopy());
 }
 
+/** Before anything is copied: what is written behind the cut makes the file long again. */
+void RecorderThread::NoticeCut() {
+  if (copy_.has_file() && copy_.TakeCut()) CountIoError();
+}
+
 bool RecorderThread::TryCopy() {
   if (!copy_.has_file()) RetryFile();
   if (!copy_.has_file()) return false;
+  NoticeCut();
   // The first write of a file that was only reserved: without room for it there would be copies below no header.
   if (!copy_.has_header() && !copy_.CopyHeader(image_)) {
     CountIoError();

@@ -98,6 +98,7 @@ class RecorderThread {
   void AnswerControl();
   bool CopyToFile();
   bool TryCopy();
+  void NoticeCut();
   void GiveBack();
   void RetryFile();
   void FindFileAgain();

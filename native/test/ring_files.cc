@@ -75,6 +75,22 @@ void InOrder() {
   CHECK_EQ(CollsIn(file), kCalls + 10);
 }
 
+// Somebody cuts the rank file off, as a cleaner of logs does: all of it is there in the end, and that it happened.
+void CutOff() {
+  const int rank = LiveInPlace([](Nccl& nccl, void* context, int rank) {
+    CallMany(nccl, context, 0, kCalls);
+    Await("a copy", [=] { return CopiedTick(rank) != 0; });
+    CHECK_EQ(truncate(RankPath(rank).c_str(), 0), 0);
+    CallMany(nccl, context, 0, kCalls);
+    nccl.Finalize(context);
+    AwaitClosed(RankPath(rank));
+  });
+  const RankFileReader file(RankPath(rank));
+  CHECK_EQ(CollsIn(file), 2 * kCalls);
+  CHECK(file.header().io_errors > 0);
+  ExpectNothingLeft();
+}
+
 // Forked children, with and without exec: they neither write into the rings, nor keep them, nor take them away.
 void Fork() {
   const int rank = LiveInPlace([](Nccl& nccl, void* context, int rank) {
@@ -164,7 +180,7 @@ int main(int, char** argv) {
   UseArguments(argv);
   ShareCounts();
   const std::map<std::string, void (*)()> cases = {
-      {"in-order", InOrder}, {"fork", Fork}, {"small-shm", SmallShm}, {"large-shm", LargeShm}};
+      {"in-order", InOrder}, {"fork", Fork}, {"cut-off", CutOff}, {"small-shm", SmallShm}, {"large-shm", LargeShm}};
   cases.at(argv[3])();
   return Passed();
 }
