@@ -1,15 +1,15 @@
 /** `nccl-trace inspect`: data on stdout, words on stderr, and nothing from a file that a terminal would obey. */
 
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 
 import { inspectCommand } from '../../src/cli/inspect.js';
-import { writeRun } from '../support/made_up_run.js';
+import { temporaryFolder, writeRun } from '../support/made_up_run.js';
 import { RankFileBuilder } from '../support/rank_file_builder.js';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'inspect-'));
+const { folder, remove } = temporaryFolder();
+afterAll(remove);
 
 interface Ran {
   readonly out: string;

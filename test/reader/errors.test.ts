@@ -1,13 +1,13 @@
 /** The sentence a person gets for a file that cannot be used. Each says what, where, why it may be, what to do. */
 
-import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
 import { memorySource } from '../../src/reader/byte_source.js';
 import { openRankFile, openRankFileHeader, parseRankFile } from '../../src/reader/rank_file.js';
 import { FILE_HEADER } from '../../src/format/constants.js';
+import { temporaryFolder } from '../support/made_up_run.js';
 import { RankFileBuilder } from '../support/rank_file_builder.js';
 import { resealed } from './read.js';
 
@@ -111,7 +111,8 @@ describe('what is wrong with a file', () => {
 });
 
 describe('what the system says', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'rank-files-'));
+  const { folder, remove } = temporaryFolder();
+  afterAll(remove);
 
   it('no such file, a directory, no permission', () => {
     expect(sentence(() => openRankFile(path.join(folder, 'none.bin')))).toContain(

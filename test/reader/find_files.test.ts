@@ -1,14 +1,17 @@
 /** What a person names, and which files are meant. */
 
 import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
 import { findRankFiles } from '../../src/reader/find_files.js';
+import { temporaryFolder } from '../support/made_up_run.js';
+
+const { folder: parent, remove } = temporaryFolder();
+afterAll(remove);
 
 function folderOf(...files: string[]): string {
-  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'find-')));
+  const folder = realpathSync(mkdtempSync(path.join(parent, 'find-')));
   for (const file of files) {
     mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
     writeFileSync(path.join(folder, file), '');
