@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import * as format from '../../src/format/constants.js';
 import { crc32 } from '../../src/format/crc32.js';
 import { handleValue } from '../../src/format/handle.js';
-import { slotCheck, word3High } from '../../src/format/slot.js';
+import { metaHigh, slotCheck, word3High } from '../../src/format/slot.js';
 import { openRankFile } from '../../src/reader/index.js';
 import { checkRing } from '../../src/reader/slots.js';
 import type { RecordColumns } from '../../src/reader/types.js';
@@ -41,6 +41,16 @@ export function startTick(path: string): bigint {
   return bytes.readBigUInt64LE(H.startTick);
 }
 
+/** What becomes of a file's times, and of those it tells of whom its beacons ask. */
+interface Shift {
+  /** Of the file's own counter. */
+  readonly tick: (tick: bigint) => bigint;
+  /** What its wall clock shows beyond the true one at a tick, ns. */
+  readonly wall: (tick: bigint) => bigint;
+  readonly peerTick: (tick: bigint) => bigint;
+  readonly peerBootId: Uint8Array;
+}
+
 function skewBytes(bytes: Uint8Array, skew: Skew, origin: bigint, peer: Skew): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const hz = Number(view.getBigUint64(H.tickHz, true));
@@ -50,35 +60,35 @@ function skewBytes(bytes: Uint8Array, skew: Skew, origin: bigint, peer: Skew): v
       const since = Number(tick - origin);
       return origin + BigInt(Math.round(offsetTicks + since + since * ppm * 1e-6));
     };
-  const newTick = tickOf(skew);
-  const beaconOf = { newTick: tickOf(peer), bootId: Buffer.from(peer.bootId, 'hex') };
-  const wall = (tick: bigint): bigint =>
-    BigInt(Math.round(skew.wallError?.((Number(tick - origin) * 1e9) / hz) ?? 0));
-
+  const shift: Shift = {
+    tick: tickOf(skew),
+    wall: (tick) => BigInt(Math.round(skew.wallError?.((Number(tick - origin) * 1e9) / hz) ?? 0)),
+    peerTick: tickOf(peer),
+    peerBootId: Buffer.from(peer.bootId, 'hex'),
+  };
   const areas = view.getUint32(H.areaCount, true);
   const directory = Number(view.getBigUint64(H.directoryOffset, true));
   for (let i = 0; i < areas; i++) {
-    skewArea(bytes, view, directory + i * format.AREA_ENTRY_BYTES, newTick, wall, beaconOf);
+    const entry = directory + i * format.AREA_ENTRY_BYTES;
+    skewSlots(bytes, view, entry, shift);
+    skewFolds(view, entry, shift);
   }
+  skewHeader(bytes, view, skew, shift);
+}
+
+function skewHeader(bytes: Uint8Array, view: DataView, skew: Skew, { tick, wall }: Shift): void {
   const start = view.getBigUint64(H.startTick, true);
-  const realtime = view.getBigUint64(H.startRealtime, true);
-  view.setBigUint64(H.startRealtime, realtime + wall(start), true);
-  view.setBigUint64(H.startTick, newTick(start), true);
+  add(view, H.startRealtime, wall(start));
+  move(view, H.startTick, tick);
+  if (view.getBigUint64(H.changedTick, true) !== 0n) move(view, H.changedTick, tick); // 0: never
   bytes.set(Buffer.from(skew.bootId, 'hex'), H.bootId);
-  bytes.fill(0, H.hostName, H.hostName + 64);
+  bytes.fill(0, H.hostName, H.hostName + format.TEXT_BYTES.hostName);
   bytes.set(Buffer.from(skew.hostName), H.hostName);
   view.setUint32(H.headerCrc, 0, true);
   view.setUint32(H.headerCrc, crc32(bytes.subarray(0, format.HEADER_FIXED_BYTES)), true);
 }
 
-function skewArea(
-  bytes: Uint8Array,
-  view: DataView,
-  entry: number,
-  newTick: (tick: bigint) => bigint,
-  wall: (tick: bigint) => bigint,
-  peer: { readonly newTick: (tick: bigint) => bigint; readonly bootId: Uint8Array },
-): void {
+function skewSlots(bytes: Uint8Array, view: DataView, entry: number, shift: Shift): void {
   const capacity = view.getUint32(entry + AREA_ENTRY.capacity, true);
   const live = Number(view.getBigUint64(entry + AREA_ENTRY.liveOffset, true));
   const slots = Number(view.getBigUint64(entry + AREA_ENTRY.slotsOffset, true));
@@ -89,39 +99,52 @@ function skewArea(
     if (position[index]! < 0) continue;
     const at = slots + index * format.SLOT_BYTES;
     const meta = view.getUint32(at + 24, true);
-    const kind = meta & 0xff;
-    const part = (meta >>> 8) & 15;
-    const isBeacon = kind === Kind.Beacon;
-    if (isBeacon && part === 2) {
-      bytes.set(peer.bootId, at);
-      sealSlot(view, at, position[index]!);
-    }
-    const hasTick = part === 0 || ((kind === Kind.Fold || isBeacon) && part === 1);
-    if (!hasTick) continue;
-    const tick = view.getBigUint64(at, true);
-    view.setBigUint64(at, newTick(tick), true);
-    if (isBeacon && part === 0) {
-      for (const word of [8, 16])
-        view.setBigUint64(at + word, peer.newTick(view.getBigUint64(at + word, true)), true);
-    }
-    if (kind === Kind.ClockSample)
-      view.setBigUint64(at + 8, view.getBigUint64(at + 8, true) + wall(tick), true);
+    skewSlot(bytes, view, at, meta & 0xff, (meta >>> 8) & 15, shift);
     sealSlot(view, at, position[index]!);
   }
-  const folds = Number(view.getBigUint64(entry + AREA_ENTRY.foldsOffset, true));
-  const foldCapacity = view.getUint32(entry + AREA_ENTRY.foldCapacity, true);
-  for (let i = 0; i < foldCapacity; i++) {
-    const at = folds + i * format.FOLD_BYTES;
-    if (view.getBigUint64(at + format.FOLD.handle, true) === 0n) continue;
-    const tick = view.getBigUint64(at + format.FOLD.lastTick, true);
-    view.setBigUint64(at + format.FOLD.lastTick, newTick(tick), true);
+}
+
+/** Slot `part` of a record of this kind. */
+function skewSlot(
+  bytes: Uint8Array,
+  view: DataView,
+  at: number,
+  kind: number,
+  part: number,
+  { tick, wall, peerTick, peerBootId }: Shift,
+): void {
+  const [word0, word1, word2] = [at, at + 8, at + 16];
+  if (kind === Kind.Beacon && part === 0) {
+    move(view, word1, peerTick);
+    move(view, word2, peerTick);
   }
+  if (kind === Kind.Beacon && part === 2) bytes.set(peerBootId, at);
+  if (kind === Kind.ClockSample && part === 0) add(view, word1, wall(view.getBigUint64(word0, true)));
+  if (kind === Kind.ControlChange) move(view, word1, tick); // done
+  const hasTick = part === 0 || (part === 1 && (kind === Kind.Fold || kind === Kind.Beacon));
+  if (hasTick) move(view, word0, tick);
+}
+
+function skewFolds(view: DataView, entry: number, { tick }: Shift): void {
+  const folds = Number(view.getBigUint64(entry + AREA_ENTRY.foldsOffset, true));
+  const capacity = view.getUint32(entry + AREA_ENTRY.foldCapacity, true);
+  for (let i = 0; i < capacity; i++) {
+    const at = folds + i * format.FOLD_BYTES;
+    if (view.getBigUint64(at + format.FOLD.handle, true) !== 0n) move(view, at + format.FOLD.lastTick, tick);
+  }
+}
+
+function move(view: DataView, at: number, moved: (tick: bigint) => bigint): void {
+  view.setBigUint64(at, moved(view.getBigUint64(at, true)), true);
+}
+
+function add(view: DataView, at: number, more: bigint): void {
+  view.setBigUint64(at, view.getBigUint64(at, true) + more, true);
 }
 
 function sealSlot(view: DataView, at: number, position: number): void {
   const word = (i: number): number => view.getUint32(at + i * 4, true);
-  const metaHigh = Math.floor(position / 0x10000) >>> 0;
-  const check = slotCheck(word(0), word(1), word(2), word(3), word(4), word(5), word(6), metaHigh);
+  const check = slotCheck(word(0), word(1), word(2), word(3), word(4), word(5), word(6), metaHigh(position));
   view.setUint32(at + 28, word3High(check, position), true);
 }
 
