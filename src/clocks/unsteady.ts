@@ -5,9 +5,7 @@
  */
 
 import type { Arc } from './graph.js';
-
-/** Each arc may say so much too little, ns: stamps are taken by programs. */
-const EACH_NS = 100;
+import { EACH_NS, negativeCycle } from './negative_cycle.js';
 
 export interface Unsteady {
   /** One of them: nobody can tell which. */
@@ -26,28 +24,25 @@ export function findUnsteady(
   arcs: readonly Arc[],
   slacks: readonly Float64Array[],
 ): Unsteady | null {
-  const everywhere = new Uint8Array(domains).fill(1);
   const shown = mostShort(slacks, domains > MANY_HOSTS ? MOST_INSTANTS : Infinity).flatMap((instant) => {
-    const cycle = negativeCycle(arcs, slacks[instant]!, everywhere);
+    const cycle = negativeCycle(domains, arcs, slacks[instant]!);
     return cycle ? [{ ...cycle, instant }] : [];
   });
   const [first, ...rest] = shown;
   if (!first) return null;
   const worst = rest.reduce((a, b) => (b.by > a.by ? b : a), first);
-  const without = (domain: number): number => {
+  const leftWithout = (domain: number): number => {
     // In a long cycle everybody is as suspect as the next one.
     if (worst.nodes.length > LONG_CYCLE) return 0;
-    const others = everywhere.slice();
-    others[domain] = 0;
     return shown.reduce(
-      (sum, { instant }) => sum + (negativeCycle(arcs, slacks[instant]!, others)?.by ?? 0),
+      (sum, { instant }) => sum + (negativeCycle(domains, arcs, slacks[instant]!, domain)?.by ?? 0),
       0,
     );
   };
   // Without whom do the others agree best? In a ring that holds of everyone.
   const suspects = worst.nodes.map((domain) => ({
     domain,
-    left: without(domain),
+    left: leftWithout(domain),
     peers: peersOf(arcs, domain),
   }));
   const least = suspects.reduce((most, { left }) => Math.min(most, left), Infinity);
@@ -90,45 +85,3 @@ function peersOf(arcs: readonly Arc[], domain: number): number {
   }
   return peers.size;
 }
-
-interface Cycle {
-  readonly nodes: readonly number[];
-  /** By how much its arcs fall short of 0 together, ns. */
-  readonly by: number;
-}
-
-/** Shortest paths from everywhere at once, until one goes round (Bellman and Ford); only by nodes that are `allowed`. */
-function negativeCycle(arcs: readonly Arc[], lengths: Float64Array, allowed: Uint8Array): Cycle | null {
-  const nodes = allowed.length;
-  const distance = new Float64Array(nodes);
-  const before = new Int32Array(nodes).fill(-1);
-  let moved = -1;
-  for (let round = 0; round <= nodes; round++) {
-    moved = -1;
-    arcs.forEach(({ from, to }, arc) => {
-      if (allowed[from] === 0 || allowed[to] === 0) return;
-      const through = distance[from]! + lengths[arc]! + EACH_NS;
-      if (!(through < distance[to]! - LEAST_NS)) return;
-      distance[to] = through;
-      before[to] = arc;
-      moved = to;
-    });
-    if (moved < 0) return null;
-  }
-  // Something still moved after as many rounds as there are nodes: before it lies a cycle.
-  let at = moved;
-  for (let step = 0; step < nodes; step++) at = arcs[before[at]!]!.from;
-  const cycle: number[] = [];
-  let sum = 0;
-  let node = at;
-  do {
-    cycle.push(node);
-    const arc = before[node]!;
-    sum += lengths[arc]!;
-    node = arcs[arc]!.from;
-  } while (node !== at);
-  return { nodes: cycle, by: -sum };
-}
-
-/** Sums of doubles are not nearer. */
-const LEAST_NS = 1e-3;

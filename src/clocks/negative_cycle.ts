@@ -1,0 +1,59 @@
+/**
+ * What a contradiction looks like: a cycle of hosts round which, at one instant, a clock would have to be behind itself. Each arc says
+ * by how much its receiver can at most be ahead of its sender; the arcs of the cycle add up to less than 0.
+ */
+
+import type { Arc } from './graph.js';
+
+/** Each arc may say so much too little, ns: stamps are taken by programs. */
+export const EACH_NS = 100;
+
+export interface Cycle {
+  readonly nodes: readonly number[];
+  /** By how much its arcs fall short of 0 together, ns; what each may fall short by is not taken off. */
+  readonly by: number;
+}
+
+/**
+ * One of them, if there is any; null: none. `lengths`: of the arcs, ns. `without`: a node that no path may touch.
+ *
+ * Shortest paths from everywhere at once, until one goes round (Bellman and Ford).
+ */
+export function negativeCycle(
+  nodes: number,
+  arcs: readonly Arc[],
+  lengths: Float64Array,
+  without = -1,
+): Cycle | null {
+  const distance = new Float64Array(nodes);
+  const reachedBy = new Int32Array(nodes).fill(-1);
+  let moved = -1;
+  for (let round = 0; round <= nodes; round++) {
+    moved = -1;
+    arcs.forEach(({ from, to }, arc) => {
+      if (from === without || to === without) return;
+      const through = distance[from]! + lengths[arc]! + EACH_NS;
+      if (!(through < distance[to]! - LEAST_NS)) return;
+      distance[to] = through;
+      reachedBy[to] = arc;
+      moved = to;
+    });
+    if (moved < 0) return null;
+  }
+  // Something still moved after as many rounds as there are nodes: before it lies a cycle.
+  let last = moved;
+  for (let step = 0; step < nodes; step++) last = arcs[reachedBy[last]!]!.from;
+  const cycle: number[] = [];
+  let sum = 0;
+  let node = last;
+  do {
+    cycle.push(node);
+    const arc = reachedBy[node]!;
+    sum += lengths[arc]!;
+    node = arcs[arc]!.from;
+  } while (node !== last);
+  return { nodes: cycle, by: -sum };
+}
+
+/** Sums of doubles are not nearer. */
+const LEAST_NS = 1e-3;
