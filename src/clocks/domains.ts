@@ -11,6 +11,7 @@
  */
 
 import { localNs, type LocalNs, type TraceNs } from '../base/time.js';
+import { median } from '../base/median.js';
 import type { ClockSample, RankFileHeader } from '../reader/types.js';
 import type { Alignment } from './alignment.js';
 import { MAX_RATE } from './arc_limit.js';
@@ -246,7 +247,7 @@ function points(
 function draft(witnesses: ClockWitness[], flags: string[]): Draft {
   const first = witnesses[0]!;
   const origin = witnesses.map((w) => w.header.tickBase).reduce((a, b) => (b < a ? b : a));
-  const nsPerTick = 1e9 / median(witnesses.map((w) => w.header.tickHz));
+  const nsPerTick = 1e9 / median(witnesses.map((w) => w.header.tickHz))!;
   const realtimeBase = first.samples[0]!.realtime;
   const common = { ...first, header: { ...first.header, tickBase: origin, tickHz: 1e9 / nsPerTick } };
   const samples = witnesses.flatMap((witness) => points(witness, common, 'realtime', realtimeBase));
@@ -415,9 +416,4 @@ function toDomain(
     group,
     map: { domain: name, segments: segments.map((s) => ({ ...s, offset: s.offset - earliest })) },
   };
-}
-
-function median(values: number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[sorted.length >> 1]!;
 }

@@ -1,5 +1,6 @@
 /** What the estimate knows of one edge and likeness, and how much it believes it. */
 
+import { median } from '../base/median.js';
 import { knotTime, type Knots } from './corrections.js';
 import { isWire, type EdgeEvidence } from './evidence.js';
 import { supportLine, type SupportLine } from './support_line.js';
@@ -46,8 +47,7 @@ export function makeLinks(edges: readonly EdgeEvidence[], names: readonly string
     const lines = Array.from({ length: knots.count - 1 }, (_, piece) =>
       supportLine(edge, knotTime(knots, piece), knotTime(knots, piece + 1)),
     );
-    const spreads = lines.flatMap((line) => (line ? [line.spread] : [])).sort((a, b) => a - b);
-    const spread = spreads[spreads.length >> 1] ?? 0;
+    const spread = median(lines.flatMap((line) => (line ? [line.spread] : []))) ?? 0;
     return {
       edge,
       like: names.indexOf(edge.like),

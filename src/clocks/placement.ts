@@ -3,6 +3,7 @@
  * samples have a say, by medians: a step or a slew of some hosts moves nothing, and nothing here bends relative times.
  */
 
+import { median } from '../base/median.js';
 import type { Point } from './fit.js';
 
 /** Absolute = offset + (1 + drift) * axis, ns. */
@@ -28,15 +29,18 @@ export const SLEWED = 200e-6;
 
 /** Per host the samples: x on the group's axis, y the wall clock. */
 export function place(hosts: readonly (readonly Point[])[]): Placement {
-  const slopes = hosts.map(medianSlope).filter((slope) => slope !== null && Math.abs(slope) < SLEWED);
-  const drift = slopes.length === 0 ? 0 : median(slopes as number[]);
-  const offset = median(hosts.map((points) => median(points.map(({ x, y }) => y - x - drift * x))));
+  const slopes = hosts.flatMap((points) => {
+    const slope = medianSlope(points);
+    return slope !== null && Math.abs(slope) < SLEWED ? [slope] : [];
+  });
+  const drift = median(slopes) ?? 0;
+  const offset = median(hosts.map((points) => median(points.map(({ x, y }) => y - x - drift * x))!))!;
   return { offset, drift };
 }
 
 export function wallClock(points: readonly Point[], { offset, drift }: Placement): WallClock {
   const rest = points.map(({ x, y }) => y - x - drift * x - offset);
-  const middle = median(rest);
+  const middle = median(rest)!;
   return {
     restless: rest.reduce((worst, r) => Math.max(worst, Math.abs(r - middle)), 0),
     drift: (medianSlope(points) ?? drift) - drift,
@@ -49,15 +53,9 @@ function medianSlope(points: readonly Point[]): number | null {
   const sorted = [...points].sort((a, b) => a.x - b.x);
   const half = sorted.length >> 1;
   if (half === 0 || sorted.at(-1)!.x - sorted[0]!.x < MIN_SPAN_NS) return null;
-  return median(
-    sorted.slice(0, sorted.length - half).map((a, i) => {
-      const b = sorted[i + half]!;
-      return (b.y - a.y - (b.x - a.x)) / (b.x - a.x);
-    }),
-  );
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[sorted.length >> 1]!;
+  const slopes = sorted.slice(0, sorted.length - half).map((a, i) => {
+    const b = sorted[i + half]!;
+    return (b.y - a.y - (b.x - a.x)) / (b.x - a.x);
+  });
+  return median(slopes)!;
 }

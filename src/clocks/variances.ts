@@ -4,6 +4,7 @@
  * so it is most off at the ends of a piece. Between two knots no clock is farther off than at the worse of them.
  */
 
+import { median } from '../base/median.js';
 import type { References } from './alike.js';
 import { EnvelopeMatrix } from './envelope_matrix.js';
 import { delaysOf, slack, type Estimate } from './estimate.js';
@@ -95,7 +96,7 @@ function scattersOf(links: readonly Link[], guess: Estimate, unknowns: number): 
   return Float64Array.from(links, ({ like }, i) => {
     const count = distances[i]!.length;
     const others = Math.max(sums[like]!, scaled[like]! / closeness[i]!) / counts[like]!;
-    const own = Math.max(median(distances[i]!), count > OF_A_LINE ? 0 : others);
+    const own = Math.max(median(distances[i]!) ?? 0, count > OF_A_LINE ? 0 : others);
     const squares = count * own ** 2 + OTHERS_COUNT * others ** 2;
     return Math.max(FLOOR_SIGMA_NS, fitted * Math.sqrt(squares / (count + OTHERS_COUNT)));
   });
@@ -121,10 +122,6 @@ function distancesOf(link: Link, guess: Estimate): number[] {
     }
   }
   return distances;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 }
 
 /** One correction per clock, known as well as lines are at their ends. */
