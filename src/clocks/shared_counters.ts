@@ -1,0 +1,119 @@
+/**
+ * Which processes share a counter, and so a clock domain: those of one boot with one tick source. That is *confirmed* by their own samples
+ * of tick, REALTIME and MONOTONIC: a process whose samples contradict the others' (a VM snapshot, a migration) is split off and flagged.
+ */
+
+import { median } from '../base/median.js';
+import type { ClockSample, RankFileHeader } from '../reader/types.js';
+import { fitLine, type Line, type Point } from './fit.js';
+
+/** What a scanned file says about its clock. */
+export interface ClockWitness {
+  /** Index of the file in the run. */
+  readonly file: number;
+  readonly header: Pick<RankFileHeader, 'process' | 'tickSource' | 'tickHz' | 'tickBase' | 'hostName'>;
+  /** Not empty. */
+  readonly samples: readonly ClockSample[];
+}
+
+/** A clock domain before it is placed. LocalNs count from `origin`. */
+export interface SharedCounter {
+  readonly witnesses: readonly ClockWitness[];
+  /** The least value of the counter at which one of them began. */
+  readonly origin: bigint;
+  readonly nsPerTick: number;
+  /** REALTIME of one sample, ns: what `line` and `samples` count from. */
+  readonly realtimeBase: bigint;
+  /** x: LocalNs, y: REALTIME, of all witnesses. */
+  readonly samples: readonly Point[];
+  /** Through the samples. */
+  readonly line: Line;
+  readonly flags: readonly string[];
+}
+
+/** Samples of one boot that disagree by more than this are not of one counter. NTP steps are smaller or visible to all. */
+const SAME_COUNTER_NS = 50e6;
+
+export function sharedCounters(witnesses: readonly ClockWitness[]): SharedCounter[] {
+  return groupByBoot(witnesses).flatMap(splitContradictions);
+}
+
+function groupByBoot(witnesses: readonly ClockWitness[]): ClockWitness[][] {
+  const groups = new Map<string, ClockWitness[]>();
+  for (const witness of witnesses) {
+    const key = `${witness.header.process.bootId} ${witness.header.tickSource}`;
+    const group = groups.get(key);
+    if (group) group.push(witness);
+    else groups.set(key, [witness]);
+  }
+  return [...groups.values()];
+}
+
+/** Peels off the processes that contradict the first one, until every group agrees in itself. */
+function splitContradictions(group: readonly ClockWitness[]): SharedCounter[] {
+  const counters: SharedCounter[] = [];
+  let rest = [...group];
+  while (rest.length > 0) {
+    const first = rest[0]!;
+    const agreeing = rest.filter((witness) => witness === first || agree(witness, first));
+    const isWhole = counters.length === 0 && agreeing.length === rest.length;
+    counters.push(counterOf(agreeing, isWhole ? [] : ['counter-contradicts-boot']));
+    rest = rest.filter((witness) => !agreeing.includes(witness));
+  }
+  return counters;
+}
+
+type WallClock = 'realtime' | 'monotonic';
+
+/**
+ * By either clock: REALTIME may be stepped in mid-run (seen by all processes of the host, but sampled at different ticks),
+ * MONOTONIC may differ by an offset between containers.
+ */
+const agree = (witness: ClockWitness, reference: ClockWitness): boolean =>
+  agreeOn('realtime', witness, reference) || agreeOn('monotonic', witness, reference);
+
+function agreeOn(clock: WallClock, witness: ClockWitness, reference: ClockWitness): boolean {
+  const base = reference.samples[0]![clock];
+  const known = pointsOf(reference, reference.header, clock, base);
+  const { slope } = fitLine(known);
+  return pointsOf(witness, reference.header, clock, base).every(
+    ({ x, y }) => Math.abs(between(known, slope, x) - y) < SAME_COUNTER_NS,
+  );
+}
+
+/** What the samples next to `x` say: a clock that is slewed for long strays from any one line. `slope`: before and behind all. */
+function between(samples: readonly Point[], slope: number, x: number): number {
+  const at = samples.findIndex((sample) => sample.x > x);
+  const before = samples.at(at < 0 ? -1 : at - 1)!;
+  const behind = samples[at];
+  if (at === 0) return samples[0]!.y - slope * (samples[0]!.x - x);
+  if (!behind) return before.y + slope * (x - before.x);
+  return before.y + ((behind.y - before.y) * (x - before.x)) / (behind.x - before.x);
+}
+
+/** x: ns of the counter since `origin`, y: ns of the wall clock since `base`. */
+function pointsOf(
+  { header, samples }: ClockWitness,
+  origin: Pick<RankFileHeader, 'tickBase' | 'tickHz'>,
+  clock: WallClock,
+  base: bigint,
+): Point[] {
+  const nsPerTick = 1e9 / origin.tickHz;
+  const offset = Number(header.tickBase - origin.tickBase) * nsPerTick;
+  return samples.map((sample) => ({
+    x: offset + sample.tick * nsPerTick,
+    y: Number(sample[clock] - base),
+    weight: 1 / (1 + sample.width * nsPerTick),
+  }));
+}
+
+/** Of processes that agree; not empty. */
+function counterOf(witnesses: readonly ClockWitness[], flags: readonly string[]): SharedCounter {
+  const origin = witnesses.map(({ header }) => header.tickBase).reduce((a, b) => (b < a ? b : a));
+  // Each process measured the rate for itself.
+  const nsPerTick = 1e9 / median(witnesses.map(({ header }) => header.tickHz))!;
+  const realtimeBase = witnesses[0]!.samples[0]!.realtime;
+  const common = { tickBase: origin, tickHz: 1e9 / nsPerTick };
+  const samples = witnesses.flatMap((witness) => pointsOf(witness, common, 'realtime', realtimeBase));
+  return { witnesses, origin, nsPerTick, realtimeBase, samples, line: fitLine(samples), flags };
+}
