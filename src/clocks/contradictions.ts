@@ -7,6 +7,7 @@
 import type { Knots } from './corrections.js';
 import { slack, type Estimate } from './estimate.js';
 import type { EdgeHull } from './edge_hulls.js';
+import { minimaOf, type Link } from './links.js';
 import { violationOf } from './projection.js';
 
 export type Culprit =
@@ -45,79 +46,109 @@ interface SeenStep {
   readonly step: number;
 }
 
+/** What the links of one domain show of its clock. */
+interface DomainView {
+  readonly steps: SeenStep[];
+  /** How many of its links have a say. */
+  links: number;
+  /** Whom it hears, and who hears it. */
+  readonly into: Set<number>;
+  readonly out: Set<number>;
+}
+
 /** The clearest jump; null without one. */
-export function findJump(domains: number, { knots, corrections, links }: Estimate): Culprit | null {
-  const seen: SeenStep[][] = Array.from({ length: domains }, () => []);
-  const degree = new Int32Array(domains);
-  const into = Array.from({ length: domains }, () => new Set<number>());
-  const out = Array.from({ length: domains }, () => new Set<number>());
-  const cellNs = knots.step / CELLS_PER_PIECE;
-  links.forEach(({ edge, lines }, link) => {
-    // Credits and collectives wait for programs: their minima step when a program changes its mind.
-    if (edge.kind === 'credit' || edge.kind === 'collective') return;
-    const count = lines.reduce((sum, line) => sum + (line === null ? 0 : line.minima.length / 2), 0);
-    if (count < 2 * LEAST_BESIDE) return;
-    degree[edge.from]!++;
-    degree[edge.to]!++;
-    out[edge.from]!.add(edge.to);
-    into[edge.to]!.add(edge.from);
-    if (TIMES.length < count) {
-      TIMES = new Float64Array(2 * count);
-      RESIDUALS = new Float64Array(2 * count);
-    }
-    const [from, to] = [corrections[edge.from]!, corrections[edge.to]!];
-    let at = 0;
-    let least = Infinity;
-    let most = -Infinity;
-    for (const line of lines) {
-      for (let i = 0; line !== null && i < line.minima.length; i += 2) {
-        const left = slack(knots, from, to, line.minima[i]!, line.minima[i + 1]!);
-        TIMES[at] = line.minima[i]!;
-        RESIDUALS[at++] = left;
-        if (left < least) least = left;
-        if (left > most) most = left;
-      }
-    }
-    if (most - least < SMALLEST_JUMP_NS / 2) return;
-    for (const { at: time, step } of stepsOf(count)) {
-      const cell = Math.round((time - knots.first) / cellNs);
-      seen[edge.to]!.push({ link, cell, step });
-      seen[edge.from]!.push({ link, cell, step: -step });
-    }
-  });
+export function findJump(domains: number, estimate: Estimate): Culprit | null {
+  const { knots } = estimate;
+  const views = viewsOf(domains, estimate);
   let clearest: Culprit | null = null;
   let most = 0;
-  seen.forEach((steps, domain) => {
+  views.forEach(({ steps, links, into, out }, domain) => {
     // In one direction only a jump looks like messages that begin to wait.
-    if (into[domain]!.size === 0 || out[domain]!.size === 0) return;
-    const peers = new Set([...into[domain]!, ...out[domain]!]);
-    const [peer] = peers;
-    const isPair = peers.size === 1 && new Set([...into[peer!]!, ...out[peer!]!]).size === 1;
+    if (into.size === 0 || out.size === 0) return;
+    const other = onlyPeer(views, domain);
     for (const { cell, step } of steps) {
-      const jump = commonStep(steps, cell, Math.sign(step), degree[domain]!);
+      const jump = commonStep(steps, cell, Math.sign(step), links);
       if (Math.abs(jump) <= most) continue;
       most = Math.abs(jump);
-      const at = knots.first + cell * cellNs;
-      clearest = { what: 'clock-jump', domain, other: isPair ? peer! : null, at, jump };
+      clearest = { what: 'clock-jump', domain, other, at: knots.first + cell * cellNs(knots), jump };
     }
   });
   return clearest;
 }
 
+function viewsOf(domains: number, estimate: Estimate): DomainView[] {
+  const { knots } = estimate;
+  const views = Array.from({ length: domains }, (): DomainView => ({
+    steps: [],
+    links: 0,
+    into: new Set(),
+    out: new Set(),
+  }));
+  estimate.links.forEach((link, index) => {
+    const { kind, from, to } = link.edge;
+    // Credits and collectives wait for programs: their minima step when a program changes its mind.
+    if (kind === 'credit' || kind === 'collective') return;
+    const count = minimaOf(link);
+    if (count < 2 * LEAST_BESIDE) return;
+    const [sender, receiver] = [views[from]!, views[to]!];
+    sender.links++;
+    receiver.links++;
+    sender.out.add(to);
+    receiver.into.add(from);
+    if (spreadOfResiduals(estimate, link, count) < SMALLEST_JUMP_NS / 2) return;
+    for (const { at, step } of stepsOf(count)) {
+      const cell = Math.round((at - knots.first) / cellNs(knots));
+      receiver.steps.push({ link: index, cell, step });
+      sender.steps.push({ link: index, cell, step: -step });
+    }
+  });
+  return views;
+}
+
+/** The peer that is the only one of the domain, and has no other itself; null: there is none. */
+function onlyPeer(views: readonly DomainView[], domain: number): number | null {
+  const peersOf = ({ into, out }: DomainView): number[] => [...new Set([...into, ...out])];
+  const [peer, ...others] = peersOf(views[domain]!);
+  return others.length === 0 && peersOf(views[peer!]!).length === 1 ? peer! : null;
+}
+
+/** Fills `TIMES` and `RESIDUALS` with the minima of a link, of which there are `count`. Returns how far residuals lie apart, ns. */
+function spreadOfResiduals({ knots, corrections }: Estimate, { edge, lines }: Link, count: number): number {
+  if (TIMES.length < count) {
+    TIMES = new Float64Array(2 * count);
+    RESIDUALS = new Float64Array(2 * count);
+  }
+  const [from, to] = [corrections[edge.from]!, corrections[edge.to]!];
+  let at = 0;
+  let least = Infinity;
+  let most = -Infinity;
+  for (const line of lines) {
+    for (let i = 0; line !== null && i < line.minima.length; i += 2) {
+      const left = slack(knots, from, to, line.minima[i]!, line.minima[i + 1]!);
+      TIMES[at] = line.minima[i]!;
+      RESIDUALS[at++] = left;
+      if (left < least) least = left;
+      if (left > most) most = left;
+    }
+  }
+  return most - least;
+}
+
 /** What all links of a host step by near a cell, in one direction; 0 where they do not. */
-function commonStep(steps: readonly SeenStep[], cell: number, sign: number, degree: number): number {
+function commonStep(steps: readonly SeenStep[], cell: number, sign: number, links: number): number {
   const byLink = new Map<number, number>();
   for (const { link, cell: at, step } of steps) {
     if (Math.abs(at - cell) > NEAR_CELLS || Math.sign(step) !== sign) continue;
     byLink.set(link, Math.max(byLink.get(link) ?? 0, Math.abs(step)));
   }
-  return byLink.size < degree ? 0 : sign * Math.min(...byLink.values());
+  return byLink.size < links ? 0 : sign * Math.min(...byLink.values());
 }
 
 /** Minima stand somewhere in their sub-windows, and a jump somewhere between them. */
 const NEAR_CELLS = 2;
 /** As fine as sub-windows are. */
 const CELLS_PER_PIECE = 8;
+const cellNs = ({ step }: Knots): number => step / CELLS_PER_PIECE;
 
 /** Where the minima of both sides lie on two parallel lines, clearly apart: of the first of `TIMES` and `RESIDUALS`. */
 function stepsOf(count: number) {

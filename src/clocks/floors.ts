@@ -10,7 +10,7 @@
 import { judge, weigh, type References } from './alike.js';
 import type { Knots } from './corrections.js';
 import { SparseLeastSquares } from './least_squares.js';
-import { FLOOR_SIGMA_NS, type Link } from './links.js';
+import { FLOOR_SIGMA_NS, minimaOf, type Link } from './links.js';
 import {
   addClockPriors,
   addLikenessPriors,
@@ -84,9 +84,6 @@ export function settle(
   solved.delays.set(delays);
   return true;
 }
-
-const minimaOf = ({ lines }: Link): number =>
-  lines.reduce((sum, line) => sum + (line ? line.minima.length / 2 : 0), 0);
 
 /** One row per minimum; `minimum`: where the unknown of the link's least delay stands. */
 export function addMinima<Row>(

@@ -23,6 +23,10 @@ export interface Link {
   residual: number;
 }
 
+/** How many minima its lines have, in all pieces. */
+export const minimaOf = ({ lines }: Link): number =>
+  lines.reduce((sum, line) => sum + (line === null ? 0 : line.minima.length / 2), 0);
+
 /** Of a link's likeness: its minimum delay, ns. */
 export type DelayOf = (link: Link) => number;
 
