@@ -18,6 +18,7 @@ import {
   terms,
   unknownPlaces,
   type Places,
+  type Setting,
 } from './unknowns.js';
 
 export interface Estimate {
@@ -44,10 +45,11 @@ export function estimate(
   const names = [...new Set(edges.map(({ like }) => like))].sort();
   const links = makeLinks(edges, names, knots);
   const place = unknownPlaces(references, knots);
-  const x = throughLines(links, names, references, place, knots, options);
+  const setting: Setting = { links, names, references, place, ...options };
+  const x = throughLines(setting);
   const corrections = x.subarray(0, place.count);
   const delays = x.subarray(place.count);
-  const settled = settle({ corrections, delays }, links, names, references, place, knots, options);
+  const settled = settle({ corrections, delays }, setting);
   return {
     knots,
     corrections: Array.from({ length: domains }, (_, domain) =>
@@ -63,20 +65,13 @@ export function estimate(
 }
 
 /** Corrections, then minimum delays. */
-function throughLines(
-  links: readonly Link[],
-  names: readonly string[],
-  references: References,
-  place: Places,
-  knots: Knots,
-  { alike, curvature }: { readonly alike: number; readonly curvature: number },
-): Float64Array {
+function throughLines({ links, names, references, place, alike, curvature }: Setting): Float64Array {
   const x = new Float64Array(place.count + names.length);
   const delays = x.subarray(place.count);
   const delayOf = (link: Link): number => delays[link.like]!;
-  const system = new SparseLeastSquares(x.length, { count: place.solved.length, size: knots.count });
-  const rows = links.map((link) => addLines(system, link, place, knots));
-  addClockPriors(system, place, knots, curvature);
+  const system = new SparseLeastSquares(x.length, { count: place.solved.length, size: place.knots.count });
+  const rows = links.map((link) => addLines(system, link, place));
+  addClockPriors(system, place, curvature);
   const priors = addLikenessPriors(system, place.count, likenessPriors(names, delays));
   for (let pass = 0; pass < PASSES; pass++) {
     system.solve(x);
@@ -99,20 +94,13 @@ function throughLines(
 }
 
 /** Returns the numbers of the rows. */
-function addLines(system: SparseLeastSquares, link: Link, place: Places, knots: Knots): number[] {
+function addLines(system: SparseLeastSquares, link: Link, place: Places): number[] {
   return link.lines.flatMap((line) =>
     line === null
       ? []
       : line.times.map((time, i) => {
           const delay = line.delays[i]!;
-          const { indices, coefficients } = terms(
-            link.edge,
-            time,
-            delay,
-            place,
-            knots,
-            place.count + link.like,
-          );
+          const { indices, coefficients } = terms(link.edge, time, delay, place, place.count + link.like);
           return system.add(indices, coefficients, delay, link.sigma);
         }),
   );

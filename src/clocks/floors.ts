@@ -7,8 +7,7 @@
  * by reweighted least squares).
  */
 
-import { judge, weigh, type References } from './alike.js';
-import type { Knots } from './corrections.js';
+import { judge, weigh } from './alike.js';
 import { SparseLeastSquares } from './least_squares.js';
 import { FLOOR_SIGMA_NS, minimaOf, type Link } from './links.js';
 import {
@@ -18,6 +17,7 @@ import {
   terms,
   type Places,
   type Rows,
+  type Setting,
 } from './unknowns.js';
 
 /** Which part of a link's minima may lie below: as many as keep the odd one from moving anything, but no more. */
@@ -40,12 +40,7 @@ export interface Solved {
 /** Improves what the lines gave; also the links' residuals and weights. False: it is too much, nothing was changed. */
 export function settle(
   solved: Solved,
-  links: readonly Link[],
-  names: readonly string[],
-  references: References,
-  place: Places,
-  knots: Knots,
-  { alike, curvature }: { readonly alike: number; readonly curvature: number },
+  { links, names, references, place, alike, curvature }: Setting,
 ): boolean {
   const minima = links.reduce((sum, link) => sum + minimaOf(link), 0);
   if (minima > MOST_MINIMA) return false;
@@ -57,12 +52,12 @@ export function settle(
   const delays = x.subarray(likes);
   const delayOf = (link: Link): number => delays[link.like]!;
 
-  const system = new SparseLeastSquares(x.length, { count: place.solved.length, size: knots.count });
-  const rows = links.map((link, i) => addMinima(system, link, place, knots, place.count + i, link.spread));
+  const system = new SparseLeastSquares(x.length, { count: place.solved.length, size: place.knots.count });
+  const rows = links.map((link, i) => addMinima(system, link, place, place.count + i, link.spread));
   const own = links.map((link, i) =>
     system.add([place.count + i, likes + link.like], [1, -1], 0, link.sigma),
   );
-  addClockPriors(system, place, knots, curvature);
+  addClockPriors(system, place, curvature);
   const priors = addLikenessPriors(system, likes, likenessPriors(names, delays));
   const scales = scalesOf(links, names.length);
   for (let pass = 0; pass < PASSES; pass++) {
@@ -90,7 +85,6 @@ export function addMinima<Row>(
   system: Rows<Row>,
   { edge, lines }: Link,
   place: Places,
-  knots: Knots,
   minimum: number,
   sigma: number,
 ): Row[] {
@@ -98,7 +92,7 @@ export function addMinima<Row>(
   for (const line of lines) {
     for (let i = 0; line && i < line.minima.length; i += 2) {
       const delay = line.minima[i + 1]!;
-      const { indices, coefficients } = terms(edge, line.minima[i]!, delay, place, knots, minimum);
+      const { indices, coefficients } = terms(edge, line.minima[i]!, delay, place, minimum);
       rows.push(system.add(indices, coefficients, delay, sigma));
     }
   }

@@ -3,7 +3,7 @@
 import { pieceAt, shareAt, type Knots } from './corrections.js';
 import { WAITED_CREDIT, type EdgeEvidence } from './evidence.js';
 import type { References } from './alike.js';
-import { FIRST_SIGMA_NS } from './links.js';
+import { FIRST_SIGMA_NS, type Link } from './links.js';
 
 /** Rates of counters against their nominal ones: only there so that a domain heard of once has a rate at all. */
 const RATE_PRIOR = 100e-6;
@@ -17,8 +17,22 @@ export interface Rows<Row> {
   add(indices: readonly number[], coefficients: readonly number[], target: number, sigma: number): Row;
 }
 
+/** What an estimate is made of. */
+export interface Setting {
+  readonly links: readonly Link[];
+  /** Likenesses, by number. */
+  readonly names: readonly string[];
+  readonly references: References;
+  readonly place: Places;
+  /** Relative spread of minimum delays. */
+  readonly alike: number;
+  /** Most that a clock's rate changes, 1/ns. */
+  readonly curvature: number;
+}
+
 /** Corrections come first, domain by domain. */
 export interface Places {
+  readonly knots: Knots;
   /** How many corrections. */
   readonly count: number;
   /** Index of the unknown; -1: known to be 0. */
@@ -33,6 +47,7 @@ export function unknownPlaces(references: References, knots: Knots, by: 'clock' 
   solved.forEach((domain, i) => (base[domain] = by === 'clock' ? i * knots.count : i));
   const apart = by === 'clock' ? 1 : solved.length;
   return {
+    knots,
     count: solved.length * knots.count,
     solved,
     of: (domain, knot) => (base[domain]! < 0 ? -1 : base[domain]! + apart * knot),
@@ -48,9 +63,9 @@ export function terms(
   time: number,
   delay: number,
   place: Places,
-  knots: Knots,
   minimum: number,
 ) {
+  const { knots } = place;
   const a = pieceAt(knots, time);
   const b = pieceAt(knots, time + delay);
   const shareA = shareAt(knots, a, time);
@@ -62,7 +77,8 @@ export function terms(
 }
 
 /** `curvature`: most that a clock's rate changes, 1/ns. Taken for a standard error of bends. */
-export function addClockPriors(system: Rows<unknown>, place: Places, knots: Knots, curvature: number): void {
+export function addClockPriors(system: Rows<unknown>, place: Places, curvature: number): void {
+  const { knots } = place;
   const rate = RATE_PRIOR * knots.step;
   const bend = curvature * knots.step ** 2;
   for (const domain of place.solved) {

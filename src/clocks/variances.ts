@@ -48,10 +48,10 @@ function fromMinima(
   const own = statedSigmas(links, delaysOf(guess), alike, () => LOWEST_ABOVE);
   const scatters = scattersOf(links, guess, place.count + links.length);
   links.forEach((link, i) => {
-    addMinima(matrix, link, place, knots, minimum + i, scatters[i]!);
+    addMinima(matrix, link, place, minimum + i, scatters[i]!);
     matrix.add([minimum + i, likes + link.like], [1, -1], 0, own[i]!);
   });
-  addClockPriors(matrix, place, knots, curvature);
+  addClockPriors(matrix, place, curvature);
   addLikenessPriors(matrix, likes, likenessPriors([...delays.keys()], [...delays.values()]));
   if (matrix.cost > MOST_WORK) return null;
   matrix.factor();
