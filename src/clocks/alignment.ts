@@ -297,5 +297,5 @@ function hardPerSpan(domains: number, references: readonly number[], bounds: Sur
   return hard;
 }
 
-/** ppm per minute → 1/ns. */
-const perNs = (ppmPerMinute: number): number => (ppmPerMinute * 1e-6) / 60e9;
+/** How much a rate changes: ppm per minute → 1/ns. */
+export const perNs = (ppmPerMinute: number): number => (ppmPerMinute * 1e-6) / 60e9;

@@ -1,7 +1,7 @@
 /** Each GPU of a file on its host's clock: the line by which its stamps are moved, and how wrong the moved times can be. */
 
 import { hex64 } from '../base/hex.js';
-import { ALIGNMENT_DEFAULTS } from '../clocks/alignment.js';
+import { ALIGNMENT_DEFAULTS, perNs } from '../clocks/alignment.js';
 import type { ClockMap } from '../clocks/clock_map.js';
 import { toLocal, type TickScale } from '../clocks/domains.js';
 import { gpuBound, USUAL_STEP_NS } from '../clocks/gpu_bound.js';
@@ -67,7 +67,7 @@ function boundOf(
     gpu.stamps.map((stamp) => ({ host: toLocal(scale, stamp.noticed), gpu: stamp.gpu })),
     gpu.launches.map((launch) => ({ host: toLocal(scale, launch.launched), gpu: launch.gpu })),
     gpu.step,
-    (ALIGNMENT_DEFAULTS.curvaturePpmPerMinute * 1e-6) / 60e9,
+    perNs(ALIGNMENT_DEFAULTS.curvaturePpmPerMinute),
   );
   return { late: finite(late), early: finite(early), stepNs: Math.max(gpu.step, USUAL_STEP_NS) };
 }
