@@ -61,7 +61,7 @@ export interface EdgeEvidence {
   readonly kind: EvidenceKind;
   /** Edges of the same name are taken to have like minimum delays: transport and size class. */
   readonly like: string;
-  /** Of credits: the network was seen to turn senders of this link away until they had one. Absent: it was not. */
+  /** Of credits: the network was seen to turn senders of this link away until they had one. Absent, or false: it was not. */
   readonly insists?: boolean;
   readonly pairs: number;
   readonly windowNs: number;

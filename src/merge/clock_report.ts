@@ -148,7 +148,7 @@ function violationsOf(domain: number, { backwards }: BrokenTransfers): number {
 
 export function reportTraffic({ solution, traffic, broken }: RunClocks): TrafficReport | null {
   if (!traffic) return null;
-  const { alignment, reading, evidence } = traffic;
+  const { alignment, belief, evidence } = traffic;
   const { pairs, ...dropped } = evidence.counts;
   const host = (domain: number): string => solution.domains[domain]!.hostName;
   return {
@@ -156,8 +156,8 @@ export function reportTraffic({ solution, traffic, broken }: RunClocks): Traffic
     dropped,
     beacons: evidence.beacons,
     alike: alignment.alike,
-    credits: reading.credits,
-    earlyArrivals: reading.earlyArrivals,
+    credits: belief.credits,
+    earlyArrivals: belief.earlyArrivals,
     unlike: alignment.unlike.map(({ from, to, by }) => ({ from: host(from), to: host(to), byNs: by })),
     leftOut: alignment.culprits.map((culprit) => leftOut(culprit, host)),
     brokenArrows: {

@@ -14,13 +14,8 @@ import {
   transferName,
   type ConnectionName,
 } from '../tracks/identity.js';
-import {
-  alignByEvidence,
-  collectEvidence,
-  type Aligned,
-  type ClockEvidence,
-  type EvidenceSource,
-} from './clock_evidence.js';
+import { alignByEvidence, type Aligned } from './believed_stamps.js';
+import { collectEvidence, type ClockEvidence, type EvidenceSource } from './clock_evidence.js';
 import type { Run } from './run.js';
 import { STEP_ROW } from './step_file.js';
 import { joinTransfers, linksBetween, type StepSource, type TransferLink } from './transfers.js';
