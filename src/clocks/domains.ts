@@ -131,6 +131,12 @@ export function traceTime(map: ClockMap, { offset, nsPerTick }: TickScale): (tic
   };
 }
 
+export const domainOfFile = ({ domains, domainOf }: ClockSolution, file: number): ClockDomain =>
+  domains[domainOf[file]!]!;
+
+export const traceTimeOf = (solution: ClockSolution, file: number): ((tick: number) => TraceNs) =>
+  traceTime(domainOfFile(solution, file).map, solution.scales[file]!);
+
 const nameOf = ({ witnesses }: SharedCounter): string => {
   const { hostName, process, tickSource } = witnesses[0]!.header;
   return `${hostName} ${process.bootId.slice(0, 8)} ${tickSource}`;

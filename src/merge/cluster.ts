@@ -7,8 +7,8 @@ import { foldRanks } from '../base/ranks.js';
 import type { TraceNs } from '../base/time.js';
 import { joinCollectives } from '../cluster/join.js';
 import type { ClusterComm } from '../cluster/types.js';
-import { bound99At, toTrace } from '../clocks/clock_map.js';
-import { toLocal, type ClockSolution } from '../clocks/domains.js';
+import { bound99At } from '../clocks/clock_map.js';
+import { domainOfFile, traceTimeOf, type ClockSolution } from '../clocks/domains.js';
 import type { WorkEnd } from '../model/work_end.js';
 import { BlockWriter } from '../perfetto/block_writer.js';
 import type { BlockCounts } from '../perfetto/counts.js';
@@ -34,17 +34,13 @@ export function joinRun(
   gpuLines: readonly GpuLines[],
 ): ClusterComm[] {
   return joinCollectives(
-    run.members.map(({ scan }, file) => {
-      const { map } = clocks.domains[clocks.domainOf[file]!]!;
-      const scale = clocks.scales[file]!;
-      return {
-        communicators: scan.communicators,
-        works: scan.works,
-        ends: ends[file]!,
-        time: (at) => toTrace(map, toLocal(scale, at)),
-        gpuTime: gpuTimes(gpuLines[file]!, map),
-      };
-    }),
+    run.members.map(({ scan }, file) => ({
+      communicators: scan.communicators,
+      works: scan.works,
+      ends: ends[file]!,
+      time: traceTimeOf(clocks, file),
+      gpuTime: gpuTimes(gpuLines[file]!, domainOfFile(clocks, file).map),
+    })),
   );
 }
 
@@ -88,9 +84,9 @@ const CLOCKS_ORDER = 2 ** 30;
 
 /** Ranks of one group of domains are compared, within the bounds of their clocks; between groups no error is known. */
 export const onOneAxis =
-  ({ domains, domainOf }: ClockSolution) =>
+  (clocks: ClockSolution) =>
   (files: readonly number[]): boolean =>
-    new Set(files.map((file) => domains[domainOf[file]!]!.group)).size <= 1;
+    new Set(files.map((file) => domainOfFile(clocks, file).group)).size <= 1;
 
 /** Each clock is bounded against its group's reference: between two the bounds add up. */
 export function clockBound({ domains, domainOf }: ClockSolution) {

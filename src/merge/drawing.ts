@@ -6,8 +6,7 @@
 import { basename } from 'node:path';
 import { UsageError } from '../base/errors.js';
 import { hex64 } from '../base/hex.js';
-import { toTrace, type ClockMap } from '../clocks/clock_map.js';
-import { toLocal, type TickScale } from '../clocks/domains.js';
+import { traceTimeOf } from '../clocks/domains.js';
 import { commKey } from '../tracks/selection.js';
 import { COMFORTABLE, fits, type Size, type SizedFile, UTMOST } from './budget.js';
 import { besides, mergeCommandLine, type RunWords } from './commands.js';
@@ -143,23 +142,18 @@ function questionOf(studied: Study, { select, budget }: DrawingOptions, scope: S
 
 function sizedFiles({ run, clocks: { solution } }: Study): SizedFile[] {
   return run.members.map(({ scan }, file) => {
-    const { map } = solution.domains[solution.domainOf[file]!]!;
-    const scale = solution.scales[file]!;
-    return {
-      size: scan.size,
-      tickAt: (at) => tickAt(map, scale, at),
-      end: toTrace(map, toLocal(scale, scan.lastTick ?? 0)),
-    };
+    const time = traceTimeOf(solution, file);
+    return { size: scan.size, tickAt: (at) => tickAt(time, at), end: time(scan.lastTick ?? 0) };
   });
 }
 
 /** The way back through a clock, by halving: it only ever rises. Good to a tick. */
-function tickAt(map: ClockMap, scale: TickScale, at: number): number {
+function tickAt(time: (tick: number) => number, at: number): number {
   if (!Number.isFinite(at)) return at;
   let [low, high] = [-(2 ** 52), 2 ** 52];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    if (toTrace(map, toLocal(scale, middle)) < at) low = middle;
+    if (time(middle) < at) low = middle;
     else high = middle;
   }
   return high;

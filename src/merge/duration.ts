@@ -1,13 +1,11 @@
-import { toTrace } from '../clocks/clock_map.js';
-import { toLocal, type ClockSolution } from '../clocks/domains.js';
+import { traceTimeOf, type ClockSolution } from '../clocks/domains.js';
 import type { Run } from './run.js';
 
 /** ns from the trace's start to the last record or heartbeat of any rank. */
 export function runDuration(run: Run, clocks: ClockSolution): number {
   const ends = run.members.map(({ scan }, file) => {
-    const { map } = clocks.domains[clocks.domainOf[file]!]!;
     const last = Math.max(0, scan.lastTick ?? 0, scan.heartbeat?.tick ?? 0);
-    return toTrace(map, toLocal(clocks.scales[file]!, last));
+    return traceTimeOf(clocks, file)(last);
   });
   return Math.max(0, ...ends);
 }

@@ -3,10 +3,15 @@
  * in hand every transfer between hosts is looked at once more, in whole nanoseconds as it will be drawn.
  */
 
-import { ticks } from '../base/time.js';
 import { ALIGNMENT_DEFAULTS, type AlignmentOptions } from '../clocks/alignment.js';
-import { toTrace } from '../clocks/clock_map.js';
-import { clockAxes, solveClocks, toLocal, type ClockSolution, type ClockWitness } from '../clocks/domains.js';
+import {
+  clockAxes,
+  domainOfFile,
+  solveClocks,
+  traceTimeOf,
+  type ClockSolution,
+  type ClockWitness,
+} from '../clocks/domains.js';
 import {
   connectionHash,
   operationId,
@@ -95,22 +100,21 @@ export function solveRunClocks(
 
 /** All pairs on one axis, also those that were no evidence. */
 function findBroken(sources: readonly StepSource[], solution: ClockSolution): BrokenTransfers {
-  const domain = (file: number) => solution.domains[solution.domainOf[file]!]!;
-  const time = (file: number, tick: number): number =>
-    toTrace(domain(file).map, toLocal(solution.scales[file]!, ticks(tick)));
-  const links = linksBetween(sources, (a, b) => domain(a).group === domain(b).group);
+  const domains = sources.map((_, file) => domainOfFile(solution, file));
+  const times = sources.map((_, file) => traceTimeOf(solution, file));
+  const links = linksBetween(sources, (a, b) => domains[a]!.group === domains[b]!.group);
   const firsts = new Map<TransferLink, number>();
   const names = new Set<string>();
   const backwards = new Map<string, number>();
   let mismatched = 0;
   joinTransfers(sources, links, (link, send, receive, agreement) => {
     const { sender, receiver, sends } = link;
-    const arrives = time(receiver, receive[STEP_ROW.told]!);
-    const isBackwards = arrives < time(sender, send[STEP_ROW.before]!);
+    const arrives = times[receiver]!(receive[STEP_ROW.told]!);
+    const isBackwards = arrives < times[sender]!(send[STEP_ROW.before]!);
     const isMismatched = agreement === 'sizesDiffer' || agreement === 'operationsDiffer';
     if (!isBackwards && !isMismatched) return;
     const ordinal = send[STEP_ROW.ordinal]!;
-    const onOneCounter = domain(sender) === domain(receiver);
+    const onOneCounter = domains[sender] === domains[receiver];
     if (agreement === 'operationsDiffer' || (isBackwards && onOneCounter))
       firsts.set(link, Math.min(ordinal, firsts.get(link) ?? Infinity));
     else {

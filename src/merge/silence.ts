@@ -4,17 +4,16 @@
  * must not go on to show.
  */
 
-import { toTrace } from '../clocks/clock_map.js';
-import { toLocal, type ClockSolution } from '../clocks/domains.js';
+import { domainOfFile, traceTimeOf, type ClockSolution } from '../clocks/domains.js';
 import { SILENT_AFTER } from '../verdict/absence.js';
 import type { Run } from './run.js';
 import { wasFresh } from './verdict.js';
 
 /** By file. The run ends with the last sign of life of any file whose clock is related to its own. */
 export function silentFiles(run: Run, clocks: ClockSolution): boolean[] {
-  const domains = run.members.map((_, file) => clocks.domains[clocks.domainOf[file]!]!);
+  const domains = run.members.map((_, file) => domainOfFile(clocks, file));
   const signs = run.members.map(({ scan: { lastSign } }, file) =>
-    lastSign === null ? -Infinity : toTrace(domains[file]!.map, toLocal(clocks.scales[file]!, lastSign)),
+    lastSign === null ? -Infinity : traceTimeOf(clocks, file)(lastSign),
   );
   const ends = new Map<number, number>();
   domains.forEach(({ group }, file) => {

@@ -5,8 +5,7 @@
 
 import { join } from 'node:path';
 import { NoUsableInput, RankFileError } from '../base/errors.js';
-import { toTrace } from '../clocks/clock_map.js';
-import { toLocal } from '../clocks/domains.js';
+import { traceTimeOf } from '../clocks/domains.js';
 import type { ClusterComm } from '../cluster/types.js';
 import { withElsewhere, type WorkEnd } from '../model/work_end.js';
 import { openRankFileTables } from '../reader/index.js';
@@ -75,9 +74,8 @@ export async function study(
     run,
     clocks: { solution },
   } = scanned;
-  const origins = resolveOrigins(run.members, (member, tick) =>
-    toTrace(solution.domains[solution.domainOf[member]!]!.map, toLocal(solution.scales[member]!, tick)),
-  );
+  const times = run.members.map((_, file) => traceTimeOf(solution, file));
+  const origins = resolveOrigins(run.members, (file, tick) => times[file]!(tick));
   const ends = run.members.map(({ scan }, file) => completeEnds(scan, origins[file]!));
   const lines = run.members.map(({ scan }, file) => gpuLines(scan, solution.scales[file]!));
   const comms = joinRun(run, solution, ends, lines);

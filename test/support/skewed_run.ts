@@ -5,10 +5,8 @@
 
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ticks } from '../../src/base/time.js';
-import { toTrace } from '../../src/clocks/clock_map.js';
-import { toLocal } from '../../src/clocks/domains.js';
 import { pieceAt } from '../../src/clocks/corrections.js';
+import { toLocal, traceTimeOf } from '../../src/clocks/domains.js';
 import { solveRunClocks, type ClockOptions, type RunClocks } from '../../src/merge/run_clocks.js';
 import { chooseRun, type Run } from '../../src/merge/run.js';
 import { scanFile } from '../../src/merge/scan.js';
@@ -97,13 +95,18 @@ export function placedErrors(skewed: SkewedRun, solved: SolvedRun, member: numbe
 }
 
 /** Where the trace shows a member at a value of the counter that all had. */
-function shownAt(skewed: SkewedRun, { run, solution }: SolvedRun, member: number, counter: number): number {
-  const skew = skewed.skews[skewed.files.indexOf(run.members[member]!.scan.path) % skewed.skews.length]!;
-  const ticksThen = skew.offsetTicks + counter + counter * skew.ppm * 1e-6;
-  const base = Number(run.members[member]!.scan.header.tickBase - skewed.origin);
-  const local = toLocal(solution.scales[member]!, ticks(ticksThen - base));
-  return toTrace(solution.domains[solution.domainOf[member]!]!.map, local);
+const shownAt = (skewed: SkewedRun, solved: SolvedRun, member: number, counter: number): number =>
+  traceTimeOf(solved.solution, member)(tickAt(skewed, solved, member, counter));
+
+/** The tick of a member's file then. */
+function tickAt(skewed: SkewedRun, { run }: SolvedRun, member: number, counter: number): number {
+  const { path, header } = run.members[member]!.scan;
+  const { offsetTicks, ppm } = skewOf(skewed, path);
+  return offsetTicks + counter + counter * ppm * 1e-6 - Number(header.tickBase - skewed.origin);
 }
+
+const skewOf = ({ skews, files }: SkewedRun, path: string): Skew =>
+  skews[files.indexOf(path) % skews.length]!;
 
 /**
  * Least true delays of the smallest transfers, one per link, ns: what the estimate takes to be equal, and on a busy
@@ -117,7 +120,7 @@ export function leastDelays(skewed: SkewedRun, { run, solution, traffic }: Solve
     const file = solution.domains[domain]!.files[0]!;
     const { scan } = run.members[file]!;
     const { offset, nsPerTick } = solution.scales[file]!;
-    const skew = skewed.skews[skewed.files.indexOf(scan.path) % skewed.skews.length]!;
+    const skew = skewOf(skewed, scan.path);
     const base = Number(scan.header.tickBase - skewed.origin);
     const shown = (axis - evidence.coarse[domain]! - offset) / nsPerTick + base;
     return ((shown - skew.offsetTicks) / (1 + skew.ppm * 1e-6)) * (1e9 / hz);
@@ -136,28 +139,20 @@ export function leastDelays(skewed: SkewedRun, { run, solution, traffic }: Solve
 }
 
 /** All pairs of files of one group, at instants over the span of the evidence. */
-export function checkRun(
-  { skews, origin, files }: SkewedRun,
-  { run, solution, traffic }: SolvedRun,
-): Check[] {
+export function checkRun(skewed: SkewedRun, solved: SolvedRun): Check[] {
+  const { run, solution, traffic } = solved;
   if (!traffic) return [];
   const { alignment, evidence } = traffic;
   const { knots } = alignment;
   const checks: Check[] = [];
-  const shown = (member: number, counter: number): number => {
-    const skew = skews[files.indexOf(run.members[member]!.scan.path) % skews.length]!;
-    const skewed = skew.offsetTicks + counter + counter * skew.ppm * 1e-6;
-    const base = Number(run.members[member]!.scan.header.tickBase - origin);
-    return toLocal(solution.scales[member]!, ticks(skewed - base));
-  };
   const first = solution.domainOf[0]!;
+  const firstLocal = toLocal(solution.scales[0]!, tickAt(skewed, solved, 0, 0));
   const hz = run.members[0]!.scan.header.tickHz;
   for (let i = 0; i <= 20; i++) {
     const axis = knots.first + (knots.step * (knots.count - 1) * i) / 20;
     // The counter value at which the first member shows that time: near enough, the truth is taken from the counter.
-    const counter = ((axis - evidence.coarse[first]! - shown(0, 0)) * hz) / 1e9;
-    const at = (member: number): number =>
-      toTrace(solution.domains[solution.domainOf[member]!]!.map, shown(member, counter) as never);
+    const counter = ((axis - evidence.coarse[first]! - firstLocal) * hz) / 1e9;
+    const at = (member: number): number => shownAt(skewed, solved, member, counter);
     for (let a = 0; a < run.members.length; a++) {
       for (let b = a + 1; b < run.members.length; b++) {
         const [from, to] = [solution.domainOf[a]!, solution.domainOf[b]!];
