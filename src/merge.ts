@@ -21,32 +21,35 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { OutputError } from './base/errors.js';
-import type { ClockDomain, ClockSolution } from './clocks/domains.js';
+import type { Size } from './merge/budget.js';
 import { reportClocks, reportTraffic } from './merge/clock_report.js';
 import { clusterBlock } from './merge/cluster.js';
-import { compressionOf } from './merge/compression.js';
 import type { ConvertJob, ConvertResult } from './merge/convert.js';
+import { convertJobs } from './merge/convert_jobs.js';
 import { diagnosisOf, type Diagnosis } from './merge/diagnosis.js';
-import { type Drawing, planDrawing, suggestDrawing } from './merge/drawing.js';
-import type { Size } from './merge/budget.js';
+import { planDrawing, suggestDrawing } from './merge/drawing.js';
 import { runDuration } from './merge/duration.js';
+import { tracePrologue } from './merge/labels.js';
 import { lookAtAttributes } from './merge/look_at.js';
-import { processSpec, tracePrologue } from './merge/labels.js';
 import { assemble, checkTarget, reason, withWorkFolder } from './merge/output.js';
-import { countTrace, reportOutOfStep, reportRank, type MergeReport } from './merge/report.js';
-import { checkRequest, type SelectionRequest } from './merge/selection.js';
-import { reportSelection, selectionAttributes } from './merge/selection_report.js';
-import type { ClockOptions } from './merge/run_clocks.js';
 import { redactPaths, redactRun } from './merge/redact.js';
-import { listRun, type Run, type RunListing } from './merge/run.js';
-export type { RunListing } from './merge/run.js';
+import {
+  countTrace,
+  reportOutOfStep,
+  reportRank,
+  type MergeReport,
+  type TraceCounts,
+} from './merge/report.js';
+import { listRun, type RunListing } from './merge/run.js';
+import type { ClockOptions } from './merge/run_clocks.js';
+import { checkRequest, type SelectionRequest } from './merge/selection.js';
+import { reportSelection, selectionAttributes, type SelectionReport } from './merge/selection_report.js';
 import { aliasesOf, failure, findRuns, scanRun, study, type RunOptions, type Study } from './merge/study.js';
 import type { VerdictOptions } from './merge/verdict.js';
-import { silentFiles } from './merge/silence.js';
 import { startWorkers, type Workers } from './merge/workers.js';
 import { findRankFiles } from './reader/index.js';
-import { connectionHash, transferName } from './tracks/identity.js';
-import { isEverything } from './tracks/selection.js';
+
+export type { RunListing } from './merge/run.js';
 
 export interface MergeOptions extends ClockOptions, RunOptions, VerdictOptions {
   /** Rank files and directories of them. */
@@ -87,22 +90,18 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
   const workers = startWorkers(options.jobs, found.files, options.interrupt);
   try {
     return await withWorkFolder(options.output, options.interrupt, async (folder) => {
-      const studied = await study(workers, found.files, folder, {
-        ...options,
-        onScanned: counting('scan', found.files.length, options),
-      });
-      const { run, clocks } = studied;
-      const { solution } = clocks;
+      const onScanned = counting('scan', found.files.length, options);
+      const studied = await study(workers, found.files, folder, { ...options, onScanned });
+      const { run, clocks, comms, verdict } = studied;
       const drawing = planDrawing(studied, options);
-      const jobs = planBlocks(studied, drawing, folder, options.output);
+      const jobs = convertJobs(studied, drawing, folder, options.output);
       const blocks = await convertAll(workers, jobs, studied, options);
-      const duration = runDuration(run, solution);
-      const cluster = clusterBlock(run, clocks, studied.comms, drawing.decision.cluster, duration);
+      const duration = runDuration(run, clocks.solution);
+      const cluster = clusterBlock(run, clocks, comms, drawing.decision.cluster, duration);
       const selection = reportSelection(studied, drawing, blocks);
       const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options));
-      const { traffic } = diagnosis;
-      const head = tracePrologue(run, solution, studied.verdict, [
-        ...lookAtAttributes(run, studied.verdict),
+      const head = tracePrologue(run, clocks.solution, verdict, [
+        ...lookAtAttributes(run, verdict),
         ...(options.words ? [['nccl_trace.report', options.words(diagnosis)] as const] : []),
         ...selectionAttributes(selection, run),
       ]);
@@ -110,40 +109,56 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
       const bytes = await assemble(options.output, folder, prologue, blockPaths(jobs), options.stdout).catch(
         outputFailed(options),
       );
-      return {
-        version: 1,
-        verdict: studied.verdict,
-        output: options.redact ? basename(options.output) : options.output,
-        bytes,
-        worldSize: run.worldSize,
-        missingRanks: run.missing,
-        otherRuns: run.others,
-        traceStart: String(solution.traceStart),
-        durationNs: duration,
-        records: studied.records,
-        trace: countTrace(
-          blocks.filter((block) => block !== null),
-          cluster.counts,
-        ),
-        selection,
-        suggestion: diagnosis.suggestion,
-        ranks: run.members.map((member, i) =>
-          reportRank(member, studied.ends[i]!, studied.origins[i]!, blocks[i] ?? null),
-        ),
-        clocks: diagnosis.clocks,
-        traffic,
-        outOfStep: reportOutOfStep(clocks.broken.outOfStep, run),
-        problems: [
-          ...found.problems.map((sentence) => inWordsOf(studied, sentence)),
-          ...studied.unusable,
-          ...run.problems,
-          ...(traffic?.leftOut ?? []),
-        ],
-      };
+      const output = options.redact ? basename(options.output) : options.output;
+      const problems = found.problems.map((sentence) => inWordsOf(studied, sentence));
+      const trace = countTrace(blocks, cluster.counts);
+      return reportMerge(studied, { output, bytes, duration, blocks, trace, selection, diagnosis, problems });
     });
   } finally {
     await workers.close();
   }
+}
+
+/** What came of it, beside what is known of the run anyway. */
+interface Merged {
+  readonly output: string;
+  readonly bytes: number;
+  /** ns. */
+  readonly duration: number;
+  /** By file; null: not drawn. */
+  readonly blocks: readonly (ConvertResult | null)[];
+  readonly trace: TraceCounts;
+  readonly selection: SelectionReport;
+  readonly diagnosis: Diagnosis;
+  /** Of looking for files. */
+  readonly problems: readonly string[];
+}
+
+function reportMerge(
+  { run, clocks, verdict, records, ends, origins, unusable }: Study,
+  { output, bytes, duration, blocks, trace, selection, diagnosis, problems }: Merged,
+): MergeReport {
+  const { traffic } = diagnosis;
+  return {
+    version: 1,
+    verdict,
+    output,
+    bytes,
+    worldSize: run.worldSize,
+    missingRanks: run.missing,
+    otherRuns: run.others,
+    traceStart: String(clocks.solution.traceStart),
+    durationNs: duration,
+    records,
+    trace,
+    selection,
+    suggestion: diagnosis.suggestion,
+    ranks: run.members.map((member, i) => reportRank(member, ends[i]!, origins[i]!, blocks[i] ?? null)),
+    clocks: diagnosis.clocks,
+    traffic,
+    outOfStep: reportOutOfStep(clocks.broken.outOfStep, run),
+    problems: [...problems, ...unusable, ...run.problems, ...(traffic?.leftOut ?? [])],
+  };
 }
 
 /** The clocks of a run without a trace. */
@@ -212,79 +227,6 @@ async function convertAll(
     blocks.set(wanted[i]!, outcome.block);
   });
   return jobs.map((job) => job && blocks.get(job)!);
-}
-
-function planBlocks(
-  { run, clocks: { solution: clocks, broken }, origins, ends, gpuLines, aliases, sources }: Study,
-  { decision: { plans } }: Drawing,
-  folder: string,
-  output: string,
-): (ConvertJob | null)[] {
-  const rateBinNs = niceBin(runDuration(run, clocks));
-  const silent = silentFiles(run, clocks);
-  const outOfStep = new Map(broken.outOfStep.map((one) => [transferName(connectionHash(one)), one.from]));
-  const isWhole = plans.every((plan) => plan !== null && isEverything(plan));
-  const drawn = (files: readonly number[]): number[] => files.filter((file) => plans[file] !== null);
-  return run.members.map((member, file) => {
-    const plan = plans[file];
-    if (!plan) return null;
-    const domain = clocks.domains[clocks.domainOf[file]!]!;
-    return {
-      path: sources[file]!,
-      aliases,
-      blockIndex: file,
-      blockCount: run.members.length + 1, // and the cluster's
-      process: processSpec(member, file),
-      traceStart: clocks.traceStart,
-      map: domain.map,
-      scale: clocks.scales[file]!,
-      gpuLines: gpuLines[file]!,
-      workEnds: ends[file]!,
-      standInSteps: member.scan.standInSteps,
-      lastSign: member.scan.lastSign,
-      isSilent: silent[file]!,
-      silentCalls: member.scan.silentCalls,
-      silentConnections: member.scan.silentConnections,
-      origins: origins[file]!,
-      clockMates: mates(run, drawn(onAxisOf(clocks, domain))),
-      counterMates: mates(run, drawn(domain.files)),
-      brokenTransfers: broken.names,
-      outOfStep,
-      busiestPeers: member.scan.busiestPeers,
-      rateBinNs,
-      plan: isWhole ? null : plan,
-      callRings: member.scan.size.callRings,
-      compression: compressionOf(output),
-      blockPath: join(folder, `block-${file}`),
-    };
-  });
-}
-
-function onAxisOf({ domains }: ClockSolution, { group }: ClockDomain): number[] {
-  return domains.filter((domain) => domain.group === group).flatMap(({ files }) => files);
-}
-
-/** Per communicator the ranks whose files these are. */
-function mates(run: Run, files: readonly number[]): Map<string, Set<number>> {
-  const ranks = new Map<string, Set<number>>();
-  for (const file of files) {
-    for (const comm of run.members[file]!.scan.communicators) {
-      if (comm.commId === 0n) continue; // never told which it is: two of them are not the same
-      const key = String(comm.commId);
-      ranks.set(key, (ranks.get(key) ?? new Set()).add(comm.rank));
-    }
-  }
-  return ranks;
-}
-
-/** 1, 2 or 5 times a power of ten milliseconds, so that a run has some thousand bins and short ones 1 ms. */
-function niceBin(duration: number): number {
-  let bin = 1e6;
-  for (const factor of [2, 2.5, 2]) {
-    if (duration / bin <= 4096) return bin;
-    bin *= factor;
-  }
-  return niceBin(duration / 10) * 10;
 }
 
 const blockPaths = (jobs: readonly (ConvertJob | null)[]): string[] =>

@@ -153,7 +153,9 @@ export interface MergeReport {
   readonly problems: readonly string[];
 }
 
-export function countTrace(blocks: readonly ConvertResult[], cluster: BlockCounts): TraceCounts {
+/** `files`: their blocks; null: not drawn. */
+export function countTrace(files: readonly (ConvertResult | null)[], cluster: BlockCounts): TraceCounts {
+  const blocks = files.filter((block) => block !== null);
   const sum = (
     field: 'slices' | 'openSlices' | 'instants' | 'counterSamples' | 'states' | 'tracksWithData',
   ): number => blocks.reduce((total, block) => total + block.counts[field], cluster[field]);
