@@ -20,7 +20,7 @@ import { readFileSync } from 'node:fs';
 import { merge } from '../dist/merge.js';
 import { bestDecoder } from '../dist/reader/best_decoder.js';
 import { typescriptDecoder } from '../dist/reader/decoder.js';
-import { mergedRuns, streamRankFile } from '../dist/reader/index.js';
+import { mergedRows, streamRankFile } from '../dist/reader/index.js';
 import { NOTHING_CARRIED } from '../dist/reader/records.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -86,7 +86,7 @@ function command(files, output, jobs) {
 function checkOnly(file) {
   const stream = streamRankFile(file);
   let records = 0;
-  for (const run of mergedRuns(stream)) records += run.end - run.from;
+  for (const { from, end } of mergedRows(stream)) records += end - from;
   stream.close();
   if (records === 0) throw new Error(`${file} holds no records`);
 }

@@ -14,7 +14,7 @@ import {
   describeRecord,
   type FileSummary,
   findRankFiles,
-  mergedRuns,
+  mergedRows,
   type RankFileStream,
   streamRankFile,
   summarize,
@@ -193,10 +193,10 @@ async function show(
 async function showRecords(file: RankFileStream, options: Options, skip: number): Promise<boolean> {
   let seen = 0;
   let text = '';
-  for (const run of mergedRuns(file))
-    for (let row = run.from; row < run.end; row++) {
+  for (const { ring, records, from, end } of mergedRows(file))
+    for (let row = from; row < end; row++) {
       if (seen++ < skip) continue;
-      const record = describeRecord(file, run.ring, run.records, row);
+      const record = describeRecord(file, ring, records, row);
       text +=
         options.json === true
           ? jsonLine({ record: { ...record, fields: Object.fromEntries(record.fields) } })

@@ -15,7 +15,7 @@ import type { WorkEnd } from '../model/work_end.js';
 import { BlockWriter } from '../perfetto/block_writer.js';
 import type { BlockCounts } from '../perfetto/counts.js';
 import type { ProcessSpec } from '../perfetto/descriptors.js';
-import { mergedRuns, type RankFileStream, streamRankFile } from '../reader/index.js';
+import { mergedRows, type RankFileStream, streamRankFile } from '../reader/index.js';
 import { ClippedSink } from '../tracks/clipped_sink.js';
 import { RankTracks, type DrawnRank } from '../tracks/rank_tracks.js';
 import { SelectedEvents } from '../tracks/selected_events.js';
@@ -136,7 +136,7 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
   );
   const listener = plan ? new SelectedEvents(tracks, plan, time) : tracks;
   const pairing = new Pairing(file, listener, originators(job.origins), neverEnds);
-  for (const run of mergedRuns({ rings: ringsToRead(file, job) })) pairing.run(run);
+  for (const range of mergedRows({ rings: ringsToRead(file, job) })) pairing.read(range);
   pairing.openFolds(file.folds());
   const drawn = tracks.finish();
   if (!clipped) return { ...drawn, selected: null };

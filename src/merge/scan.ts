@@ -13,7 +13,7 @@ import { Pairing } from '../model/pairing.js';
 import type { Standstill } from '../model/standstill.js';
 import type { WorkEnd } from '../model/work_end.js';
 import type { WorkTable } from '../model/work_table.js';
-import { mergedRuns, type RankFileStream, streamRankFile } from '../reader/index.js';
+import { mergedRows, type RankFileStream, streamRankFile } from '../reader/index.js';
 import type {
   Beacon,
   ClockSample,
@@ -115,11 +115,11 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
   const collector = new ScanCollector(file, stepFile);
   const pairing = new Pairing(file, collector);
   const seen = new Map(file.rings.map(({ ring }) => [ring, { records: 0, lastTick: 0 as Ticks }]));
-  for (const run of mergedRuns(file)) {
-    pairing.run(run);
-    const ring = seen.get(run.ring)!;
-    ring.records += run.end - run.from;
-    ring.lastTick = run.records.tick[run.end - 1]! as Ticks;
+  for (const range of mergedRows(file)) {
+    pairing.read(range);
+    const ring = seen.get(range.ring)!;
+    ring.records += range.end - range.from;
+    ring.lastTick = range.records.tick[range.end - 1]! as Ticks;
   }
   const used = [...seen.values()].filter(({ records }) => records > 0);
   const { silent, silentOps, gpus } = collector.settle();

@@ -9,7 +9,7 @@ import { ticks, type Ticks } from '../base/time.js';
 import { FOLD_OF_START, Kind } from '../format/constants.js';
 import { tagBits } from '../format/handle.js';
 import { State } from '../format/nccl.js';
-import type { FileFacts, OpenFold, RecordColumns, RingFacts, Run } from '../reader/types.js';
+import type { FileFacts, OpenFold, RecordColumns, RingFacts, RowRange } from '../reader/types.js';
 import { EventFactory } from './event_factory.js';
 import { EventTable, type Event } from './event_table.js';
 import { groupEnd } from './host_factory.js';
@@ -88,7 +88,7 @@ export class Pairing {
     return this.odd.counts;
   }
 
-  run({ ring, records, from, end }: Run): void {
+  read({ ring, records, from, end }: RowRange): void {
     if (this.windowStart.get(ring) === Infinity) this.windowStart.set(ring, records.position[from]!);
     for (let i = from; i < end; i++) this.record(ring, records, i);
   }

@@ -4,7 +4,7 @@ export { EventType, eventTypeNames } from '../format/nccl.js';
 export { type ControlWish, requestControl } from './control.js';
 export { describeRecord, type DescribedRecord } from './describe.js';
 export { findRankFiles, type FoundFiles } from './find_files.js';
-export { mergedRuns } from './merged_runs.js';
+export { mergedRows } from './merged_rows.js';
 export { type FileTables, openRankFile, openRankFileHeader, openRankFileTables } from './rank_file.js';
 export { type RankFileStream, streamRankFile } from './rank_file_stream.js';
 export { type Snapshot, takeSnapshot } from './snapshot.js';

@@ -285,8 +285,8 @@ export interface RankFile extends FileFacts {
   readonly problems: readonly Problem[];
 }
 
-/** A stretch of consecutive rows [from, end) of one ring, in the file's merged order by (tick, ring, position). */
-export interface Run {
+/** Consecutive rows [from, end) of one ring, in the file's merged order by (tick, ring, position). */
+export interface RowRange {
   ring: number;
   records: RecordColumns;
   from: number;

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { CHUNK_HEADER, FILE_HEADER } from '../../src/format/constants.js';
 import { crc32 } from '../../src/format/crc32.js';
 import { merge } from '../../src/merge.js';
-import { mergedRuns } from '../../src/reader/index.js';
+import { mergedRows } from '../../src/reader/index.js';
 import { memorySource } from '../../src/reader/byte_source.js';
 import { parseRankFile } from '../../src/reader/rank_file.js';
 import { streamSource } from '../../src/reader/rank_file_stream.js';
@@ -260,9 +260,9 @@ describe('chunks that nobody wrote', () => {
 const hasWidth = ({ from, end }: Gap): boolean => from < end;
 
 /** "ring:position" in merged order. */
-function merged(file: Parameters<typeof mergedRuns>[0]): string[] {
+function merged(file: Parameters<typeof mergedRows>[0]): string[] {
   const order: string[] = [];
-  for (const { ring, records, from, end } of mergedRuns(file))
+  for (const { ring, records, from, end } of mergedRows(file))
     for (let row = from; row < end; row++) order.push(`${ring}:${records.position[row]}`);
   return order;
 }

@@ -11,7 +11,7 @@ import { NO_ORIGINATORS } from '../../src/model/origin.js';
 import { Pairing } from '../../src/model/pairing.js';
 import { connectionKey, mayBeSilent } from '../../src/model/silent_ops.js';
 import type { Op } from '../../src/model/types.js';
-import { mergedRuns, openRankFile } from '../../src/reader/index.js';
+import { mergedRows, openRankFile } from '../../src/reader/index.js';
 import { RankTracks } from '../../src/tracks/rank_tracks.js';
 import type { RankFileBuilder } from './rank_file_builder.js';
 import { TextSink } from './text_sink.js';
@@ -76,7 +76,7 @@ function drawFile(path: string, sharesClock: boolean, isSilent: boolean): Pictur
     1e6,
   );
   const pairing = new Pairing(file, tracks, NO_ORIGINATORS, neverEnds);
-  for (const run of mergedRuns(file)) pairing.run(run);
+  for (const range of mergedRows(file)) pairing.read(range);
   pairing.openFolds(file.folds);
   const { suspectKernels } = tracks.finish();
   return { sink, scan, suspectKernels };

@@ -3,30 +3,30 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { mergedRuns } from '../../src/reader/merged_runs.js';
+import { mergedRows } from '../../src/reader/merged_rows.js';
 import { RankFileBuilder } from '../support/rank_file_builder.js';
 import { read } from './read.js';
 
 /** "0:0-2" is rows 0 and 1 of ring 0. */
-function runs(ticksByRing: readonly (readonly number[])[]): string[] {
+function merged(ticksByRing: readonly (readonly number[])[]): string[] {
   const file = new RankFileBuilder();
   for (const ticks of ticksByRing) {
     const ring = file.ring('host', 128);
     for (const tick of ticks) ring.stop(tick, 0n);
   }
-  return Array.from(mergedRuns(read(file)), ({ ring, from, end }) => `${ring}:${from}-${end}`);
+  return Array.from(mergedRows(read(file)), ({ ring, from, end }) => `${ring}:${from}-${end}`);
 }
 
-describe('merged runs', () => {
+describe('merged rows', () => {
   it('of nothing, of empty rings, of one ring', () => {
-    expect(runs([])).toEqual([]);
-    expect(runs([[], []])).toEqual([]);
-    expect(runs([[], [1, 2, 3]])).toEqual(['1:0-3']);
+    expect(merged([])).toEqual([]);
+    expect(merged([[], []])).toEqual([]);
+    expect(merged([[], [1, 2, 3]])).toEqual(['1:0-3']);
   });
 
   it('are as long as they can be', () => {
     expect(
-      runs([
+      merged([
         [1, 2, 7],
         [3, 4, 5],
         [6, 8],
@@ -36,17 +36,17 @@ describe('merged runs', () => {
 
   it('at equal ticks: the lower ring first', () => {
     expect(
-      runs([
+      merged([
         [5, 5, 6],
         [5, 5, 6],
       ]),
     ).toEqual(['0:0-2', '1:0-2', '0:2-3', '1:2-3']);
-    expect(runs([[6], [5, 6]])).toEqual(['1:0-1', '0:0-1', '1:1-2']);
+    expect(merged([[6], [5, 6]])).toEqual(['1:0-1', '0:0-1', '1:1-2']);
   });
 
   it('where a shared ring steps back, keep its order', () => {
     expect(
-      runs([
+      merged([
         [10, 3, 20],
         [5, 10, 15],
       ]),
@@ -60,11 +60,11 @@ describe('merged runs', () => {
           ticks.map((_, row) => ({ tick: Math.max(...ticks.slice(0, row + 1)), ring, row })),
         );
         rows.sort((a, b) => a.tick - b.tick || a.ring - b.ring || a.row - b.row);
-        const merged = runs(ticksByRing).flatMap((run) => {
-          const [ring = 0, from = 0, end = 0] = run.split(/[:-]/).map(Number);
+        const rowsMerged = merged(ticksByRing).flatMap((range) => {
+          const [ring = 0, from = 0, end = 0] = range.split(/[:-]/).map(Number);
           return Array.from({ length: end - from }, (_, i) => ({ ring, row: from + i }));
         });
-        expect(merged).toEqual(rows.map(({ ring, row }) => ({ ring, row })));
+        expect(rowsMerged).toEqual(rows.map(({ ring, row }) => ({ ring, row })));
       }),
       { seed: 3, numRuns: 200 },
     );

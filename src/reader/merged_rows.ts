@@ -2,12 +2,12 @@
  * All records of a file in one order: by tick, then ring, then position. Rows of a ring keep their order whatever
  * their ticks say (a shared ring's may step back a little): a row counts as no earlier than the row before it.
  *
- * Yields runs, stretches of rows of one ring with nothing of another ring in between; where a ring comes in segments, a
- * run ends with its segment, and the order is the same however it is divided. The *same* Run object is yielded every
- * time: use it before asking for the next, or copy it.
+ * Yields ranges of rows of one ring with nothing of another ring in between; where a ring comes in segments, a range
+ * ends with its segment, and the order is the same however it is divided. The *same* object is yielded every time: use it
+ * before asking for the next, or copy it.
  */
 
-import type { RecordColumns, Ring, Run } from './types.js';
+import type { RecordColumns, Ring, RowRange } from './types.js';
 
 /** A ring whose records come in segments; null when there are no more. */
 interface SegmentedRing {
@@ -24,22 +24,22 @@ interface Cursor {
   tick: number;
 }
 
-export function* mergedRuns(file: {
+export function* mergedRows(file: {
   readonly rings: readonly (SegmentedRing | Pick<Ring, 'ring' | 'records'>)[];
-}): Generator<Run, void, undefined> {
+}): Generator<RowRange, void, undefined> {
   const cursors = file.rings.flatMap((ring) => cursorOf('next' in ring ? ring : inOneSegment(ring)));
   const first = cursors[0];
   if (first === undefined) return;
 
-  const run: Run = { ring: first.ring, records: first.records, from: 0, end: 0 };
+  const range: RowRange = { ring: first.ring, records: first.records, from: 0, end: 0 };
   while (cursors.length > 0) {
     const [next, rival] = nextTwo(cursors);
-    run.ring = next.ring;
-    run.records = next.records;
-    run.from = next.row;
+    range.ring = next.ring;
+    range.records = next.records;
+    range.from = next.row;
     advance(next, rival);
-    run.end = next.row;
-    yield run;
+    range.end = next.row;
+    yield range;
     if (next.row === next.records.length && !toNextSegment(next)) cursors.splice(cursors.indexOf(next), 1);
   }
 }
