@@ -10,13 +10,15 @@ import { FOLD_OF_START, Kind } from '../format/constants.js';
 import { tagBits } from '../format/handle.js';
 import { State } from '../format/nccl.js';
 import type { FileFacts, OpenFold, RecordColumns, RingFacts, RowRange } from '../reader/types.js';
+import { countKernelStart, countKernelStop, countOpStart, countOpStop } from './children.js';
 import { EventFactory } from './event_factory.js';
 import { EventTable, type Event } from './event_table.js';
 import { groupEnd } from './host_factory.js';
 import { KernelClock } from './kernel_clock.js';
 import { OddRecords, type OddCounts } from './odd_records.js';
+import { checkHostStart, checkInterfaces, checkStart } from './odd_starts.js';
+import { openStepOf, removeStep } from './open_steps.js';
 import { NO_ORIGINATORS, type Originators } from './origin.js';
-import { claimEnded, kernelClaim, opClaim } from './parents.js';
 import { applyCtrlState, applyOpState, applyStepState, foldStep, isHostState, type Told } from './states.js';
 import {
   extra64,
@@ -30,20 +32,11 @@ import {
   type HandleKey,
   type StateFields,
 } from './record_fields.js';
-import {
-  NET_ID,
-  type HostSpan,
-  type Kernel,
-  type Op,
-  type Step,
-  type Work,
-  type WorkListener,
-} from './types.js';
+import { hasStopped, typeOf, type Stoppable } from './stoppable.js';
+import type { HostSpan, Kernel, Op, Step, WorkListener } from './types.js';
 
 /** ProxyCtrl events of one thread that a fold may still speak of. */
 const RECENT_CTRL = 64;
-/** Steps of an operation that a repeated start may mean; NCCL has 8 in flight. */
-const RECENT_STEPS = 16;
 
 export interface PairedFile extends Pick<FileFacts, 'header' | 'communicators' | 'strings'> {
   readonly rings: readonly Pick<RingFacts, 'ring' | 'class'>[];
@@ -57,6 +50,7 @@ export class Pairing {
   private readonly odd: OddRecords;
   private readonly told: Told;
   private readonly tag17: number;
+  private readonly tickBase: bigint;
   private readonly recentCtrl = new Map<number, HandleKey[]>();
   /** Position of each ring's first record; before it comes, all that others speak of is older. */
   private readonly windowStart = new Map<number, number>();
@@ -76,12 +70,12 @@ export class Pairing {
     this.odd = new OddRecords(listener);
     this.told = { listener, odd: this.odd };
     this.tag17 = tagBits(file.header.tag);
+    this.tickBase = file.header.tickBase;
     this.kernelClock = new KernelClock(file.header.startRealtime);
     this.known = new EventTable(file.rings);
     this.factory = new EventFactory(file, this.kernelClock, originators, (key) => this.known.get(key));
     for (const { ring } of file.rings) this.windowStart.set(ring, Infinity);
-    for (const { abi } of file.communicators.values())
-      if (abi < 1 || abi > NEWEST_ABI) this.odd.unknown(`profiler interface v${abi}`);
+    checkInterfaces(file.communicators.values(), this.odd);
   }
 
   get oddCounts(): OddCounts {
@@ -120,33 +114,29 @@ export class Pairing {
     const parent = this.keyOf(records, i);
     const event = this.factory.make(ring, kind, parent, records, i, at);
     const key = startKey(ring, records.position[i]!);
-    const { listener } = this;
+    const { listener, odd } = this;
+    this.known.set(key, event);
     switch (event.type) {
       case 'host':
-        this.known.set(key, event);
-        this.checkHost(event, at);
+        checkHostStart(event, at, odd);
         listener.hostStart?.(event, at);
         break;
       case 'work':
-        this.known.set(key, event);
-        this.check(event, event.kind, at);
+        checkStart(event, at, odd);
         listener.workStart?.(event, at);
         break;
       case 'op':
-        this.known.set(key, event);
         if (event.mayBeOtherDirection && this.neverEnds(event)) event.parent = 'known';
-        this.check(event, 'ProxyOp', at);
-        if (event.work && event.parent === 'known') childStarted(event.work);
+        checkStart(event, at, odd);
+        countOpStart(event);
         listener.opStart?.(event, at);
         break;
       case 'kernel':
-        this.known.set(key, event);
-        this.check(event, event.phase === null ? 'KernelCh' : 'KernelPhase', at);
-        if (countsFor(event) && event.parent === 'known') childStarted(event.work);
+        checkStart(event, at, odd);
+        countKernelStart(event);
         listener.kernelStart?.(event, at);
         break;
       case 'ctrl':
-        this.known.set(key, event);
         this.forgetOldCtrl(ring, key);
     }
   }
@@ -158,7 +148,7 @@ export class Pairing {
     const { op } = step;
     if (op.lost) this.standIn(parent, op, at);
     this.showLife(op);
-    const same = openStep(op, step.number);
+    const same = openStepOf(op, step.number);
     if (same) {
       // A registered buffer's start, come again without being folded: both handles mean the same transfer.
       same.startRepeats++;
@@ -184,19 +174,6 @@ export class Pairing {
     if (op.isAlive) return;
     op.isAlive = true;
     if (!op.lost) this.listener.opAlive?.(op);
-  }
-
-  private checkHost(span: HostSpan, at: Ticks): void {
-    if (isLate(span, at)) this.odd.afterFinalize(span.kind, at);
-    if (span.facts?.kind === 'unknown') this.odd.unknown(`event type 0x${span.facts.type.toString(16)}`);
-    if (span.facts?.kind === 'NetPlugin' && !isKnownNet(span.facts.id))
-      this.odd.unknown(`net plugin 0x${span.facts.id.toString(16)}`);
-  }
-
-  private check(event: Work | Op | Kernel, type: string, at: Ticks): void {
-    if (event.parent === 'stale') this.odd.staleParent(type, at);
-    if (event.parent === 'again') this.odd.startAgain(type, at);
-    if (isLate(event, at)) this.odd.afterFinalize(type, at);
   }
 
   /** The recorder folds quick idle/active edges into earlier ones, so a thread's newest events stay known. */
@@ -310,15 +287,14 @@ export class Pairing {
       this.stepStop(op.openSteps.at(-1)!, at, false);
     }
     op.stop = at;
-    const { work } = op;
-    if (work && claimEnded(work, opClaim(op.channel, op.isSend, op.peer))) work.openChildren--;
+    countOpStop(op);
     this.listener.opStop?.(op, at);
   }
 
   private stepStop(step: Step, at: Ticks, told: boolean): void {
     step.stop = at;
     const { op } = step;
-    remove(op.openSteps, step);
+    removeStep(op.openSteps, step);
     op.stepsDone++;
     op.lastMove = at;
     this.listener.stepStop?.(step, at, told);
@@ -326,10 +302,7 @@ export class Pairing {
 
   private kernelStop(kernel: Kernel, at: Ticks): void {
     kernel.stop = at;
-    if (countsFor(kernel)) {
-      const ends = kernel.phase !== null || claimEnded(kernel.work, kernelClaim(kernel.channel));
-      if (ends) kernel.work.openChildren--;
-    }
+    countKernelStop(kernel);
     this.listener.kernelStop?.(kernel, at);
   }
 
@@ -339,7 +312,7 @@ export class Pairing {
     if (!event) return;
     const repeated = records.word2Low[i]!;
     const state = repeated === FOLD_OF_START ? 'start' : repeated;
-    const lastTick = this.factory.relativeTick(extraBigint(records, i, 1, 0));
+    const lastTick = ticks(Number(extraBigint(records, i, 1, 0) - this.tickBase));
     if (event.type === 'step') foldStep(event, state, extra64(records, i, 1, 1), lastTick);
     else if (event.type === 'ctrl' && state !== 'start')
       applyCtrlState(event, { state, value: null }, lastTick, this.told);
@@ -360,62 +333,6 @@ export class Pairing {
     return undefined;
   }
 }
-
-/** The newest version of the profiler interface that this release knows. */
-const NEWEST_ABI = 7;
-
-function openStep({ openSteps }: Op, number: number): Step | undefined {
-  const oldest = Math.max(0, openSteps.length - RECENT_STEPS);
-  for (let i = openSteps.length - 1; i >= oldest; i--)
-    if (openSteps[i]!.number === number) return openSteps[i];
-  return undefined;
-}
-
-/** The oldest, nearly always; `splice` would make an array of it. */
-function remove(steps: Step[], step: Step): void {
-  let at = steps.indexOf(step);
-  for (; at < steps.length - 1; at++) steps[at] = steps[at + 1]!;
-  steps.pop();
-}
-
-type Stoppable = HostSpan | Work | Op | Step | Kernel;
-
-function hasStopped(event: Stoppable): boolean {
-  return event.type === 'work' ? event.enqueued !== null : event.stop !== null;
-}
-
-function typeOf(event: Stoppable): string {
-  switch (event.type) {
-    case 'host':
-    case 'work':
-      return event.kind;
-    case 'op':
-      return 'ProxyOp';
-    case 'step':
-      return 'ProxyStep';
-    case 'kernel':
-      return event.phase === null ? 'KernelCh' : 'KernelPhase';
-  }
-}
-
-function childStarted(work: Work): void {
-  work.children++;
-  work.openChildren++;
-}
-
-/** A phase of a block ends within it: the block itself counts. */
-function countsFor(kernel: Kernel): kernel is Kernel & { work: Work } {
-  return kernel.work !== null && !kernel.isWithinBlock;
-}
-
-/** Of what is executed for another process the communicator is told in ticks of that process's file. */
-function isLate(event: HostSpan | Work | Op | Kernel, at: Ticks): boolean {
-  if (event.type === 'op' && event.foreign !== null) return false;
-  const finalized = event.comm?.finalizeTick ?? null;
-  return finalized !== null && at > finalized;
-}
-
-const isKnownNet = (id: bigint): boolean => id === NET_ID.InfiniBand || id === NET_ID.Socket;
 
 /** Nothing is older than the start of the file: a tick that says so is damage, which the reader counts. */
 const tickOf = (records: RecordColumns, i: number): Ticks => ticks(Math.max(0, records.tick[i]!));

@@ -8,9 +8,10 @@ import type { Communicator } from '../reader/types.js';
 import type { Event } from './event_table.js';
 import type { HostSpan } from './host_span.js';
 import { KEY_FOREIGN, KEY_NULL, type HandleKey } from './record_fields.js';
+import type { Source } from './source.js';
 import type { ParentLink, Work } from './types.js';
 
-/** Of a parent that is not one of `wanted`'s kind. */
+/** What became of a parent that is not here, or not of a kind that can be one. */
 export function missingParent(key: HandleKey, parent: Event | undefined): ParentLink {
   if (key === KEY_NULL) return 'none';
   if (key === KEY_FOREIGN) return 'foreign';
@@ -27,7 +28,7 @@ export function opClaim(channel: number, isSend: boolean, peer: number): number 
 
 export const kernelClaim = (channel: number): number => -1 - channel;
 
-/** Channels are told in one byte: below those of kernels. */
+/** Channels are told in one byte. Below the claims of kernels is room for others. */
 const MOST_CHANNELS = 256;
 
 /**
@@ -52,6 +53,22 @@ export function claimEnded(work: Work, what: number): boolean {
   const isFirst = work.claims.get(what) !== true;
   work.claims.set(what, true);
   return isFirst;
+}
+
+interface ParentWork {
+  readonly work: Work | null;
+  readonly link: ParentLink;
+}
+
+/** The work that a start names as its parent. `claimed`: what the child is to it; null: it may come again. */
+export function parentWork(
+  { parent, parentKey }: Pick<Source, 'parent' | 'parentKey'>,
+  claimed: number | null,
+): ParentWork {
+  if (parent?.type !== 'work') return { work: null, link: missingParent(parentKey, parent) };
+  const kind = claimed === null ? 'first' : claim(parent, claimed);
+  if (kind === 'stale') return { work: null, link: 'stale' };
+  return { work: parent, link: kind === 'again' ? 'again' : 'known' };
 }
 
 /** Before v5 the parent of a Coll or P2p is its Group, which says when work was posted, not when it was called. */
