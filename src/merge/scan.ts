@@ -3,7 +3,7 @@
  * worker thread; the result is plain data. Apart from one row per collective it does not grow with the run.
  */
 
-import type { Ticks } from '../base/time.js';
+import { ticks, type Ticks } from '../base/time.js';
 import { isEverMuted } from '../model/control.js';
 import type { ForeignOps } from '../model/foreign_ops.js';
 import type { OddCounts } from '../model/odd_records.js';
@@ -114,13 +114,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
   const readAt = BigInt(Date.now()) * 1_000_000n;
   const collector = new ScanCollector(file, stepFile);
   const pairing = new Pairing(file, collector);
-  const seen = new Map(file.rings.map(({ ring }) => [ring, { records: 0, lastTick: 0 as Ticks }]));
-  for (const range of mergedRows(file)) {
-    pairing.read(range);
-    const ring = seen.get(range.ring)!;
-    ring.records += range.end - range.from;
-    ring.lastTick = range.records.tick[range.end - 1]! as Ticks;
-  }
+  const seen = readRings(file, pairing);
   const used = [...seen.values()].filter(({ records }) => records > 0);
   const { silent, silentOps, gpus } = collector.settle();
   const { workEnds, standstill } = endings(collector, file);
@@ -138,15 +132,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     clockSamples: [headerSample(file.header), ...file.clockSamples],
     beacons: file.beacons,
     changes: file.changes,
-    rings: file.rings.map((ring) => ({
-      ring: ring.ring,
-      class: ring.class,
-      records: seen.get(ring.ring)!.records,
-      lost: countLost(ring.gaps),
-      folded: ring.folded,
-      muted: ring.muted,
-      nullCalls: ring.nullCalls,
-    })),
+    rings: file.rings.map((ring) => ringSummary(ring, seen.get(ring.ring)!.records)),
     problems: file.problems(),
     damage: file.damage,
     odd: { ...pairing.oddCounts, startsAgain: pairing.oddCounts.startsAgain - silent.otherDirection },
@@ -159,10 +145,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     standInSteps: collector.standIns.lastSteps(),
     standstill,
     hostWindow: hostWindow(file),
-    silentCalls:
-      file.header.sampleEvery > 1 || isEverMuted(file)
-        ? new Map()
-        : collector.calls.finish(keptFrom(file, 'host')),
+    silentCalls: silentCalls(collector, file),
     copyColls: collector.copyColls,
     silentConnections: silent.connections,
     silentOps,
@@ -189,9 +172,48 @@ function endings(
   return { workEnds, standstill: { ...standstill, works } };
 }
 
-function newestOf(ticks: readonly (Ticks | null)[]): Ticks | null {
-  const known = ticks.filter((tick) => tick !== null);
-  return known.length === 0 ? null : (Math.max(...known) as Ticks);
+/** What was read of a ring. */
+interface ReadRing {
+  records: number;
+  lastTick: Ticks;
+}
+
+/** Pairs all records. Returns what was read, by ring. */
+function readRings(file: RankFileStream, pairing: Pairing): ReadonlyMap<number, ReadRing> {
+  const read = new Map(
+    file.rings.map(({ ring }): [number, ReadRing] => [ring, { records: 0, lastTick: ticks(0) }]),
+  );
+  for (const range of mergedRows(file)) {
+    pairing.read(range);
+    const ring = read.get(range.ring)!;
+    ring.records += range.end - range.from;
+    ring.lastTick = ticks(range.records.tick[range.end - 1]!);
+  }
+  return read;
+}
+
+function ringSummary(ring: RankFileStream['rings'][number], records: number): RingSummary {
+  const { folded, muted, nullCalls } = ring;
+  return {
+    ring: ring.ring,
+    class: ring.class,
+    records,
+    lost: countLost(ring.gaps),
+    folded,
+    muted,
+    nullCalls,
+  };
+}
+
+/** Where some events were not asked for, that nothing more was told of a call says nothing. */
+function silentCalls({ calls }: ScanCollector, file: RankFileStream): ReadonlyMap<number, string> {
+  const isPartial = file.header.sampleEvery > 1 || isEverMuted(file);
+  return isPartial ? new Map() : calls.finish(keptFrom(file, 'host'));
+}
+
+function newestOf(all: readonly (Ticks | null)[]): Ticks | null {
+  const known = all.filter((tick) => tick !== null);
+  return known.length === 0 ? null : ticks(Math.max(...known));
 }
 
 function countLost(gaps: readonly Gap[]): LostSlots {
@@ -206,7 +228,7 @@ function keptFrom(file: RankFileStream, ringClass: RingClass): Ticks {
     .filter((ring) => ring.class === ringClass)
     .flatMap((ring) => ring.gaps.filter(({ cause }) => cause === 'overwritten' || cause === 'dropped'))
     .map(({ beforeTick }) => beforeTick ?? 0);
-  return ends.reduce<number>((latest, end) => Math.max(latest, end), 0) as Ticks;
+  return ticks(ends.reduce<number>((latest, end) => Math.max(latest, end), 0));
 }
 
 function hostWindow({ rings }: RankFileStream): Ticks | null {
@@ -218,10 +240,10 @@ function hostWindow({ rings }: RankFileStream): Ticks | null {
     if (beforeTick === null) return null;
     from = Math.max(from, beforeTick);
   }
-  return from as Ticks;
+  return ticks(from);
 }
 
 function headerSample(header: RankFileHeader): ClockSample {
   const { startRealtime: realtime, startMonotonic: monotonic } = header;
-  return { tick: 0 as Ticks, realtime, monotonic, boottime: monotonic, width: header.tickHz / 1e6 };
+  return { tick: ticks(0), realtime, monotonic, boottime: monotonic, width: header.tickHz / 1e6 };
 }
