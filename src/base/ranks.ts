@@ -1,14 +1,31 @@
-/** Sets of ranks in words. */
+/** Sets of ranks: as ranges, and in words. */
+
+/** First and last, both included. */
+export type RankRange = readonly [first: number, last: number];
+
+/** Equal ranks and neighbours folded, ascending. */
+export function rangesOf(ranks: readonly number[]): RankRange[] {
+  const sorted = [...new Set(ranks)].sort((a, b) => a - b);
+  const ranges: RankRange[] = [];
+  for (let i = 0; i < sorted.length; i++) {
+    const first = sorted[i]!;
+    while (sorted[i + 1] === sorted[i]! + 1) i++;
+    ranges.push([first, sorted[i]!]);
+  }
+  return ranges;
+}
+
+/** "0-7,42" */
+export const rangesText = (ranges: readonly RankRange[]): string =>
+  ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(',');
+
+export const isInRanges = (ranges: readonly RankRange[], rank: number): boolean =>
+  ranges.some(([first, last]) => rank >= first && rank <= last);
 
 /** "0-36,38-511": equal ranks folded; unknown ones last. */
 export function foldRanks(ranks: readonly (number | null)[]): string {
-  const sorted = [...new Set(ranks.filter((rank) => rank !== null))].sort((a, b) => a - b);
-  const parts: string[] = [];
-  for (let i = 0; i < sorted.length;) {
-    let end = i;
-    while (sorted[end + 1] === (sorted[end] ?? 0) + 1) end++;
-    parts.push(end === i ? `${sorted[i]}` : `${sorted[i]}-${sorted[end]}`);
-    i = end + 1;
-  }
-  return ranks.includes(null) ? [...parts, 'unknown'].join(',') : parts.join(',');
+  const known = ranks.filter((rank) => rank !== null);
+  const text = rangesText(rangesOf(known));
+  if (known.length === ranks.length) return text;
+  return text === '' ? 'unknown' : `${text},unknown`;
 }

@@ -3,6 +3,10 @@
  * the run contains: "03:02:11"), or counted from the trace's start ("90s", "1.5m", "90").
  */
 
+import type { RankRange } from '../base/ranks.js';
+
+export { isInRanges, rangesOf, rangesText, type RankRange } from '../base/ranks.js';
+
 export type TimeWord =
   /** ns after the trace's start. */
   | { readonly kind: 'since-start'; readonly ns: number }
@@ -68,9 +72,6 @@ export function parseAround(text: string): { at: TimeWord; halfNs: number } | nu
 
 const AROUND_NS = 5e9;
 
-/** First and last, both included. */
-export type RankRange = readonly [first: number, last: number];
-
 /** "0-7,42"; null: no list of ranks. */
 export function parseRanks(text: string): RankRange[] | null {
   const ranges: RankRange[] = [];
@@ -83,25 +84,6 @@ export function parseRanks(text: string): RankRange[] | null {
   }
   return ranges;
 }
-
-/** Equal ranks and neighbours folded, ascending. */
-export function rangesOf(ranks: readonly number[]): RankRange[] {
-  const sorted = [...new Set(ranks)].sort((a, b) => a - b);
-  const ranges: RankRange[] = [];
-  for (let i = 0; i < sorted.length; i++) {
-    const first = sorted[i]!;
-    while (sorted[i + 1] === sorted[i]! + 1) i++;
-    ranges.push([first, sorted[i]!]);
-  }
-  return ranges;
-}
-
-/** "0-7,42" */
-export const rangesText = (ranges: readonly RankRange[]): string =>
-  ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(',');
-
-export const isInRanges = (ranges: readonly RankRange[], rank: number): boolean =>
-  ranges.some(([first, last]) => rank >= first && rank <= last);
 
 /** "2026-03-01 03:02:11.500 UTC": for people; milliseconds, cut. */
 export function utcText(ns: bigint): string {
