@@ -4,12 +4,9 @@
  */
 
 import type { Ticks } from '../base/time.js';
-import { connectionKey, mayBeSilent } from '../model/silent_ops.js';
+import { connectionKey, DEEPEST_QUEUE, mayBeSilent } from '../model/silent_ops.js';
 import type { Op } from '../model/types.js';
 import { TimeCounter, type TimeCounts } from './time_counts.js';
-
-/** Waiting this many deep none of them waits any more: NCCL queues a few. Bounds memory, however long the run. */
-const DEEPEST_QUEUE = 1024;
 
 interface Quiet {
   /** As `connectionKey`. */

@@ -11,6 +11,7 @@ import { seenUntil } from '../model/stand_ins.js';
 import type { HostSpan, Kernel, Op, Step, Work } from '../model/types.js';
 import type { WorkEnd } from '../model/work_end.js';
 import { belongsToNoComm, callComm } from '../tracks/selected_events.js';
+import { NCCL_STEPS } from '../tracks/connections.js';
 import { LaneNumbers } from '../tracks/lanes.js';
 import { type Detail, commKey } from '../tracks/selection.js';
 import { QuietConnections } from './quiet_connections.js';
@@ -168,9 +169,6 @@ function lanesOf(begun: readonly number[], until: (row: number) => number): numb
   });
   return mostAtOnce(intervals);
 }
-
-/** NCCL names the slots of a connection step % 8. */
-const NCCL_STEPS = 8;
 
 /** Of the steps that are in the file. */
 const slotsOf = ({ stepsDone, openSteps }: Op): number => Math.min(stepsDone + openSteps.length, NCCL_STEPS);

@@ -9,7 +9,7 @@
 import type { Op } from './types.js';
 
 /** Waiting this many deep nothing is waiting any more: NCCL queues a few. Bounds memory, however long the run. */
-const DEEPEST_QUEUE = 1024;
+export const DEEPEST_QUEUE = 1024;
 
 /** Whose connection it is; of an operation whose work is not known it may be either. */
 const KINDS = ['Coll', 'P2p', 'unknown'] as const;

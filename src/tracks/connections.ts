@@ -13,7 +13,7 @@ import { Lanes, laneName } from './lanes.js';
 import type { StepSink, TrackRef } from './sink.js';
 
 /** NCCL keeps at most this many steps of a connection in flight and names their slots step % 8. A power of two. */
-const NCCL_STEPS = 8;
+export const NCCL_STEPS = 8;
 
 /** A step slot; while a step is in flight it stands in Step.drawing. */
 export interface Slot {

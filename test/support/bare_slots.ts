@@ -1,8 +1,6 @@
 /** Makes slots bare as a recorder does (schemas/rank-file.md, "Codec"), on whole 64-bit words and not as the reader. */
 
-import { word3 } from './slot_area.js';
-
-const MASK_64 = (1n << 64n) - 1n;
+import { MASK_64, word3 } from './slot_area.js';
 
 export function bareSlots(slots: Uint8Array, firstPosition: number): Uint8Array {
   const bare = slots.slice();
