@@ -1,8 +1,7 @@
 /**
- * What the scan keeps of every network transfer, for the clocks, or of the first one of each operation, where ranks are on one counter and
- * only arrows are to be proved: one row per step and end, on disk and not in memory,
- * because there are as many as the run is long. Rows lie in blocks by connection, so that the two ends of a connection
- * are later read side by side, a block at a time.
+ * What the scan keeps of network transfers: of every one, for the clocks, or of the first one of each operation, where ranks are on one
+ * counter and only arrows are to be proved. One row per step and end, on disk and not in memory, because there are as many as the run is
+ * long. Rows lie in blocks by connection, so that the two ends of a connection are later read side by side, a block at a time.
  *
  * A row is ten doubles (STEP_ROW); ticks are the file's own.
  */
