@@ -47,8 +47,7 @@ export function cut(text: string, most: number): string {
 }
 
 /** At least `least` columns. */
-export const pad = (text: string, least: number): string =>
-  text + ' '.repeat(Math.max(0, least - columns(text)));
+const pad = (text: string, least: number): string => text + ' '.repeat(Math.max(0, least - columns(text)));
 
 /** A table: each column as wide as its widest cell. */
 export function padColumns(rows: readonly (readonly string[])[]): string {

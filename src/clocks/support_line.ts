@@ -27,7 +27,7 @@ const SCARCE_SUB_WINDOWS = 4;
 /** How far minima differ where there are too few to see, ns. */
 const UNSEEN_SPREAD_NS = 5000;
 /** No two counters run at rates farther apart, even against their nominal ones. */
-export const MAX_RATE_DIFFERENCE = 1e-3;
+const MAX_RATE_DIFFERENCE = 1e-3;
 /** Which part of the minima may lie below the line. */
 const QUANTILE = 0.15;
 

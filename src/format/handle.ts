@@ -24,11 +24,10 @@ export interface Handle {
 /** The tag's 17 bits as a number: once per file, to compare with `handleTag`. */
 export const tagBits = (tag: bigint): number => Number(BigInt.asUintN(64, tag) >> 47n);
 
-export const handleTag = (high: number): number => high >>> 15;
-export const handleRing = (high: number): number => (high >>> 9) & 63;
-export const handlePosition = (low: number, high: number): number =>
-  (high & 0x1ff) * 0x8000_0000 + (low >>> 1);
-export const handleMuted = (low: number): boolean => (low & 1) === 1;
+const handleTag = (high: number): number => high >>> 15;
+const handleRing = (high: number): number => (high >>> 9) & 63;
+const handlePosition = (low: number, high: number): number => (high & 0x1ff) * 0x8000_0000 + (low >>> 1);
+const handleMuted = (low: number): boolean => (low & 1) === 1;
 
 export function splitHandle(low: number, high: number, ownTagBits: number): Handle {
   return {
@@ -40,10 +39,6 @@ export function splitHandle(low: number, high: number, ownTagBits: number): Hand
 }
 
 export const isContext = (handle: Handle): boolean => handle.own && handle.ring === CONTEXT_RING;
-
-/** The whole number, for printing and for keys of rare things. */
-export const handleValue = (low: number, high: number): bigint =>
-  (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0);
 
 /** 16 bits of a Fold entry that tie its other words to its handle, so that a torn copy does not match. */
 export const foldKey = (handle: bigint): number =>

@@ -140,7 +140,7 @@ export interface Field {
 }
 
 /** The fields of one notation, zeros left out. */
-export function parseNotation(notation: string): Field[] {
+function parseNotation(notation: string): Field[] {
   return notation.split(';').flatMap((slotText, slot) =>
     slotText.split('|').flatMap((wordText, word) => {
       let shift = 0;

@@ -80,7 +80,7 @@ export function estimate(
   return { slices: Math.round(slices), tracks: Math.round(tracks), bytes: Math.round(bytes) };
 }
 
-export function sizeOf(file: SizedFile, plan: DrawPlan): Size {
+function sizeOf(file: SizedFile, plan: DrawPlan): Size {
   const { lossyRings } = file.size;
   let size: Size = { slices: 0, tracks: 2 + lossyRings, bytes: RANK_BYTES + lossyRings * TRACK_BYTES };
   let steps = 0;

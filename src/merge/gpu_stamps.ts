@@ -33,7 +33,7 @@ export interface StampedGpu {
 }
 
 /** Whether a communicator has several ranks in the file. */
-export function hasSeveralGpus(communicators: Iterable<Communicator>): boolean {
+function hasSeveralGpus(communicators: Iterable<Communicator>): boolean {
   const ranks = new Map<bigint, number>();
   for (const { commId, rank } of communicators) {
     if (commId === 0n || rank < 0) continue;

@@ -8,7 +8,7 @@ import { processTitle } from './labels.js';
 import type { Run } from './run.js';
 import { standstillOf } from './suspects.js';
 
-export interface LookAt {
+interface LookAt {
   /** "rank 0002 > comm dp 0x… (4 ranks) > ch00 recv from 1"; the process by its title, which begins its name. null: nowhere. */
   readonly end: string | null;
   /** Likewise of the peer; null: its file is not here, or not known which it is. */
@@ -23,7 +23,7 @@ export function lookAtAttributes(run: Run, verdict: Verdict): PrologueOptions['a
   ];
 }
 
-export function lookAt(run: Run, verdict: Verdict): LookAt {
+function lookAt(run: Run, verdict: Verdict): LookAt {
   const standstill = standstillOf(verdict);
   const front = standstill?.front;
   if (!front || standstill.commId === null) return { end: null, otherEnd: null };

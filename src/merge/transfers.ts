@@ -36,7 +36,7 @@ export interface JoinCounts {
   unconfirmed: number;
 }
 
-export const noCounts = (): JoinCounts => ({
+const noCounts = (): JoinCounts => ({
   pairs: 0,
   single: 0,
   sizesDiffer: 0,

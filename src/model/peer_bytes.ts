@@ -14,7 +14,7 @@ export interface PeerTraffic {
 }
 
 /** Peers per direction that get counters of their own. */
-export const BUSIEST_PEERS = 4;
+const BUSIEST_PEERS = 4;
 
 type Tally = { -readonly [Field in keyof PeerTraffic]: PeerTraffic[Field] };
 

@@ -12,7 +12,7 @@ import type { RecordColumns } from '../reader/types.js';
 export type HandleKey = number;
 export const KEY_NULL: HandleKey = -1;
 export const KEY_FOREIGN: HandleKey = -2;
-export const KEY_MUTED: HandleKey = -3;
+const KEY_MUTED: HandleKey = -3;
 
 const TWO_31 = 2 ** 31;
 const TWO_32 = 2 ** 32;

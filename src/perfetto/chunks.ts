@@ -8,7 +8,7 @@
 export const CHUNK_BYTES = 256 * 1024;
 
 /** Room that is there at the start of every packet and after every `reserve`: all fixed parts of one packet. */
-export const SLACK = 1024;
+const SLACK = 1024;
 
 /** Receives a chunk and owns it: the writer does not touch it again. */
 export type Output = (chunk: Uint8Array) => void;

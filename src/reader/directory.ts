@@ -12,7 +12,7 @@ import type { Problems } from './problems.js';
 import type { RingClass } from './types.js';
 
 /** Slots of one area: half of what 24 stored bits of a position can tell apart. */
-export const MAX_CAPACITY = 2 ** 23;
+const MAX_CAPACITY = 2 ** 23;
 const MAX_AREAS = 4096;
 const DIRECTORY_ALIGNMENT = 8;
 /** Up to here offsets are exact. */

@@ -144,8 +144,7 @@ export interface Lease {
 
 export type RingClass = 'steps' | 'ops' | 'host' | 'overflow';
 
-export const LOSS_CAUSES = ['overwritten', 'dropped', 'torn', 'copy'] as const;
-export type LossCause = (typeof LOSS_CAUSES)[number];
+export type LossCause = 'overwritten' | 'dropped' | 'torn' | 'copy';
 
 /** Positions [from, end) of a ring that the file does not hold. */
 export interface Gap {

@@ -6,13 +6,14 @@ import { describe, expect, it } from 'vitest';
 import { dressSlots } from '../../src/format/bare_slots.js';
 import { Kind } from '../../src/format/constants.js';
 import { crc32 } from '../../src/format/crc32.js';
-import { foldKey, handleValue, splitHandle, tagBits } from '../../src/format/handle.js';
+import { foldKey, splitHandle, tagBits } from '../../src/format/handle.js';
 import { eventTypeNames, stateName } from '../../src/format/nccl.js';
 import { metaHigh, metaLow, slotCheck, word3High } from '../../src/format/slot.js';
 import { Sequences } from '../../src/reader/chunk_index.js';
 import { typescriptDecoder } from '../../src/reader/decoder.js';
 import { RingStream } from '../../src/reader/ring_stream.js';
 import { checkRing } from '../../src/reader/slots.js';
+import { u64 } from '../../src/reader/words.js';
 import type { RingFacts } from '../../src/reader/types.js';
 import { tablesOf } from './contract_sources.js';
 
@@ -39,7 +40,7 @@ function word3(
   const [w0 = 0n, w1 = 0n, w2 = 0n] = payload;
   const meta = metaLow(kind, part, parts, position % 0x10000);
   const check = slotCheck(low(w0), high(w0), low(w1), high(w1), low(w2), high(w2), meta, metaHigh(position));
-  return handleValue(meta, word3High(check, position));
+  return u64(meta, word3High(check, position));
 }
 
 describe('test vectors', () => {

@@ -7,11 +7,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import * as format from '../../src/format/constants.js';
 import { crc32 } from '../../src/format/crc32.js';
-import { handleValue } from '../../src/format/handle.js';
 import { metaHigh, slotCheck, word3High } from '../../src/format/slot.js';
 import { openRankFile } from '../../src/reader/index.js';
 import { checkRing } from '../../src/reader/slots.js';
 import type { RecordColumns } from '../../src/reader/types.js';
+import { u64 } from '../../src/reader/words.js';
 
 export interface Skew {
   readonly hostName: string;
@@ -160,7 +160,7 @@ export function loseRecords(path: string, share: number, random: () => number): 
     (BigInt(position) << BigInt(format.HANDLE_POSITION_SHIFT));
   const lost = new Set<bigint>();
   const isLost = (records: RecordColumns, row: number): boolean =>
-    lost.has(handleValue(records.word1Low[row]!, records.word1High[row]!));
+    lost.has(u64(records.word1Low[row]!, records.word1High[row]!));
   const lose = (kind: number, choose: (records: RecordColumns, row: number) => boolean): void => {
     for (const { ring, records } of rings)
       for (let row = 0; row < records.length; row++)
