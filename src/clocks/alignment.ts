@@ -5,16 +5,18 @@
  *   edges ──▶ groups ──▶ estimate ──▶ projection onto all pairs ──▶ bounds
  *               ▲                          │ contradiction
  *               └── without the culprit ◀──┘
+ *
+ *   evidence   graph     estimate     projection                    bounds, sure_bounds (hard)
+ *                        floors       contradictions (who)          variances, alike    (99 %)
  */
 
-import { measuredAlike, unlikeLinks, type MeasuredAlike } from './alike.js';
+import { findAlike, unlikeLinks, type AlikeFound } from './alike.js';
 import { findJump, worstLinks, type Culprit, type UnsteadyClock } from './contradictions.js';
 import { placeKnots, type Knots } from './corrections.js';
 import { delaysOf, estimate, type Estimate } from './estimate.js';
-import { isCertain, isWire, NARROWEST_WINDOW_NS, type EdgeEvidence } from './evidence.js';
+import { isCertain, NARROWEST_WINDOW_NS, type EdgeEvidence } from './evidence.js';
 import { groupReferences } from './graph.js';
 import { PieceHulls } from './edge_hulls.js';
-import { ownSpread, type Alike, type DelayOf, type Link } from './links.js';
 import { project } from './projection.js';
 import type { Interval } from './readings.js';
 import { sureBounds, type SureBounds } from './sure_bounds.js';
@@ -40,15 +42,6 @@ export interface UnlikeLink {
   readonly like: string;
   /** Longer than its like by, ns. */
   readonly by: number;
-}
-
-/** Relative spreads of minimum delays. */
-export interface AlikeFound {
-  readonly stated: number;
-  /** Null: nothing shows it. */
-  readonly measured: number | null;
-  /** What the 99 % bound rests on. */
-  readonly used: number;
 }
 
 export interface Alignment {
@@ -209,9 +202,9 @@ function finish(
   culprits: readonly Culprit[],
 ): Alignment {
   const { knots, corrections, delays } = guess;
-  const measured = measuredAlike(guess.links, references, delaysOf(guess));
-  const used = usedAlike(options.alike, measured);
-  const variance = variances(references, guess, used, curvature);
+  const delayOf = delaysOf(guess);
+  const { alike, found } = findAlike(options.alike, guess.links, references, delayOf);
+  const variance = variances(references, guess, alike, curvature);
   const bend = (curvature * knots.step ** 2) / 8;
   return {
     knots,
@@ -229,42 +222,13 @@ function finish(
         : references[a] === references[b]
           ? LIKELY * Math.sqrt(variance(a, b, piece)) + bend
           : Infinity,
-    alike: {
-      stated: options.alike,
-      measured: measured?.spread ?? null,
-      used: partOfShortest(used, guess.links, delaysOf(guess)),
-    },
+    alike: found,
     delays,
-    unlike: unlikeLinks(guess.links, references, delaysOf(guess), options.alike).map(
-      ({ edge, residual }) => ({
-        from: edge.from,
-        to: edge.to,
-        like: edge.like,
-        by: residual,
-      }),
+    unlike: unlikeLinks(guess.links, references, delayOf, options.alike).map(
+      ({ edge: { from, to, like }, residual }) => ({ from, to, like, by: residual }),
     ),
     culprits,
   };
-}
-
-/**
- * What links are taken to be alike to: what was stated, unless cycles show it. They may show that links are less alike than stated,
- * or more.
- */
-function usedAlike(stated: number, measured: MeasuredAlike | null): Alike {
-  if (measured === null) return { part: stated, atMost: Infinity };
-  return measured.spread > stated
-    ? { part: measured.spread, atMost: Infinity }
-    : { part: stated, atMost: measured.atMost };
-}
-
-/** Of the shortest wire: of longer ones it is less. */
-function partOfShortest(alike: Alike, links: readonly Link[], delayOf: DelayOf): number {
-  const parts = links.flatMap((link) => {
-    const delay = delayOf(link);
-    return isWire(link.edge) && delay > 0 ? [ownSpread(link, delay, alike) / delay] : [];
-  });
-  return parts.length === 0 ? alike.part : Math.min(alike.part, Math.max(...parts));
 }
 
 function knotsFor(edges: readonly EdgeEvidence[]): Knots {

@@ -66,8 +66,43 @@ export function unlikeLinks(
   return links.filter((link) => isWire(link.edge) && score(link) > 1).sort((a, b) => score(b) - score(a));
 }
 
+/** Relative spreads of minimum delays. */
+export interface AlikeFound {
+  readonly stated: number;
+  /** Null: nothing shows it. */
+  readonly measured: number | null;
+  /** What the 99 % bound rests on: of the shortest wire; of longer ones it is less. */
+  readonly used: number;
+}
+
+/** What links are taken to be alike to: what was stated, unless cycles show that they are less alike, or more. */
+export function findAlike(
+  stated: number,
+  links: readonly Link[],
+  references: References,
+  delayOf: DelayOf,
+): { readonly alike: Alike; readonly found: AlikeFound } {
+  const measured = measuredAlike(links, references, delayOf);
+  const alike = usedAlike(stated, measured);
+  const used = partOfShortest(alike, links, delayOf);
+  return { alike, found: { stated, measured: measured?.spread ?? null, used } };
+}
+
+function usedAlike(stated: number, measured: MeasuredAlike | null): Alike {
+  if (measured === null) return byPart(stated);
+  return measured.spread > stated ? byPart(measured.spread) : { part: stated, atMost: measured.atMost };
+}
+
+function partOfShortest(alike: Alike, links: readonly Link[], delayOf: DelayOf): number {
+  const parts = links.flatMap((link) => {
+    const delay = delayOf(link);
+    return isWire(link.edge) && delay > 0 ? [ownSpread(link, delay, alike) / delay] : [];
+  });
+  return parts.length === 0 ? alike.part : Math.min(alike.part, Math.max(...parts));
+}
+
 /** The spread of minimum delays as far as cycles show it. */
-export interface MeasuredAlike {
+interface MeasuredAlike {
   /** Relatively. */
   readonly spread: number;
   /**
@@ -78,7 +113,7 @@ export interface MeasuredAlike {
 }
 
 /** Null where there is nothing to compare. */
-export function measuredAlike(
+function measuredAlike(
   links: readonly Link[],
   references: References,
   delayOf: DelayOf,

@@ -1,6 +1,6 @@
 /** How good the clocks are, as plain data: for the closing report, `--summary` and `nccl-trace clocks`. */
 
-import type { AlikeFound } from '../clocks/alignment.js';
+import type { AlikeFound } from '../clocks/alike.js';
 import type { Culprit } from '../clocks/contradictions.js';
 import { oneSidedBound } from '../clocks/one_sided.js';
 import type { ClockDomain, ClockSolution } from '../clocks/domains.js';
