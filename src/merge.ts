@@ -1,13 +1,13 @@
 /**
  * Many rank files, one trace. The whole program in one page:
  *
- *   find     which files there are                                          reader
+ *   find     which files there are, and of which runs                       reader, merge/find_runs
  *   scan     each file by itself: who it is, when work ended, its clock     reader → model
  *   choose   the run, one file per rank                                     merge/run
  *   clocks   every host on one axis                                         clocks
  *   origins  who executed whose sends (PXN)                                 merge/origins
  *   verdict  what all ranks did together, and who held them up              cluster → verdict
- *   plan     what of it is drawn: selection and budget                      merge/drawing
+ *   plan     what of it is drawn: selection and budget                      merge/drawing, merge/convert_jobs
  *   convert  each file by itself into a block of packets                    reader → model → tracks → perfetto
  *   cluster  what all ranks did together, as a block of its own             tracks → perfetto
  *   join     prologue + cluster + blocks in rank order                      perfetto, merge/output
@@ -29,6 +29,7 @@ import { convertJobs } from './merge/convert_jobs.js';
 import { diagnosisOf, type Diagnosis } from './merge/diagnosis.js';
 import { planDrawing, suggestDrawing } from './merge/drawing.js';
 import { runDuration } from './merge/duration.js';
+import { aliasesOf, findRuns, type RunOptions } from './merge/find_runs.js';
 import { tracePrologue } from './merge/labels.js';
 import { lookAtAttributes } from './merge/look_at.js';
 import { assemble, checkTarget, reason, withWorkFolder } from './merge/output.js';
@@ -42,9 +43,10 @@ import {
 } from './merge/report.js';
 import { listRun, type RunListing } from './merge/run.js';
 import type { ClockOptions } from './merge/run_clocks.js';
+import { failure, scanRun } from './merge/scanned_run.js';
 import { checkRequest, type SelectionRequest } from './merge/selection.js';
 import { reportSelection, selectionAttributes, type SelectionReport } from './merge/selection_report.js';
-import { aliasesOf, failure, findRuns, scanRun, study, type RunOptions, type Study } from './merge/study.js';
+import { study, type Study } from './merge/study.js';
 import type { VerdictOptions } from './merge/verdict.js';
 import { startWorkers, type Workers } from './merge/workers.js';
 import { findRankFiles } from './reader/index.js';

@@ -7,8 +7,8 @@ import { Command, InvalidArgumentError } from 'commander';
 
 import { NoUsableInput, RankFileError } from '../base/errors.js';
 import { diagnose, type Diagnosis } from '../merge/diagnosis.js';
+import { pickFiles, type RunOptions } from '../merge/find_runs.js';
 import { redactFile, redactPaths, type Aliases } from '../merge/redact.js';
-import { pickFiles, type RunOptions } from '../merge/study.js';
 import type { VerdictOptions } from '../merge/verdict.js';
 import {
   describeRecord,

@@ -3,7 +3,7 @@
 import { inspectCommandLine, mergeCommandLine, quoted } from '../merge/commands.js';
 import type { Diagnosis } from '../merge/diagnosis.js';
 import { bytesText } from '../merge/drawing.js';
-import type { RunOptions } from '../merge/study.js';
+import type { RunOptions } from '../merge/find_runs.js';
 import type { VerdictOptions } from '../merge/verdict.js';
 import { columns, printable } from './text.js';
 

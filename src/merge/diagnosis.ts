@@ -10,7 +10,8 @@ import { withWorkFolder } from './output.js';
 import { lostSlots, problemsOf } from './report.js';
 import { severalRanks, type OtherRun, type RunMember } from './run.js';
 import type { LostSlots } from './scan.js';
-import { study, type RunOptions, type Study } from './study.js';
+import type { RunOptions } from './find_runs.js';
+import { study, type Study } from './study.js';
 import type { VerdictOptions } from './verdict.js';
 import { startWorkers } from './workers.js';
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listRuns, merge } from '../../src/merge.js';
-import { findRuns } from '../../src/merge/study.js';
+import { findRuns } from '../../src/merge/find_runs.js';
 import { diagnose } from '../../src/merge/diagnosis.js';
 import { record } from '../support/loopback.js';
 import { temporaryFolder } from '../support/made_up_run.js';
