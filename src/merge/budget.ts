@@ -8,7 +8,7 @@ import { mostAtOnce } from '../base/intervals.js';
 import type { ClusterComm } from '../cluster/types.js';
 import { drawnUntil, hasBandwidth } from '../tracks/cluster_tracks.js';
 import { commKey, DETAILS, type Detail, type DrawPlan, type Window } from '../tracks/selection.js';
-import { DRAWN_KINDS, NO_COMM, type CommSize, type DrawnKind, type FileSize } from './size_counts.js';
+import { DRAWN_KINDS, NO_COMM, type CommSize, type DrawnKind, type FileSize } from './drawn_size.js';
 import { countWithin } from './time_counts.js';
 
 export interface Size {

@@ -28,7 +28,7 @@ import type {
 } from '../reader/types.js';
 import type { StampedGpu } from './gpu_stamps.js';
 import { ScanCollector } from './scan_collector.js';
-import type { FileSize } from './size_counts.js';
+import type { FileSize } from './drawn_size.js';
 import { StepFileWriter, type StepRows } from './step_file.js';
 
 /** Slots that are not in the file, by cause. */

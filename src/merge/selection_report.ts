@@ -7,7 +7,7 @@ import type { ConvertResult } from './convert.js';
 import type { Drawing, SizedCommand } from './drawing.js';
 import type { RankScan } from './scan.js';
 import type { SelectionRequest } from './selection.js';
-import { DRAWN_KINDS, type DrawnKind } from './size_counts.js';
+import { DRAWN_KINDS, type DrawnKind } from './drawn_size.js';
 import type { Study } from './study.js';
 import { rangesOf, rangesText, type RankRange } from './time_words.js';
 
