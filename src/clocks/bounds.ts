@@ -22,7 +22,7 @@ import { adjacency, shortestPaths, type Adjacency, type Arc } from './graph.js';
 import { HullBuilder, type PointList } from './lower_hull.js';
 import { alignedAt, largestSlope, shownAt } from './shown.js';
 import { bandOf, worstOfSpans, type Interval, type Readings } from './readings.js';
-import type { Band } from './tangents.js';
+import { anyRate, fastestDrift, gainOf, narrowRates } from './rates.js';
 import { findUnsteady } from './unsteady.js';
 
 /** Instants of a piece: so many that what clocks can do between them matters little, but of many arcs fewer. */
@@ -45,8 +45,6 @@ export class HardBounds {
   private readonly arcs: readonly ArcHull[];
   private readonly out: Adjacency;
   private readonly into: Adjacency;
-  /** Clocks show the times of knots earlier or later than their references do, by this at most, ns. */
-  private readonly apart: number;
   private readonly perPiece: number;
   /** At the knots and between them, on the common axis. */
   private readonly instants: Float64Array;
@@ -75,7 +73,6 @@ export class HardBounds {
     this.curvature = curvature * ANY_CLOCK;
     for (const reference of references)
       this.groupSizes.set(reference, (this.groupSizes.get(reference) ?? 0) + 1);
-    this.apart = farthest(corrections);
     this.arcs = joinPieces(hulls, this.curvature);
     this.out = adjacency(references.length, this.arcs, 'from');
     this.into = adjacency(references.length, this.arcs, 'to');
@@ -86,7 +83,10 @@ export class HardBounds {
     );
     this.shown = corrections.map((values) => this.instants.map((instant) => shownAt(knots, values, instant)));
     const rates = this.boundRates();
-    const gains = this.arcs.map(({ from, to }) => this.gainBetween(rates, from, to));
+    const any = anyRate(knots.count - 1);
+    const gains = this.arcs.map(({ from, to }) =>
+      references[from] === references[to] ? gainOf(rates[to]!, rates[from]!) : any,
+    );
     const slacks = this.slacksBy(gains);
     const unsteady = findUnsteady(references.length, this.arcs, slacks);
     this.contradiction = unsteady && {
@@ -96,7 +96,9 @@ export class HardBounds {
       by: unsteady.by,
     };
     this.slacks = clamped(slacks);
-    this.stretch = Float64Array.from(gains, (gain, i) => stretchOf(this.fastest(this.arcs[i]!, gain)));
+    this.stretch = Float64Array.from(this.arcs, ({ from, to }, arc) =>
+      stretchOf(fastestDrift(knots, corrections[from]!, corrections[to]!, gains[arc]!)),
+    );
   }
 
   /** truth - estimate of `a` against `b`, while either of them shows a time of the span. */
@@ -149,7 +151,8 @@ export class HardBounds {
 
   /** Per domain, how fast its clock gains on its group's reference: by pairs, and by rates that no two counters exceed. */
   private boundRates(): GainRates[] {
-    const { knots, corrections, arcs, references } = this;
+    const { knots, corrections, arcs, references, perPiece, curvature } = this;
+    const apart = farthest(corrections);
     const any = anyRate(knots.count - 1);
     const slacks = clamped(this.slacksBy(arcs.map(() => any)));
     const slope = corrections.reduce((most, values) => Math.max(most, largestSlope(knots, values)), 0);
@@ -162,47 +165,11 @@ export class HardBounds {
       const readings = this.readings(reference, slacks, stretch);
       references.forEach((own, domain) => {
         if (own !== reference || domain === reference) return;
-        this.narrowRates(rates[domain]!, bandOf(readings, domain).band);
+        const { band } = bandOf(readings, domain);
+        narrowRates(rates[domain]!, { band, knots, perPiece, apart, curvature });
       });
     }
     return rates;
-  }
-
-  /** By where a clock can be at any two instants of a piece. */
-  private narrowRates({ least, most }: GainRates, { times, most: high, least: low }: Band): void {
-    const { knots, curvature, perPiece, apart } = this;
-    for (let piece = 0; piece + 1 < knots.count; piece++) {
-      const end = (piece + 1) * perPiece;
-      for (let i = piece * perPiece; i < end; i++) {
-        for (let j = i + 1; j <= end; j++) {
-          const span = times[j]! - times[i]!;
-          const middle = (times[i]! + times[j]!) / 2;
-          // The mean rate of a span is that of its middle, but for what it bends until the ends of the piece.
-          const far = apart + Math.max(middle - knotTime(knots, piece), knotTime(knots, piece + 1) - middle);
-          const bend = 2 * curvature * far;
-          const fast = (high[j]! - low[i]!) / span + bend;
-          const slow = (low[j]! - high[i]!) / span - bend;
-          if (fast < most[piece]!) most[piece] = fast;
-          if (slow > least[piece]!) least[piece] = slow;
-        }
-      }
-    }
-  }
-
-  /** How fast the clock of `to` gains on that of `from`; `rates`: against their references. */
-  private gainBetween(rates: readonly GainRates[], from: number, to: number): GainRates {
-    const pieces = this.knots.count - 1;
-    const gain = anyRate(pieces);
-    if (this.references[from] !== this.references[to]) return gain;
-    const sender = rates[from]!;
-    const receiver = rates[to]!;
-    for (let piece = 0; piece < pieces; piece++) {
-      const most = (1 + receiver.most[piece]!) / (1 + sender.least[piece]!) - 1;
-      const least = (1 + receiver.least[piece]!) / (1 + sender.most[piece]!) - 1;
-      gain.most[piece] = Math.min(MAX_RATE, most);
-      gain.least[piece] = Math.max(-MAX_RATE, least);
-    }
-    return gain;
   }
 
   /** Per instant, per arc. Below 0 where pairs at other times say that the estimate is wrong there. */
@@ -218,21 +185,6 @@ export class HardBounds {
       }
     });
     return slacks;
-  }
-
-  /** Of what two clocks are apart beyond the estimate: how fast it can change. */
-  private fastest({ from, to }: Arc, { least, most }: GainRates): number {
-    const { knots, corrections } = this;
-    let fastest = 0;
-    for (let piece = 0; piece + 1 < knots.count; piece++) {
-      const sender = corrections[from]!;
-      const receiver = corrections[to]!;
-      const estimated =
-        (knots.step + receiver[piece + 1]! - receiver[piece]!) /
-        (knots.step + sender[piece + 1]! - sender[piece]!);
-      fastest = Math.max(fastest, (1 + most[piece]!) * estimated - 1, 1 - (1 + least[piece]!) * estimated);
-    }
-    return fastest;
   }
 }
 
@@ -251,11 +203,6 @@ interface Source {
 
 /** Of readings, in all: some ten MB. */
 const CELLS_KEPT = 1 << 21;
-
-const anyRate = (pieces: number): GainRates => ({
-  least: new Float64Array(pieces).fill(-MAX_RATE),
-  most: new Float64Array(pieces).fill(MAX_RATE),
-});
 
 /** Of a correction from 0. */
 function farthest(corrections: readonly Float64Array[]): number {

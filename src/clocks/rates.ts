@@ -1,0 +1,75 @@
+/** How fast clocks can gain on each other, piece by piece: by what bounds say of where they can have been. Dimensionless. */
+
+import { MAX_RATE, type GainRates } from './arc_limit.js';
+import { knotTime, type Knots } from './corrections.js';
+import type { Band } from './tangents.js';
+
+/** What holds for any two counters. */
+export const anyRate = (pieces: number): GainRates => ({
+  least: new Float64Array(pieces).fill(-MAX_RATE),
+  most: new Float64Array(pieces).fill(MAX_RATE),
+});
+
+/** Of a clock, how it is bounded against the group's reference. */
+export interface BoundedClock {
+  readonly band: Band;
+  readonly knots: Knots;
+  /** Instants of a piece. */
+  readonly perPiece: number;
+  /** Clocks show the times of knots earlier or later than their references do, by this at most, ns. */
+  readonly apart: number;
+  /** Most that a clock's rate changes, 1/ns. */
+  readonly curvature: number;
+}
+
+/** In place, by where the clock can be at any two instants of a piece. */
+export function narrowRates({ least, most }: GainRates, clock: BoundedClock): void {
+  const { knots, perPiece, apart, curvature } = clock;
+  const { times, most: high, least: low } = clock.band;
+  for (let piece = 0; piece + 1 < knots.count; piece++) {
+    const end = (piece + 1) * perPiece;
+    for (let i = piece * perPiece; i < end; i++) {
+      for (let j = i + 1; j <= end; j++) {
+        const span = times[j]! - times[i]!;
+        const middle = (times[i]! + times[j]!) / 2;
+        // The mean rate of a span is that of its middle, but for what it bends until the ends of the piece.
+        const far = apart + Math.max(middle - knotTime(knots, piece), knotTime(knots, piece + 1) - middle);
+        const bend = 2 * curvature * far;
+        const fast = (high[j]! - low[i]!) / span + bend;
+        const slow = (low[j]! - high[i]!) / span - bend;
+        if (fast < most[piece]!) most[piece] = fast;
+        if (slow > least[piece]!) least[piece] = slow;
+      }
+    }
+  }
+}
+
+/** How fast a receiver's clock gains on its sender's, by the rates of both against one reference. */
+export function gainOf(receiver: GainRates, sender: GainRates): GainRates {
+  const pieces = receiver.most.length;
+  const gain = anyRate(pieces);
+  for (let piece = 0; piece < pieces; piece++) {
+    const most = (1 + receiver.most[piece]!) / (1 + sender.least[piece]!) - 1;
+    const least = (1 + receiver.least[piece]!) / (1 + sender.most[piece]!) - 1;
+    gain.most[piece] = Math.min(MAX_RATE, most);
+    gain.least[piece] = Math.max(-MAX_RATE, least);
+  }
+  return gain;
+}
+
+/** Of what two clocks are apart beyond their estimate: how fast it can change. `sender`, `receiver`: their corrections. */
+export function fastestDrift(
+  knots: Knots,
+  sender: Float64Array,
+  receiver: Float64Array,
+  { least, most }: GainRates,
+): number {
+  let fastest = 0;
+  for (let piece = 0; piece + 1 < knots.count; piece++) {
+    const estimated =
+      (knots.step + receiver[piece + 1]! - receiver[piece]!) /
+      (knots.step + sender[piece + 1]! - sender[piece]!);
+    fastest = Math.max(fastest, (1 + most[piece]!) * estimated - 1, 1 - (1 + least[piece]!) * estimated);
+  }
+  return fastest;
+}
