@@ -1,12 +1,12 @@
 /**
  * The two ends of every network transfer between two hosts, side by side: rows of the scans' side files joined by
  * (communicator, channel, source, destination, ordinal of the operation, step), never by counting. A pair counts only
- * where size, number of steps and the work behind the operation agree at both ends; what does not is counted by cause.
- * Where the record of the work is lost at an end, operations before and behind that agree speak for it.
+ * where size, number of steps and the work behind the operation agree at both ends (agreement.ts); what does not is counted by cause.
  */
 
 import { closeSync, openSync } from 'node:fs';
-import { readStepRows, ROW_WIDTH, STEP_ROW, UNTOLD, type StepRows } from './step_file.js';
+import { agreementOf, Neighbours, type Agreement, type Decided } from './agreement.js';
+import { readStepRows, ROW_WIDTH, STEP_ROW, type StepRows } from './step_file.js';
 
 /** What a scanned file has of its steps. */
 export interface StepSource {
@@ -65,15 +65,13 @@ export function linksBetween(
   );
 }
 
-/** Rows as subarrays that are only valid during the call. `agree`: the pair counts. */
+/** Rows as subarrays that are only valid during the call. 'agree': the pair counts. */
 export type VisitPair = (
   link: TransferLink,
   send: Float64Array,
   receive: Float64Array,
-  agree: Agreement,
+  agreement: Agreement,
 ) => void;
-
-export type Agreement = 'agree' | 'sizesDiffer' | 'operationsDiffer' | 'untold' | 'unconfirmed';
 
 /** Ends that wait for their other end, at most: steps of a connection come nearly in order. */
 const WAITING = 4096;
@@ -149,7 +147,7 @@ function joinLink(
       }
       other.waiting.delete(key);
       const [send, receive] = turn === 0 ? [row, partner] : [partner, row];
-      neighbours.judge(send, receive, agree(send, receive));
+      neighbours.judge(send, receive, agreementOf(send, receive));
     }
     dropOldest(side.waiting, counts);
   }
@@ -157,71 +155,8 @@ function joinLink(
   counts.single += sides[0].waiting.size + sides[1].waiting.size;
 }
 
-type Decided = (send: Float64Array, receive: Float64Array, agreement: Agreement) => void;
-
-/**
- * Two ends that agree on an operation before and on one behind, and disagree on none between them, count operations alike
- * there: so a pair between these counts as well, though the work behind it is not known at both ends.
- */
-class Neighbours {
-  private held: [send: Float64Array, receive: Float64Array][] = [];
-  /** The first and the last operation that agree, behind the newest that does not. */
-  private first = Infinity;
-  private last = -Infinity;
-  private newestDifferent = -Infinity;
-
-  constructor(private readonly decided: Decided) {}
-
-  judge(send: Float64Array, receive: Float64Array, agreement: Agreement): void {
-    const ordinal = send[STEP_ROW.ordinal]!;
-    if (agreement === 'unconfirmed' && isLike(send, receive)) {
-      const isBehind = this.first === Infinity || ordinal > this.first;
-      if (isBehind && ordinal < this.last) this.decided(send, receive, 'agree');
-      else if (isBehind && this.held.length < WAITING) this.held.push([send.slice(), receive.slice()]);
-      else this.decided(send, receive, 'unconfirmed');
-      return;
-    }
-    if (agreement === 'agree' && ordinal > this.newestDifferent) this.agreed(ordinal);
-    if (agreement === 'operationsDiffer') this.differed(ordinal);
-    this.decided(send, receive, agreement);
-  }
-
-  end(): void {
-    for (const [send, receive] of this.held) this.decided(send, receive, 'unconfirmed');
-    this.held = [];
-  }
-
-  private agreed(ordinal: number): void {
-    if (ordinal >= this.first && ordinal <= this.last) return;
-    this.first = Math.min(this.first, ordinal);
-    this.last = Math.max(this.last, ordinal);
-    const { held } = this;
-    this.held = [];
-    for (const [send, receive] of held) this.judge(send, receive, 'unconfirmed');
-  }
-
-  private differed(ordinal: number): void {
-    if (ordinal <= this.newestDifferent) return;
-    this.newestDifferent = ordinal;
-    this.first = Infinity;
-    this.last = -Infinity;
-    this.end();
-  }
-}
-
-const isLike = (send: Float64Array, receive: Float64Array): boolean =>
-  send[STEP_ROW.bytes] === receive[STEP_ROW.bytes] && send[STEP_ROW.steps] === receive[STEP_ROW.steps];
-
 /** More than an operation ever has. */
 const STEPS = 2 ** 22;
-
-function agree(send: Float64Array, receive: Float64Array): Agreement {
-  const isKnown = send[STEP_ROW.check] !== 0 && receive[STEP_ROW.check] !== 0;
-  if (isKnown && send[STEP_ROW.check] !== receive[STEP_ROW.check]) return 'operationsDiffer';
-  if (send[STEP_ROW.bytes] === UNTOLD) return 'untold';
-  if (!isKnown) return 'unconfirmed';
-  return send[STEP_ROW.bytes] === receive[STEP_ROW.bytes] ? 'agree' : 'sizesDiffer';
-}
 
 function dropOldest(waiting: Map<number, Float64Array>, counts: JoinCounts): void {
   if (waiting.size <= WAITING) return;
