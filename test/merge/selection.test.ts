@@ -12,7 +12,13 @@ import type { MergeReport } from '../../src/merge/report.js';
 import type { SelectionRequest } from '../../src/merge/selection.js';
 import { parseTime } from '../../src/merge/time_words.js';
 import { temporaryFolder } from '../support/made_up_run.js';
-import { viewTrace, type TraceView, type ViewSlice, type ViewTrack } from '../support/trace_view.js';
+import {
+  countsOf,
+  viewTrace,
+  type TraceView,
+  type ViewSlice,
+  type ViewTrack,
+} from '../support/trace_view.js';
 
 const root = fileURLToPath(new URL('../../samples/', import.meta.url));
 const { folder, remove } = temporaryFolder();
@@ -117,16 +123,7 @@ describe.each(['hosts', 'wrapped', 'copy-engine'])('%s', (sample) => {
     const whole = await drawnWhole(sample);
     const { report, view } = await drawn(sample, select);
     expect(view.problems).toEqual([]);
-    expect(report.trace).toEqual({
-      slices: view.slices.length,
-      openSlices: view.slices.filter(({ dur }) => dur === -1n).length,
-      instants: view.slices.filter(({ isInstant }) => isInstant).length,
-      counterSamples: view.counters.length,
-      states: view.states.length,
-      flows: view.flows.length,
-      tracks: new Set([...view.slices, ...view.counters, ...view.states].map(({ track }) => track)).size,
-      processes: view.processes.length,
-    });
+    expect(report.trace).toEqual(countsOf(view));
     expect(counted(view).length + sumOf(report)).toBe(counted(whole.view).length);
     if (report.selection.isWhole) expect(sumOf(report) + report.selection.leftOut.files).toBe(0);
     else

@@ -14,7 +14,7 @@ import { merge } from '../../src/merge.js';
 import { diagnose } from '../../src/merge/diagnosis.js';
 import type { MergeReport } from '../../src/merge/report.js';
 import { temporaryFolder } from '../support/made_up_run.js';
-import { viewTrace, type TraceView } from '../support/trace_view.js';
+import { countsOf, viewTrace, type TraceView } from '../support/trace_view.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const samples = readdirSync(path.join(root, 'samples'), { withFileTypes: true })
@@ -59,16 +59,7 @@ describe.each(samples)('%s', (name) => {
 
   it('imports without a problem, and the summary counts what is there', () => {
     expect(view.problems).toEqual([]);
-    expect(report.trace).toEqual({
-      slices: view.slices.length,
-      openSlices: view.slices.filter(({ dur }) => dur === -1n).length,
-      instants: view.slices.filter(({ isInstant }) => isInstant).length,
-      counterSamples: view.counters.length,
-      states: view.states.length,
-      flows: view.flows.length,
-      tracks: new Set([...view.slices, ...view.counters, ...view.states].map(({ track }) => track)).size,
-      processes: view.processes.length,
-    });
+    expect(report.trace).toEqual(countsOf(view));
   });
 
   it('never points backwards', () => {

@@ -59,6 +59,18 @@ export function viewTrace(bytes: Uint8Array, { emptySlices = 'suspect' }: ViewOp
   return { packets: packets.length, ...file.replay(emptySlices === 'suspect') };
 }
 
+/** Of what there is: as a summary counts what was written. */
+export const countsOf = ({ slices, counters, states, flows, processes }: TraceView) => ({
+  slices: slices.length,
+  openSlices: slices.filter(({ dur }) => dur === -1n).length,
+  instants: slices.filter(({ isInstant }) => isInstant).length,
+  counterSamples: counters.length,
+  states: states.length,
+  flows: flows.length,
+  tracks: new Set([...slices, ...counters, ...states].map(({ track }) => track)).size,
+  processes: processes.length,
+});
+
 class TraceFile {
   private readonly sequences = new Map<number, SequenceState>();
   private readonly clocks: Clocks;
