@@ -3,7 +3,7 @@
  * worker thread; the result is plain data. Apart from one row per collective it does not grow with the run.
  */
 
-import { ticks, type Ticks } from '../base/time.js';
+import type { Ticks } from '../base/time.js';
 import { isEverMuted } from '../model/control.js';
 import type { ForeignOps } from '../model/foreign_ops.js';
 import type { OddCounts } from '../model/odd_records.js';
@@ -145,7 +145,10 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     standInSteps: collector.standIns.lastSteps(),
     standstill,
     hostWindow: hostWindow(file),
-    silentCalls: silentCalls(collector, file),
+    silentCalls:
+      file.header.sampleEvery > 1 || isEverMuted(file)
+        ? new Map()
+        : collector.calls.finish(keptFrom(file, 'host')),
     copyColls: collector.copyColls,
     silentConnections: silent.connections,
     silentOps,
@@ -181,13 +184,13 @@ interface ReadRing {
 /** Pairs all records. Returns what was read, by ring. */
 function readRings(file: RankFileStream, pairing: Pairing): ReadonlyMap<number, ReadRing> {
   const read = new Map(
-    file.rings.map(({ ring }): [number, ReadRing] => [ring, { records: 0, lastTick: ticks(0) }]),
+    file.rings.map(({ ring }): [number, ReadRing] => [ring, { records: 0, lastTick: 0 as Ticks }]),
   );
   for (const range of mergedRows(file)) {
     pairing.read(range);
     const ring = read.get(range.ring)!;
     ring.records += range.end - range.from;
-    ring.lastTick = ticks(range.records.tick[range.end - 1]!);
+    ring.lastTick = range.records.tick[range.end - 1]! as Ticks;
   }
   return read;
 }
@@ -205,15 +208,9 @@ function ringSummary(ring: RankFileStream['rings'][number], records: number): Ri
   };
 }
 
-/** Where some events were not asked for, that nothing more was told of a call says nothing. */
-function silentCalls({ calls }: ScanCollector, file: RankFileStream): ReadonlyMap<number, string> {
-  const isPartial = file.header.sampleEvery > 1 || isEverMuted(file);
-  return isPartial ? new Map() : calls.finish(keptFrom(file, 'host'));
-}
-
 function newestOf(all: readonly (Ticks | null)[]): Ticks | null {
   const known = all.filter((tick) => tick !== null);
-  return known.length === 0 ? null : ticks(Math.max(...known));
+  return known.length === 0 ? null : (Math.max(...known) as Ticks);
 }
 
 function countLost(gaps: readonly Gap[]): LostSlots {
@@ -228,7 +225,7 @@ function keptFrom(file: RankFileStream, ringClass: RingClass): Ticks {
     .filter((ring) => ring.class === ringClass)
     .flatMap((ring) => ring.gaps.filter(({ cause }) => cause === 'overwritten' || cause === 'dropped'))
     .map(({ beforeTick }) => beforeTick ?? 0);
-  return ticks(ends.reduce<number>((latest, end) => Math.max(latest, end), 0));
+  return ends.reduce<number>((latest, end) => Math.max(latest, end), 0) as Ticks;
 }
 
 function hostWindow({ rings }: RankFileStream): Ticks | null {
@@ -240,10 +237,10 @@ function hostWindow({ rings }: RankFileStream): Ticks | null {
     if (beforeTick === null) return null;
     from = Math.max(from, beforeTick);
   }
-  return ticks(from);
+  return from as Ticks;
 }
 
 function headerSample(header: RankFileHeader): ClockSample {
   const { startRealtime: realtime, startMonotonic: monotonic } = header;
-  return { tick: ticks(0), realtime, monotonic, boottime: monotonic, width: header.tickHz / 1e6 };
+  return { tick: 0 as Ticks, realtime, monotonic, boottime: monotonic, width: header.tickHz / 1e6 };
 }
