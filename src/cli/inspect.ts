@@ -1,6 +1,7 @@
 /**
- * `nccl-trace inspect`: what is in rank files, before anything is merged. Of several files the verdict on the run, and no more unless
- * asked for: it must not scroll away. Of one, or with --files, the facts; with --records every record in the file's merged order. A file that cannot be used is said so on stderr, and the next one is read.
+ * `nccl-trace inspect`: what is in rank files, before anything is merged. Of several files the verdict on the run, and no more
+ * unless asked for: it must not scroll away. Of one, or with --files, the facts; with --records every record in the file's
+ * merged order. A file that cannot be used is said so on stderr, and the next one is read.
  */
 
 import { Command, InvalidArgumentError } from 'commander';

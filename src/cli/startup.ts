@@ -1,6 +1,7 @@
 /**
- * What the Perfetto UI is told to do when it has loaded the trace: pin the cluster group, the ranks that the verdict is about and the connection
- * it says to look at, so that the first screen has them side by side. Commands and their arguments are the UI's stable automation API.
+ * What the Perfetto UI is told to do when it has loaded the trace: pin the cluster group, the ranks that the verdict is about
+ * and the connection it says to look at, so that the first screen has them side by side. Commands and their arguments are the
+ * UI's stable automation API.
  */
 
 export interface StartupCommand {

@@ -75,7 +75,8 @@ function boundsOf(
 
 /**
  * By how much a bound grows beyond the last evidence, per ns: the slope of the last piece is off by what its ends are, and two
- * rates go on to change as declared, by `curved` each. Two counters are never farther apart than MAX_RATE, and the estimate of them by `own`.
+ * rates go on to change as declared, by `curved` each. Two counters are never farther apart than MAX_RATE, and the estimate of
+ * them by `own`.
  */
 function widening(own: number, slope: number, curved: number): number {
   return Math.min(MAX_RATE + own, slope + 2 * curved);

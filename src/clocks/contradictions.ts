@@ -11,7 +11,10 @@ import { minimaOf, type Link } from './links.js';
 import { violationOf } from './projection.js';
 
 export type Culprit =
-  /** The host's clock jumped; ns, against the others. `other`: or that one's, as far the other way, for they have no peers but each other. */
+  /**
+   * The host's clock jumped; ns, against the others. `other`: or that one's, as far the other way, for they have no peers but
+   * each other.
+   */
   | {
       readonly what: 'clock-jump';
       readonly domain: number;

@@ -11,7 +11,10 @@ export interface Knots {
   readonly count: number;
 }
 
-/** Knots no farther apart, where windows of evidence are not wider: a line over five minutes is 5 to 12 µs wrong when the temperature wanders. */
+/**
+ * Knots no farther apart, where windows of evidence are not wider: a line over five minutes is 5 to 12 µs wrong when the
+ * temperature wanders.
+ */
 const LONGEST_PIECE_NS = 60e9;
 
 /** Knots over [from, to], on multiples of `grid`: so that no window of evidence lies across one. */

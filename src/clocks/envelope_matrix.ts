@@ -18,7 +18,10 @@ export class EnvelopeMatrix {
     this.start = new Float64Array(unknowns + 1);
   }
 
-  /** The sum of coefficients[i] * x[indices[i]] is known within `sigma`; what it is does not matter to variances. Indices below 0 are known to be 0. */
+  /**
+   * The sum of coefficients[i] * x[indices[i]] is known within `sigma`; what it is does not matter to variances. Indices below
+   * 0 are known to be 0.
+   */
   add(indices: readonly number[], coefficients: readonly number[], _target: number, sigma: number): void {
     this.rows.push({ indices, coefficients, sigma });
     const least = indices.reduce((min, index) => (index >= 0 && index < min ? index : min), this.unknowns);

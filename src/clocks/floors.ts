@@ -1,7 +1,7 @@
 /**
- * The second half of the estimate: not line by line, but from all minima of sub-windows at once. Each link has one least delay for the whole
- * run, and each clock one rate per piece, whoever looks at it. So a link that hardly ever had a message without delay in one
- * piece still knows its least delay from another, and a slope is not read off two minima of one link but off all.
+ * The second half of the estimate: not line by line, but from all minima of sub-windows at once. Each link has one least delay
+ * for the whole run, and each clock one rate per piece, whoever looks at it. So a link that hardly ever had a message without
+ * delay in one piece still knows its least delay from another, and a slope is not read off two minima of one link but off all.
  *
  * Minima lie above their least delays, a few just there and others far above: what is sought runs below most of them (quantile regression
  * by reweighted least squares).

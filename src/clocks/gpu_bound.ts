@@ -1,8 +1,8 @@
 /**
- * How wrong a GPU's times can be on its host's clock, hard. A stamp was noticed after it was taken, and taken after the call that
- * launched its kernel: the GPU's timer is a clock with evidence in both directions, like a host. So the shortest time that a notice
- * took, which nothing can observe, lies inside the bound, with the shortest launch; and a timer that counts in steps says up to one step less
- * than it is.
+ * How wrong a GPU's times can be on its host's clock, hard. A stamp was noticed after it was taken, and taken after the call
+ * that launched its kernel: the GPU's timer is a clock with evidence in both directions, like a host. So the shortest time that
+ * a notice took, which nothing can observe, lies inside the bound, with the shortest launch; and a timer that counts in steps
+ * says up to one step less than it is.
  *
  * Taken for true: a stamp is of the kernel it is said to be of. Stamps that contradict it were dropped before.
  */

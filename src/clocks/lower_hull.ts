@@ -46,7 +46,10 @@ function addToHull(hull: number[], x: number, y: number, curvature: number): voi
   hull.push(x, y);
 }
 
-/** Whether the point (x, y) leaves b on the hull: it lies above the line from a through b, or no farther below than the curvature allows. */
+/**
+ * Whether the point (x, y) leaves b on the hull: it lies above the line from a through b, or no farther below than the
+ * curvature allows.
+ */
 function isAbove(
   ax: number,
   ay: number,

@@ -88,7 +88,10 @@ class Curve {
   private readonly rateBefore: number;
   private readonly rateBehind: number;
 
-  /** `sign`: 1 for what is shown at most, -1 at least. `ahead`: of the source, at the instants; `before` and `behind`: how fast that grows. */
+  /**
+   * `sign`: 1 for what is shown at most, -1 at least. `ahead`: of the source, at the instants; `before` and `behind`: how fast
+   * that grows.
+   */
   constructor(
     private readonly readings: Readings,
     domain: number,

@@ -1,8 +1,8 @@
 /**
- * The least delay of one edge over a stretch of time, as a line: what would be seen if no message ever waited. The
- * stretch is cut into sub-windows; each gives its least delay (below the line's own slope, else minima would sit at the
- * edges of the sub-windows), and the line runs through the lowest of these minima but for the odd one. So one message that seems to arrive too early (a
- * wrong pair) moves nothing: a line needs the support of several sub-windows.
+ * The least delay of one edge over a stretch of time, as a line: what would be seen if no message ever waited. The stretch is
+ * cut into sub-windows; each gives its least delay (below the line's own slope, else minima would sit at the edges of the
+ * sub-windows), and the line runs through the lowest of these minima but for the odd one. So one message that seems to arrive
+ * too early (a wrong pair) moves nothing: a line needs the support of several sub-windows.
  */
 
 import type { EdgeEvidence } from './evidence.js';

@@ -1,7 +1,7 @@
 /**
- * What bounds at other instants say of one. A clock that lay no lower than `least` at one instant and no higher than `most` at a
- * later one went no faster in between, and can have gone on no faster than that and what its rate may have changed. So where a clock is well
- * known twice, it is known beside that as well: by tangents to the bounds, bent by the declared curvature.
+ * What bounds at other instants say of one. A clock that lay no lower than `least` at one instant and no higher than `most` at
+ * a later one went no faster in between, and can have gone on no faster than that and what its rate may have changed. So where
+ * a clock is well known twice, it is known beside that as well: by tangents to the bounds, bent by the declared curvature.
  */
 
 import { MAX_RATE } from './arc_limit.js';
@@ -27,9 +27,9 @@ export interface Openings {
 }
 
 /**
- * Narrows the band in place, but not beyond the estimate: where clocks bend more than is declared nothing lies inside all bounds, and
- * they would say ever more that is not so. `curvature`: most that either clock's rate changes, 1/ns. Of each instant so many before it and behind it
- * are looked at: `near`.
+ * Narrows the band in place, but not beyond the estimate: where clocks bend more than is declared nothing lies inside all
+ * bounds, and they would say ever more that is not so. `curvature`: most that either clock's rate changes, 1/ns. Of each
+ * instant so many before it and behind it are looked at: `near`.
  */
 export function narrow(band: Band, curvature: number, near: number): Openings {
   // Twice, for what one direction found narrows what the other one finds.

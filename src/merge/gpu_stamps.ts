@@ -1,9 +1,9 @@
 /**
  * What the scan of a file keeps of the stamps of its GPUs: those that may bound a GPU's clock, however long the run.
  *
- * A process with several GPUs has a timer for each, and NCCL tells no device. Certain is: one communicator's ranks in one process are
- * on different GPUs, and each of them stays on its own. So there each rank of a communicator, an entry of the file's table, counts by itself;
- * its rank in another communicator may be on the same GPU, which nothing tells.
+ * A process with several GPUs has a timer for each, and NCCL tells no device. Certain is: one communicator's ranks in one
+ * process are on different GPUs, and each of them stays on its own. So there each rank of a communicator, an entry of the
+ * file's table, counts by itself; its rank in another communicator may be on the same GPU, which nothing tells.
  */
 
 import type { Ticks } from '../base/time.js';

@@ -1,8 +1,8 @@
 /**
- * `--redact`: names of hosts, programs, jobs, communicators, threads, GPUs and files give way to aliases before anything is drawn
- * or said, so what leaves the house shows the same run and names nobody. The same name has the same alias in trace, report
- * and summary. Aliases count in the order of runs, ranks and communicators: not of files or their names. What identifies no one stays: ranks, pids,
- * ids drawn at random, times, NCCL's own words.
+ * `--redact`: names of hosts, programs, jobs, communicators, threads, GPUs and files give way to aliases before anything is
+ * drawn or said, so what leaves the house shows the same run and names nobody. The same name has the same alias in trace,
+ * report and summary. Aliases count in the order of runs, ranks and communicators: not of files or their names. What identifies
+ * no one stays: ranks, pids, ids drawn at random, times, NCCL's own words.
  */
 
 import type { Communicator, Lease, Problem, RankFileHeader } from '../reader/types.js';
