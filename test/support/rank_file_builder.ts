@@ -15,51 +15,16 @@
 import { writeFileSync } from 'node:fs';
 
 import * as format from '../../src/format/constants.js';
-import { crc32 } from '../../src/format/crc32.js';
 import { align, chunkBytes, type ChunkCodec } from './chunk_bytes.js';
+import { writeHeader, type FileOptions } from './header_bytes.js';
 import { RingBuilder, type RingOptions } from './ring_builder.js';
 import { SlotArea } from './slot_area.js';
 
+export type { FileOptions } from './header_bytes.js';
 export { RingBuilder } from './ring_builder.js';
 export type { ChunkCodec } from './chunk_bytes.js';
 
-const H = format.FILE_HEADER;
 const { Kind, AreaClass } = format;
-
-export interface FileOptions {
-  readonly rank?: number;
-  readonly worldSize?: number;
-  readonly localRank?: number;
-  readonly hostName?: string;
-  readonly bootId?: string;
-  readonly pid?: number;
-  readonly pidNamespace?: bigint;
-  readonly processStart?: bigint;
-  readonly runId?: string;
-  readonly ncclHostId?: string;
-  readonly program?: string;
-  readonly gpu?: string;
-  readonly options?: string;
-  readonly ringPath?: string;
-  readonly tag?: bigint;
-  readonly tickSource?: number;
-  readonly tickHz?: number;
-  readonly startTick?: bigint;
-  readonly startRealtime?: bigint;
-  readonly startMonotonic?: bigint;
-  readonly eventMask?: number;
-  readonly sampleEvery?: number;
-  readonly mode?: 'flight' | 'stream';
-  readonly placement?: 'in-file' | 'in-ring-file' | 'in-memory';
-  /** Relative tick. */
-  readonly copiedTick?: number;
-  /** What `control` made of it; a relative tick. */
-  readonly changed?: { readonly tick: number; readonly events: number; readonly sampleEvery: number };
-  readonly life?: 'creating' | 'recording' | 'closed';
-  readonly readerVersion?: number;
-  readonly writerVersion?: number;
-  readonly lost?: Partial<Record<'communicators' | 'strings' | 'leases' | 'threads' | 'ioErrors', number>>;
-}
 
 export interface CommunicatorOptions {
   readonly commId?: bigint;
@@ -326,13 +291,19 @@ export class RankFileBuilder {
     });
     for (const ring of this.rings) ring.copyFoldsTo(bytes, areas[ring.number]!.foldsOffset);
     for (const { at, chunk } of kept) bytes.set(chunk, at);
-    this.writeHeader(bytes, view, areas.length, end);
-    view.setBigUint64(
-      H.chunksBegin,
-      BigInt(kept.length === 0 ? 0 : Math.min(...kept.map(({ at }) => at))),
-      true,
-    );
-    view.setBigUint64(H.chunksEnd, BigInt(newest === undefined ? 0 : newest.at + newest.chunk.length), true);
+    writeHeader(bytes, this.options, {
+      tag: this.tag,
+      pid: this.pid,
+      startTick: this.startTick,
+      tickHz: this.tickHz(),
+      startRealtime: this.startRealtime(),
+      startMonotonic: this.startMonotonic(),
+      areaCount: areas.length,
+      ringBytes: this.rings.reduce((sum, ring) => sum + ring.area.capacity * format.SLOT_BYTES, 0),
+      chunksOffset: end,
+      chunksBegin: kept.length === 0 ? 0 : Math.min(...kept.map(({ at }) => at)),
+      chunksEnd: newest === undefined ? 0 : newest.at + newest.chunk.length,
+    });
     return bytes;
   }
 
@@ -359,74 +330,6 @@ export class RankFileBuilder {
       return { ...area, liveOffset, foldsOffset, slotsOffset };
     });
     return { areas: placed, end: align(end, format.CHUNK_ALIGNMENT) };
-  }
-
-  private writeHeader(bytes: Uint8Array, view: DataView, areaCount: number, chunksOffset: number): void {
-    const { options } = this;
-    const u32 = (offset: number, value: number): void => {
-      view.setUint32(offset, value >>> 0, true);
-    };
-    const u64 = (offset: number, value: bigint | number): void => {
-      view.setBigUint64(offset, BigInt(value), true);
-    };
-    bytes.set(format.MAGIC, H.magic);
-    u32(H.endianMark, format.ENDIAN_MARK);
-    view.setUint16(H.readerVersion, options.readerVersion ?? format.READER_VERSION, true);
-    view.setUint16(H.writerVersion, options.writerVersion ?? format.WRITER_VERSION, true);
-    u32(H.headerBytes, format.HEADER_BYTES);
-    u32(H.slotBytes, format.SLOT_BYTES);
-    u32(H.areaCount, areaCount);
-    u64(H.directoryOffset, format.HEADER_BYTES);
-    u64(H.chunksOffset, chunksOffset);
-    u64(H.tag, this.tag);
-    bytes.set(Buffer.from(options.bootId ?? '00112233445566778899aabbccddeeff', 'hex'), H.bootId);
-    u64(H.pidNamespace, options.pidNamespace ?? 4_026_531_836n);
-    u64(H.processStart, options.processStart ?? 123_456n);
-    u32(H.pid, this.pid);
-    u32(H.tickSource, options.tickSource ?? format.TickSource.TickTsc);
-    u64(H.tickHz, this.tickHz());
-    u64(H.startTick, this.startTick);
-    u64(H.startRealtime, this.startRealtime());
-    u64(H.startMonotonic, this.startMonotonic());
-    u32(H.rank, options.rank ?? 0);
-    u32(H.worldSize, options.worldSize ?? 1);
-    u32(H.localRank, options.localRank ?? -1);
-    u32(H.mode, options.mode === 'stream' ? format.Mode.Stream : format.Mode.Flight);
-    u64(H.eventMask, options.eventMask ?? 0xfff);
-    u64(H.sampleEvery, options.sampleEvery ?? 1);
-    u64(
-      H.ringBytes,
-      this.rings.reduce((sum, ring) => sum + ring.area.capacity * format.SLOT_BYTES, 0),
-    );
-    u32(H.placement, ['in-file', 'in-ring-file', 'in-memory'].indexOf(options.placement ?? 'in-file') + 1);
-    this.writeTexts(bytes);
-    u32(H.headerCrc, crc32(bytes.subarray(0, format.HEADER_FIXED_BYTES)));
-
-    u32(H.life, ['creating', 'recording', 'closed'].indexOf(options.life ?? 'recording'));
-    u64(H.maskNow, options.changed?.events ?? options.eventMask ?? 0xfff);
-    u64(H.sampleNow, options.changed?.sampleEvery ?? 0);
-    u64(H.changedTick, options.changed ? this.rawTick(options.changed.tick) : 0);
-    u64(H.copiedTick, options.copiedTick === undefined ? 0 : this.rawTick(options.copiedTick));
-    u64(H.communicatorsLost, options.lost?.communicators ?? 0);
-    u64(H.stringsLost, options.lost?.strings ?? 0);
-    u64(H.leasesLost, options.lost?.leases ?? 0);
-    u64(H.threadsOverflowed, options.lost?.threads ?? 0);
-    u64(H.ioErrors, options.lost?.ioErrors ?? 0);
-  }
-
-  private writeTexts(bytes: Uint8Array): void {
-    const { options } = this;
-    const text = (field: keyof typeof format.TEXT_BYTES, value: string): void => {
-      bytes.set(Buffer.from(value, 'utf8').subarray(0, format.TEXT_BYTES[field] - 1), H[field]);
-    };
-    text('hostName', options.hostName ?? 'node000');
-    text('runId', options.runId ?? 'run1');
-    text('ncclHostid', options.ncclHostId ?? '');
-    text('program', options.program ?? 'train');
-    text('gpu', options.gpu ?? '');
-    text('recorderVersion', '0.1.0');
-    text('ringPath', options.ringPath ?? '');
-    text('options', options.options ?? '');
   }
 }
 
