@@ -3,6 +3,7 @@
  * say that a clock is behind itself. Between two pairs of one piece the line through them holds too, for there corrections are straight.
  */
 
+import { firstIndex } from '../base/search.js';
 import { knotTime, pieceAt, type Knots } from './corrections.js';
 import type { EdgeHull } from './edge_hulls.js';
 import type { Arc } from './graph.js';
@@ -43,16 +44,8 @@ export function isImpossibleAt(
 }
 
 /** Index of the first point at `time` or later. */
-function firstFrom(hull: EdgeHull['hull'], time: number): number {
-  let low = 0;
-  let high = hull.length / 2;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (hull[2 * middle]! < time) low = middle + 1;
-    else high = middle;
-  }
-  return 2 * low;
-}
+const firstFrom = (hull: EdgeHull['hull'], time: number): number =>
+  2 * firstIndex(hull.length / 2, (point) => hull[2 * point]! >= time);
 
 const isWithin = (knots: Knots, left: number, right: number): boolean => {
   const piece = pieceAt(knots, left);

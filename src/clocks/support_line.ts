@@ -5,6 +5,7 @@
  * too early (a wrong pair) moves nothing: a line needs the support of several sub-windows.
  */
 
+import { firstIndex } from '../base/search.js';
 import type { EdgeEvidence } from './evidence.js';
 import { HullBuilder, lowestIndex } from './lower_hull.js';
 
@@ -55,16 +56,8 @@ export function supportLine(edge: EdgeEvidence, from: number, to: number): Suppo
 const HULL = new HullBuilder();
 
 /** Place of the first window that begins at `time` or later. */
-function firstFrom({ windows, windowNs }: EdgeEvidence, time: number): number {
-  let low = 0;
-  let high = windows.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (windows[middle]!.index * windowNs < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const firstFrom = ({ windows, windowNs }: EdgeEvidence, time: number): number =>
+  firstIndex(windows.length, (place) => windows[place]!.index * windowNs >= time);
 
 /** Of the windows from place `begin` to `end`. */
 function subWindowMinima(
