@@ -1,13 +1,13 @@
 /** Real traffic of several ranks of this machine, each given a clock of its own: what the files then say, held to the truth. */
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clockTable } from '../../src/cli/clock_text.js';
 import { merge } from '../../src/merge.js';
 import { reportClocks, reportTraffic } from '../../src/merge/clock_report.js';
 import { record } from '../support/loopback.js';
+import { temporaryFolder } from '../support/made_up_run.js';
 import { seeded } from '../support/simulated_links.js';
 import { loseRecords, loseSlots } from '../support/skew.js';
 import {
@@ -25,20 +25,17 @@ import { freeUdpPort } from '../support/udp_port.js';
 const HOSTS = 4;
 /** Two jobs with one name are told apart by what they did, not by what they are called. */
 const SETTINGS = { NCCL_TRACE_RING_MB: '4', NCCL_TRACE_RUN_ID: 'night' };
-let folder: string;
+const { folder, remove } = temporaryFolder();
 let source: string;
 let skewed: SkewedRun;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'nccl-trace-test-'));
   const words = `--ranks ${HOSTS} --channels 1 --iterations 6 --ops allreduce:32K*4,allreduce:1M,sleep:30ms`;
   source = (await record(folder, words, SETTINGS)).folder;
   skewed = skewRun(source, join(folder, 'skewed'), drawSkews(5, HOSTS, 2e9));
 });
 
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(remove);
 
 let number = 0;
 const stepFolder = (): string => join(folder, `steps-${number++}`);

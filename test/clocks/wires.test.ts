@@ -1,14 +1,13 @@
 /** What counts as a wire, how wires share their errors, and what is made of how alike they show themselves. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { align } from '../../src/clocks/alignment.js';
 import { placeKnots } from '../../src/clocks/corrections.js';
 import { EARLY_ARRIVAL, isCertain, WAITED_CREDIT, type EdgeEvidence } from '../../src/clocks/evidence.js';
 import { makeLinks, statedSigmas } from '../../src/clocks/links.js';
 import { collectEvidence, type EvidenceSource } from '../../src/merge/clock_evidence.js';
+import { temporaryFolder } from '../support/made_up_run.js';
 import { checkAll, normal, ring, seeded, simulate, type SimulatedLink } from '../support/simulated_links.js';
 import { writeSteps } from '../support/step_rows.js';
 
@@ -102,11 +101,8 @@ describe('the likenesses of one wire', () => {
 });
 
 describe('transfers of a recording', () => {
-  let folder: string;
-  beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'nccl-trace-test-'))));
-  afterAll(() => {
-    rmSync(folder, { recursive: true });
-  });
+  const { folder, remove } = temporaryFolder();
+  afterAll(remove);
 
   /** Of the sender's steps, how often each was turned away; of either end, STEP_ROW.arrives. */
   interface Told {

@@ -1,11 +1,10 @@
 /** The two ends of transfers joined: which pairs count where the work behind an operation is known, lost or different. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { STEP_ROW, UNTOLD } from '../../src/merge/step_file.js';
 import { joinTransfers, linksBetween, type StepSource } from '../../src/merge/transfers.js';
+import { temporaryFolder } from '../support/made_up_run.js';
 import { writeSteps } from '../support/step_rows.js';
 
 /** An operation of two steps as one end tells it; `work` null: its record is lost. `ordinal`: else its place in the list. */
@@ -16,11 +15,8 @@ interface ToldOp {
   readonly ordinal?: number;
 }
 
-let folder: string;
-beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'nccl-trace-test-'))));
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+const { folder, remove } = temporaryFolder();
+afterAll(remove);
 
 let files = 0;
 const source = (isSend: boolean, ops: readonly ToldOp[]): StepSource =>
