@@ -52,8 +52,8 @@ function sweep(band: Band, curvature: number, near: number, step: 1 | -1): void 
     const far = Math.abs(times[i + step]! - times[i]!);
     const bend = curvature * far;
     const end = endOf(times.length, near, i, step);
-    const up = most[i]! + far * (steepest(1, times, most, least, curvature, i, step, end) + bend);
-    const down = least[i]! - far * (steepest(-1, times, least, most, curvature, i, step, end) + bend);
+    const up = most[i]! + far * (steepest(band, 1, curvature, i, step, end) + bend);
+    const down = least[i]! - far * (steepest(band, -1, curvature, i, step, end) + bend);
     const higher = Math.max(guess[i + step]!, up);
     const lower = Math.min(guess[i + step]!, down);
     if (higher < most[i + step]!) most[i + step] = higher;
@@ -62,17 +62,11 @@ function sweep(band: Band, curvature: number, near: number, step: 1 | -1): void 
 }
 
 /** Of a clock that is at the border of the band at `i`: how fast it can go on to leave it, by where it can have come from. */
-function openingAt(
-  { times, most, least }: Band,
-  curvature: number,
-  near: number,
-  i: number,
-  step: 1 | -1,
-): Opening {
-  const end = endOf(times.length, near, i, step);
+function openingAt(band: Band, curvature: number, near: number, i: number, step: 1 | -1): Opening {
+  const end = endOf(band.times.length, near, i, step);
   return {
-    most: steepest(1, times, most, least, curvature, i, step, end),
-    least: steepest(-1, times, least, most, curvature, i, step, end),
+    most: steepest(band, 1, curvature, i, step, end),
+    least: steepest(band, -1, curvature, i, step, end),
   };
 }
 
@@ -80,17 +74,16 @@ function openingAt(
 const endOf = (count: number, near: number, i: number, step: 1 | -1): number =>
   step > 0 ? Math.max(-1, i - near - 1) : Math.min(count, i + near + 1);
 
-/** From the side `here` of the band at `i`, out of it (`side` 1: up): the least of what the other side allows where the clock came from. */
+/** From one side of the band at `i`, out of it (`side` 1: up): the least of what the other side allows where the clock came from. */
 function steepest(
+  { times, most: high, least: low }: Band,
   side: 1 | -1,
-  times: Float64Array,
-  here: Float64Array,
-  there: Float64Array,
   curvature: number,
   i: number,
   step: 1 | -1,
   end: number,
 ): number {
+  const [here, there] = side > 0 ? [high, low] : [low, high];
   let least = MAX_RATE;
   for (let j = i - step; j !== end; j -= step) {
     const far = Math.abs(times[i]! - times[j]!);
