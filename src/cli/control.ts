@@ -15,6 +15,8 @@ import {
   findRankFiles,
   openRankFileHeader,
   requestControl,
+  stillStands,
+  type ControlRequest,
 } from '../reader/index.js';
 import type { RankFileHeader } from '../reader/types.js';
 import { ExitCode } from './exit.js';
@@ -61,13 +63,13 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
   const asked = files.map(({ path, header, wish }) => ({
     path,
     refused: header.controlRefused,
-    number: request(path, wish),
+    asking: request(path, wish),
   }));
   const deadline = Date.now() + wait * 1000;
   let all = true;
-  for (const { path, number, refused } of asked) {
-    const header = await answer(path, number, deadline);
-    const isDone = header !== null && header.controlRefused === refused;
+  for (const { path, asking, refused } of asked) {
+    const header = await answer(path, asking, deadline);
+    const isDone = typeof header !== 'string' && header.controlRefused === refused;
     all &&= isDone;
     if (!quiet || !isDone) process.stdout.write(`${printable(outcome(path, header, refused))}\n`);
   }
@@ -75,7 +77,7 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
 }
 
 /** Throws OutputError. */
-function request(path: string, wish: ControlWish): number {
+function request(path: string, wish: ControlWish): ControlRequest {
   try {
     return requestControl(path, wish);
   } catch (error) {
@@ -116,17 +118,26 @@ function wishFor(
 const maskOf = (names: readonly string[]): number =>
   names.reduce((mask, name) => mask | (EventType as Readonly<Record<string, number>>)[name]!, 0);
 
-async function answer(path: string, number: number, deadline: number): Promise<RankFileHeader | null> {
+type NoAnswer = 'replaced' | 'silent';
+
+async function answer(
+  path: string,
+  asking: ControlRequest,
+  deadline: number,
+): Promise<RankFileHeader | NoAnswer> {
   for (;;) {
     const header = openRankFileHeader(path);
-    if (header.controlAnswered === number) return header;
-    if (Date.now() >= deadline) return null;
+    // First: a request of the same number may have taken its place.
+    if (!stillStands(path, asking)) return 'replaced';
+    if (header.controlAnswered === asking.number) return header;
+    if (Date.now() >= deadline) return 'silent';
     await pause(POLL_MS);
   }
 }
 
-function outcome(path: string, header: RankFileHeader | null, refused: number): string {
-  if (header === null) return `${path}: no answer; is the job still running?`;
+function outcome(path: string, header: RankFileHeader | NoAnswer, refused: number): string {
+  if (header === 'replaced') return `${path}: somebody has asked for something else meanwhile; ask again`;
+  if (header === 'silent') return `${path}: no answer; is the job still running?`;
   if (header.controlRefused !== refused) return `${path}: refused`;
   const events = eventTypeNames(header.maskNow).join(',') || 'nothing';
   return `${path}: records ${events}${header.sampleNow > 1 ? `, 1 of ${header.sampleNow} collectives` : ''}`;

@@ -18,8 +18,15 @@ export interface ControlWish {
   readonly sample: number;
 }
 
-/** Writes the request and returns its number. Throws what the system says against writing. */
-export function requestControl(path: string, { events, sample }: ControlWish): number {
+/** As it was written. */
+export interface ControlRequest {
+  readonly number: number;
+  /** The two words, 16 bytes. */
+  readonly words: DataView;
+}
+
+/** Writes the request. Throws what the system says against writing. */
+export function requestControl(path: string, { events, sample }: ControlWish): ControlRequest {
   const view = headerOf(path);
   const words = new DataView(new ArrayBuffer(16));
   words.setUint32(0, events, true);
@@ -36,7 +43,13 @@ export function requestControl(path: string, { events, sample }: ControlWish): n
   } finally {
     closeSync(file);
   }
-  return number;
+  return { number, words };
+}
+
+/** Not when somebody has written another one since, in whole or in part. */
+export function stillStands(path: string, { words }: ControlRequest): boolean {
+  const view = headerOf(path);
+  return [0, 8].every((at) => view.getBigUint64(H.controlWord + at, true) === words.getBigUint64(at, true));
 }
 
 function headerOf(path: string): DataView {

@@ -1,7 +1,7 @@
 /** A running process is told to record less and then all again; nothing else can be made of it. */
 
 import { randomBytes } from 'node:crypto';
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FILE_HEADER, Kind } from '../../src/format/constants.js';
@@ -70,7 +70,7 @@ describe.each(['none', 'rings'])('with NCCL_TRACE_RING_DIR=%s', (place) => {
     const more = await control('--events', 'Coll,KernelCh');
     expect(more.code).toBe(2);
     expect(more.err).toContain('KernelCh cannot be added');
-    const number = requestControl(file(), { events: 0x42, sample: 0 });
+    const { number } = requestControl(file(), { events: 0x42, sample: 0 });
     await untilAnswered(number);
     expect(openRankFileHeader(file())).toMatchObject({ controlRefused: 1, maskNow: 0x1a, hasChanged: false });
     expect(await mask()).toBe(0x1a);
@@ -118,6 +118,22 @@ it('garbage in the two words is nobody’s request', async () => {
   closeSync(target);
   expect(await mask()).toBe(0x2);
   expect(openRankFileHeader(file())).toMatchObject({ controlAnswered: 0, controlRefused: 0, maskNow: 0x2 });
+});
+
+it('who is overtaken by another request is told so', async () => {
+  start({ NCCL_TRACE_RING_DIR: 'none', NCCL_TRACE_EVENTS: 'Coll,ProxyOp,ProxyStep' });
+  expect(await mask()).toBe(0x1a);
+  job.process.kill('SIGSTOP'); // nobody answers meanwhile
+  const overtaken = control('--events', 'coll');
+  const isAsked = (): boolean => readFileSync(file()).readBigUInt64LE(FILE_HEADER.controlGeneration) !== 0n;
+  while (!isAsked()) await new Promise((resolve) => setTimeout(resolve, 20));
+  const { number } = requestControl(file(), { events: 0x8, sample: 0 });
+  const { code, out } = await overtaken;
+  expect(out.toString()).toBe(`${file()}: somebody has asked for something else meanwhile; ask again\n`);
+  expect(code).toBe(1);
+  job.process.kill('SIGCONT');
+  await untilAnswered(number);
+  expect(await mask()).toBe(0x8);
 });
 
 it('a file that is closed is left out', async () => {
