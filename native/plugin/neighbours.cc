@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "plugin/clock.h"
+#include "plugin/mount_of.h"
 #include "plugin/saved_rings.h"
 
 namespace nccl_trace {
@@ -61,8 +62,9 @@ bool HasStopped(int fd, const HostFacts& host, uint64_t now) {
 
 }  // namespace
 
-void Neighbours::Use(const RingFile* own, const ProcessName* self, const HostFacts* host) {
+void Neighbours::Use(const RingFile* own, const char* rank_file, const ProcessName* self, const HostFacts* host) {
   own_ = own;
+  rank_file_ = rank_file;
   self_ = self;
   host_ = host;
   looks_ = 0;
@@ -90,20 +92,14 @@ void Neighbours::Judge(int folder, const char* name, uint64_t now, bool is_thoro
     return DropClaim(folder, name, !savers_.IsAt(process.tag));
   }
   if (!ParseProcessName(name, kRingSuffix, process) || process.tag == self_->tag) return;
-  switch (LookFor(process, self_->pid_namespace)) {
-    case Sign::kAlive:
-      return;
-    case Sign::kGone:
-      return Rescue(folder, name, process, now);
-    case Sign::kUnknown:
-      break;
-  }
-  if (!is_thorough) return;
+  const Sign sign = LookFor(process, self_->pid_namespace);
+  if (sign == Sign::kAlive || (sign == Sign::kUnknown && !is_thorough)) return;
   const int fd = OpenRings(folder, name);
   if (fd < 0) return;
-  const bool has_stopped = HasStopped(fd, *host_, now);
+  // Who holds its lock lives, whatever /proc tells: it may be another namespace's, or tell other start times.
+  const bool is_over = sign == Sign::kGone ? !IsHeld(fd) : HasStopped(fd, *host_, now);
   close(fd);
-  if (has_stopped) Rescue(folder, name, process, now);
+  if (is_over) Rescue(folder, name, process, now);
 }
 
 void Neighbours::Rescue(int folder, const char* name, const ProcessName& process, uint64_t now) {
@@ -117,7 +113,7 @@ void Neighbours::Rescue(int folder, const char* name, const ProcessName& process
     return;
   }
   // If it cannot be saved, the claim stays until the next thorough look; if somebody else may save it, it does not.
-  Orphan orphan = {process, -1, OpenRings(folder, name), false, false};
+  Orphan orphan = {process, -1, OpenRings(folder, name), MountOf(rank_file_).id, false, false};
   if (orphan.rings >= 0) {
     orphan.last_try = IsOld(kDayNs, orphan.rings, *host_, now);
     orphan.last_try_elsewhere = IsOld(kWeekNs, orphan.rings, *host_, now);

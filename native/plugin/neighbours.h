@@ -1,7 +1,7 @@
 // The other recorders of this user on this node, seen through the folder of ring files. When one of them is gone, its
 // rings are saved beside its rank file and its ring file is removed: by whoever notices first.
 //
-//   each second        processes of this pid namespace: gone or not is certain
+//   each second        processes of this pid namespace: gone or not is certain, unless it holds its lock
 //   at the beginning,  what earlier jobs left, also those of other containers: their lock is gone and their last heartbeat
 //   and once a minute  a minute old; rings that could not be saved in a day go, too; in a week, where only a container with
 //                      other mounts may see their rank file
@@ -10,7 +10,8 @@
 // rests on it: two savers would write the same bytes.
 //
 // Looking touches the folder of ring files only. Saving writes where the dead process wrote, which may be a mount that
-// hangs for ever: it has threads of its own (ring_savers.h), and the recorder's goes on. For the recorder's thread only.
+// hangs for ever: it has threads of its own (ring_savers.h), and the recorder's goes on. But the kernel lets no process end while
+// one of them waits for a FUSE server: onto such mounts only who writes there itself saves. For the recorder's thread only.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_NEIGHBOURS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_NEIGHBOURS_H_
@@ -23,8 +24,8 @@ namespace nccl_trace {
 
 class Neighbours {
  public:
-  /** All are kept. */
-  void Use(const RingFile* own, const ProcessName* self, const HostFacts* host);
+  /** All are kept. `rank_file`: our own's path, which may be empty. */
+  void Use(const RingFile* own, const char* rank_file, const ProcessName* self, const HostFacts* host);
 
   /** Has whoever is gone saved. `now`: CLOCK_BOOTTIME, ns. */
   void Look(uint64_t now);
@@ -39,6 +40,7 @@ class Neighbours {
   void DropClaim(int folder, const char* name, bool even_ours);
 
   const RingFile* own_;  // null, or without a path: not used
+  const char* rank_file_;
   const ProcessName* self_;
   const HostFacts* host_;
   uint64_t looks_;

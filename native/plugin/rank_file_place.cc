@@ -78,6 +78,17 @@ bool OpenNew(const char* folder, const Settings& settings, const HostFacts& host
   return false;
 }
 
+void ReadRealPath(RankFile& file) {
+  char link[40];
+  snprintf(link, sizeof(link), "/proc/self/fd/%d", file.fd);
+  const ssize_t length = readlink(link, file.real_path, sizeof(file.real_path) - 1);
+  if (length > 0) {
+    file.real_path[length] = '\0';
+  } else {
+    snprintf(file.real_path, sizeof(file.real_path), "%s", file.path);
+  }
+}
+
 }  // namespace
 
 void FolderOf(const Settings& settings, char (&folder)[PATH_MAX]) {
@@ -112,6 +123,7 @@ void CreateRankFile(const char* folder, const Settings& settings, const HostFact
     file.error = errno;
     return;
   }
+  ReadRealPath(file);
   if (use == FileUse::kToBeMapped ? WriteZeros(file.fd, bytes) : Reserve(file.fd, bytes)) return;
   file.failed = "reserve space for";
   file.error = errno;

@@ -19,6 +19,7 @@ struct RankFile {
   int error;                    // errno says why
   const char* failed;           // and this what was being done
   char path[PATH_MAX];
+  char real_path[PATH_MAX];  // of a file that is there: without links, as far as the kernel tells
 };
 
 /** The folder `$NCCL_TRACE_DIR[/<run id>]` as an absolute path: the process may change its directory later. Empty: too long. */

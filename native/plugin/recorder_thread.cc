@@ -150,7 +150,7 @@ void RecorderThread::Run() {
   if (image_.base == nullptr) return;
   UseFile();
   GiveWay();
-  neighbours_.Use(&ring_file_, &self_, &host_);
+  neighbours_.Use(&ring_file_, file_.real_path, &self_, &host_);
   Loop();
 }
 
@@ -233,7 +233,7 @@ void RecorderThread::UseFile() {
   if (image_.placement != rank_file::kInFile) {
     copy_.Use(file_.fd, &order_.plan);
     if (!copy_.has_file()) return;
-    if (image_.placement == rank_file::kInRingFile) NameRankFile(image_, file_.path);
+    if (image_.placement == rank_file::kInRingFile) NameRankFile(image_, file_.real_path);
     if (!copy_.CopyHeader(image_)) CountIoError();
   } else if (!streams()) {
     const int fd = file_.fd;
@@ -433,7 +433,7 @@ void RecorderThread::RetryFile() {
   if (copy_.is_lost()) return FindFileAgain();
   CreateRankFile(folder_, order_.settings, host_, order_.plan.file_bytes, FileUse::kWrittenOnly, file_);
   copy_.Use(file_.fd, &order_.plan);
-  if (copy_.has_file() && image_.placement == rank_file::kInRingFile) NameRankFile(image_, file_.path);
+  if (copy_.has_file() && image_.placement == rank_file::kInRingFile) NameRankFile(image_, file_.real_path);
   if (!copy_.has_file() || !copy_.CopyHeader(image_)) CountIoError();
   if (streams()) chunks_.Use(file_.fd, image_);
 }

@@ -17,7 +17,7 @@ void Close(const Orphan& orphan) {
 }
 
 void Save(const Orphan& orphan) {
-  const Saved saved = SaveRings(orphan.rings, orphan.process);
+  const Saved saved = SaveRings(orphan.rings, orphan.process, orphan.own_mount);
   bool is_over = true;
   if (saved == Saved::kNotYet) is_over = orphan.last_try;
   if (saved == Saved::kElsewhere) is_over = orphan.last_try_elsewhere;

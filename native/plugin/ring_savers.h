@@ -18,6 +18,7 @@ struct Orphan {
   ProcessName process;
   int folder;               // of ring files
   int rings;                // the file itself
+  uint64_t own_mount;       // of our own rank file
   bool last_try;            // what we could not save
   bool last_try_elsewhere;  // what others might have
 };

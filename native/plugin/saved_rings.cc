@@ -12,6 +12,7 @@
 
 #include "plugin/crc32.h"
 #include "plugin/host_facts.h"
+#include "plugin/mount_of.h"
 #include "plugin/plan.h"
 #include "plugin/ring_file.h"
 #include "plugin/write_all.h"
@@ -164,13 +165,15 @@ Saved SaveBeside(int fd, const FileHeader& header, const char* rank_file) {
 
 void SavedRingsPath(const char* rank_file, char* path, size_t size) { snprintf(path, size, "%s.rings", rank_file); }
 
-Saved SaveRings(int fd, const ProcessName& process) {
+Saved SaveRings(int fd, const ProcessName& process, uint64_t own_mount) {
   FileHeader header;
   RingFileTail home;
   errno = 0;  // stays so where the file's bytes are the reason
   if (!ReadHeader(fd, process.tag, header) || !ReadHome(fd, header, home))
     return errno == 0 ? Saved::kNothing : Saved::kNotYet;
   const char* const rank_file = home.path;
+  const Mount mount = MountOf(rank_file);
+  if (mount.is_fuse && mount.id != own_mount) return Saved::kElsewhere;
   Owner owner = OwnerOf(rank_file, header.tag);
   // In another mount namespace the path may mean another place, or none, or one where we may not write: there may be
   // somebody else who sees the right one.

@@ -18,14 +18,15 @@ enum class Saved {
   kDone,       // they are saved, now or by somebody before
   kNothing,    // there is nothing to save, or nowhere: the run's folder is gone
   kNotYet,     // no room, no permission, a disk that fails...: worth another try
-  kElsewhere,  // its mounts were not ours, and its rank file is not to be seen here, or not to be used: for somebody else
+  kElsewhere,  // its mounts were not ours, and its rank file is not to be seen here, or not to be used; or its mount
+               // is FUSE and none that we write to: for somebody else
 };
 
 /**
  * `fd`: the ring file of `process`, of which no thread is left. Nothing that exists is overwritten, but for what a saver
- * left unfinished. The header comes last: until then a reader finds none.
+ * left unfinished. The header comes last: until then a reader finds none. `own_mount`: of our own rank file, 0 if unknown.
  */
-Saved SaveRings(int fd, const ProcessName& process);
+Saved SaveRings(int fd, const ProcessName& process, uint64_t own_mount);
 
 /** CLOCK_BOOTTIME in ns when the process of this ring file was last known to live; 0: of another boot, or never. */
 uint64_t LastSignOfLife(int fd, const uint8_t (&boot_id)[16]);

@@ -33,7 +33,7 @@ void LookLater(uint64_t seconds) {
   snprintf(own.path, sizeof(own.path), "%s/own", rings.c_str());
   // Static, so that none of its threads outlives it.
   static nccl_trace::Neighbours neighbours;
-  neighbours.Use(&own, &self, &host);
+  neighbours.Use(&own, "", &self, &host);
   neighbours.Look(nccl_trace::ReadClockNs(CLOCK_BOOTTIME) + seconds * 1'000'000'000u);
   neighbours.Await(~uint64_t{0});
 }
@@ -94,6 +94,60 @@ void OtherPids() {
   ExpectSaved(1, kCalls);
 }
 
+// /proc may be another namespace's, or tell other start times: who holds its lock lives.
+void StrangeProc() {
+  const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
+    CallMany(nccl, context, 1, kCalls);
+    Forever();
+  });
+  Await("calls", [] { return shared->calls[1] == kCalls; });
+  Await("the rank file", [] { return CopiedTick(1) != 0; });
+  int fd;
+  nccl_trace::ProcessName process = OnlyProcess(&fd);
+  close(fd);
+  // As if /proc told that the process of this pid has begun at another time.
+  const std::string before = rings + "/" + NamesIn(rings).at(0);
+  process.start += 1;
+  char after[nccl_trace::kProcessNameBytes];
+  nccl_trace::FormatProcessName(process, nccl_trace::kRingSuffix, after);
+  CHECK_EQ(rename(before.c_str(), (rings + "/" + after).c_str()), 0);
+  LookLater(0);
+  LookLater(120);
+  CHECK_EQ(NamesIn(rings).size(), 1);
+  CHECK(!Exists(SavedPath(1)));
+  Kill(victim);
+  LookLater(0);
+  CHECK_EQ(NamesIn(rings).size(), 0);
+  ExpectSaved(1, kCalls);
+}
+
+// An earlier job of this user wrote to a FUSE mount that hangs by now: nobody waits for it, and the rings stay for who
+// writes there.
+void FuseHangs() {
+  if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+    Skip("cannot have mounts of our own");
+  }
+  const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
+    CallMany(nccl, context, 1, kCalls);
+    Forever();
+  });
+  Await("calls", [] { return shared->calls[1] == kCalls; });
+  Await("the rank file", [] { return CopiedTick(1) != 0; });
+  Kill(victim);
+  const int server = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+  if (server < 0) Skip("no FUSE");
+  const std::string options = "fd=" + std::to_string(server) + ",rootmode=40000,user_id=0,group_id=0";
+  if (mount("silent", folder.c_str(), "fuse", MS_NOSUID | MS_NODEV, options.c_str()) != 0) Skip("cannot mount FUSE");
+  LookLater(0);
+  LookLater(120);
+  CHECK_EQ(NamesIn(rings).size(), 1);  // and no claim
+  umount2(folder.c_str(), MNT_DETACH);
+  close(server);
+  LookLater(240);
+  CHECK_EQ(NamesIn(rings).size(), 0);
+  ExpectSaved(1, kCalls);
+}
+
 // Of another container whose mounts are not ours: its path may be another place here. Its rings wait for who sees the right one.
 void OtherMounts() {
   CHECK_EQ(mkdir(folder.c_str(), 0755), 0);
@@ -104,10 +158,10 @@ void OtherMounts() {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 77) Skip("cannot have mounts of our own");
   int fd;
   const nccl_trace::ProcessName process = OnlyProcess(&fd);
-  CHECK(nccl_trace::SaveRings(fd, process) == nccl_trace::Saved::kElsewhere);
+  CHECK(nccl_trace::SaveRings(fd, process, 0) == nccl_trace::Saved::kElsewhere);
   CHECK_EQ(NamesIn(folder).size(), 0);
   CHECK_EQ(rmdir(folder.c_str()), 0);
-  CHECK(nccl_trace::SaveRings(fd, process) == nccl_trace::Saved::kElsewhere);
+  CHECK(nccl_trace::SaveRings(fd, process, 0) == nccl_trace::Saved::kElsewhere);
   close(fd);
 }
 
@@ -120,7 +174,7 @@ void LookFrom(uint64_t id, int64_t seconds) {
   snprintf(own.path, sizeof(own.path), "%s/own", rings.c_str());
   // Static, so that none of its threads outlives it.
   static nccl_trace::Neighbours neighbours;
-  neighbours.Use(&own, &self, &host);
+  neighbours.Use(&own, "", &self, &host);
   seconds_older = seconds;
   neighbours.Look(nccl_trace::ReadClockNs(CLOCK_BOOTTIME) + static_cast<uint64_t>(seconds) * 1'000'000'000u);
   neighbours.Await(~uint64_t{0});
@@ -195,6 +249,8 @@ int main(int, char** argv) {
   ShareCounts();
   const std::map<std::string, void (*)()> cases = {{"other-pids", OtherPids},
                                                    {"other-mounts", OtherMounts},
+                                                   {"strange-proc", StrangeProc},
+                                                   {"fuse-hangs", FuseHangs},
                                                    {"left-to-who-sees-them", LeftToWhoSeesThem},
                                                    {"left-by-all", LeftByAll}};
   cases.at(argv[3])();

@@ -109,7 +109,14 @@ describe.concurrent('rings in a file of their own', () => {
   test.for([
     ...casesOf('ring_files', ['in-order', 'fork', 'cut-off', 'small-shm', 'large-shm']),
     ...casesOf('saved_rings', ['one-dies', 'all-die', 'saver-dies', 'distrust']),
-    ...casesOf('other_containers', ['other-pids', 'other-mounts', 'left-to-who-sees-them', 'left-by-all']),
+    ...casesOf('other_containers', [
+      'other-pids',
+      'other-mounts',
+      'strange-proc',
+      'fuse-hangs',
+      'left-to-who-sees-them',
+      'left-by-all',
+    ]),
   ])('%s: %s', { timeout: 1_200_000 }, (one, context) => passes(one, context));
 
   const stream = { NCCL_TRACE_MODE: 'stream', NCCL_TRACE_EVENTS: 'coll' };

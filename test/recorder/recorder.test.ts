@@ -39,6 +39,10 @@ test('a name that is never found', async () => {
   expect(verdictOf(await run('name_lookup', []))).toBe('PASSED');
 });
 
+test('the mount of a path', async () => {
+  expect(verdictOf(await run('mount_of', []))).toBe('PASSED');
+});
+
 test('every kind of record, written and read back raw', (context) => passes(context, ['record_kinds']));
 
 test.for([1, 2, 3, 4, 5, 6, 7])('every event type of ABI version %i', (version, context) =>
