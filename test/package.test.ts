@@ -15,13 +15,14 @@ const installed = () => path.join(folder, 'package');
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-package-'));
   // Without `prepare`: it would build under the feet of the tests beside this one.
-  const words = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
+  const quietly = ['--offline', '--no-update-notifier', '--ignore-scripts'];
+  const words = ['pack', '--json', ...quietly, '--pack-destination', folder];
   const [packed] = JSON.parse(execFileSync('npm', words, { cwd: ROOT, encoding: 'utf8' })) as {
     filename: string;
   }[];
   execFileSync('tar', ['xzf', path.join(folder, packed!.filename), '-C', folder]);
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(installed(), 'node_modules'));
-});
+}, 600_000);
 
 afterAll(() => {
   rmSync(folder, { recursive: true });

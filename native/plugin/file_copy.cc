@@ -20,14 +20,17 @@ void CopyWords(uint64_t* to, const uint8_t* from, uint64_t bytes) {
 
 }  // namespace
 
-bool FileCopy::TakeCut() {
+bool FileCopy::IsWhole(const Image& image) {
   struct statx file;
-  if (!IsOurs() || statx(fd_, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_SIZE, &file) != 0) return false;
-  if ((file.stx_mask & STATX_SIZE) == 0 || file.stx_size >= extent_) return false;
+  if (!IsOurs() || statx(fd_, "", AT_EMPTY_PATH, STATX_SIZE, &file) != 0 || file.stx_size < extent_) return false;
+  constexpr uint64_t kFixed = rank_file::kHeaderFixedBytes;
+  return pread(fd_, piece_, kFixed, 0) == kFixed && memcmp(piece_, image.base, kFixed) == 0;
+}
+
+void FileCopy::StartAgain() {
   memset(copied_, 0, sizeof(copied_));
   extent_ = 0;
   has_header_ = false;
-  return true;
 }
 
 bool FileCopy::CopyHeader(const Image& image) {

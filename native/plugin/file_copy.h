@@ -30,8 +30,10 @@ class FileCopy {
   /** After a loss: the same file, and no other. False with errno. What was copied before is there. */
   bool Reopen(const char* path);
 
-  /** Somebody has cut the file off below what was copied: all of it has to be copied again. */
-  bool TakeCut();
+  /** The file has our header and is as long as what was copied: nobody has cut it off, or written over its beginning. */
+  bool IsWhole(const Image& image);
+  /** The next copy begins as the first one did. */
+  void StartAgain();
 
   /** All of the header. */
   bool CopyHeader(const Image& image);

@@ -2,11 +2,10 @@
 
 #include <arpa/inet.h>
 #include <netdb.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "plugin/old_libc.h"
+#include "plugin/own_thread.h"
 
 namespace nccl_trace {
 namespace {
@@ -52,13 +51,8 @@ const SocketAddress* NameLookup::Find(uint64_t now) {
   if (state == kAsking || now < next_try_) return nullptr;
   next_try_ = now + pause_;
   pause_ = pause_ < kLongestPauseNs / 2 ? 2 * pause_ : kLongestPauseNs;
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0) return nullptr;
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   state_.store(kAsking, std::memory_order_relaxed);
-  pthread_t thread;
-  if (pthread_create(&thread, &attributes, Main, this) != 0) state_.store(kIdle, std::memory_order_relaxed);
-  pthread_attr_destroy(&attributes);
+  if (!StartThread(Main, this)) state_.store(kIdle, std::memory_order_relaxed);
   return nullptr;
 }
 

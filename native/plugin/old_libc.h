@@ -17,6 +17,7 @@
 
 #ifdef NCCL_TRACE_OLDEST_GLIBC
 __asm__(".symver pthread_create,pthread_create@" NCCL_TRACE_OLDEST_GLIBC);
+__asm__(".symver pthread_attr_setstacksize,pthread_attr_setstacksize@" NCCL_TRACE_OLDEST_GLIBC);
 __asm__(".symver pthread_mutex_trylock,pthread_mutex_trylock@" NCCL_TRACE_OLDEST_GLIBC);
 __asm__(".symver pthread_key_create,pthread_key_create@" NCCL_TRACE_OLDEST_GLIBC);
 __asm__(".symver pthread_setspecific,pthread_setspecific@" NCCL_TRACE_OLDEST_GLIBC);

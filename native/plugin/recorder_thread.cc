@@ -1,7 +1,6 @@
 #include "plugin/recorder_thread.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 
 #include "plugin/control.h"
 #include "plugin/futex.h"
-#include "plugin/old_libc.h"
+#include "plugin/own_thread.h"
 #include "plugin/ring.h"
 
 namespace nccl_trace {
@@ -57,20 +56,14 @@ bool RecorderThread::Start(const Order& order) {
   life_.store(rank_file::kCreating, std::memory_order_relaxed);
   wanted_life_.store(rank_file::kRecording, std::memory_order_relaxed);
 
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0) return false;
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   // The new thread inherits the mask: a SIGXFSZ of our own writes, or the application's SIGALRM, never runs a handler
   // there, from its first instruction on.
   sigset_t all;
-  sigset_t before;
   sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, &before);
-  pthread_t thread;
-  const int error = pthread_create(&thread, &attributes, Main, this);
-  sigprocmask(SIG_SETMASK, &before, nullptr);
-  pthread_attr_destroy(&attributes);
-  return error == 0;
+  sigprocmask(SIG_SETMASK, &all, &job_mask_);
+  const bool has_begun = StartThread(Main, this);
+  sigprocmask(SIG_SETMASK, &job_mask_, nullptr);
+  return has_begun;
 }
 
 Image RecorderThread::AwaitImage() {
@@ -120,6 +113,10 @@ bool RecorderThread::Await(rank_file::Life life, uint64_t milliseconds) {
 }
 
 void RecorderThread::Leave() {
+  if (has_ended_) {
+    CopyToFile();
+    return GiveBack();
+  }
   leaving_.store(1, std::memory_order_relaxed);
   Request(rank_file::kClosed);
   const bool all_is_in_memory = abandoned() && !has_copied_.load(std::memory_order_acquire);
@@ -161,8 +158,11 @@ void RecorderThread::SettleThread() {
   if (sched_getaffinity(getpid(), sizeof(cpus), &cpus) == 0) sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
-/** Not before: while init waits for its image this thread has to be as urgent as init is. */
-void RecorderThread::GiveWay() { setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice); }
+/** Not before: while init waits for its image this thread has to be as urgent as init is. A job may be nicer yet. */
+void RecorderThread::GiveWay() {
+  const auto self = static_cast<id_t>(syscall(SYS_gettid));
+  if (getpriority(PRIO_PROCESS, self) < kNice) setpriority(PRIO_PROCESS, self, kNice);
+}
 
 void RecorderThread::ChooseClock() {
   const uint32_t chosen = ChooseTickSource();
@@ -288,7 +288,9 @@ void RecorderThread::Loop() {
     beacons_.WaitWhile(wake_, seen, next_turn < next_beat ? next_turn : next_beat);
   }
   if (life_.load(std::memory_order_relaxed) != rank_file::kClosed) Turn(rank_file::kClosed);
-  GiveBack();
+  // Exit handlers come next, on this thread, and may call back: Leave does the rest.
+  has_ended_ = true;
+  sigprocmask(SIG_SETMASK, &job_mask_, nullptr);
 }
 
 /** One chunk, so that requests and beats need not wait for a long backlog. Returns when to come back. */
@@ -329,7 +331,6 @@ void RecorderThread::Beat() {
     if (beats_ % (kClockIntervalsMs[i] / 1'000) == 0) WriteSample(order_.plan.first_clock + i, samples_[i]++, now);
   }
   if (image_.placement != rank_file::kInFile) {
-    NoticeCut();
     if (!copy_.has_file()) {
       if (beats_ % kBeatsPerRetry == kBeatsPerRetry - 1) RetryFile();
     } else if (beats_ % kBeatsPerCopy == 0) {
@@ -388,15 +389,18 @@ bool RecorderThread::CopyToFile() {
   return TryCopy() || (copy_.is_lost() && TryCopy());
 }
 
-/** Before anything is copied: what is written behind the cut makes the file long again. */
-void RecorderThread::NoticeCut() {
-  if (copy_.has_file() && copy_.TakeCut()) CountIoError();
+/** The last time. A file that somebody has cut off meanwhile gets all that the rings still have. */
+bool RecorderThread::CopyAllToFile() {
+  if (!CopyToFile()) return false;
+  if (copy_.IsWhole(image_)) return true;
+  CountIoError();
+  copy_.StartAgain();
+  return CopyToFile() && copy_.IsWhole(image_);
 }
 
 bool RecorderThread::TryCopy() {
   if (!copy_.has_file()) RetryFile();
   if (!copy_.has_file()) return false;
-  NoticeCut();
   // The first write of a file that was only reserved: without room for it there would be copies below no header.
   if (!copy_.has_header() && !copy_.CopyHeader(image_)) {
     CountIoError();
@@ -418,7 +422,7 @@ bool RecorderThread::TryCopy() {
 void RecorderThread::GiveBack() {
   if (left_.load(std::memory_order_relaxed) != 0) return;
   if (image_.placement == rank_file::kInRingFile) {
-    const bool is_copied = CopyToFile();
+    const bool is_copied = CopyAllToFile();
     if (is_copied) RemoveRingFile(ring_file_);
     // A neighbour's rings, if that takes no longer than leaving may take.
     neighbours_.Await(DeadlineIn(kLeaveWaitMs));

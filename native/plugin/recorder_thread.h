@@ -16,6 +16,8 @@
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORDER_THREAD_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_RECORDER_THREAD_H_
 
+#include <signal.h>
+
 #include <atomic>
 
 #include "plugin/beacon.h"
@@ -98,7 +100,7 @@ class RecorderThread {
   void AnswerControl();
   bool CopyToFile();
   bool TryCopy();
-  void NoticeCut();
+  bool CopyAllToFile();
   void GiveBack();
   void RetryFile();
   void FindFileAgain();
@@ -115,6 +117,8 @@ class RecorderThread {
   std::atomic<bool> has_copied_;  // the rank file has something
   std::atomic<uint32_t> leaving_;
   std::atomic<uint32_t> left_;  // waiters sleep on it
+  bool has_ended_;              // this thread, the last one: there is nobody else to read it
+  sigset_t job_mask_;           // of the thread that began this one
   Image image_;                 // this thread's: complete before phase_ becomes kRingReady or kReady
   Image abandoned_image_;       // init's: complete before phase_ becomes kAbandoned
 

@@ -1,10 +1,9 @@
 #include "plugin/ring_savers.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include "plugin/clock.h"
-#include "plugin/old_libc.h"
+#include "plugin/own_thread.h"
 #include "plugin/ring_file.h"
 #include "plugin/saved_rings.h"
 
@@ -53,16 +52,10 @@ bool RingSavers::IsAt(uint64_t tag) const {
 bool RingSavers::Begin(const Orphan& orphan) {
   for (Saver& saver : savers_) {
     if (saver.is_busy.load(std::memory_order_acquire)) continue;
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) != 0) break;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     saver.orphan = orphan;
     saver.is_busy.store(true, std::memory_order_relaxed);
     // It inherits what the recorder's thread is: all signals blocked, nice.
-    pthread_t thread;
-    const bool began = pthread_create(&thread, &attributes, Main, &saver) == 0;
-    pthread_attr_destroy(&attributes);
-    if (began) return true;
+    if (StartThread(Main, &saver)) return true;
     saver.is_busy.store(false, std::memory_order_relaxed);
     break;
   }

@@ -33,8 +33,9 @@ template <Way way>
 
 /** A handle of ours that a ProxyCtrl was given: what its states are counted on must be a record. */
 inline bool IsCtrl(const Ring& ring, uint64_t handle) {
-  const rank_file::Slot& slot = ring.slots[rank_file::HandlePosition(handle) & ring.mask];
-  return ring.Owns(handle) && (Load(slot.words[3]) & 0xFF) == rank_file::kStartProxyCtrl;
+  const uint64_t position = rank_file::HandlePosition(handle);
+  const rank_file::Slot slot = LoadSlot(ring.slots[position & ring.mask]);
+  return ring.Owns(handle) && SlotKind(slot) == rank_file::kStartProxyCtrl && ChecksOut(slot, position);
 }
 
 /** `value`: kNoValue when NCCL gave none. */

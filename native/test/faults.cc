@@ -52,7 +52,7 @@ Footprint Measure() { return {ProcNumber("/proc/self/status", "VmRSS:"), Entries
 void ExpectFlat(const Footprint& before, const Footprint& after, uint64_t kilobytes) {
   printf("%" PRIu64 " kB and %" PRIu64 " descriptors, then %" PRIu64 " kB and %" PRIu64 "\n", before.kilobytes,
          before.descriptors, after.kilobytes, after.descriptors);
-  CHECK_EQ(after.descriptors, before.descriptors);
+  CHECK(after.descriptors <= before.descriptors);  // one of the file's making may still have been there
   if (kMemoryIsOurs && getenv("EMULATED") == nullptr) CHECK(after.kilobytes <= before.kilobytes + kilobytes);
 }
 
@@ -119,7 +119,7 @@ void SingleCore() {
       Nccl nccl(library);
       void* context = nccl.Init();
       CHECK(context != nullptr);
-      Await("the recorder gives way", [] { return NiceOfRecorder() == 10; });
+      Await("the recorder gives way", [] { return NiceOfRecorder() >= 10 && NiceOfRecorder() != kNoThread; });
       std::vector<std::thread> threads;
       for (int i = 0; i < 4; ++i) {
         threads.emplace_back([&] {
@@ -296,13 +296,39 @@ void MemoryLimit() {
   CHECK(file.header().placement != rank_file::kInRingFile);
 }
 
+// `ulimit -s` decides how large stacks are that nobody gave a size: ours do not depend on it.
+void HugeStacks() {
+  pthread_attr_t attributes;
+  CHECK_EQ(pthread_attr_init(&attributes), 0);
+  CHECK_EQ(pthread_attr_setstacksize(&attributes, size_t{1} << 45), 0);
+  if (pthread_setattr_default_np(&attributes) != 0) Skip("such a stack cannot be asked for here");
+  pthread_t thread;
+  if (pthread_create(
+          &thread, nullptr, [](void*) -> void* { return nullptr; }, nullptr) == 0) {
+    pthread_join(thread, nullptr);
+    Skip("such a stack can be had here");
+  }
+  Nccl nccl(library);
+  void* context = nccl.Init();
+  CHECK(context != nullptr);
+  CallMany(nccl, context, 1'000);
+  nccl.Finalize(context);
+  AwaitClosed(path);
+  CHECK_EQ(KindIn(RankFileReader(path), rank_file::kStartColl), 1'000);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   UseArguments(argc, argv);
   const std::map<std::string, void (*)()> cases = {
-      {"parent-finalized", ParentFinalized},     {"single-core", SingleCore}, {"many-threads", ManyThreads},
-      {"many-communicators", ManyCommunicators}, {"stuck-peer", StuckPeer},   {"memory-limit", MemoryLimit},
+      {"parent-finalized", ParentFinalized},
+      {"single-core", SingleCore},
+      {"many-threads", ManyThreads},
+      {"many-communicators", ManyCommunicators},
+      {"stuck-peer", StuckPeer},
+      {"memory-limit", MemoryLimit},
+      {"huge-stacks", HugeStacks},
   };
   cases.at(argv[3])();
   return Passed();

@@ -75,7 +75,7 @@ void InOrder() {
   CHECK_EQ(CollsIn(file), kCalls + 10);
 }
 
-// Somebody cuts the rank file off, as a cleaner of logs does: all of it is there in the end, and that it happened.
+// Somebody cuts the rank file off, as a cleaner of logs does, at any time: all that the rings have is there in the end.
 void CutOff() {
   const int rank = LiveInPlace([](Nccl& nccl, void* context, int rank) {
     CallMany(nccl, context, 0, kCalls);
@@ -83,12 +83,11 @@ void CutOff() {
     CHECK_EQ(truncate(RankPath(rank).c_str(), 0), 0);
     CallMany(nccl, context, 0, kCalls);
     nccl.Finalize(context);
-    AwaitClosed(RankPath(rank));
   });
-  const RankFileReader file(RankPath(rank));
-  CHECK_EQ(CollsIn(file), 2 * kCalls);
-  CHECK(file.header().io_errors > 0);
   ExpectNothingLeft();
+  // Where it could not wait so long, the next process has saved them.
+  const RankFileReader file(Exists(SavedPath(rank)) ? SavedPath(rank) : RankPath(rank));
+  CHECK_EQ(CollsIn(file), 2 * kCalls);
 }
 
 // Forked children, with and without exec: they neither write into the rings, nor keep them, nor take them away.

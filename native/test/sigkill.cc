@@ -274,7 +274,7 @@ std::string RingFile() {
  * Init waits 1.7 s for the place of the rings. Where a machine is so busy that it comes later they lie in memory, and die with the process
  * but for what was copied: nothing to compare.
  */
-constexpr uint64_t kLateMs = 1'900;
+constexpr uint64_t kLateMs = 1'600;
 
 uint64_t total_chunks;
 uint64_t total_calls;

@@ -3,19 +3,24 @@
  * say that a clock is behind itself. Between two pairs of one piece the line through them holds too, for there corrections are straight.
  */
 
-import { firstIndex } from '../base/search.js';
 import { knotTime, pieceAt, type Knots } from './corrections.js';
 import type { EdgeHull } from './edge_hulls.js';
-import type { Arc } from './graph.js';
-import { EACH_NS, negativeCycle } from './negative_cycle.js';
+import { adjacency, type Arc } from './graph.js';
 import { alignedAt, shownAt } from './shown.js';
 
 /** A cycle says nothing for certain by less, ns: hosts are not asked at quite the same instant... */
 const LEAST_NS = 2000;
+/** ...and each of its pairs may stay violated by a little. */
+const EACH_NS = 100;
 /** Steeper than this a line through two pairs says little of an instant beside... */
 const STEEPEST = 0.05;
 /** ...and this part of all delays round the cycle is more than what hosts can be asked beside it. */
 const PART = 0.1;
+
+interface LimitArc extends Arc {
+  /** By how much the receiver can be ahead of the sender beyond the estimate, ns. */
+  readonly length: number;
+}
 
 /** `corrections`: any that are nearly right. `instant`: of the common axis. False: that may be, or not. */
 export function isImpossibleAt(
@@ -24,8 +29,7 @@ export function isImpossibleAt(
   hulls: readonly EdgeHull[],
   instant: number,
 ): boolean {
-  const arcs: Arc[] = [];
-  const lengths: number[] = [];
+  const arcs: LimitArc[] = [];
   const shown = corrections.map((values) => shownAt(knots, values, instant));
   for (const { from, to, hull } of hulls) {
     const time = shown[from]!;
@@ -34,20 +38,73 @@ export function isImpossibleAt(
     const slope = (hull[right + 1]! - hull[right - 1]!) / (hull[right]! - hull[right - 2]!);
     if (Math.abs(slope) > STEEPEST) continue;
     const delay = hull[right - 1]! + slope * (time - hull[right - 2]!);
-    // By how much the receiver can be ahead of the sender beyond the estimate.
-    const ahead = alignedAt(knots, corrections[to]!, time + delay) - instant;
-    arcs.push({ from, to });
-    lengths.push(ahead + PART * Math.abs(ahead));
+    arcs.push({ from, to, length: alignedAt(knots, corrections[to]!, time + delay) - instant });
   }
-  const cycle = negativeCycle(corrections.length, arcs, Float64Array.from(lengths));
-  return cycle !== null && cycle.by > LEAST_NS + EACH_NS * cycle.nodes.length;
+  return hasNegativeCycle(corrections.length, arcs);
 }
 
 /** Index of the first point at `time` or later. */
-const firstFrom = (hull: EdgeHull['hull'], time: number): number =>
-  2 * firstIndex(hull.length / 2, (point) => hull[2 * point]! >= time);
+function firstFrom(hull: EdgeHull['hull'], time: number): number {
+  let low = 0;
+  let high = hull.length / 2;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (hull[2 * middle]! < time) low = middle + 1;
+    else high = middle;
+  }
+  return 2 * low;
+}
 
 const isWithin = (knots: Knots, left: number, right: number): boolean => {
   const piece = pieceAt(knots, left);
   return right <= knotTime(knots, piece + 1) || piece === knots.count - 2;
 };
+
+/** Shortest paths from everywhere, until one goes round a cycle (Bellman and Ford). */
+function hasNegativeCycle(nodes: number, arcs: readonly LimitArc[]): boolean {
+  const out = adjacency(nodes, arcs, 'from');
+  const distance = new Float64Array(nodes);
+  const before = new Int32Array(nodes).fill(-1);
+  let queue = Array.from({ length: nodes }, (_, node) => node);
+  for (let round = 0; round <= nodes && queue.length > 0; round++) {
+    const next = new Set<number>();
+    for (const node of queue) {
+      for (let at = out.start[node]!; at < out.start[node + 1]!; at++) {
+        const arc = out.arcs[at]!;
+        const target = out.others[at]!;
+        const through = distance[node]! + arcs[arc]!.length;
+        if (through >= distance[target]!) continue;
+        distance[target] = through;
+        before[target] = arc;
+        next.add(target);
+      }
+    }
+    if (hasCertainCycle(arcs, before)) return true;
+    queue = [...next];
+  }
+  return false;
+}
+
+/** Among the arcs by which nodes were reached. */
+function hasCertainCycle(arcs: readonly LimitArc[], before: Int32Array): boolean {
+  const seen = new Int32Array(before.length).fill(-1);
+  for (let start = 0; start < before.length; start++) {
+    let node = start;
+    while (seen[node] === -1 && before[node]! >= 0) {
+      seen[node] = start;
+      node = arcs[before[node]!]!.from;
+    }
+    if (before[node]! < 0 || seen[node] !== start) continue;
+    let sum = 0;
+    let room = LEAST_NS;
+    let at = node;
+    do {
+      const arc = arcs[before[at]!]!;
+      sum += arc.length;
+      room += EACH_NS + PART * Math.abs(arc.length);
+      at = arc.from;
+    } while (at !== node);
+    if (sum < -room) return true;
+  }
+  return false;
+}

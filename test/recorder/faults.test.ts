@@ -60,6 +60,7 @@ test.for([
     'many-communicators',
     'stuck-peer',
     'memory-limit',
+    'huge-stacks',
   ]),
   ...casesOf('mounts', [
     'folder-deleted',

@@ -52,9 +52,18 @@ test.for([1, 2, 3, 4, 5, 6, 7])('every event type of ABI version %i', (version, 
 test('repeats become counts', (context) => passes(context, ['folding']));
 
 // A sanitizer has a thread of its own that never ends, and so has the emulator.
-test.runIf(SANITIZER === '' && !EMULATED).for(['flight', 'stream'])(
-  'main leaves by pthread_exit, in %s mode: the process ends',
-  (mode, context) => passes(context, ['abuse', 'main-thread-leaves'], { NCCL_TRACE_MODE: mode }),
+test.runIf(SANITIZER === '' && !EMULATED).for([
+  ['flight', 'none'],
+  ['flight', IN_MEMORY],
+  ['stream', 'none'],
+] as const)(
+  'main leaves by pthread_exit, in %s mode, rings in %s: the process ends',
+  { timeout: 600_000 },
+  ([mode, rings], context) =>
+    passes(context, ['abuse', 'main-thread-leaves'], {
+      NCCL_TRACE_MODE: mode,
+      NCCL_TRACE_RING_DIR: rings,
+    }),
 );
 
 describe('ordinals', () => {
