@@ -21,8 +21,10 @@ void CopyWords(uint64_t* to, const uint8_t* from, uint64_t bytes) {
 }  // namespace
 
 bool FileCopy::IsWhole(const Image& image) {
+  if (!IsOurs()) return false;
   struct statx file;
-  if (!IsOurs() || statx(fd_, "", AT_EMPTY_PATH, STATX_SIZE, &file) != 0 || file.stx_size < extent_) return false;
+  const bool told = statx(fd_, "", AT_EMPTY_PATH, STATX_SIZE, &file) == 0 && (file.stx_mask & STATX_SIZE) != 0;
+  if (told && file.stx_size < extent_) return false;
   constexpr uint64_t kFixed = rank_file::kHeaderFixedBytes;
   return pread(fd_, piece_, kFixed, 0) == kFixed && memcmp(piece_, image.base, kFixed) == 0;
 }
@@ -31,6 +33,7 @@ void FileCopy::StartAgain() {
   memset(copied_, 0, sizeof(copied_));
   extent_ = 0;
   has_header_ = false;
+  has_lost_chunks_ = true;
 }
 
 bool FileCopy::CopyHeader(const Image& image) {
@@ -51,7 +54,7 @@ bool FileCopy::CopyRing(const Image& image, uint32_t index, uint64_t drained) {
   const rank_file::AreaEntry& area = plan_->areas[index];
   const uint64_t head = Load(image.live(area)->head);
   uint64_t from = copied_[index] > kOverlap ? copied_[index] - kOverlap : 0;
-  if (from < drained) from = drained < head ? drained : head;
+  if (from < drained && !has_lost_chunks_) from = drained < head ? drained : head;
   // The shared ring's producers take positions first and fill them whenever they run again.
   const bool all_again = index == plan_->overflow && head != copied_[index];
   if (all_again || head - from > area.capacity) from = head > area.capacity ? head - area.capacity : 0;

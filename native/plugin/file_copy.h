@@ -18,7 +18,7 @@ class FileCopy {
     fd_ = fd;
     plan_ = plan;
     is_known_ = fd >= 0 && Identify(fd, identity_);
-    is_lost_ = has_header_ = false;
+    is_lost_ = has_header_ = has_lost_chunks_ = false;
     extent_ = 0;
   }
   bool has_file() const { return fd_ >= 0; }
@@ -32,7 +32,7 @@ class FileCopy {
 
   /** The file has our header and is as long as what was copied: nobody has cut it off, or written over its beginning. */
   bool IsWhole(const Image& image);
-  /** The next copy begins as the first one did. */
+  /** The next copy begins as the first one did, and leaves nothing out for being in a chunk. */
   void StartAgain();
 
   /** All of the header. */
@@ -71,6 +71,7 @@ class FileCopy {
   bool is_known_;                // identity_ could be read
   bool is_lost_;
   bool has_header_;
+  bool has_lost_chunks_;
   uint64_t extent_;             // the file's least size, by what was copied
   uint64_t copied_[kMaxAreas];  // positions copied so far
   uint64_t piece_[kPiece / sizeof(uint64_t)];
