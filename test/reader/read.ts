@@ -1,6 +1,11 @@
 /** What the reader's tests share: reading a builder's bytes, and records as lines that can be compared. */
 
-import { FILE_HEADER, HEADER_FIXED_BYTES } from '../../src/format/constants.js';
+import {
+  CHUNK_HEADER,
+  CHUNK_HEADER_BYTES,
+  FILE_HEADER,
+  HEADER_FIXED_BYTES,
+} from '../../src/format/constants.js';
 import { crc32 } from '../../src/format/crc32.js';
 import { describeRecord } from '../../src/reader/describe.js';
 import { memorySource } from '../../src/reader/byte_source.js';
@@ -19,6 +24,21 @@ export function resealed(file: Uint8Array, change: (view: DataView) => void): Ui
   view.setUint32(FILE_HEADER.headerCrc, 0, true);
   view.setUint32(FILE_HEADER.headerCrc, crc32(bytes.subarray(0, HEADER_FIXED_BYTES)), true);
   return bytes;
+}
+
+/** The payload of the chunk at `at` matches its check again; then its header has to be sealed. */
+export function resealPayload(bytes: Uint8Array, at: number): void {
+  const view = new DataView(bytes.buffer, at);
+  const begin = at + CHUNK_HEADER_BYTES;
+  const end = Math.min(bytes.length, begin + view.getUint32(CHUNK_HEADER.storedBytes, true));
+  view.setUint32(CHUNK_HEADER.payloadCrc, crc32(bytes.subarray(begin, end)), true);
+}
+
+/** The header of the chunk at `at` matches its check again. */
+export function resealChunk(bytes: Uint8Array, at: number): void {
+  const view = new DataView(bytes.buffer, at);
+  view.setUint32(CHUNK_HEADER.headerCrc, 0, true);
+  view.setUint32(CHUNK_HEADER.headerCrc, crc32(bytes.subarray(at, at + CHUNK_HEADER_BYTES)), true);
 }
 
 /** "0:17 120 Stop handle=0:0": everything a record says, in one line. */
