@@ -48,12 +48,16 @@ function drawGaps(context: TrackContext, parent: TrackRef, ring: Ring): void {
     description:
       'Stretches whose records are not in the file: overwritten in the ring, dropped to stay within the disk limit, torn, or written while the file was being copied.',
   });
+  // Ticks of a shared ring step back a little: as in the merged order, nothing is earlier than what stands before it.
+  let reached = ticks(-Infinity);
   for (const gap of ring.gaps) {
-    const [from, to] = stretch(context, ring, gap);
+    const [begins, ends] = stretch(context, ring, gap);
+    const from = later(begins, reached);
+    reached = later(ends, from);
     const slice = sink.begin(track, time(from), GAP_NAME[gap.cause], {
       args: [['slots', gap.end - gap.from]],
     });
-    sink.end(track, time(to), slice);
+    sink.end(track, time(reached), slice);
   }
 }
 
@@ -62,8 +66,10 @@ function stretch({ file }: TrackContext, ring: Ring, gap: Gap): [Ticks, Ticks] {
   const firstUse = file.leases.find((lease) => lease.ring === ring.ring)?.fromTick ?? ticks(0);
   const before = gap.beforeTick ?? gap.afterTick ?? ticks(0);
   const from = gap.afterTick ?? (firstUse < before ? firstUse : ticks(0));
-  return [from, before > from ? before : from];
+  return [from, later(before, from)];
 }
+
+const later = (a: Ticks, b: Ticks): Ticks => (a > b ? a : b);
 
 function drawLife(context: TrackContext, parent: TrackRef): void {
   const { sink, file, time, lastSign, isSilent } = context;

@@ -419,6 +419,22 @@ it('a communicator that never said which it is gets no arrows and no common colo
   expect(sink.of(COLLECTIVES)[0]).toContain('[comm 0x0000000000000000 (size not told) / collectives]');
 });
 
+it('what a ring lost is drawn in order of positions, also where ticks step back', () => {
+  const { file } = recording();
+  const shared = file.ring('overflow', 64);
+  const lost = [1, 4];
+  for (const [position, tick] of [1000, 1010, 1020, 1005, 1007, 1010].entries()) {
+    shared.stop(tick, 1n);
+    if (lost.includes(position)) shared.tear(position);
+  }
+  expect(draw(file).sink.of(/lost records/)).toEqual([
+    '1000 [recorder / lost records, overflow ring 3] begin torn slots=1',
+    '1020 [recorder / lost records, overflow ring 3] end torn',
+    '1020 [recorder / lost records, overflow ring 3] begin torn slots=1',
+    '1020 [recorder / lost records, overflow ring 3] end torn',
+  ]);
+});
+
 it('what a full ring lost is drawn where it was lost', () => {
   const { file, comm } = recording();
   const full = file.ring('steps', 4, {});
