@@ -16,12 +16,18 @@ export interface Knots {
  * temperature wanders.
  */
 const LONGEST_PIECE_NS = 60e9;
+/**
+ * Work and memory go with pieces. A link's evidence has at most half as many windows, so more pieces than this lie between times far
+ * apart with nothing between them: those of a timer or a tick that cannot be true lie decades away.
+ */
+const MOST_PIECES = 1024;
 
-/** Knots over [from, to], on multiples of `grid`: so that no window of evidence lies across one. */
+/** Knots over [from, to], on multiples of `grid`: so that no window of evidence lies across one. At most 1025. */
 export function placeKnots(from: number, to: number, grid: number): Knots {
   const first = Math.floor(from / grid);
   const cells = Math.max(1, Math.ceil(to / grid) - first);
-  const pieces = Math.ceil(cells / Math.max(1, Math.floor(LONGEST_PIECE_NS / grid)));
+  const wanted = Math.ceil(cells / Math.max(1, Math.floor(LONGEST_PIECE_NS / grid)));
+  const pieces = Math.min(MOST_PIECES, wanted);
   const step = Math.ceil(cells / pieces);
   return { first: first * grid, step: step * grid, count: Math.ceil(cells / step) + 1 };
 }

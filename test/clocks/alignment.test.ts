@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { align, ALIGNMENT_DEFAULTS, type Alignment } from '../../src/clocks/alignment.js';
 import { correctionAt, knotTime } from '../../src/clocks/corrections.js';
-import type { EdgeEvidence } from '../../src/clocks/evidence.js';
+import { EdgeCollector, type EdgeEvidence } from '../../src/clocks/evidence.js';
 import { simulated } from '../../bench/clocks.js';
 import {
   checkAll,
@@ -254,4 +254,16 @@ it('npm run bench:clocks', () => {
     if (!name.includes('broken')) expect(coverage, name).toBeGreaterThan(0.97);
   }
   expect(results.length).toBeGreaterThan(15);
+});
+
+it('a pair that is decades from the others, as of a tick that cannot be true, costs no more than it', () => {
+  const collect = (from: number, to: number): EdgeEvidence => {
+    const edge = new EdgeCollector({ from, to, kind: 'data', like: 'x' });
+    for (let second = 0; second < 20; second++) edge.add(second * 1e9, 20_000);
+    edge.add(75 * 365 * 86_400e9, 20_000);
+    return edge.finish();
+  };
+  const { knots, corrections } = align(2, [collect(0, 1), collect(1, 0)]);
+  expect(knots.count).toBeLessThanOrEqual(1025);
+  expect(Math.abs(correctionAt(knots, corrections[1]!, 10e9))).toBeLessThan(20_000);
 });

@@ -109,3 +109,14 @@ it('is not narrowed by stamps of other kernels, and is unbounded to the side of 
   expect(gpuBound(line, [{ host: 15, gpu: 10 }], [], 0, CURVATURE).late).toBe(Infinity);
   expect(gpuBound(line, [{ host: 15, gpu: 10 }], [], 0, CURVATURE).early).toBeLessThan(2000);
 });
+
+it('is found as quickly for stamps that lie decades apart, as those of a timer that cannot be trusted', () => {
+  const decades = 75 * 365 * 86_400e9;
+  const noticed = [
+    { host: 5000, gpu: -decades },
+    { host: 8000, gpu: 0 },
+  ];
+  const { late, early } = gpuBound({ offset: 8000, drift: 0 }, noticed, [], 32, CURVATURE);
+  expect(late).toBe(Infinity);
+  expect(early).toBeGreaterThanOrEqual(0);
+});
