@@ -32,7 +32,7 @@ export function hangLines(hang: Hang, report: VerdictReport): string[] {
 /** The same evidence, and why it is no alarm. */
 export function waitingLines({ stands, hungAfter, isLive }: Waiting, report: VerdictReport): string[] {
   const who = stands.missing.length === 0 ? 'all ranks' : 'all with a file';
-  const lived = isLive ? `${who} live` : `the records end after ${durationText(stands.age)}`;
+  const lived = isLive ? `${who} live, by heartbeats` : `the records end after ${durationText(stands.age)}`;
   const why = labelled('no hang yet', `${lived}; --hung-after is ${durationText(hungAfter)}`);
   return standstillLines(stands, 'WAITING', [why], report);
 }

@@ -5,17 +5,10 @@
 
 import { durationText } from '../base/duration.js';
 import type { Diagnosis } from '../merge/diagnosis.js';
-import type { Mismatch, Silent, Slowness, Unclear, Verdict, Way, Working } from '../verdict/types.js';
+import type { Mismatch, Slowness, VerdictKind, Way, Working } from '../verdict/types.js';
 import { quoted } from '../merge/commands.js';
 import { standstillOf } from '../merge/suspects.js';
-import {
-  brokenLines,
-  copyLines,
-  hangLines,
-  heartbeatLines,
-  neverClosedLines,
-  waitingLines,
-} from './hang_text.js';
+import { brokenLines, hangLines, neverClosedLines, waitingLines } from './hang_text.js';
 import { commandLines, type NextCommand } from './next_command.js';
 import {
   callText,
@@ -23,21 +16,21 @@ import {
   COLUMNS,
   commName,
   fit,
+  isWhole,
   labelled,
   rankList,
   rankName,
   rankWithHost,
+  seenText,
   wayArguments,
   type VerdictReport,
 } from './verdict_words.js';
 import { foldRanks, printable, sizeText } from './text.js';
+import { silentLines, unclearLines } from './unclear_text.js';
 
 export type { VerdictReport } from './verdict_words.js';
 
 const LINES = 15;
-
-/** ns: heartbeats come once a second; one is missing after so long. As the verdict has it. */
-const OVERDUE = 1.5e9;
 
 /** As a trace's own attribute: without commands, and of this run alone. */
 export const verdictWords = (report: VerdictReport): string =>
@@ -58,7 +51,7 @@ export function verdictText(report: VerdictReport, next: NextCommand | null): st
   return [...[first, ...shown].map(fit), ...foot, ...command];
 }
 
-function verdictLines(verdict: Verdict, report: VerdictReport): string[] {
+function verdictLines(verdict: VerdictKind, report: VerdictReport): string[] {
   switch (verdict.kind) {
     case 'hung':
       return hangLines(verdict.hang, report);
@@ -67,11 +60,11 @@ function verdictLines(verdict: Verdict, report: VerdictReport): string[] {
     case 'broken':
       return brokenLines(verdict.broken, report);
     case 'mismatch':
-      return mismatch(verdict.mismatch, report);
+      return mismatch(verdict.mismatch, verdict.besides, report);
     case 'slow':
       return slow(verdict.slow, report);
     case 'unclear':
-      return unclear(verdict.unclear, report);
+      return unclearLines(verdict.unclear, report);
     case 'working':
       return working(verdict.working, report);
     case 'healthy':
@@ -87,25 +80,21 @@ function verdictLines(verdict: Verdict, report: VerdictReport): string[] {
   }
 }
 
-const isWhole = ({ verdict, missingRanks }: VerdictReport): boolean =>
-  verdict.untold === 0 &&
-  (verdict.kind !== 'healthy' || verdict.silent.length === 0) &&
-  verdict.sampled.length + verdict.muted.length === 0 &&
-  !verdict.notRecorded.some(({ event }) => event === 'Coll' || event === 'P2p') &&
-  verdict.nameless.works === 0 &&
-  verdict.partial.length === 0 &&
-  missingRanks.length === 0;
-
-function seenText({ ranks, verdict: { seen } }: VerdictReport): string {
-  const comms = seen.communicators === 1 ? '1 communicator' : `${seen.communicators} communicators`;
-  return `${seen.collectives} collectives on ${comms}, by ${ranks.length} ranks`;
-}
-
-function mismatch({ ways, nRanks, ...comm }: Mismatch, report: VerdictReport): string[] {
+function mismatch(
+  { ways, nRanks, call, ...comm }: Mismatch,
+  besides: VerdictKind,
+  report: VerdictReport,
+): string[] {
+  const isAll = besides.kind !== 'waiting' && besides.kind !== 'unclear';
+  const [title = '', ...more] = isAll ? [] : verdictLines(besides, report);
   return [
     `MISMATCH  the ${nRanks === 0 ? '' : `${nRanks} `}ranks of ${commName(comm)} did not all call the same`,
     ...ways.map((way) => labelled(rankList(filesOf(way), report), wayText(way, report))),
-    '  nothing hangs for it; what NCCL computes from such calls is not defined',
+    ...(call === null ? [] : [labelled('which call', `number ${call} there of each rank, counted from 0`)]),
+    isAll
+      ? '  no hang is seen for it; what NCCL computes from such calls is not defined'
+      : '  what NCCL computes from such calls is not defined',
+    ...(isAll ? [] : [`  ${title}`, ...more]),
   ];
 }
 
@@ -130,55 +119,6 @@ function slow(
     ),
   ];
 }
-
-function unclear({ work, works, files, lost, silent, end }: Unclear, report: VerdictReport): string[] {
-  if (silent.length > 0) {
-    const who = silent.some((one) => missedHeartbeat(one, end))
-      ? 'ranks fell silent, and not all is recorded'
-      : silent.length === 1
-        ? 'a rank did not close its file'
-        : 'ranks did not close their files';
-    return [
-      `UNCLEAR  whether anything stands: ${who}`,
-      labelled('seen', seenText(report)),
-      ...silentLines(silent, end, report),
-    ];
-  }
-  if (work === null)
-    return [
-      'UNCLEAR  whether anything stands: parts of the files are lost',
-      labelled('seen', seenText(report)),
-    ];
-  const what = works === 1 ? callText(work) : `${callText(work)} and ${works - 1} more`;
-  return [
-    `UNCLEAR  whether it ended: ${what}`,
-    labelled(
-      'cannot tell',
-      `${lost} ${lost === 1 ? 'slot' : 'slots'} lost after it began, ${rankList(files, report)}`,
-    ),
-    labelled(
-      'began',
-      `${clockTime(report, work.at)}, record ${work.record} of rank ${rankName(report, work.file)}`,
-    ),
-  ];
-}
-
-/** Beside others that were closed later a file is silent that missed no heartbeat. */
-const missedHeartbeat = ({ lastSign }: Silent, end: number): boolean =>
-  lastSign === null || end - lastSign > OVERDUE;
-
-const silentLines = (silent: readonly Silent[], end: number, report: VerdictReport): string[] => [
-  ...heartbeatLines(
-    silent.filter((one) => missedHeartbeat(one, end)),
-    end,
-    report,
-  ),
-  ...neverClosedLines(
-    silent.filter((one) => !missedHeartbeat(one, end)),
-    report,
-  ),
-  ...copyLines(silent, report),
-];
 
 function working({ end, stood, files, silent }: Working, report: VerdictReport): string[] {
   return [

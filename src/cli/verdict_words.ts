@@ -91,3 +91,18 @@ export function clockTime({ traceStart }: VerdictReport, at: number): string {
   const date = new Date(Number((BigInt(traceStart) + BigInt(Math.round(at))) / 1_000_000n));
   return Number.isNaN(date.getTime()) ? 'an impossible time' : `${date.toISOString().slice(11, 19)} UTC`;
 }
+
+/** Everything was recorded and told. */
+export const isWhole = ({ verdict, missingRanks }: VerdictReport): boolean =>
+  verdict.untold === 0 &&
+  (verdict.kind !== 'healthy' || verdict.silent.length === 0) &&
+  verdict.sampled.length + verdict.muted.length === 0 &&
+  !verdict.notRecorded.some(({ event }) => event === 'Coll' || event === 'P2p') &&
+  verdict.nameless.works === 0 &&
+  verdict.partial.length === 0 &&
+  missingRanks.length === 0;
+
+export function seenText({ ranks, verdict: { seen } }: VerdictReport): string {
+  const comms = seen.communicators === 1 ? '1 communicator' : `${seen.communicators} communicators`;
+  return `${seen.collectives} collectives on ${comms}, by ${ranks.length} ranks`;
+}

@@ -1,8 +1,9 @@
 /** Looks up what a file saw begin. Few files are asked more than a few times: only those get an index. */
 
 import type { TraceNs } from '../base/time.js';
+import { EventType } from '../format/nccl.js';
 import { keyPosition, keyRing } from '../model/record_fields.js';
-import type { EnteredCall, RankCalls } from '../verdict/types.js';
+import type { EnteredCall, HostCalls, RankCalls } from '../verdict/types.js';
 import type { RankScan } from './scan.js';
 
 const OFTEN = 16;
@@ -87,4 +88,38 @@ export function rankCalls({ works, communicators }: RankScan, time: (tick: numbe
       return null;
     },
   };
+}
+
+/** NCCL tells of calls from this version of the interface on. */
+const FIRST_ABI = 5;
+/** Which calls were in one group is told by the group's own event. */
+const NEEDED = EventType.CollApi | EventType.GroupApi;
+const NO_CALLS = {
+  shape: new Uint32Array(0),
+  at: new Float64Array(0),
+  keys: new Float64Array(0),
+  begins: new Uint8Array(0),
+  isLastOpen: false,
+} as const;
+
+/**
+ * Of communicators of which each call is in the file. `muted`: event types that were not recorded at times. A graph's calls are
+ * none: when they run, and how often, is not told.
+ */
+export function hostCalls(
+  { header, communicators, calls, hostWindow }: RankScan,
+  muted: number,
+  time: (tick: number) => TraceNs,
+): ReadonlyMap<number, HostCalls> {
+  const asked = header.eventMask & ~muted & NEEDED;
+  if (asked !== NEEDED || hostWindow !== 0 || calls.nameless > 0) return new Map();
+  const { shapes } = calls;
+  const known = communicators.flatMap(({ number, abi }): [number, HostCalls][] => {
+    const found = calls.comms.get(number);
+    if (abi < FIRST_ABI || found?.hasCaptured === true || found?.hasUnknown === true) return [];
+    const { shape, begins, isLastOpen, at, keys } = found ?? NO_CALLS;
+    const record = (call: number): string => `${keyRing(keys[call]!)}:${keyPosition(keys[call]!)}`;
+    return [[number, { shapes, shape, begins, isLastOpen, at: (call) => time(at[call]!), record }]];
+  });
+  return new Map(known);
 }

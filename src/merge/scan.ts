@@ -4,6 +4,7 @@
  */
 
 import type { Ticks } from '../base/time.js';
+import type { CallTable } from '../model/call_table.js';
 import { isEverMuted } from '../model/control.js';
 import type { ForeignOps } from '../model/foreign_ops.js';
 import type { OddCounts } from '../model/odd_records.js';
@@ -77,6 +78,11 @@ export interface RankScan {
   readonly standstill: Standstill;
   /** From here on no record of a thread that calls NCCL is lost; null: the newest ones are. */
   readonly hostWindow: Ticks | null;
+  /** The collectives that were called, whether or not more was told of them. */
+  readonly calls: CallTable;
+  /** When anything of NCCL last began or ended, and the longest that nothing had before, in ticks (model/quiet_times.ts). */
+  readonly lastEvent: Ticks | null;
+  readonly longestQuiet: number;
   /** Calls of which nothing more was told, by row: what was called. */
   readonly silentCalls: ReadonlyMap<number, string>;
   /** Collectives of the copy engines: put into their stream, when they ran is not told. */
@@ -145,6 +151,9 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     standInSteps: collector.standIns.lastSteps(),
     standstill,
     hostWindow: hostWindow(file),
+    calls: collector.callTable.finish(),
+    lastEvent: collector.quiet.last,
+    longestQuiet: collector.quiet.longest,
     silentCalls:
       file.header.sampleEvery > 1 || isEverMuted(file)
         ? new Map()

@@ -2,8 +2,10 @@
 
 import type { Ticks } from '../base/time.js';
 import { ApiCalls } from '../model/api_calls.js';
+import { CallTableBuilder } from '../model/call_table.js';
 import { ForeignOpsCollector } from '../model/foreign_ops.js';
 import { PeerBytes } from '../model/peer_bytes.js';
+import { QuietTimes } from '../model/quiet_times.js';
 import { SilentOps, type Silent } from '../model/silent_ops.js';
 import { StandIns } from '../model/stand_ins.js';
 import { StandstillCollector } from '../model/standstill.js';
@@ -19,6 +21,8 @@ export class ScanCollector implements Partial<WorkListener> {
   readonly ends = new WorkEnds();
   readonly works = new WorkTableBuilder();
   readonly calls = new ApiCalls();
+  readonly callTable = new CallTableBuilder();
+  readonly quiet = new QuietTimes();
   readonly foreign = new ForeignOpsCollector();
   readonly standstill = new StandstillCollector();
   readonly standIns = new StandIns();
@@ -57,10 +61,13 @@ export class ScanCollector implements Partial<WorkListener> {
     this.size.call(span, at);
     if (span.kind === 'CeColl') this.copyColls++;
     this.calls.started(span);
+    this.callTable.add(span);
+    this.quiet.hostStarted(span, at);
   }
 
-  hostStop(span: HostSpan): void {
+  hostStop(span: HostSpan, at: Ticks): void {
     this.calls.stopped(span);
+    this.quiet.hostStopped(span, at);
   }
 
   workStart(work: Work, at: Ticks): void {
@@ -69,11 +76,13 @@ export class ScanCollector implements Partial<WorkListener> {
     this.ends.started(work);
     this.works.add(work);
     this.calls.workStarted(work);
+    this.quiet.workStarted(at);
   }
 
   workEnqueued(work: Work, at: Ticks): void {
     this.standstill.workEnqueued(work, at);
     this.works.enqueued(work);
+    this.quiet.moved(at);
   }
 
   opStart(op: Op, at: Ticks): void {
@@ -83,6 +92,7 @@ export class ScanCollector implements Partial<WorkListener> {
     this.foreign.started(op);
     this.peers.started(op);
     this.standstill.opStart(op, at);
+    this.quiet.moved(at);
   }
 
   opAlive(op: Op): void {
@@ -96,17 +106,20 @@ export class ScanCollector implements Partial<WorkListener> {
     this.foreign.stopped(op);
     this.peers.stopped(op);
     this.standstill.opStop(op, at);
+    this.quiet.moved(at);
   }
 
   kernelStart(kernel: Kernel, at: Ticks): void {
     this.size.kernel(kernel, at);
     this.standstill.kernelStart(kernel, at);
+    this.quiet.moved(at);
     if (kernel.timerStart !== null) this.gpus.add(kernel, kernel.start, kernel.timerStart);
   }
 
   kernelStop(kernel: Kernel, at: Ticks): void {
     this.ends.kernelEnded(kernel);
     this.standstill.kernelStop(kernel, at);
+    this.quiet.moved(at);
     if (kernel.stop !== null && kernel.timerStop !== null)
       this.gpus.add(kernel, kernel.stop, kernel.timerStop);
   }

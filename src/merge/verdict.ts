@@ -13,7 +13,7 @@ import type { WorkEnd } from '../model/work_end.js';
 import { PHASE_NAME } from '../tracks/op_tracks.js';
 import { judge } from '../verdict/judge.js';
 import type { RankWitness, Verdict, WitnessedOp, WitnessedWork } from '../verdict/types.js';
-import { rankCalls } from './calls.js';
+import { hostCalls, rankCalls } from './calls.js';
 import { clockBound, onOneAxis } from './cluster.js';
 import type { OriginTable } from './origins.js';
 import type { Run } from './run.js';
@@ -53,6 +53,7 @@ export function runVerdict(
   return judge({
     comms,
     ranks,
+    isWholeJob: run.missing.length === 0,
     comparable: onOneAxis(clocks),
     clockBound: clockBound(clocks),
     hungAfter: hungAfter === undefined ? null : hungAfter * 1e9,
@@ -111,6 +112,9 @@ function witness(
       ends.filter(({ outcome }) => UNTOLD.includes(outcome)).length + scan.silentCalls.size + scan.copyColls,
     untoldLast: untoldLast(scan, ends),
     calls: rankCalls(scan, time),
+    hostCalls: isDamaged || isNameless ? new Map() : hostCalls(scan, muted.events, time),
+    lastEvent: scan.lastEvent === null ? null : time(scan.lastEvent),
+    longestQuiet: (scan.longestQuiet * 1e9) / header.tickHz,
   };
 }
 

@@ -3,7 +3,7 @@
 import { Kind } from '../format/constants.js';
 import { EventType } from '../format/nccl.js';
 import type { HostFacts, HostKind, HostSpan, NetFacts } from './host_span.js';
-import { extra32, extra64, extraBigint } from './record_fields.js';
+import { extra32, extra64, extraBigint, startKey } from './record_fields.js';
 import type { Source } from './source.js';
 import { NET_ID } from './types.js';
 
@@ -35,6 +35,7 @@ export class HostFactory {
       type: 'host',
       kind,
       ring: source.ring,
+      key: startKey(source.ring, records.position[i]!),
       comm: source.comm,
       parent,
       func: names === null ? '' : this.text(names & 0xffff),

@@ -2,6 +2,7 @@
 
 import type { Ticks } from '../base/time.js';
 import type { Communicator } from '../reader/types.js';
+import type { HandleKey } from './record_fields.js';
 
 export type HostKind =
   | 'GroupApi'
@@ -83,6 +84,8 @@ export interface HostSpan {
   readonly type: 'host';
   readonly kind: HostKind;
   readonly ring: number;
+  /** Of its start record. */
+  readonly key: HandleKey;
   readonly comm: Communicator | null;
   readonly parent: HostSpan | null;
   readonly func: string;

@@ -11,7 +11,7 @@ import { filesInDoubt, MUCH_LONGER, type Stall } from './stalls.js';
 import type { RankWitness } from './types.js';
 
 /** Unless another time was asked for, ns. */
-const HUNG_AFTER = 30e9;
+export const HUNG_AFTER = 30e9;
 
 /**
  * Worth a word at all. What may go on is not while it is no older than what its communicator finished before, unless it was said

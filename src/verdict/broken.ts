@@ -7,7 +7,7 @@ import type { TraceNs } from '../base/time.js';
 import { enteredBy, ranksInComm, SILENT_AFTER } from './absence.js';
 import { lastSignOf, type Case } from './case.js';
 import type { Standing } from './front.js';
-import { othersEndedAfter, silentAmong } from './silence.js';
+import { COPIED_WITHIN, othersEndedAfter, silentAmong } from './silence.js';
 import { findUnfinished, type Stall } from './stalls.js';
 import type { Silent, WitnessedWork } from './types.js';
 
@@ -15,6 +15,8 @@ export interface Break {
   readonly stall: Stall;
   /** Never closed; others were closed after their last sign of life. */
   readonly gone: readonly Silent[];
+  /** Else the others finished it, and ended so long after that the file may as well be a copy, made while all lived. */
+  readonly isSure: boolean;
   /** Each of them was gone when the first of the others ended. */
   readonly isOrderKnown: boolean;
   /** Closed in order, and had not finished it. */
@@ -50,13 +52,21 @@ function breakOf(stall: Stall, evidence: Case): Break | null {
   if (gone.length === 0) return null;
   // What the others finished is unfinished in its file alone, which is older than their last move.
   const until = left.length > 0 ? stall.since : lastSignOf([...parties, ...finished], ranks);
+  const ended = [...left, ...finished].filter(isClosed);
   return {
+    isSure: left.length > 0 || gone.every((one) => endedSoonAfter(one, ended, evidence)),
     stall: { ...stall, until: Math.max(stall.until, until) as TraceNs },
     gone,
-    isOrderKnown: isOrderKnown(gone, [...left, ...finished].filter(isClosed), evidence),
+    isOrderKnown: isOrderKnown(gone, ended, evidence),
     left,
     finished: finished.filter(isClosed),
   };
+}
+
+/** Nothing of a job that was through but for its last steps need have broken off for one that ends much later. */
+function endedSoonAfter({ file, lastSign }: Silent, ended: readonly number[], { ranks }: Case): boolean {
+  const ends = ended.flatMap((other) => ranks[other]!.lastSign ?? []);
+  return ranks[file]!.isToldInTime || Math.min(...ends) - (lastSign ?? -Infinity) <= COPIED_WITHIN;
 }
 
 /** None of the others ended while a heartbeat was still to come. */

@@ -8,6 +8,8 @@ export interface Case {
   readonly comms: readonly ClusterComm[];
   /** By file. */
   readonly ranks: readonly RankWitness[];
+  /** No rank of the job is without a file, as far as is known how many there are. */
+  readonly isWholeJob: boolean;
   /** Whether the files lie on one axis, within the bounds of their clocks. */
   readonly comparable: (files: readonly number[]) => boolean;
   /** How far two files' clocks can be wrong against each other (99 %), ns; 0: one counter. */

@@ -1,12 +1,13 @@
-/** What seems unfinished and may have ended in records that are lost; what seems over and may stand. */
+/** What seems unfinished and may have ended in records that are lost, or elsewhere; what seems over and may stand. */
 
 import { isAborted } from './alarm.js';
 import { endOfRun, type Case } from './case.js';
 import { standingCall } from './hang.js';
 import { mismatchOf } from './mismatch.js';
-import { allLived } from './silence.js';
+import type { Break } from './broken.js';
+import { allLived, othersEndedAfter } from './silence.js';
 import type { Stall } from './stalls.js';
-import type { RankWitness, Silent, Unclear } from './types.js';
+import type { Idle, RankWitness, Silent, Unclear } from './types.js';
 
 /** Nothing else speaks for a hang: no rank that never came, none whose process is gone, no abort, no call unlike the others'. */
 export function mayBeOver(stall: Stall, evidence: Case): boolean {
@@ -41,6 +42,7 @@ export function unclear({ ranks }: Case, stalls: readonly Stall[]): Unclear | nu
     files: [...new Set(doubtful.map((one) => one.file))].sort((a, b) => a - b),
     lost: doubtful.reduce((most, one) => Math.max(most, one.work.lostSince), 0),
     silent: [],
+    idle: null,
     end: endOfRun(ranks),
   };
 }
@@ -57,11 +59,36 @@ export function cannotTell({ ranks }: Case): Unclear | null {
 
 /**
  * Nothing seems to stand, but these fell silent, and the ends of what others began with them last are not told, or not all that
- * these began is recorded. null: none did.
+ * these began is recorded; or surely they are gone while the others lived on. null: none did. Who was gone when others ended in order leaves
+ * nothing unclear where all was through.
  */
-export function unclearFor(silent: readonly Silent[], { ranks }: Case): Unclear | null {
-  const doubtful = silent.filter(({ file }) => mayStandWithout(file, ranks));
+export function unclearFor(silent: readonly Silent[], evidence: Case): Unclear | null {
+  const { ranks } = evidence;
+  const all = ranks.map((_, file) => file);
+  const doubtful = silent.filter(
+    ({ file, mayBeCopy }) =>
+      mayStandWithout(file, ranks) || (!mayBeCopy && !othersEndedAfter(file, all, evidence)),
+  );
   return doubtful.length === 0 ? null : nothingStands(doubtful, ranks);
+}
+
+/** Who fell silent is the one to ask first; those whose files may be copies are none of them. */
+export function unclearWhileIdle(idle: Idle, silent: readonly Silent[], { ranks }: Case): Unclear {
+  return { ...nothingStands(silent, ranks), idle };
+}
+
+/** It began there, the others finished it, and the file may be a copy. */
+export function unclearBreak({ stall, gone }: Break, { ranks }: Case): Unclear {
+  const [first] = stall.works;
+  return {
+    ...nothingStands(
+      gone.map((one) => ({ ...one, mayBeCopy: true })),
+      ranks,
+    ),
+    work: first ? standingCall(first, ranks) : null,
+    works: stall.works.length,
+    files: gone.map(({ file }) => file),
+  };
 }
 
 function mayStandWithout(file: number, ranks: readonly RankWitness[]): boolean {
@@ -86,5 +113,6 @@ const nothingStands = (silent: readonly Silent[], ranks: readonly RankWitness[])
   files: [],
   lost: 0,
   silent,
+  idle: null,
   end: endOfRun(ranks),
 });

@@ -6,12 +6,13 @@
 
 import { hungAfter, isHang, mayGoOn, stands } from './alarm.js';
 import { endOfRun, type Case } from './case.js';
-import { findBreaks } from './broken.js';
+import { findBreaks, type Break } from './broken.js';
 import { causeOf, waitingFor } from './causes.js';
-import { cannotTell, mayBeOver, unclear, unclearFor } from './doubt.js';
+import { cannotTell, mayBeOver, unclear, unclearBreak, unclearFor, unclearWhileIdle } from './doubt.js';
 import { describeHang } from './hang.js';
+import { idleness } from './idleness.js';
 import { firstMismatch, mismatchOf } from './mismatch.js';
-import { NOTHING_STOOD, othersEndedAfter, silentFiles } from './silence.js';
+import { NOTHING_STOOD, silentFiles } from './silence.js';
 import { slowest } from './slowness.js';
 import { findStalls, type Stall } from './stalls.js';
 import type { Broken, RankWitness, Silent, Unclear, Verdict, VerdictKind } from './types.js';
@@ -42,19 +43,32 @@ export function judge(evidence: Case): Verdict {
 }
 
 function kindOf(evidence: Case, slow: ReturnType<typeof slowest>['slow']): VerdictKind {
-  const { ranks } = evidence;
-  const damaged = cannotTell(evidence);
-  if (ranks.every(({ lastMove }) => lastMove.size === 0))
-    return damaged ? { kind: 'unclear', unclear: damaged } : { kind: 'nothing' };
   const seeming = findStalls(evidence).filter((stall) => stands(stall, evidence));
   const doubtful = seeming.filter((stall) => mayBeOver(stall, evidence));
   const stalls = seeming.filter((stall) => !doubtful.includes(stall));
   const hung = hangAmong(stalls, evidence);
   if (hung) return { kind: 'hung', hang: describeHang(hung, stalls, evidence) };
-  const broken = firstBreak(evidence);
+  const breaks = findBreaks(evidence);
+  const broken = firstBreak(
+    breaks.filter(({ isSure }) => isSure),
+    evidence,
+  );
   if (broken) return { kind: 'broken', broken };
+  const rest = withoutMismatch(evidence, slow, stalls, doubtful, breaks);
+  // What surely is wrong comes before what may be, and may be its reason.
   const mismatch = firstMismatch(evidence);
-  if (mismatch) return { kind: 'mismatch', mismatch };
+  return mismatch ? { kind: 'mismatch', mismatch, besides: rest } : rest;
+}
+
+/** Nothing hangs, and nothing broke off. */
+function withoutMismatch(
+  evidence: Case,
+  slow: ReturnType<typeof slowest>['slow'],
+  stalls: readonly Stall[],
+  doubtful: readonly Stall[],
+  breaks: readonly Break[],
+): VerdictKind {
+  const { ranks } = evidence;
   const waiting = causeAmong(stalls, evidence);
   if (waiting)
     return {
@@ -67,14 +81,18 @@ function kindOf(evidence: Case, slow: ReturnType<typeof slowest>['slow']): Verdi
     };
   const unknown = unclear(evidence, doubtful);
   if (unknown && doubtful.length > 0) return { kind: 'unclear', unclear: unknown };
+  const [broken] = breaks;
+  if (broken) return { kind: 'unclear', unclear: unclearBreak(broken, evidence) };
   const unfinished = filesAtWork(evidence);
   const silent = silentFiles(evidence, NOTHING_STOOD);
   const gone = silent.filter(({ mayBeCopy }) => !mayBeCopy);
   const unclearOf = (files: readonly Silent[]): Unclear | null =>
     unfinished.length > 0 ? null : unclearFor(files, evidence);
-  // A rank that is gone weighs more than one that is late, which weighs more than one that may be gone.
-  if (slow && !unclearOf(gone)) return { kind: 'slow', slow };
+  const idle = unfinished.length > 0 ? null : idleness(evidence);
+  // A rank that is gone, or all that do nothing, weigh more than one that is late, which weighs more than one that may be gone.
+  if (slow && !idle && !unclearOf(gone)) return { kind: 'slow', slow };
   if (unknown) return { kind: 'unclear', unclear: unknown };
+  const damaged = cannotTell(evidence);
   if (damaged) return { kind: 'unclear', unclear: damaged };
   if (unfinished.length > 0) {
     const end = endOfRun(ranks);
@@ -85,21 +103,20 @@ function kindOf(evidence: Case, slow: ReturnType<typeof slowest>['slow']): Verdi
       working: { end, stood, files: unfinished, silent },
     };
   }
+  if (idle) return { kind: 'unclear', unclear: unclearWhileIdle(idle, silent, evidence) };
+  if (ranks.every(({ lastMove }) => lastMove.size === 0)) return { kind: 'nothing' };
   const quiet = unclearOf(silent);
-  if (quiet) return { kind: 'unclear', unclear: quiet };
-  const all = ranks.map((_, file) => file);
-  return { kind: 'healthy', silent: gone.filter(({ file }) => othersEndedAfter(file, all, evidence)) };
+  return quiet ? { kind: 'unclear', unclear: quiet } : { kind: 'healthy', silent: gone };
 }
 
 /** With the others that broke off as what waits for it, or stands beside it. */
-function firstBreak(evidence: Case): Broken | null {
-  const breaks = findBreaks(evidence);
+function firstBreak(breaks: readonly Break[], evidence: Case): Broken | null {
   const stalls = breaks.map(({ stall }) => stall);
   const cause = causeAmong(stalls, evidence);
   const found = breaks.find(({ stall }) => stall === cause);
   if (!found) return null;
-  const { stall, ...who } = found;
-  return { stands: describeHang(stall, stalls, evidence), ...who };
+  const { stall, gone, isOrderKnown, left, finished } = found;
+  return { stands: describeHang(stall, stalls, evidence), gone, isOrderKnown, left, finished };
 }
 
 const causeAmong = (stalls: readonly Stall[], evidence: Case): Stall | null =>

@@ -9,22 +9,32 @@ import type { TraceNs } from '../base/time.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import { absentFrom, enteredBy } from './absence.js';
 import type { Case } from './case.js';
+import { differentHostCalls } from './host_calls.js';
 import type { Stall } from './stalls.js';
 import type { CallArguments, CallNumber, Evidence, Mismatch, RankWitness, Way } from './types.js';
 
 /** Looked at one against the other; a run has hardly any, and where it has many the first ones say it. */
 const MOST_SUSPECTS = 200;
 
+/** What NCCL told of the collectives counts before what the calls tell of the same ones. */
 export function firstMismatch({ comms, ranks }: Case): Mismatch | null {
-  const found = comms.flatMap((comm) => mismatchIn(comm, ranks) ?? []);
-  const begin = ({ ways }: Mismatch): number => Math.min(...ways[0].entered.map(({ at }) => at));
-  return found.reduce<Mismatch | null>((a, b) => (a === null || begin(b) < begin(a) ? b : a), null);
+  return first([
+    ...comms.flatMap((comm) => mismatchIn(comm, ranks) ?? []),
+    ...differentHostCalls(ranks).values(),
+  ]);
 }
 
 /** Of its communicator; what the ranks called later has nothing to do with it. */
 export function mismatchOf({ commId, since }: Stall, { comms, ranks }: Case): Mismatch | null {
   const comm = comms.find((one) => one.commId === commId);
-  return upTo(since, comm ? mismatchIn(comm, ranks) : null);
+  const told = (comm && mismatchIn(comm, ranks)) ?? null;
+  const called = commId === null ? undefined : differentHostCalls(ranks).get(commId);
+  return upTo(since, first([told, called ?? null].filter((one) => one !== null)));
+}
+
+function first(found: readonly Mismatch[]): Mismatch | null {
+  const begin = ({ ways }: Mismatch): number => Math.min(...ways[0].entered.map(({ at }) => at));
+  return found.reduce<Mismatch | null>((a, b) => (a === null || begin(b) < begin(a) ? b : a), null);
 }
 
 export function upTo(since: TraceNs, mismatch: Mismatch | null): Mismatch | null {
@@ -171,5 +181,5 @@ function mismatch(
 ): Mismatch | null {
   const [most, other, ...more] = ways;
   if (!most || !other) return null;
-  return { commId: hex64(commId), comm: name, nRanks, what, ways: [most, other, ...more] };
+  return { commId: hex64(commId), comm: name, nRanks, what, call: null, ways: [most, other, ...more] };
 }

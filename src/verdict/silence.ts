@@ -10,7 +10,7 @@ import { livedLater } from './older_copies.js';
 import type { Silent } from './types.js';
 
 /** ns: so much later others may have been copied. */
-const COPIED_WITHIN = 30e9;
+export const COPIED_WITHIN = 30e9;
 
 /** All lived as long as any of them speaks, as far as is known; ranks without a file are not asked. */
 export const allLived = (files: readonly number[], evidence: Case, since: TraceNs): boolean =>

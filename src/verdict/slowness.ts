@@ -48,13 +48,21 @@ export function slowest(evidence: Case): { slow: Slowness | null; unresolved: Sl
 
 function latenessIn(comm: ClusterComm, evidence: Case): Lateness | null {
   // Before the first one the ranks start up and connect, each in its own time.
-  const whole = comm.collectives.filter((one) => isWhole(one, comm.nRanks)).slice(1);
+  const size = sizeOf(comm, evidence);
+  const whole = comm.collectives.filter((one) => isWhole(one, size)).slice(1);
   if (whole.length < FEWEST) return null;
   const bounds = boundsOf(comm, evidence.clockBound);
   return {
     slow: slownessOf(whole, comm, evidence, (one) => waitFor(one, bounds(one))),
     nominal: slownessOf(whole, comm, evidence, (one) => waitFor(one, 0)),
   };
+}
+
+/** Up to interface v3 NCCL does not tell it: then all that have files, if none is missing. Infinity: not known. */
+function sizeOf({ nRanks, files, commId }: ClusterComm, { ranks, isWholeJob }: Case): number {
+  if (nRanks > 0) return nRanks;
+  const entries = files.flatMap((file) => [...ranks[file]!.communicators.values()]);
+  return isWholeJob ? entries.filter((comm) => comm.commId === commId).length : Infinity;
 }
 
 /** By how much the last arrival can be misplaced against all others. Clocks are looked at piece by piece, not one by one. */

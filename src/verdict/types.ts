@@ -5,6 +5,7 @@
  */
 
 import type { TraceNs } from '../base/time.js';
+import type { CallShape, CommCalls } from '../model/call_table.js';
 
 /** What one file bears witness to when its records end. */
 export interface RankWitness {
@@ -46,6 +47,19 @@ export interface RankWitness {
   /** Communicators of whose newest work that is so: they may stand in it. null: of one that is not known. */
   readonly untoldLast: readonly (number | null)[];
   readonly calls: RankCalls;
+  /** Number of a communicator in this file → all collectives that were called on it, from its first one on. Absent: not all are known. */
+  readonly hostCalls: ReadonlyMap<number, HostCalls>;
+  /** When anything of NCCL last began or ended, also calls of which no more is recorded; null: nothing is. */
+  readonly lastEvent: TraceNs | null;
+  /** ns: the longest that nothing did before, the job's start aside. */
+  readonly longestQuiet: number;
+}
+
+/** What the host called (CollApi), whether or not NCCL told of a Coll then. */
+export interface HostCalls extends Pick<CommCalls, 'shape' | 'begins' | 'isLastOpen'> {
+  readonly shapes: readonly CallShape[];
+  at(call: number): TraceNs;
+  record(call: number): string;
 }
 
 /** Look-ups in all that a file saw begin. */
@@ -154,17 +168,17 @@ export type VerdictKind =
   | { readonly kind: 'waiting'; readonly waiting: Waiting }
   /** Nothing stood for long: a process is gone, and others ended in order at about that time. */
   | { readonly kind: 'broken'; readonly broken: Broken }
-  /** Nothing hangs, but ranks of a communicator did not call the same. */
-  | { readonly kind: 'mismatch'; readonly mismatch: Mismatch }
+  /** Nothing is seen to hang, but ranks of a communicator did not call the same. `besides`: what else would be said. */
+  | { readonly kind: 'mismatch'; readonly mismatch: Mismatch; readonly besides: VerdictKind }
   | { readonly kind: 'slow'; readonly slow: Slowness }
   /**
    * What seems to stand may have ended in records that are lost, and nothing else speaks for a hang; or files are damaged; or a rank
-   * fell silent, and nothing tells whether others stand in what they began with it.
+   * fell silent, and nothing tells whether others stand in what they began with it; or nothing was recorded for much longer than before.
    */
   | { readonly kind: 'unclear'; readonly unclear: Unclear }
   /** Something was unfinished, and not for long: a live copy, or a job that was ended while it worked. */
   | { readonly kind: 'working'; readonly working: Working }
-  /** `silent`: never closed, though others were later. */
+  /** `silent`: never closed, though others were, later. */
   | { readonly kind: 'healthy'; readonly silent: readonly Silent[] }
   /** No collective and no send/receive was seen at all. */
   | { readonly kind: 'nothing' };
@@ -201,10 +215,40 @@ export interface Unclear {
   readonly files: readonly number[];
   /** Slots of their rings that are lost since, the most of any work. */
   readonly lost: number;
-  /** Files that fell silent before others, whose work with them may stand. */
+  /** Files that fell silent before others, whose work with them may stand; or who began `work`, which others finished. */
   readonly silent: readonly Silent[];
+  /** Nothing was recorded for much longer than before, while processes lived; null: that is not so. */
+  readonly idle: Idle | null;
   /** The newest sign of life of any file. */
   readonly end: TraceNs;
+}
+
+/** Nothing of NCCL is recorded of processes that live on. Theirs may be the next call, or they stand in one that is not recorded. */
+export interface Idle {
+  /** When anything last began or ended in any of them. */
+  readonly since: TraceNs;
+  /** ns: for so long nothing has in each of them. */
+  readonly age: number;
+  /** ns: the longest that nothing did in any of the files before, the job's start aside. */
+  readonly longestBefore: number;
+  /** Files of processes that live on. */
+  readonly files: readonly number[];
+  /** Files that were closed in order. */
+  readonly ended: readonly number[];
+  /** Who called fewer collectives of a communicator than others. */
+  readonly behind: readonly Behind[];
+}
+
+/** Not a rank that may have called since its records end. */
+export interface Behind extends Evidence, CallShape {
+  readonly commId: string;
+  readonly comm: string;
+  /** How many collectives of it the rank called; the evidence and what is called so is the one that another rank called next. */
+  readonly calls: number;
+  /** The most that a rank called. */
+  readonly most: number;
+  /** The files that called so few. */
+  readonly files: readonly number[];
 }
 
 export interface Working {
@@ -329,6 +373,8 @@ export interface Mismatch {
   readonly nRanks: number;
   /** 'arguments': of the same collective; 'calls': each side entered one that the other never did. */
   readonly what: 'arguments' | 'calls';
+  /** Which of the communicator's calls, from 0, where the calls alone tell it (CollApi: their `seq` is null). null: the collectives do. */
+  readonly call: number | null;
   /** Most ranks first. */
   readonly ways: readonly [Way, Way, ...Way[]];
 }

@@ -278,6 +278,40 @@ describe.concurrent('the verdict on', () => {
     expect(text).toContain('\n  looked at:      1 of 2 collectives alone\n');
   });
 
+  it('a hang in what sampling left out: not healthy, and who called less or fell silent', async ({
+    expect,
+  }) => {
+    const { code, verdict, text } = await verdictOn(
+      'left-out',
+      '--ranks 3 --ops allreduce:64K --channels 1 --iterations 4 --skip-rank 2 --skip-at 2 --hang-seconds 4',
+      { NCCL_TRACE_SAMPLE: '10' },
+    );
+    expect(code).toBe(4);
+    expect(verdict).toMatchObject({ kind: 'unclear', seen: { collectives: 1 } });
+    const unclear = verdict.kind === 'unclear' ? verdict.unclear : undefined;
+    const behind = unclear?.idle?.behind.flatMap(({ files }) => files) ?? [];
+    expect([...behind, ...(unclear?.silent ?? []).map(({ file }) => file)]).not.toEqual([]);
+    if (behind.length > 0) expect(text).toContain('\n  fewer calls:    rank 2: 2 on world, others 3\n');
+  });
+
+  it('a broadcast of which NCCL tells no more than the call, from another root: a mismatch', async ({
+    expect,
+  }) => {
+    const { verdict, hang } = await verdictOn(
+      'root',
+      '--ranks 3 --ops allreduce:8K,broadcast:64K --channels 1 --iterations 3 --other-rank 2 --other-at 1 --other-ops allreduce:8K,broadcast(1):64K --hang-seconds 3',
+    );
+    // What came after it may stand.
+    const found = verdict.kind === 'mismatch' ? verdict.mismatch : hang?.mismatch;
+    expect(found).toMatchObject({
+      call: 3,
+      ways: [
+        { func: 'Broadcast', seq: null, root: 0, entered: [{ file: 0 }, { file: 1 }] },
+        { root: 1, entered: [{ file: 2 }] },
+      ],
+    });
+  });
+
   it('a run that went well: no alarm', async ({ expect }) => {
     const { code, verdict } = await verdictOn('healthy', '--ranks 4 --ops allreduce:1M --iterations 3');
     expect(code).toBe(0);

@@ -86,6 +86,28 @@ describe('a rank that is gone', () => {
     expect(after([finished, { ...killed, knownUntil: 10.05 }, finished]).kind).toBe('working');
   });
 
+  it('in what the others finished, unless they ended so much later that the file may be a copy', () => {
+    const finished = (end: number): MadeUpRank => ({
+      calls: [done(0, 1), done(1, 10)],
+      alive: end,
+      ...closed,
+    });
+    const ended = (end: number, more: Partial<MadeUpRank> = {}): Verdict =>
+      judge(evidence([finished(end), { ...killed, ...more }, finished(end + 1)], { end: end + 1 }));
+    expect(ended(40).kind).toBe('broken');
+    expect(ended(40.2)).toMatchObject({
+      kind: 'unclear',
+      unclear: {
+        work: { func: 'AllReduce', seq: 1, file: 1 },
+        files: [1],
+        silent: [{ file: 1, lastSign: s(10.1), mayBeCopy: true }],
+      },
+    });
+    expect(ended(4000).kind).toBe('unclear');
+    // A snapshot says when it was made.
+    expect(ended(4000, { isToldInTime: true }).kind).toBe('broken');
+  });
+
   it('was so before the others ended, if that came when its heartbeat was overdue', () => {
     // Nobody can tell who was first: one that raised, for which the others were killed, looks the same.
     const near = after([aborted, killed, aborted]);

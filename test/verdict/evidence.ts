@@ -8,6 +8,7 @@ import type { WorkTable } from '../../src/model/work_table.js';
 import type { Case } from '../../src/verdict/case.js';
 import type {
   EnteredCall,
+  HostCalls,
   RankCalls,
   RankWitness,
   WitnessedOp,
@@ -56,6 +57,21 @@ export interface MadeUpRank {
   /** 1 if not said. */
   readonly sampleEvery?: number | null;
   readonly isMuted?: true;
+  /** What it called on `world`, from the first call on. Absent: that is not known. */
+  readonly asked?: readonly MadeUpAsked[];
+  /** s: the longest that nothing was recorded of it before. */
+  readonly longestQuiet?: number;
+}
+
+export interface MadeUpAsked {
+  readonly func?: string;
+  readonly at: number;
+  readonly count?: number;
+  readonly root?: number;
+  /** In one group with the call before. */
+  readonly sameGroup?: true;
+  /** Its group had not been ended: of the last one. */
+  readonly isOpen?: true;
 }
 
 interface MadeUpComm {
@@ -76,12 +92,18 @@ export function evidence(
     readonly clockBound?: number;
     /** s. */
     readonly hungAfter?: number;
+    /** NCCL did not tell how many ranks a communicator has. */
+    readonly untoldSize?: true;
+    /** Some rank of the job has no file. */
+    readonly missing?: true;
   } = {},
 ): Case {
   const { end = 100, comparable = true, clockBound = 0 } = options;
   const comms = options.comms ?? { world: { id: 1n, members: ranks.map((_, file) => file) } };
+  const joined = joinCollectives(ranks.map((rank, file) => member(rank, file, comms)));
   return {
-    comms: joinCollectives(ranks.map((rank, file) => member(rank, file, comms))),
+    comms: options.untoldSize ? joined.map((comm) => ({ ...comm, nRanks: 0 })) : joined,
+    isWholeJob: options.missing === undefined,
     ranks: ranks.map((rank, file) => witness(rank, file, comms, end)),
     comparable: (files) => comparable || files.length < 2,
     clockBound: (a, b) => (a === b ? 0 : s(2 * clockBound)),
@@ -174,6 +196,29 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number): Ran
     isMuted: rank.isMuted ?? false,
     notRecorded: rank.notRecorded ?? [],
     calls: callsOf(calls, comms),
+    hostCalls: rank.asked === undefined ? new Map() : new Map([[0, hostCalls(rank.asked)]]),
+    lastEvent: lastEventOf(rank),
+    longestQuiet: s(rank.longestQuiet ?? 0),
+  };
+}
+
+function lastEventOf({ calls, asked = [] }: MadeUpRank): TraceNs | null {
+  const times = [...calls.map(({ at, end }) => end ?? at), ...asked.map(({ at }) => at)];
+  return times.length === 0 ? null : s(Math.max(...times));
+}
+
+function hostCalls(asked: readonly MadeUpAsked[]): HostCalls {
+  const told = asked.map(({ func = 'AllReduce', count = 1024, root = null }) =>
+    JSON.stringify({ func, count, datatype: 'ncclFloat32', root }),
+  );
+  const shapes = [...new Set(told)];
+  return {
+    shapes: shapes.map((shape) => JSON.parse(shape) as HostCalls['shapes'][number]),
+    shape: Uint32Array.from(told, (shape) => shapes.indexOf(shape)),
+    begins: Uint8Array.from(asked, ({ sameGroup }) => Number(!sameGroup)),
+    isLastOpen: asked.at(-1)?.isOpen ?? false,
+    at: (call) => s(asked[call]!.at),
+    record: (call) => `0:${call}`,
   };
 }
 

@@ -329,6 +329,41 @@ describe('never said not to have entered is', () => {
   });
 });
 
+describe('calls that differ', () => {
+  const calls = (count: number, end = 6): MadeUpRank => ({
+    calls: [done(0, 1), done(1, 2, { count }), { ...done(2, 5), untold: true }],
+    alive: end,
+  });
+
+  it('come before a rank that fell silent, which they may have ended, and which is named beside them', () => {
+    const live = { ...calls(1), isAlive: true } as const;
+    const verdict = judge(evidence([live, live, calls(2, 3)], { end: 6 }));
+    expect(verdict).toMatchObject({
+      kind: 'mismatch',
+      mismatch: { ways: [{ count: 1 }, { count: 2, entered: [{ file: 2 }] }] },
+      besides: { kind: 'unclear', unclear: { silent: [{ file: 2 }] } },
+    });
+  });
+
+  it('come before a standstill elsewhere that may go on, and say so', () => {
+    const comms = { world: { id: 1n, members: [0, 1] }, tp: { id: 2n, members: [0, 1] } };
+    const waits = (count: number): MadeUpRank => ({
+      calls: [done(0, 1), done(1, 2, { count }), done(0, 3, { comm: 'tp' }), open(1, 4, { comm: 'tp' })],
+    });
+    expect(judge(evidence([waits(1), waits(2)], { comms, end: 12 }))).toMatchObject({
+      kind: 'mismatch',
+      besides: { kind: 'waiting', waiting: { stands: { comm: 'tp' } } },
+    });
+  });
+
+  it('and nothing else is wrong where all ended', () => {
+    expect(judge(evidence([calls(1), calls(2)], { end: 6 }))).toMatchObject({
+      kind: 'mismatch',
+      besides: { kind: 'healthy' },
+    });
+  });
+});
+
 describe('slow', () => {
   /** `turn`: late in each third collective alone, beginning with that one. */
   const late = (by: number, turn?: number): MadeUpRank => ({
@@ -346,6 +381,16 @@ describe('slow', () => {
     expect(slow.cost / 1e9).toBeCloseTo(9 * 0.29);
   });
 
+  it('is told where NCCL does not tell how many ranks there are, if none is missing', () => {
+    const ranks = [late(0), late(0.3), late(0.01)];
+    expect(slownessOf(judge(evidence(ranks, { untoldSize: true })))).toMatchObject({
+      file: 1,
+      late: 9,
+      of: 9,
+    });
+    expect(judge(evidence(ranks, { untoldSize: true, missing: true })).kind).toBe('healthy');
+  });
+
   it('is nobody where it costs little, or where it is not always the same', () => {
     expect(judge(evidence([late(0), late(0.05)])).kind).toBe('healthy');
     expect(judge(evidence([late(0.3, 0), late(0.3, 1), late(0.3, 2)])).kind).toBe('healthy');
@@ -359,7 +404,7 @@ describe('slow', () => {
   it('is nobody who only came last because its own earlier work ended last', () => {
     const calls = (by: number) =>
       Array.from({ length: 10 }, (_, seq) => ({ seq, at: seq + by, end: seq + 1 + by }));
-    expect(judge(evidence([{ calls: calls(0) }, { calls: calls(0.5) }])).kind).toBe('healthy');
+    expect(judge(evidence([{ calls: calls(0) }, { calls: calls(0.5) }], { end: 12 })).kind).toBe('healthy');
   });
 
   it('counts overlapping waits once', () => {
@@ -371,7 +416,8 @@ describe('slow', () => {
   });
 
   it('is nobody in a Broadcast: no one waits for its last rank', () => {
-    const rooted = ({ calls }: MadeUpRank): MadeUpRank => ({
+    const rooted = ({ calls, ...rank }: MadeUpRank): MadeUpRank => ({
+      ...rank,
       calls: calls.map((call) => ({ ...call, func: 'Broadcast', root: 0 })),
     });
     expect(judge(evidence([rooted(late(0)), rooted(late(0.3))])).kind).toBe('healthy');
@@ -395,7 +441,8 @@ describe('slow', () => {
 
 it('healthy is what ended', () => {
   const calls = [done(0, 1), done(1, 2)];
-  expect(judge(evidence([{ calls }, { calls }]))).toEqual({
+  const closed = { calls, closed: true } as const;
+  expect(judge(evidence([closed, closed]))).toEqual({
     kind: 'healthy',
     silent: [],
     damaged: [],

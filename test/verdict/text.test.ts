@@ -122,7 +122,7 @@ it('of ranks that live says no alarm, when it would be one, and to look again', 
   const found = { ...words, problems: [], suggestion: { command: 'nccl-trace merge RUN', size: SIZE } };
   expect(verdictText(words, inspectNext(found, ['RUN'], { run: 'job' }))).toEqual([
     'WAITING  AllReduce seq 1 on world (2 ranks)  since 03:00:10 UTC (1.3 s)',
-    '  no hang yet:    all ranks live; --hung-after is 30.0 s',
+    '  no hang yet:    all ranks live, by heartbeats; --hung-after is 30.0 s',
     '  not entered:    rank 1 (node0 gpu1), alive',
     '                  last there: AllReduce seq 0, 03:00:01 UTC',
     '  not finished:   rank 0',
@@ -176,14 +176,101 @@ describe('of a rank that did not close its file, where others did', () => {
     ]);
   });
 
-  it('says not that all ended, and nothing where nobody closed his', () => {
+  it('says not that all ended, and no more of it where nobody closed his', () => {
     const closed: MadeUpRank = { calls: [done(0, 1)], alive: 10, closed: true };
     const silent: MadeUpRank = { calls: [done(0, 1)], alive: 3 };
     const lines = head([closed, silent]);
     expect(lines[0]).toBe('HEALTHY  nothing unfinished was seen, as far as is recorded');
     expect(lines[2]).toMatch(/^ {2}never closed: {3}rank 1 /);
     const living: MadeUpRank = { calls: [done(0, 1)], alive: 10, isAlive: true };
-    expect(head([living, silent]).join()).not.toContain('never closed');
+    const lines2 = head([living, silent]);
+    expect(lines2[0]).toBe('UNCLEAR  whether the job goes on: a rank fell silent');
+    expect(lines2[2]).toMatch(/^ {2}no heartbeat: {3}rank 1 /);
+    expect(lines2.join()).not.toContain('never closed');
+  });
+});
+
+describe('of living ranks that do nothing', () => {
+  const calls = [done(0, 1), done(1, 2)];
+  const asked = (count: number) => ({ asked: Array.from({ length: count }, (_, at) => ({ at: at + 1 })) });
+
+  it('says since when, what it paused before, and who called less', () => {
+    const rank = (count: number): MadeUpRank => ({
+      calls,
+      ...asked(count),
+      sampleEvery: 100,
+      longestQuiet: 2,
+    });
+    expect(body(report(judge(evidence([rank(5), rank(5), rank(4)])), 3))).toEqual([
+      'UNCLEAR  whether the job goes on: nothing was recorded for 95.0 s',
+      '  seen:           2 collectives on 1 communicator, by 3 ranks',
+      '  last recorded:  03:00:05 UTC; the longest pause before: 2.0 s',
+      '  fewer calls:    rank 2: 4 on world, others 5',
+      '                  then: AllReduce (1024 ncclFloat32) by rank 0, 03:00:05 UTC',
+      '  alive:          3 ranks (0-2): outside of NCCL, or in what is not recorded',
+      '  looked at:      1 of 100 collectives alone',
+    ]);
+  });
+
+  it('says that they are outside of NCCL where all is recorded, and who is gone', () => {
+    const live: MadeUpRank = { calls, isAlive: true };
+    expect(
+      body(report(judge(evidence([live, { calls, alive: 10 }, { calls, closed: true }, live])), 4)),
+    ).toEqual([
+      'UNCLEAR  whether the job goes on: a rank is silent, nothing recorded for 98.0 s',
+      '  seen:           2 collectives on 1 communicator, by 4 ranks',
+      '  last recorded:  03:00:02 UTC',
+      '  ended in order: rank 2',
+      '  no heartbeat:   rank 1 (node0 gpu1) since 03:00:10 UTC (90.0 s before the end)',
+      '  alive:          2 ranks (0,3): outside of NCCL',
+    ]);
+  });
+});
+
+it('of what the others finished says that the file may be a copy', () => {
+  const finished: MadeUpRank = { calls: [done(0, 1), done(1, 10)], alive: 60, closed: true };
+  const gone: MadeUpRank = { calls: [done(0, 1), open(1, 10, { ops: [waitingFor(0)] })], alive: 10.1 };
+  expect(body(report(judge(evidence([finished, gone, finished], { end: 60 })), 3))).toEqual([
+    'UNCLEAR  whether it ended: AllReduce seq 1 on world',
+    '  never closed:   rank 1 (node0 gpu1), last sign of life 03:00:10 UTC',
+    '  or copied:      the file earlier than others: a copy cannot tell',
+    '  the others:     finished it, and ended in order, up to 49.9 s later',
+    '  began:          03:00:10 UTC, record 0:7 of rank 1',
+  ]);
+});
+
+describe('of calls that differ', () => {
+  it('says what else may be wrong', () => {
+    const rank = (count: number, more: Partial<MadeUpRank>): MadeUpRank => ({
+      calls: [done(0, 1), done(1, 2, { count }), { ...done(2, 5), untold: true }],
+      ...more,
+    });
+    const live = rank(1, { isAlive: true });
+    expect(body(report(judge(evidence([live, live, rank(2, { alive: 3 })], { end: 6 })), 3))).toEqual([
+      'MISMATCH  the 3 ranks of world did not all call the same',
+      '  2 ranks (0-1):  AllReduce seq 1 (1 ncclFloat32) 03:00:02 UTC',
+      '  rank 2:         AllReduce seq 1 (2 ncclFloat32) 03:00:02 UTC',
+      '  what NCCL computes from such calls is not defined',
+      '  UNCLEAR  whether anything stands: ranks fell silent, and not all is recorded',
+      '  seen:           3 collectives on 1 communicator, by 3 ranks',
+      '  no heartbeat:   rank 2 (node0 gpu2) since 03:00:03 UTC (3.0 s before the end)',
+      '  end not known:  3 collectives, sends, receives',
+    ]);
+  });
+
+  it('says which call it is, where only the calls tell it', () => {
+    const rank = (root: number): MadeUpRank => ({
+      calls: [],
+      asked: [{ at: 1 }, { at: 2, func: 'Broadcast', root }],
+      closed: true,
+    });
+    expect(body(report(judge(evidence([rank(0), rank(0), rank(1)])), 3))).toEqual([
+      'MISMATCH  the 3 ranks of world did not all call the same',
+      '  2 ranks (0-1):  Broadcast (1024 ncclFloat32, root 0) 03:00:02 UTC',
+      '  rank 2:         Broadcast (1024 ncclFloat32, root 1) 03:00:02 UTC',
+      '  which call:     number 1 there of each rank, counted from 0',
+      '  no hang is seen for it; what NCCL computes from such calls is not defined',
+    ]);
   });
 });
 
@@ -265,7 +352,7 @@ it('does not call a communicator empty whose size NCCL did not tell', () => {
 describe('looked at in part', () => {
   const part = (rank: Partial<MadeUpRank>) => {
     const calls = [done(0, 1), done(4, 2)];
-    return body(report(judge(evidence([{ calls, ...rank }, { calls }])), 2));
+    return body(report(judge(evidence([{ calls, ...rank }, { calls }], { end: 10 })), 2));
   };
 
   it.each<readonly [Partial<MadeUpRank>, readonly string[]]>([
@@ -331,6 +418,7 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
     comm: text,
     nRanks: fc.nat(),
     what: fc.constantFrom('calls' as const, 'arguments' as const),
+    call: fc.option(fc.nat()),
     ways: fc.tuple(way, way, way),
   });
   const hang: fc.Arbitrary<Hang> = fc

@@ -156,8 +156,13 @@ describe('a rank that fell silent when it had entered all that the others did', 
     expect(judged([same, same, { ...same, alive: 2.5 }]).kind).toBe('healthy');
   });
 
-  it('nor is one that pauses', () => {
-    expect(judged([alive, alive, alive]).kind).toBe('healthy');
+  it('nor is one that pauses, for a while', () => {
+    const briefly = { ...alive, alive: 31 };
+    expect(judged([briefly, briefly, briefly]).kind).toBe('healthy');
+    expect(judged([alive, alive, alive])).toMatchObject({
+      kind: 'unclear',
+      unclear: { idle: { files: [0, 1, 2] } },
+    });
   });
 
   it('leaves nobody in a communicator of others', () => {

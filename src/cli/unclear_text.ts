@@ -1,0 +1,127 @@
+/** UNCLEAR in words: what cannot be told, why, and whom to ask first. */
+
+import { durationText } from '../base/duration.js';
+import type { Idle, Silent, Unclear } from '../verdict/types.js';
+import { copyLines, heartbeatLines, neverClosedLines } from './hang_text.js';
+import {
+  callText,
+  clockTime,
+  commName,
+  continued,
+  isWhole,
+  labelled,
+  name,
+  rankList,
+  rankName,
+  seenText,
+  wayArguments,
+  type VerdictReport,
+} from './verdict_words.js';
+
+/** ns: heartbeats come once a second; one is missing after so long. As the verdict has it. */
+const OVERDUE = 1.5e9;
+
+export function unclearLines(
+  { work, works, files, lost, silent, idle, end }: Unclear,
+  report: VerdictReport,
+): string[] {
+  if (idle) return idleLines(idle, silent, end, report);
+  if (work === null && silent.length > 0)
+    return [
+      `UNCLEAR  whether ${silentTitle(silent, end, report)}`,
+      labelled('seen', seenText(report)),
+      ...silentLines(silent, end, report),
+    ];
+  if (work === null)
+    return [
+      'UNCLEAR  whether anything stands: parts of the files are lost',
+      labelled('seen', seenText(report)),
+    ];
+  const what = works === 1 ? callText(work) : `${callText(work)} and ${works - 1} more`;
+  const why =
+    silent.length > 0
+      ? [...neverClosedLines(silent, report), ...copyLines(silent, report)]
+      : [
+          labelled(
+            'cannot tell',
+            `${lost} ${lost === 1 ? 'slot' : 'slots'} lost after it began, ${rankList(files, report)}`,
+          ),
+        ];
+  return [
+    `UNCLEAR  whether it ended: ${what}`,
+    ...why,
+    ...(silent.length > 0 ? [labelled('the others', othersText(silent, end))] : []),
+    labelled(
+      'began',
+      `${clockTime(report, work.at)}, record ${work.record} of rank ${rankName(report, work.file)}`,
+    ),
+  ];
+}
+
+function othersText([first]: readonly Silent[], end: number): string {
+  const later = first && first.lastSign !== null ? `, up to ${durationText(end - first.lastSign)} later` : '';
+  return `finished it, and ended in order${later}`;
+}
+
+/** What is unclear, and why. */
+function silentTitle(silent: readonly Silent[], end: number, report: VerdictReport): string {
+  const { untold, sampled, muted } = report.verdict;
+  const isAllTold = untold === 0 && sampled.length + muted.length === 0;
+  const isOne = silent.length === 1;
+  if (!silent.some((one) => missedHeartbeat(one, end)))
+    return `anything stands: ${isOne ? 'a rank did not close its file' : 'ranks did not close their files'}`;
+  if (!isAllTold) return 'anything stands: ranks fell silent, and not all is recorded';
+  return `the job goes on: ${isOne ? 'a rank fell silent' : 'ranks fell silent'}`;
+}
+
+/** Ranks that called less than others, at most so many groups of them. */
+const MOST_BEHIND = 3;
+
+function idleLines(
+  { since, age, longestBefore, files, ended, behind }: Idle,
+  silent: readonly Silent[],
+  end: number,
+  report: VerdictReport,
+): string[] {
+  const gone = silent.filter(({ mayBeCopy }) => !mayBeCopy).length;
+  const who =
+    gone === 0 ? 'nothing was' : gone === 1 ? 'a rank is silent, nothing' : 'ranks are silent, nothing';
+  const pace = longestBefore > 0 ? `; the longest pause before: ${durationText(longestBefore)}` : '';
+  const where = isWhole(report) ? 'outside of NCCL' : 'outside of NCCL, or in what is not recorded';
+  return [
+    `UNCLEAR  whether the job goes on: ${who} recorded for ${durationText(age)}`,
+    labelled('seen', seenText(report)),
+    labelled('last recorded', `${clockTime(report, since)}${pace}`),
+    ...behind
+      .slice(0, MOST_BEHIND)
+      .flatMap((one) => [
+        labelled(
+          'fewer calls',
+          `${rankList(one.files, report)}: ${one.calls} on ${commName(one)}, others ${one.most}`,
+        ),
+        continued(
+          `then: ${name(one.func)} (${wayArguments(one)}) by rank ${rankName(report, one.file)}, ${clockTime(report, one.at)}`,
+        ),
+      ]),
+    ...(ended.length > 0 ? [labelled('ended in order', rankList(ended, report))] : []),
+    ...silentLines(silent, end, report),
+    labelled('alive', `${rankList(files, report)}: ${where}`),
+  ];
+}
+
+/** Beside others that were closed later a file is silent that missed no heartbeat. */
+const missedHeartbeat = ({ lastSign }: Silent, end: number): boolean =>
+  lastSign === null || end - lastSign > OVERDUE;
+
+export const silentLines = (silent: readonly Silent[], end: number, report: VerdictReport): string[] => [
+  ...heartbeatLines(
+    silent.filter((one) => missedHeartbeat(one, end)),
+    end,
+    report,
+  ),
+  ...neverClosedLines(
+    silent.filter((one) => !missedHeartbeat(one, end)),
+    report,
+  ),
+  ...copyLines(silent, report),
+];

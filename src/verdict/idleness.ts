@@ -1,0 +1,44 @@
+/**
+ * Processes that live, and of which nothing is recorded for much longer than ever before. Nothing seems to stand; but what they stand in may
+ * be no part of the recording: a collective that sampling left out, one whose end is not told, or all that is not NCCL's.
+ */
+
+import type { TraceNs } from '../base/time.js';
+import { SHORTEST_HANG } from './absence.js';
+import { HUNG_AFTER } from './alarm.js';
+import type { Case } from './case.js';
+import { behindOthers } from './host_calls.js';
+import { NOTHING_STOOD, silentFiles } from './silence.js';
+import { MUCH_LONGER } from './stalls.js';
+import type { Idle, RankWitness } from './types.js';
+
+/** Each file's silence is measured by its own clock. null: they do something, or did a moment ago; or nobody lives. */
+export function idleness(evidence: Case): Idle | null {
+  const { ranks, hungAfter } = evidence;
+  const silent = new Set(silentFiles(evidence, NOTHING_STOOD).map(({ file }) => file));
+  const files = ranks.flatMap((rank, file) => (mayCall(rank) && !silent.has(file) ? [file] : []));
+  const ages = files.flatMap((file) => quietFor(ranks[file]!) ?? []);
+  if (ages.length === 0) return null;
+  const age = Math.min(...ages);
+  const longestBefore = Math.max(...ranks.map(({ longestQuiet }) => longestQuiet));
+  const behind = behindOthers(evidence);
+  // Who has not come is waited for, as in a collective that is recorded.
+  const least = behind.length > 0 ? SHORTEST_HANG : HUNG_AFTER;
+  if (age < (hungAfter ?? Math.max(least, MUCH_LONGER * longestBefore))) return null;
+  return {
+    since: Math.max(...files.map((file) => ranks[file]!.lastEvent ?? -Infinity)) as TraceNs,
+    age,
+    longestBefore,
+    files,
+    ended: ranks.flatMap(({ isClosed }, file) => (isClosed ? [file] : [])),
+    behind,
+  };
+}
+
+/** Not closed, and with a communicator that was not finalized. */
+const mayCall = ({ isClosed, communicators }: RankWitness): boolean =>
+  !isClosed && [...communicators.values()].some(({ finalized }) => finalized === null);
+
+/** ns; null: it never did anything, which says nothing of a pace. */
+const quietFor = ({ lastSign, knownUntil, lastEvent }: RankWitness): number | null =>
+  lastSign === null || lastEvent === null ? null : Math.min(lastSign, knownUntil) - lastEvent;

@@ -1,0 +1,125 @@
+/** Calls of which NCCL told no more, compared between ranks: only what surely is the same call of each. */
+
+import { describe, expect, it } from 'vitest';
+import { judge } from '../../src/verdict/judge.js';
+import type { Mismatch, Verdict } from '../../src/verdict/types.js';
+import { done, evidence, open, s, type MadeUpAsked, type MadeUpRank } from './evidence.js';
+
+const closed = (...asked: readonly MadeUpAsked[]): MadeUpRank => ({ calls: [], asked, closed: true });
+const judged = (...ranks: readonly MadeUpRank[]): Verdict => judge(evidence(ranks, { end: 20 }));
+const mismatchOf = (verdict: Verdict): Mismatch => {
+  if (verdict.kind !== 'mismatch') throw new Error(`no mismatch but ${verdict.kind}`);
+  return verdict.mismatch;
+};
+const broadcast = (at: number, more: Partial<MadeUpAsked> = {}): MadeUpAsked => ({
+  func: 'Broadcast',
+  root: 0,
+  at,
+  ...more,
+});
+
+describe('ranks that called otherwise', () => {
+  it('are named by the first call that differs, though NCCL told no more of any', () => {
+    const usual = closed(broadcast(1), broadcast(2), broadcast(3));
+    const verdict = judged(usual, closed(broadcast(1), { at: 2.1 }, broadcast(3)), usual);
+    expect(mismatchOf(verdict)).toEqual({
+      commId: '0x0000000000000001',
+      comm: 'world',
+      nRanks: 3,
+      what: 'calls',
+      call: 1,
+      ways: [
+        {
+          commId: '0x0000000000000001',
+          comm: 'world',
+          func: 'Broadcast',
+          seq: null,
+          replay: 0,
+          count: 1024,
+          datatype: 'ncclFloat32',
+          root: 0,
+          entered: [
+            { file: 0, record: '0:1', at: s(2) },
+            { file: 2, record: '0:1', at: s(2) },
+          ],
+        },
+        expect.objectContaining({
+          func: 'AllReduce',
+          root: null,
+          entered: [{ file: 1, record: '0:1', at: s(2.1) }],
+        }),
+      ],
+    });
+  });
+
+  it.each([
+    ['count', { count: 7 }],
+    ['root', { root: 1 }],
+  ])('in the %s alone', (_, more) => {
+    const { what, ways } = mismatchOf(judged(closed(broadcast(1)), closed(broadcast(1, more))));
+    expect(what).toBe('arguments');
+    expect(ways[1]).toMatchObject(more);
+  });
+
+  it('are not looked for by the number of calls: who made less may make them yet', () => {
+    expect(judged(closed(broadcast(1), broadcast(2)), closed(broadcast(1))).kind).toBe('nothing');
+  });
+
+  it('are told by what NCCL said of a collective, where it did', () => {
+    const rank = (count: number): MadeUpRank => ({
+      calls: [done(0, 1), done(1, 2, { count })],
+      asked: [{ at: 1 }, { at: 2, count }],
+      closed: true,
+    });
+    expect(mismatchOf(judged(rank(1), rank(1), rank(2)))).toMatchObject({
+      call: null,
+      ways: [{ seq: 1 }, { seq: 1 }],
+    });
+  });
+
+  it('are told in a hang of their communicator, which is one at once', () => {
+    const rank = (root: number): MadeUpRank => ({
+      calls: [done(0, 1), open(1, 4)],
+      asked: [{ at: 1 }, broadcast(3, { root }), { at: 4 }],
+    });
+    const verdict = judge(evidence([rank(0), rank(0), rank(2)], { end: 6 }));
+    expect(verdict).toMatchObject({ kind: 'hung', hang: { different: [2], mismatch: { call: 1 } } });
+  });
+});
+
+describe('within a group', () => {
+  const a = broadcast(1);
+  const b: MadeUpAsked = { at: 1.1, sameGroup: true };
+  const last: MadeUpAsked = { at: 3, func: 'AllGather' };
+  const other: MadeUpAsked = { at: 1 };
+  const swapped = { ...a, sameGroup: true as const };
+
+  it('the order does not matter', () => {
+    expect(judged(closed(a, b, last), closed(other, swapped, last)).kind).toBe('nothing');
+    expect(judged(closed(a, { at: 1.1 }, last), closed(other, { ...a, at: 1.1 }, last)).kind).toBe(
+      'mismatch',
+    );
+  });
+
+  it('what is not there on the other side is told', () => {
+    const { call, ways } = mismatchOf(
+      judged(closed(a, b, last), closed(a, b, last), closed(a, { ...b, count: 3 }, last)),
+    );
+    expect(call).toBe(0);
+    expect(ways).toMatchObject([
+      { func: 'AllReduce', count: 1024, entered: [{ record: '0:1' }, { record: '0:1' }] },
+      { func: 'AllReduce', count: 3, entered: [{ record: '0:1' }] },
+    ]);
+  });
+
+  it('nothing is told before it is ended: more calls may belong to it', () => {
+    const begun = { ...other, isOpen: true as const };
+    expect(judged(closed(a), closed(begun)).kind).toBe('nothing');
+    expect(judged(closed(a), closed(other)).kind).toBe('mismatch');
+  });
+});
+
+it('ranks of which not all calls are known are not asked', () => {
+  const usual = closed(broadcast(1), broadcast(2));
+  expect(judged(usual, { calls: [], closed: true }, usual).kind).toBe('nothing');
+});

@@ -1,0 +1,184 @@
+/** Nothing seems to stand, and nothing goes on: a job that ended is healthy, one that only fell still is not called so. */
+
+import { describe, expect, it } from 'vitest';
+import { judge } from '../../src/verdict/judge.js';
+import type { Unclear, Verdict } from '../../src/verdict/types.js';
+import { done, evidence, s, type MadeUpCall, type MadeUpRank } from './evidence.js';
+
+const calls = [done(0, 1), done(1, 2), done(2, 3)];
+const sampled = { calls, sampleEvery: 100 } as const;
+const unclearOf = (verdict: Verdict): Unclear => {
+  if (verdict.kind !== 'unclear') throw new Error(`not unclear but ${verdict.kind}`);
+  return verdict.unclear;
+};
+const at = (end: number, ranks: readonly MadeUpRank[], more: { readonly hungAfter?: number } = {}): Verdict =>
+  judge(evidence(ranks, { end, ...more }));
+
+describe('of living ranks that do nothing', () => {
+  it('it is not said that all is well, when that lasts much longer than any pause before', () => {
+    const three = [sampled, sampled, sampled];
+    expect(at(33, three).kind).toBe('healthy');
+    const { idle, silent } = unclearOf(at(33.1, three));
+    expect(idle).toMatchObject({ since: s(3.01), files: [0, 1, 2], ended: [], behind: [] });
+    expect(idle!.age / 1e9).toBeCloseTo(30.09);
+    expect(silent).toEqual([]);
+    const slower = { ...sampled, longestQuiet: 40 };
+    expect(at(83, [sampled, slower]).kind).toBe('healthy');
+    expect(unclearOf(at(83.1, [sampled, slower])).idle).toMatchObject({ longestBefore: s(40) });
+  });
+
+  it('nor where each collective is recorded: then they are outside of NCCL', () => {
+    expect(unclearOf(at(40, [{ calls }, { calls }])).idle).toMatchObject({ files: [0, 1] });
+  });
+
+  it('nor before who was slow', () => {
+    const late = (by: number): MadeUpRank => ({
+      calls: Array.from({ length: 10 }, (_, seq): MadeUpCall => ({ seq, at: seq + by, end: seq + 0.5 })),
+    });
+    expect(at(20, [late(0), late(0.3)]).kind).toBe('slow');
+    expect(at(60, [late(0), late(0.3)]).kind).toBe('unclear');
+  });
+
+  it('another time counts where it was asked for', () => {
+    expect(at(9, [sampled, sampled], { hungAfter: 5 }).kind).toBe('unclear');
+    expect(at(99, [sampled, sampled], { hungAfter: 600 }).kind).toBe('healthy');
+  });
+
+  it('each is asked by its own clock', () => {
+    const verdict = judge(evidence([{ ...sampled, alive: 90 }, sampled], { end: 100, comparable: false }));
+    expect(unclearOf(verdict).idle!.age / 1e9).toBeCloseTo(86.99);
+  });
+
+  it('a rank that never called anything is one of them, but nothing is known of a job that has not begun', () => {
+    expect(unclearOf(at(100, [sampled, { calls: [] }])).idle).toMatchObject({ files: [0, 1] });
+    expect(at(100, [{ calls: [] }, { calls: [] }]).kind).toBe('nothing');
+  });
+
+  it('a call of which no more was told is one that is recorded', () => {
+    const asked = (last: number): MadeUpRank => ({ calls: [], asked: [{ at: 1 }, { at: last }] });
+    expect(unclearOf(at(100, [asked(2), asked(2)])).idle).toMatchObject({ since: s(2) });
+    expect(at(100, [asked(80), asked(80)]).kind).toBe('nothing');
+  });
+});
+
+describe('healthy stays', () => {
+  const finalized = [...calls.slice(0, -1), done(2, 3, { finalized: 4 })];
+  it.each<readonly [string, readonly MadeUpRank[]]>([
+    [
+      'a job that ended, however late',
+      [
+        { ...sampled, closed: true },
+        { ...sampled, closed: true },
+      ],
+    ],
+    [
+      'one whose communicators were destroyed',
+      [
+        { ...sampled, calls: finalized },
+        { ...sampled, calls: finalized },
+      ],
+    ],
+    [
+      'one that was killed while it worked',
+      [
+        { ...sampled, alive: 3.5 },
+        { ...sampled, alive: 4 },
+      ],
+    ],
+    ['one of which a rank works on', [sampled, { ...sampled, calls: [...calls, done(300, 80)] }]],
+    [
+      'one whose rings were last copied long before',
+      [
+        { ...sampled, knownUntil: 20 },
+        { ...sampled, knownUntil: 20 },
+      ],
+    ],
+  ])('%s', (_, ranks) => {
+    expect(at(100, ranks).kind).toBe('healthy');
+  });
+});
+
+describe('who called less than the others', () => {
+  const asked = (count: number): MadeUpRank => ({
+    ...sampled,
+    asked: Array.from({ length: count }, (_, i) => ({ at: 1 + i, func: 'AllGather' })),
+  });
+
+  it('is named, with what it was to call next', () => {
+    expect(unclearOf(at(100, [asked(5), asked(4), asked(5)])).idle!.behind).toEqual([
+      {
+        commId: '0x0000000000000001',
+        comm: 'world',
+        calls: 4,
+        most: 5,
+        files: [1],
+        file: 0,
+        record: '0:4',
+        at: s(5),
+        func: 'AllGather',
+        count: 1024,
+        datatype: 'ncclFloat32',
+        root: null,
+      },
+    ]);
+  });
+
+  it('is not, where its records end before, or not all of its calls are known', () => {
+    const ahead = { ...sampled, asked: [...asked(5).asked!, { at: 60 }] };
+    const behind = (rank: MadeUpRank) =>
+      unclearOf(at(100, [ahead, rank, ahead])).idle!.behind.map(({ files }) => files);
+    expect(behind({ ...asked(5), knownUntil: 61 })).toEqual([[1]]);
+    expect(behind({ ...asked(5), knownUntil: 60.9 })).toEqual([]);
+    expect(behind(sampled)).toEqual([]);
+    expect(behind(ahead)).toEqual([]);
+  });
+
+  it('is waited for: nobody has to do nothing for long then, but for longer than before', () => {
+    const kinds = (end: number, more: Partial<MadeUpRank> = {}) =>
+      at(end, [{ ...asked(5), ...more }, asked(4), asked(5)]).kind;
+    expect([kinds(5.9), kinds(6.1)]).toEqual(['healthy', 'unclear']);
+    const paused = { longestQuiet: 3 };
+    expect([kinds(10.9, paused), kinds(11.1, paused)]).toEqual(['healthy', 'unclear']);
+  });
+
+  it('may have ended in order', () => {
+    expect(unclearOf(at(100, [asked(5), { ...asked(4), closed: true }])).idle).toMatchObject({
+      files: [0],
+      ended: [1],
+      behind: [{ files: [1] }],
+    });
+  });
+});
+
+describe('a rank that fell silent while the others live', () => {
+  const live = { calls, isAlive: true } as const;
+
+  it('is named, though all that it had begun has ended', () => {
+    expect(unclearOf(at(20, [live, { calls, alive: 10 }, live])).silent).toMatchObject([{ file: 1 }]);
+    // Long before the others, so that none is a copy.
+    expect(
+      unclearOf(
+        at(60, [{ calls: [...calls, done(3, 58, { func: 'Broadcast', root: 0 })] }, { calls, alive: 10 }]),
+      ).silent,
+    ).toMatchObject([{ file: 1, mayBeCopy: false }]);
+  });
+
+  it('is named beside those that do nothing', () => {
+    const { idle, silent } = unclearOf(at(100, [live, { calls, alive: 10 }, live]));
+    expect(idle).toMatchObject({ files: [0, 2] });
+    expect(silent).toMatchObject([{ file: 1 }]);
+  });
+
+  it('is not where its file may be a copy, or others ended in order later', () => {
+    expect(at(20, [{ calls }, { calls, alive: 10 }])).toMatchObject({ kind: 'healthy', silent: [] });
+    expect(
+      at(20, [
+        { calls, closed: true },
+        { calls, alive: 10 },
+      ]),
+    ).toMatchObject({
+      kind: 'healthy',
+      silent: [{ file: 1 }],
+    });
+  });
+});
