@@ -3,6 +3,7 @@
 import { durationText } from '../base/duration.js';
 import type { Broken, Front, Hang, Silent, Stray, Waiting } from '../verdict/types.js';
 import {
+  callNumber,
   callText,
   clockTime,
   commName,
@@ -132,7 +133,7 @@ function mismatch({ mismatch: found, commId }: Hang, report: VerdictReport): str
       way.entered.map(({ file }) => file),
       report,
     );
-    return `${who}: ${callText(way, on)} (${wayArguments(way)})`;
+    return `${who}: ${callText(way, callNumber(found.call) + on)} (${wayArguments(way)})`;
   });
   const more = found.ways.length - shown.length;
   if (more > 0) lines.push(`and ${more} more ways`);

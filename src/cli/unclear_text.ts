@@ -97,11 +97,9 @@ function idleLines(
       .flatMap((one) => [
         labelled(
           'fewer calls',
-          `${rankList(one.files, report)}: ${one.calls} on ${commName(one)}, others ${one.most}`,
+          `${rankList(one.files, report)}: ${one.calls} on ${commName(one)}, others up to ${one.most}`,
         ),
-        continued(
-          `then: ${name(one.func)} (${wayArguments(one)}) by rank ${rankName(report, one.file)}, ${clockTime(report, one.at)}`,
-        ),
+        continued(`then: ${name(one.func)} (${wayArguments(one)}), ${clockTime(report, one.at)}`),
       ]),
     ...(ended.length > 0 ? [labelled('ended in order', rankList(ended, report))] : []),
     ...silentLines(silent, end, report),

@@ -11,6 +11,7 @@ import { standstillOf } from '../merge/suspects.js';
 import { brokenLines, hangLines, neverClosedLines, waitingLines } from './hang_text.js';
 import { commandLines, type NextCommand } from './next_command.js';
 import {
+  callNumber,
   callText,
   clockTime,
   COLUMNS,
@@ -89,8 +90,7 @@ function mismatch(
   const [title = '', ...more] = isAll ? [] : verdictLines(besides, report);
   return [
     `MISMATCH  the ${nRanks === 0 ? '' : `${nRanks} `}ranks of ${commName(comm)} did not all call the same`,
-    ...ways.map((way) => labelled(rankList(filesOf(way), report), wayText(way, report))),
-    ...(call === null ? [] : [labelled('which call', `number ${call} there of each rank, counted from 0`)]),
+    ...ways.map((way) => labelled(rankList(filesOf(way), report), wayText(way, call, report))),
     isAll
       ? '  no hang is seen for it; what NCCL computes from such calls is not defined'
       : '  what NCCL computes from such calls is not defined',
@@ -100,9 +100,9 @@ function mismatch(
 
 const filesOf = ({ entered }: Way): number[] => entered.map(({ file }) => file);
 
-function wayText(way: Way, report: VerdictReport): string {
+function wayText(way: Way, call: number | null, report: VerdictReport): string {
   const at = Math.min(...way.entered.map((one) => one.at));
-  return `${callText(way, '')} (${wayArguments(way)}) ${clockTime(report, at)}`;
+  return `${callText(way, callNumber(call))} (${wayArguments(way)}) ${clockTime(report, at)}`;
 }
 
 function slow(

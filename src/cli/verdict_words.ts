@@ -26,6 +26,9 @@ export function callText(call: StandingCall, on = ` on ${commName(call)}`): stri
   return `${name(call.func)}${seq}${replay}${on}`;
 }
 
+/** Behind a function of which only the calls tell: which one it is of its communicator's, from 0. */
+export const callNumber = (call: number | null): string => (call === null ? '' : ` call ${call}`);
+
 export function wayArguments({ count, datatype, root }: CallArguments): string {
   const on = root === null ? '' : `, root ${root}`;
   return `${count} ${name(datatype)}${on}`;

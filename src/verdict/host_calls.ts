@@ -35,7 +35,7 @@ export function differentHostCalls(ranks: readonly RankWitness[]): ReadonlyMap<b
   return found;
 }
 
-/** Ranks that surely had not made a call that another rank made a second before, or earlier. */
+/** Ranks that surely had not made a call that another rank made a second before, or earlier; who called least comes first. */
 export function behindOthers({ ranks, comparable }: Case): Behind[] {
   return [...callersByComm(ranks)].flatMap(([commId, callers]) => {
     const most = longest(callers);
@@ -47,7 +47,8 @@ export function behindOthers({ ranks, comparable }: Case): Behind[] {
       if (ranks[file]!.knownUntil - most.calls.at(count) < SHORTEST_HANG) continue;
       byCount.set(count, [...(byCount.get(count) ?? []), file]);
     }
-    return [...byCount].map(([count, files]) => ({
+    const fewestFirst = [...byCount].sort(([a], [b]) => a - b);
+    return fewestFirst.map(([count, files]) => ({
       commId: hex64(commId),
       comm: most.name,
       calls: count,

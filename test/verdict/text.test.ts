@@ -205,8 +205,8 @@ describe('of living ranks that do nothing', () => {
       'UNCLEAR  whether the job goes on: nothing was recorded for 95.0 s',
       '  seen:           2 collectives on 1 communicator, by 3 ranks',
       '  last recorded:  03:00:05 UTC; the longest pause before: 2.0 s',
-      '  fewer calls:    rank 2: 4 on world, others 5',
-      '                  then: AllReduce (1024 ncclFloat32) by rank 0, 03:00:05 UTC',
+      '  fewer calls:    rank 2: 4 on world, others up to 5',
+      '                  then: AllReduce (1024 ncclFloat32), 03:00:05 UTC',
       '  alive:          3 ranks (0-2): outside of NCCL, or in what is not recorded',
       '  looked at:      1 of 100 collectives alone',
     ]);
@@ -266,9 +266,8 @@ describe('of calls that differ', () => {
     });
     expect(body(report(judge(evidence([rank(0), rank(0), rank(1)])), 3))).toEqual([
       'MISMATCH  the 3 ranks of world did not all call the same',
-      '  2 ranks (0-1):  Broadcast (1024 ncclFloat32, root 0) 03:00:02 UTC',
-      '  rank 2:         Broadcast (1024 ncclFloat32, root 1) 03:00:02 UTC',
-      '  which call:     number 1 there of each rank, counted from 0',
+      '  2 ranks (0-1):  Broadcast call 1 (1024 ncclFloat32, root 0) 03:00:02 UTC',
+      '  rank 2:         Broadcast call 1 (1024 ncclFloat32, root 1) 03:00:02 UTC',
       '  no hang is seen for it; what NCCL computes from such calls is not defined',
     ]);
   });
