@@ -28,6 +28,11 @@ export function suspects(verdict: Verdict): number[] {
     sides.sort((a, b) => a.length - b.length);
     files.push(...sides.flat());
   }
+  if (verdict.kind === 'unclear') {
+    const { idle, silent } = verdict.unclear;
+    files.push(...(idle?.behind ?? []).flatMap((one) => one.files));
+    files.push(...silent.filter(({ mayBeCopy }) => !mayBeCopy).map(({ file }) => file));
+  }
   const standstill = standstillOf(verdict);
   if (standstill) {
     const { neverEntered, different, front, silent } = standstill;

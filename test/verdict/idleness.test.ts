@@ -1,6 +1,7 @@
 /** Nothing seems to stand, and nothing goes on: a job that ended is healthy, one that only fell still is not called so. */
 
 import { describe, expect, it } from 'vitest';
+import { suspects } from '../../src/merge/suspects.js';
 import { judge } from '../../src/verdict/judge.js';
 import type { Unclear, Verdict } from '../../src/verdict/types.js';
 import { done, evidence, s, type MadeUpCall, type MadeUpRank } from './evidence.js';
@@ -131,6 +132,11 @@ describe('who called less than the others', () => {
     expect(behind({ ...asked(5), knownUntil: 60.9 })).toEqual([]);
     expect(behind(sampled)).toEqual([]);
     expect(behind(ahead)).toEqual([]);
+  });
+
+  it('is looked at first, and then who fell silent', () => {
+    const verdict = at(100, [asked(5), asked(4), { ...asked(5), alive: 20 }, { ...asked(5), isAlive: true }]);
+    expect(suspects(verdict)).toEqual([1, 2]);
   });
 
   it('is waited for: nobody has to do nothing for long then, but for longer than before', () => {
