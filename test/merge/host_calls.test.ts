@@ -92,7 +92,7 @@ describe('calls of which NCCL told no more', () => {
       'were recorded into a graph',
       { calls: [BROADCAST, { ...BROADCAST, root: 0, graphCaptured: true }, BROADCAST] },
     ],
-    ['lost records before', { more: (host) => void host.tear(0) }],
+    ['lost records before', { more: (host) => void host.tear(1) }],
   ])('are not where those of a rank %s', async (_, more) => {
     expect((await judged(usual, { ...otherRoot, ...more }, usual)).kind).not.toBe('mismatch');
   });
