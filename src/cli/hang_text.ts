@@ -200,13 +200,17 @@ export function copyLines(silent: readonly Silent[], report: VerdictReport): str
 }
 
 /** Whose processes are gone, as the others ended in order later. */
-export function neverClosedLines(gone: readonly Silent[], report: VerdictReport): string[] {
+export function neverClosedLines(
+  gone: readonly Silent[],
+  report: VerdictReport,
+  label = 'never closed',
+): string[] {
   const [first] = gone;
   if (!first) return [];
   const { file, lastSign } = first;
   const who = gone.length === 1 ? `rank ${rankWithHost(report, file)}` : rankList(filesOf(gone), report);
   const sign = lastSign === null ? 'no sign of life' : `last sign of life ${clockTime(report, lastSign)}`;
-  return [labelled('never closed', `${who}, ${sign}`)];
+  return [labelled(label, `${who}, ${sign}`)];
 }
 
 /** Who fell silent before the others. */

@@ -123,3 +123,17 @@ export const silentLines = (silent: readonly Silent[], end: number, report: Verd
   ),
   ...copyLines(silent, report),
 ];
+
+/** Of a job that seems well: who did not end as others did, and who had no heartbeat when others still had. */
+export const firstSilentLines = (silent: readonly Silent[], report: VerdictReport): string[] => [
+  ...neverClosedLines(
+    silent.filter(({ mayBeCopy }) => !mayBeCopy),
+    report,
+  ),
+  ...neverClosedLines(
+    silent.filter(({ mayBeCopy }) => mayBeCopy),
+    report,
+    'silent first',
+  ),
+  ...copyLines(silent, report),
+];

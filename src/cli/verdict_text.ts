@@ -8,7 +8,7 @@ import type { Diagnosis } from '../merge/diagnosis.js';
 import type { Mismatch, Slowness, VerdictKind, Way, Working } from '../verdict/types.js';
 import { quoted } from '../merge/commands.js';
 import { standstillOf } from '../merge/suspects.js';
-import { brokenLines, hangLines, neverClosedLines, waitingLines } from './hang_text.js';
+import { brokenLines, hangLines, waitingLines } from './hang_text.js';
 import { commandLines, type NextCommand } from './next_command.js';
 import {
   callNumber,
@@ -27,7 +27,7 @@ import {
   type VerdictReport,
 } from './verdict_words.js';
 import { foldRanks, printable, sizeText } from './text.js';
-import { silentLines, unclearLines } from './unclear_text.js';
+import { firstSilentLines, silentLines, unclearLines } from './unclear_text.js';
 
 export type { VerdictReport } from './verdict_words.js';
 
@@ -74,7 +74,7 @@ function verdictLines(verdict: VerdictKind, report: VerdictReport): string[] {
           ? 'HEALTHY  everything that began also ended'
           : 'HEALTHY  nothing unfinished was seen, as far as is recorded',
         labelled('seen', seenText(report)),
-        ...neverClosedLines(verdict.silent, report),
+        ...firstSilentLines(verdict.silent, report),
       ];
     case 'nothing':
       return ['NOTHING  to judge: no collective, send or receive was told of beyond its call'];

@@ -106,7 +106,7 @@ function withoutMismatch(
   if (idle) return { kind: 'unclear', unclear: unclearWhileIdle(idle, silent, evidence) };
   if (ranks.every(({ lastMove }) => lastMove.size === 0)) return { kind: 'nothing' };
   const quiet = unclearOf(silent);
-  return quiet ? { kind: 'unclear', unclear: quiet } : { kind: 'healthy', silent: gone };
+  return quiet ? { kind: 'unclear', unclear: quiet } : { kind: 'healthy', silent };
 }
 
 /** With the others that broke off as what waits for it, or stands beside it. */

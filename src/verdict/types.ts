@@ -178,7 +178,7 @@ export type VerdictKind =
   | { readonly kind: 'unclear'; readonly unclear: Unclear }
   /** Something was unfinished, and not for long: a live copy, or a job that was ended while it worked. */
   | { readonly kind: 'working'; readonly working: Working }
-  /** `silent`: never closed, though others were, later. */
+  /** `silent`: never closed, though others were, later; or their files may be copies. */
   | { readonly kind: 'healthy'; readonly silent: readonly Silent[] }
   /** No collective and no send/receive was seen at all. */
   | { readonly kind: 'nothing' };

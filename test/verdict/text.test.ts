@@ -273,6 +273,16 @@ describe('of calls that differ', () => {
   });
 });
 
+it('names who was silent first of a job that seems well, and that it may be none', () => {
+  const calls = [done(0, 1), done(1, 2)];
+  expect(body(report(judge(evidence([{ calls }, { calls, alive: 5 }], { end: 9 })), 2))).toEqual([
+    'HEALTHY  nothing unfinished was seen, as far as is recorded',
+    '  seen:           2 collectives on 1 communicator, by 2 ranks',
+    '  silent first:   rank 1 (node0 gpu1), last sign of life 03:00:05 UTC',
+    '  or copied:      the file earlier than others: a copy cannot tell',
+  ]);
+});
+
 describe('other runs beside the one that is judged', () => {
   const verdict = judge(evidence([{ calls: [done(0, 1)] }, { calls: [done(0, 1)] }], { end: 2 }));
   const second = (files: readonly number[]): string | undefined => {
