@@ -97,7 +97,7 @@ function idleLines(
       .flatMap((one) => [
         labelled(
           'fewer calls',
-          `${rankList(one.files, report)}: ${one.calls} on ${commName(one)}, others up to ${one.most}`,
+          `${rankList(one.files, report)}: ${one.by} less on ${commName(one)} than others`,
         ),
         continued(`then: ${name(one.func)} (${wayArguments(one)}), ${clockTime(report, one.at)}`),
       ]),

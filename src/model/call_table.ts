@@ -30,8 +30,8 @@ export interface CommCalls {
   readonly begins: Uint8Array;
   /** One was recorded into a graph: when it runs, and how often, calls do not tell. */
   readonly hasCaptured: boolean;
-  /** The group or the name of one is not known. */
-  readonly hasUnknown: boolean;
+  /** The first call from which on the group and the name of each are known. */
+  readonly knownFrom: number;
   /** The group of the last one had not been ended: more calls may have belonged to it. */
   readonly isLastOpen: boolean;
 }
@@ -51,7 +51,7 @@ interface Draft {
   readonly begins: number[];
   group: HostSpan | null;
   hasCaptured: boolean;
-  hasUnknown: boolean;
+  knownFrom: number;
 }
 
 export class CallTableBuilder {
@@ -72,7 +72,8 @@ export class CallTableBuilder {
     draft.keys.push(span.key);
     draft.group = span.parent;
     if (span.graphCaptured) draft.hasCaptured = true;
-    if (span.parent === null || isLostText(span.func) || isLostText(span.datatype)) draft.hasUnknown = true;
+    if (span.parent === null || isLostText(span.func) || isLostText(span.datatype))
+      draft.knownFrom = draft.shape.length;
   }
 
   finish(): CallTable {
@@ -84,7 +85,7 @@ export class CallTableBuilder {
         root,
       })),
       comms: new Map(
-        [...this.drafts].map(([number, { shape, at, keys, begins, hasCaptured, hasUnknown, group }]) => [
+        [...this.drafts].map(([number, { shape, at, keys, begins, hasCaptured, knownFrom, group }]) => [
           number,
           {
             shape: Uint32Array.from(shape),
@@ -92,7 +93,7 @@ export class CallTableBuilder {
             keys: Float64Array.from(keys),
             begins: Uint8Array.from(begins),
             hasCaptured,
-            hasUnknown,
+            knownFrom,
             isLastOpen: group !== null && isOpen(group),
           },
         ]),
@@ -105,7 +106,7 @@ export class CallTableBuilder {
     let draft = this.drafts.get(comm);
     if (!draft) {
       const columns = { shape: [], at: [], keys: [], begins: [] };
-      draft = { ...columns, group: null, hasCaptured: false, hasUnknown: false };
+      draft = { ...columns, group: null, hasCaptured: false, knownFrom: 0 };
       this.drafts.set(comm, draft);
     }
     return draft;

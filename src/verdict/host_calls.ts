@@ -1,7 +1,8 @@
 /**
  * What the ranks called, whatever NCCL told of it afterwards: of some collectives that is all there is (Broadcast from 2.29 on, symmetric
- * memory, what sampling left out). The nth collective that a rank calls on a communicator is the nth of every other rank. Compared are only
- * ranks of which every call is known from the first one on, and groups as a whole: within one the order does not matter.
+ * memory, what sampling left out). The nth collective that a rank calls on a communicator is the nth of every other rank. Where the first
+ * ones of a rank are lost, a later one of which NCCL told tells which they are. Groups are compared as a whole: within one the order
+ * does not matter.
  */
 
 import { hex64 } from '../base/hex.js';
@@ -10,11 +11,22 @@ import { SHORTEST_HANG } from './absence.js';
 import type { Case } from './case.js';
 import type { Behind, Evidence, HostCalls, Mismatch, RankWitness, Way } from './types.js';
 
+/** Calls of a rank that are looked at for one of which NCCL told, and to which all must agree. */
+const MOST_ANCHORS = 64;
+const ENOUGH_ANCHORS = 4;
+
 interface Caller {
   readonly file: number;
   readonly name: string;
   readonly nRanks: number;
   readonly calls: HostCalls;
+}
+
+/** Numbers of calls are those that all callers of a communicator have in common. */
+interface Placed extends Caller {
+  /** The number of its first call that is known, and of the one that would come next. */
+  readonly from: number;
+  readonly end: number;
 }
 
 /** By communicator. Asked for again and again, and as long as the run. */
@@ -38,29 +50,27 @@ export function differentHostCalls(ranks: readonly RankWitness[]): ReadonlyMap<b
 /** Ranks that surely had not made a call that another rank made a second before, or earlier; who called least comes first. */
 export function behindOthers({ ranks, comparable }: Case): Behind[] {
   return [...callersByComm(ranks)].flatMap(([commId, callers]) => {
-    const most = longest(callers);
+    const most = furthest(callers);
     if (!most) return [];
-    const byCount = new Map<number, number[]>();
-    for (const { file, calls } of callers) {
-      const count = calls.shape.length;
-      if (count >= most.calls.shape.length || !comparable([file, most.file])) continue;
-      if (ranks[file]!.knownUntil - most.calls.at(count) < SHORTEST_HANG) continue;
-      byCount.set(count, [...(byCount.get(count) ?? []), file]);
+    const byEnd = new Map<number, number[]>();
+    for (const { file, end } of callers) {
+      if (end >= most.end || end < most.from || !comparable([file, most.file])) continue;
+      if (ranks[file]!.knownUntil - most.calls.at(end - most.from) < SHORTEST_HANG) continue;
+      byEnd.set(end, [...(byEnd.get(end) ?? []), file]);
     }
-    const fewestFirst = [...byCount].sort(([a], [b]) => a - b);
-    return fewestFirst.map(([count, files]) => ({
+    const fewestFirst = [...byEnd].sort(([a], [b]) => a - b);
+    return fewestFirst.map(([end, files]) => ({
       commId: hex64(commId),
       comm: most.name,
-      calls: count,
-      most: most.calls.shape.length,
+      by: most.end - end,
       files: [...new Set(files)],
-      ...shapeAt(most.calls, count),
-      ...evidenceAt(most, count),
+      ...shapeAt(most, end),
+      ...evidenceAt(most, end),
     }));
   });
 }
 
-function callersByComm(ranks: readonly RankWitness[]): ReadonlyMap<bigint, Caller[]> {
+function callersByComm(ranks: readonly RankWitness[]): ReadonlyMap<bigint, readonly Placed[]> {
   const found = new Map<bigint, Caller[]>();
   ranks.forEach(({ communicators, hostCalls }, file) => {
     for (const [number, { commId, name, nRanks }] of communicators) {
@@ -69,14 +79,52 @@ function callersByComm(ranks: readonly RankWitness[]): ReadonlyMap<bigint, Calle
       found.set(commId, [...(found.get(commId) ?? []), { file, name, nRanks, calls }]);
     }
   });
-  return found;
+  return new Map([...found].map(([commId, callers]) => [commId, place(callers)]));
 }
 
-function longest(callers: readonly Caller[]): Caller | null {
-  return callers.reduce<Caller | null>(
-    (a, b) => (a === null || b.calls.shape.length > a.calls.shape.length ? b : a),
-    null,
-  );
+/** By the first call, where one file has it; else by those of the file that has most. Who cannot be placed is left out. */
+function place(callers: readonly Caller[]): Placed[] {
+  const lengthOf = ({ calls }: Caller): number =>
+    calls.shape.length + (calls.isWhole ? Number.MAX_SAFE_INTEGER / 2 : 0);
+  const [reference] = [...callers].sort((a, b) => lengthOf(b) - lengthOf(a));
+  return callers.flatMap((caller) => {
+    const from = caller === reference ? 0 : reference && placeOf(caller.calls, reference.calls);
+    return from === undefined || from === null
+      ? []
+      : [{ ...caller, from, end: from + caller.calls.shape.length }];
+  });
+}
+
+/** null: nothing tells. */
+function placeOf(calls: HostCalls, reference: HostCalls): number | null {
+  if (calls.isWhole && reference.isWhole) return 0;
+  let from: number | null = null;
+  let anchors = 0;
+  const oldest = Math.max(0, calls.shape.length - MOST_ANCHORS);
+  for (let call = calls.shape.length - 1; call >= oldest && anchors < ENOUGH_ANCHORS; call--) {
+    const collective = isAlone(calls, call) ? calls.collective(call) : null;
+    const there = collective && reference.find(collective);
+    if (there === null || !isAlone(reference, there)) continue;
+    if (from !== null && from !== there - call) return null;
+    from = there - call;
+    anchors++;
+  }
+  return from;
+}
+
+/** A group of its own: within others the order may differ. */
+const isAlone = (calls: HostCalls, call: number): boolean =>
+  isBorder(calls, call) && isBorder(calls, call + 1);
+
+/** Between the calls before and those from here on no group goes on. */
+const isBorder = ({ begins, shape, isLastOpen }: HostCalls, at: number): boolean =>
+  at === shape.length ? !isLastOpen : begins[at] === 1;
+
+const isBorderAt = ({ calls, from, end }: Placed, at: number): boolean =>
+  at >= from && at <= end && isBorder(calls, at - from);
+
+function furthest(callers: readonly Placed[]): Placed | null {
+  return callers.reduce<Placed | null>((a, b) => (a === null || b.end > a.end ? b : a), null);
 }
 
 /** Calls [from, end). */
@@ -85,38 +133,37 @@ interface Block {
   readonly end: number;
 }
 
-function mismatchAmong(commId: bigint, callers: readonly Caller[]): Mismatch | null {
-  const most = longest(callers);
-  if (!most) return null;
+function mismatchAmong(commId: bigint, callers: readonly Placed[]): Mismatch | null {
+  // Each against one that reaches as far back as any.
+  const [oldest] = [...callers].sort((a, b) => a.from - b.from || b.end - a.end);
+  if (!oldest) return null;
   let first: Block | null = null;
-  for (const { calls } of callers) {
-    const block = calls === most.calls ? null : firstDifference(most.calls, calls);
+  for (const caller of callers) {
+    const block = caller === oldest ? null : firstDifference(oldest, caller);
     if (block && (first === null || block.from < first.from)) first = block;
   }
   return first && describe(commId, callers, first);
 }
 
 /** The first groups that are ended on both sides and hold other calls. null: none, or where nobody can tell which belong together. */
-function firstDifference(a: HostCalls, b: HostCalls): Block | null {
-  const translated = translation(b.shapes, a.shapes);
-  const until = Math.min(a.shape.length, b.shape.length);
-  let from = 0;
+function firstDifference(a: Placed, b: Placed): Block | null {
+  const translated = translation(b.calls.shapes, a.calls.shapes);
+  const shapeOf = (one: Placed, at: number): number => one.calls.shape[at - one.from]!;
+  const until = Math.min(a.end, b.end);
+  let from = Math.max(a.from, b.from);
+  while (from < until && !(isBorderAt(a, from) && isBorderAt(b, from))) from++;
   let isSame = true;
-  for (let i = 0; i < until; i++) {
-    if (a.shape[i] !== translated[b.shape[i]!]) isSame = false;
-    const end = i + 1;
-    if (!isBorder(a, end) || !isBorder(b, end)) continue;
-    if (!isSame && !areSame(a.shape.slice(from, end), b.shape.slice(from, end), translated))
-      return { from, end };
+  for (let at = from; at < until; at++) {
+    if (shapeOf(a, at) !== translated[shapeOf(b, at)]) isSame = false;
+    const end = at + 1;
+    if (!isBorderAt(a, end) || !isBorderAt(b, end)) continue;
+    const within = (one: Placed): Uint32Array => one.calls.shape.slice(from - one.from, end - one.from);
+    if (!isSame && !areSame(within(a), within(b), translated)) return { from, end };
     from = end;
     isSame = true;
   }
   return null;
 }
-
-/** Between the calls before and those from here on no group goes on. */
-const isBorder = ({ begins, shape, isLastOpen }: HostCalls, at: number): boolean =>
-  at === shape.length ? !isLastOpen : begins[at] === 1;
 
 /** Numbers of the same shapes in the other file; -1: it has none such. */
 function translation(from: readonly CallShape[], to: readonly CallShape[]): number[] {
@@ -134,12 +181,11 @@ function areSame(a: Uint32Array, b: Uint32Array, translated: readonly number[]):
 }
 
 /** Who called alike there, and of each way a call that the one of most ranks does not have; of that one, one that another way lacks. */
-function describe(commId: bigint, callers: readonly Caller[], { from, end }: Block): Mismatch | null {
-  const byShapes = new Map<string, { readonly keys: readonly string[]; readonly callers: Caller[] }>();
+function describe(commId: bigint, callers: readonly Placed[], { from, end }: Block): Mismatch | null {
+  const byShapes = new Map<string, { readonly keys: readonly string[]; readonly callers: Placed[] }>();
   for (const caller of callers) {
-    const { calls } = caller;
-    if (calls.shape.length < end || !isBorder(calls, from) || !isBorder(calls, end)) continue;
-    const keys = Array.from({ length: end - from }, (_, i) => keyOf(shapeAt(calls, from + i)));
+    if (!isBorderAt(caller, from) || !isBorderAt(caller, end)) continue;
+    const keys = Array.from({ length: end - from }, (_, i) => keyOf(shapeAt(caller, from + i)));
     const key = [...keys].sort().join('\n');
     const group = byShapes.get(key) ?? { keys, callers: [] };
     group.callers.push(caller);
@@ -152,9 +198,10 @@ function describe(commId: bigint, callers: readonly Caller[], { from, end }: Blo
     const wanted = lacking(group.keys, group === usual ? other.keys : usual.keys);
     return wayOf(commId, group.callers, from, end, wanted);
   }) as [Way, Way, ...Way[]];
-  const [{ name, nRanks }] = callers as [Caller];
+  const [{ name, nRanks }] = callers as [Placed];
   const what = ways.every(({ func }) => func === ways[0].func) ? 'arguments' : 'calls';
-  return { commId: hex64(commId), comm: name, nRanks, what, call: from, ways };
+  const call = callers.some(({ calls }) => calls.isWhole) ? from : null;
+  return { commId: hex64(commId), comm: name, nRanks, what, call, ways };
 }
 
 /** The first that is there more often than in `others`. */
@@ -168,10 +215,10 @@ function lacking(keys: readonly string[], others: readonly string[]): string {
   return keys[0]!;
 }
 
-function wayOf(commId: bigint, callers: readonly Caller[], from: number, end: number, wanted: string): Way {
-  const [first] = callers as [Caller];
-  const placeIn = (calls: HostCalls): number => {
-    for (let i = from; i < end; i++) if (keyOf(shapeAt(calls, i)) === wanted) return i;
+function wayOf(commId: bigint, callers: readonly Placed[], from: number, end: number, wanted: string): Way {
+  const [first] = callers as [Placed];
+  const placeIn = (caller: Placed): number => {
+    for (let at = from; at < end; at++) if (keyOf(shapeAt(caller, at)) === wanted) return at;
     return from;
   };
   return {
@@ -179,15 +226,16 @@ function wayOf(commId: bigint, callers: readonly Caller[], from: number, end: nu
     comm: first.name,
     seq: null,
     replay: 0,
-    ...shapeAt(first.calls, placeIn(first.calls)),
-    entered: callers.map((caller) => evidenceAt(caller, placeIn(caller.calls))),
+    ...shapeAt(first, placeIn(first)),
+    entered: callers.map((caller) => evidenceAt(caller, placeIn(caller))),
   };
 }
 
-const shapeAt = ({ shapes, shape }: HostCalls, call: number): CallShape => shapes[shape[call]!]!;
+const shapeAt = ({ calls: { shapes, shape }, from }: Placed, call: number): CallShape =>
+  shapes[shape[call - from]!]!;
 
-const evidenceAt = ({ file, calls }: Caller, call: number): Evidence => ({
+const evidenceAt = ({ file, calls, from }: Placed, call: number): Evidence => ({
   file,
-  record: calls.record(call),
-  at: calls.at(call),
+  record: calls.record(call - from),
+  at: calls.at(call - from),
 });

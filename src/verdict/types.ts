@@ -47,7 +47,7 @@ export interface RankWitness {
   /** Communicators of whose newest work that is so: they may stand in it. null: of one that is not known. */
   readonly untoldLast: readonly (number | null)[];
   readonly calls: RankCalls;
-  /** Number of a communicator in this file → all collectives that were called on it, from its first one on. Absent: not all are known. */
+  /** Number of a communicator in this file → the collectives that were called on it, up to the newest. Absent: not known. */
   readonly hostCalls: ReadonlyMap<number, HostCalls>;
   /** When anything of NCCL last began or ended, also calls of which no more is recorded; null: nothing is. */
   readonly lastEvent: TraceNs | null;
@@ -55,9 +55,15 @@ export interface RankWitness {
   readonly longestQuiet: number;
 }
 
-/** What the host called (CollApi), whether or not NCCL told of a Coll then. */
+/** What the host called (CollApi), whether or not NCCL told of a Coll then. From the first of these on none is missing. */
 export interface HostCalls extends Pick<CommCalls, 'shape' | 'begins' | 'isLastOpen'> {
+  /** None was made before them. */
+  readonly isWhole: boolean;
   readonly shapes: readonly CallShape[];
+  /** What NCCL told of it; null: nothing. */
+  collective(call: number): CallNumber | null;
+  /** Which call a collective is; null: it is not among them. */
+  find(collective: CallNumber): number | null;
   at(call: number): TraceNs;
   record(call: number): string;
 }
@@ -243,10 +249,8 @@ export interface Idle {
 export interface Behind extends Evidence, CallShape {
   readonly commId: string;
   readonly comm: string;
-  /** How many collectives of it the rank called; the evidence and what is called so is the one that another rank called next. */
-  readonly calls: number;
-  /** The most that a rank called. */
-  readonly most: number;
+  /** So many collectives less of it than the rank that called most; the evidence and what is called so is the first of those. */
+  readonly by: number;
   /** The files that called so few. */
   readonly files: readonly number[];
 }
@@ -373,7 +377,7 @@ export interface Mismatch {
   readonly nRanks: number;
   /** 'arguments': of the same collective; 'calls': each side entered one that the other never did. */
   readonly what: 'arguments' | 'calls';
-  /** Which of the communicator's calls, from 0, where the calls alone tell it (CollApi: their `seq` is null). null: the collectives do. */
+  /** Which of the communicator's calls, from 0, where the calls tell it (CollApi: `seq` is null). null: not known, or the collectives do. */
   readonly call: number | null;
   /** Most ranks first. */
   readonly ways: readonly [Way, Way, ...Way[]];

@@ -13,12 +13,14 @@ const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
 const S = 1e9;
-const BROADCAST: StartApi = { func: 'Broadcast', datatype: 'ncclFloat32', count: 64, root: 1 };
+/** With `told` NCCL makes a Coll of it, of that number. `parent`: 0n: its group is not known. */
+type Call = StartApi & { readonly told?: number };
+const BROADCAST: Call = { func: 'Broadcast', datatype: 'ncclFloat32', count: 64, root: 1 };
 let runs = 0;
 
 interface Rank {
   /** In turn, a second apart; those in one list in one group. */
-  readonly calls: readonly (StartApi | readonly StartApi[])[];
+  readonly calls: readonly (Call | readonly Call[])[];
   readonly options?: FileOptions & { readonly abi?: number };
   /** s. */
   readonly lives?: number;
@@ -35,11 +37,15 @@ async function judged(...ranks: readonly Rank[]) {
     const comm = file.communicator({ name: 'dp', commId: 0xabcn, rank, nRanks: ranks.length, abi });
     const host = file.ring('host', 256, { tid: 1 });
     calls.forEach((call, i) => {
-      const inGroup = Array.isArray(call) ? (call as readonly StartApi[]) : [call as StartApi];
+      const inGroup = Array.isArray(call) ? (call as readonly Call[]) : [call as Call];
       const at = (1 + i) * S;
       const parent = host.startGroupApi(at, { comm, groupDepth: inGroup.length > 1 ? 2 : 1 });
-      inGroup.forEach((one, k) => {
-        host.stop(at + 20 * k + 20, host.startCollApi(at + 20 * k + 10, { comm, parent, ...one }));
+      inGroup.forEach(({ told, ...one }, k) => {
+        const api = host.startCollApi(at + 20 * k + 10, { comm, parent, ...one });
+        host.stop(at + 20 * k + 20, api);
+        const { func = '', count = 0 } = one;
+        if (told !== undefined)
+          host.stop(at + 900, host.startColl(at + 800, { comm, parent: api, func, count, seqNumber: told }));
       });
       host.stop(at + 1000, parent);
     });
@@ -108,7 +114,7 @@ it('a job that lives, and calls no more, is not said to be well: who called less
       idle: {
         since: 3 * S + 1000,
         files: [0, 1, 2],
-        behind: [{ comm: 'dp', files: [1], calls: 2, most: 3, func: 'Broadcast', count: 64, root: 1 }],
+        behind: [{ comm: 'dp', files: [1], by: 1, func: 'Broadcast', count: 64, root: 1 }],
       },
     },
   });
@@ -130,5 +136,56 @@ it('its pace is what it did before, its start aside', async () => {
   expect(await judged(started, started)).toMatchObject({
     kind: 'unclear',
     unclear: { idle: { longestBefore: 0 } },
+  });
+});
+
+describe('where the first calls of a rank are lost', () => {
+  const gather = (told: number): Call => ({ func: 'AllGather', count: 8, told });
+  const whole: Rank = { calls: [BROADCAST, gather(0), gather(1), BROADCAST, gather(2)] };
+  /** Of its first group of calls, 5 slots, and of what follows at once. */
+  const lost = (host: RingBuilder): void => {
+    host.tear(1);
+  };
+  const otherwise: Rank = { calls: [BROADCAST, gather(0), gather(1), { ...BROADCAST, root: 0 }, gather(2)] };
+
+  it('a collective that NCCL told of says which the others are', async () => {
+    expect((await judged(whole, { ...whole, more: lost }, whole)).kind).not.toBe('mismatch');
+    expect(await judged(whole, { ...otherwise, more: lost }, whole)).toMatchObject({
+      kind: 'mismatch',
+      mismatch: { call: 3, ways: [{ root: 1 }, { root: 0, entered: [{ file: 1 }] }] },
+    });
+  });
+
+  it('what came before the loss is not counted on', async () => {
+    const calls = [BROADCAST, gather(0), gather(1), BROADCAST, BROADCAST, gather(2)];
+    const differs = calls.map((call, i) => (i === 4 ? { ...BROADCAST, root: 0 } : call));
+    // The third call: behind two of 5 slots, one of them with 5 more of its Coll each, and the start of its group.
+    const more = (host: RingBuilder): void => {
+      host.tear(5 + 10 + 1);
+    };
+    expect(await judged({ calls }, { calls: differs, more }, { calls })).toMatchObject({
+      kind: 'mismatch',
+      mismatch: { call: 4, ways: [{ root: 1 }, { root: 0 }] },
+    });
+  });
+
+  it('none does where more was told than was called: a graph ran whose calls are lost', async () => {
+    const replay = (host: RingBuilder, comm: number): void => {
+      host.stop(7 * S, host.startColl(6.5 * S, { comm, func: 'AllGather', seqNumber: 0, ordinal: 1 }));
+    };
+    const more = (host: RingBuilder, comm: number): void => {
+      lost(host);
+      replay(host, comm);
+    };
+    const usually = { ...whole, more: replay };
+    expect((await judged(usually, { ...otherwise, more }, usually)).kind).not.toBe('mismatch');
+    expect((await judged(usually, { ...otherwise, more: replay }, usually)).kind).toBe('mismatch');
+  });
+
+  it('nor of one whose group is not known', async () => {
+    const differs: Call = { ...BROADCAST, root: 0, parent: 0n };
+    const calls = [BROADCAST, differs, gather(0), BROADCAST];
+    const usually: Rank = { calls: [BROADCAST, BROADCAST, gather(0), BROADCAST] };
+    expect((await judged(usually, { calls }, usually)).kind).not.toBe('mismatch');
   });
 });

@@ -7,6 +7,7 @@ import type { WorkEnd } from '../../src/model/work_end.js';
 import type { WorkTable } from '../../src/model/work_table.js';
 import type { Case } from '../../src/verdict/case.js';
 import type {
+  CallNumber,
   EnteredCall,
   HostCalls,
   RankCalls,
@@ -70,6 +71,10 @@ export interface MadeUpAsked {
   readonly root?: number;
   /** In one group with the call before. */
   readonly sameGroup?: true;
+  /** Others may have been made before the first one. */
+  readonly isLater?: true;
+  /** The number of the collective that NCCL told of it. */
+  readonly told?: number;
   /** Its group had not been ended: of the last one. */
   readonly isOpen?: true;
 }
@@ -207,6 +212,9 @@ function lastEventOf({ calls, asked = [] }: MadeUpRank): TraceNs | null {
   return times.length === 0 ? null : s(Math.max(...times));
 }
 
+const collectiveOf = (asked: MadeUpAsked | undefined): CallNumber | null =>
+  asked?.told === undefined ? null : { func: asked.func ?? 'AllReduce', seq: asked.told, ordinal: 0 };
+
 function hostCalls(asked: readonly MadeUpAsked[]): HostCalls {
   const told = asked.map(({ func = 'AllReduce', count = 1024, root = null }) =>
     JSON.stringify({ func, count, datatype: 'ncclFloat32', root }),
@@ -217,6 +225,12 @@ function hostCalls(asked: readonly MadeUpAsked[]): HostCalls {
     shape: Uint32Array.from(told, (shape) => shapes.indexOf(shape)),
     begins: Uint8Array.from(asked, ({ sameGroup }) => Number(!sameGroup)),
     isLastOpen: asked.at(-1)?.isOpen ?? false,
+    isWhole: asked[0]?.isLater === undefined,
+    collective: (call) => collectiveOf(asked[call]),
+    find: (wanted) => {
+      const call = asked.findIndex((one) => collectiveOf(one)?.seq === wanted.seq);
+      return call < 0 ? null : call;
+    },
     at: (call) => s(asked[call]!.at),
     record: (call) => `0:${call}`,
   };

@@ -123,3 +123,65 @@ it('ranks of which not all calls are known are not asked', () => {
   const usual = closed(broadcast(1), broadcast(2));
   expect(judged(usual, { calls: [], closed: true }, usual).kind).toBe('nothing');
 });
+
+describe('where the first calls of a rank are lost', () => {
+  const later = (first: number, ...more: readonly MadeUpAsked[]): MadeUpRank => {
+    const told = (i: number): MadeUpAsked => ({
+      at: 1 + i,
+      told: i,
+      ...(first > 0 && i === first && { isLater: true }),
+    });
+    return closed(...Array.from({ length: 6 - first }, (_, i) => told(first + i)), ...more);
+  };
+
+  it('a collective that NCCL told of says which they are', () => {
+    const whole = later(0, broadcast(9));
+    expect(judged(later(3, broadcast(9)), whole, later(2, broadcast(9))).kind).toBe('nothing');
+    const verdict = judged(later(3, broadcast(9)), whole, later(2, broadcast(9, { root: 1 })));
+    expect(mismatchOf(verdict)).toMatchObject({
+      call: 6,
+      ways: [
+        { root: 0, entered: [{ file: 0 }, { file: 1 }] },
+        { root: 1, entered: [{ file: 2, record: '0:4' }] },
+      ],
+    });
+    // Which number it is only the first ones would tell.
+    const { call, ways } = mismatchOf(judged(later(3, broadcast(9)), later(2, broadcast(9, { root: 1 }))));
+    expect([call, ways.length]).toEqual([null, 2]);
+  });
+
+  it('and who called less', () => {
+    const live = ({ asked = [] }: MadeUpRank): MadeUpRank => ({ calls: [], asked });
+    const ranks = [later(3, broadcast(9)), later(2), later(4, broadcast(9))].map(live);
+    const verdict = judge(evidence(ranks, { end: 60 }));
+    expect(verdict).toMatchObject({
+      kind: 'unclear',
+      unclear: { idle: { behind: [{ files: [1], by: 1, func: 'Broadcast', file: 0 }] } },
+    });
+  });
+
+  it('a group that goes on elsewhere where they begin is not compared', () => {
+    const told: MadeUpAsked = { at: 1, told: 0 };
+    const last: MadeUpAsked = { at: 4, told: 1 };
+    const inGroup = (count: number, more: Partial<MadeUpAsked> = {}): MadeUpAsked => ({
+      at: 2,
+      count,
+      ...more,
+    });
+    const whole = [told, inGroup(1), inGroup(2, { sameGroup: true }), last];
+    const later = [inGroup(1, { isLater: true }), last];
+    expect(judged(closed(...whole), closed(...later)).kind).toBe('nothing');
+    const verdict = judged(closed(...whole, broadcast(5)), closed(...later, broadcast(5, { root: 1 })));
+    expect(mismatchOf(verdict).call).toBe(4);
+  });
+
+  it('nothing says so where NCCL told of none, or of one within a group, or they disagree', () => {
+    const whole = later(0, broadcast(9));
+    const untold: MadeUpAsked = { at: 1, isLater: true };
+    expect(judged(whole, closed(untold, broadcast(9, { root: 1 }))).kind).toBe('nothing');
+    const grouped: MadeUpAsked = { at: 2, told: 5, sameGroup: true };
+    expect(judged(whole, closed(untold, grouped, broadcast(9, { root: 1 }))).kind).toBe('nothing');
+    const disagreeing = closed({ ...untold, told: 2 }, { at: 2, told: 5 }, broadcast(9, { root: 1 }));
+    expect(judged(whole, disagreeing).kind).toBe('nothing');
+  });
+});

@@ -110,8 +110,7 @@ describe('who called less than the others', () => {
       {
         commId: '0x0000000000000001',
         comm: 'world',
-        calls: 4,
-        most: 5,
+        by: 1,
         files: [1],
         file: 0,
         record: '0:4',

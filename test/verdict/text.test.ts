@@ -205,7 +205,7 @@ describe('of living ranks that do nothing', () => {
       'UNCLEAR  whether the job goes on: nothing was recorded for 95.0 s',
       '  seen:           2 collectives on 1 communicator, by 3 ranks',
       '  last recorded:  03:00:05 UTC; the longest pause before: 2.0 s',
-      '  fewer calls:    rank 2: 4 on world, others up to 5',
+      '  fewer calls:    rank 2: 1 less on world than others',
       '                  then: AllReduce (1024 ncclFloat32), 03:00:05 UTC',
       '  alive:          3 ranks (0-2): outside of NCCL, or in what is not recorded',
       '  looked at:      1 of 100 collectives alone',
