@@ -25,7 +25,7 @@ export function unclearLines(
   { work, works, files, lost, silent, idle, end }: Unclear,
   report: VerdictReport,
 ): string[] {
-  if (idle) return idleLines(idle, silent, end, report);
+  if (idle) return idleLines(idle, { work, files, silent, end }, report);
   if (work === null && silent.length > 0)
     return [
       `UNCLEAR  whether ${silentTitle(silent, end, report)}`,
@@ -79,8 +79,7 @@ const MOST_BEHIND = 3;
 
 function idleLines(
   { since, age, longestBefore, files, ended, behind }: Idle,
-  silent: readonly Silent[],
-  end: number,
+  { work, files: unfinished, silent, end }: Pick<Unclear, 'work' | 'files' | 'silent' | 'end'>,
   report: VerdictReport,
 ): string[] {
   const gone = silent.filter(({ mayBeCopy }) => !mayBeCopy).length;
@@ -103,6 +102,9 @@ function idleLines(
       ]),
     ...(ended.length > 0 ? [labelled('ended in order', rankList(ended, report))] : []),
     ...silentLines(silent, end, report),
+    ...(work === null
+      ? []
+      : [labelled('not finished', `${rankList(unfinished, report)}: ${callText(work)}`)]),
     labelled('alive', `${rankList(files, report)}: ${where}`),
   ];
 }

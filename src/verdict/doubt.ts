@@ -74,7 +74,21 @@ export function unclearFor(silent: readonly Silent[], evidence: Case): Unclear |
 
 /** Who fell silent is the one to ask first; those whose files may be copies are none of them. */
 export function unclearWhileIdle(idle: Idle, silent: readonly Silent[], { ranks }: Case): Unclear {
-  return { ...nothingStands(silent, ranks), idle };
+  return { ...nothingStands(silent, ranks), ...unfinishedOf(silent, ranks), idle };
+}
+
+/** The oldest work, and how many there are in which files. */
+function unfinishedOf(
+  silent: readonly Silent[],
+  ranks: readonly RankWitness[],
+): Pick<Unclear, 'work' | 'works' | 'files'> {
+  const all = silent.flatMap(({ file }) => ranks[file]!.works.map((work) => ({ file, work })));
+  const [first] = [...all].sort((a, b) => a.work.start - b.work.start);
+  return {
+    work: first ? standingCall(first, ranks) : null,
+    works: all.length,
+    files: [...new Set(all.map(({ file }) => file))],
+  };
 }
 
 /** It began there, the others finished it, and the file may be a copy. */

@@ -88,12 +88,15 @@ function withoutMismatch(
   const gone = silent.filter(({ mayBeCopy }) => !mayBeCopy);
   const unclearOf = (files: readonly Silent[]): Unclear | null =>
     unfinished.length > 0 ? null : unclearFor(files, evidence);
-  const idle = unfinished.length > 0 ? null : idleness(evidence);
+  // What is unfinished in the file of a rank that fell silent alone, the others need not stand in.
+  const isAtWork = unfinished.some((file) => !silent.some((one) => one.file === file));
+  const idle = isAtWork ? null : idleness(evidence);
   // A rank that is gone, or all that do nothing, weigh more than one that is late, which weighs more than one that may be gone.
   if (slow && !idle && !unclearOf(gone)) return { kind: 'slow', slow };
   if (unknown) return { kind: 'unclear', unclear: unknown };
   const damaged = cannotTell(evidence);
   if (damaged) return { kind: 'unclear', unclear: damaged };
+  if (idle) return { kind: 'unclear', unclear: unclearWhileIdle(idle, silent, evidence) };
   if (unfinished.length > 0) {
     const end = endOfRun(ranks);
     const moved = ranks.flatMap(({ lastMove }) => [...lastMove.values()]);
@@ -103,7 +106,6 @@ function withoutMismatch(
       working: { end, stood, files: unfinished, silent },
     };
   }
-  if (idle) return { kind: 'unclear', unclear: unclearWhileIdle(idle, silent, evidence) };
   if (ranks.every(({ lastMove }) => lastMove.size === 0)) return { kind: 'nothing' };
   const quiet = unclearOf(silent);
   return quiet ? { kind: 'unclear', unclear: quiet } : { kind: 'healthy', silent };

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { suspects } from '../../src/merge/suspects.js';
 import { judge } from '../../src/verdict/judge.js';
 import type { Unclear, Verdict } from '../../src/verdict/types.js';
-import { done, evidence, s, type MadeUpCall, type MadeUpRank } from './evidence.js';
+import { done, evidence, open, s, type MadeUpCall, type MadeUpRank } from './evidence.js';
 
 const calls = [done(0, 1), done(1, 2), done(2, 3)];
 const sampled = { calls, sampleEvery: 100 } as const;
@@ -166,6 +166,19 @@ describe('a rank that fell silent while the others live', () => {
         at(60, [{ calls: [...calls, done(3, 58, { func: 'Broadcast', root: 0 })] }, { calls, alive: 10 }]),
       ).silent,
     ).toMatchObject([{ file: 1, mayBeCopy: false }]);
+  });
+
+  it('is named with what it had not finished, and the others had, before they did nothing', () => {
+    const dead = { ...sampled, calls: [...calls.slice(0, 2), open(2, 3)], alive: 3.2 };
+    const verdict = at(100, [{ ...sampled, isAlive: true }, dead, { ...sampled, isAlive: true }]);
+    expect(unclearOf(verdict)).toMatchObject({
+      work: { func: 'AllReduce', seq: 2, file: 1 },
+      files: [1],
+      idle: { files: [0, 2] },
+      silent: [{ file: 1 }],
+    });
+    // Who lives works on.
+    expect(at(100, [sampled, { ...dead, alive: 100 }]).kind).not.toBe('unclear');
   });
 
   it('is named beside those that do nothing', () => {

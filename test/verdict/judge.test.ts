@@ -149,9 +149,11 @@ describe('a hang', () => {
       calls: [done(0, 1), done(0, 1.1, { comm: 'tp' }), open(1, 9.9, { comm: 'tp' })],
       alive: 10,
     };
-    const late = { calls: [done(0, 1)], alive: 90 };
-    const verdict = judge(evidence([early, early, late, late], { comms, end: 90 }));
-    expect(verdict.kind).toBe('working');
+    const late = { calls: [done(0, 1)] };
+    const judged = (end: number) => judge(evidence([early, early, late, late], { comms, end }));
+    expect(judged(25).kind).toBe('working');
+    // Those do nothing for long.
+    expect(judged(90)).toMatchObject({ kind: 'unclear', unclear: { idle: { files: [2, 3] } } });
   });
 
   it('of a rank that died in what the others then finished is the one they wait in for it', () => {
