@@ -148,22 +148,29 @@ function mismatchAmong(commId: bigint, callers: readonly Placed[]): Mismatch | n
 /** The first groups that are ended on both sides and hold other calls. null: none, or where nobody can tell which belong together. */
 function firstDifference(a: Placed, b: Placed): Block | null {
   const translated = translation(b.calls.shapes, a.calls.shapes);
-  const shapeOf = (one: Placed, at: number): number => one.calls.shape[at - one.from]!;
   const until = Math.min(a.end, b.end);
   let from = Math.max(a.from, b.from);
   while (from < until && !(isBorderAt(a, from) && isBorderAt(b, from))) from++;
   let isSame = true;
+  // Over all calls of all ranks: without a call of a function.
+  const [{ shape, begins }, other] = [a.calls, b.calls];
   for (let at = from; at < until; at++) {
-    if (shapeOf(a, at) !== translated[shapeOf(b, at)]) isSame = false;
+    if (shape[at - a.from] !== translated[other.shape[at - b.from]!]) isSame = false;
     const end = at + 1;
-    if (!isBorderAt(a, end) || !isBorderAt(b, end)) continue;
-    const within = (one: Placed): Uint32Array => one.calls.shape.slice(from - one.from, end - one.from);
-    if (!isSame && !areSame(within(a), within(b), translated)) return { from, end };
+    const isJoint =
+      end < until
+        ? begins[end - a.from] === 1 && other.begins[end - b.from] === 1
+        : isBorderAt(a, end) && isBorderAt(b, end);
+    if (!isJoint) continue;
+    if (!isSame && !areSame(within(a, from, end), within(b, from, end), translated)) return { from, end };
     from = end;
     isSame = true;
   }
   return null;
 }
+
+const within = ({ calls, from: first }: Placed, from: number, end: number): Uint32Array =>
+  calls.shape.slice(from - first, end - first);
 
 /** Numbers of the same shapes in the other file; -1: it has none such. */
 function translation(from: readonly CallShape[], to: readonly CallShape[]): number[] {
