@@ -73,6 +73,21 @@ export function rankCalls({ works, communicators }: RankScan, time: (tick: numbe
         .map(({ rank }) => rank)
         .sort((a, b) => a - b);
     },
+    transferred: (commId, { func, peer, ordinal }) => {
+      const numbers = numbersOf(commId);
+      const number = works.funcs.indexOf(func);
+      for (let row = works.seq.length - 1; row >= 0; row--)
+        if (
+          works.peer[row] === peer &&
+          works.ordinal[row] === ordinal &&
+          works.func[row] === number &&
+          works.seq[row]! < 0 &&
+          isAbsolute(row) &&
+          numbers.has(works.comm[row]!)
+        )
+          return true;
+      return false;
+    },
     oldest: (commId, from) => {
       const numbers = numbersOf(commId);
       for (let row = 0; row < works.seq.length; row++)

@@ -264,7 +264,10 @@ function looseStall(works: readonly Standing[], ranks: readonly RankWitness[]): 
   };
 }
 
-/** The other sides of unfinished sends and receives that have nothing unfinished in this communicator themselves. */
+/**
+ * The other sides of unfinished sends and receives that have nothing unfinished in this communicator themselves. Who began its side of
+ * them and is through with it is not missed: what it sent did not arrive.
+ */
 function idlePeers(
   works: readonly Standing[],
   commId: bigint | null,
@@ -272,11 +275,31 @@ function idlePeers(
 ): number[] {
   const fileOf = filesOfComm(ranks, commId);
   const standing = new Set(works.map(({ file }) => file));
-  const peers = works.flatMap(({ work }) => (work.peer === null ? [] : [fileOf(work.peer)]));
-  const idle = [...new Set(peers)].filter(
-    (file) => file !== null && !standing.has(file) && !ranks[file]!.isDamaged,
-  ) as number[];
+  const peers = works.flatMap((one) => {
+    const peer = one.work.peer === null ? null : fileOf(one.work.peer);
+    return peer === null || beganItsSide(one, peer, commId, ranks) ? [] : [peer];
+  });
+  const idle = [...new Set(peers)].filter((file) => !standing.has(file) && !ranks[file]!.isDamaged);
   return idle.sort((a, b) => a - b);
+}
+
+const OTHER_SIDE: Readonly<Record<string, string>> = { Send: 'Recv', Recv: 'Send' };
+
+/** Of the same number between the two. */
+function beganItsSide(
+  { file, work }: Standing,
+  peerFile: number,
+  commId: bigint | null,
+  ranks: readonly RankWitness[],
+): boolean {
+  const own = commOf(ranks[file]!, work)?.rank;
+  const { func, peer, ordinal } = work;
+  const otherFunc = OTHER_SIDE[func];
+  if (commId === null || own === undefined || peer === null || otherFunc === undefined) return false;
+  return (
+    ranks[file]!.calls.transferred(commId, { func, peer, ordinal }) &&
+    ranks[peerFile]!.calls.transferred(commId, { func: otherFunc, peer: own, ordinal })
+  );
 }
 
 /** Files of which all that seems unfinished may have ended in lost records. */

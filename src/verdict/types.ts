@@ -78,6 +78,18 @@ export interface RankCalls {
   newest(commId: bigint, ranks?: readonly number[]): EnteredCall | null;
   /** Ranks of the communicator by which the file saw it entered, ascending: several where a process has several GPUs. */
   enteredAs(commId: bigint, call: CallNumber): readonly number[];
+  /** It surely began that send or receive. */
+  transferred(commId: bigint, transfer: Transfer): boolean;
+}
+
+/** Which send or receive of a communicator. */
+export interface Transfer {
+  /** Send or Recv. */
+  readonly func: string;
+  /** The other rank of the communicator. */
+  readonly peer: number;
+  /** Of those with this peer and direction, from 0. */
+  readonly ordinal: number;
 }
 
 /** Which collective of a communicator. */

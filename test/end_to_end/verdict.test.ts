@@ -200,6 +200,17 @@ describe.concurrent('the verdict on', () => {
     expect([hang?.front?.file, hang?.front?.peerFile]).toContain(1);
   });
 
+  it('sends that do not arrive, which their sender is through with: the cause, and not the collective behind them', async ({
+    expect,
+  }) => {
+    const { hang } = await verdictOn(
+      'alltoall',
+      '--ranks 6 --ops alltoall:64K,allreduce:8K --channels 1 --iterations 3 --drop-rank 1 --drop-at 1:1 --hang-seconds 3',
+    );
+    expect(hang).toMatchObject({ seq: null, alsoHung: [{ func: 'AllReduce', seq: 1, onlyWaits: true }] });
+    expect([hang?.front?.file, hang?.front?.peerFile]).toContain(1);
+  });
+
   it('a replay of a captured graph that hangs, in stream mode', async ({ expect }) => {
     const { hang } = await verdictOn(
       'graph',

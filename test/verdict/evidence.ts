@@ -189,7 +189,7 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number): Ran
     isDamaged: rank.damaged ?? false,
     lostEntries: 0,
     nameless: calls.filter((call) => numberOf(comms, call) < 0).length,
-    works: works.map((call) => witnessedWork(call, comms)),
+    works: works.map((call) => ({ ...witnessedWork(call, comms), ordinal: ordinalOf(call, calls) })),
     lastMove,
     longestTransfer:
       transfers.length === 0 ? null : Math.max(...transfers.map(({ at, end: ended }) => s(ended! - at))),
@@ -259,8 +259,24 @@ function callsOf(calls: readonly MadeUpCall[], comms: Comms): RankCalls {
     oldest: (commId, from) => told(of(commId).find(({ at }) => s(at) >= from)),
     newest: (commId) => told(of(commId).at(-1)),
     enteredAs: () => [],
+    transferred: (commId, { func, peer, ordinal }) =>
+      calls.filter(
+        (call) =>
+          call.seq === null &&
+          funcOf(call) === func &&
+          call.peer === peer &&
+          comms[call.comm ?? 'world']?.id === commId,
+      ).length > ordinal,
   };
 }
+
+/** Of a send or receive: among those with its peer. */
+const ordinalOf = (call: MadeUpCall, calls: readonly MadeUpCall[]): number =>
+  call.seq === null
+    ? calls
+        .filter((one) => one.seq === null && one.func === call.func && one.peer === call.peer)
+        .indexOf(call)
+    : 0;
 
 function witnessedWork(call: MadeUpCall, comms: Comms): WitnessedWork {
   const { seq, peer = null, at, ops = [], lostSince = 0 } = call;

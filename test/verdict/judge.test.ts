@@ -274,8 +274,25 @@ describe('a hang', () => {
   it('of a receive names the other side, where that has nothing unfinished', () => {
     const recv = { func: 'Recv', seq: null, peer: 1, at: 10, end: null, ops: [waitingFor(1)] };
     const past = { func: 'Send', seq: null, peer: 0, at: 1, end: 1.5 };
-    const hang = hangOf(judge(evidence([{ calls: [recv] }, { calls: [past] }])));
+    const received = { ...recv, at: 1, end: 1.5 };
+    const hang = hangOf(judge(evidence([{ calls: [received, recv] }, { calls: [past] }])));
     expect(hang).toMatchObject({ func: 'Recv', seq: null, waiting: [0], neverEntered: [{ file: 1 }] });
+  });
+
+  it('of a receive does not miss the other side that sent, and is the cause of what all stand in then', () => {
+    const recv = { func: 'Recv', seq: null, peer: 1, at: 10, end: null, ops: [waitingFor(1)] };
+    const sent = { func: 'Send', seq: null, peer: 0, at: 10, end: 10.1 };
+    const next = open(0, 11, { ops: [waitingFor(0, { done: 3 })] });
+    const hang = hangOf(judge(evidence([{ calls: [recv, next] }, { calls: [sent, next] }])));
+    expect(hang).toMatchObject({
+      func: 'Recv',
+      neverEntered: [],
+      front: { file: 0, peerFile: 1 },
+      alsoHung: [{ func: 'AllReduce', onlyWaits: true }],
+    });
+    // Who went on to it without sending.
+    const without = hangOf(judge(evidence([{ calls: [recv, next] }, { calls: [next] }])));
+    expect(without).toMatchObject({ func: 'AllReduce', alsoHung: [{ func: 'Recv' }] });
   });
 
   it('of a communicator without an id is of its own file alone', () => {
