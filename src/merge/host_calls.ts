@@ -39,13 +39,14 @@ export function hostCalls(
     const first = isWhole ? 0 : firstKnown(found, hostWindow);
     const { at, keys } = found;
     const collectives = new CollectivesOfCalls(works, number, at);
-    if (!isWhole && collectives.hasOthers(at[first] ?? Infinity)) return [];
+    if (!isWhole && collectives.hasOthers(at[first] ?? Infinity, calls.until)) return [];
     const one: HostCalls = {
       isWhole,
       shapes: calls.shapes,
       shape: found.shape.subarray(first),
       begins: found.begins.subarray(first),
       isLastOpen: found.isLastOpen,
+      until: calls.until === Infinity ? (Infinity as TraceNs) : time(calls.until),
       at: (call) => time(at[first + call]!),
       record: (call) => `${keyRing(keys[first + call]!)}:${keyPosition(keys[first + call]!)}`,
       collective: (call) => collectives.of(first + call),
@@ -93,10 +94,13 @@ class CollectivesOfCalls {
     return this.callAt(this.works.arrival[row]!);
   }
 
-  /** Since then more was told than was called: replays of a graph whose calls are lost, say. */
-  hasOthers(from: number): boolean {
+  /** Between these more was told than was called: replays of a graph whose calls are lost, say. */
+  hasOthers(from: number, until: number): boolean {
     const { arrival } = this.works;
-    return this.rows.some((row) => arrival[row]! >= from && this.callAt(arrival[row]!) === null);
+    const end = until === Infinity ? Infinity : (this.at.at(-1) ?? -Infinity);
+    return this.rows.some(
+      (row) => arrival[row]! >= from && arrival[row]! <= end && this.callAt(arrival[row]!) === null,
+    );
   }
 
   private get rows(): readonly number[] {

@@ -28,6 +28,7 @@ import type {
   RingClass,
 } from '../reader/types.js';
 import type { StampedGpu } from './gpu_stamps.js';
+import { callsUntil } from './read_order.js';
 import { ScanCollector } from './scan_collector.js';
 import type { FileSize } from './drawn_size.js';
 import { StepFileWriter, type StepRows } from './step_file.js';
@@ -151,7 +152,12 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     standInSteps: collector.standIns.lastSteps(),
     standstill,
     hostWindow: hostWindow(file),
-    calls: collector.callTable.finish(),
+    calls: collector.callTable.finish(
+      callsUntil(
+        file,
+        [...collector.callTable.callingRings].map((ring) => seen.get(ring)!.lastTick),
+      ),
+    ),
     lastEvent: collector.quiet.last,
     longestQuiet: collector.quiet.longest,
     silentCalls:

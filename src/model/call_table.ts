@@ -42,6 +42,8 @@ export interface CallTable {
   readonly comms: ReadonlyMap<number, CommCalls>;
   /** Calls of communicators of which nothing is known. */
   readonly nameless: number;
+  /** Ticks: up to here the calls of all threads are in the file; what others called later is not in the table. */
+  readonly until: number;
 }
 
 interface Draft {
@@ -49,6 +51,8 @@ interface Draft {
   readonly at: number[];
   readonly keys: HandleKey[];
   readonly begins: number[];
+  /** Calls that came while a group of another thread went on: in which order they count is not known. */
+  readonly overlaps: number[];
   group: HostSpan | null;
   hasCaptured: boolean;
   knownFrom: number;
@@ -57,16 +61,25 @@ interface Draft {
 export class CallTableBuilder {
   private readonly shapes = new Map<string, CallShape & { readonly number: number }>();
   private readonly drafts = new Map<number, Draft>();
+  private readonly callers = new Set<number>();
   private nameless = 0;
 
+  /** Rings of threads that called anything of NCCL's. */
+  get callingRings(): ReadonlySet<number> {
+    return this.callers;
+  }
+
   add(span: HostSpan): void {
+    if (CALLS.has(span.kind)) this.callers.add(span.ring);
     if (span.kind !== 'CollApi') return;
     if (span.comm === null) {
       this.nameless++;
       return;
     }
     const draft = this.draft(span.comm.number);
-    draft.begins.push(Number(draft.shape.length === 0 || span.parent !== draft.group));
+    const begins = draft.shape.length === 0 || span.parent !== draft.group;
+    if (begins && overlapsLast(span, draft)) draft.overlaps.push(draft.shape.length);
+    draft.begins.push(Number(begins));
     draft.shape.push(this.shapeOf(span));
     draft.at.push(span.start);
     draft.keys.push(span.key);
@@ -76,7 +89,8 @@ export class CallTableBuilder {
       draft.knownFrom = draft.shape.length;
   }
 
-  finish(): CallTable {
+  /** `until`: see there. */
+  finish(until: number): CallTable {
     return {
       shapes: [...this.shapes.values()].map(({ func, count, datatype, root }) => ({
         func,
@@ -84,28 +98,16 @@ export class CallTableBuilder {
         datatype,
         root,
       })),
-      comms: new Map(
-        [...this.drafts].map(([number, { shape, at, keys, begins, hasCaptured, knownFrom, group }]) => [
-          number,
-          {
-            shape: Uint32Array.from(shape),
-            at: Float64Array.from(at),
-            keys: Float64Array.from(keys),
-            begins: Uint8Array.from(begins),
-            hasCaptured,
-            knownFrom,
-            isLastOpen: group !== null && isOpen(group),
-          },
-        ]),
-      ),
+      comms: new Map([...this.drafts].map(([number, draft]) => [number, finished(draft, until)])),
       nameless: this.nameless,
+      until,
     };
   }
 
   private draft(comm: number): Draft {
     let draft = this.drafts.get(comm);
     if (!draft) {
-      const columns = { shape: [], at: [], keys: [], begins: [] };
+      const columns = { shape: [], at: [], keys: [], begins: [], overlaps: [] };
       draft = { ...columns, group: null, hasCaptured: false, knownFrom: 0 };
       this.drafts.set(comm, draft);
     }
@@ -121,6 +123,38 @@ export class CallTableBuilder {
     this.shapes.set(key, { func, count, datatype, root, number });
     return number;
   }
+}
+
+const CALLS: ReadonlySet<HostSpan['kind']> = new Set(['GroupApi', 'CollApi', 'P2pApi']);
+
+function finished(draft: Draft, until: number): CommCalls {
+  const { shape, at, keys, begins, hasCaptured, group } = draft;
+  const end = endOfCalls(draft, until);
+  const overlap = draft.overlaps.findLast((call) => call < end) ?? -1;
+  return {
+    shape: Uint32Array.from(shape.slice(0, end)),
+    at: Float64Array.from(at.slice(0, end)),
+    keys: Float64Array.from(keys.slice(0, end)),
+    begins: Uint8Array.from(begins.slice(0, end)),
+    hasCaptured,
+    knownFrom: Math.min(end, Math.max(draft.knownFrom, overlap + 1)),
+    isLastOpen: end === at.length && group !== null && isOpen(group),
+  };
+}
+
+/** Of the group that was called in then, nothing is told: more calls may have belonged to it. */
+function endOfCalls({ at, begins }: Draft, until: number): number {
+  let end = at.findIndex((tick) => tick > until);
+  if (end < 0) return at.length;
+  while (end > 0 && begins[end] !== 1) end--;
+  return end;
+}
+
+/** Two threads at once in groups of one communicator. */
+function overlapsLast({ parent }: HostSpan, { at, group }: Draft): boolean {
+  const last = at.at(-1);
+  if (last === undefined) return false;
+  return (parent !== null && parent.start < last) || (group !== null && isOpen(group));
 }
 
 /** A call outside of ncclGroupStart and ncclGroupEnd has a group of its own, of depth 1. */

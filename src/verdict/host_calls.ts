@@ -53,9 +53,10 @@ export function behindOthers({ ranks, comparable }: Case): Behind[] {
     const most = furthest(callers);
     if (!most) return [];
     const byEnd = new Map<number, number[]>();
-    for (const { file, end } of callers) {
+    for (const { file, end, calls } of callers) {
       if (end >= most.end || end < most.from || !comparable([file, most.file])) continue;
-      if (ranks[file]!.knownUntil - most.calls.at(end - most.from) < SHORTEST_HANG) continue;
+      const knownUntil = Math.min(ranks[file]!.knownUntil, calls.until);
+      if (knownUntil - most.calls.at(end - most.from) < SHORTEST_HANG) continue;
       byEnd.set(end, [...(byEnd.get(end) ?? []), file]);
     }
     const fewestFirst = [...byEnd].sort(([a], [b]) => a - b);

@@ -59,6 +59,8 @@ export interface RankWitness {
 export interface HostCalls extends Pick<CommCalls, 'shape' | 'begins' | 'isLastOpen'> {
   /** None was made before them. */
   readonly isWhole: boolean;
+  /** Up to here all are known, as far as the file's records reach; what was called later may be missing. */
+  readonly until: TraceNs;
   readonly shapes: readonly CallShape[];
   /** What NCCL told of it; null: nothing. */
   collective(call: number): CallNumber | null;

@@ -189,3 +189,86 @@ describe('where the first calls of a rank are lost', () => {
     expect((await judged(usually, { calls }, usually)).kind).not.toBe('mismatch');
   });
 });
+
+describe('calls of two threads, whose rings are read one after the other', () => {
+  const gather: StartApi = { func: 'AllGather', datatype: 'ncclFloat32', count: 8 };
+  /** The first thread calls at full seconds, the second one half a second later. Of rank 1 the first one's last calls are not there. */
+  async function ofTwoThreads(
+    lacks: number,
+    options: FileOptions = {},
+    other: Partial<StartApi> = {},
+    { lives = 12, differs = 5 } = {},
+  ) {
+    const run = join(folder, `${runs++}`);
+    mkdirSync(run);
+    for (let rank = 0; rank < 3; rank++) {
+      const file = new RankFileBuilder({ rank, worldSize: 3, life: 'recording', ...options });
+      const comm = file.communicator({ name: 'fsdp', commId: 0xabcn, rank, nRanks: 3, abi: 6 });
+      const [forward, backward] = [1, 2].map((tid) => file.ring('host', 256, { tid })) as [
+        RingBuilder,
+        RingBuilder,
+      ];
+      const call = (host: RingBuilder, at: number, one: StartApi): void => {
+        const parent = host.startGroupApi(at, { comm, groupDepth: 1 });
+        host.stop(at + 20, host.startCollApi(at + 10, { comm, parent, ...one }));
+        host.stop(at + 1000, parent);
+      };
+      for (let i = 1; i <= 10; i++) {
+        if (rank !== 1 || i + lacks <= 10) call(forward, i * S, gather);
+        const isOther = rank === 1 && i === differs;
+        call(backward, (i + 0.5) * S, { ...BROADCAST, ...(isOther && other) });
+      }
+      file
+        .clockSample(0)
+        .heartbeat(lives * S)
+        .write(join(run, `rank0000${rank}.bin`));
+    }
+    return (await diagnose([run])).verdict;
+  }
+
+  it('differ only up to where all of them are there', async () => {
+    expect((await ofTwoThreads(2)).kind).toBe('nothing');
+    expect(await ofTwoThreads(2, {}, { root: 0 })).toMatchObject({
+      kind: 'mismatch',
+      mismatch: { call: 9, ways: [{ root: 1 }, { root: 0, entered: [{ file: 1 }] }] },
+    });
+    // Nobody is behind whose calls may only not be there.
+    expect(await ofTwoThreads(2, {}, {}, { lives: 50 })).toMatchObject({
+      kind: 'unclear',
+      unclear: { idle: { behind: [] } },
+    });
+  });
+
+  it('are all there in a file that was closed, or that tells of no call for longer than a copy takes', async () => {
+    expect((await ofTwoThreads(2, { life: 'closed' })).kind).toBe('mismatch');
+    // Until then what came after the other thread's last call is not compared.
+    expect((await ofTwoThreads(0, {}, { root: 0 }, { differs: 10 })).kind).toBe('nothing');
+    const late = await ofTwoThreads(0, {}, { root: 0 }, { differs: 10, lives: 80 });
+    expect(late).toMatchObject({ kind: 'mismatch', mismatch: { call: 19 } });
+  });
+
+  it('say nothing of each other where they called at once', async () => {
+    const atOnce = async (isOther: boolean) => {
+      const run = join(folder, `${runs++}`);
+      mkdirSync(run);
+      for (let rank = 0; rank < 2; rank++) {
+        const file = new RankFileBuilder({ rank, worldSize: 2, life: 'closed' });
+        const comm = file.communicator({ name: 'dp', commId: 0xabcn, rank, nRanks: 2, abi: 6 });
+        const [one, other] = [1, 2].map((tid) => file.ring('host', 64, { tid })) as [
+          RingBuilder,
+          RingBuilder,
+        ];
+        const parent = one.startGroupApi(S, { comm, groupDepth: 2 });
+        const inOther = other.startGroupApi(2 * S, { comm, groupDepth: 1 });
+        one.startCollApi((isOther && rank === 1 ? 2.2 : 1.1) * S, { comm, parent, ...gather });
+        other.startCollApi(2.1 * S, { comm, parent: inOther, ...BROADCAST });
+        other.stop(3 * S, inOther);
+        one.stop(4 * S, parent);
+        file.clockSample(0).heartbeat(5 * S);
+        file.write(join(run, `rank0000${rank}.bin`));
+      }
+      return (await diagnose([run])).verdict.kind;
+    };
+    expect([await atOnce(false), await atOnce(true)]).toEqual(['nothing', 'nothing']);
+  });
+});

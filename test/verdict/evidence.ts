@@ -226,6 +226,7 @@ function hostCalls(asked: readonly MadeUpAsked[]): HostCalls {
     begins: Uint8Array.from(asked, ({ sameGroup }) => Number(!sameGroup)),
     isLastOpen: asked.at(-1)?.isOpen ?? false,
     isWhole: asked[0]?.isLater === undefined,
+    until: Infinity as TraceNs,
     collective: (call) => collectiveOf(asked[call]),
     find: (wanted) => {
       const call = asked.findIndex((one) => collectiveOf(one)?.seq === wanted.seq);
