@@ -4,6 +4,7 @@ import type { TraceNs } from '../base/time.js';
 import { EventType } from '../format/nccl.js';
 import type { CommCalls } from '../model/call_table.js';
 import { keyPosition, keyRing } from '../model/record_fields.js';
+import { numberAt, packNumbers } from '../model/wide_numbers.js';
 import type { CallNumber, HostCalls } from '../verdict/types.js';
 import type { RankScan } from './scan.js';
 
@@ -13,9 +14,10 @@ const FIRST_ABI = 5;
 const NEEDED = EventType.CollApi | EventType.GroupApi;
 const NO_CALLS: CommCalls = {
   shape: new Uint32Array(0),
-  at: new Float64Array(0),
-  keys: new Float64Array(0),
+  at: packNumbers([], 0),
+  keys: packNumbers([], 0),
   begins: new Uint8Array(0),
+  lastOther: -1,
   hasCaptured: false,
   knownFrom: 0,
   isLastOpen: false,
@@ -38,8 +40,10 @@ export function hostCalls(
     const isWhole = found.knownFrom === 0 && (hostWindow === 0 || initTick >= hostWindow);
     const first = isWhole ? 0 : firstKnown(found, hostWindow);
     const { at, keys } = found;
-    const collectives = new CollectivesOfCalls(works, number, at);
-    if (!isWhole && collectives.hasOthers(at[first] ?? Infinity, calls.until)) return [];
+    // Since then more was told than was called: replays of a graph whose calls are lost, say.
+    const since = first < found.shape.length ? numberAt(at, first) : Infinity;
+    if (!isWhole && found.lastOther >= since) return [];
+    const recordOf = (key: number): string => `${keyRing(key)}:${keyPosition(key)}`;
     const one: HostCalls = {
       isWhole,
       shapes: calls.shapes,
@@ -47,13 +51,9 @@ export function hostCalls(
       begins: found.begins.subarray(first),
       isLastOpen: found.isLastOpen,
       until: calls.until === Infinity ? (Infinity as TraceNs) : time(calls.until),
-      at: (call) => time(at[first + call]!),
-      record: (call) => `${keyRing(keys[first + call]!)}:${keyPosition(keys[first + call]!)}`,
-      collective: (call) => collectives.of(first + call),
-      find: (wanted) => {
-        const call = collectives.callOf(wanted);
-        return call === null || call < first ? null : call - first;
-      },
+      at: (call) => time(numberAt(at, first + call)),
+      record: (call) => recordOf(numberAt(keys, first + call)),
+      told: (most) => newestTold(found, Math.max(first, found.shape.length - most), number, works),
     };
     return [[number, one]];
   });
@@ -61,66 +61,34 @@ export function hostCalls(
 }
 
 /** Behind the first group, which may have begun before. */
-function firstKnown({ at, begins, knownFrom }: CommCalls, window: number): number {
+function firstKnown({ at, begins, knownFrom, shape }: CommCalls, window: number): number {
   let first = knownFrom;
-  while (first < at.length && at[first]! < window) first++;
+  while (first < shape.length && numberAt(at, first) < window) first++;
   do first++;
-  while (first < at.length && begins[first] !== 1);
-  return Math.min(first, at.length);
+  while (first < shape.length && begins[first] !== 1);
+  return Math.min(first, shape.length);
 }
 
-/** What NCCL told of the calls of a communicator, where it did: a Coll says when its call was made. */
-class CollectivesOfCalls {
-  private rowsOfComm: readonly number[] | undefined;
-
-  /** `at`: of the calls, ascending. */
-  constructor(
-    private readonly works: RankScan['works'],
-    private readonly comm: number,
-    private readonly at: Float64Array,
-  ) {}
-
-  of(call: number): CallNumber | null {
-    const row = this.rows.findLast((one) => this.works.arrival[one] === this.at[call]);
-    return row === undefined || this.works.ordinalAbsolute[row] === 0 ? null : this.numberOf(row);
+/** What NCCL told of the calls from `from` on, where it did: a Coll says when its call was made. */
+function newestTold(
+  { at, shape }: CommCalls,
+  from: number,
+  number: number,
+  { comm, seq, arrival, ordinal, ordinalAbsolute, func, funcs }: RankScan['works'],
+): readonly (CallNumber | null)[] {
+  const calls = new Map<number, number>();
+  for (let call = shape.length - 1; call >= from; call--) calls.set(numberAt(at, call), call - from);
+  const told = Array.from({ length: shape.length - from }, (): CallNumber | null => null);
+  const first = told.length > 0 ? numberAt(at, from) : Infinity;
+  // The newest ones are asked for, and a communicator's come in order.
+  for (let row = seq.length - 1; row >= 0; row--) {
+    if (comm[row] !== number || seq[row]! < 0) continue;
+    const tick = arrival[row]!;
+    if (tick < first) break;
+    const call = calls.get(tick);
+    calls.delete(tick);
+    if (call === undefined || ordinalAbsolute[row] === 0) continue;
+    told[call] = { func: funcs[func[row]!]!, seq: seq[row]!, ordinal: ordinal[row]! };
   }
-
-  callOf({ func, seq, ordinal }: CallNumber): number | null {
-    const row = this.rows.findLast((one) => {
-      const own = this.numberOf(one);
-      return own.seq === seq && own.ordinal === ordinal && own.func === func;
-    });
-    if (row === undefined || this.works.ordinalAbsolute[row] === 0) return null;
-    return this.callAt(this.works.arrival[row]!);
-  }
-
-  /** Between these more was told than was called: replays of a graph whose calls are lost, say. */
-  hasOthers(from: number, until: number): boolean {
-    const { arrival } = this.works;
-    const end = until === Infinity ? Infinity : (this.at.at(-1) ?? -Infinity);
-    return this.rows.some(
-      (row) => arrival[row]! >= from && arrival[row]! <= end && this.callAt(arrival[row]!) === null,
-    );
-  }
-
-  private get rows(): readonly number[] {
-    const { comm, seq } = this.works;
-    this.rowsOfComm ??= Array.from(comm.keys()).filter((row) => comm[row] === this.comm && seq[row]! >= 0);
-    return this.rowsOfComm;
-  }
-
-  private callAt(tick: number): number | null {
-    let [from, end] = [0, this.at.length];
-    while (from < end) {
-      const middle = (from + end) >>> 1;
-      if (this.at[middle]! < tick) from = middle + 1;
-      else end = middle;
-    }
-    return this.at[from] === tick ? from : null;
-  }
-
-  private numberOf(row: number): CallNumber {
-    const { funcs, func, seq, ordinal } = this.works;
-    return { func: funcs[func[row]!]!, seq: seq[row]!, ordinal: ordinal[row]! };
-  }
+  return told;
 }

@@ -157,6 +157,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
         file,
         [...collector.callTable.callingRings].map((ring) => seen.get(ring)!.lastTick),
       ),
+      works,
     ),
     lastEvent: collector.quiet.last,
     longestQuiet: collector.quiet.longest,

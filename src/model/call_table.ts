@@ -7,6 +7,8 @@ import { isLostText } from '../base/lost_text.js';
 import type { HostSpan } from './host_span.js';
 import type { HandleKey } from './record_fields.js';
 import { hasRoot } from './roots.js';
+import { packNumbers, type WideNumbers } from './wide_numbers.js';
+import type { WorkTable } from './work_table.js';
 
 /** What was called; many calls have the same one. */
 export interface CallShape {
@@ -21,17 +23,19 @@ export interface CallShape {
 /** Of one communicator, one row per call. */
 export interface CommCalls {
   /** Index into the file's shapes. */
-  readonly shape: Uint32Array;
+  readonly shape: Uint16Array | Uint32Array;
   /** Ticks. */
-  readonly at: Float64Array;
+  readonly at: WideNumbers;
   /** Of the start record. */
-  readonly keys: Float64Array;
+  readonly keys: WideNumbers;
   /** 1: in another group than the call before. */
   readonly begins: Uint8Array;
   /** One was recorded into a graph: when it runs, and how often, calls do not tell. */
   readonly hasCaptured: boolean;
   /** The first call from which on the group and the name of each are known. */
   readonly knownFrom: number;
+  /** Ticks: when NCCL last told of a collective that is none of these, as far as they reach; -1: never. */
+  readonly lastOther: number;
   /** The group of the last one had not been ended: more calls may have belonged to it. */
   readonly isLastOpen: boolean;
 }
@@ -89,8 +93,10 @@ export class CallTableBuilder {
       draft.knownFrom = draft.shape.length;
   }
 
-  /** `until`: see there. */
-  finish(until: number): CallTable {
+  /** `until`: see there. `works`: what NCCL told of. */
+  finish(until: number, works: WorkTable): CallTable {
+    const others = this.lastOthers(until, works);
+    const makeShapes = this.shapes.size > 0x10000 ? Uint32Array : Uint16Array;
     return {
       shapes: [...this.shapes.values()].map(({ func, count, datatype, root }) => ({
         func,
@@ -98,10 +104,29 @@ export class CallTableBuilder {
         datatype,
         root,
       })),
-      comms: new Map([...this.drafts].map(([number, draft]) => [number, finished(draft, until)])),
+      comms: new Map(
+        [...this.drafts].map(([number, draft]) => {
+          const end = endOfCalls(draft, until);
+          const shape = makeShapes.from(draft.shape.slice(0, end));
+          return [number, { ...finished(draft, end), shape, lastOther: others.get(number) ?? -1 }];
+        }),
+      ),
       nameless: this.nameless,
       until,
     };
+  }
+
+  /** By number of the communicator. */
+  private lastOthers(until: number, { comm, seq, arrival }: WorkTable): Map<number, number> {
+    const last = new Map<number, number>();
+    for (let row = 0; row < seq.length; row++) {
+      if (seq[row]! < 0) continue;
+      const at = this.drafts.get(comm[row]!)?.at ?? [];
+      const tick = arrival[row]!;
+      if (until !== Infinity && tick > (at.at(-1) ?? -Infinity)) continue;
+      if (at[firstFrom(at, tick)] !== tick) last.set(comm[row]!, Math.max(last.get(comm[row]!) ?? -1, tick));
+    }
+    return last;
   }
 
   private draft(comm: number): Draft {
@@ -127,19 +152,28 @@ export class CallTableBuilder {
 
 const CALLS: ReadonlySet<HostSpan['kind']> = new Set(['GroupApi', 'CollApi', 'P2pApi']);
 
-function finished(draft: Draft, until: number): CommCalls {
-  const { shape, at, keys, begins, hasCaptured, group } = draft;
-  const end = endOfCalls(draft, until);
+function finished(draft: Draft, end: number): Omit<CommCalls, 'shape' | 'lastOther'> {
+  const { at, keys, begins, hasCaptured, group } = draft;
   const overlap = draft.overlaps.findLast((call) => call < end) ?? -1;
   return {
-    shape: Uint32Array.from(shape.slice(0, end)),
-    at: Float64Array.from(at.slice(0, end)),
-    keys: Float64Array.from(keys.slice(0, end)),
+    at: packNumbers(at, end),
+    keys: packNumbers(keys, end),
     begins: Uint8Array.from(begins.slice(0, end)),
     hasCaptured,
     knownFrom: Math.min(end, Math.max(draft.knownFrom, overlap + 1)),
     isLastOpen: end === at.length && group !== null && isOpen(group),
   };
+}
+
+/** Of ascending ticks the first one that is no earlier. */
+function firstFrom(at: readonly number[], tick: number): number {
+  let [from, end] = [0, at.length];
+  while (from < end) {
+    const middle = (from + end) >>> 1;
+    if (at[middle]! < tick) from = middle + 1;
+    else end = middle;
+  }
+  return from;
 }
 
 /** Of the group that was called in then, nothing is told: more calls may have belonged to it. */

@@ -9,11 +9,13 @@ import { hex64 } from '../base/hex.js';
 import type { CallShape } from '../model/call_table.js';
 import { SHORTEST_HANG } from './absence.js';
 import type { Case } from './case.js';
-import type { Behind, Evidence, HostCalls, Mismatch, RankWitness, Way } from './types.js';
+import type { Behind, CallNumber, Evidence, HostCalls, Mismatch, RankWitness, Way } from './types.js';
 
 /** Calls of a rank that are looked at for one of which NCCL told, and to which all must agree. */
 const MOST_ANCHORS = 64;
 const ENOUGH_ANCHORS = 4;
+/** Of those that others are placed by so many are looked through. */
+const MOST_KNOWN = 4096;
 
 interface Caller {
   readonly file: number;
@@ -31,6 +33,7 @@ interface Placed extends Caller {
 
 /** By communicator. Asked for again and again, and as long as the run. */
 const known = new WeakMap<readonly RankWitness[], ReadonlyMap<bigint, Mismatch>>();
+const placed = new WeakMap<readonly RankWitness[], ReadonlyMap<bigint, readonly Placed[]>>();
 
 /** By communicator, the first of each. */
 export function differentHostCalls(ranks: readonly RankWitness[]): ReadonlyMap<bigint, Mismatch> {
@@ -72,15 +75,22 @@ export function behindOthers({ ranks, comparable }: Case): Behind[] {
 }
 
 function callersByComm(ranks: readonly RankWitness[]): ReadonlyMap<bigint, readonly Placed[]> {
-  const found = new Map<bigint, Caller[]>();
-  ranks.forEach(({ communicators, hostCalls }, file) => {
-    for (const [number, { commId, name, nRanks }] of communicators) {
-      const calls = hostCalls.get(number);
-      if (!calls || commId === 0n) continue;
-      found.set(commId, [...(found.get(commId) ?? []), { file, name, nRanks, calls }]);
-    }
-  });
-  return new Map([...found].map(([commId, callers]) => [commId, place(callers)]));
+  let all = placed.get(ranks);
+  if (!all) {
+    const found = new Map<bigint, Caller[]>();
+    ranks.forEach(({ communicators, hostCalls }, file) => {
+      for (const [number, { commId, name, nRanks }] of communicators) {
+        const calls = hostCalls.get(number);
+        if (!calls || commId === 0n) continue;
+        const callers = found.get(commId) ?? [];
+        callers.push({ file, name, nRanks, calls });
+        found.set(commId, callers);
+      }
+    });
+    all = new Map([...found].map(([commId, callers]) => [commId, place(callers)]));
+    placed.set(ranks, all);
+  }
+  return all;
 }
 
 /** By the first call, where one file has it; else by those of the file that has most. Who cannot be placed is left out. */
@@ -88,30 +98,49 @@ function place(callers: readonly Caller[]): Placed[] {
   const lengthOf = ({ calls }: Caller): number =>
     calls.shape.length + (calls.isWhole ? Number.MAX_SAFE_INTEGER / 2 : 0);
   const [reference] = [...callers].sort((a, b) => lengthOf(b) - lengthOf(a));
+  if (!reference) return [];
+  const isPlacedBy = new Reference(reference.calls);
   return callers.flatMap((caller) => {
-    const from = caller === reference ? 0 : reference && placeOf(caller.calls, reference.calls);
-    return from === undefined || from === null
-      ? []
-      : [{ ...caller, from, end: from + caller.calls.shape.length }];
+    const from = caller === reference ? 0 : isPlacedBy.placeOf(caller.calls);
+    return from === null ? [] : [{ ...caller, from, end: from + caller.calls.shape.length }];
   });
 }
 
-/** null: nothing tells. */
-function placeOf(calls: HostCalls, reference: HostCalls): number | null {
-  if (calls.isWhole && reference.isWhole) return 0;
-  let from: number | null = null;
-  let anchors = 0;
-  const oldest = Math.max(0, calls.shape.length - MOST_ANCHORS);
-  for (let call = calls.shape.length - 1; call >= oldest && anchors < ENOUGH_ANCHORS; call--) {
-    const collective = isAlone(calls, call) ? calls.collective(call) : null;
-    const there = collective && reference.find(collective);
-    if (there === null || !isAlone(reference, there)) continue;
-    if (from !== null && from !== there - call) return null;
-    from = there - call;
-    anchors++;
+/** Whose calls others are placed by. */
+class Reference {
+  private known: ReadonlyMap<string, number> | undefined;
+
+  constructor(private readonly calls: HostCalls) {}
+
+  /** null: nothing tells. */
+  placeOf(calls: HostCalls): number | null {
+    if (calls.isWhole && this.calls.isWhole) return 0;
+    let from: number | null = null;
+    let anchors = 0;
+    const told = calls.told(MOST_ANCHORS);
+    const oldest = calls.shape.length - told.length;
+    for (let call = calls.shape.length - 1; call >= oldest && anchors < ENOUGH_ANCHORS; call--) {
+      const collective = isAlone(calls, call) ? told[call - oldest] : null;
+      const there = collective && this.find(collective);
+      if (there === null || there === undefined || !isAlone(this.calls, there)) continue;
+      if (from !== null && from !== there - call) return null;
+      from = there - call;
+      anchors++;
+    }
+    return from;
   }
-  return from;
+
+  private find(collective: CallNumber): number | undefined {
+    if (!this.known) {
+      const told = this.calls.told(MOST_KNOWN);
+      const oldest = this.calls.shape.length - told.length;
+      this.known = new Map(told.flatMap((one, i) => (one ? [[numberOf(one), oldest + i] as const] : [])));
+    }
+    return this.known.get(numberOf(collective));
+  }
 }
+
+const numberOf = ({ func, seq, ordinal }: CallNumber): string => `${func} ${seq} ${ordinal}`;
 
 /** A group of its own: within others the order may differ. */
 const isAlone = (calls: HostCalls, call: number): boolean =>
@@ -152,6 +181,7 @@ function firstDifference(a: Placed, b: Placed): Block | null {
   const until = Math.min(a.end, b.end);
   let from = Math.max(a.from, b.from);
   while (from < until && !(isBorderAt(a, from) && isBorderAt(b, from))) from++;
+  if (areIdentical(a, b, from, until, translated)) return null;
   let isSame = true;
   // Over all calls of all ranks: without a call of a function.
   const [{ shape, begins }, other] = [a.calls, b.calls];
@@ -170,7 +200,28 @@ function firstDifference(a: Placed, b: Placed): Block | null {
   return null;
 }
 
-const within = ({ calls, from: first }: Placed, from: number, end: number): Uint32Array =>
+/** As nearly all are, byte by byte: that is quick. */
+function areIdentical(
+  a: Placed,
+  b: Placed,
+  from: number,
+  end: number,
+  translated: readonly number[],
+): boolean {
+  if (!translated.every((to, number) => to === number) || from >= end) return false;
+  const isEqual = (one: HostCalls['shape' | 'begins'], other: HostCalls['shape' | 'begins']): boolean =>
+    one.BYTES_PER_ELEMENT === other.BYTES_PER_ELEMENT &&
+    Buffer.compare(bytesOf(one, from - a.from, end - a.from), bytesOf(other, from - b.from, end - b.from)) ===
+      0;
+  return isEqual(a.calls.shape, b.calls.shape) && isEqual(a.calls.begins, b.calls.begins);
+}
+
+function bytesOf(rows: HostCalls['shape' | 'begins'], from: number, end: number): Uint8Array {
+  const { buffer, byteOffset, byteLength } = rows.subarray(from, end);
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+const within = ({ calls, from: first }: Placed, from: number, end: number): HostCalls['shape'] =>
   calls.shape.slice(from - first, end - first);
 
 /** Numbers of the same shapes in the other file; -1: it has none such. */
@@ -181,7 +232,7 @@ function translation(from: readonly CallShape[], to: readonly CallShape[]): numb
 
 const keyOf = ({ func, count, datatype, root }: CallShape): string => `${func} ${count} ${datatype} ${root}`;
 
-function areSame(a: Uint32Array, b: Uint32Array, translated: readonly number[]): boolean {
+function areSame(a: HostCalls['shape'], b: HostCalls['shape'], translated: readonly number[]): boolean {
   const [one, other] = [Array.from(a), Array.from(b, (shape) => translated[shape]!)];
   one.sort((x, y) => x - y);
   other.sort((x, y) => x - y);

@@ -62,10 +62,8 @@ export interface HostCalls extends Pick<CommCalls, 'shape' | 'begins' | 'isLastO
   /** Up to here all are known, as far as the file's records reach; what was called later may be missing. */
   readonly until: TraceNs;
   readonly shapes: readonly CallShape[];
-  /** What NCCL told of it; null: nothing. */
-  collective(call: number): CallNumber | null;
-  /** Which call a collective is; null: it is not among them. */
-  find(collective: CallNumber): number | null;
+  /** What NCCL told of the newest ones, at most so many; null: nothing. */
+  told(most: number): readonly (CallNumber | null)[];
   at(call: number): TraceNs;
   record(call: number): string;
 }

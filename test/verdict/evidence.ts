@@ -212,8 +212,8 @@ function lastEventOf({ calls, asked = [] }: MadeUpRank): TraceNs | null {
   return times.length === 0 ? null : s(Math.max(...times));
 }
 
-const collectiveOf = (asked: MadeUpAsked | undefined): CallNumber | null =>
-  asked?.told === undefined ? null : { func: asked.func ?? 'AllReduce', seq: asked.told, ordinal: 0 };
+const collectiveOf = (asked: MadeUpAsked): CallNumber | null =>
+  asked.told === undefined ? null : { func: asked.func ?? 'AllReduce', seq: asked.told, ordinal: 0 };
 
 function hostCalls(asked: readonly MadeUpAsked[]): HostCalls {
   const told = asked.map(({ func = 'AllReduce', count = 1024, root = null }) =>
@@ -227,11 +227,7 @@ function hostCalls(asked: readonly MadeUpAsked[]): HostCalls {
     isLastOpen: asked.at(-1)?.isOpen ?? false,
     isWhole: asked[0]?.isLater === undefined,
     until: Infinity as TraceNs,
-    collective: (call) => collectiveOf(asked[call]),
-    find: (wanted) => {
-      const call = asked.findIndex((one) => collectiveOf(one)?.seq === wanted.seq);
-      return call < 0 ? null : call;
-    },
+    told: (most) => asked.slice(-most).map(collectiveOf),
     at: (call) => s(asked[call]!.at),
     record: (call) => `0:${call}`,
   };

@@ -185,3 +185,25 @@ describe('where the first calls of a rank are lost', () => {
     expect(judged(whole, disagreeing).kind).toBe('nothing');
   });
 });
+
+it('what NCCL told is asked of each rank once', () => {
+  const asked: MadeUpAsked[] = [
+    { at: 2, told: 1, isLater: true },
+    { at: 3, told: 2 },
+  ];
+  const made = evidence(
+    Array.from({ length: 9 }, () => ({ calls: [], asked })),
+    { end: 90 },
+  );
+  let times = 0;
+  const ranks = made.ranks.map((rank) => {
+    const calls = rank.hostCalls.get(0)!;
+    const told: typeof calls.told = (most) => {
+      times++;
+      return calls.told(most);
+    };
+    return { ...rank, hostCalls: new Map([[0, { ...calls, told }]]) };
+  });
+  judge({ ...made, ranks });
+  expect(times).toBe(9);
+});

@@ -1,0 +1,36 @@
+/** Whole numbers below 2^53 in rows that are kept long: four bytes each, where neighbours have their upper half in common. */
+
+const TWO_32 = 2 ** 32;
+
+export interface WideNumbers {
+  readonly low: Uint32Array;
+  /** Rows from which on the upper half is another one, and which. */
+  readonly from: Uint32Array;
+  readonly high: Uint32Array;
+}
+
+/** The first `end` of them. */
+export function packNumbers(numbers: readonly number[], end: number): WideNumbers {
+  const low = new Uint32Array(end);
+  const from: number[] = [];
+  const high: number[] = [];
+  for (let row = 0; row < end; row++) {
+    const upper = Math.floor(numbers[row]! / TWO_32);
+    low[row] = numbers[row]! - upper * TWO_32;
+    if (upper === high.at(-1)) continue;
+    from.push(row);
+    high.push(upper);
+  }
+  return { low, from: Uint32Array.from(from), high: Uint32Array.from(high) };
+}
+
+/** `row`: one that it has. */
+export function numberAt({ low, from, high }: WideNumbers, row: number): number {
+  let [first, end] = [0, from.length];
+  while (end - first > 1) {
+    const middle = (first + end) >>> 1;
+    if (from[middle]! <= row) first = middle;
+    else end = middle;
+  }
+  return high[first]! * TWO_32 + low[row]!;
+}
