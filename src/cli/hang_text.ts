@@ -129,10 +129,7 @@ function mismatch({ mismatch: found, commId }: Hang, report: VerdictReport): str
   const shown = [...others.slice(0, MOST_WAYS - 1), most];
   const label = found.what === 'calls' ? 'other calls' : 'other arguments';
   const lines = shown.map((way) => {
-    const who = rankList(
-      way.entered.map(({ file }) => file),
-      report,
-    );
+    const who = someRanks(way.entered, found.nRanks, report);
     return `${who}: ${callText(way, callNumber(found.call) + on)} (${wayArguments(way)})`;
   });
   const more = found.ways.length - shown.length;

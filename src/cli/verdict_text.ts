@@ -23,6 +23,7 @@ import {
   rankName,
   rankWithHost,
   seenText,
+  someRanks,
   wayArguments,
   type VerdictReport,
 } from './verdict_words.js';
@@ -90,15 +91,13 @@ function mismatch(
   const [title = '', ...more] = isAll ? [] : verdictLines(besides, report);
   return [
     `MISMATCH  the ${nRanks === 0 ? '' : `${nRanks} `}ranks of ${commName(comm)} did not all call the same`,
-    ...ways.map((way) => labelled(rankList(filesOf(way), report), wayText(way, call, report))),
+    ...ways.map((way) => labelled(someRanks(way.entered, nRanks, report), wayText(way, call, report))),
     isAll
       ? '  no hang is seen for it; what NCCL computes from such calls is not defined'
       : '  what NCCL computes from such calls is not defined',
     ...(isAll ? [] : [`  ${title}`, ...more]),
   ];
 }
-
-const filesOf = ({ entered }: Way): number[] => entered.map(({ file }) => file);
 
 function wayText(way: Way, call: number | null, report: VerdictReport): string {
   const at = Math.min(...way.entered.map((one) => one.at));

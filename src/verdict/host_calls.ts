@@ -7,9 +7,18 @@
 
 import { hex64 } from '../base/hex.js';
 import type { CallShape } from '../model/call_table.js';
-import { SHORTEST_HANG } from './absence.js';
+import { ranksInComm, SHORTEST_HANG } from './absence.js';
 import type { Case } from './case.js';
-import type { Behind, CallNumber, Evidence, HostCalls, Mismatch, RankWitness, Way } from './types.js';
+import type {
+  Behind,
+  CallNumber,
+  Evidence,
+  HostCalls,
+  Mismatch,
+  RankWitness,
+  SomeRanks,
+  Way,
+} from './types.js';
 
 /** Calls of a rank that are looked at for one of which NCCL told, and to which all must agree. */
 const MOST_ANCHORS = 64;
@@ -21,6 +30,9 @@ interface Caller {
   readonly file: number;
   readonly name: string;
   readonly nRanks: number;
+  /** Its rank in the communicator, and all that its process has there, ascending. */
+  readonly rank: number;
+  readonly own: readonly number[];
   readonly calls: HostCalls;
 }
 
@@ -55,22 +67,36 @@ export function behindOthers({ ranks, comparable }: Case): Behind[] {
   return [...callersByComm(ranks)].flatMap(([commId, callers]) => {
     const most = furthest(callers);
     if (!most) return [];
-    const byEnd = new Map<number, number[]>();
-    for (const { file, end, calls } of callers) {
+    const byEnd = new Map<number, Placed[]>();
+    for (const caller of callers) {
+      const { file, end, calls } = caller;
       if (end >= most.end || end < most.from || !comparable([file, most.file])) continue;
       const knownUntil = Math.min(ranks[file]!.knownUntil, calls.until);
       if (knownUntil - most.calls.at(end - most.from) < SHORTEST_HANG) continue;
-      byEnd.set(end, [...(byEnd.get(end) ?? []), file]);
+      byEnd.set(end, [...(byEnd.get(end) ?? []), caller]);
     }
     const fewestFirst = [...byEnd].sort(([a], [b]) => a - b);
-    return fewestFirst.map(([end, files]) => ({
+    return fewestFirst.map(([end, fewer]) => ({
       commId: hex64(commId),
       comm: most.name,
+      nRanks: most.nRanks,
       by: most.end - end,
-      files: [...new Set(files)],
+      files: [...new Set(fewer.map(({ file }) => file))],
+      callers: byFile(fewer).map(([{ file }, some]) => ({ file, ...some })),
       ...shapeAt(most, end),
       ...evidenceAt(most, end),
     }));
+  });
+}
+
+/** The first of each file, and which of its ranks in the communicator they are, where they are not all. */
+function byFile(callers: readonly Placed[]): [Placed, SomeRanks][] {
+  const files = new Map<number, Placed[]>();
+  for (const caller of callers) files.set(caller.file, [...(files.get(caller.file) ?? []), caller]);
+  return [...files.values()].map((all) => {
+    const [first] = all as [Placed];
+    const inComm = all.map(({ rank }) => rank).sort((a, b) => a - b);
+    return [first, inComm.length === first.own.length ? {} : { inComm }];
   });
 }
 
@@ -78,12 +104,12 @@ function callersByComm(ranks: readonly RankWitness[]): ReadonlyMap<bigint, reado
   let all = placed.get(ranks);
   if (!all) {
     const found = new Map<bigint, Caller[]>();
-    ranks.forEach(({ communicators, hostCalls }, file) => {
-      for (const [number, { commId, name, nRanks }] of communicators) {
-        const calls = hostCalls.get(number);
+    ranks.forEach((witness, file) => {
+      for (const [number, { commId, name, nRanks, rank }] of witness.communicators) {
+        const calls = witness.hostCalls.get(number);
         if (!calls || commId === 0n) continue;
         const callers = found.get(commId) ?? [];
-        callers.push({ file, name, nRanks, calls });
+        callers.push({ file, name, nRanks, rank, own: ranksInComm(witness, commId), calls });
         found.set(commId, callers);
       }
     });
@@ -286,7 +312,7 @@ function wayOf(commId: bigint, callers: readonly Placed[], from: number, end: nu
     seq: null,
     replay: 0,
     ...shapeAt(first, placeIn(first)),
-    entered: callers.map((caller) => evidenceAt(caller, placeIn(caller))),
+    entered: byFile(callers).map(([caller, some]) => ({ ...evidenceAt(caller, placeIn(caller)), ...some })),
   };
 }
 

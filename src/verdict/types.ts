@@ -265,6 +265,9 @@ export interface Behind extends Evidence, CallShape {
   readonly by: number;
   /** The files that called so few. */
   readonly files: readonly number[];
+  /** The same, and which of their ranks. */
+  readonly callers: readonly ({ readonly file: number } & SomeRanks)[];
+  readonly nRanks: number;
 }
 
 export interface Working {
@@ -397,7 +400,7 @@ export interface Mismatch {
 
 /** How some of the ranks called. */
 export interface Way extends StandingCall, CallArguments {
-  readonly entered: readonly Evidence[];
+  readonly entered: readonly (Evidence & SomeRanks)[];
 }
 
 export interface Slowness {

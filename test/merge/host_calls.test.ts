@@ -3,6 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { verdictText } from '../../src/cli/verdict_text.js';
 import { diagnose } from '../../src/merge/diagnosis.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { RankFileBuilder, type FileOptions } from '../support/rank_file_builder.js';
@@ -270,5 +271,52 @@ describe('calls of two threads, whose rings are read one after the other', () =>
       return (await diagnose([run])).verdict.kind;
     };
     expect([await atOnce(false), await atOnce(true)]).toEqual(['nothing', 'nothing']);
+  });
+});
+
+describe('of processes with two ranks of a communicator', () => {
+  /** Two of them; of the first one the second rank's last call is `last`, null: it did not make it. */
+  async function ofTwo(last: StartApi | null) {
+    const run = join(folder, `${runs++}`);
+    mkdirSync(run);
+    for (const rank of [0, 1]) {
+      const file = new RankFileBuilder({ rank, worldSize: 2, life: 'recording' });
+      const host = file.ring('host', 256, { tid: 1 });
+      for (const k of [0, 1]) {
+        const comm = file.communicator({ name: 'dp', commId: 0xabcn, rank: 2 * rank + k, nRanks: 4, abi: 6 });
+        for (const [i, one] of [BROADCAST, rank === 0 && k === 1 ? last : BROADCAST].entries()) {
+          if (one === null) continue;
+          const at = (1 + i + 0.1 * k) * S;
+          const parent = host.startGroupApi(at, { comm, groupDepth: 1 });
+          host.stop(at + 20, host.startCollApi(at + 10, { comm, parent, ...one }));
+          host.stop(at + 1000, parent);
+        }
+      }
+      file
+        .clockSample(0)
+        .heartbeat(50 * S)
+        .write(join(run, `rank0000${rank}.bin`));
+    }
+    return diagnose([run]);
+  }
+
+  it('that is named which called otherwise', async () => {
+    const found = await ofTwo({ ...BROADCAST, root: 0 });
+    expect(found.verdict).toMatchObject({
+      kind: 'mismatch',
+      mismatch: {
+        ways: [{ entered: [{ file: 0, inComm: [0] }, { file: 1 }] }, { entered: [{ file: 0, inComm: [1] }] }],
+      },
+    });
+    const text = verdictText({ ...found, otherRuns: [] }, null).join('\n');
+    expect(text).toContain('3 ranks (0,2-3): Broadcast call 1');
+    expect(text).toContain('rank 1:         Broadcast call 1');
+  });
+
+  it('and which called less', async () => {
+    expect((await ofTwo(null)).verdict).toMatchObject({
+      kind: 'unclear',
+      unclear: { idle: { behind: [{ files: [0], callers: [{ file: 0, inComm: [1] }], nRanks: 4 }] } },
+    });
   });
 });

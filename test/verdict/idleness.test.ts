@@ -112,6 +112,8 @@ describe('who called less than the others', () => {
         comm: 'world',
         by: 1,
         files: [1],
+        callers: [{ file: 1 }],
+        nRanks: 3,
         file: 0,
         record: '0:4',
         at: s(5),
