@@ -6,7 +6,7 @@
 import type { TraceNs } from '../base/time.js';
 
 /** Bytes of one element, by NCCL's name; "Unknown" stands for what NCCL has no name for (ncclUint8 among them). */
-const ELEMENT_BYTES: Readonly<Record<string, number>> = {
+export const ELEMENT_BYTES: Readonly<Record<string, number>> = {
   ncclInt8: 1,
   ncclUint8: 1,
   ncclFloat8e4m3: 1,

@@ -6,6 +6,7 @@
  */
 
 import { hex64 } from '../base/hex.js';
+import { ELEMENT_BYTES } from '../cluster/bandwidth.js';
 import type { CallShape } from '../model/call_table.js';
 import { ranksInComm, SHORTEST_HANG } from './absence.js';
 import type { Case } from './case.js';
@@ -183,6 +184,8 @@ function furthest(callers: readonly Placed[]): Placed | null {
   return callers.reduce<Placed | null>((a, b) => (a === null || b.end > a.end ? b : a), null);
 }
 
+type Numbers = readonly [readonly number[], readonly number[]];
+
 /** Calls [from, end). */
 interface Block {
   readonly from: number;
@@ -203,23 +206,24 @@ function mismatchAmong(commId: bigint, callers: readonly Placed[]): Mismatch | n
 
 /** The first groups that are ended on both sides and hold other calls. null: none, or where nobody can tell which belong together. */
 function firstDifference(a: Placed, b: Placed): Block | null {
-  const translated = translation(b.calls.shapes, a.calls.shapes);
+  const numbers = commonNumbers(a.calls.shapes, b.calls.shapes);
+  const [ofA, ofB] = numbers;
   const until = Math.min(a.end, b.end);
   let from = Math.max(a.from, b.from);
   while (from < until && !(isBorderAt(a, from) && isBorderAt(b, from))) from++;
-  if (areIdentical(a, b, from, until, translated)) return null;
+  if (areIdentical(a, b, from, until, numbers)) return null;
   let isSame = true;
   // Over all calls of all ranks: without a call of a function.
   const [{ shape, begins }, other] = [a.calls, b.calls];
   for (let at = from; at < until; at++) {
-    if (shape[at - a.from] !== translated[other.shape[at - b.from]!]) isSame = false;
+    if (ofA[shape[at - a.from]!] !== ofB[other.shape[at - b.from]!]) isSame = false;
     const end = at + 1;
     const isJoint =
       end < until
         ? begins[end - a.from] === 1 && other.begins[end - b.from] === 1
         : isBorderAt(a, end) && isBorderAt(b, end);
     if (!isJoint) continue;
-    if (!isSame && !areSame(within(a, from, end), within(b, from, end), translated)) return { from, end };
+    if (!isSame && isUnlike(a, b, from, end, numbers)) return { from, end };
     from = end;
     isSame = true;
   }
@@ -227,14 +231,8 @@ function firstDifference(a: Placed, b: Placed): Block | null {
 }
 
 /** As nearly all are, byte by byte: that is quick. */
-function areIdentical(
-  a: Placed,
-  b: Placed,
-  from: number,
-  end: number,
-  translated: readonly number[],
-): boolean {
-  if (!translated.every((to, number) => to === number) || from >= end) return false;
+function areIdentical(a: Placed, b: Placed, from: number, end: number, numbers: Numbers): boolean {
+  if (!numbers[1].every((number, shape) => number === numbers[0][shape]) || from >= end) return false;
   const isEqual = (one: HostCalls['shape' | 'begins'], other: HostCalls['shape' | 'begins']): boolean =>
     one.BYTES_PER_ELEMENT === other.BYTES_PER_ELEMENT &&
     Buffer.compare(bytesOf(one, from - a.from, end - a.from), bytesOf(other, from - b.from, end - b.from)) ===
@@ -247,19 +245,45 @@ function bytesOf(rows: HostCalls['shape' | 'begins'], from: number, end: number)
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
+const isUnlike = (a: Placed, b: Placed, from: number, end: number, numbers: Numbers): boolean =>
+  !areSame(within(a, from, end), within(b, from, end), numbers) &&
+  !hasUnknown(a, from, end) &&
+  !hasUnknown(b, from, end);
+
 const within = ({ calls, from: first }: Placed, from: number, end: number): HostCalls['shape'] =>
   calls.shape.slice(from - first, end - first);
 
-/** Numbers of the same shapes in the other file; -1: it has none such. */
-function translation(from: readonly CallShape[], to: readonly CallShape[]): number[] {
-  const numbers = new Map(to.map((shape, number) => [keyOf(shape), number]));
-  return from.map((shape) => numbers.get(keyOf(shape)) ?? -1);
+/** Of each shape of two files a number that those have in common which are the same call. */
+function commonNumbers(a: readonly CallShape[], b: readonly CallShape[]): Numbers {
+  const known = new Map<string, number>();
+  const commonOf = (shape: CallShape): number => {
+    const key = keyOf(shape);
+    const number = known.get(key) ?? known.size;
+    known.set(key, number);
+    return number;
+  };
+  return [a.map(commonOf), b.map(commonOf)];
 }
 
-const keyOf = ({ func, count, datatype, root }: CallShape): string => `${func} ${count} ${datatype} ${root}`;
+/** NCCL makes bytes of what these move: the same bytes of another type are the same call. */
+const MOVES_BYTES: ReadonlySet<string> = new Set(['AllGather', 'Broadcast']);
 
-function areSame(a: HostCalls['shape'], b: HostCalls['shape'], translated: readonly number[]): boolean {
-  const [one, other] = [Array.from(a), Array.from(b, (shape) => translated[shape]!)];
+function keyOf({ func, count, datatype, root }: CallShape): string {
+  const bytes = MOVES_BYTES.has(func) ? ELEMENT_BYTES[datatype] : undefined;
+  return bytes === undefined
+    ? `${func} ${count} ${datatype} ${root}`
+    : `${func} ${count * bytes} bytes ${root}`;
+}
+
+/** NCCL has no name for its type: which one it is, and how large, is not known. */
+function hasUnknown({ calls: { shape, shapes }, from: first }: Placed, from: number, end: number): boolean {
+  for (let at = from; at < end; at++)
+    if (ELEMENT_BYTES[shapes[shape[at - first]!]!.datatype] === undefined) return true;
+  return false;
+}
+
+function areSame(a: HostCalls['shape'], b: HostCalls['shape'], [ofA, ofB]: Numbers): boolean {
+  const [one, other] = [Array.from(a, (shape) => ofA[shape]!), Array.from(b, (shape) => ofB[shape]!)];
   one.sort((x, y) => x - y);
   other.sort((x, y) => x - y);
   return one.every((shape, i) => shape === other[i]);
@@ -269,7 +293,7 @@ function areSame(a: HostCalls['shape'], b: HostCalls['shape'], translated: reado
 function describe(commId: bigint, callers: readonly Placed[], { from, end }: Block): Mismatch | null {
   const byShapes = new Map<string, { readonly keys: readonly string[]; readonly callers: Placed[] }>();
   for (const caller of callers) {
-    if (!isBorderAt(caller, from) || !isBorderAt(caller, end)) continue;
+    if (!isBorderAt(caller, from) || !isBorderAt(caller, end) || hasUnknown(caller, from, end)) continue;
     const keys = Array.from({ length: end - from }, (_, i) => keyOf(shapeAt(caller, from + i)));
     const key = [...keys].sort().join('\n');
     const group = byShapes.get(key) ?? { keys, callers: [] };

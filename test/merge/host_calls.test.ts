@@ -85,6 +85,28 @@ describe('calls of which NCCL told no more', () => {
     expect((await judged(reduce(0), reduce(3))).kind).toBe('nothing');
   });
 
+  it.each(['Broadcast', 'AllGather', 'AllReduce'])(
+    'are compared by bytes where NCCL moves bytes: %s',
+    async (func) => {
+      const of = (datatype: string, count: number): Rank => ({
+        calls: [{ ...BROADCAST, func, datatype, count }],
+      });
+      const floats = of('ncclFloat32', 64);
+      const asBytes = (await judged(floats, of('ncclInt8', 256))).kind;
+      expect(asBytes).toBe(func === 'AllReduce' ? 'mismatch' : 'nothing');
+      expect((await judged(floats, of('ncclInt8', 64))).kind).toBe('mismatch');
+      // NCCL has no name for its type.
+      expect((await judged(floats, of('Unknown', 7), of('Unknown', 8))).kind).toBe('nothing');
+    },
+  );
+
+  it('of one rank by two types of the same bytes are compared as well', async () => {
+    const [floats, bytes] = [BROADCAST, { ...BROADCAST, datatype: 'ncclInt8', count: 256 }];
+    const of = (...calls: Call[]): Rank => ({ calls });
+    expect((await judged(of(floats, bytes, floats), of(bytes, floats, bytes))).kind).toBe('nothing');
+    expect((await judged(of([floats, bytes] as never), of([bytes, bytes] as never))).kind).toBe('nothing');
+  });
+
   it('are compared by group, whatever their order in it', async () => {
     const gather: StartApi = { func: 'AllGather', datatype: 'ncclInt8', count: 8 };
     const both = (...calls: StartApi[]): Rank => ({ calls: [calls, BROADCAST] });
