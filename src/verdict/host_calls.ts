@@ -309,7 +309,8 @@ function describe(commId: bigint, callers: readonly Placed[], { from, end }: Blo
   }) as [Way, Way, ...Way[]];
   const [{ name, nRanks }] = callers as [Placed];
   const what = ways.every(({ func }) => func === ways[0].func) ? 'arguments' : 'calls';
-  const call = callers.some(({ calls }) => calls.isWhole) ? from : null;
+  // Which of a group's it is differs from rank to rank.
+  const call = end - from === 1 && callers.some(({ calls }) => calls.isWhole) ? from : null;
   return { commId: hex64(commId), comm: name, nRanks, what, call, ways };
 }
 

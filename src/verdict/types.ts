@@ -392,7 +392,7 @@ export interface Mismatch {
   readonly nRanks: number;
   /** 'arguments': of the same collective; 'calls': each side entered one that the other never did. */
   readonly what: 'arguments' | 'calls';
-  /** Which of the communicator's calls, from 0, where the calls tell it (CollApi: `seq` is null). null: not known, or the collectives do. */
+  /** Which of the communicator's calls, from 0, where the calls tell it (CollApi: `seq` is null). null: not known, of a group, or the collectives do. */
   readonly call: number | null;
   /** Most ranks first. */
   readonly ways: readonly [Way, Way, ...Way[]];

@@ -105,7 +105,8 @@ describe('within a group', () => {
     const { call, ways } = mismatchOf(
       judged(closed(a, b, last), closed(a, b, last), closed(a, { ...b, count: 3 }, last)),
     );
-    expect(call).toBe(0);
+    // It is the second one there, and may be the first one elsewhere.
+    expect(call).toBe(null);
     expect(ways).toMatchObject([
       { func: 'AllReduce', count: 1024, entered: [{ record: '0:1' }, { record: '0:1' }] },
       { func: 'AllReduce', count: 3, entered: [{ record: '0:1' }] },
