@@ -26,6 +26,8 @@ const MOST_ANCHORS = 64;
 const ENOUGH_ANCHORS = 4;
 /** Of those that others are placed by so many are looked through. */
 const MOST_KNOWN = 4096;
+/** Whom others are placed by, at most so many one after the other. */
+const MOST_REFERENCES = 3;
 
 interface Caller {
   readonly file: number;
@@ -44,17 +46,20 @@ interface Placed extends Caller {
   readonly end: number;
 }
 
+/** By communicator: who is placed by the same file. Calls of two sections nothing relates. */
+type Sections = ReadonlyMap<bigint, readonly (readonly Placed[])[]>;
+
 /** By communicator. Asked for again and again, and as long as the run. */
 const known = new WeakMap<readonly RankWitness[], ReadonlyMap<bigint, Mismatch>>();
-const placed = new WeakMap<readonly RankWitness[], ReadonlyMap<bigint, readonly Placed[]>>();
+const placed = new WeakMap<readonly RankWitness[], Sections>();
 
 /** By communicator, the first of each. */
 export function differentHostCalls(ranks: readonly RankWitness[]): ReadonlyMap<bigint, Mismatch> {
   let found = known.get(ranks);
   if (!found) {
     found = new Map(
-      [...callersByComm(ranks)].flatMap(([commId, callers]): [bigint, Mismatch][] => {
-        const one = mismatchAmong(commId, callers);
+      [...callersByComm(ranks)].flatMap(([commId, sections]): [bigint, Mismatch][] => {
+        const [one] = sections.flatMap((callers) => mismatchAmong(commId, callers) ?? []);
         return one ? [[commId, one]] : [];
       }),
     );
@@ -65,7 +70,10 @@ export function differentHostCalls(ranks: readonly RankWitness[]): ReadonlyMap<b
 
 /** Ranks that surely had not made a call that another rank made a second before, or earlier; who called least comes first. */
 export function behindOthers({ ranks, comparable }: Case): Behind[] {
-  return [...callersByComm(ranks)].flatMap(([commId, callers]) => {
+  const all = [...callersByComm(ranks)].flatMap(([commId, sections]) =>
+    sections.map((callers) => [commId, callers] as const),
+  );
+  return all.flatMap(([commId, callers]) => {
     const most = furthest(callers);
     if (!most) return [];
     const byEnd = new Map<number, Placed[]>();
@@ -101,7 +109,7 @@ function byFile(callers: readonly Placed[]): [Placed, SomeRanks][] {
   });
 }
 
-function callersByComm(ranks: readonly RankWitness[]): ReadonlyMap<bigint, readonly Placed[]> {
+function callersByComm(ranks: readonly RankWitness[]): Sections {
   let all = placed.get(ranks);
   if (!all) {
     const found = new Map<bigint, Caller[]>();
@@ -114,24 +122,49 @@ function callersByComm(ranks: readonly RankWitness[]): ReadonlyMap<bigint, reado
         found.set(commId, callers);
       }
     });
-    all = new Map([...found].map(([commId, callers]) => [commId, place(callers)]));
+    all = new Map([...found].map(([commId, callers]) => [commId, sectionsOf(callers)]));
     placed.set(ranks, all);
   }
   return all;
 }
 
-/** By the first call, where one file has it; else by those of the file that has most. Who cannot be placed is left out. */
-function place(callers: readonly Caller[]): Placed[] {
+/**
+ * By the first call, where one file has it; else by those of the file that has most. Who cannot be placed there, say by an old file, is by
+ * the one of these that has most. Who never is, is alone.
+ */
+function sectionsOf(callers: readonly Caller[]): Placed[][] {
   const lengthOf = ({ calls }: Caller): number =>
     calls.shape.length + (calls.isWhole ? Number.MAX_SAFE_INTEGER / 2 : 0);
-  const [reference] = [...callers].sort((a, b) => lengthOf(b) - lengthOf(a));
-  if (!reference) return [];
-  const isPlacedBy = new Reference(reference.calls);
-  return callers.flatMap((caller) => {
-    const from = caller === reference ? 0 : isPlacedBy.placeOf(caller.calls);
-    return from === null ? [] : [{ ...caller, from, end: from + caller.calls.shape.length }];
-  });
+  const toldOf = new Map<Caller, Told>();
+  const told = (caller: Caller): Told => {
+    const known = toldOf.get(caller) ?? caller.calls.told(MOST_ANCHORS);
+    toldOf.set(caller, known);
+    return known;
+  };
+  const sections: Placed[][] = [];
+  let left = [...callers].sort((a, b) => lengthOf(b) - lengthOf(a));
+  while (left.length > 0 && sections.length < MOST_REFERENCES) {
+    const [first, ...others] = left as [Caller, ...Caller[]];
+    const reference = new Reference(first.calls);
+    const section = [placedAt(first, 0)];
+    left = [];
+    for (const caller of others) {
+      const from = reference.placeOf(caller.calls, () => told(caller));
+      if (from === null) left.push(caller);
+      else section.push(placedAt(caller, from));
+    }
+    sections.push(section.sort((a, b) => a.file - b.file || a.rank - b.rank));
+  }
+  return sections;
 }
+
+type Told = ReturnType<HostCalls['told']>;
+
+const placedAt = (caller: Caller, from: number): Placed => ({
+  ...caller,
+  from,
+  end: from + caller.calls.shape.length,
+});
 
 /** Whose calls others are placed by. */
 class Reference {
@@ -140,11 +173,11 @@ class Reference {
   constructor(private readonly calls: HostCalls) {}
 
   /** null: nothing tells. */
-  placeOf(calls: HostCalls): number | null {
+  placeOf(calls: HostCalls, toldOf: () => Told): number | null {
     if (calls.isWhole && this.calls.isWhole) return 0;
     let from: number | null = null;
     let anchors = 0;
-    const told = calls.told(MOST_ANCHORS);
+    const told = toldOf();
     const oldest = calls.shape.length - told.length;
     for (let call = calls.shape.length - 1; call >= oldest && anchors < ENOUGH_ANCHORS; call--) {
       const collective = isAlone(calls, call) ? told[call - oldest] : null;
@@ -192,13 +225,20 @@ interface Block {
   readonly end: number;
 }
 
+/** Each against the one that has most calls in common with it; of those the one that has most calls. */
 function mismatchAmong(commId: bigint, callers: readonly Placed[]): Mismatch | null {
-  // Each against one that reaches as far back as any.
-  const [oldest] = [...callers].sort((a, b) => a.from - b.from || b.end - a.end);
-  if (!oldest) return null;
+  const byLength = [...callers].sort((a, b) => b.end - b.from - (a.end - a.from));
   let first: Block | null = null;
   for (const caller of callers) {
-    const block = caller === oldest ? null : firstDifference(oldest, caller);
+    let other: Placed | null = null;
+    let most = 0;
+    for (const one of byLength) {
+      const common = Math.min(one.end, caller.end) - Math.max(one.from, caller.from);
+      if (one === caller || common <= most) continue;
+      other = one;
+      most = common;
+    }
+    const block = other && firstDifference(other, caller);
     if (block && (first === null || block.from < first.from)) first = block;
   }
   return first && describe(commId, callers, first);

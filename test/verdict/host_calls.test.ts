@@ -151,6 +151,38 @@ describe('where the first calls of a rank are lost', () => {
     expect([call, ways.length]).toEqual([null, 2]);
   });
 
+  it('whoever an old file cannot place is compared with the others', () => {
+    const from = (first: number, end: number, ...more: readonly MadeUpAsked[]): MadeUpRank =>
+      closed(
+        ...Array.from({ length: end - first }, (_, i) => ({
+          at: 1 + first + i,
+          told: first + i,
+          ...(first > 0 && i === 0 && { isLater: true as const }),
+        })),
+        ...more,
+      );
+    const ranks = (root: number): MadeUpRank[] => [
+      from(0, 5),
+      from(5, 9, broadcast(12)),
+      from(6, 9, broadcast(12, { root })),
+    ];
+    expect(judged(...ranks(0)).kind).toBe('nothing');
+    expect(mismatchOf(judged(...ranks(1)))).toMatchObject({
+      call: null,
+      ways: [{ entered: [{ file: 1 }] }, { root: 1, entered: [{ file: 2 }] }],
+    });
+  });
+
+  it('each with the one that has most calls in common with it', () => {
+    const whole = closed(...Array.from({ length: 4 }, (_, i) => ({ at: 1 + i, told: i })));
+    const more = (root: number): MadeUpRank =>
+      closed({ at: 4, told: 3, isLater: true }, broadcast(5, { root }), broadcast(6));
+    expect(mismatchOf(judged(whole, more(0), more(1)))).toMatchObject({
+      call: 4,
+      ways: [{ entered: [{ file: 1 }] }, { root: 1, entered: [{ file: 2 }] }],
+    });
+  });
+
   it('and who called less', () => {
     const live = ({ asked = [] }: MadeUpRank): MadeUpRank => ({ calls: [], asked });
     const ranks = [later(3, broadcast(9)), later(2), later(4, broadcast(9))].map(live);
