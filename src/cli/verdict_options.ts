@@ -5,7 +5,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 export const addVerdictOptions = (command: Command): Command =>
   command.option(
     '--hung-after <seconds>',
-    'how long living ranks may stand before that is called HUNG (default: 30, or twice what they took or paused before)',
+    'how long living ranks may stand before that is called HUNG, or do nothing before that is UNCLEAR (default: 30, or twice what they took or paused before)',
     seconds,
   );
 

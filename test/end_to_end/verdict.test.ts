@@ -1,14 +1,15 @@
 /** What the loopback does wrong on request, the verdict finds: recorded by the real plugin, read from its files alone. */
 
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, it } from 'vitest';
 import { mergeNext } from '../../src/cli/next_command.js';
 import { verdictText } from '../../src/cli/verdict_text.js';
 import { merge } from '../../src/merge.js';
 import { diagnose } from '../../src/merge/diagnosis.js';
+import type { Behind, Verdict } from '../../src/verdict/types.js';
 import { temporaryFolder } from '../support/made_up_run.js';
-import { record } from '../support/loopback.js';
+import { record, startRecording } from '../support/loopback.js';
 import { viewTrace } from '../support/trace_view.js';
 
 const { folder, remove } = temporaryFolder();
@@ -28,6 +29,34 @@ async function verdictOn(
   await new Promise((resolve) => setTimeout(resolve, wait));
   return { code, ...(await judged(recording)) };
 }
+
+/** Read again and again, while the job goes on, until `isThere`; at the latest when it has ended. */
+async function verdictOnceIn(
+  name: string,
+  words: string,
+  settings: Readonly<Record<string, string>>,
+  isThere: (found: Awaited<ReturnType<typeof judged>>) => boolean,
+) {
+  const { ended, end } = startRecording(join(folder, name), words, settings);
+  let isOver = false;
+  void ended.then(() => (isOver = true));
+  const recording = join(folder, name, 'recording');
+  try {
+    while (!isOver) {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      if (!existsSync(recording)) continue;
+      const found = await judged(recording);
+      if (isThere(found)) return found;
+    }
+    return await judged(recording);
+  } finally {
+    end();
+    await ended;
+  }
+}
+
+const behindIn = (verdict: Verdict): readonly Behind[] =>
+  verdict.kind === 'unclear' ? (verdict.unclear.idle?.behind ?? []) : [];
 
 async function judged(recording: string) {
   // Whether a rank still lives must not matter: it depends on when its file is read.
@@ -207,7 +236,8 @@ describe.concurrent('the verdict on', () => {
       'alltoall',
       '--ranks 6 --ops alltoall:64K,allreduce:8K --channels 1 --iterations 3 --drop-rank 1 --drop-at 1:1 --hang-seconds 3',
     );
-    expect(hang).toMatchObject({ seq: null, alsoHung: [{ func: 'AllReduce', seq: 1, onlyWaits: true }] });
+    // How many came to the collective until then is not known.
+    expect(hang).toMatchObject({ seq: null });
     expect([hang?.front?.file, hang?.front?.peerFile]).toContain(1);
   });
 
@@ -289,21 +319,20 @@ describe.concurrent('the verdict on', () => {
     expect(text).toContain('\n  looked at:      1 of 2 collectives alone\n');
   });
 
-  it('a hang in what sampling left out: not healthy, and who called less or fell silent', async ({
-    expect,
-  }) => {
-    const { code, verdict, text } = await verdictOn(
+  it('a hang in what sampling left out: not healthy, and who called less', async ({ expect }) => {
+    // As soon as that is known, however long it takes on a busy machine.
+    const { verdict, text } = await verdictOnceIn(
       'left-out',
-      '--ranks 3 --ops allreduce:64K --channels 1 --iterations 4 --skip-rank 2 --skip-at 2 --hang-seconds 4',
+      '--ranks 3 --ops allreduce:64K --channels 1 --iterations 4 --skip-rank 2 --skip-at 2 --hang-seconds 50',
       { NCCL_TRACE_SAMPLE: '10' },
+      ({ verdict }) =>
+        behindIn(verdict).every(({ files }) => files.join() === '2') && behindIn(verdict).length === 1,
     );
-    expect(code).toBe(4);
     expect(verdict).toMatchObject({ kind: 'unclear', seen: { collectives: 1 } });
-    const unclear = verdict.kind === 'unclear' ? verdict.unclear : undefined;
-    const behind = unclear?.idle?.behind.flatMap(({ files }) => files) ?? [];
-    expect([...behind, ...(unclear?.silent ?? []).map(({ file }) => file)]).not.toEqual([]);
-    if (behind.length > 0)
-      expect(text).toContain('\n  fewer calls:    rank 2: 1 less on world than others\n');
+    expect(behindIn(verdict)).toMatchObject([
+      { comm: 'world', func: 'AllReduce', count: 16384, files: [2], by: 1 },
+    ]);
+    expect(text).toContain('\n  fewer calls:    rank 2: 1 less on world than others\n');
   });
 
   it('a broadcast of which NCCL tells no more than the call, from another root: a mismatch', async ({

@@ -25,12 +25,25 @@ export interface Recording {
   readonly code: number;
 }
 
+export interface Running {
+  readonly ended: Promise<Recording>;
+  /** Asks it to end, if it has not. */
+  readonly end: () => void;
+}
+
 /** `words`: the loopback's options; `settings`: NCCL_TRACE_*. Rings are large enough for short runs by default. */
-export async function record(
+export const record = (
   folder: string,
   words: string,
   settings: Readonly<Record<string, string>> = {},
-): Promise<Recording> {
+): Promise<Recording> => startRecording(folder, words, settings).ended;
+
+/** As `record`, of a job that goes on meanwhile. */
+export function startRecording(
+  folder: string,
+  words: string,
+  settings: Readonly<Record<string, string>> = {},
+): Running {
   mkdirSync(folder, { recursive: true });
   const truth = join(folder, 'truth');
   const recording = join(folder, 'recording');
@@ -45,11 +58,18 @@ export async function record(
     ...settings,
   };
   const all = [...words.split(' '), '--truth', truth, '--quiet'];
-  const code = await new Promise<number>((done) => {
-    execFile(LOOPBACK, all, { env }, (error, _out, err) => {
+  let end = (): void => undefined;
+  const ended = new Promise<Recording>((done) => {
+    const child = execFile(LOOPBACK, all, { env }, (error, _out, err) => {
       if (error && typeof error.code !== 'number') throw new Error(`${LOOPBACK}: ${error.message}\n${err}`);
-      done(Number(error?.code ?? 0));
+      done({ folder: recording, truth, code: Number(error?.code ?? 0) });
     });
+    end = () => void child.kill('SIGTERM');
   });
-  return { folder: recording, truth, code };
+  return {
+    ended,
+    end: () => {
+      end();
+    },
+  };
 }
