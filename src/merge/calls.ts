@@ -73,8 +73,8 @@ export function rankCalls({ works, communicators }: RankScan, time: (tick: numbe
         .map(({ rank }) => rank)
         .sort((a, b) => a - b);
     },
-    transferred: (commId, { func, peer, ordinal }) => {
-      const numbers = numbersOf(commId);
+    transferred: (commId, { rank, func, peer, ordinal }) => {
+      const numbers = numbersOf(commId, [rank]);
       const number = works.funcs.indexOf(func);
       for (let row = works.seq.length - 1; row >= 0; row--)
         if (

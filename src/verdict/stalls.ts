@@ -297,8 +297,8 @@ function beganItsSide(
   const otherFunc = OTHER_SIDE[func];
   if (commId === null || own === undefined || peer === null || otherFunc === undefined) return false;
   return (
-    ranks[file]!.calls.transferred(commId, { func, peer, ordinal }) &&
-    ranks[peerFile]!.calls.transferred(commId, { func: otherFunc, peer: own, ordinal })
+    ranks[file]!.calls.transferred(commId, { rank: own, func, peer, ordinal }) &&
+    ranks[peerFile]!.calls.transferred(commId, { rank: peer, func: otherFunc, peer: own, ordinal })
   );
 }
 

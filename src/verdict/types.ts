@@ -84,6 +84,8 @@ export interface RankCalls {
 
 /** Which send or receive of a communicator. */
 export interface Transfer {
+  /** Whose, of the communicator: a process with several GPUs is several. */
+  readonly rank: number;
   /** Send or Recv. */
   readonly func: string;
   /** The other rank of the communicator. */
