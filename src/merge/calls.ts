@@ -16,6 +16,10 @@ export function rankCalls({ works, communicators }: RankScan, time: (tick: numbe
   let index: Map<string, number> | undefined;
   /** Numbers of communicators, by collective. */
   let enteredIn: Map<string, Set<number>> | undefined;
+  let askedTransfers = 0;
+  let transfers: Set<string> | undefined;
+  const transferOf = (comm: number, func: number, peer: number, ordinal: number): string =>
+    `${comm} ${func} ${peer} ${ordinal}`;
   const callOf = (func: number, seq: number, ordinal: number): string => `${func} ${seq} ${ordinal}`;
   const keyOf = (row: number): string =>
     `${works.comm[row]} ${works.func[row]} ${works.seq[row]} ${works.ordinal[row]}`;
@@ -76,16 +80,28 @@ export function rankCalls({ works, communicators }: RankScan, time: (tick: numbe
     transferred: (commId, { rank, func, peer, ordinal }) => {
       const numbers = numbersOf(commId, [rank]);
       const number = works.funcs.indexOf(func);
-      for (let row = works.seq.length - 1; row >= 0; row--)
-        if (
-          works.peer[row] === peer &&
-          works.ordinal[row] === ordinal &&
-          works.func[row] === number &&
-          works.seq[row]! < 0 &&
-          isAbsolute(row) &&
-          numbers.has(works.comm[row]!)
-        )
-          return true;
+      if (askedTransfers++ < OFTEN) {
+        for (let row = works.seq.length - 1; row >= 0; row--)
+          if (
+            works.peer[row] === peer &&
+            works.ordinal[row] === ordinal &&
+            works.func[row] === number &&
+            works.seq[row]! < 0 &&
+            isAbsolute(row) &&
+            numbers.has(works.comm[row]!)
+          )
+            return true;
+        return false;
+      }
+      if (!transfers) {
+        transfers = new Set();
+        for (let row = 0; row < works.seq.length; row++)
+          if (works.seq[row]! < 0 && isAbsolute(row))
+            transfers.add(
+              transferOf(works.comm[row]!, works.func[row]!, works.peer[row]!, works.ordinal[row]!),
+            );
+      }
+      for (const comm of numbers) if (transfers.has(transferOf(comm, number, peer, ordinal))) return true;
       return false;
     },
     oldest: (commId, from) => {

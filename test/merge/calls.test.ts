@@ -50,3 +50,37 @@ it('tells which GPUs entered, and does not read the table again for each collect
   expect(calls.enteredAs(1n, { func: 'Broadcast', seq: 0, ordinal: 0 })).toEqual([]);
   expect(reads).toBeLessThan(10 * MANY);
 });
+
+it('tells which sends were begun, and does not read the table again for each one', () => {
+  let reads = 0;
+  const { works, communicators } = scanned(() => undefined);
+  const rows = works.seq.length;
+  const peer = new Proxy(
+    Int32Array.from({ length: rows }, (_, row) => row % 7),
+    {
+      get: (target, key) => {
+        if (typeof key === 'string' && /^\d+$/.test(key)) reads++;
+        return Reflect.get(target, key, target) as unknown;
+      },
+    },
+  );
+  const sends = {
+    ...works,
+    funcs: ['Send'],
+    seq: new Float64Array(rows).fill(-1),
+    peer,
+    ordinal: Uint32Array.from({ length: rows }, (_, row) => Math.floor(row / 14)),
+    // The first one may be any.
+    ordinalAbsolute: Uint8Array.from({ length: rows }, (_, row) => Number(row > 0)),
+  };
+  const scan: Pick<RankScan, 'works' | 'communicators'> = { works: sends, communicators };
+  const calls = rankCalls(scan as RankScan, (tick) => tick as TraceNs);
+  const isThere = (row: number, rank = row % 2): boolean =>
+    calls.transferred(1n, { rank, func: 'Send', peer: row % 7, ordinal: Math.floor(row / 14) });
+  const asked = Array.from({ length: rows }, (_, row) => isThere(row));
+  expect(asked).toEqual(asked.map((_, row) => row > 0));
+  expect(isThere(rows + 14)).toBe(false);
+  expect(isThere(1, 5)).toBe(false);
+  expect(calls.transferred(1n, { rank: 1, func: 'Recv', peer: 1, ordinal: 0 })).toBe(false);
+  expect(reads).toBeLessThan(50 * rows);
+});
