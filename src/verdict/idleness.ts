@@ -4,13 +4,12 @@
  */
 
 import type { TraceNs } from '../base/time.js';
-import { SHORTEST_HANG } from './absence.js';
 import { HUNG_AFTER } from './alarm.js';
 import type { Case } from './case.js';
 import { behindOthers } from './host_calls.js';
 import { NOTHING_STOOD, silentFiles } from './silence.js';
-import { MUCH_LONGER } from './stalls.js';
-import type { Idle, RankWitness } from './types.js';
+import { MUCH_LONGER, TRANSFER_MAY_TAKE } from './stalls.js';
+import type { Behind, Idle, RankWitness } from './types.js';
 
 /** Each file's silence is measured by its own clock. null: they do something, or did a moment ago; or nobody lives. */
 export function idleness(evidence: Case): Idle | null {
@@ -21,9 +20,9 @@ export function idleness(evidence: Case): Idle | null {
   if (ages.length === 0) return null;
   const age = Math.min(...ages);
   const longestBefore = Math.max(...ranks.map(({ longestQuiet }) => longestQuiet));
-  const behind = behindOthers(evidence);
+  const behind = longBehind(evidence);
   // Who has not come is waited for, as in a collective that is recorded.
-  const least = behind.length > 0 ? SHORTEST_HANG : HUNG_AFTER;
+  const least = behind.length > 0 ? TRANSFER_MAY_TAKE : HUNG_AFTER;
   if (age < (hungAfter ?? Math.max(least, MUCH_LONGER * longestBefore))) return null;
   return {
     since: Math.max(...files.map((file) => ranks[file]!.lastEvent ?? -Infinity)) as TraceNs,
@@ -33,6 +32,18 @@ export function idleness(evidence: Case): Idle | null {
     ended: ranks.flatMap(({ isClosed }, file) => (isClosed ? [file] : [])),
     behind,
   };
+}
+
+/** Surely for long enough to be more than a rank that collects garbage or waits for its data, however the clocks are wrong. */
+function longBehind(evidence: Case): Behind[] {
+  const { ranks, clockBound, hungAfter } = evidence;
+  const least = Math.min(TRANSFER_MAY_TAKE, hungAfter ?? Infinity);
+  return behindOthers(evidence).flatMap((one) => {
+    const isLong = (file: number): boolean =>
+      ranks[file]!.knownUntil - one.at - clockBound(file, one.file, one.at) >= least;
+    const files = one.files.filter(isLong);
+    return files.length === 0 ? [] : [{ ...one, files }];
+  });
 }
 
 /** Not closed, and with a communicator that was not finalized. */

@@ -21,7 +21,7 @@ import type { RankWitness, WitnessedWork } from './types.js';
 export const MUCH_LONGER = 2;
 
 /** Where no send or receive ever ended, ns: a receive may be posted long before its send. */
-const TRANSFER_MAY_TAKE = 5e9;
+export const TRANSFER_MAY_TAKE = 5e9;
 
 export interface Stall {
   /** null: not told. */

@@ -129,8 +129,8 @@ describe('who called less than the others', () => {
     const ahead = { ...sampled, asked: [...asked(5).asked!, { at: 60 }] };
     const behind = (rank: MadeUpRank) =>
       unclearOf(at(100, [ahead, rank, ahead])).idle!.behind.map(({ files }) => files);
-    expect(behind({ ...asked(5), knownUntil: 61 })).toEqual([[1]]);
-    expect(behind({ ...asked(5), knownUntil: 60.9 })).toEqual([]);
+    expect(behind({ ...asked(5), knownUntil: 65 })).toEqual([[1]]);
+    expect(behind({ ...asked(5), knownUntil: 64.9 })).toEqual([]);
     expect(behind(sampled)).toEqual([]);
     expect(behind(ahead)).toEqual([]);
   });
@@ -143,9 +143,21 @@ describe('who called less than the others', () => {
   it('is waited for: nobody has to do nothing for long then, but for longer than before', () => {
     const kinds = (end: number, more: Partial<MadeUpRank> = {}) =>
       at(end, [{ ...asked(5), ...more }, asked(4), asked(5)]).kind;
-    expect([kinds(5.9), kinds(6.1)]).toEqual(['healthy', 'unclear']);
+    expect([kinds(9.9), kinds(10.1)]).toEqual(['healthy', 'unclear']);
     const paused = { longestQuiet: 3 };
     expect([kinds(10.9, paused), kinds(11.1, paused)]).toEqual(['healthy', 'unclear']);
+  });
+
+  it('is not, while the clocks may be wrong by as much', () => {
+    const kind = (clockBound: number) =>
+      judge(evidence([asked(5), asked(4), asked(5)], { end: 13, clockBound })).kind;
+    expect([kind(1.4), kind(1.6)]).toEqual(['unclear', 'healthy']);
+  });
+
+  it('is named sooner where that was asked for', () => {
+    expect(unclearOf(at(6.5, [asked(5), asked(4), asked(5)], { hungAfter: 1 })).idle!.behind).toMatchObject([
+      { files: [1] },
+    ]);
   });
 
   it('may have ended in order', () => {
