@@ -6,7 +6,7 @@ import { toTrace } from '../clocks/clock_map.js';
 import { toLocal, type ClockSolution } from '../clocks/domains.js';
 import type { ClusterComm } from '../cluster/types.js';
 import { EventType, type EventTypeName } from '../format/nccl.js';
-import { everMuted } from '../model/control.js';
+import { everMuted, spansWithoutCalls } from '../model/control.js';
 import { keyPosition, keyRing, type HandleKey } from '../model/record_fields.js';
 import { type StandingOp, type StandingWork, UNKNOWN_COMM } from '../model/standstill.js';
 import type { WorkEnd } from '../model/work_end.js';
@@ -115,6 +115,7 @@ function witness(
     calls: rankCalls(scan, time),
     hostCalls: isDamaged || isNameless ? new Map() : hostCalls(scan, muted.events, time),
     lastEvent: scan.lastEvent === null ? null : time(scan.lastEvent),
+    hasCallsNow: !spansWithoutCalls(scan, communicators).some(({ end }) => end === Infinity),
     longestQuiet: (scan.longestQuiet * 1e9) / header.tickHz,
   };
 }

@@ -4,7 +4,8 @@
  */
 
 import type { Ticks } from '../base/time.js';
-import type { FileFacts } from '../reader/types.js';
+import { EventType } from '../format/nccl.js';
+import type { Communicator, FileFacts } from '../reader/types.js';
 
 type Source = Pick<FileFacts, 'header' | 'changes'>;
 
@@ -55,4 +56,39 @@ export function everMuted(source: Source): EverMuted {
     events: changes.reduce((muted, { events }) => muted | (eventMask & ~events), 0),
     sampling: changes.some((change) => change.sampleEvery !== sampleEvery),
   };
+}
+
+/** [from, end), ticks. */
+export interface Span {
+  readonly from: number;
+  readonly end: number;
+}
+
+const CALLS = EventType.CollApi | EventType.P2pApi;
+/** What tells of calls where NCCL does not: of those that are sampled. */
+const WORKS = EventType.Coll | EventType.P2p;
+/** NCCL tells of calls from this version of the interface on. */
+const FIRST_ABI_OF_CALLS = 5;
+
+/**
+ * When not every call was recorded that would have been from the start: that nothing is recorded of such a time says nothing.
+ * Ascending; without an end if it is so still.
+ */
+export function spansWithoutCalls(
+  source: Source,
+  communicators: Iterable<Pick<Communicator, 'abi'>>,
+): Span[] {
+  const { eventMask, sampleEvery, hasChanged, changedTick } = source.header;
+  if (hasChanged && changedTick === null) return [{ from: 0, end: Infinity }];
+  const areTold =
+    (eventMask & EventType.CollApi) !== 0 && [...communicators].every(({ abi }) => abi >= FIRST_ABI_OF_CALLS);
+  const isLess = ({ events, sampleEvery: every }: Change): boolean =>
+    (eventMask & ~events & (areTold ? CALLS : WORKS)) !== 0 || (!areTold && every !== sampleEvery);
+  const changes = controlChanges(source);
+  const spans = changes.map((change, i): Span => {
+    const [before, next] = [changes[i - 1], changes[i + 1]];
+    const from = change.lostBefore === 0 ? change.tick : (before?.tick ?? 0);
+    return { from, end: isLess(change) ? (next?.tick ?? Infinity) : (change.done ?? change.tick) };
+  });
+  return spans.filter(({ from, end }) => end > from);
 }

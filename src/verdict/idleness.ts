@@ -46,9 +46,9 @@ function longBehind(evidence: Case): Behind[] {
   });
 }
 
-/** Not closed, and with a communicator that was not finalized. */
-const mayCall = ({ isClosed, communicators }: RankWitness): boolean =>
-  !isClosed && [...communicators.values()].some(({ finalized }) => finalized === null);
+/** Not closed, and with a communicator that was not finalized; and if it called, that would be recorded. */
+const mayCall = ({ isClosed, hasCallsNow, communicators }: RankWitness): boolean =>
+  !isClosed && hasCallsNow && [...communicators.values()].some(({ finalized }) => finalized === null);
 
 /** ns; null: it never did anything, which says nothing of a pace. */
 const quietFor = ({ lastSign, knownUntil, lastEvent }: RankWitness): number | null =>

@@ -51,6 +51,8 @@ export interface RankWitness {
   readonly hostCalls: ReadonlyMap<number, HostCalls>;
   /** When anything of NCCL last began or ended, also calls of which no more is recorded; null: nothing is. */
   readonly lastEvent: TraceNs | null;
+  /** What tells of its calls was not turned off, nor sampled otherwise, when its records end. */
+  readonly hasCallsNow: boolean;
   /** ns: the longest that nothing did before, the job's start aside. */
   readonly longestQuiet: number;
 }
@@ -251,7 +253,7 @@ export interface Idle {
   readonly age: number;
   /** ns: the longest that nothing did in any of the files before, the job's start aside. */
   readonly longestBefore: number;
-  /** Files of processes that live on. */
+  /** Files of processes that live on, but for those whose calls are not recorded any more as from the start. */
   readonly files: readonly number[];
   /** Files that were closed in order. */
   readonly ended: readonly number[];

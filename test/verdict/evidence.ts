@@ -58,6 +58,8 @@ export interface MadeUpRank {
   /** 1 if not said. */
   readonly sampleEvery?: number | null;
   readonly isMuted?: true;
+  /** Its calls are not recorded any more. */
+  readonly hasNoCallsNow?: true;
   /** What it called on `world`, from the first call on. Absent: that is not known. */
   readonly asked?: readonly MadeUpAsked[];
   /** s: the longest that nothing was recorded of it before. */
@@ -203,6 +205,7 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number): Ran
     calls: callsOf(calls, comms),
     hostCalls: rank.asked === undefined ? new Map() : new Map([[0, hostCalls(rank.asked)]]),
     lastEvent: lastEventOf(rank),
+    hasCallsNow: rank.hasNoCallsNow === undefined,
     longestQuiet: s(rank.longestQuiet ?? 0),
   };
 }

@@ -55,6 +55,12 @@ describe('of living ranks that do nothing', () => {
     expect(at(100, [{ calls: [] }, { calls: [] }]).kind).toBe('nothing');
   });
 
+  it('one whose calls are not recorded any more is none of them', () => {
+    const off: MadeUpRank = { ...sampled, hasNoCallsNow: true };
+    expect(at(100, [off, off]).kind).toBe('healthy');
+    expect(unclearOf(at(100, [off, sampled])).idle).toMatchObject({ files: [1] });
+  });
+
   it('a call of which no more was told is one that is recorded', () => {
     const asked = (last: number): MadeUpRank => ({ calls: [], asked: [{ at: 1 }, { at: last }] });
     expect(unclearOf(at(100, [asked(2), asked(2)])).idle).toMatchObject({ since: s(2) });

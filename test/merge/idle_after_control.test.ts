@@ -1,0 +1,111 @@
+/** From files to the verdict: what `control` turned off is no silence, neither now nor before. */
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { EventType } from '../../src/format/nccl.js';
+import { diagnose } from '../../src/merge/diagnosis.js';
+import { temporaryFolder } from '../support/made_up_run.js';
+import { RankFileBuilder, type FileOptions } from '../support/rank_file_builder.js';
+
+const { folder, remove } = temporaryFolder();
+afterAll(remove);
+
+const S = 1e9;
+const ALL = 0xfff;
+let runs = 0;
+
+interface Change {
+  /** s. */
+  readonly at: number;
+  readonly events: number;
+  readonly sampleEvery?: number;
+}
+
+interface Job {
+  /** s: a collective each. */
+  readonly calls: readonly number[];
+  readonly changes?: readonly Change[];
+  /** s. */
+  readonly lives: number;
+  readonly options?: FileOptions & { readonly abi?: number };
+}
+
+/** Two ranks that do the same. */
+async function judged({ calls, changes = [], lives, options = {} }: Job) {
+  const run = join(folder, `${runs++}`);
+  mkdirSync(run);
+  const { abi = 6, ...more } = options;
+  const newest = changes.at(-1);
+  const changed = newest && {
+    tick: newest.at * S,
+    events: newest.events,
+    sampleEvery: newest.sampleEvery ?? 1,
+  };
+  for (const rank of [0, 1]) {
+    const file = new RankFileBuilder({
+      rank,
+      worldSize: 2,
+      eventMask: ALL,
+      ...(changed && { changed }),
+      ...more,
+    });
+    const comm = file.communicator({ name: 'dp', commId: 0xabcn, rank, nRanks: 2, abi });
+    const host = file.ring('host', 1024, { tid: 1 });
+    calls.forEach((second, i) => {
+      const at = second * S;
+      const parent = host.startGroupApi(at, { comm, groupDepth: 1 });
+      const api = host.startCollApi(at + 10, { comm, parent, func: 'AllReduce' });
+      host.stop(at + 20, api);
+      host.stop(at + 900, host.startColl(at + 800, { comm, parent: api, func: 'AllReduce', seqNumber: i }));
+      host.stop(at + 1000, parent);
+    });
+    if (changes.length > 0)
+      file.changes(
+        changes.map(({ at, events, sampleEvery = 1 }) => ({
+          tick: at * S,
+          done: at * S + 10,
+          events,
+          sampleEvery,
+        })),
+      );
+    file
+      .clockSample(0)
+      .heartbeat(lives * S)
+      .write(join(run, `rank0000${rank}.bin`));
+  }
+  return (await diagnose([run])).verdict;
+}
+
+/** Each half second from one on, up to another one. */
+const steady = (from: number, end: number): number[] =>
+  Array.from({ length: 2 * (end - from) }, (_, i) => from + i / 2);
+
+describe('a job that lives and of which nothing is recorded any more', () => {
+  const idle = { calls: steady(1, 11), lives: 60 };
+  const changed = (events: number, sampleEvery = 1): Job => ({
+    ...idle,
+    changes: [{ at: 11, events, sampleEvery }],
+  });
+
+  it('is not said to be well', async () => {
+    expect((await judged(idle)).kind).toBe('unclear');
+  });
+
+  it.each([
+    ['all was turned off', changed(0)],
+    ['its calls were', changed(EventType.Coll, 100_000)],
+    ['its sends and receives were', changed(ALL & ~EventType.P2pApi)],
+    ['fewer are sampled, and calls are not told', { ...changed(ALL, 100_000), options: { abi: 4 } }],
+  ])('is, where %s', async (_, job) => {
+    expect((await judged(job)).kind).toBe('healthy');
+  });
+
+  it.each([
+    ['other things were turned off', changed(ALL & ~EventType.ProxyStep)],
+    ['fewer are sampled, and calls are told', changed(ALL, 100_000)],
+    ['they were turned on again', { ...idle, changes: [...changed(0).changes!, { at: 12, events: ALL }] }],
+  ])('is not, where %s', async (_, job) => {
+    expect((await judged(job)).kind).toBe('unclear');
+  });
+});
