@@ -160,7 +160,9 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
       works,
     ),
     lastEvent: collector.quiet.last,
-    longestQuiet: collector.quiet.longest,
+    longestQuiet: collector.quiet.longest(
+      file.rings.flatMap((ring) => (ring.class === 'steps' ? [] : ring.gaps)),
+    ),
     silentCalls:
       file.header.sampleEvery > 1 || isEverMuted(file)
         ? new Map()

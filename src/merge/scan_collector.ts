@@ -3,6 +3,7 @@
 import type { Ticks } from '../base/time.js';
 import { ApiCalls } from '../model/api_calls.js';
 import { CallTableBuilder } from '../model/call_table.js';
+import { spansWithoutCalls } from '../model/control.js';
 import { ForeignOpsCollector } from '../model/foreign_ops.js';
 import { PeerBytes } from '../model/peer_bytes.js';
 import { QuietTimes } from '../model/quiet_times.js';
@@ -22,7 +23,7 @@ export class ScanCollector implements Partial<WorkListener> {
   readonly works = new WorkTableBuilder();
   readonly calls = new ApiCalls();
   readonly callTable = new CallTableBuilder();
-  readonly quiet = new QuietTimes();
+  readonly quiet: QuietTimes;
   readonly foreign = new ForeignOpsCollector();
   readonly standstill = new StandstillCollector();
   readonly standIns = new StandIns();
@@ -34,9 +35,10 @@ export class ScanCollector implements Partial<WorkListener> {
 
   /** `stepFile`: null where no side file of steps is wanted. */
   constructor(
-    file: Pick<FileFacts, 'header' | 'communicators'>,
+    file: Pick<FileFacts, 'header' | 'communicators' | 'changes'>,
     private readonly stepFile: StepFileWriter | null,
   ) {
+    this.quiet = new QuietTimes(spansWithoutCalls(file, file.communicators.values()));
     this.gpus = new GpuStamps(file.communicators.values(), 1e9 / file.header.tickHz);
   }
 

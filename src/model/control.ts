@@ -84,11 +84,10 @@ export function spansWithoutCalls(
     (eventMask & EventType.CollApi) !== 0 && [...communicators].every(({ abi }) => abi >= FIRST_ABI_OF_CALLS);
   const isLess = ({ events, sampleEvery: every }: Change): boolean =>
     (eventMask & ~events & (areTold ? CALLS : WORKS)) !== 0 || (!areTold && every !== sampleEvery);
-  const changes = controlChanges(source);
-  const spans = changes.map((change, i): Span => {
+  return controlChanges(source).flatMap((change, i, changes): Span[] => {
     const [before, next] = [changes[i - 1], changes[i + 1]];
-    const from = change.lostBefore === 0 ? change.tick : (before?.tick ?? 0);
-    return { from, end: isLess(change) ? (next?.tick ?? Infinity) : (change.done ?? change.tick) };
+    const unknown = { from: before?.tick ?? 0, end: change.done ?? change.tick };
+    const less = { from: change.tick, end: next ? (next.done ?? next.tick) : Infinity };
+    return [...(change.lostBefore === 0 ? [] : [unknown]), ...(isLess(change) ? [less] : [])];
   });
-  return spans.filter(({ from, end }) => end > from);
 }

@@ -4,22 +4,31 @@
  */
 
 import type { Ticks } from '../base/time.js';
+import type { Span } from './control.js';
 import type { HostSpan } from './host_span.js';
+import type { Gap } from './recording.js';
 
 /** What follows the first call is the job's start: it connects, loads, compiles. */
 const START_UP = 2;
 
+/** The longest ones are kept: of some it turns out that records of that time are lost. */
+const MOST = 16;
+
 export class QuietTimes {
   private newest: Ticks | null = null;
-  private longestQuiet = 0;
+  /** Longest first. */
+  private readonly quiet: Span[] = [];
   private calls = 0;
   private works = 0;
+
+  /** `untold`: when nothing that was recorded says nothing (control.ts). */
+  constructor(private readonly untold: readonly Span[] = []) {}
 
   /** Of any work, operation or kernel: a start or an end. In order. */
   moved(at: Ticks): void {
     const { newest } = this;
     if (newest !== null && Math.max(this.calls, this.works) >= START_UP)
-      this.longestQuiet = Math.max(this.longestQuiet, at - newest);
+      this.pause({ from: newest, end: at });
     this.newest = at;
   }
 
@@ -43,10 +52,30 @@ export class QuietTimes {
     return this.newest;
   }
 
-  /** Ticks; the start aside. */
-  get longest(): number {
-    return this.longestQuiet;
+  /** Ticks; the start aside. Nothing is known of a pause in which records are lost: `gaps`. */
+  longest(gaps: readonly Gap[]): number {
+    const lost = gaps.map(({ afterTick, beforeTick }): Span => ({
+      from: afterTick ?? 0,
+      end: beforeTick ?? Infinity,
+    }));
+    const known = this.quiet.find((one) => !overlaps(one, lost));
+    // Where none of them is known the next one, of which nobody kept more than that it is no longer.
+    const longest = known ?? (this.quiet.length < MOST ? undefined : this.quiet.at(-1));
+    return longest ? lengthOf(longest) : 0;
+  }
+
+  private pause(span: Span): void {
+    const { quiet } = this;
+    const shortest = quiet.length < MOST ? 0 : lengthOf(quiet.at(-1)!);
+    if (lengthOf(span) <= shortest || overlaps(span, this.untold)) return;
+    const place = quiet.findIndex((one) => lengthOf(one) < lengthOf(span));
+    quiet.splice(place < 0 ? quiet.length : place, 0, span);
+    if (quiet.length > MOST) quiet.pop();
   }
 }
+
+const lengthOf = ({ from, end }: Span): number => end - from;
+const overlaps = ({ from, end }: Span, others: readonly Span[]): boolean =>
+  others.some((other) => from < other.end && other.from < end);
 
 const isCall = ({ kind }: HostSpan): boolean => kind !== 'NetPlugin' && kind !== 'unknown';

@@ -28,11 +28,15 @@ interface Job {
   readonly changes?: readonly Change[];
   /** s. */
   readonly lives: number;
+  /** The number of the first of them. */
+  readonly firstChange?: number;
+  /** Records of this call are lost. */
+  readonly lost?: number;
   readonly options?: FileOptions & { readonly abi?: number };
 }
 
 /** Two ranks that do the same. */
-async function judged({ calls, changes = [], lives, options = {} }: Job) {
+async function judged({ calls, changes = [], firstChange, lost, lives, options = {} }: Job) {
   const run = join(folder, `${runs++}`);
   mkdirSync(run);
   const { abi = 6, ...more } = options;
@@ -54,11 +58,13 @@ async function judged({ calls, changes = [], lives, options = {} }: Job) {
     const host = file.ring('host', 1024, { tid: 1 });
     calls.forEach((second, i) => {
       const at = second * S;
+      const { head } = host;
       const parent = host.startGroupApi(at, { comm, groupDepth: 1 });
       const api = host.startCollApi(at + 10, { comm, parent, func: 'AllReduce' });
       host.stop(at + 20, api);
       host.stop(at + 900, host.startColl(at + 800, { comm, parent: api, func: 'AllReduce', seqNumber: i }));
       host.stop(at + 1000, parent);
+      for (let slot = head; i === lost && slot < host.head; slot++) host.tear(slot);
     });
     if (changes.length > 0)
       file.changes(
@@ -68,6 +74,7 @@ async function judged({ calls, changes = [], lives, options = {} }: Job) {
           events,
           sampleEvery,
         })),
+        firstChange,
       );
     file
       .clockSample(0)
@@ -107,5 +114,33 @@ describe('a job that lives and of which nothing is recorded any more', () => {
     ['they were turned on again', { ...idle, changes: [...changed(0).changes!, { at: 12, events: ALL }] }],
   ])('is not, where %s', async (_, job) => {
     expect((await judged(job)).kind).toBe('unclear');
+  });
+});
+
+describe('what it paused before', () => {
+  const later = { calls: [...steady(1, 6), ...steady(606, 611)], lives: 1000 };
+
+  it('is no time for which calls were turned off', async () => {
+    const off = { at: 6, events: 0 };
+    const on = { at: 605, events: ALL };
+    expect((await judged(later)).kind).toBe('healthy');
+    expect(await judged({ ...later, changes: [off, on] })).toMatchObject({
+      kind: 'unclear',
+      unclear: { idle: { longestBefore: 0.5 * S - 1000 } },
+    });
+    // What else was changed then does not matter.
+    const steps = { at: 100, events: ALL & ~EventType.ProxyStep };
+    expect((await judged({ ...later, changes: [steps] })).kind).toBe('healthy');
+  });
+
+  it('is none for which changes by control are lost', async () => {
+    const unknown = { ...later, changes: [{ at: 605, events: ALL }], firstChange: 1 };
+    expect((await judged(unknown)).kind).toBe('unclear');
+  });
+
+  it('is none in which records are lost', async () => {
+    const whole = { ...later, calls: [...steady(1, 6), 300, ...steady(606, 611)] };
+    expect((await judged(whole)).kind).toBe('healthy');
+    expect((await judged({ ...whole, lost: 10 })).kind).toBe('unclear');
   });
 });
