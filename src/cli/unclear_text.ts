@@ -78,14 +78,15 @@ function silentTitle(silent: readonly Silent[], end: number, report: VerdictRepo
 const MOST_BEHIND = 3;
 
 function idleLines(
-  { since, age, longestBefore, files, ended, behind }: Idle,
+  { since, age, longestBefore, isPaceWhole, files, ended, behind }: Idle,
   { work, files: unfinished, silent, end }: Pick<Unclear, 'work' | 'files' | 'silent' | 'end'>,
   report: VerdictReport,
 ): string[] {
   const gone = silent.filter(({ mayBeCopy }) => !mayBeCopy).length;
   const who =
     gone === 0 ? 'nothing was' : gone === 1 ? 'a rank is silent, nothing' : 'ranks are silent, nothing';
-  const pace = longestBefore > 0 ? `; the longest pause before: ${durationText(longestBefore)}` : '';
+  const before = isPaceWhole ? 'the longest pause before' : 'longest pause in what is recorded';
+  const pace = longestBefore > 0 ? `; ${before}: ${durationText(longestBefore)}` : '';
   const where = isWhole(report) ? 'outside of NCCL' : 'outside of NCCL, or in what is not recorded';
   return [
     `UNCLEAR  whether the job goes on: ${who} recorded for ${durationText(age)}`,

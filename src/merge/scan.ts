@@ -84,6 +84,8 @@ export interface RankScan {
   /** When anything of NCCL last began or ended, and the longest that nothing had before, in ticks (model/quiet_times.ts). */
   readonly lastEvent: Ticks | null;
   readonly longestQuiet: number;
+  /** Ticks: for so long that is known. */
+  readonly watched: number;
   /** Calls of which nothing more was told, by row: what was called. */
   readonly silentCalls: ReadonlyMap<number, string>;
   /** Collectives of the copy engines: put into their stream, when they ran is not told. */
@@ -163,6 +165,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     longestQuiet: collector.quiet.longest(
       file.rings.flatMap((ring) => (ring.class === 'steps' ? [] : ring.gaps)),
     ),
+    watched: collector.quiet.watched,
     silentCalls:
       file.header.sampleEvery > 1 || isEverMuted(file)
         ? new Map()

@@ -77,6 +77,7 @@ function witness(
   const isDamaged = damage.cutAreas + damage.lostAreas + damage.shortRings > 0 || damage.isHollow;
   // Which calls it made is not known then.
   const isNameless = damage.lostCommunicators > 0 || scan.works.funcs.some(isLostText);
+  const untoldCalls = spansWithoutCalls(scan, communicators);
   const mutedCalls = (muted.events & asked) !== 0 || muted.sampling;
   const tellsCalls = (asked & EventType.Coll) !== 0 && !mutedCalls;
   return {
@@ -115,7 +116,9 @@ function witness(
     calls: rankCalls(scan, time),
     hostCalls: isDamaged || isNameless ? new Map() : hostCalls(scan, muted.events, time),
     lastEvent: scan.lastEvent === null ? null : time(scan.lastEvent),
-    hasCallsNow: !spansWithoutCalls(scan, communicators).some(({ end }) => end === Infinity),
+    hasCallsNow: !untoldCalls.some(({ end }) => end === Infinity),
+    isPaceWhole: hostWindow === 0 && untoldCalls.length === 0,
+    watched: (scan.watched * 1e9) / header.tickHz,
     longestQuiet: (scan.longestQuiet * 1e9) / header.tickHz,
   };
 }

@@ -18,6 +18,7 @@ export class QuietTimes {
   private newest: Ticks | null = null;
   /** Longest first. */
   private readonly quiet: Span[] = [];
+  private watchedFor = 0;
   private calls = 0;
   private works = 0;
 
@@ -52,6 +53,11 @@ export class QuietTimes {
     return this.newest;
   }
 
+  /** Ticks: of so long a time, the start aside, the pauses are known. */
+  get watched(): number {
+    return this.watchedFor;
+  }
+
   /** Ticks; the start aside. Nothing is known of a pause in which records are lost: `gaps`. */
   longest(gaps: readonly Gap[]): number {
     const lost = gaps.map(({ afterTick, beforeTick }): Span => ({
@@ -66,8 +72,10 @@ export class QuietTimes {
 
   private pause(span: Span): void {
     const { quiet } = this;
+    if (overlaps(span, this.untold)) return;
+    this.watchedFor += lengthOf(span);
     const shortest = quiet.length < MOST ? 0 : lengthOf(quiet.at(-1)!);
-    if (lengthOf(span) <= shortest || overlaps(span, this.untold)) return;
+    if (lengthOf(span) <= shortest) return;
     const place = quiet.findIndex((one) => lengthOf(one) < lengthOf(span));
     quiet.splice(place < 0 ? quiet.length : place, 0, span);
     if (quiet.length > MOST) quiet.pop();

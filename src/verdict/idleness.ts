@@ -11,6 +11,11 @@ import { NOTHING_STOOD, silentFiles } from './silence.js';
 import { MUCH_LONGER, TRANSFER_MAY_TAKE } from './stalls.js';
 import type { Behind, Idle, RankWitness } from './types.js';
 
+/** ns: what is recorded of a shorter time may hold none of the job's long pauses (a checkpoint, an evaluation). */
+const LONG_WINDOW = 600e9;
+/** ns: so long may such a one take. */
+const UNSEEN_MAY_TAKE = 300e9;
+
 /** Each file's silence is measured by its own clock. null: they do something, or did a moment ago; or nobody lives. */
 export function idleness(evidence: Case): Idle | null {
   const { ranks, hungAfter } = evidence;
@@ -22,17 +27,25 @@ export function idleness(evidence: Case): Idle | null {
   const longestBefore = Math.max(...ranks.map(({ longestQuiet }) => longestQuiet));
   const behind = longBehind(evidence);
   // Who has not come is waited for, as in a collective that is recorded.
-  const least = behind.length > 0 ? TRANSFER_MAY_TAKE : HUNG_AFTER;
+  const [shorter, longer] = isPaceKnown(files, ranks)
+    ? [TRANSFER_MAY_TAKE, HUNG_AFTER]
+    : [HUNG_AFTER, UNSEEN_MAY_TAKE];
+  const least = behind.length > 0 ? shorter : longer;
   if (age < (hungAfter ?? Math.max(least, MUCH_LONGER * longestBefore))) return null;
   return {
     since: Math.max(...files.map((file) => ranks[file]!.lastEvent ?? -Infinity)) as TraceNs,
     age,
     longestBefore,
+    isPaceWhole: files.every((file) => ranks[file]!.isPaceWhole),
     files,
     ended: ranks.flatMap(({ isClosed }, file) => (isClosed ? [file] : [])),
     behind,
   };
 }
+
+/** Some file tells of all its job did, or of much of it. */
+const isPaceKnown = (files: readonly number[], ranks: readonly RankWitness[]): boolean =>
+  files.some((file) => ranks[file]!.isPaceWhole || ranks[file]!.watched >= LONG_WINDOW);
 
 /** Surely for long enough to be more than a rank that collects garbage or waits for its data, however the clocks are wrong. */
 function longBehind(evidence: Case): Behind[] {

@@ -53,8 +53,12 @@ export interface RankWitness {
   readonly lastEvent: TraceNs | null;
   /** What tells of its calls was not turned off, nor sampled otherwise, when its records end. */
   readonly hasCallsNow: boolean;
-  /** ns: the longest that nothing did before, the job's start aside. */
+  /** ns: the longest that nothing did before, the job's start aside, as far as that is recorded. */
   readonly longestQuiet: number;
+  /** It is all of that: no older records are lost, and its calls were never turned off. */
+  readonly isPaceWhole: boolean;
+  /** ns: for so long it is known. */
+  readonly watched: number;
 }
 
 /** What the host called (CollApi), whether or not NCCL told of a Coll then. From the first of these on none is missing. */
@@ -253,6 +257,8 @@ export interface Idle {
   readonly age: number;
   /** ns: the longest that nothing did in any of the files before, the job's start aside. */
   readonly longestBefore: number;
+  /** Of all that they did; false: of what is recorded, and they may have paused for longer before. */
+  readonly isPaceWhole: boolean;
   /** Files of processes that live on, but for those whose calls are not recorded any more as from the start. */
   readonly files: readonly number[];
   /** Files that were closed in order. */

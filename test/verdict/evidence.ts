@@ -64,6 +64,8 @@ export interface MadeUpRank {
   readonly asked?: readonly MadeUpAsked[];
   /** s: the longest that nothing was recorded of it before. */
   readonly longestQuiet?: number;
+  /** s: that is known of so long a time alone. Absent: of all. */
+  readonly watched?: number;
 }
 
 export interface MadeUpAsked {
@@ -207,6 +209,8 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number): Ran
     lastEvent: lastEventOf(rank),
     hasCallsNow: rank.hasNoCallsNow === undefined,
     longestQuiet: s(rank.longestQuiet ?? 0),
+    isPaceWhole: rank.watched === undefined,
+    watched: s(rank.watched ?? 0),
   };
 }
 

@@ -28,6 +28,17 @@ describe('of living ranks that do nothing', () => {
     expect(unclearOf(at(83.1, [sampled, slower])).idle).toMatchObject({ longestBefore: s(40) });
   });
 
+  it('it may be a pause as there were before, where older records are lost', () => {
+    const wrapped = { ...sampled, watched: 599 };
+    expect(at(303, [wrapped, wrapped]).kind).toBe('healthy');
+    expect(unclearOf(at(303.1, [wrapped, wrapped])).idle).toMatchObject({ isPaceWhole: false });
+    // Long enough to have had its pauses, or those of another rank are all known.
+    expect(at(33.1, [{ ...wrapped, watched: 600 }, wrapped]).kind).toBe('unclear');
+    expect(unclearOf(at(33.1, [sampled, wrapped])).idle).toMatchObject({ isPaceWhole: false });
+    expect(unclearOf(at(33.1, [sampled, sampled])).idle).toMatchObject({ isPaceWhole: true });
+    expect(at(99, [wrapped, wrapped], { hungAfter: 5 }).kind).toBe('unclear');
+  });
+
   it('nor where each collective is recorded: then they are outside of NCCL', () => {
     expect(unclearOf(at(40, [{ calls }, { calls }])).idle).toMatchObject({ files: [0, 1] });
   });
@@ -152,6 +163,15 @@ describe('who called less than the others', () => {
     expect([kinds(9.9), kinds(10.1)]).toEqual(['healthy', 'unclear']);
     const paused = { longestQuiet: 3 };
     expect([kinds(10.9, paused), kinds(11.1, paused)]).toEqual(['healthy', 'unclear']);
+  });
+
+  it('is waited for as if it were a hang, where older records are lost', () => {
+    const kind = (end: number) =>
+      at(
+        end,
+        [asked(5), asked(4), asked(5)].map((rank) => ({ ...rank, watched: 60 })),
+      ).kind;
+    expect([kind(34.9), kind(35.1)]).toEqual(['healthy', 'unclear']);
   });
 
   it('is not, while the clocks may be wrong by as much', () => {

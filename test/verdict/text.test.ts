@@ -212,6 +212,13 @@ describe('of living ranks that do nothing', () => {
     ]);
   });
 
+  it('says that it may have paused for longer in what is lost', () => {
+    const rank: MadeUpRank = { calls, longestQuiet: 2, watched: 3600 };
+    expect(body(report(judge(evidence([rank, rank])), 2))).toContain(
+      '  last recorded:  03:00:02 UTC; longest pause in what is recorded: 2.0 s',
+    );
+  });
+
   it('says that they are outside of NCCL where all is recorded, and who is gone', () => {
     const live: MadeUpRank = { calls, isAlive: true };
     expect(

@@ -1,4 +1,4 @@
-/** From files to the verdict: what `control` turned off is no silence, neither now nor before. */
+/** From files to the verdict: what `control` turned off is no silence, neither now nor before; nor is known what is lost. */
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,6 +28,8 @@ interface Job {
   readonly changes?: readonly Change[];
   /** s. */
   readonly lives: number;
+  /** Of its ring. */
+  readonly slots?: number;
   /** The number of the first of them. */
   readonly firstChange?: number;
   /** Records of this call are lost. */
@@ -36,7 +38,7 @@ interface Job {
 }
 
 /** Two ranks that do the same. */
-async function judged({ calls, changes = [], firstChange, lost, lives, options = {} }: Job) {
+async function judged({ calls, changes = [], firstChange, lost, lives, slots = 1024, options = {} }: Job) {
   const run = join(folder, `${runs++}`);
   mkdirSync(run);
   const { abi = 6, ...more } = options;
@@ -55,7 +57,7 @@ async function judged({ calls, changes = [], firstChange, lost, lives, options =
       ...more,
     });
     const comm = file.communicator({ name: 'dp', commId: 0xabcn, rank, nRanks: 2, abi });
-    const host = file.ring('host', 1024, { tid: 1 });
+    const host = file.ring('host', slots, { tid: 1 });
     calls.forEach((second, i) => {
       const at = second * S;
       const { head } = host;
@@ -111,7 +113,10 @@ describe('a job that lives and of which nothing is recorded any more', () => {
   it.each([
     ['other things were turned off', changed(ALL & ~EventType.ProxyStep)],
     ['fewer are sampled, and calls are told', changed(ALL, 100_000)],
-    ['they were turned on again', { ...idle, changes: [...changed(0).changes!, { at: 12, events: ALL }] }],
+    [
+      'they were turned on again',
+      { ...idle, changes: [...changed(0).changes!, { at: 12, events: ALL }], lives: 400 },
+    ],
   ])('is not, where %s', async (_, job) => {
     expect((await judged(job)).kind).toBe('unclear');
   });
@@ -142,5 +147,14 @@ describe('what it paused before', () => {
     const whole = { ...later, calls: [...steady(1, 6), 300, ...steady(606, 611)] };
     expect((await judged(whole)).kind).toBe('healthy');
     expect((await judged({ ...whole, lost: 10 })).kind).toBe('unclear');
+  });
+
+  it('may be more than a full ring still tells', async () => {
+    const wrapped = { calls: [...steady(1, 11), ...steady(111, 200)], slots: 256 };
+    expect((await judged({ ...wrapped, lives: 270 })).kind).toBe('healthy');
+    expect(await judged({ ...wrapped, lives: 600 })).toMatchObject({
+      kind: 'unclear',
+      unclear: { idle: { isPaceWhole: false, longestBefore: 0.5 * S - 1000 } },
+    });
   });
 });
