@@ -78,7 +78,7 @@ function silentTitle(silent: readonly Silent[], end: number, report: VerdictRepo
 const MOST_BEHIND = 3;
 
 function idleLines(
-  { since, age, longestBefore, isPaceWhole, files, ended, behind }: Idle,
+  { since, age, longestBefore, isPaceWhole, files, isLive, ended, behind }: Idle,
   { work, files: unfinished, silent, end }: Pick<Unclear, 'work' | 'files' | 'silent' | 'end'>,
   report: VerdictReport,
 ): string[] {
@@ -106,7 +106,7 @@ function idleLines(
     ...(work === null
       ? []
       : [labelled('not finished', `${rankList(unfinished, report)}: ${callText(work)}`)]),
-    labelled('alive', `${rankList(files, report)}: ${where}`),
+    labelled(isLive ? 'alive' : 'alive to end', `${rankList(files, report)}: ${where}`),
   ];
 }
 

@@ -1,5 +1,5 @@
 /**
- * Processes that live, and of which nothing is recorded for much longer than ever before. Nothing seems to stand; but what they stand in may
+ * Processes that live, or lived as long as any record tells, and of which nothing is recorded for much longer than ever before. Nothing seems to stand; but what they stand in may
  * be no part of the recording: a collective that sampling left out, one whose end is not told, or all that is not NCCL's.
  */
 
@@ -38,6 +38,7 @@ export function idleness(evidence: Case): Idle | null {
     longestBefore,
     isPaceWhole: files.every((file) => ranks[file]!.isPaceWhole),
     files,
+    isLive: files.every((file) => ranks[file]!.isAlive),
     ended: ranks.flatMap(({ isClosed }, file) => (isClosed ? [file] : [])),
     behind,
   };

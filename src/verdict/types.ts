@@ -243,13 +243,13 @@ export interface Unclear {
   readonly lost: number;
   /** Files that fell silent before others, whose work with them may stand; or who began `work`, which others finished. */
   readonly silent: readonly Silent[];
-  /** Nothing was recorded for much longer than before, while processes lived; null: that is not so. */
+  /** Nothing was recorded for much longer than before, up to the end, while processes lived; null: that is not so. */
   readonly idle: Idle | null;
   /** The newest sign of life of any file. */
   readonly end: TraceNs;
 }
 
-/** Nothing of NCCL is recorded of processes that live on. Theirs may be the next call, or they stand in one that is not recorded. */
+/** Nothing of NCCL is recorded of processes that lived on. Theirs may be the next call, or they stand in one that is not recorded. */
 export interface Idle {
   /** When anything last began or ended in any of them. */
   readonly since: TraceNs;
@@ -259,8 +259,10 @@ export interface Idle {
   readonly longestBefore: number;
   /** Of all that they did; false: of what is recorded, and they may have paused for longer before. */
   readonly isPaceWhole: boolean;
-  /** Files of processes that live on, but for those whose calls are not recorded any more as from the start. */
+  /** Files that were not closed and did not fall silent before others: their processes lived to the end. But for those whose calls are not recorded any more as from the start. */
   readonly files: readonly number[];
+  /** The heartbeats of all of them were fresh when they were read; else their records end there, and the processes may be gone. */
+  readonly isLive: boolean;
   /** Files that were closed in order. */
   readonly ended: readonly number[];
   /** Who called fewer collectives of a communicator than others. */

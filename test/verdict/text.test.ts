@@ -207,9 +207,18 @@ describe('of living ranks that do nothing', () => {
       '  last recorded:  03:00:05 UTC; the longest pause before: 2.0 s',
       '  fewer calls:    rank 2: 1 less on world than others',
       '                  then: AllReduce (1024 ncclFloat32), 03:00:05 UTC',
-      '  alive:          3 ranks (0-2): outside of NCCL, or in what is not recorded',
+      '  alive to end:   3 ranks (0-2): outside of NCCL, or in what is not recorded',
       '  looked at:      1 of 100 collectives alone',
     ]);
+  });
+
+  it('says that they live only where they did when their files were read, each of them', () => {
+    const last = (...isAlive: readonly (true | undefined)[]): string | undefined =>
+      body(
+        report(judge(evidence(isAlive.map((alive) => ({ calls, ...(alive && { isAlive: alive }) })))), 2),
+      ).at(-1);
+    expect(last(true, true)).toBe('  alive:          2 ranks (0-1): outside of NCCL');
+    expect(last(true, undefined)).toBe('  alive to end:   2 ranks (0-1): outside of NCCL');
   });
 
   it('says that it may have paused for longer in what is lost', () => {
