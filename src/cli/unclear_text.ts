@@ -14,6 +14,7 @@ import {
   rankList,
   rankName,
   seenText,
+  someRanks,
   wayArguments,
   type VerdictReport,
 } from './verdict_words.js';
@@ -97,7 +98,7 @@ function idleLines(
       .flatMap((one) => [
         labelled(
           'fewer calls',
-          `${rankList(one.files, report)}: ${one.by} less on ${commName(one)} than others`,
+          `${someRanks(one.callers, one.nRanks, report)}: ${one.by} less on ${commName(one)} than others`,
         ),
         continued(`then: ${name(one.func)} (${wayArguments(one)}), ${clockTime(report, one.at)}`),
       ]),
