@@ -3,15 +3,15 @@
  * say that a clock is behind itself. Between two pairs of one piece the line through them holds too, for there corrections are straight.
  */
 
+import { firstIndex } from '../base/search.js';
 import { knotTime, pieceAt, type Knots } from './corrections.js';
 import type { EdgeHull } from './edge_hulls.js';
 import { adjacency, type Arc } from './graph.js';
+import { EACH_NS } from './negative_cycle.js';
 import { alignedAt, shownAt } from './shown.js';
 
 /** A cycle says nothing for certain by less, ns: hosts are not asked at quite the same instant... */
 const LEAST_NS = 2000;
-/** ...and each of its pairs may stay violated by a little. */
-const EACH_NS = 100;
 /** Steeper than this a line through two pairs says little of an instant beside... */
 const STEEPEST = 0.05;
 /** ...and this part of all delays round the cycle is more than what hosts can be asked beside it. */
@@ -44,23 +44,18 @@ export function isImpossibleAt(
 }
 
 /** Index of the first point at `time` or later. */
-function firstFrom(hull: EdgeHull['hull'], time: number): number {
-  let low = 0;
-  let high = hull.length / 2;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (hull[2 * middle]! < time) low = middle + 1;
-    else high = middle;
-  }
-  return 2 * low;
-}
+const firstFrom = (hull: EdgeHull['hull'], time: number): number =>
+  2 * firstIndex(hull.length / 2, (point) => hull[2 * point]! >= time);
 
 const isWithin = (knots: Knots, left: number, right: number): boolean => {
   const piece = pieceAt(knots, left);
   return right <= knotTime(knots, piece + 1) || piece === knots.count - 2;
 };
 
-/** Shortest paths from everywhere, until one goes round a cycle (Bellman and Ford). */
+/**
+ * Shortest paths from everywhere, until one goes round a cycle (Bellman and Ford). A search of its own (negative_cycle.ts takes the first
+ * cycle that there is): one that is certain may come after others that are not.
+ */
 function hasNegativeCycle(nodes: number, arcs: readonly LimitArc[]): boolean {
   const out = adjacency(nodes, arcs, 'from');
   const distance = new Float64Array(nodes);

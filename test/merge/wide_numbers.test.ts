@@ -1,7 +1,7 @@
 /** Numbers of 53 bits in rows of four bytes. */
 
 import { expect, it } from 'vitest';
-import { numberAt, packNumbers } from '../src/model/wide_numbers.js';
+import { numberAt, packNumbers } from '../../src/model/wide_numbers.js';
 
 it('come back as they were, whichever halves change from one to the next', () => {
   const numbers = [
