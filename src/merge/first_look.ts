@@ -13,7 +13,7 @@ import { joinTransfers, type StepSource, type TransferLink } from './transfers.j
 export const isWaited = (send: Float64Array): boolean => send[STEP_ROW.polls]! > 1;
 
 /** Of each connection. */
-const FIRST_LOOK_ROWS = 256;
+const FIRST_LOOK_PAIRS = 256;
 
 export interface FirstLook {
   /** Per domain: LocalNs + this is an axis for all. */
@@ -48,7 +48,7 @@ export function firstLook(
       see(from, to, at(receiver, receive[STEP_ROW.told]!) - at(sender, send[STEP_ROW.before]!));
       if (isWaited(send)) insisting.add(`${from} ${to}`);
     },
-    FIRST_LOOK_ROWS,
+    FIRST_LOOK_PAIRS,
   );
   return { coarse: coarseOffsets([...least.values()], collectives, axes), insisting };
 }

@@ -6,7 +6,7 @@
  * A row is ten doubles (STEP_ROW); ticks are the file's own.
  */
 
-import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { addBigint, addText, addWord, HASH_SEED, toSafeInteger } from '../base/hash.js';
 import type { Ticks } from '../base/time.js';
 import { StepPhase, type Op, type Step } from '../model/types.js';
@@ -50,7 +50,8 @@ export interface StepRows {
 /** As the size of a send: its record is lost. */
 export const UNTOLD = -1;
 
-const BLOCK_ROWS = 128;
+/** Rows of a block, at most. */
+export const BLOCK_ROWS = 128;
 
 interface OpenConnection {
   readonly key: Omit<StepRows, 'rows' | 'blocks'>;
@@ -169,19 +170,4 @@ function operationCheck({ work, nSteps }: Op): number {
   let hash = addWord(addBigint(HASH_SEED, BigInt(work.count)), nSteps);
   if (work.kind === 'Coll') hash = addText(addWord(hash, work.seq ?? 0), work.func);
   return toSafeInteger(hash);
-}
-
-/** The rows of one end, block by block; the same buffer every time. */
-export function* readStepRows(fd: number, { blocks }: StepRows): Generator<Float64Array, void, undefined> {
-  const buffer = new Float64Array(BLOCK_ROWS * ROW_WIDTH);
-  for (const [offset, rows] of blocks) {
-    const block = buffer.subarray(0, rows * ROW_WIDTH);
-    const bytes = new Uint8Array(block.buffer, 0, block.byteLength);
-    for (let at = 0; at < bytes.length;) {
-      const read = readSync(fd, bytes, at, bytes.length - at, offset + at);
-      if (read === 0) throw new Error('a side file of the scan was cut short');
-      at += read;
-    }
-    yield block;
-  }
 }

@@ -5,8 +5,9 @@
  */
 
 import { closeSync, openSync } from 'node:fs';
-import { agreementOf, Neighbours, type Agreement, type Decided } from './agreement.js';
-import { readStepRows, ROW_WIDTH, STEP_ROW, type StepRows } from './step_file.js';
+import { agreementOf, Neighbours, type Agreement } from './agreement.js';
+import { DISORDER_BLOCKS, StepCursor, stepKey } from './step_cursor.js';
+import { ROW_WIDTH, type StepRows } from './step_file.js';
 
 /** What a scanned file has of its steps. */
 export interface StepSource {
@@ -73,15 +74,15 @@ export type VisitPair = (
   agreement: Agreement,
 ) => void;
 
-/** Ends that wait for their other end, at most: steps of a connection come nearly in order. */
+/** Ends that wait for their other end, at most. */
 const WAITING = 4096;
 
-/** `mostRows`: of each connection, for a first look. */
+/** `mostPairs`: of each connection so many that agree, for a first look. */
 export function joinTransfers(
   sources: readonly StepSource[],
   links: readonly TransferLink[],
   visit: VisitPair,
-  mostRows = Infinity,
+  mostPairs = Infinity,
 ): JoinCounts {
   const counts = noCounts();
   const files = new Map<number, number>();
@@ -91,78 +92,107 @@ export function joinTransfers(
     return fd;
   };
   try {
-    for (const link of links) joinLink(link, open(link.sender), open(link.receiver), visit, counts, mostRows);
+    for (const link of links) {
+      const sides = [new Side(open(link.sender), link.sends), new Side(open(link.receiver), link.receives)];
+      joinLink(link, sides as [Side, Side], visit, counts, mostPairs);
+    }
   } finally {
     for (const fd of files.values()) closeSync(fd);
   }
   return counts;
 }
 
-interface Side {
-  readonly rows: Generator<Float64Array, void, undefined>;
-  /** Rows without their other end so far, by operation and step, oldest first. */
-  readonly waiting: Map<number, Float64Array>;
-  read: number;
-  done: boolean;
+/** What is read of one end. */
+class Side {
+  /** Rows without their other end so far, oldest first. */
+  readonly waiting = new Map<number, Float64Array>();
+  private readonly cursor: StepCursor;
+  /** The lowest key of the newest block, and the highest one of all blocks so far. */
+  lowest: number;
+  highest = -Infinity;
+  rowsRead = 0;
+  isDone = false;
+
+  constructor(fd: number, end: StepRows) {
+    this.cursor = new StepCursor(fd, end);
+    this.lowest = this.cursor.peek();
+  }
+
+  /** The next block, without those that lie before all that `other` can still have. null: nothing is left. */
+  read(other: Side, counts: JoinCounts): Float64Array | null {
+    if (other.lowest > this.highest) counts.single += this.cursor.passTo(other.lowest);
+    const block = this.cursor.read();
+    if (block === null) {
+      this.isDone = true;
+      return null;
+    }
+    this.lowest = Infinity;
+    for (let at = 0; at < block.length; at += ROW_WIDTH) {
+      const key = stepKey(block, at);
+      this.lowest = Math.min(this.lowest, key);
+      this.highest = Math.max(this.highest, key);
+    }
+    this.rowsRead += block.length / ROW_WIDTH;
+    return block;
+  }
+
+  waitFor(key: number, row: Float64Array, counts: JoinCounts): void {
+    if (this.waiting.has(key)) counts.single++;
+    this.waiting.set(key, row.slice());
+    if (this.waiting.size <= WAITING) return;
+    this.waiting.delete(this.waiting.keys().next().value!);
+    counts.single++;
+  }
+
+  /** Nothing more is read. */
+  finish(counts: JoinCounts): void {
+    counts.single += this.waiting.size + this.cursor.passAll();
+  }
 }
 
-const newSide = (rows: Side['rows']): Side => ({ rows, waiting: new Map(), read: 0, done: false });
-
+/**
+ * The side that has come less far, by operation and step, reads on: so both stay near each other whatever either of them lacks,
+ * and only rows that are out of place wait for long.
+ */
 function joinLink(
   link: TransferLink,
-  sendFile: number,
-  receiveFile: number,
+  sides: readonly [Side, Side],
   visit: VisitPair,
   counts: JoinCounts,
-  mostRows: number,
+  mostPairs: number,
 ): void {
-  const decided: Decided = (send, receive, agreement) => {
+  const before = counts.pairs;
+  const neighbours = new Neighbours((send, receive, agreement) => {
     counts[agreement === 'agree' ? 'pairs' : agreement]++;
     visit(link, send, receive, agreement);
-  };
-  const neighbours = new Neighbours(decided);
-  const sides: readonly [Side, Side] = [
-    newSide(readStepRows(sendFile, link.sends)),
-    newSide(readStepRows(receiveFile, link.receives)),
-  ];
-  for (;;) {
-    // The side that has come less far reads on, so that both stay near each other.
-    const turn = sides[1].done || (!sides[0].done && sides[0].read <= sides[1].read) ? 0 : 1;
+  });
+  // Rows of operations that nothing confirms are no pairs: a first look gives them up some time.
+  const mostRows = ROWS_PER_PAIR * mostPairs;
+  let blocksBeyond = 0;
+  while (counts.pairs - before < mostPairs && sides[0].rowsRead + sides[1].rowsRead < mostRows) {
+    const turn = sides[1].isDone || (!sides[0].isDone && sides[0].highest <= sides[1].highest) ? 0 : 1;
     const side = sides[turn];
     const other = sides[turn === 0 ? 1 : 0];
-    if (side.done || side.read >= mostRows) break;
-    const block = side.rows.next();
-    if (block.done) {
-      side.done = true;
-      continue;
-    }
-    side.read += block.value.length / ROW_WIDTH;
-    for (let at = 0; at < block.value.length; at += ROW_WIDTH) {
-      const row = block.value.subarray(at, at + ROW_WIDTH);
-      const key = row[STEP_ROW.ordinal]! * STEPS + row[STEP_ROW.step]!;
+    if (side.isDone || blocksBeyond > DISORDER_BLOCKS) break;
+    const block = side.read(other, counts);
+    if (block === null) continue;
+    if (other.isDone && side.lowest > other.highest) blocksBeyond++;
+    for (let at = 0; at < block.length; at += ROW_WIDTH) {
+      const row = block.subarray(at, at + ROW_WIDTH);
+      const key = stepKey(block, at);
       const partner = other.waiting.get(key);
       if (!partner) {
-        side.waiting.set(key, row.slice());
+        side.waitFor(key, row, counts);
         continue;
       }
       other.waiting.delete(key);
       const [send, receive] = turn === 0 ? [row, partner] : [partner, row];
       neighbours.judge(send, receive, agreementOf(send, receive));
     }
-    dropOldest(side.waiting, counts);
   }
   neighbours.end();
-  counts.single += sides[0].waiting.size + sides[1].waiting.size;
+  for (const side of sides) side.finish(counts);
 }
 
-/** More than an operation ever has. */
-const STEPS = 2 ** 22;
-
-function dropOldest(waiting: Map<number, Float64Array>, counts: JoinCounts): void {
-  if (waiting.size <= WAITING) return;
-  for (const key of waiting.keys()) {
-    waiting.delete(key);
-    counts.single++;
-    if (waiting.size <= WAITING / 2) return;
-  }
-}
+/** A first look reads at most so many rows of both ends together, for each pair that it wants. */
+const ROWS_PER_PAIR = 64;

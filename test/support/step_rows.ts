@@ -1,7 +1,7 @@
 /** Side files of a scan, made up: the steps of one end of a connection between two ranks. */
 
 import { writeFileSync } from 'node:fs';
-import { ROW_WIDTH, STEP_ROW, type StepRows } from '../../src/merge/step_file.js';
+import { BLOCK_ROWS, ROW_WIDTH, STEP_ROW, type StepRows } from '../../src/merge/step_file.js';
 import type { StepSource } from '../../src/merge/transfers.js';
 
 /** Columns that are not given are 0. */
@@ -14,6 +14,9 @@ export function writeSteps(path: string, isSend: boolean, steps: readonly MadeUp
       rows[i * ROW_WIDTH + STEP_ROW[column as keyof typeof STEP_ROW]] = value;
   });
   writeFileSync(path, rows);
+  const blocks: [number, number][] = [];
+  for (let at = 0; at < steps.length; at += BLOCK_ROWS)
+    blocks.push([at * ROW_WIDTH * 8, Math.min(BLOCK_ROWS, steps.length - at)]);
   const end: StepRows = {
     commId: 5n,
     channel: 0,
@@ -21,7 +24,7 @@ export function writeSteps(path: string, isSend: boolean, steps: readonly MadeUp
     destination: 1,
     isSend,
     rows: steps.length,
-    blocks: [[0, steps.length]],
+    blocks,
   };
   return { path, connections: [end] };
 }
