@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <fstream>
 
 #include "loopback/clock.h"
 
@@ -29,7 +30,15 @@ Endgame::Endgame(const Options& options, const std::vector<Child>& children)
       dumpEndsAt_(kNoTime),
       killAt_(kNoTime) {}
 
-void Endgame::BeginHang() { hangEndsAt_ = std::min(hangEndsAt_, MonotonicNs() + options_.hangNs); }
+void Endgame::BeginHang() {
+  if (hangEndsAt_ == kNoTime) TellFault();
+  hangEndsAt_ = std::min(hangEndsAt_, MonotonicNs() + options_.hangNs);
+}
+
+/** An empty file, for who wants to look at a job that stands. */
+void Endgame::TellFault() const {
+  if (!options_.truthDir.empty()) std::ofstream(options_.truthDir + "/fault");
+}
 
 void Endgame::Interrupt(int signal) {
   SignalAll(signal);

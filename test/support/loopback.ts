@@ -10,8 +10,8 @@ function projectFolder(from: string): string {
   return existsSync(join(from, 'package.json')) ? from : projectFolder(dirname(from));
 }
 
-const build = (name: string): string =>
-  join(projectFolder(dirname(fileURLToPath(import.meta.url))), 'build', name);
+export const PROJECT = projectFolder(dirname(fileURLToPath(import.meta.url)));
+const build = (name: string): string => join(PROJECT, 'build', name);
 
 export const PLUGIN = build('libnccl-profiler-trace.so');
 export const LOOPBACK = build('nccl-trace-loopback');

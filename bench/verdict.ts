@@ -1,0 +1,82 @@
+// Whom the verdict names when something is wrong on purpose: `npm run bench:verdict [-- --runs 10] [--seed N] [--only WHAT]`.
+// Every class of faults and of healthy jobs is recorded with the loopback so many times, drawn anew each time, and `inspect --json`
+// says what it thinks. A table per class; then every run that is not as it should be, and how to have it again.
+//
+//   --runs N     of each class of faults; healthy ones about as many in all (10)
+//   --seed N     draws the same cases again (1). What the machine does meanwhile is not drawn: a busy one may change a verdict
+//   --only WHAT  part of a class's name, one run ("never calls#3"), faulty, healthy
+//   --jobs N     side by side (2)
+//   --minutes M  begin no run after that (60)
+//   --keep DIR   recordings stay there, each with its case and diagnosis
+//   --list       only print the cases
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Case } from './verdict/case.js';
+import { casesOf } from './verdict/plan.js';
+import { play, type Played } from './verdict/play.js';
+import { missLines, tableOf } from './verdict/table.js';
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '10' },
+    seed: { type: 'string', default: '1' },
+    only: { type: 'string' },
+    jobs: { type: 'string', default: '2' },
+    minutes: { type: 'string', default: '60' },
+    keep: { type: 'string' },
+    list: { type: 'boolean', default: false },
+  },
+});
+
+function numberOf(name: 'runs' | 'seed' | 'jobs' | 'minutes'): number {
+  const value = Number(values[name]);
+  if (!Number.isFinite(value) || value < 1)
+    throw new Error(`--${name} must be a number from 1 up, not '${values[name]}'`);
+  return value;
+}
+
+const cases = casesOf({ seed: numberOf('seed'), runs: numberOf('runs'), only: values.only ?? null });
+if (values.list) {
+  for (const { name, words, look, settings } of cases) {
+    console.log(`${name}\n  ${words}\n  ${JSON.stringify(settings)}\n  ${JSON.stringify(look)}`);
+  }
+} else {
+  await playAll(cases);
+}
+
+async function playAll(all: readonly Case[]): Promise<void> {
+  const folder =
+    values.keep === undefined ? mkdtempSync(join(tmpdir(), 'nccl-trace-verdict-')) : resolve(values.keep);
+  const until = performance.now() + numberOf('minutes') * 60_000;
+  const results: Played[] = [];
+  const waiting = [...all];
+  let begun = 0;
+  const worker = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      if (performance.now() > until) break;
+      const place = join(folder, next.name.replace(/\W+/g, '-'));
+      const number = ++begun;
+      const played = await play(next, place);
+      results.push(played);
+      if (values.keep === undefined) rmSync(place, { recursive: true, force: true });
+      else writeFileSync(join(place, 'played.json'), JSON.stringify(played, null, 1));
+      process.stderr.write(
+        `${number}/${all.length}  ${played.outcome.padEnd(8)}  ${next.name}  (${played.naming.kind}, ${played.seconds.toFixed(1)} s)\n`,
+      );
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: numberOf('jobs') }, worker));
+  } finally {
+    if (values.keep === undefined) rmSync(folder, { recursive: true, force: true });
+  }
+  for (const line of tableOf(results)) console.log(line);
+  const again = (name: string): string =>
+    `npm run bench:verdict -- --seed ${values.seed} --only '${name}' --keep DIR`;
+  for (const line of missLines(results, again)) console.log(line);
+  if (results.length < all.length)
+    console.log(`${all.length - results.length} runs not begun: --minutes ${values.minutes}`);
+}

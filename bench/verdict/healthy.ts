@@ -1,0 +1,78 @@
+/** Classes of runs in which nothing is wrong, of different character: on none of them may an alarm be raised. */
+
+import { ALL_FILES } from './case.js';
+import type { Draw } from './draw.js';
+import type { DrawCase } from './faults.js';
+import { drawLook, drawShape, shapeWords, type Wishes } from './shapes.js';
+
+const EXITS = ['', '', '--exit leave', '--exit abrupt', '--exit hasty'];
+
+/** A job that does this, and is looked at when it has ended, or while it goes on. */
+function well(
+  wishes: Wishes,
+  iterations: readonly [number, number],
+  more: (draw: Draw) => string = () => '',
+): DrawCase {
+  return (draw) => {
+    const shape = drawShape(draw, { most: 16, ...wishes });
+    const look = drawLook(draw, { canBeLive: false });
+    const words = [shapeWords(shape, draw.between(...iterations)), draw.pick(EXITS), more(draw)];
+    return {
+      words: words.filter((word) => word !== '').join(' '),
+      settings: shape.settings,
+      truth: null,
+      look,
+      files: ALL_FILES,
+    };
+  };
+}
+
+/** While it goes on. */
+function watched(wishes: Wishes): DrawCase {
+  return (draw) => {
+    const shape = drawShape(draw, { most: 8, ...wishes });
+    return {
+      words: `${shapeWords(shape, 100_000)} --timeout 30`,
+      settings: shape.settings,
+      truth: null,
+      look: {
+        after: draw.between(1000, 4000),
+        isLive: true,
+        how: draw.pick(['in place', 'copy', 'snapshot']),
+      },
+      files: ALL_FILES,
+    };
+  };
+}
+
+export const HEALTHY: Readonly<Record<string, DrawCase>> = {
+  'training loop': well({}, [3, 20]),
+  'idle between steps': well(
+    { ops: ['allreduce:64K,sync,sleep:300ms', 'allgather:64K,sleep:100ms'] },
+    [3, 8],
+  ),
+  checkpoints: well(
+    { ops: ['allreduce:64K*20,sync,sleep:1500ms', 'allreduce:64K*8,allgather:128K*4,sync,sleep:900ms'] },
+    [2, 3],
+  ),
+  'uneven sizes': well(
+    { ops: ['allreduce:4*5,allreduce:2M,allgather:33K', 'reducescatter:1M,allreduce:8,broadcast:640K'] },
+    [4, 12],
+  ),
+  pipeline: well(
+    { ops: ['group{send+recv:256K}*3,allreduce:8K', 'group{send+recv:64K},group{send(-1)+recv(+1):64K}'] },
+    [4, 20],
+  ),
+  '2 ranks': well({ most: 2 }, [20, 60]),
+  'sockets, threads, graphs': well(
+    { ops: ['graph{allreduce:64K+allgather:32K}*3,allreduce:8K'] },
+    [3, 10],
+    (draw) =>
+      draw.pick(['--net socket', '--non-blocking', '--net-events sockets', '--irecv-busy 2', '--registered']),
+  ),
+  'little recorded': well({ events: ['coll', 'default'] }, [3, 15]),
+  'watched while it works': watched({
+    ops: ['allreduce:64K,sync,sleep:5ms', 'allreduce:256K,allgather:64K,sleep:20ms'],
+  }),
+  'watched in pauses': watched({ ops: ['allreduce:64K*5,sync,sleep:700ms'] }),
+};

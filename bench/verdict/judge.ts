@@ -1,0 +1,56 @@
+/** Whether a verdict was right. */
+
+import type { Truth } from './case.js';
+import type { Naming } from './naming.js';
+
+/**
+ * `right`: the first whom it names are culprits, and nobody else. `too wide`: a culprit is among at most 3 that are named. `open`: it
+ * says that it does not know. `missed`: it says that all is well, or no name. `wrong`: it names others. `alarm`: of a healthy run.
+ * `true`: that a rank is slow of a healthy run in which the machine held it up, by the ranks' own account. `doubt`: of a healthy run
+ * that all may not be well.
+ */
+export type Outcome =
+  'right' | 'too wide' | 'open' | 'missed' | 'wrong' | 'quiet' | 'true' | 'doubt' | 'alarm';
+
+export const FAULTY_OUTCOMES = ['right', 'too wide', 'open', 'missed', 'wrong'] as const;
+export const HEALTHY_OUTCOMES = ['quiet', 'true', 'doubt', 'alarm'] as const;
+
+const ALARMS = ['hung', 'broken', 'slow', 'mismatch'];
+const MOST = 3;
+
+/** `isTrulySlow`: asked of a rank that is called slow, and of its communicator. */
+export function judge(
+  truth: Truth | null,
+  naming: Naming,
+  isTrulySlow: (rank: number, commId: string) => boolean,
+): Outcome {
+  return truth === null ? ofHealthy(naming, isTrulySlow) : ofFaulty(truth, naming);
+}
+
+function ofHealthy(
+  { kind, groups, comm }: Naming,
+  isTrulySlow: (rank: number, commId: string) => boolean,
+): Outcome {
+  const named = groups[0]?.[0];
+  if (kind === 'slow' && comm !== null && named !== undefined && isTrulySlow(named, comm)) return 'true';
+  if (ALARMS.includes(kind)) return 'alarm';
+  return kind === 'unclear' || kind === 'none' ? 'doubt' : 'quiet';
+}
+
+function ofFaulty({ culprits, beside, kinds }: Truth, { kind, groups }: Naming): Outcome {
+  if (!kinds.includes(kind)) {
+    if (kind === 'unclear') return 'open';
+    return ALARMS.includes(kind) && !groups.flat().some((rank) => culprits.includes(rank))
+      ? 'wrong'
+      : 'missed';
+  }
+  const first = groups[0];
+  if (first === undefined)
+    return kind === 'hung' || kind === 'waiting' || kind === 'unclear' ? 'open' : 'missed';
+  const isHarmless = (rank: number): boolean => culprits.includes(rank) || beside.includes(rank);
+  if (first.some((rank) => culprits.includes(rank)) && first.every(isHarmless)) return 'right';
+  const named = new Set(groups.flat());
+  if (named.size <= MOST && culprits.some((rank) => named.has(rank))) return 'too wide';
+  if (kind === 'unclear') return 'open';
+  return culprits.some((rank) => named.has(rank)) ? 'missed' : 'wrong';
+}

@@ -1,0 +1,101 @@
+/**
+ * Whom a verdict names, read from the JSON of `inspect`, as a person reads its lines: group after group, the first group first. The
+ * only file of the benchmark that knows the verdict's shape.
+ */
+
+import type { VerdictKind } from './case.js';
+
+export interface Naming {
+  readonly kind: VerdictKind;
+  /** Ranks of the world. The first group is what the headline says; the others follow in the text. */
+  readonly groups: readonly (readonly number[])[];
+  /** Of a slow rank: the communicator's id. */
+  readonly comm: string | null;
+}
+
+/** What is read of the diagnosis; anything may be absent. */
+interface Diagnosis {
+  readonly verdict: { readonly kind: VerdictKind } & Partial<Record<string, unknown>>;
+  readonly ranks: readonly { readonly rank: number }[];
+  readonly missingRanks: readonly number[];
+}
+
+interface FileEntry {
+  readonly file: number;
+  readonly mayBeCopy?: boolean;
+}
+
+interface Front {
+  readonly file: number;
+  readonly peerFile: number | null;
+  readonly wait: { readonly name: string } | null;
+}
+
+interface Standstill {
+  readonly neverEntered?: readonly FileEntry[];
+  readonly silent?: readonly FileEntry[];
+  readonly different?: readonly number[];
+  readonly front?: Front | null;
+  readonly missing?: readonly number[];
+}
+
+export function namingOf(diagnosis: Diagnosis | null): Naming {
+  if (diagnosis === null) return { kind: 'none', groups: [], comm: null };
+  const { verdict, ranks, missingRanks } = diagnosis;
+  const ofFiles = (files: readonly (number | null)[]): number[] =>
+    files.flatMap((file) => (file === null ? [] : [ranks[file]?.rank ?? -1]));
+  const groups = fileGroups(verdict).map(ofFiles);
+  // A rank without a file can only be named as one.
+  const isStanding = ['hung', 'waiting', 'broken', 'unclear'].includes(verdict.kind);
+  if (isStanding) groups.push([...missingRanks]);
+  const filled = groups.map((group) => [...new Set(group)]).filter((group) => group.length > 0);
+  const slow = verdict.slow as { commId: string } | undefined;
+  return { kind: verdict.kind, groups: filled, comm: slow?.commId ?? null };
+}
+
+function fileGroups(verdict: Diagnosis['verdict']): (number | null)[][] {
+  switch (verdict.kind) {
+    case 'slow':
+      return [[(verdict.slow as FileEntry).file]];
+    case 'mismatch': {
+      const { ways } = verdict.mismatch as { ways: readonly { entered: readonly FileEntry[] }[] };
+      return [ways.slice(1).flatMap(({ entered }) => entered.map(({ file }) => file))];
+    }
+    case 'hung':
+      return standstillGroups(verdict.hang as Standstill);
+    case 'waiting':
+      return standstillGroups((verdict.waiting as { stands: Standstill }).stands);
+    case 'broken': {
+      const { gone, stands } = verdict.broken as { gone: readonly FileEntry[]; stands: Standstill };
+      return [gone.map(({ file }) => file), ...standstillGroups(stands)];
+    }
+    case 'unclear': {
+      const { idle, silent } = verdict.unclear as {
+        idle: { behind: readonly { files: readonly number[] }[] } | null;
+        silent: readonly FileEntry[];
+      };
+      return [silent.map(({ file }) => file), (idle?.behind ?? []).flatMap(({ files }) => files)];
+    }
+    default:
+      return [];
+  }
+}
+
+function standstillGroups(hang: Standstill): (number | null)[][] {
+  const { neverEntered = [], silent = [], different = [], front = null } = hang;
+  return [
+    silent.map(({ file }) => file),
+    neverEntered.map(({ file }) => file),
+    different.length <= 4 ? [...different] : [],
+    frontFiles(front),
+  ];
+}
+
+/** Of a rank that waits for its own GPU that rank, else the one it waits for; of data on the wire both. */
+function frontFiles(front: Front | null): (number | null)[] {
+  if (front === null) return [];
+  const wait = front.wait?.name ?? '';
+  if (wait === 'gpu wait') return [front.file];
+  if (wait === 'send wait' || wait === '') return [front.file, front.peerFile];
+  return front.peerFile === null ? [front.file] : [front.peerFile];
+}

@@ -1,0 +1,49 @@
+/** Which cases a benchmark has: every class so many times, faulty and healthy ones about as often. */
+
+import type { Case } from './case.js';
+import { Draw } from './draw.js';
+import { FAULTS, type DrawCase } from './faults.js';
+import { HEALTHY } from './healthy.js';
+
+export interface Asked {
+  readonly seed: number;
+  /** Of each class of faults. */
+  readonly runs: number;
+  /** A class, a run ("never calls#3"), "faulty" or "healthy"; null: all. */
+  readonly only: string | null;
+}
+
+export function casesOf({ seed, runs, only }: Asked): Case[] {
+  const healthyRuns = Math.ceil((runs * Object.keys(FAULTS).length) / Object.keys(HEALTHY).length);
+  const classes: [name: string, draw: DrawCase, runs: number, sort: string][] = [
+    ...Object.entries(FAULTS).map(
+      ([name, draw]) => [name, draw, runs, 'faulty'] as [string, DrawCase, number, string],
+    ),
+    ...Object.entries(HEALTHY).map(
+      ([name, draw]) => [name, draw, healthyRuns, 'healthy'] as [string, DrawCase, number, string],
+    ),
+  ];
+  const [wantedClass, wantedRun] = only?.split('#') ?? [];
+  const chosen = classes.filter(
+    ([name, , , sort]) => wantedClass === undefined || wantedClass === sort || name.includes(wantedClass),
+  );
+  if (chosen.length === 0) {
+    throw new Error(
+      `--only ${only}: there is ${classes.map(([name]) => name).join('; ')}; or faulty, healthy`,
+    );
+  }
+  const rounds = Math.max(...chosen.map(([, , count]) => count));
+  // Round by round, so that a benchmark that is broken off has seen something of everything.
+  return wantedRun === undefined
+    ? Array.from({ length: rounds }, (_, run) =>
+        chosen.filter(([, , count]) => run < count).map(([name, draw]) => caseOf(name, draw, seed, run)),
+      ).flat()
+    : chosen.slice(0, 1).map(([name, draw]) => caseOf(name, draw, seed, Number(wantedRun)));
+}
+
+function caseOf(className: string, drawCase: DrawCase, seed: number, run: number): Case {
+  const draw = new Draw(seed, className, run);
+  const drawn = drawCase(draw);
+  const words = `${drawn.words} --seed ${draw.between(1, 1 << 30)}`;
+  return { ...drawn, words, className, name: `${className}#${run}` };
+}

@@ -1,0 +1,121 @@
+/** Plays a case: the loopback runs, its files are looked at when and how the case says, and `inspect --json` gives the verdict. */
+
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PROJECT, startRecording } from '../../test/support/loopback.js';
+import { drawSkews, skewRun } from '../../test/support/skewed_run.js';
+import type { Case, FileFate, Look } from './case.js';
+import { judge, type Outcome } from './judge.js';
+import { isTrulySlow } from './truly_slow.js';
+import { namingOf, type Naming } from './naming.js';
+
+export interface Played {
+  readonly case: Case;
+  readonly naming: Naming;
+  readonly outcome: Outcome;
+  /** The loopback's exit code; null: it was ended after the look. */
+  readonly code: number | null;
+  /** Of the verdict. */
+  readonly headline: string;
+  readonly diagnosis: unknown;
+  readonly seconds: number;
+}
+
+/** s: a job hangs for a few seconds, so such ages must do. */
+const HUNG_AFTER = '1';
+/** ms: a live look comes when the job has begun to stand, or is given up. */
+const PATIENCE = 30_000;
+const ANY_HZ = 2e9;
+
+/** `folder` is made, and left to the caller. */
+export async function play(one: Case, folder: string): Promise<Played> {
+  const begin = performance.now();
+  mkdirSync(folder, { recursive: true });
+  const job = startRecording(folder, one.words, one.settings);
+  const recording = join(folder, 'recording');
+  let code: number | null = null;
+  if (one.look.isLive) {
+    let isOver = false;
+    void job.ended.then(() => (isOver = true));
+    await begun(one, folder, () => isOver);
+  } else {
+    ({ code } = await job.ended);
+  }
+  await sleep(one.look.after);
+  const looked = await filesOf(one.look, recording, join(folder, 'looked'));
+  spoil(looked, one.files);
+  const diagnosis = await inspect(looked);
+  if (one.look.isLive) {
+    job.end();
+    await job.ended;
+  }
+  const naming = namingOf(diagnosis.json as Parameters<typeof namingOf>[0]);
+  return {
+    case: one,
+    naming,
+    outcome: judge(one.truth, naming, (rank, comm) => isTrulySlow(join(folder, 'truth'), rank, comm)),
+    code,
+    headline: diagnosis.headline,
+    diagnosis: diagnosis.json,
+    seconds: (performance.now() - begin) / 1000,
+  };
+}
+
+/** The fault of a faulty job; of a healthy one that all ranks have a file. */
+async function begun(one: Case, folder: string, isOver: () => boolean): Promise<void> {
+  const ranks = Number(/--ranks (\d+)/.exec(one.words)?.[1] ?? 2);
+  const recording = join(folder, 'recording');
+  const isThere = (): boolean =>
+    one.truth === null
+      ? existsSync(recording) && rankFiles(recording).length === ranks
+      : existsSync(join(folder, 'truth', 'fault'));
+  const until = performance.now() + PATIENCE;
+  while (!isThere() && !isOver() && performance.now() < until) await sleep(50);
+}
+
+const rankFiles = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /rank\d+\.bin$/.test(name));
+
+/** Where to look; files that will be spoiled must be copies. */
+async function filesOf(look: Look, recording: string, copy: string): Promise<string> {
+  switch (look.how) {
+    case 'in place':
+      return recording;
+    case 'copy':
+      cpSync(recording, copy, { recursive: true, preserveTimestamps: look.after % 2 === 0 });
+      return copy;
+    case 'hosts':
+      skewRun(recording, copy, drawSkews(look.after + 1, rankFiles(recording).length, ANY_HZ));
+      return copy;
+    case 'snapshot':
+      await program(['snapshot', recording, '-o', copy, '--quiet']);
+      return copy;
+  }
+}
+
+function spoil(folder: string, { missing, cut }: FileFate): void {
+  for (const name of rankFiles(folder)) {
+    const rank = Number(/rank(\d+)\.bin$/.exec(name)?.[1]);
+    if (missing.includes(rank)) rmSync(join(folder, name));
+    const shortened = cut.find((file) => file.rank === rank);
+    if (shortened !== undefined) truncateSync(join(folder, name), shortened.bytes);
+  }
+}
+
+async function inspect(folder: string): Promise<{ json: unknown; headline: string }> {
+  const told = await program(['inspect', folder, '--json', '--hung-after', HUNG_AFTER]);
+  const [line] = told.out.split('\n', 1);
+  const parsed = line === undefined || line === '' ? {} : (JSON.parse(line) as { diagnosis?: unknown });
+  return { json: parsed.diagnosis ?? null, headline: told.err.split('\n', 1)[0] ?? '' };
+}
+
+function program(words: readonly string[]): Promise<{ out: string; err: string }> {
+  return new Promise((done) => {
+    const options = { maxBuffer: 1 << 28 };
+    execFile(process.execPath, [join(PROJECT, 'bin', 'nccl-trace.js'), ...words], options, (_, out, err) => {
+      done({ out, err });
+    });
+  });
+}
