@@ -116,8 +116,8 @@ function rowsOf(tracks) {
     const own = all.filter((track) => above(track).includes(rank.uuid));
     rows.push({ words: rank.name, head: true });
     const named = (pattern) => own.filter(({ name }) => pattern.test(name));
-    for (const { name, slices } of named(/^collectives$/)) rows.push({ words: name, slices });
-    for (const { uuid, name } of named(/^ch00 recv from \d+$/)) {
+    for (const { name, slices } of named(/ · collectives$/)) rows.push({ words: name, slices });
+    for (const { uuid, name } of named(/ · ch00 recv from \d+$/)) {
       const steps = own.filter((track) => track.parent === uuid);
       rows.push({
         words: `${name}: waits`,

@@ -31,7 +31,7 @@ const CLUSTER = '(^|> )Cluster > .*\\((\\d+ ranks|size not told)\\)( ·\\d+)?$';
 
 /** Titles of processes as the trace has them: "rank 0003 · host · gpu3". */
 const collectivesOf = (title: string): string =>
-  `(^|> )${escaped(title)}\\b.* > (collectives|point-to-point)( ·\\d+)?$`;
+  `(^|> )${escaped(title)}\\b.* > .* · (collectives|point-to-point)( ·\\d+)?$`;
 
 /** Both ends of the connection that the verdict says to look at: "title > group > track". */
 function lookAtOf(facts: ReadonlyMap<string, string>): string[] {

@@ -23,6 +23,7 @@ import { type Detail, type DrawPlan, commKey, EVERYTHING } from '../tracks/selec
 import { compressed, type Compression } from './compression.js';
 import { originators, type OriginTable } from './origins.js';
 import { gpuTimes, type GpuLines } from './gpu_clocks.js';
+import { inJob, type JobRanks } from './job_ranks.js';
 import { redactFile, type Aliases } from './redact.js';
 
 export interface ConvertJob {
@@ -32,6 +33,9 @@ export interface ConvertJob {
   readonly blockIndex: number;
   readonly blockCount: number;
   readonly process: ProcessSpec;
+  /** What its tracks call it: "rank 6", "ranks 0-7". */
+  readonly title: string;
+  readonly jobRanks: JobRanks;
   readonly traceStart: bigint;
   readonly map: ClockMap;
   readonly scale: TickScale;
@@ -118,6 +122,7 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
     {
       sink: clipped ?? writer,
       file: plan?.comms ? { ...file, communicators: selectedComms(file, plan.comms) } : file,
+      names: { own: job.title, inJob: inJob(job.jobRanks) },
       time,
       gpuTime: (comm) => gpuTime(comm?.number ?? -1),
       workEnd: (row) => job.workEnds[row]!,

@@ -8,8 +8,10 @@ import { compressionOf } from './compression.js';
 import type { ConvertJob } from './convert.js';
 import type { Drawing } from './drawing.js';
 import { runDuration } from './duration.js';
-import { processSpec } from './labels.js';
-import type { Run } from './run.js';
+import { jobRanks, jobRanksOf } from './job_ranks.js';
+import { processSpec, shortTitle } from './labels.js';
+import type { OriginTable } from './origins.js';
+import type { Run, RunMember } from './run.js';
 import { silentFiles } from './silence.js';
 import type { Study } from './study.js';
 
@@ -25,6 +27,7 @@ export function convertJobs(
 ): (ConvertJob | null)[] {
   const rateBinNs = niceBin(runDuration(run, clocks));
   const silent = silentFiles(run, clocks);
+  const numbers = jobRanks(run);
   const outOfStep = new Map(broken.outOfStep.map((one) => [transferName(connectionHash(one)), one.from]));
   const isWhole = plans.every((plan) => plan !== null && isEverything(plan));
   const drawn = (files: readonly number[]): number[] => files.filter((file) => plans[file] !== null);
@@ -38,6 +41,8 @@ export function convertJobs(
       blockIndex: file,
       blockCount: run.members.length + 1, // and the cluster's
       process: processSpec(member, file),
+      title: shortTitle(member),
+      jobRanks: jobRanksOf(numbers, namedIn(member, origins[file]!)),
       traceStart: clocks.traceStart,
       map: domain.map,
       scale: clocks.scales[file]!,
@@ -62,6 +67,12 @@ export function convertJobs(
     };
   });
 }
+
+/** Its own communicators, and those whose sends it executes. */
+const namedIn = ({ scan }: RunMember, { contexts }: OriginTable) => [
+  ...scan.communicators,
+  ...[...contexts.values()].map(({ comm }) => comm),
+];
 
 function onAxisOf({ domains }: ClockSolution, { group }: ClockDomain): number[] {
   return domains.filter((domain) => domain.group === group).flatMap(({ files }) => files);

@@ -38,6 +38,10 @@ export function processTitle({ header }: RankScan, ranks: readonly number[]): st
     : `rank ${String(rank).padStart(4, '0')}`;
 }
 
+/** The same before a track's name: "rank 3". */
+export const shortTitle = ({ ranks }: Pick<RunMember, 'ranks'>): string =>
+  ranks.length === 0 ? 'rank unknown' : `rank${ranks.length > 1 ? 's' : ''} ${foldRanks(ranks)}`;
+
 function describe({ header, communicators }: RankScan): string {
   const facts = [
     `pid ${header.process.pid} on ${header.hostName}`,

@@ -4,12 +4,15 @@ import type { PrologueOptions } from '../perfetto/prologue.js';
 import { commTitle, pxnTitle } from '../tracks/comm_groups.js';
 import { connectionTitle } from '../tracks/connections.js';
 import type { Verdict } from '../verdict/types.js';
-import { processTitle } from './labels.js';
+import { peerName, rankName } from '../tracks/rank_names.js';
+import { inJob, jobRanks } from './job_ranks.js';
+import { processTitle, shortTitle } from './labels.js';
 import type { Run } from './run.js';
+import type { RankScan } from './scan.js';
 import { standstillOf } from './suspects.js';
 
 interface LookAt {
-  /** "rank 0002 > comm dp 0x… (4 ranks) > ch00 recv from 1"; the process by its title, which begins its name. null: nowhere. */
+  /** "rank 0002 > comm dp 0x… (4 ranks) > rank 2 · ch00 recv from 1"; the process by its title, which begins its name. null: nowhere. */
   readonly end: string | null;
   /** Likewise of the peer; null: its file is not here, or not known which it is. */
   readonly otherEnd: string | null;
@@ -31,28 +34,28 @@ function lookAt(run: Run, verdict: Verdict): LookAt {
   const { channel, file, peerFile, peerInComm, isSend } = front;
   const own = commIn(run, file, commId);
   const other = peerFile === null ? null : commIn(run, peerFile, commId);
-  const [rank, ...more] = ranksIn(run, file, commId);
-  const isOne = rank !== undefined && more.length === 0;
+  const isOne = ranksIn(run, file, commId).length === 1;
+  const numbers = jobRanks(run);
+  const title = (one: number, comm: Comm, send: boolean, peer: number): string => {
+    const names = { own: shortTitle(run.members[one]!), inJob: inJob(numbers) };
+    return connectionTitle(rankName(names, comm), channel, send, peerName(names, comm, peer));
+  };
   return {
-    end: own && pathOf(run, file, front.executor, own, connectionTitle(channel, isSend, peerInComm)),
+    end: own && pathOf(run, file, front.executor, own, title(file, own, isSend, peerInComm)),
     otherEnd:
-      peerFile !== null && other !== null && isOne
-        ? pathOf(run, peerFile, null, other, connectionTitle(channel, !isSend, rank))
+      peerFile !== null && own !== null && other !== null && isOne
+        ? pathOf(run, peerFile, null, other, title(peerFile, other, !isSend, own.rank))
         : null,
   };
 }
 
-function pathOf(
-  { members }: Run,
-  file: number,
-  executor: number | null,
-  comm: NonNullable<ReturnType<typeof commIn>>,
-  track: string,
-): string {
+function pathOf({ members }: Run, file: number, executor: number | null, comm: Comm, track: string): string {
   const titleOf = (one: number): string => processTitle(members[one]!.scan, members[one]!.ranks);
   const group = executor === null ? commTitle(comm) : pxnTitle(titleOf(file), comm);
   return [titleOf(executor ?? file), group, track].join(' > ');
 }
+
+type Comm = RankScan['communicators'][number];
 
 const commsIn = ({ members }: Run, file: number, commId: bigint) =>
   members[file]!.scan.communicators.filter((comm) => comm.commId === commId);

@@ -12,6 +12,7 @@ import type { Communicator } from '../model/recording.js';
 import type { Op } from '../model/types.js';
 import { COMM_ORDER, RANK_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
+import { peerName, rankName, titleOf } from './rank_names.js';
 import { SampledCounter } from './sampled_counter.js';
 import type { TrackRef, TrackSink } from './sink.js';
 
@@ -32,8 +33,8 @@ export class ByteCounters {
     private readonly groups: CommGroups,
     private readonly binNs: number,
   ) {
-    const { sink } = context;
-    const total = { binNs, sampleNs: SAMPLE_NS, parent: undefined };
+    const { sink, names } = context;
+    const total = { owner: names.own, binNs, sampleNs: SAMPLE_NS, parent: undefined };
     this.tx = new ByteCounter(sink, { ...total, ...TX, bytesOrder: RANK_ORDER.txBytes });
     this.rx = new ByteCounter(sink, { ...total, ...RX, bytesOrder: RANK_ORDER.rxBytes });
     context.busiestPeers.forEach((peer, order) => {
@@ -59,16 +60,19 @@ export class ByteCounters {
   }
 
   private addPeer({ comm: number, isSend, peer }: TrackContext['busiestPeers'][number], order: number): void {
-    const comm = this.context.file.communicators.get(number);
+    const { names, file } = this.context;
+    const comm = file.communicators.get(number);
     if (!comm) return;
     const byComm = isSend ? this.txPeers : this.rxPeers;
     const peers = byComm.get(comm) ?? new Map<number, ByteCounter>();
     byComm.set(comm, peers);
     const { what, ...words } = isSend ? TX : RX;
+    const other = peerName(names, comm, peer);
     const counter = new ByteCounter(this.context.sink, {
       ...words,
+      owner: rankName(names, comm),
       what: `${what} rank ${peer} of this communicator over`,
-      of: isSend ? ` to ${peer}` : ` from ${peer}`,
+      of: isSend ? ` to ${other}` : ` from ${other}`,
       parent: () => this.groups.group(comm),
       bytesOrder: COMM_ORDER.peers + order * 2,
       sampleNs: this.binNs,
@@ -80,6 +84,8 @@ export class ByteCounters {
 }
 
 interface CounterSpec {
+  /** Whose counter, in the name. */
+  readonly owner: string;
   readonly name: string;
   /** In words, before "the network". */
   readonly what: string;
@@ -143,7 +149,7 @@ class ByteCounter {
   }
 
   private describe(first: TraceNs): SampledCounter {
-    const { name, what, of, parent, bytesOrder, sampleNs, binNs, more } = this.spec;
+    const { owner, name, what, of, parent, bytesOrder, sampleNs, binNs, more } = this.spec;
     const common = {
       detail: 'op' as const,
       kind: 'counter',
@@ -151,7 +157,7 @@ class ByteCounter {
     } as const;
     const total = this.sink.describe({
       ...common,
-      name: `${name} bytes${of}`,
+      name: titleOf(owner, `${name} bytes${of}`),
       rank: bytesOrder,
       unit: 'bytes',
       description: `Wire bytes ${what} the network since the recording's window began.${more}`,
@@ -159,7 +165,7 @@ class ByteCounter {
     this.rate = this.sink.describe({
       ...common,
       order: 'late',
-      name: `${name} rate${of}`,
+      name: titleOf(owner, `${name} rate${of}`),
       rank: bytesOrder + 1,
       unit: 'GB/s',
       description: `Mean rate of wire bytes ${what} the network over bins of ${binNs / 1e6} ms.${more}`,

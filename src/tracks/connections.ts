@@ -10,6 +10,7 @@ import { COMM_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import { transfersOf } from './identity.js';
 import { Lanes, laneName } from './lanes.js';
+import { peerName, rankName, titleOf, type RankNames } from './rank_names.js';
 import type { StepSink, TrackRef } from './sink.js';
 
 /** NCCL keeps at most this many steps of a connection in flight and names their slots step % 8. A power of two. */
@@ -84,7 +85,7 @@ export class Connection {
       context.sink.describe({
         kind: 'slices',
         detail: 'op',
-        name: laneName(connectionName(op, isSilent), lane),
+        name: laneName(connectionName(op, isSilent, context.names), lane),
         parent: group,
         rank: COMM_ORDER.connections + order + Math.min(lane, LANES - 1),
         description: op.lost ? STAND_IN_DESCRIPTION : CONNECTION_DESCRIPTION,
@@ -129,21 +130,24 @@ class Slots {
   }
 }
 
-function connectionName(op: Op, silent: boolean): string {
-  if (op.lost) return 'operations that began before the window';
+/** Whose sends another process executes (PXN), these are in the originator's name. */
+function connectionName(op: Op, silent: boolean, names: RankNames): string {
+  const owner = rankName(names, op.comm);
+  if (op.lost) return titleOf(owner, 'operations that began before the window');
+  const peer = peerName(names, op.comm, op.peer);
   return silent
-    ? `${channelTitle(op.channel)} with ${op.peer}`
-    : connectionTitle(op.channel, op.isSend, op.peer);
+    ? titleOf(owner, `${channelTitle(op.channel)} with ${peer}`)
+    : connectionTitle(owner, op.channel, op.isSend, peer);
 }
 
-/** "ch01 recv from 3"; `peer`: rank in the communicator. `open` knows a connection by it, too. */
-export const connectionTitle = (channel: number, isSend: boolean, peer: number): string =>
-  `${channelTitle(channel)} ${isSend ? 'send to' : 'recv from'} ${peer}`;
+/** "rank 6 · ch01 recv from 7"; `owner`, `peer`: as `rankName` and `peerName` say them. `open` knows a connection by it, too. */
+export const connectionTitle = (owner: string, channel: number, isSend: boolean, peer: string): string =>
+  titleOf(owner, `${channelTitle(channel)} ${isSend ? 'send to' : 'recv from'} ${peer}`);
 
 const channelTitle = (channel: number): string => `ch${String(channel).padStart(2, '0')}`;
 
 const CONNECTION_DESCRIPTION =
-  'Proxy operations of one channel, direction and peer (rank in this communicator), from the moment the operation was ' +
+  'Proxy operations of one channel, direction and peer (rank of the job), from the moment the operation was ' +
   'appended to the proxy thread. The network transfers lie in the step slots below.';
 
 const STAND_IN_DESCRIPTION =

@@ -8,11 +8,13 @@ import type { GpuNs, Op } from '../model/types.js';
 import type { PeerTraffic } from '../model/peer_bytes.js';
 import type { WorkEnd } from '../model/work_end.js';
 import type { Recording } from '../model/recording.js';
+import type { RankNames } from './rank_names.js';
 import type { TrackSink } from './sink.js';
 
 export interface TrackContext {
   readonly sink: TrackSink;
   readonly file: Recording;
+  readonly names: RankNames;
   /** The file's ticks, through its ClockMap. */
   readonly time: (at: Ticks) => TraceNs;
   /** GPU timestamps of a communicator's kernels on the same axis; null: there are none, or the GPU is not known. */

@@ -11,6 +11,7 @@ import { RANK_ORDER } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import type { Detail } from './selection.js';
 import type { DueEnds } from './due_ends.js';
+import { titleOf } from './rank_names.js';
 import { SampledCounter } from './sampled_counter.js';
 
 /** Works are few: each change is drawn. */
@@ -86,8 +87,9 @@ export class InFlight {
   }
 
   private describe({ name, rank, detail, description }: typeof WORKS, first: TraceNs, interval: number) {
-    const { sink } = this.context;
-    const track = sink.describe({ kind: 'counter', name, rank, unit: 'count', detail, description });
+    const { sink, names } = this.context;
+    const title = titleOf(names.own, name);
+    const track = sink.describe({ kind: 'counter', name: title, rank, unit: 'count', detail, description });
     sink.counter(track, first, 0);
     return new SampledCounter(sink, track, interval);
   }

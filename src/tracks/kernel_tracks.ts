@@ -13,6 +13,7 @@ import type { TrackContext } from './context.js';
 import { Correlations } from './identity.js';
 import { Lanes, laneName } from './lanes.js';
 import { parentWords } from './parent_words.js';
+import { rankName, titleOf } from './rank_names.js';
 import type { Args, ArgValue, TrackRef } from './sink.js';
 
 /** Before v4 there are no timestamps. */
@@ -117,6 +118,7 @@ export class KernelTracks {
     const key = `${kernel.comm?.number ?? 'unknown'} ${kernel.channel} ${isPhase}`;
     let channel = this.channels.get(key);
     if (!channel) {
+      const owner = rankName(this.context.names, kernel.comm);
       const name = `kernel ch${String(kernel.channel).padStart(2, '0')}${isPhase ? ' phases' : ''}`;
       channel = {
         lastEnd: [],
@@ -125,7 +127,7 @@ export class KernelTracks {
             kind: 'slices',
             order: 'late',
             detail: 'op',
-            name: laneName(name, lane),
+            name: laneName(titleOf(owner, name), lane),
             parent: this.groups.group(kernel.comm),
             rank: COMM_ORDER.kernels + (kernel.channel * 2 + Number(isPhase)) * 16 + Math.min(lane, 15),
             description: isPhase ? PHASES : BLOCKS,

@@ -9,6 +9,7 @@ import type { Gap, Ring } from '../model/recording.js';
 import { eventTypeNames } from '../model/types.js';
 import { RANK_ORDER } from './comm_groups.js';
 import type { TrackContext } from './context.js';
+import { titleOf } from './rank_names.js';
 import type { TrackRef } from './sink.js';
 
 /** The group for what the recorder lost and what fits nothing. */
@@ -96,11 +97,11 @@ function drawLife(context: TrackContext, parent: TrackRef): void {
   if (isSilent) drawSilence(context, parent, time(at));
 }
 
-function drawSilence({ sink }: TrackContext, parent: TrackRef, from: TraceNs): void {
+function drawSilence({ sink, names }: TrackContext, parent: TrackRef, from: TraceNs): void {
   const track = sink.describe({
     kind: 'slices',
     order: 'late',
-    name: 'no sign of life',
+    name: titleOf(names.own, 'no sign of life'),
     parent,
     rank: 0,
     description:

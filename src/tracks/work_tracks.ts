@@ -16,6 +16,7 @@ import { workCorrelation } from './identity.js';
 import type { InFlight } from './in_flight.js';
 import { Lanes, laneName } from './lanes.js';
 import { parentWords } from './parent_words.js';
+import { rankName, titleOf } from './rank_names.js';
 import type { Args, ArgValue, SliceRef, TrackRef } from './sink.js';
 
 const COMPLETION: Readonly<Record<WorkEnd['outcome'], string | null>> = {
@@ -112,11 +113,12 @@ export class WorkTracks {
     const key = `${work.comm?.number ?? 'unknown'} ${name}`;
     let lanes = this.lanes.get(key);
     if (!lanes) {
+      const title = titleOf(rankName(this.context.names, work.comm), name);
       lanes = new Lanes((lane) =>
         this.context.sink.describe({
           kind: 'slices',
           detail: 'coll',
-          name: laneName(name, lane),
+          name: laneName(title, lane),
           parent: this.groups.group(work.comm),
           rank: (work.kind === 'Coll' ? COMM_ORDER.collectives : COMM_ORDER.pointToPoint) + lane,
           description: DESCRIPTION,

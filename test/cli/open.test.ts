@@ -179,9 +179,9 @@ describe('the command', () => {
       expect(new Set(names.map((one) => one.replace(/ ·\d+$/, '')))).toEqual(
         new Set([
           '(n ranks)',
-          ...(suspects.length > 0 ? ['collectives'] : []),
+          ...suspects.map((rank) => `rank ${rank} · collectives`),
           // Both ends of the connection that the report says to look at.
-          ...(sample === 'hang' ? ['ch01 recv from 3', 'ch01 send to 0'] : []),
+          ...(sample === 'hang' ? ['rank 0 · ch01 recv from 3', 'rank 3 · ch01 send to 0'] : []),
         ]),
       );
     }

@@ -208,7 +208,7 @@ describe('PXN', () => {
     );
     for (const { track } of seen) {
       expect(track.path.at(-2)).toMatch(/^PXN for rank 0000: comm world 0x[0-9a-f]{16} \(4 ranks\)$/);
-      expect(track.name).toBe(`ch00 send to ${executed[0]!.peer}`);
+      expect(track.name).toMatch(new RegExp(` · ch00 send to ${executed[0]!.peer}$`));
     }
     expect(mergeReportText(report)).toContain('executed for other ranks (PXN): 2 sends\n');
   });
@@ -222,7 +222,7 @@ describe('PXN', () => {
     for (const { from, to } of arrows) {
       expect([from.name, to.name]).toEqual(['peer wait', 'flush wait']);
       expect(to.track.process!.pid).toBe(1_000_000 + executed[0]!.peer);
-      expect(to.track.path.join('/')).toMatch(/ch00 recv from 0\//);
+      expect(to.track.path.join('/')).toMatch(/ · ch00 recv from 0\//);
       expect(from.ts + from.dur).toBeLessThanOrEqual(to.ts);
     }
     const works = onTracks(ofRank(view, 0), /collectives/);

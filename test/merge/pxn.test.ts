@@ -113,7 +113,7 @@ describe('§3.7 PXN', () => {
     const send = find(view, 1, 'proxy send');
     expect(send.track.path.slice(-2)).toEqual([
       'PXN for rank 0000: comm dp 0x0000000000000abc (3 ranks)',
-      'ch00 send to 2',
+      'rank 0 · ch00 send to 2',
     ]);
     expect(send.args).toMatchObject({ op: 'AllReduce', seq: 7, for: 'rank 0000', bytes: 4096 });
   });

@@ -95,7 +95,7 @@ it.each([...queries.keys()])('finds what it is for: %s', (title) => {
 describe('says of a sample what its report says:', () => {
   it('what hangs, and in which wait', () => {
     const all = rowsOf('hang', /^What hung/);
-    const works = all.filter(({ track }) => track === 'collectives');
+    const works = all.filter(({ track }) => String(track).endsWith(' · collectives'));
     expect(works.map(({ rank, name }) => `${rank} ${name}`.replace(/ · .* /, ' ')).sort()).toEqual([
       'rank 0000 AllReduce',
       'rank 0002 AllReduce',
@@ -105,7 +105,11 @@ describe('says of a sample what its report says:', () => {
     const { front } = (byName.get('hang')!.report.verdict as { hang: { front: { wait: { step: number } } } })
       .hang;
     expect(waits).toContainEqual(
-      expect.objectContaining({ connection: 'ch01 recv from 3', name: 'recv wait', step: front.wait.step }),
+      expect.objectContaining({
+        connection: 'rank 0 · ch01 recv from 3',
+        name: 'recv wait',
+        step: front.wait.step,
+      }),
     );
   });
 

@@ -60,6 +60,7 @@ function drawFile(path: string, sharesClock: boolean, isSilent: boolean): Pictur
     {
       sink,
       file,
+      names: { own: `rank ${file.header.rank ?? 'unknown'}`, inJob: (_, rank) => rank },
       time: (at) => toTrace(IDENTITY, localNs(at)),
       gpuTime: (comm) => gpuTime(comm?.number ?? -1),
       workEnd: (row) => scan.workEnds[row]!,

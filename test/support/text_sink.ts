@@ -4,7 +4,7 @@
  *   1000 [collectives] begin AllReduce seq=3 #77
  *   2000 [collectives] end AllReduce
  *
- * Tracks are named by their path; flows by a short number in order of first use.
+ * Tracks are named by their path, without the rank in front of each name, which is one for all; flows by a short number in order of first use.
  */
 
 import type { TraceNs } from '../../src/base/time.js';
@@ -113,7 +113,8 @@ export class TextSink implements TrackSink {
   private path(track: TrackRef): string {
     const spec = this.specs[track];
     if (!spec) throw new Error(`track ${track} was never described`);
-    return spec.parent === undefined ? spec.name : `${this.path(spec.parent)} / ${spec.name}`;
+    const name = spec.name.replace(/^(comm )?ranks? \S+ · /, '');
+    return spec.parent === undefined ? name : `${this.path(spec.parent)} / ${name}`;
   }
 
   private extras(extra: SliceExtra | undefined): string {

@@ -54,7 +54,7 @@ export const isDone = ({ dur, args }: ViewSlice): boolean =>
 
 export function worksSeen(view: TraceView, rank: number): string[] {
   return ofRank(view, rank)
-    .filter(({ track }) => /^(collectives|point-to-point)/.test(track.name))
+    .filter(({ track }) => / · (collectives|point-to-point)/.test(track.name))
     .map((slice) => {
       const { seq, peer, count } = slice.args;
       return `${slice.name} ${commOf(slice)} ${seq ?? `peer ${peer}`} count ${count} done ${isDone(slice)}`;
@@ -86,11 +86,24 @@ export function opsSeen(view: TraceView, rank: number): string[] {
     .sort();
 }
 
-export function opsDone(truth: readonly TruthLine[]): string[] {
+/** What the trace calls a peer: its rank in the job. */
+type PeerName = (comm: string, rank: number) => number;
+
+export function peerNames(truths: readonly (readonly TruthLine[])[]): PeerName {
+  const byName = new Map<string, number>();
+  truths.forEach((truth, inJob) => {
+    for (const { kind, comm, rank } of truth)
+      if (kind === 'comm') byName.set(`${String(comm)} ${String(rank)}`, inJob);
+  });
+  return (comm, rank) => byName.get(`${comm} ${rank}`) ?? rank;
+}
+
+export function opsDone(truth: readonly TruthLine[], peerOf: PeerName = (_, rank) => rank): string[] {
   return toldOf(truth)
     .ops.map((op) => {
       const direction = op.isSend ? 'send to' : 'recv from';
-      return `${op.comm} ch ${op.channel} ${direction} ${op.peer} #${op.ordinal} ${op.nSteps} steps ${op.bytes} bytes`;
+      const peer = peerOf(op.comm, op.peer);
+      return `${op.comm} ch ${op.channel} ${direction} ${peer} #${op.ordinal} ${op.nSteps} steps ${op.bytes} bytes`;
     })
     .sort();
 }
@@ -108,10 +121,13 @@ export function stepsSeen(view: TraceView, rank: number): Map<string, number> {
   return steps;
 }
 
-export function stepsDone(truth: readonly TruthLine[]): Map<string, number> {
+export function stepsDone(
+  truth: readonly TruthLine[],
+  peerOf: PeerName = (_, rank) => rank,
+): Map<string, number> {
   const steps = new Map<string, number>();
   for (const op of toldOf(truth).ops) {
-    const key = `${op.comm} ch ${op.channel} ${op.isSend ? 'send to' : 'recv from'} ${op.peer}`;
+    const key = `${op.comm} ch ${op.channel} ${op.isSend ? 'send to' : 'recv from'} ${peerOf(op.comm, op.peer)}`;
     steps.set(key, (steps.get(key) ?? 0) + op.stepsDone);
   }
   return steps;
@@ -122,18 +138,19 @@ const sum = <T>(list: readonly T[], pick: (item: T) => number): number =>
 
 /** `abi`: before v4 steps have no sizes and no peer waits, so there are no arrows; v1 counts raw steps. */
 export function expectTraceIsTrue({ view, truths }: Seen, abi = 6): void {
+  const peerOf = peerNames(truths);
   truths.forEach((truth, rank) => {
     expect(worksSeen(view, rank)).toEqual(worksDone(truth));
     const opText = (ops: string[]): string[] =>
       abi === 1 ? ops.map((op) => op.replace(/ \d+ steps/, '')) : ops;
-    expect(opText(opsSeen(view, rank)).sort()).toEqual(opText(opsDone(truth)).sort());
-    if (abi > 1) expect(stepsSeen(view, rank)).toEqual(stepsDone(truth));
+    expect(opText(opsSeen(view, rank)).sort()).toEqual(opText(opsDone(truth, peerOf)).sort());
+    if (abi > 1) expect(stepsSeen(view, rank)).toEqual(stepsDone(truth, peerOf));
     const totals = totalsOf(truth);
     const slices = ofRank(view, rank);
     const steps = slices.filter(({ name }) => name === 'step');
     const repeats = sum(steps, ({ args }) => Number(args.startRepeats ?? 0));
     expect(steps.length + repeats).toBe(totals.starts.ProxyStep ?? 0);
-    expect(slices.filter(({ track }) => track.name.startsWith('kernel ch'))).toHaveLength(
+    expect(slices.filter(({ track }) => track.name.includes(' · kernel ch'))).toHaveLength(
       totals.starts.KernelCh ?? 0,
     );
     const polls = sum(
@@ -146,7 +163,7 @@ export function expectTraceIsTrue({ view, truths }: Seen, abi = 6): void {
       ['rx bytes', false],
     ] as const) {
       const samples = view.counters.filter(
-        ({ track }) => track.name === name && track.process?.pid === 1_000_000 + rank,
+        ({ track }) => track.name === `rank ${rank} · ${name}` && track.process?.pid === 1_000_000 + rank,
       );
       const bytes = sum(
         toldOf(truth).ops.filter((op) => op.isSend === isSend),

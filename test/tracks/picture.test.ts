@@ -188,7 +188,7 @@ describe('a step', () => {
     const { file, comm, ops } = recording();
     for (const peer of [2, 3])
       for (let i = 0; i < 12; i++) ops.startProxyOp(200 + i, { comm, peer, isSend: true });
-    const lanes = draw(file).sink.specs.filter(({ name }) => name.startsWith('ch00 send'));
+    const lanes = draw(file).sink.specs.filter(({ name }) => name.includes(' · ch00 send'));
     expect(lanes).toHaveLength(24);
     expect(new Set(lanes.map(({ rank }) => rank)).size).toBe(24);
     expect([...lanes].sort((a, b) => a.rank - b.rank)).toEqual(lanes);
