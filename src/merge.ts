@@ -18,9 +18,9 @@
  */
 
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
-import { OutputError } from './base/errors.js';
+import { Interrupted, OutputError, UsageError } from './base/errors.js';
 import type { Size } from './merge/budget.js';
 import { reportClocks, reportTraffic } from './merge/clock_report.js';
 import { clusterBlock } from './merge/cluster.js';
@@ -32,7 +32,8 @@ import { runDuration } from './merge/duration.js';
 import { aliasesOf, findRuns, type RunOptions } from './merge/find_runs.js';
 import { tracePrologue } from './merge/labels.js';
 import { lookAtAttributes } from './merge/look_at.js';
-import { assemble, checkTarget, reason, withWorkFolder } from './merge/output.js';
+import { assemble } from './merge/output.js';
+import { OUTPUT_KINDS, TRACE } from './merge/output_kinds.js';
 import { redactPaths, redactRun } from './merge/redact.js';
 import {
   countTrace,
@@ -49,6 +50,10 @@ import { reportSelection, selectionAttributes, type SelectionReport } from './me
 import { study, type Study } from './merge/study.js';
 import type { VerdictOptions } from './merge/verdict.js';
 import { startWorkers, type Workers } from './merge/workers.js';
+import { checkOutput } from './output/allowed.js';
+import { withWorkFolderFor } from './output/deliver.js';
+import { reason } from './output/reason.js';
+import { withWorkFolder } from './output/work_folder.js';
 import { findRankFiles } from './reader/index.js';
 
 export type { RunListing } from './merge/run.js';
@@ -87,11 +92,15 @@ export interface Progress {
 /** Throws NoUsableInput, RankFileError (a path that holds none), OutputError, UsageError. */
 export async function merge(options: MergeOptions): Promise<MergeReport> {
   checkRequest(options.select ?? {});
-  checkTarget(options.output, options.force ?? false);
+  checkTraceName(options.output);
   const found = findRankFiles(options.inputs);
-  const workers = startWorkers(options.jobs, found.files, options.interrupt);
+  const output = { path: options.output, kind: TRACE };
+  const permission = { force: options.force ?? false, inputs: found.files, others: OUTPUT_KINDS };
+  const place = checkOutput(output, permission);
+  const { stdout, interrupt } = options;
+  const workers = startWorkers(options.jobs, found.files, interrupt);
   try {
-    return await withWorkFolder(options.output, options.interrupt, async (folder) => {
+    return await withWorkFolderFor(place, interrupt, async (folder) => {
       const onScanned = counting('scan', found.files.length, options);
       const studied = await study(workers, found.files, folder, { ...options, onScanned });
       const { run, clocks, comms, verdict } = studied;
@@ -108,13 +117,21 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
         ...selectionAttributes(selection, run),
       ]);
       const prologue = Buffer.concat([head, cluster.bytes]);
-      const bytes = await assemble(options.output, folder, prologue, blockPaths(jobs), options.stdout).catch(
-        outputFailed(options),
-      );
-      const output = options.redact ? basename(options.output) : options.output;
+      const delivery = { place, output, permission, interrupt, stdout };
+      const bytes = await assemble(delivery, folder, prologue, blockPaths(jobs)).catch(outputFailed(options));
       const problems = found.problems.map((sentence) => inWordsOf(studied, sentence));
       const trace = countTrace(blocks, cluster.counts);
-      return reportMerge(studied, { output, bytes, duration, blocks, trace, selection, diagnosis, problems });
+      const shown = options.redact ? basename(options.output) : options.output;
+      return reportMerge(studied, {
+        output: shown,
+        bytes,
+        duration,
+        blocks,
+        trace,
+        selection,
+        diagnosis,
+        problems,
+      });
     });
   } finally {
     await workers.close();
@@ -163,6 +180,11 @@ function reportMerge(
   };
 }
 
+export function checkTraceName(path: string): void {
+  if (/\.(zip|json)$/.test(path))
+    throw new UsageError(`${path}: traces are written as .pftrace, .pftrace.gz or .pftrace.zst`);
+}
+
 /** The clocks of a run without a trace. */
 export async function findClocks(
   options: ClockOptions & RunOptions & Pick<MergeOptions, 'inputs' | 'jobs' | 'interrupt'>,
@@ -170,7 +192,7 @@ export async function findClocks(
   const found = findRankFiles(options.inputs);
   const workers = startWorkers(options.jobs, found.files, options.interrupt);
   try {
-    return await withWorkFolder(join(tmpdir(), 'nccl-trace'), options.interrupt, async (folder) => {
+    return await withWorkFolder(tmpdir(), options.interrupt, async (folder) => {
       const scanned = await scanRun(workers, found.files, folder, options);
       const { run, clocks, unusable } = scanned;
       return {
@@ -245,6 +267,7 @@ function counting(
 
 function outputFailed({ output }: MergeOptions) {
   return (error: unknown): never => {
+    if (error instanceof OutputError || error instanceof Interrupted) throw error;
     throw new OutputError(output, reason(error), 'nothing was written', { cause: error });
   };
 }

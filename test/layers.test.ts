@@ -25,8 +25,9 @@ const LAYERS = table(`
   verdict  | base cluster                                       | model         |            | no
   tracks   | base model/types model/work_end model/control cluster | model         |            | no
   perfetto | base                                               | tracks        | protobufjs | no
-  merge    | base format reader clocks model cluster verdict tracks perfetto |               | piscina    | yes
-  cli      | base reader merge                                  | verdict       | commander  | yes
+  output   | base format                                        |               |            | yes
+  merge    | base format reader clocks model cluster verdict tracks perfetto output |        | piscina    | yes
+  cli      | base reader merge output                           | verdict       | commander  | yes
 `);
 
 /** Paths below native/, by how they begin; the first row that fits counts. `standard` is what C++17 itself has. */

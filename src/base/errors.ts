@@ -62,6 +62,14 @@ export class NoUsableInput extends Error {
 /** The person or the system asked us to stop; what was in the making is gone. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
+
+  constructor(
+    message: string,
+    /** Which signal it was, where it was one. */
+    readonly signal?: string,
+  ) {
+    super(message);
+  }
 }
 
 /** The result could not be written. The cause is the system's own error, when there is one. */

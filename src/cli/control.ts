@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 
 import { NoUsableInput, OutputError, RankFileError, UsageError } from '../base/errors.js';
-import { reason } from '../merge/output.js';
+import { reason } from '../output/reason.js';
 import {
   type ControlWish,
   EventType,

@@ -9,9 +9,9 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { Interrupted, OutputError, UsageError } from '../base/errors.js';
+import { OutputError, UsageError } from '../base/errors.js';
 import { merge } from '../merge.js';
-import { checkTarget } from '../merge/output.js';
+import { interruptedBy } from '../output/work_folder.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
 import { hasProblems } from './merge.js';
@@ -19,7 +19,7 @@ import { mergeReportText } from './merge_report.js';
 import { verdictWords } from './verdict_text.js';
 import { nativeFile } from './native_files.js';
 import { oneOf } from './one_of.js';
-import { checkSummary, say, writeSummary } from './output.js';
+import { checkNames, say, writeSummary } from './output.js';
 import { coloured, showProgress } from './watching.js';
 
 const SCENARIOS = {
@@ -59,7 +59,7 @@ export function demoCommand(setExit: (code: ExitCode) => void): Command {
     )
     .option('-o, --output <file>', 'the trace', 'demo.pftrace')
     .option('-k, --keep <dir>', 'keep the rank files in this new directory')
-    .option('-f, --force', 'replace an existing trace')
+    .option('-f, --force', 'replace an existing trace or summary; nothing else is ever replaced')
     .option('--strict', 'exit with 1 if the report names any problem')
     .option('--summary <file>', 'write what was found as JSON, - for the standard output (schemas/trace.md)')
     .option('-q, --quiet', 'no report, no progress')
@@ -77,8 +77,7 @@ const EXAMPLES = `Examples:
 
 async function run(options: Options, interrupt: AbortSignal): Promise<ExitCode> {
   const { output, force, quiet, summary } = options;
-  checkTarget(output, force ?? false);
-  checkSummary(summary, output, force ?? false);
+  checkNames(options, []);
   const plugin = nativeFile('libnccl-profiler-trace.so');
   const loopback = nativeFile('nccl-trace-loopback');
   const folder = await recordingFolder(options.keep);
@@ -98,7 +97,7 @@ async function run(options: Options, interrupt: AbortSignal): Promise<ExitCode> 
       words: verdictWords,
     });
     if (!quiet) say(coloured(mergeReportText(report), process.stderr));
-    if (summary !== undefined) await writeSummary(summary, report);
+    if (summary !== undefined) await writeSummary(summary, report, { force, inputs: [] });
     return options.strict && hasProblems(report) ? ExitCode.problems : ExitCode.ok;
   } finally {
     if (options.keep === undefined) await rm(folder, { recursive: true, force: true });
@@ -164,7 +163,7 @@ async function record(
     child.on('error', fail);
     child.on('exit', done);
   });
-  if (interrupt.aborted) throw new Interrupted('interrupted, nothing was written');
+  if (interrupt.aborted) throw interruptedBy(interrupt);
   if (code !== 0 && code !== HUNG_AS_ASKED) {
     throw new UsageError(`the demo's ranks ended with ${code ?? 'a signal'}; their own words stand above`);
   }

@@ -13,15 +13,23 @@ export const ExitCode = {
   noUsableInput: 3,
   outputFailed: 4,
   bug: 70,
-  /** As a shell reports a program that SIGINT ended. */
+  /** As a shell reports a program that SIGHUP, SIGINT or SIGTERM ended. */
+  hungUp: 129,
   interrupted: 130,
+  terminated: 143,
 } as const;
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof UsageError) return ExitCode.usage;
   if (error instanceof RankFileError || error instanceof NoUsableInput) return ExitCode.noUsableInput;
-  if (error instanceof Interrupted) return ExitCode.interrupted;
+  if (error instanceof Interrupted) return SIGNAL_CODES[error.signal ?? 'SIGINT'] ?? ExitCode.interrupted;
   if (error instanceof OutputError) return ExitCode.outputFailed;
   return ExitCode.bug;
 }
+
+const SIGNAL_CODES: Readonly<Record<string, ExitCode>> = {
+  SIGHUP: ExitCode.hungUp,
+  SIGINT: ExitCode.interrupted,
+  SIGTERM: ExitCode.terminated,
+};

@@ -3,6 +3,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { merge } from '../merge.js';
 import type { MergeReport } from '../merge/report.js';
+import { findRankFiles } from '../reader/index.js';
 import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
 import { interruptible, surviveFileSizeLimit } from './interrupts.js';
@@ -13,7 +14,7 @@ import {
   selectionRequest,
   type SelectionOptions,
 } from './selection_options.js';
-import { checkSummary, print, say, writeSummary } from './output.js';
+import { checkNames, print, say, writeSummary } from './output.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
 import { addVerdictOptions } from './verdict_options.js';
 import { verdictWords } from './verdict_text.js';
@@ -49,7 +50,7 @@ export function mergeCommand(setExit: (code: ExitCode) => void): Command {
       'the trace: .pftrace, .pftrace.gz, .pftrace.zst, or - for the standard output',
       'nccl.pftrace',
     )
-    .option('-f, --force', 'replace an existing trace')
+    .option('-f, --force', 'replace an existing trace or summary; nothing else is ever replaced')
     .option('--strict', 'fail on a file that cannot be used; exit with 1 if the report names any problem')
     .option('--summary <file>', 'write what was found as JSON, - for the standard output (schemas/trace.md)')
     .option(
@@ -70,7 +71,8 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
     await print(runList(inputs, options));
     return ExitCode.ok;
   }
-  checkSummary(options.summary, options.output, options.force ?? false);
+  const { files } = findRankFiles(inputs);
+  checkNames(options, files);
   surviveFileSizeLimit();
   const report = await interruptible((interrupt) =>
     merge({
@@ -85,7 +87,8 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
     }),
   );
   if (!options.quiet) say(coloured(mergeReportText(report), process.stderr));
-  if (options.summary !== undefined) await writeSummary(options.summary, report);
+  if (options.summary !== undefined)
+    await writeSummary(options.summary, report, { force: options.force, inputs: files });
   return options.strict && hasProblems(report) ? ExitCode.problems : ExitCode.ok;
 }
 

@@ -1,11 +1,13 @@
 /** The two ways out: data on the standard output, words on the standard error. Both may go away while we talk. */
 
-import { createWriteStream, existsSync } from 'node:fs';
-import { mkdtemp, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { OutputError, UsageError } from '../base/errors.js';
-import { reason, STDOUT } from '../merge/output.js';
+import { Readable } from 'node:stream';
+import { OutputError } from '../base/errors.js';
+import { checkTraceName } from '../merge.js';
+import { OUTPUT_KINDS, SUMMARY, TRACE } from '../merge/output_kinds.js';
+import { checkOutput, checkOutputs, type Output, type Permission } from '../output/allowed.js';
+import { deliver, withWorkFolderFor } from '../output/deliver.js';
+import { STDOUT } from '../output/place.js';
+import { reason } from '../output/reason.js';
 import { printable } from './text.js';
 
 /** Waits for a slow reader; false when it has gone (`| head`): that is no error, and there is no more to be said. */
@@ -42,35 +44,43 @@ export function hearErrors(): void {
 
 const heard = (): void => undefined;
 
-/** Refuses early what would fail late, when the trace has been written. */
-export function checkSummary(path: string | undefined, trace: string, force: boolean): void {
-  if (path === undefined) return;
-  if (path === STDOUT && trace === STDOUT)
-    throw new UsageError('--summary - and -o -: only one of them can go to the standard output');
-  if (path === STDOUT) return;
-  if (trace !== STDOUT && resolve(path) === resolve(trace))
-    throw new UsageError(`--summary ${path}: is the trace's own name`);
-  if (existsSync(path) && !force) throw new OutputError(path, 'already exists', 'use --force to replace it');
-  if (!existsSync(dirname(resolve(path))))
-    throw new OutputError(path, `there is no directory ${dirname(resolve(path))}`, 'create it first');
+/** Refuses early what would fail late, when the trace has been written. `inputs`: what is read. */
+export function checkNames(
+  { output, summary, force }: { output: string; summary?: string | undefined; force?: boolean | undefined },
+  inputs: readonly string[],
+): void {
+  checkTraceName(output);
+  const outputs = [{ path: output, kind: TRACE }, ...(summary === undefined ? [] : [summaryAt(summary)])];
+  checkOutputs(outputs, permission(force, inputs));
 }
 
-/** JSON to a file, whole or not at all, or to the standard output. */
-export async function writeSummary(path: string, value: unknown): Promise<void> {
+const summaryAt = (path: string): Output => ({ path, kind: SUMMARY });
+
+const permission = (force: boolean | undefined, inputs: readonly string[]): Permission => ({
+  force: force ?? false,
+  inputs,
+  others: OUTPUT_KINDS,
+});
+
+/** JSON, whole or not at all where it goes to a file. */
+export async function writeSummary(
+  path: string,
+  value: unknown,
+  { force, inputs }: { force?: boolean | undefined; inputs: readonly string[] },
+): Promise<void> {
   const text = `${JSON.stringify(value, null, 2)}\n`;
   if (path === STDOUT) {
     await print(text);
     return;
   }
-  let folder: string | undefined;
+  const asked = { output: summaryAt(path), permission: permission(force, inputs) };
   try {
-    folder = await mkdtemp(join(dirname(resolve(path)), `.${basename(path)}.`));
-    const draft = join(folder, 'summary');
-    await pipeline([text], createWriteStream(draft, { mode: 0o666 }));
-    await rename(draft, path);
+    const place = checkOutput(asked.output, asked.permission);
+    await withWorkFolderFor(place, undefined, (folder) =>
+      deliver({ ...asked, place, stdout: process.stdout }, folder, Readable.from([Buffer.from(text)])),
+    );
   } catch (error) {
+    if (error instanceof OutputError) throw error;
     throw new OutputError(path, reason(error), 'the trace itself was written', { cause: error });
-  } finally {
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   }
 }

@@ -1,12 +1,11 @@
 /** The verdict without a trace: what `inspect` says of a directory in seconds. */
 
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { findRankFiles } from '../reader/index.js';
 import type { Verdict } from '../verdict/types.js';
 import { reportClocks, reportTraffic, type ClockReport, type TrafficReport } from './clock_report.js';
 import { type SizedCommand, suggestDrawing } from './drawing.js';
-import { withWorkFolder } from './output.js';
+import { withWorkFolder } from '../output/work_folder.js';
 import { lostSlots, problemsOf } from './report.js';
 import { severalRanks, type OtherRun, type RunMember } from './run.js';
 import type { LostSlots } from './scan.js';
@@ -62,7 +61,7 @@ export async function diagnose(
   const { files } = findRankFiles(inputs);
   const workers = startWorkers(undefined, files, options.interrupt);
   try {
-    return await withWorkFolder(join(tmpdir(), 'nccl-trace'), options.interrupt, async (folder) => {
+    return await withWorkFolder(tmpdir(), options.interrupt, async (folder) => {
       const studied = await study(workers, files, folder, options);
       return diagnosisOf(studied, suggestDrawing(studied, { ...options, inputs }));
     });

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { commKey } from '../tracks/selection.js';
 import { aliasesOf, findRuns, named, noInput, shownAs, type RunOptions } from './find_runs.js';
-import { reason } from './output.js';
+import { reason } from '../output/reason.js';
 import { redactFacts, redactProblems, redactRun, type Aliases } from './redact.js';
 import { chooseRun, otherRun, setAside, type Run } from './run.js';
 import { solveRunClocks, type ClockOptions, type RunClocks } from './run_clocks.js';

@@ -5,8 +5,10 @@ import { gunzipSync, constants } from 'node:zlib';
 import { claimedSize, decompressFrame, frameBytes } from '../base/zstd.js';
 import { readAttributes } from '../perfetto/attributes.js';
 
-/** The prologue is far shorter; what stands behind it is not looked at. */
-const HEAD_BYTES = 1 << 20;
+/** Holds the first frame of a packed trace, which merge makes of 4 MiB at most. The attributes are its very first bytes. */
+const HEAD_BYTES = 5 << 20;
+/** So much of a gzip file gives at most 64 MiB: gzip packs to a 1032nd at best. */
+const GZIP_HEAD_BYTES = 60 << 10;
 /** More than merge ever puts into one frame. */
 const FRAME_BYTES = 64 << 20;
 
@@ -32,7 +34,10 @@ function headOf(path: string): Buffer {
 function unpacked(head: Buffer): Uint8Array | null {
   try {
     if (head[0] === 0x1f && head[1] === 0x8b)
-      return gunzipSync(head, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: FRAME_BYTES });
+      return gunzipSync(head.subarray(0, GZIP_HEAD_BYTES), {
+        finishFlush: constants.Z_SYNC_FLUSH,
+        maxOutputLength: FRAME_BYTES,
+      });
     const size = claimedSize(head);
     if (size === null) return head;
     const end = frameBytes(head);

@@ -6,7 +6,7 @@
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Piscina } from 'piscina';
-import { Interrupted } from '../base/errors.js';
+import { interruptedBy } from '../output/work_folder.js';
 import { runTask, type Outcome, type Task } from './task.js';
 
 export interface Workers {
@@ -26,7 +26,7 @@ export function startWorkers(
   const worthwhile = Math.ceil(totalBytes(files) / BYTES_PER_THREAD);
   const wanted = jobs ?? Math.min(availableParallelism(), worthwhile);
   const threadCount = Math.max(1, Math.min(wanted, files.length));
-  const workers = threadCount === 1 ? inline() : threads(threadCount);
+  const workers = threadCount === 1 ? inline(interrupt) : threads(threadCount);
   interrupt?.addEventListener('abort', () => void workers.close(), { once: true });
   return workers;
 }
@@ -38,13 +38,13 @@ function totalBytes(files: readonly string[]): number {
 }
 
 /** Between two files the loop turns, so that Ctrl-C is heard; what is left is then not begun. */
-function inline(): Workers {
+function inline(interrupt: AbortSignal | undefined): Workers {
   let closed = false;
   return {
     run: async (tasks, onDone) => {
       const outcomes: Outcome[] = [];
       for (const task of tasks) {
-        if (closed) throw new Interrupted('interrupted');
+        if (closed) throw interruptedBy(interrupt);
         outcomes.push(runTask(task));
         onDone?.();
         await new Promise(setImmediate);

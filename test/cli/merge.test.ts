@@ -127,19 +127,4 @@ describe('merge', () => {
     });
     expect(filesOf(folder)).toEqual([]);
   });
-
-  it('leaves nothing when it is interrupted', async () => {
-    writeRun(join(folder, 'run'), { ranks: 4, collectives: 20, steps: 12 });
-    const child = spawn(process.execPath, [PROGRAM, 'merge', 'run', '-o', 't.pftrace', '-j', '2'], {
-      cwd: folder,
-    });
-    for (let i = 0; i < 2000 && !filesOf(folder).some((name) => name.startsWith('.t.pftrace')); i++) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    child.kill('SIGINT');
-    const [code] = (await once(child, 'exit')) as [number];
-    expect([0, 130]).toContain(code);
-    expect(filesOf(folder).filter((name) => name.startsWith('.'))).toEqual([]);
-    if (code === 130) expect(existsSync(join(folder, 't.pftrace'))).toBe(false);
-  });
 });

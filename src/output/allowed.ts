@@ -1,0 +1,120 @@
+/**
+ * The one rule for everything that is written, also with --force: never over evidence. An existing file is replaced only if we
+ * wrote it ourselves, as the same kind of output, or if it is empty; never an input, whatever it holds. FIFOs and devices
+ * are written to and not replaced, so they need no --force.
+ */
+
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { OutputError, UsageError } from '../base/errors.js';
+import { MAGIC } from '../format/constants.js';
+import { idOf, placeOf, type Place } from './place.js';
+import { reason } from './reason.js';
+
+/** A sort of file that we write: a trace, a summary. */
+export interface OutputKind {
+  /** "a trace". */
+  readonly name: string;
+  /** The option that names it, with an example: "-o run.pftrace". */
+  readonly option: string;
+  /** By the file's beginning alone. Throws the system's errors. */
+  readonly wrote: (path: string) => boolean;
+}
+
+export interface Output {
+  readonly path: string;
+  readonly kind: OutputKind;
+}
+
+export interface Permission {
+  readonly force: boolean;
+  /** Files that are read. Those that are not there do not count. */
+  readonly inputs: readonly string[];
+  /** What else we write: named where it lies in the way. */
+  readonly others?: readonly OutputKind[];
+}
+
+/** Early, so that nothing fails late. Throws OutputError and, for two outputs in one place, UsageError. */
+export function checkOutputs(outputs: readonly Output[], permission: Permission): Place[] {
+  const places = outputs.map((output) => checkOutput(output, permission));
+  places.forEach((place, i) => {
+    const same = places.slice(0, i).find((other) => isSame(place, other));
+    if (same === undefined) return;
+    const [first, second] = [outputs[places.indexOf(same)]!, outputs[i]!];
+    throw new UsageError(
+      `${second.path}: is the place of ${first.kind.name} and of ${second.kind.name}; ` +
+        `name two (${first.kind.option}, ${second.kind.option})`,
+    );
+  });
+  return places;
+}
+
+export function checkOutput({ path, kind }: Output, { force, inputs, others = [] }: Permission): Place {
+  const place = placeOf(path);
+  const name = `name ${kind.name} with ${kind.option}`;
+  if (place.id !== null && inputs.some((input) => inputId(input) === place.id))
+    throw new OutputError(path, 'is one of the inputs, and never replaced', name);
+  if (place.kind !== 'file' || place.bytes === null) return place;
+  if (place.bytes > 0n) {
+    const found = whatIsThere(place.path, [kind, ...others]);
+    if (found === 'a rank file')
+      throw new OutputError(path, 'is a rank file, and never replaced', `${name}; its value was left out?`);
+    if (found === null)
+      throw new OutputError(
+        path,
+        `is not ${kind.name} that nccl-trace has written, and never replaced`,
+        `choose another name, as in ${kind.option}`,
+      );
+    if (found !== kind)
+      throw new OutputError(
+        path,
+        `is ${found.name}, and never replaced by ${kind.name}`,
+        `${found.option} names ${found.name}, ${kind.option} ${kind.name}`,
+      );
+  }
+  if (!force) throw new OutputError(path, 'already exists', 'use --force to replace it');
+  return place;
+}
+
+/** A terminal, or /dev/null, may take both. */
+const isSame = (one: Place, other: Place): boolean =>
+  one.kind === 'device' || other.kind === 'device'
+    ? false
+    : one.id === null
+      ? one.kind === 'file' && other.kind === 'file' && one.path === other.path
+      : one.id === other.id;
+
+function inputId(input: string): string | null {
+  try {
+    return idOf(statSync(input, { bigint: true }));
+  } catch {
+    return null;
+  }
+}
+
+function whatIsThere(path: string, kinds: readonly OutputKind[]): OutputKind | 'a rank file' | null {
+  try {
+    if (isRankFile(path)) return 'a rank file';
+    return kinds.find(({ wrote }) => wrote(path)) ?? null;
+  } catch (error) {
+    throw new OutputError(
+      path,
+      `cannot be looked at (${reason(error)}), and is not replaced unseen`,
+      'choose another name',
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Saved rings begin like one, too. */
+function isRankFile(path: string): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const start = Buffer.alloc(MAGIC.length);
+    const bytes = readSync(file, start, 0, start.length, 0);
+    return bytes === MAGIC.length && MAGIC.every((byte, i) => byte === start[i]);
+  } finally {
+    closeSync(file);
+  }
+}

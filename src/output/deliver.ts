@@ -1,0 +1,87 @@
+/**
+ * The last step of everything that is written: a file comes to its place whole, by rename, or not at all; a stream gets the bytes
+ * as they are. Until then all lies in a work folder: beside the file, or in the temporary directory where there is no such place.
+ */
+
+import { constants, createWriteStream, openSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Writable } from 'node:stream';
+import { checkOutput, type Output, type Permission } from './allowed.js';
+import type { Place } from './place.js';
+import { codeOf } from './reason.js';
+import { interruptedBy, withWorkFolder } from './work_folder.js';
+
+export interface Delivery {
+  readonly place: Place;
+  readonly output: Output;
+  readonly permission: Permission;
+  readonly interrupt?: AbortSignal | undefined;
+  /** Where descriptor 1 goes; default: as any other one. */
+  readonly stdout?: Writable | undefined;
+}
+
+/** Beside what is written, so that a rename brings it there. */
+export const withWorkFolderFor = <T>(
+  place: Place,
+  interrupt: AbortSignal | undefined,
+  use: (folder: string) => Promise<T>,
+): Promise<T> => withWorkFolder(place.kind === 'file' ? dirname(place.path) : tmpdir(), interrupt, use);
+
+/** Returns how many bytes there were. Throws the system's errors, OutputError, Interrupted. */
+export async function deliver(
+  { place, output, permission, interrupt, stdout }: Delivery,
+  folder: string,
+  content: AsyncIterable<Uint8Array>,
+): Promise<number> {
+  let bytes = 0;
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    for await (const piece of content) {
+      bytes += piece.length;
+      yield piece;
+    }
+  }
+  const signal = interrupt === undefined ? {} : { signal: interrupt };
+  if (place.kind === 'file') {
+    const draft = join(folder, 'draft');
+    await pipeline(counted, createWriteStream(draft, { flags: 'wx', mode: 0o666 }), signal);
+    // It took a while: what is there now?
+    checkOutput(output, permission);
+    await rename(draft, place.path);
+  } else if (place.kind === 'descriptor' && place.fd === 1 && stdout !== undefined) {
+    await pipeline(counted, stdout, { ...signal, end: false });
+  } else await pipeline(counted, await streamTo(place, interrupt), signal);
+  return bytes;
+}
+
+async function streamTo(place: Exclude<Place, { kind: 'file' }>, interrupt?: AbortSignal): Promise<Writable> {
+  if (place.kind === 'descriptor') return createWriteStream('', { fd: place.fd, autoClose: false });
+  if (place.kind === 'fifo') return fifo(place.named, interrupt);
+  return createWriteStream('', { fd: openSync(place.named, constants.O_WRONLY | constants.O_NOCTTY) });
+}
+
+const POLL_MS = 20;
+
+/** A blocking open, or write, would not hear of an interruption. */
+async function fifo(path: string, interrupt?: AbortSignal): Promise<Writable> {
+  for (;;) {
+    if (interrupt?.aborted) throw interruptedBy(interrupt);
+    const fd = openForReader(path);
+    if (fd !== null) return new Socket({ fd, readable: false, writable: true });
+    await pause(POLL_MS);
+  }
+}
+
+/** null: nobody reads yet. */
+function openForReader(path: string): number | null {
+  try {
+    return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (codeOf(error) === 'ENXIO') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * Where an output leads, before a byte is written: a file with all links followed, a stream (FIFO, terminal, /dev/null), or a
+ * descriptor that is already open ("-", /dev/stdout, a shell's >(...)). Looks only; what may be replaced is decided in allowed.ts.
+ */
+
+import { fstatSync, readlinkSync, realpathSync, statSync, type BigIntStats } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { OutputError } from '../base/errors.js';
+import { codeOf, reason } from './reason.js';
+
+export const STDOUT = '-';
+
+interface Common {
+  /** As the person named it. */
+  readonly named: string;
+  /** Device and inode; null where there is nothing yet. Two names of one thing have one id. */
+  readonly id: string | null;
+}
+
+/** Written beside itself and renamed. */
+export interface FilePlace extends Common {
+  readonly kind: 'file';
+  /** Links followed: the temporary file lies beside it, and it is replaced, not a link to it. */
+  readonly path: string;
+  /** null: there is nothing yet. */
+  readonly bytes: bigint | null;
+}
+
+/** Opened and written to. */
+export interface StreamPlace extends Common {
+  readonly kind: 'fifo' | 'device';
+}
+
+/** Written to as it is. */
+export interface DescriptorPlace extends Common {
+  readonly kind: 'descriptor';
+  readonly fd: number;
+}
+
+export type Place = FilePlace | StreamPlace | DescriptorPlace;
+
+/** Throws OutputError for what can be none. */
+export function placeOf(named: string): Place {
+  const fd = descriptorOf(named);
+  if (fd !== null) return { kind: 'descriptor', named, fd, id: idOf(descriptorStat(named, fd)) };
+  const stat = statOf(named);
+  if (stat === null) return { kind: 'file', named, path: newFile(named), bytes: null, id: null };
+  const id = idOf(stat);
+  if (stat.isFile()) return { kind: 'file', named, path: realpathSync(named), bytes: stat.size, id };
+  if (stat.isFIFO()) return { kind: 'fifo', named, id };
+  if (stat.isCharacterDevice()) return { kind: 'device', named, id };
+  throw new OutputError(named, ...unfit(named, stat));
+}
+
+export const idOf = ({ dev, ino }: Pick<BigIntStats, 'dev' | 'ino'>): string => `${dev}:${ino}`;
+
+/** Opening /dev/stdout anew would begin at its start, and cut what `>> log` had there. */
+function descriptorOf(named: string): number | null {
+  if (named === STDOUT) return 1;
+  let path = resolve(named);
+  for (let links = 0; links < MOST_LINKS; links++) {
+    const own = /^(?:\/dev\/fd|\/proc\/(?:self|thread-self|(\d+))\/fd)\/(\d+)$/.exec(path);
+    if (own && (own[1] === undefined || own[1] === ownPid())) return Number(own[2]);
+    const next = linkOf(path);
+    if (next === null) return null;
+    path = next;
+  }
+  return null;
+}
+
+const ownPid = (): string | null => linkOf('/proc/self')?.slice('/proc/'.length) ?? null;
+
+/** As the kernel has it. */
+const MOST_LINKS = 40;
+
+function linkOf(path: string): string | null {
+  try {
+    return resolve(dirname(path), readlinkSync(path));
+  } catch {
+    return null; // no link
+  }
+}
+
+function descriptorStat(named: string, fd: number): BigIntStats {
+  try {
+    return fstatSync(fd, { bigint: true });
+  } catch (error) {
+    throw new OutputError(named, 'is not open', 'open it in the shell, or name a file', { cause: error });
+  }
+}
+
+/** null: nothing there, or a link to nothing. */
+function statOf(named: string): BigIntStats | null {
+  try {
+    return statSync(named, { bigint: true });
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw new OutputError(named, reason(error), 'choose another name', { cause: error });
+  }
+}
+
+/** Where a file would come to be: of a link to nothing, what it points to. */
+function newFile(named: string): string {
+  let path = resolve(named);
+  for (let next = linkOf(path); next !== null; next = linkOf(path)) path = next;
+  const folder = dirname(path);
+  const stat = statOf(folder);
+  if (stat === null)
+    throw new OutputError(named, `there is no directory ${folder}`, 'create the directory first');
+  if (!stat.isDirectory())
+    throw new OutputError(named, `${folder} is not a directory`, 'choose another name');
+  return join(realpathSync(folder), basename(path));
+}
+
+function unfit(named: string, stat: BigIntStats): [what: string, advice: string] {
+  if (stat.isDirectory()) return ['is a directory', `name a file in it, as in ${join(named, 'run.pftrace')}`];
+  if (stat.isBlockDevice()) return ['is a disk, and what it holds would be lost', 'name a file'];
+  return ['is a socket', 'name a file, a FIFO, or - for the standard output'];
+}

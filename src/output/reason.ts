@@ -1,0 +1,18 @@
+/** The system's own words, for the errors that have a person's remedy. */
+
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : '';
+
+export const reason = (error: unknown): string =>
+  WORDS[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
+
+const WORDS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the file grew beyond the allowed size',
+  ENOENT: 'no such file or directory',
+  ELOOP: 'its links lead in a circle',
+};

@@ -1,0 +1,117 @@
+/**
+ * A folder for what is in the making: gone when the work is done, fails or is interrupted. A killed process cannot remove its own, so
+ * its name says who made it, and the next one that makes a folder there removes those whose maker is certainly gone: of
+ * the same user, boot and pid namespace, and no such process. From elsewhere (another host on a shared disk, another container)
+ * nobody can tell, and it stays.
+ */
+
+import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Interrupted, OutputError } from '../base/errors.js';
+import { reason } from './reason.js';
+
+/** Whoever was interrupted is given this long to stop, in ms. */
+const PATIENCE_MS = 5_000;
+
+/** `beside`: the folder it is made in. Throws OutputError where that cannot be, and `Interrupted`. */
+export async function withWorkFolder<T>(
+  beside: string,
+  interrupt: AbortSignal | undefined,
+  use: (folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(beside, `${PREFIX}${maker()}.`)).catch((error: unknown) => {
+    const advice = beside === tmpdir() ? 'name another directory by TMPDIR' : 'choose another place';
+    throw new OutputError(beside, `no file can be made here: ${reason(error)}`, advice, { cause: error });
+  });
+  removeDead(beside, lstatSync(folder).uid);
+  const working = use(folder);
+  try {
+    return await Promise.race([working, interruption(interrupt)]);
+  } finally {
+    await settled(working);
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** So that nothing is written into what is being removed. */
+async function settled(working: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, PATIENCE_MS)));
+  await Promise.race([working.catch(() => undefined), patience]);
+  clearTimeout(timer);
+}
+
+/** Never settles unless the signal comes. */
+function interruption(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    const stop = (): void => {
+      reject(interruptedBy(signal));
+    };
+    if (signal?.aborted) stop();
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** What ended the work, which the exit code says. */
+export const interruptedBy = (signal: AbortSignal | undefined): Interrupted =>
+  signal?.reason instanceof Interrupted ? signal.reason : new Interrupted('interrupted, nothing was written');
+
+const PREFIX = '.nccl-trace-work.';
+/** Boot, pid namespace, pid, its start in ticks since the boot; then what mkdtemp adds. */
+const NAME = /^\.nccl-trace-work\.([0-9a-f]{32})-(\d+)-(\d+)-(\d+)\.[A-Za-z0-9]{6}$/;
+
+/** "unknown" where /proc does not say: such a folder is never taken for a dead one's. */
+function maker(): string {
+  const here = surroundings();
+  const start = startOf('self');
+  return here === null || start === null ? 'unknown' : `${here.boot}-${here.pids}-${here.pid}-${start}`;
+}
+
+/** Called when our own is there: where that fails, there is nothing to be removed, either. */
+function removeDead(beside: string, user: number): void {
+  const here = surroundings();
+  if (here === null) return;
+  for (const name of namesIn(beside)) {
+    const [, boot, pids, pid, start] = NAME.exec(name) ?? [];
+    if (boot !== here.boot || pids !== here.pids || startOf(pid ?? '') === start) continue;
+    const folder = join(beside, name);
+    try {
+      const stat = lstatSync(folder);
+      if (stat.isDirectory() && stat.uid === user) rmSync(folder, { recursive: true, force: true });
+    } catch {
+      // Another one is at it. What cannot be removed harms nobody.
+    }
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // writable and not readable
+  }
+}
+
+/** Pids mean something only together with these. */
+function surroundings(): { boot: string; pids: string; pid: string } | null {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim().replaceAll('-', '');
+    const pids = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0];
+    return pids === undefined ? null : { boot, pids, pid: readlinkSync('/proc/self') };
+  } catch {
+    return null;
+  }
+}
+
+/** Field 22 of /proc/PID/stat; the name before may hold anything. null: there is no such process, or it has ended. */
+function startOf(pid: string): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,365 @@
+/** What `-o` and `--summary` may be: no evidence is ever destroyed, with --force or without; streams are written to, links followed. */
+
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { compressFrame } from '../../src/base/zstd.js';
+import { temporaryFolder, writeRun } from '../support/made_up_run.js';
+import { PROGRAM, runProgram, type ProgramResult } from '../support/program.js';
+import { viewTrace } from '../support/trace_view.js';
+
+let folder: string;
+let remove: () => void;
+beforeEach(() => {
+  ({ folder, remove } = temporaryFolder());
+  mkdirSync(at('run'));
+  writeRun(at('run'));
+});
+afterEach(() => {
+  remove();
+});
+
+const at = (name: string): string => path.join(folder, name);
+const nccl = (words: string): Promise<ProgramResult> => runProgram(folder, ...words.split(' '));
+const shell = async (command: string): Promise<{ code: number; err: string }> => {
+  const words = ['-c', `nt() { "${process.execPath}" "${PROGRAM}" "$@"; }; ${command}`];
+  const child = spawn('bash', words, { cwd: folder });
+  let err = '';
+  child.stderr.on('data', (text: Buffer) => (err += text.toString()));
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, err };
+};
+/** All files and what they hold, so that nothing can change unseen. */
+const everything = (): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .sort()
+      .map((name) => [name, statSync(at(name)).isFile() ? readFileSync(at(name), 'latin1') : '']),
+  );
+const expectTrace = (bytes: Buffer): void => {
+  const { problems, slices } = viewTrace(bytes, { emptySlices: 'fine' });
+  expect(problems).toEqual([]);
+  expect(slices.length).toBeGreaterThan(100);
+};
+
+describe('nothing is destroyed, with --force or without:', () => {
+  const rank0 = (): Buffer => readFileSync(at('run/rank00000.bin'));
+
+  it.each<[what: string, words: string, prepare: () => void, sentence: RegExp]>([
+    [
+      "the value of -o forgotten, so that it is the first rank's file",
+      'merge -o run/rank00000.bin run/rank00001.bin run/rank00002.bin run/rank00003.bin',
+      () => undefined,
+      /rank00000\.bin: is a rank file, and never replaced; name a trace with -o run\.pftrace; its value was left out\?/,
+    ],
+    [
+      'an input by its own name',
+      'merge run -o run/rank00000.bin',
+      () => undefined,
+      /is one of the inputs, and never replaced; name a trace with -o run\.pftrace/,
+    ],
+    [
+      'an input behind a symbolic link',
+      'merge run -o link',
+      () => {
+        symlinkSync('run/rank00002.bin', at('link'));
+      },
+      /link: is one of the inputs/,
+    ],
+    [
+      'an input under another hard name',
+      'merge run -o hard',
+      () => {
+        linkSync(at('run/rank00002.bin'), at('hard'));
+      },
+      /hard: is one of the inputs/,
+    ],
+    [
+      'a trace that is named among the inputs',
+      'merge run a.pftrace -o a.pftrace',
+      () => {
+        execFileSync(process.execPath, [PROGRAM, 'merge', 'run', '-q', '-o', 'a.pftrace'], { cwd: folder });
+      },
+      /a\.pftrace: is one of the inputs/,
+    ],
+    [
+      'a rank file of another run',
+      'merge run -o other.pftrace',
+      () => {
+        copyFileSync(at('run/rank00000.bin'), at('other.pftrace'));
+      },
+      /other\.pftrace: is a rank file, and never replaced/,
+    ],
+    [
+      'a packed rank file',
+      'merge run -o rank.bin.gz',
+      () => {
+        writeFileSync(at('rank.bin.gz'), gzipSync(rank0()));
+      },
+      /is not a trace that nccl-trace has written, and never replaced/,
+    ],
+    [
+      'a packed rank file, zstd',
+      'merge run -o rank.bin.zst',
+      () => {
+        writeFileSync(at('rank.bin.zst'), compressFrame(rank0()));
+      },
+      /is not a trace that nccl-trace has written/,
+    ],
+    [
+      'a text file',
+      'merge run -o notes.txt',
+      () => {
+        writeFileSync(at('notes.txt'), 'what we saw at 3 a.m.\n');
+      },
+      /notes\.txt: is not a trace that nccl-trace has written, and never replaced; choose another name, as in -o run/,
+    ],
+    [
+      'a text file behind a link',
+      'merge run -o link',
+      () => {
+        writeFileSync(at('notes.txt'), 'what we saw');
+        symlinkSync('notes.txt', at('link'));
+      },
+      /link: is not a trace that nccl-trace has written/,
+    ],
+    [
+      "another program's Perfetto trace",
+      'merge run -o gpu.pftrace',
+      () => {
+        writeFileSync(at('gpu.pftrace'), Buffer.from('0a0450016801', 'hex'));
+      },
+      /gpu\.pftrace: is not a trace that nccl-trace has written/,
+    ],
+    ['a directory', 'merge run -o run', () => undefined, /run: is a directory; name a file in it/],
+    [
+      'a summary where the trace is to go',
+      'merge run -o old.json2',
+      () => {
+        const words = [PROGRAM, 'merge', 'run', '-q', '-o', 'a.pftrace', '--summary', 'old.json2'];
+        execFileSync(process.execPath, words, { cwd: folder });
+      },
+      /old\.json2: is a summary, and never replaced by a trace; --summary run\.json names a summary/,
+    ],
+    [
+      'a trace where the summary is to go',
+      'merge run -o b.pftrace --summary a.pftrace',
+      () => {
+        execFileSync(process.execPath, [PROGRAM, 'merge', 'run', '-q', '-o', 'a.pftrace'], { cwd: folder });
+      },
+      /a\.pftrace: is a trace, and never replaced by a summary/,
+    ],
+    [
+      'a rank file where the summary is to go',
+      'merge run -o b.pftrace --summary run/rank00003.bin',
+      () => undefined,
+      /rank00003\.bin: is one of the inputs, and never replaced; name a summary with --summary run\.json/,
+    ],
+    [
+      "somebody's JSON where the summary is to go",
+      'merge run -o b.pftrace --summary package.json',
+      () => {
+        writeFileSync(at('package.json'), '{\n  "version": 1\n}\n');
+      },
+      /package\.json: is not a summary that nccl-trace has written/,
+    ],
+    [
+      'a rank file where the trace of a demo is to go',
+      'demo -o run/rank00000.bin',
+      () => undefined,
+      /rank00000\.bin: is a rank file, and never replaced/,
+    ],
+    [
+      'a rank file where the summary of a demo is to go',
+      'demo --summary run/rank00000.bin',
+      () => undefined,
+      /rank00000\.bin: is a rank file, and never replaced/,
+    ],
+  ])('%s', async (_what, words, prepare, sentence) => {
+    prepare();
+    const before = everything();
+    for (const force of ['', ' --force']) {
+      const { code, err } = await nccl(words + force);
+      expect({ code, err }).toMatchObject({ code: 4, err: expect.stringMatching(sentence) as string });
+      expect(err).not.toContain('--force');
+    }
+    expect(everything()).toEqual(before);
+  });
+
+  it('what appeared while the merge was under way', async () => {
+    // The report is ready when the trace goes to its place; the last file is slow, as a FIFO is.
+    const child = spawn(
+      'bash',
+      ['-c', `exec "${process.execPath}" "${PROGRAM}" merge run -o late.pftrace -f`],
+      { cwd: folder, env: { ...process.env, NODE_OPTIONS: `--import ${slowRename()}` } },
+    );
+    let err = '';
+    child.stderr.on('data', (text: Buffer) => (err += text.toString()));
+    const [code] = (await once(child, 'close')) as [number];
+    expect({ code, err }).toMatchObject({
+      code: 4,
+      err: expect.stringMatching(/late\.pftrace: is not a trace/) as string,
+    });
+    expect(readFileSync(at('late.pftrace'), 'utf8')).toBe('precious');
+  });
+
+  /** Somebody writes the file as soon as the first draft of ours is there. */
+  const slowRename = (): string => {
+    const code = `import { watch, writeFileSync } from 'node:fs';
+      const seen = watch('.', (_, name) => {
+        if (!name?.startsWith('.nccl-trace-work.')) return;
+        seen.close();
+        writeFileSync('late.pftrace', 'precious');
+      });
+      seen.unref();`;
+    return `data:text/javascript,${encodeURIComponent(code)}`;
+  };
+});
+
+describe('what is ours is replaced by --force, and only so:', () => {
+  it.each(['a.pftrace', 'a.pftrace.gz', 'a.pftrace.zst'])('%s', async (name) => {
+    expect(await nccl(`merge run/rank00000.bin -q -o ${name}`)).toMatchObject({ code: 0 });
+    const before = readFileSync(at(name));
+    const { code, err } = await nccl(`merge run -q -o ${name}`);
+    expect({ code, err }).toMatchObject({
+      code: 4,
+      err: expect.stringMatching(/already exists; use --force/) as string,
+    });
+    expect(readFileSync(at(name)).equals(before)).toBe(true);
+    expect(await nccl(`merge run -q -f -o ${name}`)).toMatchObject({ code: 0 });
+    expect(readFileSync(at(name)).equals(before)).toBe(false);
+    expect(readdirSync(folder).sort()).toEqual([name, 'run']);
+  });
+
+  it('a trace that was cut short, and an empty file', async () => {
+    await nccl('merge run -q -o a.pftrace');
+    truncateSync(at('a.pftrace'), 2000);
+    writeFileSync(at('b.pftrace'), '');
+    for (const name of ['a.pftrace', 'b.pftrace']) {
+      expect(await nccl(`merge run -q -o ${name}`)).toMatchObject({ code: 4 });
+      expect(await nccl(`merge run -q -f -o ${name}`)).toMatchObject({ code: 0 });
+      expectTrace(readFileSync(at(name)));
+    }
+  });
+
+  it('behind a link: the trace is replaced, the link stays', async () => {
+    mkdirSync(at('far'));
+    await nccl('merge run/rank00000.bin -q -o far/a.pftrace');
+    symlinkSync('far/a.pftrace', at('link'));
+    symlinkSync('far/new.pftrace', at('nowhere'));
+    expect(await nccl('merge run -q -f -o link')).toMatchObject({ code: 0 });
+    expect(await nccl('merge run -q -o nowhere')).toMatchObject({ code: 0 });
+    for (const name of ['link', 'nowhere']) expect(lstatSync(at(name)).isSymbolicLink()).toBe(true);
+    expect(readlinkSync(at('link'))).toBe('far/a.pftrace');
+    expect(readFileSync(at('far/a.pftrace')).equals(readFileSync(at('far/new.pftrace')))).toBe(true);
+    expectTrace(readFileSync(at('far/a.pftrace')));
+    expect(readdirSync(at('far')).sort()).toEqual(['a.pftrace', 'new.pftrace']);
+  });
+
+  it('a summary', async () => {
+    const words = 'merge run -q -f -o a.pftrace --summary s.json';
+    expect(await nccl(words)).toMatchObject({ code: 0 });
+    writeFileSync(at('s.json'), readFileSync(at('s.json'), 'utf8').slice(0, 100));
+    expect(await nccl(words)).toMatchObject({ code: 0 });
+    expect(JSON.parse(readFileSync(at('s.json'), 'utf8'))).toMatchObject({ version: 1 });
+  });
+});
+
+describe('streams are written to, without a temporary file beside them:', () => {
+  const whole = async (): Promise<Buffer> => {
+    await nccl('merge run -q -o /dev/null');
+    return (await nccl('merge run -q -o -')).out;
+  };
+
+  it('/dev/null stays what it is, with --force too', async () => {
+    const before = statSync('/dev/null');
+    expect(await nccl('merge run -q -f -o /dev/null --summary /dev/null')).toMatchObject({
+      code: 0,
+      err: '',
+    });
+    const now = statSync('/dev/null');
+    expect([now.isCharacterDevice(), now.ino, now.rdev]).toEqual([true, before.ino, before.rdev]);
+    expect(readdirSync(folder)).toEqual(['run']);
+  });
+
+  it('/dev/full says that it is full', async () => {
+    const { code, err } = await nccl('merge run -q -o /dev/full');
+    expect({ code, err }).toMatchObject({ code: 4, err: expect.stringMatching(/disk is full/) as string });
+    expect(statSync('/dev/full').isCharacterDevice()).toBe(true);
+  });
+
+  it('a FIFO, whether its reader comes before or after, and it stays one', async () => {
+    const bytes = await whole();
+    execFileSync('mkfifo', [at('pipe'), at('json')]);
+    for (const command of [
+      'cat pipe > got & nt merge run -q -f -o pipe; code=$?; wait; exit $code',
+      'nt merge run -q -o pipe & sleep 1; cat pipe > got; wait $!',
+    ]) {
+      expect(await shell(command)).toMatchObject({ code: 0, err: '' });
+      expect(readFileSync(at('got')).equals(bytes)).toBe(true);
+    }
+    expect(await shell('cat json > s & nt merge run -q -o /dev/null --summary json; wait')).toMatchObject({
+      code: 0,
+    });
+    expect(JSON.parse(readFileSync(at('s'), 'utf8'))).toMatchObject({ version: 1 });
+    for (const name of ['pipe', 'json']) expect(lstatSync(at(name)).isFIFO()).toBe(true);
+    expect(readdirSync(folder).sort()).toEqual(['got', 'json', 'pipe', 'run', 's']);
+  });
+
+  it('/dev/stdout and what the shell opened: where they are, not from the start', async () => {
+    const bytes = await whole();
+    writeFileSync(at('log'), 'before ');
+    expect(await shell('nt merge run -q -f -o /dev/stdout >> log')).toMatchObject({ code: 0, err: '' });
+    expect(readFileSync(at('log')).equals(Buffer.concat([Buffer.from('before '), bytes]))).toBe(true);
+    expect(
+      await shell('nt merge run -q -o >(cat > got; touch done); while [ ! -e done ]; do sleep 0.05; done'),
+    ).toMatchObject({ code: 0, err: '' });
+    expect(readFileSync(at('got')).equals(bytes)).toBe(true);
+    expect(await shell('nt merge run -q -o /dev/fd/7 7> got')).toMatchObject({ code: 0, err: '' });
+    expect(readFileSync(at('got')).equals(bytes)).toBe(true);
+    expect((await shell('nt merge run -q -o /dev/fd/77')).err).toMatch(/\/dev\/fd\/77: is not open/);
+    expect((await shell('nt merge run -q -o /dev/stdout >> run/rank00001.bin')).err).toMatch(
+      /is one of the inputs/,
+    );
+  });
+
+  it('nobody reads on, and nothing is left', async () => {
+    execFileSync('mkfifo', [at('pipe')]);
+    const { code, err } = await shell(
+      'head -c 10 pipe > got & nt merge run -q -o pipe; code=$?; wait; exit $code',
+    );
+    expect([0, 4]).toContain(code);
+    expect(err).toBe('');
+    expect(readdirSync(folder).sort()).toEqual(['got', 'pipe', 'run']);
+  });
+
+  it('not one for two: trace and summary', async () => {
+    execFileSync('mkfifo', [at('pipe')]);
+    for (const words of ['-o pipe --summary pipe', '-o - --summary /dev/stdout', '-o a --summary ./a'])
+      expect(await nccl(`merge run ${words}`)).toMatchObject({
+        code: 2,
+        err: expect.stringMatching(/name two/) as string,
+      });
+  });
+
+  it('the standard output needs no directory that can be written', async () => {
+    const { code, out } = await runProgram('/sys', 'merge', at('run'), '-q', '-o', '-');
+    expect(code).toBe(0);
+    expectTrace(out);
+  });
+});
