@@ -22,8 +22,8 @@ const LAYERS = table(`
   clocks   | base                                               | reader        |            | no
   model    | base format clocks/clock_map                       | reader clocks |            | no
   cluster  | base model/work_end                                | model         |            | no
-  verdict  | base cluster                                       | model         |            | no
-  tracks   | base model/types model/work_end model/control cluster | model         |            | no
+  verdict  | base cluster model/waits                           | model         |            | no
+  tracks   | base model/types model/waits model/work_end model/control cluster | model         |            | no
   perfetto | base                                               | tracks        | protobufjs | no
   output   | base format                                        |               |            | yes
   merge    | base format reader clocks model cluster verdict tracks perfetto output |        | piscina    | yes

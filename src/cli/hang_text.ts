@@ -1,7 +1,7 @@
 /** A hang in words: what stands since when, who never came, who called something else, who waits, where to look. */
 
 import { durationText } from '../base/duration.js';
-import type { Broken, Front, Hang, Silent, Stray, Waiting } from '../verdict/types.js';
+import type { Broken, Front, Hang, KernelStand, Silent, Stray, Waiting } from '../verdict/types.js';
 import {
   callNumber,
   callText,
@@ -155,13 +155,14 @@ function waiting(
   return lines;
 }
 
-function whereToLook({ front, waiting: entered }: Hang, report: VerdictReport): string[] {
+function whereToLook({ front, kernels, waiting: entered }: Hang, report: VerdictReport): string[] {
   if (front) {
     const { waiters, of } = front;
     const label =
       waiters === of && of > 1 ? 'all wait for' : of > 1 && waiters * 2 > of ? 'most wait for' : 'look at';
     return [labelled(label, frontText(front, report))];
   }
+  if (kernels.length > 0) return kernelLines(kernels, report);
   if (entered.length === 0) return [];
   const unseen = report.verdict.notRecorded
     .map(({ event }) => event)
@@ -174,6 +175,26 @@ function whereToLook({ front, waiting: entered }: Hang, report: VerdictReport): 
         : 'not known: NCCL told of no operation on the network',
     ),
   ];
+}
+
+/** Called, and its kernel never began; or began and did not end. */
+function kernelLines(kernels: readonly KernelStand[], report: VerdictReport): string[] {
+  const groups = new Map<string, KernelStand[]>();
+  for (const one of kernels) {
+    const key = `${one.isLeast} ${one.begun} ${one.ended} ${one.channels}`;
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return [...groups.values()].slice(0, MOST_STRAYS).map((group) => {
+    const [{ begun, ended, channels, isLeast }] = group as [KernelStand];
+    const who =
+      group.length === 1 ? `rank ${rankWithHost(report, group[0]!.file)}` : rankList(filesOf(group), report);
+    const size = channels === 1 ? '1 channel' : `${channels} channels`;
+    const what =
+      begun === 0
+        ? `called, no kernel began (${size})`
+        : `kernel began on ${begun} of ${size}, ended on ${ended}`;
+    return labelled(isLeast ? 'look at' : 'on the GPU', `${who}: ${what}`);
+  });
 }
 
 function silentLines(

@@ -49,6 +49,8 @@ export interface DiagnosedRank {
 }
 
 export interface DiagnosisOptions extends RunOptions, VerdictOptions {
+  /** Worker threads; by default as many as are worth it. */
+  readonly jobs?: number | undefined;
   /** Ends it with `Interrupted`; nothing is left behind. */
   readonly interrupt?: AbortSignal | undefined;
 }
@@ -59,7 +61,7 @@ export async function diagnose(
   options: DiagnosisOptions = {},
 ): Promise<Diagnosis> {
   const { files } = findRankFiles(inputs);
-  const workers = startWorkers(undefined, files, options.interrupt);
+  const workers = startWorkers(options.jobs, files, options.interrupt);
   try {
     return await withWorkFolder(tmpdir(), options.interrupt, async (folder) => {
       const studied = await study(workers, files, folder, options);

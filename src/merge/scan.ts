@@ -191,7 +191,7 @@ function endings(
 ): Pick<RankScan, 'workEnds' | 'standstill'> {
   const standstill = collected.finish(lostAfter(file.rings));
   const doubtful = standstill.works.filter(({ lostSince }) => lostSince > 0).map(({ row }) => row);
-  const workEnds = ends.finish(keptFrom(file, 'ops'), new Set(doubtful));
+  const workEnds = ends.finish(keptFrom(file, 'ops'), new Set(doubtful), standstill.unended);
   const works = standstill.works.filter(({ row }) => workEnds[row]!.outcome !== 'end-lost');
   return { workEnds, standstill: { ...standstill, works } };
 }

@@ -94,6 +94,7 @@ export class ScanCollector implements Partial<WorkListener> {
     this.foreign.started(op);
     this.peers.started(op);
     this.standstill.opStart(op, at);
+    this.ends.opStarted(op);
     this.quiet.moved(at);
   }
 
@@ -114,6 +115,7 @@ export class ScanCollector implements Partial<WorkListener> {
   kernelStart(kernel: Kernel, at: Ticks): void {
     this.size.kernel(kernel, at);
     this.standstill.kernelStart(kernel, at);
+    this.ends.kernelStarted(kernel);
     this.quiet.moved(at);
     if (kernel.timerStart !== null) this.gpus.add(kernel, kernel.start, kernel.timerStart);
   }

@@ -35,10 +35,11 @@ export function suspects(verdict: Verdict): number[] {
   }
   const standstill = standstillOf(verdict);
   if (standstill) {
-    const { neverEntered, different, front, silent } = standstill;
+    const { neverEntered, different, front, kernels, silent } = standstill;
     files.push(...neverEntered.map(({ file }) => file));
     // The ranks that differ may be all but the one that is wrong: few are suspects, many are witnesses.
     if (different.length <= MOST / 2) files.push(...different);
+    files.push(...kernels.filter(({ isLeast }) => isLeast).map(({ file }) => file));
     files.push(front?.file ?? null, front?.peerFile ?? null, ...silent.map(({ file }) => file));
     for (const { standsIn } of neverEntered) files.push(standsIn?.front?.peerFile ?? null);
   }

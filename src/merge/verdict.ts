@@ -9,8 +9,8 @@ import { EventType, type EventTypeName } from '../format/nccl.js';
 import { everMuted, spansWithoutCalls } from '../model/control.js';
 import { keyPosition, keyRing, type HandleKey } from '../model/record_fields.js';
 import { type StandingOp, type StandingWork, UNKNOWN_COMM } from '../model/standstill.js';
+import { WAIT_OF } from '../model/waits.js';
 import type { WorkEnd } from '../model/work_end.js';
-import { PHASE_NAME } from '../tracks/op_tracks.js';
 import { judge } from '../verdict/judge.js';
 import type { RankWitness, Verdict, WitnessedOp, WitnessedWork } from '../verdict/types.js';
 import { rankCalls } from './calls.js';
@@ -215,6 +215,7 @@ function onlyElsewhere(
         start: time(works.arrival[row]!),
         record: recordOf(key),
         ops,
+        blocks: null,
         lostSince: 0,
       },
     ];
@@ -224,7 +225,7 @@ function onlyElsewhere(
 const recordOf = (key: HandleKey): string => `${keyRing(key)}:${keyPosition(key)}`;
 
 function witnessedWork(
-  { comm, func, seq, peer, ordinal, start, key, ops, lostSince }: StandingWork,
+  { comm, func, seq, peer, ordinal, start, key, ops, blocks, lostSince }: StandingWork,
   elsewhere: readonly WitnessedOp[],
   time: ToTime,
 ): WitnessedWork {
@@ -236,6 +237,7 @@ function witnessedWork(
     ordinal,
     start: time(start),
     record: recordOf(key),
+    blocks,
     ops: [...ops.map((op) => witnessedOp(op, time)), ...elsewhere],
     // What another process executes of it is told by that one's records.
     lostSince: elsewhere.length > 0 ? 0 : lostSince,
@@ -243,6 +245,6 @@ function witnessedWork(
 }
 
 function witnessedOp({ channel, peer, isSend, nSteps, done, step }: StandingOp, time: ToTime): WitnessedOp {
-  const wait = step && { step: step.step, name: PHASE_NAME[step.phase], since: time(step.since) };
+  const wait = step && { step: step.step, name: WAIT_OF[step.phase], since: time(step.since) };
   return { channel, peer, isSend, nSteps, done, wait, executor: null };
 }

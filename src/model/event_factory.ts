@@ -115,6 +115,7 @@ export class EventFactory {
       start: source.at,
       timerStart: this.kernelClock.startStamp(source.records, source.i),
       timerStop: null,
+      isOfOther: false,
       stop: null,
       strayCompletions: 0,
     };

@@ -45,6 +45,8 @@ export function makeOp(source: Source, originators: Originators): Op {
     isUntold: false,
     stepsDone: 0,
     lastMove: source.at,
+    gpuBegan: null,
+    firstData: null,
     openSteps: [],
     drawing: undefined,
   };
@@ -88,6 +90,8 @@ export function lostOp(ring: number, comm: Communicator | null, at: Ticks): Op {
     isUntold: false,
     stepsDone: 0,
     lastMove: at,
+    gpuBegan: null,
+    firstData: null,
     openSteps: [],
     drawing: undefined,
   };

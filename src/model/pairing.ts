@@ -33,6 +33,7 @@ import {
   type StateFields,
 } from './record_fields.js';
 import { hasStopped, typeOf, type Stoppable } from './stoppable.js';
+import { StampOwners } from './stamp_owners.js';
 import type { HostSpan, Kernel, Op, Step, WorkListener } from './types.js';
 
 /** ProxyCtrl events of one thread that a fold may still speak of. */
@@ -47,6 +48,7 @@ export class Pairing {
   private readonly known: EventTable;
   private readonly factory: EventFactory;
   private readonly kernelClock: KernelClock;
+  private readonly stampOwners: StampOwners;
   private readonly odd: OddRecords;
   private readonly told: Told;
   private readonly tag17: number;
@@ -72,6 +74,7 @@ export class Pairing {
     this.tag17 = tagBits(file.header.tag);
     this.tickBase = file.header.tickBase;
     this.kernelClock = new KernelClock(file.header.startRealtime);
+    this.stampOwners = new StampOwners(file.header.tickHz);
     this.known = new EventTable(file.rings);
     this.factory = new EventFactory(file, this.kernelClock, originators, (key) => this.known.get(key));
     for (const { ring } of file.rings) this.windowStart.set(ring, Infinity);
@@ -134,6 +137,7 @@ export class Pairing {
       case 'kernel':
         checkStart(event, at, odd);
         countKernelStart(event);
+        this.stampOwners.judge(event, at);
         listener.kernelStart?.(event, at);
         break;
       case 'ctrl':
@@ -297,6 +301,7 @@ export class Pairing {
     removeStep(op.openSteps, step);
     op.stepsDone++;
     op.lastMove = at;
+    if (!op.isSend) op.gpuBegan ??= at;
     this.listener.stepStop?.(step, at, told);
   }
 

@@ -5,6 +5,7 @@
  */
 
 import type { Ticks } from '../base/time.js';
+import { KernelProgress, type BlocksSeen } from './kernel_progress.js';
 import { NOTHING_LOST, type LostAfter } from './lost_ends.js';
 import type { HandleKey } from './record_fields.js';
 import type { Kernel, Op, Step, StepPhase, Work, WorkListener } from './types.js';
@@ -44,6 +45,8 @@ export interface StandingWork {
   readonly peer: number | null;
   readonly start: Ticks;
   readonly ops: readonly StandingOp[];
+  /** What the GPU was seen to begin and end of it; null: not known. */
+  readonly blocks: BlocksSeen | null;
   /** Slots that were lost since the last sign of life of what is unfinished of it: all of that may have ended there. */
   readonly lostSince: number;
 }
@@ -51,6 +54,11 @@ export interface StandingWork {
 export interface Standstill {
   /** In order of start. */
   readonly works: readonly StandingWork[];
+  /**
+   * By row: works whose blocks the GPU did not begin, or not end, each ('unfinished'), or of which only stamps of other work tell
+   * ('unknown').
+   */
+  readonly unended: ReadonlyMap<number, 'unfinished' | 'unknown'>;
   /** Executed for other processes (PXN), by the handle of their work there. */
   readonly foreign: readonly { readonly parent: bigint; readonly op: StandingOp }[];
   /**
@@ -70,11 +78,13 @@ export class StandstillCollector implements Partial<WorkListener> {
   private readonly works = new Set<Work>();
   private ops = new Set<Op>();
   private readonly kernels = new Set<Kernel>();
+  private readonly progress = new KernelProgress();
   private manyOps = MANY_OPS;
   private readonly lastMove = new Map<number, Ticks>();
 
   workStart(work: Work, at: Ticks): void {
     this.works.add(work);
+    this.progress.workStart(work);
     this.moved(work, at);
   }
 
@@ -87,6 +97,7 @@ export class StandstillCollector implements Partial<WorkListener> {
     this.ops.add(op);
     if (op.foreign) return;
     if (op.work) this.works.add(op.work);
+    this.progress.opStart(op);
     this.moved(op, at);
     if (this.ops.size > this.manyOps) this.forgetUntold();
   }
@@ -100,11 +111,13 @@ export class StandstillCollector implements Partial<WorkListener> {
   kernelStart(kernel: Kernel, at: Ticks): void {
     if (kernel.work) this.works.add(kernel.work);
     if (!kernel.isWithinBlock) this.kernels.add(kernel);
+    this.progress.kernelStart(kernel);
     this.moved(kernel, at);
   }
 
   kernelStop(kernel: Kernel, at: Ticks): void {
     this.kernels.delete(kernel);
+    this.progress.kernelStop(kernel);
     this.moved(kernel, at);
     this.forgetIfDone(kernel.work);
   }
@@ -129,7 +142,12 @@ export class StandstillCollector implements Partial<WorkListener> {
       byWork.set(op.work, [...(byWork.get(op.work) ?? []), standing(op)]);
       mayHaveEnded(op.work, op.ring, op.lastMove);
     }
-    const works = [...this.works].filter(isOpen).sort((a, b) => a.start - b.start || a.row - b.row);
+    const blocks = this.progress.finish();
+    const seen = new Map(blocks.map((one) => [one.work, one]));
+    const unfinished = blocks.filter(({ state }) => state === 'unfinished');
+    for (const { work, ring } of unfinished) mayHaveEnded(work, ring, work.start);
+    const open = new Set([...[...this.works].filter(isOpen), ...unfinished.map(({ work }) => work)]);
+    const works = [...open].sort((a, b) => a.start - b.start || a.row - b.row);
     return {
       works: works.map((work) => ({
         kind: work.kind,
@@ -142,8 +160,10 @@ export class StandstillCollector implements Partial<WorkListener> {
         peer: work.peer,
         start: work.start,
         ops: byWork.get(work) ?? [],
+        blocks: blocksOf(seen.get(work)),
         lostSince: lost.get(work) ?? 0,
       })),
+      unended: new Map(blocks.flatMap(({ work, state }) => (state === 'ended' ? [] : [[work.row, state]]))),
       foreign,
       lastMove: this.lastMove,
     };
@@ -170,6 +190,10 @@ export class StandstillCollector implements Partial<WorkListener> {
 }
 
 const isOpen = (work: Work): boolean => work.openChildren > 0 || work.enqueued === null;
+
+function blocksOf(seen: BlocksSeen | undefined): BlocksSeen | null {
+  return seen ? { channels: seen.channels, begun: seen.begun, ended: seen.ended } : null;
+}
 
 function standing({ channel, peer, isSend, nSteps, openSteps, stepsDone }: Op): StandingOp {
   const oldest = openSteps.reduce<Step | null>(

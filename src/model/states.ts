@@ -71,6 +71,8 @@ export function applyStepState(step: Step, { state, value }: StateFields, at: Ti
   step.phase = phase;
   step.phaseSince = phaseBegin(step, state, at);
   step.op.lastMove = at;
+  if (step.op.isSend) step.op.gpuBegan ??= phase > StepPhase.SendGpuWait ? at : null;
+  else step.op.firstData ??= at;
   told.listener.stepPhase?.(step, step.phaseSince, at);
 }
 

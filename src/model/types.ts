@@ -113,6 +113,10 @@ export interface Op {
   /** Steps that have stopped; and when one last began, went on or stopped. */
   stepsDone: number;
   lastMove: Ticks;
+  /** The first sign that the GPU takes part: it had given what a send step sends, or taken what a receive brought. */
+  gpuBegan: Ticks | null;
+  /** When the first data of a receive had come: before, its GPU waits for the peer. */
+  firstData: Ticks | null;
   /** Not stopped yet; few at a time. */
   readonly openSteps: Step[];
   /** The listener's own: there are too many for a map. */
@@ -176,6 +180,8 @@ export interface Kernel {
   /** null: none given. Interface v3 has no timestamps, later ones should. */
   readonly timerStart: GpuNs | null;
   timerStop: GpuNs | null;
+  /** Its stamps are those of other work (stamp_owners.ts): they say nothing of this one. */
+  isOfOther: boolean;
   stop: Ticks | null;
   /** Completions told after its stop: they are of other work, whose start NCCL never told. */
   strayCompletions: number;

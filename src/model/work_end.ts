@@ -4,6 +4,7 @@
  */
 
 import type { Ticks, TraceNs } from '../base/time.js';
+import type { Standstill } from './standstill.js';
 import type { GpuNs, Kernel, Op, Work } from './types.js';
 
 export type WorkOutcome =
@@ -13,7 +14,7 @@ export type WorkOutcome =
   | 'open'
   /** Likewise, but its communicator had been finalized: aborted. */
   | 'aborted'
-  /** NCCL told of no child: intra-node without KernelCh, or masked. Enqueued, completion not recorded. */
+  /** NCCL told of no child, or only stamps of other work: intra-node without KernelCh, or masked. Enqueued, completion not recorded. */
   | 'no-children'
   /** Only operations whose end NCCL never tells (CollNet, memcpy). */
   | 'untold'
@@ -33,10 +34,22 @@ export interface WorkEnd {
    * GPU's clock, null where one of its kernels had none or ended before it began.
    */
   readonly lastKernel: { readonly stamps: GpuInterval | null; readonly noticed: Ticks } | null;
+  /** When the GPU took part. */
+  readonly gpu: GpuBegin;
   /** Aborted: when its communicator was finalized. */
   readonly finalized: Ticks | null;
   /** Its sends that other processes execute (PXN); known once all files are scanned. */
   readonly elsewhere: Elsewhere | null;
+}
+
+/** The first signs that a GPU takes part in a work; null: none is recorded. */
+export interface GpuBegin {
+  /** The first block's begin, by its own stamp; and when it was noticed. */
+  readonly kernel: { readonly stamp: GpuNs; readonly noticed: Ticks } | null;
+  /** What the first send step sends was there, or what a receive brought was taken. */
+  readonly step: Ticks | null;
+  /** A receive's first data had come. */
+  readonly data: Ticks | null;
 }
 
 export interface GpuInterval {
@@ -64,6 +77,9 @@ interface Row {
   /** null before the first kernel, and from the first on whose stamps cannot be. */
   stamps: GpuInterval | null;
   noticed: Ticks | null;
+  kernel: GpuBegin['kernel'];
+  step: Ticks | null;
+  data: Ticks | null;
 }
 
 /** More work than an event table remembers: no child finds an older one, unless it is still open. */
@@ -72,23 +88,46 @@ const RECENT = 1 << 16;
 /** Collects the ends of one file's work while its records stream by. */
 export class WorkEnds {
   private readonly rows: Row[] = [];
+  private readonly openOps = new Set<Op>();
   private settled = 0;
 
   started(work: Work): void {
-    this.rows[work.row] = { work, lastOp: null, lastRecv: null, stamps: null, noticed: null };
+    this.rows[work.row] = {
+      work,
+      lastOp: null,
+      lastRecv: null,
+      stamps: null,
+      noticed: null,
+      kernel: null,
+      step: null,
+      data: null,
+    };
     if (this.rows.length - this.settled > RECENT) this.settle(this.rows[this.settled++]!);
+  }
+
+  opStarted(op: Op): void {
+    if (op.work) this.openOps.add(op);
   }
 
   opEnded(op: Op): void {
     const row = op.work && this.rows[op.work.row];
     if (!row || op.stop === null) return;
+    this.openOps.delete(op);
+    gpuBegan(row, op);
     row.lastOp = op.stop;
     if (!op.isSend) row.lastRecv = op.stop;
   }
 
+  kernelStarted({ work, timerStart, start, isWithinBlock, isOfOther }: Kernel): void {
+    const row = work && this.rows[work.row];
+    if (!row || timerStart === null || isWithinBlock || isOfOther) return;
+    if (row.kernel === null || timerStart < row.kernel.stamp)
+      row.kernel = { stamp: timerStart, noticed: start };
+  }
+
   kernelEnded(kernel: Kernel): void {
     const row = kernel.work && this.rows[kernel.work.row];
-    if (!row || kernel.stop === null || kernel.isWithinBlock) return;
+    if (!row || kernel.stop === null || kernel.isWithinBlock || kernel.isOfOther) return;
     const isFirst = row.noticed === null;
     row.noticed = kernel.stop;
     if (isFirst || row.stamps) row.stamps = widened(row.stamps, kernel);
@@ -118,22 +157,40 @@ export class WorkEnds {
 
   /**
    * `windowStart`: before it, records of children may have been overwritten. `doubtful`: rows whose end may be among lost
-   * records. NCCL runs the work of a communicator in order, so what comes before a finished collective has ended, too.
+   * records. NCCL runs the work of a communicator in order, so what comes before a finished collective has ended, too. `unended`:
+   * see Standstill.
    */
-  finish(windowStart: Ticks, doubtful: ReadonlySet<number> = new Set()): WorkEnd[] {
+  finish(
+    windowStart: Ticks,
+    doubtful: ReadonlySet<number> = new Set(),
+    unended: Standstill['unended'] = new Map(),
+  ): WorkEnd[] {
+    for (const op of this.openOps) gpuBegan(this.rows[op.work!.row]!, op);
     const passed = doubtful.size === 0 ? new Set<number>() : this.passed(windowStart, doubtful);
     return this.rows.map((row, i) => {
-      const end = passed.has(i) ? 'end-lost' : outcome(row, windowStart);
+      const end = passed.has(i) ? 'end-lost' : outcome(row, windowStart, unended.get(i));
       return {
         outcome: end,
         lastOp: row.lastOp,
         lastRecv: row.lastRecv,
         lastKernel: row.noticed === null ? null : { stamps: row.stamps, noticed: row.noticed },
+        gpu: { kernel: row.kernel, step: row.step, data: row.data },
         finalized: end === 'aborted' ? (row.work.comm?.finalizeTick ?? null) : null,
         elsewhere: null,
       };
     });
   }
+}
+
+/** Whose records are not merged by time may be told in any order. */
+function gpuBegan(row: Row, { gpuBegan: step, firstData }: Op): void {
+  row.step = earlier(row.step, step);
+  row.data = earlier(row.data, firstData);
+}
+
+function earlier(a: Ticks | null, b: Ticks | null): Ticks | null {
+  if (a === null || b === null) return a ?? b;
+  return b < a ? b : a;
 }
 
 function widened(before: GpuInterval | null, { timerStart, timerStop }: Kernel): GpuInterval | null {
@@ -144,12 +201,17 @@ function widened(before: GpuInterval | null, { timerStart, timerStop }: Kernel):
   };
 }
 
-function outcome({ work, noticed }: Row, windowStart: Ticks): WorkOutcome {
+function outcome(
+  { work, noticed }: Row,
+  windowStart: Ticks,
+  unended?: 'unfinished' | 'unknown',
+): WorkOutcome {
   const finalized = work.comm?.finalizeTick ?? null;
-  if (work.openChildren > 0 || work.enqueued === null)
+  if (work.openChildren > 0 || work.enqueued === null || unended === 'unfinished')
     return finalized !== null && work.start <= finalized ? 'aborted' : 'open';
   // A kernel's end is the work's own; of operations those that NCCL tells of are not all.
   if (work.untold > 0 && noticed === null) return 'untold';
+  if (unended === 'unknown') return 'no-children';
   if (work.children > 0) return 'complete';
   return work.start < windowStart ? 'outside-window' : 'no-children';
 }

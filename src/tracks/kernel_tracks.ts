@@ -33,9 +33,13 @@ interface Channel {
   readonly lastEnd: number[];
 }
 
+const OF_OTHER = 'stamps of the work before';
+
 export class KernelTracks {
   private readonly channels = new Map<string, Channel>();
   private readonly open = new Set<Kernel>();
+  /** Channels whose stamps are those of other work from one on (model/stamp_owners.ts), here by the solved clock. */
+  private readonly lagging = new Set<string>();
   private readonly correlations = new Correlations();
   suspects = 0;
 
@@ -96,7 +100,7 @@ export class KernelTracks {
 
   /** Comparisons are written so that NaN, of stamps beyond any sense, is suspect too. */
   private suspicion(
-    { work, timerStart, timerStop, stop }: Kernel,
+    { work, timerStart, timerStop, stop, comm, channel, isOfOther }: Kernel,
     gpuTime: (at: GpuNs) => TraceNs,
     start: TraceNs,
     end: TraceNs | null,
@@ -109,8 +113,12 @@ export class KernelTracks {
     if (!(stamped <= start + GPU_SLACK_NS)) return 'starts after it was noticed';
     if (timerStop !== null && end !== null && !(gpuTime(timerStop) <= end + GPU_SLACK_NS))
       return 'stops after it was noticed';
-    if (work && stamped < this.context.time(work.earliest) - GPU_SLACK_NS) return 'starts before its call';
-    return null;
+    const channelKey = `${comm?.number ?? -1} ${channel}`;
+    if (work && stamped < this.context.time(work.earliest) - GPU_SLACK_NS) {
+      this.lagging.add(channelKey);
+      return 'starts before its call';
+    }
+    return isOfOther || this.lagging.has(channelKey) ? OF_OTHER : null;
   }
 
   private channelOf(kernel: Kernel): Channel {

@@ -13,6 +13,7 @@
 import type { Hash64 } from '../base/hash.js';
 import type { TraceNs } from '../base/time.js';
 import { StepPhase, type Op, type Step } from '../model/types.js';
+import { WAIT_OF } from '../model/waits.js';
 import type { CommGroups } from './comm_groups.js';
 import { Connections, type Connection, type Slot } from './connections.js';
 import type { TrackContext } from './context.js';
@@ -121,7 +122,7 @@ export class OpTracks {
     const from = told < open.phaseAt ? open.phaseAt : told > now ? now : told;
     open.phaseAt = from;
     const bytes = carriesBytes(step) ? step.bytes : null;
-    open.steps.phase(from, PHASE_NAME[step.phase], bytes, this.flowOfPhase(step));
+    open.steps.phase(from, WAIT_OF[step.phase], bytes, this.flowOfPhase(step));
   }
 
   /** `told`: by its own stop. */
@@ -182,16 +183,6 @@ const openOp = (op: Op): OpenOp | undefined => op.drawing as OpenOp | undefined;
 const openStep = (step: Step): Slot | undefined => step.drawing as Slot | undefined;
 
 /** Names on the timeline are templates: which GPU wait it is shows from its place in the step. */
-export const PHASE_NAME: Readonly<Record<StepPhase, string>> = {
-  [StepPhase.Posted]: 'posted',
-  [StepPhase.SendGpuWait]: 'GPU wait',
-  [StepPhase.PeerWait]: 'peer wait',
-  [StepPhase.SendWait]: 'send wait',
-  [StepPhase.RecvWait]: 'recv wait',
-  [StepPhase.FlushWait]: 'flush wait',
-  [StepPhase.RecvGpuWait]: 'GPU wait',
-};
-
 /** What a step did is in a record that is lost. */
 const NOT_TOLD = 'not told';
 

@@ -4,7 +4,8 @@
  * operation whose other side never came, was gone when it stood, has no file, or contradicts it. That is where to look; it is not yet why.
  */
 
-import type { Front, RankWitness, WitnessedOp, WitnessedWork } from './types.js';
+import { Wait } from '../model/waits.js';
+import type { Front, Hang, RankWitness, WitnessedOp, WitnessedWork } from './types.js';
 
 export interface Standing {
   readonly file: number;
@@ -70,7 +71,7 @@ export function frontOf(
 }
 
 /** A GPU wait is its own GPU's, whoever the peer is. */
-const needsPeer = ({ wait }: WitnessedOp): boolean => wait?.name !== 'GPU wait';
+const needsPeer = ({ wait }: WitnessedOp): boolean => wait?.name !== Wait.Gpu;
 const progress = ({ done, nSteps }: WitnessedOp): number => (nSteps === 0 ? 1 : done / nSteps);
 const stoodSince = ({ wait }: WitnessedOp): number => wait?.since ?? Number.MAX_VALUE;
 
@@ -110,10 +111,10 @@ class Chains {
     const peer = this.fileOf(one.op.peer);
     if (needsPeer(one.op) && this.isGone(one.op)) return null;
     switch (one.op.wait?.name) {
-      case 'GPU wait':
+      case Wait.Gpu:
         return this.otherSide(one);
-      case 'recv wait':
-      case 'peer wait':
+      case Wait.Recv:
+      case Wait.Peer:
         return peer === null ? null : this.across(one, peer);
       case undefined:
         return this.whyNotBegun(one, peer);
@@ -145,7 +146,7 @@ class Chains {
   }
 }
 
-const isOnNetwork = ({ wait }: WitnessedOp): boolean => wait !== null && wait.name !== 'GPU wait';
+const isOnNetwork = ({ wait }: WitnessedOp): boolean => wait !== null && wait.name !== Wait.Gpu;
 
 const leastFar = (ops: readonly StandingOp[]): StandingOp =>
   ops.reduce((a, b) => (progress(b.op) < progress(a.op) ? b : a));
@@ -168,8 +169,8 @@ function append<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   else map.set(key, [value]);
 }
 
-export function waitsOf(standing: readonly Standing[]): [wait: string, operations: number][] {
-  const waits = new Map<string, number>();
+export function waitsOf(standing: readonly Standing[]): Hang['waits'] {
+  const waits = new Map<Hang['waits'][number][0], number>();
   for (const { wait } of standing.flatMap(({ work }) => work.ops)) {
     const name = wait?.name ?? 'no step in flight';
     waits.set(name, (waits.get(name) ?? 0) + 1);

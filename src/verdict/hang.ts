@@ -9,7 +9,7 @@ import { filesOfComm, frontOf, waitsOf, type Standing } from './front.js';
 import { firstMismatch, mismatchOf, upTo } from './mismatch.js';
 import { silentFiles } from './silence.js';
 import { filesInDoubt, type Stall } from './stalls.js';
-import type { Evidence, Hang, RankWitness, Silent, StandingCall, Stray } from './types.js';
+import type { Evidence, Hang, KernelStand, RankWitness, Silent, StandingCall, Stray } from './types.js';
 
 export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: Case): Hang {
   const { ranks } = evidence;
@@ -45,6 +45,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     ),
     waits: waitsOf(surely),
     front: frontOf(surely, filesOfComm(ranks, commId), suspects, absentRanks),
+    kernels: kernelsOf(surely),
     missing:
       commId === null || ranks.some(({ nameless }) => nameless > 0)
         ? [] // One of the files may be that rank's.
@@ -92,6 +93,18 @@ function waitingIn(
   return [...byFile.values()]
     .sort((a, b) => a.file - b.file)
     .map((one) => ({ ...one, ...some.get(one.file) }));
+}
+
+/** Within a node kernels alone tell how far it came. */
+function kernelsOf(standing: readonly Standing[]): KernelStand[] {
+  const all = standing.flatMap(({ file, work: { ops, blocks, record } }) =>
+    blocks && ops.length === 0 ? [{ file, record, ...blocks }] : [],
+  );
+  const least = Math.min(...all.map(({ begun }) => begun));
+  const areEqual = all.every(({ begun }) => begun === least);
+  return all
+    .map((one) => ({ ...one, isLeast: one.begun === least && (least === 0 || !areEqual) }))
+    .sort((a, b) => a.begun - b.begun || a.file - b.file);
 }
 
 const abortedOf = (works: readonly Standing[], ranks: readonly RankWitness[]): number[] =>

@@ -6,6 +6,8 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { CallShape, CommCalls } from '../model/call_table.js';
+import type { BlocksSeen } from '../model/kernel_progress.js';
+import type { Wait } from '../model/waits.js';
 
 /** What one file bears witness to when its records end. */
 export interface RankWitness {
@@ -146,6 +148,8 @@ export interface WitnessedWork {
   /** Of its start record: "ring:position", as `inspect --records` prints it. */
   readonly record: string;
   readonly ops: readonly WitnessedOp[];
+  /** What its GPU was seen to begin and end of it; null: not known. */
+  readonly blocks: BlocksSeen | null;
   /** Slots that were lost since the last sign of life of what is unfinished of it: it may have ended there. 0: it has not. */
   readonly lostSince: number;
 }
@@ -157,8 +161,8 @@ export interface WitnessedOp {
   readonly isSend: boolean;
   readonly nSteps: number;
   readonly done: number;
-  /** The oldest step in flight and its wait, by the name it has in the trace ("peer wait"); null: none was. */
-  readonly wait: { readonly step: number; readonly name: string; readonly since: TraceNs } | null;
+  /** The oldest step in flight and its wait; null: none was. */
+  readonly wait: { readonly step: number; readonly name: Wait; readonly since: TraceNs } | null;
   /** The file of the process that executes it for this one (PXN); null: itself. */
   readonly executor: number | null;
 }
@@ -336,9 +340,11 @@ export interface Hang extends StandingCall {
   /** Of these, whose communicator was then finalized: aborted. */
   readonly aborted: readonly number[];
   /** How many of the waiting ranks' operations stand in which wait, most first. */
-  readonly waits: readonly (readonly [wait: string, operations: number])[];
+  readonly waits: readonly (readonly [wait: Wait | 'no step in flight', operations: number])[];
   /** The operation all others wait for, where the chain of waits ends: where to look. */
   readonly front: Front | null;
+  /** Where no operation on the network tells: what the GPUs began of it, those that began least first. */
+  readonly kernels: readonly KernelStand[];
   /** Ranks of the communicator that have no file here. */
   readonly missing: readonly number[];
   /** Files without a sign of life in the last seconds of the run. */
@@ -376,6 +382,13 @@ export interface Stray extends SomeRanks {
   readonly standsIn: (StandingCall & Evidence & { readonly front: Front | null }) | null;
   /** Its newest collective in the communicator that stands; null: none. */
   readonly newest: (StandingCall & Evidence) | null;
+}
+
+/** Called, and how much of it the GPU began and ended. `isLeast`: it began less than another, or no GPU began any. */
+export interface KernelStand extends BlocksSeen {
+  readonly file: number;
+  readonly record: string;
+  readonly isLeast: boolean;
 }
 
 export interface Front {

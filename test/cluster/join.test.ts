@@ -50,6 +50,7 @@ function member(rows: readonly Row[], clockOffset = 0, nRanks = 3): ClusterMembe
         stamps: { first: 0 as GpuNs, last: kernel.gpu as GpuNs },
         noticed: kernel.noticed as Ticks,
       },
+      gpu: { kernel: null, step: null, data: null },
       finalized: finalized as Ticks | null,
       elsewhere: null,
     }),

@@ -75,7 +75,6 @@ describe('§4.4 a kernel timestamp', () => {
   });
 
   it.each([
-    ['of work before its collective', [80_001_000, 80_008_000], 'starts before its call'],
     ['of 0', [null, 100_008_000], 'no start timestamp'],
     ['whose stop is 0', [100_001_000, null], 'no stop timestamp'],
     ['that stops before it starts', [100_001_000, 100_000_000], 'stops before it starts'],
@@ -90,6 +89,16 @@ describe('§4.4 a kernel timestamp', () => {
       others: [],
       // neither is the end of the collective taken from it
       collectiveEnd: 100_009_500,
+    });
+  });
+
+  it('of work before its collective is suspect, and tells nothing of its end', () => {
+    expect(drawn([80_001_000, 80_008_000])).toEqual({
+      suspect: 'starts before its call',
+      interval: NOTICED,
+      suspectKernels: 1,
+      others: [],
+      collectiveEnd: 100_008_100,
     });
   });
 

@@ -4,6 +4,7 @@ import type { Ticks, TraceNs } from '../../src/base/time.js';
 import { joinCollectives } from '../../src/cluster/join.js';
 import type { ClusterMember } from '../../src/cluster/types.js';
 import type { WorkEnd } from '../../src/model/work_end.js';
+import { Wait } from '../../src/model/waits.js';
 import type { WorkTable } from '../../src/model/work_table.js';
 import type { Case } from '../../src/verdict/case.js';
 import type {
@@ -161,6 +162,7 @@ function endOf({ end, untold, finalized, onlySent }: MadeUpCall): WorkEnd {
     lastOp: end === null || untold ? null : (s(end) as number as Ticks),
     lastRecv: end === null || untold || onlySent ? null : (s(end) as number as Ticks),
     lastKernel: null,
+    gpu: { kernel: null, step: null, data: null },
     finalized: finalized === undefined ? null : (s(finalized) as number as Ticks),
     elsewhere: null,
   };
@@ -284,13 +286,25 @@ const ordinalOf = (call: MadeUpCall, calls: readonly MadeUpCall[]): number =>
 
 function witnessedWork(call: MadeUpCall, comms: Comms): WitnessedWork {
   const { seq, peer = null, at, ops = [], lostSince = 0 } = call;
+  const blocks = null;
   const comm = numberOf(comms, call);
-  return { comm, func: funcOf(call), seq, peer, ordinal: 0, start: s(at), record: '0:7', ops, lostSince };
+  return {
+    comm,
+    func: funcOf(call),
+    seq,
+    peer,
+    ordinal: 0,
+    start: s(at),
+    record: '0:7',
+    ops,
+    blocks,
+    lostSince,
+  };
 }
 
 /** Of a ring of one channel: a receive from `peer` that waits in its first step. */
 export function waitingFor(peer: number, more: Partial<WitnessedOp> = {}): WitnessedOp {
-  const wait = { step: 0, name: 'recv wait', since: s(10) };
+  const wait = { step: 0, name: Wait.Recv, since: s(10) };
   return { channel: 0, peer, isSend: false, nSteps: 12, done: 0, wait, executor: null, ...more };
 }
 

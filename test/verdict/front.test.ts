@@ -1,12 +1,13 @@
 /** Where chains of waits end. A ring of four ranks, one channel: rank r sends to r + 1 and receives from r - 1. */
 
 import { describe, expect, it } from 'vitest';
+import { Wait } from '../../src/model/waits.js';
 import { frontOf, type Standing } from '../../src/verdict/front.js';
 import type { WitnessedOp } from '../../src/verdict/types.js';
 import { s } from './evidence.js';
 
 const N = 4;
-const wait = (step: number, name: string) => ({ step, name, since: s(step) });
+const wait = (step: number, name: Wait) => ({ step, name, since: s(step) });
 const next = (rank: number): number => (rank + 1) % N;
 const before = (rank: number): number => (rank + N - 1) % N;
 
@@ -16,7 +17,7 @@ function op(more: Partial<WitnessedOp>): WitnessedOp {
 }
 
 /** By rank: the step and wait of its receive and of its send; null: it has none any more. */
-type Ends = readonly [recv: readonly [number, string] | null, send: readonly [number, string] | null];
+type Ends = readonly [recv: readonly [number, Wait] | null, send: readonly [number, Wait] | null];
 
 function ring(ranks: readonly (Ends | null)[]): Standing[] {
   return ranks.flatMap((ends, file): Standing[] => {
@@ -36,6 +37,7 @@ function ring(ranks: readonly (Ends | null)[]): Standing[] {
       start: s(0),
       record: '0:7',
       ops,
+      blocks: null,
       lostSince: 0,
     };
     return [{ file, work }];
@@ -44,8 +46,8 @@ function ring(ranks: readonly (Ends | null)[]): Standing[] {
 
 const here = (rank: number): number => rank;
 const WAITS: Ends = [
-  [3, 'recv wait'],
-  [3, 'GPU wait'],
+  [3, Wait.Recv],
+  [3, Wait.Gpu],
 ];
 
 describe('the chain of waits ends', () => {
@@ -55,8 +57,8 @@ describe('the chain of waits ends', () => {
         WAITS,
         WAITS,
         [
-          [3, 'recv wait'],
-          [3, 'send wait'],
+          [3, Wait.Recv],
+          [3, Wait.Send],
         ],
         WAITS,
       ]),
@@ -67,12 +69,12 @@ describe('the chain of waits ends', () => {
 
   it('at a receive whose data was sent: it is its own rank that does not go on', () => {
     const sent: Ends = [
-      [5, 'recv wait'],
-      [6, 'peer wait'],
+      [5, Wait.Recv],
+      [6, Wait.Peer],
     ];
     const stuck: Ends = [
-      [4, 'recv wait'],
-      [3, 'GPU wait'],
+      [4, Wait.Recv],
+      [3, Wait.Gpu],
     ];
     const front = frontOf(ring([WAITS, sent, stuck, WAITS]), here);
     expect(front).toMatchObject({ file: 2, peerFile: 1, isSend: false });
@@ -84,8 +86,8 @@ describe('the chain of waits ends', () => {
         WAITS,
         null,
         [
-          [3, 'recv wait'],
-          [2, 'GPU wait'],
+          [3, Wait.Recv],
+          [2, Wait.Gpu],
         ],
         WAITS,
       ]),

@@ -470,6 +470,16 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
       aborted: files,
       waits: fc.array(fc.tuple(fc.constantFrom('recv wait', 'GPU wait'), fc.nat())),
       front: fc.option(front),
+      kernels: fc.array(
+        fc.record({
+          file: fc.nat(511),
+          record: fc.constant('0:7'),
+          channels: fc.nat(),
+          begun: fc.nat(),
+          ended: fc.nat(),
+          isLeast: fc.boolean(),
+        }),
+      ),
       missing: files,
       silent: fc.array(fc.record({ file: fc.nat(511), lastSign: fc.option(time), mayBeCopy: fc.boolean() })),
       isRelated: fc.boolean(),

@@ -1,0 +1,130 @@
+/**
+ * How many of the blocks that a collective or send/receive announced the GPU began and ended, as KernelCh tells: within a node nothing
+ * else does. Complete means every channel, by stamps of its own. Said only of a communicator whose finished works were all told in
+ * full, and of those after which none began: NCCL runs the work of a communicator in order.
+ */
+
+import type { Kernel, Op, Work } from './types.js';
+
+export interface BlocksSeen {
+  /** As announced: one block each. */
+  readonly channels: number;
+  /** By stamps of their own. */
+  readonly begun: number;
+  readonly ended: number;
+}
+
+export interface KernelsOf extends BlocksSeen {
+  readonly work: Work;
+  /** The ring that tells of kernels. */
+  readonly ring: number;
+  /** 'unknown': all stamps are of other work. */
+  readonly state: 'ended' | 'unfinished' | 'unknown';
+}
+
+interface Row {
+  readonly work: Work;
+  begun: number;
+  ended: number;
+  /** Told by stamps of other work. */
+  ofOther: number;
+  hasOps: boolean;
+}
+
+interface Tally {
+  waiting: Row[];
+  ring: number;
+  /** Finished works that were told in full, and others: then announced channels prove nothing. */
+  full: number;
+  short: number;
+}
+
+/** A communicator without kernels keeps so many, and one whose kernels are told no more. */
+const FEW = 64;
+const MANY = 4096;
+
+export class KernelProgress {
+  private readonly comms = new Map<number, Tally>();
+  private readonly rows = new Map<Work, Row>();
+
+  workStart(work: Work): void {
+    const { comm, nChannels, peer } = work;
+    if (!comm || nChannels <= 0 || peer === comm.rank) return; // NCCL tells no kernel of a send to oneself
+    const tally = this.tallyOf(comm.number);
+    const row: Row = { work, begun: 0, ended: 0, ofOther: 0, hasOps: false };
+    tally.waiting.push(row);
+    this.rows.set(work, row);
+    if (tally.waiting.length <= (tally.ring < 0 ? FEW : MANY)) return;
+    if (tally.ring >= 0) tally.short++;
+    for (const { work: old } of tally.waiting.splice(0, tally.waiting.length - FEW / 2))
+      this.rows.delete(old);
+  }
+
+  opStart({ work }: Op): void {
+    const row = work && this.rows.get(work);
+    if (row) row.hasOps = true;
+  }
+
+  kernelStart({ work, parent, phase, isOfOther, ring }: Kernel): void {
+    const row = work && phase === null && parent === 'known' ? this.rows.get(work) : undefined;
+    if (!row) return;
+    const tally = this.tallyOf(work!.comm!.number);
+    tally.ring = ring;
+    if (isOfOther) row.ofOther++;
+    else {
+      row.begun++;
+      this.passed(tally, row);
+    }
+  }
+
+  kernelStop({ work, parent, phase, isOfOther }: Kernel): void {
+    const row = work && phase === null && parent === 'known' && !isOfOther ? this.rows.get(work) : undefined;
+    if (row) row.ended++;
+  }
+
+  /** The newest works of each communicator; none after which another began. */
+  finish(): KernelsOf[] {
+    return [...this.comms.values()].flatMap(({ waiting, ring, full, short }) =>
+      full === 0 || short > 0
+        ? []
+        : waiting.map((row) => ({
+            work: row.work,
+            ring,
+            channels: row.work.nChannels,
+            begun: row.begun,
+            ended: row.ended,
+            state: stateOf(row),
+          })),
+    );
+  }
+
+  /** What was enqueued before, but for what was launched together with it. */
+  private passed(tally: Tally, { work }: Row): void {
+    const [first] = tally.waiting;
+    if (!first || first.work === work) return;
+    tally.waiting = tally.waiting.filter((row) => {
+      if (row.work.row >= work.row || isSameLaunch(row.work, work)) return true;
+      this.rows.delete(row.work);
+      if (row.begun + row.ofOther >= row.work.nChannels) tally.full++;
+      else if (!row.hasOps) tally.short++;
+      return false;
+    });
+  }
+
+  private tallyOf(comm: number): Tally {
+    let tally = this.comms.get(comm);
+    if (!tally) this.comms.set(comm, (tally = { waiting: [], ring: -1, full: 0, short: 0 }));
+    return tally;
+  }
+}
+
+/** Operations on the network tell by themselves. */
+function stateOf({ work, begun, ended, ofOther, hasOps }: Row): KernelsOf['state'] {
+  if (hasOps) return 'ended';
+  if (begun + ofOther < work.nChannels || ended < begun) return 'unfinished';
+  return begun === 0 ? 'unknown' : 'ended';
+}
+
+/** One group is one launch, as far as calls tell it. */
+const isSameLaunch = (a: Work, b: Work): boolean =>
+  a.api !== null && a.api.parent === (b.api?.parent ?? null);

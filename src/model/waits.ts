@@ -1,0 +1,27 @@
+/** What a transfer waits for, phase by phase: one enum for the verdict and the tracks, by the names people read. */
+
+import { StepPhase } from './types.js';
+
+export const Wait = {
+  Posted: 'posted',
+  /** Its own GPU: nothing to send yet, or what came is not taken. */
+  Gpu: 'GPU wait',
+  /** The receiver has no room. */
+  Peer: 'peer wait',
+  /** The wire. */
+  Send: 'send wait',
+  /** The peer's data. */
+  Recv: 'recv wait',
+  Flush: 'flush wait',
+} as const;
+export type Wait = (typeof Wait)[keyof typeof Wait];
+
+export const WAIT_OF: Readonly<Record<StepPhase, Wait>> = {
+  [StepPhase.Posted]: Wait.Posted,
+  [StepPhase.SendGpuWait]: Wait.Gpu,
+  [StepPhase.PeerWait]: Wait.Peer,
+  [StepPhase.SendWait]: Wait.Send,
+  [StepPhase.RecvWait]: Wait.Recv,
+  [StepPhase.FlushWait]: Wait.Flush,
+  [StepPhase.RecvGpuWait]: Wait.Gpu,
+};

@@ -1,0 +1,61 @@
+/**
+ * Recordings made by NCCL 2.30.7's own host code, with a stand-in for the GPU alone: what happened there is known, and what a person
+ * must be told of it. test/fixtures/real/README.md says what each one is.
+ */
+
+import { afterAll, describe, expect, it } from 'vitest';
+import { verdictText } from '../../src/cli/verdict_text.js';
+import { diagnose } from '../../src/merge/diagnosis.js';
+import { suspects } from '../../src/merge/suspects.js';
+import { temporaryFolder } from '../support/made_up_run.js';
+import { unpackRecording } from '../support/packed_recording.js';
+
+const { folder, remove } = temporaryFolder();
+afterAll(remove);
+
+interface Expected {
+  readonly kind: string;
+  /** The ranks to look at, and no other before them. */
+  readonly culprits?: readonly number[];
+  /** What the words say, line by line in any order. */
+  readonly says?: readonly RegExp[];
+}
+
+const RECORDINGS: Readonly<Record<string, Expected>> = {
+  lbreal: { kind: 'healthy' },
+  s2: { kind: 'healthy' },
+  graph: { kind: 'healthy' },
+  split: { kind: 'healthy' },
+  reload: { kind: 'healthy' },
+  hang: { kind: 'hung', culprits: [2] },
+  kill: { kind: 'hung', says: [/rank 2 \(vm\)/] },
+  shm: {
+    kind: 'hung',
+    culprits: [1],
+    says: [/^HUNG {2}AllReduce seq 4/, /look at: +rank 1 .* no kernel began/],
+  },
+  shm2: {
+    kind: 'hung',
+    culprits: [1],
+    says: [/^HUNG {2}AllReduce seq 5/, /look at: +rank 1 .* no kernel began/],
+  },
+  shm4: {
+    kind: 'hung',
+    culprits: [0, 1],
+    says: [/^HUNG {2}AllReduce seq 4/, /look at: +2 ranks \(0-1\).* no kernel began/],
+  },
+  node: { kind: 'hung', culprits: [1] },
+};
+
+describe.each(Object.entries(RECORDINGS))('%s', (name, { kind, culprits, says = [] }) => {
+  it('is told as it was', async () => {
+    const diagnosis = await diagnose([unpackRecording(name, folder)], { jobs: 1 });
+    const lines = verdictText(diagnosis, null);
+    expect(diagnosis.verdict.kind).toBe(kind);
+    for (const words of says) expect(lines).toContainEqual(expect.stringMatching(words));
+    if (culprits) {
+      const ranks = suspects(diagnosis.verdict).map((file) => diagnosis.ranks[file]!.rank);
+      expect(ranks.slice(0, culprits.length)).toEqual(culprits);
+    }
+  });
+});
