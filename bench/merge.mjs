@@ -18,10 +18,10 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { readFileSync } from 'node:fs';
 import { merge } from '../dist/merge.js';
-import { bestDecoder } from '../dist/reader/best_decoder.js';
-import { typescriptDecoder } from '../dist/reader/decoder.js';
-import { mergedRows, streamRankFile } from '../dist/reader/index.js';
-import { NOTHING_CARRIED } from '../dist/reader/records.js';
+import { bestDecoder } from '../dist/rankfile/best_decoder.js';
+import { typescriptDecoder } from '../dist/rankfile/decoder.js';
+import { mergedRows, streamRankFile } from '../dist/rankfile/index.js';
+import { NOTHING_CARRIED } from '../dist/rankfile/records.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const smoke = process.argv.includes('--smoke');

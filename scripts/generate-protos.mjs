@@ -1,11 +1,11 @@
 /**
- * Generates src/perfetto/generated/protos.{js,d.ts} from schemas/perfetto/*.proto. The result is committed, so that
- * installing needs no generator; test/perfetto/generated.test.ts fails when the two have drifted apart.
+ * Generates src/trace/perfetto/generated/protos.{js,d.ts} from schemas/perfetto/*.proto. The result is committed, so that
+ * installing needs no generator; test/trace/perfetto/generated.test.ts fails when the two have drifted apart.
  *
  *   node scripts/generate-protos.mjs [directory]
  *
  * Only encode and decode are generated. The converters are left out on purpose: `fromObject` takes a bigint while
- * `encode` turns one into 0, so the one door for 64-bit values is toLong (src/perfetto/long.ts).
+ * `encode` turns one into 0, so the one door for 64-bit values is toLong (src/trace/perfetto/long.ts).
  */
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import pbts from 'protobufjs-cli/pbts.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const schemas = join(root, 'schemas', 'perfetto');
-const output = process.argv[2] ?? join(root, 'src', 'perfetto', 'generated');
+const output = process.argv[2] ?? join(root, 'src', 'trace', 'perfetto', 'generated');
 const banner = '// Generated from schemas/perfetto by scripts/generate-protos.mjs. Do not edit.\n\n';
 
 const generate = (tool, args) =>

@@ -1,18 +1,18 @@
 /**
  * Many rank files, one trace. The whole program in one page:
  *
- *   find     which files there are, and of which runs                       reader, merge/find_runs
+ *   find     which files there are, and of which runs                       reader, runs/find_runs
  *   scan     each file by itself: who it is, when work ended, its clock     reader → model
- *   choose   the run, one file per rank                                     merge/run
+ *   choose   the run, one file per rank                                     runs/run
  *   clocks   every host on one axis                                         clocks
- *   origins  who executed whose sends (PXN)                                 merge/origins
+ *   origins  who executed whose sends (PXN)                                 cluster/origins
  *   verdict  what all ranks did together, and who held them up              cluster → verdict
- *   plan     what of it is drawn: selection and budget                      merge/drawing, merge/convert_jobs
+ *   plan     what of it is drawn: selection and budget                      trace/drawing, trace/convert_jobs
  *   convert  each file by itself into a block of packets                    reader → model → tracks → perfetto
  *   cluster  what all ranks did together, as a block of its own             tracks → perfetto
- *   join     prologue + cluster + blocks in rank order                      perfetto, merge/output
+ *   join     prologue + cluster + blocks in rank order                      perfetto, trace/output
  *
- * Up to the verdict it is `merge/study`, which `inspect` shares. The bytes depend on the files alone: not on their order, nor
+ * Up to the verdict it is `study/study`, which `inspect` shares. The bytes depend on the files alone: not on their order, nor
  * on how many workers there were. Of a job that still runs also on when they were read: who is alive is then no suspect,
  * and not silent.
  */
@@ -21,42 +21,42 @@ import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
 import { Interrupted, OutputError, UsageError } from './base/errors.js';
-import type { Size } from './merge/budget.js';
-import { reportClocks, reportTraffic } from './merge/clock_report.js';
-import { clusterBlock } from './merge/cluster.js';
-import type { ConvertJob, ConvertResult } from './merge/convert.js';
-import { convertJobs } from './merge/convert_jobs.js';
-import { diagnosisOf, type Diagnosis } from './merge/diagnosis.js';
-import { planDrawing, suggestDrawing } from './merge/drawing.js';
-import { runDuration } from './merge/duration.js';
-import { aliasesOf, findRuns, type RunOptions } from './merge/find_runs.js';
-import { tracePrologue } from './merge/labels.js';
-import { lookAtAttributes } from './merge/look_at.js';
-import { assemble } from './merge/output.js';
-import { OUTPUT_KINDS, TRACE } from './merge/output_kinds.js';
-import { redactPaths, redactRun } from './merge/redact.js';
+import type { Size } from './trace/budget.js';
+import { reportClocks, reportTraffic } from './report/clock_report.js';
+import { clusterBlock } from './trace/cluster_block.js';
+import type { ConvertJob, ConvertResult } from './trace/convert.js';
+import { convertJobs } from './trace/convert_jobs.js';
+import { diagnosisOf, type Diagnosis } from './report/diagnosis.js';
+import { planDrawing, suggestDrawing } from './trace/drawing.js';
+import { runDuration } from './trace/duration.js';
+import { aliasesOf, findRuns, type RunOptions } from './runs/find_runs.js';
+import { tracePrologue } from './trace/labels.js';
+import { lookAtAttributes } from './trace/look_at.js';
+import { assemble } from './trace/output.js';
+import { OUTPUT_KINDS, TRACE } from './trace/output_kinds.js';
+import { redactPaths, redactRun } from './runs/redact.js';
 import {
   countTrace,
   reportOutOfStep,
   reportRank,
   type MergeReport,
   type TraceCounts,
-} from './merge/report.js';
-import { listRun, type RunListing } from './merge/run.js';
-import type { ClockOptions } from './merge/run_clocks.js';
-import { failure, scanRun } from './merge/scanned_run.js';
-import { checkRequest, type SelectionRequest } from './merge/selection.js';
-import { reportSelection, selectionAttributes, type SelectionReport } from './merge/selection_report.js';
-import { study, type Study } from './merge/study.js';
-import type { VerdictOptions } from './merge/verdict.js';
-import { startWorkers, type Workers } from './merge/workers.js';
+} from './report/report.js';
+import { listRun, type RunListing } from './runs/run.js';
+import type { ClockOptions } from './clocks/evidence/run_clocks.js';
+import { failure, scanRun } from './study/scanned_run.js';
+import { checkRequest, type SelectionRequest } from './trace/selection.js';
+import { reportSelection, selectionAttributes, type SelectionReport } from './trace/selection_report.js';
+import { study, type Study } from './study/study.js';
+import type { VerdictOptions } from './verdict/evidence/run_verdict.js';
+import { startWorkers, type Workers } from './study/workers.js';
 import { checkOutput } from './output/allowed.js';
 import { withWorkFolderFor } from './output/deliver.js';
 import { reason } from './output/reason.js';
 import { withWorkFolder } from './output/work_folder.js';
-import { findRankFiles } from './reader/index.js';
+import { findRankFiles } from './rankfile/index.js';
 
-export type { RunListing } from './merge/run.js';
+export type { RunListing } from './runs/run.js';
 
 export interface MergeOptions extends ClockOptions, RunOptions, VerdictOptions {
   /** Rank files and directories of them. */

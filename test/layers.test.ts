@@ -10,25 +10,32 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 
 /**
- * A layer is a folder of src/; what lies directly in src/, or in src/merge/, is the layer `merge`. Every layer may
- * use itself. "Types of" means `import type`: nothing of it is left at run time. "Outside" means files, threads,
- * processes and the network: a layer without it consists of functions of their arguments.
+ * A room is a folder of src/, or one that is named here below it; what lies directly in src/ is the room `merge`. Every room
+ * may use itself. "Types of" means `import type`: nothing of it is left at run time. "Outside" means files, threads,
+ * processes and the network: a room without it consists of functions of their arguments.
  */
 const LAYERS = table(`
-  layer    | calls                                              | types of      | packages   | outside
-  base     |                                                    |               | @bokuweb/zstd-wasm | no
-  format   | base                                               |               |            | no
-  reader   | base format                                        |               |            | yes
-  clocks   | base                                               | reader        |            | no
-  model    | base format clocks/clock_map                       | reader clocks |            | no
-  cluster  | base model/work_end                                | model         |            | no
-  verdict  | base cluster model/waits                           | model         |            | no
-  tracks   | base model/types model/waits model/work_end model/control cluster | model         |            | no
-  perfetto | base                                               | tracks        | protobufjs | no
-  output   | base format                                        |               |            | yes
-  merge    | base format reader clocks model cluster verdict tracks perfetto output |        | piscina    | yes
-  cli      | base reader merge output                           | verdict       | commander  | yes
+  layer          | calls                                              | types of      | packages   | outside
+  base           |                                                    |               | @bokuweb/zstd-wasm | no
+  rankfile       | base                                               |               |            | yes
+  model          | base rankfile/format                               | rankfile clocks |          | no
+  runs           | base rankfile                                      | scan          |            | no
+  scan           | base rankfile model clocks/lower_hull clocks/gpu_clock clocks/gpu_votes trace/tracks/connections trace/tracks/lanes | trace/tracks | | yes
+  clocks         | base                                               | rankfile      |            | no
+  clocks/evidence | base clocks model scan/step_file scan/gpu_stamps  | rankfile scan runs |       | yes
+  cluster        | base rankfile/format model clocks clocks/evidence runs             |               |            | no
+  verdict        | base rankfile/format model scan/read_order cluster clocks | scan runs |           | no
+  trace/tracks   | base cluster model                                 |               |            | no
+  trace/perfetto | base                                               | trace/tracks  | protobufjs | no
+  trace          | base rankfile model runs scan clocks cluster output verdict/evidence clocks/evidence trace/tracks trace/perfetto | study verdict | | yes
+  output         | base rankfile/format                               |               |            | yes
+  study          | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace |       | piscina    | yes
+  report         | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace study trace/tracks/flow_census | trace/perfetto | | yes
+  merge          | base rankfile runs clocks clocks/evidence verdict output trace study report |             |            | yes
+  cli            | base rankfile runs output trace report merge              | verdict       | commander  | yes
 `);
+
+const ROOMS = new Set(LAYERS.map((row) => row.layer?.[0]));
 
 /** Paths below native/, by how they begin; the first row that fits counts. `standard` is what C++17 itself has. */
 const NATIVE = table(`
@@ -66,27 +73,29 @@ describe('layers', () => {
 
   it('of src/ would be missed if broken', () => {
     const madeUp = {
-      'src/base/time.ts': `import { Ring } from '../reader/ring.js';`,
-      'src/clocks/fit.ts': `import type { Header } from '../reader/types.js'; import { scan } from '../reader/scan.js';`,
-      'src/model/spans.ts': `import { toTrace } from '../clocks/clock_map.js'; import { fit } from '../clocks/fit.js';`,
-      'src/tracks/lanes.ts': `export { type Span } from '../model/spans.js'; import fs from 'node:fs/promises';`,
-      'src/perfetto/writer.ts': `const later = () => import('../merge.js'); type T = import('../model/spans.js').Span;`,
-      'src/merge/pool.ts': `new Worker(new URL('../cli/worker.js', import.meta.url));`,
+      'src/base/time.ts': `import { Ring } from '../rankfile/ring.js';`,
+      'src/clocks/fit.ts': `import type { Header } from '../rankfile/types.js'; import { scan } from '../rankfile/scan.js';`,
+      'src/model/spans.ts': `import { toTrace } from '../clocks/fit.js'; import { State } from '../rankfile/format/nccl.js';`,
+      'src/trace/tracks/lanes.ts': `export { type Span } from '../../runs/run.js'; import fs from 'node:fs/promises';`,
+      'src/trace/perfetto/writer.ts': `const later = () => import('../../merge.js'); type T = import('../../model/spans.js').Span;`,
+      'src/study/pool.ts': `new Worker(new URL('../cli/worker.js', import.meta.url));`,
       'src/cli/inspect.ts': `import { merge } from '../merge.js'; import protobuf from 'protobufjs/minimal.js';`,
-      'src/reader/door.ts': `import { traceNsFromClockMap } from '../base/time.js';`,
+      'src/rankfile/door.ts': `import { traceNsFromClockMap } from '../base/time.js';`,
+      'src/verdict/text.ts': `import { laneName } from '../trace/tracks/lanes.js';`,
       'src/extra/new.ts': ``,
     };
     expect(typeScriptViolations(madeUp)).toEqual([
-      'src/base/time.ts: base must not call reader/ring',
-      'src/clocks/fit.ts: clocks must not call reader/scan',
+      'src/base/time.ts: base must not call rankfile/ring',
+      'src/clocks/fit.ts: clocks must not call rankfile/scan',
       'src/model/spans.ts: model must not call clocks/fit',
-      'src/tracks/lanes.ts: tracks must not call model/spans',
-      'src/tracks/lanes.ts: tracks must not use node:fs/promises',
-      'src/perfetto/writer.ts: perfetto must not call merge',
-      'src/perfetto/writer.ts: perfetto must not name types of model/spans',
-      'src/merge/pool.ts: merge must not call cli/worker',
+      'src/trace/tracks/lanes.ts: trace/tracks must not call runs/run',
+      'src/trace/tracks/lanes.ts: trace/tracks must not use node:fs/promises',
+      'src/trace/perfetto/writer.ts: trace/perfetto must not call merge',
+      'src/trace/perfetto/writer.ts: trace/perfetto must not name types of model/spans',
+      'src/study/pool.ts: study must not call cli/worker',
       'src/cli/inspect.ts: cli must not use protobufjs',
-      'src/reader/door.ts: traceNsFromClockMap is for clocks alone',
+      'src/rankfile/door.ts: traceNsFromClockMap is for clocks alone',
+      'src/verdict/text.ts: verdict must not call trace/tracks/lanes',
       'src/extra/new.ts: extra is not a layer',
     ]);
   });
@@ -157,15 +166,19 @@ function violation(
     return 'traceNsFromClockMap is for clocks alone';
   const target = path.posix.join(path.posix.dirname(file), module);
   const unit = target.replace(/^src\//, '').replace(/\.js$/, '');
-  const isIn = (list: readonly string[] = []) => list.includes(layerOf(target)) || list.includes(unit);
+  const isIn = (list: readonly string[] = []) =>
+    list.includes(layerOf(target)) ||
+    list.some((one) => unit === one || (one.includes('/') && unit.startsWith(`${one}/`)));
   if (layerOf(target) === layer || isIn(row.calls)) return undefined;
   if (!typesOnly) return `${layer} must not call ${unit}`;
   return isIn(row['types of']) ? undefined : `${layer} must not name types of ${unit}`;
 }
 
+/** `src/trace/tracks/lanes.ts` → `trace/tracks`, where that is a room of its own. */
 function layerOf(file: string): string {
-  const [, folder = '', inside] = file.split('/');
-  return inside === undefined ? 'merge' : folder;
+  const [, folder = '', inside, below] = file.split('/');
+  if (inside === undefined) return 'merge';
+  return below !== undefined && ROOMS.has(`${folder}/${inside}`) ? `${folder}/${inside}` : folder;
 }
 
 /** `import { type A }` counts as a call: with verbatimModuleSyntax the module is still loaded. */
@@ -253,7 +266,7 @@ function sources(folder: string, pattern: RegExp): Sources {
   if (!existsSync(path.join(root, folder))) return {};
   const files = readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => `${folder}/${name.replaceAll(path.sep, '/')}`)
-    .filter((name) => pattern.test(name) && !name.startsWith('src/perfetto/generated/'))
+    .filter((name) => pattern.test(name) && !name.startsWith('src/trace/perfetto/generated/'))
     .sort();
   return Object.fromEntries(files.map((name) => [name, readFileSync(path.join(root, name), 'utf8')]));
 }

@@ -1,5 +1,5 @@
 // The Node-API face of the decoder. Everything comes as typed arrays and plain numbers and is checked by the caller
-// (src/reader/native_decoder.ts): slots are whole, stretches lie inside them.
+// (src/rankfile/native_decoder.ts): slots are whole, stretches lie inside them.
 //
 // Stateless, so one copy serves all threads of the process.
 

@@ -1,4 +1,4 @@
-// From checked slots to records in columns: the C++ twin of src/reader/records.ts, where the rule is explained.
+// From checked slots to records in columns: the C++ twin of src/rankfile/records.ts, where the rule is explained.
 
 #ifndef NCCL_TRACE_NATIVE_ADDON_RECORDS_H_
 #define NCCL_TRACE_NATIVE_ADDON_RECORDS_H_

@@ -1,4 +1,4 @@
-// Which slots of a ring or chunk are committed, and at which position: the C++ twin of src/reader/slots.ts, where the
+// Which slots of a ring or chunk are committed, and at which position: the C++ twin of src/rankfile/slots.ts, where the
 // rule is explained. The same numbers come out, bit for bit; the tests of the addon hold the two together.
 
 #ifndef NCCL_TRACE_NATIVE_ADDON_SLOTS_H_

@@ -1,5 +1,5 @@
 // The rank file: what the recorder writes and every reader reads. schemas/rank-file.md is the normative text; this
-// header is the same contract for C++, and a test holds the two (and src/format) together.
+// header is the same contract for C++, and a test holds the two (and src/rankfile/format) together.
 //
 // Who meets here
 //   producer   one NCCL thread (API, launch, proxy progress...) inside the training job. Appends to its own ring.

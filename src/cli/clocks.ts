@@ -2,7 +2,7 @@
 
 import { Command } from 'commander';
 import { findClocks } from '../merge.js';
-import { clockTable } from './clock_text.js';
+import { clockTable } from '../report/clock_text.js';
 import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';

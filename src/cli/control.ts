@@ -17,10 +17,10 @@ import {
   requestControl,
   stillStands,
   type ControlRequest,
-} from '../reader/index.js';
-import type { RankFileHeader } from '../reader/types.js';
+} from '../rankfile/index.js';
+import type { RankFileHeader } from '../rankfile/types.js';
 import { ExitCode } from './exit.js';
-import { printable } from './text.js';
+import { printable } from '../report/text.js';
 
 interface Options {
   readonly events?: readonly string[];

@@ -7,10 +7,10 @@
 import { Command, InvalidArgumentError } from 'commander';
 
 import { NoUsableInput, RankFileError } from '../base/errors.js';
-import { diagnose, type Diagnosis } from '../merge/diagnosis.js';
-import { pickFiles, type RunOptions } from '../merge/find_runs.js';
-import { redactFile, redactPaths, type Aliases } from '../merge/redact.js';
-import type { VerdictOptions } from '../merge/verdict.js';
+import { diagnose, type Diagnosis } from '../report/diagnosis.js';
+import { pickFiles, type RunOptions } from '../runs/find_runs.js';
+import { redactFile, redactPaths, type Aliases } from '../runs/redact.js';
+import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
 import {
   describeRecord,
   type FileSummary,
@@ -19,16 +19,16 @@ import {
   type RankFileStream,
   streamRankFile,
   summarize,
-} from '../reader/index.js';
+} from '../rankfile/index.js';
 import { ExitCode } from './exit.js';
-import { recordText, summaryText } from './inspect_text.js';
+import { recordText, summaryText } from '../report/inspect_text.js';
 import { interruptible } from './interrupts.js';
 import { addVerdictOptions } from './verdict_options.js';
-import { inspectNext } from './next_command.js';
+import { inspectNext } from '../report/next_command.js';
 import { complain, print } from './output.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
 import { coloured } from './watching.js';
-import { verdictText } from './verdict_text.js';
+import { verdictText } from '../report/verdict_text.js';
 
 interface Options {
   readonly json?: true;

@@ -18,7 +18,7 @@ import { hint } from '../base/nearest.js';
 import { hearErrors, isBrokenPipe, say } from './output.js';
 import { pluginPathCommand } from './plugin_path.js';
 import { snapshotCommand } from './snapshot.js';
-import { printable } from './text.js';
+import { printable } from '../report/text.js';
 
 const EXAMPLES = `Examples:
   $ nccl-trace merge nccl-trace/ -o run.pftrace      all ranks of the newest run in one trace

@@ -2,12 +2,12 @@
 
 import { Command, InvalidArgumentError } from 'commander';
 import { merge } from '../merge.js';
-import type { MergeReport } from '../merge/report.js';
-import { findRankFiles } from '../reader/index.js';
+import type { MergeReport } from '../report/report.js';
+import { findRankFiles } from '../rankfile/index.js';
 import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
 import { interruptible, surviveFileSizeLimit } from './interrupts.js';
-import { mergeReportText } from './merge_report.js';
+import { mergeReportText } from '../report/merge_report.js';
 import {
   addSelectionOptions,
   SELECTION_EXAMPLES,
@@ -17,7 +17,7 @@ import {
 import { checkNames, print, say, writeSummary } from './output.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
 import { addVerdictOptions } from './verdict_options.js';
-import { verdictWords } from './verdict_text.js';
+import { verdictWords } from '../report/verdict_text.js';
 import { coloured, showProgress } from './watching.js';
 
 interface Options extends SelectionOptions {

@@ -4,11 +4,11 @@ import { hostname, userInfo } from 'node:os';
 import { basename } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { NoUsableInput, OutputError, UsageError } from '../base/errors.js';
-import { traceFacts } from '../merge/trace_facts.js';
-import { openRankFileHeader } from '../reader/index.js';
+import { traceFacts } from '../trace/trace_facts.js';
+import { openRankFileHeader } from '../rankfile/index.js';
 import { print, say } from './output.js';
 import { startupCommands, type StartupCommand } from './startup.js';
-import { printable, size } from './text.js';
+import { printable, size } from '../report/text.js';
 import { PortBusy, TraceServer } from './trace_server.js';
 
 /** The UI's own security policy lets it read from here, and from nowhere else on the person's machine. */

@@ -3,12 +3,12 @@
 import { Readable } from 'node:stream';
 import { OutputError } from '../base/errors.js';
 import { checkTraceName } from '../merge.js';
-import { OUTPUT_KINDS, SUMMARY, TRACE } from '../merge/output_kinds.js';
+import { OUTPUT_KINDS, SUMMARY, TRACE } from '../trace/output_kinds.js';
 import { checkOutput, checkOutputs, type Output, type Permission } from '../output/allowed.js';
 import { deliver, withWorkFolderFor } from '../output/deliver.js';
 import { STDOUT } from '../output/place.js';
 import { reason } from '../output/reason.js';
-import { printable } from './text.js';
+import { printable } from '../report/text.js';
 
 /** Waits for a slow reader; false when it has gone (`| head`): that is no error, and there is no more to be said. */
 export function print(text: string): Promise<boolean> {

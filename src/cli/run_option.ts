@@ -5,7 +5,7 @@ import { foldRanks } from '../base/ranks.js';
 import { NoUsableInput } from '../base/errors.js';
 import { listRuns, type RunListing } from '../merge.js';
 import { complain } from './output.js';
-import { cut, padColumns, printable } from './text.js';
+import { cut, padColumns, printable } from '../report/text.js';
 
 export const LIST = 'list';
 

@@ -1,8 +1,8 @@
 /** The options that say what of a run is drawn. */
 
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { SelectionRequest } from '../merge/selection.js';
-import { parseAround, parseDuration, parseRanks, parseTime, type TimeWord } from '../merge/time_words.js';
+import type { SelectionRequest } from '../trace/selection.js';
+import { parseAround, parseDuration, parseRanks, parseTime, type TimeWord } from '../trace/time_words.js';
 
 /** As Commander hands them over. */
 export interface SelectionOptions {

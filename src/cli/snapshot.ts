@@ -8,9 +8,9 @@ import path from 'node:path';
 import { Command } from 'commander';
 
 import { NoUsableInput, OutputError, RankFileError } from '../base/errors.js';
-import { findRankFiles, type Snapshot, takeSnapshot } from '../reader/index.js';
+import { findRankFiles, type Snapshot, takeSnapshot } from '../rankfile/index.js';
 import { ExitCode } from './exit.js';
-import { printable } from './text.js';
+import { printable } from '../report/text.js';
 
 interface Options {
   readonly output: string;

@@ -4,8 +4,8 @@
  */
 
 import type { Ticks } from '../base/time.js';
-import { EventType } from '../format/nccl.js';
-import type { Communicator, FileFacts } from '../reader/types.js';
+import { EventType } from '../rankfile/format/nccl.js';
+import type { Communicator, FileFacts } from '../rankfile/types.js';
 
 type Source = Pick<FileFacts, 'header' | 'changes'>;
 

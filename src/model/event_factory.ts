@@ -5,8 +5,8 @@
 
 import { lostText } from '../base/lost_text.js';
 import type { Ticks } from '../base/time.js';
-import { Kind } from '../format/constants.js';
-import type { Communicator, FileFacts, RecordColumns } from '../reader/types.js';
+import { Kind } from '../rankfile/format/constants.js';
+import type { Communicator, FileFacts, RecordColumns } from '../rankfile/types.js';
 import type { Event } from './event_table.js';
 import { HostFactory } from './host_factory.js';
 import type { KernelClock } from './kernel_clock.js';

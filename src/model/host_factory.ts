@@ -1,7 +1,7 @@
 /** Makes host spans out of start records. Field layouts: schemas/rank-file.md, "Kinds". */
 
-import { Kind } from '../format/constants.js';
-import { EventType } from '../format/nccl.js';
+import { Kind } from '../rankfile/format/constants.js';
+import { EventType } from '../rankfile/format/nccl.js';
 import type { HostFacts, HostKind, HostSpan, NetFacts } from './host_span.js';
 import { extra32, extra64, extraBigint, startKey } from './record_fields.js';
 import type { Source } from './source.js';

@@ -1,7 +1,7 @@
 /** Calls on host threads, and what threads noticed there: from an event's start to its stop callback. */
 
 import type { Ticks } from '../base/time.js';
-import type { Communicator } from '../reader/types.js';
+import type { Communicator } from '../rankfile/types.js';
 import type { HandleKey } from './record_fields.js';
 
 export type HostKind =
@@ -103,3 +103,10 @@ export interface HostSpan {
   ending: HostSpan | null;
   stop: Ticks | null;
 }
+
+/** Its context is its first call's, whatever communicators it spans. */
+export const belongsToNoComm = ({ kind }: HostSpan): boolean => kind === 'GroupApi' || kind === 'GroupEnd';
+
+/** A transfer's context may be another process's: its operation knows. */
+export const callComm = ({ facts, comm }: HostSpan): Communicator | null =>
+  facts?.kind === 'NetPlugin' && facts.step ? facts.step.op.comm : comm;

@@ -4,7 +4,7 @@
  * that counts from elsewhere loses the last 8 bits: a quarter of a microsecond.)
  */
 
-import type { RecordColumns } from '../reader/types.js';
+import type { RecordColumns } from '../rankfile/types.js';
 import { extraBigint, hasExtra } from './record_fields.js';
 import type { GpuNs } from './types.js';
 

@@ -4,7 +4,7 @@
  */
 
 import type { Ticks } from '../base/time.js';
-import type { Gap } from '../reader/types.js';
+import type { Gap } from '../rankfile/types.js';
 
 /** How many slots of a ring are lost that were written after a tick. */
 export type LostAfter = (ring: number, tick: Ticks) => number;

@@ -1,7 +1,7 @@
 /** What is odd about an event that starts. It is taken for what it is, and drawn; here it is counted and told. */
 
 import type { Ticks } from '../base/time.js';
-import type { Communicator } from '../reader/types.js';
+import type { Communicator } from '../rankfile/types.js';
 import type { OddRecords } from './odd_records.js';
 import { typeOf } from './stoppable.js';
 import { NET_ID, type HostSpan, type Kernel, type Op, type Work } from './types.js';

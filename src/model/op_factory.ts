@@ -1,8 +1,8 @@
 /** Makes operations out of start records, and of what is left of them. Field layouts: schemas/rank-file.md, "Kinds". */
 
 import type { Ticks } from '../base/time.js';
-import { COMM_FOREIGN } from '../format/constants.js';
-import type { Communicator } from '../reader/types.js';
+import { COMM_FOREIGN } from '../rankfile/format/constants.js';
+import type { Communicator } from '../rankfile/types.js';
 import type { Foreign, Originators } from './origin.js';
 import { claimOtherDirection, opClaim, parentWork } from './parents.js';
 import { extra32, extraBigint, word1 } from './record_fields.js';

@@ -6,7 +6,7 @@
  * A file alone only knows `Foreign`. What it means is looked up in the originator's file between the two passes.
  */
 
-import type { Communicator } from '../reader/types.js';
+import type { Communicator } from '../rankfile/types.js';
 import type { WorkIdentity } from './work_identity.js';
 
 /** As NCCL passed it. */

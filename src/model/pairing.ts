@@ -6,10 +6,10 @@
  */
 
 import { ticks, type Ticks } from '../base/time.js';
-import { FOLD_OF_START, Kind } from '../format/constants.js';
-import { tagBits } from '../format/handle.js';
-import { State } from '../format/nccl.js';
-import type { FileFacts, OpenFold, RecordColumns, RingFacts, RowRange } from '../reader/types.js';
+import { FOLD_OF_START, Kind } from '../rankfile/format/constants.js';
+import { tagBits } from '../rankfile/format/handle.js';
+import { State } from '../rankfile/format/nccl.js';
+import type { FileFacts, OpenFold, RecordColumns, RingFacts, RowRange } from '../rankfile/types.js';
 import { countKernelStart, countKernelStop, countOpStart, countOpStop } from './children.js';
 import { EventFactory } from './event_factory.js';
 import { EventTable, type Event } from './event_table.js';

@@ -4,7 +4,7 @@
  * that was done long ago, so it is left alone and said.
  */
 
-import type { Communicator } from '../reader/types.js';
+import type { Communicator } from '../rankfile/types.js';
 import type { Event } from './event_table.js';
 import type { HostSpan } from './host_span.js';
 import { KEY_FOREIGN, KEY_NULL, type HandleKey } from './record_fields.js';

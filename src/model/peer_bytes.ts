@@ -1,6 +1,6 @@
 /** How much a rank exchanged with each peer: whose counters are worth drawing. */
 
-import type { Communicator } from '../reader/types.js';
+import type { Communicator } from '../rankfile/types.js';
 import type { Op } from './types.js';
 
 export interface PeerTraffic {

@@ -3,7 +3,7 @@
  * "Kinds": slot 0 is the row itself, slot k >= 1 lies in `extra`. Missing slots read as zero.
  */
 
-import type { RecordColumns } from '../reader/types.js';
+import type { RecordColumns } from '../rankfile/types.js';
 
 /**
  * A handle of this process as one exact number: ring * 2^40 + position of the start record.

@@ -3,7 +3,7 @@
  * alive. The reader's own types under the model's name, so that the layers above need not know the reader.
  */
 
-import type { Communicator, FileFacts, Gap, Lease, Ring as WholeRing } from '../reader/types.js';
+import type { Communicator, FileFacts, Gap, Lease, Ring as WholeRing } from '../rankfile/types.js';
 
 export type { Communicator, Gap, Lease };
 

@@ -1,7 +1,7 @@
 /** One start record, as the factories see it. */
 
 import type { Ticks } from '../base/time.js';
-import type { Communicator, RecordColumns } from '../reader/types.js';
+import type { Communicator, RecordColumns } from '../rankfile/types.js';
 import type { Event } from './event_table.js';
 import type { HandleKey } from './record_fields.js';
 

@@ -5,7 +5,7 @@
  */
 
 import type { Ticks } from '../base/time.js';
-import { State } from '../format/nccl.js';
+import { State } from '../rankfile/format/nccl.js';
 import type { StateFields } from './record_fields.js';
 import type { OddRecords } from './odd_records.js';
 import {

@@ -13,14 +13,14 @@
  */
 
 import type { Ticks } from '../base/time.js';
-import type { Communicator } from '../reader/types.js';
+import type { Communicator } from '../rankfile/types.js';
 import type { HostSpan } from './host_span.js';
 import type { OddListener } from './odd_records.js';
 import type { Foreign, Originator } from './origin.js';
 import type { HandleKey } from './record_fields.js';
 import type { WorkIdentity } from './work_identity.js';
 
-export { eventTypeNames } from '../format/nccl.js';
+export { eventTypeNames } from '../rankfile/format/nccl.js';
 export { hasRoot } from './roots.js';
 export type { CeCollFacts, HostFacts, HostKind, HostSpan, NetFacts } from './host_span.js';
 export type { OddRecord } from './odd_records.js';

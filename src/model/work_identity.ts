@@ -1,6 +1,6 @@
 /** What a collective or send/receive is called, in any rank's words. */
 
-import type { Communicator } from '../reader/types.js';
+import type { Communicator } from '../rankfile/types.js';
 
 /** What all ranks of a communicator know of one piece of work, or both ends of a send/receive. */
 export interface WorkIdentity {

@@ -3,7 +3,7 @@
  * operations for this one (PXN) names the work by the handle of its start record.
  */
 
-import type { Communicator } from '../reader/types.js';
+import type { Communicator } from '../rankfile/types.js';
 import type { HandleKey } from './record_fields.js';
 import { hasRoot } from './roots.js';
 import type { Work, WorkIdentity } from './types.js';

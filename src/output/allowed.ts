@@ -6,7 +6,7 @@
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { OutputError, UsageError } from '../base/errors.js';
-import { MAGIC } from '../format/constants.js';
+import { MAGIC } from '../rankfile/format/constants.js';
 import { idOf, placeOf, type Place } from './place.js';
 import { reason } from './reason.js';
 

@@ -3,11 +3,12 @@
  * that nothing stood for long. Heartbeats come once a second: which of both was first they often do not tell. The others left what they had begun with it unfinished, having seen an error, or had what they needed of it.
  */
 
+import { COPIED_WITHIN } from '../scan/read_order.js';
 import type { TraceNs } from '../base/time.js';
 import { enteredBy, ranksInComm, SILENT_AFTER } from './absence.js';
 import { lastSignOf, type Case } from './case.js';
 import type { Standing } from './front.js';
-import { COPIED_WITHIN, othersEndedAfter, silentAmong } from './silence.js';
+import { othersEndedAfter, silentAmong } from './silence.js';
 import { findUnfinished, type Stall } from './stalls.js';
 import type { Silent, WitnessedWork } from './types.js';
 

@@ -3,14 +3,12 @@
  * after the other, so the older copy of a living rank may look the same; on clocks that nothing relates nothing is said.
  */
 
+import { COPIED_WITHIN } from '../scan/read_order.js';
 import type { TraceNs } from '../base/time.js';
 import { SILENT_AFTER } from './absence.js';
 import { lastSignOf, type Case } from './case.js';
 import { livedLater } from './older_copies.js';
 import type { Silent } from './types.js';
-
-/** ns: so much later others may have been copied. */
-export const COPIED_WITHIN = 30e9;
 
 /** All lived as long as any of them speaks, as far as is known; ranks without a file are not asked. */
 export const allLived = (files: readonly number[], evidence: Case, since: TraceNs): boolean =>

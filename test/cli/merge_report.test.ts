@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { mergeReportText } from '../../src/cli/merge_report.js';
+import { mergeReportText } from '../../src/report/merge_report.js';
 import { merge } from '../../src/merge.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { coll, recording } from '../support/recording.js';

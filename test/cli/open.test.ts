@@ -10,7 +10,7 @@ import { chromium } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { link } from '../../src/cli/open.js';
 import { startupCommands } from '../../src/cli/startup.js';
-import { traceFacts } from '../../src/merge/trace_facts.js';
+import { traceFacts } from '../../src/trace/trace_facts.js';
 import { PortBusy, TraceServer } from '../../src/cli/trace_server.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { PROGRAM, runProgram } from '../support/program.js';

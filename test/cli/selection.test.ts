@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { MergeReport } from '../../src/merge/report.js';
+import type { MergeReport } from '../../src/report/report.js';
 import { temporaryFolder, writeRun } from '../support/made_up_run.js';
 import { runProgram, type ProgramResult } from '../support/program.js';
 

@@ -14,8 +14,8 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Kind } from '../../src/format/constants.js';
-import { openRankFile } from '../../src/reader/index.js';
+import { Kind } from '../../src/rankfile/format/constants.js';
+import { openRankFile } from '../../src/rankfile/index.js';
 import { IN_MEMORY } from '../recorder/programs.js';
 import { type Puppet, startPuppet } from '../support/puppet.js';
 import { runProgram } from '../support/program.js';

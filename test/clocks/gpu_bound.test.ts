@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { gpuBound, type GpuMoment } from '../../src/clocks/gpu_bound.js';
 import { LowerHull, supportLine } from '../../src/clocks/gpu_clock.js';
 import { GpuVotes, type GpuVote } from '../../src/clocks/gpu_votes.js';
-import { GpuLaunches } from '../../src/merge/gpu_launches.js';
+import { GpuLaunches } from '../../src/scan/gpu_launches.js';
 import type { Ticks } from '../../src/base/time.js';
 import { seeded, type Random } from '../support/simulated_links.js';
 

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clockTable } from '../../src/cli/clock_text.js';
+import { clockTable } from '../../src/report/clock_text.js';
 import { merge } from '../../src/merge.js';
-import { reportClocks, reportTraffic } from '../../src/merge/clock_report.js';
+import { reportClocks, reportTraffic } from '../../src/report/clock_report.js';
 import { record } from '../support/loopback.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { seeded } from '../support/simulated_links.js';

@@ -2,8 +2,8 @@
 
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { openRankFile } from '../../src/reader/index.js';
-import { ringLines } from '../reader/read.js';
+import { openRankFile } from '../../src/rankfile/index.js';
+import { ringLines } from '../rankfile/read.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { RankFileBuilder } from '../support/rank_file_builder.js';
 import { skewFile, type Skew } from '../support/skew.js';

@@ -6,7 +6,7 @@ import { align } from '../../src/clocks/alignment.js';
 import { placeKnots } from '../../src/clocks/corrections.js';
 import { EARLY_ARRIVAL, isCertain, WAITED_CREDIT, type EdgeEvidence } from '../../src/clocks/evidence.js';
 import { makeLinks, statedSigmas } from '../../src/clocks/links.js';
-import { collectEvidence, type EvidenceSource } from '../../src/merge/clock_evidence.js';
+import { collectEvidence, type EvidenceSource } from '../../src/clocks/evidence/clock_evidence.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { checkAll, normal, ring, seeded, simulate, type SimulatedLink } from '../support/simulated_links.js';
 import { writeSteps } from '../support/step_rows.js';

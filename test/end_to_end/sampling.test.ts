@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { describeRecord, openRankFile } from '../../src/reader/index.js';
+import { describeRecord, openRankFile } from '../../src/rankfile/index.js';
 import { record } from '../support/loopback.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 

@@ -4,7 +4,7 @@
  */
 
 import { describe, expect, it } from 'vitest';
-import { mergeReportText } from '../../src/cli/merge_report.js';
+import { mergeReportText } from '../../src/report/merge_report.js';
 import type { TraceView, ViewSlice } from '../support/trace_view.js';
 import {
   commOf,

@@ -3,10 +3,10 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, it } from 'vitest';
-import { mergeNext } from '../../src/cli/next_command.js';
-import { verdictText } from '../../src/cli/verdict_text.js';
+import { mergeNext } from '../../src/report/next_command.js';
+import { verdictText } from '../../src/report/verdict_text.js';
 import { merge } from '../../src/merge.js';
-import { diagnose } from '../../src/merge/diagnosis.js';
+import { diagnose } from '../../src/report/diagnosis.js';
 import type { Behind, Verdict } from '../../src/verdict/types.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { record, startRecording } from '../support/loopback.js';

@@ -5,9 +5,9 @@
 
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { mergeNext } from '../../src/cli/next_command.js';
-import { verdictText } from '../../src/cli/verdict_text.js';
-import type { Diagnosis } from '../../src/merge/diagnosis.js';
+import { mergeNext } from '../../src/report/next_command.js';
+import { verdictText } from '../../src/report/verdict_text.js';
+import type { Diagnosis } from '../../src/report/diagnosis.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { faultyJob, healthyJob, HANGS, type Job } from '../support/random_jobs.js';
 import { seeded } from '../support/simulated_links.js';

@@ -7,10 +7,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { merge } from '../../dist/merge.js';
-import { memorySource } from '../../dist/reader/byte_source.js';
-import { bestDecoder } from '../../dist/reader/best_decoder.js';
-import { typescriptDecoder } from '../../dist/reader/decoder.js';
-import { parseRankFile } from '../../dist/reader/rank_file.js';
+import { memorySource } from '../../dist/rankfile/byte_source.js';
+import { bestDecoder } from '../../dist/rankfile/best_decoder.js';
+import { typescriptDecoder } from '../../dist/rankfile/decoder.js';
+import { parseRankFile } from '../../dist/rankfile/rank_file.js';
 
 const samples = fileURLToPath(new URL('../../samples', import.meta.url));
 assert.equal(bestDecoder.name, 'addon', 'the addon does not load: npm run build');

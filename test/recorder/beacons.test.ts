@@ -7,8 +7,8 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { openRankFile } from '../../src/reader/index.js';
-import type { Beacon, RankFile } from '../../src/reader/types.js';
+import { openRankFile } from '../../src/rankfile/index.js';
+import type { Beacon, RankFile } from '../../src/rankfile/types.js';
 import { freeUdpPort } from '../support/udp_port.js';
 import { inNewFolder, PLUGIN } from './programs.js';
 

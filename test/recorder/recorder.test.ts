@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import { describe, expect, test, type TestContext } from 'vitest';
-import { openRankFile } from '../../src/reader/index.js';
+import { openRankFile } from '../../src/rankfile/index.js';
 import {
   EMULATED,
   expectPassed,

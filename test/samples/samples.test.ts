@@ -7,12 +7,12 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mergeReportText } from '../../src/cli/merge_report.js';
-import { mergeNext } from '../../src/cli/next_command.js';
-import { verdictText, verdictWords } from '../../src/cli/verdict_text.js';
+import { mergeReportText } from '../../src/report/merge_report.js';
+import { mergeNext } from '../../src/report/next_command.js';
+import { verdictText, verdictWords } from '../../src/report/verdict_text.js';
 import { merge } from '../../src/merge.js';
-import { diagnose } from '../../src/merge/diagnosis.js';
-import type { MergeReport } from '../../src/merge/report.js';
+import { diagnose } from '../../src/report/diagnosis.js';
+import type { MergeReport } from '../../src/report/report.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { countsOf, viewTrace, type TraceView } from '../support/trace_view.js';
 

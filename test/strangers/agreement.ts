@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 
 import { RankFileError } from '../../src/base/errors.js';
-import { openRankFile } from '../../src/reader/index.js';
-import { resealed } from '../reader/read.js';
+import { openRankFile } from '../../src/rankfile/index.js';
+import { resealed } from '../rankfile/read.js';
 import { RankFileBuilder, type RingBuilder } from '../support/rank_file_builder.js';
 import { factsOf, type RankFileFacts, type StrangersLine, strangersFacts } from './facts.js';
 

@@ -4,8 +4,13 @@ import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { CHUNK_HEADER, CHUNK_HEADER_BYTES, CHUNK_MAGIC, FILE_HEADER } from '../../src/format/constants.js';
-import { crc32 } from '../../src/format/crc32.js';
+import {
+  CHUNK_HEADER,
+  CHUNK_HEADER_BYTES,
+  CHUNK_MAGIC,
+  FILE_HEADER,
+} from '../../src/rankfile/format/constants.js';
+import { crc32 } from '../../src/rankfile/format/crc32.js';
 import { RankFileBuilder, type ChunkCodec } from '../support/rank_file_builder.js';
 import { agreed, agreedFacts, smallFile, withNumbers, slotsOffset, upTo } from './agreement.js';
 import type { RankFileFacts } from './facts.js';

@@ -1,7 +1,7 @@
 /** One shape for what two readers say about a rank file, so that they can be compared: theirs in JSON, ours in types. */
 
-import { Kind } from '../../src/format/constants.js';
-import { LAYOUTS } from '../../src/format/layouts.js';
+import { Kind } from '../../src/rankfile/format/constants.js';
+import { LAYOUTS } from '../../src/rankfile/format/layouts.js';
 import type {
   ChunkFacts,
   Communicator,
@@ -9,7 +9,7 @@ import type {
   RankFile,
   RankFileHeader,
   Ring,
-} from '../../src/reader/types.js';
+} from '../../src/rankfile/types.js';
 
 type Scalar = string | number | null;
 type Facts = Readonly<Record<string, Scalar>>;

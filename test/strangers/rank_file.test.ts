@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { FILE_HEADER, Kind } from '../../src/format/constants.js';
+import { FILE_HEADER, Kind } from '../../src/rankfile/format/constants.js';
 import { RankFileBuilder } from '../support/rank_file_builder.js';
 import { SlotArea } from '../support/slot_area.js';
 import {

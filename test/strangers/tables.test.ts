@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { AreaClass, FILE_HEADER, Kind } from '../../src/format/constants.js';
+import { AreaClass, FILE_HEADER, Kind } from '../../src/rankfile/format/constants.js';
 import { RankFileBuilder } from '../support/rank_file_builder.js';
 import { SlotArea } from '../support/slot_area.js';
 import { agreedFacts, smallFile, withNumbers, withU32, liveOffset, upTo } from './agreement.js';

@@ -1,8 +1,8 @@
 /** A chunk in bytes: its header and its payload, from schemas/rank-file.md. */
 
 import { compressFrame } from '../../src/base/zstd.js';
-import * as format from '../../src/format/constants.js';
-import { crc32 } from '../../src/format/crc32.js';
+import * as format from '../../src/rankfile/format/constants.js';
+import { crc32 } from '../../src/rankfile/format/crc32.js';
 import { bareSlots } from './bare_slots.js';
 
 const CODECS = {

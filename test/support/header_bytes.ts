@@ -1,7 +1,7 @@
 /** The header of a rank file for tests, from schemas/rank-file.md and not from the reader. */
 
-import * as format from '../../src/format/constants.js';
-import { crc32 } from '../../src/format/crc32.js';
+import * as format from '../../src/rankfile/format/constants.js';
+import { crc32 } from '../../src/rankfile/format/crc32.js';
 
 const H = format.FILE_HEADER;
 

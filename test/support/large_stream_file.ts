@@ -6,8 +6,8 @@
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 
-import * as format from '../../src/format/constants.js';
-import { metaHigh, metaLow, slotCheck, word3High } from '../../src/format/slot.js';
+import * as format from '../../src/rankfile/format/constants.js';
+import { metaHigh, metaLow, slotCheck, word3High } from '../../src/rankfile/format/slot.js';
 import { align, chunkBytes } from './chunk_bytes.js';
 import { RankFileBuilder } from './rank_file_builder.js';
 

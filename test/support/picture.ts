@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { localNs } from '../../src/base/time.js';
 import { toTrace, type ClockMap } from '../../src/clocks/clock_map.js';
-import { gpuLines, gpuTimes } from '../../src/merge/gpu_clocks.js';
-import { scanFile, type RankScan } from '../../src/merge/scan.js';
+import { gpuLines, gpuTimes } from '../../src/clocks/evidence/gpu_clocks.js';
+import { scanFile, type RankScan } from '../../src/scan/scan.js';
 import { NO_ORIGINATORS } from '../../src/model/origin.js';
 import { Pairing } from '../../src/model/pairing.js';
 import { connectionKey, mayBeSilent } from '../../src/model/silent_ops.js';
 import type { Op } from '../../src/model/types.js';
-import { mergedRows, openRankFile } from '../../src/reader/index.js';
-import { RankTracks } from '../../src/tracks/rank_tracks.js';
+import { mergedRows, openRankFile } from '../../src/rankfile/index.js';
+import { RankTracks } from '../../src/trace/tracks/rank_tracks.js';
 import type { RankFileBuilder } from './rank_file_builder.js';
 import { TextSink } from './text_sink.js';
 

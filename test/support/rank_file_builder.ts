@@ -14,7 +14,7 @@
 
 import { writeFileSync } from 'node:fs';
 
-import * as format from '../../src/format/constants.js';
+import * as format from '../../src/rankfile/format/constants.js';
 import { align, chunkBytes, type ChunkCodec } from './chunk_bytes.js';
 import { writeHeader, type FileOptions } from './header_bytes.js';
 import { RingBuilder, type RingOptions } from './ring_builder.js';

@@ -4,7 +4,7 @@
  * recorder of stream mode: it copies what is in the ring now into a chunk.
  */
 
-import * as format from '../../src/format/constants.js';
+import * as format from '../../src/rankfile/format/constants.js';
 import type { ChunkCodec, RankFileBuilder } from './rank_file_builder.js';
 import type {
   StartApi,

@@ -5,13 +5,13 @@
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import * as format from '../../src/format/constants.js';
-import { crc32 } from '../../src/format/crc32.js';
-import { metaHigh, slotCheck, word3High } from '../../src/format/slot.js';
-import { openRankFile } from '../../src/reader/index.js';
-import { checkRing } from '../../src/reader/slots.js';
-import type { RecordColumns } from '../../src/reader/types.js';
-import { u64 } from '../../src/reader/words.js';
+import * as format from '../../src/rankfile/format/constants.js';
+import { crc32 } from '../../src/rankfile/format/crc32.js';
+import { metaHigh, slotCheck, word3High } from '../../src/rankfile/format/slot.js';
+import { openRankFile } from '../../src/rankfile/index.js';
+import { checkRing } from '../../src/rankfile/slots.js';
+import type { RecordColumns } from '../../src/rankfile/types.js';
+import { u64 } from '../../src/rankfile/words.js';
 
 export interface Skew {
   readonly hostName: string;

@@ -7,11 +7,11 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pieceAt } from '../../src/clocks/corrections.js';
 import { toLocal, traceTimeOf } from '../../src/clocks/domains.js';
-import { solveRunClocks, type ClockOptions, type RunClocks } from '../../src/merge/run_clocks.js';
-import { chooseRun, type Run } from '../../src/merge/run.js';
-import { scanFile } from '../../src/merge/scan.js';
-import { STEP_ROW } from '../../src/merge/step_file.js';
-import { joinTransfers, linksBetween } from '../../src/merge/transfers.js';
+import { solveRunClocks, type ClockOptions, type RunClocks } from '../../src/clocks/evidence/run_clocks.js';
+import { chooseRun, type Run } from '../../src/runs/run.js';
+import { scanFile } from '../../src/scan/scan.js';
+import { STEP_ROW } from '../../src/scan/step_file.js';
+import { joinTransfers, linksBetween } from '../../src/clocks/evidence/transfers.js';
 import { seeded, type Check } from './simulated_links.js';
 import { skewFile, startTick, type Skew } from './skew.js';
 

@@ -1,6 +1,6 @@
 /** Slots as schemas/rank-file.md has them, written from its text: their check, and areas of them. */
 
-import * as format from '../../src/format/constants.js';
+import * as format from '../../src/rankfile/format/constants.js';
 
 export const MASK_64 = (1n << 64n) - 1n;
 

@@ -2,8 +2,8 @@
 
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { diagnose, type Diagnosis } from '../../src/merge/diagnosis.js';
-import { standstillOf } from '../../src/merge/suspects.js';
+import { diagnose, type Diagnosis } from '../../src/report/diagnosis.js';
+import { standstillOf } from '../../src/verdict/evidence/suspects.js';
 import type { Slowness, Verdict } from '../../src/verdict/types.js';
 import { record } from './loopback.js';
 import type { FaultyJob, Job } from './random_jobs.js';

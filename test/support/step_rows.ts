@@ -1,8 +1,8 @@
 /** Side files of a scan, made up: the steps of one end of a connection between two ranks. */
 
 import { writeFileSync } from 'node:fs';
-import { BLOCK_ROWS, ROW_WIDTH, STEP_ROW, type StepRows } from '../../src/merge/step_file.js';
-import type { StepSource } from '../../src/merge/transfers.js';
+import { BLOCK_ROWS, ROW_WIDTH, STEP_ROW, type StepRows } from '../../src/scan/step_file.js';
+import type { StepSource } from '../../src/clocks/evidence/transfers.js';
 
 /** Columns that are not given are 0. */
 export type MadeUpStep = Partial<Record<keyof typeof STEP_ROW, number>>;

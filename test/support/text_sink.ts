@@ -1,5 +1,5 @@
 /**
- * A TrackSink that writes lines a person can review, and holds its caller to the rules of src/tracks/sink.ts:
+ * A TrackSink that writes lines a person can review, and holds its caller to the rules of src/trace/tracks/sink.ts:
  *
  *   1000 [collectives] begin AllReduce seq=3 #77
  *   2000 [collectives] end AllReduce
@@ -17,7 +17,7 @@ import type {
   TrackRef,
   TrackSink,
   TrackSpec,
-} from '../../src/tracks/sink.js';
+} from '../../src/trace/tracks/sink.js';
 
 interface Open {
   readonly ref: SliceRef;

@@ -4,7 +4,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { merge } from '../../src/merge.js';
-import type { MergeReport } from '../../src/merge/report.js';
+import type { MergeReport } from '../../src/report/report.js';
 import { record } from './loopback.js';
 import { temporaryFolder } from './made_up_run.js';
 import { viewTrace, type TraceView, type ViewSlice } from './trace_view.js';

@@ -5,15 +5,15 @@
  * test/perfetto/view. Not covered, because we never write it: threads' own tables, legacy events, merged siblings.
  */
 
-import { Clocks } from '../perfetto/view/clocks.js';
-import { resolveEvent, type Event } from '../perfetto/view/events.js';
-import { Flows } from '../perfetto/view/flows.js';
-import { given, readPackets, signed, unsigned, type Packet } from '../perfetto/view/messages.js';
-import { NEEDS_STATE, SequenceState } from '../perfetto/view/sequences.js';
-import { Slices } from '../perfetto/view/slices.js';
-import { States } from '../perfetto/view/states.js';
-import { Tracks } from '../perfetto/view/tracks.js';
-import { Problems } from '../perfetto/view/types.js';
+import { Clocks } from '../trace/perfetto/view/clocks.js';
+import { resolveEvent, type Event } from '../trace/perfetto/view/events.js';
+import { Flows } from '../trace/perfetto/view/flows.js';
+import { given, readPackets, signed, unsigned, type Packet } from '../trace/perfetto/view/messages.js';
+import { NEEDS_STATE, SequenceState } from '../trace/perfetto/view/sequences.js';
+import { Slices } from '../trace/perfetto/view/slices.js';
+import { States } from '../trace/perfetto/view/states.js';
+import { Tracks } from '../trace/perfetto/view/tracks.js';
+import { Problems } from '../trace/perfetto/view/types.js';
 import type {
   Problem,
   ViewCounter,
@@ -22,9 +22,9 @@ import type {
   ViewSlice,
   ViewState,
   ViewTrack,
-} from '../perfetto/view/types.js';
+} from '../trace/perfetto/view/types.js';
 
-export type * from '../perfetto/view/types.js';
+export type * from '../trace/perfetto/view/types.js';
 
 export interface TraceView {
   readonly packets: number;

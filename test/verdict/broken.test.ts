@@ -1,7 +1,7 @@
 /** A rank that is gone, in what the others left or finished at once; and files that are only older than the others. */
 
 import { describe, expect, it } from 'vitest';
-import { suspects } from '../../src/merge/suspects.js';
+import { suspects } from '../../src/verdict/evidence/suspects.js';
 import { judge } from '../../src/verdict/judge.js';
 import type { Verdict } from '../../src/verdict/types.js';
 import { done, evidence, open, s, waitingFor, type MadeUpCall, type MadeUpRank } from './evidence.js';

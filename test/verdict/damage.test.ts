@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 
-import { AreaClass, FILE_HEADER, Kind, STRING_LOST } from '../../src/format/constants.js';
-import { diagnose } from '../../src/merge/diagnosis.js';
+import { AreaClass, FILE_HEADER, Kind, STRING_LOST } from '../../src/rankfile/format/constants.js';
+import { diagnose } from '../../src/report/diagnosis.js';
 import { word3 } from '../support/slot_area.js';
 
 const samples = path.resolve(import.meta.dirname, '../../samples');

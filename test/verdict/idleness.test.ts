@@ -1,7 +1,7 @@
 /** Nothing seems to stand, and nothing goes on: a job that ended is healthy, one that only fell still is not called so. */
 
 import { describe, expect, it } from 'vitest';
-import { suspects } from '../../src/merge/suspects.js';
+import { suspects } from '../../src/verdict/evidence/suspects.js';
 import { judge } from '../../src/verdict/judge.js';
 import type { Unclear, Verdict } from '../../src/verdict/types.js';
 import { done, evidence, open, s, type MadeUpCall, type MadeUpRank } from './evidence.js';

@@ -4,9 +4,9 @@
  */
 
 import { afterAll, describe, expect, it } from 'vitest';
-import { verdictText } from '../../src/cli/verdict_text.js';
-import { diagnose } from '../../src/merge/diagnosis.js';
-import { suspects } from '../../src/merge/suspects.js';
+import { verdictText } from '../../src/report/verdict_text.js';
+import { diagnose } from '../../src/report/diagnosis.js';
+import { suspects } from '../../src/verdict/evidence/suspects.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { unpackRecording } from '../support/packed_recording.js';
 

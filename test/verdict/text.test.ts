@@ -3,9 +3,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TraceNs } from '../../src/base/time.js';
-import { commandLines, inspectNext, mergeNext } from '../../src/cli/next_command.js';
-import { columns } from '../../src/cli/text.js';
-import { verdictText, type VerdictReport } from '../../src/cli/verdict_text.js';
+import { commandLines, inspectNext, mergeNext } from '../../src/report/next_command.js';
+import { columns } from '../../src/report/text.js';
+import { verdictText, type VerdictReport } from '../../src/report/verdict_text.js';
 import { judge } from '../../src/verdict/judge.js';
 import type { Hang, Verdict } from '../../src/verdict/types.js';
 import { done, evidence, open, waitingFor, type MadeUpRank } from './evidence.js';

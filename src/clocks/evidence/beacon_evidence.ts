@@ -1,0 +1,88 @@
+/**
+ * From beacons to pairs of stamps: each exchange gives one pair per direction, whatever the application sent. The peer is
+ * found by its counter, not by its rank: any file of the same boot tells what the counter's values mean.
+ */
+
+import { ticks } from '../../base/time.js';
+import { toLocal, type ClockAxes, type ClockWitness } from '../domains.js';
+import type { Beacon } from '../../rankfile/types.js';
+
+/** What a scanned file has of beacons. By file index, as the axes are. */
+export interface BeaconSource {
+  readonly header: ClockWitness['header'];
+  readonly beacons: readonly Beacon[];
+}
+
+export interface BeaconCounts {
+  /** Exchanges that count. */
+  exchanges: number;
+  /** Their peer's counter is in no file, or in files that contradict each other. */
+  peerUnknown: number;
+  /** Their peer's times lie outside the run. */
+  impossible: number;
+}
+
+/** A stamp before the cause and one after the effect; LocalNs of their domains. */
+export type VisitBeacon = (from: number, sent: number, to: number, received: number) => void;
+
+/** No peer answers so long before the first file of its boot begins, or after the run. */
+const OUTSIDE_NS = 3600e9;
+
+export function visitBeacons(
+  sources: readonly BeaconSource[],
+  axes: ClockAxes,
+  visit: VisitBeacon,
+): BeaconCounts {
+  const counts: BeaconCounts = { exchanges: 0, peerUnknown: 0, impossible: 0 };
+  const peers = peersByCounter(sources, axes);
+  const longest = OUTSIDE_NS + spanOf(sources, axes);
+  sources.forEach(({ beacons }, file) => {
+    const own = axes.domainOf[file]!;
+    const scale = axes.scales[file]!;
+    for (const beacon of beacons) {
+      const peer = peers.get(counterName(beacon.peerBootId, beacon.peerTickSource));
+      if (peer === undefined) {
+        counts.peerUnknown++;
+        continue;
+      }
+      const other = axes.domainOf[peer]!;
+      if (other === own) continue; // one clock: nothing to learn
+      const base = sources[peer]!.header.tickBase;
+      const peerTime = (raw: bigint): number => toLocal(axes.scales[peer]!, ticks(Number(raw - base)));
+      const peerReceived = peerTime(beacon.peerReceived);
+      const peerSent = peerTime(beacon.peerSent);
+      if (peerReceived < -OUTSIDE_NS || peerSent > longest) {
+        counts.impossible++;
+        continue;
+      }
+      counts.exchanges++;
+      visit(own, toLocal(scale, beacon.sent), other, peerReceived);
+      visit(other, peerSent, own, toLocal(scale, beacon.received));
+    }
+  });
+  return counts;
+}
+
+const counterName = (bootId: string, tickSource: string): string => `${bootId} ${tickSource}`;
+
+/** A file of each counter whose files are one domain. */
+function peersByCounter(sources: readonly BeaconSource[], axes: ClockAxes): Map<string, number> {
+  const peers = new Map<string, number>();
+  const split = new Set<string>();
+  sources.forEach(({ header }, file) => {
+    const name = counterName(header.process.bootId, header.tickSource);
+    const known = peers.get(name);
+    if (known === undefined) peers.set(name, file);
+    else if (axes.domainOf[known] !== axes.domainOf[file]) split.add(name);
+  });
+  for (const name of split) peers.delete(name);
+  return peers;
+}
+
+function spanOf(sources: readonly BeaconSource[], axes: ClockAxes): number {
+  let last = 0;
+  sources.forEach(({ beacons }, file) => {
+    for (const { received } of beacons) last = Math.max(last, toLocal(axes.scales[file]!, received));
+  });
+  return last;
+}

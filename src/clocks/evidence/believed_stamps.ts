@@ -1,0 +1,88 @@
+/**
+ * Which stamps may be believed is learned: whether receives of low-latency protocols wait for their data (else their stop counts instead
+ * of state 11), and whether the network makes a sender wait for the receiver at all (else a receive's start says nothing about the
+ * sender). Each belief is tried, the richest first; the one under which the evidence contradicts itself least is taken.
+ */
+
+import { align, type Alignment, type AlignmentOptions } from '../alignment.js';
+import { EARLY_ARRIVAL, isCertain, type EdgeEvidence } from '../evidence.js';
+import { CONSUMED, type ClockEvidence } from './clock_evidence.js';
+import { visitCollectives } from './collective_evidence.js';
+import { EdgeCollectors } from './edge_collectors.js';
+
+/** Which stamps are believed. */
+export interface Belief {
+  /** State 11 of LL and LL128 is arrival. */
+  readonly earlyArrivals: boolean;
+  readonly credits: boolean;
+}
+
+const BELIEFS: readonly Belief[] = [
+  { earlyArrivals: true, credits: true },
+  { earlyArrivals: true, credits: false },
+  { earlyArrivals: false, credits: true },
+  { earlyArrivals: false, credits: false },
+];
+
+export interface Aligned {
+  readonly alignment: Alignment;
+  readonly belief: Belief;
+  /** What was used, left out or not. */
+  readonly edges: readonly EdgeEvidence[];
+}
+
+export function alignByEvidence(
+  domains: number,
+  evidence: ClockEvidence,
+  options: AlignmentOptions,
+): Aligned {
+  const first = bestBelief(domains, evidence, options);
+  // Hosts whose evidence contradicts itself are not brought back by another kind of it.
+  if (first.alignment.culprits.length > 0) return first;
+  const more = collectiveEdges(evidence, first.alignment.references);
+  if (more.length === 0) return first;
+  const edges = [...first.edges, ...more];
+  const sure = sureIn([...evidence.edges, ...more], first.belief);
+  return { ...first, edges, alignment: align(domains, edges, options, sure) };
+}
+
+/** Between groups that transfers and beacons leave apart. */
+function collectiveEdges({ collectives, coarse }: ClockEvidence, references: readonly number[]) {
+  if (new Set(references).size < 2) return [];
+  const collectors = new EdgeCollectors(COLLECTIVE_WINDOWS);
+  const time = (domain: number, local: number): number => local + coarse[domain]!;
+  visitCollectives(collectives(), references, time, (from, sent, to, received) => {
+    collectors.add({ from, to, kind: 'collective', like: 'collective' }, sent, received - sent);
+  });
+  return collectors.finish();
+}
+
+/** They are rare, and their delays long. */
+const COLLECTIVE_WINDOWS = 128;
+
+function bestBelief(domains: number, { edges }: ClockEvidence, options: AlignmentOptions): Aligned {
+  const tried: Aligned[] = [];
+  for (const belief of BELIEFS) {
+    const believed = edges.filter((edge) => isBelieved(edge, belief));
+    if (tried.some((other) => isSame(other.edges, believed))) continue;
+    const alignment = align(domains, believed, options, sureIn(edges, belief));
+    const aligned = { alignment, belief, edges: believed };
+    if (alignment.culprits.length === 0) return aligned;
+    tried.push(aligned);
+  }
+  return tried.reduce((a, b) => (b.alignment.culprits.length < a.alignment.culprits.length ? b : a));
+}
+
+/** What hard bounds may rest on: certain, but for credits that others contradict: then the network takes sends before there is room. */
+const sureIn = (edges: readonly EdgeEvidence[], { credits }: Belief): EdgeEvidence[] =>
+  edges.filter((edge) => isCertain(edge) && (credits || edge.kind !== 'credit'));
+
+const isSame = (a: readonly EdgeEvidence[], b: readonly EdgeEvidence[]): boolean =>
+  a.length === b.length && a.every((edge, i) => edge === b[i]);
+
+/** Each pair is in the evidence once per stamp that may stand for its arrival; a belief takes one of them. */
+function isBelieved({ kind, like }: EdgeEvidence, { earlyArrivals, credits }: Belief): boolean {
+  if (kind === 'credit') return credits;
+  if (like.startsWith(EARLY_ARRIVAL)) return earlyArrivals;
+  return !like.startsWith(CONSUMED) || !earlyArrivals;
+}

@@ -1,0 +1,95 @@
+/**
+ * From pairs of transfers to what the clocks are solved from: each pair is in the evidence once per stamp that may stand for its
+ * arrival, beside beacons. Which of them are believed is found out later (believed_stamps.ts).
+ */
+
+import { toLocal, type ClockAxes } from '../domains.js';
+import { EARLY_ARRIVAL, sizeClass, WAITED_CREDIT, type EdgeEvidence } from '../evidence.js';
+import { visitBeacons, type BeaconCounts, type BeaconSource } from './beacon_evidence.js';
+import { seenCollectives, type CollectiveSource, type SeenCollective } from './collective_evidence.js';
+import { EdgeCollectors } from './edge_collectors.js';
+import { firstLook, isWaited } from './first_look.js';
+import { STEP_ROW } from '../../scan/step_file.js';
+import {
+  joinTransfers,
+  linksBetween,
+  type JoinCounts,
+  type StepSource,
+  type TransferLink,
+} from './transfers.js';
+
+export interface ClockEvidence {
+  /** Per domain: common coarse axis = LocalNs + this. */
+  readonly coarse: readonly number[];
+  readonly edges: readonly EdgeEvidence[];
+  readonly counts: JoinCounts;
+  readonly beacons: BeaconCounts;
+  /** Made when they are wanted: they are many, and seldom needed. */
+  readonly collectives: () => readonly SeenCollective[];
+}
+
+/** Windows of all edges together: some hundred MB at most. */
+const WINDOWS_IN_ALL = 1 << 21;
+/** Likenesses that two hosts commonly show each other: credits of two kinds, and some classes of size. */
+const LIKENESSES = 4;
+
+/** How many windows an edge may have. By pairs of domains, not of ranks: those of two hosts share one edge per likeness. */
+export function windowsPerEdge(
+  links: readonly Pick<TransferLink, 'sender' | 'receiver'>[],
+  domainOf: readonly number[],
+): number {
+  const pairs = new Set(links.map(({ sender, receiver }) => `${domainOf[sender]} ${domainOf[receiver]}`))
+    .size;
+  return Math.max(16, Math.min(512, Math.floor(WINDOWS_IN_ALL / (LIKENESSES * Math.max(1, pairs)))));
+}
+
+/** What a scanned file knows of other clocks. */
+export interface EvidenceSource extends StepSource, BeaconSource, CollectiveSource {}
+
+export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockAxes): ClockEvidence {
+  const links = linksBetween(sources, (a, b) => axes.domainOf[a] !== axes.domainOf[b]);
+  const collectives = once(() => seenCollectives(sources, axes));
+  const { coarse, insisting } = firstLook(sources, links, collectives, axes);
+  const time = (file: number, tick: number): number =>
+    toLocal(axes.scales[file]!, tick) + coarse[axes.domainOf[file]!]!;
+  const collectors = new EdgeCollectors(windowsPerEdge(links, axes.domainOf));
+  const counts = joinTransfers(sources, links, ({ sender, receiver }, send, receive, agreement) => {
+    if (agreement !== 'agree') return;
+    const from = axes.domainOf[sender]!;
+    const to = axes.domainOf[receiver]!;
+    const size = sizeClass(send[STEP_ROW.bytes]!);
+    const sent = time(sender, send[STEP_ROW.before]!);
+    const protocol = arrivesBy(send, receive);
+    const arrived = time(receiver, receive[STEP_ROW.told]!);
+    if (protocol !== -1) {
+      const like = `${protocol === 1 ? 'data' : EARLY_ARRIVAL} ${size}`;
+      collectors.add({ from, to, kind: 'data', like }, sent, arrived - sent);
+    }
+    if (protocol !== 1) {
+      const consumed = time(receiver, receive[STEP_ROW.stop]!);
+      collectors.add({ from, to, kind: 'data', like: `${CONSUMED} ${size}` }, sent, consumed - sent);
+    }
+    const posted = time(receiver, receive[STEP_ROW.before]!);
+    const noticed = time(sender, send[STEP_ROW.told]!);
+    const like = isWaited(send) ? WAITED_CREDIT : 'credit';
+    const insists = insisting.has(`${from} ${to}`);
+    collectors.add({ from: to, to: from, kind: 'credit', like, insists }, posted, noticed - posted);
+  });
+  const beacons = visitBeacons(sources, axes, (from, sent, to, received) => {
+    const time = sent + coarse[from]!;
+    collectors.add({ from, to, kind: 'beacon', like: 'beacon' }, time, received + coarse[to]! - time);
+  });
+  return { coarse, edges: collectors.finish(), counts, beacons, collectives };
+}
+
+/** STEP_ROW.arrives of the operation: both ends have one protocol, and one may have lost the record of it. */
+const arrivesBy = (send: Float64Array, receive: Float64Array): number =>
+  (receive[STEP_ROW.arrives] === -1 ? send : receive)[STEP_ROW.arrives]!;
+
+/** How the likenesses of receives begin whose stop, after they were consumed, stands for their arrival. */
+export const CONSUMED = 'data until consumed,';
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

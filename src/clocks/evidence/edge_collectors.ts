@@ -1,0 +1,27 @@
+/** The evidence of all edges, pair by pair: by from, to and likeness. */
+
+import { EdgeCollector, type EdgeEvidence } from '../evidence.js';
+
+export type Edge = Pick<EdgeEvidence, 'from' | 'to' | 'kind' | 'like' | 'insists'>;
+
+export class EdgeCollectors {
+  private readonly collectors = new Map<string, EdgeCollector>();
+
+  /** `maxWindows`: of each edge; bounds memory. */
+  constructor(private readonly maxWindows: number) {}
+
+  /** `time`: of the cause, on the coarse axis; `delay`: by the effect's stamp, ns. */
+  add(edge: Edge, time: number, delay: number): void {
+    const key = `${edge.from} ${edge.to} ${edge.like}`;
+    let collector = this.collectors.get(key);
+    if (!collector) {
+      collector = new EdgeCollector(edge, this.maxWindows);
+      this.collectors.set(key, collector);
+    }
+    collector.add(time, delay);
+  }
+
+  finish(): EdgeEvidence[] {
+    return [...this.collectors.values()].map((collector) => collector.finish());
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * A start that needs to be right to a second only: from a first look at the transfers, so that no wall clock has a say in relative
+ * times. On the way it shows which networks turn senders away until their receiver is ready.
+ */
+
+import { toLocal, type ClockAxes } from '../domains.js';
+import { visitBeacons, type BeaconSource } from './beacon_evidence.js';
+import { distanceByCollectives, type SeenCollective } from './collective_evidence.js';
+import { STEP_ROW } from '../../scan/step_file.js';
+import { joinTransfers, type StepSource, type TransferLink } from './transfers.js';
+
+/** Whether a send was turned away at least once before it had its credit: the first try is a poll as well. */
+export const isWaited = (send: Float64Array): boolean => send[STEP_ROW.polls]! > 1;
+
+/** Of each connection. */
+const FIRST_LOOK_PAIRS = 256;
+
+export interface FirstLook {
+  /** Per domain: LocalNs + this is an axis for all. */
+  readonly coarse: readonly number[];
+  /** Sender and receiver: of these first transfers at least one was turned away until it had its credit. */
+  readonly insisting: ReadonlySet<string>;
+}
+
+export function firstLook(
+  sources: readonly (StepSource & BeaconSource)[],
+  links: readonly TransferLink[],
+  collectives: () => readonly SeenCollective[],
+  axes: ClockAxes,
+): FirstLook {
+  const least = new Map<string, LeastDelay>();
+  const insisting = new Set<string>();
+  const see = (from: number, to: number, delay: number): void => {
+    const known = least.get(`${from} ${to}`);
+    if (!known || delay < known.delay) least.set(`${from} ${to}`, { from, to, delay });
+  };
+  visitBeacons(sources, axes, (from, sent, to, received) => {
+    see(from, to, received - sent);
+  });
+  joinTransfers(
+    sources,
+    links,
+    ({ sender, receiver }, send, receive, agreement) => {
+      if (agreement !== 'agree') return;
+      const from = axes.domainOf[sender]!;
+      const to = axes.domainOf[receiver]!;
+      const at = (file: number, tick: number): number => toLocal(axes.scales[file]!, tick);
+      see(from, to, at(receiver, receive[STEP_ROW.told]!) - at(sender, send[STEP_ROW.before]!));
+      if (isWaited(send)) insisting.add(`${from} ${to}`);
+    },
+    FIRST_LOOK_PAIRS,
+  );
+  return { coarse: coarseOffsets([...least.values()], collectives, axes), insisting };
+}
+
+/** Of all that was seen from one domain to another, by their own clocks. */
+interface LeastDelay {
+  readonly from: number;
+  readonly to: number;
+  readonly delay: number;
+}
+
+/**
+ * Domains that nothing connects to the first one keep the distance that collectives show between them and those before, else that of
+ * their wall clocks.
+ */
+function coarseOffsets(
+  least: readonly LeastDelay[],
+  collectives: () => readonly SeenCollective[],
+  axes: ClockAxes,
+): number[] {
+  const neighbours: { domain: number; ahead: number }[][] = axes.names.map(() => []);
+  for (const { from, to, delay } of least) {
+    neighbours[from]!.push({ domain: to, ahead: delay });
+    neighbours[to]!.push({ domain: from, ahead: -delay });
+  }
+  const offsets: number[] = [];
+  axes.coarse.forEach((coarse, start) => {
+    if (offsets[start] !== undefined) return;
+    const connected = new Map([[start, 0]]);
+    for (const [domain, offset] of connected) {
+      for (const { domain: next, ahead } of neighbours[domain]!)
+        if (!connected.has(next)) connected.set(next, offset - ahead);
+    }
+    const distance =
+      start === 0
+        ? null
+        : distanceByCollectives(
+            collectives(),
+            (domain) => offsets[domain],
+            (domain) => connected.get(domain),
+          );
+    for (const [domain, offset] of connected)
+      offsets[domain] = offset + (distance ?? coarse - axes.coarse[0]!);
+  });
+  return offsets;
+}

@@ -1,0 +1,84 @@
+/** Each GPU of a file on its host's clock: the line by which its stamps are moved, and how wrong the moved times can be. */
+
+import { hex64 } from '../../base/hex.js';
+import { ALIGNMENT_DEFAULTS, perNs } from '../alignment.js';
+import type { ClockMap } from '../clock_map.js';
+import { toLocal, type TickScale } from '../domains.js';
+import { gpuBound, USUAL_STEP_NS } from '../gpu_bound.js';
+import { gpuTime, supportLine, type GpuLine } from '../gpu_clock.js';
+import { ONLY_GPU, type StampedGpu } from '../../scan/gpu_stamps.js';
+import type { RunMember } from '../../runs/run.js';
+import type { RankScan } from '../../scan/scan.js';
+
+/** What is known of a GPU's times in the trace, beside what is of its host's. */
+export interface GpuClockReport {
+  /** Of the file; with `commId` in that communicator. */
+  readonly rank: number | null;
+  /** 0x and 16 digits; only of a process with several GPUs: each rank of each communicator has a line of its own. */
+  readonly commId?: string;
+  /** Hard, the worst of the run, ns: they are late, and early, against the host's clock by no more; null: unbounded. */
+  readonly late: number | null;
+  readonly early: number | null;
+  /** The steps that the timer is taken to count in, ns. */
+  readonly stepNs: number;
+}
+
+/** Of one file, by number of the communicator, or ONLY_GPU. Plain data. */
+export type GpuLines = ReadonlyMap<number, GpuLine>;
+
+export function gpuLines({ gpus }: Pick<RankScan, 'gpus'>, scale: TickScale): GpuLines {
+  const lines = new Map<number, GpuLine>();
+  for (const gpu of gpus) {
+    const line = lineOf(gpu, scale);
+    if (line !== null) lines.set(gpu.comm, line);
+  }
+  return lines;
+}
+
+/** GPU timestamps of a communicator's kernels (number in the file, -1: not known) on the trace's axis. Null: nothing to go by. */
+export function gpuTimes(lines: GpuLines, map: ClockMap): (comm: number) => ReturnType<typeof gpuTime> {
+  const times = new Map([...lines].map(([comm, line]) => [comm, gpuTime(line, map)]));
+  const only = times.get(ONLY_GPU);
+  return (comm) => only ?? times.get(comm) ?? null;
+}
+
+/** Of those whose kernels were stamped. */
+export function reportGpus(
+  { scan, rank }: Pick<RunMember, 'rank'> & { readonly scan: Pick<RankScan, 'gpus' | 'communicators'> },
+  scale: TickScale,
+): GpuClockReport[] {
+  return scan.gpus.flatMap((gpu) => {
+    const bound = boundOf(gpu, scale);
+    if (bound === null) return [];
+    const comm = scan.communicators.find(({ number }) => number === gpu.comm);
+    if (gpu.comm === ONLY_GPU || !comm) return [{ rank, ...bound }];
+    return [{ rank: comm.rank < 0 ? null : comm.rank, commId: hex64(comm.commId), ...bound }];
+  });
+}
+
+function boundOf(
+  gpu: StampedGpu,
+  scale: TickScale,
+): Pick<GpuClockReport, 'late' | 'early' | 'stepNs'> | null {
+  const line = lineOf(gpu, scale);
+  if (line === null) return null;
+  const { late, early } = gpuBound(
+    line,
+    gpu.stamps.map((stamp) => ({ host: toLocal(scale, stamp.noticed), gpu: stamp.gpu })),
+    gpu.launches.map((launch) => ({ host: toLocal(scale, launch.launched), gpu: launch.gpu })),
+    gpu.step,
+    perNs(ALIGNMENT_DEFAULTS.curvaturePpmPerMinute),
+  );
+  return { late: finite(late), early: finite(early), stepNs: Math.max(gpu.step, USUAL_STEP_NS) };
+}
+
+function lineOf({ stamps }: StampedGpu, scale: TickScale): GpuLine | null {
+  return supportLine(
+    stamps.map(({ noticed, gpu }) => {
+      const x = toLocal(scale, noticed);
+      return { x, y: x - gpu };
+    }),
+  );
+}
+
+const finite = (ns: number): number | null => (Number.isFinite(ns) ? Math.round(ns) : null);

@@ -1,0 +1,146 @@
+/**
+ * The clocks of one run: wall clocks and, where ranks are on several hosts, the transfers between them. With the solution
+ * in hand every transfer between hosts is looked at once more, in whole nanoseconds as it will be drawn.
+ */
+
+import { ALIGNMENT_DEFAULTS, type AlignmentOptions } from '../alignment.js';
+import {
+  clockAxes,
+  domainOfFile,
+  solveClocks,
+  traceTimeOf,
+  type ClockSolution,
+  type ClockWitness,
+} from '../domains.js';
+import {
+  connectionHash,
+  operationId,
+  transferId,
+  transferName,
+  type ConnectionName,
+} from '../../model/identity.js';
+import { alignByEvidence, type Aligned } from './believed_stamps.js';
+import { collectEvidence, type ClockEvidence, type EvidenceSource } from './clock_evidence.js';
+import type { Run } from '../../runs/run.js';
+import { STEP_ROW } from '../../scan/step_file.js';
+import { joinTransfers, linksBetween, type StepSource, type TransferLink } from './transfers.js';
+
+export interface RunClocks {
+  readonly solution: ClockSolution;
+  /** null: one host, or wall clocks were asked for. */
+  readonly traffic: TrafficClocksFound | null;
+  readonly broken: BrokenTransfers;
+}
+
+export interface TrafficClocksFound extends Aligned {
+  readonly evidence: ClockEvidence;
+}
+
+/** Transfers whose arrow would be wrong. */
+export interface BrokenTransfers {
+  /** Ids for the second pass, but for those of connections out of step. */
+  readonly names: ReadonlySet<string>;
+  /** By pair of domains, "from to": received before sent. */
+  readonly backwards: ReadonlyMap<string, number>;
+  /** Their two ends tell of different operations or sizes. */
+  readonly mismatched: number;
+  readonly outOfStep: readonly OutOfStep[];
+}
+
+/**
+ * A connection whose ends, from some operation on, are of different work, or of one counter and received before sent: data comes in the
+ * order in which it was sent, whatever work it was meant for, so none of its arrows is right from there on.
+ */
+export interface OutOfStep extends ConnectionName {
+  /** The ordinal of the first such operation. */
+  readonly from: number;
+  /** Operations from there on that have both ends in files. */
+  readonly operations: number;
+}
+
+export interface ClockOptions {
+  /** 'realtime': wall clocks only. */
+  readonly clock?: 'auto' | 'realtime' | undefined;
+  /** Relative spread of minimum delays of like links. */
+  readonly alike?: number | undefined;
+}
+
+/** `stepPaths`: the side file of each member. */
+export function solveRunClocks(
+  run: Run,
+  stepPaths: readonly string[],
+  { clock, alike }: ClockOptions,
+): RunClocks {
+  const witnesses = run.members.map(({ scan }, file): ClockWitness => ({
+    file,
+    header: scan.header,
+    samples: scan.clockSamples,
+  }));
+  const axes = clockAxes(witnesses);
+  const sources = run.members.map(({ scan }, file): EvidenceSource => ({
+    path: stepPaths[file]!,
+    connections: scan.steps,
+    header: scan.header,
+    beacons: scan.beacons,
+    communicators: scan.communicators,
+    works: scan.works,
+    workEnds: scan.workEnds,
+    rings: scan.rings,
+  }));
+  if (clock === 'realtime' || axes.names.length < 2) {
+    const solution = solveClocks(witnesses);
+    return { solution, traffic: null, broken: findBroken(sources, solution) };
+  }
+  const evidence = collectEvidence(sources, axes);
+  const options: AlignmentOptions = { ...ALIGNMENT_DEFAULTS, ...(alike === undefined ? {} : { alike }) };
+  const aligned = alignByEvidence(axes.names.length, evidence, options);
+  const solution = solveClocks(witnesses, { alignment: aligned.alignment, coarse: evidence.coarse });
+  return { solution, traffic: { ...aligned, evidence }, broken: findBroken(sources, solution) };
+}
+
+/** All pairs on one axis, also those that were no evidence. */
+function findBroken(sources: readonly StepSource[], solution: ClockSolution): BrokenTransfers {
+  const domains = sources.map((_, file) => domainOfFile(solution, file));
+  const times = sources.map((_, file) => traceTimeOf(solution, file));
+  const links = linksBetween(sources, (a, b) => domains[a]!.group === domains[b]!.group);
+  const firsts = new Map<TransferLink, number>();
+  const names = new Set<string>();
+  const backwards = new Map<string, number>();
+  let mismatched = 0;
+  joinTransfers(sources, links, (link, send, receive, agreement) => {
+    const { sender, receiver, sends } = link;
+    const arrives = times[receiver]!(receive[STEP_ROW.told]!);
+    const isBackwards = arrives < times[sender]!(send[STEP_ROW.before]!);
+    const isMismatched = agreement === 'sizesDiffer' || agreement === 'operationsDiffer';
+    if (!isBackwards && !isMismatched) return;
+    const ordinal = send[STEP_ROW.ordinal]!;
+    const onOneCounter = domains[sender] === domains[receiver];
+    if (agreement === 'operationsDiffer' || (isBackwards && onOneCounter))
+      firsts.set(link, Math.min(ordinal, firsts.get(link) ?? Infinity));
+    else {
+      const operation = operationId(connectionHash(sends), ordinal);
+      names.add(transferName(transferId(operation, send[STEP_ROW.step]!)));
+    }
+    if (isMismatched) mismatched++;
+    else if (!onOneCounter) {
+      const key = `${solution.domainOf[sender]!} ${solution.domainOf[receiver]!}`;
+      backwards.set(key, (backwards.get(key) ?? 0) + 1);
+    }
+  });
+  return { names, backwards, mismatched, outOfStep: connectionsOutOfStep(sources, firsts) };
+}
+
+function connectionsOutOfStep(
+  sources: readonly StepSource[],
+  firsts: ReadonlyMap<TransferLink, number>,
+): OutOfStep[] {
+  const ordinals = new Map([...firsts.keys()].map((link) => [link, new Set<number>()]));
+  joinTransfers(sources, [...firsts.keys()], (link, send) => {
+    const ordinal = send[STEP_ROW.ordinal]!;
+    if (ordinal >= firsts.get(link)!) ordinals.get(link)!.add(ordinal);
+  });
+  return [...firsts].map(([link, from]) => {
+    const { commId, channel, source, destination } = link.sends;
+    return { commId, channel, source, destination, from, operations: ordinals.get(link)!.size };
+  });
+}

@@ -1,0 +1,26 @@
+/** Each collective of a run once: the rows of all scans, joined on the trace's axis. */
+
+import { domainOfFile, traceTimeOf, type ClockSolution } from '../clocks/domains.js';
+import { gpuTimes, type GpuLines } from '../clocks/evidence/gpu_clocks.js';
+import type { WorkEnd } from '../model/work_end.js';
+import type { Run } from '../runs/run.js';
+import { joinCollectives } from './join.js';
+import type { ClusterComm } from './types.js';
+
+/** `ends`, `gpuLines`: by file. */
+export function joinRun(
+  run: Run,
+  clocks: ClockSolution,
+  ends: readonly (readonly WorkEnd[])[],
+  gpuLines: readonly GpuLines[],
+): ClusterComm[] {
+  return joinCollectives(
+    run.members.map(({ scan }, file) => ({
+      communicators: scan.communicators,
+      works: scan.works,
+      ends: ends[file]!,
+      time: traceTimeOf(clocks, file),
+      gpuTime: gpuTimes(gpuLines[file]!, domainOfFile(clocks, file).map),
+    })),
+  );
+}

@@ -1,0 +1,101 @@
+/**
+ * Ids that every rank computes alike from what it knows itself, so that files stay independent:
+ *  - a transfer (flow): communicator, channel, source, destination, the operation's ordinal on its connection, step;
+ *  - a collective (correlation): communicator, function, sequence number, replay ordinal;
+ *  - a send/receive (correlation): communicator, source, destination, ordinal.
+ */
+
+import { addBigint, addText, addWord, HASH_SEED, toSafeInteger, type Hash64 } from '../base/hash.js';
+import type { HostSpan, Op, WorkIdentity } from './types.js';
+
+/** A 64-bit flow id as two unsigned 32-bit halves: both ends of a transfer compute the same one. */
+export interface FlowId {
+  readonly hi: number;
+  readonly lo: number;
+}
+
+/** Interface v1 to v3 through an adapter never says which communicator it is. */
+const UNTOLD = 0n;
+
+/** The part of a transfer's id that all operations of a connection share; null when the other end could not know it. */
+export function transfersOf(op: Op): Hash64 | null {
+  const { comm } = op;
+  if (op.lost || comm === null || comm.commId === UNTOLD) return null;
+  const [source, destination] = op.isSend ? [comm.rank, op.peer] : [op.peer, comm.rank];
+  return connectionHash({ commId: comm.commId, channel: op.channel, source, destination });
+}
+
+/** Source and destination: ranks in the communicator. */
+export interface ConnectionName {
+  readonly commId: bigint;
+  readonly channel: number;
+  readonly source: number;
+  readonly destination: number;
+}
+
+export function connectionHash({ commId, channel, source, destination }: ConnectionName): Hash64 {
+  let hash = addBigint(HASH_SEED, commId);
+  for (const word of [channel, source, destination]) hash = addWord(hash, word);
+  return hash;
+}
+
+/** The part that all steps of an operation share: of its connection and its ordinal there. */
+export const operationId = (connection: Hash64, ordinal: number): Hash64 => addWord(connection, ordinal);
+
+/**
+ * The steps of an operation share all but the lowest twelve bits: there is no hash to make per step, and ids that look alike
+ * take little room once the trace is packed. 52 bits name the operation; those of 10 million collide once in a hundred traces.
+ */
+export function transferId(operation: Hash64, step: number): FlowId {
+  const { hi, lo } = step >>> STEP_BITS === 0 ? operation : addWord(operation, step >>> STEP_BITS);
+  return { hi, lo: ((lo & ~STEP_MASK) | (step & STEP_MASK)) >>> 0 };
+}
+
+const STEP_BITS = 12;
+const STEP_MASK = (1 << STEP_BITS) - 1;
+
+/** A transfer's id for sets. */
+export const transferName = ({ hi, lo }: FlowId): string => `${hi} ${lo}`;
+
+/** Equal on all ranks of a collective, and on both ends of a send/receive. An ordinal that is not absolute joins nothing. */
+export function workCorrelation(work: WorkIdentity | null): number | undefined {
+  if (!work?.comm || work.comm.commId === UNTOLD || !work.ordinalAbsolute) return undefined;
+  const { comm, kind, func, seq, peer, ordinal } = work;
+  if (kind === 'Coll') return collectiveCorrelation(comm.commId, func, seq ?? 0, ordinal);
+  const [source, destination] = func === 'Recv' ? [peer, comm.rank] : [comm.rank, peer];
+  return identifier(comm.commId, 'Send/Recv', [source ?? -1, destination ?? -1, ordinal]);
+}
+
+/** The same of one work after the other: its operations and kernels ask for it again and again. */
+export class Correlations {
+  private work: WorkIdentity | null = null;
+  private correlation: number | undefined;
+
+  of(work: WorkIdentity | null): number | undefined {
+    if (work !== this.work) {
+      this.work = work;
+      this.correlation = workCorrelation(work);
+    }
+    return this.correlation;
+  }
+}
+
+export function collectiveCorrelation(commId: bigint, func: string, seq: number, ordinal: number): number {
+  return identifier(commId, func, [seq, ordinal]);
+}
+
+/** A collective of the copy engines: its numbers are not those of the collectives that NCCL's kernels do. */
+export function copyCorrelation({ comm, func, facts }: HostSpan): number | undefined {
+  if (facts?.kind !== 'CeColl' || !comm || comm.commId === UNTOLD) return undefined;
+  return identifier(comm.commId, `CE ${func}`, [facts.seq]);
+}
+
+function identifier(commId: bigint, what: string, numbers: readonly number[]): number {
+  let hash = addText(addBigint(HASH_SEED, commId), what);
+  for (const word of numbers) hash = addWord(hash, word);
+  return toSafeInteger(hash);
+}
+
+/** Equal on all ranks of a communicator. NCCL before interface v4 may not tell the id: then by name. */
+export const commKey = ({ commId, name }: { readonly commId: bigint; readonly name: string }): string =>
+  commId === 0n ? `unknown ${name}` : String(commId);

@@ -1,0 +1,92 @@
+/** One area at a time: its live counters, its slots checked, its open folds; of a table the records as well. */
+
+import * as format from './format/constants.js';
+import type { ByteSource } from './byte_source.js';
+import { type Area, isCut } from './directory.js';
+import { readFolds } from './folds.js';
+import type { Problems } from './problems.js';
+import type { Decoder } from './decoder.js';
+import { NOTHING_CARRIED } from './records.js';
+import type { CheckedSlots } from './slots.js';
+import type { OpenFold, RecordColumns } from './types.js';
+
+export interface AreaLive {
+  readonly head: number;
+  readonly folded: number;
+  readonly muted: number;
+  readonly nullCalls: number;
+  readonly ordinalsLost: number;
+}
+
+/** A table as it lies in the file. */
+export interface TableRecords {
+  readonly head: number;
+  readonly slots: CheckedSlots;
+  readonly records: RecordColumns;
+}
+
+export class AreaReader {
+  constructor(
+    private readonly source: ByteSource,
+    readonly tickBase: bigint,
+    private readonly problems: Problems,
+    private readonly decoder: Decoder,
+  ) {}
+
+  isCut(area: Area): boolean {
+    return isCut(area, this.source.bytes);
+  }
+
+  live(area: Area): AreaLive {
+    const bytes = this.source.read(area.liveOffset, format.AREA_LIVE_BYTES);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const field = (offset: number, max = Number.MAX_SAFE_INTEGER): number => {
+      const value = offset + 8 <= bytes.length ? Number(view.getBigUint64(offset, true)) : 0;
+      if (value <= max) return value;
+      this.problems.add('heads and counters of areas that cannot be true, read as 0: the file was damaged');
+      return 0;
+    };
+    return {
+      head: field(format.AREA_LIVE.head, format.POSITION_MASK),
+      folded: field(format.AREA_LIVE.folded),
+      muted: field(format.AREA_LIVE.muted),
+      nullCalls: field(format.AREA_LIVE.nullCalls),
+      ordinalsLost: field(format.AREA_LIVE.ordinalsLost),
+    };
+  }
+
+  slots(area: Area, head: number): CheckedSlots {
+    const wanted = area.capacity * format.SLOT_BYTES;
+    const bytes = this.source.read(area.slotsOffset, wanted);
+    if (bytes.length < wanted)
+      this.problems.add('areas cut off by the end of the file: the copy was cut short');
+    const words = new Uint32Array(bytes.buffer, bytes.byteOffset, Math.floor(bytes.length / 4));
+    return this.decoder.checkRing(words, area.capacity, head);
+  }
+
+  table(area: Area): TableRecords {
+    const { head } = this.live(area);
+    const slots = this.slots(area, head);
+    const { records, ...counts } = this.decoder.assembleRecords(
+      slots.words,
+      this.decoder.stretches(slots),
+      NOTHING_CARRIED,
+      this.tickBase,
+    );
+    countRecords(counts, this.problems);
+    return { head, slots, records };
+  }
+
+  folds(area: Area): OpenFold[] {
+    const bytes = this.source.read(area.foldsOffset, area.foldCapacity * format.FOLD_BYTES);
+    return readFolds(bytes, area.index, this.tickBase, this.problems);
+  }
+}
+
+export function countRecords(
+  { tooShort, early }: { readonly tooShort: number; readonly early: number },
+  problems: Problems,
+): void {
+  problems.add('records shorter than their kind, skipped', tooShort);
+  problems.add('records older than the start of the file', early);
+}

@@ -1,0 +1,68 @@
+/**
+ * Requests to a running recorder, as two words in its rank file (schemas/rank-file.md, Control). The recorder judges them:
+ * what is written here can only make it record less than at its start, or all of that again.
+ */
+
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+
+import * as format from './format/constants.js';
+import { crc32 } from './format/crc32.js';
+import { openFile } from './byte_source.js';
+
+const H = format.FILE_HEADER;
+
+export interface ControlWish {
+  /** Event types, as bits. */
+  readonly events: number;
+  /** Each Nth collective; 0: as at the start. */
+  readonly sample: number;
+}
+
+/** As it was written. */
+export interface ControlRequest {
+  readonly number: number;
+  /** The two words, 16 bytes. */
+  readonly words: DataView;
+}
+
+/** Writes the request. Throws what the system says against writing. */
+export function requestControl(path: string, { events, sample }: ControlWish): ControlRequest {
+  const view = headerOf(path);
+  const words = new DataView(new ArrayBuffer(16));
+  words.setUint32(0, events, true);
+  words.setUint32(4, sample, true);
+  const answered = Number(view.getBigUint64(H.controlAnswered, true));
+  const number = (Math.max(answered, view.getUint32(H.controlGeneration, true)) + 1) >>> 0 || 1;
+  words.setUint32(8, number, true);
+  words.setUint32(12, checkOf(view.getBigUint64(H.tag, true), words.getBigUint64(0, true), number), true);
+  const file = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
+  try {
+    // The word first: a recorder that looks in between finds the old number.
+    writeSync(file, new Uint8Array(words.buffer, 0, 8), 0, 8, H.controlWord);
+    writeSync(file, new Uint8Array(words.buffer, 8, 8), 0, 8, H.controlGeneration);
+  } finally {
+    closeSync(file);
+  }
+  return { number, words };
+}
+
+/** Not when somebody has written another one since, in whole or in part. */
+export function stillStands(path: string, { words }: ControlRequest): boolean {
+  const view = headerOf(path);
+  return [0, 8].every((at) => view.getBigUint64(H.controlWord + at, true) === words.getBigUint64(at, true));
+}
+
+function headerOf(path: string): DataView {
+  const file = openFile(path);
+  const bytes = file.read(0, format.HEADER_BYTES);
+  file.close();
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+function checkOf(tag: bigint, word: bigint, number: number): number {
+  const view = new DataView(new ArrayBuffer(24));
+  view.setBigUint64(0, tag, true);
+  view.setBigUint64(8, word, true);
+  view.setBigUint64(16, BigInt(number), true);
+  return crc32(new Uint8Array(view.buffer));
+}

@@ -1,0 +1,40 @@
+/**
+ * The part of reading that touches every byte: check slots, assemble records, unpack chunks. Two implementations with
+ * equal results: the one in TypeScript, which is the reference and always there, and the addon's, which is faster
+ * (`npm run bench:merge` prints both). Functions of their arguments alone. Which one is used: best_decoder.ts.
+ */
+
+import { decompressFrame } from '../base/zstd.js';
+import { dressSlots } from './format/bare_slots.js';
+import { slotsOfPlanes } from './format/slot_planes.js';
+import { assembleRecords, type AssembledRecords, type Carry } from './records.js';
+import { checkChunk, type CheckedSlots, checkRing, type Stretch, stretches } from './slots.js';
+
+export interface Decoder {
+  readonly name: 'TypeScript' | 'addon';
+  checkRing(words: Uint32Array, capacity: number, head: number): CheckedSlots;
+  checkChunk(words: Uint32Array, first: number): CheckedSlots;
+  stretches(slots: CheckedSlots): Stretch[];
+  assembleRecords(
+    words: Uint32Array,
+    order: readonly Stretch[],
+    carry: Carry,
+    tickBase: bigint,
+  ): AssembledRecords;
+  /** Of an unpacked chunk of codec ZstdPlanes; they are still bare. */
+  slotsOfPlanes(planes: Uint8Array): Uint32Array;
+  /** In place. */
+  dressSlots(words: Uint32Array, firstPosition: number): void;
+  decompressFrame(frame: Uint8Array, size: number): Uint8Array | null;
+}
+
+export const typescriptDecoder: Decoder = {
+  name: 'TypeScript',
+  checkRing,
+  checkChunk,
+  stretches,
+  assembleRecords,
+  slotsOfPlanes,
+  dressSlots,
+  decompressFrame,
+};

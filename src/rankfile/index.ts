@@ -1,0 +1,11 @@
+/** The reader's front: rank files in, plain data out (types.ts). Everything else in this folder is how. */
+
+export { EventType, eventTypeNames } from './format/nccl.js';
+export { type ControlRequest, type ControlWish, requestControl, stillStands } from './control.js';
+export { describeRecord, type DescribedRecord } from './describe.js';
+export { findRankFiles, type FoundFiles } from './find_files.js';
+export { mergedRows } from './merged_rows.js';
+export { type FileTables, openRankFile, openRankFileHeader, openRankFileTables } from './rank_file.js';
+export { type RankFileStream, streamRankFile } from './rank_file_stream.js';
+export { type Snapshot, takeSnapshot } from './snapshot.js';
+export { type FileSummary, type RingSummary, summarize } from './summary.js';

@@ -1,0 +1,53 @@
+/**
+ * The first eight bytes, and what a file is that does not begin with them. People hand over what they have: the
+ * compressed copy, the merged trace, a file that went through a text-mode transfer. Say which it is.
+ */
+
+import { RankFileError } from '../base/errors.js';
+import { MAGIC } from './format/constants.js';
+
+interface Guess {
+  readonly what: string;
+  readonly why?: string;
+  readonly advice: string;
+}
+
+const UNPACK = 'unpack it and name the unpacked file';
+const NAME_RANK_FILES = 'name the files that the recorder wrote (rank*.bin)';
+
+/** `start`: the first bytes, fewer if the file is shorter. A cut magic passes: its file is cut, not wrong. */
+export function checkMagic(path: string, start: Uint8Array): void {
+  const expected = MAGIC.slice(0, start.length);
+  if (expected.every((byte, i) => byte === start[i])) return;
+  throw new RankFileError({
+    path,
+    ...guess(start),
+    offset: 0,
+    expected: hex(expected),
+    found: hex([...start.subarray(0, MAGIC.length)]),
+  });
+}
+
+function guess(start: Uint8Array): Guess {
+  const text = Buffer.from(start).toString('latin1');
+  if (start.every((byte) => byte === 0))
+    return {
+      what: 'nothing but zeros where its header should be',
+      why: 'the job ended while the recorder was creating it, or the copy is a hole',
+      advice: 'leave it out',
+    };
+  if (text.startsWith('\x1f\x8b')) return { what: 'is a gzip file, not a rank file', advice: UNPACK };
+  if (text.startsWith('\x28\xb5\x2f\xfd')) return { what: 'is a zstd file, not a rank file', advice: UNPACK };
+  if (text.startsWith('PK\x03\x04')) return { what: 'is a zip file, not a rank file', advice: UNPACK };
+  if (/^.{0,3}NTR[\r\n]/s.test(text))
+    return {
+      what: 'was a rank file, but its bytes have been changed',
+      why: 'it was copied in text mode, which rewrites line ends or characters',
+      advice: 'copy the original again in binary mode',
+    };
+  if (/^\s*[[{]/.test(text)) return { what: 'is JSON, not a rank file', advice: NAME_RANK_FILES };
+  return { what: 'not a rank file', advice: NAME_RANK_FILES };
+}
+
+const hex = (bytes: readonly number[]): string =>
+  bytes.map((byte) => byte.toString(16).padStart(2, '0')).join(' ');

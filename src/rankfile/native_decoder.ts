@@ -1,0 +1,114 @@
+/**
+ * The addon (native/addon) as a Decoder. It is optional: built at install where there is a C++ compiler, and without it
+ * everything works, more slowly.
+ */
+
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { claimedSize } from '../base/zstd.js';
+import { MIN_PARTS } from './format/layouts.js';
+import type { Decoder } from './decoder.js';
+import type { AssembledRecords, Carry, Hole } from './records.js';
+import type { Stretch } from './slots.js';
+import type { RecordColumns } from './types.js';
+
+/** What native/addon/addon.cc exports. Slots are eight words each; triples are flat. */
+interface Addon {
+  /** Both fill `position`, one entry per slot, and return how many are torn. */
+  checkRing(words: Uint32Array, capacity: number, head: number, position: Float64Array): number;
+  checkChunk(words: Uint32Array, first: number, position: Float64Array): number;
+  /** Triples of position, index, length. */
+  stretches(position: Float64Array): Float64Array;
+  assemble(
+    words: Uint32Array,
+    order: Float64Array,
+    carry: Carry,
+    tickBase: bigint,
+    minParts: Uint8Array,
+  ): {
+    readonly records: RecordColumns;
+    /** Triples of from, end, row. */
+    readonly holes: Float64Array;
+    readonly carry: Carry;
+    readonly kinds: Uint32Array;
+    readonly tooShort: number;
+    readonly early: number;
+  };
+  /** 32 bytes for each of eight words. */
+  slotsOfPlanes(planes: Uint8Array, words: Uint32Array): void;
+  dressSlots(words: Uint32Array, first: number): void;
+  /** Missing where the build found no zstd. */
+  decompress?(frame: Uint8Array, size: number): Uint8Array | null;
+}
+
+/** Null where it was not built, or does not load here. `reference` does what the addon cannot. */
+export function nativeDecoder(reference: Decoder): Decoder | null {
+  const addon = load();
+  return addon && asDecoder(addon, reference);
+}
+
+function load(): Addon | null {
+  const path = fileURLToPath(new URL('../../build/nccl-trace-decoder.node', import.meta.url));
+  try {
+    return createRequire(import.meta.url)(path) as Addon;
+  } catch {
+    return null;
+  }
+}
+
+function asDecoder(addon: Addon, reference: Decoder): Decoder {
+  return {
+    name: 'addon',
+
+    checkRing(words, capacity, head) {
+      const position = new Float64Array(Math.min(capacity, Math.floor(words.length / 8)));
+      return { words, position, tornSlots: addon.checkRing(aligned(words), capacity, head, position) };
+    },
+
+    checkChunk(words, first) {
+      const position = new Float64Array(Math.floor(words.length / 8));
+      return { words, position, tornSlots: addon.checkChunk(aligned(words), first, position) };
+    },
+
+    stretches({ position }) {
+      return triples(addon.stretches(position), (position, index, length): Stretch => ({
+        position,
+        index,
+        length,
+      }));
+    },
+
+    assembleRecords(words, order, carry, tickBase): AssembledRecords {
+      const flat = Float64Array.from(
+        order.flatMap(({ position, index, length }) => [position, index, length]),
+      );
+      const { holes, ...rest } = addon.assemble(aligned(words), flat, carry, tickBase, MIN_PARTS);
+      return { ...rest, holes: triples(holes, (from, end, row): Hole => ({ from, end, row })) };
+    },
+
+    slotsOfPlanes(planes) {
+      const words = new Uint32Array(Math.floor(planes.length / 32) * 8);
+      addon.slotsOfPlanes(planes, words);
+      return words;
+    },
+
+    dressSlots(words, first) {
+      if (words.byteOffset % 8 === 0) addon.dressSlots(words, first);
+      else reference.dressSlots(words, first);
+    },
+
+    decompressFrame(frame, size) {
+      if (addon.decompress === undefined) return reference.decompressFrame(frame, size);
+      return claimedSize(frame) === size ? addon.decompress(frame, size) : null;
+    },
+  };
+}
+
+/** The addon reads whole 64-bit words. */
+const aligned = (words: Uint32Array): Uint32Array => (words.byteOffset % 8 === 0 ? words : words.slice());
+
+function triples<T>(flat: Float64Array, make: (a: number, b: number, c: number) => T): T[] {
+  const made: T[] = [];
+  for (let i = 0; i < flat.length; i += 3) made.push(make(flat[i]!, flat[i + 1]!, flat[i + 2]!));
+  return made;
+}

@@ -1,0 +1,176 @@
+/**
+ * One rank file, to be read once from front to back: header, tables, the rings' own slots and the index of chunks are
+ * read at once, records ring by ring as they are asked for. So memory is bounded by the rings and one chunk of each, not
+ * by the run. Throws RankFileError when nothing can be used; everything less is counted in `problems`. Reading a file
+ * that is still being written, or a copy of one, is a normal case: rings are read before chunks are looked for, so what
+ * the recorder moves meanwhile is found in one of them.
+ *
+ * The format is schemas/rank-file.md.
+ */
+
+import * as format from './format/constants.js';
+import { kindName, LAYOUTS } from './format/layouts.js';
+import { AreaReader, countRecords } from './areas.js';
+import type { ByteSource } from './byte_source.js';
+import { openSource } from './rank_file_source.js';
+import { type ChunkEntry, chunksByRing, findChunks, type RingChunk, Sequences } from './chunk_index.js';
+import { readPayload } from './chunk_payload.js';
+import { bestDecoder } from './best_decoder.js';
+import type { Decoder } from './decoder.js';
+import { type Area, readDirectory } from './directory.js';
+import { readTables } from './file_tables.js';
+import { withoutRecorded } from './folds.js';
+import { readHeader } from './header.js';
+import { Problems } from './problems.js';
+import { type RingParts, RingStream } from './ring_stream.js';
+import type {
+  ChunkFacts,
+  FileFacts,
+  Lease,
+  OpenFold,
+  Problem,
+  RecordColumns,
+  RingClass,
+  RingFacts,
+} from './types.js';
+
+export interface RankFileStream extends FileFacts {
+  readonly rings: readonly StreamedRing[];
+  /** Repeats that were still going on. As `problems`, complete when all records have been read. */
+  readonly folds: () => OpenFold[];
+  readonly problems: () => Problem[];
+}
+
+export interface StreamedRing extends RingFacts {
+  /** The next records, at least one; null when there are no more. */
+  readonly next: () => RecordColumns | null;
+  /** Complete when `next` has returned null; before, up to the records it has returned. */
+  readonly gaps: RingStream['gaps'];
+}
+
+/** The file is open until `close`. */
+export function streamRankFile(path: string): RankFileStream & { readonly close: () => void } {
+  const source = openSource(path);
+  try {
+    return { ...streamSource(source), close: source.close };
+  } catch (error) {
+    source.close();
+    throw error;
+  }
+}
+
+export function streamSource(source: ByteSource, decoder: Decoder = bestDecoder): RankFileStream {
+  const problems = new Problems();
+  if (source.problem !== undefined) problems.add(source.problem);
+  const { header, layout } = readHeader(source, problems);
+  const directory = readDirectory(source, layout, problems);
+  const { areas } = directory;
+  const reader = new AreaReader(source, header.tickBase, problems, decoder);
+  const tables = readTables(directory, reader, header.life, problems);
+  const own = areas.flatMap((area) => (area.ring === null ? [] : [readRing(area, area.ring, reader)]));
+
+  const chunks = findChunks(source, layout, problems);
+  const sequences = new Sequences(chunks);
+  const byRing = chunksByRing(chunks, (area) => own.some(({ facts }) => facts.ring === area), problems);
+  const load = (chunk: RingChunk): Uint32Array | null => readPayload(source, chunk.entry, problems, decoder);
+  const rings = own.map(({ facts, slots, folds }) => {
+    const parts = {
+      slots,
+      chunks: byRing.get(facts.ring) ?? [],
+      sequences,
+      load,
+      tickBase: header.tickBase,
+      decoder,
+    };
+    return new OpenRing({ ...facts, chunks: spanOf(parts.chunks) }, parts, folds);
+  });
+  // Only of a closed file: in a copy of a live one the leases may be newer than the rings.
+  const short = header.life === 'closed' ? rings.filter((ring) => ring.isShortOf(tables.leases)) : [];
+  problems.add('rings that lack what the leases tell of: the file was damaged', short.length);
+  return {
+    path: source.path,
+    bytes: source.bytes,
+    header,
+    ...tables,
+    damage: { ...tables.damage, shortRings: short.length },
+    chunks: chunkFacts(chunks, sequences),
+    rings: rings.map((ring) => ring.view()),
+    folds: () => rings.flatMap((ring) => ring.folds),
+    problems: () => {
+      const all = problems.copy();
+      for (const ring of rings) ring.report(all);
+      return all.list();
+    },
+  };
+}
+
+type RingItself = Omit<RingFacts, 'chunks'>;
+
+function readRing(area: Area, ringClass: RingClass, reader: AreaReader) {
+  const live = reader.live(area);
+  const slots = reader.slots(area, live.head);
+  const { index: ring, capacity } = area;
+  const facts: RingItself = { ring, class: ringClass, capacity, ...live, tornSlots: slots.tornSlots };
+  return { facts, slots, folds: reader.folds(area) };
+}
+
+/** A ring being read, and what only reading it all can tell. */
+class OpenRing {
+  private readonly stream: RingStream;
+
+  constructor(
+    private readonly facts: RingFacts,
+    private readonly parts: Omit<RingParts, 'facts'>,
+    public folds: readonly OpenFold[],
+  ) {
+    this.stream = new RingStream({ facts, ...parts });
+  }
+
+  view(): StreamedRing {
+    return { ...this.facts, gaps: this.stream.gaps, next: () => this.next() };
+  }
+
+  isShortOf(leases: readonly Lease[]): boolean {
+    const { newest } = this.stream;
+    return leases.some(
+      ({ ring, fromPosition, endPosition }) =>
+        ring === this.facts.ring && Math.max(fromPosition, endPosition ?? 0) > newest,
+    );
+  }
+
+  private next(): RecordColumns | null {
+    const records = this.stream.next();
+    if (records !== null) this.folds = withoutRecorded(this.folds, records, this.parts.tickBase);
+    return records;
+  }
+
+  report(problems: Problems): void {
+    const { counts } = this.stream;
+    countRecords(counts, problems);
+    problems.add('slots of chunks that do not check out', counts.badSlots);
+    counts.kinds.forEach((count, kind) => {
+      if (isOfTables(kind)) problems.add('records of tables in a ring', count);
+      else if (!LAYOUTS.has(kind))
+        problems.add(`records of a kind this version does not read: ${kindName(kind)}`, count);
+    });
+  }
+}
+
+const isOfTables = (kind: number): boolean =>
+  kind < format.Kind.StartGroup || kind === format.Kind.ControlChange || kind === format.Kind.Beacon;
+
+function spanOf(chunks: readonly RingChunk[]): RingFacts['chunks'] {
+  const [first, last] = [chunks[0], chunks.at(-1)];
+  return first && last ? { count: chunks.length, from: first.from, end: last.end } : null;
+}
+
+function chunkFacts(chunks: readonly ChunkEntry[], { dropped, missing }: Sequences): ChunkFacts {
+  return {
+    count: chunks.length,
+    compressed: chunks.filter(({ codec }) => codec !== format.Codec.Raw).length,
+    rawBytes: chunks.reduce((sum, { rawBytes }) => sum + rawBytes, 0),
+    storedBytes: chunks.reduce((sum, { storedBytes }) => sum + storedBytes, 0),
+    dropped,
+    missing,
+  };
+}

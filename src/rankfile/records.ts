@@ -1,0 +1,245 @@
+/**
+ * From checked slots to records in columns, in order of position. A record counts when all its parts are there, at
+ * consecutive positions, with one kind and one count of parts, and no fewer than its kind needs. A ring comes in
+ * segments (chunk, chunk, ..., what is left in the ring), and a record may begin in one and end in the next: what is
+ * unfinished at the end of a segment is handed to the next.
+ */
+
+import { MIN_PARTS } from './format/layouts.js';
+import type { Stretch } from './slots.js';
+import type { RecordColumns } from './types.js';
+
+/** Positions [from, end) that no record covers; `row`: of the record behind it. */
+export interface Hole {
+  readonly from: number;
+  readonly end: number;
+  readonly row: number;
+}
+
+/** What one segment leaves for the next. */
+export interface Carry {
+  /** One past the newest record's last slot. */
+  readonly covered: number;
+  readonly open: OpenRecord | null;
+}
+
+export const NOTHING_CARRIED: Carry = { covered: 0, open: null };
+
+/** A record of which the first parts were there and the last are still to come. */
+interface OpenRecord {
+  readonly position: number;
+  readonly tick: number;
+  /** Of its first slot: kind:8 part:4 parts:4. */
+  readonly meta: number;
+  readonly word1Low: number;
+  readonly word1High: number;
+  readonly word2Low: number;
+  readonly word2High: number;
+  readonly extra: Uint32Array;
+}
+
+export interface AssembledRecords {
+  readonly records: RecordColumns;
+  /** Those that end at a record of this segment. */
+  readonly holes: readonly Hole[];
+  readonly carry: Carry;
+  /** Records by kind. */
+  readonly kinds: Uint32Array;
+  /** Complete records with fewer slots than their kind needs; their positions are a hole. */
+  readonly tooShort: number;
+  /** Records with a tick before the file's start. */
+  readonly early: number;
+}
+
+/** `order`: the valid slots among `words` (eight per slot), by position, none before what was carried. */
+export function assembleRecords(
+  words: Uint32Array,
+  order: readonly Stretch[],
+  carry: Carry,
+  tickBase: bigint,
+): AssembledRecords {
+  const assembler = new Assembler(words, countParts(words, order), carry, tickBase);
+  for (const stretch of order) assembler.take(stretch);
+  return assembler.finish();
+}
+
+interface PartCounts {
+  first: number;
+  later: number;
+}
+
+function countParts(words: Uint32Array, order: readonly Stretch[]): PartCounts {
+  let first = 0;
+  let all = 0;
+  for (const { index, length } of order) {
+    all += length;
+    for (let at = index * 8 + 6; at < (index + length) * 8; at += 8) if ((words[at]! & 0x0f00) === 0) first++;
+  }
+  return { first, later: all - first };
+}
+
+class Assembler {
+  private readonly position: Float64Array;
+  private readonly tick: Float64Array;
+  private readonly kind: Uint8Array;
+  private readonly word1Low: Uint32Array;
+  private readonly word1High: Uint32Array;
+  private readonly word2Low: Uint32Array;
+  private readonly word2High: Uint32Array;
+  private readonly extraStart: Uint32Array;
+  private readonly extra: Uint32Array;
+  private readonly kinds = new Uint32Array(256);
+  private readonly holes: Hole[] = [];
+  private rows = 0;
+  private extraUsed = 0;
+  private tooShort = 0;
+  private early = 0;
+  private covered: number;
+  /** The record being put together: the position of its next part, its parts still missing, its first slot's meta. */
+  private expected = -1;
+  private missing = 0;
+  private openMeta = 0;
+  private readonly baseLow: number;
+  private readonly baseHigh: number;
+
+  constructor(
+    private readonly words: Uint32Array,
+    parts: PartCounts,
+    carry: Carry,
+    tickBase: bigint,
+  ) {
+    const rows = parts.first + (carry.open === null ? 0 : 1);
+    this.position = new Float64Array(rows);
+    this.tick = new Float64Array(rows);
+    this.kind = new Uint8Array(rows);
+    this.word1Low = new Uint32Array(rows);
+    this.word1High = new Uint32Array(rows);
+    this.word2Low = new Uint32Array(rows);
+    this.word2High = new Uint32Array(rows);
+    this.extraStart = new Uint32Array(rows + 1);
+    this.extra = new Uint32Array(parts.later * 6 + (carry.open?.extra.length ?? 0));
+    this.baseLow = Number(BigInt.asUintN(32, tickBase));
+    this.baseHigh = Number(BigInt.asUintN(32, tickBase >> 32n));
+    this.covered = carry.covered;
+    if (carry.open !== null) this.resume(carry.open);
+  }
+
+  take(stretch: Stretch): void {
+    const { words } = this;
+    let at = stretch.index * 8;
+    for (let position = stretch.position; position < stretch.position + stretch.length; position++, at += 8) {
+      const meta = words[at + 6]! & 0xffff;
+      if ((meta & 0x0f00) === 0) this.begin(at, position, meta);
+      else if (this.missing > 0 && position === this.expected && meta === this.nextMeta()) this.continue(at);
+      else this.missing = 0;
+    }
+  }
+
+  /** Same kind and parts as the first slot, and the part whose turn it is. */
+  private nextMeta(): number {
+    const parts = this.openMeta >>> 12;
+    return this.openMeta | ((parts - this.missing) << 8);
+  }
+
+  /** Writes the row; it stands when `rows` moves past it. */
+  private begin(at: number, position: number, meta: number): void {
+    const { words } = this;
+    const row = this.rows;
+    const tick = (words[at + 1]! - this.baseHigh) * 0x1_0000_0000 + (words[at]! - this.baseLow);
+    this.position[row] = position;
+    this.tick[row] = tick;
+    this.kind[row] = meta & 0xff;
+    this.word1Low[row] = words[at + 2]!;
+    this.word1High[row] = words[at + 3]!;
+    this.word2Low[row] = words[at + 4]!;
+    this.word2High[row] = words[at + 5]!;
+    this.extraUsed = this.extraStart[row]!;
+    this.openMeta = meta;
+    this.missing = (meta >>> 12) - 1;
+    this.expected = position + 1;
+    if (this.missing === 0) this.commit();
+  }
+
+  private continue(at: number): void {
+    const { words } = this;
+    for (let i = 0; i < 6; i++) this.extra[this.extraUsed + i] = words[at + i]!;
+    this.extraUsed += 6;
+    this.expected++;
+    this.missing--;
+    if (this.missing === 0) this.commit();
+  }
+
+  private commit(): void {
+    const row = this.rows;
+    const kind = this.kind[row]!;
+    if (this.openMeta >>> 12 < MIN_PARTS[kind]!) {
+      this.tooShort++;
+      return;
+    }
+    const from = this.position[row]!;
+    if (from > this.covered) this.holes.push({ from: this.covered, end: from, row });
+    this.covered = this.expected;
+    this.kinds[kind]!++;
+    if (this.tick[row]! < 0) this.early++;
+    this.rows = row + 1;
+    this.extraStart[row + 1] = this.extraUsed;
+  }
+
+  finish(): AssembledRecords {
+    const { holes, kinds, tooShort, early, covered } = this;
+    const open = this.missing > 0 ? this.suspended() : null;
+    return { records: this.columns(), holes, carry: { covered, open }, kinds, tooShort, early };
+  }
+
+  private suspended(): OpenRecord {
+    const row = this.rows;
+    return {
+      position: this.position[row]!,
+      tick: this.tick[row]!,
+      meta: this.openMeta,
+      word1Low: this.word1Low[row]!,
+      word1High: this.word1High[row]!,
+      word2Low: this.word2Low[row]!,
+      word2High: this.word2High[row]!,
+      extra: this.extra.slice(this.extraStart[row], this.extraUsed),
+    };
+  }
+
+  private resume(open: OpenRecord): void {
+    this.position[0] = open.position;
+    this.tick[0] = open.tick;
+    this.kind[0] = open.meta & 0xff;
+    this.word1Low[0] = open.word1Low;
+    this.word1High[0] = open.word1High;
+    this.word2Low[0] = open.word2Low;
+    this.word2High[0] = open.word2High;
+    this.extra.set(open.extra);
+    this.extraUsed = open.extra.length;
+    this.openMeta = open.meta;
+    const taken = 1 + open.extra.length / 6;
+    this.missing = (open.meta >>> 12) - taken;
+    this.expected = open.position + taken;
+  }
+
+  private columns(): RecordColumns {
+    const { rows } = this;
+    const extraLength = this.extraStart[rows]!;
+    return {
+      length: rows,
+      position: shrunk(this.position, rows),
+      tick: shrunk(this.tick, rows),
+      kind: shrunk(this.kind, rows),
+      word1Low: shrunk(this.word1Low, rows),
+      word1High: shrunk(this.word1High, rows),
+      word2Low: shrunk(this.word2Low, rows),
+      word2High: shrunk(this.word2High, rows),
+      extraStart: shrunk(this.extraStart, rows + 1),
+      extra: shrunk(this.extra, extraLength),
+    };
+  }
+}
+
+/** A copy rather than a view, so that posting the columns to another thread does not carry the rest along. */
+function shrunk<T extends Float64Array | Uint32Array | Uint8Array>(column: T, length: number): T {
+  return column.length === length ? column : (column.slice(0, length) as T);
+}

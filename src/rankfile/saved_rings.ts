@@ -1,0 +1,99 @@
+/**
+ * Rings that were saved beside a rank file. Where the rings of a process lie outside its rank file, a recorder of the same
+ * node that finds the process gone copies them to `<rank file>.rings`. Whoever opens the rank file then sees one file: all
+ * before chunks_offset from the saved rings, chunks from the rank file. The rules are in schemas/rank-file.md.
+ */
+
+import { RankFileError } from '../base/errors.js';
+import * as format from './format/constants.js';
+import { AreaReader } from './areas.js';
+import type { ByteSource } from './byte_source.js';
+import { bestDecoder } from './best_decoder.js';
+import { readDirectory } from './directory.js';
+import { readHeader } from './header.js';
+import { Problems } from './problems.js';
+import { readClockSamples } from './tables.js';
+import type { RankFileHeader } from './types.js';
+
+const H = format.FILE_HEADER;
+
+export const SAVED_RINGS = '.rings';
+
+/** Two sources as one, or what is wrong with the second. Throws RankFileError if it is no rank file. */
+export function withSavedRings(file: ByteSource, rings: ByteSource): ByteSource | string {
+  const theirs = rings.read(0, format.HEADER_BYTES);
+  const ours = file.read(0, format.HEADER_BYTES);
+  if (!hasBegun(theirs)) return `${rings.path} is not complete: who saved it did not finish`;
+  // A process that died before it had written its rank file's header: there is nothing to compare.
+  if (hasBegun(ours) && !isSameProcess(ours, theirs))
+    return `${rings.path} belongs to another process than the file beside it`;
+  const saved = ageOf(rings);
+  const { border } = saved;
+  if (border === 0) return `${rings.path} does not say where its rings end, not used`;
+  if (rings.bytes < border) return `${rings.path} is cut short, not used`;
+  const own = hasBegun(ours) ? ageIfReadable(file) : null;
+  if (own !== null && isOlder(saved, own)) return `${rings.path} is older than the file, not used`;
+  return {
+    path: file.path,
+    bytes: Math.max(file.bytes, border),
+    read(offset, length) {
+      if (offset >= border) return file.read(offset, length);
+      const before = rings.read(offset, Math.min(length, border - offset));
+      if (offset + length <= border || offset + before.length < border) return before;
+      const behind = file.read(border, offset + length - border);
+      const all = new Uint8Array(before.length + behind.length);
+      all.set(before);
+      all.set(behind, before.length);
+      return all;
+    },
+  };
+}
+
+interface Age {
+  readonly header: RankFileHeader;
+  /** Of the newest heartbeat, from the beginning; -1 if there is none. */
+  readonly heartbeat: number;
+  /** chunks_offset. */
+  readonly border: number;
+}
+
+function ageOf(source: ByteSource): Age {
+  const unsaid = new Problems(); // who reads the file counts them
+  const { header, layout } = readHeader(source, unsaid);
+  const reader = new AreaReader(source, header.tickBase, unsaid, bestDecoder);
+  const areas = readDirectory(source, layout, unsaid).areas.filter(({ table }) => table === 'heartbeat');
+  const ticks = areas.flatMap((area) =>
+    readClockSamples(reader.table(area).records, unsaid).map(({ tick }) => tick),
+  );
+  return { header, heartbeat: Math.max(-1, ...ticks), border: layout.chunksOffset };
+}
+
+/** A file that is damaged cannot be newer. */
+function ageIfReadable(source: ByteSource): Age | null {
+  try {
+    return ageOf(source);
+  } catch (error) {
+    if (error instanceof RankFileError) return null;
+    throw error;
+  }
+}
+
+/**
+ * The process went on after its rings were saved: whoever saved them took it for gone. Saved rings that are closed
+ * themselves hold all that was copied when the file was closed.
+ */
+function isOlder(saved: Age, own: Age): boolean {
+  if (own.heartbeat > saved.heartbeat) return true;
+  const { life, copiedTick } = own.header;
+  return (
+    life === 'closed' && saved.header.life !== 'closed' && copiedTick !== null && copiedTick > saved.heartbeat
+  );
+}
+
+const hasBegun = (header: Uint8Array): boolean =>
+  header.length === format.HEADER_BYTES &&
+  new DataView(header.buffer, header.byteOffset).getUint32(H.life, true) !== format.Life.Creating;
+
+/** Tag, boot, process, counter and beginning: [tag, rank). */
+export const isSameProcess = (a: Uint8Array, b: Uint8Array): boolean =>
+  Buffer.compare(a.subarray(H.tag, H.rank), b.subarray(H.tag, H.rank)) === 0;

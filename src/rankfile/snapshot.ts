@@ -1,0 +1,120 @@
+/**
+ * A copy of a rank file that is being written, made without stopping anybody: its rings as they are in the ring file or in
+ * the rank file, then the chunks that were there after that. So whatever the recorder moves from ring to chunk meanwhile
+ * is in one of them, at least. What a producer overwrites while its ring is being read shows as a gap, as in any copy.
+ */
+
+import { closeSync, openSync, statSync, writeSync } from 'node:fs';
+
+import * as format from './format/constants.js';
+import { crc32 } from './format/crc32.js';
+import { type ByteSource, openFile } from './byte_source.js';
+import { openSource } from './rank_file_source.js';
+import { readHeader } from './header.js';
+import { Problems } from './problems.js';
+import { openRingFile } from './ring_file.js';
+
+export interface Snapshot {
+  readonly bytes: number;
+  /** Where its rings are from. */
+  readonly rings: 'rank file' | 'ring file' | 'copy in the rank file';
+  /** Of a copy: why the ring file was not used. */
+  readonly why: string | null;
+}
+
+const H = format.FILE_HEADER;
+const PIECE = 2 ** 20;
+const LARGEST_HOLE = 2 ** 30;
+
+/** `to` must not exist. Throws RankFileError for what is no rank file, and what the system says against writing. */
+export function takeSnapshot(from: string, to: string, bases: readonly string[]): Snapshot {
+  const file = openSource(from);
+  try {
+    const { header, layout } = readHeader(file, new Problems());
+    const bytes = file.read(0, format.HEADER_BYTES);
+    const owner = statSync(from).uid;
+    const live =
+      header.placement === 'in-ring-file'
+        ? openRingFile(header.ringPath, { header: bytes, owner }, bases)
+        : null;
+    const isCopy = header.placement !== 'in-file' && (live === null || typeof live === 'string');
+    try {
+      const rings = live === null || typeof live === 'string' ? file : live;
+      return {
+        bytes: write(to, file, rings, layout.chunksOffset),
+        rings: isCopy ? 'copy in the rank file' : rings === file ? 'rank file' : 'ring file',
+        why: typeof live === 'string' ? live : isCopy ? 'its rings are in memory of the process' : null,
+      };
+    } finally {
+      if (live !== null && typeof live !== 'string') live.close();
+    }
+  } finally {
+    file.close();
+  }
+}
+
+function write(to: string, file: ByteSource, rings: ByteSource, border: number): number {
+  const out = openSync(to, 'wx', 0o600);
+  try {
+    const end = border === 0 ? file.bytes : border;
+    // In one go: the less time passes, the less is overwritten meanwhile.
+    const image = rings.read(0, end);
+    const now = BigInt(Date.now()) * 1_000_000n;
+    sayCopied(image, now, rings !== file);
+    if (border !== 0) beginAtBorder(image, border);
+    writeAll(out, image, 0);
+    const chunks = border === 0 ? 0 : copyChunks(out, file.path, border);
+    return image.length + chunks;
+  } finally {
+    closeSync(out);
+  }
+}
+
+/** A write may be short, as on a disk that is filling up: the next one then says why. */
+function writeAll(out: number, bytes: Uint8Array, at: number): void {
+  for (let done = 0; done < bytes.length;) {
+    const wrote = writeSync(out, bytes, done, bytes.length - done, at + done);
+    if (wrote === 0) throw new Error('the disk takes no more');
+    done += wrote;
+  }
+}
+
+/** When it was copied; and rings that came from elsewhere are in the file now. */
+function sayCopied(image: Uint8Array, realtime: bigint, fromElsewhere: boolean): void {
+  const view = new DataView(image.buffer, image.byteOffset, image.length);
+  view.setBigUint64(H.snapshotRealtime, realtime, true);
+  if (fromElsewhere) {
+    view.setUint32(H.placement, format.Placement.InFile, true);
+    view.setUint32(H.copyIntervalMs, 0, true);
+    view.setBigUint64(H.copiedTick, 0n, true);
+  }
+  view.setUint32(H.headerCrc, 0, true);
+  view.setUint32(H.headerCrc, crc32(image.subarray(0, format.HEADER_FIXED_BYTES)), true);
+}
+
+/**
+ * The writer may go on before the oldest chunk after the header has been read, and all from the border on is copied: so the
+ * walk begins there. Not where a hole is so large that readers would not cross it; such a writer does not go back, either.
+ */
+function beginAtBorder(image: Uint8Array, border: number): void {
+  const view = new DataView(image.buffer, image.byteOffset, image.length);
+  const begin = view.getBigUint64(H.chunksBegin, true);
+  if (begin < BigInt(border) + BigInt(LARGEST_HOLE)) view.setBigUint64(H.chunksBegin, 0n, true);
+}
+
+/** Holes stay holes. By read and write, because a copy by reference would make the job's next store a copy of its page. */
+function copyChunks(out: number, path: string, border: number): number {
+  const file = openFile(path); // anew: as long as it is now
+  try {
+    let copied = 0;
+    for (let at = border; at < file.bytes; at += PIECE) {
+      const piece = file.read(at, PIECE);
+      if (!piece.some((byte) => byte !== 0)) continue;
+      writeAll(out, piece, at);
+      copied += piece.length;
+    }
+    return copied;
+  } finally {
+    file.close();
+  }
+}

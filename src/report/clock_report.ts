@@ -1,0 +1,202 @@
+/** How good the clocks are, as plain data: for the closing report, `--summary` and `nccl-trace clocks`. */
+
+import type { AlikeFound } from '../clocks/alike.js';
+import type { Culprit } from '../clocks/contradictions.js';
+import { oneSidedBound } from '../clocks/one_sided.js';
+import type { ClockDomain, ClockSolution } from '../clocks/domains.js';
+import type { EvidenceKind } from '../clocks/evidence.js';
+import { largestGroup } from '../clocks/evidence/collective_evidence.js';
+import { reportGpus, type GpuClockReport } from '../clocks/evidence/gpu_clocks.js';
+import type { BrokenTransfers, RunClocks, TrafficClocksFound } from '../clocks/evidence/run_clocks.js';
+import type { Run } from '../runs/run.js';
+
+/** One clock domain: a boot of a host. */
+export interface ClockReport {
+  readonly domain: string;
+  readonly host: string;
+  readonly ranks: readonly (number | null)[];
+  /** own-counter, traffic or realtime. */
+  readonly source: string;
+  /** Domains with the same one are on one axis, within their bounds. */
+  readonly group: string;
+  /** Of |error| against the group's domain, the worst of the run, ns; null: unbounded. */
+  readonly hardBound: number | null;
+  readonly bound99: number | null;
+  /**
+   * Placed by its wall clock, but heard in one direction: against `host` its times are too late, or too early, by at most
+   * so many ns; below 0: the other way by at least so many. null: unbounded.
+   */
+  readonly oneSided: {
+    readonly host: string;
+    readonly late: number | null;
+    readonly early: number | null;
+  } | null;
+  /** Rate of the trace's axis against this counter's nominal one, first piece. */
+  readonly driftPpm: number;
+  /** Number of straight pieces. */
+  readonly pieces: number;
+  /** Pairs that speak of this domain, by kind. */
+  readonly evidence: Readonly<Partial<Record<EvidenceKind, number>>>;
+  /** Transfers from or to it that would point backwards: not drawn. */
+  readonly violations: number;
+  /** Of its ranks those whose kernels were stamped; absent where none were. */
+  readonly gpus?: readonly GpuClockReport[];
+  readonly realtimeResidualNs: number;
+  readonly flags: readonly string[];
+}
+
+/** What the transfers between hosts said as a whole; null with one host, or by `--clock realtime`. */
+export interface TrafficReport {
+  readonly pairs: number;
+  /** Left out, by cause. */
+  readonly dropped: {
+    readonly single: number;
+    readonly sizesDiffer: number;
+    readonly operationsDiffer: number;
+    readonly untold: number;
+    readonly unconfirmed: number;
+  };
+  /** Exchanges of time with rank 0: used, and left out because their peer is in no file or their times cannot be true. */
+  readonly beacons: {
+    readonly exchanges: number;
+    readonly peerUnknown: number;
+    readonly impossible: number;
+  };
+  /** Whether the 99 % bound's assumption was seen to hold. */
+  readonly alike: AlikeFound;
+  readonly credits: boolean;
+  readonly earlyArrivals: boolean;
+  /** Links slower or faster than their like, ns. */
+  readonly unlike: readonly { readonly from: string; readonly to: string; readonly byNs: number }[];
+  /** What contradicted the rest and was left out, as sentences. */
+  readonly leftOut: readonly string[];
+  readonly brokenArrows: { readonly backwards: number; readonly mismatched: number };
+}
+
+export function reportClocks(clocks: RunClocks, run: Run): ClockReport[] {
+  return clocks.solution.domains.map((domain, index) => reportDomain(domain, index, clocks, run));
+}
+
+function reportDomain(
+  domain: ClockDomain,
+  index: number,
+  { solution, traffic, broken }: RunClocks,
+  run: Run,
+): ClockReport {
+  const { segments } = domain.map;
+  const worst = (pick: 'hardBound' | 'bound99'): number | null => {
+    const bound = Math.max(...segments.map((segment) => segment[pick]));
+    return Number.isFinite(bound) ? bound : null;
+  };
+  return {
+    domain: domain.name,
+    host: domain.hostName,
+    ranks: domain.files.flatMap((file) => ranksOrUnknown(run.members[file]?.ranks)),
+    source: segments[0]?.source ?? 'none',
+    group: solution.domains[domain.group]!.name,
+    hardBound: worst('hardBound'),
+    bound99: worst('bound99'),
+    oneSided: oneSidedOf(index, solution, traffic),
+    driftPpm: (segments[0]?.drift ?? 0) * 1e6,
+    pieces: segments.length,
+    evidence: evidenceOf(index, traffic),
+    violations: violationsOf(index, broken),
+    ...gpusOf(domain, solution, run),
+    realtimeResidualNs: domain.realtimeResidual,
+    flags: [...new Set(segments.flatMap(({ flags }) => flags))],
+  };
+}
+
+function gpusOf({ files }: ClockDomain, { scales }: ClockSolution, run: Run): Pick<ClockReport, 'gpus'> {
+  const gpus = files.flatMap((file) => reportGpus(run.members[file]!, scales[file]!));
+  return gpus.length === 0 ? {} : { gpus };
+}
+
+/** Of a process: all it was. */
+const ranksOrUnknown = (ranks: readonly number[] = []): readonly (number | null)[] =>
+  ranks.length === 0 ? [null] : ranks;
+
+function oneSidedOf(
+  domain: number,
+  solution: ClockSolution,
+  traffic: TrafficClocksFound | null,
+): ClockReport['oneSided'] {
+  if (!traffic || solution.domains[domain]!.map.segments[0]?.source !== 'realtime') return null;
+  const { alignment, evidence } = traffic;
+  const reference = largestGroup(alignment.references);
+  if (reference === alignment.references[domain]) return null;
+  const bound = oneSidedBound(domain, reference, solution, alignment, evidence.coarse);
+  return bound && { host: solution.domains[reference]!.hostName, late: bound.late, early: bound.early };
+}
+
+function evidenceOf(domain: number, traffic: TrafficClocksFound | null): ClockReport['evidence'] {
+  const counts: Partial<Record<EvidenceKind, number>> = {};
+  if (traffic === null) return counts;
+  for (const { from, to, kind, pairs } of traffic.edges) {
+    if (from === domain || to === domain) counts[kind] = (counts[kind] ?? 0) + pairs;
+  }
+  return counts;
+}
+
+function violationsOf(domain: number, { backwards }: BrokenTransfers): number {
+  let sum = 0;
+  for (const [key, count] of backwards) {
+    if (key.split(' ').includes(String(domain))) sum += count;
+  }
+  return sum;
+}
+
+export function reportTraffic({ solution, traffic, broken }: RunClocks): TrafficReport | null {
+  if (!traffic) return null;
+  const { alignment, belief, evidence } = traffic;
+  const { pairs, ...dropped } = evidence.counts;
+  const host = (domain: number): string => solution.domains[domain]!.hostName;
+  return {
+    pairs,
+    dropped,
+    beacons: evidence.beacons,
+    alike: alignment.alike,
+    credits: belief.credits,
+    earlyArrivals: belief.earlyArrivals,
+    unlike: alignment.unlike.map(({ from, to, by }) => ({ from: host(from), to: host(to), byNs: by })),
+    leftOut: alignment.culprits.map((culprit) => leftOut(culprit, host)),
+    brokenArrows: {
+      backwards: [...broken.backwards.values()].reduce((sum, count) => sum + count, 0),
+      mismatched: broken.mismatched,
+    },
+  };
+}
+
+function leftOut(culprit: Culprit, host: (domain: number) => string): string {
+  if (culprit.what === 'link') {
+    return (
+      `transfers from ${host(culprit.from)} to ${host(culprit.to)} contradict all others by ${us(culprit.by)} us and are ` +
+      'no evidence for clocks; either stamps of that link are wrong or its pairs are'
+    );
+  }
+  if (culprit.what === 'clock-unsteady') {
+    const { domains, by } = culprit;
+    const named = domains.slice(0, MOST_NAMED).map(host).join(', ');
+    const more = domains.length > MOST_NAMED ? ` and ${domains.length - MOST_NAMED} more` : '';
+    return (
+      `the clock of ${domains.length === 1 ? named : `one of ${named}${more}`} did not run as steadily as clocks do, not even as one that warms up: transfers at ` +
+      `different times contradict each other by ${us(by)} us (it jumped between them, or its counter is steered?); placed by wall clock, ` +
+      'without arrows'
+    );
+  }
+  if (culprit.other !== null) {
+    return (
+      `the clock of ${host(culprit.domain)} or that of ${host(culprit.other)} jumped by ${us(Math.abs(culprit.jump))} us against the other ` +
+      '(a virtual machine stopped or moved?), and no third host tells which: both are placed by their wall clocks, without arrows'
+    );
+  }
+  return (
+    `the clock of ${host(culprit.domain)} jumped by ${us(culprit.jump)} us against all others ` +
+    '(a virtual machine stopped or moved?): it is placed by its wall clock, without arrows'
+  );
+}
+
+const us = (ns: number): string => (ns / 1e3).toFixed(0);
+
+/** A sentence names no more hosts. */
+const MOST_NAMED = 8;

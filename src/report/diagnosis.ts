@@ -1,0 +1,100 @@
+/** The verdict without a trace: what `inspect` says of a directory in seconds. */
+
+import { tmpdir } from 'node:os';
+import { findRankFiles } from '../rankfile/index.js';
+import type { Verdict } from '../verdict/types.js';
+import { reportClocks, reportTraffic, type ClockReport, type TrafficReport } from './clock_report.js';
+import { type SizedCommand, suggestDrawing } from '../trace/drawing.js';
+import { withWorkFolder } from '../output/work_folder.js';
+import { lostSlots, problemsOf } from './report.js';
+import { severalRanks, type OtherRun, type RunMember } from '../runs/run.js';
+import type { LostSlots } from '../scan/scan.js';
+import type { RunOptions } from '../runs/find_runs.js';
+import { study, type Study } from '../study/study.js';
+import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
+import { startWorkers } from '../study/workers.js';
+
+export interface Diagnosis {
+  readonly verdict: Verdict;
+  /** ns since the Unix epoch, decimal. */
+  readonly traceStart: string;
+  readonly worldSize: number;
+  readonly missingRanks: readonly number[];
+  /** Runs that lie beside this one and were not asked for, the newest first. */
+  readonly otherRuns: readonly OtherRun[];
+  /** What the verdict's file numbers mean. */
+  readonly ranks: readonly DiagnosedRank[];
+  readonly clocks: readonly ClockReport[];
+  readonly traffic: TrafficReport | null;
+  /** What to draw next; null: the verdict points nowhere. */
+  readonly suggestion: SizedCommand | null;
+  /** Files that could not be used or were set aside, in whole sentences. */
+  readonly problems: readonly string[];
+}
+
+export interface DiagnosedRank {
+  readonly rank: number | null;
+  /** Of a process with several GPUs: all that it was. */
+  readonly ranks?: readonly number[];
+  readonly host: string;
+  /** Its number on its host; null: the environment did not say. */
+  readonly localRank: number | null;
+  readonly file: string;
+  /** 'closed' by its process, or 'recording': it still runs, or was killed. */
+  readonly life: string;
+  /** Slots by cause. */
+  readonly lost: LostSlots;
+  /** What is wrong with the file, in whole sentences. */
+  readonly problems: readonly string[];
+}
+
+export interface DiagnosisOptions extends RunOptions, VerdictOptions {
+  /** Worker threads; by default as many as are worth it. */
+  readonly jobs?: number | undefined;
+  /** Ends it with `Interrupted`; nothing is left behind. */
+  readonly interrupt?: AbortSignal | undefined;
+}
+
+/** Throws NoUsableInput, UsageError. */
+export async function diagnose(
+  inputs: readonly string[],
+  options: DiagnosisOptions = {},
+): Promise<Diagnosis> {
+  const { files } = findRankFiles(inputs);
+  const workers = startWorkers(options.jobs, files, options.interrupt);
+  try {
+    return await withWorkFolder(tmpdir(), options.interrupt, async (folder) => {
+      const studied = await study(workers, files, folder, options);
+      return diagnosisOf(studied, suggestDrawing(studied, { ...options, inputs }));
+    });
+  } finally {
+    await workers.close();
+  }
+}
+
+export function diagnosisOf(studied: Study, suggestion: SizedCommand | null): Diagnosis {
+  const { run, clocks, verdict, unusable } = studied;
+  return {
+    verdict,
+    traceStart: String(clocks.solution.traceStart),
+    worldSize: run.worldSize,
+    missingRanks: run.missing,
+    otherRuns: run.others,
+    ranks: run.members.map(diagnosed),
+    clocks: reportClocks(clocks, run),
+    traffic: reportTraffic(clocks),
+    suggestion,
+    problems: [...unusable, ...run.problems],
+  };
+}
+
+const diagnosed = ({ scan, rank, ranks }: RunMember): DiagnosedRank => ({
+  rank,
+  ...severalRanks(ranks),
+  host: scan.header.hostName,
+  localRank: scan.header.localRank,
+  file: scan.path,
+  life: scan.header.life,
+  lost: lostSlots(scan),
+  problems: problemsOf(scan),
+});

@@ -1,0 +1,222 @@
+/**
+ * The closing report of `merge`: the verdict, what was read, what is missing, what was lost and by which cause, how good the clocks
+ * are, what had not ended, where to open the result. At most 80 columns; equal ranks are folded.
+ */
+
+import type { MergeReport, OpenWork, RankReport } from './report.js';
+import { standstillOf } from '../verdict/evidence/suspects.js';
+import { clockLines } from './clock_text.js';
+import { openNext } from './next_command.js';
+import { selectionLines } from './selection_text.js';
+import { foldRanks, printable, size } from './text.js';
+import { verdictText } from './verdict_text.js';
+import { allRanks } from './verdict_words.js';
+
+export function mergeReportText(report: MergeReport): string {
+  const lines = [
+    ...verdictText(report, openNext(report.output)),
+    ...headline(report),
+    ...selectionLines(report),
+    ...unfinished(report),
+    ...copies(report),
+    ...losses(report),
+    ...untold(report),
+    ...(report.clocks.length > 1 ? clockLines(report) : []),
+    ...withoutArrows(report),
+    ...doubts(report),
+    ...report.problems.map((problem) => `problem: ${printable(problem)}`),
+    `trace: ${printable(report.output)} (${size(report.bytes)}, ${report.trace.slices} slices, ${report.trace.flows} arrows)`,
+    ...howToOpen(report.output),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function howToOpen(output: string): string[] {
+  if (output === '-') return [];
+  const lines = ['open it in https://ui.perfetto.dev (nothing is uploaded)'];
+  if (output.endsWith('.zst'))
+    lines.push('a Perfetto of your own before v58 wants it unpacked first (zstd -d)');
+  return lines;
+}
+
+function headline({ ranks, worldSize, records, durationNs }: MergeReport): string[] {
+  const present = ranks.flatMap(allRanks).length;
+  const of = worldSize > present ? ` of ${worldSize}` : '';
+  const lines = [`${present}${of} ranks, ${records} records, ${seconds(durationNs)}`];
+  const live = ranks.filter((rank) => rank.life !== 'closed');
+  if (live.length > 0)
+    lines.push(`not closed: rank ${foldRanks(live.flatMap(allRanks))} (killed, or still running)`);
+  return lines;
+}
+
+/** One line per communicator. */
+function withoutArrows({ outOfStep }: MergeReport): string[] {
+  return [...new Set(outOfStep.map(({ commId }) => commId))].map((commId) => {
+    const those = outOfStep.filter((one) => one.commId === commId);
+    const operations = those.reduce((sum, one) => sum + one.operations, 0);
+    const comm = printable(those[0]!.comm || commId);
+    return `arrows: none for ${operations} operations on ${those.length} connections of ${comm}: their ends differ`;
+  });
+}
+
+/** Of the same communicator, function and number: replays of a graph are one here. */
+const callKey = ({ commId, func, seq }: Pick<OpenWork, 'commId' | 'func' | 'seq'>): string =>
+  `${commId} ${func} ${seq}`;
+
+/** One line per operation that had not ended and that the verdict does not name, with the ranks it was open on. */
+function unfinished({ ranks, verdict }: MergeReport): string[] {
+  const standstill = standstillOf(verdict);
+  const told = new Set((standstill ? [standstill, ...standstill.alsoHung] : []).map(callKey));
+  const untold = (works: readonly OpenWork[]): OpenWork[] => works.filter((work) => !told.has(callKey(work)));
+  return [
+    ...workLines('not finished', ranks, (rank) => untold(rank.open)),
+    ...workLines('aborted, not finished at finalize', ranks, (rank) => untold(rank.aborted)),
+  ];
+}
+
+function workLines(
+  title: string,
+  ranks: readonly RankReport[],
+  pick: (rank: RankReport) => readonly OpenWork[],
+): string[] {
+  const byWork = new Map<string, (number | null)[]>();
+  for (const rank of ranks) {
+    for (const { comm, func, seq, peer } of pick(rank)) {
+      const which = seq !== null ? ` seq ${seq}` : peer !== null ? ` with ${peer}` : '';
+      const key = `${printable(func)}${which} on ${printable(comm)}`;
+      byWork.set(key, [...(byWork.get(key) ?? []), ...allRanks(rank)]);
+    }
+  }
+  return fewLines(
+    [...byWork].map(([work, members]) => `${title}: ${work}, on rank ${foldRanks(members)}`),
+    title,
+  );
+}
+
+function fewLines(lines: readonly string[], title: string): string[] {
+  return lines.length <= 6 ? [...lines] : [...lines.slice(0, 5), `${title}: ${lines.length - 5} more`];
+}
+
+/** Rings outside the file: what came after the copy may be missing, and is no gap. */
+function copies({ ranks }: MergeReport): string[] {
+  const of = (members: readonly RankReport[]): string => `rank ${foldRanks(members.flatMap(allRanks))}`;
+  const never = ranks.filter(({ ringCopyAge }) => ringCopyAge === null);
+  const ages = ranks.flatMap(({ ringCopyAge }) => (typeof ringCopyAge === 'number' ? [ringCopyAge] : []));
+  const lines: string[] = [];
+  if (never.length > 0) lines.push(`rings outside the file and never copied into it: ${of(never)}`);
+  if (ages.length > 0) {
+    const copied = ranks.filter(({ ringCopyAge }) => typeof ringCopyAge === 'number');
+    lines.push(
+      `rings are copies: ${of(copied)}, up to ${Math.max(...ages).toFixed(1)} s older than the last sign of life`,
+    );
+  }
+  return lines;
+}
+
+function losses({ ranks }: MergeReport): string[] {
+  const sum = sumOver(ranks);
+  const overwritten = sum((rank) => rank.lost.overwritten);
+  const torn = sum((rank) => rank.lost.torn);
+  const copy = sum((rank) => rank.lost.copy);
+  const lines: string[] = [];
+  if (overwritten + torn > 0)
+    lines.push(`lost: ${overwritten} slots overwritten in full rings, ${torn} torn`);
+  const dropped = sum((rank) => rank.lost.dropped);
+  if (dropped > 0) lines.push(`lost: ${dropped} slots dropped with the oldest chunks (disk limit)`);
+  if (copy > 0) lines.push(`lost: ${copy} slots written while the files were being copied`);
+  const before = sum((rank) => rank.beganBefore);
+  if (before > 0)
+    lines.push(`began before the window: ${before} records of events whose start was overwritten`);
+  const folded = sum((rank) => rank.folded);
+  if (folded > 0) lines.push(`folded: ${folded} repeated polls, kept as counts`);
+  const muted = sum((rank) => rank.muted);
+  if (muted > 0) lines.push(`sampled out: ${muted} callbacks`);
+  return lines;
+}
+
+/** What NCCL does not tell, or tells in another process. */
+function untold({ ranks }: MergeReport): string[] {
+  const lines: string[] = [];
+  const sum = sumOver(ranks);
+  const calls = new Map<string, number>();
+  for (const { callsOnly } of ranks)
+    for (const [func, count] of Object.entries(callsOnly)) calls.set(func, (calls.get(func) ?? 0) + count);
+  const most = [...calls].sort((a, b) => b[1] - a[1]);
+  if (most.length > 0) {
+    const shown = most.slice(0, 3).map(([func, count]) => `${count} ${printable(func)}`);
+    const rest = most.length > 3 ? `, ${most.length - 3} more functions` : '';
+    lines.push(`only the call is known of: ${shown.join(', ')}${rest}`);
+  }
+  const silent = sum((rank) => rank.silentOps);
+  if (silent > 0) lines.push(`end never told by NCCL: ${silent} proxy operations (CollNet, memcpy)`);
+  return [...lines, ...pxn(ranks)];
+}
+
+function pxn(ranks: readonly RankReport[]): string[] {
+  const sum = sumOver(ranks);
+  const ops = sum((rank) => rank.pxn.ops);
+  if (ops === 0) return [];
+  const unexplained = sum((rank) => rank.pxn.unexplained);
+  const lines = [`executed for other ranks (PXN): ${ops} sends`];
+  if (unexplained > 0) {
+    const pids = [...new Set(ranks.flatMap((rank) => rank.pxn.pids))];
+    lines.push(`missing: the files of whom ${unexplained} of them were for (pid ${fewNumbers(pids)})`);
+  }
+  return lines;
+}
+
+function fewNumbers(numbers: readonly number[]): string {
+  const rest = numbers.length > 3 ? ` and ${numbers.length - 3} more` : '';
+  return `${numbers.slice(0, 3).join(', ')}${rest}`;
+}
+
+const sumOver =
+  (ranks: readonly RankReport[]) =>
+  (pick: (rank: RankReport) => number): number =>
+    ranks.reduce((total, rank) => total + pick(rank), 0);
+
+/** What is odd and was counted; silent when there is nothing. */
+function doubts({ ranks }: MergeReport): string[] {
+  const sum = sumOver(ranks);
+  const counted: readonly (readonly [number, string])[] = [
+    [sum((rank) => rank.strayRecords), 'states or stops that fit no event (late, repeated, foreign)'],
+    [sum((rank) => rank.staleParents), 'events in the name of earlier work (stale parents)'],
+    [sum((rank) => rank.startsAgain), 'operations or kernels begun again while under way'],
+    [sum((rank) => rank.stepsWithoutStop), 'steps that NCCL never stopped, ended with their operation'],
+    [sum((rank) => rank.afterFinalize), 'events of communicators already finalized'],
+    [sum((rank) => rank.nullCalls), 'stops and states of NULL, as NCCL sends them; nothing is missing'],
+  ];
+  const lines = counted.filter(([count]) => count > 0).map(([count, what]) => `stray: ${count} ${what}`);
+  const suspects = sum((rank) => rank.suspectKernels);
+  if (suspects > 0)
+    lines.push(`suspect: ${suspects} kernel timestamps that cannot be true, drawn as noticed`);
+  const unstarted = sum((rank) => rank.kernelsWithoutStart);
+  if (unstarted > 0) lines.push(`suspect: ${unstarted} kernels ended that NCCL never said had begun`);
+  return [...lines, ...unknown(ranks), ...problems(ranks)];
+}
+
+function unknown(ranks: readonly RankReport[]): string[] {
+  const byWhat = new Map<string, { count: number; members: (number | null)[] }>();
+  for (const rank of ranks) {
+    for (const [what, count] of Object.entries(rank.unknown)) {
+      const { count: before, members } = byWhat.get(what) ?? { count: 0, members: [] };
+      byWhat.set(what, { count: before + count, members: [...members, ...allRanks(rank)] });
+    }
+  }
+  const lines = [...byWhat].map(
+    ([what, { count, members }]) => `unknown: ${what}, ${count} times on rank ${foldRanks(members)}`,
+  );
+  return fewLines(lines, 'unknown');
+}
+
+function problems(ranks: readonly RankReport[]): string[] {
+  const byWords = new Map<string, (number | null)[]>();
+  for (const rank of ranks)
+    for (const problem of rank.problems)
+      byWords.set(problem, [...(byWords.get(problem) ?? []), ...allRanks(rank)]);
+  return [...byWords].map(([words, members]) => `rank ${foldRanks(members)}: ${printable(words)}`);
+}
+
+function seconds(ns: number): string {
+  return ns < 1e9 ? `${(ns / 1e6).toFixed(1)} ms` : `${(ns / 1e9).toFixed(1)} s`;
+}

@@ -1,0 +1,62 @@
+/** What to type after the verdict, as it stands, for a POSIX shell. */
+
+import { inspectCommandLine, mergeCommandLine, quoted } from '../trace/commands.js';
+import type { Diagnosis } from './diagnosis.js';
+import { bytesText } from '../trace/drawing.js';
+import type { RunOptions } from '../runs/find_runs.js';
+import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
+import { columns, printable } from './text.js';
+
+export interface NextCommand {
+  /** Its words quoted. */
+  readonly command: string;
+  /** What it will write, where that is known. */
+  readonly about?: string;
+}
+
+type Asked = RunOptions & VerdictOptions;
+
+/** After `inspect`: another look where a job that lives may go on by itself, else the trace of what the verdict points at. */
+export function inspectNext(found: Diagnosis, inputs: readonly string[], asked: Asked): NextCommand {
+  const { verdict } = found;
+  if (verdict.kind !== 'waiting' || !verdict.waiting.isLive) return mergeNext(found, inputs, asked);
+  return { command: inspectCommandLine(about(inputs, asked)), about: '(look again)' };
+}
+
+/** The trace of what the verdict points at, of the same run. */
+export function mergeNext(
+  { suggestion }: Pick<Diagnosis, 'suggestion'>,
+  inputs: readonly string[],
+  asked: Asked = {},
+): NextCommand {
+  if (suggestion)
+    return { command: suggestion.command, about: `(about ${bytesText(suggestion.size.bytes)})` };
+  return { command: mergeCommandLine({ ...about(inputs, asked), request: {} }) };
+}
+
+/** With `--redact` commands name nothing: they are to be read, not typed. */
+const about = (inputs: readonly string[], { run, redact, hungAfter }: Asked) =>
+  redact ? { inputs: ['DIR'], redact, hungAfter } : { inputs, run, hungAfter };
+
+/** After `merge`. */
+export const openNext = (output: string): NextCommand => ({
+  command: `nccl-trace open ${output === '-' ? 'FILE' : quoted(output)}`,
+});
+
+/** Lines of `most` columns, as far as its words are no longer: they go on after a backslash. */
+export function commandLines(title: string, { command, about }: NextCommand, most: number): string[] {
+  const lines: string[] = [];
+  let line = title;
+  for (const word of printable(command).match(SHELL_WORD) ?? []) {
+    if (columns(`${line} ${word} \\`) > most && line !== title && line.trim() !== '') {
+      lines.push(`${line} \\`);
+      line = '     ';
+    }
+    line += ` ${word}`;
+  }
+  const end = about === undefined ? '' : `   ${about}`;
+  return [...lines, columns(line + end) <= most ? line + end : line];
+}
+
+/** As `quoted` makes them. */
+const SHELL_WORD = /(?:'[^']*'|\\'|[^\s'])+/g;

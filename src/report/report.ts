@@ -1,0 +1,278 @@
+/**
+ * What `merge` did and what the trace does not show, as plain data: the closing report prints it, `--summary` writes it
+ * as JSON (schemas/trace.md). Numbers of the trace equal what trace_processor finds in it.
+ */
+
+import { hex64 } from '../base/hex.js';
+import type { BlockCounts } from '../trace/perfetto/counts.js';
+import type { WorkEnd, WorkOutcome } from '../model/work_end.js';
+import { workIdentity } from '../model/work_table.js';
+import { countArrows, countSelectedArrows } from '../trace/tracks/flow_census.js';
+import type { Verdict } from '../verdict/types.js';
+import type { ClockReport, TrafficReport } from './clock_report.js';
+import { severalRanks, type OtherRun, type Run, type RunMember } from '../runs/run.js';
+import type { OutOfStep } from '../clocks/evidence/run_clocks.js';
+import type { ConvertResult } from '../trace/convert.js';
+import type { SizedCommand } from '../trace/drawing.js';
+import type { OriginTable } from '../cluster/origins.js';
+import type { LostSlots, RankScan } from '../scan/scan.js';
+import type { SelectionReport } from '../trace/selection_report.js';
+
+export interface TraceCounts {
+  readonly slices: number;
+  readonly openSlices: number;
+  readonly instants: number;
+  readonly counterSamples: number;
+  readonly states: number;
+  readonly flows: number;
+  readonly tracks: number;
+  readonly processes: number;
+}
+
+export interface RankReport {
+  readonly rank: number | null;
+  /** Of a process with several GPUs: all that it was. */
+  readonly ranks?: readonly number[];
+  readonly file: string;
+  readonly host: string;
+  /** Its number on its host; null: the environment did not say. */
+  readonly localRank: number | null;
+  readonly pid: number;
+  readonly life: string;
+  /** ns since the Unix epoch, decimal; null when no heartbeat was written. */
+  readonly lastHeartbeat: string | null;
+  /**
+   * Rings that lay outside the file and were copied into it: by how many seconds the copy is older than the last sign of
+   * life; null if there is no copy. Not there when the rings are in the file, or the file was closed.
+   */
+  readonly ringCopyAge?: number | null;
+  readonly records: number;
+  /** Repeats counted instead of recorded. */
+  readonly folded: number;
+  readonly muted: number;
+  /** Slots by cause. */
+  readonly lost: LostSlots;
+  /** Records of events that began before the ring's window. */
+  readonly beganBefore: number;
+  /** States and stops of stopped or foreign events, and states a step had already left. */
+  readonly strayRecords: number;
+  /** Of events whose handle NCCL did not have: nothing was recorded. */
+  readonly nullCalls: number;
+  /** Parents of earlier work, which cannot be. */
+  readonly staleParents: number;
+  /** Operations and kernels begun once more while they were under way. */
+  readonly startsAgain: number;
+  /** Events of communicators that had been finalized. */
+  readonly afterFinalize: number;
+  /** Steps that NCCL never stopped, though their operation was. */
+  readonly stepsWithoutStop: number;
+  /** What this version does not know, with its number. */
+  readonly unknown: Readonly<Record<string, number>>;
+  readonly suspectKernels: number;
+  /** Completions of kernels that never started. */
+  readonly kernelsWithoutStart: number;
+  /** Records drawn at the time of a later one that stands before them in their ring. */
+  readonly reordered: number;
+  readonly work: {
+    readonly complete: number;
+    readonly open: number;
+    readonly aborted: number;
+    readonly notRecorded: number;
+  };
+  /** Calls of which NCCL told nothing more, by function: copy engines, Broadcast from 2.29 on, symmetric memory... */
+  readonly callsOnly: Readonly<Record<string, number>>;
+  /** Operations whose end NCCL never tells (CollNet, memcpy). */
+  readonly silentOps: number;
+  /** Executed for other processes. */
+  readonly pxn: { readonly ops: number; readonly unexplained: number; readonly pids: readonly number[] };
+  readonly open: readonly OpenWork[];
+  readonly aborted: readonly OpenWork[];
+  readonly problems: readonly string[];
+}
+
+export interface OpenWork {
+  /** 16 hexadecimal digits; null: not known. */
+  readonly commId: string | null;
+  readonly comm: string;
+  readonly func: string;
+  readonly seq: number | null;
+  /** Sends and receives: the other rank of the communicator. */
+  readonly peer: number | null;
+}
+
+/** A connection without arrows from an operation on: its two ends are of different work there. */
+export interface OutOfStepReport {
+  /** 16 hexadecimal digits. */
+  readonly commId: string;
+  readonly comm: string;
+  readonly channel: number;
+  /** Ranks in the communicator. */
+  readonly source: number;
+  readonly destination: number;
+  /** Of its first such operation on this connection. */
+  readonly ordinal: number;
+  /** From there on. */
+  readonly operations: number;
+}
+
+export function reportOutOfStep(found: readonly OutOfStep[], run: Run): OutOfStepReport[] {
+  const names = new Map(
+    run.members.flatMap(({ scan }) => scan.communicators.map(({ commId, name }) => [commId, name] as const)),
+  );
+  return found.map(({ commId, from, ...one }) => ({
+    ...one,
+    commId: hex64(commId),
+    comm: names.get(commId) ?? '',
+    ordinal: from,
+  }));
+}
+
+export interface MergeReport {
+  readonly version: 1;
+  /** Its files are indices into `ranks`, its times ns after `traceStart`. */
+  readonly verdict: Verdict;
+  readonly output: string;
+  readonly bytes: number;
+  readonly worldSize: number;
+  readonly missingRanks: readonly number[];
+  /** Runs that lie beside this one and were not asked for, the newest first. */
+  readonly otherRuns: readonly OtherRun[];
+  /** ns since the Unix epoch, decimal. */
+  readonly traceStart: string;
+  readonly durationNs: number;
+  readonly records: number;
+  readonly trace: TraceCounts;
+  readonly selection: SelectionReport;
+  /** What to draw to see what the verdict points at; null: it points nowhere. */
+  readonly suggestion: SizedCommand | null;
+  readonly ranks: readonly RankReport[];
+  readonly clocks: readonly ClockReport[];
+  readonly traffic: TrafficReport | null;
+  readonly outOfStep: readonly OutOfStepReport[];
+  /** Whole sentences, files that could not be used first. */
+  readonly problems: readonly string[];
+}
+
+/** `files`: their blocks; null: not drawn. */
+export function countTrace(files: readonly (ConvertResult | null)[], cluster: BlockCounts): TraceCounts {
+  const blocks = files.filter((block) => block !== null);
+  const sum = (
+    field: 'slices' | 'openSlices' | 'instants' | 'counterSamples' | 'states' | 'tracksWithData',
+  ): number => blocks.reduce((total, block) => total + block.counts[field], cluster[field]);
+  return {
+    slices: sum('slices'),
+    openSlices: sum('openSlices'),
+    instants: sum('instants'),
+    counterSamples: sum('counterSamples'),
+    states: sum('states'),
+    flows: arrows(blocks),
+    tracks: sum('tracksWithData'),
+    processes: blocks.length,
+  };
+}
+
+function arrows(blocks: readonly ConvertResult[]): number {
+  const ends = blocks.flatMap(({ selected }) => (selected ? [selected.flowEnds] : []));
+  return ends.length > 0 ? countSelectedArrows(ends) : countArrows(blocks.flatMap((block) => block.flows));
+}
+
+/** `ends`, `origins`: of this file. `block`: null, it is not drawn. */
+export function reportRank(
+  { scan, rank, ranks }: RunMember,
+  ends: readonly WorkEnd[],
+  origins: OriginTable,
+  block: ConvertResult | null,
+): RankReport {
+  const { odd } = scan;
+  return {
+    rank,
+    ...severalRanks(ranks),
+    file: scan.path,
+    host: scan.header.hostName,
+    localRank: scan.header.localRank,
+    pid: scan.header.process.pid,
+    life: scan.header.life,
+    lastHeartbeat: scan.heartbeat?.realtime.toString() ?? null,
+    ...ringCopyAge(scan),
+    records: scan.records,
+    folded: scan.folded,
+    ...sumRings(scan),
+    beganBefore: odd.beganBefore,
+    strayRecords: odd.afterStop + odd.foreign + odd.repeatedStates,
+    staleParents: odd.staleParents,
+    startsAgain: odd.startsAgain,
+    afterFinalize: odd.afterFinalize,
+    stepsWithoutStop: odd.stepsWithoutStop,
+    unknown: Object.fromEntries(odd.unknown),
+    suspectKernels: block?.suspectKernels ?? 0,
+    kernelsWithoutStart: odd.kernelsWithoutStart,
+    reordered: block?.reordered ?? 0,
+    work: countWork(ends.map((end) => end.outcome)),
+    callsOnly: countCalls(scan),
+    silentOps: scan.silentOps,
+    pxn: origins.executed,
+    open: worksThat('open', scan, ends),
+    aborted: worksThat('aborted', scan, ends),
+    problems: problemsOf(scan),
+  };
+}
+
+function ringCopyAge({ header, heartbeat, lastTick }: RankScan): Pick<RankReport, 'ringCopyAge'> {
+  if (header.placement === 'in-file' || header.life === 'closed') return {};
+  if (header.copiedTick === null) return { ringCopyAge: null };
+  const lastSign = Math.max(heartbeat?.tick ?? 0, lastTick ?? 0);
+  return { ringCopyAge: Math.max(0, lastSign - header.copiedTick) / header.tickHz };
+}
+
+export const problemsOf = ({ problems }: RankScan): string[] =>
+  problems.map(({ what, count }) => (count === 1 ? what : `${what} (${count} times)`));
+
+function sumRings(scan: RankScan): Pick<RankReport, 'lost' | 'muted' | 'nullCalls'> {
+  const sum = sumOver(scan);
+  return {
+    lost: lostSlots(scan),
+    muted: sum(({ muted }) => muted),
+    nullCalls: sum(({ nullCalls }) => nullCalls),
+  };
+}
+
+/** Of all rings. */
+export function lostSlots(scan: RankScan): LostSlots {
+  const sum = sumOver(scan);
+  return {
+    overwritten: sum(({ lost }) => lost.overwritten),
+    dropped: sum(({ lost }) => lost.dropped),
+    torn: sum(({ lost }) => lost.torn),
+    copy: sum(({ lost }) => lost.copy),
+  };
+}
+
+const sumOver =
+  ({ rings }: RankScan) =>
+  (pick: (ring: RankScan['rings'][number]) => number): number =>
+    rings.reduce((total, ring) => total + pick(ring), 0);
+
+function countWork(outcomes: readonly WorkOutcome[]): RankReport['work'] {
+  const count = (wanted: WorkOutcome): number => outcomes.filter((outcome) => outcome === wanted).length;
+  const [complete, open, aborted] = [count('complete'), count('open'), count('aborted')];
+  return { complete, open, aborted, notRecorded: outcomes.length - complete - open - aborted };
+}
+
+function countCalls({ silentCalls, copyColls }: RankScan): RankReport['callsOnly'] {
+  const counts: Record<string, number> = copyColls > 0 ? { 'copy engine': copyColls } : {};
+  for (const func of silentCalls.values()) counts[func] = (counts[func] ?? 0) + 1;
+  return counts;
+}
+
+function worksThat(
+  outcome: WorkOutcome,
+  { works, communicators }: RankScan,
+  ends: readonly WorkEnd[],
+): OpenWork[] {
+  return ends.flatMap((end, row) => {
+    if (end.outcome !== outcome) return [];
+    const { comm, func, seq, peer } = workIdentity(works, row, communicators);
+    const commId = comm === null || comm.commId === 0n ? null : hex64(comm.commId);
+    return [{ commId, comm: comm === null ? 'unknown' : comm.name || hex64(comm.commId), func, seq, peer }];
+  });
+}

@@ -1,0 +1,232 @@
+/**
+ * The verdict in words: at most 15 lines of at most 80 columns, the first of which says it all and the last of which is the command
+ * to type next. Every claim stands in the JSON beside its evidence (`--summary`, `inspect --json`).
+ */
+
+import { durationText } from '../base/duration.js';
+import type { Diagnosis } from './diagnosis.js';
+import type { Mismatch, Slowness, VerdictKind, Way, Working } from '../verdict/types.js';
+import { quoted } from '../trace/commands.js';
+import { standstillOf } from '../verdict/evidence/suspects.js';
+import { brokenLines, hangLines, waitingLines } from './hang_text.js';
+import { commandLines, type NextCommand } from './next_command.js';
+import {
+  callNumber,
+  callText,
+  clockTime,
+  COLUMNS,
+  commName,
+  fit,
+  isWhole,
+  labelled,
+  rankList,
+  rankName,
+  rankWithHost,
+  seenText,
+  someRanks,
+  wayArguments,
+  type VerdictReport,
+} from './verdict_words.js';
+import { foldRanks, printable, sizeText } from './text.js';
+import { firstSilentLines, silentLines, unclearLines } from './unclear_text.js';
+
+export type { VerdictReport } from './verdict_words.js';
+
+const LINES = 15;
+
+/** As a trace's own attribute: without commands, and of this run alone. */
+export const verdictWords = (report: VerdictReport): string =>
+  verdictText({ ...report, otherRuns: [] }, null).join('\n');
+
+/** `next`: null: none is told. */
+export function verdictText(report: VerdictReport, next: NextCommand | null): string[] {
+  const { verdict } = report;
+  const [first = '', ...rest] = verdictLines(verdict, report);
+  const lines = [...otherRuns(report), ...rest, ...missing(report), ...limits(report)];
+  const foot = [fit(labelled('lost records', lossText(report))), fit(labelled('clocks', clockText(report)))];
+  const command = next === null ? [] : commandLines('next:', next, COLUMNS);
+  const room = Math.max(1, LINES - foot.length - command.length - 1);
+  const shown =
+    lines.length <= room
+      ? lines
+      : [...lines.slice(0, room - 1), '  and more: see --summary, or inspect --json'];
+  return [...[first, ...shown].map(fit), ...foot, ...command];
+}
+
+function verdictLines(verdict: VerdictKind, report: VerdictReport): string[] {
+  switch (verdict.kind) {
+    case 'hung':
+      return hangLines(verdict.hang, report);
+    case 'waiting':
+      return waitingLines(verdict.waiting, report);
+    case 'broken':
+      return brokenLines(verdict.broken, report);
+    case 'mismatch':
+      return mismatch(verdict.mismatch, verdict.besides, report);
+    case 'slow':
+      return slow(verdict.slow, report);
+    case 'unclear':
+      return unclearLines(verdict.unclear, report);
+    case 'working':
+      return working(verdict.working, report);
+    case 'healthy':
+      return [
+        isWhole(report)
+          ? 'HEALTHY  everything that began also ended'
+          : 'HEALTHY  nothing unfinished was seen, as far as is recorded',
+        labelled('seen', seenText(report)),
+        ...firstSilentLines(verdict.silent, report),
+      ];
+    case 'nothing':
+      return ['NOTHING  to judge: no collective, send or receive was told of beyond its call'];
+  }
+}
+
+function mismatch(
+  { ways, nRanks, call, ...comm }: Mismatch,
+  besides: VerdictKind,
+  report: VerdictReport,
+): string[] {
+  const isAll = besides.kind !== 'waiting' && besides.kind !== 'unclear';
+  const [title = '', ...more] = isAll ? [] : verdictLines(besides, report);
+  return [
+    `MISMATCH  the ${nRanks === 0 ? '' : `${nRanks} `}ranks of ${commName(comm)} did not all call the same`,
+    ...ways.map((way) => labelled(someRanks(way.entered, nRanks, report), wayText(way, call, report))),
+    isAll
+      ? '  no hang is seen for it; what NCCL computes from such calls is not defined'
+      : '  what NCCL computes from such calls is not defined',
+    ...(isAll ? [] : [`  ${title}`, ...more]),
+  ];
+}
+
+function wayText(way: Way, call: number | null, report: VerdictReport): string {
+  const at = Math.min(...way.entered.map((one) => one.at));
+  return `${callText(way, callNumber(call))} (${wayArguments(way)}) ${clockTime(report, at)}`;
+}
+
+function slow(
+  { file, late, of, cost, span, worst, nRanks, ...comm }: Slowness,
+  report: VerdictReport,
+): string[] {
+  return [
+    `SLOW  rank ${rankWithHost(report, file)} comes last in ${late} of ${of} collectives`,
+    labelled('on', `${commName(comm)} (${sizeText(nRanks)})`),
+    labelled('cost', `all others waited ${durationText(cost)} of ${durationText(span)} for it alone`),
+    labelled(
+      'worst',
+      `${durationText(worst.by)} at ${clockTime(report, worst.at)}, ${callText(worst, '')}, record ${worst.record}`,
+    ),
+  ];
+}
+
+function working({ end, stood, files, silent }: Working, report: VerdictReport): string[] {
+  return [
+    `WORKING  unfinished at the end, too briefly for a hang: ${rankList(files, report)}`,
+    labelled(
+      'last movement',
+      `${durationText(stood)} before the last sign of life, ${clockTime(report, end)}`,
+    ),
+    ...silentLines(silent, end, report),
+  ];
+}
+
+/** First of all: one stray new file may stand before a run of hundreds. */
+function otherRuns({ otherRuns: others, ranks }: VerdictReport): string[] {
+  const [first] = others;
+  if (!first) return [];
+  const largest = others.reduce((a, b) => (b.files > a.files ? b : a));
+  const count = others.length === 1 ? '1 older' : `${others.length} older`;
+  const isLarger = largest.files > ranks.length;
+  const one = others.length === 1 ? 'of' : 'one of';
+  const size = isLarger ? `, ${one} ${largest.files} files (this one: ${ranks.length})` : '';
+  const name = others.length === 1 || isLarger ? largest.name : 'list';
+  const line = (run: string): string => labelled('other runs', `${count}${size}: --run ${run}`);
+  const full = line(printable(quoted(name)));
+  // A name that is cut cannot be typed.
+  return [full.length <= COLUMNS ? full : line('list')];
+}
+
+function missing({ missingRanks, worldSize, verdict }: VerdictReport): string[] {
+  const lines: string[] = [];
+  if (missingRanks.length > 0)
+    lines.push(
+      labelled('no file', `rank ${foldRanks(missingRanks)} of ${worldSize}: what they did is not known`),
+    );
+  const standstill = standstillOf(verdict);
+  if (standstill !== null && standstill.missing.length > 0 && standstill.nRanks !== worldSize) {
+    const whose = `the ${standstill.nRanks} of ${commName(standstill)}`;
+    lines.push(labelled('no file', `ranks ${foldRanks(standstill.missing)} of ${whose}`));
+  }
+  return lines;
+}
+
+/** What the evidence does not reach. */
+function limits(report: VerdictReport): string[] {
+  const { untold, partial, damaged, nameless, lateness, unresolved, notRecorded, muted } = report.verdict;
+  const lines: string[] = sampledLines(report);
+  if (muted.length > 0)
+    lines.push(labelled('turned off', `events at times, by control: ${rankList(muted, report)}`));
+  if (untold > 0) {
+    const kernels = notRecorded.some(({ event }) => event === 'KernelCh') ? ' (KernelCh not recorded)' : '';
+    lines.push(labelled('end not known', `${untold} collectives, sends, receives${kernels}`));
+  }
+  if (damaged.length > 0)
+    lines.push(labelled('damaged', `the files of ${rankList(damaged, report)}: what they lack is not known`));
+  if (nameless.works > 0)
+    lines.push(
+      labelled('unknown', `communicators of ${nameless.works} calls, ${rankList(nameless.files, report)}`),
+    );
+  if (partial.length > 0)
+    lines.push(
+      labelled('window', `older calls of ${rankList(partial, report)} are lost, nothing is said of them`),
+    );
+  if (standstillOf(report.verdict)) return lines;
+  if (!lateness) lines.push(labelled('late', "not known who: the hosts' wall clocks have an unknown error"));
+  if (unresolved)
+    lines.push(
+      labelled(
+        'late',
+        `not resolved by the clocks: rank ${rankName(report, unresolved.file)}? ` +
+          `${durationText(unresolved.worst.by)} at most, +-${durationText(unresolved.clockBound)}`,
+      ),
+    );
+  return lines;
+}
+
+/** How much of it was looked at. */
+const sampledLines = (report: VerdictReport): string[] =>
+  report.verdict.sampled.map(({ every, files }) => {
+    const part = every === null ? 'samples of the collectives' : `1 of ${every} collectives`;
+    const isAll = files.length === report.ranks.length;
+    return labelled('looked at', `${part} alone${isAll ? '' : `, of ${rankList(files, report)}`}`);
+  });
+
+function lossText({ ranks, verdict }: Pick<Diagnosis, 'ranks' | 'verdict'>): string {
+  const sum = (cause: keyof (typeof ranks)[number]['lost']): number =>
+    ranks.reduce((total, { lost }) => total + lost[cause], 0);
+  const words: readonly (readonly [number, string])[] = [
+    [sum('overwritten'), 'slots overwritten in full rings'],
+    [sum('dropped'), 'dropped (disk limit)'],
+    [sum('torn'), 'torn'],
+    [sum('copy'), 'written while copied'],
+    [verdict.lostEntries, verdict.lostEntries === 1 ? 'table entry' : 'table entries'],
+  ];
+  const files = verdict.damaged.length;
+  const cut = files === 0 ? [] : [`parts of ${files} ${files === 1 ? 'file' : 'files'}`];
+  const lost = words.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
+  return [...cut, ...lost].join(', ') || 'none';
+}
+
+function clockText({ clocks, traffic }: Pick<Diagnosis, 'clocks' | 'traffic'>): string {
+  if (clocks.length === 1) return 'one counter for all ranks, exact';
+  const byTraffic = clocks.filter(({ source }) => source === 'traffic');
+  const byWall = clocks.length - byTraffic.length;
+  const bounds = byTraffic.map(({ bound99 }) => bound99 ?? Infinity);
+  const words = [`${clocks.length} hosts`];
+  if (byTraffic.length > 0) {
+    const how = traffic?.alike.measured === null ? 'assumed' : 'measured';
+    words.push(`99 % bound ${durationText(Math.max(...bounds))} (${how})`);
+  }
+  if (byWall > 0) words.push(`${byWall} by wall clock only: error unknown`);
+  return words.join(', ');
+}

@@ -1,0 +1,111 @@
+/** Words that all parts of the verdict share: ranks folded, calls, times of day. */
+
+import type { Diagnosis } from './diagnosis.js';
+import type { CallArguments, SomeRanks, StandingCall } from '../verdict/types.js';
+import { cut, foldRanks, printable } from './text.js';
+
+/** What a person needs to read file numbers and trace times. */
+export type VerdictReport = Omit<Diagnosis, 'problems'>;
+
+export const COLUMNS = 80;
+/** Of a line's label, with its indent. */
+const LABEL = 18;
+/** Of a name that a line has room for. */
+const NAME = 28;
+
+export const fit = (line: string): string => cut(line, COLUMNS);
+
+/** "  never entered:  rank 37" */
+export const labelled = (label: string, text: string): string => `${`  ${label}: `.padEnd(LABEL)}${text}`;
+export const continued = (text: string): string => `${' '.repeat(LABEL)}${text}`;
+
+/** `on`: "on dp", or nothing where that has been said. */
+export function callText(call: StandingCall, on = ` on ${commName(call)}`): string {
+  const seq = call.seq === null ? '' : ` seq ${call.seq}`;
+  const replay = call.replay === 0 ? '' : ` replay ${call.replay}`;
+  return `${name(call.func)}${seq}${replay}${on}`;
+}
+
+/** Behind a function of which only the calls tell: which one it is of its communicator's, from 0. */
+export const callNumber = (call: number | null): string => (call === null ? '' : ` call ${call}`);
+
+export function wayArguments({ count, datatype, root }: CallArguments): string {
+  const on = root === null ? '' : `, root ${root}`;
+  return `${count} ${name(datatype)}${on}`;
+}
+
+export const commName = ({ comm, commId }: Pick<StandingCall, 'comm' | 'commId'>): string =>
+  comm === '' ? (commId ?? 'a communicator without id') : name(comm);
+
+export const name = (text: string): string => cut(printable(text), NAME);
+
+/** A process with several GPUs is several ranks. */
+export const allRanks = ({
+  rank,
+  ranks,
+}: Pick<VerdictReport['ranks'][number], 'rank' | 'ranks'>): readonly (number | null)[] => ranks ?? [rank];
+
+export const rankName = ({ ranks }: VerdictReport, file: number): string => foldRanks(allRanks(ranks[file]!));
+
+/** "37 (node004 gpu5)" */
+export const rankWithHost = (report: VerdictReport, file: number): string =>
+  `${rankName(report, file)} (${hostOf(report, file)})`;
+
+/** "node004 gpu5" */
+export function hostOf(report: VerdictReport, file: number): string {
+  const { host, localRank } = report.ranks[file]!;
+  return `${name(host)}${localRank === null ? '' : ` gpu${localRank}`}`;
+}
+
+export function rankList(files: readonly number[], { ranks }: VerdictReport): string {
+  const all = files.flatMap((file) => allRanks(ranks[file]!));
+  return all.length === 1 ? `rank ${foldRanks(all)}` : `${all.length} ranks (${foldRanks(all)})`;
+}
+
+/** Of a process with several ranks of the communicator (of `nRanks`) those that are meant, as far as they can be named. */
+export function someRanks(
+  list: readonly ({ readonly file: number } & SomeRanks)[],
+  nRanks: number,
+  report: VerdictReport,
+): string {
+  const whole: (number | null)[] = [];
+  const parts: string[] = [];
+  for (const { file, inComm } of list) {
+    const all = allRanks(report.ranks[file]!);
+    if (!inComm) whole.push(...all);
+    // Whoever is one of all ranks has the same number in both.
+    else if (nRanks === report.worldSize && inComm.every((rank) => all.includes(rank))) whole.push(...inComm);
+    else parts.push(`${inComm.length} of ranks ${foldRanks(all)}`);
+  }
+  const named =
+    whole.length === 0
+      ? []
+      : [whole.length === 1 ? `rank ${foldRanks(whole)}` : `${whole.length} ranks (${foldRanks(whole)})`];
+  return [...named, ...parts].join(' and ');
+}
+
+export function few(words: readonly string[], most: number): string {
+  const rest = words.length > most ? ` and ${words.length - most} more` : '';
+  return `${words.slice(0, most).join(', ')}${rest}`;
+}
+
+/** Time of day, UTC: what the job's logs can be searched for. */
+export function clockTime({ traceStart }: VerdictReport, at: number): string {
+  const date = new Date(Number((BigInt(traceStart) + BigInt(Math.round(at))) / 1_000_000n));
+  return Number.isNaN(date.getTime()) ? 'an impossible time' : `${date.toISOString().slice(11, 19)} UTC`;
+}
+
+/** Everything was recorded and told. */
+export const isWhole = ({ verdict, missingRanks }: VerdictReport): boolean =>
+  verdict.untold === 0 &&
+  (verdict.kind !== 'healthy' || verdict.silent.length === 0) &&
+  verdict.sampled.length + verdict.muted.length === 0 &&
+  !verdict.notRecorded.some(({ event }) => event === 'Coll' || event === 'P2p') &&
+  verdict.nameless.works === 0 &&
+  verdict.partial.length === 0 &&
+  missingRanks.length === 0;
+
+export function seenText({ ranks, verdict: { seen } }: VerdictReport): string {
+  const comms = seen.communicators === 1 ? '1 communicator' : `${seen.communicators} communicators`;
+  return `${seen.collectives} collectives on ${comms}, by ${ranks.length} ranks`;
+}

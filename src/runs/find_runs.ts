@@ -1,0 +1,88 @@
+/** Which runs the files are of, and which of them is meant, by their headers and tables alone: nothing here reads a record. */
+
+import { NoUsableInput, RankFileError } from '../base/errors.js';
+import { openRankFileTables } from '../rankfile/index.js';
+import type { Lease } from '../rankfile/types.js';
+import { makeAliases, redactPaths, redactRun, type Aliases } from './redact.js';
+import { pickRun } from './run.js';
+import { tellRunsApart, type FoundRun, type RunFile } from './runs.js';
+
+export interface RunOptions {
+  /** The name of a run, or its beginning; undefined: the newest. */
+  readonly run?: string | undefined;
+  /** Aliases for all names of hosts, programs, jobs, communicators and files. */
+  readonly redact?: boolean | undefined;
+}
+
+export type FileInRun = RunFile & { readonly leases: readonly Lease[] };
+
+/** Which runs the files are of, the newest first, by their headers and tables alone. */
+export function findRuns(files: readonly string[]): {
+  readonly runs: readonly FoundRun<FileInRun>[];
+  /** Sentences about files that could not be used. */
+  readonly unusable: readonly string[];
+} {
+  const found: FileInRun[] = [];
+  const unusable: string[] = [];
+  for (const path of files) {
+    try {
+      const { header, communicators, heartbeat, leases } = openRankFileTables(path);
+      found.push({ path, header, communicators: [...communicators.values()], heartbeat, leases });
+    } catch (error) {
+      if (!(error instanceof RankFileError)) throw error;
+      unusable.push(error.message);
+    }
+  }
+  return { runs: tellRunsApart(found), unusable };
+}
+
+export interface PickedFiles {
+  /** Of the run asked for, or of all where none was. */
+  readonly files: readonly string[];
+  /** Null without `redact`. */
+  readonly aliases: Aliases | null;
+}
+
+/** For a look at single files. Throws UsageError, NoUsableInput. */
+export function pickFiles(files: readonly string[], { run, redact }: RunOptions): PickedFiles {
+  if (run === undefined && !redact) return { files, aliases: null };
+  const { runs, unusable } = findRuns(files);
+  const aliases = redact ? aliasesOf(runs, files) : null;
+  if (runs.length === 0) throw noInput(shownAs(unusable, aliases), files);
+  const picked = run === undefined ? files : named(runs, run, aliases).files.map(({ path }) => path);
+  return { files: picked, aliases };
+}
+
+export function aliasesOf(runs: readonly FoundRun<FileInRun>[], files: readonly string[]): Aliases {
+  const known = new Set(runs.flatMap((run) => run.files.map(({ path }) => path)));
+  return makeAliases(
+    runs,
+    files.filter((path) => !known.has(path)),
+  );
+}
+
+/** By its name or its alias, which alone is told where names are not to be. */
+export function named(
+  runs: readonly FoundRun<FileInRun>[],
+  wanted: string | undefined,
+  aliases: Aliases | null,
+): FoundRun<FileInRun> {
+  const known = runs.find(({ name }) => name === wanted);
+  if (known || aliases === null) return known ?? pickRun(runs, wanted);
+  const shown = runs.map((run) => redactRun(run, aliases));
+  return runs[shown.indexOf(pickRun(shown, wanted))]!;
+}
+
+export const shownAs = (sentences: readonly string[], aliases: Aliases | null): readonly string[] =>
+  aliases === null ? sentences : sentences.map((sentence) => redactPaths(sentence, aliases));
+
+export function noInput(unusable: readonly string[], files: readonly string[]): Error {
+  const [first] = unusable;
+  if (files.length === 1 && first !== undefined) return new NoUsableInput(first);
+  const { length } = unusable;
+  const many =
+    length < files.length
+      ? `${length} of the ${files.length} files cannot be used`
+      : `none of the ${length} files can be used`;
+  return new NoUsableInput(`${many}:\n  ${unusable.join('\n  ')}`);
+}

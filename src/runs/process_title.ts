@@ -1,0 +1,11 @@
+import { foldRanks } from '../base/ranks.js';
+import type { RankScan } from '../scan/scan.js';
+
+/** "rank 0003": what a process is called wherever another one speaks of it. */
+export function processTitle({ header }: RankScan, ranks: readonly number[]): string {
+  if (ranks.length > 1) return `ranks ${foldRanks(ranks)}`;
+  const [rank] = ranks;
+  return rank === undefined
+    ? `rank unknown, pid ${header.process.pid}`
+    : `rank ${String(rank).padStart(4, '0')}`;
+}

@@ -1,0 +1,165 @@
+/**
+ * `--redact`: names of hosts, programs, jobs, communicators, threads, GPUs and files give way to aliases before anything is
+ * drawn or said, so what leaves the house shows the same run and names nobody. The same name has the same alias in trace,
+ * report and summary. Aliases count in the order of runs, ranks and communicators: not of files or their names. What identifies
+ * no one stays: ranks, pids, ids drawn at random, times, NCCL's own words.
+ */
+
+import type { Communicator, Lease, Problem, RankFileHeader } from '../rankfile/types.js';
+import { processKey, ranksOf, type FoundRun, type RunFile } from './runs.js';
+
+/** Plain data: goes to the worker threads. By original. */
+export interface Aliases {
+  readonly paths: ReadonlyMap<string, string>;
+  readonly hosts: ReadonlyMap<string, string>;
+  readonly programs: ReadonlyMap<string, string>;
+  readonly jobs: ReadonlyMap<string, string>;
+  readonly comms: ReadonlyMap<string, string>;
+  readonly threads: ReadonlyMap<string, string>;
+  readonly gpus: ReadonlyMap<string, string>;
+  /** Random, and the same in every recording that a host makes until it is started again. */
+  readonly boots: ReadonlyMap<string, string>;
+}
+
+/** What an open file is replaced by. */
+interface Redactable {
+  readonly path: string;
+  problems(): readonly Problem[];
+  readonly header: RankFileHeader;
+  readonly communicators: ReadonlyMap<number, Communicator>;
+  readonly strings: readonly (string | undefined)[];
+  readonly leases: readonly Lease[];
+}
+
+/** `unreadable`: files of which nothing is known but the path. */
+export function makeAliases(
+  runs: readonly FoundRun<RunFile & { readonly leases: readonly Lease[] }>[],
+  unreadable: readonly string[],
+): Aliases {
+  const files = runs.flatMap((run) => [...run.files].sort(byRank));
+  const headers = files.map(({ header }) => header);
+  const comms = files.flatMap((file) => file.communicators.map(({ name }) => name));
+  return {
+    paths: numbered('file', [...files.map(({ path }) => path), ...unreadable], (path) => `${path}.bin`),
+    hosts: numbered(
+      'host',
+      headers.flatMap(({ hostName, ncclHostId }) => [hostName, ncclHostId]),
+    ),
+    programs: numbered(
+      'program',
+      headers.map(({ program }) => program),
+    ),
+    jobs: numbered(
+      'job',
+      headers.map(({ runId }) => runId),
+    ),
+    comms: numbered('comm', comms),
+    threads: numbered(
+      'thread',
+      files.flatMap(({ leases }) => leases.map(({ threadName }) => threadName)).filter(isForeign),
+    ),
+    gpus: numbered(
+      'gpu',
+      headers.map(({ gpu }) => gpu),
+    ),
+    boots: numbered(
+      'boot',
+      headers.map(({ process }) => process.bootId),
+    ),
+  };
+}
+
+/** NCCL's own threads: "NCCL Progress 0", "NCCL I/O Thr". Others are the user's, whatever they begin with. */
+const isForeign = (name: string): boolean =>
+  !/^NCCL (?:Progress|Service|UDS Servic|I\/O Thr|IbAsync|Sock|RAS)[ \w]{0,8}$/.test(name);
+
+function byRank(a: RunFile, b: RunFile): number {
+  const [first = Infinity] = ranksOf(a);
+  const [second = Infinity] = ranksOf(b);
+  if (first !== second) return first - second;
+  const [one, other] = [processKey(a), processKey(b)];
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+function numbered(
+  word: string,
+  names: readonly string[],
+  spell: (alias: string) => string = (alias) => alias,
+): ReadonlyMap<string, string> {
+  const distinct = [...new Set(names)].filter((name) => name !== '');
+  return new Map(distinct.map((name, i) => [name, spell(`${word}-${i + 1}`)]));
+}
+
+/** A name that nobody had seen before the aliases were made (a live file): better nothing than the name. */
+const alias = (aliases: ReadonlyMap<string, string>, name: string): string =>
+  name === '' ? '' : (aliases.get(name) ?? 'redacted');
+
+export function redactFile<T extends Redactable>(file: T, aliases: Aliases): T {
+  return {
+    ...file,
+    problems: () => redactProblems(file.problems(), aliases),
+    path: alias(aliases.paths, file.path),
+    header: redactBoot(redactHeader(file.header, aliases), aliases),
+    communicators: new Map(
+      [...file.communicators].map(([number, comm]) => [number, redactComm(comm, aliases)]),
+    ),
+    strings: file.strings.map((text) => (text === undefined ? text : (aliases.comms.get(text) ?? text))),
+    leases: file.leases.map((lease) => ({
+      ...lease,
+      threadName: isForeign(lease.threadName) ? alias(aliases.threads, lease.threadName) : lease.threadName,
+    })),
+  };
+}
+
+/** Also of what the first pass found in a file. Boots keep their ids, which are not told: clocks and runs go by them. */
+export function redactFacts<T extends RunFile>(file: T, aliases: Aliases): T {
+  return {
+    ...file,
+    path: alias(aliases.paths, file.path),
+    header: redactHeader(file.header, aliases),
+    communicators: file.communicators.map((comm) => redactComm(comm, aliases)),
+  };
+}
+
+export function redactRun<T extends RunFile>(run: FoundRun<T>, aliases: Aliases): FoundRun<T> {
+  const id = alias(aliases.jobs, run.id);
+  return {
+    ...run,
+    id,
+    name: id + run.name.slice(run.id.length),
+    files: run.files.map((file) => redactFacts(file, aliases)),
+  };
+}
+
+/** They may quote paths of files. */
+export const redactProblems = (problems: readonly Problem[], aliases: Aliases): Problem[] =>
+  problems.map((problem) => ({ ...problem, what: redactPaths(problem.what, aliases) }));
+
+/** Sentences that were made before: they begin with, or quote, paths. What is no file (a folder) has no alias. */
+export function redactPaths(sentence: string, { paths }: Aliases): string {
+  const longestFirst = [...paths].sort(([a], [b]) => b.length - a.length);
+  const known = longestFirst.reduce((text, [path, name]) => text.replaceAll(path, name), sentence);
+  return known.replace(/^[^:]*\/[^:]*(?=: )/, 'another path');
+}
+
+const redactComm = (comm: Communicator, { comms }: Aliases): Communicator => ({
+  ...comm,
+  name: alias(comms, comm.name),
+});
+
+const redactBoot = (header: RankFileHeader, { boots }: Aliases): RankFileHeader => ({
+  ...header,
+  process: { ...header.process, bootId: alias(boots, header.process.bootId) },
+});
+
+/** Settings hold paths, and where the rings lie is one. */
+const redactHeader = (header: RankFileHeader, aliases: Aliases): RankFileHeader => ({
+  ...header,
+  hostName: alias(aliases.hosts, header.hostName),
+  ncclHostId: alias(aliases.hosts, header.ncclHostId),
+  program: alias(aliases.programs, header.program),
+  runId: alias(aliases.jobs, header.runId),
+  gpu: alias(aliases.gpus, header.gpu),
+  ringPath: header.ringPath === '' ? '' : 'redacted',
+  options: header.options === '' ? '' : 'redacted',
+});

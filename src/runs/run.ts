@@ -1,0 +1,186 @@
+/**
+ * The run that is merged: one of those that were found, one file per rank. Pure: judges what the files say, reads nothing.
+ * What is set aside is set aside with a sentence that says why; never two runs in one trace.
+ */
+
+import { UsageError } from '../base/errors.js';
+import { hint } from '../base/nearest.js';
+import {
+  compare,
+  lastSeen,
+  processKey,
+  ranksOf,
+  tellRunsApart,
+  utcSeconds,
+  type FoundRun,
+  type RunFile,
+} from './runs.js';
+import type { RankScan } from '../scan/scan.js';
+
+export interface RunMember {
+  readonly scan: RankScan;
+  /** null: neither the environment nor a communicator said; such files come last. Of several the first. */
+  readonly rank: number | null;
+  /** Several where one process has several GPUs; empty: unknown. */
+  readonly ranks: readonly number[];
+}
+
+/** For reports: only there where one process has several GPUs. */
+export const severalRanks = (ranks: readonly number[]): { readonly ranks?: readonly number[] } =>
+  ranks.length > 1 ? { ranks } : {};
+
+export interface Run {
+  readonly members: readonly RunMember[];
+  /** Largest world that header or communicators speak of; 0 when none does. */
+  readonly worldSize: number;
+  readonly missing: readonly number[];
+  /** Runs that lie beside it and were not asked for, the newest first. */
+  readonly others: readonly OtherRun[];
+  readonly problems: readonly string[];
+}
+
+export interface OtherRun {
+  /** What `--run` takes. */
+  readonly name: string;
+  /** ISO 8601, UTC. */
+  readonly started: string;
+  readonly files: number;
+}
+
+export const otherRun = ({ name, started, files }: FoundRun): OtherRun => ({
+  name,
+  started: utcSeconds(started),
+  files: files.length,
+});
+
+export interface RunListing {
+  /** What `run` takes. */
+  readonly name: string;
+  readonly id: string;
+  /** ISO 8601, UTC: when its first process started, and the last sign of life of any. */
+  readonly started: string;
+  readonly lastSeen: string;
+  /** Ascending. */
+  readonly ranks: readonly number[];
+  readonly worldSize: number;
+  readonly files: readonly string[];
+}
+
+export const listRun = ({ name, id, started, lastSeen: seen, files }: FoundRun): RunListing => ({
+  name,
+  id,
+  started: utcSeconds(started),
+  lastSeen: utcSeconds(seen),
+  ranks: [...new Set(files.flatMap(ranksOf))].sort((a, b) => a - b),
+  worldSize: worldSizeOf(files),
+  files: files.map(({ path }) => path),
+});
+
+/** Of a run whose files are all here. */
+export function chooseRun(scans: readonly RankScan[]): Run {
+  const [chosen, ...others] = tellRunsApart(scans) as [FoundRun<RankScan>, ...FoundRun<RankScan>[]];
+  const { members, problems } = oneFilePerRank(chosen.files);
+  const worldSize = worldSizeOf(chosen.files);
+  const present = new Set(members.flatMap(({ ranks }) => ranks));
+  return {
+    members,
+    worldSize,
+    missing: Array.from({ length: worldSize }, (_, rank) => rank).filter((rank) => !present.has(rank)),
+    others: [],
+    problems: [...setAside(others, chosen), ...problems],
+  };
+}
+
+/** `wanted`: a name, or the beginning of one; undefined: the newest. Throws UsageError. */
+export const pickRun = <T extends RunFile>(
+  runs: readonly FoundRun<T>[],
+  wanted: string | undefined,
+): FoundRun<T> => (wanted === undefined ? runs[0]! : namedRun(runs, wanted));
+
+function namedRun<T extends RunFile>(runs: readonly FoundRun<T>[], wanted: string): FoundRun<T> {
+  const exact = runs.find(({ name }) => name === wanted);
+  if (exact) return exact;
+  const alike = runs.filter(({ name }) => name.startsWith(wanted));
+  if (wanted !== '' && alike.length === 1) return alike[0]!;
+  const names = runs.map(({ name }) => name);
+  const shown = (alike.length > 0 ? alike : runs).slice(0, 5).map(({ name }) => name);
+  throw new UsageError(
+    `--run ${wanted}: ${alike.length > 1 ? 'several runs begin like that' : `no such run here${hint(wanted, names)}`}; there ` +
+      `${runs.length === 1 ? 'is' : 'are'} ${shown.join(', ')}${runs.length > shown.length ? '...' : ''} (--run list shows all)`,
+  );
+}
+
+/** What is said of runs that were not asked for. */
+export function setAside(others: readonly FoundRun[], chosen: FoundRun): string[] {
+  if (others.length <= MOST_NAMED) return others.map((run) => leftOut(run, chosen));
+  const files = others.reduce((sum, run) => sum + run.files.length, 0);
+  return [
+    `${files} files are of ${others.length} other runs (the newest run here is ${runTitle(chosen)}) and left out; ` +
+      '--run list shows them, --run NAME merges another one',
+  ];
+}
+
+/** A directory of many runs is the usual thing. */
+const MOST_NAMED = 3;
+
+function leftOut(run: FoundRun, chosen: FoundRun): string {
+  const files = run.files.length === 1 ? 'is' : `and ${run.files.length - 1} more are`;
+  const what = run.id !== '' && run.id === chosen.id ? 'another start of the same job' : 'another run';
+  return (
+    `${run.files[0]!.path} ${files} of ${what} (${runTitle(run)}; the newest run here is ${runTitle(chosen)}) and left ` +
+    `out; merge each run by itself: --run ${run.name}`
+  );
+}
+
+function runTitle({ name, id, started }: FoundRun): string {
+  const when = `started ${utcSeconds(started).replace('T', ' ')} UTC`;
+  return id === '' ? when : `${name}, ${when}`;
+}
+
+function oneFilePerRank(scans: readonly RankScan[]): { members: RunMember[]; problems: string[] } {
+  const problems: string[] = [];
+  const taken = new Map<number | string, RunMember>();
+  const members: RunMember[] = [];
+  const sorted = [...scans].sort((a, b) => compare(lastSeen(b), lastSeen(a)) || compare(a.path, b.path));
+  const several = scans.some((scan) => ranksOf(scan).length > 1);
+  for (const scan of sorted) {
+    const ranks = several ? ranksOf(withoutEnvironment(scan)) : ranksOf(scan);
+    const keys = [processKey(scan), ...ranks];
+    const rival = keys.map((key) => taken.get(key)).find((member) => member !== undefined);
+    if (rival) problems.push(rivalry(rival.scan, scan, ranks));
+    else {
+      const member = { scan, rank: ranks[0] ?? null, ranks };
+      members.push(member);
+      for (const key of keys) taken.set(key, member);
+    }
+  }
+  members.sort(
+    (a, b) =>
+      compare(a.rank ?? Infinity, b.rank ?? Infinity) || compare(processKey(a.scan), processKey(b.scan)),
+  );
+  return { members, problems };
+}
+
+/** Where a process has several GPUs the environment counts processes. A lone one of them may still be told by it alone. */
+function withoutEnvironment(scan: RankScan): RankScan {
+  const told = scan.communicators.some(({ rank }) => rank >= 0);
+  return told ? { ...scan, header: { ...scan.header, rank: null } } : scan;
+}
+
+function rivalry(kept: RankScan, dropped: RankScan, ranks: readonly number[]): string {
+  if (processKey(kept) === processKey(dropped)) {
+    const copy = compare(lastSeen(kept), lastSeen(dropped)) === 0 ? 'another' : 'an older';
+    return `${dropped.path} is ${copy} copy of ${kept.path} (same process) and left out`;
+  }
+  return (
+    `${kept.path} and ${dropped.path} both claim rank ${ranks.join(', ')}: two processes of one run, perhaps a ` +
+    'restarted rank; the one last seen alive is used, merge the other by itself'
+  );
+}
+
+/** By communicators alone where a process has several ranks: then the environment counts processes. */
+function worldSizeOf(scans: readonly RunFile[]): number {
+  const told = scans.flatMap(({ communicators }) => communicators.map(({ nRanks }) => nRanks));
+  const several = scans.some((scan) => ranksOf(scan).length > 1);
+  return Math.max(0, ...told, ...(several ? [] : scans.map(({ header }) => header.worldSize ?? 0)));
+}

@@ -1,0 +1,204 @@
+/**
+ * Which files are of one run. A name alone does not say: a job that Slurm or torchrun restarts keeps it, the nodes of one torchrun job may
+ * count its restarts differently, and two runs may have been given the same one. So first the strongest evidence: files
+ * that share a communicator (its id is drawn anew at every start) are of one run. Such groups are put together where they have the
+ * same name, as far as nothing speaks against it: no rank twice, the same world, alive at the same time. Pure: judges
+ * what the files say, reads nothing.
+ */
+
+import type { ClockSample, Communicator, RankFileHeader } from '../rankfile/types.js';
+
+/** What a file says before its records are read. */
+export interface RunFile {
+  readonly path: string;
+  readonly header: RankFileHeader;
+  readonly communicators: readonly Communicator[];
+  readonly heartbeat: ClockSample | null;
+}
+
+export interface FoundRun<T extends RunFile = RunFile> {
+  /** Unique among the runs that were found: the run id where one run has it, with the time of the start where several do. */
+  readonly name: string;
+  /** As the job was called; empty: it was not. */
+  readonly id: string;
+  readonly files: readonly T[];
+  /** REALTIME, ns: when its first and its last process started, and the last sign of life of any. */
+  readonly started: bigint;
+  readonly newestStart: bigint;
+  readonly lastSeen: bigint;
+}
+
+/** Processes of one run start within this, ns: images are pulled, containers wait for each other. */
+const START_SPREAD = 600_000_000_000n;
+/** Wall clocks of two hosts are not further apart than this, ns. */
+const HOSTS_APART = 600_000_000_000n;
+/** On one host one process may have died this long before another one's first heartbeat, ns. */
+const HOST_APART = 5_000_000_000n;
+
+/** The newest first. Neither the order nor the names depend on the order of the files. */
+export function tellRunsApart<T extends RunFile>(files: readonly T[]): FoundRun<T>[] {
+  const sorted = [...files].sort((a, b) => compare(a.path, b.path));
+  const groups = sharedCommunicators(sorted).flatMap(byIdWhereRanksRepeat);
+  const runs = together(groups).map(describe);
+  runs.sort((a, b) => compare(b.newestStart, a.newestStart) || compare(a.files[0]!.path, b.files[0]!.path));
+  const names = uniqueNames(runs);
+  return runs.map((run, i) => ({ ...run, name: names[i]! }));
+}
+
+/** Files that share a communicator, or are copies of one process's file. */
+function sharedCommunicators<T extends RunFile>(files: readonly T[]): T[][] {
+  const groups: T[][] = [];
+  const groupOf = new Map<string, T[]>();
+  for (const file of files) {
+    const keys = [processKey(file), ...commKeys(file)];
+    const known = [...new Set(keys.map((key) => groupOf.get(key)).filter((group) => group !== undefined))];
+    const [target = [], ...absorbed] = known;
+    if (known.length === 0) groups.push(target);
+    for (const group of absorbed) {
+      target.push(...group);
+      groups.splice(groups.indexOf(group), 1);
+      for (const [key, of] of groupOf) if (of === group) groupOf.set(key, target);
+    }
+    target.push(file);
+    for (const key of keys) groupOf.set(key, target);
+  }
+  return groups;
+}
+
+const commKeys = ({ communicators }: RunFile): string[] =>
+  communicators
+    .filter(({ commId, nRanks }) => commId !== 0n && nRanks !== 1)
+    .map(({ commId }) => `comm ${commId}`);
+
+/** Ids that are not drawn but set (tests, a seed) come again in the next run, which has another name. */
+function byIdWhereRanksRepeat<T extends RunFile>(group: T[]): T[][] {
+  if (!claimsTwice(group)) return [group];
+  const byId = new Map<string, T[]>();
+  for (const file of group) byId.set(file.header.runId, [...(byId.get(file.header.runId) ?? []), file]);
+  return [...byId.values()];
+}
+
+function claimsTwice(group: readonly RunFile[]): boolean {
+  const claims = new Map<number, string>();
+  return group.some((file) =>
+    ranksOf(file).some((rank) => {
+      const rival = claims.get(rank);
+      claims.set(rank, processKey(file));
+      return rival !== undefined && rival !== processKey(file);
+    }),
+  );
+}
+
+/** The newest group takes in what may be of the same run, then the newest of the rest. */
+function together<T extends RunFile>(groups: T[][]): T[][] {
+  const runs: T[][] = [];
+  const byStart = [...groups].sort(
+    (a, b) =>
+      compare(span(b).newestStart, span(a).newestStart) ||
+      b.length - a.length ||
+      compare(a[0]!.path, b[0]!.path),
+  );
+  for (const group of byStart) {
+    const homes = runs.filter((run) => mayBeOne(run, group));
+    homes.sort((a, b) => compare(distance(a, group), distance(b, group)));
+    const [home] = homes;
+    if (home) home.push(...group);
+    else runs.push([...group]);
+  }
+  return runs;
+}
+
+function mayBeOne(run: readonly RunFile[], group: readonly RunFile[]): boolean {
+  const [a, b] = [idsOf(run), idsOf(group)];
+  const sameName = [...a].some((id) => b.has(id)) || a.size === 0 || b.size === 0;
+  if (!sameName || claimsTwice([...run, ...group])) return false;
+  // Without names the world must be told on both sides, and be the same.
+  const worlds = new Set([...run, ...group].map(({ header }) => header.worldSize));
+  const isNamed = a.size > 0 && b.size > 0;
+  const isAlone = group.every((file) => commKeys(file).length === 0);
+  if (!isNamed && !isAlone && worlds.has(null)) return false;
+  worlds.delete(null);
+  return worlds.size <= 1 && distance(run, group) <= START_SPREAD && livedTogether(run, group);
+}
+
+const idsOf = (files: readonly RunFile[]): Set<string> =>
+  new Set(files.map(({ header }) => header.runId).filter((id) => id !== ''));
+
+function livedTogether(a: readonly RunFile[], b: readonly RunFile[]): boolean {
+  const boots = new Set(a.map(({ header }) => header.process.bootId));
+  const slack = b.some(({ header }) => boots.has(header.process.bootId)) ? HOST_APART : HOSTS_APART;
+  const [first, second] = [span(a), span(b)];
+  return first.started <= second.lastSeen + slack && second.started <= first.lastSeen + slack;
+}
+
+/** Between the starts of two groups, ns; 0 where they overlap. */
+function distance(a: readonly RunFile[], b: readonly RunFile[]): bigint {
+  const [first, second] = [span(a), span(b)];
+  const gaps = [first.started - second.newestStart, second.started - first.newestStart, 0n];
+  return gaps.reduce((most, gap) => (gap > most ? gap : most));
+}
+
+function span(files: readonly RunFile[]): Pick<FoundRun, 'started' | 'newestStart' | 'lastSeen'> {
+  const starts = files.map(({ header }) => header.startRealtime);
+  return {
+    started: starts.reduce((a, b) => (b < a ? b : a)),
+    newestStart: starts.reduce((a, b) => (b > a ? b : a)),
+    lastSeen: files.map(lastSeen).reduce((a, b) => (b > a ? b : a)),
+  };
+}
+
+function describe<T extends RunFile>(files: readonly T[]): Omit<FoundRun<T>, 'name'> {
+  const sorted = [...files].sort((a, b) => compare(a.path, b.path));
+  return { id: [...idsOf(files)].sort()[0] ?? '', files: sorted, ...span(files) };
+}
+
+function uniqueNames(runs: readonly Omit<FoundRun, 'name'>[]): string[] {
+  const count = new Map<string, number>();
+  for (const { id } of runs) count.set(id, (count.get(id) ?? 0) + 1);
+  const taken = new Set<string>();
+  return runs.map(({ id, started }) => {
+    const base = id !== '' && count.get(id) === 1 ? id : `${id}@${utcSeconds(started)}`;
+    let name = base;
+    for (let n = 2; taken.has(name); n++) name = `${base}.${n}`;
+    taken.add(name);
+    return name;
+  });
+}
+
+/** "2025-10-09T08:53:20": of any number, also one that is no date. */
+export function utcSeconds(realtime: bigint): string {
+  const date = new Date(Number(realtime / 1_000_000n));
+  return Number.isNaN(date.getTime()) ? 'unknown' : date.toISOString().slice(0, 19);
+}
+
+/**
+ * All ranks that the process was, ascending; empty: nothing says. A process with several GPUs is several ranks of one communicator;
+ * then its environment counts processes, not ranks.
+ */
+export function ranksOf({ header, communicators }: RunFile): number[] {
+  const byComm = new Map<bigint, { nRanks: number; ranks: Set<number> }>();
+  for (const { commId, rank, nRanks } of communicators) {
+    if (rank < 0) continue;
+    const comm = byComm.get(commId) ?? { nRanks, ranks: new Set<number>() };
+    byComm.set(commId, comm);
+    comm.ranks.add(rank);
+  }
+  const bySize = [...byComm].sort(([, a], [, b]) => b.nRanks - a.nRanks);
+  const several = bySize.find(([commId, { ranks }]) => commId !== 0n && ranks.size > 1);
+  if (several) return [...several[1].ranks].sort((a, b) => a - b);
+  if (header.rank !== null) return [header.rank];
+  const [first] = bySize[0]?.[1].ranks ?? [];
+  return first === undefined ? [] : [first];
+}
+
+export function processKey({ header }: Pick<RunFile, 'header'>): string {
+  const { bootId, pidNamespace, pid, startTime } = header.process;
+  return `${bootId} ${pidNamespace} ${pid} ${startTime}`;
+}
+
+export const lastSeen = ({ heartbeat, header }: RunFile): bigint =>
+  heartbeat !== null && heartbeat.realtime > header.startRealtime ? heartbeat.realtime : header.startRealtime;
+
+export function compare<T extends number | bigint | string>(a: T, b: T): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,151 @@
+/**
+ * How large the picture of one communicator would be. Operations lie in lanes as they are drawn: the lowest that is free, per channel,
+ * direction and peer; and each lane has as many step slots as its operation with the most.
+ */
+
+import { mostAtOnce } from '../base/intervals.js';
+import type { Ticks } from '../base/time.js';
+import { seenUntil } from '../model/stand_ins.js';
+import type { Op, Work } from '../model/types.js';
+import { NCCL_STEPS } from '../trace/tracks/connections.js';
+import { LaneNumbers } from '../trace/tracks/lanes.js';
+import type { Detail } from '../trace/tracks/selection.js';
+import { KINDS, NO_COMM, UNKNOWN_COMM, type CommSize, type DrawnKind } from './drawn_size.js';
+import { QuietConnections } from './quiet_connections.js';
+import { TimeCounter, type TimeCounts } from './time_counts.js';
+
+/** One channel, direction and peer. */
+interface Connection {
+  /** Stand-ins: when they ended is known at the end only. */
+  readonly standIns: Op[];
+  /** The others, in the lowest lane that is free, as they are drawn. */
+  readonly lanes: LaneNumbers;
+  readonly laneOf: Map<Op, number>;
+  /** By lane: of the operation with the most. */
+  readonly slots: number[];
+}
+
+export class CommCounter {
+  private readonly counters = Object.fromEntries(KINDS.map((kind) => [kind, new TimeCounter()])) as Record<
+    DrawnKind,
+    TimeCounter
+  >;
+  private readonly tracks: Readonly<Record<Detail, Set<string>>> = {
+    coll: new Set(),
+    op: new Set(),
+    step: new Set(),
+  };
+  private readonly connections = new Map<number, Connection>();
+  private readonly quiet = new QuietConnections();
+  /** Row and start of each, in turn. They overlap where the host runs ahead: then they lie in lanes. */
+  readonly begun: Readonly<Record<Work['kind'], number[]>> = { Coll: [], P2p: [] };
+  /** The most frequent ones. */
+  readonly steps = this.counters.step;
+  readonly phases = this.counters.phase;
+
+  constructor(private readonly comm: string) {}
+
+  add(kind: DrawnKind, at: Ticks): void {
+    this.counters[kind].add(at);
+  }
+
+  track(detail: Detail, name: string): void {
+    this.tracks[detail].add(name);
+  }
+
+  opStart(op: Op, at: Ticks): void {
+    if (op.lost) this.connectionOf(op).standIns.push(op);
+    else if (!this.quiet.started(op, at)) this.takeLane(op);
+  }
+
+  opAlive(op: Op): void {
+    for (const waiting of this.quiet.alive(op)) this.takeLane(waiting);
+  }
+
+  private takeLane(op: Op): void {
+    const { lanes, laneOf, slots } = this.connectionOf(op);
+    if (laneOf.size >= MOST_LANES) return;
+    const lane = lanes.acquire();
+    laneOf.set(op, lane);
+    slots[lane] ??= 0;
+  }
+
+  opStop(op: Op): void {
+    if (op.lost) return;
+    const { lanes, laneOf, slots } = this.connectionOf(op);
+    const lane = laneOf.get(op);
+    if (lane === undefined) return;
+    laneOf.delete(op);
+    lanes.release(lane);
+    slots[lane] = Math.max(slots[lane]!, slotsOf(op));
+  }
+
+  finish(until: (row: number) => number, silent: ReadonlySet<string>): CommSize {
+    const { comm, counters, tracks, begun } = this;
+    const works = lanesOf(begun.Coll, until) + lanesOf(begun.P2p, until);
+    const { instants, instantTracks, waiting } = this.quiet.finish(silent);
+    for (const op of waiting) this.takeLane(op);
+    const life = comm === NO_COMM || comm === UNKNOWN_COMM ? 0 : 1;
+    const counts = Object.fromEntries(KINDS.map((kind) => [kind, counters[kind].finish()]));
+    const connections = [...this.connections.values()].map(({ standIns, slots, laneOf }) => {
+      for (const [op, lane] of laneOf) slots[lane] = Math.max(slots[lane]!, slotsOf(op));
+      return [...slots, ...slotsOfStandIns(standIns)];
+    });
+    const lanes = connections.reduce((sum, { length }) => sum + length, 0);
+    const slots = connections.flat().reduce((sum, slots) => sum + slots, 0);
+    return {
+      comm,
+      counts: counts as Record<DrawnKind, TimeCounts>,
+      instants,
+      tracks: {
+        coll: tracks.coll.size + life + works,
+        op: tracks.op.size + lanes + instantTracks,
+        step: tracks.step.size + slots,
+      },
+    };
+  }
+
+  private connectionOf({ channel, isSend, peer, lost }: Op): Connection {
+    const key = ((peer & 0x3fffff) * 512 + (channel & 0xff) * 2 + (isSend ? 1 : 0)) * 2 + (lost ? 1 : 0);
+    let connection = this.connections.get(key);
+    if (!connection) {
+      connection = {
+        standIns: [],
+        lanes: new LaneNumbers(),
+        laneOf: new Map<Op, number>(),
+        slots: [],
+      };
+      this.connections.set(key, connection);
+    }
+    return connection;
+  }
+}
+
+/** Beyond this they are not counted: bounds memory. */
+const MOST_LANES = 1024;
+
+function lanesOf(begun: readonly number[], until: (row: number) => number): number {
+  const intervals = Array.from({ length: begun.length / 2 }, (_, i) => {
+    const [row, start] = [begun[2 * i]!, begun[2 * i + 1]!];
+    return { start, end: Math.max(start, until(row)) };
+  });
+  return mostAtOnce(intervals);
+}
+
+/** Of the steps that are in the file. */
+const slotsOf = ({ stepsDone, openSteps }: Op): number => Math.min(stepsDone + openSteps.length, NCCL_STEPS);
+
+/** By lane. */
+function slotsOfStandIns(standIns: readonly Op[]): number[] {
+  const lanes = new LaneNumbers();
+  const open: { readonly lane: number; readonly end: number }[] = [];
+  const slots: number[] = [];
+  for (const op of [...standIns].sort((a, b) => a.start - b.start)) {
+    for (let i = open.length - 1; i >= 0; i--)
+      if (open[i]!.end <= op.start) lanes.release(open.splice(i, 1)[0]!.lane);
+    const lane = lanes.acquire();
+    open.push({ lane, end: seenUntil(op) ?? Infinity });
+    slots[lane] = Math.max(slots[lane] ?? 0, slotsOf(op));
+  }
+  return slots;
+}

@@ -1,0 +1,267 @@
+/**
+ * First pass over one file: pair everything, keep only what the other ranks or the second pass need to know. Runs on a
+ * worker thread; the result is plain data. Apart from one row per collective it does not grow with the run.
+ */
+
+import type { Ticks } from '../base/time.js';
+import type { CallTable } from '../model/call_table.js';
+import { isEverMuted } from '../model/control.js';
+import type { ForeignOps } from '../model/foreign_ops.js';
+import type { OddCounts } from '../model/odd_records.js';
+import { lostAfter } from '../model/lost_ends.js';
+import type { PeerTraffic } from '../model/peer_bytes.js';
+import { Pairing } from '../model/pairing.js';
+import type { Standstill } from '../model/standstill.js';
+import type { WorkEnd } from '../model/work_end.js';
+import type { WorkTable } from '../model/work_table.js';
+import { mergedRows, type RankFileStream, streamRankFile } from '../rankfile/index.js';
+import type {
+  Beacon,
+  ClockSample,
+  Communicator,
+  ControlChange,
+  FileDamage,
+  Gap,
+  LossCause,
+  Problem,
+  RankFileHeader,
+  RingClass,
+} from '../rankfile/types.js';
+import type { StampedGpu } from './gpu_stamps.js';
+import { callsUntil } from './read_order.js';
+import { ScanCollector } from './scan_collector.js';
+import type { FileSize } from './drawn_size.js';
+import { StepFileWriter, type StepRows } from './step_file.js';
+
+/** Slots that are not in the file, by cause. */
+export type LostSlots = Readonly<Record<LossCause, number>>;
+
+export interface RingSummary {
+  readonly ring: number;
+  readonly class: RingClass;
+  readonly records: number;
+  readonly lost: LostSlots;
+  readonly folded: number;
+  readonly muted: number;
+  /** Stops and states of NULL. */
+  readonly nullCalls: number;
+}
+
+export interface RankScan {
+  readonly path: string;
+  readonly bytes: number;
+  readonly header: RankFileHeader;
+  readonly communicators: readonly Communicator[];
+  readonly heartbeat: ClockSample | null;
+  /** ns since the Unix epoch, by the clock of the machine that reads: when the heartbeat was read. */
+  readonly readAt: bigint;
+  /** The header's own pair first: never empty. */
+  readonly clockSamples: readonly ClockSample[];
+  readonly beacons: readonly Beacon[];
+  readonly changes: readonly ControlChange[];
+  readonly rings: readonly RingSummary[];
+  readonly problems: readonly Problem[];
+  readonly damage: FileDamage;
+  readonly odd: OddCounts;
+  /** Of the newest record; null without any. */
+  readonly lastTick: Ticks | null;
+  /** Its newest heartbeat, record or poll; null: none. */
+  readonly lastSign: Ticks | null;
+  readonly records: number;
+  /** Repeats that became counts: callbacks that happened and were not recorded one by one. */
+  readonly folded: number;
+  readonly workEnds: readonly WorkEnd[];
+  /** What they are called: the same rows. */
+  readonly works: WorkTable;
+  /** Of operations whose start is lost, with which of their steps they end (model/stand_ins.ts). */
+  readonly standInSteps: Uint32Array;
+  /** Where it stood when its records end. */
+  readonly standstill: Standstill;
+  /** From here on no record of a thread that calls NCCL is lost; null: the newest ones are. */
+  readonly hostWindow: Ticks | null;
+  /** The collectives that were called, whether or not more was told of them. */
+  readonly calls: CallTable;
+  /** When anything of NCCL last began or ended, and the longest that nothing had before, in ticks (model/quiet_times.ts). */
+  readonly lastEvent: Ticks | null;
+  readonly longestQuiet: number;
+  /** Ticks: for so long that is known. */
+  readonly watched: number;
+  /** Calls of which nothing more was told, by row: what was called. */
+  readonly silentCalls: ReadonlyMap<number, string>;
+  /** Collectives of the copy engines: put into their stream, when they ran is not told. */
+  readonly copyColls: number;
+  /** Connections and operations whose end NCCL never tells. */
+  readonly silentConnections: ReadonlySet<string>;
+  readonly silentOps: number;
+  /** Executed for other processes. */
+  readonly foreignOps: readonly ForeignOps[];
+  readonly gpus: readonly StampedGpu[];
+  /** What drawing it would take. */
+  readonly size: FileSize;
+  readonly busiestPeers: readonly PeerTraffic[];
+  /** What its side file holds; empty without one. */
+  readonly steps: readonly StepRows[];
+}
+
+/** The side file of its steps: where it goes, and whether every step is in it or the first one of each operation. */
+export interface StepsWanted {
+  readonly path: string;
+  readonly every: boolean;
+}
+
+/** `steps`: null where no side file is wanted. */
+export function scanFile(path: string, steps: StepsWanted | null = null): RankScan {
+  const file = streamRankFile(path);
+  try {
+    return scanStream(file, steps && new StepFileWriter(steps.path, steps.every));
+  } finally {
+    file.close();
+  }
+}
+
+function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): RankScan {
+  const readAt = BigInt(Date.now()) * 1_000_000n;
+  const collector = new ScanCollector(file, stepFile);
+  const pairing = new Pairing(file, collector);
+  const seen = readRings(file, pairing);
+  const used = [...seen.values()].filter(({ records }) => records > 0);
+  const { silent, silentOps, gpus } = collector.settle();
+  const { workEnds, standstill } = endings(collector, file);
+  const works = collector.works.finish();
+  const busiestPeers = collector.peers.busiest();
+  const lastTick = newestOf(used.map((ring) => ring.lastTick));
+  const lastPoll = pairing.openFolds(file.folds());
+  return {
+    path: file.path,
+    bytes: file.bytes,
+    header: file.header,
+    communicators: [...file.communicators.values()],
+    heartbeat: file.heartbeat,
+    readAt,
+    clockSamples: [headerSample(file.header), ...file.clockSamples],
+    beacons: file.beacons,
+    changes: file.changes,
+    rings: file.rings.map((ring) => ringSummary(ring, seen.get(ring.ring)!.records)),
+    problems: file.problems(),
+    damage: file.damage,
+    odd: { ...pairing.oddCounts, startsAgain: pairing.oddCounts.startsAgain - silent.otherDirection },
+    lastTick,
+    lastSign: newestOf([file.heartbeat?.tick ?? null, lastTick, lastPoll]),
+    records: used.reduce((sum, { records }) => sum + records, 0),
+    folded: file.rings.reduce((sum, ring) => sum + ring.folded, 0),
+    workEnds,
+    works,
+    standInSteps: collector.standIns.lastSteps(),
+    standstill,
+    hostWindow: hostWindow(file),
+    calls: collector.callTable.finish(
+      callsUntil(
+        file,
+        [...collector.callTable.callingRings].map((ring) => seen.get(ring)!.lastTick),
+      ),
+      works,
+    ),
+    lastEvent: collector.quiet.last,
+    longestQuiet: collector.quiet.longest(
+      file.rings.flatMap((ring) => (ring.class === 'steps' ? [] : ring.gaps)),
+    ),
+    watched: collector.quiet.watched,
+    silentCalls:
+      file.header.sampleEvery > 1 || isEverMuted(file)
+        ? new Map()
+        : collector.calls.finish(keptFrom(file, 'host')),
+    copyColls: collector.copyColls,
+    silentConnections: silent.connections,
+    silentOps,
+    foreignOps: collector.foreign.all(),
+    gpus,
+    size: collector.size.finish(workEnds, works.enqueued, silent.connections, {
+      peers: busiestPeers.length,
+      lossyRings: file.rings.filter(({ gaps }) => gaps.length > 0).length,
+    }),
+    busiestPeers,
+    steps: stepFile?.close() ?? [],
+  };
+}
+
+/** What stands still, without that whose end was only lost. */
+function endings(
+  { standstill: collected, ends }: ScanCollector,
+  file: RankFileStream,
+): Pick<RankScan, 'workEnds' | 'standstill'> {
+  const standstill = collected.finish(lostAfter(file.rings));
+  const doubtful = standstill.works.filter(({ lostSince }) => lostSince > 0).map(({ row }) => row);
+  const workEnds = ends.finish(keptFrom(file, 'ops'), new Set(doubtful), standstill.unended);
+  const works = standstill.works.filter(({ row }) => workEnds[row]!.outcome !== 'end-lost');
+  return { workEnds, standstill: { ...standstill, works } };
+}
+
+/** What was read of a ring. */
+interface ReadRing {
+  records: number;
+  lastTick: Ticks;
+}
+
+/** Pairs all records. Returns what was read, by ring. */
+function readRings(file: RankFileStream, pairing: Pairing): ReadonlyMap<number, ReadRing> {
+  const read = new Map(
+    file.rings.map(({ ring }): [number, ReadRing] => [ring, { records: 0, lastTick: 0 as Ticks }]),
+  );
+  for (const range of mergedRows(file)) {
+    pairing.read(range);
+    const ring = read.get(range.ring)!;
+    ring.records += range.end - range.from;
+    ring.lastTick = range.records.tick[range.end - 1]! as Ticks;
+  }
+  return read;
+}
+
+function ringSummary(ring: RankFileStream['rings'][number], records: number): RingSummary {
+  const { folded, muted, nullCalls } = ring;
+  return {
+    ring: ring.ring,
+    class: ring.class,
+    records,
+    lost: countLost(ring.gaps),
+    folded,
+    muted,
+    nullCalls,
+  };
+}
+
+function newestOf(all: readonly (Ticks | null)[]): Ticks | null {
+  const known = all.filter((tick) => tick !== null);
+  return known.length === 0 ? null : (Math.max(...known) as Ticks);
+}
+
+function countLost(gaps: readonly Gap[]): LostSlots {
+  const lost = { overwritten: 0, dropped: 0, torn: 0, copy: 0 };
+  for (const { cause, from, end } of gaps) lost[cause] += end - from;
+  return lost;
+}
+
+/** Before this, records of such rings may be lost where what they belong to is not. */
+function keptFrom(file: RankFileStream, ringClass: RingClass): Ticks {
+  const ends = file.rings
+    .filter((ring) => ring.class === ringClass)
+    .flatMap((ring) => ring.gaps.filter(({ cause }) => cause === 'overwritten' || cause === 'dropped'))
+    .map(({ beforeTick }) => beforeTick ?? 0);
+  return ends.reduce<number>((latest, end) => Math.max(latest, end), 0) as Ticks;
+}
+
+function hostWindow({ rings }: RankFileStream): Ticks | null {
+  const gaps = rings
+    .filter((ring) => ring.class === 'host' || ring.class === 'overflow')
+    .flatMap((ring) => ring.gaps);
+  let from = 0;
+  for (const { beforeTick } of gaps) {
+    if (beforeTick === null) return null;
+    from = Math.max(from, beforeTick);
+  }
+  return from as Ticks;
+}
+
+function headerSample(header: RankFileHeader): ClockSample {
+  const { startRealtime: realtime, startMonotonic: monotonic } = header;
+  return { tick: 0 as Ticks, realtime, monotonic, boottime: monotonic, width: header.tickHz / 1e6 };
+}

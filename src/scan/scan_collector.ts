@@ -1,0 +1,135 @@
+/** What the scan of one file keeps of its events: what the other ranks and the second pass need to know. Draws nothing. */
+
+import type { Ticks } from '../base/time.js';
+import { ApiCalls } from '../model/api_calls.js';
+import { CallTableBuilder } from '../model/call_table.js';
+import { spansWithoutCalls } from '../model/control.js';
+import { ForeignOpsCollector } from '../model/foreign_ops.js';
+import { PeerBytes } from '../model/peer_bytes.js';
+import { QuietTimes } from '../model/quiet_times.js';
+import { SilentOps, type Silent } from '../model/silent_ops.js';
+import { StandIns } from '../model/stand_ins.js';
+import { StandstillCollector } from '../model/standstill.js';
+import type { CtrlState, HostSpan, Kernel, Op, Step, Work, WorkListener } from '../model/types.js';
+import { WorkEnds } from '../model/work_end.js';
+import { WorkTableBuilder } from '../model/work_table.js';
+import type { FileFacts } from '../rankfile/types.js';
+import { GpuStamps, type StampedGpu } from './gpu_stamps.js';
+import { SizeCounter } from './size_counts.js';
+import type { StepFileWriter } from './step_file.js';
+
+export class ScanCollector implements Partial<WorkListener> {
+  readonly ends = new WorkEnds();
+  readonly works = new WorkTableBuilder();
+  readonly calls = new ApiCalls();
+  readonly callTable = new CallTableBuilder();
+  readonly quiet: QuietTimes;
+  readonly foreign = new ForeignOpsCollector();
+  readonly standstill = new StandstillCollector();
+  readonly standIns = new StandIns();
+  readonly size = new SizeCounter();
+  readonly peers = new PeerBytes();
+  copyColls = 0;
+  private readonly silent = new SilentOps();
+  private readonly gpus: GpuStamps;
+
+  /** `stepFile`: null where no side file of steps is wanted. */
+  constructor(
+    file: Pick<FileFacts, 'header' | 'communicators' | 'changes'>,
+    private readonly stepFile: StepFileWriter | null,
+  ) {
+    this.quiet = new QuietTimes(spansWithoutCalls(file, file.communicators.values()));
+    this.gpus = new GpuStamps(file.communicators.values(), 1e9 / file.header.tickHz);
+  }
+
+  stepStart(step: Step, at: Ticks): void {
+    this.size.step(step, at);
+  }
+
+  ctrl(ring: number, _state: CtrlState, at: Ticks): void {
+    this.size.ctrl(ring, at);
+  }
+
+  stepPhase(step: Step, _from: Ticks, at: Ticks): void {
+    this.size.phase(step, at);
+    this.stepFile?.stepPhase(step, at);
+  }
+
+  stepStop(step: Step, at: Ticks): void {
+    this.stepFile?.stepStop(step, at);
+  }
+
+  hostStart(span: HostSpan, at: Ticks): void {
+    this.size.call(span, at);
+    if (span.kind === 'CeColl') this.copyColls++;
+    this.calls.started(span);
+    this.callTable.add(span);
+    this.quiet.hostStarted(span, at);
+  }
+
+  hostStop(span: HostSpan, at: Ticks): void {
+    this.calls.stopped(span);
+    this.quiet.hostStopped(span, at);
+  }
+
+  workStart(work: Work, at: Ticks): void {
+    this.size.work(work, at);
+    this.standstill.workStart(work, at);
+    this.ends.started(work);
+    this.works.add(work);
+    this.calls.workStarted(work);
+    this.quiet.workStarted(at);
+  }
+
+  workEnqueued(work: Work, at: Ticks): void {
+    this.standstill.workEnqueued(work, at);
+    this.works.enqueued(work);
+    this.quiet.moved(at);
+  }
+
+  opStart(op: Op, at: Ticks): void {
+    this.size.opStart(op, at);
+    this.standIns.started(op);
+    this.silent.started(op);
+    this.foreign.started(op);
+    this.peers.started(op);
+    this.standstill.opStart(op, at);
+    this.ends.opStarted(op);
+    this.quiet.moved(at);
+  }
+
+  opAlive(op: Op): void {
+    this.size.opAlive(op);
+    this.silent.alive(op);
+  }
+
+  opStop(op: Op, at: Ticks): void {
+    this.size.opStop(op);
+    this.ends.opEnded(op);
+    this.foreign.stopped(op);
+    this.peers.stopped(op);
+    this.standstill.opStop(op, at);
+    this.quiet.moved(at);
+  }
+
+  kernelStart(kernel: Kernel, at: Ticks): void {
+    this.size.kernel(kernel, at);
+    this.standstill.kernelStart(kernel, at);
+    this.ends.kernelStarted(kernel);
+    this.quiet.moved(at);
+    if (kernel.timerStart !== null) this.gpus.add(kernel, kernel.start, kernel.timerStart);
+  }
+
+  kernelStop(kernel: Kernel, at: Ticks): void {
+    this.ends.kernelEnded(kernel);
+    this.standstill.kernelStop(kernel, at);
+    this.quiet.moved(at);
+    if (kernel.stop !== null && kernel.timerStop !== null)
+      this.gpus.add(kernel, kernel.stop, kernel.timerStop);
+  }
+
+  /** After the last record, before any count is final. */
+  settle(): { silent: Silent; silentOps: number; gpus: StampedGpu[] } {
+    return { silent: this.silent.finish(), silentOps: this.silent.count, gpus: this.gpus.finish() };
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * How large the picture of a file would be, counted while its records are paired: what would be drawn, when it began, in
+ * which communicator, and on how many tracks. The counts mirror src/trace/tracks: each of these is one slice there,
+ * but for operations whose end NCCL never tells: those are instants.
+ */
+
+import { belongsToNoComm, callComm } from '../model/host_span.js';
+import { commKey } from '../model/identity.js';
+import type { Ticks } from '../base/time.js';
+import type { HostSpan, Kernel, Op, Step, Work } from '../model/types.js';
+import type { WorkEnd } from '../model/work_end.js';
+import type { Communicator } from '../rankfile/types.js';
+import { CommCounter } from './comm_counter.js';
+import { NO_COMM, UNKNOWN_COMM, type FileSize } from './drawn_size.js';
+
+export class SizeCounter {
+  private readonly comms = new Map<Communicator | null, CommCounter>();
+  private readonly free = new CommCounter(NO_COMM);
+  private readonly callRings = new Set<number>();
+  /** Whose events come in a row. */
+  private lastComm: Communicator | null | undefined;
+  private last = this.free;
+
+  call(span: HostSpan, at: Ticks): void {
+    const isWatched = span.kind === 'NetPlugin' || span.kind === 'unknown';
+    const counter = belongsToNoComm(span) ? this.free : this.of(callComm(span));
+    counter.add(isWatched ? 'net' : 'call', at);
+    counter.track(isWatched ? 'step' : 'coll', `${span.ring}`);
+    if (!isWatched) this.callRings.add(span.ring);
+  }
+
+  work({ comm, kind, ring, row }: Work, at: Ticks): void {
+    const counter = this.of(comm);
+    counter.add('work', at);
+    counter.begun[kind].push(row, at);
+    this.callRings.add(ring);
+  }
+
+  opStart(op: Op, at: Ticks): void {
+    const counter = this.of(op.comm);
+    counter.add('op', at);
+    counter.opStart(op, at);
+  }
+
+  opAlive(op: Op): void {
+    this.of(op.comm).opAlive(op);
+  }
+
+  opStop(op: Op): void {
+    this.of(op.comm).opStop(op);
+  }
+
+  kernel({ comm, channel, phase }: Kernel, at: Ticks): void {
+    const counter = this.of(comm);
+    counter.add('kernel', at);
+    counter.track('op', `kernel ${channel} ${phase === null}`);
+  }
+
+  ctrl(ring: number, at: Ticks): void {
+    this.free.add('ctrl', at);
+    this.free.track('op', `proxy ${ring}`);
+  }
+
+  step({ op }: Step, at: Ticks): void {
+    this.of(op.comm).steps.add(at);
+  }
+
+  phase({ op }: Step, at: Ticks): void {
+    this.of(op.comm).phases.add(at);
+  }
+
+  /** `ends`, `enqueued`: by row of work. `silent`: connections on which nothing ever showed a sign of life. */
+  finish(
+    ends: readonly WorkEnd[],
+    enqueued: Float64Array,
+    silent: ReadonlySet<string>,
+    more: Pick<FileSize, 'peers' | 'lossyRings'>,
+  ): FileSize {
+    const until = (row: number): number => drawnUntil(ends[row]!, enqueued[row]!);
+    const comms = [this.free, ...this.comms.values()].map((counter) => counter.finish(until, silent));
+    return { comms, callRings: this.callRings, ...more };
+  }
+
+  private of(comm: Communicator | null): CommCounter {
+    if (comm === this.lastComm) return this.last;
+    const counter = this.lookUp(comm);
+    this.lastComm = comm;
+    this.last = counter;
+    return counter;
+  }
+
+  private lookUp(comm: Communicator | null): CommCounter {
+    let counter = this.comms.get(comm);
+    if (!counter) {
+      counter = new CommCounter(comm === null ? UNKNOWN_COMM : commKey(comm));
+      this.comms.set(comm, counter);
+    }
+    return counter;
+  }
+}
+
+/** As a collective or send/receive is drawn, without what other processes executed of it. Infinity: left open. */
+function drawnUntil({ outcome, lastOp, lastKernel, finalized }: WorkEnd, enqueued: number): number {
+  if (outcome === 'complete' || outcome === 'aborted')
+    return Math.max(lastOp ?? 0, lastKernel?.noticed ?? 0, finalized ?? 0);
+  return outcome === 'open' || Number.isNaN(enqueued) ? Infinity : enqueued;
+}

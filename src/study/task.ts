@@ -1,0 +1,38 @@
+/**
+ * One unit of work for a worker thread. Expected failures come back as values: error classes do not survive the way
+ * between threads.
+ */
+
+import { RankFileError } from '../base/errors.js';
+import { convertFile, type ConvertJob, type ConvertResult } from '../trace/convert.js';
+import { scanFile, type RankScan, type StepsWanted } from '../scan/scan.js';
+
+export type Task =
+  | { readonly pass: 'scan'; readonly path: string; readonly steps: StepsWanted | null }
+  | { readonly pass: 'convert'; readonly job: ConvertJob };
+
+export type Outcome =
+  | { readonly ok: true; readonly scan?: RankScan; readonly block?: ConvertResult }
+  /** The file cannot be used: a sentence for the person. */
+  | { readonly ok: false; readonly unusable: string }
+  /** The system refused (disk full...): its own error code and text. */
+  | { readonly ok: false; readonly system: { readonly code: string; readonly message: string } };
+
+export function runTask(task: Task): Outcome {
+  try {
+    return task.pass === 'scan'
+      ? { ok: true, scan: scanFile(task.path, task.steps) }
+      : { ok: true, block: convertFile(task.job) };
+  } catch (error) {
+    if (error instanceof RankFileError) return { ok: false, unusable: error.message };
+    if (isSystemError(error)) return { ok: false, system: { code: error.code, message: error.message } };
+    throw error;
+  }
+}
+
+function isSystemError(error: unknown): error is Error & { code: string } {
+  return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
+}
+
+/** What the thread pool calls. */
+export default runTask;

@@ -1,0 +1,160 @@
+/**
+ * How large a trace will be, before a packet of it is written, and what a browser bears. The estimate is made of the scan's
+ * counts: slices are exact for a whole run and good to a bin of time (1/128 to 1/64 of the run) in a window; bytes are the mean
+ * sizes below. `test/merge/budget.test.ts` holds both against what was then written.
+ */
+
+import { commKey } from '../model/identity.js';
+import { mostAtOnce } from '../base/intervals.js';
+import type { ClusterComm } from '../cluster/types.js';
+import { drawnUntil, hasBandwidth } from './tracks/cluster_tracks.js';
+import { DETAILS, type Detail, type DrawPlan, type Window } from './tracks/selection.js';
+import { DRAWN_KINDS, NO_COMM, type CommSize, type DrawnKind, type FileSize } from '../scan/drawn_size.js';
+import { countWithin } from '../scan/time_counts.js';
+
+export interface Size {
+  readonly slices: number;
+  /** Tracks with an event. */
+  readonly tracks: number;
+  /** Uncompressed: what the browser has to hold, and several times that in its tables. */
+  readonly bytes: number;
+}
+
+/**
+ * What ui.perfetto.dev shows at ease. Tracks: it lays all of them out at once, more are felt at every click. Slices and bytes:
+ * 10 million are about 350 MB of trace and 1.2 to 1.6 GB of memory at the peak, which also a browser without 64-bit
+ * WebAssembly has (4 GB); they load in a minute or two.
+ */
+export const COMFORTABLE: Size = { slices: 10e6, tracks: 10_000, bytes: 400e6 };
+
+/**
+ * Beyond this it does not open: the page needs the whole file in one buffer (2 GB), and 50 million slices are the upper end of
+ * its 64-bit memory.
+ */
+export const UTMOST: Size = { slices: 50e6, tracks: 100_000, bytes: 2e9 };
+
+export const fits = (size: Size, budget: Size): boolean =>
+  size.slices <= budget.slices && size.tracks <= budget.tracks && size.bytes <= budget.bytes;
+
+/** One file, as the estimate sees it. */
+export interface SizedFile {
+  readonly size: FileSize;
+  /** The file's tick at a trace time; infinite for infinite. */
+  readonly tickAt: (at: number) => number;
+  /** Trace time of its last record. */
+  readonly end: number;
+}
+
+/** Mean bytes of what is drawn once: fitted to recorded runs, small and large, it misses them by 10 %, wrapped rings by 30 %. */
+const BYTES: Readonly<Record<DrawnKind, number>> = {
+  call: 75,
+  work: 115,
+  op: 50,
+  kernel: 70,
+  ctrl: 20,
+  step: 20,
+  phase: 50,
+  net: 100,
+};
+const COLLECTIVE_BYTES = 170;
+const TRACK_BYTES = 260;
+const RANK_BYTES = 550;
+const SAMPLE_BYTES = 15;
+/** Totals of bytes are sampled no more often than this, per direction. */
+const SAMPLE_NS = 100_000;
+/** Bytes and rates, each way, of all; and likewise of the busiest peers. */
+const COUNTER_TRACKS = 4;
+
+/** `plans`: by file, null: not drawn. */
+export function estimate(
+  files: readonly SizedFile[],
+  cluster: readonly ClusterComm[],
+  plans: readonly (DrawPlan | null)[],
+  clusterPlan: DrawPlan,
+): Size {
+  let sum: Size = clusterSize(cluster, clusterPlan);
+  files.forEach((file, i) => {
+    const plan = plans[i];
+    if (plan) sum = added(sum, sizeOf(file, plan));
+  });
+  const { slices, tracks, bytes } = sum;
+  return { slices: Math.round(slices), tracks: Math.round(tracks), bytes: Math.round(bytes) };
+}
+
+function sizeOf(file: SizedFile, plan: DrawPlan): Size {
+  const { lossyRings } = file.size;
+  let size: Size = { slices: 0, tracks: 2 + lossyRings, bytes: RANK_BYTES + lossyRings * TRACK_BYTES };
+  let steps = 0;
+  for (const comm of file.size.comms) {
+    if (!isSelected(comm.comm, plan)) continue;
+    for (const detail of DETAILS) {
+      const window = plan.windows[detail];
+      if (!window) continue;
+      const [from, to] = [file.tickAt(window.from), file.tickAt(window.to)];
+      size = added(size, sizeOfPart(comm, detail, from, to));
+      // The byte counters count steps that are not drawn, too.
+      if (detail === 'op') steps += countWithin(comm.counts.step, from, to);
+    }
+  }
+  if (!plan.windows.op || steps === 0) return size;
+  return added(size, counterSize(steps, COUNTER_TRACKS + 2 * file.size.peers, plan.windows.op, file.end));
+}
+
+const isSelected = (comm: string, { comms }: DrawPlan): boolean =>
+  comms === null || comm === NO_COMM || comms.has(comm);
+
+/** One communicator's share of one detail; `from`, `to` in ticks. */
+function sizeOfPart({ counts, instants, tracks }: CommSize, detail: Detail, from: number, to: number): Size {
+  let slices = 0;
+  let events = 0;
+  let bytes = 0;
+  let before = 0;
+  for (const [kind, depth] of Object.entries(DRAWN_KINDS) as [DrawnKind, Detail][]) {
+    if (depth !== detail) continue;
+    const count = countWithin(counts[kind], from, to);
+    if (from > -Infinity) before += countWithin(counts[kind], -Infinity, from);
+    bytes += count * BYTES[kind];
+    events += count;
+    if (kind !== 'ctrl') slices += count;
+  }
+  if (detail === 'op') {
+    slices = Math.max(0, slices - countWithin(instants, from, to));
+    if (from > -Infinity) before = Math.max(0, before - countWithin(instants, -Infinity, from));
+  }
+  // What began before the window and reaches into it: at most one or two on each track.
+  const reaching = Math.min(before, tracks[detail]);
+  const used = Math.min(events + reaching, tracks[detail]);
+  return {
+    slices: slices + reaching,
+    tracks: used,
+    bytes: bytes + reaching * BYTES.work + used * TRACK_BYTES,
+  };
+}
+
+function counterSize(steps: number, tracks: number, { from, to }: Window, end: number): Size {
+  const span = Math.max(0, Math.min(to, end) - Math.max(from, 0));
+  const samples = Math.min(steps, (2 * span) / SAMPLE_NS);
+  return { slices: 0, tracks, bytes: samples * SAMPLE_BYTES + tracks * TRACK_BYTES };
+}
+
+function clusterSize(cluster: readonly ClusterComm[], plan: DrawPlan): Size {
+  const window = plan.windows.coll;
+  let slices = 0;
+  let tracks = 0;
+  for (const comm of cluster) {
+    if (!window || !isSelected(commKey(comm), plan)) continue;
+    const drawn = comm.collectives.filter(
+      ({ firstArrival }) => firstArrival >= window.from && firstArrival <= window.to,
+    );
+    slices += drawn.length;
+    tracks += mostAtOnce(drawn.map((one) => ({ start: one.firstArrival, end: drawnUntil(one) ?? Infinity })));
+    if (drawn.some((one) => hasBandwidth(one, comm))) tracks++;
+  }
+  return { slices, tracks, bytes: slices * COLLECTIVE_BYTES + tracks * TRACK_BYTES };
+}
+
+const added = (a: Size, b: Size): Size => ({
+  slices: a.slices + b.slices,
+  tracks: a.tracks + b.tracks,
+  bytes: a.bytes + b.bytes,
+});

@@ -1,0 +1,61 @@
+/**
+ * The block of the cluster group: what all ranks did together, joined from the scans' rows. It belongs to no rank and
+ * stands behind the prologue.
+ */
+
+import { onOneAxis, clockBound } from '../clocks/comparable.js';
+import { commKey } from '../model/identity.js';
+import { foldRanks } from '../base/ranks.js';
+import type { ClusterComm } from '../cluster/types.js';
+import { BlockWriter } from './perfetto/block_writer.js';
+import type { BlockCounts } from './perfetto/counts.js';
+import { ClippedSink } from './tracks/clipped_sink.js';
+import { drawClocks } from './tracks/clock_tracks.js';
+import { describeCluster, drawCluster } from './tracks/cluster_tracks.js';
+import { type DrawPlan, isEverything } from './tracks/selection.js';
+import { hostClocks } from './host_clocks.js';
+import type { RunClocks } from '../clocks/evidence/run_clocks.js';
+import type { Run } from '../runs/run.js';
+
+export interface ClusterBlock {
+  readonly bytes: Uint8Array;
+  readonly counts: BlockCounts;
+}
+
+/** Its block comes after those of the files: `blockCount` is theirs and one more. `duration`: of the trace, ns. */
+export function clusterBlock(
+  run: Run,
+  { solution, traffic }: RunClocks,
+  comms: readonly ClusterComm[],
+  plan: DrawPlan,
+  duration: number,
+): ClusterBlock {
+  const pieces: Uint8Array[] = [];
+  const writer = new BlockWriter({
+    blockIndex: run.members.length,
+    blockCount: run.members.length + 1,
+    process: null,
+    traceStart: solution.traceStart,
+    output: (piece) => void pieces.push(piece),
+  });
+  const clipped = isEverything(plan) ? null : new ClippedSink(writer, plan.windows);
+  const sink = clipped ?? writer;
+  const drawn = plan.comms ? comms.filter((comm) => plan.comms?.has(commKey(comm))) : comms;
+  const clocks = hostClocks(run, solution, traffic, duration);
+  if (drawn.length > 0 || clocks.length > 1) {
+    const cluster = describeCluster(sink);
+    drawCluster(sink, cluster, drawn, {
+      rankOf: (file) => foldRanks(run.members[file]!.ranks) || run.members[file]!.scan.path,
+      comparable: onOneAxis(solution),
+      clockBound: clockBound(solution),
+      worldSize: run.worldSize,
+    });
+    drawClocks(sink, cluster, clocks, CLOCKS_ORDER);
+  }
+  clipped?.finish();
+  writer.close();
+  return { bytes: Buffer.concat(pieces), counts: writer.counts() };
+}
+
+/** Below all communicators. */
+const CLOCKS_ORDER = 2 ** 30;

@@ -1,0 +1,94 @@
+/** Commands for a person to type as they stand: `nccl-trace merge DIR --ranks 36-38 --last 60s`. */
+
+import { dirname } from 'node:path';
+import type { SelectionRequest } from './selection.js';
+import type { ClockOptions } from '../clocks/evidence/run_clocks.js';
+import { rangesText, type TimeWord } from './time_words.js';
+import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
+
+/** What was asked for of any command that studies a run, and holds for the next one. */
+export interface RunWords extends ClockOptions, VerdictOptions {
+  /** As they were given. */
+  readonly inputs: readonly string[];
+  /** `--run` */
+  readonly run?: string | undefined;
+  readonly redact?: boolean | undefined;
+}
+
+export interface CommandWords extends RunWords {
+  readonly output?: string | undefined;
+  readonly request: SelectionRequest;
+}
+
+export function mergeCommandLine({ output, request, ...about }: CommandWords): string {
+  const words = ['nccl-trace', 'merge', ...runWords(about)];
+  for (const comm of request.comms ?? []) words.push('--comm', comm);
+  if (request.ranks) words.push('--ranks', rangesText(request.ranks));
+  if (request.from) words.push('--from', timeText(request.from));
+  if (request.to) words.push('--to', timeText(request.to));
+  if (request.around)
+    words.push('--around', `${timeText(request.around.at)},${secondsText(request.around.halfNs)}`);
+  if (request.last !== undefined) words.push('--last', secondsText(request.last));
+  if (request.detail) words.push('--detail', request.detail);
+  words.push(...manner(about));
+  if (output !== undefined) words.push('-o', output);
+  return words.map(quoted).join(' ');
+}
+
+/** `nccl-trace inspect`, which solves clocks in its own way. */
+export const inspectCommandLine = (about: Omit<RunWords, keyof ClockOptions>): string =>
+  ['nccl-trace', 'inspect', ...runWords(about), ...manner(about)].map(quoted).join(' ');
+
+const runWords = ({ inputs, run }: RunWords): string[] => [
+  ...fewInputs(inputs),
+  ...(run === undefined ? [] : ['--run', run]),
+];
+
+function manner({ clock, alike, hungAfter, redact }: Omit<RunWords, 'inputs'>): string[] {
+  const words: string[] = [];
+  if (clock !== undefined && clock !== 'auto') words.push('--clock', clock);
+  if (alike !== undefined) words.push('--clock-alike', String(alike));
+  if (hungAfter !== undefined) words.push('--hung-after', String(hungAfter));
+  if (redact) words.push('--redact');
+  return words;
+}
+
+/** A shell has made many words of one `rank*.bin`: their directory says the same. */
+function fewInputs(inputs: readonly string[]): readonly string[] {
+  const [first, ...others] = inputs;
+  if (first === undefined || inputs.length <= 3) return inputs;
+  const folder = dirname(first);
+  return others.every((path) => dirname(path) === folder) ? [folder] : inputs;
+}
+
+export function timeText(word: TimeWord): string {
+  switch (word.kind) {
+    case 'since-start':
+      return secondsText(word.ns);
+    case 'utc': {
+      const iso = new Date(Number(word.ns / 1_000_000n)).toISOString().slice(0, 19);
+      return `${iso}${fractionText(Number(word.ns % 1_000_000_000n))}Z`;
+    }
+    case 'time-of-day': {
+      const of = (unit: number, limit: number): string =>
+        String(Math.floor(word.ns / unit) % limit).padStart(2, '0');
+      return `${of(3600e9, 24)}:${of(60e9, 60)}:${of(1e9, 60)}${fractionText(word.ns % 1e9)}`;
+    }
+  }
+}
+
+const fractionText = (ns: number): string =>
+  ns === 0 ? '' : `.${String(ns).padStart(9, '0').replace(/0+$/, '')}`;
+
+export const secondsText = (ns: number): string => `${(ns / 1e9).toFixed(9).replace(/\.?0+$/, '')}s`;
+
+/** For a POSIX shell. */
+export const quoted = (word: string): string =>
+  /^[\w./:=,@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+
+/** "run.pftrace.gz", "full" → "run-full.pftrace.gz" */
+export function besides(output: string, what: string): string {
+  if (output === '-') return output;
+  const match = /^(.*?)((?:\.pftrace)?(?:\.gz|\.zst)?)$/.exec(output);
+  return `${match?.[1] ?? output}-${what}${match?.[2] ?? ''}`;
+}

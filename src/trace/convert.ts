@@ -1,0 +1,207 @@
+/**
+ * Second pass over one file: with every clock known, turns its records into a block of packets. Independent of all other
+ * files, so ranks convert in parallel, and the bytes depend on the job alone. Runs on a worker thread.
+ */
+
+import { commKey } from '../model/identity.js';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import type { Ticks } from '../base/time.js';
+import type { ClockMap } from '../clocks/clock_map.js';
+import { traceTime, type TickScale } from '../clocks/domains.js';
+import { Pairing } from '../model/pairing.js';
+import type { PeerTraffic } from '../model/peer_bytes.js';
+import { connectionKey, mayBeSilent } from '../model/silent_ops.js';
+import type { Op } from '../model/types.js';
+import type { WorkEnd } from '../model/work_end.js';
+import { BlockWriter } from './perfetto/block_writer.js';
+import type { BlockCounts } from './perfetto/counts.js';
+import type { ProcessSpec } from './perfetto/descriptors.js';
+import { mergedRows, type RankFileStream, streamRankFile } from '../rankfile/index.js';
+import { ClippedSink } from './tracks/clipped_sink.js';
+import { RankTracks, type DrawnRank } from './tracks/rank_tracks.js';
+import { SelectedEvents } from './tracks/selected_events.js';
+import { type Detail, type DrawPlan, EVERYTHING } from './tracks/selection.js';
+import { compressed, type Compression } from './compression.js';
+import { originators, type OriginTable } from '../cluster/origins.js';
+import { gpuTimes, type GpuLines } from '../clocks/evidence/gpu_clocks.js';
+import { inJob, type JobRanks } from './job_ranks.js';
+import { redactFile, type Aliases } from '../runs/redact.js';
+
+export interface ConvertJob {
+  readonly path: string;
+  /** Null: names are drawn as they are. */
+  readonly aliases: Aliases | null;
+  readonly blockIndex: number;
+  readonly blockCount: number;
+  readonly process: ProcessSpec;
+  /** What its tracks call it: "rank 6", "ranks 0-7". */
+  readonly title: string;
+  readonly jobRanks: JobRanks;
+  readonly traceStart: bigint;
+  readonly map: ClockMap;
+  readonly scale: TickScale;
+  readonly gpuLines: GpuLines;
+  readonly workEnds: readonly WorkEnd[];
+  readonly standInSteps: Uint32Array;
+  /** See `RankScan`; and whether it fell silent (verdict/evidence/silence.ts). */
+  readonly lastSign: Ticks | null;
+  readonly isSilent: boolean;
+  /** Calls of which nothing more was told, by row. */
+  readonly silentCalls: ReadonlyMap<number, string>;
+  readonly silentConnections: ReadonlySet<string>;
+  readonly origins: OriginTable;
+  /** Per communicator (commId in decimal) its ranks on this file's axis. */
+  readonly clockMates: ReadonlyMap<string, ReadonlySet<number>>;
+  /** Those on this file's own counter. */
+  readonly counterMates: ReadonlyMap<string, ReadonlySet<number>>;
+  /** Transfers of any rank that get no arrow. */
+  readonly brokenTransfers: ReadonlySet<string>;
+  /** Connections without arrows from an operation on. */
+  readonly outOfStep: ReadonlyMap<string, number>;
+  readonly busiestPeers: readonly PeerTraffic[];
+  readonly rateBinNs: number;
+  /** null: everything is drawn, of all ranks. */
+  readonly plan: DrawPlan | null;
+  /** Rings that hold calls and collectives: the only ones that are read where nothing deeper is drawn. */
+  readonly callRings: ReadonlySet<number>;
+  readonly compression: Compression;
+  /** Where the block goes: a file of this job alone. */
+  readonly blockPath: string;
+}
+
+export interface ConvertResult extends DrawnRank {
+  readonly counts: BlockCounts;
+  /** Where a plan was followed. */
+  readonly selected: SelectedPart | null;
+  /** Bytes in the block file. */
+  readonly storedBytes: number;
+}
+
+export interface SelectedPart {
+  /** Slices that were drawn, by how deep they lie. */
+  readonly slices: Readonly<Record<Detail, number>>;
+  /** Ends of arrows that were drawn: a number that the two ends share. In the place of `flows`. */
+  readonly flowEnds: BigUint64Array;
+}
+
+export function convertFile(job: ConvertJob): ConvertResult {
+  const out = new BlockFile(job.blockPath, job.compression);
+  try {
+    const writer = new BlockWriter({
+      ...job,
+      output: (chunk) => {
+        out.write(chunk);
+      },
+    });
+    const result = draw(job, writer);
+    writer.close();
+    return { ...result, counts: writer.counts(), storedBytes: out.close() };
+  } finally {
+    out.close();
+  }
+}
+
+type Drawn = DrawnRank & Pick<ConvertResult, 'selected'>;
+
+function draw(job: ConvertJob, writer: BlockWriter): Drawn {
+  const file = streamRankFile(job.path);
+  try {
+    return drawFile(job.aliases === null ? file : redactFile(file, job.aliases), job, writer);
+  } finally {
+    file.close();
+  }
+}
+
+function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): Drawn {
+  const { plan } = job;
+  const clipped = plan && new ClippedSink(writer, plan.windows);
+  const time = traceTime(job.map, job.scale);
+  const neverEnds = (op: Op): boolean =>
+    job.silentConnections.size > 0 && mayBeSilent(op) && job.silentConnections.has(connectionKey(op));
+  const gpuTime = gpuTimes(job.gpuLines, job.map);
+  const tracks = new RankTracks(
+    {
+      sink: clipped ?? writer,
+      file: plan?.comms ? { ...file, communicators: selectedComms(file, plan.comms) } : file,
+      names: { own: job.title, inJob: inJob(job.jobRanks) },
+      time,
+      gpuTime: (comm) => gpuTime(comm?.number ?? -1),
+      workEnd: (row) => job.workEnds[row]!,
+      standInSteps: (op) => job.standInSteps[op.standIn]!,
+      lastSign: job.lastSign,
+      isSilent: job.isSilent,
+      isSilentCall: (row) => job.silentCalls.has(row),
+      neverEnds,
+      brokenTransfers: job.brokenTransfers,
+      outOfStep: job.outOfStep,
+      busiestPeers: job.busiestPeers,
+      sharesClock: (commId, rank, needsCounter) =>
+        (needsCounter ? job.counterMates : job.clockMates).get(String(commId))?.has(rank) ?? false,
+    },
+    job.rateBinNs,
+  );
+  const listener = plan ? new SelectedEvents(tracks, plan, time) : tracks;
+  const pairing = new Pairing(file, listener, originators(job.origins), neverEnds);
+  for (const range of mergedRows({ rings: ringsToRead(file, job) })) pairing.read(range);
+  pairing.openFolds(file.folds());
+  const drawn = tracks.finish();
+  if (!clipped) return { ...drawn, selected: null };
+  clipped.finish();
+  return { ...drawn, selected: { slices: clipped.drawn, flowEnds: clipped.flowEnds() } };
+}
+
+/** To collectives and calls other rings tell nothing: when work ended is known from the scan. */
+function ringsToRead({ rings }: RankFileStream, { plan, callRings }: ConvertJob): RankFileStream['rings'] {
+  const { op, step } = (plan ?? EVERYTHING).windows;
+  return op || step ? rings : rings.filter(({ ring }) => callRings.has(ring));
+}
+
+function selectedComms({ communicators }: RankFileStream, comms: ReadonlySet<string>) {
+  return new Map([...communicators].filter(([, comm]) => comms.has(commKey(comm))));
+}
+
+/** Collects small writes into pieces, which are compressed one by one. */
+class BlockFile {
+  private readonly fd: number;
+  private pending: Uint8Array[] = [];
+  private pendingBytes = 0;
+  private stored = 0;
+  private closed = false;
+
+  constructor(
+    path: string,
+    private readonly compression: Compression,
+  ) {
+    this.fd = openSync(path, 'wx', 0o600);
+  }
+
+  write(chunk: Uint8Array): void {
+    this.pending.push(chunk);
+    this.pendingBytes += chunk.length;
+    if (this.pendingBytes >= PIECE_BYTES) this.flush();
+  }
+
+  /** Total bytes stored. Closing twice is harmless. */
+  close(): number {
+    if (this.closed) return this.stored;
+    this.closed = true;
+    try {
+      this.flush();
+    } finally {
+      closeSync(this.fd);
+    }
+    return this.stored;
+  }
+
+  private flush(): void {
+    if (this.pendingBytes === 0) return;
+    const piece = Buffer.concat(this.pending);
+    this.pending = [];
+    this.pendingBytes = 0;
+    const bytes = compressed(piece, this.compression);
+    for (let at = 0; at < bytes.length;) at += writeSync(this.fd, bytes, at);
+    this.stored += bytes.length;
+  }
+}
+
+const PIECE_BYTES = 4 << 20;

@@ -1,0 +1,102 @@
+/** What the second pass over each file needs to know of all the others: of a study and a plan one job per file. */
+
+import { join } from 'node:path';
+import { domainOfFile, type ClockDomain, type ClockSolution } from '../clocks/domains.js';
+import { connectionHash, transferName } from '../model/identity.js';
+import { isEverything } from './tracks/selection.js';
+import { compressionOf } from './compression.js';
+import type { ConvertJob } from './convert.js';
+import type { Drawing } from './drawing.js';
+import { runDuration } from './duration.js';
+import { jobRanks, jobRanksOf } from './job_ranks.js';
+import { processSpec, shortTitle } from './labels.js';
+import type { OriginTable } from '../cluster/origins.js';
+import type { Run, RunMember } from '../runs/run.js';
+import { silentFiles } from '../verdict/evidence/silence.js';
+import type { Study } from '../study/study.js';
+
+/**
+ * By file; null: it is not drawn. Each block goes to a file of its own in `folder`. `output`: path of the trace, which says how blocks
+ * are compressed.
+ */
+export function convertJobs(
+  { run, clocks: { solution: clocks, broken }, origins, ends, gpuLines, aliases, sources }: Study,
+  { decision: { plans } }: Drawing,
+  folder: string,
+  output: string,
+): (ConvertJob | null)[] {
+  const rateBinNs = niceBin(runDuration(run, clocks));
+  const silent = silentFiles(run, clocks);
+  const numbers = jobRanks(run);
+  const outOfStep = new Map(broken.outOfStep.map((one) => [transferName(connectionHash(one)), one.from]));
+  const isWhole = plans.every((plan) => plan !== null && isEverything(plan));
+  const drawn = (files: readonly number[]): number[] => files.filter((file) => plans[file] !== null);
+  return run.members.map((member, file) => {
+    const plan = plans[file];
+    if (!plan) return null;
+    const domain = domainOfFile(clocks, file);
+    return {
+      path: sources[file]!,
+      aliases,
+      blockIndex: file,
+      blockCount: run.members.length + 1, // and the cluster's
+      process: processSpec(member, file),
+      title: shortTitle(member),
+      jobRanks: jobRanksOf(numbers, namedIn(member, origins[file]!)),
+      traceStart: clocks.traceStart,
+      map: domain.map,
+      scale: clocks.scales[file]!,
+      gpuLines: gpuLines[file]!,
+      workEnds: ends[file]!,
+      standInSteps: member.scan.standInSteps,
+      lastSign: member.scan.lastSign,
+      isSilent: silent[file]!,
+      silentCalls: member.scan.silentCalls,
+      silentConnections: member.scan.silentConnections,
+      origins: origins[file]!,
+      clockMates: mates(run, drawn(onAxisOf(clocks, domain))),
+      counterMates: mates(run, drawn(domain.files)),
+      brokenTransfers: broken.names,
+      outOfStep,
+      busiestPeers: member.scan.busiestPeers,
+      rateBinNs,
+      plan: isWhole ? null : plan,
+      callRings: member.scan.size.callRings,
+      compression: compressionOf(output),
+      blockPath: join(folder, `block-${file}`),
+    };
+  });
+}
+
+/** Its own communicators, and those whose sends it executes. */
+const namedIn = ({ scan }: RunMember, { contexts }: OriginTable) => [
+  ...scan.communicators,
+  ...[...contexts.values()].map(({ comm }) => comm),
+];
+
+function onAxisOf({ domains }: ClockSolution, { group }: ClockDomain): number[] {
+  return domains.filter((domain) => domain.group === group).flatMap(({ files }) => files);
+}
+
+/** Per communicator the ranks whose files these are. */
+function mates(run: Run, files: readonly number[]): Map<string, Set<number>> {
+  const ranks = new Map<string, Set<number>>();
+  for (const file of files) {
+    for (const comm of run.members[file]!.scan.communicators) {
+      if (comm.commId === 0n) continue; // never told which it is: two of them are not the same
+      const key = String(comm.commId);
+      ranks.set(key, (ranks.get(key) ?? new Set()).add(comm.rank));
+    }
+  }
+  return ranks;
+}
+
+/** 1, 2 or 5 times a power of ten milliseconds, so that a run has some thousand bins and short ones 1 ms. */
+function niceBin(duration: number): number {
+  let bin = 1e6;
+  for (const factor of [2, 2.5, 2]) {
+    if (duration / bin <= 4096) return bin;
+    bin *= factor;
+  }
+  return niceBin(duration / 10) * 10;
+}

@@ -1,0 +1,177 @@
+/**
+ * How much of what is selected is drawn. A detail that was asked for is drawn or refused, never lowered. Without one all is
+ * drawn that the budget bears; beyond it
+ *
+ *   1  collectives and calls of all ranks                    (as long a stretch before the end as fits)
+ *   2  of the suspects the last 10 s in full                 (the most suspect first)
+ *   3  of all ranks the last 10 s in full, else down to operations, else the last second likewise
+ *   4  of the suspects more, up to the whole run
+ *
+ * each as far as it goes. The last 10 s are those before anything last moved (of a hang those that
+ * led to it), or before the end of what is selected.
+ */
+
+import { commKey } from '../model/identity.js';
+import type { ClusterComm } from '../cluster/types.js';
+import type { TraceNs } from '../base/time.js';
+import { type Detail, type DrawPlan, type Window, type Windows } from './tracks/selection.js';
+import { estimate, fits, type Size, type SizedFile } from './budget.js';
+import type { Scope } from './selection.js';
+
+export interface DrawQuestion {
+  readonly files: readonly SizedFile[];
+  readonly cluster: readonly ClusterComm[];
+  readonly scope: Scope;
+  /** Files, the most suspect first. */
+  readonly suspects: readonly number[];
+  /** When anything last moved, and the end of the run: ns of the trace. */
+  readonly lastMove: number;
+  readonly end: number;
+  readonly detail: Detail | undefined;
+  readonly budget: Size;
+}
+
+export interface DrawDecision {
+  /** By file; null: not drawn. */
+  readonly plans: readonly (DrawPlan | null)[];
+  readonly cluster: DrawPlan;
+  /** Of this, and of all that is selected. */
+  readonly size: Size;
+  readonly whole: Size;
+  /** Less is drawn than was selected, because of the budget. */
+  readonly isReduced: boolean;
+}
+
+const LAST_NS = 10e9;
+const LEAST_NS = 1e9;
+/** A stretch is halved so often before it is given up. */
+const MOST_HALVINGS = 12;
+
+export function decide(question: DrawQuestion): DrawDecision {
+  const { scope, detail, budget } = question;
+  const whole = new Draft(question, downTo('step', scope.window));
+  const wholeSize = whole.size();
+  if (detail !== undefined) {
+    const draft = new Draft(question, downTo(detail, scope.window));
+    return { ...draft.result(), whole: wholeSize, isReduced: false };
+  }
+  if (fits(wholeSize, budget)) return { ...whole.result(), whole: wholeSize, isReduced: false };
+  return { ...reduced(question).result(), whole: wholeSize, isReduced: true };
+}
+
+function reduced(question: DrawQuestion): Draft {
+  const { scope, suspects } = question;
+  const lastMove = Math.min(question.lastMove, scope.window.to);
+  const draft = new Draft(question, downTo('coll', collectivesThatFit(question)));
+  const drawn = suspects.filter((file) => scope.files.includes(file));
+  const last = since(scope.window, lastMove - LAST_NS);
+  const lastSecond = since(scope.window, lastMove - LEAST_NS);
+  for (const file of drawn) draft.deepen([file], 'step', [last, lastSecond]);
+  const ways: readonly (readonly [Detail, Window])[] = [
+    ['step', last],
+    ['op', last],
+    ['step', lastSecond],
+    ['op', lastSecond],
+  ];
+  ways.some(([detail, window]) => draft.deepen(scope.files, detail, [window]));
+  for (const file of drawn) draft.deepen([file], 'step', [scope.window, ...halves(question, LAST_NS)]);
+  return draft;
+}
+
+function collectivesThatFit(question: DrawQuestion): Window {
+  const { scope, budget } = question;
+  // Fewer seconds have as many tracks: those are no reason.
+  const enough = { ...budget, tracks: Infinity };
+  const windows = [scope.window, ...halves(question, LEAST_NS)];
+  const fitting = windows.find((window) => fits(new Draft(question, downTo('coll', window)).size(), enough));
+  return fitting ?? windows.at(-1)!;
+}
+
+/** Ever shorter stretches that end where the selected one does. */
+function halves({ scope: { window }, end }: DrawQuestion, least: number): Window[] {
+  const from = Math.max(window.from, 0);
+  const to = Math.min(window.to, end);
+  const windows: Window[] = [];
+  for (let span = (to - from) / 2; span >= least && windows.length < MOST_HALVINGS; span /= 2)
+    windows.push(since(window, to - span));
+  return windows;
+}
+
+const since = (window: Window, from: number): Window => ({
+  from: (from <= Math.max(window.from, 0) ? window.from : Math.round(from)) as TraceNs,
+  to: window.to,
+});
+
+function downTo(detail: Detail, window: Window): Windows {
+  return {
+    coll: window,
+    op: detail === 'coll' ? null : window,
+    step: detail === 'step' ? window : null,
+  };
+}
+
+/** A plan in the making. */
+class Draft {
+  private readonly windows: (Windows | null)[];
+  private readonly clusterPlan: DrawPlan;
+
+  constructor(
+    private readonly question: DrawQuestion,
+    windows: Windows,
+  ) {
+    const { files, scope, cluster } = question;
+    const isDrawn = new Set(scope.files);
+    this.windows = files.map((_, file) => (isDrawn.has(file) ? windows : null));
+    const drawn = cluster.filter((comm) => comm.files.some((file) => isDrawn.has(file))).map(commKey);
+    const selected = drawn.filter((key) => scope.comms?.has(key) ?? true);
+    this.clusterPlan = { windows, comms: selected.length === cluster.length ? null : new Set(selected) };
+  }
+
+  /** Takes the first of the windows with which all of it still fits; false: none does. Never takes anything away. */
+  deepen(files: readonly number[], detail: Detail, windows: readonly Window[]): boolean {
+    const before = files.map((file) => this.windows[file]!);
+    for (const window of windows) {
+      files.forEach((file, i) => {
+        this.windows[file] = deeper(before[i]!, downTo(detail, window));
+      });
+      if (fits(this.size(), this.question.budget)) return true;
+    }
+    files.forEach((file, i) => {
+      this.windows[file] = before[i]!;
+    });
+    return false;
+  }
+
+  size(): Size {
+    const { files, cluster } = this.question;
+    return estimate(files, cluster, this.plans(), this.clusterPlan);
+  }
+
+  result(): Pick<DrawDecision, 'plans' | 'cluster' | 'size'> {
+    return { plans: this.plans(), cluster: this.clusterPlan, size: this.size() };
+  }
+
+  private plans(): (DrawPlan | null)[] {
+    const { comms } = this.question.scope;
+    return this.windows.map((windows) => windows && { windows, comms });
+  }
+}
+
+/** What lies deeper lies within what lies above it, so collectives keep theirs. */
+function deeper(before: Windows, more: Windows): Windows {
+  return {
+    coll: before.coll,
+    op: longer(before.op, within(more.op, before.coll)),
+    step: longer(before.step, within(more.step, before.coll)),
+  };
+}
+
+function within(window: Window | null, outer: Window | null): Window | null {
+  if (!window || !outer) return null;
+  return { from: window.from > outer.from ? window.from : outer.from, to: window.to };
+}
+
+function longer(a: Window | null, b: Window | null): Window | null {
+  if (!a || !b) return a ?? b;
+  return a.from <= b.from ? a : b;
+}

@@ -1,0 +1,208 @@
+/**
+ * Between study and drawing: what was asked for becomes a plan per file, refused where no browser would open it, and the commands
+ * that lead further. Reads nothing and writes nothing.
+ */
+
+import { commKey } from '../model/identity.js';
+import { basename } from 'node:path';
+import { UsageError } from '../base/errors.js';
+import { hex64 } from '../base/hex.js';
+import { traceTimeOf } from '../clocks/domains.js';
+import { COMFORTABLE, fits, type Size, type SizedFile, UTMOST } from './budget.js';
+import { besides, mergeCommandLine, type RunWords } from './commands.js';
+import { decide, type DrawDecision, type DrawQuestion } from './draw_plan.js';
+import { runDuration } from './duration.js';
+import { type Scope, type Selectable, type SelectionRequest, selectScope } from './selection.js';
+import type { Study } from '../study/study.js';
+import { rangesOf } from './time_words.js';
+import { neighbours, standstillOf, suspectComm, suspects } from '../verdict/evidence/suspects.js';
+
+export interface DrawingOptions extends RunWords {
+  /** Path of the trace; absent: none is written. */
+  readonly output?: string | undefined;
+  readonly select?: SelectionRequest | undefined;
+  /** What is drawn without a detail that was asked for. Default: COMFORTABLE. */
+  readonly budget?: Size | undefined;
+  /** Beyond this a detail that was asked for is refused. Default: UTMOST. */
+  readonly utmost?: Size | undefined;
+}
+
+export interface Drawing {
+  /** What was asked for; names are aliases where the run's are. */
+  readonly request: SelectionRequest;
+  readonly scope: Scope;
+  readonly decision: DrawDecision;
+  /** Of what the budget left out; null: nothing. */
+  readonly rest: SizedCommand | null;
+}
+
+export interface SizedCommand {
+  readonly command: string;
+  readonly size: Size;
+}
+
+/** Throws UsageError: for a selection of what is not there, and for a detail of which too much would be drawn. */
+export function planDrawing(studied: Study, given: DrawingOptions): Drawing {
+  const options = inAliases(studied, given);
+  const request = options.select ?? {};
+  const scope = selectScope(selectable(studied), request);
+  const question = questionOf(studied, options, scope);
+  const decision = decide(question);
+  if (request.detail !== undefined && !fits(decision.size, options.utmost ?? UTMOST))
+    throw new UsageError(refusal(studied, options, decision.size));
+  const full = options.output === undefined ? undefined : besides(options.output, 'full');
+  const rest = decision.isReduced ? inFull(studied, { ...options, output: full }) : null;
+  return { request, scope, decision, rest };
+}
+
+/** Where the verdict points: the command that draws it, or null where it points nowhere. */
+export function suggestDrawing(studied: Study, given: DrawingOptions): SizedCommand | null {
+  const options = inAliases(studied, given);
+  const { run, verdict } = studied;
+  const named = suspectComm(verdict);
+  const files = suspects(verdict);
+  if (!named || files.length === 0) return null;
+  const communicators = run.members.map(({ scan }) => scan.communicators);
+  const near = [...files, ...neighbours(files, named.commId, communicators)];
+  const ranks = [...new Set(near.flatMap((file) => run.members[file]!.ranks))];
+  const isAll = ranks.length === 0 || near.length === run.members.length;
+  const comm = commWord(named, communicators.flat());
+  const request: SelectionRequest = {
+    comms: comm === null ? undefined : [comm],
+    ranks: isAll ? undefined : rangesOf(ranks),
+    last: lastOf(studied),
+  };
+  const output = options.output === undefined ? undefined : besides(options.output, 'closer');
+  return sized(studied, { ...options, output, select: request });
+}
+
+/** With `--redact` commands name nothing either: they are then to be read, not typed. */
+function inAliases({ aliases }: Study, options: DrawingOptions): DrawingOptions {
+  if (aliases === null) return options;
+  const comms = options.select?.comms?.map((word) => aliases.comms.get(word) ?? word);
+  const output = options.output === undefined ? undefined : basename(options.output);
+  return { ...options, inputs: ['DIR'], run: undefined, output, select: { ...options.select, comms } };
+}
+
+/** The whole of it in steps; where that is more than opens, the longest stretch at the end that does. */
+function inFull(studied: Study, options: DrawingOptions): SizedCommand | null {
+  const all: SelectionRequest = { ...options.select, detail: 'step' };
+  const whole = sized(studied, { ...options, select: all });
+  const utmost = options.utmost ?? UTMOST;
+  if (fits(whole.size, utmost)) return whole;
+  const { last, from, to, around, ...rest } = all;
+  const { window } = selectScope(selectable(studied), { last, from, to, around });
+  const end = Math.min(window.to, runDuration(studied.run, studied.clocks.solution));
+  let span = Math.floor((end - Math.max(window.from, 0)) / 2e9);
+  for (; span >= 1; span = Math.floor(span / 2)) {
+    const start = { kind: 'since-start', ns: Math.max(0, Math.round(end - span * 1e9)) } as const;
+    const narrower = sized(studied, {
+      ...options,
+      select: { ...rest, from: start, to: around ? { kind: 'since-start', ns: Math.round(end) } : to },
+    });
+    if (fits(narrower.size, utmost)) return narrower;
+  }
+  return null;
+}
+
+function refusal(studied: Study, options: DrawingOptions, size: Size): string {
+  const { detail } = options.select ?? {};
+  const utmost = options.utmost ?? UTMOST;
+  const lines = [
+    `--detail ${detail} would draw ${sizeText(size)}; no browser opens more than ${sizeText(utmost)}. ` +
+      'Select less with --ranks, --comm or --last, or leave --detail out and as much as fits is drawn.',
+  ];
+  const narrower = detail === 'step' ? inFull(studied, options) : null;
+  if (narrower) lines.push(`This fits: ${narrower.command}   (about ${bytesText(narrower.size.bytes)})`);
+  return lines.join('\n');
+}
+
+function sized(studied: Study, options: DrawingOptions): SizedCommand {
+  const request = options.select ?? {};
+  const scope = selectScope(selectable(studied), request);
+  const { size } = decide(questionOf(studied, options, scope));
+  return { command: mergeCommandLine({ ...options, request }), size };
+}
+
+function questionOf(studied: Study, { select, budget }: DrawingOptions, scope: Scope): DrawQuestion {
+  const { run, clocks, comms, verdict } = studied;
+  const files = sizedFiles(studied);
+  const end = runDuration(run, clocks.solution);
+  return {
+    files,
+    cluster: comms,
+    scope,
+    suspects: suspects(verdict),
+    lastMove: standstillOf(verdict)?.since ?? Math.max(0, ...files.map((file) => file.end)),
+    end,
+    detail: select?.detail,
+    budget: budget ?? COMFORTABLE,
+  };
+}
+
+function sizedFiles({ run, clocks: { solution } }: Study): SizedFile[] {
+  return run.members.map(({ scan }, file) => {
+    const time = traceTimeOf(solution, file);
+    return { size: scan.size, tickAt: (at) => tickAt(time, at), end: time(scan.lastTick ?? 0) };
+  });
+}
+
+/** The way back through a clock, by halving: it only ever rises. Good to a tick. */
+function tickAt(time: (tick: number) => number, at: number): number {
+  if (!Number.isFinite(at)) return at;
+  let [low, high] = [-(2 ** 52), 2 ** 52];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (time(middle) < at) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+function selectable({ run, clocks: { solution }, origins }: Study): Selectable {
+  return {
+    ranks: run.members.map(({ ranks }) => ranks),
+    communicators: run.members.map(({ scan }, file) => [
+      ...scan.communicators,
+      ...[...origins[file]!.contexts.values()].map(({ comm }) => comm),
+    ]),
+    traceStart: solution.traceStart,
+    durationNs: runDuration(run, solution),
+  };
+}
+
+/** The name where only one communicator has it, else the id. */
+function commWord(
+  { comm, commId }: { readonly comm: string; readonly commId: string | null },
+  there: readonly { readonly commId: bigint; readonly name: string }[],
+): string | null {
+  const keys = new Set(there.filter(({ name }) => name === comm).map(commKey));
+  if (comm !== '' && keys.size === 1) return comm;
+  return commId === null || BigInt(commId) === 0n ? null : hex64(BigInt(commId));
+}
+
+const LEAST_LAST_NS = 60e9;
+const BEFORE_NS = 10e9;
+
+/** Back to 10 s before everything stopped, in round numbers; undefined: that is the whole run. */
+function lastOf({ run, clocks: { solution }, verdict }: Study): number | undefined {
+  const duration = runDuration(run, solution);
+  const since = standstillOf(verdict)?.since;
+  const wanted = since === undefined ? 0 : duration - since + BEFORE_NS;
+  const round = wanted > 7200e9 ? 3600e9 : wanted > 120e9 ? 60e9 : 10e9;
+  const last = Math.max(LEAST_LAST_NS, Math.ceil(wanted / round) * round);
+  return last < duration ? last : undefined;
+}
+
+export const sizeText = ({ slices, tracks, bytes }: Size): string =>
+  `${countText(slices)} slices on ${countText(tracks)} tracks, ${bytesText(bytes)}`;
+
+export function countText(count: number): string {
+  if (count >= 1e6) return `${(count / 1e6).toFixed(count < 10e6 ? 1 : 0)} million`;
+  return count >= 10_000 ? `${Math.round(count / 1e3)} thousand` : `${Math.round(count)}`;
+}
+
+export function bytesText(bytes: number): string {
+  if (bytes >= 1e9) return `${(bytes / 1e9).toFixed(1)} GB`;
+  return bytes >= 1e6 ? `${Math.round(bytes / 1e6)} MB` : `${Math.max(1, Math.round(bytes / 1e3))} kB`;
+}

@@ -1,0 +1,43 @@
+/**
+ * Numbers that have to be unlike in all blocks of a trace, although blocks are written without knowing of one another:
+ * each gets every n-th track uuid and two sequence ids. They stay small, because every event carries both as varints.
+ */
+
+import { assert } from '../../base/assert.js';
+
+/** 0 is the root of all tracks; the rest is room for tracks outside any block. */
+const FIRST_UUID = 16;
+/** 1 is the prologue's. */
+const FIRST_SEQUENCE = 2;
+const SEQUENCES_PER_BLOCK = 2;
+
+/** Which of how many. */
+export interface BlockPosition {
+  readonly blockIndex: number;
+  readonly blockCount: number;
+}
+
+export class BlockIds {
+  private locals = 0;
+
+  constructor(private readonly block: BlockPosition) {
+    const { blockIndex, blockCount } = block;
+    const isFit = Number.isInteger(blockCount) && Number.isInteger(blockIndex) && 0 <= blockIndex;
+    assert(
+      isFit && blockIndex < blockCount && blockCount < 2 ** 31,
+      `no block ${blockIndex} of ${blockCount}`,
+    );
+  }
+
+  nextUuid(): number {
+    return FIRST_UUID + this.locals++ * this.block.blockCount + this.block.blockIndex;
+  }
+
+  get timeSequence(): number {
+    return FIRST_SEQUENCE + SEQUENCES_PER_BLOCK * this.block.blockIndex;
+  }
+
+  get lateSequence(): number {
+    return this.timeSequence + 1;
+  }
+}

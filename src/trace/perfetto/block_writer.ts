@@ -1,0 +1,191 @@
+/**
+ * Writes the packets of one process (one rank), or of a group without a process, as a block that may stand anywhere
+ * after the prologue: its uuids and sequences are its own. Blocks of one trace are written independently, in any
+ * order and on any thread, and concatenated.
+ *
+ * After a BugError the block is worthless: what had been flushed are whole packets, but nothing may follow them.
+ */
+
+import { BugError, assert } from '../../base/assert.js';
+import type { TraceNs } from '../../base/time.js';
+import type { SliceExtra, SliceRef, StepSink, TrackRef, TrackSink, TrackSpec } from '../tracks/sink.js';
+import { BlockIds, type BlockPosition } from './block_ids.js';
+import { Chunks, type Output } from './chunks.js';
+import { REALTIME, TraceStart } from './clocks.js';
+import { Tally, type BlockCounts } from './counts.js';
+import { isIntegerUnit, processDescriptor, trackDescriptor, type ProcessSpec } from './descriptors.js';
+import { EventPackets, INSTANT, SLICE_BEGIN, SLICE_END, STATE } from './event_packets.js';
+import { toLong } from './long.js';
+import { Nesting, type Track } from './nesting.js';
+import { encodePackets, type TrackDescriptor } from './protos.js';
+import { Sequence } from './sequence.js';
+import { StepWriter } from './step_writer.js';
+
+/** The importer gives up on more ancestors than 100; process and group take two. */
+const MAX_TRACK_DEPTH = 90;
+
+const ROOT =
+  'What NCCL told the recorder on this rank: counters, then each communicator with its collectives, kernel channels and ' +
+  'connections, the proxy and host threads, and the recorder itself.';
+
+export interface BlockOptions extends BlockPosition {
+  /** null: the block's tracks have no process and stand at the top. */
+  readonly process: ProcessSpec | null;
+  /** Nanoseconds of REALTIME, as in the prologue. */
+  readonly traceStart: bigint;
+  readonly output: Output;
+  /** Distinct strings per table before the rest is written inline; for tests. */
+  readonly internLimit?: number | undefined;
+}
+
+export class BlockWriter implements TrackSink {
+  private readonly ids: BlockIds;
+  private readonly out: Chunks;
+  private readonly packets: EventPackets;
+  private readonly nesting = new Nesting();
+  private readonly start: TraceStart;
+  private readonly tracks: Track[] = [];
+  private readonly root: number | undefined;
+  private readonly inTime: Sequence;
+  private lateSequence: Sequence | undefined;
+  private readonly tally = new Tally();
+  private isClosed = false;
+
+  constructor(private readonly options: BlockOptions) {
+    this.ids = new BlockIds(options);
+    this.out = new Chunks(options.output);
+    this.packets = new EventPackets(this.out);
+    this.start = new TraceStart(options.traceStart);
+    this.root = this.describeRoot(options.process);
+    this.inTime = new Sequence(this.ids.timeSequence, 'delta', this.start, options.internLimit);
+    this.out.append(this.inTime.opening());
+  }
+
+  describe(spec: TrackSpec): TrackRef {
+    assert(!this.isClosed, `track "${spec.name}" is described after close()`);
+    assert(spec.name !== '', 'a track without a name');
+    assert(spec.rank === (spec.rank | 0), `track "${spec.name}" has rank ${spec.rank}, not an int32`);
+    const parent = spec.parent === undefined ? undefined : this.track(spec.parent);
+    const depth = parent === undefined ? 0 : parent.depth + 1;
+    assert(depth <= MAX_TRACK_DEPTH, `track "${spec.name}" is ${depth} tracks deep`);
+    const uuid = this.ids.nextUuid();
+    this.append(trackDescriptor(spec, uuid, parent?.uuid ?? this.root));
+    this.tracks.push({
+      name: spec.name,
+      kind: spec.kind,
+      depth,
+      uuid,
+      isLate: spec.kind !== 'group' && spec.order === 'late',
+      isInteger: spec.kind === 'counter' && isIntegerUnit(spec.unit),
+      open: [],
+      lastAt: 0,
+      pile: 0,
+      state: null,
+      hasData: false,
+    });
+    return (this.tracks.length - 1) as TrackRef;
+  }
+
+  begin(ref: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): SliceRef {
+    const track = this.track(ref);
+    const slice = this.nesting.begin(track, at);
+    this.tally.slices++;
+    this.tally.event(track);
+    this.packets.event(this.sequenceOf(track, at), SLICE_BEGIN, track.uuid, at, name, extra);
+    return slice;
+  }
+
+  end(ref: TrackRef, at: TraceNs, slice: SliceRef, extra?: SliceExtra): void {
+    const track = this.track(ref);
+    this.nesting.end(track, at, slice);
+    this.tally.event(track);
+    this.packets.event(this.sequenceOf(track, at), SLICE_END, track.uuid, at, null, extra);
+  }
+
+  instant(ref: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): void {
+    const track = this.track(ref);
+    this.nesting.instant(track, at);
+    this.tally.slices++;
+    this.tally.instants++;
+    this.tally.event(track);
+    this.packets.event(this.sequenceOf(track, at), INSTANT, track.uuid, at, name, extra);
+  }
+
+  counter(ref: TrackRef, at: TraceNs, value: number): void {
+    const track = this.track(ref);
+    this.nesting.counter(track, at, value);
+    this.tally.counterSamples++;
+    this.tally.event(track);
+    this.packets.counter(this.sequenceOf(track, at), track.uuid, at, value, track.isInteger);
+  }
+
+  state(ref: TrackRef, at: TraceNs, name: string | null): void {
+    const track = this.track(ref);
+    if (!this.nesting.state(track, at, name)) return;
+    if (name !== null) this.tally.states++;
+    this.tally.event(track);
+    this.packets.event(this.sequenceOf(track, at), STATE, track.uuid, at, name, undefined);
+  }
+
+  steps(ref: TrackRef): StepSink {
+    return new StepWriter(ref, this.track(ref), {
+      nesting: this.nesting,
+      tally: this.tally,
+      packets: this.packets,
+      sequenceOf: this.sequenceOf,
+    });
+  }
+
+  counts(): BlockCounts {
+    return this.tally.counts(this.nesting.openSlices, this.out.total);
+  }
+
+  /** Hands over the last bytes. Open slices stay open on purpose: that is how work that never ended looks. */
+  close(): void {
+    this.isClosed = true;
+    this.out.flush();
+  }
+
+  private track(ref: TrackRef): Track {
+    const track = this.tracks[ref];
+    if (track === undefined) throw new BugError(`track ${ref} was never described`);
+    return track;
+  }
+
+  /** What is told after its time (a cut that is known only later) goes to the sequence with absolute times. */
+  private readonly sequenceOf = (track: Track, at: TraceNs): Sequence => {
+    if (this.isClosed) throw new BugError(`track "${track.name}" has an event after close()`);
+    const isLate = track.isLate || at < this.inTime.time;
+    return isLate ? (this.lateSequence ?? this.openLateSequence()) : this.inTime;
+  };
+
+  /** Only blocks that have late events get one. */
+  private openLateSequence(): Sequence {
+    const { internLimit } = this.options;
+    this.lateSequence = new Sequence(this.ids.lateSequence, 'absolute', this.start, internLimit);
+    this.out.append(this.lateSequence.opening());
+    return this.lateSequence;
+  }
+
+  /** The track above all others; its uuids are taken also where there is none, so that TrackRefs map alike. */
+  private describeRoot(process: ProcessSpec | null): number | undefined {
+    const processUuid = this.ids.nextUuid();
+    const groupUuid = this.ids.nextUuid();
+    if (process === null) return undefined;
+    assert(
+      process.pid === (process.pid | 0) && process.pid > 0,
+      `process "${process.name}" has pid ${process.pid}`,
+    );
+    // The absolute time keeps this packet off every sequence's delta clock.
+    this.append(processDescriptor(process, processUuid), this.start.realtime);
+    this.append(
+      trackDescriptor({ kind: 'group', name: 'NCCL', rank: 0, description: ROOT }, groupUuid, processUuid),
+    );
+    return groupUuid;
+  }
+
+  private append(descriptor: TrackDescriptor, at?: bigint): void {
+    const clock = at === undefined ? {} : { timestamp: toLong(at), timestampClockId: REALTIME };
+    this.out.append(encodePackets({ ...clock, trackDescriptor: descriptor }));
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * The proof that a trace says what its writer meant, made before the bytes leave. The importer closes the innermost
+ * open slice whatever an END was meant for, and swaps durations without a word; so here each end names its slice,
+ * times may not go back, and a violation is a defect of ours that stops the writing.
+ */
+
+import { BugError } from '../../base/assert.js';
+import type { TraceNs } from '../../base/time.js';
+import type { SliceRef, TrackSpec } from '../tracks/sink.js';
+
+/** The importer drops what is nested deeper. */
+const MAX_DEPTH = 512;
+
+export interface Track {
+  readonly name: string;
+  readonly kind: TrackSpec['kind'];
+  /** Below the process or the root. */
+  readonly depth: number;
+  readonly uuid: number;
+  /** Described as known only afterwards: never on the sequence that is written in order of time. */
+  readonly isLate: boolean;
+  /** A counter of bytes or things. */
+  readonly isInteger: boolean;
+  /** Innermost last. */
+  readonly open: SliceRef[];
+  lastAt: number;
+  /** Instants at `lastAt` that lie on one another: to the importer they are as deep as nested slices. */
+  pile: number;
+  state: string | null;
+  hasData: boolean;
+}
+
+export class Nesting {
+  openSlices = 0;
+  private slices = 0;
+
+  begin(track: Track, at: TraceNs): SliceRef {
+    this.advance(track, at, 'slices');
+    track.pile = 0;
+    if (track.open.length >= MAX_DEPTH) throw broken(track, at, `more than ${MAX_DEPTH} slices deep`);
+    const slice = this.slices++ as SliceRef;
+    track.open.push(slice);
+    this.openSlices++;
+    return slice;
+  }
+
+  end(track: Track, at: TraceNs, slice: SliceRef): void {
+    this.advance(track, at, 'slices');
+    track.pile = 0;
+    const innermost = track.open.pop();
+    if (innermost !== slice) {
+      throw broken(track, at, `ends slice ${slice}, the innermost open one is ${innermost ?? 'none'}`);
+    }
+    this.openSlices--;
+  }
+
+  instant(track: Track, at: TraceNs): void {
+    if (at !== track.lastAt) track.pile = 0;
+    this.advance(track, at, 'slices');
+    if (track.open.length + track.pile >= MAX_DEPTH) throw broken(track, at, `more than ${MAX_DEPTH} deep`);
+    track.pile++;
+  }
+
+  counter(track: Track, at: TraceNs, value: number): void {
+    this.advance(track, at, 'counter');
+    const isFit = track.isInteger ? Number.isSafeInteger(value) : Number.isFinite(value);
+    if (!isFit) throw broken(track, at, `cannot count ${value}`);
+  }
+
+  /** Whether the state is a new one: the same again is checked, but is no event. */
+  state(track: Track, at: TraceNs, name: string | null): boolean {
+    this.advance(track, at, 'state');
+    if (name === '') throw broken(track, at, 'a state without a name; null leaves the track without one');
+    const isNew = name !== track.state;
+    track.state = name;
+    return isNew;
+  }
+
+  /** What every event of a track has to pass. */
+  advance(track: Track, at: TraceNs, kind: TrackSpec['kind']): void {
+    if (track.kind !== kind) throw broken(track, at, `an event of a ${kind} track on a ${track.kind} track`);
+    if (!Number.isSafeInteger(at) || at < 0) throw broken(track, at, 'not a time of this trace');
+    if (at < track.lastAt) throw broken(track, at, `earlier than the track's last event at ${track.lastAt}`);
+    track.lastAt = at;
+  }
+}
+
+const broken = (track: Track, at: number, what: string): BugError =>
+  new BugError(`track "${track.name}" at ${at} ns: ${what}`);

@@ -1,0 +1,70 @@
+/**
+ * One sequence of packets: a clock, and tables of strings that only its own packets may refer to. It opens with a
+ * packet that clears whatever a reader may have kept, so that blocks of packets mean the same wherever they stand.
+ */
+
+import type { TraceNs } from '../../base/time.js';
+import { DELTA_CLOCK, TRACE_CLOCK, type TraceStart } from './clocks.js';
+import { INTERN_LIMIT, InternTable } from './interning.js';
+import { encodePackets } from './protos.js';
+import { putVarint } from './wire.js';
+
+/** SEQ_INCREMENTAL_STATE_CLEARED, on a sequence's first packet. */
+export const CLEARED = 1;
+/** SEQ_NEEDS_INCREMENTAL_STATE, on all others. */
+export const NEEDS_STATE = 2;
+
+/** The lists of InternedData. */
+const EVENT_NAMES = 2;
+const DEBUG_ANNOTATION_NAMES = 3;
+const DEBUG_ANNOTATION_STRING_VALUES = 29;
+
+/** 'delta': times never go back, each packet has the distance from the last. 'absolute': the times themselves, in any order. */
+export type SequenceClock = 'delta' | 'absolute';
+
+export class Sequence {
+  readonly names: InternTable;
+  readonly argNames: InternTable;
+  readonly argTexts: InternTable;
+  private readonly isDelta: boolean;
+  private last = 0;
+
+  constructor(
+    readonly id: number,
+    clock: SequenceClock,
+    private readonly start: TraceStart,
+    internLimit: number = INTERN_LIMIT,
+  ) {
+    this.isDelta = clock === 'delta';
+    this.names = new InternTable(EVENT_NAMES, internLimit);
+    this.argNames = new InternTable(DEBUG_ANNOTATION_NAMES, internLimit);
+    this.argTexts = new InternTable(DEBUG_ANNOTATION_STRING_VALUES, internLimit);
+  }
+
+  opening(): Uint8Array {
+    return encodePackets({
+      trustedPacketSequenceId: this.id,
+      sequenceFlags: CLEARED,
+      firstPacketOnSequence: true,
+      tracePacketDefaults: { timestampClockId: this.isDelta ? DELTA_CLOCK : TRACE_CLOCK },
+      clockSnapshot: { clocks: this.isDelta ? this.start.deltaClock() : this.start.traceClock() },
+    });
+  }
+
+  /** Has to be written even where the distance is 0: a packet without a timestamp is dropped. */
+  putTimestamp(out: Uint8Array, position: number, at: TraceNs): number {
+    if (!this.isDelta) return putVarint(out, position, at);
+    const distance = at - this.last;
+    this.last = at;
+    return putVarint(out, position, distance);
+  }
+
+  /** Time of the newest packet: an earlier one cannot be written on a delta clock. */
+  get time(): number {
+    return this.last;
+  }
+
+  get hasFreshStrings(): boolean {
+    return this.names.hasFresh || this.argNames.hasFresh || this.argTexts.hasFresh;
+  }
+}

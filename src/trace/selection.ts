@@ -1,0 +1,193 @@
+/**
+ * From what a person asked for to what is drawn of whom: which files, which communicators, which window of time. Functions of
+ * their arguments; how much of that a browser bears is judged in draw_plan.ts. The scan has read all files whatever is
+ * selected: the verdict, the clocks and the counts of the run do not depend on it.
+ */
+
+import { commKey } from '../model/identity.js';
+import { durationText } from '../base/duration.js';
+import { UsageError } from '../base/errors.js';
+import { hex64 } from '../base/hex.js';
+import { closest } from '../base/nearest.js';
+import type { TraceNs } from '../base/time.js';
+import { ALWAYS, type Detail, type Window } from './tracks/selection.js';
+import { isInRanges, rangesOf, rangesText, type RankRange, type TimeWord, utcText } from './time_words.js';
+
+/** All of it absent: everything, as far as the budget goes. */
+export interface SelectionRequest {
+  readonly ranks?: readonly RankRange[] | undefined;
+  /** Names, or ids as 0x…. */
+  readonly comms?: readonly string[] | undefined;
+  readonly from?: TimeWord | undefined;
+  readonly to?: TimeWord | undefined;
+  readonly around?: { readonly at: TimeWord; readonly halfNs: number } | undefined;
+  /** ns before the end of the run. */
+  readonly last?: number | undefined;
+  readonly detail?: Detail | undefined;
+}
+
+/** What there is to select from. */
+export interface Selectable {
+  /** By file: several where one process has several GPUs; none: unknown. */
+  readonly ranks: readonly (readonly number[])[];
+  /** By file: its communicators, and those of others for which it executes sends (PXN). */
+  readonly communicators: readonly (readonly SelectableComm[])[];
+  /** ns since the Unix epoch. */
+  readonly traceStart: bigint;
+  readonly durationNs: number;
+}
+
+export interface SelectableComm {
+  readonly commId: bigint;
+  readonly name: string;
+}
+
+/** What is selected, whatever its size. */
+export interface Scope {
+  /** Files that are drawn, ascending. */
+  readonly files: readonly number[];
+  /** Ranks that were asked for by number and have no file here. */
+  readonly absentRanks: readonly RankRange[];
+  /** By `commKey`; null: all. */
+  readonly comms: ReadonlySet<string> | null;
+  readonly window: Window;
+}
+
+/** Contradictions that are seen without reading a file. Throws UsageError. */
+export function checkRequest({ from, to, around, last }: SelectionRequest): void {
+  const edges = [from && '--from', to && '--to'].filter((word) => word !== undefined);
+  const ways = [...edges.slice(0, 1), around && '--around', last !== undefined && '--last'].filter(Boolean);
+  if (ways.length > 1)
+    throw new UsageError(
+      `${ways.join(' and ')} exclude each other: each of them says which part of the run; use one (--from and --to go together)`,
+    );
+  if (last === 0) throw new UsageError('--last 0 selects nothing; give a duration, as in --last 60s');
+  if (from?.kind === 'since-start' && to?.kind === 'since-start' && from.ns >= to.ns)
+    throw new UsageError('--from is not before --to: nothing lies between them');
+}
+
+/** Throws UsageError for what is not there. */
+export function selectScope(run: Selectable, request: SelectionRequest): Scope {
+  checkRequest(request);
+  const comms = request.comms === undefined ? null : commsNamed(run, request.comms);
+  const { files, absentRanks } = filesOf(run, request.ranks, comms);
+  return { files, absentRanks, comms, window: windowOf(run, request) };
+}
+
+function filesOf(
+  { ranks, communicators }: Selectable,
+  ranges: readonly RankRange[] | undefined,
+  comms: ReadonlySet<string> | null,
+): Pick<Scope, 'files' | 'absentRanks'> {
+  const all = ranks.map((_, file) => file);
+  const asked = ranges ? all.filter((file) => ranks[file]!.some((rank) => isInRanges(ranges, rank))) : all;
+  const absentRanks = (ranges ?? []).flatMap((range) => absentOf(range, ranks.flat()));
+  if (asked.length === 0) {
+    const there = ranks.flat();
+    throw new UsageError(
+      `--ranks: none of these has a file here; there are ${there.length === 0 ? 'no files that say their rank' : `ranks ${rangesText(rangesOf(there))}`}`,
+    );
+  }
+  const files = comms
+    ? asked.filter((file) => communicators[file]!.some((comm) => comms.has(commKey(comm))))
+    : asked;
+  if (files.length === 0)
+    throw new UsageError('--ranks and --comm together select nothing: none of these ranks is in it');
+  return { files, absentRanks };
+}
+
+/** As ranges: "0-100000" may have been asked for. */
+function absentOf([first, last]: RankRange, ranks: readonly number[]): RankRange[] {
+  const present = ranks.filter((rank) => rank >= first && rank <= last);
+  const absent: RankRange[] = [];
+  let next = first;
+  for (const rank of [...present.sort((a, b) => a - b), last + 1]) {
+    if (rank > next) absent.push([next, rank - 1]);
+    next = rank + 1;
+  }
+  return absent;
+}
+
+function commsNamed({ communicators }: Selectable, wanted: readonly string[]): Set<string> {
+  const there = new Map<string, SelectableComm>();
+  for (const comm of communicators.flat()) there.set(commKey(comm), comm);
+  const selected = new Set<string>();
+  for (const word of wanted) {
+    const found = [...there].filter(([, comm]) => isCalled(comm, word));
+    if (found.length === 0) throw new UsageError(unknownComm(word, [...there.values()]));
+    for (const [key] of found) selected.add(key);
+  }
+  return selected;
+}
+
+/** An id with or without its leading zeros. */
+function isCalled({ commId, name }: SelectableComm, word: string): boolean {
+  if (name !== '' && name === word) return true;
+  return commId !== 0n && AN_ID.test(word) && BigInt(word) === commId;
+}
+
+const AN_ID = /^0x[0-9a-f]{1,16}$/i;
+const MOST_NAMED = 8;
+
+function unknownComm(word: string, there: readonly SelectableComm[]): string {
+  const words = new Set(there.flatMap(({ commId, name }) => [name, commId === 0n ? '' : hex64(commId)]));
+  words.delete('');
+  if (words.size === 0) return `--comm ${word}: no communicator of this run has a name or an id`;
+  const meant = AN_ID.test(word) ? hex64(BigInt(word)) : word;
+  const names = closest(meant, [...words]).slice(0, MOST_NAMED);
+  const rest = words.size > names.length ? ` and ${words.size - names.length} more` : '';
+  return `--comm ${word}: there is no such communicator; there are ${names.join(', ')}${rest}`;
+}
+
+function windowOf(run: Selectable, { from, to, around, last }: SelectionRequest): Window {
+  let window = ALWAYS;
+  if (last !== undefined) window = between(run.durationNs - last, Infinity);
+  if (around) {
+    const at = traceTime(run, around.at);
+    window = between(at - around.halfNs, at + around.halfNs);
+  }
+  if (from || to)
+    window = between(from ? traceTime(run, from) : -Infinity, to ? traceTime(run, to) : Infinity);
+  if (window.from >= window.to) throw new UsageError('--from is not before --to: nothing lies between them');
+  if (window.from > run.durationNs || window.to < 0) throw new UsageError(`${OUTSIDE} ${runText(run)}`);
+  return { from: (window.from <= 0 ? -Infinity : window.from) as TraceNs, to: window.to };
+}
+
+const OUTSIDE = 'the selected time lies outside the run:';
+
+const between = (from: number, to: number): Window => ({
+  from: Math.round(from) as TraceNs,
+  to: Math.round(to) as TraceNs,
+});
+
+function traceTime(run: Selectable, word: TimeWord): number {
+  switch (word.kind) {
+    case 'since-start':
+      return word.ns;
+    case 'utc':
+      return Number(word.ns - run.traceStart);
+    case 'time-of-day':
+      return dayTime(run, word.ns);
+  }
+}
+
+const DAY_NS = 86_400_000_000_000;
+
+/** The one moment of the run at which it was this time of day; else the one nearest to it. */
+function dayTime(run: Selectable, ns: number): number {
+  const midnight = -Number(run.traceStart % BigInt(DAY_NS));
+  const days = Math.ceil((run.durationNs - midnight) / DAY_NS) + 1;
+  const times = Array.from({ length: days + 1 }, (_, day) => midnight + (day - 1) * DAY_NS + ns);
+  const inside = times.filter((time) => time >= 0 && time <= run.durationNs);
+  if (inside.length > 1)
+    throw new UsageError(
+      `that time of day comes ${inside.length} times in the run, give the date as well: ${runText(run)}`,
+    );
+  const distance = (time: number): number => (time < 0 ? -time : Math.max(0, time - run.durationNs));
+  return times.reduce((best, time) => (distance(time) < distance(best) ? time : best));
+}
+
+function runText({ traceStart, durationNs }: Selectable): string {
+  const end = traceStart + BigInt(Math.round(durationNs));
+  return `it lasts ${durationText(durationNs)}, from ${utcText(traceStart)} to ${utcText(end)}`;
+}

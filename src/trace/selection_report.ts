@@ -1,0 +1,130 @@
+/** What was selected and what was left out, counted: for the report, the summary and the trace's attributes. */
+
+import { DETAILS, type Detail, type DrawPlan, type Window } from './tracks/selection.js';
+import type { Size } from './budget.js';
+import { timeText, secondsText } from './commands.js';
+import type { ConvertResult } from './convert.js';
+import type { Drawing, SizedCommand } from './drawing.js';
+import type { RankScan } from '../scan/scan.js';
+import type { SelectionRequest } from './selection.js';
+import { DRAWN_KINDS, type DrawnKind } from '../scan/drawn_size.js';
+import type { Study } from '../study/study.js';
+import { rangesOf, rangesText, type RankRange } from './time_words.js';
+
+/** ns after the trace's start; null: without limit. */
+export type WindowReport = readonly [from: number | null, to: number | null];
+
+/** What is drawn of some ranks alike; null: nothing of that detail. */
+export interface DrawnAlike {
+  /** Files, indices into `ranks` of the report. */
+  readonly files: readonly number[];
+  readonly windows: Readonly<Record<Detail, WindowReport | null>>;
+}
+
+export interface SelectionReport {
+  /** As it was asked for, in the words of the options; empty: nothing was. */
+  readonly asked: string;
+  /** Everything of the run is drawn. */
+  readonly isWhole: boolean;
+  /** Less is drawn than was asked for: it would not fit a browser. */
+  readonly isReduced: boolean;
+  /** Asked for by number, and without a file here. */
+  readonly absentRanks: readonly RankRange[];
+  /** Files that are drawn, by how. */
+  readonly drawn: readonly DrawnAlike[];
+  readonly leftOut: {
+    /** Files of which nothing is drawn. */
+    readonly files: number;
+    /** Slices of all files, those among them, by how deep they lie. */
+    readonly slices: Readonly<Record<Detail, number>>;
+  };
+  /** Before it was drawn: of this, and of all that was asked for. */
+  readonly estimate: Size;
+  readonly estimateOfAll: Size;
+  /** Draws what the budget left out; null: nothing, or no browser opens it. */
+  readonly rest: SizedCommand | null;
+}
+
+/** `blocks`: by file. */
+export function reportSelection(
+  { run }: Study,
+  { request, scope, decision, rest }: Drawing,
+  blocks: readonly (ConvertResult | null)[],
+): SelectionReport {
+  const leftOut = { coll: 0, op: 0, step: 0 };
+  run.members.forEach(({ scan }, file) => {
+    const block = blocks[file];
+    if (block?.selected === null) return;
+    for (const detail of DETAILS)
+      // A call that was cut and continued is two slices: more than were counted are not fewer left out.
+      leftOut[detail] += Math.max(0, slicesOf(scan, detail) - (block?.selected?.slices[detail] ?? 0));
+  });
+  return {
+    asked: askedText(request),
+    isWhole: blocks.every((block) => block !== null && block.selected === null),
+    isReduced: decision.isReduced,
+    absentRanks: scope.absentRanks,
+    drawn: drawnAlike(decision.plans),
+    leftOut: { files: blocks.filter((block) => block === null).length, slices: leftOut },
+    estimate: decision.size,
+    estimateOfAll: decision.whole,
+    rest,
+  };
+}
+
+/** Of a file's whole picture, instants not counted. */
+export function slicesOf({ size, silentOps }: Pick<RankScan, 'size' | 'silentOps'>, detail: Detail): number {
+  let slices = detail === 'op' ? -silentOps : 0;
+  for (const { counts } of size.comms)
+    for (const [kind, depth] of Object.entries(DRAWN_KINDS) as [DrawnKind, Detail][])
+      if (depth === detail && kind !== 'ctrl') slices += counts[kind].total;
+  return slices;
+}
+
+function drawnAlike(plans: readonly (DrawPlan | null)[]): DrawnAlike[] {
+  const groups = new Map<string, { files: number[]; windows: DrawnAlike['windows'] }>();
+  plans.forEach((plan, file) => {
+    if (!plan) return;
+    const { coll, op, step } = plan.windows;
+    const windows = { coll: windowReport(coll), op: windowReport(op), step: windowReport(step) };
+    const key = JSON.stringify(windows);
+    const group = groups.get(key) ?? { files: [], windows };
+    group.files.push(file);
+    groups.set(key, group);
+  });
+  return [...groups.values()];
+}
+
+function windowReport(window: Window | null): WindowReport | null {
+  const limit = (at: number): number | null => (Number.isFinite(at) ? Math.round(at) : null);
+  return window && [limit(window.from), limit(window.to)];
+}
+
+function askedText({ ranks, comms, from, to, around, last, detail }: SelectionRequest): string {
+  const words: string[] = [];
+  if (ranks) words.push(`ranks ${rangesText(ranks)}`);
+  if (comms) words.push(`communicator ${comms.join(', ')}`);
+  if (from) words.push(`from ${timeText(from)}`);
+  if (to) words.push(`to ${timeText(to)}`);
+  if (around) words.push(`${secondsText(around.halfNs)} around ${timeText(around.at)}`);
+  if (last !== undefined) words.push(`the last ${secondsText(last)}`);
+  if (detail) words.push(`detail ${detail}`);
+  return words.join('; ');
+}
+
+/** For the trace itself: whoever opens it must know that it is a part. None where it is the whole. */
+export function selectionAttributes(
+  report: SelectionReport,
+  { members }: Study['run'],
+): (readonly [string, string | number])[] {
+  const { asked, isWhole, isReduced, leftOut, drawn } = report;
+  if (isWhole) return [];
+  const { coll, op, step } = leftOut.slices;
+  const ranks = drawn.flatMap(({ files }) => files.flatMap((file) => members[file]!.ranks));
+  return [
+    ['nccl_trace.selection', asked || 'everything'],
+    ['nccl_trace.reduced', isReduced ? 'yes' : 'no'],
+    ['nccl_trace.ranks_drawn', rangesText(rangesOf(ranks))],
+    ['nccl_trace.slices_left_out', coll + op + step],
+  ];
+}

@@ -1,0 +1,176 @@
+/**
+ * Bytes this rank has sent and received over the network, and how fast: in all, and to and from the peers it exchanged
+ * most with. A send counts when NCCL saw it complete (the step's stop), a receive when its data had arrived (state 11).
+ * Sizes are wire bytes, as NCCL says them.
+ *
+ * Totals are sampled at most every 100 µs, those of single peers once per bin; each sample is exact for its time. Rates
+ * are means over fixed bins.
+ */
+
+import type { TraceNs } from '../../base/time.js';
+import type { Communicator } from '../../model/recording.js';
+import type { Op } from '../../model/types.js';
+import { COMM_ORDER, RANK_ORDER, type CommGroups } from './comm_groups.js';
+import type { TrackContext } from './context.js';
+import { peerName, rankName, titleOf } from './rank_names.js';
+import { SampledCounter } from './sampled_counter.js';
+import type { TrackRef, TrackSink } from './sink.js';
+
+const SAMPLE_NS = 100_000;
+
+/** By rank in the communicator. */
+type Peers = Map<number, ByteCounter>;
+
+export class ByteCounters {
+  private readonly tx: ByteCounter;
+  private readonly rx: ByteCounter;
+  private readonly txPeers = new Map<Communicator, Peers>();
+  private readonly rxPeers = new Map<Communicator, Peers>();
+
+  /** `binNs`: width of the rate's bins. */
+  constructor(
+    private readonly context: TrackContext,
+    private readonly groups: CommGroups,
+    private readonly binNs: number,
+  ) {
+    const { sink, names } = context;
+    const total = { owner: names.own, binNs, sampleNs: SAMPLE_NS, parent: undefined };
+    this.tx = new ByteCounter(sink, { ...total, ...TX, bytesOrder: RANK_ORDER.txBytes });
+    this.rx = new ByteCounter(sink, { ...total, ...RX, bytesOrder: RANK_ORDER.rxBytes });
+    context.busiestPeers.forEach((peer, order) => {
+      this.addPeer(peer, order);
+    });
+  }
+
+  sent(op: Op, bytes: number, at: TraceNs): void {
+    this.tx.add(bytes, at);
+    if (op.comm && !op.foreign) this.txPeers.get(op.comm)?.get(op.peer)?.add(bytes, at);
+  }
+
+  received(op: Op, bytes: number, at: TraceNs): void {
+    this.rx.add(bytes, at);
+    if (op.comm && !op.foreign) this.rxPeers.get(op.comm)?.get(op.peer)?.add(bytes, at);
+  }
+
+  finish(): void {
+    this.tx.finish();
+    this.rx.finish();
+    for (const peers of [...this.txPeers.values(), ...this.rxPeers.values()])
+      for (const counter of peers.values()) counter.finish();
+  }
+
+  private addPeer({ comm: number, isSend, peer }: TrackContext['busiestPeers'][number], order: number): void {
+    const { names, file } = this.context;
+    const comm = file.communicators.get(number);
+    if (!comm) return;
+    const byComm = isSend ? this.txPeers : this.rxPeers;
+    const peers = byComm.get(comm) ?? new Map<number, ByteCounter>();
+    byComm.set(comm, peers);
+    const { what, ...words } = isSend ? TX : RX;
+    const other = peerName(names, comm, peer);
+    const counter = new ByteCounter(this.context.sink, {
+      ...words,
+      owner: rankName(names, comm),
+      what: `${what} rank ${peer} of this communicator over`,
+      of: isSend ? ` to ${other}` : ` from ${other}`,
+      parent: () => this.groups.group(comm),
+      bytesOrder: COMM_ORDER.peers + order * 2,
+      sampleNs: this.binNs,
+      binNs: this.binNs,
+      more: ' Drawn for the peers that this rank exchanged most with.',
+    });
+    peers.set(peer, counter);
+  }
+}
+
+interface CounterSpec {
+  /** Whose counter, in the name. */
+  readonly owner: string;
+  readonly name: string;
+  /** In words, before "the network". */
+  readonly what: string;
+  /** Whose bytes, in the name; '': all. */
+  readonly of: string;
+  readonly parent: (() => TrackRef) | undefined;
+  /** The rate stands behind it. */
+  readonly bytesOrder: number;
+  readonly sampleNs: number;
+  readonly binNs: number;
+  readonly more: string;
+}
+
+const TX = { name: 'tx', what: 'sent to', of: '', more: '' };
+const RX = { name: 'rx', what: 'received from', of: '', more: '' };
+
+class ByteCounter {
+  private total: SampledCounter | undefined;
+  private rate: TrackRef | undefined;
+  private bin = -1;
+  private binBytes = 0;
+
+  constructor(
+    private readonly sink: TrackSink,
+    private readonly spec: CounterSpec,
+  ) {}
+
+  add(bytes: number, at: TraceNs): void {
+    const total = (this.total ??= this.describe(at));
+    total.add(bytes, at);
+    this.addToBin(bytes, at);
+  }
+
+  finish(): void {
+    if (!this.total) return;
+    this.total.finish();
+    this.closeBin();
+    this.sampleRate(this.bin + 1, 0);
+  }
+
+  private addToBin(bytes: number, at: TraceNs): void {
+    const bin = Math.floor(at / this.spec.binNs);
+    if (bin !== this.bin) {
+      if (this.bin >= 0) this.closeBin();
+      if (bin > this.bin + 1) this.sampleRate(this.bin + 1, 0);
+      this.bin = bin;
+    }
+    this.binBytes += bytes;
+  }
+
+  private closeBin(): void {
+    this.sampleRate(this.bin, this.binBytes / this.spec.binNs);
+    this.binBytes = 0;
+  }
+
+  /** Bytes per nanosecond are GB/s. */
+  private sampleRate(bin: number, gigabytesPerSecond: number): void {
+    if (this.rate === undefined) return;
+    const at = Math.max(0, bin) * this.spec.binNs;
+    this.sink.counter(this.rate, at as TraceNs, gigabytesPerSecond);
+  }
+
+  private describe(first: TraceNs): SampledCounter {
+    const { owner, name, what, of, parent, bytesOrder, sampleNs, binNs, more } = this.spec;
+    const common = {
+      detail: 'op' as const,
+      kind: 'counter',
+      parent: parent?.(),
+    } as const;
+    const total = this.sink.describe({
+      ...common,
+      name: titleOf(owner, `${name} bytes${of}`),
+      rank: bytesOrder,
+      unit: 'bytes',
+      description: `Wire bytes ${what} the network since the recording's window began.${more}`,
+    });
+    this.rate = this.sink.describe({
+      ...common,
+      order: 'late',
+      name: titleOf(owner, `${name} rate${of}`),
+      rank: bytesOrder + 1,
+      unit: 'GB/s',
+      description: `Mean rate of wire bytes ${what} the network over bins of ${binNs / 1e6} ms.${more}`,
+    });
+    this.sink.counter(total, first, 0);
+    return new SampledCounter(this.sink, total, sampleNs);
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * A TrackSink that lets through what lies in the windows of a plan, so that nothing above it needs to know that only a
+ * part is drawn. What began before its window and reaches into it is drawn from the window's edge, with how much earlier it
+ * began (`beforeWindowNs`); what goes on behind the window is cut at its end (`afterWindowNs`). What never ended stays open. A
+ * counter and a state enter the window with the value they have there. Tracks without an event in their window are not
+ * described at all.
+ *
+ * A slice that begins before the window is held until it is known to reach into it; it is then written at the window's
+ * edge, later than its time, which a sink allows.
+ */
+
+import { assert } from '../../base/assert.js';
+import type { TraceNs } from '../../base/time.js';
+import { type Detail, type Window, type Windows } from './selection.js';
+import type { Args, FlowId, SliceExtra, SliceRef, StepSink, TrackRef, TrackSink, TrackSpec } from './sink.js';
+
+interface OpenSlice {
+  readonly ref: SliceRef;
+  readonly at: TraceNs;
+  readonly name: string;
+  readonly extra: SliceExtra | undefined;
+  /** null: not written, and perhaps never. */
+  written: SliceRef | null;
+}
+
+interface ClippedTrack {
+  readonly spec: TrackSpec;
+  /** null: what the recording says of itself, drawn as long as collectives are and not counted. */
+  readonly detail: Detail | null;
+  readonly window: Window | null;
+  /** null: not described yet. */
+  inner: TrackRef | null;
+  readonly open: OpenSlice[];
+  /** Some slice of `open` waits for the window. */
+  holds: boolean;
+  /** What the track stands at, when the window has not begun or has ended. */
+  value: number | string | null;
+  isPending: boolean;
+}
+
+export class ClippedSink implements TrackSink {
+  private readonly tracks: ClippedTrack[] = [];
+  private slices = 0;
+  private readonly begun: Record<Detail, number> = { coll: 0, op: 0, step: 0 };
+  private readonly flows: number[] = []; // low and high word of each
+
+  constructor(
+    private readonly inner: TrackSink,
+    private readonly windows: Windows,
+  ) {}
+
+  /** Slices written, by what their tracks say; instants are not counted. */
+  get drawn(): Readonly<Record<Detail, number>> {
+    return this.begun;
+  }
+
+  /** Ends of arrows that were written, each the id that both ends of an arrow share. */
+  flowEnds(): BigUint64Array {
+    return new BigUint64Array(Uint32Array.from(this.flows).buffer);
+  }
+
+  describe(spec: TrackSpec): TrackRef {
+    const above = spec.parent === undefined ? undefined : this.track(spec.parent);
+    const detail = spec.detail ?? above?.detail ?? null;
+    const window = this.windows[detail ?? 'coll'];
+    const open: OpenSlice[] = [];
+    this.tracks.push({
+      ...{ spec, detail, window, inner: null, open, holds: false, value: null, isPending: false },
+    });
+    return (this.tracks.length - 1) as TrackRef;
+  }
+
+  begin(ref: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): SliceRef {
+    const track = this.track(ref);
+    const slice: OpenSlice = { ref: this.slices++ as SliceRef, at, name, extra, written: null };
+    const { window } = track;
+    if (window !== null && at < window.from) track.holds = true;
+    else if (isWithin(window, at)) {
+      this.release(track, window);
+      this.write(track, slice, at, extra);
+    }
+    track.open.push(slice);
+    return slice.ref;
+  }
+
+  end(ref: TrackRef, at: TraceNs, slice: SliceRef, extra?: SliceExtra): void {
+    const track = this.track(ref);
+    const { window, open } = track;
+    const last = open.at(-1);
+    assert(last?.ref === slice, `track "${track.spec.name}" ends a slice that is not its innermost`);
+    if (window !== null && last.at < window.from && at > window.from) this.release(track, window);
+    open.pop();
+    if (last.written === null || window === null || track.inner === null) return;
+    if (at <= window.to) this.inner.end(track.inner, at, last.written, extra);
+    else {
+      const args = [...(extra?.args ?? []), ['afterWindowNs', at - window.to] as const];
+      this.inner.end(track.inner, window.to, last.written, { ...extra, args });
+    }
+  }
+
+  instant(ref: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): void {
+    const track = this.track(ref);
+    const { window } = track;
+    if (!isWithin(window, at)) return;
+    this.release(track, window);
+    this.inner.instant(this.described(track), at, name, extra);
+  }
+
+  counter(ref: TrackRef, at: TraceNs, value: number): void {
+    this.stand(this.track(ref), at, value);
+  }
+
+  state(ref: TrackRef, at: TraceNs, name: string | null): void {
+    this.stand(this.track(ref), at, name);
+  }
+
+  /** One by one, as any slice: the quick way knows no edges. */
+  steps(track: TrackRef): StepSink {
+    return new ClippedSteps(this, track);
+  }
+
+  /** After the last event: what still waits for the window reaches into it. */
+  finish(): void {
+    for (const track of this.tracks) {
+      const { window } = track;
+      if (window === null) continue;
+      this.release(track, window);
+      this.enter(track, window);
+      const isInState = track.spec.kind === 'state' && track.inner !== null && track.value !== null;
+      if (isInState && window.to !== Infinity) this.inner.state(track.inner!, window.to, null);
+    }
+  }
+
+  private stand(track: ClippedTrack, at: TraceNs, value: number | string | null): void {
+    const { window } = track;
+    if (window === null) return;
+    if (at < window.from) {
+      track.value = value;
+      track.isPending = true;
+    } else if (at <= window.to) {
+      if (at > window.from) this.enter(track, window);
+      track.isPending = false;
+      track.value = value;
+      this.putValue(track, at, value);
+    }
+  }
+
+  /** The value that a track has when its window begins. */
+  private enter(track: ClippedTrack, { from }: Window): void {
+    if (!track.isPending) return;
+    track.isPending = false;
+    if (track.value !== null) this.putValue(track, from, track.value);
+  }
+
+  private putValue(track: ClippedTrack, at: TraceNs, value: number | string | null): void {
+    const inner = this.described(track);
+    if (track.spec.kind === 'counter') this.inner.counter(inner, at, value as number);
+    else this.inner.state(inner, at, value as string | null);
+  }
+
+  /** Writes what began before the window and is still open. */
+  private release(track: ClippedTrack, { from }: Window): void {
+    if (!track.holds) return;
+    track.holds = false;
+    for (const slice of track.open) {
+      if (slice.written !== null || slice.at >= from) continue;
+      const args = [...(slice.extra?.args ?? []), ['beforeWindowNs', from - slice.at] as const];
+      this.write(track, slice, from, { ...slice.extra, args });
+    }
+  }
+
+  private write(track: ClippedTrack, slice: OpenSlice, at: TraceNs, extra: SliceExtra | undefined): void {
+    slice.written = this.inner.begin(this.described(track), at, slice.name, extra);
+    if (track.detail !== null) this.begun[track.detail]++;
+    if (extra?.flow !== undefined) this.flows.push(extra.flow.lo, extra.flow.hi);
+  }
+
+  private described(track: ClippedTrack): TrackRef {
+    if (track.inner === null) {
+      const { parent } = track.spec;
+      const above = parent === undefined ? undefined : this.described(this.track(parent));
+      track.inner = this.inner.describe({ ...track.spec, parent: above });
+    }
+    return track.inner;
+  }
+
+  private track(ref: TrackRef): ClippedTrack {
+    const track = this.tracks[ref];
+    assert(track !== undefined, `track ${ref} was never described`);
+    return track;
+  }
+}
+
+class ClippedSteps implements StepSink {
+  private step: SliceRef | null = null;
+  private wait: SliceRef | null = null;
+
+  constructor(
+    private readonly sink: TrackSink,
+    readonly track: TrackRef,
+  ) {}
+
+  begin(at: TraceNs, step: number): void {
+    this.step = this.sink.begin(this.track, at, 'step', { args: [['step', step]] });
+  }
+
+  phase(at: TraceNs, name: string, bytes: number | null, flow: FlowId | null): void {
+    this.endPhase(at);
+    const args: Args | undefined = bytes === null ? undefined : [['bytes', bytes]];
+    this.wait = this.sink.begin(this.track, at, name, { args, flow: flow ?? undefined });
+  }
+
+  end(at: TraceNs, args: Args): void {
+    this.endPhase(at);
+    assert(this.step !== null, 'a step ends that has not begun');
+    this.sink.end(this.track, at, this.step, { args });
+    this.step = null;
+  }
+
+  private endPhase(at: TraceNs): void {
+    if (this.wait !== null) this.sink.end(this.track, at, this.wait);
+    this.wait = null;
+  }
+}
+
+function isWithin(window: Window | null, at: TraceNs): window is Window {
+  return window !== null && at >= window.from && at <= window.to;
+}

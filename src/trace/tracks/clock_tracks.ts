@@ -1,0 +1,109 @@
+/**
+ * The clocks of the hosts, below the cluster: what each one rests on, piece by piece, how far it can be wrong, and when
+ * something happened to it. Only drawn where there is something to say: several clocks, or one that was not quiet.
+ */
+
+import type { TraceNs } from '../../base/time.js';
+import type { Args, TrackRef, TrackSink } from './sink.js';
+
+/** Of one host, or one boot of it. */
+export interface HostClock {
+  readonly title: string;
+  readonly description: string;
+  readonly pieces: readonly ClockPiece[];
+  readonly incidents: readonly ClockIncident[];
+}
+
+export interface ClockPiece {
+  readonly from: TraceNs;
+  readonly to: TraceNs;
+  readonly source: 'own-counter' | 'traffic' | 'realtime';
+  /** ns; Infinity: not known. */
+  readonly hardBound: number;
+  readonly bound99: number;
+  readonly driftPpm: number;
+  readonly flags: readonly string[];
+}
+
+/** Instants; the query for `trace.instants` in schemas/trace.md names each of them. */
+export const CLOCK_INCIDENTS = [
+  'clock jumped',
+  'clock unsteady',
+  'wall clock stepped',
+  'transfers left out',
+] as const;
+
+export interface ClockIncident {
+  readonly at: TraceNs;
+  readonly name: (typeof CLOCK_INCIDENTS)[number];
+  readonly byNs: number;
+  /** Of transfers left out: the receiving host. */
+  readonly to?: string | undefined;
+}
+
+const SOURCE_NAME: Readonly<Record<ClockPiece['source'], string>> = {
+  'own-counter': 'own counter',
+  traffic: 'aligned by transfers',
+  realtime: 'placed by wall clock',
+};
+
+export function drawClocks(
+  sink: TrackSink,
+  cluster: TrackRef,
+  clocks: readonly HostClock[],
+  rank: number,
+): void {
+  const isQuiet = clocks.every(
+    ({ pieces, incidents }) => incidents.length === 0 && pieces.every(({ flags }) => flags.length === 0),
+  );
+  if (clocks.length < 2 && isQuiet) return;
+  const group = sink.describe({
+    kind: 'group',
+    name: 'clocks',
+    parent: cluster,
+    rank,
+    description:
+      'How well the clocks of the hosts are known against each other. Skews and transfer times below the bounds of the ' +
+      'two hosts mean nothing.',
+  });
+  clocks.forEach((clock, order) => {
+    drawClock(sink, group, clock, order);
+  });
+}
+
+function drawClock(sink: TrackSink, parent: TrackRef, clock: HostClock, rank: number): void {
+  const { title: name, description, pieces, incidents } = clock;
+  const track = sink.describe({ kind: 'slices', order: 'late', name, parent, rank, description });
+  const told = [...incidents].sort((a, b) => a.at - b.at);
+  const instantsUpTo = (until: number): void => {
+    for (let next = told[0]; next && next.at < until; next = told[0]) {
+      sink.instant(track, next.at, next.name, { args: incidentArgs(next) });
+      told.shift();
+    }
+  };
+  for (const piece of pieces) {
+    instantsUpTo(piece.from);
+    const slice = sink.begin(track, piece.from, SOURCE_NAME[piece.source], { args: pieceArgs(piece) });
+    instantsUpTo(piece.to);
+    sink.end(track, piece.to, slice);
+  }
+  instantsUpTo(Infinity);
+}
+
+function pieceArgs({ hardBound, bound99, driftPpm, flags }: ClockPiece): Args {
+  return [
+    ['hardBoundNs', boundArg(hardBound)],
+    ['bound99Ns', boundArg(bound99)],
+    ['driftPpm', fraction(driftPpm)],
+    ...(flags.length > 0 ? [['flags', flags.join(', ')] as const] : []),
+  ];
+}
+
+function incidentArgs({ byNs, to }: ClockIncident): Args {
+  return [['byNs', Math.round(byNs)], ...(to === undefined ? [] : [['to', to] as const])];
+}
+
+const boundArg = (bound: number): number | string =>
+  Number.isFinite(bound) ? Math.ceil(bound) : 'unbounded';
+
+const fraction = (value: number): number => Number(value.toPrecision(4));

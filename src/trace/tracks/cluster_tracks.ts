@@ -1,0 +1,222 @@
+/**
+ * The first screen: above all ranks, per communicator one slice per collective, from the first rank's arrival to the last
+ * one's completion. Left open where a rank had not finished. Below it the bus bandwidth, over time.
+ */
+
+import { hex64 } from '../../base/hex.js';
+import type { TraceNs } from '../../base/time.js';
+import { busBandwidthSteps, collectiveSize, type BusyTime } from '../../cluster/bandwidth.js';
+import type { ClusterComm, Collective } from '../../cluster/types.js';
+import { sizeWords } from './comm_groups.js';
+import { collectiveCorrelation } from '../../model/identity.js';
+import { Lanes, laneName } from './lanes.js';
+import type { Args, ArgValue, SliceRef, TrackRef, TrackSink } from './sink.js';
+
+export interface ClusterLabels {
+  /** The rank of a file in the job, as people name it. */
+  readonly rankOf: (file: number) => string;
+  /** Whether the files are on one clock to within less than a skew is worth telling. */
+  readonly comparable: (files: readonly number[]) => boolean;
+  /** By how much times of two files near `at` may be wrong against each other (99 %), ns; 0 on one counter. */
+  readonly clockBound: (fileA: number, fileB: number, at: TraceNs) => number;
+  /** Ranks of the job, 0: not known. Whether all came to a communicator whose size NCCL did not tell (before v4). */
+  readonly worldSize: number;
+}
+
+/** The group above all ranks. */
+export function describeCluster(sink: TrackSink): TrackRef {
+  return sink.describe({ kind: 'group', name: 'Cluster', rank: 0, description: CLUSTER });
+}
+
+export function drawCluster(
+  sink: TrackSink,
+  cluster: TrackRef,
+  comms: readonly ClusterComm[],
+  labels: ClusterLabels,
+): void {
+  const titles = titlesOf(comms);
+  comms.forEach((comm, index) => {
+    new CommLanes(
+      sink,
+      cluster,
+      comm,
+      { title: titles[index]!, order: index * LANES_PER_COMM },
+      labels,
+    ).draw();
+  });
+}
+
+/** By name; where several communicators have the same one (each group of 8 is "tp"), by their ids as well. */
+function titlesOf(comms: readonly ClusterComm[]): string[] {
+  return comms.map(({ name, commId, nRanks }) => {
+    const isUnique = name !== '' && comms.filter((other) => other.name === name).length === 1;
+    const words = [name, isUnique ? '' : hex64(commId), `(${sizeWords(nRanks)})`];
+    return words.filter((word) => word !== '').join(' ');
+  });
+}
+
+const CLUSTER =
+  'What all ranks did together. One slice per collective, from the first arrival to the last completion; open: at least ' +
+  'one rank had not finished when its recording ended.';
+const LANE =
+  'Arrival: the call of the application, where NCCL tells of it, else the enqueueing. skewNs: first to last arrival. ' +
+  'Bandwidths by the formulas of nccl-tests, over the time from the last arrival to the completion. Where the clocks of ' +
+  'two hosts may be further off than the skew, no rank is called late.';
+const BUSBW =
+  'Bus bandwidth of this communicator, by the formulas of nccl-tests: from the last arrival to the completion of each ' +
+  'collective its own, the sum where several run at a time. It can be held against the hardware, whatever the number of ranks.';
+
+/** Tracks have room for so many overlapping collectives of one communicator before the next one's. */
+const LANES_PER_COMM = 1024;
+/** Behind them. */
+const BUSBW_ORDER = LANES_PER_COMM - 1;
+
+class CommLanes {
+  private readonly lanes: Lanes<TrackRef>;
+  /** Slices that have an end still to be drawn, by end. */
+  private readonly due: { end: TraceNs; lane: number; slice: SliceRef }[] = [];
+  private readonly busy: BusyTime[] = [];
+
+  constructor(
+    private readonly sink: TrackSink,
+    private readonly cluster: TrackRef,
+    private readonly comm: ClusterComm,
+    private readonly place: { readonly title: string; readonly order: number },
+    private readonly labels: ClusterLabels,
+  ) {
+    const { title, order } = place;
+    this.lanes = new Lanes((lane) =>
+      sink.describe({
+        kind: 'slices',
+        order: 'late',
+        detail: 'coll',
+        name: laneName(title, lane),
+        parent: cluster,
+        rank: order + Math.min(lane, BUSBW_ORDER - 1),
+        description: `${LANE} Communicator ${hex64(comm.commId)}.`,
+      }),
+    );
+  }
+
+  draw(): void {
+    for (const collective of this.comm.collectives) {
+      this.closeUpTo(collective.firstArrival);
+      const lane = this.lanes.acquire();
+      const slice = this.sink.begin(this.lanes.track(lane), collective.firstArrival, collective.func, {
+        args: this.args(collective),
+        correlation: collectiveCorrelation(
+          this.comm.commId,
+          collective.func,
+          collective.seq,
+          collective.ordinal,
+        ),
+      });
+      const end = drawnUntil(collective);
+      if (end !== null) this.schedule({ end, lane, slice });
+    }
+    this.closeUpTo(Infinity);
+    this.drawBusBandwidth();
+  }
+
+  private drawBusBandwidth(): void {
+    if (this.busy.length === 0) return;
+    const track = this.sink.describe({
+      kind: 'counter',
+      order: 'late',
+      name: `${this.place.title} busbw`,
+      parent: this.cluster,
+      rank: this.place.order + BUSBW_ORDER,
+      unit: 'GB/s',
+      description: BUSBW,
+    });
+    for (const { at, busbw } of busBandwidthSteps(this.busy)) this.sink.counter(track, at, round(busbw));
+  }
+
+  private schedule(entry: { end: TraceNs; lane: number; slice: SliceRef }): void {
+    let at = this.due.length;
+    while (at > 0 && this.due[at - 1]!.end > entry.end) at--;
+    this.due.splice(at, 0, entry);
+  }
+
+  private closeUpTo(now: number): void {
+    while (this.due.length > 0 && this.due[0]!.end <= now) {
+      const { end, lane, slice } = this.due.shift()!;
+      this.sink.end(this.lanes.track(lane), end, slice);
+      this.lanes.release(lane);
+    }
+  }
+
+  private args(collective: Collective): Args {
+    const { seq, ordinal, arrived, open, aborted, absent, count, datatype } = collective;
+    const args: [string, ArgValue][] = [['seq', seq]];
+    if (ordinal > 0) args.push(['replay', ordinal]);
+    args.push(['ranks', arrived], ['count', count], ['datatype', datatype]);
+    if (open.length > 0) args.push(['open', this.ranks(open)]);
+    if (aborted.length > 0) args.push(['aborted', this.ranks(aborted)]);
+    if (absent.length > 0) args.push(['notEntered', this.ranks(absent)]);
+    args.push(...this.skew(collective), ...this.bandwidth(collective));
+    if (open.length === 0 && collective.end === null)
+      args.push(['completion', 'enqueued, completion not recorded']);
+    return args;
+  }
+
+  /** Only when all ranks are there: the latest of some is not the late one. */
+  private skew({ arrived, ...collective }: Collective): [string, ArgValue][] {
+    const { files } = this.comm;
+    const size = this.comm.nRanks > 0 ? this.comm.nRanks : this.labels.worldSize;
+    if (size === 0 || arrived < size || arrived < 2) return [];
+    if (!this.labels.comparable(files)) return [['skew', 'not known: several clocks']];
+    const { firstArrival, firstFile, lastArrival, lastFile } = collective;
+    const skew = lastArrival - firstArrival;
+    const bound = this.labels.clockBound(firstFile, lastFile, lastArrival);
+    if (!Number.isFinite(bound)) return [['skew', 'not known: several clocks']];
+    const args: [string, ArgValue][] = [['skewNs', skew]];
+    if (bound > 0) args.push(['skewBoundNs', Math.ceil(bound)]);
+    if (skew > bound || bound === 0) args.push(['lateRank', numberOr(this.labels.rankOf(lastFile))]);
+    else args.push(['skew', 'below what the clocks can tell']);
+    return args;
+  }
+
+  private bandwidth(collective: Collective): [string, ArgValue][] {
+    const { func, datatype, count, end, lastArrival } = collective;
+    const { nRanks, files } = this.comm;
+    const size = collectiveSize(func, datatype, count, nRanks);
+    if (size === null) return [];
+    const args: [string, ArgValue][] = [['bytes', size.bytes]];
+    if (end === null || !hasBandwidth(collective, this.comm) || !this.labels.comparable(files)) return args;
+    const algbw = size.bytes / (end - lastArrival);
+    const busbw = algbw * size.busFactor;
+    this.busy.push({ from: lastArrival, to: end, busbw });
+    args.push(['algbwGBs', round(algbw)], ['busbwGBs', round(busbw)]);
+    return args;
+  }
+
+  private ranks(files: readonly number[]): string {
+    return files.map(this.labels.rankOf).join(',');
+  }
+}
+
+/** Null: left open. Never before its own begin, whatever the clocks say. */
+export function drawnUntil({ open, end, enqueued, firstArrival }: Collective): TraceNs | null {
+  if (open.length > 0) return null;
+  const last = end ?? enqueued ?? firstArrival;
+  return last > firstArrival ? last : firstArrival;
+}
+
+/** All came, all ended, and its size is known; on several clocks nothing is said all the same. */
+export const hasBandwidth = (
+  { func, datatype, count, open, aborted, end, lastArrival, arrived }: Collective,
+  { nRanks }: Pick<ClusterComm, 'nRanks'>,
+): boolean =>
+  open.length === 0 &&
+  aborted.length === 0 &&
+  arrived === nRanks &&
+  end !== null &&
+  end > lastArrival &&
+  collectiveSize(func, datatype, count, nRanks) !== null;
+
+/** A number for SQL, unless it is several ranks or a path. */
+const numberOr = (rank: string): ArgValue => (/^\d+$/.test(rank) ? Number(rank) : rank);
+
+/** Three significant digits: what a measurement of this kind is worth. */
+const round = (value: number): number => Number(value.toPrecision(3));

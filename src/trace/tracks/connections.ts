@@ -1,0 +1,160 @@
+/**
+ * Connections: per channel, direction and peer the lanes of its operations, and below each lane the step slots. Looked up
+ * once per operation; what is the same for all operations of a connection is found out once.
+ */
+
+import type { Hash64 } from '../../base/hash.js';
+import type { TraceNs } from '../../base/time.js';
+import type { Op } from '../../model/types.js';
+import { COMM_ORDER, type CommGroups } from './comm_groups.js';
+import type { TrackContext } from './context.js';
+import { transfersOf } from '../../model/identity.js';
+import { Lanes, laneName } from './lanes.js';
+import { peerName, rankName, titleOf, type RankNames } from './rank_names.js';
+import type { StepSink, TrackRef } from './sink.js';
+
+/** NCCL keeps at most this many steps of a connection in flight and names their slots step % 8. A power of two. */
+export const NCCL_STEPS = 8;
+
+/** A step slot; while a step is in flight it stands in Step.drawing. */
+export interface Slot {
+  readonly steps: StepSink;
+  isBusy: boolean;
+  /** When the newest phase, or the step, began. */
+  phaseAt: TraceNs;
+}
+
+export class Connections {
+  /** By group, channel and direction in one number, then by peer. */
+  private readonly byPeer = new Map<number, Map<number, Connection>>();
+
+  constructor(
+    private readonly context: TrackContext,
+    private readonly groups: CommGroups,
+  ) {}
+
+  of(op: Op): Connection {
+    const group = this.groups.groupOf(op);
+    const isSilent = this.context.neverEnds(op);
+    const direction = op.lost ? 3 : isSilent ? 2 : Number(op.isSend);
+    const key = (group * CHANNELS + op.channel + 1) * 4 + direction;
+    let peers = this.byPeer.get(key);
+    if (!peers) this.byPeer.set(key, (peers = new Map<number, Connection>()));
+    let connection = peers.get(op.peer);
+    if (!connection) {
+      connection = new Connection(this.context, group, op, isSilent);
+      peers.set(op.peer, connection);
+    }
+    return connection;
+  }
+}
+
+/** Channels are told in one byte; -1 of an operation that was lost. */
+const CHANNELS = 257;
+
+/** In the order of tracks, which is an int32: room for all channels, so many peers, and so many lanes of each. */
+const PEERS = 1 << 16;
+const LANES = 60;
+
+/** Arrows begin in a send's peer wait (state 20). All ranks of a communicator run one NCCL, so before it nothing begins one. */
+const FIRST_WITH_PEER_WAIT = 4;
+
+function arrowsOf({ sharesClock }: TrackContext, op: Op): Hash64 | null {
+  const transfers = transfersOf(op);
+  if (transfers === null || op.comm === null || op.comm.abi < FIRST_WITH_PEER_WAIT) return null;
+  return sharesClock(op.comm.commId, op.peer, op.foreign !== null) ? transfers : null;
+}
+
+export class Connection {
+  readonly lanes: Lanes<TrackRef>;
+  /** What names its transfers at both ends; null: the other end cannot be named, or no arrow may be drawn to it. */
+  readonly transfers: Hash64 | null;
+  private readonly slots: Slots[] = [];
+
+  constructor(
+    private readonly context: TrackContext,
+    group: TrackRef,
+    op: Op,
+    readonly isSilent: boolean,
+  ) {
+    this.transfers = arrowsOf(context, op);
+    const direction = op.isSend ? 0 : 1;
+    const order =
+      (((op.channel + 1) * 2 + direction) * PEERS + Math.min(Math.max(op.peer + 1, 0), PEERS - 1)) * LANES;
+    this.lanes = new Lanes((lane) =>
+      context.sink.describe({
+        kind: 'slices',
+        detail: 'op',
+        name: laneName(connectionName(op, isSilent, context.names), lane),
+        parent: group,
+        rank: COMM_ORDER.connections + order + Math.min(lane, LANES - 1),
+        description: op.lost ? STAND_IN_DESCRIPTION : CONNECTION_DESCRIPTION,
+      }),
+    );
+  }
+
+  slotsOf(lane: number): Slots {
+    this.slots[lane] ??= new Slots(this.context, () => this.lanes.track(lane));
+    return this.slots[lane];
+  }
+}
+
+/** Slot tracks of one lane: NCCL's eight, and more for steps whose slot was never given free. */
+class Slots {
+  private readonly slots: (Slot | undefined)[] = [];
+
+  constructor(
+    private readonly context: TrackContext,
+    private readonly parent: () => TrackRef,
+  ) {}
+
+  acquire(step: number): Slot {
+    let number = step & (NCCL_STEPS - 1);
+    while (this.slots[number]?.isBusy) number = number < NCCL_STEPS ? NCCL_STEPS : number + 1;
+    const slot = (this.slots[number] ??= this.describe(number));
+    slot.isBusy = true;
+    return slot;
+  }
+
+  private describe(number: number): Slot {
+    const { sink } = this.context;
+    const track = sink.describe({
+      kind: 'slices',
+      detail: 'step',
+      name: number < NCCL_STEPS ? `step slot ${number}` : `step slot, extra ${number - NCCL_STEPS + 1}`,
+      parent: this.parent(),
+      rank: number,
+      description: SLOT_DESCRIPTION,
+    });
+    return { steps: sink.steps(track), isBusy: false, phaseAt: 0 as TraceNs };
+  }
+}
+
+/** Whose sends another process executes (PXN), these are in the originator's name. */
+function connectionName(op: Op, silent: boolean, names: RankNames): string {
+  const owner = rankName(names, op.comm);
+  if (op.lost) return titleOf(owner, 'operations that began before the window');
+  const peer = peerName(names, op.comm, op.peer);
+  return silent
+    ? titleOf(owner, `${channelTitle(op.channel)} with ${peer}`)
+    : connectionTitle(owner, op.channel, op.isSend, peer);
+}
+
+/** "rank 6 · ch01 recv from 7"; `owner`, `peer`: as `rankName` and `peerName` say them. `open` knows a connection by it, too. */
+export const connectionTitle = (owner: string, channel: number, isSend: boolean, peer: string): string =>
+  titleOf(owner, `${channelTitle(channel)} ${isSend ? 'send to' : 'recv from'} ${peer}`);
+
+const channelTitle = (channel: number): string => `ch${String(channel).padStart(2, '0')}`;
+
+const CONNECTION_DESCRIPTION =
+  'Proxy operations of one channel, direction and peer (rank of the job), from the moment the operation was ' +
+  'appended to the proxy thread. The network transfers lie in the step slots below.';
+
+const STAND_IN_DESCRIPTION =
+  'Proxy operations whose start record was overwritten, of any channel and peer of this communicator: of these only their ' +
+  'network transfers are left, in the step slots below. Each lasts from the first of them to its stop, or, where that is ' +
+  'overwritten, too, to the last.';
+
+const SLOT_DESCRIPTION =
+  'Network transfers (ProxySteps) of this slot. Send: GPU wait (the kernel fills the buffer), peer wait (the receiver has ' +
+  'no room), send wait (on the wire). Receive: recv wait, flush wait, GPU wait (the kernel consumes).';

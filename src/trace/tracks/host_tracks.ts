@@ -1,0 +1,212 @@
+/**
+ * Host threads: the calls of each thread (GroupApi, CollApi, P2pApi, KernelLaunch, Group, CeColl...) as they nested.
+ * Calls on one thread are synchronous, so a call that starts while another is open lies within it. Where callbacks contradict that
+ * (a call that ends inside the call it began in), the inner slice is cut at the outer's end and continued on a further
+ * lane: nothing is lost, nothing overlaps.
+ *
+ * What a thread watches instead of doing it (a network plugin's transfers), and what nobody knows, goes on side by side:
+ * it has tracks of its own, with as many lanes as there are at a time.
+ */
+
+import type { TraceNs } from '../../base/time.js';
+import type { HostKind, HostSpan } from '../../model/types.js';
+import type { Lease } from '../../model/recording.js';
+import { RANK_ORDER } from './comm_groups.js';
+import type { TrackContext } from './context.js';
+import { hostArgs, hostName } from './host_words.js';
+import { copyCorrelation } from '../../model/identity.js';
+import { laneName } from './lanes.js';
+import type { Args, SliceRef, TrackRef } from './sink.js';
+
+interface OpenSpan {
+  readonly span: HostSpan;
+  slice: SliceRef;
+}
+
+/** One row of the picture: the open calls, outermost first. */
+interface Lane {
+  readonly track: TrackRef;
+  readonly stack: OpenSpan[];
+}
+
+interface HostThread {
+  readonly lanes: Lane[];
+  readonly describe: (lane: number) => TrackRef;
+  /** Several threads share an overflow ring, or spans go on side by side: only a parent encloses there. */
+  readonly shared: boolean;
+}
+
+interface Watched {
+  /** Before the thread's name. */
+  readonly name: string;
+  readonly description: string;
+}
+
+/** What is watched; all other kinds are calls. */
+const WATCHED: Readonly<Partial<Record<HostKind, Watched>>> = {
+  NetPlugin: {
+    name: 'net',
+    description:
+      'Requests of the network plugin that this thread drives (queue pairs, sockets), as the plugin told them. Overlapping ' +
+      'ones lie in further lanes (·2, ·3).',
+  },
+  unknown: {
+    name: 'unknown events of',
+    description:
+      'Events of a type that this version does not know: NCCL is newer. Overlapping ones lie in further lanes.',
+  },
+};
+
+const CALLS =
+  'Calls of this thread into NCCL, and its kernel launches, as they nested. They say when work was asked for and enqueued, ' +
+  'not when it was done.';
+
+/** A thread per launch, as communicators that do not block have: more on one ring share one track. */
+const MOST_THREADS = 16;
+
+export class HostTracks {
+  private group: TrackRef | undefined;
+  private readonly threads = new Map<string, HostThread>();
+  private readonly laneOf = new Map<HostSpan, Lane>();
+  private readonly leaseCount = new Map<number, number>();
+
+  constructor(private readonly context: TrackContext) {}
+
+  start(span: HostSpan, at: TraceNs): void {
+    const thread = this.threadOf(span);
+    this.closeForgotten(thread, span, at);
+    this.push(chooseLane(thread, span), span, at, this.args(span));
+  }
+
+  stop(span: HostSpan, at: TraceNs): void {
+    const lane = this.laneOf.get(span);
+    if (!lane) return;
+    const depth = lane.stack.findIndex((open) => open.span === span);
+    const inner = lane.stack.splice(depth + 1);
+    for (const open of inner.reverse())
+      this.context.sink.end(lane.track, at, open.slice, { args: [['cut', true]] });
+    this.pop(lane, span, at);
+    if (inner.length === 0) return;
+    const thread = this.threadOf(span);
+    for (const open of inner.reverse()) {
+      this.push(newLane(thread), open.span, at, [['continued', true], ...this.args(open.span)]);
+    }
+  }
+
+  /** No call nests in one of its own kind on one thread: the earlier one's stop never came. */
+  private closeForgotten(thread: HostThread, span: HostSpan, at: TraceNs): void {
+    if (thread.shared) return;
+    for (const lane of thread.lanes) {
+      const same = lane.stack.find((open) => open.span.kind === span.kind);
+      while (same && lane.stack.includes(same)) {
+        this.pop(lane, lane.stack.at(-1)!.span, at, [['stop', 'not recorded']]);
+      }
+    }
+  }
+
+  private push(lane: Lane, span: HostSpan, at: TraceNs, args: Args): void {
+    const correlation = copyCorrelation(span);
+    const slice = this.context.sink.begin(lane.track, at, hostName(span), { args, correlation });
+    lane.stack.push({ span, slice });
+    this.laneOf.set(span, lane);
+  }
+
+  private pop(lane: Lane, span: HostSpan, at: TraceNs, args?: Args): void {
+    const open = lane.stack.pop()!;
+    this.context.sink.end(lane.track, at, open.slice, { args });
+    this.laneOf.delete(span);
+  }
+
+  private args(span: HostSpan): Args {
+    const args = hostArgs(span, span.apiRow >= 0 && this.context.isSilentCall(span.apiRow));
+    if (!this.isShortLived(span.ring)) return args;
+    const lease = leaseAt(this.context.file.leases, span);
+    return lease ? [...args, ['tid', lease.tid]] : args;
+  }
+
+  private isShortLived(ring: number): boolean {
+    return this.leasesOf(ring) > MOST_THREADS;
+  }
+
+  private leasesOf(ring: number): number {
+    let count = this.leaseCount.get(ring);
+    if (count === undefined) {
+      count = this.context.file.leases.filter((lease) => lease.ring === ring).length;
+      this.leaseCount.set(ring, count);
+    }
+    return count;
+  }
+
+  private threadOf(span: HostSpan): HostThread {
+    const { file } = this.context;
+    const lease = leaseAt(file.leases, span);
+    const watched = WATCHED[span.kind];
+    const shortLived = this.isShortLived(span.ring);
+    const key = `${span.ring} ${shortLived ? '' : (lease?.fromPosition ?? '')} ${watched?.name ?? ''}`;
+    let thread = this.threads.get(key);
+    if (!thread) {
+      const isOverflow = file.rings.find((ring) => ring.ring === span.ring)?.class === 'overflow';
+      const title = shortLived
+        ? `${lease?.threadName ?? 'threads'}, ${this.leasesOf(span.ring)} threads one after the other`
+        : threadTitle(span.ring, lease, isOverflow);
+      const name = watched === undefined ? title : `${watched.name} ${title}`;
+      thread = this.newThread(name, isOverflow, watched);
+      this.threads.set(key, thread);
+    }
+    return thread;
+  }
+
+  private newThread(name: string, isOverflow: boolean, watched: Watched | undefined): HostThread {
+    const { sink } = this.context;
+    const order = this.threads.size;
+    this.group ??= sink.describe({
+      kind: 'group',
+      name: 'host threads',
+      rank: RANK_ORDER.hostThreads,
+      description: 'Calls into NCCL and kernel launches, per thread.',
+    });
+    const parent = this.group;
+    const description = watched?.description ?? CALLS;
+    return {
+      lanes: [],
+      shared: isOverflow || watched !== undefined,
+      describe: (lane) =>
+        sink.describe({
+          kind: 'slices',
+          detail: watched ? 'step' : 'coll',
+          name: laneName(name, lane),
+          parent,
+          rank: order * 64 + Math.min(lane, 63),
+          description,
+        }),
+    };
+  }
+}
+
+function newLane(thread: HostThread): Lane {
+  const free = thread.lanes.find((lane) => lane.stack.length === 0 && lane !== thread.lanes[0]);
+  if (free) return free;
+  const lane = { track: thread.describe(thread.lanes.length), stack: [] };
+  thread.lanes.push(lane);
+  return lane;
+}
+
+function chooseLane(thread: HostThread, span: HostSpan): Lane {
+  if (thread.lanes.length === 0) return newLane(thread);
+  const [first] = thread.lanes as [Lane];
+  if (!thread.shared || first.stack.length === 0) return first;
+  const parents = thread.lanes.find((lane) => lane.stack.at(-1)?.span === span.parent);
+  return parents ?? newLane(thread);
+}
+
+function leaseAt(leases: readonly Lease[], { ring, start }: HostSpan): Lease | undefined {
+  return leases.findLast(
+    (lease) =>
+      lease.ring === ring && lease.fromTick <= start && (lease.endTick === null || start <= lease.endTick),
+  );
+}
+
+function threadTitle(ring: number, lease: Lease | undefined, isOverflow: boolean): string {
+  if (isOverflow) return 'threads without a ring of their own';
+  return lease ? `${lease.threadName} ${lease.tid}` : `thread of ring ${ring}`;
+}

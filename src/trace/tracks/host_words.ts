@@ -1,0 +1,123 @@
+/** What a slice of a host thread is called, and what it says. */
+
+import type { Communicator } from '../../model/recording.js';
+import {
+  hasRoot,
+  NET_ID,
+  type CeCollFacts,
+  type HostFacts,
+  type HostSpan,
+  type NetFacts,
+} from '../../model/types.js';
+import { commLabel } from './comm_groups.js';
+import type { Args, ArgValue } from './sink.js';
+
+type ArgList = [string, ArgValue][];
+
+/** What was captured took no time on the GPU: only its replays do, and they are told as collectives of their own. */
+export function hostName(span: HostSpan): string {
+  const name = plainName(span);
+  return span.graphCaptured ? `${name} (captured)` : name;
+}
+
+function plainName({ kind, func, facts }: HostSpan): string {
+  if (facts?.kind === 'unknown') return `event type 0x${facts.type.toString(16)}`;
+  if (facts?.kind === 'NetPlugin') return netName(facts);
+  if (kind === 'GroupEnd') return 'ncclGroupEnd';
+  if (func === '') return kind;
+  return kind === 'CeColl' ? func : `nccl${func}`;
+}
+
+function netName({ id, isSend }: NetFacts): string {
+  if (id === NET_ID.InfiniBand) return 'IB QP';
+  if (id === NET_ID.Socket) return isSend === null ? 'socket' : isSend ? 'socket send' : 'socket recv';
+  return `net plugin 0x${id.toString(16)}`;
+}
+
+/** `isSilent`: NCCL told of nothing that this call led to. */
+export function hostArgs(span: HostSpan, isSilent: boolean): Args {
+  const args: ArgList = [];
+  const comm = commOf(span);
+  if (comm) args.push(['comm', commLabel(comm)]);
+  if (span.func !== '') args.push(['count', span.count], ['datatype', span.datatype]);
+  if (span.facts) args.push(...factArgs(span.facts, span.func));
+  if (span.userTag !== 0n) args.push(['userTag', span.userTag]);
+  if (span.graphCaptured) args.push(['graphCaptured', true]);
+  if (isSilent) args.push(['completion', 'not recorded: NCCL told no more of this call']);
+  return args;
+}
+
+/** A group's context is its first call's, whatever communicators it spans; a transfer's may be another process's. */
+function commOf({ kind, comm, facts }: HostSpan): Communicator | null {
+  if (kind === 'GroupApi' || kind === 'GroupEnd') return null;
+  return facts?.kind === 'NetPlugin' && facts.step ? facts.step.op.comm : comm;
+}
+
+const rootArg = (root: number, func: string): ArgList => (hasRoot(func) ? [['root', root]] : []);
+
+function factArgs(facts: HostFacts, func: string): ArgList {
+  switch (facts.kind) {
+    case 'Api':
+      return [...rootArg(facts.root, func), streamArg(facts.stream)];
+    case 'GroupApi':
+      return [['groupDepth', facts.depth]];
+    case 'KernelLaunch':
+      return [streamArg(facts.stream)];
+    case 'NetPlugin':
+      return netArgs(facts);
+    case 'CeColl':
+      return [
+        ['seq', facts.seq],
+        ['ceSeq', facts.ceSeq],
+        ...rootArg(facts.root, func),
+        ['syncStrategy', facts.syncStrategy],
+        ...batchArgs(facts),
+        streamArg(facts.stream),
+        ['completion', 'enqueued, completion not recorded'],
+      ];
+    case 'CeSync':
+      return [
+        ['nRanks', facts.nRanks],
+        ['isComplete', facts.isComplete],
+      ];
+    case 'CeBatch':
+      return [
+        ['numOps', facts.numOps],
+        ['totalBytes', facts.totalBytes],
+        ['useIntraSync', facts.useIntraSync],
+      ];
+    case 'unknown':
+      return [];
+  }
+}
+
+/** Set by no NCCL so far. */
+function batchArgs({ intraBatchSync, batchSize, numBatches }: CeCollFacts): ArgList {
+  const args: ArgList = [];
+  if (intraBatchSync) args.push(['intraBatchSync', true]);
+  if (batchSize > 0) args.push(['batchSize', batchSize]);
+  if (numBatches > 0) args.push(['numBatches', numBatches]);
+  return args;
+}
+
+const streamArg = (stream: bigint): [string, ArgValue] => ['stream', `0x${stream.toString(16)}`];
+
+function netArgs(facts: NetFacts): ArgList {
+  const args: ArgList = [];
+  const told = (name: string, value: ArgValue | null): void => {
+    if (value !== null) args.push([name, value]);
+  };
+  told('bytes', facts.bytes);
+  told('direction', facts.isSend === null ? null : facts.isSend ? 'send' : 'recv');
+  told('device', facts.device);
+  told('qp', facts.qp);
+  told('opcode', facts.opcode);
+  told('workRequest', facts.workRequest);
+  told('fd', facts.fd);
+  if (facts.step) {
+    const { op, number } = facts.step;
+    args.push(['step', number]);
+    if (!op.lost) args.push(['channel', op.channel], ['peer', op.peer]);
+  }
+  return args;
+}

@@ -1,0 +1,180 @@
+/**
+ * Kernel channels: what the GPU itself stamped (%globaltimer), moved to the host's clock. One track per communicator and
+ * channel, written when a kernel's stop is known, so late. A timestamp that cannot be true (it may belong to other work:
+ * NCCL's counters drift apart in known cases) is never drawn as if it were: the slice then shows when the proxy thread
+ * noticed, and says so. The phases of a block (v7) have a track of their own below it.
+ */
+
+import type { TraceNs } from '../../base/time.js';
+import type { GpuNs, Kernel } from '../../model/types.js';
+import { GPU_SLACK_NS } from '../../model/work_end.js';
+import { COMM_ORDER, type CommGroups } from './comm_groups.js';
+import type { TrackContext } from './context.js';
+import { Correlations } from '../../model/identity.js';
+import { Lanes, laneName } from './lanes.js';
+import { parentWords } from './parent_words.js';
+import { rankName, titleOf } from './rank_names.js';
+import type { Args, ArgValue, TrackRef } from './sink.js';
+
+/** Before v4 there are no timestamps. */
+const FIRST_STAMPED_ABI = 4;
+
+interface Interval {
+  readonly start: TraceNs;
+  /** null: not finished when the recording ended. */
+  readonly end: TraceNs | null;
+  readonly suspect: string | null;
+  readonly aborted: boolean;
+}
+
+interface Channel {
+  readonly lanes: Lanes<TrackRef>;
+  /** End of the last slice per lane; Infinity while one is open. */
+  readonly lastEnd: number[];
+}
+
+const OF_OTHER = 'stamps of the work before';
+
+export class KernelTracks {
+  private readonly channels = new Map<string, Channel>();
+  private readonly open = new Set<Kernel>();
+  /** Channels whose stamps are those of other work from one on (model/stamp_owners.ts), here by the solved clock. */
+  private readonly lagging = new Set<string>();
+  private readonly correlations = new Correlations();
+  suspects = 0;
+
+  constructor(
+    private readonly context: TrackContext,
+    private readonly groups: CommGroups,
+  ) {}
+
+  start(kernel: Kernel): void {
+    this.open.add(kernel);
+  }
+
+  stop(kernel: Kernel): void {
+    this.open.delete(kernel);
+    this.draw(kernel);
+  }
+
+  finish(): void {
+    for (const kernel of this.open) this.draw(kernel);
+  }
+
+  private draw(kernel: Kernel): void {
+    const { sink } = this.context;
+    const interval = this.interval(kernel);
+    if (interval.suspect !== null) this.suspects++;
+    const channel = this.channelOf(kernel);
+    const lane = freeLane(channel.lastEnd, interval.start);
+    channel.lastEnd[lane] = interval.end ?? Infinity;
+    const track = channel.lanes.track(lane);
+    const slice = sink.begin(track, interval.start, kernelName(kernel), {
+      args: kernelArgs(kernel, interval),
+      correlation: this.correlations.of(kernel.work),
+    });
+    if (interval.end !== null) sink.end(track, interval.end, slice);
+  }
+
+  private interval(kernel: Kernel): Interval {
+    const { time } = this.context;
+    const gpuTime = this.context.gpuTime(kernel.comm);
+    const start = time(kernel.start);
+    const finalized = kernel.comm?.finalizeTick ?? null;
+    const aborted = kernel.stop === null && finalized !== null && kernel.start <= finalized;
+    const stop = aborted ? finalized : kernel.stop;
+    const end = stop === null ? null : later(start, time(stop));
+    const noticed: Interval = { start, end, suspect: null, aborted };
+    if (kernel.timerStart === null) return { ...noticed, suspect: this.unstamped(kernel) };
+    if (!gpuTime) return { ...noticed, suspect: 'no GPU clock' };
+    const suspect = this.suspicion(kernel, gpuTime, start, end);
+    if (suspect !== null) return { ...noticed, suspect };
+    const stamped = gpuTime(kernel.timerStart);
+    if (kernel.timerStop !== null) return { ...noticed, start: stamped, end: gpuTime(kernel.timerStop) };
+    return { ...noticed, start: stamped, end: end === null ? null : later(stamped, end) };
+  }
+
+  private unstamped({ comm }: Kernel): string | null {
+    return comm !== null && comm.abi >= FIRST_STAMPED_ABI ? 'no start timestamp' : null;
+  }
+
+  /** Comparisons are written so that NaN, of stamps beyond any sense, is suspect too. */
+  private suspicion(
+    { work, timerStart, timerStop, stop, comm, channel, isOfOther }: Kernel,
+    gpuTime: (at: GpuNs) => TraceNs,
+    start: TraceNs,
+    end: TraceNs | null,
+  ): string | null {
+    if (timerStart === null) return null;
+    const stamped = gpuTime(timerStart);
+    if (stop !== null && timerStop === null) return 'no stop timestamp';
+    if (timerStop !== null && !(timerStop >= timerStart)) return 'stops before it starts';
+    if (!(stamped >= 0)) return 'starts before the recording';
+    if (!(stamped <= start + GPU_SLACK_NS)) return 'starts after it was noticed';
+    if (timerStop !== null && end !== null && !(gpuTime(timerStop) <= end + GPU_SLACK_NS))
+      return 'stops after it was noticed';
+    const channelKey = `${comm?.number ?? -1} ${channel}`;
+    if (work && stamped < this.context.time(work.earliest) - GPU_SLACK_NS) {
+      this.lagging.add(channelKey);
+      return 'starts before its call';
+    }
+    return isOfOther || this.lagging.has(channelKey) ? OF_OTHER : null;
+  }
+
+  private channelOf(kernel: Kernel): Channel {
+    const isPhase = kernel.phase !== null;
+    const key = `${kernel.comm?.number ?? 'unknown'} ${kernel.channel} ${isPhase}`;
+    let channel = this.channels.get(key);
+    if (!channel) {
+      const owner = rankName(this.context.names, kernel.comm);
+      const name = `kernel ch${String(kernel.channel).padStart(2, '0')}${isPhase ? ' phases' : ''}`;
+      channel = {
+        lastEnd: [],
+        lanes: new Lanes((lane) =>
+          this.context.sink.describe({
+            kind: 'slices',
+            order: 'late',
+            detail: 'op',
+            name: laneName(titleOf(owner, name), lane),
+            parent: this.groups.group(kernel.comm),
+            rank: COMM_ORDER.kernels + (kernel.channel * 2 + Number(isPhase)) * 16 + Math.min(lane, 15),
+            description: isPhase ? PHASES : BLOCKS,
+          }),
+        ),
+      };
+      this.channels.set(key, channel);
+    }
+    return channel;
+  }
+}
+
+const BLOCKS =
+  "One thread block of NCCL's kernel, by the GPU's own timer moved to the host's clock. From the block's entry (before it " +
+  'waits for its peers) to its end.';
+
+const PHASES =
+  "What one thread block of NCCL's kernel was doing (initial sync, compute, final sync), by the GPU's own timer moved to " +
+  "the host's clock.";
+
+function kernelName({ phase, work }: Kernel): string {
+  return phase ?? `${work?.func ?? 'unknown'} kernel`;
+}
+
+function later(a: TraceNs, b: TraceNs): TraceNs {
+  return a > b ? a : b;
+}
+
+function freeLane(lastEnd: readonly number[], start: TraceNs): number {
+  const lane = lastEnd.findIndex((end) => end <= start);
+  return lane < 0 ? lastEnd.length : lane;
+}
+
+function kernelArgs({ phase, work, parent }: Kernel, { suspect, aborted }: Interval): Args {
+  const args: [string, ArgValue][] = [];
+  if (phase !== null) args.push(['op', work?.func ?? 'unknown']);
+  const words = parentWords(parent);
+  if (words !== null) args.push(['parent', words]);
+  if (suspect !== null) args.push(['suspect', suspect]);
+  if (aborted) args.push(['end', 'communicator finalized']);
+  return args;
+}

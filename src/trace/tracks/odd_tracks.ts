@@ -1,0 +1,51 @@
+/**
+ * Records that fit no event, where they stand in time: late, repeated, foreign, or of a sort this version does not know.
+ * Nothing is left out because it is new; a flood is cut short here and counted in full in the report.
+ */
+
+import type { TraceNs } from '../../base/time.js';
+import type { OddRecord } from '../../model/types.js';
+import type { TrackContext } from './context.js';
+import type { Args, TrackRef } from './sink.js';
+
+const MOST_SHOWN = 1000;
+
+export class OddTracks {
+  private track: TrackRef | undefined;
+  private shown = 0;
+
+  constructor(
+    private readonly context: TrackContext,
+    private readonly parent: TrackRef,
+  ) {}
+
+  add(odd: OddRecord, at: TraceNs): void {
+    if (this.shown === MOST_SHOWN) return;
+    this.shown++;
+    const { sink } = this.context;
+    this.track ??= sink.describe({
+      kind: 'slices',
+      name: 'records that fit nothing',
+      parent: this.parent,
+      rank: 100,
+      description:
+        `States and stops that came late, again or for no event of this file, and numbers this version does not know. The ` +
+        `first ${MOST_SHOWN}; the report counts all.`,
+    });
+    sink.instant(this.track, at, odd.what, { args: oddArgs(odd) });
+  }
+}
+
+const NUMBER_NAME: Readonly<Partial<Record<OddRecord['what'], string>>> = {
+  'kernel completion without start': 'channel',
+  'unknown record kind': 'kind',
+};
+
+function oddArgs({ what, event, number }: OddRecord): Args {
+  return number === null
+    ? [['event', event]]
+    : [
+        ['event', event],
+        [NUMBER_NAME[what] ?? 'state', number],
+      ];
+}

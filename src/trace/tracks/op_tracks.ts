@@ -1,0 +1,235 @@
+/**
+ * Connections: per channel, direction and peer one track of proxy operations (in lanes: a later operation is appended
+ * while the one before still runs), and below it one track per step slot with the steps and their phases.
+ *
+ *   ch00 send to 5      | proxy send ───────────────────────|
+ *     step slot 0       | step ───────────────|             |
+ *                       | GPU wait | peer wait | send wait  |
+ *
+ * A transfer's arrow leaves the sender's peer wait and enters the receiver's flush wait: both lie where causality is, so
+ * it cannot point backwards between ranks of one clock.
+ */
+
+import type { Hash64 } from '../../base/hash.js';
+import type { TraceNs } from '../../base/time.js';
+import { StepPhase, type Op, type Step } from '../../model/types.js';
+import { WAIT_OF } from '../../model/waits.js';
+import type { CommGroups } from './comm_groups.js';
+import { Connections, type Connection, type Slot } from './connections.js';
+import type { TrackContext } from './context.js';
+import { addStep, type FlowCensus, type FlowEnds } from './flow_census.js';
+import { Correlations, operationId, transferId, transferName } from '../../model/identity.js';
+import type { InFlight } from './in_flight.js';
+import { parentWords } from './parent_words.js';
+import type { Args, ArgValue, FlowId, SliceRef, TrackRef } from './sink.js';
+
+interface OpenOp {
+  readonly connection: Connection;
+  readonly lane: number;
+  readonly track: TrackRef;
+  readonly slice: SliceRef;
+  readonly at: TraceNs;
+  /** null: no arrows. */
+  readonly flow: { readonly id: Hash64; readonly ends: FlowEnds } | null;
+}
+
+export class OpTracks {
+  private readonly connections: Connections;
+  private readonly correlations = new Correlations();
+  private readonly open = new Set<Op>();
+
+  constructor(
+    private readonly context: TrackContext,
+    groups: CommGroups,
+    private readonly flows: FlowCensus,
+    private readonly inFlight: InFlight,
+  ) {
+    this.connections = new Connections(context, groups);
+  }
+
+  opStart(op: Op, at: TraceNs): void {
+    const connection = this.connections.of(op);
+    if (connection.isSilent) {
+      op.isUntold = true;
+      const args: Args = [...opArgs(op), ['end', 'never told by NCCL (CollNet or memcpy)']];
+      const correlation = this.correlations.of(op.of);
+      this.context.sink.instant(connection.lanes.track(0), at, opName(op, true), { args, correlation });
+      return;
+    }
+    const lane = connection.lanes.acquire();
+    const track = connection.lanes.track(lane);
+    const slice = this.context.sink.begin(track, at, opName(op, false), {
+      args: opArgs(op),
+      correlation: this.correlations.of(op.of),
+    });
+    op.drawing = { connection, lane, track, slice, at, flow: this.flowOf(op, connection) } satisfies OpenOp;
+    this.open.add(op);
+    this.inFlight.opStarted(op, at);
+  }
+
+  opStop(op: Op, at: TraceNs): void {
+    if (openOp(op)) this.inFlight.opEnded(op, at);
+    this.endOp(op, at, []);
+  }
+
+  /** What a finalized communicator had not finished it never will. The rest stays open: that is how a hang looks. */
+  finish(): void {
+    for (const op of this.open) {
+      const finalized = op.comm?.finalizeTick ?? null;
+      if (op.foreign || finalized === null || op.start > finalized) {
+        for (const step of op.openSteps) this.lastPoll(step);
+        continue;
+      }
+      const at = this.context.time(finalized);
+      for (const step of op.openSteps) this.endStep(step, at, [FINALIZED]);
+      this.endOp(op, at, [FINALIZED]);
+    }
+  }
+
+  /** Of a step that waits for ever: until when the proxy thread was seen to ask. */
+  private lastPoll(step: Step): void {
+    const open = openStep(step);
+    const last = step.lastPeerWait ?? step.lastStartRepeat;
+    if (!open || last === null) return;
+    const at = later(open.phaseAt, this.context.time(last));
+    this.context.sink.instant(open.steps.track, at, 'last poll', { args: stepArgs(step) });
+  }
+
+  private endOp(op: Op, at: TraceNs, args: Args): void {
+    const open = openOp(op);
+    if (!open) return;
+    op.drawing = undefined;
+    this.open.delete(op);
+    this.context.sink.end(open.track, later(open.at, at), open.slice, {
+      args: [['bytes', op.bytes], ...args],
+    });
+    open.connection.lanes.release(open.lane);
+  }
+
+  stepStart(step: Step, at: TraceNs): void {
+    const op = openOp(step.op);
+    const slots = (op?.connection ?? this.connections.of(step.op)).slotsOf(op?.lane ?? 0);
+    const slot = slots.acquire(step.number);
+    slot.phaseAt = at;
+    slot.steps.begin(at, step.number);
+    step.drawing = slot;
+  }
+
+  /** `told`: where the phase began by its records, between the phase before and now. */
+  stepPhase(step: Step, told: TraceNs, now: TraceNs): void {
+    const open = openStep(step);
+    if (!open) return;
+    const from = told < open.phaseAt ? open.phaseAt : told > now ? now : told;
+    open.phaseAt = from;
+    const bytes = carriesBytes(step) ? step.bytes : null;
+    open.steps.phase(from, WAIT_OF[step.phase], bytes, this.flowOfPhase(step));
+  }
+
+  /** `told`: by its own stop. */
+  stepStop(step: Step, at: TraceNs, told: boolean): void {
+    if (told) this.leavePeerWait(step, at);
+    this.endStep(step, at, told ? NO_MORE : NOT_STOPPED);
+    if (step.op.lost) this.standInStep(step.op, at);
+  }
+
+  /** Of a send whose record of leaving it is lost: it waited until it was last polled, and not until it was over. */
+  private leavePeerWait(step: Step, at: TraceNs): void {
+    const open = openStep(step);
+    if (!open || step.phase !== StepPhase.PeerWait || step.lastPeerWait === null) return;
+    const last = later(open.phaseAt, this.context.time(step.lastPeerWait));
+    if (last >= at) return;
+    open.phaseAt = last;
+    open.steps.phase(last, NOT_TOLD, null, null);
+  }
+
+  /** The last of its steps ends a stand-in whose stop is not in the file: its lane is free then. */
+  private standInStep(op: Op, at: TraceNs): void {
+    if (!openOp(op) || op.stepsDone !== this.context.standInSteps(op)) return;
+    this.inFlight.opEnded(op, at);
+    this.endOp(op, at, END_LOST);
+  }
+
+  private endStep(step: Step, at: TraceNs, more: Args): void {
+    const open = openStep(step);
+    if (!open) return;
+    step.drawing = undefined;
+    const hasOwn = step.peerPolls > 1 || step.startRepeats > 0;
+    open.steps.end(later(open.phaseAt, at), hasOwn ? [...stepArgs(step), ...more] : more);
+    open.isBusy = false;
+  }
+
+  private flowOf(op: Op, connection: Connection): OpenOp['flow'] {
+    if (connection.transfers === null || !op.ordinalAbsolute) return null;
+    const { outOfStep } = this.context;
+    if (outOfStep.size > 0 && op.ordinal >= (outOfStep.get(transferName(connection.transfers)) ?? Infinity))
+      return null;
+    const id = operationId(connection.transfers, op.ordinal);
+    return { id, ends: this.flows.ends(id, op.isSend) };
+  }
+
+  private flowOfPhase(step: Step): FlowId | null {
+    if (step.phase !== StepPhase.PeerWait && step.phase !== StepPhase.FlushWait) return null;
+    const flow = openOp(step.op)?.flow;
+    if (!flow) return null;
+    const id = transferId(flow.id, step.number);
+    const { brokenTransfers } = this.context;
+    if (brokenTransfers.size > 0 && brokenTransfers.has(transferName(id))) return null;
+    addStep(flow.ends, step.number);
+    return id;
+  }
+}
+
+const openOp = (op: Op): OpenOp | undefined => op.drawing as OpenOp | undefined;
+const openStep = (step: Step): Slot | undefined => step.drawing as Slot | undefined;
+
+/** Names on the timeline are templates: which GPU wait it is shows from its place in the step. */
+/** What a step did is in a record that is lost. */
+const NOT_TOLD = 'not told';
+
+function carriesBytes(step: Step): boolean {
+  return step.phase === StepPhase.SendWait || step.phase === StepPhase.FlushWait;
+}
+
+/** A silent operation's direction is not told: NCCL says isSend 0 both ways. */
+function opName(op: Op, silent: boolean): string {
+  if (op.lost) return 'began before the window';
+  if (silent) return 'proxy op';
+  return op.isSend ? 'proxy send' : 'proxy recv';
+}
+
+function opArgs(op: Op): Args {
+  if (op.lost) return [['start', 'overwritten in the ring']];
+  const args: [string, ArgValue][] = [
+    ['op', op.of?.func ?? 'unknown'],
+    ['ordinal', op.ordinal],
+    ['nSteps', op.nSteps],
+    ['chunkSize', op.chunkSize],
+  ];
+  if (op.foreign) args.push(...foreignArgs(op, op.foreign.pid));
+  const parent = parentWords(op.parent);
+  if (parent !== null) args.push(['parent', parent]);
+  if (!op.ordinalAbsolute) args.push(['ordinalAbsolute', false]);
+  return args;
+}
+
+function foreignArgs({ originator, of }: Op, pid: number): [string, ArgValue][] {
+  const args: [string, ArgValue][] = [['for', originator?.process ?? `pid ${pid}, whose file is not here`]];
+  if (of && of.seq !== null) args.push(['seq', of.seq]);
+  return args;
+}
+
+function stepArgs(step: Step): [string, ArgValue][] {
+  const args: [string, ArgValue][] = [];
+  if (step.peerPolls > 1) args.push(['peerPolls', step.peerPolls]);
+  if (step.startRepeats > 0) args.push(['startRepeats', step.startRepeats]);
+  return args;
+}
+
+const FINALIZED: readonly [string, ArgValue] = ['end', 'communicator finalized'];
+const END_LOST: Args = [['end', 'not recorded, as its last step']];
+const NO_MORE: Args = [];
+const NOT_STOPPED: Args = [['stop', 'not recorded, as its operation']];
+
+function later(a: TraceNs, b: TraceNs): TraceNs {
+  return a > b ? a : b;
+}

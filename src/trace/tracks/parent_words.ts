@@ -1,0 +1,14 @@
+/** What is said where an event hangs in the air. */
+
+import type { ParentLink } from '../../model/types.js';
+
+const WORDS: Readonly<Record<ParentLink, string | null>> = {
+  known: null,
+  none: null,
+  foreign: null,
+  lost: 'not in the file any more',
+  stale: 'stale: of earlier work',
+  again: 'begun again while under way',
+};
+
+export const parentWords = (link: ParentLink): string | null => WORDS[link];

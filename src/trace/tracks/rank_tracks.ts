@@ -1,0 +1,156 @@
+/**
+ * Draws one rank: listens to the pairing of its records and hands each event to the part of the picture it belongs to.
+ * Trace time is made here, once per event, through the rank's ClockMap.
+ */
+
+import type { Ticks, TraceNs } from '../../base/time.js';
+import {
+  StepPhase,
+  type CtrlState,
+  type HostSpan,
+  type Kernel,
+  type OddRecord,
+  type Op,
+  type Step,
+  type Work,
+  type WorkListener,
+} from '../../model/types.js';
+import { ByteCounters } from './byte_counters.js';
+import { CommGroups, drawCommunicators } from './comm_groups.js';
+import type { TrackContext } from './context.js';
+import { DueEnds } from './due_ends.js';
+import { FlowCensus, type FlowEnds } from './flow_census.js';
+import { HostTracks } from './host_tracks.js';
+import { InFlight } from './in_flight.js';
+import { KernelTracks } from './kernel_tracks.js';
+import { OddTracks } from './odd_tracks.js';
+import { OpTracks } from './op_tracks.js';
+import { ProxyThreadTracks } from './proxy_thread_tracks.js';
+import { describeRecorder, drawRecorder } from './recorder_tracks.js';
+import type { TrackRef } from './sink.js';
+import { WorkTracks } from './work_tracks.js';
+
+export interface DrawnRank {
+  /** Ends of arrows. */
+  readonly flows: FlowEnds[];
+  readonly suspectKernels: number;
+  /** Records drawn at the time of a later one before them in the ring. */
+  readonly reordered: number;
+}
+
+export class RankTracks implements Omit<WorkListener, 'opAlive'> {
+  private readonly dueEnds = new DueEnds();
+  private readonly flows = new FlowCensus();
+  private readonly host: HostTracks;
+  private readonly work: WorkTracks;
+  private readonly ops: OpTracks;
+  private readonly kernels: KernelTracks;
+  private readonly proxyThreads: ProxyThreadTracks;
+  private readonly bytes: ByteCounters;
+  private readonly inFlight: InFlight;
+  private readonly recorder: TrackRef;
+  private readonly odd: OddTracks;
+  private newest = 0 as TraceNs;
+  private reordered = 0;
+
+  /** `rateBinNs`: width of the bins of the byte rates. */
+  constructor(
+    private readonly context: TrackContext,
+    rateBinNs: number,
+  ) {
+    const groups = new CommGroups(context.sink);
+    this.host = new HostTracks(context);
+    this.inFlight = new InFlight(context, this.dueEnds);
+    this.work = new WorkTracks(context, groups, this.dueEnds, this.inFlight);
+    this.ops = new OpTracks(context, groups, this.flows, this.inFlight);
+    this.kernels = new KernelTracks(context, groups);
+    this.proxyThreads = new ProxyThreadTracks(context);
+    this.bytes = new ByteCounters(context, groups, rateBinNs);
+    this.recorder = describeRecorder(context);
+    this.odd = new OddTracks(context, this.recorder);
+    drawCommunicators(context, groups);
+  }
+
+  hostStart(span: HostSpan, at: Ticks): void {
+    this.host.start(span, this.now(at));
+  }
+
+  hostStop(span: HostSpan, at: Ticks): void {
+    this.host.stop(span, this.now(at));
+  }
+
+  workStart(work: Work, at: Ticks): void {
+    this.work.start(work, this.now(at));
+  }
+
+  workEnqueued(work: Work, at: Ticks): void {
+    this.work.enqueued(work, this.now(at));
+  }
+
+  opStart(op: Op, at: Ticks): void {
+    this.ops.opStart(op, this.now(at));
+  }
+
+  opBytes(op: Op, bytes: number, at: Ticks): void {
+    const now = this.now(at);
+    if (op.isSend) this.bytes.sent(op, bytes, now);
+    else this.bytes.received(op, bytes, now);
+  }
+
+  opStop(op: Op, at: Ticks): void {
+    this.ops.opStop(op, this.now(at));
+  }
+
+  stepStart(step: Step, at: Ticks): void {
+    this.ops.stepStart(step, this.now(at));
+  }
+
+  stepPhase(step: Step, from: Ticks, at: Ticks): void {
+    const now = this.now(at);
+    this.ops.stepPhase(step, from === at ? now : this.context.time(from), now);
+    if (step.phase === StepPhase.FlushWait) this.bytes.received(step.op, step.bytes ?? 0, now);
+  }
+
+  stepStop(step: Step, at: Ticks, told: boolean): void {
+    const now = this.now(at);
+    if (step.phase === StepPhase.SendWait) this.bytes.sent(step.op, step.bytes ?? 0, now);
+    this.ops.stepStop(step, now, told);
+  }
+
+  kernelStart(kernel: Kernel): void {
+    this.kernels.start(kernel);
+  }
+
+  kernelStop(kernel: Kernel): void {
+    this.kernels.stop(kernel);
+  }
+
+  ctrl(ring: number, state: CtrlState, at: Ticks): void {
+    this.proxyThreads.state(ring, state, this.context.time(at));
+  }
+
+  oddRecord(odd: OddRecord, at: Ticks): void {
+    this.odd.add(odd, this.now(at));
+  }
+
+  /** After the last record. Returns the ends of arrows that were drawn. */
+  finish(): DrawnRank {
+    this.dueEnds.flush(Infinity);
+    this.ops.finish();
+    this.kernels.finish();
+    this.bytes.finish();
+    this.inFlight.finish();
+    this.proxyThreads.finish();
+    drawRecorder(this.context, this.recorder);
+    return { flows: this.flows.all(), suspectKernels: this.kernels.suspects, reordered: this.reordered };
+  }
+
+  /** Records of a ring that several threads share may stand a little out of order: time does not go back for them. */
+  private now(at: Ticks): TraceNs {
+    const time = this.context.time(at);
+    if (time < this.newest) this.reordered++;
+    else this.newest = time;
+    this.dueEnds.flush(this.newest);
+    return this.newest;
+  }
+}

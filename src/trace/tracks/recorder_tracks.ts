@@ -1,0 +1,140 @@
+/**
+ * What the recorder says of itself: the stretches whose records are lost, as slices per ring, and its last sign of life,
+ * so that work hung for half an hour looks like half an hour.
+ */
+
+import { ticks, type Ticks, type TraceNs } from '../../base/time.js';
+import { controlChanges } from '../../model/control.js';
+import type { Gap, Ring } from '../../model/recording.js';
+import { eventTypeNames } from '../../model/types.js';
+import { RANK_ORDER } from './comm_groups.js';
+import type { TrackContext } from './context.js';
+import { titleOf } from './rank_names.js';
+import type { TrackRef } from './sink.js';
+
+/** The group for what the recorder lost and what fits nothing. */
+export function describeRecorder({ sink }: TrackContext): TrackRef {
+  return sink.describe({
+    kind: 'group',
+    name: 'recorder',
+    rank: RANK_ORDER.recorder,
+    description: 'The recorder itself: what it lost and when it was last alive.',
+  });
+}
+
+/** After the last record: only then all gaps are known. */
+export function drawRecorder(context: TrackContext, group: TrackRef): void {
+  for (const ring of context.file.rings) {
+    if (ring.gaps.length > 0) drawGaps(context, group, ring);
+  }
+  drawControl(context, group);
+  drawLife(context, group);
+}
+
+const GAP_NAME: Readonly<Record<Gap['cause'], string>> = {
+  overwritten: 'overwritten',
+  dropped: 'dropped (disk limit)',
+  torn: 'torn',
+  copy: 'not in this copy',
+};
+
+function drawGaps(context: TrackContext, parent: TrackRef, ring: Ring): void {
+  const { sink, time } = context;
+  const track = sink.describe({
+    kind: 'slices',
+    order: 'late',
+    name: `lost records, ${ring.class} ring ${ring.ring}`,
+    parent,
+    rank: 1 + ring.ring,
+    description:
+      'Stretches whose records are not in the file: overwritten in the ring, dropped to stay within the disk limit, torn, or written while the file was being copied.',
+  });
+  // Ticks of a shared ring step back a little: as in the merged order, nothing is earlier than what stands before it.
+  let reached = ticks(-Infinity);
+  for (const gap of ring.gaps) {
+    const [begins, ends] = stretch(context, ring, gap);
+    const from = later(begins, reached);
+    reached = later(ends, from);
+    const slice = sink.begin(track, time(from), GAP_NAME[gap.cause], {
+      args: [['slots', gap.end - gap.from]],
+    });
+    sink.end(track, time(reached), slice);
+  }
+}
+
+/** At an edge the stretch reaches to when the ring was first used, or to the last sign of life. */
+function stretch({ file }: TrackContext, ring: Ring, gap: Gap): [Ticks, Ticks] {
+  const firstUse = file.leases.find((lease) => lease.ring === ring.ring)?.fromTick ?? ticks(0);
+  const before = gap.beforeTick ?? gap.afterTick ?? ticks(0);
+  const from = gap.afterTick ?? (firstUse < before ? firstUse : ticks(0));
+  return [from, later(before, from)];
+}
+
+const later = (a: Ticks, b: Ticks): Ticks => (a > b ? a : b);
+
+function drawLife(context: TrackContext, parent: TrackRef): void {
+  const { sink, file, time, lastSign, isSilent } = context;
+  const { heartbeat, header } = file;
+  const isClosed = header.life === 'closed';
+  // What a process in leaving still wrote behind its farewell does not move that.
+  const at = isClosed && heartbeat ? heartbeat.tick : lastSign;
+  if (at === null) return;
+  const track = sink.describe({
+    kind: 'slices',
+    order: 'late',
+    name: 'heartbeat',
+    parent,
+    rank: 0,
+    description:
+      'The last sign of life: what is still open was so until then. "last record": a record or a poll is newer than the last ' +
+      'heartbeat. "closed": the process took its leave.',
+  });
+  const before = heartbeat && heartbeat.tick < at ? time(at) - time(heartbeat.tick) : 0;
+  const isBeat = heartbeat !== null && before === 0;
+  sink.instant(track, time(at), isClosed ? 'closed' : isBeat ? 'last heartbeat' : 'last record', {
+    args: [['life', header.life], ...(before > 0 ? [['heartbeatNsBefore', before] as const] : [])],
+  });
+  if (isSilent) drawSilence(context, parent, time(at));
+}
+
+function drawSilence({ sink, names }: TrackContext, parent: TrackRef, from: TraceNs): void {
+  const track = sink.describe({
+    kind: 'slices',
+    order: 'late',
+    name: titleOf(names.own, 'no sign of life'),
+    parent,
+    rank: 0,
+    description:
+      'From the last sign of life to the end of the run: what is open on this rank was so before, and nothing is known of it since. ' +
+      'The process was killed or stuck, or its file was copied earlier than others.',
+  });
+  sink.begin(track, from, 'no sign of life');
+}
+
+/** A running job was told to record otherwise: what is missing from then on may not have been asked for. */
+function drawControl({ sink, file, time }: TrackContext, parent: TrackRef): void {
+  const changes = controlChanges(file);
+  if (changes.length === 0) return;
+  const track = sink.describe({
+    kind: 'slices',
+    order: 'late',
+    name: 'control',
+    parent,
+    rank: 0,
+    description:
+      'Changes of what is recorded (nccl-trace control): what is missing from then on may not have been asked for.',
+  });
+  const { eventMask, sampleEvery } = file.header;
+  const names = (mask: number): string => eventTypeNames(mask).join(',') || 'nothing';
+  for (const change of changes) {
+    sink.instant(track, time(change.tick), 'recording changed', {
+      args: [
+        ['events', names(change.events)],
+        ['eventsAtStart', names(eventMask)],
+        ['sampleEvery', change.sampleEvery],
+        ['sampleEveryAtStart', sampleEvery],
+        ...(change.lostBefore === 0 ? [] : [['changesLostBefore', change.lostBefore ?? 'unknown'] as const]),
+      ],
+    });
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * A counter that changes more often than a picture can show: at most one sample per `interval`, each exact for its time,
+ * and the last value before a pause is always among them. 0 ns: every change.
+ */
+
+import type { TraceNs } from '../../base/time.js';
+import type { TrackRef, TrackSink } from './sink.js';
+
+export class SampledCounter {
+  private value = 0;
+  private changedAt: TraceNs | null = null;
+  private sampledAt = -Infinity;
+  private sampledValue = 0;
+
+  /** Begins at 0; the caller draws that where it wants to. */
+  constructor(
+    private readonly sink: TrackSink,
+    private readonly track: TrackRef,
+    private readonly interval: number,
+  ) {}
+
+  /** `at` never goes back. */
+  add(amount: number, at: TraceNs): void {
+    if (this.changedAt !== null && at - this.changedAt >= this.interval) this.sample(this.changedAt);
+    this.value = Math.min(this.value + amount, Number.MAX_SAFE_INTEGER);
+    this.changedAt = at;
+    if (at - this.sampledAt >= this.interval) this.sample(at);
+  }
+
+  finish(): void {
+    if (this.changedAt !== null) this.sample(this.changedAt);
+  }
+
+  private sample(at: TraceNs): void {
+    if (this.value === this.sampledValue) return;
+    this.sink.counter(this.track, at, this.value);
+    this.sampledAt = at;
+    this.sampledValue = this.value;
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Stands between the pairing and a rank's picture and passes on what may be drawn of it: what belongs to the selected
+ * communicators, and of steps, the most frequent of all, those that do not lie too deep or behind the window. A group of calls
+ * belongs to no single communicator and is always passed on, as is what proxy threads do.
+ */
+
+import { belongsToNoComm, callComm } from '../../model/host_span.js';
+import { commKey } from '../../model/identity.js';
+import type { Ticks, TraceNs } from '../../base/time.js';
+import type { Communicator } from '../../model/recording.js';
+import type {
+  CtrlState,
+  HostSpan,
+  Kernel,
+  OddRecord,
+  Op,
+  Step,
+  Work,
+  WorkListener,
+} from '../../model/types.js';
+import { type DrawPlan } from './selection.js';
+
+type Picture = Omit<WorkListener, 'opAlive'>;
+
+export class SelectedEvents implements Picture {
+  private readonly known = new Map<Communicator, boolean>();
+
+  constructor(
+    private readonly picture: Picture,
+    private readonly plan: DrawPlan,
+    private readonly time: (at: Ticks) => TraceNs,
+  ) {}
+
+  hostStart(span: HostSpan, at: Ticks): void {
+    if (this.hasCall(span)) this.picture.hostStart(span, at);
+  }
+
+  hostStop(span: HostSpan, at: Ticks): void {
+    if (this.hasCall(span)) this.picture.hostStop(span, at);
+  }
+
+  workStart(work: Work, at: Ticks): void {
+    if (this.has(work.comm)) this.picture.workStart(work, at);
+  }
+
+  workEnqueued(work: Work, at: Ticks): void {
+    if (this.has(work.comm)) this.picture.workEnqueued(work, at);
+  }
+
+  opStart(op: Op, at: Ticks): void {
+    if (this.has(op.comm)) this.picture.opStart(op, at);
+  }
+
+  opBytes(op: Op, bytes: number, at: Ticks): void {
+    if (this.has(op.comm)) this.picture.opBytes(op, bytes, at);
+  }
+
+  opStop(op: Op, at: Ticks): void {
+    if (this.has(op.comm)) this.picture.opStop(op, at);
+  }
+
+  /** Of a step that has not been told the picture takes its bytes alone. */
+  stepStart(step: Step, at: Ticks): void {
+    const window = this.plan.windows.step;
+    if (window !== null && this.has(step.op.comm) && this.time(at) <= window.to)
+      this.picture.stepStart(step, at);
+  }
+
+  stepPhase(step: Step, from: Ticks, at: Ticks): void {
+    if (this.has(step.op.comm)) this.picture.stepPhase(step, from, at);
+  }
+
+  stepStop(step: Step, at: Ticks, told: boolean): void {
+    if (this.has(step.op.comm)) this.picture.stepStop(step, at, told);
+  }
+
+  kernelStart(kernel: Kernel, at: Ticks): void {
+    if (this.has(kernel.comm)) this.picture.kernelStart(kernel, at);
+  }
+
+  kernelStop(kernel: Kernel, at: Ticks): void {
+    if (this.has(kernel.comm)) this.picture.kernelStop(kernel, at);
+  }
+
+  ctrl(ring: number, state: CtrlState, at: Ticks, value: number | null): void {
+    this.picture.ctrl(ring, state, at, value);
+  }
+
+  oddRecord(odd: OddRecord, at: Ticks): void {
+    this.picture.oddRecord(odd, at);
+  }
+
+  private hasCall(span: HostSpan): boolean {
+    return belongsToNoComm(span) || this.has(callComm(span));
+  }
+
+  private has(comm: Communicator | null): boolean {
+    const { comms } = this.plan;
+    if (comms === null) return true;
+    if (comm === null) return false;
+    let selected = this.known.get(comm);
+    if (selected === undefined) {
+      selected = comms.has(commKey(comm));
+      this.known.set(comm, selected);
+    }
+    return selected;
+  }
+}

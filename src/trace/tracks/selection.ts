@@ -1,0 +1,41 @@
+/**
+ * What of a rank is drawn: for each depth of detail a window of time, and which communicators. Plain data, decided before
+ * the drawing begins (src/trace/selection.ts); the parts of the picture only say how deep each of their tracks lies.
+ */
+
+import type { TraceNs } from '../../base/time.js';
+
+/**
+ * How deep: collectives and calls of the host ('coll'), what NCCL makes of them on channels, by proxy and kernel ('op'), single
+ * transfers ('step').
+ */
+export const DETAILS = ['coll', 'op', 'step'] as const;
+export type Detail = (typeof DETAILS)[number];
+
+/** [from, to] in trace time, whole ns; without limits: -Infinity, Infinity. */
+export interface Window {
+  readonly from: TraceNs;
+  readonly to: TraceNs;
+}
+
+export const ALWAYS: Window = { from: -Infinity as TraceNs, to: Infinity as TraceNs };
+
+/** null: nothing of that detail. */
+export type Windows = Readonly<Record<Detail, Window | null>>;
+
+export interface DrawPlan {
+  readonly windows: Windows;
+  /** Keys of communicators (`commKey`); null: all. */
+  readonly comms: ReadonlySet<string> | null;
+}
+
+export const EVERYTHING: DrawPlan = {
+  windows: { coll: ALWAYS, op: ALWAYS, step: ALWAYS },
+  comms: null,
+};
+
+const isAlways = (window: Window | null): boolean =>
+  window !== null && window.from === -Infinity && window.to === Infinity;
+
+export const isEverything = ({ windows, comms }: DrawPlan): boolean =>
+  comms === null && DETAILS.every((detail) => isAlways(windows[detail]));

@@ -1,0 +1,87 @@
+/**
+ * Where tracks are written to: the seam between what a trace shows (src/trace/tracks) and how Perfetto stores it
+ * (src/trace/perfetto). Production writes protobuf packets, tests write lines of text.
+ *
+ * Rules every caller keeps, and the writer checks before a byte leaves:
+ *  - a track is described before its first event, its parent before it;
+ *  - slices of one track are properly nested: `end` closes the innermost open slice of its track, and the caller
+ *    names the slice it means to close;
+ *  - times on one track never go back; at equal times ends come before begins, children's ends before parents';
+ *  - tracks with order 'time' (the default) are mostly told in order of time across all tracks: they share a delta
+ *    clock. Tracks whose events are known only afterwards (GPU kernels, rates) say order 'late'. Either is right at any
+ *    time; the wrong one costs bytes.
+ */
+
+import type { TraceNs } from '../../base/time.js';
+import type { FlowId } from '../../model/identity.js';
+import type { Detail } from './selection.js';
+
+export type { FlowId };
+
+/** A described track. Numbered from 0 in the order of description, within one sink. */
+export type TrackRef = number & { readonly __track: never };
+/** An open slice, named again when it is closed. */
+export type SliceRef = number & { readonly __slice: never };
+
+export type ArgValue = string | number | bigint | boolean;
+/** Shown as `debug.<name>`. A number must be a safe integer or a finite fraction. Strings are interned. */
+export type Args = readonly (readonly [name: string, value: ArgValue])[];
+
+export interface SliceExtra {
+  readonly args?: Args | undefined;
+  /** The arrow that leaves or enters this slice; Perfetto draws it from the earlier start to the later one. */
+  readonly flow?: FlowId | undefined;
+  /** Safe integer > 0; slices of one collective share it on all ranks (same colour, SQL join key). */
+  readonly correlation?: number | undefined;
+}
+
+interface TrackCommon {
+  readonly name: string;
+  /** The track above this one; absent: directly below the rank's process. */
+  readonly parent?: TrackRef | undefined;
+  /** Position among the siblings, ascending. */
+  readonly rank: number;
+  /** Help text that teaches the reader what the track shows. */
+  readonly description?: string | undefined;
+  /** How deep it lies, where only a part is drawn; absent: as the track above it. */
+  readonly detail?: Detail | undefined;
+}
+
+export type TrackSpec =
+  | (TrackCommon & { readonly kind: 'group' })
+  | (TrackCommon & { readonly kind: 'slices'; readonly order?: 'time' | 'late' })
+  | (TrackCommon & { readonly kind: 'state'; readonly order?: 'time' | 'late' })
+  | (TrackCommon & {
+      readonly kind: 'counter';
+      readonly order?: 'time' | 'late';
+      /** 'bytes' and 'count' are Perfetto's own units, anything else is shown as text ("GB/s"). */
+      readonly unit: string;
+    });
+
+export interface TrackSink {
+  describe(spec: TrackSpec): TrackRef;
+  begin(track: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): SliceRef;
+  /** `args` are merged with those of the begin. */
+  end(track: TrackRef, at: TraceNs, slice: SliceRef, extra?: SliceExtra): void;
+  instant(track: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): void;
+  /** Absolute value: a safe integer on 'bytes' and 'count' tracks, any finite number on others. */
+  counter(track: TrackRef, at: TraceNs, value: number): void;
+  /** The way for the steps of a track of slices. */
+  steps(track: TrackRef): StepSink;
+  /** Enters a state; null leaves the track without one. Repeating the current state writes nothing. */
+  state(track: TrackRef, at: TraceNs, name: string | null): void;
+}
+
+/**
+ * Network transfers are nine of ten slices, so they have a way of their own, on a track that holds nothing else but
+ * instants: one step at a time, and within it one phase after the other. The rules above hold here too.
+ */
+export interface StepSink {
+  readonly track: TrackRef;
+  /** A slice `step` with the argument `step`. */
+  begin(at: TraceNs, step: number): void;
+  /** Ends the phase before, if there is one, and begins this one; null: without that argument, without an arrow. */
+  phase(at: TraceNs, name: string, bytes: number | null, flow: FlowId | null): void;
+  /** Ends the phase and the step, which gets these arguments. */
+  end(at: TraceNs, args: Args): void;
+}

@@ -1,0 +1,250 @@
+/** The evidence of all scanned files, on the trace's axis, laid before the judge. */
+
+import { clockBound, onOneAxis } from '../../clocks/comparable.js';
+import { isLostText } from '../../base/lost_text.js';
+import type { TraceNs } from '../../base/time.js';
+import { toTrace } from '../../clocks/clock_map.js';
+import { toLocal, type ClockSolution } from '../../clocks/domains.js';
+import type { ClusterComm } from '../../cluster/types.js';
+import { EventType, type EventTypeName } from '../../rankfile/format/nccl.js';
+import { everMuted, spansWithoutCalls } from '../../model/control.js';
+import { keyPosition, keyRing, type HandleKey } from '../../model/record_fields.js';
+import { type StandingOp, type StandingWork, UNKNOWN_COMM } from '../../model/standstill.js';
+import { WAIT_OF } from '../../model/waits.js';
+import type { WorkEnd } from '../../model/work_end.js';
+import { judge } from '../judge.js';
+import type { RankWitness, Verdict, WitnessedOp, WitnessedWork } from '../types.js';
+import { rankCalls } from './calls.js';
+import { hostCalls } from './scanned_calls.js';
+import type { OriginTable } from '../../cluster/origins.js';
+import type { Run } from '../../runs/run.js';
+import type { RankScan } from '../../scan/scan.js';
+
+type ToTime = (tick: number) => TraceNs;
+
+export interface VerdictOptions {
+  /**
+   * From how many seconds on a standstill of living ranks is called a hang. Default: 30, or twice the longest that its
+   * communicator took or paused before.
+   */
+  readonly hungAfter?: number | undefined;
+}
+
+/** `ends`, `origins`: by file, `ends` with what other processes executed. */
+export function runVerdict(
+  run: Run,
+  clocks: ClockSolution,
+  ends: readonly (readonly WorkEnd[])[],
+  origins: readonly OriginTable[],
+  comms: readonly ClusterComm[],
+  { hungAfter }: VerdictOptions,
+): Verdict {
+  const times = run.members.map((_, file): ToTime => {
+    const { map } = clocks.domains[clocks.domainOf[file]!]!;
+    const scale = clocks.scales[file]!;
+    return (tick) => toTrace(map, toLocal(scale, tick));
+  });
+  const elsewhere = executedElsewhere(run, origins, times);
+  const sampling = new Set(run.members.map(({ scan }) => scan.header.sampleEvery));
+  const ranks = run.members.map(({ scan }, file) => {
+    const rank = witness(scan, ends[file]!, times[file]!, elsewhere[file]!);
+    // Which collectives were left out then differs from rank to rank.
+    return sampling.size > 1 ? { ...rank, knownFrom: Infinity as TraceNs } : rank;
+  });
+  return judge({
+    comms,
+    ranks,
+    isWholeJob: run.missing.length === 0,
+    comparable: onOneAxis(clocks),
+    clockBound: clockBound(clocks),
+    hungAfter: hungAfter === undefined ? null : hungAfter * 1e9,
+  });
+}
+
+function witness(
+  scan: RankScan,
+  ends: readonly WorkEnd[],
+  time: ToTime,
+  elsewhere: ReadonlyMap<HandleKey, readonly WitnessedOp[]>,
+): RankWitness {
+  const { header, communicators, standstill, heartbeat, lastTick, hostWindow } = scan;
+  const signs = [heartbeat?.tick ?? null, lastTick].filter((tick) => tick !== null);
+  const lastSign = signs.length === 0 ? null : time(Math.max(...signs));
+  const isClosed = header.life === 'closed';
+  const muted = everMuted(scan);
+  const asked = header.eventMask & CALLS;
+  const { damage } = scan;
+  const isDamaged = damage.cutAreas + damage.lostAreas + damage.shortRings > 0 || damage.isHollow;
+  // Which calls it made is not known then.
+  const isNameless = damage.lostCommunicators > 0 || scan.works.funcs.some(isLostText);
+  const untoldCalls = spansWithoutCalls(scan, communicators);
+  const mutedCalls = (muted.events & asked) !== 0 || muted.sampling;
+  const tellsCalls = (asked & EventType.Coll) !== 0 && !mutedCalls;
+  return {
+    communicators: new Map(
+      communicators.map(({ number, commId, name, rank, nRanks, finalizeTick }) => [
+        number,
+        { commId, name, rank, nRanks, finalized: finalizeTick === null ? null : time(finalizeTick) },
+      ]),
+    ),
+    isClosed,
+    isAlive: !isClosed && wasFresh(scan),
+    isToldInTime: isToldInTime(scan),
+    lastSign,
+    // Where events of calls were not asked for, or at some time turned off by `control`, the file does not tell.
+    knownFrom:
+      hostWindow === null || !tellsCalls || isDamaged || isNameless
+        ? (Infinity as TraceNs)
+        : time(hostWindow),
+    knownUntil: isClosed ? (Infinity as TraceNs) : knownUntil(scan, lastSign, time),
+    isDamaged,
+    lostEntries: damage.lostEntries,
+    nameless: scan.works.comm.reduce((sum, number) => sum + (number === UNKNOWN_COMM ? 1 : 0), 0),
+    isPartial: hostWindow !== 0 || mutedCalls,
+    sampleEvery: muted.sampling ? null : header.sampleEvery,
+    isMuted: muted.events !== 0,
+    notRecorded: OF_WEIGHT.filter((event) => (header.eventMask & ~muted.events & EventType[event]) === 0),
+    works: [
+      ...standstill.works.map((work) => witnessedWork(work, elsewhere.get(work.key) ?? [], time)),
+      ...onlyElsewhere(scan, elsewhere, time),
+    ].sort((a, b) => a.start - b.start),
+    lastMove: new Map([...standstill.lastMove].map(([number, tick]) => [number, time(tick)])),
+    longestTransfer: longestTransfer(scan, ends, time),
+    untold:
+      ends.filter(({ outcome }) => UNTOLD.includes(outcome)).length + scan.silentCalls.size + scan.copyColls,
+    untoldLast: untoldLast(scan, ends),
+    calls: rankCalls(scan, time),
+    hostCalls: isDamaged || isNameless ? new Map() : hostCalls(scan, muted.events, time),
+    lastEvent: scan.lastEvent === null ? null : time(scan.lastEvent),
+    hasCallsNow: !untoldCalls.some(({ end }) => end === Infinity),
+    isPaceWhole: hostWindow === 0 && untoldCalls.length === 0,
+    watched: (scan.watched * 1e9) / header.tickHz,
+    longestQuiet: (scan.longestQuiet * 1e9) / header.tickHz,
+  };
+}
+
+/** A heartbeat comes every second; clocks of hosts may differ by some. */
+const FRESH = 2_500_000_000n;
+
+/** Files of a job that runs are read one after the other: the first ones have no newer heartbeats, and their ranks live. */
+export function wasFresh({ heartbeat, readAt, header }: RankScan): boolean {
+  if (heartbeat === null) return false;
+  const old = (header.snapshotRealtime ?? readAt) - heartbeat.realtime;
+  return old < FRESH && old > -FRESH;
+}
+
+/** A snapshot says when it was made; rings outside the rank file are only saved beside it when their process is gone. */
+const isToldInTime = ({ header: { snapshotRealtime, placement, ringPath } }: RankScan): boolean =>
+  snapshotRealtime !== null || (placement === 'in-file' && ringPath !== '');
+
+const CALLS = EventType.Coll | EventType.P2p;
+/** What the verdict says of a hang or an end rests on these. */
+const OF_WEIGHT: readonly EventTypeName[] = ['Coll', 'P2p', 'ProxyOp', 'ProxyStep', 'KernelCh'];
+const UNTOLD: readonly string[] = [
+  'no-children',
+  'untold',
+  'outside-window',
+  'end-lost',
+] satisfies WorkEnd['outcome'][];
+
+/** Of calls alone nobody knows the communicator. */
+function untoldLast(
+  { works, silentCalls, copyColls }: RankScan,
+  ends: readonly WorkEnd[],
+): (number | null)[] {
+  const newest = new Map<number, WorkEnd>();
+  ends.forEach((end, row) => newest.set(works.comm[row]!, end));
+  const untold = [...newest].flatMap(([number, { outcome }]) =>
+    UNTOLD.includes(outcome) ? [number < 0 ? null : number] : [],
+  );
+  return silentCalls.size + copyColls > 0 ? [...untold, null] : untold;
+}
+
+function longestTransfer({ works }: RankScan, ends: readonly WorkEnd[], time: ToTime): number | null {
+  let longest: number | null = null;
+  ends.forEach(({ outcome, lastOp }, row) => {
+    if (outcome !== 'complete' || lastOp === null || works.seq[row]! >= 0) return;
+    longest = Math.max(longest ?? 0, time(lastOp) - time(works.arrival[row]!));
+  });
+  return longest;
+}
+
+/** Rings outside the file were copied into it now and then: later records are not here. */
+function knownUntil({ header }: RankScan, lastSign: TraceNs | null, time: ToTime): TraceNs {
+  if (header.placement === 'in-file') return lastSign ?? time(0);
+  return time(header.copiedTick ?? 0);
+}
+
+/** By file: unfinished sends that other processes execute (PXN), by the work they are for. */
+function executedElsewhere(
+  run: Run,
+  origins: readonly OriginTable[],
+  times: readonly ToTime[],
+): Map<HandleKey, WitnessedOp[]>[] {
+  const byFile = run.members.map(() => new Map<HandleKey, WitnessedOp[]>());
+  run.members.forEach(({ scan }, executor) => {
+    for (const { parent, op } of scan.standstill.foreign) {
+      const origin = origins[executor]!.rows.get(parent);
+      if (!origin) continue;
+      const ops = byFile[origin.file]!;
+      const key = run.members[origin.file]!.scan.works.keys[origin.row]!;
+      ops.set(key, [...(ops.get(key) ?? []), { ...witnessedOp(op, times[executor]!), executor }]);
+    }
+  });
+  return byFile;
+}
+
+/** Work of which nothing is unfinished in its own process. */
+function onlyElsewhere(
+  { standstill, works }: RankScan,
+  elsewhere: ReadonlyMap<HandleKey, readonly WitnessedOp[]>,
+  time: ToTime,
+): WitnessedWork[] {
+  const own = new Set(standstill.works.map(({ key }) => key));
+  return [...elsewhere].flatMap(([key, ops]) => {
+    if (own.has(key)) return [];
+    const row = works.keys.indexOf(key);
+    const isColl = works.seq[row]! >= 0;
+    return [
+      {
+        comm: works.comm[row]! < 0 ? null : works.comm[row]!,
+        func: works.funcs[works.func[row]!]!,
+        seq: isColl ? works.seq[row]! : null,
+        peer: isColl ? null : works.peer[row]!,
+        ordinal: works.ordinal[row]!,
+        start: time(works.arrival[row]!),
+        record: recordOf(key),
+        ops,
+        blocks: null,
+        lostSince: 0,
+      },
+    ];
+  });
+}
+
+const recordOf = (key: HandleKey): string => `${keyRing(key)}:${keyPosition(key)}`;
+
+function witnessedWork(
+  { comm, func, seq, peer, ordinal, start, key, ops, blocks, lostSince }: StandingWork,
+  elsewhere: readonly WitnessedOp[],
+  time: ToTime,
+): WitnessedWork {
+  return {
+    comm,
+    func,
+    seq,
+    peer,
+    ordinal,
+    start: time(start),
+    record: recordOf(key),
+    blocks,
+    ops: [...ops.map((op) => witnessedOp(op, time)), ...elsewhere],
+    // What another process executes of it is told by that one's records.
+    lostSince: elsewhere.length > 0 ? 0 : lostSince,
+  };
+}
+
+function witnessedOp({ channel, peer, isSend, nSteps, done, step }: StandingOp, time: ToTime): WitnessedOp {
+  const wait = step && { step: step.step, name: WAIT_OF[step.phase], since: time(step.since) };
+  return { channel, peer, isSend, nSteps, done, wait, executor: null };
+}

@@ -1,0 +1,94 @@
+/** What a file's ranks called (CollApi), as far as none of it is lost, for the verdict; and which collectives NCCL made of it. */
+
+import type { TraceNs } from '../../base/time.js';
+import { EventType } from '../../rankfile/format/nccl.js';
+import type { CommCalls } from '../../model/call_table.js';
+import { keyPosition, keyRing } from '../../model/record_fields.js';
+import { numberAt, packNumbers } from '../../model/wide_numbers.js';
+import type { CallNumber, HostCalls } from '../types.js';
+import type { RankScan } from '../../scan/scan.js';
+
+/** NCCL tells of calls from this version of the interface on. */
+const FIRST_ABI = 5;
+/** Which calls were in one group is told by the group's own event. */
+const NEEDED = EventType.CollApi | EventType.GroupApi;
+const NO_CALLS: CommCalls = {
+  shape: new Uint32Array(0),
+  at: packNumbers([], 0),
+  keys: packNumbers([], 0),
+  begins: new Uint8Array(0),
+  lastOther: -1,
+  hasCaptured: false,
+  knownFrom: 0,
+  isLastOpen: false,
+};
+
+/**
+ * Of each communicator the calls from one on after which none is lost. `muted`: event types that were not recorded at times. A graph's
+ * calls are none: when they run, and how often, is not told.
+ */
+export function hostCalls(
+  { header, communicators, calls, works, hostWindow }: RankScan,
+  muted: number,
+  time: (tick: number) => TraceNs,
+): ReadonlyMap<number, HostCalls> {
+  const asked = header.eventMask & ~muted & NEEDED;
+  if (asked !== NEEDED || hostWindow === null || calls.nameless > 0) return new Map();
+  const known = communicators.flatMap(({ number, abi, initTick }): [number, HostCalls][] => {
+    const found = calls.comms.get(number) ?? NO_CALLS;
+    if (abi < FIRST_ABI || found.hasCaptured) return [];
+    const isWhole = found.knownFrom === 0 && (hostWindow === 0 || initTick >= hostWindow);
+    const first = isWhole ? 0 : firstKnown(found, hostWindow);
+    const { at, keys } = found;
+    // Since then more was told than was called: replays of a graph whose calls are lost, say.
+    const since = first < found.shape.length ? numberAt(at, first) : Infinity;
+    if (!isWhole && found.lastOther >= since) return [];
+    const recordOf = (key: number): string => `${keyRing(key)}:${keyPosition(key)}`;
+    const one: HostCalls = {
+      isWhole,
+      shapes: calls.shapes,
+      shape: found.shape.subarray(first),
+      begins: found.begins.subarray(first),
+      isLastOpen: found.isLastOpen,
+      until: calls.until === Infinity ? (Infinity as TraceNs) : time(calls.until),
+      at: (call) => time(numberAt(at, first + call)),
+      record: (call) => recordOf(numberAt(keys, first + call)),
+      told: (most) => newestTold(found, Math.max(first, found.shape.length - most), number, works),
+    };
+    return [[number, one]];
+  });
+  return new Map(known);
+}
+
+/** Behind the first group, which may have begun before. */
+function firstKnown({ at, begins, knownFrom, shape }: CommCalls, window: number): number {
+  let first = knownFrom;
+  while (first < shape.length && numberAt(at, first) < window) first++;
+  do first++;
+  while (first < shape.length && begins[first] !== 1);
+  return Math.min(first, shape.length);
+}
+
+/** What NCCL told of the calls from `from` on, where it did: a Coll says when its call was made. */
+function newestTold(
+  { at, shape }: CommCalls,
+  from: number,
+  number: number,
+  { comm, seq, arrival, ordinal, ordinalAbsolute, func, funcs }: RankScan['works'],
+): readonly (CallNumber | null)[] {
+  const calls = new Map<number, number>();
+  for (let call = shape.length - 1; call >= from; call--) calls.set(numberAt(at, call), call - from);
+  const told = Array.from({ length: shape.length - from }, (): CallNumber | null => null);
+  const first = told.length > 0 ? numberAt(at, from) : Infinity;
+  // The newest ones are asked for, and a communicator's come in order.
+  for (let row = seq.length - 1; row >= 0; row--) {
+    if (comm[row] !== number || seq[row]! < 0) continue;
+    const tick = arrival[row]!;
+    if (tick < first) break;
+    const call = calls.get(tick);
+    calls.delete(tick);
+    if (call === undefined || ordinalAbsolute[row] === 0) continue;
+    told[call] = { func: funcs[func[row]!]!, seq: seq[row]!, ordinal: ordinal[row]! };
+  }
+  return told;
+}

@@ -1,0 +1,103 @@
+/** The two ends of transfers joined: which pairs count where the work behind an operation is known, lost or different. */
+
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { STEP_ROW, UNTOLD } from '../../../src/scan/step_file.js';
+import { joinTransfers, linksBetween, type StepSource } from '../../../src/clocks/evidence/transfers.js';
+import { temporaryFolder } from '../../support/made_up_run.js';
+import { writeSteps } from '../../support/step_rows.js';
+
+/** An operation of two steps as one end tells it; `work` null: its record is lost. `ordinal`: else its place in the list. */
+interface ToldOp {
+  readonly work: number | null;
+  readonly bytes?: number;
+  readonly steps?: number;
+  readonly ordinal?: number;
+}
+
+const { folder, remove } = temporaryFolder();
+afterAll(remove);
+
+let files = 0;
+const source = (isSend: boolean, ops: readonly ToldOp[]): StepSource =>
+  writeSteps(
+    join(folder, `steps-${files++}`),
+    isSend,
+    ops.flatMap(({ work, bytes = 4096, steps = 2, ordinal }, place) =>
+      [0, 1].map((step) => ({ ordinal: ordinal ?? place, step, bytes, check: work ?? 0, steps })),
+    ),
+  );
+
+/** Of each operation what was said of its steps: both the same. */
+function judged(sends: readonly ToldOp[], receives: readonly ToldOp[]) {
+  const sources = [source(true, sends), source(false, receives)];
+  const said = new Map<number, string[]>();
+  const counts = joinTransfers(
+    sources,
+    linksBetween(sources, () => true),
+    (_, send, receive, agreement) => {
+      expect(send[STEP_ROW.step]).toBe(receive[STEP_ROW.step]);
+      const ordinal = send[STEP_ROW.ordinal]!;
+      said.set(ordinal, [...(said.get(ordinal) ?? []), agreement]);
+    },
+  );
+  for (const one of said.values()) expect(one).toEqual([one[0], one[0]]);
+  const words = [...said].sort(([a], [b]) => a - b).map(([ordinal, [word]]) => `${ordinal} ${word}`);
+  return { words, counts };
+}
+
+const known = (...works: (number | null)[]): ToldOp[] => works.map((work) => ({ work }));
+
+it('a pair whose work is lost counts where operations on both sides of it agree', () => {
+  const { words, counts } = judged(known(1, null, 3, 4, null), known(1, 2, null, 4, 5));
+  expect(words).toEqual(['0 agree', '1 agree', '2 agree', '3 agree', '4 unconfirmed']);
+  expect(counts).toMatchObject({ pairs: 8, unconfirmed: 2, operationsDiffer: 0, single: 0 });
+});
+
+it('not before the first that agrees', () => {
+  expect(judged(known(null, 2, null, 4), known(1, 2, 3, 4)).words).toEqual([
+    '0 unconfirmed',
+    '1 agree',
+    '2 agree',
+    '3 agree',
+  ]);
+});
+
+it('not where a neighbour is another operation: the ends may count differently there', () => {
+  const sends = known(1, null, 3, null, 5, null, 7);
+  const receives = known(1, 2, 99, 4, 5, 6, 7);
+  expect(judged(sends, receives).words).toEqual([
+    '0 agree',
+    '1 unconfirmed',
+    '2 operationsDiffer',
+    '3 unconfirmed',
+    '4 agree',
+    '5 agree',
+    '6 agree',
+  ]);
+});
+
+it('not where the sizes or the numbers of steps are others', () => {
+  const ends = (own: Partial<ToldOp>): ToldOp[] => [{ work: 1 }, { work: null, ...own }, { work: 3 }];
+  expect(judged(ends({}), ends({})).counts).toMatchObject({ pairs: 6, unconfirmed: 0 });
+  expect(judged(ends({}), ends({ bytes: 8 })).counts).toMatchObject({ pairs: 4, unconfirmed: 2 });
+  expect(judged(ends({}), ends({ steps: 3 })).counts).toMatchObject({ pairs: 4, unconfirmed: 2 });
+});
+
+it('not where the sender has lost the size; that says nothing of its neighbours', () => {
+  const sends: ToldOp[] = [{ work: 1 }, { work: 2, bytes: UNTOLD }, { work: null }, { work: 4 }];
+  const { words, counts } = judged(sends, known(1, 2, 3, 4));
+  expect(words).toEqual(['0 agree', '1 untold', '2 agree', '3 agree']);
+  expect(counts).toMatchObject({ pairs: 6, untold: 2 });
+});
+
+it('also where operations between are missing, or come late', () => {
+  const sends: ToldOp[] = [
+    { work: 1, ordinal: 1 },
+    { work: 9, ordinal: 9 },
+    { work: null, ordinal: 4 },
+    { work: 7, ordinal: 7 },
+  ];
+  const receives = [1, 4, 7, 9].map((ordinal): ToldOp => ({ work: ordinal, ordinal }));
+  expect(judged(sends, receives).words).toEqual(['1 agree', '4 agree', '7 agree', '9 agree']);
+});

@@ -1,0 +1,154 @@
+/** The two ends of a connection whose files hold different parts of the run: every pair of rows that both files have is found. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { scanFile } from '../../../src/scan/scan.js';
+import { ROW_WIDTH, STEP_ROW, type StepRows } from '../../../src/scan/step_file.js';
+import { joinTransfers, linksBetween, type StepSource } from '../../../src/clocks/evidence/transfers.js';
+import { record } from '../../support/loopback.js';
+import { temporaryFolder } from '../../support/made_up_run.js';
+import { seeded } from '../../support/simulated_links.js';
+import { writeSteps } from '../../support/step_rows.js';
+
+const { folder, remove } = temporaryFolder();
+afterAll(remove);
+
+/** Steps of an operation. */
+const STEPS = 32;
+let files = 0;
+
+/** `steps`: counted through the run, in the order in which the file tells of them. */
+const endOf = (isSend: boolean, steps: readonly number[]): StepSource =>
+  writeSteps(
+    join(folder, `steps-${files++}`),
+    isSend,
+    steps.map((step) => ({
+      ordinal: Math.floor(step / STEPS),
+      step: step % STEPS,
+      bytes: 4096,
+      check: 1 + Math.floor(step / STEPS),
+      steps: STEPS,
+      before: step,
+      told: step,
+    })),
+  );
+
+const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i);
+
+/** Expects the pairs that both ends have, each once, and the rest counted as single. */
+function expectAllPairs(sends: readonly number[], receives: readonly number[]): void {
+  const sources = [endOf(true, sends), endOf(false, receives)];
+  const found: number[] = [];
+  const counts = joinTransfers(
+    sources,
+    linksBetween(sources, () => true),
+    (_, send, receive) => {
+      expect(send[STEP_ROW.told]).toBe(receive[STEP_ROW.told]);
+      found.push(send[STEP_ROW.told]!);
+    },
+  );
+  const received = new Set(receives);
+  const both = sends.filter((step) => received.has(step)).sort((a, b) => a - b);
+  expect(found.sort((a, b) => a - b)).toEqual(both);
+  expect(counts.pairs).toBe(both.length);
+  expect(counts.single).toBe(sends.length + receives.length - 2 * both.length);
+}
+
+const ALL = range(0, 60_000);
+
+describe('ends whose files hold different parts of the run', () => {
+  it.each([
+    ['one begins 5,000 steps later', ALL, range(5000, 60_000)],
+    ['one ends 50,000 steps earlier', ALL, range(0, 10_000)],
+    ['one holds a short part in the middle', range(30_000, 30_200), ALL],
+    ['the windows overlap by their ends only', range(0, 40_000), range(39_000, 60_000)],
+    ['one has a hole of 10,000 steps', [...range(0, 20_000), ...range(30_000, 60_000)], ALL],
+    [
+      'both have holes, at different times',
+      [...range(0, 10_000), ...range(18_000, 60_000)],
+      [...range(0, 30_000), ...range(45_000, 60_000)],
+    ],
+    ['they have no step in common', range(0, 20_000), range(20_000, 60_000)],
+    ['one has no step at all', [], ALL],
+  ])('are joined wherever both have a step: %s', (_, one, other) => {
+    expectAllPairs(one, other);
+    expectAllPairs(other, one);
+  });
+
+  it('are joined where both lost whole chunks at random', () => {
+    const random = seeded(3);
+    const withoutChunks = (): number[] =>
+      range(0, 60).flatMap((chunk) => (random() < 0.4 ? [] : range(chunk * 1000, chunk * 1000 + 1000)));
+    for (let draw = 0; draw < 5; draw++) expectAllPairs(withoutChunks(), withoutChunks());
+  });
+
+  it('are joined where the recorder of one got hardly any processor time', () => {
+    const random = seeded(4);
+    expectAllPairs(
+      ALL,
+      range(0, 6000).flatMap((few) => (random() < 0.1 ? range(few * 10, few * 10 + 3) : [])),
+    );
+  });
+
+  it('are joined where rows of two operations at work at once come in turns', () => {
+    // Of each pair of operations, steps in turns at one end and one operation after the other at the other end.
+    const inTurns = range(0, 30_000).map(
+      (i) => Math.floor(i / 64) * 64 + (i % 2) * STEPS + Math.floor((i % 64) / 2),
+    );
+    expectAllPairs(inTurns, range(7000, 60_000));
+    expectAllPairs(range(0, 20_000), inTurns.slice(9000));
+  });
+});
+
+it('a first look finds its pairs in the common part, and stops when it has them', () => {
+  const sources = [endOf(true, ALL), endOf(false, range(50_000, 60_000))];
+  let seen = 0;
+  const counts = joinTransfers(
+    sources,
+    linksBetween(sources, () => true),
+    () => seen++,
+    256,
+  );
+  expect(counts.pairs).toBeGreaterThanOrEqual(256);
+  expect(counts.pairs).toBeLessThan(600);
+  expect(seen).toBe(counts.pairs);
+});
+
+/** All of one end, by operation and step. */
+function stepsIn({ path }: StepSource, { blocks }: StepRows): Set<string> {
+  const bytes = readFileSync(path);
+  const steps = new Set<string>();
+  for (const [offset, count] of blocks) {
+    const rows = new Float64Array(bytes.buffer.slice(bytes.byteOffset + offset), 0, count * ROW_WIDTH);
+    for (let at = 0; at < rows.length; at += ROW_WIDTH)
+      steps.add(`${rows[at + STEP_ROW.ordinal]} ${rows[at + STEP_ROW.step]}`);
+  }
+  return steps;
+}
+
+it('a recording of the newest events, whose ranks sent and received differently much, gives all pairs that two files have', async () => {
+  // A broadcast goes down a chain: its ends have half as much to tell as the rank between, so their rings reach back twice as far.
+  const words = '--ranks 3 --channels 1 --iterations 24 --proto ll --ops broadcast:4M*8,allreduce:64K';
+  const source = (await record(join(folder, 'flight'), words, { NCCL_ALLGATHERV_ENABLE: '0' })).folder;
+  const names = readdirSync(source).filter((name) => name.endsWith('.bin'));
+  const sources = names.sort().map((name, i): StepSource => {
+    const path = join(folder, `side-${i}`);
+    return { path, connections: scanFile(join(source, name), { path, every: true }).steps };
+  });
+  const links = linksBetween(sources, () => true);
+  expect(links).toHaveLength(3);
+  let common = 0;
+  let mostApart = 0;
+  for (const { sender, receiver, sends, receives } of links) {
+    const received = stepsIn(sources[receiver]!, receives);
+    for (const step of stepsIn(sources[sender]!, sends)) if (received.has(step)) common++;
+    mostApart = Math.max(mostApart, Math.abs(sends.rows - receives.rows));
+  }
+  expect(mostApart).toBeGreaterThan(4096);
+  const { single, ...joined } = joinTransfers(sources, links, () => undefined);
+  expect(Object.values(joined).reduce((a, b) => a + b)).toBe(common);
+  expect(single).toBe(
+    links.reduce((sum, { sends, receives }) => sum + sends.rows + receives.rows, 0) - 2 * common,
+  );
+}, 120_000);

@@ -1,0 +1,65 @@
+/** What a person names, and which files are meant. */
+
+import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+
+import { findRankFiles } from '../../src/rankfile/find_files.js';
+import { temporaryFolder } from '../support/made_up_run.js';
+
+const { folder: parent, remove } = temporaryFolder();
+afterAll(remove);
+
+function folderOf(...files: string[]): string {
+  const folder = realpathSync(mkdtempSync(path.join(parent, 'find-')));
+  for (const file of files) {
+    mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+    writeFileSync(path.join(folder, file), '');
+  }
+  return folder;
+}
+
+function found(folder: string, ...inputs: string[]): { files: string[]; problems: string[] } {
+  const { files, problems } = findRankFiles(inputs.map((input) => path.join(folder, input)));
+  const short = (text: string): string => text.replaceAll(`${folder}/`, '');
+  return { files: files.map(short), problems: problems.map(short) };
+}
+
+describe('rank files are found', () => {
+  it('in a run directory, and in its parent, and nowhere deeper', () => {
+    const folder = folderOf(
+      'run1/rank00001.bin',
+      'run1/rank00000.bin',
+      'run1/notes.txt',
+      'run1/old/rank9.bin',
+    );
+    expect(found(folder, 'run1').files).toEqual(['run1/rank00000.bin', 'run1/rank00001.bin']);
+    expect(found(folder, '.').files).toEqual(['run1/rank00000.bin', 'run1/rank00001.bin']);
+  });
+
+  it('by any name when named', () => {
+    const folder = folderOf('copy of rank 3');
+    expect(found(folder, 'copy of rank 3').files).toEqual(['copy of rank 3']);
+  });
+
+  it('once, in the same order however they are named', () => {
+    const folder = folderOf('rank0.bin', 'rank1.bin', 'rank-host-77.bin');
+    symlinkSync(path.join(folder, 'rank0.bin'), path.join(folder, 'rank2.bin'));
+    const expected = ['rank-host-77.bin', 'rank0.bin', 'rank1.bin'];
+    expect(found(folder, 'rank1.bin', '.').files).toEqual(expected);
+    expect(found(folder, '.', 'rank1.bin').files).toEqual(expected);
+    expect(found(folder, '.', 'rank1.bin', 'rank1.bin').problems).toEqual([
+      'rank0.bin: named 2 times, used once',
+      'rank1.bin: named 3 times, used once',
+    ]);
+  });
+
+  it('or it is said why not', () => {
+    const folder = folderOf('empty/x', 'packed/rank0.bin.gz');
+    expect(() => found(folder, 'empty')).toThrow(
+      /empty: no rank files \(rank\*\.bin\) here or one level below.*NCCL_DEBUG/,
+    );
+    expect(() => found(folder, 'packed')).toThrow(/rank0\.bin\.gz is still packed; unpack it/);
+    expect(() => found(folder, 'none')).toThrow(/none: does not exist; check the path/);
+  });
+});

@@ -1,0 +1,291 @@
+/** A whole file, and every kind of record, as the builder wrote it. */
+
+import { describe, expect, it } from 'vitest';
+
+import { AreaClass, FILE_HEADER, Kind } from '../../src/rankfile/format/constants.js';
+import { SlotArea } from '../support/slot_area.js';
+import { RankFileBuilder } from '../support/rank_file_builder.js';
+import { lines, read, readBytes } from './read.js';
+
+describe('a rank file', () => {
+  it('says who wrote it', () => {
+    const { header } = read(
+      new RankFileBuilder({
+        rank: 3,
+        worldSize: 8,
+        hostName: 'node-ä',
+        gpu: 'GPU-1',
+        life: 'closed',
+        tickHz: 25e6,
+        placement: 'in-memory',
+        copiedTick: 77,
+        lost: { strings: 5 },
+      }),
+    );
+    expect(header).toMatchObject({
+      rank: 3,
+      worldSize: 8,
+      localRank: null,
+      hostName: 'node-ä',
+      gpu: 'GPU-1',
+    });
+    expect(header).toMatchObject({ life: 'closed', mode: 'flight', tickSource: 'tsc', tickHz: 25e6 });
+    expect(header).toMatchObject({
+      placement: 'in-memory',
+      copiedTick: 77,
+      stringsLost: 5,
+      eventMask: 0xfff,
+    });
+    expect(header.process).toEqual({
+      bootId: '00112233445566778899aabbccddeeff',
+      pidNamespace: 4026531836n,
+      pid: 1003,
+      startTime: 123456n,
+    });
+  });
+
+  it('has communicators, with names that may be long, none, or not ASCII', () => {
+    const file = new RankFileBuilder();
+    file.communicator({
+      name: 'dp',
+      commId: 0xffff_0000_1111_2222n,
+      rank: 1,
+      nRanks: 8,
+      nNodes: 2,
+      abi: 4,
+      initTick: 5,
+    });
+    file.communicator({ name: 'x'.repeat(300), finalizeTick: 99 });
+    file.communicator({ number: 7, name: 'größe' });
+    const { communicators, problems } = read(file);
+    expect([...communicators.keys()]).toEqual([0, 1, 7]);
+    expect(communicators.get(0)).toEqual({
+      number: 0,
+      name: 'dp',
+      commId: 0xffff_0000_1111_2222n,
+      rank: 1,
+      nRanks: 8,
+      nNodes: 2,
+      abi: 4,
+      initTick: 5,
+      finalizeTick: null,
+    });
+    expect(communicators.get(1)).toMatchObject({ name: 'x'.repeat(120), finalizeTick: 99 });
+    expect(communicators.get(7)?.name).toBe('größe');
+    expect(problems).toEqual([
+      { what: 'entries of the table of communicators that are missing or incomplete', count: 5 },
+    ]);
+  });
+
+  it('has strings, leases, clock samples and the newest heartbeat', () => {
+    const file = new RankFileBuilder();
+    expect([file.string('AllReduce'), file.string(''), file.string('y'.repeat(90))]).toEqual([1, 2, 3]);
+    file.ring('host', 8, { tid: 42, threadName: 'NCCL Progress 1' });
+    file.lease({ ring: 0, tid: 43, fromPosition: 100, fromTick: 7, endPosition: 200, endTick: 9 });
+    for (const tick of [100, 200, 300]) file.heartbeat(tick);
+    file.clockSample(50, { width: 12, realtime: 5n, monotonic: 6n, boottime: 7n }).clockSample(200);
+    const { strings, leases, heartbeat, clockSamples, problems } = read(file);
+    expect(strings).toEqual(['', 'AllReduce', '', 'y'.repeat(80)]);
+    expect(leases).toEqual([
+      {
+        ring: 0,
+        tid: 42,
+        threadName: 'NCCL Progress 1',
+        fromTick: 0,
+        fromPosition: 0,
+        endPosition: null,
+        endTick: null,
+      },
+      { ring: 0, tid: 43, threadName: '', fromTick: 7, fromPosition: 100, endPosition: 200, endTick: 9 },
+    ]);
+    expect(heartbeat?.tick).toBe(300);
+    expect(clockSamples.map(({ tick }) => tick)).toEqual([50, 200, 300]);
+    expect(clockSamples[0]).toEqual({ tick: 50, width: 12, realtime: 5n, monotonic: 6n, boottime: 7n });
+    expect(problems).toEqual([]);
+  });
+
+  it('has beacons of all their tables, each once, and none that takes less than no time', () => {
+    const file = new RankFileBuilder();
+    const peer = { bootId: 'ab'.repeat(8) + '01'.repeat(8) };
+    const exchange = { sent: 500, received: 900, peerReceived: 7n, peerSent: 2n ** 63n };
+    const later = { ...exchange, sent: 950, received: 980 };
+    file.beacons(peer, [later, { ...exchange, received: 499 }, { ...exchange, peerSent: 6n }]);
+    file.beacons(peer, [exchange, later]);
+    const { beacons, problems } = read(file);
+    expect(beacons).toEqual([
+      { ...exchange, peerBootId: peer.bootId, peerTickSource: 'tsc' },
+      { ...later, peerBootId: peer.bootId, peerTickSource: 'tsc' },
+    ]);
+    expect(problems).toEqual([{ what: 'beacons that take less than no time, skipped', count: 2 }]);
+  });
+
+  it('has as its newest heartbeat the one with the highest number, whatever its tick', () => {
+    const file = new RankFileBuilder();
+    for (const tick of [100, 300, 200]) file.heartbeat(tick);
+    expect(read(file).heartbeat?.tick).toBe(200);
+  });
+
+  it('has one table of heartbeats: the first', () => {
+    const another = new SlotArea(4, 'wraps');
+    const file = new RankFileBuilder().heartbeat(100).area(AreaClass.TableHeartbeat, another);
+    another.append(Kind.ClockSample, [file.rawTick(900), 1n, 2n, 3n, 4n, 0n]);
+    const { heartbeat, clockSamples, problems } = read(file);
+    expect(heartbeat?.tick).toBe(100);
+    expect(clockSamples.map(({ tick }) => tick)).toEqual([100]);
+    expect(problems).toEqual([{ what: 'further tables of heartbeat, skipped', count: 1 }]);
+  });
+
+  it('reads as 0 what cannot be true: heads, counters, masks, times of a copy', () => {
+    const file = new RankFileBuilder({ placement: 'in-memory', copiedTick: 900 });
+    file.ring('host', 8).stop(10, 0n).count({ muted: 7 });
+    const bytes = file.build();
+    const view = new DataView(bytes.buffer);
+    const live = Number(view.getBigUint64(4096 + 8, true));
+    const numbers: [number, bigint][] = [
+      [live, 2n ** 48n],
+      [live + 16, 2n ** 53n],
+      [FILE_HEADER.maskNow, 2n ** 64n - 1n],
+      [FILE_HEADER.copiedTick, file.startTick - 1n],
+      [FILE_HEADER.stringsLost, 2n ** 60n],
+    ];
+    for (const [at, value] of numbers) view.setBigUint64(at, value, true);
+    const { header, rings, problems } = readBytes(bytes);
+    expect(header).toMatchObject({ maskNow: 0, copiedTick: null, stringsLost: 0 });
+    expect(rings[0]).toMatchObject({ head: 0, muted: 0, gaps: [] });
+    expect(rings[0]?.records.length).toBe(1);
+    expect(problems).toEqual([
+      { what: 'header: mask_now cannot be true, read as 0', count: 1 },
+      { what: 'header: copied_tick cannot be true, read as 0', count: 1 },
+      { what: 'header: strings_lost cannot be true, read as 0', count: 1 },
+      {
+        what: 'heads and counters of areas that cannot be true, read as 0: the file was damaged',
+        count: 2,
+      },
+    ]);
+  });
+
+  it('may have a head up to 2^48 - 1', () => {
+    const file = new RankFileBuilder();
+    file.ring('host', 8, { startAt: 2 ** 48 - 2 }).stop(10, 0n);
+    expect(read(file)).toMatchObject({ rings: [{ head: 2 ** 48 - 1 }], problems: [] });
+  });
+
+  it('has open folds, unless their Fold record is there too, or their key does not fit', () => {
+    const file = new RankFileBuilder();
+    const ring = file.ring('steps', 8, { foldCapacity: 4 });
+    const step = ring.startProxyStep(10);
+    ring.openFold(step, 20, 1000, 900).openFold(step, 'start', 3, 50);
+    expect(read(file).folds).toEqual([
+      { ring: 0, handleLow: 0, handleHigh: Number(step >> 32n), state: 20, count: 1000, lastTick: 900 },
+      { ring: 0, handleLow: 0, handleHigh: Number(step >> 32n), state: 'start', count: 3, lastTick: 50 },
+    ]);
+
+    ring.fold(1000, step, 20, 900, 1000);
+    expect(read(file).folds).toHaveLength(1);
+
+    const bytes = file.build();
+    const view = new DataView(bytes.buffer);
+    const folds = Number(view.getBigUint64(4096 + 16, true));
+    view.setUint16(folds + 32 + 22, 0, true);
+    expect(readBytes(bytes).problems).toEqual([
+      { what: 'open folds caught in mid-change, skipped', count: 1 },
+    ]);
+  });
+
+  it('has areas and kinds that this version does not know', () => {
+    const file = new RankFileBuilder().area(99, new SlotArea(4, 'wraps'));
+    const ring = file.ring('host', 8);
+    ring.record(0x99, 5, 1n, 2n);
+    ring.record(0x99, 6, 1n, 2n);
+    const result = read(file);
+    expect(lines(result)).toEqual(['0:0 5 kind 0x99 s0w1=0x1 s0w2=0x2', '0:1 6 kind 0x99 s0w1=0x1 s0w2=0x2']);
+    expect(result.problems).toEqual([
+      { what: 'areas of unknown class 99, skipped', count: 1 },
+      { what: 'records of a kind this version does not read: kind 0x99', count: 2 },
+    ]);
+  });
+});
+
+describe('records', () => {
+  it('of every kind come back as they were written', () => {
+    const file = new RankFileBuilder({ rank: 3 });
+    const host = file.ring('host', 64);
+    const ops = file.ring('ops', 64);
+    const group = host.startGroupApi(1, { graphCaptured: true, groupDepth: 2 });
+    const api = host.startCollApi(2, { parent: group, root: 1, userTag: 9n });
+    host.startP2pApi(3, { parent: group, func: 'Recv' });
+    host.startKernelLaunch(4, { parent: group });
+    const legacy = host.startGroup(5);
+    const coll = host.startColl(6, {
+      parent: api,
+      parentGroup: legacy,
+      seqNumber: 2 ** 40,
+      root: -1,
+      flags: 1,
+    });
+    host.startP2p(7, { comm: 0xffffffff, peer: 5, ordinal: 3 });
+    const op = ops.startProxyOp(8, { parent: coll, isSend: true, channel: 2, nSteps: 4, peer: 7 });
+    ops.startProxyOp(9, { parent: 0x7f00_0000_1000n, foreignContext: 0xdead0n, rank: -1 });
+    const step = ops.startProxyStep(10, { parent: op, step: 3 });
+    ops
+      .state(11, step, 8)
+      .state(12, step, 9, 524288)
+      .state(13, step, 22, 2n ** 60n)
+      .state(14, step, 0x12345, 1);
+    ops.fold(15, step, 20, 14, 7).fold(16, step, 'start', 15, 8).stop(17, step);
+    ops.startProxyCtrl(18);
+    ops.startKernelCh(19, { parent: coll, channel: 63, pTimer: 2n ** 63n });
+    ops.startUnknown(20, 0x10000);
+    ops
+      .stop(21, step | 1n)
+      .stop(22, 0n)
+      .stop(23, file.context(2));
+    expect(lines(read(file))).toMatchInlineSnapshot(`
+      [
+        "0:0 1 GroupApi start parent=null comm=0 graphCaptured=1 groupDepth=2",
+        "0:1 2 CollApi start parent=0:0 comm=0 func=AllReduce datatype=ncclFloat32 count=1024 stream=0x7000 root=1 graphCaptured=0 userTag=0x9",
+        "0:4 3 P2pApi start parent=0:0 comm=0 func=Recv datatype=ncclFloat32 count=1024 stream=0x7000 root=-1 graphCaptured=0",
+        "0:6 4 KernelLaunch start parent=0:0 comm=0 stream=0x7000",
+        "0:8 5 Group start parent=null comm=0",
+        "0:9 6 Coll start parent=0:1 comm=0 rank=3 seqNumber=1099511627776 count=1024 func=AllReduce datatype=ncclFloat32 algo=RING proto=SIMPLE parentGroup=0:8 root=-1 ordinal=0 nChannels=2 nWarps=16 flags=0x1 sendBuff=0x1000 recvBuff=0x2000 userTag=0x0",
+        "0:13 7 P2p start parent=null comm=null rank=3 buff=0x1000 count=1024 func=Send datatype=ncclInt8 nChannels=1 flags=0x0 parentGroup=null peer=5 ordinal=3 userTag=0x0",
+        "1:0 8 ProxyOp start parent=0:9 comm=0 peer=7 ordinal=0 nSteps=4 chunkSize=524288 pid=1003 channel=2 isSend=1 flags=0x0 rank=3",
+        "1:2 9 ProxyOp start parent=foreign 0x7f0000001000 comm=foreign peer=0 ordinal=0 nSteps=1 chunkSize=524288 pid=1003 channel=0 isSend=0 flags=0x0 rank=-1 context=foreign 0xdead0",
+        "1:5 10 ProxyStep start parent=1:0 comm=0 step=3",
+        "1:6 11 State handle=1:5 state=SendGpuWait value=null",
+        "1:7 12 State handle=1:5 state=SendWait value=524288",
+        "1:8 13 State handle=1:5 state=KernelChStop value=1152921504606846976",
+        "1:10 14 State handle=1:5 state=state 74565 value=1",
+        "1:12 15 Fold handle=1:5 state=SendPeerWait lastTick=14 repeats=7",
+        "1:14 16 Fold handle=1:5 state=start lastTick=15 repeats=8",
+        "1:16 17 Stop handle=1:5",
+        "1:17 18 ProxyCtrl start parent=null comm=0",
+        "1:18 19 KernelCh start parent=0:9 comm=0 channel=63 pTimer=9223372036854775808",
+        "1:20 20 Unknown start parent=null comm=0 rank=3 type=0x10000",
+        "1:22 21 Stop handle=muted",
+        "1:23 22 Stop handle=null",
+        "1:24 23 Stop handle=context 2",
+      ]
+    `);
+  });
+
+  it('have further slots than their kind has: these are ignored', () => {
+    const file = new RankFileBuilder();
+    const ring = file.ring('host', 16);
+    ring.record(Kind.State, 5, 0n, 0x12345n, 99n, 0n, 0n, 1n, 2n, 3n);
+    ring.record(Kind.Stop, 6, 0n, 0n, 4n, 5n, 6n);
+    expect(lines(read(file))).toEqual([
+      '0:0 5 State handle=null state=state 74565 value=99',
+      '0:3 6 Stop handle=null',
+    ]);
+  });
+
+  it('are of no use in a ring if they are of tables, and counted', () => {
+    const file = new RankFileBuilder();
+    const ring = file.ring('host', 16);
+    ring.record(Kind.Lease, 1, 0n, 0n, 0n, 0n, 0n);
+    ring.record(Kind.ControlChange, 2, 0n, 0n);
+    ring.record(Kind.Beacon, 3, 0n, 0n, 0n, 0n, 0n, 0n, 0n, 0n);
+    expect(read(file).problems).toEqual([{ what: 'records of tables in a ring', count: 3 }]);
+  });
+});

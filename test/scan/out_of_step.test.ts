@@ -1,0 +1,113 @@
+/** Arrows where the two ends of a connection are of different work: two ranks of one counter, one connection, made up. */
+
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { merge } from '../../src/merge.js';
+import type { MergeReport } from '../../src/report/report.js';
+import { mergeReportText } from '../../src/report/merge_report.js';
+import { temporaryFolder } from '../support/made_up_run.js';
+import { RankFileBuilder } from '../support/rank_file_builder.js';
+
+let folder: string;
+let remove: () => void;
+beforeEach(() => {
+  ({ folder, remove } = temporaryFolder());
+});
+afterEach(() => {
+  remove();
+});
+
+interface Call {
+  readonly func: string;
+  readonly seqNumber: number;
+  /** Its operation hangs in the air. */
+  readonly isLost?: true;
+  /** ns: so much later on this rank. */
+  readonly later?: number;
+}
+
+const STEPS = 2;
+
+/** Rank 0 sends to rank 1, one operation per call. */
+function writeRank(rank: number, calls: readonly Call[]): void {
+  const file = new RankFileBuilder({ rank, worldSize: 2, life: 'closed' });
+  const comm = file.communicator({ name: 'world', commId: 0xabcdn, rank, nRanks: 2 });
+  const host = file.ring('host', 256, { tid: 100 + rank });
+  const ops = file.ring('ops', 256, { tid: 200 + rank });
+  const steps = file.ring('steps', 1024, { tid: 200 + rank, foldCapacity: 8 });
+  const isSend = rank === 0;
+  calls.forEach(({ func, seqNumber, isLost, later = 0 }, ordinal) => {
+    const t = 1000 + ordinal * 10_000 + later;
+    const coll = host.startColl(t, { comm, func, seqNumber, count: 4096, algo: 'RING', proto: 'SIMPLE' });
+    host.stop(t + 100, coll);
+    const of = isLost ? {} : { parent: coll };
+    const op = ops.startProxyOp(t + 200, { ...of, comm, ordinal, nSteps: STEPS, peer: 1 - rank, isSend });
+    for (let step = 0; step < STEPS; step++) {
+      const at = t + 1000 + step * 1000;
+      const one = steps.startProxyStep(at, { comm, parent: op, step });
+      if (isSend)
+        steps
+          .state(at + 20, one, 8)
+          .state(at + 100, one, 20)
+          .state(at + 150, one, 9, 2048);
+      else
+        steps
+          .state(at + 10, one, 10)
+          .state(at + 400, one, 11, 2048)
+          .state(at + 410, one, 12);
+      steps.stop(at + 600, one);
+    }
+    ops.stop(t + 5000, op);
+  });
+  file
+    .clockSample(0)
+    .heartbeat(100_000)
+    .write(join(folder, `rank${rank}.bin`));
+}
+
+async function merged(sender: readonly Call[], receiver: readonly Call[]): Promise<MergeReport> {
+  writeRank(0, sender);
+  writeRank(1, receiver);
+  return merge({ inputs: [folder], output: join(folder, 'out.pftrace'), jobs: 1 });
+}
+
+const reduce = (seqNumber: number, more: Partial<Call> = {}): Call => ({
+  func: 'AllReduce',
+  seqNumber,
+  ...more,
+});
+const alike = [reduce(0), reduce(1), reduce(2)];
+
+it('are drawn where both ends tell of the same', async () => {
+  const report = await merged(alike, alike);
+  expect(report.trace.flows).toBe(3 * STEPS);
+  expect(report.outOfStep).toEqual([]);
+  expect(mergeReportText(report)).not.toContain('arrows: none');
+});
+
+it('end at the first operation whose ends differ, also before ones that look alike again', async () => {
+  const other = { func: 'ReduceScatter', seqNumber: 0 };
+  const report = await merged([...alike, reduce(3)], [reduce(0), other, reduce(2), reduce(3)]);
+  expect(report.trace.flows).toBe(STEPS);
+  expect(report.outOfStep).toEqual([
+    {
+      ...{ commId: '0x000000000000abcd', comm: 'world', channel: 0, source: 0, destination: 1 },
+      ...{ ordinal: 1, operations: 3 },
+    },
+  ]);
+  expect(mergeReportText(report)).toContain(
+    'arrows: none for 3 operations on 1 connections of world: their ends differ\n',
+  );
+});
+
+it('are kept where one end does not know what its operation is of', async () => {
+  const report = await merged(alike, [reduce(0), reduce(1, { isLost: true }), reduce(2)]);
+  expect(report.trace.flows).toBe(3 * STEPS);
+  expect(report.outOfStep).toEqual([]);
+});
+
+it('end where one would point backwards on one counter', async () => {
+  const report = await merged([reduce(0), reduce(1, { later: 900 }), reduce(2)], alike);
+  expect(report.trace.flows).toBe(STEPS);
+  expect(report.outOfStep).toMatchObject([{ ordinal: 1, operations: 2 }]);
+});

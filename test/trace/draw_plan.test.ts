@@ -1,0 +1,43 @@
+/** What is drawn where not all fits, of a stretch that lies far before the end. */
+
+import { expect, it } from 'vitest';
+import { traceNsFromClockMap as at, type Ticks } from '../../src/base/time.js';
+import { decide } from '../../src/trace/draw_plan.js';
+import { SizeCounter } from '../../src/scan/size_counts.js';
+
+const SECONDS = 3600;
+
+/** A call and an operation each second, for an hour; a tick is a ns. */
+function hour() {
+  const counter = new SizeCounter();
+  const op = { comm: null, ring: 0, channel: 0, isSend: true, peer: 1, openSteps: [] };
+  for (let second = 0; second < SECONDS; second++) {
+    counter.work({ comm: null, kind: 'Coll', ring: 0, row: second } as never, (second * 1e9) as Ticks);
+    counter.step({ op } as never, (second * 1e9) as Ticks);
+  }
+  const end = { outcome: 'no-children', lastOp: null, lastKernel: null, finalized: null } as never;
+  const enqueued = Float64Array.from({ length: SECONDS }, (_, second) => second * 1e9);
+  const ends = Array.from({ length: SECONDS }, () => end);
+  const size = counter.finish(ends, enqueued, new Set(), { peers: 0, lossyRings: 0 });
+  return { size, tickAt: (time: number) => time, end: SECONDS * 1e9 };
+}
+
+it('details lie within what was selected, though everything moved on long after it', () => {
+  const window = { from: at(600e9), to: at(2400e9) };
+  const { plans, isReduced } = decide({
+    files: [hour()],
+    cluster: [],
+    scope: { files: [0], absentRanks: [], comms: null, window },
+    suspects: [0],
+    lastMove: SECONDS * 1e9,
+    end: SECONDS * 1e9,
+    detail: undefined,
+    budget: { slices: 1900, tracks: 1000, bytes: 1e9 },
+  });
+  expect(isReduced).toBe(true);
+  const { coll, step } = plans[0]!.windows;
+  expect(coll).toEqual(window);
+  expect(step!.from).toBeLessThanOrEqual(2390e9);
+  expect(step!.from).toBeGreaterThan(600e9);
+  expect(step!.to).toBe(2400e9);
+});

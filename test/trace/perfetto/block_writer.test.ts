@@ -1,0 +1,239 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { perfetto } from '../../../src/trace/perfetto/generated/protos.js';
+import { BlockIds } from '../../../src/trace/perfetto/block_ids.js';
+import { BlockWriter } from '../../../src/trace/perfetto/block_writer.js';
+import { CHUNK_BYTES } from '../../../src/trace/perfetto/chunks.js';
+import { viewTrace } from '../../support/trace_view.js';
+import { T0, block, ns, opening, rank, trace } from './blocks.js';
+
+fc.configureGlobal({ seed: 7 });
+
+const { Trace } = perfetto.protos;
+
+/** A bit of everything. */
+function everything(sink: BlockWriter): void {
+  const comm = sink.describe({ kind: 'group', name: 'comm dp', rank: 1, description: 'One communicator.' });
+  const colls = sink.describe({ kind: 'slices', name: 'colls', rank: 0, parent: comm });
+  const below = sink.describe({ kind: 'slices', name: 'steps', rank: 0, parent: colls });
+  const kernel = sink.describe({ kind: 'slices', name: 'kernel', rank: 1, parent: comm, order: 'late' });
+  const bytes = sink.describe({ kind: 'counter', name: 'tx bytes', rank: 2, parent: comm, unit: 'bytes' });
+  const rate = sink.describe({
+    kind: 'counter',
+    name: 'tx rate',
+    rank: 3,
+    parent: comm,
+    unit: 'GB/s',
+    order: 'late',
+  });
+  const ctrl = sink.describe({ kind: 'state', name: 'ProxyCtrl', rank: 4 });
+  const flow = { hi: 0x80000000, lo: 1 };
+  sink.state(ctrl, ns(0), null);
+  sink.state(ctrl, ns(1), 'Idle');
+  const coll = sink.begin(colls, ns(10), 'AllReduce', {
+    args: [
+      ['seq', 7],
+      ['bytes', 1n << 40n],
+    ],
+    correlation: 9,
+  });
+  const step = sink.begin(below, ns(12), 'send', { flow });
+  sink.state(ctrl, ns(12), 'Idle');
+  sink.state(ctrl, ns(13), 'Active');
+  sink.counter(bytes, ns(13), 4096);
+  sink.counter(bytes, ns(13), 4096);
+  sink.end(below, ns(15), step, { args: [['polls', 3]] });
+  sink.instant(below, ns(15), 'mark', { flow });
+  sink.end(kernel, ns(14), sink.begin(kernel, ns(11), 'kernelCh'));
+  sink.counter(rate, ns(0), 12.5);
+  sink.state(ctrl, ns(16), null);
+  sink.state(ctrl, ns(17), 'Idle');
+  sink.end(colls, ns(20), coll);
+  sink.begin(colls, ns(21), 'AllGather');
+}
+
+describe('a block', () => {
+  const written = block(everything);
+  const view = viewTrace(trace(written));
+  const at = ({ ts }: { ts: bigint }): number => Number(ts - T0);
+
+  it('is read without a problem', () => {
+    expect(view.problems).toEqual([]);
+  });
+
+  it('shows its tracks below the process', () => {
+    expect(view.processes).toMatchObject([{ pid: 1_000_000, name: 'rank 0', rank: 0, ts: T0 }]);
+    const shown = view.tracks.map(
+      ({ path, kind, unit, rank: order }) => `${path.join('/')} ${kind} ${unit} ${order}`,
+    );
+    expect(shown).toEqual([
+      'rank 0 process  0',
+      'rank 0/NCCL group  0',
+      'rank 0/NCCL/comm dp group  1',
+      'rank 0/NCCL/comm dp/colls slices  0',
+      'rank 0/NCCL/comm dp/colls/steps slices  0',
+      'rank 0/NCCL/comm dp/kernel slices  1',
+      'rank 0/NCCL/comm dp/tx bytes counter bytes 2',
+      'rank 0/NCCL/comm dp/tx rate counter GB/s 3',
+      'rank 0/NCCL/ProxyCtrl state  4',
+    ]);
+    expect(view.tracks[2]?.description).toBe('One communicator.');
+  });
+
+  it('shows its slices, the open one open', () => {
+    expect(view.slices.map((slice) => `${slice.name} ${at(slice)} ${slice.dur} ${slice.depth}`)).toEqual([
+      'AllReduce 10 10 0',
+      'kernelCh 11 3 0',
+      'send 12 3 0',
+      'mark 15 0 0',
+      'AllGather 21 -1 0',
+    ]);
+    expect(view.slices[0]).toMatchObject({ args: { seq: 7, bytes: 2 ** 40 }, correlation: 9n });
+    expect(view.slices[2]?.args).toEqual({ polls: 3 });
+  });
+
+  it('shows states, samples and the arrow', () => {
+    expect(view.states.map((state) => `${state.name} ${at(state)} ${state.dur}`)).toEqual([
+      'Idle 1 12',
+      'Active 13 3',
+      'Idle 17 -1',
+    ]);
+    expect(view.counters.map((sample) => `${sample.track.name} ${at(sample)} ${sample.value}`)).toEqual([
+      'tx rate 0 12.5',
+      'tx bytes 13 4096',
+      'tx bytes 13 4096',
+    ]);
+    expect(view.flows.map(({ id, from, to }) => `${id} ${from.name} ${to.name}`)).toEqual([
+      `${(0x80000000n << 32n) | 1n} send mark`,
+    ]);
+  });
+
+  it('counts what the reader finds', () => {
+    expect(written.counts).toEqual({
+      slices: view.slices.length,
+      openSlices: view.slices.filter(({ dur }) => dur === -1n).length,
+      instants: view.slices.filter(({ isInstant }) => isInstant).length,
+      counterSamples: view.counters.length,
+      states: view.states.length,
+      tracksWithData: new Set([...view.slices, ...view.counters, ...view.states].map(({ track }) => track))
+        .size,
+      bytes: written.bytes.length,
+    });
+  });
+
+  it('opens its late sequence only when it is needed', () => {
+    const sequences = (bytes: Uint8Array): unknown[] => [
+      ...new Set(Trace.decode(bytes).packet.map((packet) => packet.trustedPacketSequenceId)),
+    ];
+    expect(sequences(written.bytes)).toEqual([null, 2, 3]);
+    const plain = block((sink) => sink.describe({ kind: 'slices', name: 'late', rank: 0, order: 'late' }));
+    expect(sequences(plain.bytes)).toEqual([null, 2]);
+  });
+
+  it('without a process has its tracks at the top', () => {
+    const cluster = block(everything, { process: null });
+    const alone = viewTrace(trace(cluster));
+    expect(alone.problems).toEqual([]);
+    expect(alone.processes).toEqual([]);
+    expect(alone.tracks[0]).toMatchObject({ path: ['comm dp'], parent: undefined });
+  });
+
+  it('names its process for people', () => {
+    const process = { ...rank(3), description: 'pid 77 on node1', labels: ['node1', 'gpu2'] };
+    const named = viewTrace(trace(block(() => undefined, { process })));
+    expect(named.processes).toMatchObject([
+      { rank: 3, description: 'pid 77 on node1', labels: ['node1', 'gpu2'] },
+    ]);
+  });
+});
+
+describe('blocks of one trace', () => {
+  const blocks = [0, 1, 2].map((blockIndex) =>
+    block(everything, { blockIndex, blockCount: 3, process: blockIndex === 2 ? null : rank(blockIndex) }),
+  );
+  const summary = (view: ReturnType<typeof viewTrace>): unknown =>
+    view.slices.map(({ track, name, ts, dur }) => `${track.path.join('/')} ${name} ${ts} ${dur}`).sort();
+
+  it('do not disturb one another, in any order', () => {
+    const views = [
+      [0, 1, 2],
+      [2, 1, 0],
+      [1, 2, 0],
+    ].map((order) =>
+      viewTrace(
+        Buffer.concat([opening(), ...order.map((index) => blocks[index]?.bytes ?? new Uint8Array())]),
+      ),
+    );
+    for (const view of views) {
+      expect(view.problems).toEqual([]);
+      expect(summary(view)).toEqual(summary(views[0]!));
+    }
+    expect(views[0]?.slices.length).toBe(15);
+  });
+
+  it('have no uuid and no sequence in common, whatever their number', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 20 }), (blockCount, tracks) => {
+        const uuids = new Set<number>();
+        const sequences = new Set([1]);
+        for (let blockIndex = 0; blockIndex < blockCount; blockIndex++) {
+          const ids = new BlockIds({ blockIndex, blockCount });
+          for (let i = 0; i < tracks; i++) uuids.add(ids.nextUuid());
+          sequences.add(ids.timeSequence).add(ids.lateSequence);
+        }
+        expect(uuids.size).toBe(blockCount * tracks);
+        expect(Math.max(...uuids)).toBe(16 + blockCount * tracks - 1);
+        expect(sequences.size).toBe(1 + 2 * blockCount);
+      }),
+    );
+  });
+
+  it('are the same bytes every time', () => {
+    expect(Buffer.compare(block(everything).bytes, block(everything).bytes)).toBe(0);
+  });
+});
+
+describe('chunks', () => {
+  it('leave while the block is written, whole packets each, and are not touched again', () => {
+    const chunks: { chunk: Uint8Array; copy: Uint8Array }[] = [];
+    let handedOver = 0;
+    const sink = new BlockWriter({
+      ...{ blockIndex: 0, blockCount: 1, process: rank(0), traceStart: T0 },
+      output: (chunk) => {
+        chunks.push({ chunk, copy: chunk.slice() });
+        handedOver += chunk.length;
+      },
+    });
+    const lane = sink.describe({ kind: 'slices', name: 'lane', rank: 0 });
+    let waiting = 0;
+    for (let at = 0; at < 60_000; at++) {
+      sink.instant(lane, ns(at), 'tick');
+      waiting = Math.max(waiting, sink.counts().bytes - handedOver);
+    }
+    sink.close();
+    expect(waiting).toBeLessThan(CHUNK_BYTES);
+    expect(handedOver).toBe(sink.counts().bytes);
+    expect(chunks.length).toBe(Math.ceil(handedOver / (CHUNK_BYTES + 1)));
+    for (const { chunk, copy } of chunks) {
+      expect(Buffer.compare(chunk, copy)).toBe(0);
+      expect(Trace.decode(chunk).packet.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('are larger only for a packet that is', () => {
+    const { chunks } = block((sink) => {
+      const lane = sink.describe({ kind: 'slices', name: 'lane', rank: 0 });
+      sink.instant(lane, ns(1), 'tick', { args: [['long', 'x'.repeat(3 * CHUNK_BYTES)]] });
+      sink.instant(lane, ns(2), 'tick');
+    });
+    expect(chunks.map((chunk) => chunk.length > 3 * CHUNK_BYTES)).toEqual([true, false]);
+  });
+
+  it('are none where nothing is new', () => {
+    const { chunks } = block((sink) => {
+      sink.close();
+      sink.close();
+    });
+    expect(chunks.length).toBe(1);
+  });
+});

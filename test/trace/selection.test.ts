@@ -1,0 +1,210 @@
+/**
+ * A selection held to the whole: what is drawn of a part is what the trace of everything has there, cut at the window's
+ * edges and marked; nothing else changes; and what is drawn and what is left out add up.
+ */
+
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { merge, type MergeOptions } from '../../src/merge.js';
+import type { MergeReport } from '../../src/report/report.js';
+import type { SelectionRequest } from '../../src/trace/selection.js';
+import { parseTime } from '../../src/trace/time_words.js';
+import { temporaryFolder } from '../support/made_up_run.js';
+import {
+  countsOf,
+  viewTrace,
+  type TraceView,
+  type ViewSlice,
+  type ViewTrack,
+} from '../support/trace_view.js';
+
+const root = fileURLToPath(new URL('../../samples/', import.meta.url));
+const { folder, remove } = temporaryFolder();
+afterAll(remove);
+
+async function drawn(sample: string, select?: SelectionRequest, more: Partial<MergeOptions> = {}) {
+  const output = path.join(folder, `${sample}.pftrace`);
+  const inputs = [path.join(root, sample)];
+  const report = await merge({ inputs, output, jobs: 1, force: true, select, ...more });
+  return { report, view: viewTrace(readFileSync(output), { emptySlices: 'fine' }) };
+}
+
+const wholes = new Map<string, ReturnType<typeof drawn>>();
+
+function drawnWhole(sample: string): ReturnType<typeof drawn> {
+  const whole = wholes.get(sample) ?? drawn(sample);
+  wholes.set(sample, whole);
+  return whole;
+}
+
+interface Limits {
+  readonly from: number;
+  readonly to: number;
+}
+
+const trackName = ({ process, path: names }: ViewTrack): string =>
+  [process?.name ?? '', ...names].join(' / ');
+
+/** "ts dur name" per slice, as the window shows it; null: not in it. */
+function clipped(slice: ViewSlice, start: bigint, { from, to }: Limits): string | null {
+  const begin = Number(slice.ts - start);
+  const end = slice.dur < 0n ? Infinity : begin + Number(slice.dur);
+  const isIn = begin >= from ? begin <= to : !slice.isInstant && end > from;
+  if (!isIn) return null;
+  const shownFrom = Math.max(begin, from);
+  const dur = end === Infinity ? 'open' : Math.min(end, to) - shownFrom;
+  const before = begin < from ? ` beforeWindowNs=${from - begin}` : '';
+  const after = end !== Infinity && end > to ? ` afterWindowNs=${end - to}` : '';
+  return `${trackName(slice.track)}: ${shownFrom} ${slice.isInstant ? 'now' : dur} ${slice.name}${before}${after}`;
+}
+
+function asShown(slice: ViewSlice, start: bigint): string {
+  const { beforeWindowNs, afterWindowNs } = slice.args;
+  const dur = slice.isInstant ? 'now' : slice.dur < 0n ? 'open' : slice.dur;
+  const before = beforeWindowNs === undefined ? '' : ` beforeWindowNs=${beforeWindowNs}`;
+  const after = afterWindowNs === undefined ? '' : ` afterWindowNs=${afterWindowNs}`;
+  return `${trackName(slice.track)}: ${slice.ts - start} ${dur} ${slice.name}${before}${after}`;
+}
+
+const limitsOf = ({ durationNs }: MergeReport, from: number, to: number): Limits => ({
+  from: Math.round(durationNs * from),
+  to: Math.round(durationNs * to),
+});
+
+const between = ({ from, to }: Limits): SelectionRequest => ({
+  from: { kind: 'since-start', ns: from },
+  to: { kind: 'since-start', ns: to },
+});
+
+/** Slices that are counted as such: what the recording says of itself is not. */
+const counted = (view: TraceView): ViewSlice[] =>
+  view.slices.filter(
+    ({ isInstant, track }) => !isInstant && !track.path.includes('recorder') && track.process !== undefined,
+  );
+
+const sumOf = ({ selection: { leftOut } }: MergeReport): number =>
+  leftOut.slices.coll + leftOut.slices.op + leftOut.slices.step;
+
+it.each([
+  ['straggler', 0.1, 0.4],
+  ['straggler', 0.85, 0.95],
+  ['hang', 0.3, 0.9],
+  ['wrapped', 0.3, 0.9],
+  ['graph', 0.4, 0.7],
+  ['pxn', 0.1, 0.4],
+  ['abi-v1', 0.1, 0.4],
+  ['abi-v7', 0.3, 0.9],
+  ['stream-killed', 0.3, 0.5],
+])('a window of %s, from %f to %f of it', async (sample, from, to) => {
+  const whole = await drawnWhole(sample);
+  const limits = limitsOf(whole.report, from, to);
+  const part = await drawn(sample, between(limits));
+  const wanted = whole.view.slices.map((slice) => clipped(slice, whole.view.start, limits));
+  expect(part.view.slices.map((slice) => asShown(slice, part.view.start)).sort()).toEqual(
+    wanted.filter((line) => line !== null).sort(),
+  );
+  expect(part.view.problems).toEqual([]);
+  expect(part.view.start).toBe(whole.view.start);
+});
+
+describe.each(['hosts', 'wrapped', 'copy-engine'])('%s', (sample) => {
+  const requests: readonly (readonly [string, SelectionRequest])[] = [
+    ['two ranks', { ranks: [[0, 1]] }],
+    ['one communicator', { comms: ['world'] }],
+    ['its end', { last: 300e6 }],
+    ['collectives', { detail: 'coll' }],
+    ['operations', { detail: 'op' }],
+    ['steps', { detail: 'step' }],
+    ['a mixture', { ranks: [[1, 1]], comms: ['world'], last: 400e6, detail: 'op' }],
+  ];
+  it.each(requests)('%s: counts are what is there, and add up', async (_, select) => {
+    const whole = await drawnWhole(sample);
+    const { report, view } = await drawn(sample, select);
+    expect(view.problems).toEqual([]);
+    expect(report.trace).toEqual(countsOf(view));
+    expect(counted(view).length + sumOf(report)).toBe(counted(whole.view).length);
+    if (report.selection.isWhole) expect(sumOf(report) + report.selection.leftOut.files).toBe(0);
+    else
+      expect(view.attributes).toMatchObject({
+        'nccl_trace.selection': report.selection.asked,
+        'nccl_trace.slices_left_out': BigInt(sumOf(report)),
+      });
+    // What the run was does not depend on what is looked at.
+    const { verdict, clocks, traffic, durationNs, records, traceStart, missingRanks } = report;
+    expect({ verdict, clocks, traffic, durationNs, records, traceStart, missingRanks }).toEqual({
+      verdict: whole.report.verdict,
+      clocks: whole.report.clocks,
+      traffic: whole.report.traffic,
+      durationNs: whole.report.durationNs,
+      records: whole.report.records,
+      traceStart: whole.report.traceStart,
+      missingRanks: whole.report.missingRanks,
+    });
+  });
+});
+
+it('details: each draws what lies no deeper, and that unchanged', async () => {
+  const whole = await drawnWhole('straggler');
+  const names = (view: TraceView): Set<string> => new Set(view.slices.map(({ name }) => name ?? ''));
+  const coll = await drawn('straggler', { detail: 'coll' });
+  const op = await drawn('straggler', { detail: 'op' });
+  expect(names(coll.view).has('proxy send')).toBe(false);
+  expect(names(op.view).has('proxy send')).toBe(true);
+  expect(names(op.view).has('step')).toBe(false);
+  expect(op.view.counters.length).toBe(whole.view.counters.length);
+  const shown = (view: TraceView): Set<string> =>
+    new Set(view.slices.map((slice) => asShown(slice, view.start)));
+  const [all, operations, collectives] = [shown(whole.view), shown(op.view), shown(coll.view)];
+  expect([...operations].filter((line) => !all.has(line))).toEqual([]);
+  expect([...collectives].filter((line) => !operations.has(line))).toEqual([]);
+});
+
+it('a rank or a communicator is drawn alone, the cluster above it with all', async () => {
+  const { view, report } = await drawn('healthy', { ranks: [[2, 3]], comms: ['tp'] });
+  expect(view.processes.map(({ pid }) => pid)).toEqual([1_000_002, 1_000_003]);
+  const comms = view.tracks.map(({ name }) => /^comm (\w+)/.exec(name)?.[1]).filter(Boolean);
+  expect(new Set(comms)).toEqual(new Set(['tp']));
+  expect(report.selection.leftOut.files).toBe(6);
+  const cluster = view.slices.filter(({ track }) => track.path[0] === 'Cluster');
+  expect(cluster.length).toBeGreaterThan(0);
+  for (const { args } of cluster) expect(Number(args.ranks)).toBeGreaterThan(1);
+});
+
+it('the trace begins and ends with its window', async () => {
+  const whole = await drawnWhole('straggler');
+  const limits = limitsOf(whole.report, 0.4, 0.5);
+  const { view } = await drawn('straggler', between(limits));
+  const times = [...view.slices, ...view.counters, ...view.states].map(({ ts }) => Number(ts - view.start));
+  expect(Math.min(...times)).toBeGreaterThanOrEqual(limits.from);
+  expect(Math.max(...times)).toBeLessThanOrEqual(limits.to);
+});
+
+it('the same window by the clock and since the start', async () => {
+  const { report, view } = await drawn('straggler', { last: 1e9 });
+  const start = BigInt(report.traceStart) + BigInt(report.durationNs - 1e9);
+  const word = `${new Date(Number(start / 1_000_000n)).toISOString().slice(0, 19)}.${String(start % 1_000_000_000n).padStart(9, '0')}Z`;
+  const again = await drawn('straggler', { from: parseTime(word)! });
+  expect(again.view.slices.length).toBe(view.slices.length);
+});
+
+it('with aliases for names, also what was asked for and the commands are told in aliases', async () => {
+  const output = path.join(folder, 'redacted.pftrace');
+  const inputs = [path.join(root, 'straggler')];
+  const select = { comms: ['world'] };
+  const report = await merge({ inputs, output, jobs: 1, redact: true, select });
+  expect(report.selection.asked).toBe('communicator comm-1');
+  expect(JSON.stringify([report.selection, report.suggestion])).not.toMatch(/world|straggler|\/tmp/);
+  expect(report.suggestion?.command).toMatch(/^nccl-trace merge DIR --comm comm-1/);
+  expect(readFileSync(output).includes('world (')).toBe(false);
+});
+
+it('commands carry what was asked for of clocks and verdict', async () => {
+  const { report } = await drawn(
+    'straggler',
+    { detail: 'coll' },
+    { clock: 'realtime', alike: 0.5, hungAfter: 9 },
+  );
+  expect(report.suggestion?.command).toContain(' --clock realtime --clock-alike 0.5 --hung-after 9');
+});

@@ -1,0 +1,124 @@
+/** What is written of a picture of which only a window is drawn. */
+
+import { describe, expect, it } from 'vitest';
+import { traceNsFromClockMap } from '../../../src/base/time.js';
+import { ClippedSink } from '../../../src/trace/tracks/clipped_sink.js';
+import { ALWAYS, type Windows } from '../../../src/trace/tracks/selection.js';
+import { TextSink } from '../../support/text_sink.js';
+
+const at = traceNsFromClockMap;
+const WINDOW = { from: at(100), to: at(200) };
+const ALL_DETAILS: Windows = { coll: WINDOW, op: WINDOW, step: WINDOW };
+
+function clip(windows: Windows = ALL_DETAILS) {
+  const text = new TextSink();
+  const sink = new ClippedSink(text, windows);
+  const track = sink.describe({ kind: 'slices', name: 'calls', rank: 0, detail: 'coll' });
+  return { text, sink, track };
+}
+
+describe('a slice', () => {
+  it.each([
+    ['before the window', 10, 90, []],
+    ['up to its edge', 10, 100, []],
+    ['into it', 10, 150, ['100 [calls] begin a beforeWindowNs=90', '150 [calls] end a']],
+    ['across it', 10, 300, ['100 [calls] begin a beforeWindowNs=90', '200 [calls] end a afterWindowNs=100']],
+    ['within', 100, 200, ['100 [calls] begin a', '200 [calls] end a']],
+    ['out of it', 150, 300, ['150 [calls] begin a', '200 [calls] end a afterWindowNs=100']],
+    ['after it', 201, 300, []],
+    ['that never ends, from before', 10, null, ['100 [calls] begin a beforeWindowNs=90']],
+    ['that never ends, within', 120, null, ['120 [calls] begin a']],
+    ['that never ends, from after', 201, null, []],
+  ] as const)('%s', (_, from, to, lines) => {
+    const { text, sink, track } = clip();
+    const slice = sink.begin(track, at(from), 'a');
+    if (to !== null) sink.end(track, at(to), slice);
+    sink.finish();
+    expect(text.lines).toEqual(lines);
+    expect(text.specs).toHaveLength(lines.length === 0 ? 0 : 1);
+    expect(sink.drawn).toEqual({ coll: lines.length === 0 ? 0 : 1, op: 0, step: 0 });
+  });
+
+  it('keeps those around it, outermost first', () => {
+    const { text, sink, track } = clip();
+    const outer = sink.begin(track, at(10), 'outer', { args: [['n', 1]] });
+    const gone = sink.begin(track, at(20), 'gone');
+    sink.end(track, at(30), gone);
+    const inner = sink.begin(track, at(40), 'inner');
+    sink.instant(track, at(110), 'now');
+    sink.end(track, at(120), inner);
+    sink.end(track, at(130), outer, { args: [['m', 2]] });
+    expect(text.lines).toEqual([
+      '100 [calls] begin outer n=1 beforeWindowNs=90',
+      '100 [calls] begin inner beforeWindowNs=60',
+      '110 [calls] instant now',
+      '120 [calls] end inner',
+      '130 [calls] end outer m=2',
+    ]);
+  });
+
+  it('within one that goes on behind the window, both cut', () => {
+    const { text, sink, track } = clip();
+    const outer = sink.begin(track, at(10), 'outer');
+    const late = sink.begin(track, at(250), 'late');
+    sink.end(track, at(260), late);
+    sink.end(track, at(300), outer);
+    expect(text.lines).toEqual([
+      '100 [calls] begin outer beforeWindowNs=90',
+      '200 [calls] end outer afterWindowNs=100',
+    ]);
+  });
+});
+
+it('counters and states enter the window with what they have there', () => {
+  const { text, sink } = clip();
+  const bytes = sink.describe({ kind: 'counter', name: 'bytes', rank: 1, unit: 'bytes' });
+  const thread = sink.describe({ kind: 'state', name: 'thread', rank: 2 });
+  const quiet = sink.describe({ kind: 'counter', name: 'quiet', rank: 3, unit: 'bytes' });
+  sink.counter(bytes, at(10), 1);
+  sink.counter(bytes, at(20), 2);
+  sink.counter(quiet, at(30), 7);
+  sink.state(thread, at(40), 'Idle');
+  sink.counter(bytes, at(150), 3);
+  sink.state(thread, at(160), 'Active');
+  sink.counter(bytes, at(250), 4);
+  sink.state(thread, at(260), 'Idle');
+  sink.finish();
+  expect(text.lines).toEqual([
+    '100 [bytes] = 2',
+    '150 [bytes] = 3',
+    '100 [thread] state Idle',
+    '160 [thread] state Active',
+    '200 [thread] state -',
+    '100 [quiet] = 7',
+  ]);
+});
+
+it('what lies deeper has a window of its own, and the tracks above it are described with it', () => {
+  const { text, sink } = clip({ coll: ALWAYS, op: null, step: WINDOW });
+  const op = sink.describe({ kind: 'slices', name: 'op', rank: 0, detail: 'op' });
+  const slot = sink.describe({ kind: 'slices', name: 'slot', rank: 0, parent: op, detail: 'step' });
+  sink.end(op, at(120), sink.begin(op, at(110), 'send'));
+  expect(text.specs).toEqual([]);
+  sink.end(slot, at(120), sink.begin(slot, at(110), 'step'));
+  expect(text.specs.map(({ name }) => name)).toEqual(['op', 'slot']);
+  expect(sink.drawn).toEqual({ coll: 0, op: 0, step: 1 });
+});
+
+it('ends of arrows are those of slices that were drawn', () => {
+  const { sink, track } = clip();
+  const flow = (lo: number) => ({ flow: { hi: 1, lo } });
+  sink.end(track, at(20), sink.begin(track, at(10), 'out', flow(1)));
+  sink.end(track, at(120), sink.begin(track, at(30), 'in', flow(2)));
+  sink.end(track, at(140), sink.begin(track, at(130), 'in', flow(3)));
+  expect([...sink.flowEnds()]).toEqual([0x100000002n, 0x100000003n]);
+});
+
+it('a slice that is not the innermost is a defect', () => {
+  const { sink, track } = clip();
+  const outer = sink.begin(track, at(10), 'outer');
+  sink.begin(track, at(20), 'inner');
+  expect(() => {
+    sink.end(track, at(30), outer);
+  }).toThrow('not its innermost');
+});

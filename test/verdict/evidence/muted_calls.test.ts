@@ -1,0 +1,72 @@
+/** A rank whose recorder was told in mid-run not to record calls is not accused of not having made them. */
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { EventType } from '../../../src/rankfile/format/nccl.js';
+import { diagnose } from '../../../src/report/diagnosis.js';
+import { madeUpRank, SMALL_RUN, temporaryFolder } from '../../support/made_up_run.js';
+import type { FileOptions } from '../../support/rank_file_builder.js';
+import { coll } from '../../support/recording.js';
+
+const { folder, remove } = temporaryFolder();
+afterAll(remove);
+
+const ALL = 0x7f; // Group to KernelCh
+const OLD = 10_000_000_000;
+
+/** Ranks 0 to 2 wait in the fourth collective; rank 3 lives, and is not there. */
+async function whoIsMissing(name: string, changes: readonly number[], options: FileOptions = {}) {
+  const files = [0, 1, 2, 3].map((rank) => {
+    const more = rank === 3 ? options : {};
+    const file = madeUpRank(rank, SMALL_RUN, { eventMask: ALL, life: 'recording', ...more });
+    const comm = 0;
+    const host = file.ring('host', 64, { threadName: 'python', tid: 300 + rank });
+    const ops = file.ring('ops', 64, { threadName: 'NCCL Progress 0', tid: 400 + rank });
+    if (rank < 3) {
+      const parent = coll(host, comm, 400_000 + rank, 400_100, 3, { count: 4096 });
+      ops.startProxyOp(400_200, { comm, parent, peer: rank + 1, isSend: true, ordinal: 3, nSteps: 6 });
+    } else if (changes.length > 0) {
+      file.changes(
+        changes.map((events, i) => ({ tick: 1000 * i + 10, done: 1000 * i + 20, events, sampleEvery: 1 })),
+      );
+    }
+    file.heartbeat(OLD);
+    const path = join(folder, `${name}-${rank}.bin`);
+    writeFileSync(path, file.build());
+    return path;
+  });
+  const { verdict } = await diagnose(files, { hungAfter: 1 });
+  return {
+    neverEntered: verdict.kind === 'hung' ? verdict.hang.neverEntered.map(({ file }) => file) : [],
+    notRecorded: verdict.notRecorded,
+    partial: verdict.partial,
+  };
+}
+
+it('nobody changed anything: it did not come', async () => {
+  expect(await whoIsMissing('unchanged', [])).toEqual({ neverEntered: [3], notRecorded: [], partial: [] });
+});
+
+it('its steps were not recorded for a while: its calls are all there', async () => {
+  const steps = [ALL & ~EventType.ProxyStep, ALL];
+  expect(await whoIsMissing('steps', steps)).toEqual({
+    neverEntered: [3],
+    notRecorded: [{ event: 'ProxyStep', files: [3] }],
+    partial: [],
+  });
+});
+
+it('its calls were not recorded for a while: nobody knows', async () => {
+  expect(await whoIsMissing('calls', [ALL & ~EventType.Coll, ALL])).toEqual({
+    neverEntered: [],
+    notRecorded: [{ event: 'Coll', files: [3] }],
+    partial: [3],
+  });
+});
+
+it('its file tells the newest change alone, as older ones do: nobody knows what was before', async () => {
+  const changed = { tick: 500, events: ALL, sampleEvery: 1 };
+  const { neverEntered, partial } = await whoIsMissing('old', [], { changed });
+  expect({ neverEntered, partial }).toEqual({ neverEntered: [], partial: [3] });
+});

@@ -1,0 +1,59 @@
+/** Who fell silent before the run ended: from files to the trace. Ticks are ns. */
+
+import { mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { merge } from '../../../src/merge.js';
+import { temporaryFolder } from '../../support/made_up_run.js';
+import { RankFileBuilder, type FileOptions } from '../../support/rank_file_builder.js';
+import { viewTrace } from '../../support/trace_view.js';
+
+const { folder, remove } = temporaryFolder();
+afterAll(remove);
+
+const S = 1e9;
+const START = 1_760_000_000_000_000_000n;
+
+/** Two ranks with a record each at 1 s; heartbeats at these seconds. Returns who is silent, and from when on. */
+async function silent(name: string, beats: readonly [number, number], options: FileOptions = {}) {
+  const run = path.join(folder, name);
+  mkdirSync(run);
+  beats.forEach((beat, rank) => {
+    const given = rank === 0 ? options : {};
+    const file = new RankFileBuilder({
+      rank,
+      worldSize: 2,
+      life: 'recording',
+      startRealtime: START,
+      ...given,
+    });
+    const comm = file.communicator({ name: 'world', commId: 0xabcn, rank, nRanks: 2 });
+    const host = file.ring('host', 64, { tid: 1 });
+    host.stop(S + 1000, host.startColl(S, { comm, func: 'AllReduce', seqNumber: 0 }));
+    file
+      .clockSample(0)
+      .heartbeat(beat * S)
+      .write(path.join(run, `rank0000${rank}.bin`));
+  });
+  const output = path.join(run, 'trace.pftrace');
+  const report = await merge({ inputs: [run], output, jobs: 1 });
+  const view = viewTrace(readFileSync(output));
+  expect(view.problems).toEqual([]);
+  expect(report.trace.instants).toBe(view.slices.filter(({ isInstant }) => isInstant).length);
+  return view.slices
+    .filter(({ name: slice }) => slice === 'no sign of life')
+    .map(({ track, ts, dur }) => [track.process?.pid, Number(ts - view.start) / S, Number(dur)]);
+}
+
+it('the rank whose last sign of life is older than heartbeats can be late', async () => {
+  expect(await silent('killed', [3, 4.6])).toEqual([[1_000_000, 3, -1]]);
+});
+
+it('from its newest record on, where that is newer than its heartbeat', async () => {
+  expect(await silent('beat-before', [0.2, 4.6])).toEqual([[1_000_000, expect.closeTo(1, 5), -1]]);
+});
+
+it('nobody, where all speak to the end, or left in order', async () => {
+  expect(await silent('late', [3, 4.4])).toEqual([]);
+  expect(await silent('closed', [3, 4.6], { life: 'closed' })).toEqual([]);
+});
