@@ -6,6 +6,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Same bytes everywhere: no locale, no time zone.
     env: { LC_ALL: 'C', TZ: 'UTC' },
+    globalSetup: ['test/support/build_command.ts'],
     setupFiles: ['test/support/fixed_seed.ts'],
     // Processes rather than threads: tests start worker threads of their own, and set TZ for their children.
     // All cores, but no more than four: the loopback tests bring several processes per test.

@@ -17,11 +17,11 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { readFileSync } from 'node:fs';
-import { merge } from '../dist/merge.js';
-import { bestDecoder } from '../dist/rankfile/best_decoder.js';
-import { typescriptDecoder } from '../dist/rankfile/decoder.js';
-import { mergedRows, streamRankFile } from '../dist/rankfile/index.js';
-import { NOTHING_CARRIED } from '../dist/rankfile/records.js';
+import { merge } from '../build/modules/merge.js';
+import { bestDecoder } from '../build/modules/rankfile/best_decoder.js';
+import { typescriptDecoder } from '../build/modules/rankfile/decoder.js';
+import { mergedRows, streamRankFile } from '../build/modules/rankfile/index.js';
+import { NOTHING_CARRIED } from '../build/modules/rankfile/records.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const smoke = process.argv.includes('--smoke');

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import zlib from 'node:zlib';
 import * as ours from '@bokuweb/zstd-wasm';
-import { decompressFrame } from '../dist/base/zstd.js'; // initializes the package
+import { decompressFrame } from '../build/modules/rankfile/zstd.js'; // initializes the package
 
 const MiB = 1 << 20;
 const ROUNDS = 9;

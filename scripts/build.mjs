@@ -1,4 +1,4 @@
-// Builds everything: dist/ from src/ with tsc, and build/ from native/ with the C++ compiler, where there is one.
+// Builds everything: dist/ from src/ with esbuild, and build/ from native/ with the C++ compiler, where there is one.
 //
 //   node scripts/build.mjs                      all of it, only what has changed
 //   node scripts/build.mjs --sanitize=thread    the native part again, into build/thread/ (address, undefined)
@@ -6,15 +6,13 @@
 //   node scripts/build.mjs --native             the native part alone
 //
 // npm runs it on install (`prepare`), before tests (`pretest`) and on `npm run build`. How strict it is depends on
-// who asks. A TypeScript error always fails: without dist/ nothing works. A C++ error fails too, but not an install,
+// who asks. What esbuild cannot read always fails: without dist/ nothing works. (Types are checked by `npm run check`.)
+// A C++ error fails too, but not an install,
 // which is complete for reading and merging without the native part; it says so instead.
 
-import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { bundleCommand, transpileModules } from './bundle.mjs';
 import { NativeBuildError, buildNative } from './native_build.mjs';
 import { MACHINES, SANITIZERS } from './native.mjs';
 
@@ -39,7 +37,7 @@ if (machine !== undefined && !Object.hasOwn(MACHINES, machine)) {
 }
 if (machine !== undefined && sanitize !== undefined) fail('--machine or --sanitize, not both');
 
-if (sanitize === undefined && machine === undefined && !native) buildTypeScript();
+if (sanitize === undefined && machine === undefined && !native) await buildTypeScript();
 try {
   const whyNot = await buildNative({ root, sanitize, machine, warningsAreErrors });
   if (whyNot !== undefined) say(whyNot);
@@ -50,34 +48,16 @@ try {
   say('the native part does not build (see above), so there is no plugin and no demo; the rest is installed');
 }
 
-function buildTypeScript() {
-  const { status } = spawnSync(process.execPath, [findTsc(), '--project', root], { stdio: 'inherit' });
-  if (status !== 0) fail('the TypeScript part does not build; see above');
-  for (const file of filesIn('src')) {
-    // Generated code: tsc reads the .d.ts beside it and leaves the .js where it is.
-    if (!file.endsWith('.js')) continue;
-    mkdirSync(path.join(root, 'dist', path.dirname(file)), { recursive: true });
-    copyFileSync(path.join(root, 'src', file), path.join(root, 'dist', file));
-  }
-  for (const file of filesIn('dist')) {
-    // Nor does tsc remove what came of a file that is gone.
-    const source = path.join(root, 'src', file.replace(/\.js(\.map)?$/, ''));
-    if (/\.js(\.map)?$/.test(file) && !existsSync(`${source}.ts`) && !existsSync(`${source}.js`)) {
-      rmSync(path.join(root, 'dist', file));
-    }
-  }
-}
-
-function findTsc() {
+async function buildTypeScript() {
   try {
-    return createRequire(import.meta.url).resolve('typescript/bin/tsc');
-  } catch {
-    return fail('the packages are not installed; run "npm install"');
+    await bundleCommand(root);
+    if (!isInstall) await transpileModules(root);
+  } catch (error) {
+    if (error.code === 'ERR_MODULE_NOT_FOUND') fail('the packages are not installed; run "npm install"');
+    // esbuild has said why, and where.
+    if (!Array.isArray(error.errors)) throw error;
+    fail('the TypeScript part does not build; see above');
   }
-}
-
-function filesIn(folder) {
-  return readdirSync(path.join(root, folder), { recursive: true });
 }
 
 function say(words) {

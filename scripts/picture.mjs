@@ -12,9 +12,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const target = path.join(root, 'docs/straggler.svg');
-const { perfetto } = await import(
-  new URL('../dist/trace/perfetto/generated/protos.js', import.meta.url).href
-);
+const { perfetto } = await import(new URL('../src/trace/perfetto/generated/protos.js', import.meta.url).href);
 
 const REALTIME = 1;
 const [BEGIN, END] = [1, 2];

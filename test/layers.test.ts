@@ -16,8 +16,8 @@ import { describe, expect, it } from 'vitest';
  */
 const LAYERS = table(`
   layer          | calls                                              | types of      | packages   | outside
-  base           |                                                    |               | @bokuweb/zstd-wasm | no
-  rankfile       | base                                               |               |            | yes
+  base           |                                                    |               |            | no
+  rankfile       | base                                               |               | @bokuweb/zstd-wasm | yes
   model          | base rankfile/format                               | rankfile clocks |          | no
   runs           | base rankfile                                      | scan          |            | no
   scan           | base rankfile model clocks/lower_hull clocks/gpu_clock clocks/gpu_votes trace/tracks/connections trace/tracks/lanes | trace/tracks | | yes

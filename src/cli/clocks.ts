@@ -6,7 +6,8 @@ import { clockTable } from '../report/clock_text.js';
 import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
-import { complain, print } from './output.js';
+import { print } from './output.js';
+import { complain } from './streams.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
 
 interface Options {

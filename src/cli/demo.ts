@@ -19,7 +19,8 @@ import { mergeReportText } from '../report/merge_report.js';
 import { verdictWords } from '../report/verdict_text.js';
 import { nativeFile } from './native_files.js';
 import { oneOf } from './one_of.js';
-import { checkNames, say, writeSummary } from './output.js';
+import { checkNames, writeSummary } from './output.js';
+import { say } from './streams.js';
 import { coloured, showProgress } from './watching.js';
 
 const SCENARIOS = {

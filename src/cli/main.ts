@@ -6,19 +6,27 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { UsageError } from '../base/errors.js';
-import { clocksCommand } from './clocks.js';
-import { tuneCompiler } from './compiler.js';
-import { controlCommand } from './control.js';
-import { demoCommand } from './demo.js';
-import { ExitCode, exitCodeOf } from './exit.js';
-import { inspectCommand } from './inspect.js';
-import { mergeCommand } from './merge.js';
-import { openCommand } from './open.js';
 import { hint } from '../base/nearest.js';
-import { hearErrors, isBrokenPipe, say } from './output.js';
-import { pluginPathCommand } from './plugin_path.js';
-import { snapshotCommand } from './snapshot.js';
+import { projectFile } from '../base/project.js';
 import { printable } from '../report/text.js';
+import { tuneCompiler } from './compiler.js';
+import { ExitCode, exitCodeOf } from './exit.js';
+import { stackInSources } from './source_stack.js';
+import { hearErrors, isBrokenPipe, say } from './streams.js';
+
+type SetExit = (code: ExitCode) => void;
+
+/** In the order of the help. A command's code is loaded when the command is asked for. */
+const COMMANDS: Readonly<Record<string, (setExit: SetExit) => Promise<Command>>> = {
+  merge: async (setExit) => (await import('./merge.js')).mergeCommand(setExit),
+  open: async () => (await import('./open.js')).openCommand(),
+  inspect: async (setExit) => (await import('./inspect.js')).inspectCommand(setExit),
+  clocks: async (setExit) => (await import('./clocks.js')).clocksCommand(setExit),
+  demo: async (setExit) => (await import('./demo.js')).demoCommand(setExit),
+  'plugin-path': async () => (await import('./plugin_path.js')).pluginPathCommand(),
+  snapshot: async (setExit) => (await import('./snapshot.js')).snapshotCommand(setExit),
+  control: async (setExit) => (await import('./control.js')).controlCommand(setExit),
+};
 
 const EXAMPLES = `Examples:
   $ nccl-trace merge nccl-trace/ -o run.pftrace      all ranks of the newest run in one trace
@@ -33,7 +41,8 @@ export async function main(words: readonly string[]): Promise<ExitCode> {
   tuneCompiler();
   try {
     let exit: ExitCode = ExitCode.ok;
-    await program((code) => (exit = code)).parseAsync(words, { from: 'user' });
+    const root = await program(words, (code) => (exit = code));
+    await root.parseAsync(words, { from: 'user' });
     return exit;
   } catch (error) {
     // Commander has already printed its message: --help and --version arrive here too, with its code 0.
@@ -42,8 +51,8 @@ export async function main(words: readonly string[]): Promise<ExitCode> {
   }
 }
 
-/** Subcommands inherit how Commander ends: by an exception, caught above. */
-function program(setExit: (code: ExitCode) => void): Command {
+/** Knows the command that is asked for, or all of them where none is: then the answer is the help or a hint. */
+async function program(words: readonly string[], setExit: SetExit): Promise<Command> {
   const root = new Command('nccl-trace')
     .description('Record what NCCL does on every rank, and merge all ranks into one Perfetto trace.')
     .version(version(), '-V, --version')
@@ -54,20 +63,14 @@ function program(setExit: (code: ExitCode) => void): Command {
     .allowExcessArguments()
     .action((word: string | undefined, _options: unknown, command: Command) => {
       if (word === undefined) command.help({ error: true });
-      const known = command.commands.map((sub) => sub.name());
-      throw new UsageError(`there is no command ${word}${hint(word, known)}; see nccl-trace --help`);
+      throw new UsageError(
+        `there is no command ${word}${hint(word, Object.keys(COMMANDS))}; see nccl-trace --help`,
+      );
     });
-  for (const command of [
-    mergeCommand(setExit),
-    openCommand(),
-    inspectCommand(setExit),
-    clocksCommand(setExit),
-    demoCommand(setExit),
-    pluginPathCommand(),
-    snapshotCommand(setExit),
-    controlCommand(setExit),
-  ]) {
+  for (const load of askedFor(words[0])) {
+    const command = await load(setExit);
     root.addCommand(
+      // Subcommands inherit how Commander ends: by an exception, which `main` catches.
       command
         .copyInheritedSettings(root)
         .showHelpAfterError(`(nccl-trace ${command.name()} --help has examples)`),
@@ -76,18 +79,24 @@ function program(setExit: (code: ExitCode) => void): Command {
   return root;
 }
 
+function askedFor(word = ''): (typeof COMMANDS)[string][] {
+  if (word === '-V' || word === '--version') return [];
+  const load = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined;
+  return load === undefined ? Object.values(COMMANDS) : [load];
+}
+
 function report(error: unknown): ExitCode {
   const code = exitCodeOf(error);
   if (code === ExitCode.outputFailed && error instanceof Error && isBrokenPipe(error.cause)) return code;
   const isBug = code === ExitCode.bug;
-  const text = error instanceof Error ? ((isBug ? error.stack : undefined) ?? error.message) : String(error);
+  const text =
+    error instanceof Error ? ((isBug ? stackInSources(error) : undefined) ?? error.message) : String(error);
   // Lines are ours, what stands in them may be a file's.
   say(`nccl-trace: ${text.split('\n').map(printable).join('\n')}\n`);
   return code;
 }
 
-/** package.json lies two folders up from here, in src as in dist. */
 function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const text = readFileSync(projectFile('package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }

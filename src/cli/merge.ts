@@ -14,7 +14,8 @@ import {
   selectionRequest,
   type SelectionOptions,
 } from './selection_options.js';
-import { checkNames, print, say, writeSummary } from './output.js';
+import { checkNames, print, writeSummary } from './output.js';
+import { say } from './streams.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
 import { addVerdictOptions } from './verdict_options.js';
 import { verdictWords } from '../report/verdict_text.js';

@@ -1,4 +1,4 @@
-/** The two ways out: data on the standard output, words on the standard error. Both may go away while we talk. */
+/** Data for whoever asked: on the standard output, whose reader may go away while we talk, or in a file. */
 
 import { Readable } from 'node:stream';
 import { OutputError } from '../base/errors.js';
@@ -8,7 +8,7 @@ import { checkOutput, checkOutputs, type Output, type Permission } from '../outp
 import { deliver, withWorkFolderFor } from '../output/deliver.js';
 import { STDOUT } from '../output/place.js';
 import { reason } from '../output/reason.js';
-import { printable } from '../report/text.js';
+import { isBrokenPipe } from './streams.js';
 
 /** Waits for a slow reader; false when it has gone (`| head`): that is no error, and there is no more to be said. */
 export function print(text: string): Promise<boolean> {
@@ -20,29 +20,6 @@ export function print(text: string): Promise<boolean> {
     });
   });
 }
-
-/** Words for a person, in lines of our own. */
-export function say(text: string): void {
-  process.stderr.write(text);
-}
-
-/** One sentence about one thing. */
-export function complain(words: string): void {
-  say(`nccl-trace: ${printable(words)}\n`);
-}
-
-export const isBrokenPipe = (error: unknown): boolean =>
-  error instanceof Error &&
-  'code' in error &&
-  (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED');
-
-/** An unheard error ends the process with a stack. Whoever writes hears of it by the callback of the write. */
-export function hearErrors(): void {
-  for (const stream of [process.stdout, process.stderr])
-    if (!stream.listeners('error').includes(heard)) stream.on('error', heard);
-}
-
-const heard = (): void => undefined;
 
 /** Refuses early what would fail late, when the trace has been written. `inputs`: what is read. */
 export function checkNames(

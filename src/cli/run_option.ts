@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { foldRanks } from '../base/ranks.js';
 import { NoUsableInput } from '../base/errors.js';
 import { listRuns, type RunListing } from '../merge.js';
-import { complain } from './output.js';
+import { complain } from './streams.js';
 import { cut, padColumns, printable } from '../report/text.js';
 
 export const LIST = 'list';

@@ -1,7 +1,7 @@
 /** What is only for a person who watches: progress on one line that is rewritten, and a little colour. */
 
 import type { Progress } from '../merge.js';
-import { say } from './output.js';
+import { say } from './streams.js';
 
 type Terminal = Pick<NodeJS.WriteStream, 'isTTY'>;
 

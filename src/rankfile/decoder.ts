@@ -4,7 +4,7 @@
  * (`npm run bench:merge` prints both). Functions of their arguments alone. Which one is used: best_decoder.ts.
  */
 
-import { decompressFrame } from '../base/zstd.js';
+import { decompressFrame } from './zstd.js';
 import { dressSlots } from './format/bare_slots.js';
 import { slotsOfPlanes } from './format/slot_planes.js';
 import { assembleRecords, type AssembledRecords, type Carry } from './records.js';

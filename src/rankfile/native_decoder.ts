@@ -4,8 +4,8 @@
  */
 
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
-import { claimedSize } from '../base/zstd.js';
+import { projectFile } from '../base/project.js';
+import { claimedSize } from '../base/zstd_frame.js';
 import { MIN_PARTS } from './format/layouts.js';
 import type { Decoder } from './decoder.js';
 import type { AssembledRecords, Carry, Hole } from './records.js';
@@ -48,9 +48,8 @@ export function nativeDecoder(reference: Decoder): Decoder | null {
 }
 
 function load(): Addon | null {
-  const path = fileURLToPath(new URL('../../build/nccl-trace-decoder.node', import.meta.url));
   try {
-    return createRequire(import.meta.url)(path) as Addon;
+    return createRequire(import.meta.url)(projectFile('build/nccl-trace-decoder.node')) as Addon;
   } catch {
     return null;
   }

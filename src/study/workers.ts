@@ -79,7 +79,7 @@ function threads(maxThreads: number): Workers {
 async function startPool(maxThreads: number): Promise<Piscina<Task, Outcome>> {
   const { Piscina } = await import('piscina');
   return new Piscina<Task, Outcome>({
-    filename: new URL('./task.js', import.meta.url).href,
+    filename: new URL('../study/task.js', import.meta.url).href,
     minThreads: maxThreads,
     maxThreads,
   });

@@ -1,7 +1,7 @@
 /** How the trace is packed: by the end of its name. Pieces are packed by themselves, and packed pieces concatenate. */
 
 import { gzipSync } from 'node:zlib';
-import { compressFrame } from '../base/zstd.js';
+import { compressFrame } from '../rankfile/zstd.js';
 
 export type Compression = 'none' | 'gzip' | 'zstd';
 

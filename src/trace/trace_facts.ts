@@ -2,7 +2,8 @@
 
 import { closeSync, openSync, readSync } from 'node:fs';
 import { gunzipSync, constants } from 'node:zlib';
-import { claimedSize, decompressFrame, frameBytes } from '../base/zstd.js';
+import { claimedSize, frameBytes } from '../base/zstd_frame.js';
+import { decompressFrame } from '../rankfile/zstd.js';
 import { readAttributes } from './perfetto/attributes.js';
 
 /** Holds the first frame of a packed trace, which merge makes of 4 MiB at most. The attributes are its very first bytes. */

@@ -18,7 +18,7 @@ import {
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { compressFrame } from '../../src/base/zstd.js';
+import { compressFrame } from '../../src/rankfile/zstd.js';
 import { temporaryFolder, writeRun } from '../support/made_up_run.js';
 import { PROGRAM, runProgram, type ProgramResult } from '../support/program.js';
 import { viewTrace } from '../support/trace_view.js';

@@ -6,11 +6,11 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:f
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { merge } from '../../dist/merge.js';
-import { memorySource } from '../../dist/rankfile/byte_source.js';
-import { bestDecoder } from '../../dist/rankfile/best_decoder.js';
-import { typescriptDecoder } from '../../dist/rankfile/decoder.js';
-import { parseRankFile } from '../../dist/rankfile/rank_file.js';
+import { merge } from '../../build/modules/merge.js';
+import { memorySource } from '../../build/modules/rankfile/byte_source.js';
+import { bestDecoder } from '../../build/modules/rankfile/best_decoder.js';
+import { typescriptDecoder } from '../../build/modules/rankfile/decoder.js';
+import { parseRankFile } from '../../build/modules/rankfile/rank_file.js';
 
 const samples = fileURLToPath(new URL('../../samples', import.meta.url));
 assert.equal(bestDecoder.name, 'addon', 'the addon does not load: npm run build');

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { compressFrame } from '../../src/base/zstd.js';
+import { compressFrame } from '../../src/rankfile/zstd.js';
 import { memorySource } from '../../src/rankfile/byte_source.js';
 import { typescriptDecoder, type Decoder } from '../../src/rankfile/decoder.js';
 import { nativeDecoder } from '../../src/rankfile/native_decoder.js';

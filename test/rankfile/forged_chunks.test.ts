@@ -9,7 +9,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { decompressFrame } from '../../src/base/zstd.js';
+import { decompressFrame } from '../../src/rankfile/zstd.js';
 import { CHUNK_HEADER, CHUNK_HEADER_BYTES, Codec } from '../../src/rankfile/format/constants.js';
 import type { RankFile } from '../../src/rankfile/types.js';
 import { word3 } from '../support/slot_area.js';

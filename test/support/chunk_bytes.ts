@@ -1,6 +1,6 @@
 /** A chunk in bytes: its header and its payload, from schemas/rank-file.md. */
 
-import { compressFrame } from '../../src/base/zstd.js';
+import { compressFrame } from '../../src/rankfile/zstd.js';
 import * as format from '../../src/rankfile/format/constants.js';
 import { crc32 } from '../../src/rankfile/format/crc32.js';
 import { bareSlots } from './bare_slots.js';

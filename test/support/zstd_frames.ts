@@ -1,6 +1,6 @@
 /** Concatenated zstd frames, one by one: their borders by RFC 8878, 3.1.1. */
 
-import { decompressFrame } from '../../src/base/zstd.js';
+import { decompressFrame } from '../../src/rankfile/zstd.js';
 
 /** What they hold together. Throws where there is no frame that holds what it says. */
 export function unpackFrames(packed: Buffer): Buffer {

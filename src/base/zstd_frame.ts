@@ -1,33 +1,6 @@
-/**
- * zstd, one frame at a time: what a chunk's payload is, and what a .zst trace is made of (frames concatenate). Node's own
- * zlib has it from 22.15 on only; the package below is the reference implementation compiled to WebAssembly, the same on
- * every Node, so the same bytes come out. CONTRIBUTING.md has the figures it was chosen by.
- */
-
-import { compress, decompress, init } from '@bokuweb/zstd-wasm';
-
-// Once per thread: a second time would pull the memory from under the first.
-await init();
+/** What the header of a zstd frame says (RFC 8878), without unpacking it. */
 
 const MAGIC = 0xfd2fb528;
-/** Level 1: at 3 traces become 3 % smaller and take half as long again. */
-const LEVEL = 1;
-
-export const compressFrame = (bytes: Uint8Array): Uint8Array => compress(bytes, LEVEL);
-
-/**
- * The `size` bytes that a frame holds; null if it is damaged or holds anything else. The size a frame claims is compared
- * before a byte is allocated for it: a frame of a few bytes may claim any.
- */
-export function decompressFrame(frame: Uint8Array, size: number): Uint8Array | null {
-  if (claimedSize(frame) !== size) return null;
-  try {
-    const bytes = decompress(frame);
-    return bytes.length === size ? bytes : null;
-  } catch {
-    return null;
-  }
-}
 
 /** Where the first of several frames ends (RFC 8878, 3.1.1); null if it is none, or cut. */
 export function frameBytes(frames: Uint8Array): number | null {

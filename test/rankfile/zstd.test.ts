@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { compressFrame, decompressFrame } from '../../src/base/zstd.js';
+import { compressFrame, decompressFrame } from '../../src/rankfile/zstd.js';
 
 const SIZE = 100_000;
 const raw = Uint8Array.from({ length: SIZE }, (_, i) => (i * i) >> 7);

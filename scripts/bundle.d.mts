@@ -1,0 +1,2 @@
+export function bundleCommand(root: string): Promise<void>;
+export function transpileModules(root: string): Promise<void>;

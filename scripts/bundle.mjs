@@ -1,0 +1,90 @@
+// src/ becomes JavaScript, by esbuild: it strips the types and never checks them; that is `tsc` in `npm run check`.
+//
+//   dist/           the command in a few files. A start used to load 270 modules, a quarter of a second before any work.
+//   build/modules/  file by file, for benchmarks and tests that reach into the built code
+//
+// What a command needs is loaded when it is asked for: each `import()` in src/ begins a chunk of its own.
+
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** Read by their path, so their names stay: by bin/nccl-trace.js, and as the code of worker threads. */
+const ENTRIES = ['src/cli/main.ts', 'src/study/task.ts'];
+
+/** Brings files of its own (a worker's code, WebAssembly) that it finds beside itself. */
+const STAY_PACKAGES = ['piscina', '@bokuweb/zstd-wasm'];
+
+/** Packages written for `require` may call it while they are bundled. */
+const BANNER = `import { createRequire as __createRequire } from 'node:module';
+const require = __createRequire(import.meta.url);`;
+
+/** Throws what esbuild throws; it has said why. */
+export async function bundleCommand(root) {
+  const { build } = await import('esbuild');
+  const { outputFiles } = await build({
+    ...optionsIn(root),
+    entryPoints: ENTRIES,
+    outdir: path.join(root, 'dist'),
+    bundle: true,
+    splitting: true,
+    external: STAY_PACKAGES,
+    // As deep as the entries, so that a path relative to the code means the same in each.
+    chunkNames: 'chunks/[name]-[hash]',
+    banner: { js: BANNER },
+    minifyWhitespace: true,
+    write: false,
+  });
+  // Entries last: whoever starts the command meanwhile finds the chunks of the old or of the new one.
+  const isEntry = ({ path: file }) => !file.includes(`${path.sep}chunks${path.sep}`);
+  for (const file of [...outputFiles.filter((f) => !isEntry(f)), ...outputFiles.filter(isEntry)]) put(file);
+  removeAllBut(path.join(root, 'dist'), new Set(outputFiles.map((file) => file.path)));
+}
+
+export async function transpileModules(root) {
+  const { build } = await import('esbuild');
+  const sources = readdirSync(path.join(root, 'src'), { recursive: true }).filter((name) =>
+    /(?<!\.d)\.[jt]s$/.test(name),
+  );
+  const { outputFiles } = await build({
+    ...optionsIn(root),
+    entryPoints: sources.map((name) => path.join('src', name)),
+    outdir: path.join(root, 'build/modules'),
+    write: false,
+  });
+  outputFiles.forEach(put);
+  removeAllBut(path.join(root, 'build/modules'), new Set(outputFiles.map((file) => file.path)));
+}
+
+function optionsIn(root) {
+  return {
+    absWorkingDir: root,
+    outbase: 'src',
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.11',
+    sourcemap: true,
+    sourcesContent: false,
+    logLevel: 'warning',
+  };
+}
+
+/** Under another name first: two builds at once never leave half a file behind. */
+function put({ path: file, contents }) {
+  if (existsSync(file) && readFileSync(file).equals(contents)) return;
+  mkdirSync(path.dirname(file), { recursive: true });
+  const draft = `${file}.${randomUUID()}.tmp`;
+  writeFileSync(draft, contents);
+  renameSync(draft, file);
+}
+
+/** What came of a source that is gone would still be found. */
+function removeAllBut(folder, wanted) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const file = path.join(folder, entry.name);
+    if (!entry.isDirectory()) {
+      if (!wanted.has(file) && !file.endsWith('.tmp')) rmSync(file, { force: true });
+    } else if ([...wanted].some((one) => one.startsWith(file + path.sep))) removeAllBut(file, wanted);
+    else rmSync(file, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,12 @@
+/**
+ * Files of the package that are not code: package.json and what is built from native/. package.json names itself as
+ * `#package.json`, so this works wherever the code runs from: src/, dist/ or build/modules/.
+ */
+
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+const folder = path.dirname(createRequire(import.meta.url).resolve('#package.json'));
+
+/** `name`: below the package's folder. */
+export const projectFile = (name: string): string => path.join(folder, name);
