@@ -19,6 +19,7 @@ void ProgressThread::Post(std::vector<ProxyOp> ops) {
       if (op.task != nullptr) {
         const Task& task = *op.task;
         op.profile = {task.mask, op.comm->profilerContext, task.eventHandle, OwnPid(), op.comm->rank, task.untold};
+        if (IsWithinNode(op)) KeepFromProfiler(op);
       }
       if (op.connection != nullptr && op.connection->executor != nullptr) {
         const Connection& c = *op.connection;
@@ -32,6 +33,18 @@ void ProgressThread::Post(std::vector<ProxyOp> ops) {
     }
   }
   wake_.notify_one();
+}
+
+bool ProgressThread::IsWithinNode(const ProxyOp& op) const {
+  if (op.kind == ProxyKind::kProfiler || options_.nodes.size == 1) return false;
+  return options_.nodes.Same(options_.rank, op.comm->spec.worldRanks[op.connection->peer]);
+}
+
+/** NVLink or shared memory carries it, so to speak. */
+void ProgressThread::KeepFromProfiler(ProxyOp& op) {
+  op.profile.mask = 0;
+  op.profile.untold = true;
+  op.truth->untold = true;
 }
 
 /** As long as it is not of another process. */

@@ -29,7 +29,7 @@ std::string OwnProgram() {
 }
 
 /** In the child, before exec: only this thread is left, so everything is allowed. */
-[[noreturn]] void BecomeRank(std::vector<std::string> words, pid_t launcher, int rank, int ranks) {
+[[noreturn]] void BecomeRank(std::vector<std::string> words, pid_t launcher, int rank, const Options& options) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != launcher) _exit(kExitFailed);  // it died before we asked to be told
   sigset_t none;
@@ -37,7 +37,8 @@ std::string OwnProgram() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
   setenv("RANK", std::to_string(rank).c_str(), 1);
   setenv("LOCAL_RANK", std::to_string(rank).c_str(), 1);
-  setenv("WORLD_SIZE", std::to_string(ranks).c_str(), 1);
+  setenv("WORLD_SIZE", std::to_string(options.ranks).c_str(), 1);
+  options.nodes.TellFolder(rank);
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -70,7 +71,7 @@ Child StartRank(const Options& options, int rank, int argc, char** argv) {
   if (pid < 0) Fatal(kExitFailed, "cannot fork: %s", strerror(errno));
   if (pid == 0) {
     fcntl(ends[1], F_SETFD, 0);  // this one is to survive exec
-    BecomeRank(words, launcher, rank, options.ranks);
+    BecomeRank(words, launcher, rank, options);
   }
   close(ends[1]);
   return Child{rank, pid, Control(ends[0])};

@@ -18,14 +18,15 @@ std::vector<int> RingFrom(int rank, int nRanks, bool descending) {
 
 }  // namespace
 
-Comm::Comm(CommSpec s, int worldRank, int nChannels)
+Comm::Comm(CommSpec s, int worldRank, ChannelLimits limits)
     : spec(std::move(s)),
       rank(RankIn(spec, worldRank)),
       nRanks(spec.worldRanks.size()),
       ring(RingFrom(rank, nRanks, spec.descending)),
-      nChannels_(nChannels) {
-  for (int channel = 0; channel < nChannels; channel++) {
-    trees_.push_back(TreeOf(rank, nRanks, channel, nChannels));
+      nChannels_(limits.all),
+      limits_(limits) {
+  for (int channel = 0; channel < nChannels_; channel++) {
+    trees_.push_back(TreeOf(rank, nRanks, channel, nChannels_));
   }
 }
 
@@ -61,7 +62,7 @@ std::vector<ConnectionKey> Comm::NeededConnections(const Script& script, ProtoCh
 void Comm::AddTransfer(std::set<ConnectionKey>& keys, int peer, bool isSend, size_t bytes, ProtoChoice proto) const {
   const int distance = (peer % nRanks + nRanks) % nRanks;
   if (distance == 0) return;
-  const P2pPlan plan = PlanP2p(bytes, proto, nRanks, nChannels_, isSend ? distance : nRanks - distance);
+  const P2pPlan plan = PlanP2p(bytes, proto, nRanks, limits_, isSend ? distance : nRanks - distance);
   for (const ChannelPart& part : plan.parts) keys.insert({(rank + distance) % nRanks, part.channel, isSend, true});
 }
 

@@ -53,7 +53,7 @@ struct SymmetricMarks {
 
 class Comm {
  public:
-  Comm(CommSpec spec, int worldRank, int nChannels);
+  Comm(CommSpec spec, int worldRank, ChannelLimits limits);
 
   const CommSpec spec;
   const int rank;
@@ -64,6 +64,8 @@ class Comm {
   int ringPrev() const { return ring[nRanks - 1]; }
   const Tree& tree(int channel) const { return trees_[channel]; }
 
+  const ChannelLimits& limits() const { return limits_; }
+
   /** The connections a workload needs: the ring on all channels, those of its trees, sends and receives. */
   std::vector<ConnectionKey> NeededConnections(const Script& script, ProtoChoice proto, AlgoChoice algo) const;
   /** `memory`: Connection's. */
@@ -72,6 +74,7 @@ class Comm {
 
   // API thread.
   void* profilerContext = nullptr;
+  const void* stream = this;           // into which it launches
   const char* reportedName = nullptr;  // to the plugin
   std::array<uint64_t, kFuncs> seqNumbers{};
   uint64_t plans = 0;
@@ -82,6 +85,7 @@ class Comm {
   std::array<KernelMarks, kMaxChannels> workStarted;
   std::array<KernelMarks, kMaxChannels> workCompleted;
   SymmetricMarks symmetric;
+  std::array<uint64_t, kMaxChannels> selfWorks{};       // GPU thread: sends to oneself, which the host does not count
   std::array<uint64_t, kMaxChannels> uncountedWorks{};  // GPU thread: KernelFaults::lag, once it has begun
 
   // Progress thread: where the next operation is queued behind the last one.
@@ -92,6 +96,7 @@ class Comm {
   void AddTransfer(std::set<ConnectionKey>& keys, int peer, bool isSend, size_t bytes, ProtoChoice proto) const;
 
   const int nChannels_;
+  const ChannelLimits limits_;
   std::vector<Tree> trees_;  // by channel
   std::map<ConnectionKey, std::unique_ptr<Connection>> connections_;
   std::map<std::tuple<int, int, bool>, uint32_t> ordinals_;

@@ -1,6 +1,6 @@
 // The talk between the launcher and a rank process: short messages over a socket pair that keeps their boundaries.
 //
-//   rank ──▶ launcher   kHello (port) · kBarrier · kStuck · kResult (how far it is) · kDumped
+//   rank ──▶ launcher   kHello (port) · kBarrier · kStuck · kResult (how far it is) · kDumped · kNodeDown
 //   launcher ──▶ rank   kPeers (all ports) · kGo (barrier reached) · kDump (write down everything, the end is near)
 //
 // A rank that reads end-of-file has lost its launcher and ends itself.
@@ -14,7 +14,7 @@
 
 namespace loopback {
 
-enum class MessageType : uint32_t { kHello, kPeers, kBarrier, kGo, kStuck, kResult, kDump, kDumped };
+enum class MessageType : uint32_t { kHello, kPeers, kBarrier, kGo, kStuck, kResult, kDump, kDumped, kNodeDown };
 
 /** What a rank has done so far. Sent after each iteration, so the launcher knows it even of a rank that died. */
 struct RankResult {

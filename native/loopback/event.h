@@ -72,6 +72,7 @@ struct StateValues {
 struct CommInfo {
   uint64_t id;
   const char* name;
+  int nNodes;
   int nRanks;
   int rank;
 };

@@ -11,6 +11,7 @@ enum ExitCode {
   kExitUsage = 2,
   kExitWrongData = 3,
   kExitHung = 4,
+  kExitOnPurpose = 9,
 };
 
 /** For messages: which rank speaks. The launcher has none. */

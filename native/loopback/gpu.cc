@@ -7,8 +7,13 @@
 
 namespace loopback {
 
-Gpu::Gpu(const GpuClock& clock, const KernelFaults& faults, Completion* completion, bool spin)
-    : clock_(clock), faults_(faults), completion_(completion), backoff_(spin), thread_([this] { Run(); }) {}
+Gpu::Gpu(const GpuClock& clock, const Options& options, Completion* completion)
+    : clock_(clock),
+      faults_(options.kernelFaults),
+      troubles_(options),
+      completion_(completion),
+      backoff_(options.spin),
+      thread_([this] { Run(); }) {}
 
 Gpu::~Gpu() {
   {
@@ -48,8 +53,8 @@ bool Gpu::WaitForWork() {
   std::unique_lock<std::mutex> lock(mutex_);
   launched_.wait(lock, [&] { return stop_ || !inbox_.empty() || !streams_.empty(); });
   for (std::unique_ptr<Kernel>& kernel : inbox_) {
-    Comm* const comm = kernel->comm;
-    streams_[comm].push_back(std::move(kernel));
+    Stream& stream = streams_[kernel->comm->stream];
+    stream.push_back(std::move(kernel));
   }
   inbox_.clear();
   hasMail_.store(false, std::memory_order_relaxed);
@@ -61,7 +66,7 @@ bool Gpu::AdvanceStreams() {
   for (auto it = streams_.begin(); it != streams_.end();) {
     Stream& stream = it->second;
     Kernel& kernel = *stream.front();
-    progressed |= AdvanceKernel(kernel);
+    if (MayAdvance(kernel)) progressed |= AdvanceKernel(kernel);
     if (kernel.blocks.empty()) {
       Finish(kernel);
       stream.pop_front();
@@ -69,6 +74,15 @@ bool Gpu::AdvanceStreams() {
     it = stream.empty() ? streams_.erase(it) : std::next(it);
   }
   return progressed;
+}
+
+bool Gpu::MayAdvance(Kernel& kernel) {
+  if (troubles_.StandsStill()) return false;
+  if (kernel.begun) return true;
+  const int iteration = kernel.tasks[0]->iteration;
+  if (troubles_.NeverBegins(iteration)) return false;
+  if (kernel.beginsAt == 0) kernel.beginsAt = troubles_.BeginsAt(iteration);
+  return MonotonicNs() >= kernel.beginsAt;
 }
 
 bool Gpu::AdvanceKernel(Kernel& kernel) {
@@ -85,6 +99,7 @@ bool Gpu::AdvanceKernel(Kernel& kernel) {
       i++;
     }
   }
+  if (progressed) troubles_.Advanced(kernel.tasks[0]->iteration);
   return progressed;
 }
 
@@ -118,6 +133,12 @@ void Gpu::MarkBegin(Comm& comm, const Block& block, Batch& batch) {
     const bool begins = uncounted == 0 && batch.firstCounter > 1;
     batch.firstCounter += uncounted;
     if (begins) batch.marks += uncounted = faults_.lag;
+  }
+  if (!batch.symmetric) {
+    uint64_t& selfWorks = comm.selfWorks[block.channel];
+    batch.firstCounter += selfWorks;
+    batch.marks += batch.uncounted;
+    selfWorks += batch.uncounted;
   }
   Mark(batch.symmetric ? comm.symmetric.started : comm.workStarted, block, batch);
   if (batch.symmetric) MarkPhase(comm, block, batch, 0);

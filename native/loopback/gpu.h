@@ -1,6 +1,6 @@
 // The simulated GPU of a rank: one thread that runs the kernels of all streams, one block per channel, taking turns.
 //
-// A stream per communicator: its kernels run one after another, those of different communicators side by side. A block
+// A stream per communicator, or one for all: its kernels run one after another, those of different streams side by side. A block
 // works off batches in order. As on a GPU it marks the beginning and the end of each batch with the GPU's clock, one
 // mark per work; the works of one batch share the instants.
 
@@ -18,7 +18,7 @@
 
 #include "loopback/completion.h"
 #include "loopback/gpu_clock.h"
-#include "loopback/kernel_faults.h"
+#include "loopback/gpu_troubles.h"
 #include "loopback/work.h"
 
 namespace loopback {
@@ -27,7 +27,8 @@ struct Batch {
   bool concurrent;  // sends and receives run together, collectives one after another
   std::vector<std::unique_ptr<Work>> works;
   uint64_t firstCounter = 0;
-  int marks = 0;  // a fused send and receive share one
+  int marks = 0;      // a fused send and receive share one
+  int uncounted = 0;  // sends to oneself: the GPU counts them, the host does not
   bool begun = false;
   bool symmetric = false;  // one work, whose phases are marked
   int phase = 0;
@@ -45,15 +46,16 @@ struct Kernel {
   /** The replay of a graph: what makes the data and checks it is captured too, for the next one has the same buffers. */
   bool isReplay = false;
   bool begun = false;
+  int64_t beginsAt = 0;  // CLOCK_MONOTONIC; 0: what is before it in the stream has not ended
 };
 
 class Gpu {
  public:
-  Gpu(const GpuClock& clock, const KernelFaults& faults, Completion* completion, bool spin);
+  Gpu(const GpuClock& clock, const Options& options, Completion* completion);
   /** Waits for the thread; what is still running stays unfinished. */
   ~Gpu();
 
-  /** Behind what is already in the stream of its communicator. May begin before this returns. */
+  /** Behind what is already in its stream. May begin before this returns. */
   void Launch(std::unique_ptr<Kernel> kernel);
   /** Nothing is running, nor waiting to. */
   bool idle() const { return unfinished_.load(std::memory_order_acquire) == 0; }
@@ -64,6 +66,7 @@ class Gpu {
   void Run();
   bool WaitForWork();
   bool AdvanceStreams();
+  bool MayAdvance(Kernel& kernel);
   bool AdvanceKernel(Kernel& kernel);
   bool AdvanceBlock(Kernel& kernel, Block& block);
   void Mark(std::array<KernelMarks, kMaxChannels>& marks, const Block& block, const Batch& batch);
@@ -74,6 +77,7 @@ class Gpu {
 
   const GpuClock& clock_;
   const KernelFaults& faults_;
+  GpuTroubles troubles_;
   Completion* const completion_;
   Backoff backoff_;
 
@@ -84,7 +88,7 @@ class Gpu {
   std::atomic<bool> stop_{false};
   std::atomic<int> unfinished_{0};
 
-  std::map<Comm*, Stream> streams_;  // the thread's own
+  std::map<const void*, Stream> streams_;  // the thread's own
   std::thread thread_;
 };
 

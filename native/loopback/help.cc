@@ -32,10 +32,11 @@ workload:
   --plan-tasks N       a kernel takes at most N tasks, a group of more becomes several (no limit)
 
   SCRIPT is a list: allreduce:64M, allreduce@tp:1M*3, group{send+recv:1M}, graph{allreduce:1M}*3, sleep:5ms, sync
-    operation  NAME[@COMM][(PEER)][:SIZE][/ALGO][/PROTO], NAME of allreduce, allgather, reducescatter, broadcast,
+    operation  NAME[@COMM][(PEER)][:SIZE][/ALGO][/PROTO][/i32], NAME of allreduce, allgather, reducescatter, broadcast,
                reduce, alltoall, send, recv
     PEER       +k or -k relative to the own rank (send: +1, recv: -1); matching sends and receives belong in one group.
                Of a broadcast or reduce: the root's rank in COMM (0)
+    i32        says that the numbers are integers; they are floats all the same
     SIZE       bytes with K, M or G: of the whole buffer, so one rank's block of an allgather is SIZE / ranks
     *COUNT     repeats an item
     group{..}  operations joined by +, between ncclGroupStart and ncclGroupEnd; one without size has that of the next
@@ -55,6 +56,14 @@ plugin:
                        once more what the script has for other communicators, through the world's proxy
 
 machine:
+  --connect-at-use     connections are made when first used, as NCCL does by default: the call waits inside
+                       ncclGroupEnd until the ranks at their other ends have come to it
+  --one-stream         all communicators of a rank launch into one stream
+  --peer-channels C    of one send or receive at most (1)
+  --jitter TIME        each rank does each item late, by any time up to that
+  --node-size K        so many consecutive ranks share a node: between them nothing goes through the proxy, as far as the
+                       profiler can tell (1)
+  --node-memory VAR=DIR  each node has a folder of its own in DIR, which VAR names to its processes
   --net credits|socket credits: a send waits until the receiver has posted (states 20 repeat); socket: it does not
   --irecv-busy K       the network refuses each receive K times first, so its step starts K more times (0)
   --registered         the network knows the users' buffers: of AllGather each hop, of Send and Recv each GiB is one step,
@@ -96,6 +105,16 @@ faults (ranks of the world; iterations from 0):
   --stall-rank R --stall-at ITER[:STEP]       R's progress thread stands still then; R stays alive
   --drop-rank R --drop-at ITER[:STEP]         from then on no byte of R's sends arrives
   --corrupt-rank R --corrupt-at ITER          R sends one wrong number: the job must find it
+  --fault KIND:RANK@ITER[:WHEN]               RANK goes wrong in that iteration; may be repeated, RANK may be all
+                       kill, stop (SIGSTOP), exit (9), abort: before the first call, in the first operation (in, or after
+                       so many proxy steps), or after all of it has been waited for: before, in, N, after (in)
+                       node: the same, of all processes of its node, whose memory (--node-memory) is gone with them
+                       gpu: its GPU stands still after N slices; gpu-start: a kernel never begins
+                       send, recv: its proxy sends no more, posts no more receives, after N steps
+  --slow host:R:TIME   rank R calls late by TIME, in every iteration
+  --slow gpu:R:TIME    its kernels begin late in their stream; its calls do not. Both also TIME/N: in each Nth iteration;
+                       TIME@ITER: since then
+  --slow nic:R:MB/s    all that it sends and receives; link:R:MB/s: what it sends to the next rank. May be repeated
   --hang-seconds S     how long a hung job goes on before it is ended (2)
   --hang-signal KILL|TERM|ABORT   how (KILL); ABORT: every rank calls ncclCommAbort and leaves
   --timeout S          the end of everything (60)
@@ -107,6 +126,7 @@ output:
   --quiet              no words on stderr but errors and the plugin's own
 
 environment: NCCL_PROFILER_PLUGIN as in NCCL
+             NCCL_SET_THREAD_NAME=1: NCCL's threads have names
              NCCL_ALLGATHERV_ENABLE=0: broadcasts are told also by NCCL 2.29 and newer
              CUDA_LAUNCH_BLOCKING=1: tasks are announced by CUDA's thread for host functions
 

@@ -7,12 +7,11 @@ namespace {
 
 using nccl_abi::EventType;
 
-constexpr char kDatatype[] = "ncclFloat32";
 constexpr char kByteDatatype[] = "ncclInt8";
 constexpr char kCollNetAlgorithm[] = "COLLNET_CHAIN";
 constexpr int kWarps = 16;
 
-void* StreamOf(const Comm& comm) { return const_cast<Comm*>(&comm); }
+void* StreamOf(const Comm& comm) { return const_cast<void*>(comm.stream); }
 
 int MaskOf(const LaunchPlan& plan) {
   int mask = 0;
@@ -107,14 +106,14 @@ void HostEvents::StartCallApi(Task& task) {
     if (p2p) {
       d->p2pApi.func = FuncName(task.func);
       d->p2pApi.count = task.count;
-      d->p2pApi.datatype = kDatatype;
+      d->p2pApi.datatype = task.datatype;
       d->p2pApi.stream = StreamOf(*task.comm);
       d->p2pApi.graphCaptured = capturing_;
       d->p2pApi.userTag = userTag_;
     } else {
       d->collApi.func = FuncName(task.func);
       d->collApi.count = task.count;
-      d->collApi.datatype = kDatatype;
+      d->collApi.datatype = task.datatype;
       d->collApi.root = task.peer;
       d->collApi.stream = StreamOf(*task.comm);
       d->collApi.graphCaptured = capturing_;
@@ -180,7 +179,7 @@ void HostEvents::StartColl(LaunchPlan& plan, Task& task) {
   d->coll.recvBuff = task.buffer;
   d->coll.count = asBytes ? task.count * kElementBytes : task.count;
   d->coll.root = task.peer;
-  d->coll.datatype = asBytes ? kByteDatatype : kDatatype;
+  d->coll.datatype = asBytes ? kByteDatatype : task.datatype;
   d->coll.nChannels = task.collNet ? 0 : task.nChannels;  // nobody counts them for CollNet
   d->coll.nWarps = kWarps;
   d->coll.algo = symmetric ? strchr(variant, '_') + 1 : task.collNet ? kCollNetAlgorithm : AlgoName(task.algo);
@@ -200,7 +199,7 @@ void HostEvents::StartP2p(LaunchPlan& plan, Task& task) {
   Event d(EventType::kP2p, task.apiHandle, task.comm->rank);
   d->p2p.func = FuncName(task.func);
   d->p2p.buff = task.buffer;
-  d->p2p.datatype = kDatatype;
+  d->p2p.datatype = task.datatype;
   d->p2p.count = task.count;
   d->p2p.peer = task.peer;
   d->p2p.nChannels = task.nChannels;

@@ -83,8 +83,25 @@ class Launcher {
     if (!child.alive() || waitpid(child.pid, &status, WNOHANG) != child.pid) return;
     child.status = status;
     if (child.endedWell()) return;
-    if (child.rank == options_.faults.kill.rank && child.HowItEnded() == "signal 9") asked_ = true;
+    asked_ |= IsAsked(child);
     endgame_.BeginHang();  // the others will wait for it in vain
+  }
+
+  bool IsAsked(const Child& child) const {
+    const FaultOptions& faults = options_.faults;
+    if (child.rank == faults.kill.rank && child.HowItEnded() == "signal 9") return true;
+    return std::any_of(faults.list.begin(), faults.list.end(),
+                       [&](const Fault& fault) { return fault.OfProcess() && fault.Concerns(child.rank); });
+  }
+
+  /** Power, fans and all. */
+  void EndNodeOf(int rank) {
+    asked_ = true;
+    for (const Child& child : children_) {
+      if (child.alive() && options_.nodes.Same(rank, child.rank)) kill(child.pid, SIGKILL);
+    }
+    options_.nodes.RemoveFolder(rank);
+    endgame_.BeginHang();
   }
 
   void HandleMessages(Child& child) {
@@ -117,6 +134,8 @@ class Launcher {
       case MessageType::kResult:
         child.result = message.result;
         return;
+      case MessageType::kNodeDown:
+        return EndNodeOf(child.rank);
       case MessageType::kDumped:
         child.dumped = true;
         return;

@@ -28,12 +28,14 @@ void DoUnseen(Task& task, const Task* before) {
 
 }  // namespace
 
-NcclApi::NcclApi(Profiler* profiler, Gpu* gpu, ProgressThread* progress, Completion* completion, const Options& options)
+NcclApi::NcclApi(Profiler* profiler, Gpu* gpu, ProgressThread* progress, Completion* completion, FirstUse* firstUse,
+                 const Options& options)
     : events_(profiler, options.userTag),
       launchEvents_(profiler, options.userTag),
       gpu_(gpu),
       progress_(progress),
       completion_(completion),
+      firstUse_(firstUse),
       hostStream_(profiler, gpu, progress, options.userTag),
       options_(options),
       maxChannels_(options.channels),
@@ -69,6 +71,7 @@ void NcclApi::EndInternalGroup() {
   depth_ -= 1;
   if (depth_ == 0) {
     events_.GroupEndBegins();
+    Connect();
     if (!options_.nonBlocking) LaunchAll(std::move(pending_), events_);
   }
   events_.StopGroupApi();
@@ -79,6 +82,15 @@ void NcclApi::EndInternalGroup() {
     });
   }
   if (depth_ == 0) pending_.clear();
+}
+
+void NcclApi::Connect() {
+  std::vector<Task*> tasks;
+  for (const LaunchPlan& plan : pending_) {
+    tasks.insert(tasks.end(), plan.colls.begin(), plan.colls.end());
+    tasks.insert(tasks.end(), plan.p2ps.begin(), plan.p2ps.end());
+  }
+  firstUse_->Connect(tasks, meanwhile_);
 }
 
 void NcclApi::AwaitLaunch() {

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "loopback/first_use.h"
 #include "loopback/gpu.h"
 #include "loopback/graph.h"
 #include "loopback/host_events.h"
@@ -25,7 +26,8 @@ namespace loopback {
 
 class NcclApi {
  public:
-  NcclApi(Profiler* profiler, Gpu* gpu, ProgressThread* progress, Completion* completion, const Options& options);
+  NcclApi(Profiler* profiler, Gpu* gpu, ProgressThread* progress, Completion* completion, FirstUse* firstUse,
+          const Options& options);
   ~NcclApi() { AwaitLaunch(); }
 
   void GroupStart();
@@ -44,6 +46,8 @@ class NcclApi {
 
   /** Called once, with the number of steps, before the next kernel's operations are posted. */
   void BeforeNextPost(std::function<void(int64_t steps)> hook) { beforePost_ = std::move(hook); }
+  /** What a call does while it waits for others. */
+  void WhileWaiting(std::function<void()> meanwhile) { meanwhile_ = std::move(meanwhile); }
   /** No more callbacks from any thread of ours but this one. */
   void Freeze();
 
@@ -58,6 +62,7 @@ class NcclApi {
 
  private:
   void EndInternalGroup();
+  void Connect();
   void Join(Task* task);
   void LaunchAll(std::vector<LaunchPlan> plans, HostEvents& events);
   std::vector<LaunchPlan> PlansOf(LaunchPlan whole, const HostEvents& events) const;
@@ -74,6 +79,7 @@ class NcclApi {
   Gpu* const gpu_;
   ProgressThread* const progress_;
   Completion* const completion_;
+  FirstUse* const firstUse_;
   HostStream hostStream_;
   const Options& options_;
   const int maxChannels_;
@@ -84,6 +90,7 @@ class NcclApi {
   Graph* graph_ = nullptr;           // what is being captured
   std::thread launchThread_;
   std::function<void(int64_t)> beforePost_;
+  std::function<void()> meanwhile_ = [] {};
 };
 
 }  // namespace loopback

@@ -131,8 +131,10 @@ bool RecvSocket::Post(char* data, size_t capacity, uint64_t step, const NetParen
 /** Continues at `got_` the piece of the message that begins at `from`. True: that piece is complete. */
 bool RecvSocket::ReadInto(char* to, size_t size, size_t from) {
   while (got_ < from + size) {
-    const size_t moved = Moved(recv(fd_, to + (got_ - from), from + size - got_, MSG_DONTWAIT));
+    const size_t most = rate_->Allow(from + size - got_);
+    const size_t moved = most == 0 ? 0 : Moved(recv(fd_, to + (got_ - from), most, MSG_DONTWAIT));
     if (moved == 0) return false;
+    rate_->Used(moved);
     got_ += moved;
   }
   return true;

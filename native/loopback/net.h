@@ -25,7 +25,7 @@
 
 namespace loopback {
 
-/** How much a process may still send. Filled by time; used by the one thread that sends, cut by any. */
+/** How much a process may still send, or receive. Filled by time; used by the one thread that does, cut by any. */
 class RateLimit {
  public:
   /** `bytesPerSecond` 0: no limit. */
@@ -96,8 +96,8 @@ class SendSocket : public MovableRequests {
 
 class RecvSocket : public MovableRequests {
  public:
-  RecvSocket(int fd, bool grantsCredits, NetEvents* events, NetHelper* helper)
-      : fd_(fd), grantsCredits_(grantsCredits), events_(events), helper_(helper) {}
+  RecvSocket(int fd, bool grantsCredits, RateLimit* rate, NetEvents* events, NetHelper* helper)
+      : fd_(fd), grantsCredits_(grantsCredits), rate_(rate), events_(events), helper_(helper) {}
 
   /** irecv. False: not accepted now. */
   bool Post(char* data, size_t capacity, uint64_t step, const NetParent& parent);
@@ -121,6 +121,7 @@ class RecvSocket : public MovableRequests {
 
   const int fd_;
   const bool grantsCredits_;
+  RateLimit* const rate_;
   NetEvents* const events_;
   NetHelper* const helper_;
   RequestCounts counts_;

@@ -1,8 +1,9 @@
 #include "loopback/net_helper.h"
 
-#include <pthread.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+
+#include "loopback/thread_name.h"
 
 namespace loopback {
 
@@ -35,7 +36,7 @@ void NetHelper::Freeze() {
 }
 
 void NetHelper::Run() {
-  pthread_setname_np(pthread_self(), threadName_);
+  NameThread(threadName_);
   prctl(PR_SET_TIMERSLACK, 1);
   while (WaitForWork()) {
     int finished = 0;

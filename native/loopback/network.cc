@@ -1,23 +1,36 @@
 #include "loopback/network.h"
 
 namespace loopback {
+namespace {
+
+int64_t SendRate(const Options& options) {
+  const int64_t slow = RateOf(options.slowdowns, Slow::kNic, options.rank);
+  return slow == 0 ? options.rateLimit : slow;
+}
+
+}  // namespace
 
 Network::Network(Profiler* profiler, const Options& options)
     : credits_(options.credits),
       threads_(options.netEvents.kind == NetEventKind::kSocketThreads),
-      rate_(options.rateLimit),
+      next_((options.rank + 1) % options.ranks),
+      slowLink_(RateOf(options.slowdowns, Slow::kLink, options.rank) != 0),
+      rate_(SendRate(options)),
+      linkRate_(RateOf(options.slowdowns, Slow::kLink, options.rank)),
+      recvRate_(RateOf(options.slowdowns, Slow::kNic, options.rank)),
       events_(profiler, options.netEvents),
       sender_("NCCL SockS0 0 0", profiler, options.netEvents, options.spin),
       receiver_("NCCL SockR0 0 0", profiler, options.netEvents, options.spin) {}
 
-std::unique_ptr<SendSocket> Network::Sender(int fd) {
-  auto socket = std::make_unique<SendSocket>(fd, credits_, &rate_, &events_, threads_ ? &sender_ : nullptr);
+std::unique_ptr<SendSocket> Network::Sender(int fd, int peer) {
+  RateLimit* const rate = slowLink_ && peer == next_ ? &linkRate_ : &rate_;
+  auto socket = std::make_unique<SendSocket>(fd, credits_, rate, &events_, threads_ ? &sender_ : nullptr);
   sender_.Add(socket.get());
   return socket;
 }
 
 std::unique_ptr<RecvSocket> Network::Receiver(int fd) {
-  auto socket = std::make_unique<RecvSocket>(fd, credits_, &events_, threads_ ? &receiver_ : nullptr);
+  auto socket = std::make_unique<RecvSocket>(fd, credits_, &recvRate_, &events_, threads_ ? &receiver_ : nullptr);
   receiver_.Add(socket.get());
   return socket;
 }

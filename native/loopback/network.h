@@ -14,7 +14,8 @@ class Network {
  public:
   Network(Profiler* profiler, const Options& options);
 
-  std::unique_ptr<SendSocket> Sender(int fd);
+  /** `peer`: rank of the world. */
+  std::unique_ptr<SendSocket> Sender(int fd, int peer);
   std::unique_ptr<RecvSocket> Receiver(int fd);
 
   /** When all sockets are made. */
@@ -23,7 +24,10 @@ class Network {
   void Stop();
   void Freeze();
   /** From now on no byte leaves. */
-  void CutSends() { rate_.Cut(); }
+  void CutSends() {
+    rate_.Cut();
+    linkRate_.Cut();
+  }
 
   /** Of the progress thread, and of the helper threads. */
   const CallCounts& counts() const { return events_.counts(); }
@@ -33,7 +37,11 @@ class Network {
  private:
   const bool credits_;
   const bool threads_;
+  const int next_;  // rank of the world
+  const bool slowLink_;
   RateLimit rate_;
+  RateLimit linkRate_;  // of what goes to the next rank, if that is slow
+  RateLimit recvRate_;
   NetEvents events_;
   NetHelper sender_;
   NetHelper receiver_;

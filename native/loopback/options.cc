@@ -3,6 +3,7 @@
 #include <csignal>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "loopback/abuse.h"
 #include "loopback/parse.h"
@@ -109,12 +110,20 @@ const std::map<std::string, Flag>& Flags() {
        {true, [](Options& o, const std::string& v) { o.gpuTickNs = ParseInt(v, 1, kSecond, "--gpu-tick"); }}},
       {"--spin", Switch(&Options::spin)},
       {"--seed", {true, [](Options& o, const std::string& v) { o.seed = ParseInt(v, 1, INT64_MAX, "--seed"); }}},
+      {"--fault", {true, [](Options& o, const std::string& v) { o.faults.list.push_back(ParseFault(v)); }}},
+      {"--slow", {true, [](Options& o, const std::string& v) { o.slowdowns.push_back(ParseSlowdown(v)); }}},
+      {"--jitter", {true, [](Options& o, const std::string& v) { o.jitterNs = ParseTime(v); }}},
+      {"--one-stream", Switch(&Options::oneStream)},
+      {"--connect-at-use", Switch(&Options::connectAtUse)},
+      {"--peer-channels", Int("--peer-channels", &Options::peerChannels, 1, kMaxChannels)},
+      {"--node-size",
+       {true, [](Options& o, const std::string& v) { o.nodes.size = ParseInt(v, 1, kMaxRanks, "--node-size"); }}},
+      {"--node-memory", {true, [](Options& o, const std::string& v) { ParseNodeMemory(v, o.nodes); }}},
       {"--slow-rank", FaultInt("--slow-rank", &FaultOptions::slowRank, kMaxRanks)},
       {"--slow-us",
        {true,
-        [](Options& o, const std::string& v) {
-          o.faults.slowNs = ParseInt(v, 0, 3600 * 1000000LL, "--slow-us") * kMicrosecond;
-        }}},
+        [](Options& o,
+           const std::string& v) { o.faults.slowNs = ParseInt(v, 0, 3600 * 1000000LL, "--slow-us") * kMicrosecond; }}},
       {"--slow-at", FaultInt("--slow-at", &FaultOptions::slowAt, kMaxIterations)},
       {"--skip-rank", FaultInt("--skip-rank", &FaultOptions::skipRank, kMaxRanks)},
       {"--skip-at", FaultInt("--skip-at", &FaultOptions::skipAt, kMaxIterations)},
@@ -207,7 +216,24 @@ void CheckSelf(const Options& o, const ScriptItem& item) {
   }
 }
 
+/** A rank counts steps for one fault only. */
+void CheckFaults(const Options& o) {
+  for (const Slowdown& slow : o.slowdowns) {
+    if (slow.rank >= o.ranks) throw UsageError("there is no rank " + std::to_string(slow.rank) + " to be slow");
+  }
+  std::set<int> counting;
+  for (const Fault& fault : o.faults.list) {
+    if (fault.rank >= o.ranks) throw UsageError("there is no rank " + std::to_string(fault.rank) + " to go wrong");
+    const bool counts =
+        fault.moment == FaultMoment::kIn && fault.kind != FaultKind::kGpu && fault.kind != FaultKind::kGpuStart;
+    if (counts && !counting.insert(fault.rank).second) {
+      throw UsageError("--fault: rank " + std::to_string(fault.rank) + " can count steps for one fault only");
+    }
+  }
+}
+
 void Check(const Options& o) {
+  CheckFaults(o);
   const FaultOptions& f = o.faults;
   for (int rank : {f.slowRank, f.skipRank, f.otherRank, f.kill.rank, f.stall.rank, f.drop.rank, f.corruptRank,
                    o.pxn.origin, o.pxn.executor}) {
@@ -224,6 +250,9 @@ void Check(const Options& o) {
   if (o.registered && o.pxn.origin != kNever) {
     throw UsageError(
         "--pxn and --registered exclude each other: an executor cannot read the buffers of another process");
+  }
+  if (o.connectAtUse && o.nonBlocking) {
+    throw UsageError("--connect-at-use and --non-blocking exclude each other: nobody would be inside of the call");
   }
   if (o.exit == ExitStyle::kParentFirst && o.groups.empty()) {
     throw UsageError("--exit parent-first needs communicators split from the world: --groups NAME=K makes some");

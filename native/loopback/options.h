@@ -9,9 +9,12 @@
 
 #include "loopback/clock.h"
 #include "loopback/comm_spec.h"
+#include "loopback/fault.h"
 #include "loopback/kernel_faults.h"
 #include "loopback/net_events.h"
+#include "loopback/nodes.h"
 #include "loopback/script.h"
+#include "loopback/slowdown.h"
 
 namespace loopback {
 
@@ -26,6 +29,7 @@ struct StepFault {
 
 /** What goes wrong on request. Ranks are world ranks, iterations count from 0. */
 struct FaultOptions {
+  std::vector<Fault> list;
   int slowRank = kNever;
   int64_t slowNs = 0;
   int slowAt = kNever;  // kNever: in every iteration
@@ -81,6 +85,11 @@ struct Options {
   bool nonBlocking = false;
   int planTasks = 1 << 30;
   ExitStyle exit = ExitStyle::kClean;
+  bool oneStream = false;     // all communicators of a rank launch into the same
+  bool connectAtUse = false;  // the first call that needs a connection waits for the ranks at its ends
+  int peerChannels = 1;       // of a send or receive at most so many
+  int64_t jitterNs = 0;       // each rank calls late by any time up to this
+  Nodes nodes;
 
   bool credits = true;      // a receiver grants each send, as InfiniBand does; false: as sockets
   bool registered = false;  // AllGather, Send, Recv: the network knows the users' buffers
@@ -100,6 +109,7 @@ struct Options {
   bool copyEngine = false;
   bool symmetric = false;
 
+  std::vector<Slowdown> slowdowns;
   FaultOptions faults;
   int64_t timeoutNs = 60 * kSecond;
   int64_t hangNs = 2 * kSecond;

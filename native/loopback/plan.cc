@@ -88,11 +88,11 @@ int FloorPowerOfTwo(int n) {
 }
 
 /** Few channels for small transfers, more while the parts stay large; all ranks at once should fit. */
-int P2pChannels(size_t bytes, int nRanks, int maxChannels) {
-  int least = maxChannels;
+int P2pChannels(size_t bytes, int nRanks, int maxChannels, int perPeer) {
+  int least = perPeer;
   while (least * nRanks > maxChannels && least > 1) least /= 2;
   int channels = std::min<size_t>(least, std::max<size_t>(1, DivUp(bytes, kP2pMinPart)));
-  while (DivUp(bytes, channels) > kP2pMaxPart && channels <= maxChannels / 2) channels *= 2;
+  while (DivUp(bytes, channels) > kP2pMaxPart && channels <= perPeer / 2) channels *= 2;
   return channels;
 }
 
@@ -136,9 +136,9 @@ std::vector<CollPlan> PlanCollectives(const std::vector<CollRequest>& requests, 
   return plans;
 }
 
-P2pPlan PlanP2p(size_t bytes, ProtoChoice choice, int nRanks, int maxChannels, int round, bool registered) {
-  const int most = FloorPowerOfTwo(maxChannels);
-  const int channels = P2pChannels(bytes, nRanks, most);
+P2pPlan PlanP2p(size_t bytes, ProtoChoice choice, int nRanks, ChannelLimits limits, int round, bool registered) {
+  const int most = FloorPowerOfTwo(limits.all);
+  const int channels = P2pChannels(bytes, nRanks, most, std::min(most, FloorPowerOfTwo(limits.ofPeer)));
   const bool small = bytes <= channels * kP2pLlBytesPerChannel;
   P2pPlan plan;
   plan.proto = small && !registered && choice != Proto::kSimple ? Proto::kLl : Proto::kSimple;

@@ -59,7 +59,7 @@ struct P2pPlan {
 };
 
 /** Both ends compute the same plan: `round` is (receiver - sender) modulo nRanks and chooses the first channel. */
-P2pPlan PlanP2p(size_t bytes, ProtoChoice proto, int nRanks, int maxChannels, int round, bool registered = false);
+P2pPlan PlanP2p(size_t bytes, ProtoChoice proto, int nRanks, ChannelLimits limits, int round, bool registered = false);
 
 /** Hops in which a rank sends (as many in which it receives) for each loop of a ring. From or to a root: one. */
 int HopsPerLoop(Func func, int nRanks);

@@ -61,7 +61,8 @@ std::string ReportOp(const ScriptOp& op, const Options& options) {
   if (IsP2p(op.func) || op.func == Func::kAllToAll) {
     const int distance = op.func == Func::kAllToAll ? 1 : op.peer;
     const int round = ((op.func == Func::kRecv ? -distance : distance) % n + n) % n;
-    const P2pPlan plan = PlanP2p(share, choice, n, options.channels, round, options.registered && round != 0);
+    const P2pPlan plan =
+        PlanP2p(share, choice, n, {options.channels, options.peerChannels}, round, options.registered && round != 0);
     const int transfers = op.func == Func::kAllToAll ? 2 * (n - 1) : round == 0 ? 0 : 1;
     return OpJson({op, n, plan.proto, 1, plan.chunkBytes, plan.parts, [=](int) { return transfers; }});
   }

@@ -1,8 +1,9 @@
 #include "loopback/progress.h"
 
-#include <pthread.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+
+#include "loopback/thread_name.h"
 
 namespace loopback {
 namespace {
@@ -56,7 +57,7 @@ void ProgressThread::StandStill() {
 }
 
 void ProgressThread::Run() {
-  pthread_setname_np(pthread_self(), "NCCL Progress 0");
+  NameThread("NCCL Progress 0");
   prctl(PR_SET_TIMERSLACK, 1);
   bool wasIdle = false;
   int rounds = 0;
@@ -152,8 +153,17 @@ void ProgressThread::StepEnded(ProxyArgs& args, ProxySub& sub, int rawStep) {
   if (left == kNoLimit) return;
   stepsLeft_.store(left - 1, std::memory_order_relaxed);
   if (left > 1) return;
-  if (afterSteps_.load(std::memory_order_relaxed) == AfterSteps::kStandStill) StandStill();
-  network_->CutSends();
+  switch (afterSteps_.load(std::memory_order_relaxed)) {
+    case AfterSteps::kStandStill:
+      StandStill();
+    case AfterSteps::kCutSends:
+      return network_->CutSends();
+    case AfterSteps::kStopSending:
+      sends_ = false;
+      return;
+    case AfterSteps::kStopReceiving:
+      receives_ = false;
+  }
 }
 
 /** All subs end together. After Done() the task may be gone. */

@@ -27,7 +27,7 @@
 namespace loopback {
 
 /** What becomes of a progress thread when enough steps have ended. */
-enum class AfterSteps { kStandStill, kCutSends };
+enum class AfterSteps { kStandStill, kCutSends, kStopSending, kStopReceiving };
 
 class ProgressThread {
  public:
@@ -69,6 +69,8 @@ class ProgressThread {
   [[noreturn]] void StandStill();
 
   bool IsSilent(const ProxyOp& op) const;
+  bool IsWithinNode(const ProxyOp& op) const;
+  static void KeepFromProfiler(ProxyOp& op);
   int TakePosted();
   bool FetchPosted();
   void SleepUntilPosted(std::unique_lock<std::mutex>& lock);
@@ -117,6 +119,8 @@ class ProgressThread {
   std::atomic<AfterSteps> afterSteps_{AfterSteps::kStandStill};
 
   // The thread's own.
+  bool sends_ = true;
+  bool receives_ = true;
   std::deque<ProxyOp> taken_;
   ProxyArgs* active_ = nullptr;
   ProxyArgs* activeTail_ = nullptr;

@@ -1,6 +1,5 @@
 #include "loopback/pxn.h"
 
-#include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include "loopback/fatal.h"
 #include "loopback/parse.h"
 #include "loopback/progress.h"
+#include "loopback/thread_name.h"
 
 namespace loopback {
 namespace {
@@ -17,7 +17,7 @@ std::vector<std::unique_ptr<Comm>> CommsOfOrigin(const Options& options) {
   std::vector<std::unique_ptr<Comm>> comms;
   const int origin = options.pxn.origin;
   for (const CommSpec& spec : CommsOf(origin, options.ranks, options.groups, options.runId)) {
-    comms.push_back(std::make_unique<Comm>(spec, origin, options.channels));
+    comms.push_back(std::make_unique<Comm>(spec, origin, ChannelLimits{options.channels, options.peerChannels}));
   }
   return comms;
 }
@@ -89,13 +89,13 @@ void Pxn::Post(const ProxyOp& op, const ConnectionKey& key) {
 }
 
 void Pxn::ReceiveDone() {
-  pthread_setname_np(pthread_self(), "NCCL Service 0");
+  NameThread("NCCL Service 0");
   char done;
   while (ReceiveAll(fd_, &done, sizeof done)) completion_->Done();
 }
 
 void Pxn::ReceiveOps() {
-  pthread_setname_np(pthread_self(), "NCCL Service 0");
+  NameThread("NCCL Service 0");
   Message message;
   while (ReceiveAll(fd_, &message, sizeof message)) Accept(message);
 }

@@ -36,9 +36,12 @@ class Rank {
         network_(&profiler_, options),
         memory_(MapSharedMemory(options.memoryFd, SharedBytes(options))),
         windows_(options, memory_),
-        pxn_(options, memory_ + WindowBytes(options), &completion_) {
+        pxn_(options, memory_ + WindowBytes(options), &completion_),
+        firstUse_(options, memory_ + WindowBytes(options) + PxnBytes(options)) {
     for (const CommSpec& spec : CommsOf(options.rank, options.ranks, options.groups, options.runId)) {
-      comms_.push_back(std::make_unique<Comm>(spec, options.rank, options.channels));
+      comms_.push_back(
+          std::make_unique<Comm>(spec, options.rank, ChannelLimits{options.channels, options.peerChannels}));
+      if (options.oneStream) comms_.back()->stream = comms_.front().get();
     }
   }
 
@@ -50,8 +53,8 @@ class Rank {
     network_.Begin();
     pxn_.Begin(progress_.get());
     WriteTruthHead();
-    Gpu gpu(gpuClock_, options_.kernelFaults, &completion_, options_.spin);
-    NcclApi api(&profiler_, &gpu, progress_.get(), &completion_, options_);
+    Gpu gpu(gpuClock_, options_, &completion_);
+    NcclApi api(&profiler_, &gpu, progress_.get(), &completion_, &firstUse_, options_);
     Workload workload(options_, comms_, windows_, profiler_, &api, progress_.get(), &completion_, &pxn_, &truth_,
                       &control_);
     Barrier(control_);
@@ -86,7 +89,8 @@ class Rank {
   void CreateComms() {
     for (const auto& comm : comms_) {
       if (options_.commNames) comm->reportedName = comm->spec.name.c_str();
-      profiler_.Init(&comm->profilerContext, {comm->spec.id, comm->reportedName, comm->nRanks, comm->rank});
+      profiler_.Init(&comm->profilerContext, {comm->spec.id, comm->reportedName,
+                                              options_.nodes.CountOf(comm->spec.worldRanks), comm->nRanks, comm->rank});
       if (progress_ != nullptr) continue;
       progress_ = std::make_unique<ProgressThread>(comm.get(), &profiler_, &completion_, &network_, options_);
     }
@@ -134,6 +138,7 @@ class Rank {
   std::set<size_t> finalized_;  // of comms_
   std::unique_ptr<ProgressThread> progress_;
   Pxn pxn_;
+  FirstUse firstUse_;
 };
 
 }  // namespace

@@ -23,6 +23,7 @@ bool ProgressThread::ProgressRecv(ProxyArgs& args) {
 }
 
 bool ProgressThread::PostReceives(ProxyArgs& args) {
+  if (!receives_) return false;
   bool moved = false;
   const int depth = MaxDepth(args.nSubs);
   for (int i = 0; i < args.nSubs; i++) {

@@ -88,18 +88,26 @@ Comm* CommWithId(const std::vector<std::unique_ptr<Comm>>& comms, uint64_t id) {
   Fatal(kExitFailed, "a peer introduced an unknown communicator");
 }
 
+/** Also what one rank alone may do: its peers have the other ends. */
+Script AllOps(const Options& options) {
+  Script script = options.script;
+  const Script& other = options.faults.otherScript;
+  script.insert(script.end(), other.begin(), other.end());
+  return script;
+}
+
 /** Connects a sending side, of this rank or of the one whose sends it executes. */
 void ConnectSender(Connection& connection, const Comm& comm, uint64_t token, const std::vector<uint16_t>& ports,
                    Network* network) {
   const Introduction introduction{token, comm.spec.id, comm.rank, connection.channel, connection.shared, 0};
   const int fd = Connect(ports[comm.spec.worldRanks[connection.peer]], introduction);
-  connection.out = network->Sender(fd);
+  connection.out = network->Sender(fd, comm.spec.worldRanks[connection.peer]);
 }
 
 /** Returns how many connections others will make to us. */
 int ConnectSenders(Comm& comm, const Options& options, const std::vector<uint16_t>& ports, Network* network, Pxn* pxn) {
   int expected = 0;
-  for (const ConnectionKey& key : comm.NeededConnections(options.script, options.proto, options.algo)) {
+  for (const ConnectionKey& key : comm.NeededConnections(AllOps(options), options.proto, options.algo)) {
     if (pxn->isOrigin() && pxn->HandsOver(comm, key)) {
       pxn->AddSharedConnection(comm, key)->executor = pxn;
       continue;
@@ -113,7 +121,7 @@ int ConnectSenders(Comm& comm, const Options& options, const std::vector<uint16_
 /** What another rank leaves to this one. */
 void ConnectForeign(const Options& options, const std::vector<uint16_t>& ports, Network* network, Pxn* pxn) {
   for (const auto& comm : pxn->foreignComms()) {
-    for (const ConnectionKey& key : comm->NeededConnections(options.script, options.proto, options.algo)) {
+    for (const ConnectionKey& key : comm->NeededConnections(AllOps(options), options.proto, options.algo)) {
       if (!pxn->HandsOver(*comm, key)) continue;
       ConnectSender(*pxn->AddSharedConnection(*comm, key), *comm, options.runId, ports, network);
     }

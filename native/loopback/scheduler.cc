@@ -10,6 +10,7 @@
 namespace loopback {
 namespace {
 
+constexpr int kSelfRound = 0;          // of a pair of a rank with itself
 constexpr int kMostOpsPerChannel = 6;  // a tree's branch: two below and one above, in both directions
 
 /** A block's batches while they are put together. */
@@ -106,26 +107,28 @@ class Scheduler {
     }
     const P2pPlan recv = PlanTransfer(pair.recv, pair.round);
     const P2pPlan send = PlanTransfer(pair.send, pair.round);
-    if (pair.round == 0) return AddSelf(pair, send);
+    if (pair.round == kSelfRound) return AddSelf(pair, send);
     for (size_t i = 0; i < std::max(recv.parts.size(), send.parts.size()); i++) {
       if (i < recv.parts.size()) AddTransfer(*pair.recv, recv, recv.parts[i], pair);
       if (i < send.parts.size()) AddTransfer(*pair.send, send, send.parts[i], pair);
     }
   }
 
-  /** No connection, no operation, and no mark of the kernel. */
+  /** No connection and no operation; the GPU counts it, and so gets ahead of the host. */
   void AddSelf(const TransferPair& pair, const P2pPlan& plan) {
     for (const ChannelPart& part : plan.parts) {
       Batch& batch = lanes_[part.channel].transfers[pair.turn];
       batch.concurrent = true;
       batch.works.push_back(MakeSelfWork(*pair.send, *pair.recv, part));
+      batch.uncounted += 1;
+      marks_[{part.channel, pair.turn, pair.round}];
     }
   }
 
   P2pPlan PlanTransfer(Task* task, int round) {
     if (task == nullptr) return {};
     P2pPlan plan =
-        PlanP2p(task->bytes, task->protoChoice, comm_.nRanks, maxChannels_, round, task->registered && round != 0);
+        PlanP2p(task->bytes, task->protoChoice, comm_.nRanks, comm_.limits(), round, task->registered && round != 0);
     Describe(*task, plan.proto, plan.parts.size(), 1);
     return plan;
   }
@@ -143,13 +146,17 @@ class Scheduler {
     if (AddProfilerOp(op, 0)) unnumbered_.push_back({ops_.size() - 1, key});
   }
 
-  /** One mark for each pair on each channel, behind those of the collectives. */
+  /** One mark for each pair on each channel, behind those of the collectives. What a rank sends to itself the host does not count. */
   void NumberTransfers() {
     for (auto& [key, counter] : marks_) {
       const auto [channel, turn, round] = key;
-      counter = ++comm_.workCounters[channel];
+      uint64_t& counted = comm_.workCounters[channel];
+      counter = counted + 1;
       Batch& batch = lanes_[channel].transfers[turn];
-      if (batch.marks++ == 0) batch.firstCounter = counter;
+      if (batch.firstCounter == 0) batch.firstCounter = counter;
+      if (round == kSelfRound) continue;
+      counted += 1;
+      batch.marks += 1;
     }
     for (const auto& [index, key] : unnumbered_) ops_[index].workCounter = marks_[key];
   }

@@ -53,7 +53,9 @@ int ParsePeer(Func func, std::optional<std::string> peer) {
 ScriptOp ParseOp(std::string text, bool* hasSize) {
   ScriptOp op{};
   while (auto word = TakeAfter(text, '/')) {
-    if (const AlgoChoice algo = ParseAlgo(*word)) {
+    if (*word == "i32") {
+      op.asIntegers = true;
+    } else if (const AlgoChoice algo = ParseAlgo(*word)) {
       op.algo = algo;
     } else {
       op.proto = ParseProto(*word);

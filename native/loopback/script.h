@@ -4,7 +4,7 @@
 //   item   := part ['*' COUNT] | 'graph{' parts '}' ['*' REPLAYS] | 'sleep:' TIME | 'sync'
 //   part   := op | 'group{' parts '}'
 //   parts  := part ['*' COUNT] ('+' part ['*' COUNT])*
-//   op     := NAME ['@' COMM] ['(' PEER ')'] [':' SIZE] ['/' ALGO] ['/' PROTO]
+//   op     := NAME ['@' COMM] ['(' PEER ')'] [':' SIZE] ['/' ALGO] ['/' PROTO] ['/i32']
 //   NAME   := allreduce | allgather | reducescatter | broadcast | reduce | alltoall | send | recv
 //   PEER   := +k or -k, relative to the rank in COMM; send has +1, recv has -1 by default
 //             broadcast and reduce: the root, a rank of COMM (0)
@@ -34,7 +34,8 @@ struct ScriptOp {
   size_t bytes;      // the larger buffer: of AllGather, ReduceScatter and AlltoAll, one block per rank
   ProtoChoice proto;
   AlgoChoice algo;
-  int window = 0;  // if it works on windows: which
+  bool asIntegers = false;  // so it is said; the numbers are floats all the same
+  int window = 0;           // if it works on windows: which
 };
 
 struct ScriptItem {

@@ -43,6 +43,7 @@ bool ProgressThread::ProgressSendSub(ProxyArgs& args, ProxySub& sub, int maxDept
 
 /** If the GPU has filled the next slot, asks the network to send it. */
 bool ProgressThread::TrySend(ProxySub& sub) {
+  if (!sends_) return false;
   Connection& connection = *sub.op.connection;
   const int step = sub.transmitted;
   const uint64_t absolute = sub.base + step;

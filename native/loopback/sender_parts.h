@@ -33,7 +33,7 @@ Result InitUntold(const void* table, void** context, int* mask, const CommInfo&)
 
 template <typename Profiler>
 Result InitHashSecond(const void* table, void** context, int* mask, const CommInfo& comm) {
-  return As<Profiler>(table).init(context, comm.id, mask, comm.name, comm.nRanks, comm.nRanks, comm.rank, NcclLog);
+  return As<Profiler>(table).init(context, comm.id, mask, comm.name, comm.nNodes, comm.nRanks, comm.rank, NcclLog);
 }
 
 // Starts.

@@ -9,7 +9,7 @@ namespace {
 namespace v4 = nccl_abi::v4;
 
 Result Init(const void* table, void** context, int* mask, const CommInfo& comm) {
-  return As<v4::Profiler>(table).init(context, mask, comm.name, comm.id, comm.nRanks, comm.nRanks, comm.rank, NcclLog);
+  return As<v4::Profiler>(table).init(context, mask, comm.name, comm.id, comm.nNodes, comm.nRanks, comm.rank, NcclLog);
 }
 
 void Fill(v4::Descriptor& d, const Event& event) {

@@ -8,12 +8,15 @@
 #include <cstring>
 
 #include "loopback/fatal.h"
+#include "loopback/first_use.h"
 #include "loopback/pxn.h"
 #include "loopback/windows.h"
 
 namespace loopback {
 
-size_t SharedBytes(const Options& options) { return std::max<size_t>(4096, WindowBytes(options) + PxnBytes(options)); }
+size_t SharedBytes(const Options& options) {
+  return std::max<size_t>(4096, WindowBytes(options) + PxnBytes(options) + FirstUse::Bytes(options));
+}
 
 int MakeSharedMemory(size_t bytes) {
   const int fd = memfd_create("nccl-trace-loopback", 0);

@@ -10,7 +10,7 @@ namespace loopback {
 
 struct Options;
 
-/** What a job needs: windows, then connections that are handed over. */
+/** What a job needs: windows, connections that are handed over, who has come to connect. */
 size_t SharedBytes(const Options& options);
 
 /** A file descriptor that survives exec. Ends the process if there is no such memory. */

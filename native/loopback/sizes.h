@@ -7,6 +7,12 @@
 
 namespace loopback {
 
+/** Of a communicator, and of those how many one send or receive may use. */
+struct ChannelLimits {
+  int all;
+  int ofPeer;
+};
+
 /** AlltoAll is what the user calls; what becomes of it are sends and receives. */
 enum class Func { kAllReduce, kAllGather, kReduceScatter, kBroadcast, kReduce, kSend, kRecv, kAllToAll };
 constexpr int kFuncs = 8;

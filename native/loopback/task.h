@@ -27,7 +27,8 @@ struct OpTruth {
   uint64_t bytes = 0;  // on the wire, without our headers
   bool started = false;
   bool completed = false;
-  int executor = -1;  // under PXN: the rank of the world that does it
+  bool untold = false;  // not by the proxy, as far as the profiler can tell
+  int executor = -1;    // under PXN: the rank of the world that does it
 };
 
 /** A transfer from or into the user's memory. */
@@ -57,6 +58,7 @@ struct Call {
   bool ofAllToAll;
   ProtoChoice protoChoice;
   AlgoChoice algoChoice;
+  const char* datatype = "ncclFloat32";  // as the profiler hears it
   float* buffer;
   uint64_t salt;  // of the data: the same on all ranks that take part
   Engine engine = Engine::kKernel;

@@ -54,6 +54,7 @@ std::unique_ptr<Task> TaskMaker::NewTask(const ScriptOp& op, Func func, int iter
   task->func = func;
   task->collNet = options_.transport == Transport::kCollNet && !IsP2p(func);
   task->registered = options_.registered && (func == Func::kAllGather || IsP2p(func));
+  if (op.asIntegers) task->datatype = "ncclInt32";
   task->protoChoice = op.proto ? op.proto : options_.proto;
   if (func == Func::kAllReduce) task->algoChoice = op.algo ? op.algo : options_.algo;
   return task;

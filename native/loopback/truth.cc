@@ -127,7 +127,9 @@ void Truth::TaskDone(const Task& task) {
   endNs == 0 ? json.AddNull("endNs") : json.Add("endNs", endNs);
   json.Add("completed", endNs != 0);
   Line(json.Text());
-  for (const OpTruth& op : task.ops) Line(OpLine(task, op));
+  for (const OpTruth& op : task.ops) {
+    if (!op.untold) Line(OpLine(task, op));
+  }
 }
 
 void Truth::ForeignOpDone(const ForeignOp& op, int origin) {

@@ -26,7 +26,9 @@ Workload::Workload(const Options& options, const std::vector<std::unique_ptr<Com
       pxn_(pxn),
       truth_(truth),
       control_(control),
-      maker_(options, comms, windows) {
+      maker_(options, comms, windows),
+      random_(Mix(options.runId, options.rank)) {
+  api_->WhileWaiting([this] { LookUp(); });
   if (profiler.name() == nullptr) return;
   result_.pluginVersion = profiler.version();
   strncpy(result_.plugin, profiler.name(), sizeof result_.plugin - 1);
@@ -72,9 +74,13 @@ void Workload::RunIteration(int iteration) {
   BeginFaults(iteration);
   const FaultOptions& faults = options_.faults;
   const bool other = options_.rank == faults.otherRank && iteration == faults.otherAt;
-  for (const ScriptItem& item : other ? faults.otherScript : options_.script) RunItem(item, iteration);
+  for (const ScriptItem& item : other ? faults.otherScript : options_.script) {
+    if (options_.jitterNs > 0) Sleep(random_() % options_.jitterNs);
+    RunItem(item, iteration);
+  }
   const bool last = iteration + 1 == options_.iterations;
   if (!last || options_.exit != ExitStyle::kHasty) Sync();
+  MeetFaults(iteration, FaultMoment::kAfter);
 }
 
 RankResult Workload::Finish() {
@@ -96,6 +102,9 @@ void Workload::BeginFaults(int iteration) {
   const FaultOptions& faults = options_.faults;
   const int rank = options_.rank;
   if (rank == faults.slowRank && (faults.slowAt == kNever || faults.slowAt == iteration)) Sleep(faults.slowNs);
+  Sleep(DelayOf(options_.slowdowns, Slow::kHost, rank, iteration));
+  MeetFaults(iteration, FaultMoment::kBefore);
+  MeetFaults(iteration, FaultMoment::kIn);
   if (rank == faults.skipRank && faults.skipAt == iteration) {
     control_->Send(MessageType::kStuck);
     SleepUntilKilled();
@@ -109,6 +118,49 @@ void Workload::BeginFaults(int iteration) {
     });
     if (fault != &faults.kill) control_->Send(MessageType::kStuck);
   }
+}
+
+void Workload::MeetFaults(int iteration, FaultMoment moment) {
+  for (const Fault& fault : options_.faults.list) {
+    if (!fault.Concerns(options_.rank) || fault.at != iteration || fault.moment != moment) continue;
+    if (moment != FaultMoment::kIn) Perish(fault.kind);
+    Expect(fault);
+  }
+}
+
+/** In the iteration's first operation. Of what does not end the process nobody else would tell the launcher. */
+void Workload::Expect(const Fault& fault) {
+  if (!fault.OfProcess()) control_->Send(MessageType::kStuck);
+  if (fault.kind == FaultKind::kGpu || fault.kind == FaultKind::kGpuStart) return;  // the GPU knows
+  AfterSteps then = AfterSteps::kStandStill;
+  if (fault.kind == FaultKind::kSend) then = AfterSteps::kStopSending;
+  if (fault.kind == FaultKind::kRecv) then = AfterSteps::kStopReceiving;
+  if (fault.OfProcess()) perishesBy_ = fault.kind;
+  api_->BeforeNextPost([this, fault, then](int64_t steps) {
+    progress_->AfterSomeSteps(fault.steps != 0 ? fault.steps : std::max<int64_t>(1, steps / 2), then);
+  });
+}
+
+void Workload::Perish(FaultKind kind) {
+  progress_->Freeze();
+  api_->Freeze();
+  WriteUnfinished();
+  switch (kind) {
+    case FaultKind::kStop:
+      control_->Send(MessageType::kStuck);
+      kill(getpid(), SIGSTOP);
+      break;
+    case FaultKind::kNode:
+      control_->Send(MessageType::kNodeDown);
+      break;
+    case FaultKind::kExit:
+      exit(kExitOnPurpose);
+    case FaultKind::kAbort:
+      abort();
+    default:
+      kill(getpid(), SIGKILL);
+  }
+  while (true) pause();
 }
 
 void Workload::RunItem(const ScriptItem& item, int iteration) {
@@ -231,6 +283,7 @@ void Workload::LookUp() {
     WriteUnfinished();
     kill(getpid(), SIGKILL);
   }
+  if (progress_->frozen() && perishesBy_) Perish(*perishesBy_);
   bool launcherGone = false;
   const std::optional<Message> message = control_->Receive(0, &launcherGone);
   if (launcherGone) _exit(kExitFailed);

@@ -7,6 +7,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <random>
 #include <vector>
 
 #include "loopback/control.h"
@@ -46,6 +48,9 @@ class Workload {
  private:
   void RunIteration(int iteration);
   void BeginFaults(int iteration);
+  void MeetFaults(int iteration, FaultMoment moment);
+  void Expect(const Fault& fault);
+  [[noreturn]] void Perish(FaultKind kind);
   void RunItem(const ScriptItem& item, int iteration);
   void Call(const ScriptOp& op, int iteration);
   void RunGraph(const ScriptItem& item, int iteration);
@@ -83,6 +88,8 @@ class Workload {
   TaskMaker maker_;
   std::map<const ScriptItem*, Graph> graphs_;  // captured when first met
   Graph* capturing_ = nullptr;
+  std::optional<FaultKind> perishesBy_;  // when the progress thread stands still
+  std::minstd_rand random_;
   RankResult result_{};
 };
 

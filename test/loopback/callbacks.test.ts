@@ -221,7 +221,7 @@ test('at most 4 steps of a SIMPLE collective are in flight, 8 of others; they en
 describe('the progress thread, a send and a receive of 1 MiB on 2 channels', () => {
   let log: Log;
   beforeAll(async () => {
-    log = await Log.of('--ranks 4 --ops group{send+recv:1M}');
+    log = await Log.of('--ranks 4 --peer-channels 2 --ops group{send+recv:1M}');
   });
 
   test('per channel the receive, then the send; 4 steps each', () => {

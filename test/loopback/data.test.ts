@@ -68,7 +68,9 @@ test('LL carries a flag with each word: twice the payload on the wire', async ()
 });
 
 test('both ends of each connection count alike', async () => {
-  const result = await run('--ranks 4 --channels 2 --ops allreduce:1M,group{send+recv:512K}*2');
+  const result = await run(
+    '--ranks 4 --channels 2 --peer-channels 2 --ops allreduce:1M,group{send+recv:512K}*2',
+  );
   const key = (
     from: number,
     to: number,

@@ -49,7 +49,10 @@ export interface Exit {
 
 export function runRaw(args: string, env: Record<string, string> = {}): Promise<Exit> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args.split(' ').filter(Boolean), { env: { PATH: '/usr/bin', ...env } });
+    const child = spawn(program, args.split(' ').filter(Boolean), {
+      // The echo plugin tells threads apart by their names.
+      env: { PATH: '/usr/bin', NCCL_SET_THREAD_NAME: '1', ...env },
+    });
     let stdout = '';
     let stderr = '';
     child.stdout.on('data', (data: Buffer) => (stdout += data.toString()));

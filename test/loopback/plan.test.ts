@@ -63,7 +63,7 @@ test('AllGather and ReduceScatter take half as many hops', async () => {
 
 describe('Send and Recv', () => {
   test.each([
-    // ranks, channels, size -> protocol, channels, steps per channel, chunk
+    // ranks, channels (all for one peer, if the size is large), size -> protocol, channels, steps per channel, chunk
     [2, 2, '1M', 'SIMPLE', 2, 4, 128 * 1024],
     [8, 8, '256M', 'SIMPLE', 8, 256, 128 * 1024],
     [2, 4, '512K', 'SIMPLE', 4, 2, 64 * 1024],
@@ -71,12 +71,21 @@ describe('Send and Recv', () => {
     [2, 2, '16K', 'LL', 1, 1, 32 * 1024],
     [2, 2, '0', 'LL', 1, 1, 32 * 1024],
   ])('%i ranks, %i channels, %s', async (ranks, channels, size, proto, nChannels, stepsPerOp, chunkSize) => {
-    const [send] = await plan(`--ranks ${ranks} --channels ${channels} --ops send:${size}`);
+    const [send] = await plan(
+      `--ranks ${ranks} --channels ${channels} --peer-channels ${channels} --ops send:${size}`,
+    );
     expect(send).toMatchObject({ proto, nChannels, stepsPerOp, chunkSize });
   });
 
+  test('one channel by default, whatever the size', async () => {
+    const [send] = await plan('--ranks 2 --channels 4 --ops send:1200000');
+    expect(send).toMatchObject({ proto: 'SIMPLE', nChannels: 1 });
+  });
+
   test('both ends choose the same channels', async () => {
-    const [send, recv] = await plan('--ranks 8 --channels 4 --ops group{send(+3)+recv(-3):1M}');
+    const [send, recv] = await plan(
+      '--ranks 8 --channels 4 --peer-channels 4 --ops group{send(+3)+recv(-3):1M}',
+    );
     expect(send!.parts).toEqual(recv!.parts);
   });
 });

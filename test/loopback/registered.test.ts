@@ -20,7 +20,9 @@ describe('how it is cut', () => {
     [1, 'send:2500M', 2, 3, 128 * 1024],
     [2, 'send:2500M', 2, 2, 128 * 1024],
   ])('%i channels, %s on %i ranks: %i steps', async (channels, op, ranks, stepsPerOp, chunkSize) => {
-    const [plan] = await planOf(`--registered --ranks ${ranks} --channels ${channels} --ops ${op}`);
+    const [plan] = await planOf(
+      `--registered --ranks ${ranks} --channels ${channels} --peer-channels ${channels} --ops ${op}`,
+    );
     expect(plan).toMatchObject({ proto: 'SIMPLE', stepsPerOp, chunkSize });
   });
 

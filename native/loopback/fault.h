@@ -1,0 +1,50 @@
+// What goes wrong on request, and when: --fault KIND:RANK@ITER[:WHEN], as often as one likes.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_FAULT_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_FAULT_H_
+
+#include <cstdint>
+#include <string>
+
+namespace loopback {
+
+enum class FaultKind {
+  // The process
+  kKill,   // SIGKILL
+  kStop,   // SIGSTOP: it is there, and does nothing
+  kExit,   // exit(9), without ncclCommDestroy
+  kAbort,  // SIGABRT
+  kNode,   // its whole node: all its processes at once, and the files in their memory
+  // What works for it
+  kGpu,       // the GPU stands still in a kernel
+  kGpuStart,  // a kernel never begins
+  kSend,      // its proxy sends no more
+  kRecv,      // its proxy posts no more receives
+};
+
+enum class FaultMoment {
+  kBefore,  // the iteration's first call
+  kIn,      // its first operation: after so many steps, or half of them
+  kAfter,   // all of it has been waited for
+};
+
+struct Fault {
+  static constexpr int kAllRanks = -1;
+
+  FaultKind kind;
+  int rank;
+  int at;  // iteration
+  FaultMoment moment = FaultMoment::kIn;
+  int64_t steps = 0;  // 0: half of them
+
+  bool Concerns(int who) const { return rank == who || rank == kAllRanks; }
+  /** The rank does it to itself, rather than that something stops working for it. */
+  bool OfProcess() const { return kind <= FaultKind::kNode; }
+};
+
+/** "kill:3@2", "stop:all@2:before", "gpu:1@4:20". Throws UsageError. */
+Fault ParseFault(const std::string& text);
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_FAULT_H_

@@ -1,0 +1,45 @@
+// Connections at first use, as NCCL makes them by default: the call that needs them blocks until every rank that has
+// an end of them has come to its own call. A rank that never comes leaves the others inside of theirs.
+//
+// The connections themselves stand from the start; only the waiting is NCCL's.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_FIRST_USE_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_FIRST_USE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <vector>
+
+#include "loopback/options.h"
+#include "loopback/task.h"
+
+namespace loopback {
+
+class FirstUse {
+ public:
+  /** `memory` is shared by all ranks, and zero at the start. */
+  FirstUse(const Options& options, char* memory);
+
+  /** Returns when all ranks that these tasks connect to have called theirs; asks `meanwhile` again and again. */
+  void Connect(const std::vector<Task*>& tasks, const std::function<void()>& meanwhile);
+
+  static size_t Bytes(const Options& options);
+
+ private:
+  static constexpr size_t kPlaces = 1 << 16;
+  using Place = std::atomic<uint64_t>;
+
+  void ComeAs(uint64_t key);
+  bool HasCome(uint64_t key) const;
+
+  const bool on_;
+  Place* const places_;
+  std::set<uint64_t> connected_;
+};
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_FIRST_USE_H_

@@ -1,0 +1,39 @@
+// What is slow on request: --slow WHAT:RANK:AMOUNT[WHEN], as often as one likes.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_SLOWDOWN_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_SLOWDOWN_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace loopback {
+
+enum class Slow {
+  kHost,  // the rank calls late, by a time
+  kGpu,   // each kernel begins late in its stream, by a time: something else runs before it
+  kNic,   // all that the rank sends and receives: bytes/s
+  kLink,  // what it sends to the next rank of the world: bytes/s
+};
+
+struct Slowdown {
+  Slow what;
+  int rank;
+  int64_t amount;  // ns, or bytes/s
+  int every = 1;   // each N-th iteration alone
+  int from = 0;    // since this iteration
+
+  bool In(int iteration) const { return iteration >= from && (iteration - from) % every == every - 1; }
+};
+
+/** "host:3:20ms", "gpu:1:5ms/10" (each tenth), "host:2:20ms@40" (since), "nic:0:50", "link:2:50" (MB/s). Throws UsageError. */
+Slowdown ParseSlowdown(const std::string& text);
+
+/** ns by which this is late; 0: it is not. */
+int64_t DelayOf(const std::vector<Slowdown>& all, Slow what, int rank, int iteration);
+/** bytes/s; 0: no limit. */
+int64_t RateOf(const std::vector<Slowdown>& all, Slow what, int rank);
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_SLOWDOWN_H_

@@ -1,0 +1,227 @@
+// What --fault and --slow do, and connections at first use: seen from the profiler's side and in the ranks' own account.
+
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { Run, eventsOf, shapeOf, type Callback } from './loopback.js';
+
+const runs: Run[] = [];
+const folders: string[] = [];
+afterEach(() => {
+  runs.splice(0).forEach((run) => {
+    run.remove();
+  });
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+async function run(args: string): Promise<Run> {
+  const result = await Run.of(`--hang-seconds 0.4 ${args}`, { echo: {} });
+  runs.push(result);
+  return result;
+}
+
+const shapes = (lines: Callback[]): string[] => {
+  const events = eventsOf(lines);
+  return lines.map((line) => shapeOf(line, events));
+};
+const small = '--ops allreduce:256K --channels 1 --iterations 4';
+
+describe('--fault', () => {
+  test.each([
+    ['kill', 'signal 9'],
+    ['exit', 'exit 9'],
+    ['abort', 'signal 6'],
+  ])('%s before, in and after a collective: %s, and so many are done', async (kind, ended) => {
+    for (const [when, done] of [
+      ['before', 2],
+      ['in', 2],
+      ['after', 3],
+    ] as const) {
+      const result = await run(`--ranks 2 ${small} --fault ${kind}:1@2:${when}`);
+      expect(result.exit.code).toBe(4);
+      expect(result.summary.perRank[1]).toMatchObject({ ended });
+      expect(result.tasks(1).filter(({ completed }) => completed)).toHaveLength(done);
+    }
+  });
+
+  test('stop: the process is there and does nothing, until all are killed', async () => {
+    const { summary } = await run(`--ranks 2 ${small} --fault stop:1@2:before`);
+    expect(summary).toMatchObject({ ending: 'hung' });
+    expect(summary.perRank.map(({ ended, iterations }) => [ended, iterations])).toEqual([
+      ['signal 9', 2],
+      ['signal 9', 2],
+    ]);
+  });
+
+  test('node: all its processes end, and its memory is gone, and no other', async () => {
+    const memory = mkdtempSync(path.join(tmpdir(), 'loopback-nodes-'));
+    folders.push(memory);
+    const result = await run(
+      `--ranks 4 --node-size 2 --node-memory MEMORY=${memory} ${small} --fault node:3@2`,
+    );
+    expect(result.exit.code).toBe(4);
+    expect(readdirSync(memory)).toEqual(['node-0']);
+    expect(existsSync(path.join(memory, 'node-1'))).toBe(false);
+  });
+
+  test('all: every rank', async () => {
+    const { summary } = await run(`--ranks 3 ${small} --fault exit:all@2`);
+    expect(summary.perRank.map(({ ended }) => ended)).toEqual(['exit 9', 'exit 9', 'exit 9']);
+  });
+
+  test('gpu-start: called, and no kernel began', async () => {
+    const result = await run(`--ranks 2 ${small} --fault gpu-start:1@2 --hang-signal ABORT`);
+    const kernels = (rank: number) =>
+      shapes(result.callbacks(rank)).filter((shape) => shape === 'start KernelCh < Coll').length;
+    expect([kernels(0), kernels(1)]).toEqual([3, 2]);
+    expect(shapes(result.callbacks(1)).filter((shape) => shape.startsWith('start Coll <'))).toHaveLength(3);
+  });
+
+  test('gpu, send, recv: that rank does no more than what was asked, and all hang', async () => {
+    for (const kind of ['gpu', 'send', 'recv']) {
+      const result = await run(`--ranks 3 ${small} --fault ${kind}:1@2:2`);
+      expect(result.summary.ending).toBe('hung');
+      const open = result.proxyOps(1).filter(({ completed }) => !completed);
+      expect(open.some(({ isSend }) => isSend === (kind !== 'recv'))).toBe(true);
+    }
+  });
+
+  test('two faults of two ranks', async () => {
+    const { summary } = await run(`--ranks 3 ${small} --fault kill:1@2 --fault exit:2@2:before`);
+    expect(summary.perRank.slice(1).map(({ ended }) => ended)).toEqual(['signal 9', 'exit 9']);
+  });
+
+  test.each([
+    ['--fault burn:1@2', '--fault does not know'],
+    ['--fault kill:1', 'wants KIND:RANK@ITER'],
+    ['--fault kill:7@1', 'there is no rank 7'],
+    ['--fault gpu:1@1:before', 'is for faults of a process'],
+    ['--fault kill:1@1 --fault send:1@2', 'can count steps for one fault only'],
+    ['--slow gpu:1', 'wants WHAT:RANK:AMOUNT'],
+    ['--slow host:9:1ms', 'there is no rank 9'],
+    ['--node-memory X', 'wants VARIABLE=FOLDER'],
+    ['--connect-at-use --non-blocking', 'exclude each other'],
+  ])('%s is no option: %s', async (args, message) => {
+    const { runRaw } = await import('./loopback.js');
+    const { code, stderr } = await runRaw(`--ranks 2 ${args}`);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});
+
+/** Starts of kernels on channel 0, ms between each and the one before. */
+function gapsOf(lines: Callback[]): number[] {
+  const starts = lines
+    .filter(({ call, type }) => call === 'start' && type === 'KernelCh')
+    .map(({ fields }) => BigInt(fields.pTimer!));
+  return starts.slice(1).map((at, i) => Number(at - starts[i]!) / 1e6);
+}
+
+describe('--slow', () => {
+  test('gpu: kernels begin late in their stream, though the calls came at once', async () => {
+    const result = await run('--ranks 2 --channels 1 --iterations 1 --ops allreduce:4K*5 --slow gpu:1:20ms');
+    expect(gapsOf(result.callbacks(1)).every((gap) => gap >= 20)).toBe(true);
+    const starts = result.tasks(1).map(({ startNs }) => startNs / 1e6);
+    expect(starts.at(-1)! - starts[0]!).toBeLessThan(20 * 4);
+  });
+
+  test('each third iteration alone, or since one', async () => {
+    const waits = async (when: string) => {
+      const result = await run(
+        `--ranks 2 --channels 1 --iterations 6 --ops allreduce:4K --slow host:1:60ms${when}`,
+      );
+      const starts = result.tasks(1).map(({ startNs }) => startNs / 1e6);
+      return starts.slice(1).map((at, i) => at - starts[i]! >= 60);
+    };
+    expect(await waits('/3')).toEqual([false, true, false, false, true]);
+    expect(await waits('@4')).toEqual([false, false, false, true, true]);
+  });
+
+  test.each(['nic', 'link'])('%s: 1 MB at 5 MB/s', async (what) => {
+    const words = '--ranks 2 --channels 1 --iterations 1 --ops group{send+recv:1M}';
+    const slow = await run(`${words} --slow ${what}:0:5`);
+    const [sent] = slow.tasks(0);
+    expect((sent!.endNs! - sent!.startNs) / 1e6).toBeGreaterThan(80);
+  });
+});
+
+describe('--connect-at-use', () => {
+  test('a rank that never comes leaves the others inside of the call', async () => {
+    const result = await run(
+      `--ranks 3 ${small} --connect-at-use --skip-rank 2 --skip-at 0 --hang-signal ABORT`,
+    );
+    for (const rank of [0, 1])
+      expect(shapes(result.callbacks(rank).filter(({ thread }) => thread === 'api'))).toEqual([
+        'init',
+        'start GroupApi < NULL',
+        'state GroupApi 23 NULL',
+        'start CollApi < GroupApi',
+        'stop CollApi',
+        'state GroupApi 24 NULL',
+        'finalize',
+      ]);
+  });
+
+  test('a send without a receive likewise; with all there, everything as ever', async () => {
+    const words =
+      '--ranks 3 --iterations 2 --connect-at-use --ops group{send+recv:64K},allreduce:64K,alltoall:32K';
+    const lone = await run(
+      `${words} --other-rank 1 --other-at 0 --other-ops allreduce:64K --hang-signal ABORT`,
+    );
+    expect(lone.summary.ending).toBe('hung');
+    expect(shapes(lone.callbacks(0)).filter((shape) => shape.startsWith('start P2p <'))).toEqual([]);
+    const whole = await run(words);
+    expect(whole.exit.code).toBe(0);
+  });
+});
+
+test('crossed communicators on one stream stand, on two streams they do not', async () => {
+  const words =
+    '--ranks 2 --channels 1 --groups pair=2 --iterations 2 --ops allreduce:4K,allreduce@pair:4K ' +
+    '--other-rank 1 --other-at 1 --other-ops allreduce@pair:4K,allreduce:4K';
+  const crossed = await run(`${words} --one-stream`);
+  expect(crossed.tasks(0).filter(({ completed }) => !completed)).toHaveLength(2);
+  const side = await run(words);
+  expect(side.tasks(0).filter(({ completed }) => !completed)).toEqual([]);
+});
+
+test('what a rank sends to itself the GPU counts and the host does not: later kernels show earlier times', async () => {
+  const words = '--ranks 2 --channels 1 --iterations 1 --ops allreduce:4K,sync,sleep:80ms,';
+  const behind = async (before: string) => {
+    const result = await run(`${words}${before}sync,sleep:80ms,allreduce:4K`);
+    const gpu = result.truth(0).find(({ kind }) => kind === 'gpu') as unknown as {
+      originNs: number;
+      atOriginNs: number;
+    };
+    const call = result.tasks(0).filter(({ func }) => func === 'AllReduce')[1]!;
+    const kernel = result
+      .callbacks(0)
+      .filter(({ call, type }) => call === 'start' && type === 'KernelCh')
+      .at(-1)!;
+    return (call.startNs - gpu.originNs - (Number(kernel.fields.pTimer) - gpu.atOriginNs)) / 1e6;
+  };
+  expect(await behind('group{send(0)+recv(0):4K},')).toBeGreaterThan(60);
+  expect(await behind('')).toBeLessThan(1);
+});
+
+test('within a node nothing goes through the proxy', async () => {
+  const result = await run('--ranks 4 --node-size 2 --channels 1 --iterations 1 --ops allreduce:64K');
+  const directions = (rank: number) =>
+    result
+      .callbacks(rank)
+      .flatMap(({ call, type, fields }) =>
+        call === 'start' && type === 'ProxyOp'
+          ? [`${fields.isSend === '1' ? 'to' : 'from'} ${fields.peer}`]
+          : [],
+      );
+  expect([0, 1, 2, 3].map(directions)).toEqual([['from 3'], ['to 2'], ['from 1'], ['to 0']]);
+});
+
+test('threads have no names of their own unless NCCL_SET_THREAD_NAME is 1', async () => {
+  const named = await run(`--ranks 2 ${small}`);
+  expect(new Set(named.callbacks(0).map(({ thread }) => thread))).toContain('progress');
+  const nameless = await Run.of(`--ranks 2 ${small}`, { echo: { NCCL_SET_THREAD_NAME: '0' } });
+  runs.push(nameless);
+  expect(new Set(nameless.callbacks(0).map(({ thread }) => thread))).toEqual(new Set(['api', 'profiler']));
+});
