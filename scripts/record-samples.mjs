@@ -29,7 +29,7 @@ const SAMPLES = {
   straggler: {
     shows: 'Rank 2 of 4 enters every iteration 20 ms late: the others sit in recv wait, rank 2 never waits.',
     words:
-      '--ranks 4 --channels 2 --iterations 3 --seed 2 --slow-rank 2 --slow-us 20000 ' +
+      '--ranks 4 --channels 2 --iterations 7 --seed 2 --slow-rank 2 --slow-us 20000 ' +
       '--ops allreduce:256K,allreduce:64K',
     ringMb: '0.125',
   },

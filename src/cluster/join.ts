@@ -7,6 +7,7 @@ import { isLostText } from '../base/lost_text.js';
 import type { TraceNs } from '../base/time.js';
 import { kernelsEnd } from '../model/work_end.js';
 import type { WorkTable } from '../model/work_table.js';
+import { arrivalOf, type Arrival } from './arrival.js';
 import type { ClusterComm, ClusterMember, Collective, Idle } from './types.js';
 
 export function joinCollectives(members: readonly ClusterMember[]): ClusterComm[] {
@@ -34,19 +35,26 @@ function compareNames(a: ClusterComm, b: ClusterComm): number {
 }
 
 function addRows(member: ClusterMember, file: number, comms: ReadonlyMap<bigint, CommDraft>): void {
-  const byNumber = new Map(member.communicators.map(({ number, commId }) => [number, comms.get(commId)]));
+  const byNumber = new Map(member.communicators.map((one) => [one.number, one]));
   const { comm, seq, ordinalAbsolute, func, funcs } = member.works;
   const nameless = new Set(funcs.flatMap((name, i) => (isLostText(name) ? [i] : [])));
   let free = -Infinity;
   let idle: Idle = { from: free, to: 0 as TraceNs };
+  const freeIn = new Map<number, number>();
   for (let row = 0; row < comm.length; row++) {
-    const arrival = member.time(member.works.arrival[row]!);
-    if (free <= arrival) idle = { from: free, to: arrival };
+    const over = freeAfter(member, row);
+    const before = freeIn.get(comm[row]!) ?? -Infinity;
+    // What ends before the one that was enqueued earlier runs beside it.
+    const arrival = arrivalOf(member, row, before < over ? before : -Infinity);
+    if (free <= arrival.at) idle = { from: free, to: arrival.at };
     // A send/receive has no seq; an ordinal that does not count from the beginning names nothing on other ranks, nor does
     // a function whose name is lost.
     if (seq[row]! >= 0 && ordinalAbsolute[row] === 1 && !nameless.has(func[row]!))
-      byNumber.get(comm[row]!)?.add(member, file, row, idle);
-    free = Math.max(free, freeAfter(member, row));
+      comms
+        .get(byNumber.get(comm[row]!)?.commId ?? 0n)
+        ?.add(member, file, row, { arrival, idle, rank: byNumber.get(comm[row]!)!.rank });
+    free = Math.max(free, over);
+    if (over !== Infinity) freeIn.set(comm[row]!, Math.max(before, over));
   }
 }
 
@@ -55,12 +63,23 @@ type Draft = { -readonly [Field in keyof Collective]: Collective[Field] } & {
   aborted: number[];
   different: number[];
   seen: number[];
+  /** The two that may have come latest. */
+  latest: readonly Came[];
 };
 
-interface First {
-  readonly arrival: TraceNs;
-  readonly file: number;
+/** How a rank came to a collective. */
+interface Coming {
+  readonly arrival: Arrival;
+  /** When its process last had nothing under way. */
   readonly idle: Idle;
+  /** In the communicator. */
+  readonly rank: number;
+}
+
+interface Came {
+  readonly file: number;
+  readonly rank: number;
+  readonly at: TraceNs;
 }
 
 class CommDraft {
@@ -80,23 +99,21 @@ class CommDraft {
     this.nRanks = Math.max(this.nRanks, nRanks);
   }
 
-  /** `idle`: when this file last had nothing under way. */
-  add(member: ClusterMember, file: number, row: number, idle: Idle): void {
+  add(member: ClusterMember, file: number, row: number, coming: Coming): void {
     const { works } = member;
     const end = member.ends[row]!;
-    const arrival = member.time(works.arrival[row]!);
-    const draft = this.draft(works, row, { arrival, file, idle });
-    if (arrival < draft.firstArrival) {
-      draft.firstArrival = arrival;
+    const { arrival } = coming;
+    const draft = this.draft(works, row, file, coming);
+    if (arrival.called < draft.firstCalled) draft.firstCalled = arrival.called;
+    if (arrival.at < draft.firstArrival) {
+      draft.firstArrival = arrival.at;
       draft.firstFile = file;
     }
-    if (arrival > draft.lastArrival) {
-      draft.lastButOneArrival = draft.lastArrival;
-      draft.lastArrival = arrival;
-      draft.lastFile = file;
-      draft.lastIdle = idle;
-    } else if (draft.seen.length === 1 || (draft.seen.length > 1 && arrival > draft.lastButOneArrival)) {
-      draft.lastButOneArrival = arrival;
+    if (arrival.at > draft.lastArrival) Object.assign(draft, lastOf(file, coming));
+    const [first, second] = draft.latest;
+    if (!second || arrival.latest > second.at) {
+      const came = { file, rank: coming.rank, at: arrival.latest };
+      draft.latest = !first ? [came] : came.at > first.at ? [came, first] : [first, came];
     }
     draft.seen.push(file);
     const datatype = works.datatypes[works.datatype[row]!]!;
@@ -112,19 +129,19 @@ class CommDraft {
     if (end.outcome === 'complete' && (end.lastRecv !== null || end.lastKernel !== null)) draft.isFed = true;
     const enqueued = works.enqueued[row]!;
     if (!Number.isNaN(enqueued)) draft.enqueued = later(draft.enqueued, member.time(enqueued));
-    this.widen(file, arrival);
+    this.widen(file, arrival.called);
   }
 
   finish(): ClusterComm {
     const collectives = [...this.drafts.values()]
       .flatMap((bySeq) => [...bySeq.values()])
-      .sort((a, b) => a.firstArrival - b.firstArrival || a.seq - b.seq)
+      .sort((a, b) => a.firstCalled - b.firstCalled || a.seq - b.seq)
       .map((draft) => this.complete(draft));
     const { commId, name, nRanks } = this;
     return { commId, name, nRanks, files: [...this.files], collectives };
   }
 
-  private draft(works: WorkTable, row: number, { arrival, file, idle }: First): Draft {
+  private draft(works: WorkTable, row: number, file: number, coming: Coming): Draft {
     const func = works.funcs[works.func[row]!]!;
     const [seq, ordinal] = [works.seq[row]!, works.ordinal[row]!];
     const key = `${func} ${ordinal}`;
@@ -142,12 +159,10 @@ class CommDraft {
         root: works.root[row]!,
         seq,
         ordinal,
-        firstArrival: arrival,
+        firstCalled: coming.arrival.called,
+        firstArrival: coming.arrival.at,
         firstFile: file,
-        lastArrival: arrival,
-        lastFile: file,
-        lastButOneArrival: arrival,
-        lastIdle: idle,
+        ...lastOf(file, coming),
         arrived: 0,
         open: [],
         aborted: [],
@@ -158,6 +173,7 @@ class CommDraft {
         end: null,
         enqueued: null,
         seen: [],
+        latest: [],
       };
       bySeq.set(seq, draft);
     }
@@ -173,7 +189,7 @@ class CommDraft {
     }
   }
 
-  private complete({ seen, ...draft }: Draft): Collective {
+  private complete({ seen, latest, ...draft }: Draft): Collective {
     // A process with several GPUs is seen once for each of them.
     const once = new Set(seen);
     const absent: number[] = [];
@@ -185,18 +201,36 @@ class CommDraft {
     const [open, aborted, different] = [draft.open, draft.aborted, draft.different].map((files) => [
       ...new Set(files),
     ]) as [number[], number[], number[]];
-    return { ...draft, arrived: seen.length, absent, notKnown, open, aborted, different };
+    const other = latest.find(({ file, rank }) => file !== draft.lastFile || rank !== draft.lastRank);
+    const alone = { ...draft.alone, from: other?.at ?? draft.alone.to };
+    return { ...draft, alone, arrived: seen.length, absent, notKnown, open, aborted, different };
   }
 
   /**
    * A rank that still works on something older has not come to it yet, which is the point of a hang; a rank whose records
    * begin later cannot tell.
    */
-  private couldHaveSeen(file: number, { firstArrival }: Pick<Draft, 'firstArrival'>): boolean {
+  private couldHaveSeen(file: number, { firstCalled }: Pick<Draft, 'firstCalled'>): boolean {
     const window = this.windows.get(file);
-    return window !== undefined && window.from <= firstArrival;
+    return window !== undefined && window.from <= firstCalled;
   }
 }
+
+const lastOf = (
+  file: number,
+  { arrival, idle, rank }: Coming,
+): Pick<
+  Collective,
+  'lastArrival' | 'lastFile' | 'lastIdle' | 'lastBasis' | 'lastCalled' | 'lastRank' | 'alone'
+> => ({
+  lastArrival: arrival.at,
+  lastFile: file,
+  lastIdle: idle,
+  lastBasis: arrival.basis,
+  lastCalled: arrival.called,
+  lastRank: rank,
+  alone: { from: arrival.earliest, to: arrival.earliest },
+});
 
 /** When a work was over that has ended; where no end is told, when it was enqueued. */
 function freeAfter(member: ClusterMember, row: number): number {

@@ -1,7 +1,7 @@
 /** Each collective of a run once: the rows of all scans, joined on the trace's axis. */
 
 import { domainOfFile, traceTimeOf, type ClockSolution } from '../clocks/domains.js';
-import { gpuTimes, type GpuLines } from '../clocks/evidence/gpu_clocks.js';
+import { gpuErrors, gpuTimes, type GpuLines } from '../clocks/evidence/gpu_clocks.js';
 import type { WorkEnd } from '../model/work_end.js';
 import type { Run } from '../runs/run.js';
 import { joinCollectives } from './join.js';
@@ -21,6 +21,7 @@ export function joinRun(
       ends: ends[file]!,
       time: traceTimeOf(clocks, file),
       gpuTime: gpuTimes(gpuLines[file]!, domainOfFile(clocks, file).map),
+      gpuError: gpuErrors(scan, clocks.scales[file]!),
     })),
   );
 }

@@ -5,6 +5,7 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { WorkEnd } from '../model/work_end.js';
+import type { ArrivalBasis } from './arrival.js';
 import type { WorkTable } from '../model/work_table.js';
 
 /** One rank's file, with the way from its times to the trace's. */
@@ -17,6 +18,8 @@ export interface ClusterMember {
   readonly time: (at: number) => TraceNs;
   /** By number of the communicator, -1: not known. `at` in ns of its GPU's timer, relative as in `ends`. */
   readonly gpuTime: (comm: number) => ((at: number) => TraceNs) | null;
+  /** By how much such a time may come late, and early, ns. */
+  readonly gpuError: (comm: number) => { readonly late: number; readonly early: number };
 }
 
 /** As a file tells it. */
@@ -24,6 +27,8 @@ export interface ClusterCommunicator {
   readonly number: number;
   readonly commId: bigint;
   readonly name: string;
+  /** Of this entry in it. */
+  readonly rank: number;
   readonly nRanks: number;
 }
 
@@ -34,7 +39,7 @@ export interface ClusterComm {
   readonly nRanks: number;
   /** Files that speak of this communicator. */
   readonly files: readonly number[];
-  /** By first arrival. */
+  /** By first call. */
   readonly collectives: readonly Collective[];
 }
 
@@ -54,12 +59,21 @@ export interface Collective {
   readonly seq: number;
   /** Which replay of a captured graph. */
   readonly ordinal: number;
+  /** When the first host called it; ranks come later (arrival.ts). */
+  readonly firstCalled: TraceNs;
   readonly firstArrival: TraceNs;
   readonly firstFile: number;
   readonly lastArrival: TraceNs;
   readonly lastFile: number;
-  /** Until then more than one was awaited; the rest of the way to `lastArrival` all waited for `lastFile` alone. */
-  readonly lastButOneArrival: TraceNs;
+  /** What `lastArrival` rests on, when that rank's host called, and which rank of the communicator it is. */
+  readonly lastBasis: ArrivalBasis;
+  readonly lastCalled: TraceNs;
+  readonly lastRank: number;
+  /**
+   * All others had surely come, and it had surely not: between these all waited for `lastRank` alone. Ends before it begins where that
+   * is not known of any time.
+   */
+  readonly alone: { readonly from: TraceNs; readonly to: TraceNs };
   /** When `lastFile` last had nothing under way: only then it is late by itself, not for what came before. */
   readonly lastIdle: Idle;
   /** How many ranks were seen to arrive: of a process with several GPUs each. */

@@ -5,10 +5,11 @@
 
 import { durationText } from '../base/duration.js';
 import type { Diagnosis } from './diagnosis.js';
-import type { Mismatch, Slowness, VerdictKind, Way, Working } from '../verdict/types.js';
+import type { Mismatch, VerdictKind, Way, Working } from '../verdict/types.js';
 import { quoted } from '../trace/commands.js';
 import { standstillOf } from '../verdict/evidence/suspects.js';
 import { brokenLines, hangLines, waitingLines } from './hang_text.js';
+import { latestLines, slowLines } from './lateness_text.js';
 import { commandLines, type NextCommand } from './next_command.js';
 import {
   callNumber,
@@ -21,13 +22,12 @@ import {
   labelled,
   rankList,
   rankName,
-  rankWithHost,
   seenText,
   someRanks,
   wayArguments,
   type VerdictReport,
 } from './verdict_words.js';
-import { foldRanks, printable, sizeText } from './text.js';
+import { foldRanks, printable } from './text.js';
 import { firstSilentLines, silentLines, unclearLines } from './unclear_text.js';
 
 export type { VerdictReport } from './verdict_words.js';
@@ -64,7 +64,7 @@ function verdictLines(verdict: VerdictKind, report: VerdictReport): string[] {
     case 'mismatch':
       return mismatch(verdict.mismatch, verdict.besides, report);
     case 'slow':
-      return slow(verdict.slow, report);
+      return slowLines(verdict.slow, report);
     case 'unclear':
       return unclearLines(verdict.unclear, report);
     case 'working':
@@ -75,6 +75,7 @@ function verdictLines(verdict: VerdictKind, report: VerdictReport): string[] {
           ? 'HEALTHY  everything that began also ended'
           : 'HEALTHY  nothing unfinished was seen, as far as is recorded',
         labelled('seen', seenText(report)),
+        ...latestLines(report),
         ...firstSilentLines(verdict.silent, report),
       ];
     case 'nothing':
@@ -102,21 +103,6 @@ function mismatch(
 function wayText(way: Way, call: number | null, report: VerdictReport): string {
   const at = Math.min(...way.entered.map((one) => one.at));
   return `${callText(way, callNumber(call))} (${wayArguments(way)}) ${clockTime(report, at)}`;
-}
-
-function slow(
-  { file, late, of, cost, span, worst, nRanks, ...comm }: Slowness,
-  report: VerdictReport,
-): string[] {
-  return [
-    `SLOW  rank ${rankWithHost(report, file)} comes last in ${late} of ${of} collectives`,
-    labelled('on', `${commName(comm)} (${sizeText(nRanks)})`),
-    labelled('cost', `all others waited ${durationText(cost)} of ${durationText(span)} for it alone`),
-    labelled(
-      'worst',
-      `${durationText(worst.by)} at ${clockTime(report, worst.at)}, ${callText(worst, '')}, record ${worst.record}`,
-    ),
-  ];
 }
 
 function working({ end, stood, files, silent }: Working, report: VerdictReport): string[] {

@@ -45,7 +45,7 @@ export function clusterBlock(
   if (drawn.length > 0 || clocks.length > 1) {
     const cluster = describeCluster(sink);
     drawCluster(sink, cluster, drawn, {
-      rankOf: (file) => foldRanks(run.members[file]!.ranks) || run.members[file]!.scan.path,
+      rankOf: (file, inComm, commId) => rankName(run, file, inComm, commId),
       comparable: onOneAxis(solution),
       clockBound: clockBound(solution),
       worldSize: run.worldSize,
@@ -55,6 +55,14 @@ export function clusterBlock(
   clipped?.finish();
   writer.close();
   return { bytes: Buffer.concat(pieces), counts: writer.counts() };
+}
+
+/** Of a process with several GPUs the one that is `inComm` of a communicator that has all ranks of the job. */
+function rankName({ members, worldSize }: Run, file: number, inComm?: number, commId?: bigint): string {
+  const { ranks, scan } = members[file]!;
+  const comm = scan.communicators.find((one) => one.commId === commId);
+  const isWorld = comm?.nRanks === worldSize && inComm !== undefined && ranks.includes(inComm);
+  return foldRanks(ranks.length > 1 && isWorld ? [inComm] : ranks) || scan.path;
 }
 
 /** Below all communicators. */

@@ -24,7 +24,7 @@ export function absentFrom(one: Collective, comm: ClusterComm, ranks: readonly R
 function wouldKnow(file: number, one: Collective, comm: ClusterComm, ranks: readonly RankWitness[]): boolean {
   const rank = ranks[file]!;
   const { knownUntil } = rank;
-  if (knownUntil - one.firstArrival < SHORTEST_HANG) return false;
+  if (knownUntil - one.firstCalled < SHORTEST_HANG) return false;
   return reaches(rank, one, comm, ranks);
 }
 
@@ -37,7 +37,7 @@ function reaches(
 ): boolean {
   const { knownFrom, isPartial } = rank;
   if (!Number.isFinite(knownFrom)) return false;
-  return !isPartial || (knownFrom <= one.firstArrival && knowsEarlierCall(rank, one, comm, ranks));
+  return !isPartial || (knownFrom <= one.firstCalled && knowsEarlierCall(rank, one, comm, ranks));
 }
 
 /** Of `gone`, whose records end with their processes, those that had not come until then. */

@@ -77,4 +77,4 @@ function firstStarts({ works }: Stall): ReadonlyMap<number, number> {
 }
 
 const begin = ({ collective, works }: Stall): number =>
-  works.reduce((least, { work }) => Math.min(least, work.start), collective?.firstArrival ?? Infinity);
+  works.reduce((least, { work }) => Math.min(least, work.start), collective?.firstCalled ?? Infinity);

@@ -19,7 +19,7 @@ import type { Broken, RankWitness, Silent, Unclear, Verdict, VerdictKind } from 
 
 export function judge(evidence: Case): Verdict {
   const { comms, ranks, comparable } = evidence;
-  const { slow, unresolved } = slowest(evidence);
+  const { slow, unresolved, latest } = slowest(evidence);
   return {
     ...kindOf(evidence, slow),
     untold: ranks.reduce((sum, rank) => sum + rank.untold, 0),
@@ -39,6 +39,7 @@ export function judge(evidence: Case): Verdict {
     },
     lateness: comms.every(({ files }) => comparable(files)),
     unresolved,
+    latest,
   };
 }
 

@@ -25,7 +25,7 @@ export function livedLaterIn(comm: ClusterComm, file: number, evidence: Case): b
 /** Others finished what needs it, and its file, which has all up to its last sign, does not know of it: it entered later. */
 function enteredUnseen({ one }: Finished, file: number, evidence: Case): boolean {
   const rank = evidence.ranks[file]!;
-  return isCompleteToItsEnd(rank) && beganAfter(one.firstArrival, one.firstFile, file, evidence);
+  return isCompleteToItsEnd(rank) && beganAfter(one.firstCalled, one.firstFile, file, evidence);
 }
 
 /**
@@ -68,7 +68,7 @@ function findNewestFinished({ collectives }: ClusterComm): Finished | null {
   if (!one) return null;
   const earlier = collectives.filter(
     ({ func, end, aborted }) =>
-      ALL_TO_ALL.includes(func) && end !== null && end <= one.firstArrival && aborted.length === 0,
+      ALL_TO_ALL.includes(func) && end !== null && end <= one.firstCalled && aborted.length === 0,
   );
   const before = earlier.reduce<Collective | null>(
     (a, b) => (a === null || b.lastArrival > a.lastArrival ? b : a),

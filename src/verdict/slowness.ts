@@ -1,23 +1,26 @@
-/** The rank that all others waited for most, if it is always the same one and cost enough to be worth a word. */
+/**
+ * The rank that all others waited for, if that cost the run enough to be worth a word, and more than chance explains among ranks that
+ * are alike. Late is who comes last on the GPU (cluster/arrival.ts): by its host, or by its GPU where its call was on time.
+ */
 
-import type { ClusterComm, Collective } from '../cluster/types.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
+import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Case } from './case.js';
+import { logChance } from './chance.js';
 import type { Slowness } from './types.js';
 
 /** Fewer collectives tell nothing of a habit. */
 const FEWEST = 4;
 /**
- * A rank is slow when all others waited for it alone for this share of the time, and the more the fewer were seen. Its longest wait
- * does not count: once is no habit.
+ * A rank is slow when all others waited for it alone for this share of the time longer than for one of them, and the more the fewer
+ * were seen. Its longest wait does not count: once is no habit.
  */
 const shareOf = (collectives: number): number => 0.05 + 0.5 / collectives;
-/** Besides, when most of what they waited for anyone's last steps was for it, */
-const MOST_OF_WAITING = 0.5;
-/** and when it came last more often than not. */
-const MOST_OF_COLLECTIVES = 0.5;
+/** Ranks that are alike show such a difference in one of so many runs. */
+const LEAST_LIKELY = Math.log(1 / 200);
 
+/** All others had come, and waited for `rank` of the communicator, in `file`, alone. */
 interface Wait {
   readonly one: Collective;
   readonly from: number;
@@ -25,36 +28,47 @@ interface Wait {
   readonly bound: number;
 }
 
-interface Lateness {
+export interface Judged {
   readonly slow: Slowness | null;
-  /** The same as if the clocks were exact. */
-  readonly nominal: Slowness | null;
+  /** Who would be slow if the clocks were exact. */
+  readonly unresolved: Slowness | null;
+  /** Who cost most where nobody is called slow. */
+  readonly latest: Slowness | null;
 }
 
-/** `unresolved`: slow if the clocks were exact, and not by what they can tell. */
-export function slowest(evidence: Case): { slow: Slowness | null; unresolved: Slowness | null } {
-  const { comms, comparable } = evidence;
-  const candidates = comms
-    .filter(({ files }) => comparable(files))
+export function slowest(evidence: Case): Judged {
+  const candidates = evidence.comms
+    .filter(({ files }) => evidence.comparable(files))
     .flatMap((comm) => latenessIn(comm, evidence) ?? []);
-  const costliest = (pick: (one: Lateness) => Slowness | null): Slowness | null =>
-    candidates.reduce<Slowness | null>((a, one) => {
-      const b = pick(one);
-      return b !== null && (a === null || b.cost > a.cost) ? b : a;
-    }, null);
-  const slow = costliest((one) => one.slow);
-  return { slow, unresolved: slow === null ? costliest((one) => one.nominal) : null };
+  const slow = costliest(candidates.map(({ certain }) => (certain?.isSlow ? certain.lateness : null)));
+  if (slow) return { slow, unresolved: null, latest: null };
+  return {
+    slow: null,
+    unresolved: costliest(candidates.map(({ nominal }) => (nominal?.isSlow ? nominal.lateness : null))),
+    latest: costliest(candidates.map(({ certain }) => certain?.lateness ?? null)),
+  };
 }
 
-function latenessIn(comm: ClusterComm, evidence: Case): Lateness | null {
+const costliest = (all: readonly (Slowness | null)[]): Slowness | null =>
+  all.reduce((a, b) => (b !== null && (a === null || b.cost > a.cost) ? b : a), null);
+
+interface Found {
+  readonly lateness: Slowness;
+  readonly isSlow: boolean;
+}
+
+function latenessIn(
+  comm: ClusterComm,
+  evidence: Case,
+): { certain: Found | null; nominal: Found | null } | null {
   // Before the first one the ranks start up and connect, each in its own time.
   const size = sizeOf(comm, evidence);
   const whole = comm.collectives.filter((one) => isWhole(one, size)).slice(1);
   if (whole.length < FEWEST) return null;
   const bounds = boundsOf(comm, evidence.clockBound);
   return {
-    slow: slownessOf(whole, comm, evidence, (one) => waitFor(one, bounds(one))),
-    nominal: slownessOf(whole, comm, evidence, (one) => waitFor(one, 0)),
+    certain: latenessOf(whole, comm, size, evidence, (one) => waitFor(one, bounds(one))),
+    nominal: latenessOf(whole, comm, size, evidence, (one) => waitFor(one, 0)),
   };
 }
 
@@ -73,73 +87,101 @@ function boundsOf({ files }: ClusterComm, clockBound: Case['clockBound']): (one:
 
 /** A rank is late by itself only while it has nothing under way: a collective's last ranks begin the next one last. */
 function waitFor(one: Collective, bound: number): Wait {
-  const { lastArrival, lastButOneArrival, lastIdle } = one;
-  const from = Math.max(lastButOneArrival + bound, lastIdle.from);
-  return { one, from, to: Math.max(from, Math.min(lastArrival, lastIdle.to)), bound };
+  const { alone, lastIdle } = one;
+  const from = Math.max(alone.from + bound, lastIdle.from);
+  return { one, from, to: Math.max(from, Math.min(alone.to, lastIdle.to)), bound };
 }
 
 /** By these clocks somebody was last. */
-const isResolved = ({ one, bound }: Wait): boolean =>
-  bound === 0 || one.lastButOneArrival + bound < one.lastArrival;
+const isResolved = ({ one, bound }: Wait): boolean => one.alone.from + bound < one.alone.to;
 
-function slownessOf(
+function latenessOf(
   whole: readonly Collective[],
-  { name, commId, nRanks }: ClusterComm,
+  comm: ClusterComm,
+  size: number,
   { ranks }: Case,
   waitIn: (one: Collective) => Wait,
-): Slowness | null {
-  const byFile = new Map<number, Wait[]>();
+): Found | null {
+  const byRank = new Map<number, Wait[]>();
   for (const one of whole) {
     const wait = waitIn(one);
-    if (!isResolved(wait)) continue;
-    byFile.set(one.lastFile, [...(byFile.get(one.lastFile) ?? []), wait]);
+    if (isResolved(wait)) byRank.set(one.lastRank, [...(byRank.get(one.lastRank) ?? []), wait]);
   }
-  const latecomers = [...byFile].map(([file, waits]) => ({ file, waits, cost: inAll(waits) }));
+  const latecomers = [...byRank.values()].map((waits) => {
+    const spells = together(waits);
+    return { waits, spells, cost: lengthOf(spells) };
+  });
   if (latecomers.length === 0) return null;
-  const total = latecomers.reduce((sum, one) => sum + one.cost, 0);
-  const { file, waits, cost } = latecomers.reduce((a, b) => (b.cost > a.cost ? b : a));
+  const latest = latecomers.reduce((a, b) => (b.cost > a.cost ? b : a));
+  const { waits, spells, cost } = latest;
+  const others = latecomers.filter((one) => one !== latest);
+  const ofOthers = others.reduce((sum, one) => sum + one.cost, 0) / Math.max(1, size - 1);
+  const chance = logChance(
+    spells.map(lengthOfOne),
+    others.flatMap((one) => one.spells.map(lengthOfOne)),
+    size,
+  );
   const span = whole.at(-1)!.end! - whole[0]!.firstArrival;
   const worst = waits.reduce((a, b) => (b.to - b.from > a.to - a.from ? b : a));
-  const isSlow =
-    cost - (worst.to - worst.from) >= shareOf(whole.length) * span &&
-    cost > MOST_OF_WAITING * total &&
-    waits.length > MOST_OF_COLLECTIVES * whole.length;
-  if (!isSlow) return null;
-  const call = { func: worst.one.func, seq: worst.one.seq, ordinal: worst.one.ordinal };
+  const isCostly = cost - (worst.to - worst.from) - ofOthers >= shareOf(whole.length) * span;
+  const isByChance = chance > LEAST_LIKELY;
+  const { one } = worst;
+  const { commId, name, nRanks, collectives } = comm;
+  const call = { func: one.func, seq: one.seq, ordinal: one.ordinal };
+  const onHost = waits.reduce(
+    (sum, wait) => sum + Math.max(0, Math.min(wait.to, wait.one.lastCalled) - wait.from),
+    0,
+  );
+  const inAll = waits.reduce((sum, { from, to }) => sum + to - from, 0);
   return {
-    comm: name,
-    commId: hex64(commId),
-    nRanks,
-    file,
-    late: waits.length,
-    of: whole.length,
-    cost,
-    span,
-    worst: {
-      commId: hex64(commId),
+    isSlow: isCostly && !isByChance,
+    lateness: {
       comm: name,
-      func: call.func,
-      seq: call.seq,
-      replay: call.ordinal,
-      file,
-      record: ranks[file]!.calls.entered(commId, call)?.record ?? '',
-      at: worst.to as TraceNs,
-      by: worst.to - worst.from,
+      commId: hex64(commId),
+      nRanks,
+      file: one.lastFile,
+      inComm: one.lastRank,
+      on: 2 * onHost >= inAll ? 'host' : 'GPU',
+      basis: one.lastBasis,
+      late: waits.length,
+      of: whole.length,
+      leftOut: collectives.length - whole.length,
+      cost,
+      ofOthers,
+      span,
+      from: waits[0]!.from as TraceNs,
+      to: waits.at(-1)!.to as TraceNs,
+      why: isByChance ? 'chance' : isCostly ? null : 'cost',
+      worst: {
+        commId: hex64(commId),
+        comm: name,
+        func: call.func,
+        seq: call.seq,
+        replay: call.ordinal,
+        file: one.lastFile,
+        record: ranks[one.lastFile]!.calls.entered(commId, call)?.record ?? '',
+        at: worst.to as TraceNs,
+        by: worst.to - worst.from,
+      },
+      clockBound: waits.reduce((most, { bound }) => Math.max(most, bound), 0),
     },
-    clockBound: waits.reduce((most, { bound }) => Math.max(most, bound), 0),
   };
 }
 
-/** ns. Collectives that were begun together are waited for at the same time: that time counts once. */
-function inAll(waits: readonly Wait[]): number {
-  let sum = 0;
-  let reached = -Infinity;
+/** Collectives that were begun together are waited for at the same time: that time counts once. */
+function together(waits: readonly Wait[]): { from: number; to: number }[] {
+  const spells: { from: number; to: number }[] = [];
   for (const { from, to } of [...waits].sort((a, b) => a.from - b.from)) {
-    sum += Math.max(0, to - Math.max(from, reached));
-    reached = Math.max(reached, to);
+    const last = spells.at(-1);
+    if (last && from <= last.to) last.to = Math.max(last.to, to);
+    else spells.push({ from, to });
   }
-  return sum;
+  return spells;
 }
+
+const lengthOfOne = ({ from, to }: { from: number; to: number }): number => to - from;
+const lengthOf = (spells: readonly { from: number; to: number }[]): number =>
+  spells.reduce((sum, spell) => sum + lengthOfOne(spell), 0);
 
 /** Nobody waits for the last rank of a Broadcast, nor the ranks of a Reduce for each other. */
 const isForAll = ({ root }: Collective): boolean => root < 0;

@@ -122,7 +122,7 @@ function isLeftBehind(
     !files.some((file) => livedLaterIn(comm, file, evidence)) &&
     unfinished.some(
       (later) =>
-        later.firstArrival > one.firstArrival && knownUntilOf(begun(later), ranks) - until > SILENT_AFTER,
+        later.firstCalled > one.firstCalled && knownUntilOf(begun(later), ranks) - until > SILENT_AFTER,
     )
   );
 }

@@ -5,6 +5,7 @@
  */
 
 import type { TraceNs } from '../base/time.js';
+import type { ArrivalBasis } from '../cluster/arrival.js';
 import type { CallShape, CommCalls } from '../model/call_table.js';
 import type { BlocksSeen } from '../model/kernel_progress.js';
 import type { Wait } from '../model/waits.js';
@@ -190,6 +191,8 @@ export type Verdict = VerdictKind & {
   readonly lateness: boolean;
   /** A rank that would be called slow if the clocks were exact: its lateness is within their 99 % bound. */
   readonly unresolved: Slowness | null;
+  /** Who cost most where nobody is slow; null: nobody was ever late for sure. */
+  readonly latest: Slowness | null;
 };
 
 export type VerdictKind =
@@ -428,17 +431,33 @@ export interface Way extends StandingCall, CallArguments {
   readonly entered: readonly (Evidence & SomeRanks)[];
 }
 
+/** The rank that all others of a communicator waited for longest. */
 export interface Slowness {
   readonly commId: string;
   readonly comm: string;
   readonly nRanks: number;
-  /** The rank that came last in most collectives. */
   readonly file: number;
+  /** Which rank of the communicator it is: a process with several GPUs is several. */
+  readonly inComm: number;
+  /** What made it late: it called late, or its GPU began late what was called in time. */
+  readonly on: 'host' | 'GPU';
+  /** What tells when it came. */
+  readonly basis: ArrivalBasis;
+  /** So often it was the last, by more than the clocks can be wrong, of so many collectives that all ranks took part in. */
   readonly late: number;
   readonly of: number;
-  /** ns: what all others waited for this rank alone, and how long the collectives' recording is. */
+  /** Not looked at: the first one, those of a root, and those that not all ranks are known to have begun and ended. */
+  readonly leftOut: number;
+  /** ns: all others waited for this rank alone; what the run would gain were it never last. And for how long it was watched. */
   readonly cost: number;
   readonly span: number;
+  /** ns: likewise for another rank, the mean of them. */
+  readonly ofOthers: number;
+  /** When it was first and last late. */
+  readonly from: TraceNs;
+  readonly to: TraceNs;
+  /** null: it is slow. Else why it is not called so: among ranks that are alike that happens by chance, or it cost too little. */
+  readonly why: 'chance' | 'cost' | null;
   /** When it came latest, and by how much, ns. */
   readonly worst: StandingCall & Evidence & { readonly by: number };
   /** ns: how far the clocks can be wrong about it (99 %), the worst of its collectives; 0: one clock. */

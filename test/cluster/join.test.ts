@@ -56,11 +56,12 @@ function member(rows: readonly Row[], clockOffset = 0, nRanks = 3): ClusterMembe
     }),
   );
   return {
-    communicators: [{ number: 7, commId: COMM, name: 'dp', nRanks }],
+    communicators: [{ number: 7, commId: COMM, name: 'dp', rank: clockOffset, nRanks }],
     works,
     ends,
     time: (at) => (at + clockOffset) as TraceNs,
     gpuTime: () => (at) => (at + clockOffset) as TraceNs,
+    gpuError: () => ({ late: 0, early: 0 }),
   };
 }
 
@@ -162,7 +163,7 @@ describe('who never entered', () => {
 it('communicators without an id are nobody’s', () => {
   const untold = {
     ...member([{ seq: 0, arrival: 0 }]),
-    communicators: [{ number: 7, commId: 0n, name: '', nRanks: 0 }],
+    communicators: [{ number: 7, commId: 0n, name: '', rank: 0, nRanks: 0 }],
   };
   expect(joinCollectives([untold, untold])).toEqual([]);
 });

@@ -152,7 +152,14 @@ function member({ calls }: MadeUpRank, file: number, comms: Comms): ClusterMembe
     enqueued: Float64Array.from(calls, ({ at }) => s(at)),
   };
   const time = (at: number) => at as TraceNs;
-  return { communicators: commsOf(file, comms), works, ends: calls.map(endOf), time, gpuTime: () => null };
+  return {
+    communicators: commsOf(file, comms),
+    works,
+    ends: calls.map(endOf),
+    time,
+    gpuTime: () => null,
+    gpuError: () => ({ late: 0, early: 0 }),
+  };
 }
 
 function endOf({ end, untold, finalized, onlySent }: MadeUpCall): WorkEnd {

@@ -475,6 +475,7 @@ it('healthy is what ended', () => {
     seen: { communicators: 1, collectives: 2 },
     lateness: true,
     unresolved: null,
+    latest: null,
   });
 });
 

@@ -27,6 +27,10 @@ const RECORDINGS: Readonly<Record<string, Expected>> = {
   graph: { kind: 'healthy' },
   split: { kind: 'healthy' },
   reload: { kind: 'healthy' },
+  slow2: { kind: 'slow', culprits: [2], says: [/^SLOW {2}rank 2 /, /late: +on the host/] },
+  slow3: { kind: 'slow', culprits: [2], says: [/^SLOW {2}rank 2 /, /late: +on the GPU/] },
+  slow: { kind: 'slow', culprits: [2], says: [/^SLOW {2}rank 2 /, /late: +on the GPU/] },
+  slowk: { kind: 'slow', culprits: [2], says: [/^SLOW {2}rank 2 /, /late: +on the GPU.*by kernels/] },
   hang: { kind: 'hung', culprits: [2] },
   kill: { kind: 'hung', says: [/rank 2 \(vm\)/] },
   shm: {

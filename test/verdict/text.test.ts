@@ -348,6 +348,7 @@ it('says what the evidence does not reach', () => {
     seen: { communicators: 1, collectives: 7 },
     lateness: false,
     unresolved: null,
+    latest: null,
   } as const;
   expect(body(report({ kind: 'healthy', silent: [], ...words }, 4, { missingRanks: [2, 3] }))).toEqual([
     'HEALTHY  nothing unfinished was seen, as far as is recorded',
@@ -508,6 +509,7 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
         seen: { communicators: 1, collectives: 1 },
         lateness,
         unresolved: null,
+        latest: null,
       };
       const otherRuns = lateness ? [] : [{ name: host, started: '', files: 600 }];
       const words = report(verdict, 512, { missingRanks, otherRuns });

@@ -42,6 +42,20 @@ export function gpuTimes(lines: GpuLines, map: ClockMap): (comm: number) => Retu
   return (comm) => only ?? times.get(comm) ?? null;
 }
 
+/** By how much those times may come late, and early, hard, ns; Infinity: unbounded. */
+export function gpuErrors(
+  { gpus }: Pick<RankScan, 'gpus'>,
+  scale: TickScale,
+): (comm: number) => { late: number; early: number } {
+  const errors = new Map(
+    gpus.map((gpu) => {
+      const bound = boundOf(gpu, scale);
+      return [gpu.comm, { late: bound?.late ?? Infinity, early: bound?.early ?? Infinity }];
+    }),
+  );
+  return (comm) => errors.get(ONLY_GPU) ?? errors.get(comm) ?? { late: Infinity, early: Infinity };
+}
+
 /** Of those whose kernels were stamped. */
 export function reportGpus(
   { scan, rank }: Pick<RunMember, 'rank'> & { readonly scan: Pick<RankScan, 'gpus' | 'communicators'> },

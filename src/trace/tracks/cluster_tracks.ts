@@ -13,8 +13,8 @@ import { Lanes, laneName } from './lanes.js';
 import type { Args, ArgValue, SliceRef, TrackRef, TrackSink } from './sink.js';
 
 export interface ClusterLabels {
-  /** The rank of a file in the job, as people name it. */
-  readonly rankOf: (file: number) => string;
+  /** The rank of a file in the job, as people name it; of a process with several the one that is `inComm` of a communicator. */
+  readonly rankOf: (file: number, inComm?: number, commId?: bigint) => string;
   /** Whether the files are on one clock to within less than a skew is worth telling. */
   readonly comparable: (files: readonly number[]) => boolean;
   /** By how much times of two files near `at` may be wrong against each other (99 %), ns; 0 on one counter. */
@@ -59,9 +59,10 @@ const CLUSTER =
   'What all ranks did together. One slice per collective, from the first arrival to the last completion; open: at least ' +
   'one rank had not finished when its recording ended.';
 const LANE =
-  'Arrival: the call of the application, where NCCL tells of it, else the enqueueing. skewNs: first to last arrival. ' +
-  'Bandwidths by the formulas of nccl-tests, over the time from the last arrival to the completion. Where the clocks of ' +
-  'two hosts may be further off than the skew, no rank is called late.';
+  "Arrival: the kernel's start where that is recorded, else the first step that the GPU fed or took from, else the call. " +
+  'skewNs: first to last arrival. Bandwidths by the formulas of nccl-tests, over the time from the last arrival to the ' +
+  'completion; FromFirst: from the first arrival. late: whether the last rank called late (host call) or its GPU began late ' +
+  'what was called in time. Where the clocks of two hosts may be further off than the skew, no rank is called late.';
 const BUSBW =
   'Bus bandwidth of this communicator, by the formulas of nccl-tests: from the last arrival to the completion of each ' +
   'collective its own, the sum where several run at a time. It can be held against the hardware, whatever the number of ranks.';
@@ -99,7 +100,8 @@ class CommLanes {
   }
 
   draw(): void {
-    for (const collective of this.comm.collectives) {
+    const collectives = [...this.comm.collectives].sort((a, b) => a.firstArrival - b.firstArrival);
+    for (const collective of collectives) {
       this.closeUpTo(collective.firstArrival);
       const lane = this.lanes.acquire();
       const slice = this.sink.begin(this.lanes.track(lane), collective.firstArrival, collective.func, {
@@ -166,13 +168,17 @@ class CommLanes {
     const size = this.comm.nRanks > 0 ? this.comm.nRanks : this.labels.worldSize;
     if (size === 0 || arrived < size || arrived < 2) return [];
     if (!this.labels.comparable(files)) return [['skew', 'not known: several clocks']];
-    const { firstArrival, firstFile, lastArrival, lastFile } = collective;
+    const { firstArrival, firstFile, lastArrival, lastFile, lastRank } = collective;
     const skew = lastArrival - firstArrival;
     const bound = this.labels.clockBound(firstFile, lastFile, lastArrival);
     if (!Number.isFinite(bound)) return [['skew', 'not known: several clocks']];
     const args: [string, ArgValue][] = [['skewNs', skew]];
     if (bound > 0) args.push(['skewBoundNs', Math.ceil(bound)]);
-    if (skew > bound || bound === 0) args.push(['lateRank', numberOr(this.labels.rankOf(lastFile))]);
+    if (skew > bound || bound === 0)
+      args.push(
+        ['lateRank', numberOr(this.labels.rankOf(lastFile, lastRank, this.comm.commId))],
+        ['late', collective.lastBasis === 'call' ? 'host call' : lateOn(collective)],
+      );
     else args.push(['skew', 'below what the clocks can tell']);
     return args;
   }
@@ -188,13 +194,24 @@ class CommLanes {
     const busbw = algbw * size.busFactor;
     this.busy.push({ from: lastArrival, to: end, busbw });
     args.push(['algbwGBs', round(algbw)], ['busbwGBs', round(busbw)]);
+    // A rank that comes late makes the rest look quicker: what all that began first saw.
+    const whole = size.bytes / (end - collective.firstArrival);
+    args.push(['algbwFromFirstGBs', round(whole)], ['busbwFromFirstGBs', round(whole * size.busFactor)]);
     return args;
   }
 
   private ranks(files: readonly number[]): string {
-    return files.map(this.labels.rankOf).join(',');
+    return files.map((file) => this.labels.rankOf(file)).join(',');
   }
 }
+
+/** Where the call came when all others waited already, the host was late; else its GPU, which began late what was called in time. */
+const lateOn = ({
+  alone,
+  lastCalled,
+  lastArrival,
+}: Pick<Collective, 'alone' | 'lastCalled' | 'lastArrival'>): string =>
+  2 * (lastCalled - alone.from) > lastArrival - alone.from ? 'host call' : 'GPU';
 
 /** Null: left open. Never before its own begin, whatever the clocks say. */
 export function drawnUntil({ open, end, enqueued, firstArrival }: Collective): TraceNs | null {

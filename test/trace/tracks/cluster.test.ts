@@ -22,7 +22,11 @@ const collective = (seq: number, first: number, last: number, end: number): Coll
   firstFile: 0,
   lastArrival: ns(last),
   lastFile: 1,
-  lastButOneArrival: ns(first),
+  firstCalled: ns(first),
+  lastBasis: 'call',
+  lastCalled: ns(last),
+  lastRank: 1,
+  alone: { from: ns(first), to: ns(last) },
   isFed: true,
   lastIdle: { from: first, to: ns(first) },
   arrived: 2,
@@ -52,8 +56,8 @@ function draw(
 }
 
 it.each([
-  [0, 'skewNs=50 lateRank=1'],
-  [49, 'skewNs=50 skewBoundNs=49 lateRank=1'],
+  [0, 'skewNs=50 lateRank=1 late=host call'],
+  [49, 'skewNs=50 skewBoundNs=49 lateRank=1 late=host call'],
   [50, 'skewNs=50 skewBoundNs=50 skew=below what the clocks can tell'],
   [Infinity, 'skew=not known: several clocks'],
 ])('with clocks that may be %d ns off a skew of 50 ns says: %s', (bound, words) => {

@@ -1,0 +1,27 @@
+/**
+ * Whether one of several ranks that are alike may have cost so much by chance. Were they alike, each wait would be any rank's; how likely
+ * one of them then has so large a share of all is bounded from above (Chernoff), whatever the waits are: few large ones prove little.
+ */
+
+/** `own`: its waits, `others`: those for the other ranks, of `ranks` in all. Natural logarithm; 0: by chance. */
+export function logChance(own: readonly number[], others: readonly number[], ranks: number): number {
+  const all = [...own, ...others].filter((wait) => wait > 0);
+  const cost = own.reduce((sum, wait) => sum + wait, 0);
+  const largest = Math.max(...all);
+  if (all.length === 0 || ranks < 2 || cost <= 0) return 0;
+  const share = 1 / ranks;
+  const bound = (theta: number): number =>
+    all.reduce((sum, wait) => sum + logMean(share, theta * wait), 0) - theta * cost;
+  // Convex in theta: the least value by thirds, in units of the largest wait.
+  let [from, to] = [0, 60 / largest + (60 * all.length) / cost];
+  for (let i = 0; i < 60; i++) {
+    const [a, b] = [from + (to - from) / 3, to - (to - from) / 3];
+    if (bound(a) < bound(b)) to = b;
+    else from = a;
+  }
+  return Math.min(0, bound((from + to) / 2) + Math.log(ranks));
+}
+
+/** log(1 - p + p e^x), also for large x. */
+const logMean = (p: number, x: number): number =>
+  x > 30 ? x + Math.log(p + (1 - p) * Math.exp(-x)) : Math.log(1 - p + p * Math.exp(x));
