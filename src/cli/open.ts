@@ -3,10 +3,10 @@
 import { hostname, userInfo } from 'node:os';
 import { basename } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { NoUsableInput, OutputError, UsageError } from '../base/errors.js';
+import { OutputError, UsageError } from '../base/errors.js';
 import { traceFacts } from '../trace/trace_facts.js';
-import { openRankFileHeader } from '../rankfile/index.js';
 import { print } from './output.js';
+import { checkServable } from './servable.js';
 import { say } from './streams.js';
 import { startupCommands, type StartupCommand } from './startup.js';
 import { printable, size } from '../report/text.js';
@@ -44,7 +44,7 @@ export function openCommand(): Command {
 }
 
 async function run(path: string, options: Options): Promise<void> {
-  refuseRankFile(path);
+  checkServable(path);
   const server = await serve(path, options.origin);
   try {
     const end = firstOf(options, server);
@@ -80,16 +80,6 @@ export function link(origin: string, url: string, commands: readonly StartupComm
 /** Brackets and the like as well: terminals would end the link there. */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
-
-/** The likeliest mistake; what else is no trace the UI says itself. */
-function refuseRankFile(path: string): void {
-  try {
-    openRankFileHeader(path);
-  } catch {
-    return;
-  }
-  throw new NoUsableInput(`${path}: is a rank file, not a trace; first: nccl-trace merge`);
-}
 
 function invitation(path: string, { bytes }: TraceServer, { timeout, keep }: Options): string {
   const until = keep ? `for ${timeout} minutes` : `until it has been loaded, at most ${timeout} minutes`;

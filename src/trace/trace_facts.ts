@@ -4,7 +4,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { gunzipSync, constants } from 'node:zlib';
 import { claimedSize, frameBytes } from '../base/zstd_frame.js';
 import { decompressFrame } from '../rankfile/zstd.js';
-import { readAttributes } from './perfetto/attributes.js';
+import { beginsAsTrace, readAttributes } from './perfetto/attributes.js';
 
 /** Holds the first frame of a packed trace, which merge makes of 4 MiB at most. The attributes are its very first bytes. */
 const HEAD_BYTES = 5 << 20;
@@ -19,6 +19,12 @@ export function traceFacts(path: string): ReadonlyMap<string, string> | null {
   if (bytes === null) return null;
   const facts = readAttributes(bytes);
   return facts.has('nccl_trace.ranks') ? facts : null;
+}
+
+/** Any program's trace, as far as its beginning tells. Throws the system's own errors. */
+export function isTrace(path: string): boolean {
+  const bytes = unpacked(headOf(path));
+  return bytes !== null && beginsAsTrace(bytes);
 }
 
 function headOf(path: string): Buffer {

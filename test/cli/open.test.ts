@@ -1,11 +1,12 @@
 /** `open`: who gets the trace and who does not, with real connections and, where there is one, a real browser. */
 
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer, request, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { link } from '../../src/cli/open.js';
@@ -18,7 +19,9 @@ import { viewTrace } from '../support/trace_view.js';
 import { unpackFrames } from '../support/zstd_frames.js';
 
 const UI = 'https://ui.perfetto.dev';
-const CONTENT = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i % 251));
+/** Another program's trace: packets of a timestamp and a sequence. */
+const PACKET = Buffer.from('0a0640e807508101', 'hex');
+const CONTENT = Buffer.concat(Array.from({ length: 37_500 }, () => PACKET));
 const RANK_FILE = path.join(path.dirname(path.dirname(PROGRAM)), 'samples/hang/rank00000.bin');
 const CHROMIUM = '/usr/bin/chromium';
 
@@ -220,12 +223,31 @@ describe('the command', () => {
   it.each([
     [['open', RANK_FILE], 3, /is a rank file, not a trace; first: nccl-trace merge/],
     [['open', 'a trace.pftrace', '--pin', '('], 2, /must be a regular expression/],
-    [['open', 'nothing.pftrace'], 3, /nothing\.pftrace: .*; name a trace/],
+    [['open', 'nothing.pftrace'], 3, /nothing\.pftrace: no such file; name a trace/],
+    [['open', '/etc/passwd'], 3, /\/etc\/passwd: is not a Perfetto trace; name a trace/],
+    [['open', '/dev/null'], 3, /\/dev\/null: is not a file/],
+    [['open', PROGRAM], 3, /is not a Perfetto trace/],
+    [['open', 'empty'], 3, /is not a Perfetto trace/],
+    [['open', 'newline.txt'], 3, /is not a Perfetto trace/],
+    [['open', 'text.gz'], 3, /is not a Perfetto trace/],
+    [['open', 'pipe'], 3, /is not a file/],
+    [['open', 'summary'], 3, /is a summary, not a trace/],
     [['open', '.'], 3, /is not a file/],
     [['open', 'a trace.pftrace', '--origin', 'ui.perfetto.dev'], 2, /must be a URL/],
     [['open', 'a trace.pftrace', '--origin', 'http://host/ui/'], 2, /at the root of its server/],
     [['open', 'a trace.pftrace', '--timeout', '0'], 2, /number of minutes/],
   ])('%j is one clear sentence', async (words, code, sentence) => {
+    execFileSync('mkfifo', [path.join(folder, 'pipe')]);
+    for (const [name, content] of [
+      ['empty', ''],
+      [
+        'newline.txt',
+        '\nThis begins as a packet of 84 bytes would, which text may do by chance.\nAnd here it ends.\n\n',
+      ],
+      ['text.gz', gzipSync('no trace')],
+      ['summary', '{\n  "version": 1,\n  "verdict": {\n    "kind": "healthy"'],
+    ] as const)
+      writeFileSync(path.join(folder, name), content);
     const result = await runProgram(folder, ...words);
     expect(result).toMatchObject({ code });
     expect(result.err).toMatch(sentence);

@@ -1,4 +1,4 @@
-/** Reads back the attributes that `prologue` writes, from the first packets of a trace. */
+/** What the first packets of a trace tell: whether they are packets at all, and the attributes that `prologue` writes. */
 
 import { perfetto } from './generated/protos.js';
 
@@ -20,6 +20,28 @@ export function readAttributes(bytes: Uint8Array): ReadonlyMap<string, string> {
       found.set(key ?? '', stringValue ?? String(Number(longValue ?? 0)));
   }
   return found;
+}
+
+/** Any program's trace: one packet after another, each in the wire format. The last one may be cut. */
+export function beginsAsTrace(bytes: Uint8Array): boolean {
+  let at = 0;
+  for (let packet = 0; packet < MOST_PACKETS && at < bytes.length; packet++) {
+    const length = bytes[at] === PACKET_TAG ? readVarint(bytes, at + 1) : null;
+    if (length === null) return false;
+    at = length.end + length.value;
+    if (at > bytes.length) return packet > 0;
+    if (!isMessage(bytes.subarray(length.end, at))) return false;
+  }
+  return at > 0;
+}
+
+function isMessage(bytes: Uint8Array): boolean {
+  try {
+    TracePacket.decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function attributesOf(packet: Uint8Array) {

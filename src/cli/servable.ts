@@ -1,0 +1,38 @@
+/** What `open` may hand to a web page: a trace, and nothing else that a name may lead to by mistake. */
+
+import { statSync } from 'node:fs';
+import { NoUsableInput } from '../base/errors.js';
+import { SUMMARY } from '../trace/output_kinds.js';
+import { isTrace } from '../trace/trace_facts.js';
+import { codeOf, reason } from '../output/reason.js';
+import { openRankFileHeader } from '../rankfile/index.js';
+
+/** Throws NoUsableInput. */
+export function checkServable(path: string): void {
+  const found = whatIsWrong(path);
+  if (found !== null) throw new NoUsableInput(`${path}: ${found}`);
+}
+
+const NAME_A_TRACE = 'name a trace that "nccl-trace merge" has written';
+
+function whatIsWrong(path: string): string | null {
+  try {
+    // Asked before opening: opening a pipe would wait for its writer.
+    if (!statSync(path).isFile()) return `is not a file; ${NAME_A_TRACE}`;
+    if (isTrace(path)) return null;
+    if (isRankFile(path)) return 'is a rank file, not a trace; first: nccl-trace merge';
+    if (SUMMARY.wrote(path)) return `is a summary, not a trace; ${NAME_A_TRACE}`;
+    return `is not a Perfetto trace; ${NAME_A_TRACE}`;
+  } catch (error) {
+    return `${codeOf(error) === 'ENOENT' ? 'no such file' : reason(error)}; ${NAME_A_TRACE}`;
+  }
+}
+
+function isRankFile(path: string): boolean {
+  try {
+    openRankFileHeader(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
