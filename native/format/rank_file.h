@@ -200,7 +200,7 @@ constexpr uint32_t kFoldOfStart = 0xFFFFFFFF;
 // Flags of kStartColl, kStartP2p, kStartProxyOp.
 constexpr uint16_t kOrdinalNotAbsolute = 1;  // recording was off, or the count lost, before it: joins nothing
 
-// ordinal: how many before this one, counted from communicator init, also while muted
+// ordinal: how many before this one, counted from communicator init, also while muted; modulo 2^32
 //   kStartColl     with the same (context, func, seqNumber): the replay ordinal of a captured graph
 //   kStartP2p      with the same (context, func, peer)
 //   kStartProxyOp  on the same connection (context, channel, peer, isSend)

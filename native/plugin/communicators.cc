@@ -24,7 +24,10 @@ uint32_t Communicators::Open(const CommunicatorInfo& info, uint64_t tick) {
   // The next number whose place is not a live one's: the oldest that has ended makes room.
   uint32_t number = next_.load(std::memory_order_relaxed);
   for (uint32_t tried = 0; entries_[number & mask_].live.load(std::memory_order_relaxed); ++tried, ++number) {
-    if (tried > mask_) return rank_file::kCommNone;
+    if (tried <= mask_) continue;
+    ++live_count_;
+    ++unlisted_count_;
+    return rank_file::kCommNone;
   }
   Communicator& entry = entries_[number & mask_];
   const bool untold = info.abi < 4;
@@ -40,6 +43,12 @@ uint32_t Communicators::Open(const CommunicatorInfo& info, uint64_t tick) {
 }
 
 bool Communicators::Close(uint32_t number, uint64_t tick) {
+  if (number == rank_file::kCommNone) {
+    if (unlisted_count_ == 0) return false;
+    --unlisted_count_;
+    --live_count_;
+    return true;
+  }
   if (HasEnded(number)) return false;
   Find(number)->live.store(false, std::memory_order_relaxed);
   --live_count_;

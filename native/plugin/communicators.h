@@ -37,11 +37,11 @@ class Communicators {
  public:
   void Use(rank_file::Slot* slots, rank_file::AreaLive* live, uint32_t capacity_slots);
 
-  /** The new one's number, or kCommNone: every entry of the table belongs to a live one. */
+  /** The new one's number, or kCommNone: every entry of the table belongs to a live one. It counts as live all the same. */
   uint32_t Open(const CommunicatorInfo& info, uint64_t tick);
   /** Who an untold one is. Once: any callback may find out, the first one counts. */
   void Introduce(uint32_t number, uint64_t id, const char* name, int32_t rank);
-  /** False: there is no such live communicator (finalized before, or garbage). */
+  /** False: there is no such live communicator (finalized before, or garbage). kCommNone: one of those without a number. */
   bool Close(uint32_t number, uint64_t tick);
 
   uint32_t live_count() const { return live_count_; }
@@ -68,6 +68,7 @@ class Communicators {
   rank_file::AreaLive* live_;
   uint32_t mask_;  // entries - 1
   uint32_t live_count_;
+  uint32_t unlisted_count_;     // of these: without an entry
   std::atomic<uint32_t> next_;  // number
   std::atomic<uint32_t> ended_count_;
   Communicator entries_[kMaxCommunicators];

@@ -9,6 +9,17 @@ namespace nccl_trace {
 
 using rank_file::kLeaseSlots;
 
+namespace {
+
+/** Never back: another thread may have got on between our look at the number and our store. */
+void Advance(uint64_t& head, uint64_t to) {
+  uint64_t now = __atomic_load_n(&head, __ATOMIC_RELAXED);
+  while (now < to && !__atomic_compare_exchange_n(&head, &now, to, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+  }
+}
+
+}  // namespace
+
 void Leases::Use(rank_file::Slot* slots, rank_file::AreaLive* live, uint32_t capacity_slots, uint64_t* lost) {
   slots_ = slots;
   live_ = live;
@@ -31,7 +42,7 @@ uint64_t Leases::Begin(const Ring& ring, uint64_t tick) {
     const auto meta = [&](uint32_t part) { return rank_file::SlotMeta(rank_file::kLease, part, 2, position + part); };
     PutSlot(slots[0], meta(0), tick, ring.position, Pack32(ring.index, tid));
     PutSlot(slots[1], meta(1), name[0], name[1], 0);
-    Store(live_->head, next_.load(std::memory_order_relaxed) * kLeaseSlots);
+    Advance(live_->head, next_.load(std::memory_order_relaxed) * kLeaseSlots);
     return lease;
   }
   __atomic_fetch_add(lost_, 1, __ATOMIC_RELAXED);

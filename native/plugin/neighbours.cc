@@ -72,10 +72,10 @@ void Neighbours::Use(const RingFile* own, const char* rank_file, const ProcessNa
 }
 
 void Neighbours::Look(uint64_t now) {
-  if (own_ == nullptr || own_->path[0] == '\0') return;
+  if (own_ == nullptr || own_->folder[0] == '\0') return;
   const int fd = open(own_->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return;
-  DIR* entries = fdopendir(fd);
+  DIR* entries = IsPrivateFolder(fd) ? fdopendir(fd) : nullptr;
   if (entries == nullptr) {
     close(fd);
     return;

@@ -152,28 +152,31 @@ class ReplayOrdinals {
  private:
   static constexpr uint32_t kRows = 16;
   static constexpr uint32_t kColumns = 64;
-  // A cell:  sequence:32  function:8  lost:1  used:1  count:22
-  static constexpr uint64_t kMaxCount = (uint64_t{1} << 22) - 1;
-  static constexpr uint64_t kUsed = uint64_t{1} << 22;
-  static constexpr uint64_t kLost = uint64_t{1} << 23;
-  static constexpr int kFunctionShift = 24;
-  static constexpr int kSequenceShift = 32;
+  // A cell:  sequence/64:26  function/16:4  lost:1  used:1  count:32. What the cell's place says is not said again.
+  static constexpr uint64_t kMaxCount = (uint64_t{1} << 32) - 1;
+  static constexpr uint64_t kUsed = uint64_t{1} << 32;
+  static constexpr uint64_t kLost = uint64_t{1} << 33;
+  static constexpr int kFunctionShift = 34;
+  static constexpr int kSequenceShift = 38;
 
   static uint64_t After(uint64_t cell, uint32_t function_row, uint32_t sequence, Ordinal& ordinal) {
-    const uint64_t key = uint64_t{sequence} << kSequenceShift | uint64_t{function_row & 0xFF} << kFunctionShift;
+    const uint64_t key = uint64_t{sequence / kColumns} << kSequenceShift | uint64_t{(function_row & 0xFF) / kRows}
+                                                                               << kFunctionShift;
     if ((cell & kUsed) == 0) return key | kUsed | 1;
-    const uint64_t count = cell & kMaxCount;
     if (cell >> kFunctionShift == key >> kFunctionShift) {
-      if (Unlikely((cell & kLost) != 0 || count == kMaxCount)) {
+      if (Unlikely((cell & kLost) != 0)) {
         ordinal = kNoOrdinal;
-        return cell | kLost;
+        return cell;
       }
-      ordinal.value = static_cast<uint32_t>(count);
-      return cell + 1;
+      ordinal.value = static_cast<uint32_t>(cell);
+      // From 2^32 - 1 to 0 (schemas/rank-file.md), on all ranks alike.
+      return (cell & ~kMaxCount) | static_cast<uint32_t>(ordinal.value + 1);
     }
     // Another sequence, or a function in the same row. Newer by its number: never seen. Else it may have been evicted.
-    const bool same_function = ((cell ^ key) >> kFunctionShift & 0xFF) == 0;
-    const bool newer = static_cast<int32_t>(sequence - static_cast<uint32_t>(cell >> kSequenceShift)) > 0;
+    const bool same_function = ((cell ^ key) >> kFunctionShift & (0xFF / kRows)) == 0;
+    // The numbers of a column have their last bits in common: without them the order is the same.
+    const auto before = static_cast<uint32_t>(cell >> kSequenceShift) * kColumns;
+    const bool newer = static_cast<int32_t>(sequence / kColumns * kColumns - before) > 0;
     if (same_function && newer) return key | kUsed | 1;
     ordinal = kNoOrdinal;
     return key | kUsed | kLost;

@@ -63,8 +63,9 @@ void* Recorder::OpenCommunicator(const CommunicatorInfo& info, int known_events,
 void Recorder::CloseCommunicator(void* context) {
   if (state_.load(std::memory_order_acquire) != kRecording) return;
   const uint64_t handle = reinterpret_cast<uint64_t>(context);
-  if (HasEnded(handle)) return;  // NULL, garbage, or finalized before
+  if (!IsOurs(handle)) return;  // NULL, or garbage
   pthread_mutex_lock(&mutex_);
+  // False: finalized before.
   if (communicators_.Close(static_cast<uint32_t>(rank_file::HandlePosition(handle)), hot.Tick()) &&
       communicators_.live_count() == 0) {
     mask_of_nccl_ = nullptr;  // libnccl may be unloaded from now on

@@ -13,6 +13,7 @@
 #include "plugin/futex.h"
 #include "plugin/own_thread.h"
 #include "plugin/ring.h"
+#include "plugin/saved_rings.h"
 
 namespace nccl_trace {
 namespace {
@@ -418,16 +419,20 @@ bool RecorderThread::TryCopy() {
   return false;
 }
 
-/** Once. What could not be copied stays in the ring file, for others to save. */
+/**
+ * Once. What could not be copied stays in the ring file, for others to save; but where no file can ever be made, as init
+ * said, nobody could.
+ */
 void RecorderThread::GiveBack() {
   if (left_.load(std::memory_order_relaxed) != 0) return;
+  bool is_over = true;
   if (image_.placement == rank_file::kInRingFile) {
-    const bool is_copied = CopyAllToFile();
-    if (is_copied) RemoveRingFile(ring_file_);
-    // A neighbour's rings, if that takes no longer than leaving may take.
-    neighbours_.Await(DeadlineIn(kLeaveWaitMs));
-    if (is_copied) RemoveRingFile(ring_file_);  // its folder, if only they were in it
+    is_over = CopyAllToFile() || (!copy_.has_file() && !copy_.is_lost() && IsNoPlace(file_.error));
+    if (is_over) RemoveRingFile(ring_file_);
   }
+  // A neighbour's rings, if that takes no longer than leaving may take.
+  neighbours_.Await(DeadlineIn(kLeaveWaitMs));
+  if (is_over) RemoveRingFile(ring_file_);  // the folder, if only they were in it
   left_.store(1, std::memory_order_release);
   WakeAll(left_);
 }

@@ -1,5 +1,6 @@
 #include "plugin/ring_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -21,15 +22,8 @@ constexpr uint64_t kLeaveBytes = uint64_t{1} << 30;
 constexpr uint64_t kLeavePerRankBytes = uint64_t{64} << 20;
 constexpr uint64_t kMostOfMemory = 8;  // a part of it
 constexpr int kTries = 4;
-
-/** Ours, nobody else may enter, and no link to elsewhere. By statx, because fstat would bind us to glibc 2.33. */
-bool IsPrivateFolder(int fd) {
-  struct statx folder;
-  if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_MODE | STATX_UID, &folder) != 0) return false;
-  if (S_ISDIR(folder.stx_mode) && folder.stx_uid == geteuid() && (folder.stx_mode & 077) == 0) return true;
-  errno = EACCES;
-  return false;
-}
+// Ranks of one node begin together.
+constexpr uint64_t kTogetherSeconds = 60;
 
 /** The folder's descriptor, or -1. Another process may remove it, empty, at any time. */
 int OpenFolder(const char* path) {
@@ -42,13 +36,45 @@ int OpenFolder(const char* path) {
   return -1;
 }
 
-bool HasRoom(uint64_t bytes, uint32_t local_ranks) {
+/** By the file's name: of a process that lives and began when this one did. By its size: with the same settings. */
+bool IsSibling(int folder, const char* name, const ProcessName& self, uint64_t bytes) {
+  ProcessName other;
+  if (!ParseProcessName(name, kRingSuffix, other) || other.tag == self.tag || other.start == 0) return false;
+  const uint64_t apart = other.start > self.start ? other.start - self.start : self.start - other.start;
+  if (apart > kTogetherSeconds * static_cast<uint64_t>(sysconf(_SC_CLK_TCK))) return false;
+  struct statx file;
+  return statx(folder, name, AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_SIZE, &file) == 0 && S_ISREG(file.stx_mode) &&
+         file.stx_size == bytes + rank_file::kRingFileTailBytes && LookFor(other, self.pid_namespace) != Sign::kGone;
+}
+
+/** Of the ranks of this node, how many have their ring file already. */
+uint32_t CountSiblings(const char* path, const ProcessName& self, uint64_t bytes) {
+  const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder < 0) return 0;
+  DIR* entries = IsPrivateFolder(folder) ? fdopendir(folder) : nullptr;
+  if (entries == nullptr) {
+    close(folder);
+    return 0;
+  }
+  uint32_t count = 0;
+  while (const dirent* entry = readdir(entries)) count += IsSibling(folder, entry->d_name, self, bytes);
+  closedir(entries);
+  return count;
+}
+
+/**
+ * For all ranks of this node, because they come at the same time. What is in a tmpfs counts as memory used, and is not taken
+ * back: under a limit that is near, pages of a file on disk are the better place. Who has come has taken its part: so the
+ * first rank decides, and those that come later decide alike. The room is asked before they are counted: one that comes in
+ * between has not yet taken what is found.
+ */
+bool HasRoom(uint64_t bytes, uint32_t local_ranks, const char* folder, const ProcessName& self) {
   struct statfs fs;
   if (statfs(kSharedMemory, &fs) != 0 || static_cast<uint64_t>(fs.f_type) != TMPFS_MAGIC) return false;
   const uint64_t available = fs.f_bavail * static_cast<uint64_t>(fs.f_bsize);
-  // For all ranks of this node, because they come at the same time. What is in a tmpfs counts as memory used, and is not
-  // taken back: under a limit that is near, pages of a file on disk are the better place.
-  return available >= kLeaveBytes + local_ranks * (kLeavePerRankBytes + bytes) &&
+  const uint32_t siblings = CountSiblings(folder, self, bytes);
+  const uint64_t to_come = siblings < local_ranks ? local_ranks - siblings : 1;
+  return available >= kLeaveBytes + to_come * (kLeavePerRankBytes + bytes) &&
          MemoryLimit() / kMostOfMemory >= local_ranks * bytes;
 }
 
@@ -103,17 +129,26 @@ Image Map(int fd, uint64_t bytes) {
 
 }  // namespace
 
+/** By statx, because fstat would bind us to glibc 2.33. */
+bool IsPrivateFolder(int fd) {
+  struct statx folder;
+  if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_MODE | STATX_UID, &folder) != 0) return false;
+  if (S_ISDIR(folder.stx_mode) && folder.stx_uid == geteuid() && (folder.stx_mode & 077) == 0) return true;
+  errno = EACCES;
+  return false;
+}
+
 Image CreateRingFile(const Settings& settings, const ProcessName& process, uint64_t bytes, uint32_t local_ranks,
                      RingFile& file) {
-  file.path[0] = '\0';
+  file.path[0] = file.folder[0] = '\0';
   file.failed = nullptr;
   file.error = 0;
   file.lock = -1;
   if (settings.ring_place == RingPlace::kInRankFile) return {};
   const bool is_given = settings.ring_place == RingPlace::kGiven;
-  if (!is_given && !HasRoom(bytes, local_ranks)) return {};
   snprintf(file.folder, sizeof(file.folder), "%s/nccl-trace-%u", is_given ? settings.ring_directory : kSharedMemory,
            static_cast<unsigned>(geteuid()));
+  if (!is_given && !HasRoom(bytes, local_ranks, file.folder, process)) return {};
   char name[kProcessNameBytes];
   FormatProcessName(process, kRingSuffix, name);
   const int fd = OpenNew(file, name);
@@ -158,9 +193,8 @@ void NameRankFile(const Image& image, const char* path) {
 }
 
 void RemoveRingFile(const RingFile& file) {
-  if (file.path[0] == '\0') return;
-  unlink(file.path);
-  rmdir(file.folder);  // refused while others are in it
+  if (file.path[0] != '\0') unlink(file.path);
+  if (file.folder[0] != '\0') rmdir(file.folder);  // refused while others are in it
 }
 
 }  // namespace nccl_trace

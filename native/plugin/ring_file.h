@@ -31,7 +31,7 @@ struct RingFileTail {
 static_assert(sizeof(RingFileTail) == rank_file::kRingFileTailBytes, "format");
 
 struct RingFile {
-  char folder[kRingDirectoryBytes + 32];
+  char folder[kRingDirectoryBytes + 32];                    // also where others have theirs; empty: not asked for
   char path[kRingDirectoryBytes + 32 + kProcessNameBytes];  // empty: there is none
   const char* failed;                                       // why not, when the user asked for one; else null
   int error;                                                // errno of it, or 0
@@ -42,6 +42,9 @@ struct RingFile {
 /** `local_ranks`: processes like this one that the tmpfs has to hold. No base: `file` may say why. */
 Image CreateRingFile(const Settings& settings, const ProcessName& process, uint64_t bytes, uint32_t local_ranks,
                      RingFile& file);
+
+/** Ours, nobody else may enter, and no link to elsewhere. Else errno says why. */
+bool IsPrivateFolder(int fd);
 
 /** Says where the rank file is, for who finds the ring file without its owner. */
 void NameRankFile(const Image& image, const char* path);

@@ -138,6 +138,9 @@ bool ReadHeader(int fd, uint64_t tag, FileHeader& header) {
          header.chunks_offset % rank_file::kChunkAlignment == 0 && header.area_count <= kMaxAreas;
 }
 
+/** Nothing of it ever came to a disk, and will not now. Where there were copies, a permission may come back. */
+bool NeverHadPlace(const FileHeader& header, int error) { return header.copied_tick == 0 && IsNoPlace(error); }
+
 Saved SaveBeside(int fd, const FileHeader& header, const char* rank_file) {
   char path[PATH_MAX];
   SavedRingsPath(rank_file, path, sizeof(path));
@@ -153,7 +156,10 @@ Saved SaveBeside(int fd, const FileHeader& header, const char* rank_file) {
   }
   int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (to < 0 && errno == EEXIST) to = OpenOwn(path, O_WRONLY);  // its saver died over it
-  if (to < 0) return errno == ENOENT || errno == ENOTDIR ? Saved::kNothing : Saved::kNotYet;
+  if (to < 0) {
+    const bool has_gone = errno == ENOENT || errno == ENOTDIR;
+    return has_gone || NeverHadPlace(header, errno) ? Saved::kNothing : Saved::kNotYet;
+  }
   const bool is_copied = Copy(fd, to, header);
   // A file server may say only now that it has no room.
   if (close(to) == 0 && is_copied) return Saved::kDone;
@@ -162,6 +168,11 @@ Saved SaveBeside(int fd, const FileHeader& header, const char* rank_file) {
 }
 
 }  // namespace
+
+bool IsNoPlace(int error) {
+  return error == EACCES || error == EPERM || error == EROFS || error == ENOENT || error == ENOTDIR || error == ELOOP ||
+         error == ENAMETOOLONG;
+}
 
 void SavedRingsPath(const char* rank_file, char* path, size_t size) { snprintf(path, size, "%s.rings", rank_file); }
 
@@ -181,7 +192,7 @@ Saved SaveRings(int fd, const ProcessName& process, uint64_t own_mount) {
     const bool is_saved = owner == Owner::kOurs && SaveBeside(fd, header, rank_file) == Saved::kDone;
     return is_saved ? Saved::kDone : Saved::kElsewhere;
   }
-  if (owner == Owner::kUnknown) return Saved::kNotYet;
+  if (owner == Owner::kUnknown) return NeverHadPlace(header, errno) ? Saved::kNothing : Saved::kNotYet;
   if (owner != Owner::kOther) return SaveBeside(fd, header, rank_file);
   // It died before it had a rank file, and another process took the name: the next name it would have tried.
   char with_pid[sizeof(home.path) + 32];

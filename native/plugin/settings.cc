@@ -89,15 +89,17 @@ void ReadMaxBytes(Settings& settings, Complaints& complaints) {
   const char* text = Variable("NCCL_TRACE_MAX_MB");
   if (text == nullptr) return;
   uint64_t bytes;
-  if (ParseMegabytes(text, kLargestMaxMb, bytes) && (bytes == 0 || bytes >= least)) {
-    settings.max_bytes = bytes;
-  } else {
-    complaints.Add(
-        "NCCL_TRACE_MAX_MB=%.64s is neither 0 (no limit) nor a size of at least NCCL_TRACE_RING_MB + %llu; "
-        "using %llu",
-        text, static_cast<unsigned long long>(kLeastChunkMb),
-        static_cast<unsigned long long>(settings.max_bytes >> 20));
+  if (!ParseMegabytes(text, kLargestMaxMb, bytes)) {
+    complaints.Add("NCCL_TRACE_MAX_MB=%.64s is neither 0 (no limit) nor a size; using %llu", text,
+                   static_cast<unsigned long long>(settings.max_bytes >> 20));
+    return;
   }
+  settings.max_bytes = bytes == 0 || bytes >= least ? bytes : least;
+  if (settings.max_bytes == bytes) return;
+  // Who wants little disk in use gets as little as works, and not the default. Rounded up: the number would do.
+  complaints.Add("NCCL_TRACE_MAX_MB=%.64s is less than NCCL_TRACE_RING_MB + %llu, the least that works; using %llu",
+                 text, static_cast<unsigned long long>(kLeastChunkMb),
+                 static_cast<unsigned long long>((least + 0xFFFFF) >> 20));
 }
 
 void ReadSampling(Settings& settings, Complaints& complaints) {
@@ -135,6 +137,11 @@ bool ReadGivenEvents(Settings& settings, Complaints& complaints) {
     return false;
   }
   if (const char* text = Variable("NCCL_PROFILE_EVENT_MASK")) {
+    // As NVIDIA's example plugin reads it: -1 is all bits.
+    if (strcmp(text, "-1") == 0) {
+      settings.event_mask = kAllEvents;
+      return true;
+    }
     if (ParseNumber(text, mask) && mask <= INT32_MAX) {
       settings.event_mask = mask;
       return true;

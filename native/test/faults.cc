@@ -296,6 +296,33 @@ void MemoryLimit() {
   CHECK(file.header().placement != rank_file::kInRingFile);
 }
 
+// The table of communicators has 256 places. Who finds none counts as alive all the same: the file is not closed, and the mask
+// not dropped, while any of them lives.
+void TooManyCommunicators() {
+  constexpr size_t kPlaces = 256;
+  Nccl nccl(library);
+  std::vector<void*> contexts;
+  for (size_t i = 0; i < kPlaces + 2; ++i) contexts.push_back(nccl.Init(i, "one of too many"));
+  CHECK_EQ(RankFileReader(path).header().communicators_lost, 2);
+  for (size_t i = 0; i < kPlaces; ++i) nccl.Finalize(contexts[i]);
+  nccl.Finalize(contexts[0]);  // again, which is not one of the two
+  usleep(1'500'000);           // longer than a beat
+  CHECK(nccl.mask() != 0);
+  CHECK_EQ(HeaderOf(path).life, rank_file::kRecording);
+  Descriptor d = Coll(0, "AllReduce", 1);
+  CHECK(nccl.Start(contexts[kPlaces], d) != 0);
+  nccl.Finalize(contexts[kPlaces]);
+  usleep(300'000);
+  CHECK_EQ(HeaderOf(path).life, rank_file::kRecording);
+  nccl.Finalize(contexts[kPlaces + 1]);
+  AwaitClosed(path);
+  // And the next one opens it again.
+  void* next = nccl.Init(1'000);
+  Await("recording again", [] { return HeaderOf(path).life == rank_file::kRecording; });
+  nccl.Finalize(next);
+  AwaitClosed(path);
+}
+
 // `ulimit -s` decides how large stacks are that nobody gave a size: ours do not depend on it.
 void HugeStacks() {
   pthread_attr_t attributes;
@@ -326,6 +353,7 @@ int main(int argc, char** argv) {
       {"single-core", SingleCore},
       {"many-threads", ManyThreads},
       {"many-communicators", ManyCommunicators},
+      {"too-many-communicators", TooManyCommunicators},
       {"stuck-peer", StuckPeer},
       {"memory-limit", MemoryLimit},
       {"huge-stacks", HugeStacks},

@@ -235,6 +235,46 @@ void Sampling(Nccl& nccl, void* context, const std::string& path) {
   CHECK_EQ(file.header().sample_every, 4);
 }
 
+/** A graph that is replayed for weeks: the count goes on, past 22 bits and round 32. */
+void ManyReplays(Nccl& nccl, const std::string& path) {
+  constexpr uint32_t kMore = (1 << 22) + 10;
+  void* context = nccl.Init(5);
+  uint64_t last = 0;
+  for (uint32_t i = 0; i <= kMore; ++i) {
+    Descriptor d = Coll(0, "AllReduce", 7);
+    last = nccl.Start(context, d);
+  }
+  CHECK_COUNTED(OfColl(RankFileReader(path), last), kMore, 0);
+  nccl.Finalize(context);
+
+  using nccl_trace::FunctionRow;
+  using nccl_trace::ReplayOrdinals;
+  alignas(ReplayOrdinals) static uint64_t cells[sizeof(ReplayOrdinals) / sizeof(uint64_t)];  // zero: as after Reset
+  auto& replays = *reinterpret_cast<ReplayOrdinals*>(cells);
+  const auto next = [&](const char* name, uint64_t sequence) { return replays.Next(FunctionRow(name), sequence); };
+  constexpr uint64_t kLate = (uint64_t{1} << 32) - 3;
+  CHECK_EQ(next("AllReduce", kLate).value, 0);
+  for (uint64_t& cell : cells) {
+    if (cell != 0) cell |= 0xFFFFFFFE;
+  }
+  for (const uint32_t expected : {0xFFFFFFFFu, 0u, 1u}) {
+    const nccl_trace::Ordinal ordinal = next("AllReduce", kLate);
+    CHECK_EQ(ordinal.value, expected);
+    CHECK_EQ(ordinal.flags, 0);
+  }
+  // The sequence goes round as well: 61 is newer than 2^32 - 3, whose place it takes, and that one is lost.
+  CHECK_EQ(next("AllReduce", 61).flags, 0);
+  CHECK_EQ(next("AllReduce", 61).value, 1);
+  CHECK_EQ(next("AllReduce", kLate).flags, rank_file::kOrdinalNotAbsolute);
+  CHECK_EQ(next("AllReduce", kLate).flags, rank_file::kOrdinalNotAbsolute);
+  CHECK_EQ(next("AllReduce", 125).flags, 0);
+  // All 8 bits of the function tell them apart, in place or in the cell.
+  for (uint32_t row = 0; row < 256; ++row) {
+    const bool has_own_place = row < 16;
+    CHECK_EQ(replays.Next(row, 5).flags, has_own_place ? 0 : rank_file::kOrdinalNotAbsolute);
+  }
+}
+
 /** NCCL's function names must not share a row, or they would evict each other. */
 void Rows() {
   std::set<uint32_t> rows;
@@ -270,6 +310,7 @@ int main(int, char** argv) {
     Connections(nccl, context, path);
     Forgotten(nccl, path);
     ManyCommunicators(nccl, path);
+    ManyReplays(nccl, path);
   }
   nccl.Finalize(context);
   return Passed();

@@ -172,14 +172,40 @@ void LargeShm() {
   }));
 }
 
+// Room for all ranks of the node and hardly more: what the first ranks have taken is not asked for again, and all are alike.
+void JustEnoughShm() {
+  constexpr int kRanks = 8;
+  unsetenv("NCCL_TRACE_RING_DIR");
+  setenv("LOCAL_WORLD_SIZE", std::to_string(kRanks).c_str(), 1);
+  // 1 GiB, and for each 64 MiB and its rings of 8 to 9 MiB.
+  MountOver("/dev/shm", "tmpfs", "size=1608m");
+  rings = "/dev/shm/nccl-trace-" + std::to_string(geteuid());
+  // Somebody's of long ago counts for nothing.
+  CHECK_EQ(mkdir(rings.c_str(), 0700), 0);
+  FILE* old = fopen((rings + "/1-2-3-8101000000000000.ring").c_str(), "w");
+  CHECK(old != nullptr);
+  fclose(old);
+  std::vector<pid_t> ranks;
+  int in_place = 0;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    ranks.push_back(Spawn(rank, [](Nccl&, void*) { Forever(); }));
+    Await("the rank file", [=] { return HeaderOf(rank).life == rank_file::kRecording; });
+    in_place += HeaderOf(rank).placement == rank_file::kInRingFile;
+  }
+  printf("%d of %d in /dev/shm\n", in_place, kRanks);
+  CHECK_EQ(in_place, kRanks);
+  for (const pid_t rank : ranks) Kill(rank);
+}
+
 }  // namespace
 
 int main(int, char** argv) {
   setenv("NCCL_TRACE_RING_MB", "8", 1);
   UseArguments(argv);
   ShareCounts();
-  const std::map<std::string, void (*)()> cases = {
-      {"in-order", InOrder}, {"fork", Fork}, {"cut-off", CutOff}, {"small-shm", SmallShm}, {"large-shm", LargeShm}};
+  const std::map<std::string, void (*)()> cases = {{"in-order", InOrder},   {"fork", Fork},
+                                                   {"cut-off", CutOff},     {"small-shm", SmallShm},
+                                                   {"large-shm", LargeShm}, {"just-enough-shm", JustEnoughShm}};
   cases.at(argv[3])();
   return Passed();
 }

@@ -153,6 +153,40 @@ void Distrust() {
   CHECK_EQ(CollsIn(RankFileReader(RankPath(3))), kCalls);
 }
 
+// No rank file could ever be made: neither who ends in order leaves its rings, nor do the dead keep theirs for ever.
+void NoPlace() {
+  setenv("NCCL_TRACE_DIR", "/proc/nowhere", 1);
+  for (int rank = 0; rank < 2; ++rank) {
+    AwaitExit(Spawn(rank, [=](Nccl& nccl, void* context) {
+      CHECK(IsTooLate() || NamesIn(rings).size() == 1);
+      CallMany(nccl, context, rank, kCalls);
+      nccl.Finalize(context);
+    }));
+  }
+  for (int rank = 2; rank < 4; ++rank) AwaitExit(Spawn(rank, [](Nccl&, void*) {}));  // no finalize
+  CHECK_EQ(NamesIn(base).size(), 0);
+  // Killed, one with a folder that cannot be made and one with a folder that may not be written.
+  const std::string closed = folder + ".closed";
+  CHECK_EQ(mkdir(closed.c_str(), 0500), 0);
+  for (int rank = 4; rank < 6; ++rank) {
+    if (rank == 5) setenv("NCCL_TRACE_DIR", closed.c_str(), 1);
+    const pid_t victim = Spawn(rank, [=](Nccl& nccl, void* context) {
+      CallMany(nccl, context, rank, kCalls);
+      Forever();
+    });
+    Await("calls", [=] { return shared->calls[rank] == kCalls; });
+    Kill(victim);
+  }
+  // By the next job, wherever that writes.
+  setenv("NCCL_TRACE_DIR", folder.c_str(), 1);
+  AwaitExit(Spawn(6, [](Nccl& nccl, void* context) {
+    Await("theirs are gone", [] { return NamesIn(rings).size() <= 1; });
+    nccl.Finalize(context);
+  }));
+  ExpectNothingLeft();
+  rmdir(closed.c_str());
+}
+
 double SecondsNow(clockid_t clock) {
   timespec now;
   clock_gettime(clock, &now);
@@ -204,11 +238,9 @@ int main(int argc, char** argv) {
   setenv("NCCL_TRACE_RING_MB", "8", 1);
   UseArguments(argv);
   ShareCounts();
-  const std::map<std::string, void (*)()> cases = {{"one-dies", OneDies},
-                                                   {"all-die", AllDie},
-                                                   {"saver-dies", SaverDies},
-                                                   {"distrust", Distrust},
-                                                   {"how-soon", HowSoon}};
+  const std::map<std::string, void (*)()> cases = {{"one-dies", OneDies},     {"all-die", AllDie},
+                                                   {"saver-dies", SaverDies}, {"distrust", Distrust},
+                                                   {"no-place", NoPlace},     {"how-soon", HowSoon}};
   cases.at(argv[3])();
   return Passed();
 }

@@ -58,6 +58,7 @@ test.for([
     'single-core',
     'many-threads',
     'many-communicators',
+    'too-many-communicators',
     'stuck-peer',
     'memory-limit',
     'huge-stacks',
@@ -108,8 +109,8 @@ test.runIf(long)(
 
 describe.concurrent('rings in a file of their own', () => {
   test.for([
-    ...casesOf('ring_files', ['in-order', 'fork', 'cut-off', 'small-shm', 'large-shm']),
-    ...casesOf('saved_rings', ['one-dies', 'all-die', 'saver-dies', 'distrust']),
+    ...casesOf('ring_files', ['in-order', 'fork', 'cut-off', 'small-shm', 'large-shm', 'just-enough-shm']),
+    ...casesOf('saved_rings', ['one-dies', 'all-die', 'saver-dies', 'distrust', 'no-place']),
     ...casesOf('other_containers', [
       'other-pids',
       'other-mounts',

@@ -47,6 +47,7 @@ test.each([
   [{ NCCL_TRACE_EVENTS: 'Coll,proxyop,KernelCh' }, 0x4a],
   [{ NCCL_PROFILE_EVENT_MASK: '70' }, 70],
   [{ NCCL_PROFILE_EVENT_MASK: '0xFDF' }, 0xfdf],
+  [{ NCCL_PROFILE_EVENT_MASK: '-1' }, 0x7fff],
   [{ NCCL_PROFILE_EVENT_MASK: '70', NCCL_TRACE_EVENTS: 'coll' }, 0xf07],
 ])('%o asks for mask %i', async (env, mask) => {
   const said = await announce(env);
@@ -84,6 +85,24 @@ test.each([
   expect(infos[0]).toContain(` chunks ${limit}, rings in `);
 });
 
+test.each([
+  ['1', '1', '5'],
+  ['4.9', '1', '5'],
+  ['67', '64', '68'],
+  ['1', '0.25', '5'],
+])(
+  'NCCL_TRACE_MAX_MB=%s with %s MB of rings becomes the least that works: %s',
+  async (limit, rings, least) => {
+    const env = { ...STREAM, NCCL_TRACE_RING_MB: rings, NCCL_TRACE_MAX_MB: limit };
+    const { infos, warnings } = await announce(env);
+    expect(warnings.filter((words) => words.includes('MAX_MB'))).toEqual([
+      `nccl-trace: NCCL_TRACE_MAX_MB=${limit} is less than NCCL_TRACE_RING_MB + 4, the least that works; using ${least}`,
+    ]);
+    // As it is: 0.25 and 4 are less than 5.
+    expect(infos[0]).toContain(` chunks up to ${rings === '0.25' ? 4 : least} MB`);
+  },
+);
+
 test('v5 knows no copy engine', async () => {
   expect((await announce({ NCCL_TRACE_EVENTS: 'all' }, 'ncclProfiler_v5')).mask).toBe(0xfff);
 });
@@ -111,12 +130,12 @@ test.each([
   ['NCCL_TRACE_RING_MB', '0'],
   ['NCCL_TRACE_RING_MB', '99999999999999999999'],
   ['NCCL_TRACE_MODE', 'x'],
-  ['NCCL_TRACE_MAX_MB', '4'],
+  ['NCCL_TRACE_MAX_MB', '1'],
   ['NCCL_TRACE_MAX_MB', '64MB'],
   ['NCCL_TRACE_MAX_MB', '-1'],
   ['NCCL_TRACE_EVENTS', 'Coll,Bogus'],
   ['NCCL_TRACE_EVENTS', ','],
-  ['NCCL_PROFILE_EVENT_MASK', '-1'],
+  ['NCCL_PROFILE_EVENT_MASK', '-2'],
   ['NCCL_PROFILE_EVENT_MASK', '0x'],
   ['NCCL_TRACE_CLOCK_PEER', 'auto'],
   ['NCCL_TRACE_CLOCK_PEER', 'node000'],
