@@ -5,20 +5,26 @@
 //   node scripts/build.mjs --machine=aarch64    the native part for another machine, into build/aarch64/
 //   node scripts/build.mjs --native             the native part alone
 //
-// npm runs it on install (`prepare`), before tests (`pretest`) and on `npm run build`. How strict it is depends on
-// who asks. What esbuild cannot read always fails: without dist/ nothing works. (Types are checked by `npm run check`.)
-// A C++ error fails too, but not an install,
-// which is complete for reading and merging without the native part; it says so instead.
+// npm runs it on install (`prepare`), before it packs (`prepack`), before tests (`pretest`) and on `npm run build`. An install
+// makes what reading and merging need: dist/ and the addon, in seconds. The rest is made when it is needed first
+// (scripts/ensure_native.mjs), or here.
+//
+// How strict it is depends on who asks. What esbuild cannot read always fails: without dist/ nothing works. (Types are checked by
+// `npm run check`.) A C++ error fails too, but not an install, which is complete without the addon; it says so instead.
 
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundleCommand, transpileModules } from './bundle.mjs';
-import { NativeBuildError, buildNative } from './native_build.mjs';
-import { MACHINES, SANITIZERS } from './native.mjs';
+import { ensureNative } from './ensure_native.mjs';
+import { NativeBuildError } from './native_build.mjs';
+import { ADDON, MACHINES, SANITIZERS, SHIPPED } from './native.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const npmScript = process.env.npm_lifecycle_event ?? 'build';
 const isInstall = npmScript === 'prepare';
+const NOT_YET =
+  'built: the command and its addon. Not built yet: the plugin and the loopback; ' +
+  '"plugin-path" and "demo" build them when they need them, "npm run build" builds all';
 /** An install, a test or a benchmark has to work with compilers we have never seen, and theirs may warn of more. */
 const warningsAreErrors = !npmScript.startsWith('pre');
 
@@ -38,14 +44,16 @@ if (machine !== undefined && !Object.hasOwn(MACHINES, machine)) {
 if (machine !== undefined && sanitize !== undefined) fail('--machine or --sanitize, not both');
 
 if (sanitize === undefined && machine === undefined && !native) await buildTypeScript();
+const only = isInstall ? [ADDON] : npmScript === 'prepack' ? SHIPPED : undefined;
 try {
-  const whyNot = await buildNative({ root, sanitize, machine, warningsAreErrors });
+  const whyNot = await ensureNative({ root, what: 'compiling', sanitize, machine, warningsAreErrors, only });
   if (whyNot !== undefined) say(whyNot);
+  else if (isInstall) say(NOT_YET);
 } catch (error) {
   if (!(error instanceof NativeBuildError)) throw error;
   say(error.message);
   if (!isInstall) fail('the native part does not build; see above');
-  say('the native part does not build (see above), so there is no plugin and no demo; the rest is installed');
+  say('the addon does not build (see above): merge and inspect work without it, more slowly');
 }
 
 async function buildTypeScript() {

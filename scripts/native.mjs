@@ -155,6 +155,10 @@ export const TARGETS = [
   },
 ];
 
+/** What a person needs, and what `npm pack` ships. Everything else is for our tests and benchmarks. */
+export const ADDON = 'nccl-trace-decoder.node';
+export const SHIPPED = [ADDON, 'libnccl-profiler-trace.so', 'nccl-trace-loopback'];
+
 /** @type {Family[]} */
 export const FAMILIES = [
   // Tests look inside the plugin, so its code is at hand; those that load the library as NCCL does link none of it.

@@ -32,7 +32,9 @@ import {
 } from './native.mjs';
 
 /** Something could not be built. The message is the compiler's or linker's own words. */
-export class NativeBuildError extends Error {}
+export class NativeBuildError extends Error {
+  name = 'NativeBuildError';
+}
 
 /**
  * @param {object} options
@@ -40,10 +42,13 @@ export class NativeBuildError extends Error {}
  * @param {string | undefined} options.sanitize  a name of SANITIZERS; builds into build/<sanitize>/
  * @param {string | undefined} options.machine  a name of MACHINES, if not this one; builds into build/<machine>/
  * @param {boolean} options.warningsAreErrors  false: a source that compiles with warnings is built, and shows them
+ * @param {readonly string[]} [options.only]  names of targets; absent: all
+ * @param {(done: number, total: number) => void} [options.onProgress]  files compiled, of those to be
  * @returns {Promise<string | undefined>} why nothing was built, in one sentence, or undefined
  */
-export async function buildNative({ root, sanitize, machine, warningsAreErrors }) {
-  const unresolved = allTargets(root);
+export async function buildNative({ root, sanitize, machine, warningsAreErrors, only, onProgress }) {
+  const all = allTargets(root);
+  const unresolved = all.filter(({ name }) => only === undefined || only.includes(name));
   if (unresolved.length === 0) return undefined;
 
   const without = 'the plugin and the demo are not built; merge, inspect and open work without them';
@@ -53,7 +58,7 @@ export async function buildNative({ root, sanitize, machine, warningsAreErrors }
   if (compiler === undefined) {
     if (cross !== undefined) return `no ${cross.compiler}: nothing is built for ${machine}`;
     const asked = process.env.CXX ? ` (CXX=${process.env.CXX} does not run)` : '';
-    return `no C++ compiler${asked}: ${without}`;
+    return `no C++ compiler${asked}: ${without}; to have them, install one (Debian: g++) and try again`;
   }
 
   const libraries = findLibraries(root, compiler, unresolved);
@@ -63,8 +68,9 @@ export async function buildNative({ root, sanitize, machine, warningsAreErrors }
     warningsAreErrors,
     folder: sanitize ?? machine,
     archiver: cross?.archiver ?? 'ar',
+    onProgress,
   });
-  build.removeAllBut(targets);
+  build.removeAllBut(all);
   // Wait for all of it: one broken source does not keep the others from being built, and every error is told.
   const results = await Promise.allSettled(targets.map((target) => build.target(target)));
   const failures = [...new Set(results.filter((r) => r.status === 'rejected').map((r) => r.reason))];
@@ -171,8 +177,11 @@ class Build {
   #steps = new Map();
   #free = availableParallelism();
   #waiting = [];
+  #onProgress;
+  #compiled = { done: 0, total: 0 };
 
-  constructor(root, compiler, { sanitize, warningsAreErrors, folder, archiver }) {
+  constructor(root, compiler, { sanitize, warningsAreErrors, folder, archiver, onProgress }) {
+    this.#onProgress = onProgress ?? (() => undefined);
     this.#root = root;
     this.#compiler = compiler;
     this.#sanitizerFlags = sanitize === undefined ? [] : [...SANITIZER_FLAGS, ...SANITIZERS[sanitize]];
@@ -271,6 +280,8 @@ class Build {
 
   async #make(step, { quiet = false } = {}) {
     if (this.#isFresh(step)) return step.output;
+    const isSource = step.inputs === 'listed';
+    if (isSource) this.#progress({ total: 1 });
     const output = this.#at(step.output);
     const temporary = `${step.output}.${process.pid}.tmp`;
     mkdirSync(path.dirname(output), { recursive: true });
@@ -286,10 +297,17 @@ class Build {
       renameSync(this.#at(temporary), output);
       writeFileSync(this.#at(step.stamp), this.#signature(step));
     } finally {
+      if (isSource) this.#progress({ done: 1 });
       rmSync(this.#at(temporary), { force: true });
       rmSync(this.#at(`${temporary}.d`), { force: true });
     }
     return step.output;
+  }
+
+  #progress({ done = 0, total = 0 }) {
+    this.#compiled.done += done;
+    this.#compiled.total += total;
+    this.#onProgress(this.#compiled.done, this.#compiled.total);
   }
 
   #isFresh(step) {

@@ -1,7 +1,8 @@
 /** The native build, on a made-up native/ folder: what is rebuilt when, and who is told about what. */
 
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -83,25 +84,77 @@ describe.skipIf(!hasCompiler)('with a compiler', () => {
     expect(built()).toEqual(['libnccl-profiler-trace.so', 'ring_test']);
   });
 
-  it('refuses a warning when we build, and shows it when others install', () => {
+  it('refuses a warning when we build, and shows it where others build', () => {
     put('native/loopback/main.cc', 'static int unused() { return 0; }\nint main() { return 7; }\n');
     expect(build('build')).toMatchObject({ status: 1, said: expect.stringContaining('[-Werror') as string });
     expect(built()).toEqual(['libnccl-profiler-trace.so', 'ring_test']);
-    expect(build('prepare')).toMatchObject({
+    expect(build('pretest')).toMatchObject({
       status: 0,
       said: expect.stringContaining('warning:') as string,
     });
     expect(built()).toContain('nccl-trace-loopback');
   });
 
-  it('lets an install succeed without the native part, but never a test run', () => {
-    build('build');
-    put('native/plugin/ring.cc', 'int ring() { return ; }\n', 'later');
+  it('makes the addon alone at install, and says what is not built yet', () => {
+    put('native/addon/addon.cc', 'int addon() { return 1; }\n');
     const install = build('prepare');
     expect(install.status).toBe(0);
-    expect(install.said).toContain('there is no plugin');
-    expect(built()).toEqual(['nccl-trace-loopback']);
+    expect(install.said).toContain('Not built yet: the plugin and the loopback');
+    expect(built()).toEqual(['nccl-trace-decoder.node']);
+  });
+
+  it('lets an install succeed without the addon, but never a test run', () => {
+    put('native/addon/addon.cc', 'int addon() { return ; }\n');
+    const install = build('prepare');
+    expect(install.status).toBe(0);
+    expect(install.said).toContain('the addon does not build (see above)');
+    expect(built()).toEqual([]);
     expect(build('pretest').status).toBe(1);
+    expect(built()).toEqual(['libnccl-profiler-trace.so', 'nccl-trace-loopback', 'ring_test']);
+  });
+
+  it('never packs what is not whole', () => {
+    put('native/addon/addon.cc', 'int addon() { return 1; }\n');
+    expect(build('prepack').status).toBe(0);
+    expect(built()).toEqual(['libnccl-profiler-trace.so', 'nccl-trace-decoder.node', 'nccl-trace-loopback']);
+    put('native/plugin/ring.cc', 'int ring() { return ; }\n', 'later');
+    expect(build('prepack').status).toBe(1);
+  });
+
+  it('waits for another build, and does the work once', async () => {
+    const said = await Promise.all([buildMeanwhile(), buildMeanwhile(), buildMeanwhile()]);
+    const compiled = said.filter((words) => words.includes('compiling: '));
+    const waited = said.filter((words) => words.includes('another build is running here: waiting for it'));
+    expect(compiled).toHaveLength(1);
+    expect(waited).toHaveLength(2);
+    expect(built()).toEqual(['libnccl-profiler-trace.so', 'nccl-trace-loopback', 'ring_test']);
+  });
+
+  it('is not held up by a build that was killed', () => {
+    mkdirSync(path.join(folder, 'build'));
+    const lock = path.join(folder, 'build/.lock');
+    writeFileSync(lock, '1\n');
+    expect(build('build')).toEqual({ status: 0, said: 'another build is running here: waiting for it\n' });
+    expect(existsSync(lock)).toBe(false);
+    expect(built()).toContain('nccl-trace-loopback');
+  });
+
+  it('of a folder that cannot be written says so in one line', () => {
+    chmodSync(folder, 0o555);
+    // To root everything can be written.
+    const somebody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+    const { status, stderr } = spawnSync(process.execPath, ['scripts/build.mjs', '--native'], {
+      cwd: folder,
+      encoding: 'utf8',
+      ...somebody,
+    });
+    chmodSync(folder, 0o755);
+    expect(status).toBe(1);
+    expect(stderr).toBe(
+      `${path.join(folder, 'build')} cannot be written (EACCES), and what is native is built there: ` +
+        'run "npm run build" where it can, or in a copy\n' +
+        'the native part does not build; see above\n',
+    );
   });
 
   it('builds for a sanitizer into a folder of its own', () => {
@@ -116,7 +169,7 @@ it.skipIf(process.platform !== 'linux')('without a compiler says so in one line,
     status: 0,
     said:
       'no C++ compiler (CXX=not-a-compiler does not run): the plugin and the demo are not built; ' +
-      'merge, inspect and open work without them\n',
+      'merge, inspect and open work without them; to have them, install one (Debian: g++) and try again\n',
   });
 });
 
@@ -140,6 +193,23 @@ function build(
     env: { ...process.env, npm_lifecycle_event: npmScript, CXX: cxx },
   });
   return { status, said: stderr };
+}
+
+/** A compiler that takes as long as ours does on real sources: two builds at once are sure to meet. */
+function buildMeanwhile(): Promise<string> {
+  const slow = path.join(folder, 'slow-compiler');
+  writeFileSync(slow, `#!/bin/sh\n[ "$1" = --version ] || sleep 1\nexec ${compiler} "$@"\n`, { mode: 0o755 });
+  return new Promise((done) => {
+    execFile(
+      process.execPath,
+      ['scripts/build.mjs', '--native'],
+      // A name without spaces: CXX is words.
+      { cwd: folder, env: { ...process.env, npm_lifecycle_event: 'build', CXX: './slow-compiler' } },
+      (_error, _out, said) => {
+        done(said);
+      },
+    );
+  });
 }
 
 function built(): string[] {

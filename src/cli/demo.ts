@@ -17,7 +17,7 @@ import { interruptible } from './interrupts.js';
 import { hasProblems } from './merge.js';
 import { mergeReportText } from '../report/merge_report.js';
 import { verdictWords } from '../report/verdict_text.js';
-import { nativeFile } from './native_files.js';
+import { LOOPBACK, nativeFiles, PLUGIN } from './native_files.js';
 import { oneOf } from './one_of.js';
 import { checkNames, writeSummary } from './output.js';
 import { say } from './streams.js';
@@ -79,8 +79,7 @@ const EXAMPLES = `Examples:
 async function run(options: Options, interrupt: AbortSignal): Promise<ExitCode> {
   const { output, force, quiet, summary } = options;
   checkNames(options, []);
-  const plugin = nativeFile('libnccl-profiler-trace.so');
-  const loopback = nativeFile('nccl-trace-loopback');
+  const [plugin, loopback] = await nativeFiles(PLUGIN, LOOPBACK);
   const folder = await recordingFolder(options.keep);
   try {
     if (!quiet) say(`recording ${options.ranks} ranks: ${SCENARIOS[options.scenario]}\n`);

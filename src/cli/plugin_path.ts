@@ -2,7 +2,7 @@
 
 import { Command } from 'commander';
 import { NoUsableInput } from '../base/errors.js';
-import { nativeFile } from './native_files.js';
+import { nativeFiles, PLUGIN } from './native_files.js';
 
 /** NCCL cuts the variable at 254 bytes in silence, and then finds no plugin. */
 const MAX_PATH_BYTES = 254;
@@ -11,8 +11,8 @@ export function pluginPathCommand(): Command {
   return new Command('plugin-path')
     .description('Print the path of the profiler plugin, for NCCL_PROFILER_PLUGIN.')
     .addHelpText('before', 'Examples:\n  $ export NCCL_PROFILER_PLUGIN=$(nccl-trace plugin-path)\n')
-    .action(() => {
-      const path = nativeFile('libnccl-profiler-trace.so');
+    .action(async () => {
+      const [path] = await nativeFiles(PLUGIN);
       const bytes = Buffer.byteLength(path);
       if (bytes > MAX_PATH_BYTES) {
         throw new NoUsableInput(

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { builtNative } from '../support/native.js';
 import {
   proxyOpsOf,
   readTruth,
@@ -17,9 +17,7 @@ import {
   type TruthLine,
 } from '../support/truth.js';
 
-const build = fileURLToPath(new URL('../../build/', import.meta.url));
-export const program = path.join(build, 'nccl-trace-loopback');
-const echoPlugin = path.join(build, 'libnccl-profiler-echo.so');
+export const [program, echoPlugin] = await builtNative('nccl-trace-loopback', 'libnccl-profiler-echo.so');
 
 export interface Counts {
   collectives: number;

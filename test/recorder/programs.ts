@@ -4,8 +4,8 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, type TestContext } from 'vitest';
+import { builtNative, programsOf, PROJECT } from '../support/native.js';
 
 /** address, thread or undefined, after `npm run build:asan`, `build:tsan` or `build:ubsan`: tests that build instead. */
 export const SANITIZER = process.env.NCCL_TRACE_SANITIZER ?? '';
@@ -26,7 +26,14 @@ const LIMITS = {
     'the emulator tells a process another start of itself than /proc tells others: neighbours take it for gone',
 } as const;
 
-const BUILD = path.join(fileURLToPath(new URL('../../build', import.meta.url)), MACHINE || SANITIZER);
+const BUILD = path.join(PROJECT, 'build', MACHINE || SANITIZER);
+if (MACHINE === '' && SANITIZER === '')
+  await builtNative(
+    'libnccl-profiler-trace.so',
+    'nccl-trace-loopback',
+    ...programsOf('test'),
+    ...programsOf('bench'),
+  );
 export const PLUGIN = path.join(BUILD, 'libnccl-profiler-trace.so');
 
 export interface Outcome {

@@ -1,20 +1,11 @@
 /** Records a run of the loopback with the real plugin. */
 
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { builtNative } from './native.js';
 
-/** Found from here, wherever this file was compiled to (the benchmarks' copy lies below build/). */
-function projectFolder(from: string): string {
-  return existsSync(join(from, 'package.json')) ? from : projectFolder(dirname(from));
-}
-
-export const PROJECT = projectFolder(dirname(fileURLToPath(import.meta.url)));
-const build = (name: string): string => join(PROJECT, 'build', name);
-
-export const PLUGIN = build('libnccl-profiler-trace.so');
-export const LOOPBACK = build('nccl-trace-loopback');
+export const [PLUGIN, LOOPBACK] = await builtNative('libnccl-profiler-trace.so', 'nccl-trace-loopback');
 
 export interface Recording {
   /** Where the rank files are. */

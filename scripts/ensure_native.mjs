@@ -1,0 +1,34 @@
+// What is native and needed now, built now: `demo`, `plugin-path` and the tests ask for it when they first need it, because
+// compiling all of it at install would keep everybody waiting who only wants to read a trace.
+
+import path from 'node:path';
+import { withBuildLock } from './build_lock.mjs';
+import { buildProgress } from './build_progress.mjs';
+import { NativeBuildError, buildNative } from './native_build.mjs';
+
+/**
+ * @param {object} options  those of buildNative, and
+ * @param {string} options.root
+ * @param {string} options.what  "building the plugin"
+ * @returns {Promise<string | undefined>} why nothing was built, in one sentence, or undefined
+ */
+export async function ensureNative({ root, what, ...options }) {
+  const progress = buildProgress(what);
+  const onWait = () => process.stderr.write('another build is running here: waiting for it\n');
+  try {
+    return await withBuildLock(path.join(root, 'build'), onWait, () =>
+      buildNative({ root, ...options, onProgress: progress.step }),
+    );
+  } catch (error) {
+    if (!NOT_WRITABLE.includes(error.code)) throw error;
+    throw new NativeBuildError(
+      `${path.join(root, 'build')} cannot be written (${error.code}), and what is native is built there: ` +
+        'run "npm run build" where it can, or in a copy',
+      { cause: error },
+    );
+  } finally {
+    progress.end();
+  }
+}
+
+const NOT_WRITABLE = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'ENOSPC', 'EDQUOT'];
