@@ -1,11 +1,12 @@
-// How well hosts are put on one clock: `npm run bench:clocks [-- --smoke | --recordings 10 [--iterations 20] [--keep DIR]]`.
+// How well hosts are put on one clock: `npm run bench:clocks [-- --smoke | --wander | --recordings 10 [--iterations 20] [--keep DIR]]`.
 // Without recordings clocks and delays are drawn (seconds); with them the loopback is recorded and its ranks are given clocks
-// of their own (a few minutes each). The truth is known in both. One line per case: error of pairs of hosts, whether truth lies inside
+// of their own (a few minutes each). With --wander rates of clocks change, over 2, 10 and 60 minutes, beside least squares that are told more. The truth is known in both. One line per case: error of pairs of hosts, whether truth lies inside
 // the bounds, what the bounds are worth. --keep: recordings stay in DIR, and what is there already is not recorded again: two
 // versions of the solver are compared on the same delays.
 
 import { fileURLToPath } from 'node:url';
 import { gpuCase, scaleCase, simulatedCases, type CaseResult } from '../test/support/clock_cases.js';
+import { runWanderCase, wanderCases } from '../test/support/wander_cases.js';
 import { recordedCases, RING_OPS } from '../test/support/recorded_cases.js';
 
 type Print = (line: string) => void;
@@ -14,6 +15,14 @@ export function simulated(smoke: boolean, print: Print): CaseResult[] {
   const results = [...simulatedCases(smoke), gpuCase(smoke ? 3 : 20), scaleCase(smoke ? 64 : 1024)];
   printAll(results, print);
   return results;
+}
+
+/** Clocks whose rates change, each row beside the best that could be known. */
+export function wandering(minutes: readonly number[], draws: number, print: Print): void {
+  for (const one of minutes.flatMap(wanderCases)) {
+    const { name, figures } = runWanderCase(one, draws);
+    print(`${name.padEnd(52)} ${figures}`);
+  }
 }
 
 export async function recorded(
@@ -44,5 +53,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const kept = process.argv.indexOf('--keep');
   const keep = kept < 0 ? null : (process.argv[kept + 1] ?? null);
   if (recordings > 0) await recorded(recordings, number('--iterations', 20), RING_OPS, keep, print);
+  else if (process.argv.includes('--wander')) wandering([2, 10, 60], number('--draws', 5), print);
   else simulated(process.argv.includes('--smoke'), print);
 }

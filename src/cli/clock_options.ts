@@ -20,7 +20,18 @@ export function addClockOptions(command: Command): Command {
       '--clock-alike <part>',
       'how far minimum delays of like links differ, as a part of themselves: the 99 % bound rests on it (default: 0.35)',
       part,
+    )
+    .option(
+      '--clock-wander <ppm>',
+      'how fast the rate of a clock changes at most, ppm per minute: the hard bound rests on it (default: 3)',
+      wander,
     );
+}
+
+function wander(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value <= 1000)) throw new InvalidArgumentError('must be above 0 and at most 1000.');
+  return value;
 }
 
 function part(text: string): number {

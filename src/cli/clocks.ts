@@ -18,6 +18,7 @@ interface Options {
   readonly redact?: true;
   readonly clock?: 'auto' | 'realtime';
   readonly clockAlike?: number;
+  readonly clockWander?: number;
 }
 
 const EXAMPLES = `Examples:
@@ -54,6 +55,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
       redact: options.redact,
       clock: options.clock,
       alike: options.clockAlike,
+      wander: options.clockWander,
       interrupt,
     }),
   );

@@ -32,6 +32,7 @@ interface Options extends SelectionOptions {
   readonly redact?: true;
   readonly clock?: 'auto' | 'realtime';
   readonly clockAlike?: number;
+  readonly clockWander?: number;
   readonly hungAfter?: number;
 }
 
@@ -79,6 +80,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
     merge({
       ...options,
       alike: options.clockAlike,
+      wander: options.clockWander,
       select: selectionRequest(options),
       inputs,
       stdout: process.stdout,

@@ -53,7 +53,7 @@ function boundsOf(
   span: number,
   beyond: number,
 ): Pick<ClockSegment, 'hardBound' | 'bound99'> {
-  const { knots, spans, references, corrections, curvature } = alignment;
+  const { knots, spans, references, corrections, mostWander } = alignment;
   const perPiece = (spans.count - 1) / (knots.count - 1);
   const piece = Math.floor(span / perPiece);
   const reference = references[domain]!;
@@ -63,7 +63,7 @@ function boundsOf(
   const widerBy = (width: number): number =>
     reference === domain || beyond === 0
       ? 0
-      : beyond * widening(own, width / knots.step, curvature * (knots.step + beyond));
+      : beyond * widening(own, width / knots.step, mostWander * (knots.step + beyond));
   // The slope of a piece is off by what its two ends are, to whichever side each of them.
   const ofPiece = alignment.hard.slice(piece * perPiece, (piece + 1) * perPiece).map((all) => all[domain]!);
   const turn =

@@ -11,7 +11,7 @@
  */
 
 import { findAlike, unlikeLinks, type AlikeFound } from './alike.js';
-import { findJump, worstLinks, type Culprit, type UnsteadyClock } from './contradictions.js';
+import { findJump, worstLinks, type Culprit } from './contradictions.js';
 import { placeKnots, type Knots } from './corrections.js';
 import { delaysOf, estimate, type Estimate } from './estimate.js';
 import { isCertain, NARROWEST_WINDOW_NS, type EdgeEvidence } from './evidence.js';
@@ -21,15 +21,16 @@ import { project } from './projection.js';
 import type { Interval } from './readings.js';
 import { sureBounds, type SureBounds } from './sure_bounds.js';
 import { variances } from './variances.js';
+import { seenWander } from './wander.js';
 
 export interface AlignmentOptions {
   /** Minimum delays of like links differ by this part of themselves (one standard error). */
   readonly alike: number;
   /** Most that a clock's rate changes, ppm per minute. */
-  readonly curvaturePpmPerMinute: number;
+  readonly wanderPpmPerMinute: number;
 }
 
-export const ALIGNMENT_DEFAULTS: AlignmentOptions = { alike: 0.35, curvaturePpmPerMinute: 0.1 };
+export const ALIGNMENT_DEFAULTS: AlignmentOptions = { alike: 0.35, wanderPpmPerMinute: 3 };
 
 /** Standard errors of a 99 % bound, with room for the noise of the estimate itself. */
 const LIKELY = 2.8;
@@ -60,10 +61,10 @@ export interface Alignment {
   readonly likely: (a: number, b: number, piece: number) => number;
   /** Hard bounds of any pair of domains: [a against b], per span. */
   readonly hardBetween: (a: number, b: number, span: number) => Interval;
-  /** Most that a clock's rate changes, 1/ns: as declared, or more, where that is not enough. */
-  readonly curvature: number;
-  /** Domains of which one bends by more than is declared. */
-  readonly restless: readonly number[];
+  /** Most that a clock's rate changes, as declared, 1/ns. */
+  readonly mostWander: number;
+  /** Per domain, how fast its rate was seen to change at most, 1/ns; null: the run is too short to see it, or no traffic shows it. */
+  readonly wander: readonly (number | null)[];
   readonly alike: AlikeFound;
   /** Least delays by likeness, ns. */
   readonly delays: ReadonlyMap<string, number>;
@@ -90,9 +91,11 @@ export function align(
     const attempt = alignOnce(domains, used, certain, options, round < ONE_BY_ONE ? 1 : HALF_AS_BAD);
     let found = attempt.culprits;
     if (found.length === 0) {
-      const steady = steadyBounds(attempt, certain, perNs(options.curvaturePpmPerMinute));
-      if ('curvature' in steady) return finish(domains, attempt, steady, options, culprits);
-      found = [steady];
+      const { references, guess, used: inUse, pieces } = attempt;
+      const most = perNs(options.wanderPpmPerMinute);
+      const bounds = sureBounds(references, guess, inUse, certain, pieces, most);
+      if (bounds.contradiction === null) return finish(domains, attempt, bounds, options, culprits);
+      found = [bounds.contradiction];
     }
     culprits.push(...found);
     const isBelieved = (edge: EdgeEvidence): boolean => !found.some((culprit) => isOf(edge, culprit));
@@ -134,10 +137,13 @@ function alignOnce(
   const references = groupReferences(domains, used);
   const inside = used.filter(({ from, to }) => references[from] === references[to]);
   // Where no two hosts are solved together one-sided bounds are all there is to say, for as long as any evidence lasts.
-  const knots = knotsFor(inside.length > 0 ? inside : [...used, ...certain]);
-  const curvature = perNs(options.curvaturePpmPerMinute);
-  const guess = estimate(domains, references, inside, knots, { alike: options.alike, curvature });
-  const pieces = new PieceHulls(knots, curvature);
+  const knots = knotsFor(inside.length > 0 ? inside : [...used, ...certain], domains);
+  const mostWander = perNs(options.wanderPpmPerMinute);
+  const guess = estimate(domains, references, inside, knots, {
+    alike: options.alike,
+    mostWander: 2 * mostWander,
+  });
+  const pieces = new PieceHulls(knots, mostWander);
   const hulls = pieces.of(inside);
   const estimated = guess.corrections.map((values) => values.slice());
   const jump = findJump(domains, guess);
@@ -147,65 +153,18 @@ function alignOnce(
   return { used, references, guess, pieces, culprits };
 }
 
-/** Hard bounds, and the bend of clocks that they rest on, 1/ns. */
-interface Steady {
-  readonly bounds: SureBounds;
-  readonly curvature: number;
-  /** Who bends by more than is declared; null: nobody. */
-  readonly restless: UnsteadyClock | null;
-}
-
-/** As declared; or so many times that, where a clock shows that it bends more: machines warm up. */
-const TIMES_DECLARED = [1, 4, 16];
-
-/** Where messages are so few that clocks may lie farther apart nobody knows a bend from a jump, ns to either side. */
-const MOST_OPEN_NS = 60_000;
-
-/** Whether all clocks of the group are known well in spite of that bend. */
-function isClose({ domains }: UnsteadyClock, references: readonly number[], bounds: SureBounds): boolean {
-  const own = references[domains[0]!]!;
-  return references.every((reference, domain) => {
-    if (reference !== own || domain === own) return true;
-    for (let span = 0; span + 1 < bounds.spans.count; span++) {
-      const { below, above } = bounds.between(domain, own, span);
-      if (!(below + above <= 2 * MOST_OPEN_NS)) return false;
-    }
-    return true;
-  });
-}
-
-/** The contradiction where no clock's bend explains the pairs. */
-function steadyBounds(
-  { used, references, guess, pieces }: Attempt,
-  sure: readonly EdgeEvidence[],
-  declared: number,
-): Steady | UnsteadyClock {
-  let restless: UnsteadyClock | null = null;
-  for (const times of TIMES_DECLARED) {
-    const curvature = times * declared;
-    const hulls = times === 1 ? pieces : new PieceHulls(guess.knots, curvature);
-    const bounds = sureBounds(references, guess, used, sure, hulls, curvature);
-    if (bounds.contradiction === null) {
-      if (restless !== null && !isClose(restless, references, bounds)) break;
-      return { bounds, curvature, restless };
-    }
-    restless ??= bounds.contradiction;
-  }
-  return restless!;
-}
-
 function finish(
   domains: number,
   { references, guess }: Attempt,
-  { bounds, curvature, restless }: Steady,
+  bounds: SureBounds,
   options: AlignmentOptions,
   culprits: readonly Culprit[],
 ): Alignment {
-  const { knots, corrections, delays } = guess;
+  const { knots, corrections, delays, wander } = guess;
   const delayOf = delaysOf(guess);
   const { alike, found } = findAlike(options.alike, guess.links, references, delayOf);
-  const variance = variances(references, guess, alike, curvature);
-  const bend = (curvature * knots.step ** 2) / 8;
+  const variance = variances(references, guess, alike);
+  const bend = (a: number, b: number): number => ((wander[a]! + wander[b]!) * knots.step ** 2) / 8;
   return {
     knots,
     corrections,
@@ -214,13 +173,17 @@ function finish(
     hard: hardPerSpan(domains, references, bounds),
     hardBetween: bounds.between,
     sure: bounds.sure,
-    curvature,
-    restless: restless?.domains ?? [],
+    mostWander: perNs(options.wanderPpmPerMinute),
+    wander: seenWander(guess, references).map((seen, domain) =>
+      references.some((reference, other) => reference === references[domain] && other !== domain)
+        ? seen
+        : null,
+    ),
     likely: (a, b, piece) =>
       a === b
         ? 0
         : references[a] === references[b]
-          ? LIKELY * Math.sqrt(variance(a, b, piece)) + bend
+          ? LIKELY * Math.sqrt(variance(a, b, piece)) + bend(a, b)
           : Infinity,
     alike: found,
     delays,
@@ -231,7 +194,10 @@ function finish(
   };
 }
 
-function knotsFor(edges: readonly EdgeEvidence[]): Knots {
+/** As many corrections can be solved for. */
+const MANY_CORRECTIONS = 8192;
+
+function knotsFor(edges: readonly EdgeEvidence[], domains: number): Knots {
   let first = Infinity;
   let last = -Infinity;
   let grid = NARROWEST_WINDOW_NS;
@@ -240,7 +206,9 @@ function knotsFor(edges: readonly EdgeEvidence[]): Knots {
     last = Math.max(last, (windows.at(-1)!.index + 1) * windowNs);
     grid = Math.max(grid, windowNs);
   }
-  return edges.length === 0 ? placeKnots(0, grid, grid) : placeKnots(first, last, grid);
+  return edges.length === 0
+    ? placeKnots(0, grid, grid)
+    : placeKnots(first, last, grid, MANY_CORRECTIONS / domains);
 }
 
 function hardPerSpan(domains: number, references: readonly number[], bounds: SureBounds): Interval[][] {

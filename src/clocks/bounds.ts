@@ -25,9 +25,12 @@ import { bandOf, worstOfSpans, type Interval, type Readings } from './readings.j
 import { anyRate, fastestDrift, gainOf, narrowRates } from './rates.js';
 import { findUnsteady } from './unsteady.js';
 
-/** Instants of a piece: so many that what clocks can do between them matters little, but of many arcs fewer. */
+/** Instants no farther apart: what clocks can do between them matters little. Of many arcs there are fewer. */
+const INSTANTS_APART_NS = 2.5e9;
+/** Of a piece: at least, and at most, however long it is. */
 const MOST_INSTANTS = 24;
-const LEAST_INSTANTS = 4;
+const LEAST_INSTANTS = 2;
+const LEAST_IN_ALL = 4;
 const ARCS_TIMES_INSTANTS = 20_000;
 /** A curvature is per time of a clock, and clocks count true time with this error at most. */
 const ANY_CLOCK = 1.001;
@@ -77,7 +80,11 @@ export class HardBounds {
     this.out = adjacency(references.length, this.arcs, 'from');
     this.into = adjacency(references.length, this.arcs, 'to');
     const affordable = Math.floor(ARCS_TIMES_INSTANTS / Math.max(1, this.arcs.length));
-    this.perPiece = Math.min(MOST_INSTANTS, Math.max(LEAST_INSTANTS, affordable));
+    const least = Math.max(LEAST_INSTANTS, Math.ceil(LEAST_IN_ALL / (knots.count - 1)));
+    this.perPiece = Math.max(
+      least,
+      Math.min(MOST_INSTANTS, Math.ceil(knots.step / INSTANTS_APART_NS), affordable),
+    );
     this.instants = Float64Array.from({ length: this.perPiece * (knots.count - 1) + 1 }, (_, i) =>
       knotTime(knots, i / this.perPiece),
     );

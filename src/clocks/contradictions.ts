@@ -62,7 +62,8 @@ interface DomainView {
 /** The clearest jump; null without one. */
 export function findJump(domains: number, estimate: Estimate): Culprit | null {
   const { knots } = estimate;
-  const views = viewsOf(domains, estimate);
+  const cellNs = cellOf(estimate.links);
+  const views = viewsOf(domains, estimate, cellNs);
   let clearest: Culprit | null = null;
   let most = 0;
   views.forEach(({ steps, links, into, out }, domain) => {
@@ -73,13 +74,13 @@ export function findJump(domains: number, estimate: Estimate): Culprit | null {
       const jump = commonStep(steps, cell, Math.sign(step), links);
       if (Math.abs(jump) <= most) continue;
       most = Math.abs(jump);
-      clearest = { what: 'clock-jump', domain, other, at: knots.first + cell * cellNs(knots), jump };
+      clearest = { what: 'clock-jump', domain, other, at: knots.first + cell * cellNs, jump };
     }
   });
   return clearest;
 }
 
-function viewsOf(domains: number, estimate: Estimate): DomainView[] {
+function viewsOf(domains: number, estimate: Estimate, cellNs: number): DomainView[] {
   const { knots } = estimate;
   const views = Array.from({ length: domains }, (): DomainView => ({
     steps: [],
@@ -100,7 +101,7 @@ function viewsOf(domains: number, estimate: Estimate): DomainView[] {
     receiver.into.add(from);
     if (spreadOfResiduals(estimate, link, count) < SMALLEST_JUMP_NS / 2) return;
     for (const { at, step } of stepsOf(count)) {
-      const cell = Math.round((at - knots.first) / cellNs(knots));
+      const cell = Math.round((at - knots.first) / cellNs);
       receiver.steps.push({ link: index, cell, step });
       sender.steps.push({ link: index, cell, step: -step });
     }
@@ -150,8 +151,9 @@ function commonStep(steps: readonly SeenStep[], cell: number, sign: number, link
 /** Minima stand somewhere in their sub-windows, and a jump somewhere between them. */
 const NEAR_CELLS = 2;
 /** As fine as sub-windows are. */
-const CELLS_PER_PIECE = 8;
-const cellNs = ({ step }: Knots): number => step / CELLS_PER_PIECE;
+const CELLS_PER_STRETCH = 8;
+const cellOf = (links: readonly Link[]): number =>
+  links.reduce((most, { stretchNs }) => Math.max(most, stretchNs), 1) / CELLS_PER_STRETCH;
 
 /** Where the minima of both sides lie on two parallel lines, clearly apart: of the first of `TIMES` and `RESIDUALS`. */
 function stepsOf(count: number) {

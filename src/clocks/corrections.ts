@@ -11,6 +11,8 @@ export interface Knots {
   readonly count: number;
 }
 
+/** A clock whose rate changes by 3 ppm a minute leaves a line over this by 0.2 µs: closer knots would show nothing more. */
+const SHORTEST_PIECE_NS = 5e9;
 /**
  * Knots no farther apart, where windows of evidence are not wider: a line over five minutes is 5 to 12 µs wrong when the
  * temperature wanders.
@@ -22,14 +24,24 @@ const LONGEST_PIECE_NS = 60e9;
  */
 const MOST_PIECES = 1024;
 
-/** Knots over [from, to], on multiples of `grid`: so that no window of evidence lies across one. At most 1025. */
-export function placeKnots(from: number, to: number, grid: number): Knots {
+/**
+ * Knots over [from, to], on multiples of `grid`: so that no window of evidence lies across one. At most 1025. They are closer than
+ * `LONGEST_PIECE_NS` as far as that makes no more than `affordable` pieces.
+ */
+export function placeKnots(from: number, to: number, grid: number, affordable = 0): Knots {
   const first = Math.floor(from / grid);
   const cells = Math.max(1, Math.ceil(to / grid) - first);
-  const wanted = Math.ceil(cells / Math.max(1, Math.floor(LONGEST_PIECE_NS / grid)));
+  const piecesOf = (ns: number): number => Math.ceil(cells / Math.max(1, Math.floor(ns / grid)));
+  const wanted = Math.max(piecesOf(LONGEST_PIECE_NS), Math.min(affordable, piecesOf(SHORTEST_PIECE_NS)));
   const pieces = Math.min(MOST_PIECES, wanted);
   const step = Math.ceil(cells / pieces);
   return { first: first * grid, step: step * grid, count: Math.ceil(cells / step) + 1 };
+}
+
+/** So many pieces as one: about `ns` long, or one piece where pieces are longer. */
+export function joined({ first, step, count }: Knots, ns: number): Knots {
+  const pieces = Math.max(1, Math.min(count - 1, Math.floor(ns / step)));
+  return { first, step: pieces * step, count: Math.ceil((count - 1) / pieces) + 1 };
 }
 
 /** A clock is known better near good evidence than in the rest of a piece: bounds hold for spans of it. */

@@ -182,13 +182,12 @@ function groupOf({ references }: Alignment, domain: number): number[] {
 }
 
 function culpritFlags(traffic: TrafficClocks | null, domain: number): string[] {
-  const restless = traffic?.alignment.restless.includes(domain) ? ['clock-unsteady'] : [];
   const flags = (traffic?.alignment.culprits ?? []).flatMap((culprit) => {
     if (culprit.what === 'clock-unsteady') return culprit.domains.includes(domain) ? ['clock-unsteady'] : [];
     const jumped = culprit.what === 'clock-jump' && (culprit.domain === domain || culprit.other === domain);
     return jumped ? ['clock-jumped'] : [];
   });
-  return [...new Set([...restless, ...flags])];
+  return [...new Set(flags)];
 }
 
 function placeInGroup(

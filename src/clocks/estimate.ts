@@ -12,7 +12,7 @@ import { settle } from './floors.js';
 import { SparseLeastSquares } from './least_squares.js';
 import { makeLinks, type DelayOf, type Link } from './links.js';
 import {
-  addClockPriors,
+  addRatePriors,
   addLikenessPriors,
   likenessPriors,
   terms,
@@ -20,6 +20,7 @@ import {
   type Places,
   type Setting,
 } from './unknowns.js';
+import { addBendRows, measureWander, setBends, wanderAtRest, type Wander } from './wander.js';
 
 export interface Estimate {
   readonly knots: Knots;
@@ -28,24 +29,27 @@ export interface Estimate {
   readonly links: readonly Link[];
   /** Minimum delays by likeness, ns. */
   readonly delays: ReadonlyMap<string, number>;
+  /** How much rates of clocks are seen to change against their reference, 1/ns. */
+  readonly wander: Wander;
   /** Whether all minima were looked at together, or lines only. */
   readonly settled: boolean;
 }
 
 const PASSES = 8;
 
-/** `edges`: only those inside groups. `alike`: relative spread of minimum delays; `curvature`: 1/ns. */
+/** `edges`: only those inside groups. `alike`: relative spread of minimum delays; `mostWander`: 1/ns. */
 export function estimate(
   domains: number,
   references: References,
   edges: readonly EdgeEvidence[],
   knots: Knots,
-  options: { readonly alike: number; readonly curvature: number },
+  options: { readonly alike: number; readonly mostWander: number },
 ): Estimate {
   const names = [...new Set(edges.map(({ like }) => like))].sort();
   const links = makeLinks(edges, names, knots);
   const place = unknownPlaces(references, knots);
-  const setting: Setting = { links, names, references, place, ...options };
+  const wander = wanderAtRest(domains, options.mostWander);
+  const setting: Setting = { links, names, references, place, wander, ...options };
   const x = throughLines(setting);
   const corrections = x.subarray(0, place.count);
   const delays = x.subarray(place.count);
@@ -60,18 +64,21 @@ export function estimate(
     ),
     links,
     delays: new Map(names.map((name, i) => [name, delays[i]!])),
+    wander,
     settled,
   };
 }
 
 /** Corrections, then minimum delays. */
-function throughLines({ links, names, references, place, alike, curvature }: Setting): Float64Array {
+function throughLines(setting: Setting): Float64Array {
+  const { links, names, references, place, alike, wander, mostWander } = setting;
   const x = new Float64Array(place.count + names.length);
   const delays = x.subarray(place.count);
   const delayOf = (link: Link): number => delays[link.like]!;
   const system = new SparseLeastSquares(x.length, { count: place.solved.length, size: place.knots.count });
   const rows = links.map((link) => addLines(system, link, place));
-  addClockPriors(system, place, curvature);
+  addRatePriors(system, place);
+  const bends = addBendRows(system, place, wander);
   const priors = addLikenessPriors(system, place.count, likenessPriors(names, delays));
   for (let pass = 0; pass < PASSES; pass++) {
     system.solve(x);
@@ -82,7 +89,9 @@ function throughLines({ links, names, references, place, alike, curvature }: Set
     // Not by the first pass: it weighs all links alike, and would blame the one of a pair that ought to be shorter.
     if (pass > 0) judge(links, references, delayOf, alike);
     const moved = weigh(links, delayOf, alike);
-    if (pass > 0 && !moved) break;
+    const isSteady = measureWander(wander, x, place, mostWander);
+    if (pass > 0 && !moved && isSteady) break;
+    setBends(system, bends, place, wander);
     links.forEach(({ sigma }, i) => {
       for (const row of rows[i]!) system.setSigma(row, sigma);
     });

@@ -11,7 +11,7 @@ import { judge, weigh } from './alike.js';
 import { SparseLeastSquares } from './least_squares.js';
 import { FLOOR_SIGMA_NS, minimaOf, type Link } from './links.js';
 import {
-  addClockPriors,
+  addRatePriors,
   addLikenessPriors,
   likenessPriors,
   terms,
@@ -19,6 +19,7 @@ import {
   type Rows,
   type Setting,
 } from './unknowns.js';
+import { addBendRows, measureWander, setBends } from './wander.js';
 
 /** Which part of a link's minima may lie below: as many as keep the odd one from moving anything, but no more. */
 const MOST_BELOW = 0.15;
@@ -40,7 +41,7 @@ export interface Solved {
 /** Improves what the lines gave; also the links' residuals and weights. False: it is too much, nothing was changed. */
 export function settle(
   solved: Solved,
-  { links, names, references, place, alike, curvature }: Setting,
+  { links, names, references, place, alike, wander, mostWander }: Setting,
 ): boolean {
   const minima = links.reduce((sum, link) => sum + minimaOf(link), 0);
   if (minima > MOST_MINIMA) return false;
@@ -57,7 +58,10 @@ export function settle(
   const own = links.map((link, i) =>
     system.add([place.count + i, likes + link.like], [1, -1], 0, link.sigma),
   );
-  addClockPriors(system, place, curvature);
+  // Lines show less of bends than minima do.
+  wander.fill(mostWander);
+  addRatePriors(system, place);
+  const bends = addBendRows(system, place, wander);
   const priors = addLikenessPriors(system, likes, likenessPriors(names, delays));
   const scales = scalesOf(links, names.length);
   for (let pass = 0; pass < PASSES; pass++) {
@@ -74,6 +78,8 @@ export function settle(
       system.setSigma(priors[i]!, sigma);
     });
     system.solve(x);
+    measureWander(wander, x, place, mostWander);
+    setBends(system, bends, place, wander);
   }
   solved.corrections.set(x.subarray(0, place.count));
   solved.delays.set(delays);

@@ -1,7 +1,7 @@
 /** What the estimate knows of one edge and likeness, and how much it believes it. */
 
 import { median } from '../base/median.js';
-import { knotTime, type Knots } from './corrections.js';
+import { joined, knotTime, type Knots } from './corrections.js';
 import { isWire, type EdgeEvidence } from './evidence.js';
 import { supportLine, type SupportLine } from './support_line.js';
 
@@ -9,9 +9,10 @@ import { supportLine, type SupportLine } from './support_line.js';
 export interface Link {
   readonly edge: EdgeEvidence;
   readonly like: number;
-  /** Per piece; null where the edge was silent. */
+  /** Per stretch; null where the edge was silent. */
   readonly lines: readonly (SupportLine | null)[];
-  /** Median over the pieces, ns. */
+  readonly stretchNs: number;
+  /** Median over the stretches, ns. */
   readonly spread: number;
   /** Number of its wire: all likenesses, of whatever kind, between the same two domains; they share the wire's own error. */
   readonly wire: number;
@@ -23,7 +24,7 @@ export interface Link {
   residual: number;
 }
 
-/** How many minima its lines have, in all pieces. */
+/** How many minima its lines have, in all stretches. */
 export const minimaOf = ({ lines }: Link): number =>
   lines.reduce((sum, line) => sum + (line === null ? 0 : line.minima.length / 2), 0);
 
@@ -39,6 +40,23 @@ const SHORTEST_DELAY_NS = 1000;
 /** Collectives, and credits that nobody waited for, wait for programs: their delays are like each other only roughly. */
 const LOOSE_ALIKE = 1;
 
+/**
+ * A line needs the support of many pairs: it lasts for a minute, or less where there are as many in less. A stretch begins and ends
+ * at a knot, so no window lies across two.
+ */
+function stretchesOf({ pairs, windowNs }: EdgeEvidence, knots: Knots): Knots {
+  const span = knots.step * (knots.count - 1);
+  const wanted = Math.max((PAIRS_PER_LINE * span) / pairs, WINDOWS_PER_LINE * windowNs, SHORTEST_LINE_NS);
+  return joined(knots, Math.min(LONGEST_LINE_NS, wanted));
+}
+
+/** As many as all sub-windows of a line take. */
+const PAIRS_PER_LINE = 64;
+const WINDOWS_PER_LINE = 8;
+const LONGEST_LINE_NS = 64e9;
+const SHORTEST_LINE_NS = 10e9;
+
+/** No window of an edge lies across two `knots`. */
 export function makeLinks(edges: readonly EdgeEvidence[], names: readonly string[], knots: Knots): Link[] {
   const wires = new Map<string, number>();
   const wireOf = (edge: EdgeEvidence): number => {
@@ -48,14 +66,16 @@ export function makeLinks(edges: readonly EdgeEvidence[], names: readonly string
     return wire;
   };
   return edges.map((edge) => {
-    const lines = Array.from({ length: knots.count - 1 }, (_, piece) =>
-      supportLine(edge, knotTime(knots, piece), knotTime(knots, piece + 1)),
+    const stretches = stretchesOf(edge, knots);
+    const lines = Array.from({ length: stretches.count - 1 }, (_, stretch) =>
+      supportLine(edge, knotTime(stretches, stretch), knotTime(stretches, stretch + 1)),
     );
     const spread = median(lines.flatMap((line) => (line ? [line.spread] : []))) ?? 0;
     return {
       edge,
       like: names.indexOf(edge.like),
       lines,
+      stretchNs: stretches.step,
       spread,
       wire: wireOf(edge),
       sigma: FIRST_SIGMA_NS + spread,

@@ -22,19 +22,27 @@ export interface BoundedClock {
   readonly curvature: number;
 }
 
-/** In place, by where the clock can be at any two instants of a piece. */
+/** Rates are read off spans of so long at most, or of a piece. */
+const SPAN_NS = 60e9;
+
+/**
+ * In place, by where the clock can be at any two instants of a piece, or near it. The rate at a time `far` from the middle of a span is
+ * the mean rate of the span, but for what it bends: most, where it bent one way before that time and the other way behind it.
+ */
 export function narrowRates({ least, most }: GainRates, clock: BoundedClock): void {
   const { knots, perPiece, apart, curvature } = clock;
   const { times, most: high, least: low } = clock.band;
+  const beside = Math.max(0, Math.round((perPiece * (SPAN_NS / knots.step - 1)) / 2));
   for (let piece = 0; piece + 1 < knots.count; piece++) {
-    const end = (piece + 1) * perPiece;
-    for (let i = piece * perPiece; i < end; i++) {
+    // The longer a span the better its mean rate is known, and the less it says of one piece.
+    const first = Math.max(0, piece * perPiece - beside);
+    const end = Math.min(times.length - 1, (piece + 1) * perPiece + beside);
+    for (let i = first; i < end; i++) {
       for (let j = i + 1; j <= end; j++) {
         const span = times[j]! - times[i]!;
         const middle = (times[i]! + times[j]!) / 2;
-        // The mean rate of a span is that of its middle, but for what it bends until the ends of the piece.
         const far = apart + Math.max(middle - knotTime(knots, piece), knotTime(knots, piece + 1) - middle);
-        const bend = 2 * curvature * far;
+        const bend = 2 * curvature * (far >= span / 2 ? far : span / 4 + far ** 2 / span);
         const fast = (high[j]! - low[i]!) / span + bend;
         const slow = (low[j]! - high[i]!) / span - bend;
         if (fast < most[piece]!) most[piece] = fast;

@@ -31,8 +31,11 @@ export interface Readings {
   readonly curvature: number;
 }
 
-/** So many pieces before and behind an instant are looked at: farther off clocks may have bent by too much to say anything. */
-const PIECES_NEAR = 4;
+/** So long before and behind an instant others are looked at: farther off clocks may have bent by too much to say anything. */
+const NEAR_NS = 240e9;
+/** And so many, at least and at most. */
+const LEAST_NEAR = 4;
+const MOST_NEAR = 96;
 
 /** By how much a domain can be ahead of the source, by all that is known at all instants. */
 export function bandOf(readings: Readings, domain: number) {
@@ -48,8 +51,9 @@ export function bandOf(readings: Readings, domain: number) {
     least[i] = shownAt(knots, values, instant - early[i]![domain]!) - shown[i]!;
     guess[i] = shownAt(knots, values, instant) - shown[i]!;
   }
+  const near = Math.min(MOST_NEAR, Math.max(LEAST_NEAR, Math.round((NEAR_NS * perPiece) / knots.step)));
   const band: Band = { times: shown, most, least, guess };
-  return { band, openings: narrow(band, curvature, PIECES_NEAR * perPiece) };
+  return { band, openings: narrow(band, curvature, near) };
 }
 
 /** Per span, truth - estimate of a domain against the source, while either of them shows a time of the span. */

@@ -4,9 +4,10 @@ import { pieceAt, shareAt, type Knots } from './corrections.js';
 import { WAITED_CREDIT, type EdgeEvidence } from './evidence.js';
 import type { References } from './alike.js';
 import { FIRST_SIGMA_NS, type Link } from './links.js';
+import type { Wander } from './wander.js';
 
 /** Rates of counters against their nominal ones: only there so that a domain heard of once has a rate at all. */
-const RATE_PRIOR = 100e-6;
+const RATE_PRIOR = 50e-6;
 /** How far minimum delays of different likenesses may differ, relatively: decides only where nothing else does. */
 const LIKENESS_PRIOR = 2;
 /** A credit that was waited for is a message as well: its delay is like that of the shortest ones, within about so much of it. */
@@ -26,8 +27,10 @@ export interface Setting {
   readonly place: Places;
   /** Relative spread of minimum delays. */
   readonly alike: number;
+  /** How much rates of clocks change, 1/ns: measured on the way. */
+  readonly wander: Wander;
   /** Most that a clock's rate changes, 1/ns. */
-  readonly curvature: number;
+  readonly mostWander: number;
 }
 
 /** Corrections come first, domain by domain. */
@@ -76,22 +79,13 @@ export function terms(
   };
 }
 
-/** `curvature`: most that a clock's rate changes, 1/ns. Taken for a standard error of bends. */
-export function addClockPriors(system: Rows<unknown>, place: Places, curvature: number): void {
+export function addRatePriors(system: Rows<unknown>, place: Places): void {
   const { knots } = place;
-  const rate = RATE_PRIOR * knots.step;
-  const bend = curvature * knots.step ** 2;
+  // All knots of a clock together say it once.
+  const sigma = RATE_PRIOR * knots.step * Math.sqrt(knots.count - 1);
   for (const domain of place.solved) {
-    for (let k = 0; k + 1 < knots.count; k++) {
-      system.add([place.of(domain, k), place.of(domain, k + 1)], [-1, 1], 0, rate);
-      if (k === 0) continue;
-      system.add(
-        [place.of(domain, k - 1), place.of(domain, k), place.of(domain, k + 1)],
-        [1, -2, 1],
-        0,
-        bend,
-      );
-    }
+    for (let k = 0; k + 1 < knots.count; k++)
+      system.add([place.of(domain, k), place.of(domain, k + 1)], [-1, 1], 0, sigma);
   }
 }
 

@@ -11,7 +11,8 @@ import { delaysOf, slack, type Estimate } from './estimate.js';
 import type { EdgeEvidence } from './evidence.js';
 import { addMinima } from './floors.js';
 import { FLOOR_SIGMA_NS, statedSigmas, type Alike, type Link } from './links.js';
-import { addClockPriors, addLikenessPriors, likenessPriors, unknownPlaces, type Places } from './unknowns.js';
+import { addBendRows } from './wander.js';
+import { addLikenessPriors, addRatePriors, likenessPriors, unknownPlaces, type Places } from './unknowns.js';
 
 /** Of the difference of two domains of one group, at the worse end of a piece; ns². */
 export type Variances = (a: number, b: number, piece: number) => number;
@@ -19,25 +20,14 @@ export type Variances = (a: number, b: number, piece: number) => number;
 /** Beyond so many multiplications, about half a second, lines must do. */
 const MOST_WORK = 5e8;
 
-/** `curvature`: most that a clock's rate changes, 1/ns. */
-export function variances(
-  references: References,
-  guess: Estimate,
-  alike: Alike,
-  curvature: number,
-): Variances {
-  const all = guess.settled ? fromMinima(references, guess, alike, curvature) : null;
+export function variances(references: References, guess: Estimate, alike: Alike): Variances {
+  const all = guess.settled ? fromMinima(references, guess, alike) : null;
   return all ?? fromLines(references, guess, alike);
 }
 
 /** Null: too much to ask. */
-function fromMinima(
-  references: References,
-  guess: Estimate,
-  alike: Alike,
-  curvature: number,
-): Variances | null {
-  const { knots, links, delays } = guess;
+function fromMinima(references: References, guess: Estimate, alike: Alike): Variances | null {
+  const { knots, links, delays, wander } = guess;
   const corrections = unknownPlaces(references, knots, 'knot');
   // What stands first is solved for first: links say nothing of each other, knots only of their neighbours.
   const linksFirst = links.length > corrections.count;
@@ -51,7 +41,8 @@ function fromMinima(
     addMinima(matrix, link, place, minimum + i, scatters[i]!);
     matrix.add([minimum + i, likes + link.like], [1, -1], 0, own[i]!);
   });
-  addClockPriors(matrix, place, curvature);
+  addRatePriors(matrix, place);
+  addBendRows(matrix, place, wander);
   addLikenessPriors(matrix, likes, likenessPriors([...delays.keys()], [...delays.values()]));
   if (matrix.cost > MOST_WORK) return null;
   matrix.factor();
@@ -93,18 +84,21 @@ function scattersOf(links: readonly Link[], guess: Estimate, unknowns: number): 
   });
   const all = counts.reduce((sum, count) => sum + count, 0);
   const fitted = Math.sqrt(all / Math.max(all - unknowns, all / MOST_FITTED));
-  return Float64Array.from(links, ({ like }, i) => {
+  return Float64Array.from(links, ({ like, edge }, i) => {
     const count = distances[i]!.length;
     const others = Math.max(sums[like]!, scaled[like]! / closeness[i]!) / counts[like]!;
     const own = Math.max(median(distances[i]!) ?? 0, count > OF_A_LINE ? 0 : others);
     const squares = count * own ** 2 + OTHERS_COUNT * others ** 2;
-    return Math.max(FLOOR_SIGMA_NS, fitted * Math.sqrt(squares / (count + OTHERS_COUNT)));
+    const few = 1 + FEW_PAIRS / Math.max(1, pairsOf(edge));
+    return Math.max(FLOOR_SIGMA_NS, few * fitted * Math.sqrt(squares / (count + OTHERS_COUNT)));
   });
 }
 
 const pairsOf = ({ windows }: EdgeEvidence): number => windows.reduce((sum, { pairs }) => sum + pairs, 0);
 
 const OF_A_LINE = 2;
+/** All of so few messages may have waited long, as one in ten does. */
+const FEW_PAIRS = 12;
 /** What other links show counts as so many minima of a link's own. */
 const OTHERS_COUNT = 2;
 /** Where there are hardly more minima than unknowns, distances are a third of what they ought to be; no less. */

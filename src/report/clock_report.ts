@@ -1,5 +1,6 @@
 /** How good the clocks are, as plain data: for the closing report, `--summary` and `nccl-trace clocks`. */
 
+import { perNs } from '../clocks/alignment.js';
 import type { AlikeFound } from '../clocks/alike.js';
 import type { Culprit } from '../clocks/contradictions.js';
 import { oneSidedBound } from '../clocks/one_sided.js';
@@ -41,6 +42,12 @@ export interface ClockReport {
   readonly violations: number;
   /** Of its ranks those whose kernels were stamped; absent where none were. */
   readonly gpus?: readonly GpuClockReport[];
+  /**
+   * How fast its rate was seen to change at most, ppm per minute, from one half minute to the next, against the others of its group. null:
+   * no traffic shows it, or the run is shorter than a minute.
+   */
+  readonly wanderPpmPerMinute: number | null;
+  /** Largest distance of a sample of the wall clock from the line, or the group's axis, that it was placed by. */
   readonly realtimeResidualNs: number;
   readonly flags: readonly string[];
 }
@@ -102,9 +109,15 @@ function reportDomain(
     evidence: evidenceOf(index, traffic),
     violations: violationsOf(index, broken),
     ...gpusOf(domain, solution, run),
+    wanderPpmPerMinute: wanderOf(index, traffic),
     realtimeResidualNs: domain.realtimeResidual,
     flags: [...new Set(segments.flatMap(({ flags }) => flags))],
   };
+}
+
+function wanderOf(domain: number, traffic: TrafficClocksFound | null): number | null {
+  const seen = traffic?.alignment.wander[domain] ?? null;
+  return seen === null ? null : seen / perNs(1);
 }
 
 function gpusOf({ files }: ClockDomain, { scales }: ClockSolution, run: Run): Pick<ClockReport, 'gpus'> {

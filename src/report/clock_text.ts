@@ -25,6 +25,10 @@ export function clockLines({ clocks, traffic }: ClockFindings): string[] {
     lines.push(
       `clocks: ${dropped} of ${traffic.pairs + dropped} transfers were no evidence (${causes(traffic)})`,
     );
+  if (!traffic.credits)
+    lines.push(
+      'clocks: receivers that were ready contradict the data they received: the data is believed, for a network may take a send before',
+    );
   if (backwards > 0) lines.push(`clocks: ${backwards} arrows would point backwards and are not drawn`);
   if (mismatched > 0) lines.push(`clocks: ${mismatched} transfers whose ends disagree have no arrow`);
   for (const { from, to, byNs } of traffic.unlike.slice(0, 3)) {
@@ -141,12 +145,24 @@ const KINDS = ['data', 'credit', 'beacon', 'collective'] as const;
 export function clockTable(findings: ClockFindings): string {
   const kinds = KINDS.filter((kind) => findings.clocks.some(({ evidence }) => (evidence[kind] ?? 0) > 0));
   const rows = [
-    ['host', 'ranks', 'by', 'drift ppm', '99 % us', 'hard us', ...kinds, 'violations', 'flags'],
+    [
+      'host',
+      'ranks',
+      'by',
+      'drift ppm',
+      'wander ppm/min',
+      '99 % us',
+      'hard us',
+      ...kinds,
+      'violations',
+      'flags',
+    ],
     ...findings.clocks.map((clock) => [
       printable(clock.host),
       foldRanks(clock.ranks),
       clock.source,
       clock.driftPpm.toFixed(2),
+      clock.wanderPpmPerMinute === null ? '' : clock.wanderPpmPerMinute.toFixed(2),
       bound(clock.bound99),
       bound(clock.hardBound),
       ...kinds.map((kind) => String(clock.evidence[kind] ?? 0)),

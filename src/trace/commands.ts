@@ -44,10 +44,11 @@ const runWords = ({ inputs, run }: RunWords): string[] => [
   ...(run === undefined ? [] : ['--run', run]),
 ];
 
-function manner({ clock, alike, hungAfter, redact }: Omit<RunWords, 'inputs'>): string[] {
+function manner({ clock, alike, wander, hungAfter, redact }: Omit<RunWords, 'inputs'>): string[] {
   const words: string[] = [];
   if (clock !== undefined && clock !== 'auto') words.push('--clock', clock);
   if (alike !== undefined) words.push('--clock-alike', String(alike));
+  if (wander !== undefined) words.push('--clock-wander', String(wander));
   if (hungAfter !== undefined) words.push('--hung-after', String(hungAfter));
   if (redact) words.push('--redact');
   return words;

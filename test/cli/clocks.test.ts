@@ -28,7 +28,9 @@ it('says how good each clock is, and why', async () => {
   const { code, out } = await runProgram(folder, 'clocks', 'run');
   const lines = out.toString().trimEnd().split('\n');
   expect(code).toBe(0);
-  expect(lines[0]).toMatch(/^host +ranks +by +drift ppm +99 % us +hard us +data +credit +violations +flags$/);
+  expect(lines[0]).toMatch(
+    /^host +ranks +by +drift ppm +wander ppm\/min +99 % us +hard us +data +credit +violations +flags$/,
+  );
   expect(lines[2]).toMatch(/^node001 +1 +traffic +-?\d+\.\d\d +[\d.]+ +[\d.]+ +36 +36 +0$/);
   expect(lines.at(-1)).toMatch(/^clocks: 4 hosts by 72 transfers: 99 % [\d.]+ us \(\w+\), hard [\d.]+ us$/);
 });

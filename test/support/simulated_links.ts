@@ -56,6 +56,11 @@ export interface SimulatedRun {
   readonly hosts: number;
   /** What host's clock shows at a true time, ns. */
   readonly clock: (host: number, time: number) => number;
+  /** Of the clocks without what they wander. */
+  readonly steady: {
+    /** The true time at which a host's clock would show `shown`. */
+    readonly time: (host: number, shown: number) => number;
+  };
 }
 
 export const SMALL_SIZES = [4096, 8192, 16_384, 32_768, 65_536];
@@ -70,7 +75,8 @@ export function simulate(simulation: Simulation): SimulatedRun {
   const clock = (host: number, time: number): number =>
     time + offsets[host]! + rates[host]! * time + wander(host, time);
   const edges = simulation.links.flatMap((link) => messages(simulation, link, random, clock));
-  return { edges, seconds: simulation.seconds, hosts: simulation.hosts, clock };
+  const steady = { time: (host: number, shown: number) => (shown - offsets[host]!) / (1 + rates[host]!) };
+  return { edges, seconds: simulation.seconds, hosts: simulation.hosts, clock, steady };
 }
 
 function messages(

@@ -204,7 +204,9 @@ it('commands carry what was asked for of clocks and verdict', async () => {
   const { report } = await drawn(
     'straggler',
     { detail: 'coll' },
-    { clock: 'realtime', alike: 0.5, hungAfter: 9 },
+    { clock: 'realtime', alike: 0.5, wander: 1, hungAfter: 9 },
   );
-  expect(report.suggestion?.command).toContain(' --clock realtime --clock-alike 0.5 --hung-after 9');
+  expect(report.suggestion?.command).toContain(
+    ' --clock realtime --clock-alike 0.5 --clock-wander 1 --hung-after 9',
+  );
 });

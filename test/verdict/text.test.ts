@@ -45,6 +45,7 @@ const CLOCK: VerdictReport['clocks'][number] = {
   hardBound: 0,
   bound99: 0,
   driftPpm: 0,
+  wanderPpmPerMinute: null,
   pieces: 1,
   oneSided: null,
   evidence: {},

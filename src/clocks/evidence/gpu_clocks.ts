@@ -81,7 +81,7 @@ function boundOf(
     gpu.stamps.map((stamp) => ({ host: toLocal(scale, stamp.noticed), gpu: stamp.gpu })),
     gpu.launches.map((launch) => ({ host: toLocal(scale, launch.launched), gpu: launch.gpu })),
     gpu.step,
-    perNs(ALIGNMENT_DEFAULTS.curvaturePpmPerMinute),
+    perNs(ALIGNMENT_DEFAULTS.wanderPpmPerMinute),
   );
   return { late: finite(late), early: finite(early), stepNs: Math.max(gpu.step, USUAL_STEP_NS) };
 }

@@ -63,13 +63,15 @@ export interface ClockOptions {
   readonly clock?: 'auto' | 'realtime' | undefined;
   /** Relative spread of minimum delays of like links. */
   readonly alike?: number | undefined;
+  /** Most that a clock's rate changes, ppm per minute. */
+  readonly wander?: number | undefined;
 }
 
 /** `stepPaths`: the side file of each member. */
 export function solveRunClocks(
   run: Run,
   stepPaths: readonly string[],
-  { clock, alike }: ClockOptions,
+  { clock, alike, wander }: ClockOptions,
 ): RunClocks {
   const witnesses = run.members.map(({ scan }, file): ClockWitness => ({
     file,
@@ -92,7 +94,10 @@ export function solveRunClocks(
     return { solution, traffic: null, broken: findBroken(sources, solution) };
   }
   const evidence = collectEvidence(sources, axes);
-  const options: AlignmentOptions = { ...ALIGNMENT_DEFAULTS, ...(alike === undefined ? {} : { alike }) };
+  const options: AlignmentOptions = {
+    alike: alike ?? ALIGNMENT_DEFAULTS.alike,
+    wanderPpmPerMinute: wander ?? ALIGNMENT_DEFAULTS.wanderPpmPerMinute,
+  };
   const aligned = alignByEvidence(axes.names.length, evidence, options);
   const solution = solveClocks(witnesses, { alignment: aligned.alignment, coarse: evidence.coarse });
   return { solution, traffic: { ...aligned, evidence }, broken: findBroken(sources, solution) };

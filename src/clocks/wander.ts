@@ -1,0 +1,121 @@
+/**
+ * How fast rates of clocks change, as the corrections themselves show it: a room that warms up, a fan that starts. The estimate takes bends of
+ * corrections for small beforehand; where pairs bend them all the same, what is taken beforehand grows to what they show. Noise
+ * alone does not make it grow: of bends that nothing but noise speaks for the estimate keeps less than half.
+ *
+ * Against the group's reference: which of two clocks changed is another question.
+ */
+
+import { median } from '../base/median.js';
+import type { Knots } from './corrections.js';
+import type { Places, Rows } from './unknowns.js';
+
+/** As a standard error of rates' changes, 1/ns, by domain. */
+export type Wander = Float64Array;
+
+/**
+ * Crystals at rest change by 0.1 ppm in a minute, at random: over a shorter time by less, but not by as much less. Taken for granted
+ * where pairs show less.
+ */
+const AT_REST = 1e-7 / 60e9;
+const MINUTE_NS = 60e9;
+const atRest = ({ step }: Knots): number => AT_REST * Math.sqrt(Math.max(1, MINUTE_NS / step));
+
+/** Beyond what is measured, which lies below the truth. Below 2, or noise would feed itself. */
+const ROOM = 1.9;
+
+/** Numbers that change by no more than this part have settled. */
+const SETTLED = 0.1;
+
+/** Before anything is measured; `most`: as much as any clock may. */
+export const wanderAtRest = (domains: number, most: number): Wander => new Float64Array(domains).fill(most);
+
+/** In place, by the corrections of `place`. Returns whether it has settled. */
+export function measureWander(
+  wander: Wander,
+  corrections: Float64Array,
+  place: Places,
+  most: number,
+): boolean {
+  const shown = place.solved.map((domain) => ROOM * bendsOf(corrections, place, domain));
+  const least = atRest(place.knots);
+  // What half of the clocks show, all may do where messages are too few to show it.
+  const usual = median(shown) ?? 0;
+  let settled = true;
+  place.solved.forEach((domain, i) => {
+    const now = Math.min(most, Math.max(least, usual, shown[i]!));
+    if (Math.abs(now - wander[domain]!) > SETTLED * wander[domain]!) settled = false;
+    wander[domain] = now;
+  });
+  return settled;
+}
+
+/** Root mean square of a clock's bends, 1/ns. */
+function bendsOf(corrections: Float64Array, place: Places, domain: number): number {
+  const { step, count } = place.knots;
+  if (count < 3) return 0;
+  const at = (knot: number): number => corrections[place.of(domain, knot)]!;
+  let squares = 0;
+  for (let k = 1; k + 1 < count; k++) squares += (at(k - 1) - 2 * at(k) + at(k + 1)) ** 2;
+  return Math.sqrt(squares / (count - 2)) / step ** 2;
+}
+
+/**
+ * How fast each clock's rate was seen to change at most, 1/ns: by its corrections over half a minute and the next one, against what half of
+ * the clocks of its group did meanwhile, so that of a group whose reference changes only the reference is told. null: the run is too
+ * short.
+ */
+export function seenWander(
+  { knots, corrections }: { readonly knots: Knots; readonly corrections: readonly Float64Array[] },
+  references: readonly number[],
+): (number | null)[] {
+  const far = Math.max(1, Math.round(HALF_MINUTE_NS / knots.step));
+  const apart = far * knots.step;
+  const seen = references.map((): number | null => (2 * far < knots.count ? 0 : null));
+  for (let k = far; k + far < knots.count; k++) {
+    const bends = corrections.map((own) => (own[k - far]! - 2 * own[k]! + own[k + far]!) / apart ** 2);
+    const usual = new Map(
+      [...new Set(references)].map((reference) => [
+        reference,
+        median(bends.filter((_, domain) => references[domain] === reference)) ?? 0,
+      ]),
+    );
+    bends.forEach((bend, domain) => {
+      seen[domain] = Math.max(seen[domain]!, Math.abs(bend - usual.get(references[domain]!)!));
+    });
+  }
+  return seen;
+}
+
+const HALF_MINUTE_NS = 30e9;
+
+/** The rows that hold each clock's bends small. */
+export interface BendRows<Row> {
+  readonly domain: number;
+  readonly rows: readonly Row[];
+}
+
+export function addBendRows<Row>(system: Rows<Row>, place: Places, wander: Wander): BendRows<Row>[] {
+  const { knots } = place;
+  return place.solved.map((domain) => {
+    const sigma = bendSigma(place, wander[domain]!);
+    const rows: Row[] = [];
+    for (let k = 1; k + 1 < knots.count; k++) {
+      const indices = [place.of(domain, k - 1), place.of(domain, k), place.of(domain, k + 1)];
+      rows.push(system.add(indices, [1, -2, 1], 0, sigma));
+    }
+    return { domain, rows };
+  });
+}
+
+export function setBends<Row>(
+  system: { setSigma(row: Row, sigma: number): void },
+  bends: readonly BendRows<Row>[],
+  place: Places,
+  wander: Wander,
+): void {
+  for (const { domain, rows } of bends)
+    for (const row of rows) system.setSigma(row, bendSigma(place, wander[domain]!));
+}
+
+const bendSigma = ({ knots }: Places, wander: number): number => wander * knots.step ** 2;

@@ -1,0 +1,76 @@
+/**
+ * What could be known at best: least squares with a knot every 5 s, told beforehand what each clock's offset and rate are and how much rates
+ * change, from the same evidence. An alignment that knows nothing beforehand is held against it.
+ */
+
+import { correctionAt, type Knots } from '../../src/clocks/corrections.js';
+import { SparseLeastSquares } from '../../src/clocks/least_squares.js';
+import { addBendRows } from '../../src/clocks/wander.js';
+import { terms, unknownPlaces } from '../../src/clocks/unknowns.js';
+import type { SimulatedRun } from './simulated_links.js';
+
+const STEP_NS = 5e9;
+const WINDOW_NS = 2.5e9;
+const SCATTER_NS = 1000;
+/** Like links are alike to this part of their delays. */
+const ALIKE = 0.15;
+const PASSES = 15;
+const BELOW = 0.1;
+
+/** Errors of pairs of hosts, ns, as `checkAll` has them. `wander`: most that rates change, 1/ns. */
+export function oracleErrors(run: SimulatedRun, wander: number, instants: readonly number[]): number[] {
+  const { edges, hosts, seconds, steady } = run;
+  const knots: Knots = { first: 0, step: STEP_NS, count: Math.ceil((seconds * 1e9) / STEP_NS) + 1 };
+  const place = unknownPlaces(new Array<number>(hosts).fill(0), knots);
+  const likes = [...new Set(edges.map(({ like }) => like))];
+  const links = place.count;
+  const system = new SparseLeastSquares(place.count + edges.length + likes.length, {
+    count: place.solved.length,
+    size: knots.count,
+  });
+  const rows: number[] = [];
+  edges.forEach((edge, link) => {
+    const least = new Map<number, readonly [time: number, delay: number]>();
+    for (const { hull } of edge.windows) {
+      for (let i = 0; i < hull.length; i += 2) {
+        const true0 = steady.time(edge.from, hull[i]!);
+        const delay = steady.time(edge.to, hull[i]! + hull[i + 1]!) - true0;
+        const window = Math.floor(true0 / WINDOW_NS);
+        const known = least.get(window);
+        if (!known || delay < known[1]) least.set(window, [true0, delay]);
+      }
+    }
+    for (const [time, delay] of least.values()) {
+      const { indices, coefficients } = terms(edge, time, delay, place, links + link);
+      rows.push(system.add(indices, coefficients, delay, SCATTER_NS));
+    }
+    const like = links + edges.length + likes.indexOf(edge.like);
+    system.add([links + link, like], [1, -1], 0, ALIKE * 15_000);
+  });
+  addBendRows(system, place, new Float64Array(hosts).fill(wander));
+  const x = new Float64Array(system.unknowns);
+  for (let pass = 0; pass < PASSES; pass++) {
+    system.solve(x);
+    for (const row of rows) {
+      const above = system.unexplained(row, x);
+      const distance = Math.max(200, Math.abs(above));
+      system.setSigma(row, Math.sqrt((distance * SCATTER_NS) / (above > 0 ? BELOW : 1 - BELOW)));
+    }
+  }
+  const values = Array.from({ length: hosts }, (_, host) =>
+    Float64Array.from({ length: knots.count }, (_, knot) => {
+      const at = place.of(host, knot);
+      return at < 0 ? 0 : x[at]!;
+    }),
+  );
+  const errors: number[] = [];
+  for (const time of instants) {
+    const aligned = values.map((own, host) => {
+      const shown = steady.time(host, run.clock(host, time));
+      return shown + correctionAt(knots, own, shown);
+    });
+    for (let a = 0; a < hosts; a++)
+      for (let b = a + 1; b < hosts; b++) errors.push(aligned[b]! - aligned[a]!);
+  }
+  return errors;
+}
