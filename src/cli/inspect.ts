@@ -89,7 +89,8 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
         };
   for (const problem of found.problems) note(problem);
   let clean = found.problems.length === 0;
-  if (files.length > 1) {
+  // Whoever names one file asks for its facts; of a folder also one file has a verdict.
+  if (files.length > 1 || !paths.some((path) => files.includes(path))) {
     const verdict = await showVerdict(paths, options, note);
     if (verdict === 'nobody reads') return ExitCode.ok;
     const wantsMore = options.files ?? options.json ?? options.records !== undefined;

@@ -19,6 +19,7 @@ import {
   wayArguments,
   type VerdictReport,
 } from './verdict_words.js';
+import { goneFirst } from '../verdict/evidence/suspects.js';
 import { sizeText } from './text.js';
 
 /** Groups of ranks that stand in the same call; further ones are counted. */
@@ -45,7 +46,7 @@ export function brokenLines(broken: Broken, report: VerdictReport): string[] {
     files.length === 0 ? [] : [labelled('ended in order', `${rankList(files, report)}, ${how}`)];
   const why = [
     ...neverClosedLines(gone, report),
-    ...ended(left, 'not finished'),
+    ...ended(left, gone.length === 0 ? 'in the middle of it' : 'not finished'),
     ...ended(finished, 'finished'),
     ...(isOrderKnown ? [] : [labelled('which first', 'not known, heartbeats come once a second')]),
   ];
@@ -56,9 +57,11 @@ export function brokenLines(broken: Broken, report: VerdictReport): string[] {
 function standstillLines(hang: Hang, verb: string, why: readonly string[], report: VerdictReport): string[] {
   return [
     ...title(hang, verb, report),
+    ...goneLines(hang, verb, report),
     ...why,
     ...strays(hang, verb, report),
     ...mismatch(hang, report),
+    ...insideLines(hang, report),
     ...waiting(hang, report),
     ...whereToLook(hang, report),
     ...silentLines(hang, report),
@@ -72,21 +75,49 @@ function title({ since, age, nRanks, ...hang }: Hang, verb: string, report: Verd
   return what.length + when.length + 2 <= 80 ? [`${what}  ${when}`] : [what, labelled('stands', when)];
 }
 
+const TRANSFERS: readonly string[] = ['Send', 'Recv'];
+
+/** Threads inside a call that has not returned: it connects, and waits for its peers. */
+function insideLines({ inside, nRanks, since }: Hang, report: VerdictReport): string[] {
+  const byFunc = new Map<string, typeof inside>();
+  for (const one of inside) byFunc.set(one.func, [...(byFunc.get(one.func) ?? []), one]);
+  return [...byFunc].map(([func, all]) => {
+    const [first] = all as [(typeof inside)[number]];
+    const what = `nccl${name(func)} (${wayArguments(first)})`;
+    const when = first.at < since ? ` since ${clockTime(report, first.at)}` : '';
+    return labelled('inside NCCL', `${someRanks(all, nRanks, report)}: in ${what}${when}`);
+  });
+}
+
+/** Whose processes fell silent, before those who wait for them: unless that is so of most. */
+function goneLines(hang: Hang, verb: string, report: VerdictReport): string[] {
+  if (verb === 'BROKEN OFF') return [];
+  const gone = goneFirst(hang, report.ranks.length);
+  return heartbeatLines(gone, hang.until, report);
+}
+
 /** Ranks that never came, together where they stand in the same call. */
 function strays(hang: Hang, verb: string, report: VerdictReport): string[] {
-  const { neverEntered, seq, waiting } = hang;
+  const { neverEntered, seq, waiting, inside } = hang;
   const groups = new Map<string, Stray[]>();
   for (const stray of neverEntered) {
     const { standsIn, newest } = stray;
     const key = standsIn ? `${standsIn.commId} ${callText(standsIn)}` : newest ? callText(newest) : '';
     groups.set(key, [...(groups.get(key) ?? []), stray]);
   }
-  const label = seq === null ? 'other side' : verb === 'WAITING' ? 'not entered' : 'never entered';
+  const isCalled = inside.some(({ func }) => !TRANSFERS.includes(func));
+  const label = isCalled
+    ? 'never called'
+    : seq === null
+      ? 'other side'
+      : verb === 'WAITING'
+        ? 'not entered'
+        : 'never entered';
   const all = [...groups.values()];
   const lines = all.slice(0, MOST_STRAYS).flatMap((group) => strayLines(label, group, hang, report));
   const rest = all.slice(MOST_STRAYS).flat();
   if (rest.length > 0) lines.push(labelled(label, `${someRanks(rest, hang.nRanks, report)} as well`));
-  if (neverEntered.length > 0 && waiting.length === 0)
+  if (neverEntered.length > 0 && waiting.length + inside.length === 0)
     lines.push('  the others entered; whether it ended there NCCL did not tell');
   return lines;
 }
@@ -197,12 +228,11 @@ function kernelLines(kernels: readonly KernelStand[], report: VerdictReport): st
   });
 }
 
-function silentLines(
-  { silent, until, neverEntered, waiting: entered, isRelated }: Hang,
-  report: VerdictReport,
-): string[] {
+function silentLines(hang: Hang, report: VerdictReport): string[] {
+  const { silent, until, neverEntered, waiting: entered, isRelated } = hang;
   const said = new Set(filesOf(neverEntered));
-  const rest = silent.filter(({ file }) => !said.has(file) || neverEntered.length > 1);
+  const first = new Set(filesOf(goneFirst(hang, report.ranks.length)));
+  const rest = silent.filter(({ file }) => !first.has(file) && (!said.has(file) || neverEntered.length > 1));
   const lines = [...heartbeatLines(rest, until, report), ...copyLines(silent, report)];
   const ranks = new Set([...filesOf(neverEntered), ...filesOf(entered)]);
   if (!isRelated && ranks.size > 0) lines.push(labelled('fell silent', 'not known who: clocks not related'));

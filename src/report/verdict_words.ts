@@ -106,6 +106,10 @@ export const isWhole = ({ verdict, missingRanks }: VerdictReport): boolean =>
   missingRanks.length === 0;
 
 export function seenText({ ranks, verdict: { seen } }: VerdictReport): string {
-  const comms = seen.communicators === 1 ? '1 communicator' : `${seen.communicators} communicators`;
-  return `${seen.collectives} collectives on ${comms}, by ${ranks.length} ranks`;
+  const many = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+  const by = `by ${many(ranks.flatMap(allRanks).length, 'rank')}`;
+  // Before v4 NCCL does not tell which communicator a call is of.
+  if (seen.collectives === 0 && seen.works > 0)
+    return `${many(seen.works, 'call')}, ${by}; of which communicators is not told`;
+  return `${many(seen.collectives, 'collective')} on ${many(seen.communicators, 'communicator')}, ${by}`;
 }

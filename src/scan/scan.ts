@@ -7,6 +7,7 @@ import type { Ticks } from '../base/time.js';
 import type { CallTable } from '../model/call_table.js';
 import { isEverMuted } from '../model/control.js';
 import type { ForeignOps } from '../model/foreign_ops.js';
+import type { InsideCall } from '../model/inside_calls.js';
 import type { OddCounts } from '../model/odd_records.js';
 import { lostAfter } from '../model/lost_ends.js';
 import type { PeerTraffic } from '../model/peer_bytes.js';
@@ -90,6 +91,8 @@ export interface RankScan {
   readonly silentCalls: ReadonlyMap<number, string>;
   /** Collectives of the copy engines: put into their stream, when they ran is not told. */
   readonly copyColls: number;
+  /** Calls that its threads were inside of. */
+  readonly inside: readonly InsideCall[];
   /** Connections and operations whose end NCCL never tells. */
   readonly silentConnections: ReadonlySet<string>;
   readonly silentOps: number;
@@ -171,6 +174,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
         ? new Map()
         : collector.calls.finish(keptFrom(file, 'host')),
     copyColls: collector.copyColls,
+    inside: collector.inside.finish(lostAfter(file.rings)),
     silentConnections: silent.connections,
     silentOps,
     foreignOps: collector.foreign.all(),

@@ -5,6 +5,7 @@ import { ApiCalls } from '../model/api_calls.js';
 import { CallTableBuilder } from '../model/call_table.js';
 import { spansWithoutCalls } from '../model/control.js';
 import { ForeignOpsCollector } from '../model/foreign_ops.js';
+import { InsideCalls } from '../model/inside_calls.js';
 import { PeerBytes } from '../model/peer_bytes.js';
 import { QuietTimes } from '../model/quiet_times.js';
 import { SilentOps, type Silent } from '../model/silent_ops.js';
@@ -23,6 +24,7 @@ export class ScanCollector implements Partial<WorkListener> {
   readonly works = new WorkTableBuilder();
   readonly calls = new ApiCalls();
   readonly callTable = new CallTableBuilder();
+  readonly inside = new InsideCalls();
   readonly quiet: QuietTimes;
   readonly foreign = new ForeignOpsCollector();
   readonly standstill = new StandstillCollector();
@@ -64,11 +66,13 @@ export class ScanCollector implements Partial<WorkListener> {
     if (span.kind === 'CeColl') this.copyColls++;
     this.calls.started(span);
     this.callTable.add(span);
+    this.inside.started(span);
     this.quiet.hostStarted(span, at);
   }
 
   hostStop(span: HostSpan, at: Ticks): void {
     this.calls.stopped(span);
+    this.inside.stopped(span);
     this.quiet.hostStopped(span, at);
   }
 
@@ -78,6 +82,7 @@ export class ScanCollector implements Partial<WorkListener> {
     this.ends.started(work);
     this.works.add(work);
     this.calls.workStarted(work);
+    this.inside.workStarted(work);
     this.quiet.workStarted(at);
   }
 

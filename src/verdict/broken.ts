@@ -64,6 +64,15 @@ function breakOf(stall: Stall, evidence: Case): Break | null {
   };
 }
 
+/** All that had not finished ended in order: the job ended itself, in the middle of it. */
+export function endedItself(evidence: Case): Stall[] {
+  const { ranks } = evidence;
+  const surely = findUnfinished(evidence).filter(({ works }) =>
+    works.some(({ work }) => work.lostSince === 0 && isOwn(work)),
+  );
+  return surely.filter(({ works }) => works.every(({ file }) => ranks[file]!.isClosed));
+}
+
 /** Nothing of a job that was through but for its last steps need have broken off for one that ends much later. */
 function endedSoonAfter({ file, lastSign }: Silent, ended: readonly number[], { ranks }: Case): boolean {
   const ends = ended.flatMap((other) => ranks[other]!.lastSign ?? []);

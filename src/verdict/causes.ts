@@ -76,5 +76,9 @@ function firstStarts({ works }: Stall): ReadonlyMap<number, number> {
   return starts;
 }
 
-const begin = ({ collective, works }: Stall): number =>
-  works.reduce((least, { work }) => Math.min(least, work.start), collective?.firstCalled ?? Infinity);
+const begin = ({ collective, works, inside }: Stall): number =>
+  Math.min(
+    collective?.firstCalled ?? Infinity,
+    ...works.map(({ work }) => work.start),
+    ...inside.map(({ call }) => call.at),
+  );

@@ -47,7 +47,8 @@ export function frontOf(
     group.waiters++;
     groups.set(key, group);
   }
-  const ranked = [...groups.values()].map(({ ends, waiters }) => ({ front: foremost(ends), waiters }));
+  const found = [...groups.values()].map(({ ends, waiters }) => ({ front: foremost(ends), waiters }));
+  const ranked = [...found.filter(({ front: { op } }) => needsPeer(op)), ...leastDone(found)];
   const { front, waiters } = ranked.reduce((a, b) => {
     const byPeer = Number(isSuspect(b.front)) - Number(isSuspect(a.front));
     const order = byPeer || b.waiters - a.waiters || compareProgress(a.front, b.front);
@@ -68,6 +69,19 @@ export function frontOf(
     waiters,
     of: all.length,
   };
+}
+
+interface Group {
+  readonly front: StandingOp;
+  readonly waiters: number;
+}
+
+/** Within a node GPUs wait for each other unseen: of those that wait for their own GPU all wait for the one that did least. */
+function leastDone(groups: readonly Group[]): Group[] {
+  const own = groups.filter(({ front: { op } }) => !needsPeer(op));
+  if (own.length === 0) return [];
+  const waiters = own.reduce((sum, one) => sum + one.waiters, 0);
+  return [{ front: foremost(own.map(({ front }) => front)), waiters }];
 }
 
 /** A GPU wait is its own GPU's, whoever the peer is. */

@@ -40,6 +40,15 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     mismatch,
     different: (mismatch?.ways ?? []).slice(1).flatMap(({ entered }) => entered.map(({ file }) => file)),
     waiting: waitingIn(stall, ranks).filter(({ file }) => !doubtful.includes(file)),
+    inside: stall.inside.map(({ file, call: { record, at, func, count, datatype, root } }) => ({
+      file,
+      record,
+      at,
+      func,
+      count,
+      datatype,
+      root,
+    })),
     aborted: (collective?.aborted ?? [...new Set(abortedOf(works, ranks))].sort((a, b) => a - b)).filter(
       (file) => !doubtful.includes(file),
     ),
@@ -59,9 +68,11 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
   };
 }
 
-function callOf({ commId, name, collective, works }: Stall): StandingCall {
+function callOf({ commId, name, collective, works, inside }: Stall): StandingCall {
   const first = works[0]?.work;
-  const funcs = [...new Set(works.map(({ work }) => work.func))].sort();
+  const funcs = [
+    ...new Set([...works.map(({ work }) => work.func), ...inside.map(({ call }) => call.func)]),
+  ].sort();
   return {
     commId: commId === null ? null : hex64(commId),
     comm: name,

@@ -6,7 +6,7 @@
 
 import { hungAfter, isHang, mayGoOn, stands } from './alarm.js';
 import { endOfRun, type Case } from './case.js';
-import { findBreaks, type Break } from './broken.js';
+import { endedItself, findBreaks, type Break } from './broken.js';
 import { causeOf, waitingFor } from './causes.js';
 import { cannotTell, mayBeOver, unclear, unclearBreak, unclearFor, unclearWhileIdle } from './doubt.js';
 import { describeHang } from './hang.js';
@@ -36,6 +36,7 @@ export function judge(evidence: Case): Verdict {
     seen: {
       communicators: comms.length,
       collectives: comms.reduce((sum, { collectives }) => sum + collectives.length, 0),
+      works: ranks.reduce((sum, { worksSeen }) => sum + worksSeen, 0),
     },
     lateness: comms.every(({ files }) => comparable(files)),
     unresolved,
@@ -98,6 +99,19 @@ function withoutMismatch(
   const damaged = cannotTell(evidence);
   if (damaged) return { kind: 'unclear', unclear: damaged };
   if (idle) return { kind: 'unclear', unclear: unclearWhileIdle(idle, silent, evidence) };
+  const left = isAtWork ? endedItself(evidence) : [];
+  const ended = causeAmong(left, evidence);
+  if (ended && unfinished.every((file) => ranks[file]!.isClosed))
+    return {
+      kind: 'broken',
+      broken: {
+        stands: describeHang(ended, left, evidence),
+        gone: [],
+        isOrderKnown: true,
+        left: [...new Set(ended.works.map(({ file }) => file))],
+        finished: [],
+      },
+    };
   if (unfinished.length > 0) {
     const end = endOfRun(ranks);
     const moved = ranks.flatMap(({ lastMove }) => [...lastMove.values()]);
@@ -139,7 +153,9 @@ function hangAmong(stalls: readonly Stall[], evidence: Case): Stall | null {
 /** Also those whose only unfinished part another process executes (PXN). */
 function filesAtWork({ comms, ranks }: Case): number[] {
   const open = new Set(comms.flatMap(({ collectives }) => collectives.flatMap((one) => one.open)));
-  return ranks.flatMap(({ works }, file) => (works.length > 0 || open.has(file) ? [file] : []));
+  return ranks.flatMap(({ works, inside }, file) =>
+    works.length + inside.length > 0 || open.has(file) ? [file] : [],
+  );
 }
 
 function sampled(ranks: readonly RankWitness[]): Verdict['sampled'] {

@@ -1,5 +1,6 @@
 /** What stands still: per communicator the collective, or the sends and receives, that did not go on. */
 
+import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import {
@@ -15,7 +16,8 @@ import { commOf, knownUntilOf, type Case } from './case.js';
 import { filesOfComm, type Standing } from './front.js';
 import { livedLaterIn } from './older_copies.js';
 import { goneSince } from './silence.js';
-import type { RankWitness, WitnessedWork } from './types.js';
+import { behindOthers } from './host_calls.js';
+import type { RankWitness, WitnessedCall, WitnessedWork } from './types.js';
 
 /** So many times what its communicator took, or paused, before. */
 export const MUCH_LONGER = 2;
@@ -34,6 +36,8 @@ export interface Stall {
   readonly collective: Collective | null;
   /** Unfinished, of this collective. */
   readonly works: readonly Standing[];
+  /** Threads inside a call of NCCL's that has not returned: nothing of it is enqueued yet. */
+  readonly inside: readonly Inside[];
   /** Never entered, and would have been recorded. Of sends/receives the other sides that have nothing unfinished here. */
   readonly absent: readonly number[];
   /** Entered with some of their ranks alone; those that did not. */
@@ -47,6 +51,11 @@ export interface Stall {
   readonly longestBefore: number;
 }
 
+export interface Inside {
+  readonly file: number;
+  readonly call: WitnessedCall;
+}
+
 export const findStalls = (evidence: Case): Stall[] =>
   findUnfinished(evidence).filter(({ since, until }) => until - since >= SHORTEST_HANG);
 
@@ -58,7 +67,7 @@ export function findUnfinished(evidence: Case): Stall[] {
   const covered = new Map(
     joined.flatMap((stall) => (stall.commId === null ? [] : [[stall.commId, stall] as const])),
   );
-  return [...joined, ...looseStalls(ranks, covered)];
+  return [...joined, ...looseStalls(ranks, covered), ...insideStalls(evidence, covered)];
 }
 
 /** Nobody told of its end, nor that it has none. */
@@ -161,6 +170,7 @@ function collectiveStall(comm: ClusterComm, collective: Collective, evidence: Ca
     files,
     collective,
     works,
+    inside: [],
     absent: [...new Set([...absent, ...gone])].sort((a, b) => a - b),
     partlyAbsent: partlyAbsentFrom(collective, comm, ranks),
     since: Math.max(collective.firstArrival, stoodSince(comm, ranks)) as TraceNs,
@@ -252,6 +262,7 @@ function looseStall(works: readonly Standing[], ranks: readonly RankWitness[]): 
     files,
     collective: null,
     works,
+    inside: [],
     absent: idlePeers(works, commId, ranks),
     partlyAbsent: [],
     since: files.reduce((latest, i) => Math.max(latest, moved(i)), begin) as TraceNs,
@@ -300,6 +311,77 @@ function beganItsSide(
     ranks[file]!.calls.transferred(commId, { rank: own, func, peer, ordinal }) &&
     ranks[peerFile]!.calls.transferred(commId, { rank: peer, func: otherFunc, peer: own, ordinal })
   );
+}
+
+/**
+ * Calls that have not returned, by communicator: NCCL connects in the first one and waits there for its peers. Not beside a collective
+ * of it that stands: then that is why.
+ */
+function insideStalls(evidence: Case, covered: ReadonlyMap<bigint, Stall>): Stall[] {
+  const { ranks } = evidence;
+  const byComm = new Map<bigint, Inside[]>();
+  ranks.forEach(({ inside, communicators }, file) => {
+    for (const call of inside) {
+      const commId = communicators.get(call.comm)?.commId ?? 0n;
+      if (commId === 0n || covered.has(commId)) continue;
+      byComm.set(commId, [...(byComm.get(commId) ?? []), { file, call }]);
+    }
+  });
+  return [...byComm].map(([commId, inside]) => insideStall(commId, inside, evidence));
+}
+
+function insideStall(commId: bigint, inside: readonly Inside[], evidence: Case): Stall {
+  const { ranks, comms } = evidence;
+  const files = ranks.flatMap(({ communicators }, file) =>
+    [...communicators.values()].some((one) => one.commId === commId) ? [file] : [],
+  );
+  const [first] = inside as [Inside];
+  const { name, nRanks } = ranks[first.file]!.communicators.get(first.call.comm)!;
+  const comm = comms.find((one) => one.commId === commId);
+  const since = Math.max(
+    ...inside.map(({ call }) => call.at),
+    ...files.map((file) => lastMoveIn(commId, ranks[file]!)),
+  );
+  return {
+    commId,
+    name,
+    nRanks,
+    files,
+    collective: null,
+    works: [],
+    inside,
+    absent: notInside(inside, files, since, commId, evidence),
+    partlyAbsent: [],
+    since: since as TraceNs,
+    until: knownUntilOf(
+      inside.map(({ file }) => file),
+      ranks,
+    ),
+    mayTake: TRANSFER_MAY_TAKE,
+    longestBefore: comm ? longestIn(comm) : 0,
+  };
+}
+
+/** Of a collective who surely called less; of a send or receive, whose peer is not told yet, the only one that lives outside of it. */
+function notInside(
+  inside: readonly Inside[],
+  files: readonly number[],
+  since: number,
+  commId: bigint,
+  evidence: Case,
+): number[] {
+  const { ranks } = evidence;
+  const within = new Set(inside.map(({ file }) => file));
+  if (inside.some(({ call }) => !call.isTransfer))
+    return behindOthers(evidence)
+      .filter((one) => one.commId === hex64(commId))
+      .flatMap((one) => one.files)
+      .filter((file) => !within.has(file))
+      .sort((a, b) => a - b);
+  const outside = files.filter(
+    (file) => !within.has(file) && !ranks[file]!.isClosed && ranks[file]!.knownUntil - since >= SHORTEST_HANG,
+  );
+  return outside.length === 1 ? outside : [];
 }
 
 /** Files of which all that seems unfinished may have ended in lost records. */

@@ -50,6 +50,10 @@ export interface RankWitness {
   /** Communicators of whose newest work that is so: they may stand in it. null: of one that is not known. */
   readonly untoldLast: readonly (number | null)[];
   readonly calls: RankCalls;
+  /** Calls that its threads were inside of when its records end. */
+  readonly inside: readonly WitnessedCall[];
+  /** Collectives, sends and receives that began in it. */
+  readonly worksSeen: number;
   /** Number of a communicator in this file → the collectives that were called on it, up to the newest. Absent: not known. */
   readonly hostCalls: ReadonlyMap<number, HostCalls>;
   /** When anything of NCCL last began or ended, also calls of which no more is recorded; null: nothing is. */
@@ -155,6 +159,15 @@ export interface WitnessedWork {
   readonly lostSince: number;
 }
 
+/** A call that has not returned, and of which NCCL told nothing further: it may connect. */
+export interface WitnessedCall extends CallArguments {
+  readonly comm: number;
+  readonly func: string;
+  readonly isTransfer: boolean;
+  readonly at: TraceNs;
+  readonly record: string;
+}
+
 export interface WitnessedOp {
   readonly channel: number;
   /** Rank in the communicator. */
@@ -185,8 +198,8 @@ export type Verdict = VerdictKind & {
   readonly muted: readonly number[];
   /** Kinds of events that files were not told to record, and which files. */
   readonly notRecorded: readonly { readonly event: string; readonly files: readonly number[] }[];
-  /** What was seen: communicators with collectives, and collectives in all, each once. */
-  readonly seen: { readonly communicators: number; readonly collectives: number };
+  /** What was seen: communicators with collectives, and collectives in all, each once; works of all files, where NCCL tells no more. */
+  readonly seen: { readonly communicators: number; readonly collectives: number; readonly works: number };
   /** Lateness was judged; false: some ranks lie on clocks whose error is not known. */
   readonly lateness: boolean;
   /** A rank that would be called slow if the clocks were exact: its lateness is within their 99 % bound. */
@@ -342,6 +355,8 @@ export interface Hang extends StandingCall {
   readonly waiting: readonly (Evidence & SomeRanks)[];
   /** Of these, whose communicator was then finalized: aborted. */
   readonly aborted: readonly number[];
+  /** Ranks whose threads are inside a call of NCCL's that has not returned. */
+  readonly inside: readonly (Evidence & CallArguments & { readonly func: string })[];
   /** How many of the waiting ranks' operations stand in which wait, most first. */
   readonly waits: readonly (readonly [wait: Wait | 'no step in flight', operations: number])[];
   /** The operation all others wait for, where the chain of waits ends: where to look. */

@@ -56,7 +56,17 @@ describe('a rank that is gone', () => {
     expect(verdict).toMatchObject({ kind: 'broken', broken: { gone: [{ file: 1 }], left: [0, 2] } });
     // All its ranks have files that know it: that one is no rank of it.
     const whole = { world: { id: 1n, members: [0, 2] } };
-    expect(judge(evidence([aborted, nothing, aborted], { end: 10.3, comms: whole })).kind).toBe('working');
+    expect(judge(evidence([aborted, nothing, aborted], { end: 10.3, comms: whole }))).toMatchObject({
+      kind: 'broken',
+      broken: { gone: [], left: [0, 2] },
+    });
+  });
+
+  it('is none where all ended in order, in the middle of it: the job ended itself', () => {
+    expect(after([aborted, aborted, aborted])).toMatchObject({
+      kind: 'broken',
+      broken: { gone: [], left: [0, 1, 2], finished: [] },
+    });
   });
 
   it('in a send or receive', () => {
@@ -180,7 +190,6 @@ describe('nothing broke off', () => {
         { calls, alive: 10.2 },
       ],
     ],
-    ['where all ended in order, hastily', [aborted, aborted, aborted]],
     ['where one left first, and the others were killed then', [{ ...aborted, alive: 10.05 }, killed, killed]],
     ['while the other still lives, or will close', [aborted, { ...killed, isAlive: true }, aborted]],
     [

@@ -59,6 +59,8 @@ export interface MadeUpRank {
   /** 1 if not said. */
   readonly sampleEvery?: number | null;
   readonly isMuted?: true;
+  /** Calls on `world` that have not returned. */
+  readonly inside?: readonly { readonly func?: string; readonly at: number }[];
   /** Its calls are not recorded any more. */
   readonly hasNoCallsNow?: true;
   /** What it called on `world`, from the first call on. Absent: that is not known. */
@@ -214,6 +216,17 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number): Ran
     isMuted: rank.isMuted ?? false,
     notRecorded: rank.notRecorded ?? [],
     calls: callsOf(calls, comms),
+    inside: (rank.inside ?? []).map((call) => ({
+      comm: 0,
+      func: call.func ?? 'AllReduce',
+      isTransfer: call.func === 'Send' || call.func === 'Recv',
+      count: 1024,
+      datatype: 'ncclFloat32',
+      root: null,
+      at: s(call.at),
+      record: '0:7',
+    })),
+    worksSeen: calls.length,
     hostCalls: rank.asked === undefined ? new Map() : new Map([[0, hostCalls(rank.asked)]]),
     lastEvent: lastEventOf(rank),
     hasCallsNow: rank.hasNoCallsNow === undefined,

@@ -472,7 +472,7 @@ it('healthy is what ended', () => {
     sampled: [],
     muted: [],
     notRecorded: [],
-    seen: { communicators: 1, collectives: 2 },
+    seen: { communicators: 1, collectives: 2, works: 4 },
     lateness: true,
     unresolved: null,
     latest: null,

@@ -32,7 +32,7 @@ const RECORDINGS: Readonly<Record<string, Expected>> = {
   slow: { kind: 'slow', culprits: [2], says: [/^SLOW {2}rank 2 /, /late: +on the GPU/] },
   slowk: { kind: 'slow', culprits: [2], says: [/^SLOW {2}rank 2 /, /late: +on the GPU.*by kernels/] },
   hang: { kind: 'hung', culprits: [2] },
-  kill: { kind: 'hung', says: [/rank 2 \(vm\)/] },
+  kill: { kind: 'hung', culprits: [2], says: [/no heartbeat: +rank 2 \(vm\)/] },
   shm: {
     kind: 'hung',
     culprits: [1],
@@ -48,7 +48,24 @@ const RECORDINGS: Readonly<Record<string, Expected>> = {
     culprits: [0, 1],
     says: [/^HUNG {2}AllReduce seq 4/, /look at: +2 ranks \(0-1\).* no kernel began/],
   },
-  node: { kind: 'hung', culprits: [1] },
+  node: { kind: 'hung', culprits: [1], says: [/: +rank 1 ch 0 send to 2, step 0 of 12 in GPU wait/] },
+  node0: { kind: 'hung', culprits: [0], says: [/: +rank 0 ch 0 recv from 3, step 0 of 12 in GPU wait/] },
+  rt1: {
+    kind: 'hung',
+    culprits: [2],
+    says: [
+      /^HUNG {2}AllReduce on world/,
+      /never called: +rank 2 /,
+      /inside NCCL: +2 ranks \(0-1\): in ncclAllReduce/,
+    ],
+  },
+  p2phang: {
+    kind: 'hung',
+    culprits: [1, 0],
+    says: [/^HUNG {2}Send on world/, /other side: +rank 1 .*alive/, /inside NCCL: +rank 0: in ncclSend/],
+  },
+  exitm: { kind: 'broken', says: [/ended in order: +2 ranks \(0-1\), in the middle of it/] },
+  initall: { kind: 'healthy', says: [/by 3 ranks/] },
 };
 
 describe.each(Object.entries(RECORDINGS))('%s', (name, { kind, culprits, says = [] }) => {

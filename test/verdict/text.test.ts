@@ -346,7 +346,7 @@ it('says what the evidence does not reach', () => {
     sampled: [],
     muted: [],
     notRecorded: [{ event: 'KernelCh', files: [0, 1] }],
-    seen: { communicators: 1, collectives: 7 },
+    seen: { communicators: 1, collectives: 7, works: 7 },
     lateness: false,
     unresolved: null,
     latest: null,
@@ -472,6 +472,17 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
       aborted: files,
       waits: fc.array(fc.tuple(fc.constantFrom('recv wait', 'GPU wait'), fc.nat())),
       front: fc.option(front),
+      inside: fc.array(
+        fc.record({
+          file: fc.nat(511),
+          record: fc.constant('0:7'),
+          at: time,
+          func: text,
+          count: fc.nat(),
+          datatype: text,
+          root: fc.option(fc.nat()),
+        }),
+      ),
       kernels: fc.array(
         fc.record({
           file: fc.nat(511),
@@ -507,7 +518,7 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
         sampled: [{ every: 100, files: [0] }],
         muted: [0],
         notRecorded: [{ event: 'KernelCh', files: [0] }],
-        seen: { communicators: 1, collectives: 1 },
+        seen: { communicators: 1, collectives: 1, works: 1 },
         lateness,
         unresolved: null,
         latest: null,

@@ -114,6 +114,10 @@ function witness(
       ends.filter(({ outcome }) => UNTOLD.includes(outcome)).length + scan.silentCalls.size + scan.copyColls,
     untoldLast: untoldLast(scan, ends),
     calls: rankCalls(scan, time),
+    inside: isClosed
+      ? []
+      : scan.inside.map((call) => ({ ...call, at: time(call.at), record: recordOf(call.key) })),
+    worksSeen: scan.works.keys.length,
     hostCalls: isDamaged || isNameless ? new Map() : hostCalls(scan, muted.events, time),
     lastEvent: scan.lastEvent === null ? null : time(scan.lastEvent),
     hasCallsNow: !untoldCalls.some(({ end }) => end === Infinity),

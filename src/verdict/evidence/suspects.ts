@@ -1,6 +1,7 @@
 /** On whom the verdict's eye rests, and what to look at: the part of the run that is worth all details. */
 
-import type { Hang, Verdict, VerdictKind } from '../types.js';
+import { Wait } from '../../model/waits.js';
+import type { Hang, Silent, Verdict, VerdictKind } from '../types.js';
 
 /** More than this many at once say nothing about any of them. */
 const MOST = 8;
@@ -35,15 +36,41 @@ export function suspects(verdict: Verdict): number[] {
   }
   const standstill = standstillOf(verdict);
   if (standstill) {
-    const { neverEntered, different, front, kernels, silent } = standstill;
+    const { neverEntered, inside, different, front, kernels, silent } = standstill;
+    files.push(...goneFirst(standstill, Infinity).map(({ file }) => file));
     files.push(...neverEntered.map(({ file }) => file));
+    // Whose peer is not told: both sides.
+    files.push(...inside.filter(({ func }) => TRANSFERS.includes(func)).map(({ file }) => file));
     // The ranks that differ may be all but the one that is wrong: few are suspects, many are witnesses.
     if (different.length <= MOST / 2) files.push(...different);
     files.push(...kernels.filter(({ isLeast }) => isLeast).map(({ file }) => file));
-    files.push(front?.file ?? null, front?.peerFile ?? null, ...silent.map(({ file }) => file));
-    for (const { standsIn } of neverEntered) files.push(standsIn?.front?.peerFile ?? null);
+    files.push(...frontFiles(front), ...silent.map(({ file }) => file));
+    for (const { standsIn } of neverEntered) files.push(...frontFiles(standsIn?.front ?? null));
   }
   return [...new Set(files.filter((file) => file !== null))].slice(0, MOST);
+}
+
+/** Who fell silent about when it stood, before all that wait for them; none where most did, or as copies may look so. */
+export function goneFirst({ silent, since, waiting }: Hang, files: number): readonly Silent[] {
+  const gone = silent.filter(
+    ({ mayBeCopy, lastSign }) => !mayBeCopy && (lastSign === null || lastSign <= since + GONE_WITHIN),
+  );
+  return gone.length > MOST / 2 ||
+    2 * gone.length > Math.min(files, Math.max(2, waiting.length + gone.length))
+    ? []
+    : gone;
+}
+
+const TRANSFERS: readonly string[] = ['Send', 'Recv'];
+
+/** ns: a heartbeat or two may come after the last that moved. */
+const GONE_WITHIN = 3e9;
+
+/** Who waits for its own GPU is to be looked at; else whom it waits for first. */
+function frontFiles(front: Hang['front']): (number | null)[] {
+  if (front === null) return [];
+  const needsPeer = front.wait?.name === Wait.Recv || front.wait?.name === Wait.Peer;
+  return needsPeer ? [front.peerFile, front.file] : [front.file, front.peerFile];
 }
 
 /** The communicator that the verdict speaks of; null: none. */

@@ -1,0 +1,80 @@
+/**
+ * Where threads are inside NCCL when their records end: a call, or the end of a group, that has not returned and of which NCCL told
+ * nothing further. NCCL connects at first use and blocks there when a peer never comes; then no Coll and no P2p exists yet.
+ */
+
+import type { Ticks } from '../base/time.js';
+import { NOTHING_LOST, type LostAfter } from './lost_ends.js';
+import type { HandleKey } from './record_fields.js';
+import { hasRoot } from './roots.js';
+import type { HostSpan, Work } from './types.js';
+
+export interface InsideCall {
+  /** Number of the communicator in its file. */
+  readonly comm: number;
+  readonly func: string;
+  readonly isTransfer: boolean;
+  readonly count: number;
+  readonly datatype: string;
+  readonly root: number | null;
+  /** When it was called. */
+  readonly at: Ticks;
+  readonly key: HandleKey;
+  /** Calls of the same group on that communicator. */
+  readonly calls: number;
+}
+
+export class InsideCalls {
+  /** Groups that have not ended, with their calls. */
+  private readonly groups = new Map<HostSpan, HostSpan[]>();
+  /** Calls that have not returned; of threads whose group is not known as well. */
+  private readonly calls = new Set<HostSpan>();
+
+  started(span: HostSpan): void {
+    if (span.kind === 'GroupApi') this.groups.set(span, []);
+    if (span.kind !== 'CollApi' && span.kind !== 'P2pApi') return;
+    this.calls.add(span);
+    if (span.parent) this.groups.get(span.parent)?.push(span);
+  }
+
+  stopped(span: HostSpan): void {
+    this.groups.delete(span);
+    this.calls.delete(span);
+  }
+
+  /** It went on to work: what it may wait for now is told there. */
+  workStarted({ api }: Work): void {
+    const group = api?.parent;
+    if (group && this.groups.has(group)) this.groups.set(group, []);
+    if (api) this.calls.delete(api);
+  }
+
+  finish(lostAfter: LostAfter = NOTHING_LOST): InsideCall[] {
+    const ended = [...this.groups].flatMap(([group, calls]) => (isInNccl(group) ? calls : []));
+    const open = [...this.calls].filter(({ stop }) => stop === null);
+    const byComm = new Map<string, HostSpan[]>();
+    for (const span of new Set([...ended, ...open])) {
+      if (!span.comm || span.graphCaptured || lostAfter(span.ring, span.start) > 0) continue;
+      const key = `${span.ring} ${span.comm.number}`;
+      byComm.set(key, [...(byComm.get(key) ?? []), span]);
+    }
+    return [...byComm.values()].map((spans) => {
+      const first = spans.reduce((a, b) => (b.start < a.start ? b : a));
+      const { comm, func, count, datatype, kind, start, key, facts } = first;
+      return {
+        comm: comm!.number,
+        func,
+        isTransfer: kind === 'P2pApi',
+        count,
+        datatype,
+        root: facts?.kind === 'Api' && hasRoot(func) ? facts.root : null,
+        at: start,
+        key,
+        calls: spans.length,
+      };
+    });
+  }
+}
+
+/** Between ncclGroupStart and ncclGroupEnd the application may do anything. */
+const isInNccl = ({ ending, stop }: HostSpan): boolean => ending !== null && stop === null;

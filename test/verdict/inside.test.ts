@@ -1,0 +1,71 @@
+/** Ranks that are inside a call of NCCL's: it connects at first use, and waits there for its peers. */
+
+import { describe, expect, it } from 'vitest';
+import { judge } from '../../src/verdict/judge.js';
+import { suspects } from '../../src/verdict/evidence/suspects.js';
+import { done, evidence, s, type MadeUpRank } from './evidence.js';
+
+/** Inside the AllReduce that it calls first, or after others. */
+const inside = (at: number, more: Partial<MadeUpRank> = {}): MadeUpRank => ({
+  calls: [],
+  asked: [{ at }],
+  inside: [{ at }],
+  ...more,
+});
+const outside: MadeUpRank = { calls: [], asked: [] };
+
+describe('ranks inside their first call', () => {
+  it('hang when they have been there for long, on account of the one that never called', () => {
+    const verdict = judge(evidence([inside(10), inside(11), outside]));
+    expect(verdict).toMatchObject({
+      kind: 'hung',
+      hang: {
+        func: 'AllReduce',
+        seq: null,
+        since: s(11),
+        age: s(89),
+        neverEntered: [{ file: 2 }],
+        inside: [{ file: 0 }, { file: 1 }],
+      },
+    });
+    expect(suspects(verdict)[0]).toBe(2);
+  });
+
+  it('wait while they have not been there for long', () => {
+    expect(judge(evidence([inside(10), inside(11), outside], { end: 30 })).kind).toBe('waiting');
+  });
+
+  it('have no culprit where all are inside', () => {
+    expect(judge(evidence([inside(10), inside(11)]))).toMatchObject({
+      kind: 'hung',
+      hang: { neverEntered: [], inside: [{ file: 0 }, { file: 1 }] },
+    });
+  });
+
+  it('wait for whoever stands in another communicator', () => {
+    const comms = { world: { id: 1n, members: [0, 1, 2] }, dp: { id: 2n, members: [2, null] } };
+    const stands: MadeUpRank = { calls: [{ comm: 'dp', seq: 0, at: 5, end: null }], asked: [] };
+    const verdict = judge(evidence([inside(10), inside(11), stands], { comms }));
+    expect(verdict).toMatchObject({
+      kind: 'hung',
+      hang: { comm: 'dp', alsoHung: [{ comm: 'world', onlyWaits: true }] },
+    });
+  });
+});
+
+describe('a rank inside ncclSend', () => {
+  const calls = [done(0, 1)];
+  const sends: MadeUpRank = { calls, inside: [{ func: 'Send', at: 10 }] };
+
+  it('is told with the only rank that lives outside of it', () => {
+    const verdict = judge(evidence([sends, { calls }, { calls, alive: 12, closed: true }]));
+    expect(verdict).toMatchObject({ kind: 'hung', hang: { func: 'Send', neverEntered: [{ file: 1 }] } });
+    expect(suspects(verdict)).toEqual([1, 0]);
+  });
+
+  it('is told alone where several may be its peer', () => {
+    const verdict = judge(evidence([sends, { calls }, { calls }]));
+    expect(verdict).toMatchObject({ kind: 'hung', hang: { neverEntered: [], inside: [{ file: 0 }] } });
+    expect(suspects(verdict)).toEqual([0]);
+  });
+});
