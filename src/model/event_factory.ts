@@ -7,18 +7,18 @@ import { lostText } from '../base/lost_text.js';
 import type { Ticks } from '../base/time.js';
 import { Kind } from '../rankfile/format/constants.js';
 import type { Communicator, FileFacts, RecordColumns } from '../rankfile/types.js';
-import type { Event } from './event_table.js';
+import type { Event, StepName } from './event_table.js';
 import { HostFactory } from './host_factory.js';
 import type { KernelClock } from './kernel_clock.js';
-import { lostOp, makeOp } from './op_factory.js';
+import { makeOp } from './op_factory.js';
 import type { Originators } from './origin.js';
 import { kernelClaim, parentWork } from './parents.js';
 import { extra32, type HandleKey } from './record_fields.js';
 import type { Source } from './source.js';
-import { StepPhase, type Kernel, type Step } from './types.js';
+import type { Kernel } from './types.js';
 import { WorkFactory } from './work_factory.js';
 
-type Lookup = (key: HandleKey) => Event | undefined;
+type Lookup = (key: HandleKey) => Event | StepName | undefined;
 
 export class EventFactory {
   private readonly hosts: HostFactory;
@@ -35,7 +35,7 @@ export class EventFactory {
     this.works = new WorkFactory(text, file.header.tickHz);
   }
 
-  /** Of all kinds but steps. */
+  /** Of all kinds but steps, which are rows (step_table.ts). */
   make(
     ring: number,
     kind: number,
@@ -43,7 +43,7 @@ export class EventFactory {
     records: RecordColumns,
     i: number,
     at: Ticks,
-  ): Exclude<Event, Step> {
+  ): Event {
     const source: Source = {
       ring,
       records,
@@ -72,26 +72,7 @@ export class EventFactory {
     }
   }
 
-  /** Steps are the bulk of all starts, so they have a way of their own. */
-  step(ring: number, parent: Event | undefined, records: RecordColumns, i: number, at: Ticks): Step {
-    return {
-      type: 'step',
-      op: parent?.type === 'op' ? parent : lostOp(ring, this.commOf(records, i), at),
-      number: records.word2High[i]! | 0,
-      start: at,
-      phase: StepPhase.Posted,
-      phaseSince: at,
-      bytes: null,
-      lastPeerWait: null,
-      peerPolls: 0,
-      startRepeats: 0,
-      lastStartRepeat: null,
-      stop: null,
-      drawing: undefined,
-    };
-  }
-
-  private commOf(records: RecordColumns, i: number): Communicator | null {
+  commOf(records: RecordColumns, i: number): Communicator | null {
     return this.file.communicators.get(records.word2Low[i]!) ?? null;
   }
 

@@ -6,13 +6,24 @@
  */
 
 import { keyRing, type HandleKey } from './record_fields.js';
-import type { Ctrl, HostSpan, Kernel, Op, Step, Work } from './types.js';
+import type { Ctrl, HostSpan, Kernel, Op, Work } from './types.js';
 
-export type Event = HostSpan | Work | Op | Step | Kernel | Ctrl;
+export type Event = HostSpan | Work | Op | Kernel | Ctrl;
 
-/** Steps are short-lived; all else is looked up long after. Powers of two, in positions. */
-const STEP_PLACES = 1 << 14;
-const OTHER_PLACES = 1 << 16;
+/** A step, where it is the parent of something: step_table.ts has the rest. */
+export interface StepName {
+  readonly type: 'step';
+  readonly number: number;
+  readonly op: Op;
+}
+
+/**
+ * Calls and work are looked up long after they were seen: their children may come thousands of calls later. Operations and kernels
+ * only until they stop; a little longer, so that what is told of them then is recognised. Powers of two, in positions. What is
+ * kept is also what the garbage collector copies.
+ */
+const CALL_PLACES = 1 << 16;
+const PROXY_PLACES = 1 << 11;
 
 interface Places {
   readonly keys: Float64Array;
@@ -50,6 +61,13 @@ export class EventTable {
     places.events[place] = event;
   }
 
+  /** The event has stopped: what was kept for that alone is let go. */
+  stopped(key: HandleKey): void {
+    if (this.displaced.size === 0 || key < 0) return;
+    const event = this.displaced.get(key);
+    if (event && !isWanted(event)) this.displaced.delete(key);
+  }
+
   delete(key: HandleKey): void {
     const places = this.placesOf(key);
     const place = places ? key & places.mask : 0;
@@ -66,7 +84,7 @@ export class EventTable {
     const ring = keyRing(key);
     const ringClass = this.known.find((candidate) => candidate.ring === ring)?.class;
     if (key < 0 || ringClass === undefined) return undefined;
-    const size = ringClass === 'steps' ? STEP_PLACES : OTHER_PLACES;
+    const size = ringClass === 'ops' || ringClass === 'steps' ? PROXY_PLACES : CALL_PLACES;
     this.rings[ring] = {
       keys: new Float64Array(size).fill(-1),
       events: new Array<Event | undefined>(size),

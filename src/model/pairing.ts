@@ -12,14 +12,16 @@ import { State } from '../rankfile/format/nccl.js';
 import type { FileFacts, OpenFold, RecordColumns, RingFacts, RowRange } from '../rankfile/types.js';
 import { countKernelStart, countKernelStop, countOpStart, countOpStop } from './children.js';
 import { EventFactory } from './event_factory.js';
-import { EventTable, type Event } from './event_table.js';
+import { EventTable, type Event, type StepName } from './event_table.js';
 import { groupEnd } from './host_factory.js';
 import { KernelClock } from './kernel_clock.js';
 import { OddRecords, type OddCounts } from './odd_records.js';
 import { checkHostStart, checkInterfaces, checkStart } from './odd_starts.js';
-import { openStepOf, removeStep } from './open_steps.js';
 import { NO_ORIGINATORS, type Originators } from './origin.js';
-import { applyCtrlState, applyOpState, applyStepState, foldStep, isHostState, type Told } from './states.js';
+import { lostOp } from './op_factory.js';
+import { applyCtrlState, applyOpState, isHostState, type Told } from './states.js';
+import { StepPairing } from './step_pairing.js';
+import { ENDED_STEP, NO_STEP, type StepTable } from './step_table.js';
 import {
   extra64,
   extraBigint,
@@ -34,7 +36,9 @@ import {
 } from './record_fields.js';
 import { hasStopped, typeOf, type Stoppable } from './stoppable.js';
 import { StampOwners } from './stamp_owners.js';
-import type { HostSpan, Kernel, Op, Step, WorkListener } from './types.js';
+import type { HostSpan, Kernel, Op, StepListener, WorkListener } from './types.js';
+
+const TWO_31 = 2 ** 31;
 
 /** ProxyCtrl events of one thread that a fold may still speak of. */
 const RECENT_CTRL = 64;
@@ -46,6 +50,7 @@ export interface PairedFile extends Pick<FileFacts, 'header' | 'communicators' |
 export class Pairing {
   /** Open events, and those whose children may still come. */
   private readonly known: EventTable;
+  private readonly stepPairing: StepPairing;
   private readonly factory: EventFactory;
   private readonly kernelClock: KernelClock;
   private readonly stampOwners: StampOwners;
@@ -65,7 +70,7 @@ export class Pairing {
    */
   constructor(
     file: PairedFile,
-    private readonly listener: Partial<WorkListener>,
+    private readonly listener: Partial<WorkListener & StepListener>,
     originators: Originators = NO_ORIGINATORS,
     private readonly neverEnds: (op: Op) => boolean = () => false,
   ) {
@@ -76,9 +81,20 @@ export class Pairing {
     this.kernelClock = new KernelClock(file.header.startRealtime);
     this.stampOwners = new StampOwners(file.header.tickHz);
     this.known = new EventTable(file.rings);
-    this.factory = new EventFactory(file, this.kernelClock, originators, (key) => this.known.get(key));
+    this.stepPairing = new StepPairing(listener, this.odd);
+    this.factory = new EventFactory(
+      file,
+      this.kernelClock,
+      originators,
+      (key) => this.known.get(key) ?? this.stepNamed(key),
+    );
     for (const { ring } of file.rings) this.windowStart.set(ring, Infinity);
     checkInterfaces(file.communicators.values(), this.odd);
+  }
+
+  /** The steps that are in flight. */
+  get steps(): StepTable {
+    return this.stepPairing.table;
   }
 
   get oddCounts(): OddCounts {
@@ -94,9 +110,9 @@ export class Pairing {
   openFolds(folds: readonly OpenFold[]): Ticks | null {
     let newest: Ticks | null = null;
     for (const fold of folds) {
-      const event = this.known.get(handleKey(fold.handleLow, fold.handleHigh, this.tag17));
-      if (event?.type !== 'step') continue;
-      foldStep(event, fold.state, fold.count, fold.lastTick);
+      const row = this.steps.find(fold.handleLow, fold.handleHigh);
+      if (row < 0) continue;
+      this.stepPairing.fold(row, fold.state, fold.count, fold.lastTick);
       if (newest === null || fold.lastTick > newest) newest = fold.lastTick;
     }
     return newest;
@@ -105,10 +121,13 @@ export class Pairing {
   private record(ring: number, records: RecordColumns, i: number): void {
     const kind = records.kind[i]!;
     const at = tickOf(records, i);
-    if (kind === Kind.State) this.state(records, i, at);
-    else if (kind === Kind.Stop) this.stop(records, i, at);
-    else if (kind === Kind.StartProxyStep) this.stepStart(ring, records, i, at);
-    else if (kind === Kind.Fold) this.fold(records, i);
+    if (kind === Kind.State || kind === Kind.Stop || kind === Kind.Fold) {
+      const row = this.steps.find(records.word1Low[i]!, records.word1High[i]!);
+      if (row !== NO_STEP) this.stepRecord(row, kind, records, i, at);
+      else if (kind === Kind.State) this.state(records, i, at);
+      else if (kind === Kind.Stop) this.stop(records, i, at);
+      else this.fold(records, i);
+    } else if (kind === Kind.StartProxyStep) this.stepStart(ring, records, i, at);
     else if (kind >= Kind.StartGroup && kind <= Kind.StartUnknown) this.start(ring, kind, records, i, at);
     else this.odd.unknownKind(kind, at);
   }
@@ -147,23 +166,41 @@ export class Pairing {
 
   private stepStart(ring: number, records: RecordColumns, i: number, at: Ticks): void {
     const parent = this.keyOf(records, i);
-    const step = this.factory.step(ring, this.known.get(parent), records, i, at);
-    const key = startKey(ring, records.position[i]!);
-    const { op } = step;
+    const known = this.known.get(parent);
+    const op = known?.type === 'op' ? known : lostOp(ring, this.factory.commOf(records, i), at);
     if (op.lost) this.standIn(parent, op, at);
     this.showLife(op);
-    const same = openStepOf(op, step.number);
-    if (same) {
-      // A registered buffer's start, come again without being folded: both handles mean the same transfer.
-      same.startRepeats++;
-      same.lastStartRepeat = at;
-      this.known.set(key, same);
-      return;
+    const position = records.position[i]!;
+    const low = ((position % TWO_31) * 2) >>> 0;
+    const high = ((this.tag17 << 15) | (ring << 9) | (Math.floor(position / TWO_31) & 0x1ff)) >>> 0;
+    this.stepPairing.start(low, high, op, records.word2High[i]! | 0, at);
+  }
+
+  /** A state, a stop or repeats of a step. */
+  private stepRecord(row: number, kind: number, records: RecordColumns, i: number, at: Ticks): void {
+    const { stepPairing, stateFields } = this;
+    if (kind === Kind.State) {
+      readState(records, i, stateFields);
+      if (row === ENDED_STEP) this.odd.afterStop('ProxyStep', stateFields.state, at);
+      else stepPairing.state(row, stateFields, at);
+    } else if (kind === Kind.Stop) {
+      if (row === ENDED_STEP) this.odd.afterStop('ProxyStep', null, at);
+      else {
+        this.steps.forget(records.word1Low[i]!, records.word1High[i]!);
+        stepPairing.stop(row, at, true);
+      }
+    } else if (row !== ENDED_STEP) {
+      const { state, count, lastTick } = this.foldOf(records, i);
+      stepPairing.fold(row, state, count, lastTick);
     }
-    this.known.set(key, step);
-    op.openSteps.push(step);
-    op.lastMove = at;
-    this.listener.stepStart?.(step, at);
+  }
+
+  /** As the parent of what network plugins tell. */
+  private stepNamed(key: HandleKey): StepName | undefined {
+    if (key < 0) return undefined;
+    const low = ((key % TWO_31) * 2) >>> 0;
+    const row = this.steps.find(low, ((this.tag17 << 15) | Math.floor(key / TWO_31)) >>> 0);
+    return row < 0 ? undefined : { type: 'step', number: this.steps.number[row]!, op: this.steps.op[row]! };
   }
 
   /** One stand-in serves all steps of an operation whose start was overwritten. */
@@ -202,9 +239,6 @@ export class Pairing {
       return;
     }
     switch (event.type) {
-      case 'step':
-        applyStepState(event, stateFields, at, told);
-        break;
       case 'op':
         this.showLife(event);
         applyOpState(event, stateFields, at, told);
@@ -262,11 +296,6 @@ export class Pairing {
       case 'op':
         this.opStop(event, at);
         break;
-      case 'step':
-        this.stepStop(event, at, true);
-        // Nobody's parent once it is stopped, and the most frequent of all: not kept.
-        this.known.delete(this.keyOf(records, i));
-        break;
       case 'kernel':
         this.kernelStop(event, at);
     }
@@ -288,21 +317,11 @@ export class Pairing {
     this.showLife(op);
     while (op.openSteps.length > 0) {
       this.odd.counts.stepsWithoutStop++;
-      this.stepStop(op.openSteps.at(-1)!, at, false);
+      this.stepPairing.stop(op.openSteps.at(-1)!, at, false);
     }
     op.stop = at;
     countOpStop(op);
     this.listener.opStop?.(op, at);
-  }
-
-  private stepStop(step: Step, at: Ticks, told: boolean): void {
-    step.stop = at;
-    const { op } = step;
-    removeStep(op.openSteps, step);
-    op.stepsDone++;
-    op.lastMove = at;
-    if (!op.isSend) op.gpuBegan ??= at;
-    this.listener.stepStop?.(step, at, told);
   }
 
   private kernelStop(kernel: Kernel, at: Ticks): void {
@@ -312,15 +331,22 @@ export class Pairing {
   }
 
   private fold(records: RecordColumns, i: number): void {
-    const at = tickOf(records, i);
-    const event = this.find(records, i, at);
-    if (!event) return;
+    const event = this.find(records, i, tickOf(records, i));
+    if (event?.type !== 'ctrl') return;
+    const { state, lastTick } = this.foldOf(records, i);
+    if (state !== 'start') applyCtrlState(event, { state, value: null }, lastTick, this.told);
+  }
+
+  private foldOf(
+    records: RecordColumns,
+    i: number,
+  ): { state: number | 'start'; count: number; lastTick: Ticks } {
     const repeated = records.word2Low[i]!;
-    const state = repeated === FOLD_OF_START ? 'start' : repeated;
-    const lastTick = ticks(Number(extraBigint(records, i, 1, 0) - this.tickBase));
-    if (event.type === 'step') foldStep(event, state, extra64(records, i, 1, 1), lastTick);
-    else if (event.type === 'ctrl' && state !== 'start')
-      applyCtrlState(event, { state, value: null }, lastTick, this.told);
+    return {
+      state: repeated === FOLD_OF_START ? 'start' : repeated,
+      count: extra64(records, i, 1, 1),
+      lastTick: ticks(Number(extraBigint(records, i, 1, 0) - this.tickBase)),
+    };
   }
 
   private keyOf(records: RecordColumns, i: number): HandleKey {

@@ -5,14 +5,13 @@
  */
 
 import type { Communicator } from '../rankfile/types.js';
-import type { Event } from './event_table.js';
 import type { HostSpan } from './host_span.js';
 import { KEY_FOREIGN, KEY_NULL, type HandleKey } from './record_fields.js';
 import type { Source } from './source.js';
 import type { ParentLink, Work } from './types.js';
 
 /** What became of a parent that is not here, or not of a kind that can be one. */
-export function missingParent(key: HandleKey, parent: Event | undefined): ParentLink {
+export function missingParent(key: HandleKey, parent: Source['parent']): ParentLink {
   if (key === KEY_NULL) return 'none';
   if (key === KEY_FOREIGN) return 'foreign';
   return parent === undefined ? 'lost' : 'stale';
@@ -76,7 +75,7 @@ export function callOf(
   kind: 'Coll' | 'P2p',
   func: string,
   comm: Communicator | null,
-  parent: Event | undefined,
+  parent: Source['parent'],
 ): { readonly api: HostSpan | null; readonly link: ParentLink } | null {
   if (parent?.type !== 'host') return null;
   if (parent.kind === 'Group') return { api: null, link: 'known' };

@@ -2,7 +2,7 @@
 
 import type { Ticks } from '../base/time.js';
 import type { Communicator, RecordColumns } from '../rankfile/types.js';
-import type { Event } from './event_table.js';
+import type { Event, StepName } from './event_table.js';
 import type { HandleKey } from './record_fields.js';
 
 export interface Source {
@@ -14,5 +14,5 @@ export interface Source {
   /** Word 2's upper half: a field of its own in every start. */
   readonly detail: number;
   readonly parentKey: HandleKey;
-  readonly parent: Event | undefined;
+  readonly parent: Event | StepName | undefined;
 }

@@ -8,7 +8,8 @@ import type { Ticks } from '../base/time.js';
 import { KernelProgress, type BlocksSeen } from './kernel_progress.js';
 import { NOTHING_LOST, type LostAfter } from './lost_ends.js';
 import type { HandleKey } from './record_fields.js';
-import type { Kernel, Op, Step, StepPhase, Work, WorkListener } from './types.js';
+import type { StepTable } from './step_table.js';
+import type { Kernel, Op, StepPhase, Work, WorkListener } from './types.js';
 
 export interface StandingStep {
   readonly step: number;
@@ -123,7 +124,7 @@ export class StandstillCollector implements Partial<WorkListener> {
   }
 
   /** After it was settled which operations NCCL never ends. */
-  finish(lostAfter: LostAfter = NOTHING_LOST): Standstill {
+  finish(steps: StepTable, lostAfter: LostAfter = NOTHING_LOST): Standstill {
     const byWork = new Map<Work, StandingOp[]>();
     const lost = new Map<Work, number>();
     const mayHaveEnded = (work: Work | null, ring: number, sign: Ticks): void => {
@@ -134,12 +135,12 @@ export class StandstillCollector implements Partial<WorkListener> {
     const foreign: { parent: bigint; op: StandingOp }[] = [];
     for (const op of this.ops) {
       if (op.foreign) {
-        foreign.push({ parent: op.foreign.parent, op: standing(op) });
+        foreign.push({ parent: op.foreign.parent, op: standing(op, steps) });
         continue;
       }
       this.moved(op, op.lastMove);
       if (!op.work || op.isUntold) continue;
-      byWork.set(op.work, [...(byWork.get(op.work) ?? []), standing(op)]);
+      byWork.set(op.work, [...(byWork.get(op.work) ?? []), standing(op, steps)]);
       mayHaveEnded(op.work, op.ring, op.lastMove);
     }
     const blocks = this.progress.finish();
@@ -195,9 +196,9 @@ function blocksOf(seen: BlocksSeen | undefined): BlocksSeen | null {
   return seen ? { channels: seen.channels, begun: seen.begun, ended: seen.ended } : null;
 }
 
-function standing({ channel, peer, isSend, nSteps, openSteps, stepsDone }: Op): StandingOp {
-  const oldest = openSteps.reduce<Step | null>(
-    (first, step) => (first === null || step.number < first.number ? step : first),
+function standing({ channel, peer, isSend, nSteps, openSteps, stepsDone }: Op, steps: StepTable): StandingOp {
+  const oldest = openSteps.reduce<number | null>(
+    (first, row) => (first === null || steps.number[row]! < steps.number[first]! ? row : first),
     null,
   );
   return {
@@ -206,6 +207,13 @@ function standing({ channel, peer, isSend, nSteps, openSteps, stepsDone }: Op): 
     isSend,
     nSteps,
     done: stepsDone,
-    step: oldest && { step: oldest.number, phase: oldest.phase, since: oldest.phaseSince },
+    step:
+      oldest === null
+        ? null
+        : {
+            step: steps.number[oldest]!,
+            phase: steps.phaseOf(oldest),
+            since: steps.phaseSince[oldest] as Ticks,
+          },
   };
 }

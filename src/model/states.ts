@@ -1,39 +1,13 @@
 /**
- * What NCCL's event states do to a step, an op or a proxy thread. Numbers and order: NCCL's net transport
- * (send: 8, 20 repeated, 9, stop; receive: 10, 11, 12, stop). A state that comes again, or that does not belong to the
- * event, changes nothing and is counted.
+ * What NCCL's event states do to an op, a proxy thread or a call (a step's: step_pairing.ts). A state that does not belong to the
+ * event changes nothing and is counted.
  */
 
 import type { Ticks } from '../base/time.js';
 import { State } from '../rankfile/format/nccl.js';
 import type { StateFields } from './record_fields.js';
 import type { OddRecords } from './odd_records.js';
-import {
-  StepPhase,
-  type Ctrl,
-  type CtrlState,
-  type HostSpan,
-  type Op,
-  type Step,
-  type WorkListener,
-} from './types.js';
-
-/** Indexed by state: the most frequent look-up of all. */
-const STEP_PHASE: readonly (StepPhase | undefined)[] = phasesByState([
-  [State.SendGpuWait, StepPhase.SendGpuWait],
-  [State.SendPeerWait, StepPhase.PeerWait],
-  [State.SendWait, StepPhase.SendWait],
-  [State.RecvWait, StepPhase.RecvWait],
-  [State.RecvFlushWait, StepPhase.FlushWait],
-  [State.RecvGpuWait, StepPhase.RecvGpuWait],
-]);
-
-function phasesByState(pairs: readonly (readonly [number, StepPhase])[]): (StepPhase | undefined)[] {
-  const phases: (StepPhase | undefined)[] = [];
-  for (let state = 0; state <= State.KernelChStop; state++) phases.push(undefined);
-  for (const [state, phase] of pairs) phases[state] = phase;
-  return phases;
-}
+import { type Ctrl, type CtrlState, type HostSpan, type Op, type WorkListener } from './types.js';
 
 const CTRL_STATE = new Map<number, CtrlState>([
   [State.CtrlIdle, 'Idle'],
@@ -48,52 +22,6 @@ const CTRL_STATE = new Map<number, CtrlState>([
 export interface Told {
   readonly listener: Partial<WorkListener>;
   readonly odd: OddRecords;
-}
-
-export function applyStepState(step: Step, { state, value }: StateFields, at: Ticks, told: Told): void {
-  const phase = STEP_PHASE[state];
-  if (phase === undefined) {
-    told.odd.unknownState('ProxyStep', state, at);
-    return;
-  }
-  if (state === State.SendPeerWait) {
-    step.peerPolls++;
-    step.lastPeerWait = at;
-  }
-  if (phase <= step.phase) {
-    if (state !== State.SendPeerWait) told.odd.stateAgain('ProxyStep', state, at);
-    return;
-  }
-  if (state === State.SendWait || state === State.RecvFlushWait) {
-    step.bytes = value;
-    step.op.bytes = Math.min(step.op.bytes + (value ?? 0), Number.MAX_SAFE_INTEGER);
-  }
-  step.phase = phase;
-  step.phaseSince = phaseBegin(step, state, at);
-  step.op.lastMove = at;
-  if (step.op.isSend) step.op.gpuBegan ??= phase > StepPhase.SendGpuWait ? at : null;
-  else step.op.firstData ??= at;
-  told.listener.stepPhase?.(step, step.phaseSince, at);
-}
-
-/**
- * The send itself begins at the *last* poll before NCCL reports state 9: state 9 is stamped after isend returned, when
- * the data may long be there (measured: a preempted proxy thread stamps it after the receiver's state 11).
- */
-function phaseBegin(step: Step, state: number, at: Ticks): Ticks {
-  return state === State.SendWait ? (step.lastPeerWait ?? at) : at;
-}
-
-/** Polls, or starts, that the recorder counted instead of recording. */
-export function foldStep(step: Step, state: number | 'start', repeats: number, lastTick: Ticks): void {
-  if (state === 'start') {
-    step.startRepeats += repeats;
-    step.lastStartRepeat = lastTick;
-    return;
-  }
-  if (state !== State.SendPeerWait) return;
-  step.peerPolls += repeats;
-  if (step.lastPeerWait === null || lastTick > step.lastPeerWait) step.lastPeerWait = lastTick;
 }
 
 export function applyOpState(op: Op, { state, value }: StateFields, at: Ticks, told: Told): void {

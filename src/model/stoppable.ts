@@ -1,9 +1,9 @@
 /** Events that NCCL starts and stops, as it calls them. */
 
 import type { HostSpan } from './host_span.js';
-import type { Kernel, Op, Step, Work } from './types.js';
+import type { Kernel, Op, Work } from './types.js';
 
-export type Stoppable = HostSpan | Work | Op | Step | Kernel;
+export type Stoppable = HostSpan | Work | Op | Kernel;
 
 /** Of work: it was enqueued, not done. */
 export function hasStopped(event: Stoppable): boolean {
@@ -17,8 +17,6 @@ export function typeOf(event: Stoppable): string {
       return event.kind;
     case 'op':
       return 'ProxyOp';
-    case 'step':
-      return 'ProxyStep';
     case 'kernel':
       return event.phase === null ? 'KernelCh' : 'KernelPhase';
   }

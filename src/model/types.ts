@@ -18,6 +18,7 @@ import type { HostSpan } from './host_span.js';
 import type { OddListener } from './odd_records.js';
 import type { Foreign, Originator } from './origin.js';
 import type { HandleKey } from './record_fields.js';
+import type { StepTable } from './step_table.js';
 import type { WorkIdentity } from './work_identity.js';
 
 export { eventTypeNames } from '../rankfile/format/nccl.js';
@@ -117,8 +118,8 @@ export interface Op {
   gpuBegan: Ticks | null;
   /** When the first data of a receive had come: before, its GPU waits for the peer. */
   firstData: Ticks | null;
-  /** Not stopped yet; few at a time. */
-  readonly openSteps: Step[];
+  /** Rows of its steps that have not stopped (step_table.ts); few at a time. */
+  readonly openSteps: number[];
   /** The listener's own: there are too many for a map. */
   drawing: unknown;
 }
@@ -137,28 +138,6 @@ export const StepPhase = {
   RecvGpuWait: 6,
 } as const;
 export type StepPhase = (typeof StepPhase)[keyof typeof StepPhase];
-
-export interface Step {
-  readonly type: 'step';
-  readonly op: Op;
-  readonly number: number;
-  readonly start: Ticks;
-  phase: StepPhase;
-  /** When it came into this phase. */
-  phaseSince: Ticks;
-  /** Size of the transfer; null until NCCL said it. */
-  bytes: number | null;
-  /** Of state 20: the newest, and how many polls in all. */
-  lastPeerWait: Ticks | null;
-  peerPolls: number;
-  /** NCCL started it again and again: a registered buffer whose kernel had not begun. */
-  startRepeats: number;
-  /** Of these the newest. */
-  lastStartRepeat: Ticks | null;
-  stop: Ticks | null;
-  /** The listener's own: there are too many for a map. */
-  drawing: unknown;
-}
 
 /** A GPU globaltimer value: ns, relative to the file's first one. */
 export type GpuNs = number & { readonly __gpu: never };
@@ -207,13 +186,17 @@ export interface WorkListener extends OddListener {
   /** `bytes` more were transferred: interfaces in which steps have no sizes (before v4). */
   opBytes(op: Op, bytes: number, at: Ticks): void;
   opStop(op: Op, at: Ticks): void;
-  stepStart(step: Step, at: Ticks): void;
-  /** `from` is where the new phase began: at or before `at`. */
-  stepPhase(step: Step, from: Ticks, at: Ticks): void;
-  /** `told`: by its own stop; else its operation stopped and this step's stop never came. */
-  stepStop(step: Step, at: Ticks, told: boolean): void;
   kernelStart(kernel: Kernel, at: Ticks): void;
   kernelStop(kernel: Kernel, at: Ticks): void;
   /** `value` is the number of appended operations with AppendEnd, else null. */
   ctrl(ring: number, state: CtrlState, at: Ticks, value: number | null): void;
+}
+
+/** Steps are rows of a table, which are used again once `stepStop` has returned. Told in the same order. */
+export interface StepListener {
+  stepStart(steps: StepTable, row: number, at: Ticks): void;
+  /** `from` is where the new phase began: at or before `at`. */
+  stepPhase(steps: StepTable, row: number, from: Ticks, at: Ticks): void;
+  /** `told`: by its own stop; else its operation stopped and this step's stop never came. */
+  stepStop(steps: StepTable, row: number, at: Ticks, told: boolean): void;
 }

@@ -12,6 +12,7 @@ import type { OddCounts } from '../model/odd_records.js';
 import { lostAfter } from '../model/lost_ends.js';
 import type { PeerTraffic } from '../model/peer_bytes.js';
 import { Pairing } from '../model/pairing.js';
+import type { StepTable } from '../model/step_table.js';
 import type { Standstill } from '../model/standstill.js';
 import type { WorkEnd } from '../model/work_end.js';
 import type { WorkTable } from '../model/work_table.js';
@@ -129,7 +130,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
   const seen = readRings(file, pairing);
   const used = [...seen.values()].filter(({ records }) => records > 0);
   const { silent, silentOps, gpus } = collector.settle();
-  const { workEnds, standstill } = endings(collector, file);
+  const { workEnds, standstill } = endings(collector, pairing.steps, file);
   const works = collector.works.finish();
   const busiestPeers = collector.peers.busiest();
   const lastTick = newestOf(used.map((ring) => ring.lastTick));
@@ -191,9 +192,10 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
 /** What stands still, without that whose end was only lost. */
 function endings(
   { standstill: collected, ends }: ScanCollector,
+  steps: StepTable,
   file: RankFileStream,
 ): Pick<RankScan, 'workEnds' | 'standstill'> {
-  const standstill = collected.finish(lostAfter(file.rings));
+  const standstill = collected.finish(steps, lostAfter(file.rings));
   const doubtful = standstill.works.filter(({ lostSince }) => lostSince > 0).map(({ row }) => row);
   const workEnds = ends.finish(keptFrom(file, 'ops'), new Set(doubtful), standstill.unended);
   const works = standstill.works.filter(({ row }) => workEnds[row]!.outcome !== 'end-lost');

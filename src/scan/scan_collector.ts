@@ -11,15 +11,16 @@ import { QuietTimes } from '../model/quiet_times.js';
 import { SilentOps, type Silent } from '../model/silent_ops.js';
 import { StandIns } from '../model/stand_ins.js';
 import { StandstillCollector } from '../model/standstill.js';
-import type { CtrlState, HostSpan, Kernel, Op, Step, Work, WorkListener } from '../model/types.js';
+import type { CtrlState, HostSpan, Kernel, Op, StepListener, Work, WorkListener } from '../model/types.js';
 import { WorkEnds } from '../model/work_end.js';
 import { WorkTableBuilder } from '../model/work_table.js';
+import type { StepTable } from '../model/step_table.js';
 import type { FileFacts } from '../rankfile/types.js';
 import { GpuStamps, type StampedGpu } from './gpu_stamps.js';
 import { SizeCounter } from './size_counts.js';
 import type { StepFileWriter } from './step_file.js';
 
-export class ScanCollector implements Partial<WorkListener> {
+export class ScanCollector implements Partial<WorkListener>, StepListener {
   readonly ends = new WorkEnds();
   readonly works = new WorkTableBuilder();
   readonly calls = new ApiCalls();
@@ -44,21 +45,21 @@ export class ScanCollector implements Partial<WorkListener> {
     this.gpus = new GpuStamps(file.communicators.values(), 1e9 / file.header.tickHz);
   }
 
-  stepStart(step: Step, at: Ticks): void {
-    this.size.step(step, at);
+  stepStart(steps: StepTable, row: number, at: Ticks): void {
+    this.size.step(steps.op[row]!, at);
   }
 
   ctrl(ring: number, _state: CtrlState, at: Ticks): void {
     this.size.ctrl(ring, at);
   }
 
-  stepPhase(step: Step, _from: Ticks, at: Ticks): void {
-    this.size.phase(step, at);
-    this.stepFile?.stepPhase(step, at);
+  stepPhase(steps: StepTable, row: number, _from: Ticks, at: Ticks): void {
+    this.size.phase(steps.op[row]!, at);
+    this.stepFile?.stepPhase(steps, row, at);
   }
 
-  stepStop(step: Step, at: Ticks): void {
-    this.stepFile?.stepStop(step, at);
+  stepStop(steps: StepTable, row: number, at: Ticks): void {
+    this.stepFile?.stepStop(steps, row, at);
   }
 
   hostStart(span: HostSpan, at: Ticks): void {

@@ -7,7 +7,7 @@
 import { belongsToNoComm, callComm } from '../model/host_span.js';
 import { commKey } from '../model/identity.js';
 import type { Ticks } from '../base/time.js';
-import type { HostSpan, Kernel, Op, Step, Work } from '../model/types.js';
+import type { HostSpan, Kernel, Op, Work } from '../model/types.js';
 import type { WorkEnd } from '../model/work_end.js';
 import type { Communicator } from '../rankfile/types.js';
 import { CommCounter } from './comm_counter.js';
@@ -61,11 +61,11 @@ export class SizeCounter {
     this.free.track('op', `proxy ${ring}`);
   }
 
-  step({ op }: Step, at: Ticks): void {
+  step(op: Op, at: Ticks): void {
     this.of(op.comm).steps.add(at);
   }
 
-  phase({ op }: Step, at: Ticks): void {
+  phase(op: Op, at: Ticks): void {
     this.of(op.comm).phases.add(at);
   }
 

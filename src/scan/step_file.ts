@@ -9,7 +9,8 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { addBigint, addText, addWord, HASH_SEED, toSafeInteger } from '../base/hash.js';
 import type { Ticks } from '../base/time.js';
-import { StepPhase, type Op, type Step } from '../model/types.js';
+import { NONE, type StepTable } from '../model/step_table.js';
+import { StepPhase, type Op } from '../model/types.js';
 
 export const STEP_ROW = {
   /** Of the operation on its connection. */
@@ -82,18 +83,17 @@ export class StepFileWriter {
   }
 
   /** `at`: the tick of the state that began the phase. */
-  stepPhase(step: Step, at: Ticks): void {
-    if (step.phase === StepPhase.SendWait)
-      this.add(step, step.lastPeerWait ?? step.start, at, 0, step.peerPolls);
-    else if (step.phase === StepPhase.FlushWait) step.drawing = at;
+  stepPhase(steps: StepTable, row: number, at: Ticks): void {
+    const bytes = steps.bytes[row]!;
+    if (steps.phase[row] === StepPhase.SendWait && bytes !== NONE) this.addSend(steps, row, at, bytes);
   }
 
-  stepStop(step: Step, at: Ticks): void {
+  stepStop(steps: StepTable, row: number, at: Ticks): void {
     // A send whose state 9 is lost: only its arrow is to be checked.
-    if (step.phase === StepPhase.PeerWait)
-      this.add(step, step.lastPeerWait ?? step.start, at, 0, step.peerPolls, UNTOLD);
-    if (step.op.isSend || step.drawing === undefined) return;
-    this.add(step, step.start, step.drawing as Ticks, at, 0);
+    if (steps.phase[row] === StepPhase.PeerWait) this.addSend(steps, row, at, UNTOLD);
+    const [arrived, bytes] = [steps.arrived[row]!, steps.bytes[row]!];
+    if (steps.op[row]!.isSend || arrived === NONE || bytes === NONE) return;
+    this.add(steps, row, bytes, steps.start[row]!, arrived, at, 0);
   }
 
   close(): StepRows[] {
@@ -102,22 +102,39 @@ export class StepFileWriter {
     return [...this.connections.values()].map(({ key, rows, blocks }) => ({ ...key, rows, blocks }));
   }
 
+  private addSend(steps: StepTable, row: number, told: number, bytes: number): void {
+    const polled = steps.lastPoll[row]!;
+    this.add(steps, row, bytes, polled === NONE ? steps.start[row]! : polled, told, 0, steps.polls[row]!);
+  }
+
   private add(
-    step: Step,
+    steps: StepTable,
+    row: number,
+    bytes: number,
     before: number,
     told: number,
     stop: number,
     polls: number,
-    bytes = step.bytes,
   ): void {
-    const { op } = step;
-    if (bytes === null || bytes === 0 || (!this.everyStep && step.number !== 0)) return;
+    const number = steps.number[row]!;
+    if (bytes === 0 || (!this.everyStep && number !== 0)) return;
+    const op = steps.op[row]!;
     if (op.drawing === undefined) op.drawing = this.rowsOf(op) satisfies OpRows;
     const own = op.drawing as OpRows;
     if (own === null) return;
     const { connection, check, arrives } = own;
-    const row = [op.ordinal, step.number, bytes, check, before, told, stop, polls, op.nSteps, arrives];
-    connection.pending.set(row, connection.filled * ROW_WIDTH);
+    const { pending } = connection;
+    const to = connection.filled * ROW_WIDTH;
+    pending[to + STEP_ROW.ordinal] = op.ordinal;
+    pending[to + STEP_ROW.step] = number;
+    pending[to + STEP_ROW.bytes] = bytes;
+    pending[to + STEP_ROW.check] = check;
+    pending[to + STEP_ROW.before] = before;
+    pending[to + STEP_ROW.told] = told;
+    pending[to + STEP_ROW.stop] = stop;
+    pending[to + STEP_ROW.polls] = polls;
+    pending[to + STEP_ROW.steps] = op.nSteps;
+    pending[to + STEP_ROW.arrives] = arrives;
     connection.filled++;
     connection.rows++;
     if (connection.filled === BLOCK_ROWS) this.flush(connection);

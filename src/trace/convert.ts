@@ -144,7 +144,7 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
   const pairing = new Pairing(file, listener, originators(job.origins), neverEnds);
   for (const range of mergedRows({ rings: ringsToRead(file, job) })) pairing.read(range);
   pairing.openFolds(file.folds());
-  const drawn = tracks.finish();
+  const drawn = tracks.finish(pairing.steps);
   if (!clipped) return { ...drawn, selected: null };
   clipped.finish();
   return { ...drawn, selected: { slices: clipped.drawn, flowEnds: clipped.flowEnds() } };

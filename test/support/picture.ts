@@ -79,6 +79,6 @@ function drawFile(path: string, sharesClock: boolean, isSilent: boolean): Pictur
   const pairing = new Pairing(file, tracks, NO_ORIGINATORS, neverEnds);
   for (const range of mergedRows(file)) pairing.read(range);
   pairing.openFolds(file.folds);
-  const { suspectKernels } = tracks.finish();
+  const { suspectKernels } = tracks.finish(pairing.steps);
   return { sink, scan, suspectKernels };
 }

@@ -11,8 +11,9 @@
  */
 
 import type { Hash64 } from '../../base/hash.js';
-import type { TraceNs } from '../../base/time.js';
-import { StepPhase, type Op, type Step } from '../../model/types.js';
+import type { Ticks, TraceNs } from '../../base/time.js';
+import { NONE, type StepTable } from '../../model/step_table.js';
+import { StepPhase, type Op } from '../../model/types.js';
 import { WAIT_OF } from '../../model/waits.js';
 import type { CommGroups } from './comm_groups.js';
 import { Connections, type Connection, type Slot } from './connections.js';
@@ -37,6 +38,8 @@ export class OpTracks {
   private readonly connections: Connections;
   private readonly correlations = new Correlations();
   private readonly open = new Set<Op>();
+  /** By row of the step table: where a step in flight is drawn. */
+  private readonly slots: (Slot | undefined)[] = [];
 
   constructor(
     private readonly context: TrackContext,
@@ -73,26 +76,26 @@ export class OpTracks {
   }
 
   /** What a finalized communicator had not finished it never will. The rest stays open: that is how a hang looks. */
-  finish(): void {
+  finish(steps: StepTable): void {
     for (const op of this.open) {
       const finalized = op.comm?.finalizeTick ?? null;
       if (op.foreign || finalized === null || op.start > finalized) {
-        for (const step of op.openSteps) this.lastPoll(step);
+        for (const row of op.openSteps) this.lastPoll(steps, row);
         continue;
       }
       const at = this.context.time(finalized);
-      for (const step of op.openSteps) this.endStep(step, at, [FINALIZED]);
+      for (const row of op.openSteps) this.endStep(steps, row, at, [FINALIZED]);
       this.endOp(op, at, [FINALIZED]);
     }
   }
 
   /** Of a step that waits for ever: until when the proxy thread was seen to ask. */
-  private lastPoll(step: Step): void {
-    const open = openStep(step);
-    const last = step.lastPeerWait ?? step.lastStartRepeat;
-    if (!open || last === null) return;
-    const at = later(open.phaseAt, this.context.time(last));
-    this.context.sink.instant(open.steps.track, at, 'last poll', { args: stepArgs(step) });
+  private lastPoll(steps: StepTable, row: number): void {
+    const open = this.slots[row];
+    const last = steps.lastPoll[row] === NONE ? steps.lastStartRepeat[row]! : steps.lastPoll[row]!;
+    if (!open || last === NONE) return;
+    const at = later(open.phaseAt, this.context.time(last as Ticks));
+    this.context.sink.instant(open.steps.track, at, 'last poll', { args: stepArgs(steps, row) });
   }
 
   private endOp(op: Op, at: TraceNs, args: Args): void {
@@ -106,37 +109,42 @@ export class OpTracks {
     open.connection.lanes.release(open.lane);
   }
 
-  stepStart(step: Step, at: TraceNs): void {
-    const op = openOp(step.op);
-    const slots = (op?.connection ?? this.connections.of(step.op)).slotsOf(op?.lane ?? 0);
-    const slot = slots.acquire(step.number);
+  stepStart(steps: StepTable, row: number, at: TraceNs): void {
+    const op = steps.op[row]!;
+    const open = openOp(op);
+    const slots = (open?.connection ?? this.connections.of(op)).slotsOf(open?.lane ?? 0);
+    const number = steps.number[row]!;
+    const slot = slots.acquire(number);
     slot.phaseAt = at;
-    slot.steps.begin(at, step.number);
-    step.drawing = slot;
+    slot.steps.begin(at, number);
+    this.slots[row] = slot;
   }
 
   /** `told`: where the phase began by its records, between the phase before and now. */
-  stepPhase(step: Step, told: TraceNs, now: TraceNs): void {
-    const open = openStep(step);
+  stepPhase(steps: StepTable, row: number, told: TraceNs, now: TraceNs): void {
+    const open = this.slots[row];
     if (!open) return;
     const from = told < open.phaseAt ? open.phaseAt : told > now ? now : told;
     open.phaseAt = from;
-    const bytes = carriesBytes(step) ? step.bytes : null;
-    open.steps.phase(from, WAIT_OF[step.phase], bytes, this.flowOfPhase(step));
+    const phase = steps.phaseOf(row);
+    const bytes = carriesBytes(phase) && steps.bytes[row] !== NONE ? steps.bytes[row]! : null;
+    open.steps.phase(from, WAIT_OF[phase], bytes, this.flowOfPhase(steps, row, phase));
   }
 
   /** `told`: by its own stop. */
-  stepStop(step: Step, at: TraceNs, told: boolean): void {
-    if (told) this.leavePeerWait(step, at);
-    this.endStep(step, at, told ? NO_MORE : NOT_STOPPED);
-    if (step.op.lost) this.standInStep(step.op, at);
+  stepStop(steps: StepTable, row: number, at: TraceNs, told: boolean): void {
+    if (told) this.leavePeerWait(steps, row, at);
+    this.endStep(steps, row, at, told ? NO_MORE : NOT_STOPPED);
+    const op = steps.op[row]!;
+    if (op.lost) this.standInStep(op, at);
   }
 
   /** Of a send whose record of leaving it is lost: it waited until it was last polled, and not until it was over. */
-  private leavePeerWait(step: Step, at: TraceNs): void {
-    const open = openStep(step);
-    if (!open || step.phase !== StepPhase.PeerWait || step.lastPeerWait === null) return;
-    const last = later(open.phaseAt, this.context.time(step.lastPeerWait));
+  private leavePeerWait(steps: StepTable, row: number, at: TraceNs): void {
+    const open = this.slots[row];
+    const polled = steps.lastPoll[row]!;
+    if (!open || steps.phase[row] !== StepPhase.PeerWait || polled === NONE) return;
+    const last = later(open.phaseAt, this.context.time(polled as Ticks));
     if (last >= at) return;
     open.phaseAt = last;
     open.steps.phase(last, NOT_TOLD, null, null);
@@ -149,12 +157,12 @@ export class OpTracks {
     this.endOp(op, at, END_LOST);
   }
 
-  private endStep(step: Step, at: TraceNs, more: Args): void {
-    const open = openStep(step);
+  private endStep(steps: StepTable, row: number, at: TraceNs, more: Args): void {
+    const open = this.slots[row];
     if (!open) return;
-    step.drawing = undefined;
-    const hasOwn = step.peerPolls > 1 || step.startRepeats > 0;
-    open.steps.end(later(open.phaseAt, at), hasOwn ? [...stepArgs(step), ...more] : more);
+    this.slots[row] = undefined;
+    const hasOwn = steps.polls[row]! > 1 || steps.startRepeats[row]! > 0;
+    open.steps.end(later(open.phaseAt, at), hasOwn ? [...stepArgs(steps, row), ...more] : more);
     open.isBusy = false;
   }
 
@@ -167,28 +175,26 @@ export class OpTracks {
     return { id, ends: this.flows.ends(id, op.isSend) };
   }
 
-  private flowOfPhase(step: Step): FlowId | null {
-    if (step.phase !== StepPhase.PeerWait && step.phase !== StepPhase.FlushWait) return null;
-    const flow = openOp(step.op)?.flow;
+  private flowOfPhase(steps: StepTable, row: number, phase: StepPhase): FlowId | null {
+    if (phase !== StepPhase.PeerWait && phase !== StepPhase.FlushWait) return null;
+    const flow = openOp(steps.op[row]!)?.flow;
     if (!flow) return null;
-    const id = transferId(flow.id, step.number);
+    const number = steps.number[row]!;
+    const id = transferId(flow.id, number);
     const { brokenTransfers } = this.context;
     if (brokenTransfers.size > 0 && brokenTransfers.has(transferName(id))) return null;
-    addStep(flow.ends, step.number);
+    addStep(flow.ends, number);
     return id;
   }
 }
 
 const openOp = (op: Op): OpenOp | undefined => op.drawing as OpenOp | undefined;
-const openStep = (step: Step): Slot | undefined => step.drawing as Slot | undefined;
 
-/** Names on the timeline are templates: which GPU wait it is shows from its place in the step. */
 /** What a step did is in a record that is lost. */
 const NOT_TOLD = 'not told';
 
-function carriesBytes(step: Step): boolean {
-  return step.phase === StepPhase.SendWait || step.phase === StepPhase.FlushWait;
-}
+const carriesBytes = (phase: StepPhase): boolean =>
+  phase === StepPhase.SendWait || phase === StepPhase.FlushWait;
 
 /** A silent operation's direction is not told: NCCL says isSend 0 both ways. */
 function opName(op: Op, silent: boolean): string {
@@ -218,10 +224,11 @@ function foreignArgs({ originator, of }: Op, pid: number): [string, ArgValue][] 
   return args;
 }
 
-function stepArgs(step: Step): [string, ArgValue][] {
+function stepArgs(steps: StepTable, row: number): [string, ArgValue][] {
   const args: [string, ArgValue][] = [];
-  if (step.peerPolls > 1) args.push(['peerPolls', step.peerPolls]);
-  if (step.startRepeats > 0) args.push(['startRepeats', step.startRepeats]);
+  const [polls, repeats] = [steps.polls[row]!, steps.startRepeats[row]!];
+  if (polls > 1) args.push(['peerPolls', polls]);
+  if (repeats > 0) args.push(['startRepeats', repeats]);
   return args;
 }
 

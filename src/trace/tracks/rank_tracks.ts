@@ -3,6 +3,7 @@
  * Trace time is made here, once per event, through the rank's ClockMap.
  */
 
+import type { StepTable } from '../../model/step_table.js';
 import type { Ticks, TraceNs } from '../../base/time.js';
 import {
   StepPhase,
@@ -11,7 +12,7 @@ import {
   type Kernel,
   type OddRecord,
   type Op,
-  type Step,
+  type StepListener,
   type Work,
   type WorkListener,
 } from '../../model/types.js';
@@ -38,7 +39,7 @@ export interface DrawnRank {
   readonly reordered: number;
 }
 
-export class RankTracks implements Omit<WorkListener, 'opAlive'> {
+export class RankTracks implements Omit<WorkListener, 'opAlive'>, StepListener {
   private readonly dueEnds = new DueEnds();
   private readonly flows = new FlowCensus();
   private readonly host: HostTracks;
@@ -101,20 +102,22 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'> {
     this.ops.opStop(op, this.now(at));
   }
 
-  stepStart(step: Step, at: Ticks): void {
-    this.ops.stepStart(step, this.now(at));
+  stepStart(steps: StepTable, row: number, at: Ticks): void {
+    this.ops.stepStart(steps, row, this.now(at));
   }
 
-  stepPhase(step: Step, from: Ticks, at: Ticks): void {
+  stepPhase(steps: StepTable, row: number, from: Ticks, at: Ticks): void {
     const now = this.now(at);
-    this.ops.stepPhase(step, from === at ? now : this.context.time(from), now);
-    if (step.phase === StepPhase.FlushWait) this.bytes.received(step.op, step.bytes ?? 0, now);
+    this.ops.stepPhase(steps, row, from === at ? now : this.context.time(from), now);
+    if (steps.phase[row] === StepPhase.FlushWait)
+      this.bytes.received(steps.op[row]!, Math.max(0, steps.bytes[row]!), now);
   }
 
-  stepStop(step: Step, at: Ticks, told: boolean): void {
+  stepStop(steps: StepTable, row: number, at: Ticks, told: boolean): void {
     const now = this.now(at);
-    if (step.phase === StepPhase.SendWait) this.bytes.sent(step.op, step.bytes ?? 0, now);
-    this.ops.stepStop(step, now, told);
+    if (steps.phase[row] === StepPhase.SendWait)
+      this.bytes.sent(steps.op[row]!, Math.max(0, steps.bytes[row]!), now);
+    this.ops.stepStop(steps, row, now, told);
   }
 
   kernelStart(kernel: Kernel): void {
@@ -133,10 +136,10 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'> {
     this.odd.add(odd, this.now(at));
   }
 
-  /** After the last record. Returns the ends of arrows that were drawn. */
-  finish(): DrawnRank {
+  /** After the last record. `steps`: those in flight. Returns the ends of arrows that were drawn. */
+  finish(steps: StepTable): DrawnRank {
     this.dueEnds.flush(Infinity);
-    this.ops.finish();
+    this.ops.finish(steps);
     this.kernels.finish();
     this.bytes.finish();
     this.inFlight.finish();

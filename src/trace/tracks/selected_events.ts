@@ -4,6 +4,7 @@
  * belongs to no single communicator and is always passed on, as is what proxy threads do.
  */
 
+import type { StepTable } from '../../model/step_table.js';
 import { belongsToNoComm, callComm } from '../../model/host_span.js';
 import { commKey } from '../../model/identity.js';
 import type { Ticks, TraceNs } from '../../base/time.js';
@@ -14,13 +15,13 @@ import type {
   Kernel,
   OddRecord,
   Op,
-  Step,
+  StepListener,
   Work,
   WorkListener,
 } from '../../model/types.js';
 import { type DrawPlan } from './selection.js';
 
-type Picture = Omit<WorkListener, 'opAlive'>;
+type Picture = Omit<WorkListener, 'opAlive'> & StepListener;
 
 export class SelectedEvents implements Picture {
   private readonly known = new Map<Communicator, boolean>();
@@ -60,18 +61,18 @@ export class SelectedEvents implements Picture {
   }
 
   /** Of a step that has not been told the picture takes its bytes alone. */
-  stepStart(step: Step, at: Ticks): void {
+  stepStart(steps: StepTable, row: number, at: Ticks): void {
     const window = this.plan.windows.step;
-    if (window !== null && this.has(step.op.comm) && this.time(at) <= window.to)
-      this.picture.stepStart(step, at);
+    if (window !== null && this.has(steps.op[row]!.comm) && this.time(at) <= window.to)
+      this.picture.stepStart(steps, row, at);
   }
 
-  stepPhase(step: Step, from: Ticks, at: Ticks): void {
-    if (this.has(step.op.comm)) this.picture.stepPhase(step, from, at);
+  stepPhase(steps: StepTable, row: number, from: Ticks, at: Ticks): void {
+    if (this.has(steps.op[row]!.comm)) this.picture.stepPhase(steps, row, from, at);
   }
 
-  stepStop(step: Step, at: Ticks, told: boolean): void {
-    if (this.has(step.op.comm)) this.picture.stepStop(step, at, told);
+  stepStop(steps: StepTable, row: number, at: Ticks, told: boolean): void {
+    if (this.has(steps.op[row]!.comm)) this.picture.stepStop(steps, row, at, told);
   }
 
   kernelStart(kernel: Kernel, at: Ticks): void {

@@ -1,0 +1,166 @@
+/**
+ * The network transfers (ProxySteps) that are in flight, as rows of typed arrays. Four of five records speak of steps, so a step
+ * is never an object: its record finds its row by the handle's own words, without a map, and its row is used again when it is over.
+ *
+ * Ticks of what has not happened are NONE.
+ */
+
+import type { Op, StepPhase } from './types.js';
+
+/** In place of a tick, and of a size that NCCL has not told. */
+export const NONE = -1;
+
+/** What `find` says of a handle: no step that is known here; a step whose operation ended it. */
+export const NO_STEP = -1;
+export const ENDED_STEP = -2;
+
+/** Places of handles. NCCL has some hundred steps in flight; what stays open for longer than this moves to a map. */
+const PLACES = 1 << 14;
+const FIRST_ROWS = 256;
+/** Upper word of a place without a handle: a file's tag is never 0. */
+const NO_HANDLE = 0;
+
+/** So many of the newest steps of an operation may be meant by a repeated start; NCCL has 8 in flight. */
+const RECENT_STEPS = 16;
+
+export class StepTable {
+  op: Op[] = [];
+  number = new Int32Array(FIRST_ROWS);
+  start = new Float64Array(FIRST_ROWS);
+  /** StepPhase. */
+  phase = new Uint8Array(FIRST_ROWS);
+  /** When it came into this phase. */
+  phaseSince = new Float64Array(FIRST_ROWS);
+  /** Size of the transfer; NONE until NCCL said it. */
+  bytes = new Float64Array(FIRST_ROWS);
+  /** State 20: the newest, and how many polls in all. */
+  lastPoll = new Float64Array(FIRST_ROWS);
+  polls = new Float64Array(FIRST_ROWS);
+  /** State 11: a receive's data had arrived. */
+  arrived = new Float64Array(FIRST_ROWS);
+  /** NCCL started it again and again: a registered buffer whose kernel had not begun. And of these starts the newest. */
+  startRepeats = new Float64Array(FIRST_ROWS);
+  lastStartRepeat = new Float64Array(FIRST_ROWS);
+
+  /** Counts how often a row was used: a place that names an earlier use is out of date. */
+  private use = new Uint32Array(FIRST_ROWS);
+  private readonly free: number[] = [];
+  private rows = 0;
+
+  private readonly placeLow = new Uint32Array(PLACES);
+  private readonly placeHigh = new Uint32Array(PLACES);
+  private readonly placeRow = new Int32Array(PLACES);
+  private readonly placeUse = new Uint32Array(PLACES);
+  /** Rows of handles whose place another one took, by both words in one number. */
+  private readonly displaced = new Map<number, number>();
+
+  /** A new row for the step of that handle. */
+  add(low: number, high: number, op: Op, number: number, at: number): number {
+    const row = this.free.pop() ?? this.newRow();
+    this.op[row] = op;
+    this.number[row] = number;
+    this.start[row] = at;
+    this.phase[row] = 0;
+    this.phaseSince[row] = at;
+    this.bytes[row] = NONE;
+    this.lastPoll[row] = NONE;
+    this.polls[row] = 0;
+    this.arrived[row] = NONE;
+    this.startRepeats[row] = 0;
+    this.lastStartRepeat[row] = NONE;
+    this.name(low, high, row);
+    return row;
+  }
+
+  /** One more handle of a row. */
+  name(low: number, high: number, row: number): void {
+    const place = placeOf(low, high);
+    const before = this.placeRow[place]!;
+    const isTaken = this.placeHigh[place] !== NO_HANDLE && this.placeUse[place] === this.use[before];
+    if (isTaken) this.displaced.set(wordsInOne(this.placeLow[place]!, this.placeHigh[place]!), before);
+    this.placeLow[place] = low;
+    this.placeHigh[place] = high;
+    this.placeRow[place] = row;
+    this.placeUse[place] = this.use[row]!;
+  }
+
+  /** The row of a handle; NO_STEP, ENDED_STEP. */
+  find(low: number, high: number): number {
+    const place = placeOf(low, high);
+    if (this.placeLow[place] === low && this.placeHigh[place] === high && high !== NO_HANDLE) {
+      const row = this.placeRow[place]!;
+      return this.placeUse[place] === this.use[row] ? row : ENDED_STEP;
+    }
+    return this.displaced.size === 0 ? NO_STEP : (this.displaced.get(wordsInOne(low, high)) ?? NO_STEP);
+  }
+
+  /** Nothing more is told by this handle. */
+  forget(low: number, high: number): void {
+    const place = placeOf(low, high);
+    if (this.placeLow[place] === low && this.placeHigh[place] === high) this.placeHigh[place] = NO_HANDLE;
+    else this.displaced.delete(wordsInOne(low, high));
+  }
+
+  /** The row is free for another step, and leaves its operation. */
+  end(row: number): void {
+    removeRow(this.op[row]!.openSteps, row);
+    this.use[row]!++;
+    this.free.push(row);
+    if (this.displaced.size > 0)
+      for (const [words, of] of this.displaced) if (of === row) this.displaced.delete(words);
+  }
+
+  phaseOf(row: number): StepPhase {
+    return this.phase[row] as StepPhase;
+  }
+
+  /** Of an operation's newest steps in flight the one of that number; NO_STEP. */
+  openStepOf({ openSteps }: Op, number: number): number {
+    const oldest = Math.max(0, openSteps.length - RECENT_STEPS);
+    for (let i = openSteps.length - 1; i >= oldest; i--)
+      if (this.number[openSteps[i]!] === number) return openSteps[i]!;
+    return NO_STEP;
+  }
+
+  private newRow(): number {
+    if (this.rows === this.number.length) this.grow();
+    return this.rows++;
+  }
+
+  private grow(): void {
+    const rows = 2 * this.number.length;
+    const longer = (old: Float64Array): Float64Array<ArrayBuffer> => {
+      const column = new Float64Array(rows);
+      column.set(old);
+      return column;
+    };
+    this.start = longer(this.start);
+    this.phaseSince = longer(this.phaseSince);
+    this.bytes = longer(this.bytes);
+    this.lastPoll = longer(this.lastPoll);
+    this.polls = longer(this.polls);
+    this.arrived = longer(this.arrived);
+    this.startRepeats = longer(this.startRepeats);
+    this.lastStartRepeat = longer(this.lastStartRepeat);
+    const [number, phase, use] = [this.number, this.phase, this.use];
+    this.number = new Int32Array(rows);
+    this.number.set(number);
+    this.phase = new Uint8Array(rows);
+    this.phase.set(phase);
+    this.use = new Uint32Array(rows);
+    this.use.set(use);
+  }
+}
+
+/** Handles of one ring count up by 2 and more; those of several rings differ in the upper word. */
+const placeOf = (low: number, high: number): number => ((low >>> 1) ^ (high * 0x9e5)) & (PLACES - 1);
+
+/** The tag is the same in all handles of a file, so the rest is exact. */
+const wordsInOne = (low: number, high: number): number => (high & 0x7fff) * 2 ** 32 + low;
+
+/** Nearly always the oldest; `splice` would make an array of it. */
+function removeRow(rows: number[], row: number): void {
+  let at = rows.indexOf(row);
+  for (; at < rows.length - 1; at++) rows[at] = rows[at + 1]!;
+  rows.pop();
+}
