@@ -29,12 +29,12 @@ import { convertJobs } from './trace/convert_jobs.js';
 import { diagnosisOf, type Diagnosis } from './report/diagnosis.js';
 import { planDrawing, suggestDrawing } from './trace/drawing.js';
 import { runDuration } from './trace/duration.js';
-import { aliasesOf, findRuns, type RunOptions } from './runs/find_runs.js';
+import { aliasesOf, findRuns, shownAs, type RunOptions } from './runs/find_runs.js';
 import { tracePrologue } from './trace/labels.js';
 import { lookAtAttributes } from './trace/look_at.js';
 import { assemble } from './trace/output.js';
 import { OUTPUT_KINDS, TRACE } from './trace/output_kinds.js';
-import { redactPaths, redactRun } from './runs/redact.js';
+import { redactRun, said } from './runs/redact.js';
 import {
   countTrace,
   reportOutOfStep,
@@ -119,7 +119,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
       const prologue = Buffer.concat([head, cluster.bytes]);
       const delivery = { place, output, permission, interrupt, stdout };
       const bytes = await assemble(delivery, folder, prologue, blockPaths(jobs)).catch(outputFailed(options));
-      const problems = found.problems.map((sentence) => inWordsOf(studied, sentence));
+      const problems = shownAs(found.problems, studied.aliases);
       const trace = countTrace(blocks, cluster.counts);
       const shown = options.redact ? basename(options.output) : options.output;
       return reportMerge(studied, {
@@ -198,11 +198,7 @@ export async function findClocks(
       return {
         clocks: reportClocks(clocks, run),
         traffic: reportTraffic(clocks),
-        problems: [
-          ...found.problems.map((sentence) => inWordsOf(scanned, sentence)),
-          ...unusable,
-          ...run.problems,
-        ],
+        problems: [...shownAs(found.problems, scanned.aliases), ...unusable, ...run.problems],
       };
     });
   } finally {
@@ -220,17 +216,10 @@ export function listRuns(
 } {
   const found = findRankFiles(inputs);
   const { runs, unusable } = findRuns(found.files);
-  const problems = [...found.problems, ...unusable];
-  if (!redact) return { runs: runs.map(listRun), problems };
-  const aliases = aliasesOf(runs, found.files);
-  return {
-    runs: runs.map((run) => listRun(redactRun(run, aliases))),
-    problems: problems.map((sentence) => redactPaths(sentence, aliases)),
-  };
+  const aliases = redact ? aliasesOf(runs, found.files) : null;
+  const shown = aliases === null ? runs : runs.map((run) => redactRun(run, aliases));
+  return { runs: shown.map(listRun), problems: shownAs([...found.problems, ...unusable], aliases) };
 }
-
-const inWordsOf = ({ aliases }: Pick<Study, 'aliases'>, sentence: string): string =>
-  aliases === null ? sentence : redactPaths(sentence, aliases);
 
 /** By file, as the jobs; null: not drawn. */
 async function convertAll(
@@ -247,7 +236,7 @@ async function convertAll(
   const blocks = new Map<ConvertJob, ConvertResult>();
   outcomes.forEach((outcome, i) => {
     if (!outcome.ok || !outcome.block)
-      throw new OutputError(options.output, inWordsOf(studied, failure(outcome)), 'nothing was written');
+      throw new OutputError(options.output, said(failure(outcome), studied.aliases), 'nothing was written');
     blocks.set(wanted[i]!, outcome.block);
   });
   return jobs.map((job) => job && blocks.get(job)!);

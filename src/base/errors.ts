@@ -4,16 +4,18 @@
  * the class into an exit code (src/cli/exit.ts).
  */
 
+import { inWords, type Sentence } from './sentence.js';
+
 export interface RankFileFault {
   readonly path: string;
-  /** What is wrong, without path or offset: "not a rank file", "the header's check does not match". */
+  /** What is wrong, without path, names or offset: "not a rank file", "the header's check does not match". */
   readonly what: string;
   /** Byte position in the file. */
   readonly offset?: number | undefined;
   readonly expected?: string | number | bigint | undefined;
   readonly found?: string | number | bigint | undefined;
   /** How a file comes to be like this: "the copy was cut short". */
-  readonly why?: string | undefined;
+  readonly why?: string | Sentence | undefined;
   /** What the person can do now: "copy it again". */
   readonly advice: string;
 }
@@ -25,11 +27,17 @@ export class RankFileError extends Error {
   readonly offset: number | undefined;
   readonly expected: string | number | bigint | undefined;
   readonly found: string | number | bigint | undefined;
+  readonly what: string;
   readonly advice: string;
+  /** The message, in which the names of files can still be hidden. */
+  readonly sentence: Sentence;
 
   constructor(fault: RankFileFault, options?: ErrorOptions) {
-    super(sentence(fault), options);
+    const sentence: Sentence = [{ path: fault.path }, ': ', ...faultWords(fault)];
+    super(inWords(sentence), options);
+    this.sentence = sentence;
     this.path = fault.path;
+    this.what = fault.what;
     this.offset = fault.offset;
     this.expected = fault.expected;
     this.found = fault.found;
@@ -37,16 +45,17 @@ export class RankFileError extends Error {
   }
 }
 
-/** "DIR/rank3.bin: not a rank file at byte 0 (expected A, found B), perhaps the copy was cut short; copy it again" */
-function sentence(fault: RankFileFault): string {
+/** "not a rank file at byte 0 (expected A, found B), perhaps the copy was cut short; copy it again" */
+function faultWords(fault: RankFileFault): Sentence {
   const at = fault.offset === undefined ? '' : ` at byte ${fault.offset}`;
   const values = [
     fault.expected === undefined ? '' : `expected ${fault.expected}`,
     fault.found === undefined ? '' : `found ${fault.found}`,
   ].filter((value) => value !== '');
   const compared = values.length === 0 ? '' : ` (${values.join(', ')})`;
-  const why = fault.why === undefined ? '' : `, perhaps ${fault.why}`;
-  return `${fault.path}: ${fault.what}${at}${compared}${why}; ${fault.advice}`;
+  const { why } = fault;
+  const because = why === undefined ? [] : [', perhaps ', ...(typeof why === 'string' ? [why] : why)];
+  return [`${fault.what}${at}${compared}`, ...because, `; ${fault.advice}`];
 }
 
 /** The command line asks for something that cannot be: an unknown option, two that exclude each other. */
@@ -75,13 +84,18 @@ export class Interrupted extends Error {
 /** The result could not be written. The cause is the system's own error, when there is one. */
 export class OutputError extends Error {
   override readonly name = 'OutputError';
+  /** The message, in which the names of files can still be hidden. */
+  readonly sentence: Sentence;
 
   constructor(
     readonly path: string,
-    what: string,
+    what: string | Sentence,
     readonly advice: string,
     options?: ErrorOptions,
   ) {
-    super(`${path}: ${what}; ${advice}`, options);
+    const words = typeof what === 'string' ? [what] : what;
+    const sentence: Sentence = [{ path }, ': ', ...words, `; ${advice}`];
+    super(inWords(sentence), options);
+    this.sentence = sentence;
   }
 }

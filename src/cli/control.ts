@@ -7,8 +7,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 
 import { NoUsableInput, OutputError, RankFileError, UsageError } from '../base/errors.js';
-import { reason } from '../output/reason.js';
+import { inWords } from '../base/sentence.js';
+import { codeOf, reason } from '../output/reason.js';
 import {
+  checkMayRequest,
   type ControlWish,
   EventType,
   eventTypeNames,
@@ -21,6 +23,7 @@ import {
 import type { RankFileHeader } from '../rankfile/types.js';
 import { ExitCode } from './exit.js';
 import { printable } from '../report/text.js';
+import { complain } from './streams.js';
 
 interface Options {
   readonly events?: readonly string[];
@@ -54,12 +57,15 @@ export function controlCommand(setExit: (code: ExitCode) => void): Command {
 async function run(paths: readonly string[], options: Options): Promise<ExitCode> {
   const { events, sample, wait, quiet = false } = options;
   if (events === undefined && sample === undefined) throw new UsageError('want --events, --sample or both');
-  // First all of them: a wish that one cannot fulfil is no other's either.
-  const files = findRankFiles(paths).files.flatMap((path) => {
+  const found = findRankFiles(paths);
+  if (!quiet) for (const problem of found.problems) complain(inWords(problem));
+  // First all of them: a wish that one cannot fulfil, or be told, is no other's either.
+  const files = found.files.flatMap((path) => {
     const header = headerOf(path, quiet);
     return header === null ? [] : [{ path, header, wish: wishFor(path, header, events, sample) }];
   });
   if (files.length === 0) throw new NoUsableInput('no rank file of a running job');
+  for (const { path } of files) checkRequest(path);
   const asked = files.map(({ path, header, wish }) => ({
     path,
     refused: header.controlRefused,
@@ -69,7 +75,7 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
   let all = true;
   for (const { path, asking, refused } of asked) {
     const header = await answer(path, asking, deadline);
-    const isDone = typeof header !== 'string' && header.controlRefused === refused;
+    const isDone = typeof header !== 'string' && !('failed' in header) && header.controlRefused === refused;
     all &&= isDone;
     if (!quiet || !isDone) process.stdout.write(`${printable(outcome(path, header, refused))}\n`);
   }
@@ -77,13 +83,26 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
 }
 
 /** Throws OutputError. */
-function request(path: string, wish: ControlWish): ControlRequest {
+function checkRequest(path: string): void {
+  try {
+    checkMayRequest(path);
+  } catch (error) {
+    const advice = 'no recorder was asked; run as the user of the job, on its node';
+    const what = codeOf(error) === 'ELOOP' ? 'is a symbolic link, which no request follows' : reason(error);
+    throw new OutputError(path, what, advice, { cause: error });
+  }
+}
+
+/** What fails now, after all could be asked, is said of this one: the others are asked all the same, and answer. */
+function request(path: string, wish: ControlWish): ControlRequest | Failed {
   try {
     return requestControl(path, wish);
   } catch (error) {
-    throw new OutputError(path, reason(error), 'run as the user of the job, on its node', { cause: error });
+    return { failed: inWordsOf(error) };
   }
 }
+
+const inWordsOf = (error: unknown): string => (error instanceof RankFileError ? error.what : reason(error));
 
 /** Null, and said, for a file whose process does not record any more. */
 function headerOf(path: string, quiet: boolean): RankFileHeader | null {
@@ -118,18 +137,27 @@ function wishFor(
 const maskOf = (names: readonly string[]): number =>
   names.reduce((mask, name) => mask | (EventType as Readonly<Record<string, number>>)[name]!, 0);
 
-type NoAnswer = 'replaced' | 'silent';
+interface Failed {
+  readonly failed: string;
+}
+type NoAnswer = 'replaced' | 'silent' | Failed;
 
 async function answer(
   path: string,
-  asking: ControlRequest,
+  asking: ControlRequest | Failed,
   deadline: number,
 ): Promise<RankFileHeader | NoAnswer> {
+  if ('failed' in asking) return asking;
   for (;;) {
-    const header = openRankFileHeader(path);
-    // First: a request of the same number may have taken its place.
-    if (!stillStands(path, asking)) return 'replaced';
-    if (header.controlAnswered === asking.number) return header;
+    try {
+      const header = openRankFileHeader(path);
+      // First: a request of the same number may have taken its place.
+      if (!stillStands(path, asking)) return 'replaced';
+      if (header.controlAnswered === asking.number) return header;
+    } catch (error) {
+      if (!(error instanceof RankFileError)) throw error;
+      return { failed: error.what }; // its file went away; the others' answers are still to come
+    }
     if (Date.now() >= deadline) return 'silent';
     await pause(POLL_MS);
   }
@@ -137,6 +165,8 @@ async function answer(
 
 function outcome(path: string, header: RankFileHeader | NoAnswer, refused: number): string {
   if (header === 'replaced') return `${path}: somebody has asked for something else meanwhile; ask again`;
+  if (typeof header !== 'string' && 'failed' in header)
+    return `${path}: not asked, or no answer: ${header.failed}`;
   if (header === 'silent') return `${path}: no answer; is the job still running?`;
   if (header.controlRefused !== refused) return `${path}: refused`;
   const events = eventTypeNames(header.maskNow).join(',') || 'nothing';

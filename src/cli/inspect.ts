@@ -9,7 +9,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { NoUsableInput, RankFileError } from '../base/errors.js';
 import { diagnose, type Diagnosis } from '../report/diagnosis.js';
 import { pickFiles, type RunOptions } from '../runs/find_runs.js';
-import { redactFile, redactPaths, type Aliases } from '../runs/redact.js';
+import { redactFile, said, type Aliases } from '../runs/redact.js';
 import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
 import {
   describeRecord,
@@ -79,15 +79,8 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
   }
   const found = findRankFiles(paths);
   const { files, aliases } = pickFiles(found.files, options);
-  const shown =
-    aliases === null ? (text: string): string => text : (text: string) => redactPaths(text, aliases);
-  const note =
-    options.quiet === true
-      ? (): void => undefined
-      : (text: string) => {
-          complain(shown(text));
-        };
-  for (const problem of found.problems) note(problem);
+  const note = options.quiet === true ? (): void => undefined : complain;
+  for (const problem of found.problems) note(said(problem, aliases));
   let clean = found.problems.length === 0;
   // Whoever names one file asks for its facts; of a folder also one file has a verdict.
   if (files.length > 1 || !paths.some((path) => files.includes(path))) {
@@ -167,7 +160,7 @@ function summaryOrComplaint(path: string, aliases: Aliases | null): FileSummary 
     }
   } catch (error) {
     if (!(error instanceof RankFileError)) throw error;
-    complain(aliases === null ? error.message : redactPaths(error.message, aliases));
+    complain(said(error.sentence, aliases));
     return null;
   }
 }

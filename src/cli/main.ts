@@ -4,8 +4,10 @@
  */
 
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { UsageError } from '../base/errors.js';
+import { HIDDEN_PATH, inWords } from '../base/sentence.js';
+import { OutputError, RankFileError, UsageError } from '../base/errors.js';
 import { hint } from '../base/nearest.js';
 import { projectFile } from '../base/project.js';
 import { printable } from '../report/text.js';
@@ -41,15 +43,29 @@ export async function main(words: readonly string[]): Promise<ExitCode> {
   tuneCompiler();
   try {
     let exit: ExitCode = ExitCode.ok;
-    const root = await program(words, (code) => (exit = code));
-    await root.parseAsync(words, { from: 'user' });
+    const asked = withoutHelpCommand(words);
+    const root = await program(asked, (code) => (exit = code));
+    await root.parseAsync(asked, { from: 'user' });
     return exit;
   } catch (error) {
     // Commander has already printed its message: --help and --version arrive here too, with its code 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
-    return report(error);
+    return report(error, words.includes('--redact'));
   }
 }
+
+/** "help merge" is "merge --help". */
+function withoutHelpCommand(words: readonly string[]): readonly string[] {
+  const [first, command, ...rest] = words;
+  if (first !== 'help') return words;
+  if (command === undefined) return ['--help'];
+  if (rest.length > 0) throw new UsageError('help is of one command; see nccl-trace --help');
+  if (!Object.hasOwn(COMMANDS, command) && !command.startsWith('-')) throw noSuchCommand(command);
+  return [command, '--help'];
+}
+
+const noSuchCommand = (word: string): UsageError =>
+  new UsageError(`there is no command ${word}${hint(word, Object.keys(COMMANDS))}; see nccl-trace --help`);
 
 /** Knows the command that is asked for, or all of them where none is: then the answer is the help or a hint. */
 async function program(words: readonly string[], setExit: SetExit): Promise<Command> {
@@ -58,14 +74,13 @@ async function program(words: readonly string[], setExit: SetExit): Promise<Comm
     .version(version(), '-V, --version')
     .exitOverride()
     .addHelpText('before', EXAMPLES)
+    .addHelpText('after', '\n"nccl-trace help COMMAND" has the options of a command.')
     .argument('[command]')
     .usage('<command> [options]')
     .allowExcessArguments()
     .action((word: string | undefined, _options: unknown, command: Command) => {
       if (word === undefined) command.help({ error: true });
-      throw new UsageError(
-        `there is no command ${word}${hint(word, Object.keys(COMMANDS))}; see nccl-trace --help`,
-      );
+      throw noSuchCommand(word);
     });
   for (const load of askedFor(words[0])) {
     const command = await load(setExit);
@@ -73,6 +88,7 @@ async function program(words: readonly string[], setExit: SetExit): Promise<Comm
       // Subcommands inherit how Commander ends: by an exception, which `main` catches.
       command
         .copyInheritedSettings(root)
+        .allowExcessArguments(false)
         .showHelpAfterError(`(nccl-trace ${command.name()} --help has examples)`),
     );
   }
@@ -85,15 +101,25 @@ function askedFor(word = ''): (typeof COMMANDS)[string][] {
   return load === undefined ? Object.values(COMMANDS) : [load];
 }
 
-function report(error: unknown): ExitCode {
+/** `redact`: names of files are hidden here, too; of an output, the end of its name is not. */
+function report(error: unknown, redact: boolean): ExitCode {
   const code = exitCodeOf(error);
   if (code === ExitCode.outputFailed && error instanceof Error && isBrokenPipe(error.cause)) return code;
   const isBug = code === ExitCode.bug;
   const text =
-    error instanceof Error ? ((isBug ? stackInSources(error) : undefined) ?? error.message) : String(error);
+    error instanceof Error
+      ? ((isBug ? stackInSources(error) : undefined) ?? messageOf(error, redact))
+      : String(error);
   // Lines are ours, what stands in them may be a file's.
   say(`nccl-trace: ${text.split('\n').map(printable).join('\n')}\n`);
   return code;
+}
+
+function messageOf(error: Error, redact: boolean): string {
+  if (!redact) return error.message;
+  if (error instanceof RankFileError) return inWords(error.sentence, () => HIDDEN_PATH);
+  if (!(error instanceof OutputError)) return error.message;
+  return inWords(error.sentence, (path) => (path === error.path ? basename(path) : HIDDEN_PATH));
 }
 
 function version(): string {

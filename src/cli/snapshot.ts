@@ -3,14 +3,19 @@
  * job. Also of a job that has died: where its rings are still in /dev/shm they are taken from there.
  */
 
-import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
 
+import { inWords } from '../base/sentence.js';
 import { NoUsableInput, OutputError, RankFileError } from '../base/errors.js';
 import { findRankFiles, type Snapshot, takeSnapshot } from '../rankfile/index.js';
+import { reason } from '../output/reason.js';
+import { withWorkFolder } from '../output/work_folder.js';
 import { ExitCode } from './exit.js';
+import { interruptible } from './interrupts.js';
 import { printable } from '../report/text.js';
+import { complain } from './streams.js';
 
 interface Options {
   readonly output: string;
@@ -33,19 +38,23 @@ export function snapshotCommand(setExit: (code: ExitCode) => void): Command {
     .option('--strict', 'exit with 1 if a file cannot be used or its newest records cannot be reached')
     .option('-q, --quiet', 'no words but errors')
     .addHelpText('before', EXAMPLES)
-    .action((paths: string[], options: Options) => {
-      setExit(run(paths, options));
+    .action(async (paths: string[], options: Options) => {
+      setExit(await interruptible((interrupt) => run(paths, options, interrupt)));
     });
 }
 
-function run(paths: readonly string[], { output, ringDir, strict, quiet }: Options): ExitCode {
+async function run(
+  paths: readonly string[],
+  { output, ringDir, strict, quiet }: Options,
+  interrupt: AbortSignal,
+): Promise<ExitCode> {
   const copies = paths.flatMap((from) => plan(from, output));
   const bases = ['/dev/shm', ...(ringDir === undefined ? [] : [path.resolve(ringDir)])];
   let done = 0;
   let clean = true;
   for (const { from, to } of copies) {
     try {
-      const snapshot = copy(from, to, bases);
+      const snapshot = await copy(from, to, bases, interrupt);
       done++;
       clean &&= snapshot.why === null;
       process.stdout.write(`${printable(to)}\n`);
@@ -69,7 +78,7 @@ interface Copy {
 /** Runs in folders stay in folders. */
 function plan(input: string, output: string): Copy[] {
   const { files, problems } = findRankFiles([input]);
-  for (const problem of problems) process.stderr.write(`nccl-trace: ${printable(problem)}\n`);
+  for (const problem of problems) complain(inWords(problem));
   const base = statSync(input).isDirectory() ? input : path.dirname(input);
   return files.map((from) => ({
     from,
@@ -77,25 +86,33 @@ function plan(input: string, output: string): Copy[] {
   }));
 }
 
-/** All of it or nothing. What is there is left alone, but for the beginning of a copy that was not finished. */
-function copy(from: string, to: string, bases: readonly string[]): Snapshot {
-  if (existsSync(to)) throw new OutputError(to, 'exists', 'name another folder');
-  const part = `${to}.part`;
+/** All of it or nothing, and never over anything: what is there is left alone. */
+async function copy(
+  from: string,
+  to: string,
+  bases: readonly string[],
+  interrupt: AbortSignal,
+): Promise<Snapshot> {
+  const folder = path.dirname(to);
   try {
-    mkdirSync(path.dirname(to), { recursive: true, mode: 0o700 });
-    const snapshot = takeSnapshot(from, part, bases);
-    renameSync(part, to);
-    return snapshot;
+    refuseExisting(to);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return await withWorkFolder(folder, interrupt, (work) => {
+      const draft = path.join(work, 'copy');
+      const snapshot = takeSnapshot(from, draft, bases);
+      refuseExisting(to);
+      renameSync(draft, to);
+      return Promise.resolve(snapshot);
+    });
   } catch (error) {
-    rmSync(part, { force: true });
-    if (error instanceof RankFileError) throw error;
-    throw new OutputError(
-      to,
-      `cannot be written: ${error instanceof Error ? error.message : String(error)}`,
-      'name another folder',
-      { cause: error },
-    );
+    if (!(error instanceof Error) || !('code' in error)) throw error; // in words already
+    throw new OutputError(to, `cannot be written: ${reason(error)}`, 'name another folder', { cause: error });
   }
+}
+
+function refuseExisting(to: string): void {
+  if (lstatSync(to, { throwIfNoEntry: false }) !== undefined)
+    throw new OutputError(to, 'exists', 'name another folder');
 }
 
 function summary(from: string, { bytes, rings, why }: Snapshot): string {

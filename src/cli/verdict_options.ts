@@ -11,7 +11,8 @@ export const addVerdictOptions = (command: Command): Command =>
 
 function seconds(text: string): number {
   const value = Number(text);
-  if (!/^\d+(\.\d+)?$/.test(text) || value > 1e6)
-    throw new InvalidArgumentError('want a number of seconds, at most a million.');
+  // Less than a heartbeat would call everything hung that is under way; more than a run of weeks lasts is not meant.
+  if (!/^\d+(\.\d+)?$/.test(text) || value < 1 || value > 1e6)
+    throw new InvalidArgumentError('want a number of seconds, from 1 to a million.');
   return value;
 }

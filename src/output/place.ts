@@ -6,6 +6,7 @@
 import { fstatSync, readlinkSync, realpathSync, statSync, type BigIntStats } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OutputError } from '../base/errors.js';
+import { about } from '../base/sentence.js';
 import { codeOf, reason } from './reason.js';
 
 export const STDOUT = '-';
@@ -49,7 +50,7 @@ export function placeOf(named: string): Place {
   if (stat.isFile()) return { kind: 'file', named, path: realpathSync(named), bytes: stat.size, id };
   if (stat.isFIFO()) return { kind: 'fifo', named, id };
   if (stat.isCharacterDevice()) return { kind: 'device', named, id };
-  throw new OutputError(named, ...unfit(named, stat));
+  throw new OutputError(named, ...unfit(stat));
 }
 
 export const idOf = ({ dev, ino }: Pick<BigIntStats, 'dev' | 'ino'>): string => `${dev}:${ino}`;
@@ -106,14 +107,18 @@ function newFile(named: string): string {
   const folder = dirname(path);
   const stat = statOf(folder);
   if (stat === null)
-    throw new OutputError(named, `there is no directory ${folder}`, 'create the directory first');
+    throw new OutputError(
+      named,
+      about`there is no directory ${{ path: folder }}`,
+      'create the directory first',
+    );
   if (!stat.isDirectory())
-    throw new OutputError(named, `${folder} is not a directory`, 'choose another name');
+    throw new OutputError(named, about`${{ path: folder }} is not a directory`, 'choose another name');
   return join(realpathSync(folder), basename(path));
 }
 
-function unfit(named: string, stat: BigIntStats): [what: string, advice: string] {
-  if (stat.isDirectory()) return ['is a directory', `name a file in it, as in ${join(named, 'run.pftrace')}`];
+function unfit(stat: BigIntStats): [what: string, advice: string] {
+  if (stat.isDirectory()) return ['is a directory', 'name a file in it'];
   if (stat.isBlockDevice()) return ['is a disk, and what it holds would be lost', 'name a file'];
   return ['is a socket', 'name a file, a FIFO, or - for the standard output'];
 }

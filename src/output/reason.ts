@@ -14,5 +14,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is used up',
   EFBIG: 'the file grew beyond the allowed size',
   ENOENT: 'no such file or directory',
+  EEXIST: 'something else has that name',
+  ENOTDIR: 'a part of the path is not a directory',
   ELOOP: 'its links lead in a circle',
 };

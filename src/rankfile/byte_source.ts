@@ -99,7 +99,9 @@ function notARegularFile(path: string): RankFileError {
 
 const systemCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-const systemMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** "EIO: i/o error": without the path that the system puts behind it. */
+const systemMessage = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split(',')[0]!;
 
 function openFault(error: unknown): string {
   const code = systemCode(error);

@@ -25,6 +25,11 @@ export interface ControlRequest {
   readonly words: DataView;
 }
 
+/** Before any of several is asked: throws what the system would say against a request. */
+export function checkMayRequest(path: string): void {
+  closeSync(openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW));
+}
+
 /** Writes the request. Throws what the system says against writing. */
 export function requestControl(path: string, { events, sample }: ControlWish): ControlRequest {
   const view = headerOf(path);
@@ -54,9 +59,12 @@ export function stillStands(path: string, { words }: ControlRequest): boolean {
 
 function headerOf(path: string): DataView {
   const file = openFile(path);
-  const bytes = file.read(0, format.HEADER_BYTES);
-  file.close();
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  try {
+    const bytes = file.read(0, format.HEADER_BYTES);
+    return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  } finally {
+    file.close();
+  }
 }
 
 function checkOf(tag: bigint, word: bigint, number: number): number {

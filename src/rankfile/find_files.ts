@@ -1,24 +1,25 @@
 /**
  * From what a person names to rank files: a file is taken whatever its name; a directory gives the rank*.bin directly
  * in it or, if there are none, one level below (NCCL_TRACE_DIR with its runs). Sorted, each file once, so that the
- * result does not depend on the order of the arguments. Which files belong together is judged later, by their headers.
+ * result does not depend on the order of the arguments. What is called like a rank file and is none that can be read is named. Which files belong together is judged later, by their headers.
  */
 
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { RankFileError } from '../base/errors.js';
+import { about, inWords, type Sentence } from '../base/sentence.js';
 import { SAVED_RINGS } from './saved_rings.js';
 
 export interface FoundFiles {
   readonly files: readonly string[];
   /** What was passed over. */
-  readonly problems: readonly string[];
+  readonly problems: readonly Sentence[];
 }
 
 /** Throws RankFileError for a path that does not exist and for a directory without rank files. */
 export function findRankFiles(inputs: readonly string[]): FoundFiles {
-  const problems: string[] = [];
+  const problems: Sentence[] = [];
   const all = inputs.flatMap((input) => (isDirectory(input) ? filesIn(input, problems) : [input]));
   const named = all.map(rankFileOf).filter((file, i) => file === all[i] || !all.includes(file));
   const files: string[] = [];
@@ -32,8 +33,8 @@ export function findRankFiles(inputs: readonly string[]): FoundFiles {
       files.push(file);
     } else again.set(first, (again.get(first) ?? 1) + 1);
   }
-  for (const [file, times] of again) problems.push(`${file}: named ${times} times, used once`);
-  return { files, problems: problems.sort(byName) };
+  for (const [file, times] of again) problems.push(about`${{ path: file }}: named ${times} times, used once`);
+  return { files, problems: problems.sort((a, b) => byName(inWords(a), inWords(b))) };
 }
 
 const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -46,20 +47,21 @@ function isDirectory(input: string): boolean {
   }
 }
 
-function filesIn(directory: string, problems: string[]): string[] {
+function filesIn(directory: string, problems: Sentence[]): string[] {
   const names = namesIn(directory);
   if (names instanceof RankFileError) throw names;
-  const direct = rankFilesAmong(directory, names);
-  if (direct.length > 0) return direct;
+  const strange: Sentence[] = [];
+  const direct = rankFilesAmong(directory, names, strange);
   const below: string[] = [];
-  for (const child of names.map((name) => path.join(directory, name))) {
+  for (const child of direct.length > 0 ? [] : names.map((name) => path.join(directory, name))) {
     if (kindOf(child) !== 'directory') continue;
     const inside = namesIn(child);
-    if (inside instanceof RankFileError) problems.push(inside.message);
-    else below.push(...rankFilesAmong(child, inside));
+    if (inside instanceof RankFileError) strange.push(inside.sentence);
+    else below.push(...rankFilesAmong(child, inside, strange));
   }
-  if (below.length > 0) return below;
-  throw noRankFiles(directory, names);
+  if (direct.length + below.length === 0) throw noRankFiles(directory, names, strange);
+  problems.push(...strange);
+  return direct.length > 0 ? direct : below;
 }
 
 function namesIn(directory: string): string[] | RankFileError {
@@ -76,33 +78,52 @@ const withoutEnd = (name: string): string => name.slice(0, -SAVED_RINGS.length);
 const rankFileOf = (file: string): string =>
   file.endsWith(SAVED_RINGS) && kindOf(withoutEnd(file)) === 'file' ? withoutEnd(file) : file;
 
-const rankFilesAmong = (directory: string, names: readonly string[]): string[] =>
+const rankFilesAmong = (directory: string, names: readonly string[], strange: Sentence[]): string[] =>
   names
-    .filter((name) => /^rank.*\.bin(\.rings)?$/.test(name))
+    .filter((name) => /^rank.*\.bin(\.rings)?$/s.test(name))
     // Saved rings are read with their rank file, or alone where there is none.
     .filter((name) => !name.endsWith(SAVED_RINGS) || !names.includes(withoutEnd(name)))
     .map((name) => path.join(directory, name))
-    .filter((file) => kindOf(file) === 'file');
+    .filter((file) => {
+      const kind = kindOf(file);
+      if (kind !== 'file' && kind !== 'directory') strange.push(about`${{ path: file }}: ${kind}, left out`);
+      return kind === 'file';
+    });
 
-/** A dangling link, or what else cannot be looked at, is neither. */
-function kindOf(file: string): 'file' | 'directory' | 'other' {
+/** What else it is, in words: somebody may wait for that rank. */
+function kindOf(file: string): string {
   try {
     const stat = statSync(file);
-    return stat.isFile() ? 'file' : stat.isDirectory() ? 'directory' : 'other';
-  } catch {
-    return 'other';
+    if (stat.isFile()) return 'file';
+    if (stat.isDirectory()) return 'directory';
+    return stat.isFIFO() ? 'is a FIFO' : 'is not a regular file';
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (code === 'ENOENT') return 'is a link to nothing';
+    return code === 'ELOOP' ? 'is a link that leads in a circle' : `cannot be looked at (${code})`;
   }
 }
 
-function noRankFiles(directory: string, names: readonly string[]): RankFileError {
-  const packed = names.find((name) => /^rank.*\.bin\.(gz|zst|xz|bz2)$/.test(name));
+function noRankFiles(
+  directory: string,
+  names: readonly string[],
+  strange: readonly Sentence[],
+): RankFileError {
+  if (strange.length > 0)
+    return new RankFileError({
+      path: directory,
+      what: 'no rank files (rank*.bin) that can be read, here or one level below',
+      why: strange.flatMap((one, i) => (i === 0 ? one : ['; ', ...one])),
+      advice: 'name the files themselves, where they are',
+    });
+  const packed = names.find((name) => /^rank.*\.bin\.(gz|zst|xz|bz2)$/s.test(name));
   return new RankFileError({
     path: directory,
     what: 'no rank files (rank*.bin) here or one level below',
     why:
       packed === undefined
         ? 'the job ran without the recorder, or wrote elsewhere'
-        : `${packed} is still packed`,
+        : [{ path: packed }, ' is still packed'],
     advice:
       packed === undefined
         ? 'look for the line of the recorder in the output of the job (NCCL_DEBUG=INFO): it names the path'

@@ -1,7 +1,13 @@
 /** The reader's front: rank files in, plain data out (types.ts). Everything else in this folder is how. */
 
 export { EventType, eventTypeNames } from './format/nccl.js';
-export { type ControlRequest, type ControlWish, requestControl, stillStands } from './control.js';
+export {
+  type ControlRequest,
+  type ControlWish,
+  checkMayRequest,
+  requestControl,
+  stillStands,
+} from './control.js';
 export { describeRecord, type DescribedRecord } from './describe.js';
 export { findRankFiles, type FoundFiles } from './find_files.js';
 export { mergedRows } from './merged_rows.js';

@@ -21,7 +21,8 @@ export function openSource(path: string): ClosableSource {
     return { ...own, problem: joined };
   } catch (error) {
     rings?.close();
-    if (error instanceof RankFileError) return { ...own, problem: error.message };
+    if (error instanceof RankFileError)
+      return { ...own, problem: `the saved rings beside it (.rings) cannot be used: ${error.what}` };
     own.close();
     throw error;
   }

@@ -19,20 +19,22 @@ const H = format.FILE_HEADER;
 
 export const SAVED_RINGS = '.rings';
 
-/** Two sources as one, or what is wrong with the second. Throws RankFileError if it is no rank file. */
+/** Two sources as one, or what is wrong with the second, which is not named: it is said of the first. Throws RankFileError if it is no rank file. */
 export function withSavedRings(file: ByteSource, rings: ByteSource): ByteSource | string {
   const theirs = rings.read(0, format.HEADER_BYTES);
   const ours = file.read(0, format.HEADER_BYTES);
-  if (!hasBegun(theirs)) return `${rings.path} is not complete: who saved it did not finish`;
+  if (!hasBegun(theirs))
+    return 'the saved rings beside it (.rings) are not complete: who saved them did not finish';
   // A process that died before it had written its rank file's header: there is nothing to compare.
   if (hasBegun(ours) && !isSameProcess(ours, theirs))
-    return `${rings.path} belongs to another process than the file beside it`;
+    return 'the saved rings beside it (.rings) belong to another process';
   const saved = ageOf(rings);
   const { border } = saved;
-  if (border === 0) return `${rings.path} does not say where its rings end, not used`;
-  if (rings.bytes < border) return `${rings.path} is cut short, not used`;
+  if (border === 0) return 'the saved rings beside it (.rings) do not say where they end, not used';
+  if (rings.bytes < border) return 'the saved rings beside it (.rings) are cut short, not used';
   const own = hasBegun(ours) ? ageIfReadable(file) : null;
-  if (own !== null && isOlder(saved, own)) return `${rings.path} is older than the file, not used`;
+  if (own !== null && isOlder(saved, own))
+    return 'the saved rings beside it (.rings) are older than the file, not used';
   return {
     path: file.path,
     bytes: Math.max(file.bytes, border),

@@ -3,7 +3,8 @@
 import { NoUsableInput, RankFileError } from '../base/errors.js';
 import { openRankFileTables } from '../rankfile/index.js';
 import type { Lease } from '../rankfile/types.js';
-import { makeAliases, redactPaths, redactRun, type Aliases } from './redact.js';
+import type { Sentence } from '../base/sentence.js';
+import { makeAliases, redactRun, said, type Aliases } from './redact.js';
 import { pickRun } from './run.js';
 import { tellRunsApart, type FoundRun, type RunFile } from './runs.js';
 
@@ -20,17 +21,17 @@ export type FileInRun = RunFile & { readonly leases: readonly Lease[] };
 export function findRuns(files: readonly string[]): {
   readonly runs: readonly FoundRun<FileInRun>[];
   /** Sentences about files that could not be used. */
-  readonly unusable: readonly string[];
+  readonly unusable: readonly Sentence[];
 } {
   const found: FileInRun[] = [];
-  const unusable: string[] = [];
+  const unusable: Sentence[] = [];
   for (const path of files) {
     try {
       const { header, communicators, heartbeat, leases } = openRankFileTables(path);
       found.push({ path, header, communicators: [...communicators.values()], heartbeat, leases });
     } catch (error) {
       if (!(error instanceof RankFileError)) throw error;
-      unusable.push(error.message);
+      unusable.push(error.sentence);
     }
   }
   return { runs: tellRunsApart(found), unusable };
@@ -73,8 +74,8 @@ export function named(
   return runs[shown.indexOf(pickRun(shown, wanted))]!;
 }
 
-export const shownAs = (sentences: readonly string[], aliases: Aliases | null): readonly string[] =>
-  aliases === null ? sentences : sentences.map((sentence) => redactPaths(sentence, aliases));
+export const shownAs = (sentences: readonly Sentence[], aliases: Aliases | null): readonly string[] =>
+  sentences.map((sentence) => said(sentence, aliases));
 
 export function noInput(unusable: readonly string[], files: readonly string[]): Error {
   const [first] = unusable;

@@ -5,7 +5,8 @@
  * no one stays: ranks, pids, ids drawn at random, times, NCCL's own words.
  */
 
-import type { Communicator, Lease, Problem, RankFileHeader } from '../rankfile/types.js';
+import { HIDDEN_PATH, inWords, type Sentence } from '../base/sentence.js';
+import type { Communicator, Lease, RankFileHeader } from '../rankfile/types.js';
 import { processKey, ranksOf, type FoundRun, type RunFile } from './runs.js';
 
 /** Plain data: goes to the worker threads. By original. */
@@ -24,7 +25,6 @@ export interface Aliases {
 /** What an open file is replaced by. */
 interface Redactable {
   readonly path: string;
-  problems(): readonly Problem[];
   readonly header: RankFileHeader;
   readonly communicators: ReadonlyMap<number, Communicator>;
   readonly strings: readonly (string | undefined)[];
@@ -97,7 +97,6 @@ const alias = (aliases: ReadonlyMap<string, string>, name: string): string =>
 export function redactFile<T extends Redactable>(file: T, aliases: Aliases): T {
   return {
     ...file,
-    problems: () => redactProblems(file.problems(), aliases),
     path: alias(aliases.paths, file.path),
     header: redactBoot(redactHeader(file.header, aliases), aliases),
     communicators: new Map(
@@ -131,16 +130,9 @@ export function redactRun<T extends RunFile>(run: FoundRun<T>, aliases: Aliases)
   };
 }
 
-/** They may quote paths of files. */
-export const redactProblems = (problems: readonly Problem[], aliases: Aliases): Problem[] =>
-  problems.map((problem) => ({ ...problem, what: redactPaths(problem.what, aliases) }));
-
-/** Sentences that were made before: they begin with, or quote, paths. What is no file (a folder) has no alias. */
-export function redactPaths(sentence: string, { paths }: Aliases): string {
-  const longestFirst = [...paths].sort(([a], [b]) => b.length - a.length);
-  const known = longestFirst.reduce((text, [path, name]) => text.replaceAll(path, name), sentence);
-  return known.replace(/^[^:]*\/[^:]*(?=: )/, 'another path');
-}
+/** In words for people. What is no file (a folder, a link to nothing) has no alias. */
+export const said = (sentence: Sentence, aliases: Aliases | null): string =>
+  aliases === null ? inWords(sentence) : inWords(sentence, (path) => aliases.paths.get(path) ?? HIDDEN_PATH);
 
 const redactComm = (comm: Communicator, { comms }: Aliases): Communicator => ({
   ...comm,

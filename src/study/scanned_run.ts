@@ -1,10 +1,11 @@
 /** The first pass: the files of one run, each by itself, and the clocks that they have together. */
 
+import type { Sentence } from '../base/sentence.js';
 import { commKey } from '../model/identity.js';
 import { join } from 'node:path';
 import { aliasesOf, findRuns, named, noInput, shownAs, type RunOptions } from '../runs/find_runs.js';
 import { reason } from '../output/reason.js';
-import { redactFacts, redactProblems, redactRun, type Aliases } from '../runs/redact.js';
+import { redactFacts, redactRun, type Aliases } from '../runs/redact.js';
 import { chooseRun, otherRun, setAside, type Run } from '../runs/run.js';
 import { solveRunClocks, type ClockOptions, type RunClocks } from '../clocks/evidence/run_clocks.js';
 import type { FoundRun, RunFile } from '../runs/runs.js';
@@ -73,7 +74,6 @@ function redactScan(scan: RankScan, aliases: Aliases): RankScan {
   return {
     ...redacted,
     size: { ...scan.size, comms },
-    problems: redactProblems(scan.problems, aliases),
   };
 }
 
@@ -81,7 +81,7 @@ interface ScannedFiles {
   readonly scans: readonly RankScan[];
   readonly sources: ReadonlyMap<RankScan, string>;
   readonly stepPaths: ReadonlyMap<RankScan, string>;
-  readonly unusable: readonly string[];
+  readonly unusable: readonly Sentence[];
 }
 
 async function scanFiles(
@@ -100,7 +100,7 @@ async function scanFiles(
   const scans: RankScan[] = [];
   const sources = new Map<RankScan, string>();
   const stepPaths = new Map<RankScan, string>();
-  const unusable: string[] = [];
+  const unusable: Sentence[] = [];
   outcomes.forEach((outcome, file) => {
     if (!outcome.ok || !outcome.scan) {
       unusable.push(failure(outcome));
@@ -117,9 +117,10 @@ async function scanFiles(
 const areOnSeveralHosts = (files: readonly RunFile[]): boolean =>
   new Set(files.map(({ header }) => header.process.bootId)).size > 1;
 
-export function failure(outcome: Outcome): string {
-  if (outcome.ok) return 'nothing came back';
-  return 'unusable' in outcome
-    ? outcome.unusable
-    : reason(Object.assign(new Error(outcome.system.message), outcome.system));
+export function failure(outcome: Outcome): Sentence {
+  if (outcome.ok) return ['nothing came back'];
+  if ('unusable' in outcome) return outcome.unusable;
+  // The system puts a path behind its own words.
+  const { code, message } = outcome.system;
+  return [reason(Object.assign(new Error(message.split(',')[0]), { code }))];
 }

@@ -4,6 +4,7 @@
  */
 
 import { RankFileError } from '../base/errors.js';
+import type { Sentence } from '../base/sentence.js';
 import { convertFile, type ConvertJob, type ConvertResult } from '../trace/convert.js';
 import { scanFile, type RankScan, type StepsWanted } from '../scan/scan.js';
 
@@ -14,7 +15,7 @@ export type Task =
 export type Outcome =
   | { readonly ok: true; readonly scan?: RankScan; readonly block?: ConvertResult }
   /** The file cannot be used: a sentence for the person. */
-  | { readonly ok: false; readonly unusable: string }
+  | { readonly ok: false; readonly unusable: Sentence }
   /** The system refused (disk full...): its own error code and text. */
   | { readonly ok: false; readonly system: { readonly code: string; readonly message: string } };
 
@@ -24,7 +25,7 @@ export function runTask(task: Task): Outcome {
       ? { ok: true, scan: scanFile(task.path, task.steps) }
       : { ok: true, block: convertFile(task.job) };
   } catch (error) {
-    if (error instanceof RankFileError) return { ok: false, unusable: error.message };
+    if (error instanceof RankFileError) return { ok: false, unusable: error.sentence };
     if (isSystemError(error)) return { ok: false, system: { code: error.code, message: error.message } };
     throw error;
   }

@@ -1,7 +1,17 @@
 /** A running process is told to record less and then all again; nothing else can be made of it. */
 
 import { randomBytes } from 'node:crypto';
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeSync,
+} from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FILE_HEADER, Kind } from '../../src/rankfile/format/constants.js';
@@ -134,6 +144,37 @@ it('who is overtaken by another request is told so', async () => {
   job.process.kill('SIGCONT');
   await untilAnswered(number);
   expect(await mask()).toBe(0x8);
+});
+
+it('where one file cannot be asked, none is; and one that vanishes takes no other answer with it', async () => {
+  start({ NCCL_TRACE_RING_DIR: 'none', NCCL_TRACE_EVENTS: 'Coll,ProxyOp,ProxyStep' });
+  expect(await mask()).toBe(0x1a);
+  const [copy, link] = ['copy.bin', 'rank-link.bin'].map((name) => path.join(folder, name)) as [
+    string,
+    string,
+  ];
+  copyFileSync(file(), copy);
+  symlinkSync(copy, link); // which no request follows
+  const refused = await control(link, '--events', 'coll');
+  expect(refused.code).toBe(4);
+  expect(refused.err).toMatch(/rank-link\.bin: is a symbolic link, .*; no recorder was asked/);
+  expect(await mask()).toBe(0x1a);
+  expect(openRankFileHeader(copy).controlAnswered).toBe(0);
+  expect(readFileSync(copy).readBigUInt64LE(FILE_HEADER.controlGeneration)).toBe(0n);
+
+  // Nobody answers for the copy; it goes while its answer is waited for.
+  const asked = control(copy, '--events', 'coll');
+  const isAsked = (): boolean => readFileSync(copy).readBigUInt64LE(FILE_HEADER.controlGeneration) !== 0n;
+  while (!isAsked()) await new Promise((resolve) => setTimeout(resolve, 20));
+  rmSync(copy);
+  const { code, out } = await asked;
+  expect(code).toBe(1);
+  expect(out.toString().split('\n').sort()).toEqual([
+    '',
+    `${copy}: not asked, or no answer: does not exist`,
+    `${file()}: records Coll`,
+  ]);
+  expect(await mask()).toBe(0x2);
 });
 
 it('a file that is closed is left out', async () => {

@@ -75,6 +75,9 @@ describe('exit codes are the same everywhere', () => {
     [0, 'merge run --run list'],
     [0, 'plugin-path'],
     [0, 'merge --help'],
+    [0, 'help'],
+    [0, 'help merge'],
+    [0, 'help plugin-path'],
     [1, 'merge run/rank00000.bin -o new.pftrace --strict'],
     [1, 'inspect run --strict'],
     [1, 'clocks run --strict'],
@@ -89,6 +92,18 @@ describe('exit codes are the same everywhere', () => {
     [2, 'demo --ranks 1'],
     [2, 'open there --timeout never'],
     [2, 'no-such-command'],
+    [2, 'help no-such-command'],
+    [2, 'help merge inspect'],
+    [2, 'demo there'],
+    [2, 'plugin-path there'],
+    [2, 'open there there'],
+    [2, 'merge run --hung-after 0'],
+    [2, 'merge run --hung-after 0.5'],
+    [2, 'merge run --hung-after 1000001'],
+    [2, 'merge run --hung-after 1e3'],
+    [2, 'inspect run --hung-after -5'],
+    [0, 'inspect run --hung-after 1'],
+    [0, 'inspect run --hung-after 1000000'],
     [3, 'merge nowhere'],
     [3, 'merge run/rank00009.bin'],
     [3, 'inspect run/rank00009.bin'],
@@ -119,8 +134,18 @@ describe('hints', () => {
     ['clocks run --clock autp', /\(did you mean auto\?\)/],
     ['merge run --run run2', /no such run here \(did you mean run1\?\)/],
     ['merge', /nccl-trace merge --help has examples/],
+    ['help mrege', /there is no command mrege \(did you mean merge\?\)/],
+    ['help merge run', /help is of one command/],
+    ['demo there', /too many arguments for 'demo'. Expected 0 arguments but got 1/],
+    ['merge run --hung-after 0', /want a number of seconds, from 1 to a million/],
   ])('%s', async (words, sentence) => {
     expect((await run(words)).err).toMatch(sentence);
+  });
+
+  it('help of a command is its --help', async () => {
+    for (const command of ['merge', 'snapshot'])
+      expect((await run(`help ${command}`)).out).toBe((await run(`${command} --help`)).out);
+    expect((await run('help')).out).toBe((await run('--help')).out);
   });
 
   it.each(['', 'merge', 'inspect', 'clocks', 'open', 'demo', 'plugin-path'])(

@@ -2,7 +2,6 @@
 
 import {
   chmodSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -127,5 +126,18 @@ it('overwrites nothing', async () => {
   const again = await snapshot(rankFile(), '-o', out);
   expect(again.code).toBe(4);
   expect(again.stderr).toContain('rank00000.bin: exists');
-  expect(existsSync(path.join(out, 'rank00000.bin.part'))).toBe(false);
+  // Neither is a link to nothing replaced, nor a file that has an unlucky name, nor anything left.
+  const other = path.join(folder, 'other');
+  mkdirSync(other);
+  symlinkSync('nowhere', path.join(other, 'rank00000.bin'));
+  writeFileSync(path.join(other, 'rank00000.bin.part'), 'precious');
+  expect((await snapshot(rankFile(), '-o', other)).stderr).toContain('rank00000.bin: exists');
+  expect(readdirSync(other).sort()).toEqual(['rank00000.bin', 'rank00000.bin.part']);
+  expect(readFileSync(path.join(other, 'rank00000.bin.part'), 'utf8')).toBe('precious');
+  const onto = await snapshot(rankFile(), '-o', path.join(other, 'rank00000.bin.part'));
+  expect(onto).toMatchObject({ code: 4 });
+  expect(onto.stderr).toMatch(/cannot be written: .*; name another folder/);
+  expect((await snapshot(rankFile(), '-o', path.dirname(rankFile()))).stderr).toContain(
+    'rank00000.bin: exists',
+  );
 });

@@ -1,9 +1,11 @@
 /** What a person names, and which files are meant. */
 
-import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
+import { inWords } from '../../src/base/sentence.js';
 import { findRankFiles } from '../../src/rankfile/find_files.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 
@@ -22,7 +24,7 @@ function folderOf(...files: string[]): string {
 function found(folder: string, ...inputs: string[]): { files: string[]; problems: string[] } {
   const { files, problems } = findRankFiles(inputs.map((input) => path.join(folder, input)));
   const short = (text: string): string => text.replaceAll(`${folder}/`, '');
-  return { files: files.map(short), problems: problems.map(short) };
+  return { files: files.map(short), problems: problems.map((problem) => short(inWords(problem))) };
 }
 
 describe('rank files are found', () => {
@@ -52,6 +54,30 @@ describe('rank files are found', () => {
       'rank0.bin: named 2 times, used once',
       'rank1.bin: named 3 times, used once',
     ]);
+  });
+
+  it('and what only has such a name is named', () => {
+    const folder = folderOf('run/rank0.bin', 'run/notes.fifo');
+    const inRun = (name: string): string => path.join(folder, 'run', name);
+    execFileSync('mkfifo', [inRun('rank1.bin')]);
+    symlinkSync('nowhere', inRun('rank2.bin'));
+    symlinkSync('rank3.bin', inRun('rank3.bin'));
+    symlinkSync('/dev/null', inRun('rank4.bin'));
+    const expected = [
+      'run/rank1.bin: is a FIFO, left out',
+      'run/rank2.bin: is a link to nothing, left out',
+      'run/rank3.bin: is a link that leads in a circle, left out',
+      'run/rank4.bin: is not a regular file, left out',
+    ];
+    for (const input of ['run', '.']) {
+      const { files, problems } = found(folder, input);
+      expect(files).toEqual(['run/rank0.bin']);
+      expect(problems).toEqual(expected);
+    }
+    rmSync(inRun('rank0.bin'));
+    expect(() => found(folder, 'run')).toThrow(
+      /run: no rank files .* that can be read.*rank1\.bin: is a FIFO, left out; .*rank4\.bin: is not a regular file/,
+    );
   });
 
   it('or it is said why not', () => {

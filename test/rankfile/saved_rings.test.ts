@@ -68,7 +68,7 @@ it('not when they are of another process, or not complete; and that is said', ()
   copyFileSync(sample('hang'), rings);
   expect(records(rank)).toBe(records(SAMPLE));
   expect(openRankFile(rank).problems.map(({ what }) => what)).toEqual([
-    `${rings} belongs to another process than the file beside it`,
+    'the saved rings beside it (.rings) belong to another process',
   ]);
   const half = Uint8Array.from(readFileSync(SAMPLE));
   new DataView(half.buffer).setUint32(FILE_HEADER.life, Life.Creating, true);
@@ -76,7 +76,7 @@ it('not when they are of another process, or not complete; and that is said', ()
     writeFileSync(rings, unfinished);
     expect(records(rank)).toBe(records(SAMPLE));
     expect(openRankFile(rank).problems.map(({ what }) => what)).toEqual([
-      `${rings} is not complete: who saved it did not finish`,
+      'the saved rings beside it (.rings) are not complete: who saved them did not finish',
     ]);
   }
 });
@@ -124,7 +124,9 @@ it('not when the file is newer: its process was not gone when they were saved', 
   const whole = openRankFile(rank);
   writeFileSync(rings, withoutLastHeartbeat(readFileSync(SAMPLE)));
   const { problems, ...facts } = openRankFile(rank);
-  expect(problems.map(({ what }) => what)).toEqual([`${rings} is older than the file, not used`]);
+  expect(problems.map(({ what }) => what)).toEqual([
+    'the saved rings beside it (.rings) are older than the file, not used',
+  ]);
   expect({ ...facts, problems: [] }).toEqual(whole);
   copyFileSync(SAMPLE, rings);
   writeFileSync(rank, withoutLastHeartbeat(readFileSync(SAMPLE)));
@@ -144,8 +146,8 @@ it('not when they are damaged, cut short, or may not be opened: the file alone, 
   const border = Number(new DataView(damaged.buffer).getBigUint64(FILE_HEADER.chunksOffset, true));
   for (const [bytes, why] of [
     [damaged, "the header's check does not match"],
-    [readFileSync(SAMPLE).subarray(0, border - 1), 'is cut short, not used'],
-    [withoutBorder(), 'does not say where its rings end, not used'],
+    [readFileSync(SAMPLE).subarray(0, border - 1), 'are cut short, not used'],
+    [withoutBorder(), 'do not say where they end, not used'],
   ] as const) {
     writeFileSync(rings, bytes);
     const { problems, ...facts } = openRankFile(rank);
@@ -155,7 +157,7 @@ it('not when they are damaged, cut short, or may not be opened: the file alone, 
   rmSync(rings);
   symlinkSync(rings, rings);
   expect(openRankFile(rank).problems.map(({ what }) => what)).toEqual([
-    expect.stringContaining(`${rings}: cannot be opened`),
+    expect.stringContaining('(.rings) cannot be used: cannot be opened'),
   ]);
 });
 
