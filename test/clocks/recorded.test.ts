@@ -220,6 +220,26 @@ describe('the trace of several hosts', () => {
     expect(viewTrace(readFileSync(output), { emptySlices: 'fine' }).problems).toEqual([]);
   });
 
+  it.each([
+    ['records and operations', loseRecords],
+    ['slots', loseSlots],
+  ])('has no arrow that points backwards where %s are lost', async (name, lose) => {
+    const lossy = skewRun(source, join(folder, `arrows ${name}`), skewed.skews);
+    const random = seeded(7);
+    for (const file of lossy.files) lose(file, 0.1, random);
+    const output = join(folder, `arrows ${name}.pftrace`);
+    const report = await merge({ inputs: lossy.files, output, jobs: 1 });
+    expect(report.trace.flows).toBeGreaterThan(100);
+    const { flows } = viewTrace(readFileSync(output), { emptySlices: 'fine' });
+    const ends = flows.flatMap(({ from, to }) => {
+      const send = [from, to].find((slice) => slice.name === 'peer wait');
+      const receive = [from, to].find((slice) => slice.name === 'flush wait');
+      return send && receive ? [{ left: send.ts + send.dur, arrived: receive.ts }] : [];
+    });
+    expect(ends.length).toBeGreaterThan(100);
+    expect(ends.filter(({ left, arrived }) => arrived < left)).toEqual([]);
+  });
+
   it('is the same in whatever order the files are named', async () => {
     const bytes = async (name: string, inputs: readonly string[]): Promise<Buffer> => {
       await merge({ inputs, output: join(folder, name), jobs: 1 });

@@ -133,7 +133,7 @@ export class OpTracks {
 
   /** `told`: by its own stop. */
   stepStop(steps: StepTable, row: number, at: TraceNs, told: boolean): void {
-    if (told) this.leavePeerWait(steps, row, at);
+    this.leavePeerWait(steps, row, at);
     this.endStep(steps, row, at, told ? NO_MORE : NOT_STOPPED);
     const op = steps.op[row]!;
     if (op.lost) this.standInStep(op, at);

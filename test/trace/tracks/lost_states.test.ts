@@ -4,6 +4,22 @@ import { expect, it } from 'vitest';
 import { draw } from '../../support/picture.js';
 import { coll, outline, recording } from '../../support/recording.js';
 
+it('a send that is over with its operation has left its peer wait when it was last polled', () => {
+  const { file, comm, host, ops, steps } = recording();
+  const work = coll(host, comm, 100, 120);
+  const op = ops.startProxyOp(200, { comm, parent: work, peer: 2, isSend: true });
+  const step = steps.startProxyStep(300, { comm, parent: op, step: 4 });
+  steps.state(310, step, 8).state(400, step, 20).state(450, step, 20);
+  ops.stop(950, op);
+  const { sink } = draw(file);
+  const lines = outline(sink.lines).filter((line) => line.includes('[step slot 4]'));
+  expect(lines.slice(3, 6)).toEqual([
+    '400 [step slot 4] begin peer wait',
+    '450 [step slot 4] end peer wait',
+    '450 [step slot 4] begin not told',
+  ]);
+});
+
 it('a send that stops in its peer wait has left it when it was last polled', () => {
   const { file, comm, host, ops, steps } = recording();
   const work = coll(host, comm, 100, 120);
