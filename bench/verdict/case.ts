@@ -25,6 +25,10 @@ export interface Truth {
   readonly beside: readonly number[];
   /** Verdicts that tell of such a fault. */
   readonly kinds: readonly VerdictKind[];
+  /** false: nobody can be named, and such a verdict is right without a name. */
+  readonly needsName?: boolean;
+  /** Of a straggler: what is slow. */
+  readonly on?: 'host' | 'GPU';
 }
 
 export type VerdictKind =

@@ -1,10 +1,12 @@
 /** Classes of runs in which nothing is wrong, of different character: on none of them may an alarm be raised. */
 
 import { ALL_FILES } from './case.js';
+import { anyJob } from './any_job.js';
 import type { Draw } from './draw.js';
-import type { DrawCase } from './faults.js';
+import type { DrawCase } from './scenes.js';
 import { drawLook, drawShape, shapeWords, type Wishes } from './shapes.js';
 
+const OPS_OF_TWO = ['allreduce:64K', 'allreduce:64K,allgather:64K', 'group{send+recv:64K},allreduce:8K'];
 const EXITS = ['', '', '--exit leave', '--exit abrupt', '--exit hasty'];
 
 /** A job that does this, and is looked at when it has ended, or while it goes on. */
@@ -15,7 +17,7 @@ function well(
 ): DrawCase {
   return (draw) => {
     const shape = drawShape(draw, { most: 16, ...wishes });
-    const look = drawLook(draw, { canBeLive: false });
+    const look = drawLook(draw, shape, { canBeLive: false });
     const words = [shapeWords(shape, draw.between(...iterations)), draw.pick(EXITS), more(draw)];
     return {
       words: words.filter((word) => word !== '').join(' '),
@@ -46,6 +48,7 @@ function watched(wishes: Wishes): DrawCase {
 }
 
 export const HEALTHY: Readonly<Record<string, DrawCase>> = {
+  'any job': anyJob,
   'training loop': well({}, [3, 20]),
   'idle between steps': well(
     { ops: ['allreduce:64K,sync,sleep:300ms', 'allgather:64K,sleep:100ms'] },
@@ -64,6 +67,14 @@ export const HEALTHY: Readonly<Record<string, DrawCase>> = {
     [4, 20],
   ),
   '2 ranks': well({ most: 2 }, [20, 60]),
+  '2 ranks that jitter': well(
+    { most: 2, ops: OPS_OF_TWO },
+    [20, 60],
+    (draw) => `--jitter ${draw.between(1, 20)}ms`,
+  ),
+  'all jitter': well({ least: 3, most: 8 }, [10, 30], (draw) => `--jitter ${draw.between(1, 15)}ms`),
+  'connections at first use, unnamed': well({}, [3, 10], () => '--connect-at-use --no-comm-names'),
+  'two nodes': well({ ranksOf: [4, 8] }, [3, 15], (draw) => `--node-size ${draw.pick([2, 4])}`),
   'sockets, threads, graphs': well(
     { ops: ['graph{allreduce:64K+allgather:32K}*3,allreduce:8K'] },
     [3, 10],

@@ -37,7 +37,8 @@ function ofHealthy(
   return kind === 'unclear' || kind === 'none' ? 'doubt' : 'quiet';
 }
 
-function ofFaulty({ culprits, beside, kinds }: Truth, { kind, groups }: Naming): Outcome {
+function ofFaulty({ culprits, beside, kinds, needsName, on }: Truth, naming: Naming): Outcome {
+  const { kind, groups } = naming;
   if (!kinds.includes(kind)) {
     if (kind === 'unclear') return 'open';
     return ALARMS.includes(kind) && !groups.flat().some((rank) => culprits.includes(rank))
@@ -45,10 +46,14 @@ function ofFaulty({ culprits, beside, kinds }: Truth, { kind, groups }: Naming):
       : 'missed';
   }
   const first = groups[0];
+  if (first === undefined && needsName === false) return 'right';
   if (first === undefined)
     return kind === 'hung' || kind === 'waiting' || kind === 'unclear' ? 'open' : 'missed';
   const isHarmless = (rank: number): boolean => culprits.includes(rank) || beside.includes(rank);
-  if (first.some((rank) => culprits.includes(rank)) && first.every(isHarmless)) return 'right';
+  if (first.some((rank) => culprits.includes(rank)) && first.every(isHarmless)) {
+    // The host of a slow GPU is looked at in vain.
+    return on !== undefined && naming.on !== on ? 'too wide' : 'right';
+  }
   const named = new Set(groups.flat());
   if (named.size <= MOST && culprits.some((rank) => named.has(rank))) return 'too wide';
   if (kind === 'unclear') return 'open';

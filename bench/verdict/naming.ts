@@ -11,6 +11,8 @@ export interface Naming {
   readonly groups: readonly (readonly number[])[];
   /** Of a slow rank: the communicator's id. */
   readonly comm: string | null;
+  /** Of a slow rank: what of it; null: not said. */
+  readonly on: 'host' | 'GPU' | null;
 }
 
 /** What is read of the diagnosis; anything may be absent. */
@@ -37,10 +39,11 @@ interface Standstill {
   readonly different?: readonly number[];
   readonly front?: Front | null;
   readonly missing?: readonly number[];
+  readonly kernels?: readonly (FileEntry & { readonly isLeast: boolean })[];
 }
 
 export function namingOf(diagnosis: Diagnosis | null): Naming {
-  if (diagnosis === null) return { kind: 'none', groups: [], comm: null };
+  if (diagnosis === null) return { kind: 'none', groups: [], comm: null, on: null };
   const { verdict, ranks, missingRanks } = diagnosis;
   const ofFiles = (files: readonly (number | null)[]): number[] =>
     files.flatMap((file) => (file === null ? [] : [ranks[file]?.rank ?? -1]));
@@ -49,8 +52,8 @@ export function namingOf(diagnosis: Diagnosis | null): Naming {
   const isStanding = ['hung', 'waiting', 'broken', 'unclear'].includes(verdict.kind);
   if (isStanding) groups.push([...missingRanks]);
   const filled = groups.map((group) => [...new Set(group)]).filter((group) => group.length > 0);
-  const slow = verdict.slow as { commId: string } | undefined;
-  return { kind: verdict.kind, groups: filled, comm: slow?.commId ?? null };
+  const slow = verdict.slow as { commId: string; on?: 'host' | 'GPU' } | undefined;
+  return { kind: verdict.kind, groups: filled, comm: slow?.commId ?? null, on: slow?.on ?? null };
 }
 
 function fileGroups(verdict: Diagnosis['verdict']): (number | null)[][] {
@@ -82,19 +85,20 @@ function fileGroups(verdict: Diagnosis['verdict']): (number | null)[][] {
 }
 
 function standstillGroups(hang: Standstill): (number | null)[][] {
-  const { neverEntered = [], silent = [], different = [], front = null } = hang;
+  const { neverEntered = [], silent = [], different = [], front = null, kernels = [] } = hang;
   return [
     silent.map(({ file }) => file),
     neverEntered.map(({ file }) => file),
     different.length <= 4 ? [...different] : [],
     frontFiles(front),
+    kernels.filter(({ isLeast }) => isLeast).map(({ file }) => file),
   ];
 }
 
 /** Of a rank that waits for its own GPU that rank, else the one it waits for; of data on the wire both. */
 function frontFiles(front: Front | null): (number | null)[] {
   if (front === null) return [];
-  const wait = front.wait?.name ?? '';
+  const wait = front.wait?.name.toLowerCase() ?? '';
   if (wait === 'gpu wait') return [front.file];
   if (wait === 'send wait' || wait === '') return [front.file, front.peerFile];
   return front.peerFile === null ? [front.file] : [front.peerFile];

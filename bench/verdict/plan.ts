@@ -2,8 +2,9 @@
 
 import type { Case } from './case.js';
 import { Draw } from './draw.js';
-import { FAULTS, type DrawCase } from './faults.js';
+import { FAULTS } from './faults.js';
 import { HEALTHY } from './healthy.js';
+import type { DrawCase } from './scenes.js';
 
 export interface Asked {
   readonly seed: number;
@@ -25,7 +26,9 @@ export function casesOf({ seed, runs, only }: Asked): Case[] {
   ];
   const [wantedClass, wantedRun] = only?.split('#') ?? [];
   const chosen = classes.filter(
-    ([name, , , sort]) => wantedClass === undefined || wantedClass === sort || name.includes(wantedClass),
+    ([name, , , sort]) =>
+      wantedClass === undefined ||
+      (wantedRun === undefined ? wantedClass === sort || name.includes(wantedClass) : name === wantedClass),
   );
   if (chosen.length === 0) {
     throw new Error(

@@ -1,14 +1,16 @@
 /** Plays a case: the loopback runs, its files are looked at when and how the case says, and `inspect --json` gives the verdict. */
 
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startRecording } from '../../test/support/loopback.js';
 import { PROJECT } from '../../test/support/native.js';
 import { drawSkews, skewRun } from '../../test/support/skewed_run.js';
-import type { Case, FileFate, Look } from './case.js';
+import type { Case, FileFate } from './case.js';
 import { judge, type Outcome } from './judge.js';
+import { MEMORY } from './shapes.js';
 import { isTrulySlow } from './truly_slow.js';
 import { namingOf, type Naming } from './naming.js';
 
@@ -29,12 +31,28 @@ const HUNG_AFTER = '1';
 /** ms: a live look comes when the job has begun to stand, or is given up. */
 const PATIENCE = 30_000;
 const ANY_HZ = 2e9;
+const MEMORY_OF_THE_MACHINE = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 /** `folder` is made, and left to the caller. */
 export async function play(one: Case, folder: string): Promise<Played> {
   const begin = performance.now();
   mkdirSync(folder, { recursive: true });
-  const job = startRecording(folder, one.words, one.settings);
+  const memory = mkdtempSync(join(MEMORY_OF_THE_MACHINE, 'nccl-trace-verdict-'));
+  try {
+    return await playIn(one, folder, memory, begin);
+  } finally {
+    rmSync(memory, { recursive: true, force: true });
+  }
+}
+
+async function playIn(one: Case, folder: string, memory: string, begin: number): Promise<Played> {
+  const placed = (text: string): string => text.replace(MEMORY, memory);
+  const settings = Object.entries(one.settings).map(([name, value]) => [name, placed(value)]);
+  const job = startRecording(
+    folder,
+    placed(one.words),
+    Object.fromEntries(settings) as Record<string, string>,
+  );
   const recording = join(folder, 'recording');
   let code: number | null = null;
   if (one.look.isLive) {
@@ -45,7 +63,7 @@ export async function play(one: Case, folder: string): Promise<Played> {
     ({ code } = await job.ended);
   }
   await sleep(one.look.after);
-  const looked = await filesOf(one.look, recording, join(folder, 'looked'));
+  const looked = await filesOf(one, recording, join(folder, 'looked'), memory);
   spoil(looked, one.files);
   const diagnosis = await inspect(looked);
   if (one.look.isLive) {
@@ -80,8 +98,10 @@ const rankFiles = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /rank\d+\.bin$/.test(name));
 
 /** Where to look; files that will be spoiled must be copies. */
-async function filesOf(look: Look, recording: string, copy: string): Promise<string> {
-  switch (look.how) {
+async function filesOf(one: Case, recording: string, copy: string, memory: string): Promise<string> {
+  const { look } = one;
+  const isSpoiled = one.files.missing.length + one.files.cut.length > 0;
+  switch (look.how === 'in place' && isSpoiled ? 'copy' : look.how) {
     case 'in place':
       return recording;
     case 'copy':
@@ -91,7 +111,7 @@ async function filesOf(look: Look, recording: string, copy: string): Promise<str
       skewRun(recording, copy, drawSkews(look.after + 1, rankFiles(recording).length, ANY_HZ));
       return copy;
     case 'snapshot':
-      await program(['snapshot', recording, '-o', copy, '--quiet']);
+      await program(['snapshot', recording, '-o', copy, '--ring-dir', memory, '--quiet']);
       return copy;
   }
 }

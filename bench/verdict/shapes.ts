@@ -11,7 +11,13 @@ export interface Shape {
   readonly groups: string;
   readonly ops: string;
   readonly settings: Readonly<Record<string, string>>;
+  /** Rings lie in memory while the job runs, and are copied into the files every 2 s: the default where there is room. */
+  readonly inMemory: boolean;
 }
+
+/** Stands in options and settings for a folder of the run's own, in memory. */
+export const MEMORY = 'MEMORY';
+export const NODE_MEMORY = `NCCL_TRACE_RING_DIR=${MEMORY}`;
 
 export interface Wishes {
   readonly least?: number;
@@ -21,6 +27,13 @@ export interface Wishes {
   /** NCCL tells of calls from 2.28 on, and of communicators in init from 2.27 on. */
   readonly leastAbi?: number;
   readonly events?: readonly string[];
+  /** One of these counts of ranks. */
+  readonly ranksOf?: readonly number[];
+  readonly abi?: number;
+  readonly inMemory?: boolean;
+  /** Of consecutive ranks; RANKS stands for all. */
+  readonly groups?: string;
+  readonly canBeLive?: boolean;
 }
 
 /** Small jobs mostly: they show as much, and cost less. */
@@ -42,19 +55,24 @@ const GROUP_OPS = [
 
 export function drawShape(draw: Draw, wishes: Wishes = {}): Shape {
   const { least = 2, most = 32, leastAbi = 1 } = wishes;
-  const ranks = draw.pick(RANKS.filter((count) => count >= least && count <= most));
+  const ranks = draw.pick(wishes.ranksOf ?? RANKS.filter((count) => count >= least && count <= most));
   const grouped = wishes.ops === undefined && ranks >= 4 && ranks % 2 === 0 && draw.chance(0.4);
   const newest = draw.chance(0.7) ? 6 : draw.between(1, 7);
+  const inMemory = wishes.inMemory ?? draw.chance(0.25);
+  const ownGroups =
+    wishes.groups === undefined ? '' : `--groups ${wishes.groups.replace('RANKS', String(ranks))}`;
   return {
     ranks,
     channels: draw.between(1, 2),
-    abi: Math.max(newest, leastAbi),
-    groups: grouped ? `--groups tp=${ranks / 2} --groups-strided dp=${ranks / 2}` : '',
+    abi: wishes.abi ?? Math.max(newest, leastAbi),
+    groups: grouped ? `--groups tp=${ranks / 2} --groups-strided dp=${ranks / 2}` : ownGroups,
+    inMemory,
     ops: draw.pick(grouped ? GROUP_OPS : (wishes.ops ?? OPS)),
     settings: {
       NCCL_TRACE_MODE: draw.chance(0.25) ? 'stream' : 'flight',
       NCCL_TRACE_RING_MB: draw.pick(['0.5', '4']),
       NCCL_TRACE_EVENTS: draw.pick(wishes.events ?? ['all', 'default']),
+      ...(inMemory ? { NCCL_TRACE_RING_DIR: MEMORY } : {}),
     },
   };
 }
@@ -69,15 +87,11 @@ export function shapeWords({ ranks, channels, abi, groups, ops }: Shape, iterati
 }
 
 /** At once, soon, or late; the files themselves, or copies of them. */
-export function drawLook(draw: Draw, { canBeLive = true, isLong = false } = {}): Look {
+export function drawLook(draw: Draw, { inMemory }: Shape, { canBeLive = true } = {}): Look {
   const isLive = canBeLive && draw.chance(0.35);
-  const how = draw.pick([
-    'in place',
-    'in place',
-    'copy',
-    'snapshot',
-    ...(isLive ? [] : (['hosts'] as const)),
-  ] as const);
-  if (isLive) return { after: draw.pick([2500, 4000]), isLive, how };
-  return { after: draw.pick([0, 0, 1000, 1000, 3000, isLong ? 40_000 : 3000]), isLive, how };
+  const ways: Look['how'][] = ['in place', 'in place', 'copy', 'snapshot'];
+  if (!isLive && !inMemory) ways.push('hosts');
+  const how = draw.pick(ways);
+  if (isLive) return { after: draw.pick(inMemory ? [4500] : [2500, 4000]), isLive, how };
+  return { after: draw.chance(0.04) ? 40_000 : draw.pick([0, 0, 1000, 1000, 3000]), isLive, how };
 }

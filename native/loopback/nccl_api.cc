@@ -100,8 +100,10 @@ void NcclApi::AwaitLaunch() {
 void NcclApi::Join(Task* task) {
   auto plan = std::find_if(pending_.begin(), pending_.end(), [&](auto& p) { return p.comm == task->comm; });
   if (plan == pending_.end()) {
-    pending_.emplace_back();
-    plan = pending_.end() - 1;
+    // NCCL keeps the communicators of a group by their hashes, whichever was called first.
+    plan =
+        std::find_if(pending_.begin(), pending_.end(), [&](auto& p) { return p.comm->spec.id > task->comm->spec.id; });
+    plan = pending_.emplace(plan);
     plan->comm = task->comm;
   }
   auto& tasks = task->engine != Engine::kKernel ? plan->windowed : IsP2p(task->func) ? plan->p2ps : plan->colls;

@@ -136,6 +136,17 @@ std::vector<CollPlan> PlanCollectives(const std::vector<CollRequest>& requests, 
   return plans;
 }
 
+int RoundOf(int distance, int nRanks) {
+  int power = 1;
+  while (power < nRanks) power *= 2;
+  int round = 0;
+  for (int i = 1, at = 0; at != distance; i++) {
+    round += at < nRanks;
+    at = (at + i) % power;
+  }
+  return round;
+}
+
 P2pPlan PlanP2p(size_t bytes, ProtoChoice choice, int nRanks, ChannelLimits limits, int round, bool registered) {
   const int most = FloorPowerOfTwo(limits.all);
   const int channels = P2pChannels(bytes, nRanks, most, std::min(most, FloorPowerOfTwo(limits.ofPeer)));

@@ -59,6 +59,9 @@ struct P2pPlan {
 };
 
 /** Both ends compute the same plan: `round` is (receiver - sender) modulo nRanks and chooses the first channel. */
+/** In which round NCCL sends so many ranks ahead, where each rank is a node of its own: distances 0, 1, 3, 6 and so on, modulo a power of two. */
+int RoundOf(int distance, int nRanks);
+
 P2pPlan PlanP2p(size_t bytes, ProtoChoice proto, int nRanks, ChannelLimits limits, int round, bool registered = false);
 
 /** Hops in which a rank sends (as many in which it receives) for each loop of a ring. From or to a root: one. */

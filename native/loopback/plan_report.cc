@@ -60,7 +60,8 @@ std::string ReportOp(const ScriptOp& op, const Options& options) {
   const size_t share = InBlocks(op.func) ? BlockBytes(op.bytes, n) : op.bytes;
   if (IsP2p(op.func) || op.func == Func::kAllToAll) {
     const int distance = op.func == Func::kAllToAll ? 1 : op.peer;
-    const int round = ((op.func == Func::kRecv ? -distance : distance) % n + n) % n;
+    const int ahead = ((op.func == Func::kRecv ? -distance : distance) % n + n) % n;
+    const int round = RoundOf(ahead, n);
     const P2pPlan plan =
         PlanP2p(share, choice, n, {options.channels, options.peerChannels}, round, options.registered && round != 0);
     const int transfers = op.func == Func::kAllToAll ? 2 * (n - 1) : round == 0 ? 0 : 1;

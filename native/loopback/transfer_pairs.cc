@@ -10,7 +10,8 @@ std::vector<TransferPair> PairTransfers(const std::vector<Task*>& transfers, con
   for (Task* task : transfers) {
     const bool isSend = task->func == Func::kSend;
     const int distance = (task->peer - comm.rank + comm.nRanks) % comm.nRanks;
-    const int round = (isSend ? distance : comm.nRanks - distance) % comm.nRanks;
+    const int ahead = (isSend ? distance : comm.nRanks - distance) % comm.nRanks;
+    const int round = RoundOf(ahead, comm.nRanks);
     const int turn = turns[{task->peer, isSend}]++;
     TransferPair& pair = pairs.insert({{turn, round}, {turn, round, nullptr, nullptr}}).first->second;
     (isSend ? pair.send : pair.recv) = task;

@@ -10,7 +10,7 @@
 namespace loopback {
 
 /**
- * A send to the rank itself has round 0; there is always the receive to it. A send to one rank and the receive from the rank as far behind run as one work. `round` is that distance; `turn`
+ * A send to the rank itself has round 0; there is always the receive to it. A send to one rank and the receive from the rank as far behind run as one work. `round` follows from that distance; `turn`
  * tells apart several transfers with one peer, which run one after another.
  */
 struct TransferPair {

@@ -1,0 +1,66 @@
+/** A rank does not call, or not the same as the others. */
+
+import { blame, ITERATIONS, standing, STANDS, type DrawCase, type Place } from './scenes.js';
+import type { Wishes } from './shapes.js';
+
+export const skip = (rank: number, at: number): string => `--skip-rank ${rank} --skip-at ${at}`;
+
+const other = ({ rank, at }: Pick<Place, 'rank' | 'at'>, ops: string): string =>
+  `--other-rank ${rank} --other-at ${at} --other-ops ${ops}`;
+
+/** All ranks do the one; the one that goes wrong does the other. */
+const mismatch = (right: string, wrong: string): DrawCase =>
+  standing({ ops: [`allreduce:8K,${right}`] }, (place) => ({
+    words: other(place, `allreduce:8K,${wrong}`),
+    truth: blame(place.rank, ['mismatch', 'hung', 'waiting']),
+  }));
+
+const never = (wishes: Wishes, more = ''): DrawCase =>
+  standing(wishes, ({ rank, at, shape }) => ({
+    words: `${skip(rank, at)} ${more.replace('RANKS', String(shape.ranks))}`.trim(),
+    truth: blame(rank),
+  }));
+
+/** Neighbours exchange; one of them never sends. */
+const noSend = (behind: string, at: (drawn: number) => number): DrawCase =>
+  standing({ ops: [`allreduce:8K,group{send+recv:64K}${behind}`] }, (place) => ({
+    words: other({ rank: place.rank, at: at(place.at) }, `allreduce:8K,recv:64K${behind}`),
+    truth: blame(place.rank, [...STANDS, 'mismatch']),
+  }));
+
+export const CALL_FAULTS: Readonly<Record<string, DrawCase>> = {
+  'never calls': never({}),
+  'never calls, NVLink only': never({ least: 2, events: ['all'], abi: 6 }, '--node-size RANKS'),
+  'never calls, others have more behind': never({
+    ops: ['allreduce:64K*6', 'allreduce:64K,allgather:32K,allreduce:8K*3'],
+  }),
+  'other function': mismatch('allreduce:128K', 'reducescatter:128K'),
+  'other count': mismatch('allreduce:128K', 'allreduce:96K'),
+  'other type': mismatch('allreduce:128K', 'allreduce:128K/i32'),
+  'other root': mismatch('broadcast(0):128K', 'broadcast(1):128K'),
+  'other order': mismatch('allreduce:128K,allgather:128K', 'allgather:128K,allreduce:128K'),
+  'extra collective': mismatch('allreduce:128K', 'allreduce:128K,allreduce:16K'),
+  'crossed communicators': standing(
+    { ops: ['allreduce:8K,allreduce@pair:64K'], groups: 'pair=RANKS' },
+    (place) => ({
+      words: `--one-stream ${other(place, 'allreduce@pair:64K,allreduce:8K')}`,
+      truth: blame(place.rank, [...STANDS, 'mismatch']),
+    }),
+  ),
+  'startup: never calls the first collective': standing(
+    { ops: ['allreduce:64K', 'allgather:64K,allreduce:8K'] },
+    (place) => ({
+      words: `--connect-at-use ${skip(place.rank, 0)}`,
+      truth: blame(place.rank),
+    }),
+  ),
+  'startup: never sends nor receives': standing(
+    { ops: ['group{send+recv:64K},allreduce:8K'] },
+    ({ rank }) => ({
+      words: `--connect-at-use ${other({ rank, at: 0 }, 'allreduce:8K')}`,
+      truth: blame(rank, [...STANDS, 'mismatch']),
+    }),
+  ),
+  'never sends, no work behind': noSend('', () => ITERATIONS - 1),
+  'never sends, work behind': noSend(',allreduce:64K*3', (at) => at),
+};

@@ -1,0 +1,41 @@
+/** A rank never calls, and not all is recorded, or not all files are there, or whole. */
+
+import { skip } from './call_faults.js';
+import { blame, standing, STANDS, type DrawCase } from './scenes.js';
+
+export const FILE_FAULTS: Readonly<Record<string, DrawCase>> = {
+  'never calls, its file missing': standing({}, ({ rank, at }) => ({
+    words: skip(rank, at),
+    truth: blame(rank),
+    files: { missing: [rank], cut: [] },
+  })),
+  'never calls, another file missing': standing({ least: 4 }, ({ rank, at, shape }) => {
+    const missing = (rank + 2) % shape.ranks;
+    return {
+      words: skip(rank, at),
+      truth: blame(rank, STANDS, [missing]),
+      files: { missing: [missing], cut: [] },
+    };
+  }),
+  'never calls, its file cut': standing({}, ({ draw, rank, at }) => ({
+    words: skip(rank, at),
+    truth: blame(rank),
+    files: { missing: [], cut: [{ rank, bytes: draw.pick([100, 4096, 100_000]) }] },
+  })),
+  'never calls, one file left': standing({ ops: ['allreduce:256K'] }, ({ rank, at, shape }) => {
+    const left = (rank + 1) % shape.ranks;
+    const missing = Array.from({ length: shape.ranks }, (_, other) => other).filter(
+      (other) => other !== left,
+    );
+    return {
+      words: skip(rank, at),
+      truth: { ...blame(rank, STANDS, missing), needsName: false },
+      files: { missing, cut: [] },
+    };
+  }),
+  'never calls, sampled': standing({}, ({ rank, at }) => ({
+    words: skip(rank, at),
+    truth: blame(rank, [...STANDS, 'unclear']),
+    settings: { NCCL_TRACE_SAMPLE: '3' },
+  })),
+};

@@ -1,0 +1,68 @@
+/** A process, or a whole node, is gone or stands still. */
+
+import type { Draw } from './draw.js';
+import { allRanks, blame, someSteps, standing, STANDS, type DrawCase } from './scenes.js';
+import { NODE_MEMORY } from './shapes.js';
+
+type Moment = 'before' | 'in' | 'after';
+
+const momentOf = (draw: Draw, moment: Moment): string => (moment === 'in' ? String(someSteps(draw)) : moment);
+
+const ofProcess = (kind: string, moment: Moment): DrawCase =>
+  standing({}, ({ draw, rank, at }) => ({
+    words: `--fault ${kind}:${rank}@${at}:${momentOf(draw, moment)}`,
+    truth: blame(rank),
+  }));
+
+/** Rings lie in the memory of the nodes, as they do by default; the job has gone on for long enough to be copied. */
+const ofNode = (moment: Moment): DrawCase =>
+  standing(
+    { ranksOf: [4, 4, 8], inMemory: true, ops: ['allreduce:64K', 'allreduce:64K,allgather:64K'] },
+    (place) => {
+      const { draw, rank, at, shape } = place;
+      const size = shape.ranks / 2;
+      const first = rank - (rank % size);
+      return {
+        words:
+          `--node-size ${size} --node-memory ${NODE_MEMORY} --settle ${draw.pick([0, 2500])} ` +
+          `--fault node:${rank}@${at}:${momentOf(draw, moment)}`,
+        truth: blame(allRanks(shape).slice(first, first + size)),
+      };
+    },
+  );
+
+export const PROCESS_FAULTS: Readonly<Record<string, DrawCase>> = {
+  'killed before a collective': ofProcess('kill', 'before'),
+  'killed in a collective': ofProcess('kill', 'in'),
+  'killed after a collective': ofProcess('kill', 'after'),
+  'stopped before a collective': ofProcess('stop', 'before'),
+  'stopped in a collective': ofProcess('stop', 'in'),
+  'stopped after a collective': ofProcess('stop', 'after'),
+  'node dies before a collective': ofNode('before'),
+  'node dies in a collective': ofNode('in'),
+  'node dies after a collective': ofNode('after'),
+  'exits in a collective': ofProcess('exit', 'in'),
+  'aborts in a collective': ofProcess('abort', 'in'),
+  'all exit in a collective': standing(
+    { canBeLive: false, ops: ['allreduce:256K'] },
+    ({ draw, at, shape }) => ({
+      words: `--fault exit:all@${at}:${someSteps(draw)}`,
+      truth: { ...blame(allRanks(shape), ['broken']), needsName: false },
+    }),
+  ),
+  'killed, others abort': standing({ ops: ['allreduce:256K'] }, ({ draw, rank, at }) => ({
+    words: `--fault kill:${rank}@${at}:${someSteps(draw)} --hang-signal ABORT`,
+    truth: blame(rank),
+  })),
+  'killed, others ended by SIGTERM': standing({}, ({ draw, rank, at }) => ({
+    words: `--fault kill:${rank}@${at}:${someSteps(draw)} --hang-signal TERM`,
+    truth: blame(rank),
+  })),
+  'two at once: killed and stopped': standing({ least: 4 }, ({ draw, rank, at, shape }) => {
+    const other = (rank + 2) % shape.ranks;
+    return {
+      words: `--fault kill:${rank}@${at}:${someSteps(draw)} --fault stop:${other}@${at}`,
+      truth: blame([rank, other], STANDS),
+    };
+  }),
+};

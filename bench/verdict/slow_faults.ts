@@ -1,0 +1,47 @@
+/** A rank, its GPU, its NIC or one of its links is slow: all the time, at times, or since a moment. */
+
+import type { Truth } from './case.js';
+import { blame, lasting, next, type DrawCase } from './scenes.js';
+
+const OPS = [
+  'allreduce:64K',
+  'allreduce:64K,allgather:64K',
+  'allreduce:64K*4',
+  'reducescatter:64K,allgather:64K',
+];
+/** What tells when a GPU began: its own marks, or the first step that it takes part in. */
+const EVENTS = ['all', 'default'];
+
+type Where = 'host' | 'GPU';
+
+const late = (rank: number, on: Where): Truth => ({ ...blame(rank, ['slow']), on });
+
+const straggler = (on: Where, iterations: number, when: (ms: number) => string): DrawCase =>
+  lasting({ ops: OPS, events: EVENTS, leastAbi: 4, iterations }, ({ draw, rank }) => ({
+    words: `--slow ${on.toLowerCase()}:${rank}:${when(draw.between(15, 60))}`,
+    truth: late(rank, on),
+  }));
+
+const everyTenth = (ms: number): string => `${ms * 8}ms/10`;
+const sinceHalf = (ms: number): string => `${ms}ms@15`;
+const always = (ms: number): string => `${ms}ms`;
+
+export const SLOW_FAULTS: Readonly<Record<string, DrawCase>> = {
+  'straggler on the host': straggler('host', 20, always),
+  'straggler on the host, each tenth': straggler('host', 60, everyTenth),
+  'straggler on the host, since a moment': straggler('host', 30, sinceHalf),
+  'straggler on the GPU': straggler('GPU', 20, always),
+  'straggler on the GPU, each tenth': straggler('GPU', 60, everyTenth),
+  'straggler on the GPU, since a moment': straggler('GPU', 30, sinceHalf),
+  'slow link': lasting(
+    { ops: ['allreduce:1M', 'allreduce:1M,allgather:1M'], iterations: 12 },
+    ({ rank, shape }) => ({
+      words: `--slow link:${rank}:8`,
+      truth: blame(rank, ['slow'], [next(rank, shape)]),
+    }),
+  ),
+  'slow NIC': lasting({ ops: ['allreduce:1M', 'allreduce:1M,allgather:1M'], iterations: 12 }, ({ rank }) => ({
+    words: `--slow nic:${rank}:8`,
+    truth: blame(rank, ['slow']),
+  })),
+};

@@ -1,0 +1,89 @@
+/**
+ * Faults on purpose, and whom the verdict names: a tenth of `npm run bench:verdict` here, with a seed of its own; NCCL_TRACE_LONG=1 plays
+ * what the bench plays. A verdict may be too wide, or say that it does not know; an alarm on a healthy run, or a wrong name in more
+ * than one run of a hundred, it may not.
+ */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { casesOf } from '../../bench/verdict/plan.js';
+import { play, type Played } from '../../bench/verdict/play.js';
+import { missLines, tableOf } from '../../bench/verdict/table.js';
+import type { Case } from '../../bench/verdict/case.js';
+
+const LONG = process.env.NCCL_TRACE_LONG === '1';
+const SEED = LONG ? Date.now() % 1e6 : 1;
+const folder = mkdtempSync(join(tmpdir(), 'nccl-trace-verdict-'));
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Side by side: they mostly sleep. */
+async function playAll(cases: readonly Case[], jobs: number): Promise<Played[]> {
+  const waiting = [...cases];
+  const played: Played[] = [];
+  const worker = async (): Promise<void> => {
+    for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
+      const place = join(folder, one.name.replace(/\W+/g, '-'));
+      played.push(await play(one, place));
+      rmSync(place, { recursive: true, force: true });
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, worker));
+  return played;
+}
+
+const told = (played: readonly Played[]): string =>
+  [...tableOf(played), ...missLines(played, (name) => `seed ${SEED}: ${name}`)].join('\n');
+const countOf = (played: readonly Played[], ...outcomes: string[]): number =>
+  played.filter(({ outcome }) => outcomes.includes(outcome)).length;
+
+/** What a person meets most, each once; the long form plays all classes ten times. */
+const FAULTS = [
+  'never calls',
+  'other count',
+  'killed in a collective',
+  'stopped in a collective',
+  'node dies in a collective',
+  'stuck receive',
+  'stuck wire',
+  'straggler on the host',
+];
+const CALM = ['any job', 'training loop', 'pipeline', '2 ranks', 'idle between steps'];
+
+/** Here the first of each class that is small and looked at soon. */
+function chosen(sort: 'faulty' | 'healthy', names: readonly string[]): Case[] {
+  if (LONG) return casesOf({ seed: SEED, runs: 10, only: sort });
+  return names.map((name) => {
+    const small = casesOf({ seed: SEED, runs: 20, only: name }).find(
+      ({ className, words, look }) =>
+        className === name && Number(/--ranks (\d+)/.exec(words)?.[1]) <= 5 && look.after <= 4000,
+    );
+    if (small === undefined) throw new Error(`no run of '${name}' is small`);
+    return small;
+  });
+}
+
+it(
+  'names the rank whose fault it is',
+  async () => {
+    const played = await playAll(chosen('faulty', FAULTS), LONG ? 2 : 4);
+    expect(played.length).toBeGreaterThanOrEqual(FAULTS.length);
+    const right = countOf(played, 'right', 'too wide') / played.length;
+    expect(right, told(played)).toBeGreaterThanOrEqual(LONG ? 0.95 : 0.75);
+    expect(countOf(played, 'wrong') / played.length, told(played)).toBeLessThanOrEqual(0.01);
+  },
+  LONG ? 7_200_000 : 120_000,
+);
+
+it(
+  'raises no alarm where nothing is wrong',
+  async () => {
+    const played = await playAll(chosen('healthy', CALM), LONG ? 2 : 4);
+    expect(played.length).toBeGreaterThanOrEqual(CALM.length);
+    expect(countOf(played, 'alarm'), told(played)).toBe(0);
+  },
+  LONG ? 7_200_000 : 120_000,
+);
