@@ -106,7 +106,7 @@ function rowsOf(tracks) {
   const above = (track) =>
     tracks.has(track.parent) ? [track.parent, ...above(tracks.get(track.parent))] : [];
   const lanes = all.filter(
-    ({ name, parent }) => tracks.get(parent)?.name === 'Cluster' && /\(\d+ ranks\)$/.test(name),
+    ({ name, parent }) => tracks.get(parent)?.name.startsWith('Cluster') && /\(\d+ ranks\)$/.test(name),
   );
   const rows = [
     { words: 'Cluster', head: true },

@@ -9,8 +9,8 @@
  *   verdict  what all ranks did together, and who held them up              cluster → verdict
  *   plan     what of it is drawn: selection and budget                      trace/drawing, trace/convert_jobs
  *   convert  each file by itself into a block of packets                    reader → model → tracks → perfetto
- *   cluster  what all ranks did together, as a block of its own             tracks → perfetto
- *   join     prologue + cluster + blocks in rank order                      perfetto, trace/output
+ *   above    the verdict, what all ranks did together, ranks without file   trace/above_ranks
+ *   join     prologue + those + blocks in rank order                        perfetto, trace/output
  *
  * Up to the verdict it is `study/study`, which `inspect` shares. The bytes depend on the files alone: not on their order, nor
  * on how many workers there were. Of a job that still runs also on when they were read: who is alive is then no suspect,
@@ -23,7 +23,7 @@ import type { Writable } from 'node:stream';
 import { Interrupted, OutputError, UsageError } from './base/errors.js';
 import type { Size } from './trace/budget.js';
 import { reportClocks, reportTraffic } from './report/clock_report.js';
-import { clusterBlock } from './trace/cluster_block.js';
+import { drawAboveRanks, layoutOf, type VerdictWords } from './trace/above_ranks.js';
 import type { ConvertJob, ConvertResult } from './trace/convert.js';
 import { convertJobs } from './trace/convert_jobs.js';
 import { diagnosisOf, type Diagnosis } from './report/diagnosis.js';
@@ -31,7 +31,7 @@ import { planDrawing, suggestDrawing } from './trace/drawing.js';
 import { runDuration } from './trace/duration.js';
 import { aliasesOf, findRuns, shownAs, type RunOptions } from './runs/find_runs.js';
 import { tracePrologue } from './trace/labels.js';
-import { lookAtAttributes } from './trace/look_at.js';
+import { lookAtAttributes } from './trace/watches.js';
 import { assemble } from './trace/output.js';
 import { OUTPUT_KINDS, TRACE } from './trace/output_kinds.js';
 import { redactRun, said } from './runs/redact.js';
@@ -79,8 +79,8 @@ export interface MergeOptions extends ClockOptions, RunOptions, VerdictOptions {
   /** Files worked on at once; 1: no threads. */
   readonly jobs?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** The verdict for people, as the trace's own attribute: who is given the trace alone reads it there. */
-  readonly words?: ((found: Diagnosis) => string) | undefined;
+  /** The verdict for people, in the trace itself: who is given the trace alone reads it there. */
+  readonly words?: ((found: Diagnosis) => VerdictWords) | undefined;
 }
 
 export interface Progress {
@@ -103,27 +103,31 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
     return await withWorkFolderFor(place, interrupt, async (folder) => {
       const onScanned = counting('scan', found.files.length, options);
       const studied = await study(workers, found.files, folder, { ...options, onScanned });
-      const { run, clocks, comms, verdict } = studied;
+      const { run, clocks, verdict } = studied;
       const drawing = planDrawing(studied, options);
-      const jobs = convertJobs(studied, drawing, folder, options.output);
+      const layout = layoutOf(studied, drawing);
+      const jobs = convertJobs(studied, drawing, folder, options.output, layout);
       const blocks = await convertAll(workers, jobs, studied, options);
       const duration = runDuration(run, clocks.solution);
-      const cluster = clusterBlock(run, clocks, comms, drawing.decision.cluster, duration);
       const selection = reportSelection(studied, drawing, blocks);
       const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options));
+      const words = (options.words ?? plainWords)(diagnosis);
+      const above = drawAboveRanks(studied, drawing, layout, blocks, words);
       const head = tracePrologue(run, clocks.solution, verdict, [
-        ...lookAtAttributes(run, verdict),
-        ...(options.words ? [['nccl_trace.report', options.words(diagnosis)] as const] : []),
+        ...lookAtAttributes(layout.watches),
+        ...(words.report === '' ? [] : [['nccl_trace.report', words.report] as const]),
+        ['nccl_trace.startup', above.startup],
         ...selectionAttributes(selection, run),
       ]);
-      const prologue = Buffer.concat([head, cluster.bytes]);
+      const prologue = Buffer.concat([head, above.bytes]);
       const delivery = { place, output, permission, interrupt, stdout };
       const bytes = await assemble(delivery, folder, prologue, blockPaths(jobs)).catch(outputFailed(options));
       const problems = shownAs(found.problems, studied.aliases);
-      const trace = countTrace(blocks, cluster.counts);
+      const trace = countTrace(blocks, above);
       const shown = options.redact ? basename(options.output) : options.output;
       return reportMerge(studied, {
         output: shown,
+        startup: above.startup,
         bytes,
         duration,
         blocks,
@@ -141,6 +145,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
 /** What came of it, beside what is known of the run anyway. */
 interface Merged {
   readonly output: string;
+  readonly startup: string;
   readonly bytes: number;
   /** ns. */
   readonly duration: number;
@@ -155,13 +160,14 @@ interface Merged {
 
 function reportMerge(
   { run, clocks, verdict, records, ends, origins, unusable }: Study,
-  { output, bytes, duration, blocks, trace, selection, diagnosis, problems }: Merged,
+  { output, startup, bytes, duration, blocks, trace, selection, diagnosis, problems }: Merged,
 ): MergeReport {
   const { traffic } = diagnosis;
   return {
     version: 1,
     verdict,
     output,
+    startup,
     bytes,
     worldSize: run.worldSize,
     missingRanks: run.missing,
@@ -184,6 +190,11 @@ export function checkTraceName(path: string): void {
   if (/\.(zip|json)$/.test(path))
     throw new UsageError(`${path}: traces are written as .pftrace, .pftrace.gz or .pftrace.zst`);
 }
+
+const plainWords = ({ verdict }: Diagnosis): VerdictWords => ({
+  report: '',
+  headline: verdict.kind.toUpperCase(),
+});
 
 /** The clocks of a run without a trace. */
 export async function findClocks(

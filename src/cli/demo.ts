@@ -16,7 +16,7 @@ import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
 import { hasProblems } from './merge.js';
 import { mergeReportText } from '../report/merge_report.js';
-import { verdictWords } from '../report/verdict_text.js';
+import { traceWords } from '../report/headline.js';
 import { LOOPBACK, nativeFiles, PLUGIN } from './native_files.js';
 import { oneOf } from './one_of.js';
 import { checkNames, writeSummary } from './output.js';
@@ -94,7 +94,7 @@ async function run(options: Options, interrupt: AbortSignal): Promise<ExitCode> 
       stdout: process.stdout,
       interrupt,
       onProgress,
-      words: verdictWords,
+      words: traceWords,
     });
     if (!quiet) say(coloured(mergeReportText(report), process.stderr));
     if (summary !== undefined) await writeSummary(summary, report, { force, inputs: [] });

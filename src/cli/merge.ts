@@ -18,7 +18,7 @@ import { checkNames, print, writeSummary } from './output.js';
 import { say } from './streams.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
 import { addVerdictOptions } from './verdict_options.js';
-import { verdictWords } from '../report/verdict_text.js';
+import { traceWords } from '../report/headline.js';
 import { coloured, showProgress } from './watching.js';
 
 interface Options extends SelectionOptions {
@@ -86,7 +86,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
       stdout: process.stdout,
       interrupt,
       onProgress: showProgress(options.quiet ?? false),
-      words: verdictWords,
+      words: traceWords,
     }),
   );
   if (!options.quiet) say(coloured(mergeReportText(report), process.stderr));

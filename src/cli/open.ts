@@ -8,13 +8,12 @@ import { traceFacts } from '../trace/trace_facts.js';
 import { print } from './output.js';
 import { checkServable } from './servable.js';
 import { say } from './streams.js';
-import { startupCommands, type StartupCommand } from './startup.js';
+import { PERFETTO, startupLink, withPins } from '../trace/startup.js';
 import { printable, size } from '../report/text.js';
 import { PortBusy, TraceServer } from './trace_server.js';
 
 /** The UI's own security policy lets it read from here, and from nowhere else on the person's machine. */
 const PORT = 9001;
-const PERFETTO = 'https://ui.perfetto.dev';
 
 interface Options {
   readonly origin: string;
@@ -48,9 +47,9 @@ async function run(path: string, options: Options): Promise<void> {
   const server = await serve(path, options.origin);
   try {
     const end = firstOf(options, server);
-    const commands = startupCommands(traceFacts(path), options.pin);
+    const query = withPins(traceFacts(path)?.get('nccl_trace.startup') ?? '', options.pin);
     if (!options.quiet) say(invitation(path, server, options));
-    await print(`${link(options.origin, server.url, commands)}\n`);
+    await print(`${startupLink(options.origin, server.url, query)}\n`);
     const why = await end;
     if (!options.quiet) say(`${why}\n`);
   } finally {
@@ -70,16 +69,6 @@ async function serve(path: string, origin: string): Promise<TraceServer> {
     );
   }
 }
-
-/** Of the URL's parameters the UI reads these: where the trace is, what to do then, who sent it. */
-export function link(origin: string, url: string, commands: readonly StartupCommand[]): string {
-  const startup = commands.length === 0 ? '' : `&startupCommands=${encoded(JSON.stringify(commands))}`;
-  return `${origin}/#!/?url=${encoded(url)}${startup}&referrer=nccl-trace`;
-}
-
-/** Brackets and the like as well: terminals would end the link there. */
-const encoded = (text: string): string =>
-  encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
 
 function invitation(path: string, { bytes }: TraceServer, { timeout, keep }: Options): string {
   const until = keep ? `for ${timeout} minutes` : `until it has been loaded, at most ${timeout} minutes`;

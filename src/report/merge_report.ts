@@ -1,9 +1,10 @@
 /**
  * The closing report of `merge`: the verdict, what was read, what is missing, what was lost and by which cause, how good the clocks
- * are, what had not ended, where to open the result. At most 80 columns; equal ranks are folded.
+ * are, what had not ended, where to open the result. At most 80 columns, but for the link; equal ranks are folded.
  */
 
 import type { MergeReport, OpenWork, RankReport } from './report.js';
+import { PERFETTO, startupLink } from '../trace/startup.js';
 import { standstillOf } from '../verdict/evidence/suspects.js';
 import { clockLines } from './clock_text.js';
 import { openNext } from './next_command.js';
@@ -26,14 +27,16 @@ export function mergeReportText(report: MergeReport): string {
     ...doubts(report),
     ...report.problems.map((problem) => `problem: ${printable(problem)}`),
     `trace: ${printable(report.output)} (${size(report.bytes)}, ${report.trace.slices} slices, ${report.trace.flows} arrows)`,
-    ...howToOpen(report.output),
+    ...howToOpen(report),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function howToOpen(output: string): string[] {
+/** A browser on another machine cannot reach what `open` serves: the same screen for a trace that was copied there. */
+function howToOpen({ output, startup }: MergeReport): string[] {
   if (output === '-') return [];
-  const lines = ['open it in https://ui.perfetto.dev (nothing is uploaded)'];
+  const lines = ['or follow this link and open the trace there (nothing is uploaded):'];
+  lines.push(startupLink(PERFETTO, null, startup));
   if (output.endsWith('.zst'))
     lines.push('a Perfetto of your own before v58 wants it unpacked first (zstd -d)');
   return lines;

@@ -4,7 +4,7 @@
  */
 
 import { hex64 } from '../base/hex.js';
-import type { BlockCounts } from '../trace/perfetto/counts.js';
+import type { AboveRanks } from '../trace/above_ranks.js';
 import type { WorkEnd, WorkOutcome } from '../model/work_end.js';
 import { workIdentity } from '../model/work_table.js';
 import { countArrows, countSelectedArrows } from '../trace/tracks/flow_census.js';
@@ -132,6 +132,8 @@ export interface MergeReport {
   /** Its files are indices into `ranks`, its times ns after `traceStart`. */
   readonly verdict: Verdict;
   readonly output: string;
+  /** How the Perfetto UI shows the trace first: a part of its URL (merge/startup.ts). */
+  readonly startup: string;
   readonly bytes: number;
   readonly worldSize: number;
   readonly missingRanks: readonly number[];
@@ -154,20 +156,24 @@ export interface MergeReport {
 }
 
 /** `files`: their blocks; null: not drawn. */
-export function countTrace(files: readonly (ConvertResult | null)[], cluster: BlockCounts): TraceCounts {
+export function countTrace(
+  files: readonly (ConvertResult | null)[],
+  above: Pick<AboveRanks, 'counts' | 'processes' | 'arrows'>,
+): TraceCounts {
   const blocks = files.filter((block) => block !== null);
   const sum = (
     field: 'slices' | 'openSlices' | 'instants' | 'counterSamples' | 'states' | 'tracksWithData',
-  ): number => blocks.reduce((total, block) => total + block.counts[field], cluster[field]);
+  ): number =>
+    [...above.counts, ...blocks.map(({ counts }) => counts)].reduce((total, one) => total + one[field], 0);
   return {
     slices: sum('slices'),
     openSlices: sum('openSlices'),
     instants: sum('instants'),
     counterSamples: sum('counterSamples'),
     states: sum('states'),
-    flows: arrows(blocks),
+    flows: arrows(blocks) + above.arrows,
     tracks: sum('tracksWithData'),
-    processes: blocks.length,
+    processes: blocks.length + above.processes,
   };
 }
 

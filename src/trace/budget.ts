@@ -153,7 +153,7 @@ function clusterSize(cluster: readonly ClusterComm[], plan: DrawPlan): Size {
   return { slices, tracks, bytes: slices * COLLECTIVE_BYTES + tracks * TRACK_BYTES };
 }
 
-const added = (a: Size, b: Size): Size => ({
+export const added = (a: Size, b: Size): Size => ({
   slices: a.slices + b.slices,
   tracks: a.tracks + b.tracks,
   bytes: a.bytes + b.bytes,

@@ -11,7 +11,8 @@ import { BlockWriter } from './perfetto/block_writer.js';
 import type { BlockCounts } from './perfetto/counts.js';
 import { ClippedSink } from './tracks/clipped_sink.js';
 import { drawClocks } from './tracks/clock_tracks.js';
-import { describeCluster, drawCluster } from './tracks/cluster_tracks.js';
+import { describeCluster, drawCluster, type WantedCall } from './tracks/cluster_tracks.js';
+import { drawVerdict, type VerdictPicture } from './tracks/verdict_track.js';
 import { type DrawPlan, isEverything } from './tracks/selection.js';
 import { hostClocks } from './host_clocks.js';
 import type { RunClocks } from '../clocks/evidence/run_clocks.js';
@@ -22,18 +23,30 @@ export interface ClusterBlock {
   readonly counts: BlockCounts;
 }
 
-/** Its block comes after those of the files: `blockCount` is theirs and one more. `duration`: of the trace, ns. */
+export interface ClusterPlace {
+  /** Its block comes after those of the files. */
+  readonly blockCount: number;
+  /** Of the group. */
+  readonly title: string;
+  /** The collective that the verdict names. */
+  readonly call: WantedCall | null;
+  /** When it is known on which lane that lies. */
+  readonly verdictOf: (lane: string | null) => VerdictPicture;
+}
+
+/** `duration`: of the trace, ns. */
 export function clusterBlock(
   run: Run,
   { solution, traffic }: RunClocks,
   comms: readonly ClusterComm[],
   plan: DrawPlan,
   duration: number,
+  place: ClusterPlace,
 ): ClusterBlock {
   const pieces: Uint8Array[] = [];
   const writer = new BlockWriter({
     blockIndex: run.members.length,
-    blockCount: run.members.length + 1,
+    blockCount: place.blockCount,
     process: null,
     traceStart: solution.traceStart,
     output: (piece) => void pieces.push(piece),
@@ -42,16 +55,16 @@ export function clusterBlock(
   const sink = clipped ?? writer;
   const drawn = plan.comms ? comms.filter((comm) => plan.comms?.has(commKey(comm))) : comms;
   const clocks = hostClocks(run, solution, traffic, duration);
-  if (drawn.length > 0 || clocks.length > 1) {
-    const cluster = describeCluster(sink);
-    drawCluster(sink, cluster, drawn, {
-      rankOf: (file, inComm, commId) => rankName(run, file, inComm, commId),
-      comparable: onOneAxis(solution),
-      clockBound: clockBound(solution),
-      worldSize: run.worldSize,
-    });
-    drawClocks(sink, cluster, clocks, CLOCKS_ORDER);
-  }
+  const cluster = describeCluster(sink, place.title);
+  const labels = {
+    rankOf: (file: number, inComm?: number, commId?: bigint) => rankName(run, file, inComm, commId),
+    comparable: onOneAxis(solution),
+    clockBound: clockBound(solution),
+    worldSize: run.worldSize,
+  };
+  const lane = drawCluster(sink, cluster, drawn, labels, place.call);
+  drawVerdict(sink, cluster, place.verdictOf(lane));
+  drawClocks(sink, cluster, clocks, CLOCKS_ORDER);
   clipped?.finish();
   writer.close();
   return { bytes: Buffer.concat(pieces), counts: writer.counts() };

@@ -19,6 +19,7 @@ import type { ProcessSpec } from './perfetto/descriptors.js';
 import { mergedRows, type RankFileStream, streamRankFile } from '../rankfile/index.js';
 import { ClippedSink } from './tracks/clipped_sink.js';
 import { RankTracks, type DrawnRank } from './tracks/rank_tracks.js';
+import { type Found, type Watch, WatchingSink } from './tracks/watched_tracks.js';
 import { SelectedEvents } from './tracks/selected_events.js';
 import { type Detail, type DrawPlan, EVERYTHING } from './tracks/selection.js';
 import { compressed, type Compression } from './compression.js';
@@ -37,6 +38,8 @@ export interface ConvertJob {
   /** What its tracks call it: "rank 6", "ranks 0-7". */
   readonly title: string;
   readonly jobRanks: JobRanks;
+  /** Tracks that the first screen shows. */
+  readonly watches: readonly Watch[];
   readonly traceStart: bigint;
   readonly map: ClockMap;
   readonly scale: TickScale;
@@ -70,6 +73,8 @@ export interface ConvertJob {
 }
 
 export interface ConvertResult extends DrawnRank {
+  /** By watch. */
+  readonly found: readonly Found[];
   readonly counts: BlockCounts;
   /** Where a plan was followed. */
   readonly selected: SelectedPart | null;
@@ -101,7 +106,7 @@ export function convertFile(job: ConvertJob): ConvertResult {
   }
 }
 
-type Drawn = DrawnRank & Pick<ConvertResult, 'selected'>;
+type Drawn = DrawnRank & Pick<ConvertResult, 'selected' | 'found'>;
 
 function draw(job: ConvertJob, writer: BlockWriter): Drawn {
   const file = streamRankFile(job.path);
@@ -114,14 +119,15 @@ function draw(job: ConvertJob, writer: BlockWriter): Drawn {
 
 function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): Drawn {
   const { plan } = job;
-  const clipped = plan && new ClippedSink(writer, plan.windows);
+  const watching = job.watches.length === 0 ? null : new WatchingSink(writer, job.watches);
+  const clipped = plan && new ClippedSink(watching ?? writer, plan.windows);
   const time = traceTime(job.map, job.scale);
   const neverEnds = (op: Op): boolean =>
     job.silentConnections.size > 0 && mayBeSilent(op) && job.silentConnections.has(connectionKey(op));
   const gpuTime = gpuTimes(job.gpuLines, job.map);
   const tracks = new RankTracks(
     {
-      sink: clipped ?? writer,
+      sink: clipped ?? watching ?? writer,
       file: plan?.comms ? { ...file, communicators: selectedComms(file, plan.comms) } : file,
       names: { own: job.title, inJob: inJob(job.jobRanks) },
       time,
@@ -145,9 +151,10 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
   for (const range of mergedRows({ rings: ringsToRead(file, job) })) pairing.read(range);
   pairing.openFolds(file.folds());
   const drawn = tracks.finish(pairing.steps);
-  if (!clipped) return { ...drawn, selected: null };
-  clipped.finish();
-  return { ...drawn, selected: { slices: clipped.drawn, flowEnds: clipped.flowEnds() } };
+  clipped?.finish();
+  const found = watching?.finish() ?? [];
+  if (!clipped) return { ...drawn, found, selected: null };
+  return { ...drawn, found, selected: { slices: clipped.drawn, flowEnds: clipped.flowEnds() } };
 }
 
 /** To collectives and calls other rings tell nothing: when work ended is known from the scan. */

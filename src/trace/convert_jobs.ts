@@ -13,21 +13,25 @@ import { processSpec, shortTitle } from './labels.js';
 import type { OriginTable } from '../cluster/origins.js';
 import type { Run, RunMember } from '../runs/run.js';
 import { silentFiles } from '../verdict/evidence/silence.js';
+import { suspectsOf } from '../verdict/evidence/suspects.js';
 import type { Study } from '../study/study.js';
+import type { FileWatch } from './watches.js';
 
 /**
  * By file; null: it is not drawn. Each block goes to a file of its own in `folder`. `output`: path of the trace, which says how blocks
- * are compressed.
+ * are compressed. `blockCount`: of the trace, those that belong to no file among them. `watches`: what of it the first screen shows.
  */
 export function convertJobs(
-  { run, clocks: { solution: clocks, broken }, origins, ends, gpuLines, aliases, sources }: Study,
+  { run, clocks: { solution: clocks, broken }, origins, ends, gpuLines, aliases, sources, verdict }: Study,
   { decision: { plans } }: Drawing,
   folder: string,
   output: string,
+  { blockCount, watches }: { readonly blockCount: number; readonly watches: readonly FileWatch[] },
 ): (ConvertJob | null)[] {
   const rateBinNs = niceBin(runDuration(run, clocks));
   const silent = silentFiles(run, clocks);
   const numbers = jobRanks(run);
+  const accused = suspectsOf(verdict);
   const outOfStep = new Map(broken.outOfStep.map((one) => [transferName(connectionHash(one)), one.from]));
   const isWhole = plans.every((plan) => plan !== null && isEverything(plan));
   const drawn = (files: readonly number[]): number[] => files.filter((file) => plans[file] !== null);
@@ -39,9 +43,10 @@ export function convertJobs(
       path: sources[file]!,
       aliases,
       blockIndex: file,
-      blockCount: run.members.length + 1, // and the cluster's
-      process: processSpec(member, file),
+      blockCount,
+      process: processSpec(member, file, accused),
       title: shortTitle(member),
+      watches: watches.filter((one) => one.file === file),
       jobRanks: jobRanksOf(numbers, namedIn(member, origins[file]!)),
       traceStart: clocks.traceStart,
       map: domain.map,

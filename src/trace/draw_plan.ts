@@ -15,7 +15,7 @@ import { commKey } from '../model/identity.js';
 import type { ClusterComm } from '../cluster/types.js';
 import type { TraceNs } from '../base/time.js';
 import { type Detail, type DrawPlan, type Window, type Windows } from './tracks/selection.js';
-import { estimate, fits, type Size, type SizedFile } from './budget.js';
+import { added, estimate, fits, type Size, type SizedFile } from './budget.js';
 import type { Scope } from './selection.js';
 
 export interface DrawQuestion {
@@ -29,6 +29,8 @@ export interface DrawQuestion {
   readonly end: number;
   readonly detail: Detail | undefined;
   readonly budget: Size;
+  /** What is drawn besides, whatever the plan is: the verdict, ranks without a file. */
+  readonly besides: Size;
 }
 
 export interface DrawDecision {
@@ -143,8 +145,8 @@ class Draft {
   }
 
   size(): Size {
-    const { files, cluster } = this.question;
-    return estimate(files, cluster, this.plans(), this.clusterPlan);
+    const { files, cluster, besides } = this.question;
+    return added(estimate(files, cluster, this.plans(), this.clusterPlan), besides);
   }
 
   result(): Pick<DrawDecision, 'plans' | 'cluster' | 'size'> {

@@ -9,6 +9,7 @@ import { UsageError } from '../base/errors.js';
 import { hex64 } from '../base/hex.js';
 import { traceTimeOf } from '../clocks/domains.js';
 import { COMFORTABLE, fits, type Size, type SizedFile, UTMOST } from './budget.js';
+import { sizeAbove } from './above_size.js';
 import { besides, mergeCommandLine, type RunWords } from './commands.js';
 import { decide, type DrawDecision, type DrawQuestion } from './draw_plan.js';
 import { runDuration } from './duration.js';
@@ -137,6 +138,7 @@ function questionOf(studied: Study, { select, budget }: DrawingOptions, scope: S
     end,
     detail: select?.detail,
     budget: budget ?? COMFORTABLE,
+    besides: sizeAbove(studied, scope),
   };
 }
 

@@ -12,22 +12,34 @@ import { prologue, type PrologueOptions } from './perfetto/prologue.js';
 import type { Run, RunMember } from '../runs/run.js';
 import type { Verdict } from '../verdict/types.js';
 import type { RankScan } from '../scan/scan.js';
-import { suspects } from '../verdict/evidence/suspects.js';
+import { suspects, type Suspect } from '../verdict/evidence/suspects.js';
+import { processName } from './titles.js';
 
 /** The UI prints the pid behind the name: far from real pids, and the rank can be read in it. */
-const PID_BASE = 1_000_000;
+export const PID_BASE = 1_000_000;
 /** Files without a rank come after all that have one. */
 const NO_RANK_PID_BASE = 2_000_000_000;
 
-export function processSpec({ scan, rank, ranks }: RunMember, file: number): ProcessSpec {
+/** `accused`: by file, the most suspect first; these stand above all others. */
+export function processSpec(
+  { scan, rank, ranks }: RunMember,
+  file: number,
+  accused: readonly Suspect[] = [],
+): ProcessSpec {
   const { header } = scan;
   const parts = [
     processTitle(scan, ranks),
     header.hostName,
     ...(header.localRank === null ? [] : [`gpu${header.localRank}`]),
-  ];
+  ] as const;
+  const place = accused.findIndex((one) => one.file === file);
   const pid = rank === null ? NO_RANK_PID_BASE + file : PID_BASE + rank;
-  return { pid, name: parts.join(' · '), orderRank: pid, description: describe(scan) };
+  return {
+    pid,
+    name: processName(parts, accused[place]?.word ?? null),
+    orderRank: place < 0 ? pid : place,
+    description: describe(scan),
+  };
 }
 
 /** What stands before a track's name: "rank 3". */

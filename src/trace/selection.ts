@@ -48,6 +48,8 @@ export interface Scope {
   readonly files: readonly number[];
   /** Ranks that were asked for by number and have no file here. */
   readonly absentRanks: readonly RankRange[];
+  /** None were asked for by number. */
+  readonly isAllRanks: boolean;
   /** By `commKey`; null: all. */
   readonly comms: ReadonlySet<string> | null;
   readonly window: Window;
@@ -71,7 +73,13 @@ export function selectScope(run: Selectable, request: SelectionRequest): Scope {
   checkRequest(request);
   const comms = request.comms === undefined ? null : commsNamed(run, request.comms);
   const { files, absentRanks } = filesOf(run, request.ranks, comms);
-  return { files, absentRanks, comms, window: windowOf(run, request) };
+  return {
+    files,
+    absentRanks,
+    isAllRanks: request.ranks === undefined,
+    comms,
+    window: windowOf(run, request),
+  };
 }
 
 function filesOf(

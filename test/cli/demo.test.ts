@@ -27,7 +27,7 @@ it('demo records 8 ranks, merges them and says where to open the trace', async (
     /^recording 8 ranks: nothing goes wrong\n(HEALTHY {2}everything that began also ended|SLOW)/,
   );
   expect(err).toMatch(/\nnext: nccl-trace open demo\.pftrace\n8 ranks, \d+ records/);
-  expect(err).toContain('open it in https://ui.perfetto.dev');
+  expect(err).toContain('follow this link and open the trace there');
   const { problems, processes, slices, flows } = view('demo.pftrace');
   expect(problems).toEqual([]);
   expect(processes.map(({ pid }) => pid - 1_000_000)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);

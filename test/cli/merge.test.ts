@@ -34,7 +34,7 @@ describe('merge', () => {
   it('writes the trace and a short report', async () => {
     const { code, out, err } = await run('merge', 'run', '-o', 't.pftrace');
     expect({ code, out: out.length }).toEqual({ code: 0, out: 0 });
-    expect(err.replace(/\(\d+ kB, /, '(… kB, ')).toBe(
+    expect(err.replace(/\(\d+ kB, /, '(… kB, ').replace(/#\S+/, '#…')).toBe(
       [
         'HEALTHY  everything that began also ended',
         '  seen:           3 collectives on 1 communicator, by 4 ranks',
@@ -42,8 +42,9 @@ describe('merge', () => {
         '  clocks:         one counter for all ranks, exact',
         'next: nccl-trace open t.pftrace',
         '4 ranks, 792 records, 0.3 ms',
-        'trace: t.pftrace (… kB, 623 slices, 72 arrows)',
-        'open it in https://ui.perfetto.dev (nothing is uploaded)',
+        'trace: t.pftrace (… kB, 624 slices, 72 arrows)',
+        'or follow this link and open the trace there (nothing is uploaded):',
+        'https://ui.perfetto.dev/#…',
         '',
       ].join('\n'),
     );

@@ -1,7 +1,7 @@
 /** `open`: who gets the trace and who does not, with real connections and, where there is one, a real browser. */
 
 import { execFile, execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer, request, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -9,14 +9,11 @@ import { createInterface } from 'node:readline';
 import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { link } from '../../src/cli/open.js';
-import { startupCommands } from '../../src/cli/startup.js';
+import { startupLink, startupQuery, withPins } from '../../src/trace/startup.js';
 import { traceFacts } from '../../src/trace/trace_facts.js';
 import { PortBusy, TraceServer } from '../../src/cli/trace_server.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { PROGRAM, runProgram } from '../support/program.js';
-import { viewTrace } from '../support/trace_view.js';
-import { unpackFrames } from '../support/zstd_frames.js';
 
 const UI = 'https://ui.perfetto.dev';
 /** Another program's trace: packets of a timestamp and a sequence. */
@@ -156,44 +153,16 @@ describe('the command', () => {
     }
   });
 
-  it('tells the UI to pin the cluster and what the verdict is about, of each kind of file', async () => {
-    const samples = path.join(path.dirname(path.dirname(PROGRAM)), 'samples');
-    for (const [sample, name, suspects] of [
-      ['straggler', 'run.pftrace', [2]],
-      ['straggler', 'run.pftrace.zst', [2]],
-      ['hang', 'run.pftrace.gz', [0, 3]],
-      ['healthy', 'healthy.pftrace', []],
-    ] as const) {
-      await runProgram(folder, 'merge', path.join(samples, sample), '-fqo', name);
-      const commands = startupCommands(traceFacts(path.join(folder, name)), []);
-      const bytes = readFileSync(path.join(folder, name));
-      const { tracks } = viewTrace(name.endsWith('.zst') ? unpackFrames(bytes) : bytes, {
-        emptySlices: 'fine',
-      });
-      const pinned = commands.flatMap(({ id, args: [pattern, by] }) => {
-        expect([id, by]).toEqual(['dev.perfetto.PinTracksByRegex', 'path']);
-        const found = tracks.filter((track) => new RegExp(pattern!).test(track.path.join(' > ')));
-        expect(found).not.toEqual([]);
-        return found;
-      });
-      const ranks = pinned.map(({ process }) => (process === undefined ? null : process.pid - 1_000_000));
-      expect([...new Set(ranks)].sort()).toEqual([...suspects, null]);
-      const names = pinned.map((track) => track.path.at(-1)!.replace(/^.*\(\d+ ranks\)/, '(n ranks)'));
-      expect(new Set(names.map((one) => one.replace(/ ·\d+$/, '')))).toEqual(
-        new Set([
-          '(n ranks)',
-          ...suspects.map((rank) => `rank ${rank} · collectives`),
-          // Both ends of the connection that the report says to look at.
-          ...(sample === 'hang' ? ['rank 0 · ch01 recv from 3', 'rank 3 · ch01 send to 0'] : []),
-        ]),
-      );
-    }
-  });
-
-  it('pins a communicator whose size NCCL does not tell, too', () => {
-    const [cluster] = startupCommands(new Map([['nccl_trace.ranks', '2']]), []);
-    expect('Cluster > world (size not told) ·2').toMatch(new RegExp(cluster!.args[0]!));
-  });
+  it.each(['run.pftrace', 'run.pftrace.zst', 'run.pftrace.gz'])(
+    'reads how the trace begins from %s',
+    async (name) => {
+      const sample = path.join(path.dirname(path.dirname(PROGRAM)), 'samples/straggler');
+      const { err } = await runProgram(folder, 'merge', sample, '-fo', name);
+      const startup = traceFacts(path.join(folder, name))?.get('nccl_trace.startup') ?? '';
+      expect(err).toContain(`\n${startupLink(UI, null, startup)}\n`);
+      expect(startup).toMatch(/^ts=\d+&dur=\d+&visStart=\d+&visEnd=\d+&startupCommands=%5B/);
+    },
+  );
 
   it('puts them and the patterns of --pin into the link, and none of them for a trace that is not ours', async () => {
     const child = execFile(process.execPath, [PROGRAM, 'open', trace, '--pin', 'tx (rate|bytes)', '-q']);
@@ -269,16 +238,26 @@ describe.skipIf(!existsSync(CHROMIUM))('a browser', () => {
 
   it('follows the link: loads the trace and is told what to pin', async () => {
     const server = await TraceServer.start({ path: trace, origin: pageOrigin, port: 0 });
-    const commands = startupCommands(
-      new Map([['nccl_trace.suspects', 'ranks 8-15; rank unknown, pid 7; rank 0003']]),
-      ['tx (rate|bytes)'],
-    );
+    const screen = {
+      pins: [['Cluster: SLOW', 'world (4 ranks)']],
+      expand: ['rank 0003'],
+      select: null,
+      view: null,
+    };
+    const query = withPins(startupQuery(screen), ['tx (rate|bytes)']);
     const browser = await launch();
     try {
       const page = await browser.newPage();
-      await page.goto(link(pageOrigin, server.url, commands));
+      await page.goto(startupLink(pageOrigin, server.url, query));
       await page.waitForFunction('window.loaded');
-      expect(await page.evaluate('window.loaded')).toEqual({ size: CONTENT.length, commands });
+      expect(await page.evaluate('window.loaded')).toEqual({
+        size: CONTENT.length,
+        commands: [
+          { id: 'dev.perfetto.ExpandTracksByRegex', args: ['^(rank 0003)\\b[^>]*(> NCCL)?$', 'path'] },
+          { id: 'dev.perfetto.PinTracksByRegex', args: ['Cluster.*> world \\(4 ranks\\)$', 'path'] },
+          { id: 'dev.perfetto.PinTracksByRegex', args: ['tx (rate|bytes)', 'name'] },
+        ],
+      });
       await server.delivered;
     } finally {
       await browser.close();

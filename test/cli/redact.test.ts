@@ -79,13 +79,14 @@ describe('no original name is', () => {
     // It was not done by leaving everything out.
     const view = viewTrace(trace, { emptySlices: 'fine' });
     expect(view.processes.map(({ name }) => name)).toEqual([
+      'rank 0003 · NO FILE',
       'rank 0000 · host-1',
       'rank 0001 · host-1',
       'rank 0002 · host-3',
     ]);
     expect(view.tracks.filter(({ name }) => name === 'thread-2 9')).not.toEqual([]);
     expect(
-      view.tracks.filter(({ path: [top], name }) => top === 'Cluster' && name.startsWith('comm-1 ')),
+      view.tracks.filter(({ path: [top], name }) => top!.startsWith('Cluster') && name.startsWith('comm-1 ')),
     ).not.toEqual([]);
     expect(err).toMatch(/problem: file-\d+\.bin: .*not a rank file/);
     expect(err).toMatch(/another run \(job-2, started/);
@@ -178,7 +179,8 @@ it('communicators without an id are selected and sized by their aliases', async 
     });
     estimates.push(selection.estimate.slices);
   }
-  expect(estimates).toEqual([5, 5]);
+  // Beside them the verdict, and three ranks without a file.
+  expect(estimates).toEqual([9, 9]);
 });
 
 it('the next command says what was asked for, to be read if not typed', async () => {

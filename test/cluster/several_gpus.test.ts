@@ -86,7 +86,7 @@ describe('the timers of a process with several GPUs', () => {
     expect(report.ranks[0]!.suspectKernels).toBe(0);
     // What a collective's end is drawn from, on its rank and on all of them.
     const collectives = view.slices.filter(({ name }) => name === 'AllReduce');
-    const onCluster = collectives.filter(({ track }) => track.path[0] === 'Cluster');
+    const onCluster = collectives.filter(({ track }) => track.path[0]!.startsWith('Cluster'));
     const onRank = collectives.filter(({ track }) => track.name.includes(' · collectives'));
     expect([onCluster.length, onRank.length]).toEqual([ROUNDS, 2 * ROUNDS]);
     for (const { ts, dur } of [...onCluster, ...onRank])

@@ -94,7 +94,7 @@ it.each([...queries.keys()])('finds what it is for: %s', (title) => {
 
 describe('says of a sample what its report says:', () => {
   it('what hangs, and in which wait', () => {
-    const all = rowsOf('hang', /^What hung/);
+    const all = rowsOf('hang', /^Everything that was unfinished/);
     const works = all.filter(({ track }) => String(track).endsWith(' · collectives'));
     expect(works.map(({ rank, name }) => `${rank} ${name}`.replace(/ · .* /, ' ')).sort()).toEqual([
       'rank 0000 AllReduce',
@@ -111,6 +111,15 @@ describe('says of a sample what its report says:', () => {
         step: front.wait.step,
       }),
     );
+  });
+
+  it('what hangs, in one row', () => {
+    const [row, ...more] = rowsOf('hang', /^What hangs, in one row/);
+    expect(more).toEqual([]);
+    expect(row).toMatchObject({
+      verdict: expect.stringMatching(/^HUNG/) as string,
+      of_the_run: 'Cluster: HUNG, rank 3 silent',
+    });
   });
 
   it('who executes whose sends', () => {

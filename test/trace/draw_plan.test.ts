@@ -27,12 +27,13 @@ it('details lie within what was selected, though everything moved on long after 
   const { plans, isReduced } = decide({
     files: [hour()],
     cluster: [],
-    scope: { files: [0], absentRanks: [], comms: null, window },
+    scope: { files: [0], absentRanks: [], isAllRanks: true, comms: null, window },
     suspects: [0],
     lastMove: SECONDS * 1e9,
     end: SECONDS * 1e9,
     detail: undefined,
     budget: { slices: 1900, tracks: 1000, bytes: 1e9 },
+    besides: { slices: 0, tracks: 0, bytes: 0 },
   });
   expect(isReduced).toBe(true);
   const { coll, step } = plans[0]!.windows;

@@ -30,6 +30,7 @@ it('nothing asked for is everything', () => {
   expect(selectScope(RUN, {})).toEqual({
     files: [0, 1, 2, 3],
     absentRanks: [],
+    isAllRanks: true,
     comms: null,
     window: { from: -Infinity, to: Infinity },
   });

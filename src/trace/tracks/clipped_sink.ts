@@ -11,7 +11,7 @@
 
 import { assert } from '../../base/assert.js';
 import type { TraceNs } from '../../base/time.js';
-import { type Detail, type Window, type Windows } from './selection.js';
+import { ALWAYS, type Detail, type Window, type Windows } from './selection.js';
 import type { Args, FlowId, SliceExtra, SliceRef, StepSink, TrackRef, TrackSink, TrackSpec } from './sink.js';
 
 interface OpenSlice {
@@ -61,8 +61,9 @@ export class ClippedSink implements TrackSink {
 
   describe(spec: TrackSpec): TrackRef {
     const above = spec.parent === undefined ? undefined : this.track(spec.parent);
-    const detail = spec.detail ?? above?.detail ?? null;
-    const window = this.windows[detail ?? 'coll'];
+    const isAlways = spec.detail === 'always';
+    const detail = spec.detail === 'always' ? null : (spec.detail ?? above?.detail ?? null);
+    const window = isAlways ? ALWAYS : this.windows[detail ?? 'coll'];
     const open: OpenSlice[] = [];
     this.tracks.push({
       ...{ spec, detail, window, inner: null, open, holds: false, value: null, isPending: false },

@@ -24,27 +24,34 @@ export interface ClusterLabels {
 }
 
 /** The group above all ranks. */
-export function describeCluster(sink: TrackSink): TrackRef {
-  return sink.describe({ kind: 'group', name: 'Cluster', rank: 0, description: CLUSTER });
+/** `title`: with what the verdict is. */
+export function describeCluster(sink: TrackSink, title = 'Cluster'): TrackRef {
+  return sink.describe({ kind: 'group', name: title, rank: 0, description: CLUSTER });
 }
 
+/** Returns the name of the lane on which the wanted call lies, or of its communicator's first; null: none of them is drawn. */
 export function drawCluster(
   sink: TrackSink,
   cluster: TrackRef,
   comms: readonly ClusterComm[],
   labels: ClusterLabels,
-): void {
+  wanted: WantedCall | null = null,
+): string | null {
   const titles = titlesOf(comms);
-  comms.forEach((comm, index) => {
-    new CommLanes(
-      sink,
-      cluster,
-      comm,
-      { title: titles[index]!, order: index * LANES_PER_COMM },
-      labels,
-    ).draw();
+  const found = comms.map((comm, index) => {
+    const place = { title: titles[index]!, order: index * LANES_PER_COMM };
+    return new CommLanes(sink, cluster, comm, place, labels).draw(
+      wanted?.commId === comm.commId ? wanted : null,
+    );
   });
+  return found.find((lane) => lane !== null) ?? null;
 }
+
+/** A collective whose lane somebody wants to know. */
+export type WantedCall = Pick<ClusterComm, 'commId'> & Pick<Collective, 'func' | 'seq' | 'ordinal'>;
+
+const isWanted = (one: Collective, wanted: WantedCall): boolean =>
+  one.func === wanted.func && one.seq === wanted.seq && one.ordinal === wanted.ordinal;
 
 /** By name; where several communicators have the same one (each group of 8 is "tp"), by their ids as well. */
 function titlesOf(comms: readonly ClusterComm[]): string[] {
@@ -99,11 +106,13 @@ class CommLanes {
     );
   }
 
-  draw(): void {
+  draw(wanted: WantedCall | null): string | null {
+    let found: number | null = null;
     const collectives = [...this.comm.collectives].sort((a, b) => a.firstArrival - b.firstArrival);
     for (const collective of collectives) {
       this.closeUpTo(collective.firstArrival);
       const lane = this.lanes.acquire();
+      if (wanted && isWanted(collective, wanted)) found = lane;
       const slice = this.sink.begin(this.lanes.track(lane), collective.firstArrival, collective.func, {
         args: this.args(collective),
         correlation: collectiveCorrelation(
@@ -118,6 +127,7 @@ class CommLanes {
     }
     this.closeUpTo(Infinity);
     this.drawBusBandwidth();
+    return wanted && this.comm.collectives.length > 0 ? laneName(this.place.title, found ?? 0) : null;
   }
 
   private drawBusBandwidth(): void {
@@ -150,7 +160,12 @@ class CommLanes {
 
   private args(collective: Collective): Args {
     const { seq, ordinal, arrived, open, aborted, absent, count, datatype } = collective;
-    const args: [string, ArgValue][] = [['seq', seq]];
+    const { name, commId, nRanks } = this.comm;
+    const args: [string, ArgValue][] = [];
+    if (name !== '') args.push(['comm', name]);
+    if (commId !== 0n) args.push(['commId', hex64(commId)]);
+    if (nRanks > 0) args.push(['commSize', nRanks]);
+    args.push(['seq', seq]);
     if (ordinal > 0) args.push(['replay', ordinal]);
     args.push(['ranks', arrived], ['count', count], ['datatype', datatype]);
     if (open.length > 0) args.push(['open', this.ranks(open)]);

@@ -97,11 +97,14 @@ function drawLife(context: TrackContext, parent: TrackRef): void {
   if (isSilent) drawSilence(context, parent, time(at));
 }
 
+/** What the track is called; the first screen has it. */
+export const pinnedSilence = (owner: string): string => titleOf(owner, 'no sign of life');
+
 function drawSilence({ sink, names }: TrackContext, parent: TrackRef, from: TraceNs): void {
   const track = sink.describe({
     kind: 'slices',
     order: 'late',
-    name: titleOf(names.own, 'no sign of life'),
+    name: pinnedSilence(names.own),
     parent,
     rank: 0,
     description:

@@ -43,8 +43,8 @@ interface TrackCommon {
   readonly rank: number;
   /** Help text that teaches the reader what the track shows. */
   readonly description?: string | undefined;
-  /** How deep it lies, where only a part is drawn; absent: as the track above it. */
-  readonly detail?: Detail | undefined;
+  /** How deep it lies, where only a part is drawn; absent: as the track above it. 'always': drawn whatever the part is. */
+  readonly detail?: Detail | 'always' | undefined;
 }
 
 export type TrackSpec =

@@ -13,41 +13,74 @@ export function standstillOf(verdict: VerdictKind): Hang | null {
   return verdict.kind === 'waiting' ? verdict.waiting.stands : null;
 }
 
+/** What is held against a rank, in one word: its process ends in it. `schemas/trace.md` says what each means. */
+export type SuspectWord =
+  'SILENT' | 'GONE' | 'NOT CALLED' | 'BEHIND' | 'OTHER CALL' | 'LATE' | 'LEFT' | 'STUCK' | 'NO FILE';
+
+export interface Suspect {
+  readonly file: number;
+  readonly word: SuspectWord;
+}
+
+/** The most suspect first. */
+export function suspectsOf(verdict: Verdict): Suspect[] {
+  const silent = new Set(silentIn(verdict).map(({ file }) => file));
+  const found = new Map<number, SuspectWord>();
+  for (const [file, word] of accused(verdict)) {
+    if (file === null || found.has(file)) continue;
+    // Whoever gave no sign of life any more is that first of all, whatever it did not do.
+    found.set(file, silent.has(file) && word !== 'GONE' ? 'SILENT' : word);
+  }
+  return [...found].slice(0, MOST).map(([file, word]) => ({ file, word }));
+}
+
 /** Files, the most suspect first. */
-export function suspects(verdict: Verdict): number[] {
-  const files: (number | null)[] = [];
-  if (verdict.kind === 'slow') files.push(verdict.slow.file);
+export const suspects = (verdict: Verdict): number[] => suspectsOf(verdict).map(({ file }) => file);
+
+function silentIn(verdict: Verdict): readonly Silent[] {
+  if (verdict.kind === 'unclear') return verdict.unclear.silent;
+  return standstillOf(verdict)?.silent ?? [];
+}
+
+/** Some more than once. */
+function* accused(verdict: Verdict): Generator<readonly [file: number | null, word: SuspectWord]> {
+  if (verdict.kind === 'slow') yield [verdict.slow.file, 'LATE'];
   if (verdict.kind === 'mismatch') {
     // Those who called it as most did are witnesses.
     const [, ...others] = verdict.mismatch.ways;
-    files.push(...others.flatMap(({ entered }) => entered.map(({ file }) => file)));
+    for (const { entered } of others) for (const { file } of entered) yield [file, 'OTHER CALL'];
   }
   if (verdict.kind === 'broken') {
     const { gone, isOrderKnown, left } = verdict.broken;
-    const sides = [gone.map(({ file }) => file), isOrderKnown ? [] : left];
+    const sides = [
+      gone.map(({ file }) => [file, 'GONE'] as const),
+      isOrderKnown ? [] : left.map((file) => [file, 'LEFT'] as const),
+    ];
     // One that raised, and all others killed for it; or one that was killed, and all others left.
-    sides.sort((a, b) => a.length - b.length);
-    files.push(...sides.flat());
+    yield* sides.sort((a, b) => a.length - b.length).flat();
   }
   if (verdict.kind === 'unclear') {
     const { idle, silent } = verdict.unclear;
-    files.push(...(idle?.behind ?? []).flatMap((one) => one.files));
-    files.push(...silent.filter(({ mayBeCopy }) => !mayBeCopy).map(({ file }) => file));
+    for (const { files } of idle?.behind ?? []) for (const file of files) yield [file, 'BEHIND'];
+    for (const { file, mayBeCopy } of silent) if (!mayBeCopy) yield [file, 'SILENT'];
   }
   const standstill = standstillOf(verdict);
-  if (standstill) {
-    const { neverEntered, inside, different, front, kernels, silent } = standstill;
-    files.push(...goneFirst(standstill, Infinity).map(({ file }) => file));
-    files.push(...neverEntered.map(({ file }) => file));
-    // Whose peer is not told: both sides.
-    files.push(...inside.filter(({ func }) => TRANSFERS.includes(func)).map(({ file }) => file));
-    // The ranks that differ may be all but the one that is wrong: few are suspects, many are witnesses.
-    if (different.length <= MOST / 2) files.push(...different);
-    files.push(...kernels.filter(({ isLeast }) => isLeast).map(({ file }) => file));
-    files.push(...frontFiles(front), ...silent.map(({ file }) => file));
-    for (const { standsIn } of neverEntered) files.push(...frontFiles(standsIn?.front ?? null));
-  }
-  return [...new Set(files.filter((file) => file !== null))].slice(0, MOST);
+  if (standstill) yield* accusedOf(standstill);
+}
+
+function* accusedOf(standstill: Hang): ReturnType<typeof accused> {
+  const { neverEntered, inside, different, front, kernels, silent } = standstill;
+  for (const { file } of goneFirst(standstill, Infinity)) yield [file, 'SILENT'];
+  for (const { file } of neverEntered) yield [file, 'NOT CALLED'];
+  // Whose peer is not told: both sides.
+  for (const { file, func } of inside) if (TRANSFERS.includes(func)) yield [file, 'STUCK'];
+  // The ranks that differ may be all but the one that is wrong: few are suspects, many are witnesses.
+  if (different.length <= MOST / 2) for (const file of different) yield [file, 'OTHER CALL'];
+  for (const { file, isLeast } of kernels) if (isLeast) yield [file, 'STUCK'];
+  for (const file of frontFiles(front)) yield [file, 'STUCK'];
+  for (const { file } of silent) yield [file, 'SILENT'];
+  for (const { standsIn } of neverEntered)
+    for (const file of frontFiles(standsIn?.front ?? null)) yield [file, 'STUCK'];
 }
 
 /** Who fell silent about when it stood, before all that wait for them; none where most did, or as copies may look so. */

@@ -1,0 +1,63 @@
+/**
+ * The verdict in one line, for the slice that the trace's first screen shows: what, who, and where to look. Of a line that would be too
+ * long the last part is left out first.
+ */
+
+import type { Hang } from '../verdict/types.js';
+import type { VerdictWords } from '../trace/above_ranks.js';
+import { suspectsOf, standstillOf } from '../verdict/evidence/suspects.js';
+import { cut, foldRanks } from './text.js';
+import { verdictText, verdictWords } from './verdict_text.js';
+import { allRanks, clockTime, rankName, type VerdictReport } from './verdict_words.js';
+
+/** What a slice as wide as the screen shows. */
+export const HEADLINE_CHARACTERS = 100;
+
+/** What a trace says of itself. */
+export const traceWords = (report: VerdictReport): VerdictWords => ({
+  report: verdictWords(report),
+  headline: headline(report),
+});
+
+export function headline(report: VerdictReport): string {
+  const [first = ''] = verdictText({ ...report, otherRuns: [] }, null);
+  // "HUNG  AllReduce seq 6 on tp (4 of 8 ranks)  since …": since when, the slice itself shows.
+  const [verb = '', what = ''] = first.split('  ');
+  const standstill = standstillOf(report.verdict);
+  const more = standstill ? [who(standstill, report), whereToLook(standstill, report)] : [];
+  const parts = [`${verb}: ${what}`, ...more.filter((part) => part !== '')];
+  for (let kept = parts.length; kept > 1; kept--) {
+    const line = parts.slice(0, kept).join('. ');
+    if (line.length <= HEADLINE_CHARACTERS) return line;
+  }
+  return cut(parts[0]!, HEADLINE_CHARACTERS);
+}
+
+/** The first of the suspects, with what is held against it. */
+function who({ silent, missing, nRanks }: Hang, report: VerdictReport): string {
+  const ranksOf = (files: readonly number[]): string => {
+    const ranks = files.flatMap((file) => allRanks(report.ranks[file]!));
+    return `${ranks.length === 1 ? 'Rank' : 'Ranks'} ${foldRanks(ranks)}`;
+  };
+  const accused = suspectsOf(report.verdict);
+  const filesWith = (word: string): number[] =>
+    accused.filter((one) => one.word === word).map(({ file }) => file);
+  const gone = filesWith('SILENT');
+  if (gone.length > 0) {
+    const signs = silent.filter(({ file }) => gone.includes(file)).flatMap(({ lastSign }) => lastSign ?? []);
+    const since = signs.length > 0 ? ` since ${clockTime(report, Math.min(...signs))}` : '';
+    return `${ranksOf(gone)} silent${since}`;
+  }
+  if (filesWith('GONE').length > 0) return `${ranksOf(filesWith('GONE'))} gone`;
+  if (filesWith('NOT CALLED').length > 0) return `${ranksOf(filesWith('NOT CALLED'))} never entered it`;
+  if (filesWith('OTHER CALL').length > 0) return `${ranksOf(filesWith('OTHER CALL'))} called otherwise`;
+  if (missing.length > 0 && nRanks === report.worldSize) return `Rank ${foldRanks(missing)} has no file`;
+  return '';
+}
+
+function whereToLook({ front }: Hang, report: VerdictReport): string {
+  if (!front) return '';
+  const { file, channel, isSend, peerFile, peerInComm } = front;
+  const peer = peerFile === null ? `${peerInComm} of comm (no file)` : rankName(report, peerFile);
+  return `Look at rank ${rankName(report, file)} ch ${channel} ${isSend ? 'send to' : 'recv from'} ${peer}`;
+}

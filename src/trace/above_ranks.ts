@@ -1,0 +1,108 @@
+/**
+ * What stands above the ranks and beside them: the cluster group with the verdict, and the ranks without a file. Drawn last, because the
+ * first screen depends on where everything else came to lie.
+ */
+
+import { runDuration } from './duration.js';
+import { clusterBlock } from './cluster_block.js';
+import type { ConvertResult } from './convert.js';
+import type { Drawing } from './drawing.js';
+import { firstScreen, namedCall } from './first_screen.js';
+import { missingBlock, missingGroups, namedMissing } from './missing_ranks.js';
+import { boundsOf, momentsOf } from './moments.js';
+import { silentFiles } from '../verdict/evidence/silence.js';
+import { PERFETTO, startupLink, startupQuery } from './startup.js';
+import type { Study } from '../study/study.js';
+import { clusterTitle } from './titles.js';
+import { watchesOf, type FileWatch } from './watches.js';
+import type { BlockCounts } from './perfetto/counts.js';
+import type { VerdictPicture } from './tracks/verdict_track.js';
+
+/** Decided before a rank is drawn. */
+export interface Layout {
+  readonly blockCount: number;
+  /** Of all files. */
+  readonly watches: readonly FileWatch[];
+  readonly missing: readonly (readonly number[])[];
+}
+
+export function layoutOf({ run, verdict }: Study, { scope }: Drawing): Layout {
+  const missing = missingGroups(run, scope);
+  return { blockCount: run.members.length + 1 + missing.length, watches: watchesOf(run, verdict), missing };
+}
+
+/** For people. */
+export interface VerdictWords {
+  /** Lines. */
+  readonly report: string;
+  /** One line of at most 100 characters. */
+  readonly headline: string;
+}
+
+export interface AboveRanks {
+  readonly bytes: Uint8Array;
+  readonly counts: readonly BlockCounts[];
+  /** Processes, and arrows, that are drawn here. */
+  readonly processes: number;
+  readonly arrows: number;
+  /** See merge/startup.ts. */
+  readonly startup: string;
+}
+
+/** `blocks`: by file; null: not drawn. */
+export function drawAboveRanks(
+  studied: Study,
+  drawing: Drawing,
+  { blockCount, watches, missing }: Layout,
+  blocks: readonly (ConvertResult | null)[],
+  words: VerdictWords,
+): AboveRanks {
+  const { run, clocks, comms, verdict } = studied;
+  const { traceStart } = clocks.solution;
+  const duration = runDuration(run, clocks.solution);
+  const named = namedMissing(run, verdict);
+  const title = clusterTitle(verdict, run.members, named);
+  const bounds = boundsOf(drawing.scope, duration);
+  const moments = momentsOf(verdict, words.headline, { run, comms, bounds });
+  const found = watches.map(({ file }, i) => {
+    const own = watches.slice(0, i).filter((one) => one.file === file).length;
+    return blocks[file]?.found[own] ?? null;
+  });
+  let startup = '';
+  const verdictOf = (lane: string | null): VerdictPicture => {
+    const screen = firstScreen(verdict, { run, comms, traceStart, bounds }, moments, {
+      clusterTitle: title,
+      lane,
+      watches,
+      found,
+      isSilent: silentFiles(run, clocks.solution),
+      isDrawn: blocks.map((block) => block !== null),
+      missing: missing.filter((ranks) => ranks.some((rank) => named.includes(rank))),
+    });
+    startup = startupQuery(screen);
+    const target = watches.find((_, i) => found[i]?.hasArrow);
+    return {
+      isFromBegin: bounds.from === 0,
+      ...{ moments: moments.all, main: moments.main },
+      lines: words.report.split('\n').filter((line) => line !== ''),
+      link: startupLink(PERFETTO, null, startup),
+      arrow: target?.arrow?.flow ?? null,
+    };
+  };
+  const cluster = clusterBlock(run, clocks, comms, drawing.decision.cluster, duration, {
+    blockCount,
+    title,
+    call: namedCall(verdict),
+    verdictOf,
+  });
+  const gaps = missingBlock(missing, {
+    ...{ firstBlock: run.members.length + 1, blockCount, traceStart, bounds, named },
+  });
+  return {
+    bytes: Buffer.concat([cluster.bytes, gaps.bytes]),
+    counts: [cluster.counts, ...gaps.counts],
+    processes: missing.length,
+    arrows: found.filter((one) => one?.hasArrow).length,
+    startup,
+  };
+}

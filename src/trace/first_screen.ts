@@ -1,0 +1,94 @@
+/**
+ * What a person sees first: which rows are pinned, which ranks expanded, what is selected and which stretch of time is seen. Decided
+ * when everything but the cluster's block is drawn, because only then it is known on which lane something lies.
+ */
+
+import type { ClusterComm } from '../cluster/types.js';
+import { pinnedSilence } from './tracks/recorder_tracks.js';
+import type { WantedCall } from './tracks/cluster_tracks.js';
+import type { Found } from './tracks/watched_tracks.js';
+import type { Verdict } from '../verdict/types.js';
+import { missingPath } from './missing_ranks.js';
+import { processTitle } from '../runs/process_title.js';
+import { shortTitle } from './labels.js';
+import { viewAround, type Bounds, type Moments } from './moments.js';
+
+import type { Run } from '../runs/run.js';
+import { MOST_PINS, type FirstScreen, type TrackPath } from './startup.js';
+import { standstillOf, suspectComm, suspectsOf } from '../verdict/evidence/suspects.js';
+import type { FileWatch } from './watches.js';
+
+/** As many ranks as a screen has room for. */
+const MOST_EXPANDED = 4;
+
+export interface Drawn {
+  /** Of the cluster group, and of the lane with the call that the verdict names. */
+  readonly clusterTitle: string;
+  readonly lane: string | null;
+  readonly watches: readonly FileWatch[];
+  /** By watch. */
+  readonly found: readonly Found[];
+  /** By file: it fell silent, and that is drawn. */
+  readonly isSilent: readonly boolean[];
+  /** By file. */
+  readonly isDrawn: readonly boolean[];
+  /** Ranks without a file that the verdict names, by process. */
+  readonly missing: readonly (readonly number[])[];
+}
+
+export function firstScreen(
+  verdict: Verdict,
+  {
+    run,
+    comms,
+    traceStart,
+    bounds,
+  }: { run: Run; comms: readonly ClusterComm[]; traceStart: bigint; bounds: Bounds },
+  moments: Moments,
+  drawn: Drawn,
+): FirstScreen {
+  const accused = suspectsOf(verdict).filter(({ file }) => drawn.isDrawn[file]);
+  const titleIn = (file: number): string => processTitle(run.members[file]!.scan, run.members[file]!.ranks);
+  const rows = drawn.watches.map(({ process, group }, i): TrackPath | null => {
+    const found = drawn.found[i];
+    return found ? [process, group, found.name] : null;
+  });
+  const silence = accused
+    .filter(({ file }) => drawn.isSilent[file])
+    .slice(0, 1)
+    .map(({ file }): TrackPath => [titleIn(file), 'recorder', pinnedSilence(shortTitle(run.members[file]!))]);
+  const pins: TrackPath[] = [
+    [drawn.clusterTitle, 'verdict'],
+    ...(drawn.lane === null ? [] : [[drawn.clusterTitle, drawn.lane]]),
+    ...drawn.missing.slice(0, 1).map(missingPath),
+    ...silence,
+    ...rows.filter((row) => row !== null),
+  ];
+  const main = moments.all[moments.main]!;
+  const commId = suspectComm(verdict)?.commId ?? null;
+  const id = commId === null ? null : BigInt(commId);
+  const view = viewAround(verdict, main, { comms, commId: id, bounds });
+  const step = drawn.found.find((found) => found?.hasArrow)?.openSince ?? null;
+  return {
+    pins: pins.slice(0, MOST_PINS),
+    expand: accused.slice(0, MOST_EXPANDED).map(({ file }) => titleIn(file)),
+    select:
+      step === null
+        ? { ts: traceStart + BigInt(main.from), dur: BigInt(main.to - main.from) }
+        : { ts: traceStart + BigInt(step), dur: -1n },
+    view: view && [traceStart + BigInt(view[0]), traceStart + BigInt(view[1])],
+  };
+}
+
+/** The collective that the verdict names; null: none, or sends and receives. */
+export function namedCall(verdict: Verdict): WantedCall | null {
+  const call =
+    standstillOf(verdict) ??
+    (verdict.kind === 'slow'
+      ? verdict.slow.worst
+      : verdict.kind === 'mismatch'
+        ? verdict.mismatch.ways[0]
+        : null);
+  if (typeof call?.commId !== 'string') return null;
+  return { commId: BigInt(call.commId), func: call.func, seq: call.seq ?? -1, ordinal: call.replay };
+}

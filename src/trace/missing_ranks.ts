@@ -1,0 +1,110 @@
+/**
+ * Ranks of the job without a file: each has a process of its own in the trace, so that nobody has to count the others to see that one
+ * is missing. The UI hides a process without a track, so it has one, with one slice that says why nothing is there.
+ */
+
+import { rangesOf, rangesText } from '../base/ranks.js';
+import type { TraceNs } from '../base/time.js';
+import { BlockWriter } from './perfetto/block_writer.js';
+import type { BlockCounts } from './perfetto/counts.js';
+import type { ProcessSpec } from './perfetto/descriptors.js';
+import { titleOf } from './tracks/rank_names.js';
+import type { Verdict } from '../verdict/types.js';
+import { jobRanks } from './job_ranks.js';
+import { PID_BASE } from './labels.js';
+import type { Bounds } from './moments.js';
+import type { Run } from '../runs/run.js';
+import type { Scope } from './selection.js';
+import { standstillOf } from '../verdict/evidence/suspects.js';
+import { processName } from './titles.js';
+
+/** Beyond so many processes neighbours share one, and then all the rest. */
+const MOST = 16;
+
+/** Ranks of the job that the verdict misses: what stands still waits for them. */
+export function namedMissing(run: Run, verdict: Verdict): number[] {
+  const standstill = standstillOf(verdict);
+  if (typeof standstill?.commId !== 'string') return [];
+  const isSame = jobRanks(run).get(String(BigInt(standstill.commId))) === 'same';
+  return isSame ? standstill.missing.filter((rank) => run.missing.includes(rank)) : [];
+}
+
+/** Ranks that share a process; none of those that nobody asked for. */
+export function missingGroups(
+  { missing }: Pick<Run, 'missing'>,
+  { absentRanks, isAllRanks }: MissingScope,
+): number[][] {
+  const asked = isAllRanks
+    ? missing
+    : missing.filter((rank) => absentRanks.some(([first, last]) => rank >= first && rank <= last));
+  if (asked.length <= MOST) return asked.map((rank) => [rank]);
+  const runs = rangesOf(asked).map(([first, last]) =>
+    Array.from({ length: last - first + 1 }, (_, i) => first + i),
+  );
+  return runs.length <= MOST ? runs : [...runs.slice(0, MOST - 1), runs.slice(MOST - 1).flat()];
+}
+
+type MissingScope = Pick<Scope, 'absentRanks' | 'isAllRanks'>;
+
+export interface MissingPlace {
+  /** Of these blocks the first, and how many there are in the trace. */
+  readonly firstBlock: number;
+  readonly blockCount: number;
+  readonly traceStart: bigint;
+  readonly bounds: Bounds;
+  /** Those that stand above the ranks with a file. */
+  readonly named: readonly number[];
+}
+
+/** Packets, and what they hold. */
+export function missingBlock(groups: readonly (readonly number[])[], place: MissingPlace) {
+  const pieces: Uint8Array[] = [];
+  const counts: BlockCounts[] = groups.map((ranks, i) => {
+    const writer = new BlockWriter({
+      blockIndex: place.firstBlock + i,
+      blockCount: place.blockCount,
+      process: missingProcess(ranks, place),
+      traceStart: place.traceStart,
+      output: (piece) => void pieces.push(piece),
+    });
+    const track = writer.describe({
+      kind: 'slices',
+      name: missingPath(ranks)[1],
+      rank: 0,
+      description: NO_FILE,
+    });
+    const { from, to } = place.bounds;
+    const slice = writer.begin(track, Math.round(from) as TraceNs, 'no file');
+    writer.end(track, Math.round(to) as TraceNs, slice);
+    writer.close();
+    return writer.counts();
+  });
+  return { bytes: Buffer.concat(pieces), counts };
+}
+
+/** Title of the process, and name of its track. */
+export function missingPath(ranks: readonly number[]): readonly [string, string] {
+  const [first = 0] = ranks;
+  const isOne = ranks.length === 1;
+  const words = isOne ? `rank ${first}` : `ranks ${rangesText(rangesOf(ranks))}`;
+  return [isOne ? `rank ${String(first).padStart(4, '0')}` : words, titleOf(words, 'no file')];
+}
+
+function missingProcess(ranks: readonly number[], { named }: MissingPlace): ProcessSpec {
+  const [first = 0] = ranks;
+  const [title] = missingPath(ranks);
+  const place = ranks.length > 1 ? -1 : named.indexOf(first);
+  const pid = PID_BASE + first;
+  return {
+    pid,
+    name: processName([title], 'NO FILE'),
+    orderRank: place < 0 ? pid : BEHIND_SUSPECTS + place,
+    description: NO_FILE,
+  };
+}
+
+/** Suspects with a file have the numbers before. */
+const BEHIND_SUSPECTS = 100;
+
+const NO_FILE =
+  'No file of it is here: it was never recorded, its file was not copied here, or it could not be used. What it did is not known.';

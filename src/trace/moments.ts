@@ -1,0 +1,154 @@
+/** When what the verdict says was: the times of its slices, and the stretch around them that the first screen shows. */
+
+import { foldRanks } from '../base/ranks.js';
+import { durationText } from '../base/duration.js';
+import type { TraceNs } from '../base/time.js';
+import type { ClusterComm, Collective } from '../cluster/types.js';
+import type { Window } from './tracks/selection.js';
+import type { VerdictMoment } from './tracks/verdict_track.js';
+import type { Slowness, Verdict } from '../verdict/types.js';
+import { inJob, jobRanks } from './job_ranks.js';
+import type { Run } from '../runs/run.js';
+import { standstillOf } from '../verdict/evidence/suspects.js';
+
+/** Of a slow rank so many of its longest waits are drawn. */
+const MOST_WAITS = 10;
+
+export interface Moments {
+  /** In order of time, one after the other. */
+  readonly all: readonly VerdictMoment[];
+  /** The one that the first screen shows: an index. */
+  readonly main: number;
+}
+
+/** The part of the trace that is drawn, ns: what was asked for. One that is reduced to a budget is as long as all of it. */
+export interface Bounds {
+  readonly from: number;
+  readonly to: number;
+}
+
+export const boundsOf = ({ window }: { readonly window: Window }, duration: number): Bounds => ({
+  from: Math.max(0, window.from),
+  to: Math.max(0, Math.min(window.to, duration)),
+});
+
+export interface MomentsContext {
+  readonly run: Run;
+  readonly comms: readonly ClusterComm[];
+  readonly bounds: Bounds;
+}
+
+/** `headline`: of the verdict, which is of the whole run whatever part of it is drawn. */
+export function momentsOf(
+  verdict: Verdict,
+  headline: string,
+  { run, comms, bounds }: MomentsContext,
+): Moments {
+  const waits = verdict.kind === 'slow' ? waitsFor(verdict.slow, comms, bounds) : [];
+  if (verdict.kind !== 'slow' || waits.length === 0) {
+    const begin = beginOf(verdict);
+    const from = begin > bounds.to ? bounds.from : Math.max(begin, bounds.from);
+    return { all: [{ from: at(from), to: at(bounds.to), headline }], main: 0 };
+  }
+  const { file, inComm, comm, commId } = verdict.slow;
+  const rank = inJob(jobRanks(run))({ commId: BigInt(commId) }, inComm);
+  const who = `rank ${foldRanks(rank === null ? run.members[file]!.ranks : [rank])}`;
+  const all = waits.map(({ from, to, one }) => ({
+    from: at(from),
+    to: at(to),
+    headline: `SLOW: ${who} late by ${durationText(to - from)} to ${one.func} seq ${one.seq} on ${comm || commId}`,
+  }));
+  const longest = waits.reduce((a, b, i) => (b.to - b.from > waits[a]!.to - waits[a]!.from ? i : a), 0);
+  return { all, main: longest };
+}
+
+const at = (ns: number): TraceNs => Math.round(Math.max(0, ns)) as TraceNs;
+
+/** ns of the trace. What has no beginning lasts all the time. */
+function beginOf(verdict: Verdict): number {
+  const standstill = standstillOf(verdict);
+  if (standstill) return standstill.since;
+  switch (verdict.kind) {
+    case 'mismatch':
+      return Math.min(...verdict.mismatch.ways.flatMap(({ entered }) => entered.map((one) => one.at)));
+    case 'working':
+      return verdict.working.end - verdict.working.stood;
+    case 'unclear': {
+      const { idle, work, silent } = verdict.unclear;
+      return idle?.since ?? work?.at ?? silent[0]?.lastSign ?? 0;
+    }
+    default:
+      return 0;
+  }
+}
+
+interface Wait {
+  readonly from: number;
+  readonly to: number;
+  readonly one: Collective;
+}
+
+/** While all others waited for that rank alone and it had nothing under way; the longest ones, none within another. */
+function waitsFor(
+  { file, inComm, commId, clockBound }: Slowness,
+  comms: readonly ClusterComm[],
+  bounds: Bounds,
+): Wait[] {
+  const all = comms
+    .filter((comm) => comm.commId === BigInt(commId))
+    .flatMap(({ collectives }) => collectives)
+    .filter(
+      (one) => one.lastFile === file && one.lastRank === inComm && one.root < 0 && one.open.length === 0,
+    )
+    .map((one) => ({
+      one,
+      from: Math.max(0, one.alone.from + clockBound, one.lastIdle.from),
+      to: Math.min(one.alone.to, one.lastIdle.to),
+    }))
+    .filter(({ from, to }) => to > from && from >= bounds.from && to <= bounds.to)
+    .sort((a, b) => b.to - b.from - (a.to - a.from));
+  const longest: Wait[] = [];
+  for (const wait of all) {
+    if (longest.length === MOST_WAITS) break;
+    if (longest.every(({ from, to }) => wait.to <= from || wait.from >= to)) longest.push(wait);
+  }
+  return longest.sort((a, b) => a.from - b.from);
+}
+
+/** Collectives before the moment that shall be seen: what it looked like while all was well. */
+const BEFORE = 8;
+const MOST_BEFORE_NS = 60e9;
+const DEFAULT_BEFORE_NS = 1e9;
+
+/**
+ * From well before it began to shortly after; null: all of the run, which has no such moment. `commId`: whose collectives tell how
+ * long "well before" is.
+ */
+export function viewAround(
+  verdict: Verdict,
+  { from, to }: VerdictMoment,
+  { comms, commId, bounds }: { comms: readonly ClusterComm[]; commId: bigint | null; bounds: Bounds },
+): readonly [from: number, to: number] | null {
+  if (from <= bounds.from && to >= Math.round(bounds.to)) return null;
+  const begins = comms
+    .filter((comm) => commId === null || comm.commId === commId)
+    .flatMap(({ collectives }) => collectives.map(({ firstArrival }) => firstArrival as number))
+    .filter((begin) => begin < from)
+    .sort((a, b) => b - a);
+  const oldest = begins[Math.min(BEFORE, begins.length) - 1];
+  const own = verdict.kind === 'slow' ? to - from : 0;
+  const usual = oldest === undefined ? DEFAULT_BEFORE_NS : from - oldest;
+  // What ended is seen with its end, and with as much before it; of what lasts to the end of the run the first part.
+  const before = Math.min(MOST_BEFORE_NS, Math.max(own, usual));
+  const told = signs(verdict).filter((sign) => Math.abs(sign - from) < MOST_BEFORE_NS);
+  const first = Math.min(from - 1.1 * before, ...told.map((sign) => sign - before / 10));
+  const last = Math.max(from + own + before / 2, ...told.map((sign) => sign + before / 2));
+  const view = [Math.max(bounds.from, first), Math.min(bounds.to, last)] as const;
+  return view[1] > view[0] ? [Math.floor(view[0]), Math.floor(view[1])] : null;
+}
+
+/** When ranks fell silent: heartbeats come once a second, so that may be well before or behind the moment itself. */
+function signs(verdict: Verdict): number[] {
+  const silent = verdict.kind === 'unclear' ? verdict.unclear.silent : (standstillOf(verdict)?.silent ?? []);
+  return silent.flatMap(({ lastSign }) => lastSign ?? []);
+}

@@ -1,0 +1,73 @@
+/**
+ * The titles of groups on the first screen: what the verdict is stands in the cluster's, what is held against a rank at the end of its
+ * process's. The UI shows about 32 characters of a title, so what does not fit is left to the track's description.
+ */
+
+import { foldRanks } from '../base/ranks.js';
+import type { Verdict } from '../verdict/types.js';
+import type { RunMember } from '../runs/run.js';
+import { suspectsOf, type SuspectWord } from '../verdict/evidence/suspects.js';
+
+/** Of a group's title, as the UI shows it in its usual width. */
+export const TITLE_CHARACTERS = 32;
+
+const KIND: Readonly<Record<Verdict['kind'], string>> = {
+  hung: 'HUNG',
+  waiting: 'WAITING',
+  broken: 'BROKEN OFF',
+  mismatch: 'MISMATCH',
+  slow: 'SLOW',
+  unclear: 'UNCLEAR',
+  working: 'WORKING',
+  healthy: 'HEALTHY',
+  nothing: 'NOTHING TO JUDGE',
+};
+
+/** What says most comes first: a rank that is gone rather than those that stand because of it. */
+const TELLING: readonly SuspectWord[] = [
+  'SILENT',
+  'GONE',
+  'NO FILE',
+  'NOT CALLED',
+  'OTHER CALL',
+  'BEHIND',
+  'LATE',
+  'LEFT',
+  'STUCK',
+];
+
+/** "Cluster: HUNG, rank 7 silent"; `missing`: ranks without a file that the verdict names. */
+export function clusterTitle(
+  verdict: Verdict,
+  members: readonly Pick<RunMember, 'ranks'>[],
+  missing: readonly number[],
+): string {
+  const title = `Cluster: ${KIND[verdict.kind]}`;
+  const accused = suspectsOf(verdict);
+  const ranksWith = (word: SuspectWord): (number | null)[] =>
+    word === 'NO FILE'
+      ? [...missing]
+      : accused.filter((one) => one.word === word).flatMap(({ file }) => ranksOf(members[file]!));
+  const word = TELLING.find((one) => ranksWith(one).length > 0);
+  if (word === undefined) return title;
+  const ranks = ranksWith(word);
+  const ways = [`${ranksText(ranks)} ${word.toLowerCase()}`, `${ranks.length} ${word.toLowerCase()}`];
+  const fitting = ways.map((who) => `${title}, ${who}`).find((one) => one.length <= TITLE_CHARACTERS);
+  return fitting ?? title;
+}
+
+const ranksOf = ({ ranks }: Pick<RunMember, 'ranks'>): readonly (number | null)[] =>
+  ranks.length === 0 ? [null] : ranks;
+
+const ranksText = (ranks: readonly (number | null)[]): string =>
+  `${ranks.length === 1 ? 'rank' : 'ranks'} ${foldRanks(ranks)}`;
+
+/** "rank 0007 · host · gpu7 · SILENT": what does not fit before the word is left out, the least telling first. */
+export function processName(
+  parts: readonly [title: string, ...more: string[]],
+  word: SuspectWord | null,
+): string {
+  const whole = [...parts, ...(word === null ? [] : [word])];
+  while (word !== null && whole.length > 2 && whole.join(' · ').length > TITLE_CHARACTERS) whole.splice(1, 1);
+  return whole.join(' · ');
+}

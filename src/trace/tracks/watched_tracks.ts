@@ -1,0 +1,164 @@
+/**
+ * A TrackSink that keeps an eye on a few tracks and tells afterwards on which of their lanes something is still open, and since when:
+ * what the first screen pins and selects. Where an arrow shall lead to what is open, an instant `look here` carries its end, because
+ * what is open began before what the arrow comes from, and the importer draws arrows forward only.
+ *
+ * It stands directly before the writer, so it knows what is really drawn.
+ */
+
+import type { TraceNs } from '../../base/time.js';
+import type { Args, FlowId, SliceExtra, SliceRef, StepSink, TrackRef, TrackSink, TrackSpec } from './sink.js';
+
+/** A track with its lanes: "rank 6 · ch00 recv from 7", "… ·2". */
+export interface Watch {
+  /** Name of the group it lies in. */
+  readonly group: string;
+  readonly title: string;
+  /** The arrow's end: at this time, on the step with this number, else the oldest that is open; null: none. */
+  readonly arrow: { readonly flow: FlowId; readonly at: TraceNs; readonly step: number | null } | null;
+}
+
+/** null: it is not drawn. */
+export type Found = FoundTrack | null;
+
+export interface FoundTrack {
+  /** The lane on which something is open, else the first that was drawn. */
+  readonly name: string;
+  /** Begin of what is open, the step that was asked for or the innermost that is known to be; null: nothing is. */
+  readonly openSince: TraceNs | null;
+  readonly hasArrow: boolean;
+}
+
+interface Open {
+  readonly ref: SliceRef | null;
+  readonly at: TraceNs;
+  readonly step: number | null;
+}
+
+interface Watched {
+  readonly watch: number;
+  readonly track: TrackRef;
+  readonly name: string;
+  /** null: it is a lane itself; else it lies below one. */
+  readonly lane: Watched | null;
+  readonly open: Open[];
+  lastAt: TraceNs;
+}
+
+export class WatchingSink implements TrackSink {
+  private readonly specs: TrackSpec[] = [];
+  private readonly watched: (Watched | undefined)[] = [];
+
+  constructor(
+    private readonly inner: TrackSink,
+    private readonly watches: readonly Watch[],
+  ) {}
+
+  describe(spec: TrackSpec): TrackRef {
+    const track = this.inner.describe(spec);
+    this.specs[track] = spec;
+    const above = spec.parent === undefined ? undefined : this.watched[spec.parent];
+    const watch = above?.watch ?? this.watchOf(spec);
+    if (watch >= 0) {
+      const lane = above ? (above.lane ?? above) : null;
+      this.watched[track] = { watch, track, name: spec.name, lane, open: [], lastAt: 0 as TraceNs };
+    }
+    return track;
+  }
+
+  begin(track: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): SliceRef {
+    const ref = this.inner.begin(track, at, name, extra);
+    this.opened(track, { ref, at, step: stepIn(extra?.args) });
+    return ref;
+  }
+
+  end(track: TrackRef, at: TraceNs, slice: SliceRef, extra?: SliceExtra): void {
+    this.inner.end(track, at, slice, extra);
+    this.closed(track, at);
+  }
+
+  instant(track: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): void {
+    this.inner.instant(track, at, name, extra);
+    this.moved(track, at);
+  }
+
+  counter(track: TrackRef, at: TraceNs, value: number): void {
+    this.inner.counter(track, at, value);
+  }
+
+  state(track: TrackRef, at: TraceNs, name: string | null): void {
+    this.inner.state(track, at, name);
+  }
+
+  steps(track: TrackRef): StepSink {
+    const steps = this.inner.steps(track);
+    if (this.watched[track] === undefined) return steps;
+    return {
+      track,
+      begin: (at, step) => {
+        steps.begin(at, step);
+        this.opened(track, { ref: null, at, step });
+      },
+      phase: (at, name, bytes, flow) => {
+        steps.phase(at, name, bytes, flow);
+        this.moved(track, at);
+      },
+      end: (at, args) => {
+        steps.end(at, args);
+        this.closed(track, at);
+      },
+    };
+  }
+
+  /** After the last event. By watch. */
+  finish(): Found[] {
+    return this.watches.map((watch, i) => this.found(watch, i));
+  }
+
+  private found({ arrow }: Watch, index: number): Found {
+    const all = this.watched.filter((one) => one !== undefined).filter(({ watch }) => watch === index);
+    const lanes = all.filter(({ lane }) => lane === null);
+    if (lanes.length === 0) return null;
+    const open = all.flatMap((one) => one.open.map((slice) => ({ one, ...slice })));
+    const steps = open.filter(({ step }) => step !== null).sort((a, b) => a.at - b.at);
+    const wanted =
+      steps.find(({ step }) => step === arrow?.step) ?? steps[0] ?? open.sort((a, b) => b.at - a.at)[0];
+    const lane = wanted ? (wanted.one.lane ?? wanted.one) : lanes[0]!;
+    if (wanted && arrow) {
+      const at = arrow.at > wanted.one.lastAt ? arrow.at : wanted.one.lastAt;
+      this.inner.instant(wanted.one.track, at, 'look here', { flow: arrow.flow });
+    }
+    return {
+      name: lane.name,
+      openSince: wanted?.at ?? null,
+      hasArrow: wanted !== undefined && arrow !== null,
+    };
+  }
+
+  private watchOf({ name, parent }: TrackSpec): number {
+    const group = parent === undefined ? undefined : this.specs[parent]?.name;
+    return this.watches.findIndex(
+      (watch) => watch.group === group && (name === watch.title || name.startsWith(`${watch.title} ·`)),
+    );
+  }
+
+  private opened(track: TrackRef, slice: Open): void {
+    this.watched[track]?.open.push(slice);
+    this.moved(track, slice.at);
+  }
+
+  private closed(track: TrackRef, at: TraceNs): void {
+    this.watched[track]?.open.pop();
+    this.moved(track, at);
+  }
+
+  private moved(track: TrackRef, at: TraceNs): void {
+    const watched = this.watched[track];
+    if (watched) watched.lastAt = at;
+  }
+}
+
+function stepIn(args: Args | undefined): number | null {
+  const found = args?.find(([name]) => name === 'step')?.[1];
+  return typeof found === 'number' ? found : null;
+}

@@ -1,0 +1,116 @@
+/**
+ * What the first screen has rows of, by file: the connection that the verdict says to look at, both its ends, and what the suspects
+ * called last. On which of their lanes it lies is known only when they are drawn.
+ */
+
+import { addBigint, addText, addWord, HASH_SEED } from '../base/hash.js';
+import type { TraceNs } from '../base/time.js';
+import { commTitle, pxnTitle } from './tracks/comm_groups.js';
+import { connectionTitle } from './tracks/connections.js';
+import { peerName, rankName, titleOf, type RankNames } from './tracks/rank_names.js';
+import type { FlowId } from './tracks/sink.js';
+import type { Watch } from './tracks/watched_tracks.js';
+import type { Verdict } from '../verdict/types.js';
+import { inJob, jobRanks } from './job_ranks.js';
+import { processTitle } from '../runs/process_title.js';
+import { shortTitle } from './labels.js';
+import type { Run } from '../runs/run.js';
+import type { RankScan } from '../scan/scan.js';
+import { standstillOf, suspectComm, suspectsOf } from '../verdict/evidence/suspects.js';
+
+export interface FileWatch extends Watch {
+  readonly file: number;
+  /** Title of the process that draws it. */
+  readonly process: string;
+  /** What it is on the first screen. */
+  readonly row: 'end' | 'other end' | 'calls';
+}
+
+/**
+ * Attributes of the trace: both ends of the connection to look at, as "title of the process > group > track".
+ */
+export function lookAtAttributes(watches: readonly FileWatch[]): [string, string][] {
+  const pathOf = (row: FileWatch['row']): string => {
+    const found = watches.find((one) => one.row === row);
+    return found ? [found.process, found.group, found.title].join(' > ') : 'none';
+  };
+  return [
+    ['nccl_trace.look_at', pathOf('end')],
+    ['nccl_trace.look_at_other_end', pathOf('other end')],
+  ];
+}
+
+/** In the order of the rows. */
+export function watchesOf(run: Run, verdict: Verdict): FileWatch[] {
+  const named = suspectComm(verdict);
+  if (typeof named?.commId !== 'string') return [];
+  const commId = BigInt(named.commId);
+  return [...connections(run, verdict, commId), ...calls(run, verdict, commId)];
+}
+
+/** From the verdict's slice to the step; there is one such arrow in a trace. */
+export const lookHere = (commId: bigint): FlowId => {
+  const { hi, lo } = addWord(addText(addBigint(HASH_SEED, commId), 'look here'), 1);
+  return { hi, lo };
+};
+
+function connections(run: Run, verdict: Verdict, commId: bigint): FileWatch[] {
+  const standstill = standstillOf(verdict);
+  if (!standstill?.front) return [];
+  const { channel, file, executor, peerFile, peerInComm, isSend, wait } = standstill.front;
+  const [own, ...more] = commsIn(run, file, commId);
+  if (!own) return [];
+  const titleIn = (one: number, comm: Comm, send: boolean, peer: number): string => {
+    const names = namesOf(run, one);
+    return connectionTitle(rankName(names, comm), channel, send, peerName(names, comm, peer));
+  };
+  const at = Math.round(Math.max(0, standstill.since)) as TraceNs;
+  const ends: FileWatch[] = [
+    {
+      ...placeOf(run, file, executor, own),
+      row: 'end',
+      title: titleIn(file, own, isSend, peerInComm),
+      arrow: { flow: lookHere(commId), at, step: wait?.step ?? null },
+    },
+  ];
+  const other = peerFile === null ? undefined : commsIn(run, peerFile, commId)[0];
+  // Of a process with several ranks of the communicator nothing tells which of them it is.
+  if (peerFile !== null && other && more.length === 0)
+    ends.push({
+      ...placeOf(run, peerFile, null, other),
+      row: 'other end',
+      title: titleIn(peerFile, other, !isSend, own.rank),
+      arrow: null,
+    });
+  return ends;
+}
+
+/** What each suspect called; of a mismatch also what one of the others did. */
+function calls(run: Run, verdict: Verdict, commId: bigint): FileWatch[] {
+  const witness = verdict.kind === 'mismatch' ? verdict.mismatch.ways[0].entered.slice(0, 1) : [];
+  return [...suspectsOf(verdict), ...witness].flatMap(({ file }) => {
+    const [comm] = commsIn(run, file, commId);
+    if (!comm) return [];
+    const title = titleOf(rankName(namesOf(run, file), comm), 'collectives');
+    return [{ ...placeOf(run, file, null, comm), row: 'calls' as const, title, arrow: null }];
+  });
+}
+
+type Comm = RankScan['communicators'][number];
+
+/** Several of a process with several GPUs. */
+const commsIn = ({ members }: Run, file: number, commId: bigint): Comm[] =>
+  members[file]!.scan.communicators.filter((comm) => comm.commId === commId);
+
+const namesOf = (run: Run, file: number): RankNames => ({
+  own: shortTitle(run.members[file]!),
+  inJob: inJob(jobRanks(run)),
+});
+
+/** `executor`: the file of the process that executes the sends of this one (PXN). */
+function placeOf({ members }: Run, file: number, executor: number | null, comm: Comm) {
+  const titleIn = (one: number): string => processTitle(members[one]!.scan, members[one]!.ranks);
+  const drawn = executor ?? file;
+  const group = executor === null ? commTitle(comm) : pxnTitle(titleIn(file), comm);
+  return { file: drawn, process: titleIn(drawn), group };
+}
