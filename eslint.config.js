@@ -48,6 +48,20 @@ export default defineConfig([
   },
 
   {
+    files: ['src/**/*.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'CallExpression:matches([callee.object.name="Math"], [callee.property.name=/^(push|unshift)$/][callee.object.type!="ThisExpression"]) > SpreadElement',
+          message: 'Every element goes on the stack, and lists may be long: use base/extremes.ts.',
+        },
+      ],
+    },
+  },
+
+  {
     // Pure functions between stages: words, arguments, environment and exit codes belong to the command line.
     files: ['src/**/*.ts'],
     ignores: ['src/cli/**'],

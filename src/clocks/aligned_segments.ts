@@ -1,5 +1,6 @@
 /** The map of a domain that traffic aligned: a segment per span, and one before and behind them where the recording reaches farther. */
 
+import { maxOf } from '../base/extremes.js';
 import { localNs } from '../base/time.js';
 import type { Alignment } from './alignment.js';
 import { MAX_RATE } from './arc_limit.js';
@@ -66,8 +67,7 @@ function boundsOf(
       : beyond * widening(own, width / knots.step, mostWander * (knots.step + beyond));
   // The slope of a piece is off by what its two ends are, to whichever side each of them.
   const ofPiece = alignment.hard.slice(piece * perPiece, (piece + 1) * perPiece).map((all) => all[domain]!);
-  const turn =
-    Math.max(...ofPiece.map(({ below }) => below)) + Math.max(...ofPiece.map(({ above }) => above));
+  const turn = maxOf(ofPiece.map(({ below }) => below)) + maxOf(ofPiece.map(({ above }) => above));
   const { below, above } = alignment.hard[span]![domain]!;
   const hardBound = Math.max(below, above) + widerBy(turn);
   return { hardBound, bound99: Math.min(hardBound, likely + widerBy(2 * likely)) };

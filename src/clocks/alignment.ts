@@ -10,6 +10,7 @@
  *                        floors       contradictions (who)          variances, alike    (99 %)
  */
 
+import { append } from '../base/extremes.js';
 import { findAlike, unlikeLinks, type AlikeFound } from './alike.js';
 import { findJump, worstLinks, type Culprit } from './contradictions.js';
 import { placeKnots, type Knots } from './corrections.js';
@@ -97,7 +98,7 @@ export function align(
       if (bounds.contradiction === null) return finish(domains, attempt, bounds, options, culprits);
       found = [bounds.contradiction];
     }
-    culprits.push(...found);
+    append(culprits, found);
     const isBelieved = (edge: EdgeEvidence): boolean => !found.some((culprit) => isOf(edge, culprit));
     // Evidence that still contradicts itself is none at all: every domain for itself.
     used = round < LAST_ROUND ? used.filter(isBelieved) : [];

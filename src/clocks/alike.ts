@@ -3,6 +3,7 @@
  * and lose weight by what they leave unexplained.
  */
 
+import { maxOf } from '../base/extremes.js';
 import { isWire } from './evidence.js';
 import {
   FLOOR_SIGMA_NS,
@@ -98,7 +99,7 @@ function partOfShortest(alike: Alike, links: readonly Link[], delayOf: DelayOf):
     const delay = delayOf(link);
     return isWire(link.edge) && delay > 0 ? [ownSpread(link, delay, alike) / delay] : [];
   });
-  return parts.length === 0 ? alike.part : Math.min(alike.part, Math.max(...parts));
+  return parts.length === 0 ? alike.part : Math.min(alike.part, maxOf(parts));
 }
 
 /** The spread of minimum delays as far as cycles show it. */

@@ -4,6 +4,7 @@
  * or whose stamps are not what they are taken for, stands alone.
  */
 
+import { minOf } from '../base/extremes.js';
 import type { Knots } from './corrections.js';
 import { slack, type Estimate } from './estimate.js';
 import type { EdgeHull } from './edge_hulls.js';
@@ -145,7 +146,7 @@ function commonStep(steps: readonly SeenStep[], cell: number, sign: number, link
     if (Math.abs(at - cell) > NEAR_CELLS || Math.sign(step) !== sign) continue;
     byLink.set(link, Math.max(byLink.get(link) ?? 0, Math.abs(step)));
   }
-  return byLink.size < links ? 0 : sign * Math.min(...byLink.values());
+  return byLink.size < links ? 0 : sign * minOf(byLink.values());
 }
 
 /** Minima stand somewhere in their sub-windows, and a jump somewhere between them. */

@@ -7,6 +7,7 @@
  * line REALTIME = a + b * local over the whole run, a group goes by medians (placement.ts).
  */
 
+import { maxOf, minOf } from '../base/extremes.js';
 import { localNs, type LocalNs, type TraceNs } from '../base/time.js';
 import { alignedSegments, onAxis, type TrafficClocks } from './aligned_segments.js';
 import type { Alignment } from './alignment.js';
@@ -210,7 +211,7 @@ function placeInGroup(
     return placement.offset + axis + placement.drift * axis;
   };
   const times = counter.samples.map(({ x }) => x);
-  const recorded = { from: Math.min(0, ...times), to: Math.max(...times) };
+  const recorded = { from: minOf(times, 0), to: maxOf(times) };
   return {
     segments: alignedSegments(domain, traffic, recorded, at, flags),
     start: at(0),

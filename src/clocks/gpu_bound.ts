@@ -7,6 +7,7 @@
  * Taken for true: a stamp is of the kernel it is said to be of. Stamps that contradict it were dropped before.
  */
 
+import { maxOf, minOf } from '../base/extremes.js';
 import { HardBounds } from './bounds.js';
 import { placeKnots } from './corrections.js';
 import type { GpuLine } from './gpu_clock.js';
@@ -44,7 +45,7 @@ export function gpuBound(
   const believed = 2 * possible.length < launched.length ? [] : possible;
   const times = [...noticed, ...believed].flatMap(({ host, gpu }) => [host, gpu + base]);
   if (times.length === 0) return { late: Infinity, early: Infinity };
-  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const [first, last] = [minOf(times), maxOf(times)];
   const knots = placeKnots(first, last, GRID_NS);
   const corrections = Float64Array.from({ length: knots.count }, (_, k) => {
     const shown = knots.first + k * knots.step;

@@ -6,6 +6,7 @@
  * One line under all points (the hull edge below the middle of the run), per GPU. Points come in order of callback time.
  */
 
+import { minOf } from '../base/extremes.js';
 import { localNs, type TraceNs } from '../base/time.js';
 import { toTrace, type ClockMap } from './clock_map.js';
 
@@ -66,7 +67,7 @@ export function supportLine(hull: readonly GpuPoint[]): GpuLine | null {
   const a = hull[right - 1] ?? b;
   const slope = b.x > a.x ? (b.y - a.y) / (b.x - a.x) : 0;
   if (last.x - first.x < MIN_SPAN_NS || Math.abs(slope) > MAX_DRIFT) {
-    return { offset: Math.min(...hull.map((point) => point.y)), drift: 0 };
+    return { offset: minOf(hull.map((point) => point.y)), drift: 0 };
   }
   return { offset: a.y - slope * a.x, drift: slope };
 }

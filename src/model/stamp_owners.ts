@@ -5,6 +5,7 @@
  * the same channel. Needs no solved clock, so both passes agree.
  */
 
+import { maxOf } from '../base/extremes.js';
 import type { Ticks } from '../base/time.js';
 import type { Kernel, Work } from './types.js';
 
@@ -42,8 +43,7 @@ export class StampOwners {
     const stamps = this.stampsOf(comm?.number ?? -1);
     const at = noticed * this.nsPerTick;
     if (phase === null && work !== null) {
-      const bound =
-        stamps.least.length < 2 ? Infinity : Math.max(...stamps.least.map((one) => aged(one, at)));
+      const bound = stamps.least.length < 2 ? Infinity : maxOf(stamps.least.map((one) => aged(one, at)));
       const latest = timerStart + bound + SLACK;
       // One from before the recording is torn, and says nothing of the next.
       if (latest > 0 && latest < work.earliest * this.nsPerTick) stamps.lagging.add(channel);

@@ -4,6 +4,7 @@
  * result does not depend on the order of the arguments. What is called like a rank file and is none that can be read is named. Which files belong together is judged later, by their headers.
  */
 
+import { append } from '../base/extremes.js';
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -57,10 +58,10 @@ function filesIn(directory: string, problems: Sentence[]): string[] {
     if (kindOf(child) !== 'directory') continue;
     const inside = namesIn(child);
     if (inside instanceof RankFileError) strange.push(inside.sentence);
-    else below.push(...rankFilesAmong(child, inside, strange));
+    else append(below, rankFilesAmong(child, inside, strange));
   }
   if (direct.length + below.length === 0) throw noRankFiles(directory, names, strange);
-  problems.push(...strange);
+  append(problems, strange);
   return direct.length > 0 ? direct : below;
 }
 

@@ -3,6 +3,7 @@
  * (schemas/rank-file.md, "Windows, gaps and losses" and "Chunks"), and neighbours of one cause are one gap again.
  */
 
+import { append } from '../base/extremes.js';
 import { MAX_PARTS } from './format/constants.js';
 import type { RingChunk, Sequences } from './chunk_index.js';
 import type { CheckedSlots } from './slots.js';
@@ -60,7 +61,7 @@ export class GapFinder {
       pieces.push({ from: at, end: last, cause: lacks ? 'torn' : null });
       at = last;
     }
-    if (at < end) pieces.push(...this.piecesOfRing(at, end));
+    if (at < end) append(pieces, this.piecesOfRing(at, end));
     this.lacking.clear();
     return joined(pieces);
   }

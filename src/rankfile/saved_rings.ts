@@ -4,6 +4,7 @@
  * before chunks_offset from the saved rings, chunks from the rank file. The rules are in schemas/rank-file.md.
  */
 
+import { maxOf } from '../base/extremes.js';
 import { RankFileError } from '../base/errors.js';
 import * as format from './format/constants.js';
 import { AreaReader } from './areas.js';
@@ -67,7 +68,7 @@ function ageOf(source: ByteSource): Age {
   const ticks = areas.flatMap((area) =>
     readClockSamples(reader.table(area).records, unsaid).map(({ tick }) => tick),
   );
-  return { header, heartbeat: Math.max(-1, ...ticks), border: layout.chunksOffset };
+  return { header, heartbeat: maxOf(ticks, -1), border: layout.chunksOffset };
 }
 
 /** A file that is damaged cannot be newer. */

@@ -1,5 +1,6 @@
 /** How good the clocks are, as plain data: for the closing report, `--summary` and `nccl-trace clocks`. */
 
+import { maxOf } from '../base/extremes.js';
 import { perNs } from '../clocks/alignment.js';
 import type { AlikeFound } from '../clocks/alike.js';
 import type { Culprit } from '../clocks/contradictions.js';
@@ -92,7 +93,7 @@ function reportDomain(
 ): ClockReport {
   const { segments } = domain.map;
   const worst = (pick: 'hardBound' | 'bound99'): number | null => {
-    const bound = Math.max(...segments.map((segment) => segment[pick]));
+    const bound = maxOf(segments.map((segment) => segment[pick]));
     return Number.isFinite(bound) ? bound : null;
   };
   return {

@@ -1,5 +1,6 @@
 /** How good the clocks are, in words: for the closing report of `merge`, and as the table of `nccl-trace clocks`. */
 
+import { maxOf } from '../base/extremes.js';
 import type { ClockReport, TrafficReport } from './clock_report.js';
 import { foldRanks, padColumns, printable } from './text.js';
 
@@ -47,7 +48,7 @@ function headline(clocks: readonly ClockReport[], traffic: TrafficReport | null)
   const lines: string[] = [];
   if (byTraffic.length > 0) {
     const worst = (pick: (clock: ClockReport) => number | null): number =>
-      Math.max(...byTraffic.map((clock) => pick(clock) ?? Infinity));
+      maxOf(byTraffic.map((clock) => pick(clock) ?? Infinity));
     const how = traffic?.alike.measured === null ? 'assumed' : 'measured';
     lines.push(
       `clocks: ${byTraffic.length} hosts by ${traffic?.pairs ?? 0} transfers: ` +
@@ -121,7 +122,7 @@ function gpuLines(clocks: readonly ClockReport[]): string[] {
   const worst = (side: 'late' | 'early'): string => {
     const unbounded = gpus.filter((gpu) => gpu[side] === null).length;
     const known = gpus.flatMap((gpu) => gpu[side] ?? []);
-    const most = known.length === 0 ? '' : `at most ${us(Math.max(...known))} us ${side}`;
+    const most = known.length === 0 ? '' : `at most ${us(maxOf(known))} us ${side}`;
     const none = `${side} by an unknown time on ${unbounded}`;
     return [most, unbounded === 0 ? '' : none].filter((words) => words !== '').join(', ');
   };

@@ -3,6 +3,7 @@
  * long the last part is left out first.
  */
 
+import { minOf } from '../base/extremes.js';
 import type { Hang } from '../verdict/types.js';
 import type { VerdictWords } from '../trace/above_ranks.js';
 import { suspectsOf, standstillOf } from '../verdict/evidence/suspects.js';
@@ -45,7 +46,7 @@ function who({ silent, missing, nRanks }: Hang, report: VerdictReport): string {
   const gone = filesWith('SILENT');
   if (gone.length > 0) {
     const signs = silent.filter(({ file }) => gone.includes(file)).flatMap(({ lastSign }) => lastSign ?? []);
-    const since = signs.length > 0 ? ` since ${clockTime(report, Math.min(...signs))}` : '';
+    const since = signs.length > 0 ? ` since ${clockTime(report, minOf(signs))}` : '';
     return `${ranksOf(gone)} silent${since}`;
   }
   if (filesWith('GONE').length > 0) return `${ranksOf(filesWith('GONE'))} gone`;

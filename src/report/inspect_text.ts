@@ -1,5 +1,6 @@
 /** How `inspect` shows a file and its records to a person: lines of at most 80 columns where names allow. */
 
+import { maxOf } from '../base/extremes.js';
 import type { DescribedRecord, FileSummary, RingSummary } from '../rankfile/index.js';
 import { printable, sizeText } from './text.js';
 
@@ -148,7 +149,12 @@ function ringTable(rings: readonly RingSummary[]): string[] {
     `${ring.lost.copy}`,
     `${ring.folded}`,
   ]);
-  const widths = RING_HEAD.map((head, i) => Math.max(head.length, ...rows.map((row) => row[i]?.length ?? 0)));
+  const widths = RING_HEAD.map((head, i) =>
+    maxOf(
+      rows.map((row) => row[i]?.length ?? 0),
+      head.length,
+    ),
+  );
   const line = (cells: readonly string[]): string =>
     cells.map((cell, i) => cell.padStart(widths[i] ?? 0)).join('  ');
   const notes = rings.flatMap((ring) => {

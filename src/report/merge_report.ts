@@ -3,6 +3,7 @@
  * are, what had not ended, where to open the result. At most 80 columns, but for the link; equal ranks are folded.
  */
 
+import { maxOf } from '../base/extremes.js';
 import type { MergeReport, OpenWork, RankReport } from './report.js';
 import { PERFETTO, startupLink } from '../trace/startup.js';
 import { standstillOf } from '../verdict/evidence/suspects.js';
@@ -110,7 +111,7 @@ function copies({ ranks }: MergeReport): string[] {
   if (ages.length > 0) {
     const copied = ranks.filter(({ ringCopyAge }) => typeof ringCopyAge === 'number');
     lines.push(
-      `rings are copies: ${of(copied)}, up to ${Math.max(...ages).toFixed(1)} s older than the last sign of life`,
+      `rings are copies: ${of(copied)}, up to ${maxOf(ages).toFixed(1)} s older than the last sign of life`,
     );
   }
   return lines;

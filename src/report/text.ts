@@ -1,5 +1,7 @@
 /** Words for terminals. */
 
+import { maxOf } from '../base/extremes.js';
+
 export { foldRanks } from '../base/ranks.js';
 
 /**
@@ -51,9 +53,7 @@ const pad = (text: string, least: number): string => text + ' '.repeat(Math.max(
 
 /** A table: each column as wide as its widest cell. */
 export function padColumns(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => columns(row[column] ?? ''))),
-  );
+  const widths = (rows[0] ?? []).map((_, column) => maxOf(rows.map((row) => columns(row[column] ?? ''))));
   return rows
     .map((row) => row.map((cell, column) => pad(cell, widths[column]!)).join('  '))
     .map((line) => `${line.trimEnd()}\n`)

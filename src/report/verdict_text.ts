@@ -3,6 +3,7 @@
  * to type next. Every claim stands in the JSON beside its evidence (`--summary`, `inspect --json`).
  */
 
+import { maxOf, minOf } from '../base/extremes.js';
 import { durationText } from '../base/duration.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { Mismatch, VerdictKind, Way, Working } from '../verdict/types.js';
@@ -101,7 +102,7 @@ function mismatch(
 }
 
 function wayText(way: Way, call: number | null, report: VerdictReport): string {
-  const at = Math.min(...way.entered.map((one) => one.at));
+  const at = minOf(way.entered.map((one) => one.at));
   return `${callText(way, callNumber(call))} (${wayArguments(way)}) ${clockTime(report, at)}`;
 }
 
@@ -211,7 +212,7 @@ function clockText({ clocks, traffic }: Pick<Diagnosis, 'clocks' | 'traffic'>): 
   const words = [`${clocks.length} hosts`];
   if (byTraffic.length > 0) {
     const how = traffic?.alike.measured === null ? 'assumed' : 'measured';
-    words.push(`99 % bound ${durationText(Math.max(...bounds))} (${how})`);
+    words.push(`99 % bound ${durationText(maxOf(bounds))} (${how})`);
   }
   if (byWall > 0) words.push(`${byWall} by wall clock only: error unknown`);
   return words.join(', ');

@@ -1,5 +1,6 @@
 /** Words that all parts of the verdict share: ranks folded, calls, times of day. */
 
+import { append } from '../base/extremes.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { CallArguments, SomeRanks, StandingCall } from '../verdict/types.js';
 import { cut, foldRanks, printable } from './text.js';
@@ -72,9 +73,9 @@ export function someRanks(
   const parts: string[] = [];
   for (const { file, inComm } of list) {
     const all = allRanks(report.ranks[file]!);
-    if (!inComm) whole.push(...all);
+    if (!inComm) append(whole, all);
     // Whoever is one of all ranks has the same number in both.
-    else if (nRanks === report.worldSize && inComm.every((rank) => all.includes(rank))) whole.push(...inComm);
+    else if (nRanks === report.worldSize && inComm.every((rank) => all.includes(rank))) append(whole, inComm);
     else parts.push(`${inComm.length} of ranks ${foldRanks(all)}`);
   }
   const named =

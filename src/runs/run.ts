@@ -3,6 +3,7 @@
  * What is set aside is set aside with a sentence that says why; never two runs in one trace.
  */
 
+import { maxOf } from '../base/extremes.js';
 import { UsageError } from '../base/errors.js';
 import { hint } from '../base/nearest.js';
 import {
@@ -182,5 +183,5 @@ function rivalry(kept: RankScan, dropped: RankScan, ranks: readonly number[]): s
 function worldSizeOf(scans: readonly RunFile[]): number {
   const told = scans.flatMap(({ communicators }) => communicators.map(({ nRanks }) => nRanks));
   const several = scans.some((scan) => ranksOf(scan).length > 1);
-  return Math.max(0, ...told, ...(several ? [] : scans.map(({ header }) => header.worldSize ?? 0)));
+  return maxOf([...told, ...(several ? [] : scans.map(({ header }) => header.worldSize ?? 0))], 0);
 }

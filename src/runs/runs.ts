@@ -6,6 +6,7 @@
  * what the files say, reads nothing.
  */
 
+import { append } from '../base/extremes.js';
 import type { ClockSample, Communicator, RankFileHeader } from '../rankfile/types.js';
 
 /** What a file says before its records are read. */
@@ -55,7 +56,7 @@ function sharedCommunicators<T extends RunFile>(files: readonly T[]): T[][] {
     const [target = [], ...absorbed] = known;
     if (known.length === 0) groups.push(target);
     for (const group of absorbed) {
-      target.push(...group);
+      append(target, group);
       groups.splice(groups.indexOf(group), 1);
       for (const [key, of] of groupOf) if (of === group) groupOf.set(key, target);
     }
@@ -102,7 +103,7 @@ function together<T extends RunFile>(groups: T[][]): T[][] {
     const homes = runs.filter((run) => mayBeOne(run, group));
     homes.sort((a, b) => compare(distance(a, group), distance(b, group)));
     const [home] = homes;
-    if (home) home.push(...group);
+    if (home) append(home, group);
     else runs.push([...group]);
   }
   return runs;

@@ -3,6 +3,7 @@
  * not in the file, and another one, whose ring came later, has in its own what it called after that.
  */
 
+import { maxOf, minOf } from '../base/extremes.js';
 import type { Ticks } from '../base/time.js';
 import type { FileFacts } from '../rankfile/types.js';
 
@@ -21,9 +22,9 @@ export function callsUntil(
   newest: readonly Ticks[],
 ): number {
   if (header.life === 'closed' || newest.length < 2) return Infinity;
-  const leastNew = Math.min(...newest);
+  const leastNew = minOf(newest);
   if (header.placement !== 'in-file') return Math.max(leastNew, header.copiedTick ?? 0);
   // Nobody had called anything for much longer than a copy takes: no ring was read before the last call of another one.
-  const quiet = ((heartbeat?.tick ?? 0) - Math.max(...newest)) * (1e9 / header.tickHz);
+  const quiet = ((heartbeat?.tick ?? 0) - maxOf(newest)) * (1e9 / header.tickHz);
   return quiet >= SURELY_COPIED_WITHIN ? Infinity : leastNew;
 }

@@ -3,6 +3,7 @@
  * worker thread; the result is plain data. Apart from one row per collective it does not grow with the run.
  */
 
+import { maxOf } from '../base/extremes.js';
 import type { Ticks } from '../base/time.js';
 import type { CallTable } from '../model/call_table.js';
 import { isEverMuted } from '../model/control.js';
@@ -237,7 +238,7 @@ function ringSummary(ring: RankFileStream['rings'][number], records: number): Ri
 
 function newestOf(all: readonly (Ticks | null)[]): Ticks | null {
   const known = all.filter((tick) => tick !== null);
-  return known.length === 0 ? null : (Math.max(...known) as Ticks);
+  return known.length === 0 ? null : (maxOf(known) as Ticks);
 }
 
 function countLost(gaps: readonly Gap[]): LostSlots {

@@ -1,5 +1,6 @@
 /** Commands for a person to type as they stand: `nccl-trace merge DIR --ranks 36-38 --last 60s`. */
 
+import { append } from '../base/extremes.js';
 import { dirname } from 'node:path';
 import type { SelectionRequest } from './selection.js';
 import type { ClockOptions } from '../clocks/evidence/run_clocks.js';
@@ -30,7 +31,7 @@ export function mergeCommandLine({ output, request, ...about }: CommandWords): s
     words.push('--around', `${timeText(request.around.at)},${secondsText(request.around.halfNs)}`);
   if (request.last !== undefined) words.push('--last', secondsText(request.last));
   if (request.detail) words.push('--detail', request.detail);
-  words.push(...manner(about));
+  append(words, manner(about));
   if (output !== undefined) words.push('-o', output);
   return words.map(quoted).join(' ');
 }

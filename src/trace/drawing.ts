@@ -3,6 +3,7 @@
  * that lead further. Reads nothing and writes nothing.
  */
 
+import { maxOf } from '../base/extremes.js';
 import { commKey } from '../model/identity.js';
 import { basename } from 'node:path';
 import { UsageError } from '../base/errors.js';
@@ -134,7 +135,12 @@ function questionOf(studied: Study, { select, budget }: DrawingOptions, scope: S
     cluster: comms,
     scope,
     suspects: suspects(verdict),
-    lastMove: standstillOf(verdict)?.since ?? Math.max(0, ...files.map((file) => file.end)),
+    lastMove:
+      standstillOf(verdict)?.since ??
+      maxOf(
+        files.map((file) => file.end),
+        0,
+      ),
     end,
     detail: select?.detail,
     budget: budget ?? COMFORTABLE,

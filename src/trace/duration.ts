@@ -1,3 +1,4 @@
+import { maxOf } from '../base/extremes.js';
 import { traceTimeOf, type ClockSolution } from '../clocks/domains.js';
 import type { Run } from '../runs/run.js';
 
@@ -7,5 +8,5 @@ export function runDuration(run: Run, clocks: ClockSolution): number {
     const last = Math.max(0, scan.lastTick ?? 0, scan.heartbeat?.tick ?? 0);
     return traceTimeOf(clocks, file)(last);
   });
-  return Math.max(0, ...ends);
+  return maxOf(ends, 0);
 }

@@ -2,6 +2,7 @@
  * How ranks and the trace are named for people: process titles and the facts on the UI's overview page.
  */
 
+import { maxOf } from '../base/extremes.js';
 import { processTitle } from '../runs/process_title.js';
 import { hex64 } from '../base/hex.js';
 import { foldRanks } from '../base/ranks.js';
@@ -103,7 +104,10 @@ function clockSource({ domains }: ClockSolution): string {
 
 /** Of all hosts over the whole run. */
 function worstBound({ domains }: ClockSolution, bound: 'hardBound' | 'bound99'): number | string {
-  const worst = Math.max(0, ...domains.flatMap(({ map }) => map.segments.map((segment) => segment[bound])));
+  const worst = maxOf(
+    domains.flatMap(({ map }) => map.segments.map((segment) => segment[bound])),
+    0,
+  );
   return Number.isFinite(worst) ? Math.ceil(worst) : 'unbounded';
 }
 

@@ -1,5 +1,6 @@
 /** When what the verdict says was: the times of its slices, and the stretch around them that the first screen shows. */
 
+import { maxOf, minOf } from '../base/extremes.js';
 import { foldRanks } from '../base/ranks.js';
 import { durationText } from '../base/duration.js';
 import type { TraceNs } from '../base/time.js';
@@ -70,7 +71,7 @@ function beginOf(verdict: Verdict): number {
   if (standstill) return standstill.since;
   switch (verdict.kind) {
     case 'mismatch':
-      return Math.min(...verdict.mismatch.ways.flatMap(({ entered }) => entered.map((one) => one.at)));
+      return minOf(verdict.mismatch.ways.flatMap(({ entered }) => entered.map((one) => one.at)));
     case 'working':
       return verdict.working.end - verdict.working.stood;
     case 'unclear': {
@@ -141,8 +142,14 @@ export function viewAround(
   // What ended is seen with its end, and with as much before it; of what lasts to the end of the run the first part.
   const before = Math.min(MOST_BEFORE_NS, Math.max(own, usual));
   const told = signs(verdict).filter((sign) => Math.abs(sign - from) < MOST_BEFORE_NS);
-  const first = Math.min(from - 1.1 * before, ...told.map((sign) => sign - before / 10));
-  const last = Math.max(from + own + before / 2, ...told.map((sign) => sign + before / 2));
+  const first = minOf(
+    told.map((sign) => sign - before / 10),
+    from - 1.1 * before,
+  );
+  const last = maxOf(
+    told.map((sign) => sign + before / 2),
+    from + own + before / 2,
+  );
   const view = [Math.max(bounds.from, first), Math.min(bounds.to, last)] as const;
   return view[1] > view[0] ? [Math.floor(view[0]), Math.floor(view[1])] : null;
 }

@@ -3,6 +3,7 @@
  * that nothing stood for long. Heartbeats come once a second: which of both was first they often do not tell. The others left what they had begun with it unfinished, having seen an error, or had what they needed of it.
  */
 
+import { minOf } from '../base/extremes.js';
 import { COPIED_WITHIN } from '../scan/read_order.js';
 import type { TraceNs } from '../base/time.js';
 import { enteredBy, ranksInComm, SILENT_AFTER } from './absence.js';
@@ -76,7 +77,7 @@ export function endedItself(evidence: Case): Stall[] {
 /** Nothing of a job that was through but for its last steps need have broken off for one that ends much later. */
 function endedSoonAfter({ file, lastSign }: Silent, ended: readonly number[], { ranks }: Case): boolean {
   const ends = ended.flatMap((other) => ranks[other]!.lastSign ?? []);
-  return ranks[file]!.isToldInTime || Math.min(...ends) - (lastSign ?? -Infinity) <= COPIED_WITHIN;
+  return ranks[file]!.isToldInTime || minOf(ends) - (lastSign ?? -Infinity) <= COPIED_WITHIN;
 }
 
 /** None of the others ended while a heartbeat was still to come. */

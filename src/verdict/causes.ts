@@ -1,5 +1,6 @@
 /** Of several stalls, which one the others wait for. */
 
+import { minOf } from '../base/extremes.js';
 import { commOf } from './case.js';
 import type { Stall } from './stalls.js';
 import type { RankWitness, WitnessedWork } from './types.js';
@@ -77,8 +78,7 @@ function firstStarts({ works }: Stall): ReadonlyMap<number, number> {
 }
 
 const begin = ({ collective, works, inside }: Stall): number =>
-  Math.min(
+  minOf(
+    [...works.map(({ work }) => work.start), ...inside.map(({ call }) => call.at)],
     collective?.firstCalled ?? Infinity,
-    ...works.map(({ work }) => work.start),
-    ...inside.map(({ call }) => call.at),
   );

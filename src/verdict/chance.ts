@@ -3,11 +3,13 @@
  * one of them then has so large a share of all is bounded from above (Chernoff), whatever the waits are: few large ones prove little.
  */
 
+import { maxOf } from '../base/extremes.js';
+
 /** `own`: its waits, `others`: those for the other ranks, of `ranks` in all. Natural logarithm; 0: by chance. */
 export function logChance(own: readonly number[], others: readonly number[], ranks: number): number {
   const all = [...own, ...others].filter((wait) => wait > 0);
   const cost = own.reduce((sum, wait) => sum + wait, 0);
-  const largest = Math.max(...all);
+  const largest = maxOf(all);
   if (all.length === 0 || ranks < 2 || cost <= 0) return 0;
   const share = 1 / ranks;
   const bound = (theta: number): number =>

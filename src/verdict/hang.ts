@@ -1,5 +1,6 @@
 /** A stall in the terms people ask in: who never came, who waits, in what, for whom. */
 
+import { minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { ranksInComm, SILENT_AFTER } from './absence.js';
@@ -111,7 +112,7 @@ function kernelsOf(standing: readonly Standing[]): KernelStand[] {
   const all = standing.flatMap(({ file, work: { ops, blocks, record } }) =>
     blocks && ops.length === 0 ? [{ file, record, ...blocks }] : [],
   );
-  const least = Math.min(...all.map(({ begun }) => begun));
+  const least = minOf(all.map(({ begun }) => begun));
   const areEqual = all.every(({ begun }) => begun === least);
   return all
     .map((one) => ({ ...one, isLeast: one.begun === least && (least === 0 || !areEqual) }))

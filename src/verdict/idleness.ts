@@ -3,6 +3,7 @@
  * be no part of the recording: a collective that sampling left out, one whose end is not told, or all that is not NCCL's.
  */
 
+import { maxOf, minOf } from '../base/extremes.js';
 import type { TraceNs } from '../base/time.js';
 import { HUNG_AFTER } from './alarm.js';
 import type { Case } from './case.js';
@@ -23,8 +24,8 @@ export function idleness(evidence: Case): Idle | null {
   const files = ranks.flatMap((rank, file) => (mayCall(rank) && !silent.has(file) ? [file] : []));
   const ages = files.flatMap((file) => quietFor(ranks[file]!) ?? []);
   if (ages.length === 0) return null;
-  const age = Math.min(...ages);
-  const longestBefore = Math.max(...ranks.map(({ longestQuiet }) => longestQuiet));
+  const age = minOf(ages);
+  const longestBefore = maxOf(ranks.map(({ longestQuiet }) => longestQuiet));
   const behind = longBehind(evidence);
   // Who has not come is waited for, as in a collective that is recorded.
   const [shorter, longer] = isPaceKnown(files, ranks)
@@ -33,7 +34,7 @@ export function idleness(evidence: Case): Idle | null {
   const least = behind.length > 0 ? shorter : longer;
   if (age < (hungAfter ?? Math.max(least, MUCH_LONGER * longestBefore))) return null;
   return {
-    since: Math.max(...files.map((file) => ranks[file]!.lastEvent ?? -Infinity)) as TraceNs,
+    since: maxOf(files.map((file) => ranks[file]!.lastEvent ?? -Infinity)) as TraceNs,
     age,
     longestBefore,
     isPaceWhole: files.every((file) => ranks[file]!.isPaceWhole),

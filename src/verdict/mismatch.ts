@@ -3,6 +3,7 @@
  * same arguments; what it does otherwise is not defined: it hangs, or goes on with wrong data.
  */
 
+import { minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import { isLostText } from '../base/lost_text.js';
 import type { TraceNs } from '../base/time.js';
@@ -33,7 +34,7 @@ export function mismatchOf({ commId, since }: Stall, { comms, ranks }: Case): Mi
 }
 
 function first(found: readonly Mismatch[]): Mismatch | null {
-  const begin = ({ ways }: Mismatch): number => Math.min(...ways[0].entered.map(({ at }) => at));
+  const begin = ({ ways }: Mismatch): number => minOf(ways[0].entered.map(({ at }) => at));
   return found.reduce<Mismatch | null>((a, b) => (a === null || begin(b) < begin(a) ? b : a), null);
 }
 

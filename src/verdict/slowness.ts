@@ -3,6 +3,7 @@
  * are alike. Late is who comes last on the GPU (cluster/arrival.ts): by its host, or by its GPU where its call was on time.
  */
 
+import { maxOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
@@ -82,7 +83,10 @@ function sizeOf({ nRanks, files, commId }: ClusterComm, { ranks, isWholeJob }: C
 /** By how much the last arrival can be misplaced against all others. Clocks are looked at piece by piece, not one by one. */
 function boundsOf({ files }: ClusterComm, clockBound: Case['clockBound']): (one: Collective) => number {
   return ({ lastFile, lastArrival }) =>
-    Math.max(0, ...files.map((file) => clockBound(file, lastFile, lastArrival)));
+    maxOf(
+      files.map((file) => clockBound(file, lastFile, lastArrival)),
+      0,
+    );
 }
 
 /** A rank is late by itself only while it has nothing under way: a collective's last ranks begin the next one last. */

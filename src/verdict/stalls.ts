@@ -1,5 +1,6 @@
 /** What stands still: per communicator the collective, or the sends and receives, that did not go on. */
 
+import { maxOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
@@ -84,7 +85,7 @@ const longestIn = (comm: ClusterComm): number => Math.max(longestFinished(comm),
 /** null: none ended. */
 function longestTransfer(files: readonly number[], ranks: readonly RankWitness[]): number | null {
   const ended = files.flatMap((file) => ranks[file]!.longestTransfer ?? []);
-  return ended.length === 0 ? null : Math.max(...ended);
+  return ended.length === 0 ? null : maxOf(ended);
 }
 
 /** The oldest collective that did not come to its end; one that may have, in lost records, only where there is no other. */
@@ -338,10 +339,10 @@ function insideStall(commId: bigint, inside: readonly Inside[], evidence: Case):
   const [first] = inside as [Inside];
   const { name, nRanks } = ranks[first.file]!.communicators.get(first.call.comm)!;
   const comm = comms.find((one) => one.commId === commId);
-  const since = Math.max(
+  const since = maxOf([
     ...inside.map(({ call }) => call.at),
     ...files.map((file) => lastMoveIn(commId, ranks[file]!)),
-  );
+  ]);
   return {
     commId,
     name,

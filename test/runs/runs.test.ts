@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listRuns, merge } from '../../src/merge.js';
 import { findRuns } from '../../src/runs/find_runs.js';
+import { listRun } from '../../src/runs/run.js';
 import { diagnose } from '../../src/report/diagnosis.js';
 import { record } from '../support/loopback.js';
 import { temporaryFolder } from '../support/made_up_run.js';
@@ -50,6 +51,13 @@ const runs = (): Record<string, string[]> =>
       files.map((file) => path.basename(file.path, '.bin')),
     ]),
   );
+
+it('a run of 512 files with 256 communicators each is listed', () => {
+  const comms = Array.from({ length: 256 }, (_, i) => [BigInt(i + 1), 0, 1024 - i] as const);
+  const [one] = findRuns([made('a', { rank: 0, worldSize: 4, comms })]).runs;
+  const files = Array.from({ length: 512 }, () => one!.files[0]!);
+  expect(listRun({ ...one!, files })).toMatchObject({ worldSize: 1024, ranks: [0] });
+});
 
 describe('files are of one run', () => {
   it('when they share a communicator, though the nodes of a torchrun job count restarts differently', () => {

@@ -3,6 +3,7 @@
  * one's completion. Left open where a rank had not finished. Below it the bus bandwidth, over time.
  */
 
+import { append } from '../../base/extremes.js';
 import { hex64 } from '../../base/hex.js';
 import type { TraceNs } from '../../base/time.js';
 import { busBandwidthSteps, collectiveSize, type BusyTime } from '../../cluster/bandwidth.js';
@@ -171,7 +172,7 @@ class CommLanes {
     if (open.length > 0) args.push(['open', this.ranks(open)]);
     if (aborted.length > 0) args.push(['aborted', this.ranks(aborted)]);
     if (absent.length > 0) args.push(['notEntered', this.ranks(absent)]);
-    args.push(...this.skew(collective), ...this.bandwidth(collective));
+    append(args, [...this.skew(collective), ...this.bandwidth(collective)]);
     if (open.length === 0 && collective.end === null)
       args.push(['completion', 'enqueued, completion not recorded']);
     return args;

@@ -1,5 +1,6 @@
 /** What a slice of a host thread is called, and what it says. */
 
+import { append } from '../../base/extremes.js';
 import type { Communicator } from '../../model/recording.js';
 import {
   hasRoot,
@@ -40,7 +41,7 @@ export function hostArgs(span: HostSpan, isSilent: boolean): Args {
   const comm = commOf(span);
   if (comm) args.push(['comm', commLabel(comm)]);
   if (span.func !== '') args.push(['count', span.count], ['datatype', span.datatype]);
-  if (span.facts) args.push(...factArgs(span.facts, span.func));
+  if (span.facts) append(args, factArgs(span.facts, span.func));
   if (span.userTag !== 0n) args.push(['userTag', span.userTag]);
   if (span.graphCaptured) args.push(['graphCaptured', true]);
   if (isSilent) args.push(['completion', 'not recorded: NCCL told no more of this call']);

@@ -10,6 +10,7 @@
  * it cannot point backwards between ranks of one clock.
  */
 
+import { append } from '../../base/extremes.js';
 import type { Hash64 } from '../../base/hash.js';
 import type { Ticks, TraceNs } from '../../base/time.js';
 import { NONE, type StepTable } from '../../model/step_table.js';
@@ -211,7 +212,7 @@ function opArgs(op: Op): Args {
     ['nSteps', op.nSteps],
     ['chunkSize', op.chunkSize],
   ];
-  if (op.foreign) args.push(...foreignArgs(op, op.foreign.pid));
+  if (op.foreign) append(args, foreignArgs(op, op.foreign.pid));
   const parent = parentWords(op.parent);
   if (parent !== null) args.push(['parent', parent]);
   if (!op.ordinalAbsolute) args.push(['ordinalAbsolute', false]);

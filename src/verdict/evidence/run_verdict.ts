@@ -1,5 +1,6 @@
 /** The evidence of all scanned files, on the trace's axis, laid before the judge. */
 
+import { maxOf } from '../../base/extremes.js';
 import { clockBound, onOneAxis } from '../../clocks/comparable.js';
 import { isLostText } from '../../base/lost_text.js';
 import type { TraceNs } from '../../base/time.js';
@@ -69,7 +70,7 @@ function witness(
 ): RankWitness {
   const { header, communicators, standstill, heartbeat, lastTick, hostWindow } = scan;
   const signs = [heartbeat?.tick ?? null, lastTick].filter((tick) => tick !== null);
-  const lastSign = signs.length === 0 ? null : time(Math.max(...signs));
+  const lastSign = signs.length === 0 ? null : time(maxOf(signs));
   const isClosed = header.life === 'closed';
   const muted = everMuted(scan);
   const asked = header.eventMask & CALLS;
