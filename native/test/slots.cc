@@ -1,12 +1,14 @@
 // Slots, handles and rings by themselves: what proves a slot, what a handle says, what two laps look like.
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "plugin/folds.h"
+#include "plugin/leases.h"
 #include "plugin/plan.h"
 #include "plugin/ring.h"
 #include "test/check.h"
@@ -167,6 +169,45 @@ void Plans() {
   CHECK_EQ(MakePlan(uint64_t{1} << 20, ExpectProxies(true, 8, 1)).proxies, 1);
 }
 
+// Threads that attach at the same time: a reader never sees the table's head go back, and in the end it has all.
+void LeasesFromManyThreads() {
+  constexpr uint32_t kEntries = 64;
+  constexpr uint64_t kThreads = 4;
+  constexpr uint64_t kEach = 20'000;
+  std::vector<rank_file::Slot> slots(kEntries * rank_file::kLeaseSlots);
+  rank_file::AreaLive live = {};
+  uint64_t lost = 0;
+  const auto leases = std::make_unique<Leases>();
+  leases->Use(slots.data(), &live, kEntries * rank_file::kLeaseSlots, &lost);
+  HeapRing heap(256);
+  // Another thread took a later number and stored its head first.
+  live.head = 1'000;
+  leases->End(leases->Begin(heap.ring, 0), heap.ring, 0);
+  CHECK_EQ(live.head, 1'000);
+  live.head = 0;
+  std::atomic<bool> done{false};
+  uint64_t steps_back = 0;
+  std::thread reader([&] {
+    for (uint64_t last = 0; !done;) {
+      const uint64_t now = __atomic_load_n(&live.head, __ATOMIC_ACQUIRE);
+      steps_back += now < last;
+      last = now;
+    }
+  });
+  std::vector<std::thread> threads;
+  for (uint64_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      for (uint64_t j = 0; j < kEach; ++j) leases->End(leases->Begin(heap.ring, j), heap.ring, j);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  done = true;
+  reader.join();
+  CHECK_EQ(steps_back, 0);
+  CHECK_EQ(lost, 0);
+  CHECK(live.head >= kThreads * kEach * rank_file::kLeaseSlots);  // more where one was held too long
+}
+
 }  // namespace
 
 int main() {
@@ -176,5 +217,6 @@ int main() {
   RecordsWrap();
   SeveralProducersOfOneRing();
   Plans();
+  LeasesFromManyThreads();
   return nccl_trace_test::Passed();
 }

@@ -5,13 +5,13 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { OutputError, UsageError } from '../base/errors.js';
 import { merge } from '../merge.js';
-import { interruptedBy } from '../output/work_folder.js';
+import { interruptedBy, withWorkFolder } from '../output/work_folder.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
 import { hasProblems } from './merge.js';
@@ -77,38 +77,34 @@ const EXAMPLES = `Examples:
 `;
 
 async function run(options: Options, interrupt: AbortSignal): Promise<ExitCode> {
-  const { output, force, quiet, summary } = options;
   checkNames(options, []);
-  const [plugin, loopback] = await nativeFiles(PLUGIN, LOOPBACK);
-  const folder = await recordingFolder(options.keep);
-  try {
-    if (!quiet) say(`recording ${options.ranks} ranks: ${SCENARIOS[options.scenario]}\n`);
-    await record(loopback, loopbackArguments(options), environment(plugin, folder), interrupt);
-    const onProgress = showProgress(quiet ?? false);
-    const report = await merge({
-      inputs: [folder],
-      output,
-      force,
-      // Whoever hangs here is gone, however fresh the heartbeats are.
-      hungAfter: 1,
-      stdout: process.stdout,
-      interrupt,
-      onProgress,
-      words: traceWords,
-    });
-    if (!quiet) say(coloured(mergeReportText(report), process.stderr));
-    if (summary !== undefined) await writeSummary(summary, report, { force, inputs: [] });
-    return options.strict && hasProblems(report) ? ExitCode.problems : ExitCode.ok;
-  } finally {
-    if (options.keep === undefined) await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function recordingFolder(keep: string | undefined): Promise<string> {
-  if (keep === undefined) return mkdtemp(join(tmpdir(), 'nccl-trace-demo-'));
+  const { keep } = options;
+  if (keep === undefined)
+    return withWorkFolder(tmpdir(), interrupt, (folder) => recordAndMerge(folder, options, interrupt));
   if (existsSync(keep)) throw new OutputError(keep, 'already exists', 'name a new directory with --keep');
   await mkdir(keep, { recursive: true });
-  return resolve(keep);
+  return recordAndMerge(resolve(keep), options, interrupt);
+}
+
+async function recordAndMerge(folder: string, options: Options, interrupt: AbortSignal): Promise<ExitCode> {
+  const { output, force, quiet, summary } = options;
+  const [plugin, loopback] = await nativeFiles(PLUGIN, LOOPBACK);
+  if (!quiet) say(`recording ${options.ranks} ranks: ${SCENARIOS[options.scenario]}\n`);
+  await record(loopback, loopbackArguments(options), environment(plugin, folder), interrupt);
+  const report = await merge({
+    inputs: [folder],
+    output,
+    force,
+    // Whoever hangs here is gone, however fresh the heartbeats are.
+    hungAfter: 1,
+    stdout: process.stdout,
+    interrupt,
+    onProgress: showProgress(quiet ?? false),
+    words: traceWords,
+  });
+  if (!quiet) say(coloured(mergeReportText(report), process.stderr));
+  if (summary !== undefined) await writeSummary(summary, report, { force, inputs: [] });
+  return options.strict && hasProblems(report) ? ExitCode.problems : ExitCode.ok;
 }
 
 function loopbackArguments({ ranks, scenario }: Options): string[] {

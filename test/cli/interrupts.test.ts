@@ -34,7 +34,7 @@ const ended = async (child: ChildProcess): Promise<number | string | null> => {
 /** Its work folder is there, so it hears signals. */
 async function working(child: ChildProcess, where: string): Promise<string> {
   for (;;) {
-    const found = readdirSync(where).find((name) => /^(\.nccl-trace-work|nccl-trace-demo)/.test(name));
+    const found = readdirSync(where).find((name) => name.startsWith('.nccl-trace-work'));
     if (found !== undefined) return found;
     if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode} before it had begun`);
     await new Promise((resolve) => setTimeout(resolve, 2));
@@ -106,6 +106,18 @@ describe('what a killed command left', () => {
     await killed();
     expect(await ended(start(words))).toBe(0);
     expect(readdirSync(at('tmp'))).toEqual([]);
+  });
+
+  it('of a demo, rank files and all, too', async () => {
+    const child = start('demo --ranks 2');
+    const name = await working(child, at('tmp'));
+    child.kill('SIGKILL');
+    expect(await ended(child)).toBe('SIGKILL');
+    expect(readdirSync(at('tmp'))).toContain(name);
+    // Its ranks live on for a moment, and write.
+    for (let i = 0; i < 30 && readdirSync(at('tmp')).includes(name); i++)
+      expect(await ended(start('clocks run'))).toBe(0);
+    expect(readdirSync(at('tmp'))).not.toContain(name);
   });
 
   it('goes where it lies beside a trace', async () => {
