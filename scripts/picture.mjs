@@ -1,22 +1,20 @@
 // Draws docs/straggler.svg for the README: the first screen of a merged sample, from the trace's own packets, in the layout of
 // the Perfetto UI. A picture of the UI itself cannot be made where there is no network; this one can be made again anywhere.
 //
-//   node scripts/picture.mjs          writes docs/straggler.svg
-//   node scripts/picture.mjs --check  fails if that is not what the sample gives now
+//   node scripts/picture.mjs                  writes docs/straggler.svg
+//   node scripts/picture.mjs --check          fails if that is not what the sample gives now
+//   node scripts/picture.mjs --screen TRACE   prints what the UI shows first of a trace (.pftrace): pinned rows, groups, selection
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { firstScreen, readTrace, screenText } from './first_screen.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const target = path.join(root, 'docs/straggler.svg');
 const { perfetto } = await import(new URL('../src/trace/perfetto/generated/protos.js', import.meta.url).href);
-
-const REALTIME = 1;
-const [BEGIN, END] = [1, 2];
-const CLEARED = 1;
 
 function mergedSample(name) {
   const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-picture-'));
@@ -35,45 +33,6 @@ function mergedSample(name) {
     rmSync(folder, { recursive: true, force: true });
   }
 }
-
-/** Tracks by uuid, each with its finished slices; times in ns since the trace's start. */
-function readTrace(bytes) {
-  const tracks = new Map();
-  const sequences = new Map();
-  let start;
-  for (const packet of perfetto.protos.Trace.decode(bytes).packet) {
-    const id = packet.trustedPacketSequenceId;
-    if (((packet.sequenceFlags ?? 0) & CLEARED) !== 0)
-      sequences.set(id, { now: 0n, names: new Map(), clock: REALTIME });
-    const sequence = sequences.get(id);
-    if (packet.tracePacketDefaults?.timestampClockId)
-      sequence.clock = packet.tracePacketDefaults.timestampClockId;
-    for (const { iid, name } of packet.internedData?.eventNames ?? []) sequence.names.set(Number(iid), name);
-    for (const { clockId, timestamp } of packet.clockSnapshot?.clocks ?? [])
-      if (clockId === REALTIME) sequence.now = BigInt(timestamp.toString());
-    start ??= sequence?.now;
-    const descriptor = packet.trackDescriptor;
-    if (descriptor) tracks.set(String(descriptor.uuid), { ...title(descriptor), slices: [], open: [] });
-    if (!sequence || packet.timestamp === null || packet.timestamp === undefined) continue;
-    const stamp = BigInt(packet.timestamp.toString());
-    const isAbsolute = (packet.timestampClockId || sequence.clock) === REALTIME;
-    const at = isAbsolute ? stamp : (sequence.now += stamp);
-    const event = packet.trackEvent;
-    if (!event) continue;
-    const track = tracks.get(String(event.trackUuid));
-    if (event.type === BEGIN) {
-      const name = event.name || sequence.names.get(Number(event.nameIid));
-      track.open.push({ name, from: Number(at - start), depth: track.open.length });
-    } else if (event.type === END) track.slices.push({ ...track.open.pop(), to: Number(at - start) });
-  }
-  return tracks;
-}
-
-const title = ({ name, process, parentUuid }) => ({
-  name: process?.processName ?? name ?? '',
-  isProcess: Boolean(process),
-  parent: String(parentUuid || '') === '0' ? '' : String(parentUuid ?? ''),
-});
 
 function draw(tracks) {
   const rows = rowsOf(tracks);
@@ -112,7 +71,7 @@ function rowsOf(tracks) {
     { words: 'Cluster', head: true },
     ...lanes.map(({ name, slices }) => ({ words: name, slices })),
   ];
-  for (const rank of all.filter(({ isProcess }) => isProcess).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+  for (const rank of all.filter(({ isProcess }) => isProcess).sort((a, b) => a.rank - b.rank)) {
     const own = all.filter((track) => above(track).includes(rank.uuid));
     rows.push({ words: rank.name, head: true });
     const named = (pattern) => own.filter(({ name }) => pattern.test(name));
@@ -144,9 +103,19 @@ function escape(text) {
   return text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
-const picture = draw(readTrace(mergedSample('straggler')));
-if (!process.argv.includes('--check')) writeFileSync(target, picture);
-else if (readFileSync(target, 'utf8') !== picture) {
-  process.stderr.write('docs/straggler.svg is not what its sample gives: node scripts/picture.mjs\n');
-  process.exitCode = 1;
+const [mode, trace] = process.argv.slice(2);
+if (mode === '--screen') {
+  process.stdout.write(screenText(firstScreen(readTrace(perfetto, readFileSync(trace)))));
+} else {
+  const finished = ({ tracks }) => {
+    for (const track of tracks.values())
+      track.slices = track.slices.filter(({ from, to, isOpen }) => to > from && !isOpen);
+    return tracks;
+  };
+  const picture = draw(finished(readTrace(perfetto, mergedSample('straggler'))));
+  if (mode !== '--check') writeFileSync(target, picture);
+  else if (readFileSync(target, 'utf8') !== picture) {
+    process.stderr.write('docs/straggler.svg is not what its sample gives: node scripts/picture.mjs\n');
+    process.exitCode = 1;
+  }
 }

@@ -25,13 +25,18 @@ export function headline(report: VerdictReport): string {
   // "HUNG  AllReduce seq 6 on tp (4 of 8 ranks)  since …": since when, the slice itself shows.
   const [verb = '', what = ''] = first.split('  ');
   const standstill = standstillOf(report.verdict);
-  const more = standstill ? [who(standstill, report), whereToLook(standstill, report)] : [];
-  const parts = [`${verb}: ${what}`, ...more.filter((part) => part !== '')];
-  for (let kept = parts.length; kept > 1; kept--) {
-    const line = parts.slice(0, kept).join('. ');
-    if (line.length <= HEADLINE_CHARACTERS) return line;
-  }
-  return cut(parts[0]!, HEADLINE_CHARACTERS);
+  const start = `${verb}: ${what}`;
+  const more = standstill ? ways(standstill, report) : [];
+  const lines = more.map((parts) => [start, ...parts.filter((part) => part !== '')].join('. '));
+  return lines.find((line) => line.length <= HEADLINE_CHARACTERS) ?? cut(start, HEADLINE_CHARACTERS);
+}
+
+/** From the fullest to the shortest. When a rank fell silent is shown elsewhere, too; where to look is not. */
+function ways(hang: Hang, report: VerdictReport): string[][] {
+  const look = whereToLook(hang, report);
+  const full = who(hang, report);
+  const short = full.replace(/ since .*/, '');
+  return [[full, look], [short, look], [full], [short], []];
 }
 
 /** The first of the suspects, with what is held against it. */

@@ -1,0 +1,151 @@
+// What the Perfetto UI shows first of a trace, read from the trace's own packets and the startup commands in them: which rows it pins,
+// the titles of the groups below and their order, what is selected and which stretch of time is seen. Rules as seen in UI v58: pinned
+// rows stand above all others in the order in which commands pin them, a row is shown by its own name, a process by its name and pid.
+
+import { URLSearchParams } from 'node:url';
+
+const REALTIME = 1;
+const [BEGIN, END, INSTANT] = [1, 2, 3];
+const CLEARED = 1;
+
+/** Characters that have room in the names' column, at its usual width: of a group's title, and of a pinned row. */
+export const TITLE_CHARACTERS = 32;
+export const ROW_CHARACTERS = 36;
+/** Pinned rows have about 40 % of the height; of more the UI shows the last ones. */
+export const PINNED_ROWS = 6;
+
+/** Tracks by uuid, each with its slices; times in ns since `start`. What never ended ends with the trace and is `isOpen`. */
+export function readTrace(perfetto, bytes) {
+  const tracks = new Map();
+  const sequences = new Map();
+  const attributes = {};
+  let start;
+  let last = 0;
+  for (const packet of perfetto.protos.Trace.decode(bytes).packet) {
+    const id = packet.trustedPacketSequenceId;
+    if (((packet.sequenceFlags ?? 0) & CLEARED) !== 0)
+      sequences.set(id, { now: 0n, names: new Map(), clock: REALTIME, clocks: new Map() });
+    const sequence = sequences.get(id);
+    if (packet.tracePacketDefaults?.timestampClockId)
+      sequence.clock = packet.tracePacketDefaults.timestampClockId;
+    for (const { iid, name } of packet.internedData?.eventNames ?? []) sequence.names.set(Number(iid), name);
+    if (packet.clockSnapshot) readClocks(sequence, packet.clockSnapshot.clocks);
+    start ??= sequence?.now;
+    for (const { key, stringValue } of packet.traceAttributes?.attribute ?? []) attributes[key] = stringValue;
+    const descriptor = packet.trackDescriptor;
+    if (descriptor)
+      tracks.set(String(descriptor.uuid), { ...title(descriptor), slices: [], open: [], samples: 0 });
+    if (!sequence || packet.timestamp === null || packet.timestamp === undefined) continue;
+    const stamp = BigInt(packet.timestamp.toString());
+    const clock = sequence.clocks.get(packet.timestampClockId || sequence.clock);
+    const at = clock?.isIncremental ? (sequence.now += stamp) : stamp + (clock?.offset ?? 0n);
+    const event = packet.trackEvent;
+    if (!event) continue;
+    const track = tracks.get(String(event.trackUuid));
+    const now = Number(at - start);
+    last = Math.max(last, now);
+    const name = event.name || sequence.names.get(Number(event.nameIid));
+    if (event.type === BEGIN) track.open.push({ name, from: now, depth: track.open.length });
+    else if (event.type === END) track.slices.push({ ...track.open.pop(), to: now });
+    else if (event.type === INSTANT)
+      track.slices.push({ name, from: now, to: now, depth: track.open.length });
+    else track.samples++;
+  }
+  for (const track of tracks.values())
+    track.slices.push(...track.open.map((slice) => ({ ...slice, to: last, isOpen: true })));
+  return { tracks, attributes, start, last };
+}
+
+/** Of a sequence: one clock counts on from packet to packet, the other from the start of the trace. */
+function readClocks(sequence, clocks) {
+  const realtime = BigInt(clocks.find(({ clockId }) => clockId === REALTIME).timestamp.toString());
+  sequence.now = realtime;
+  for (const { clockId, timestamp, isIncremental } of clocks)
+    if (clockId !== REALTIME)
+      sequence.clocks.set(clockId, { isIncremental, offset: realtime - BigInt(timestamp.toString()) });
+}
+
+const title = ({ name, process, parentUuid, siblingOrderRank }) => ({
+  name: process?.processName ?? name ?? '',
+  pid: process?.pid ?? null,
+  isProcess: Boolean(process),
+  rank: siblingOrderRank ?? 0,
+  parent: String(parentUuid || '') === '0' ? '' : String(parentUuid ?? ''),
+});
+
+export function firstScreen({ tracks, attributes, start, last }) {
+  const rows = inOrder(tracks);
+  const query = new URLSearchParams(attributes['nccl_trace.startup'] ?? '');
+  const commands = JSON.parse(query.get('startupCommands') ?? '[]');
+  const matching = (verb) =>
+    commands
+      .filter(({ id }) => id === `dev.perfetto.${verb}TracksByRegex`)
+      .flatMap(({ args: [pattern] }) => rows.filter(({ path }) => new RegExp(pattern).test(path)));
+  const expanded = new Set(matching('Expand').map(({ uuid }) => uuid));
+  const time = (key, other) => (query.has(key) ? Number(BigInt(query.get(key)) - start) : other);
+  const view = [time('visStart', 0), time('visEnd', last)];
+  const selected = rows.flatMap((row) =>
+    row.slices
+      .filter(
+        ({ from, to, isOpen }) =>
+          from === time('ts') && Number(query.get('dur')) === (isOpen ? -1 : to - from),
+      )
+      .map((slice) => ({ row: row.name, slice: slice.name })),
+  );
+  return {
+    pins: matching('Pin').map(({ name, slices }) => ({ name, slices: inView(slices, view) })),
+    groups: rows
+      .filter(({ depth }) => depth === 0)
+      .map(({ uuid, name }) => ({ name, isExpanded: expanded.has(uuid), slices: below(rows, uuid, view) })),
+    view,
+    selected,
+  };
+}
+
+/** Groups without a process first, then the processes; siblings by their ranks; what holds nothing is not shown. */
+function inOrder(tracks) {
+  const children = new Map();
+  for (const [uuid, { parent }] of tracks) children.set(parent, [...(children.get(parent) ?? []), uuid]);
+  const isShown = (uuid) => {
+    const { slices, samples } = tracks.get(uuid);
+    return slices.length + samples > 0 || (children.get(uuid) ?? []).some(isShown);
+  };
+  const walk = (uuids, above, top) =>
+    uuids
+      .filter((uuid) => uuid !== '0' && isShown(uuid))
+      .sort((a, b) => place(tracks.get(a)) - place(tracks.get(b)))
+      .flatMap((uuid) => {
+        const { name, pid, slices } = tracks.get(uuid);
+        const path = [...above, pid === null ? name : `${name} ${pid}`];
+        const root = top ?? uuid;
+        const row = { uuid, root, name, path: path.join(' > '), depth: above.length, slices };
+        return [row, ...walk(children.get(uuid) ?? [], path, root)];
+      });
+  return walk(children.get('') ?? [], [], null);
+}
+
+const place = ({ isProcess, rank }) => (isProcess ? 2 ** 32 : 0) + rank;
+
+const inView = (slices, [from, to]) => slices.filter((slice) => slice.to >= from && slice.from <= to);
+
+const below = (rows, uuid, view) =>
+  rows.filter((row) => row.root === uuid && row.depth > 0).flatMap(({ slices }) => inView(slices, view));
+
+/** As lines of text. */
+export function screenText({ pins, groups, view: [from, to], selected }) {
+  const ms = (ns) => (ns / 1e6).toFixed(1);
+  return [
+    `view ${ms(from)} to ${ms(to)} ms`,
+    ...selected.map(({ row, slice }) => `selected ${slice} on ${row}`),
+    'pinned',
+    ...pins.map(({ name, slices }) => `  ${name.padEnd(ROW_CHARACTERS)} ${shownIn(slices)}`.trimEnd()),
+    'below',
+    ...groups.map(({ name, isExpanded }) => `  ${isExpanded ? 'v' : '>'} ${name}`),
+    '',
+  ].join('\n');
+}
+
+function shownIn(slices) {
+  const names = [...new Set(slices.filter(({ depth }) => depth === 0).map(({ name }) => name))];
+  return names.slice(0, 3).join(' | ') + (names.length > 3 ? ' | ...' : '');
+}

@@ -1,0 +1,124 @@
+/**
+ * The first screen, as scripts/first_screen.mjs reads it from the packets and the startup commands in them: what a person sees before the
+ * first click, and that all of it has room.
+ */
+
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { merge } from '../../src/merge.js';
+import { HEADLINE_CHARACTERS, traceWords } from '../../src/report/headline.js';
+import { TITLE_CHARACTERS } from '../../src/trace/titles.js';
+import { temporaryFolder } from '../support/made_up_run.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const { folder, remove } = temporaryFolder();
+afterAll(remove);
+
+/** Of the names' column, for a pinned row; and rows that the UI shows without scrolling. */
+const ROW_CHARACTERS = 36;
+const ROWS = 6;
+
+async function screenOf(sample: string): Promise<string> {
+  const output = path.join(folder, `${sample}.pftrace`);
+  await merge({ inputs: [path.join(root, 'samples', sample)], output, jobs: 1, words: traceWords });
+  const { stdout, stderr } = spawnSync(process.execPath, ['scripts/picture.mjs', '--screen', output], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  expect(stderr).toBe('');
+  return stdout;
+}
+
+const screens = new Map<string, string>();
+const SAMPLES = ['hang', 'straggler', 'mismatch', 'healthy'];
+beforeAll(async () => {
+  for (const sample of SAMPLES) screens.set(sample, await screenOf(sample));
+}, 60_000);
+
+/** Names of the pinned rows and of the groups below, and the lines before them. */
+function parts(sample: string) {
+  const [head = '', rest = ''] = screens.get(sample)!.split('pinned\n');
+  const [pins = '', groups = ''] = rest.split('below\n');
+  const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
+  return {
+    head,
+    pins: lines(pins).map((line) => line.slice(2, 2 + ROW_CHARACTERS).trim()),
+    slices: lines(pins).map((line) => line.slice(2 + ROW_CHARACTERS).trim()),
+    groups: lines(groups).map((line) => line.slice(2)),
+  };
+}
+
+it('hang: says so on top, names the silent and the missing rank, and leads to the step', () => {
+  const { head, pins, slices, groups } = parts('hang');
+  expect(head).toMatch(/^selected step on step slot 3$/m);
+  expect(pins).toEqual([
+    'verdict',
+    'world (4 ranks)',
+    'rank 3 · ch01 send to 0',
+    'rank 3 · no sign of life',
+    'rank 0 · ch01 recv from 3',
+    'rank 1 · no file',
+  ]);
+  expect(slices[0]).toContain(
+    'HUNG: AllReduce seq 2 on world (4 ranks). Rank 3 silent. Look at rank 0 ch 1 recv from 3',
+  );
+  expect(groups).toEqual([
+    '> Cluster: HUNG, rank 3 silent',
+    'v rank 0003 · vm · gpu3 · SILENT',
+    'v rank 0000 · vm · gpu0 · STUCK',
+    '> rank 0001 · NO FILE',
+    '> rank 0002 · vm · gpu2',
+  ]);
+});
+
+it('straggler: one slice for each of the longest waits, the rank that was late right below', () => {
+  const { head, pins, slices, groups } = parts('straggler');
+  expect(head).toMatch(/^selected SLOW: rank 2 late by [\d.]+ ms to AllReduce seq \d+ on world on verdict$/m);
+  expect(pins).toEqual(['verdict', expect.stringMatching(/^world \(4 ranks\)/), 'rank 2 · collectives']);
+  expect(slices[0]!.split(' | ').length).toBeGreaterThan(1);
+  expect(groups.slice(0, 2)).toEqual(['> Cluster: SLOW, rank 2 late', 'v rank 0002 · vm · gpu2 · LATE']);
+  expect(groups).toHaveLength(5);
+});
+
+it('mismatch: what the rank that never came called instead, beside what the others did', () => {
+  const { pins, slices, groups } = parts('mismatch');
+  expect(slices[0]).toMatch(/HUNG: AllReduce seq 2 on world \(3 ranks\)\. Rank 1 never entered it/);
+  expect(pins).toContain('rank 1 · collectives');
+  expect(slices[pins.indexOf('rank 1 · collectives')]).toContain('ReduceScatter');
+  expect(groups.slice(0, 2)).toEqual([
+    '> Cluster: HUNG, rank 1 not called',
+    'v rank 0001 · gpu1 · NOT CALLED',
+  ]);
+});
+
+it('healthy: one row that says so, all of the run in view, ranks in their order', () => {
+  const { head, pins, slices, groups } = parts('healthy');
+  expect(head).toMatch(/^view 0\.0 to 103\.5 ms$/m);
+  expect(pins).toEqual(['verdict']);
+  expect(slices).toEqual(['HEALTHY: everything that began also ended']);
+  expect(groups).toEqual([
+    '> Cluster: HEALTHY',
+    ...Array.from({ length: 8 }, (_, rank) => `> rank 000${rank} · vm · gpu${rank}`),
+  ]);
+});
+
+describe.each(SAMPLES)('%s: everything has room', (sample) => {
+  it('rows, and their names, which say whose they are', () => {
+    const { pins } = parts(sample);
+    expect(pins[0]).toBe('verdict');
+    expect(pins.length).toBeLessThanOrEqual(ROWS);
+    for (const name of pins.slice(1)) {
+      expect(name).toMatch(/^rank \d+ · |\(\d+ ranks\)/);
+      expect(name.length).toBeLessThan(ROW_CHARACTERS);
+    }
+  });
+
+  it('titles, and the headline', () => {
+    const { groups, slices } = parts(sample);
+    for (const title of groups) expect(title.slice(2).length).toBeLessThanOrEqual(TITLE_CHARACTERS);
+    for (const headline of slices[0]!.split(' | '))
+      expect(headline.length).toBeLessThanOrEqual(HEADLINE_CHARACTERS);
+  });
+});
