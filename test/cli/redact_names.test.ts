@@ -174,6 +174,9 @@ it('a folder with a colon in its name that may not be read is told of, and not b
     }
     for (const open of [top, path.join(top, 'run'), path.join(top, 'run', 'other')]) chmodSync(open, 0o755);
     chmodSync(closed, 0);
+    const unreadable = path.join(top, 'run', 'other', `rank4 ${SECRET}.bin`);
+    madeUpRank(4).write(unreadable);
+    chmodSync(unreadable, 0);
     // Root may read everything.
     const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
     const words = [PROGRAM, 'inspect', path.join(top, 'run')];
@@ -191,9 +194,11 @@ it('a folder with a colon in its name that may not be read is told of, and not b
           done(text);
         });
       });
-    expect(await run()).toContain(`${closed}: may not be read by this user`);
+    for (const one of [closed, unreadable])
+      expect(await run()).toContain(`${one}: may not be read by this user`);
     const text = await run('--redact');
     expect(text).toContain('nccl-trace: another path: may not be read by this user');
+    expect(text).toContain('nccl-trace: file-5.bin: may not be read by this user');
     expect(text).toContain('HEALTHY');
     expect(text).not.toContain(SECRET);
   } finally {

@@ -109,7 +109,15 @@ test.runIf(long)(
 
 describe.concurrent('rings in a file of their own', () => {
   test.for([
-    ...casesOf('ring_files', ['in-order', 'fork', 'cut-off', 'small-shm', 'large-shm', 'just-enough-shm']),
+    ...casesOf('ring_files', [
+      'in-order',
+      'fork',
+      'cut-off',
+      'small-shm',
+      'large-shm',
+      'just-enough-shm',
+      'full-shm',
+    ]),
     ...casesOf('saved_rings', ['one-dies', 'all-die', 'saver-dies', 'distrust', 'no-place']),
     ...casesOf('other_containers', [
       'other-pids',
