@@ -90,16 +90,16 @@ function standstillGroups(hang: Standstill): (number | null)[][] {
     silent.map(({ file }) => file),
     neverEntered.map(({ file }) => file),
     different.length <= 4 ? [...different] : [],
-    frontFiles(front),
     kernels.filter(({ isLeast }) => isLeast).map(({ file }) => file),
+    frontFiles(front),
   ];
 }
 
-/** Of a rank that waits for its own GPU that rank, else the one it waits for; of data on the wire both. */
+/** Whoever waits for its peer names it; on the wire either may be to blame; else it is its own GPU, proxy or PCIe. */
 function frontFiles(front: Front | null): (number | null)[] {
   if (front === null) return [];
-  const wait = front.wait?.name.toLowerCase() ?? '';
-  if (wait === 'gpu wait') return [front.file];
-  if (wait === 'send wait' || wait === '') return [front.file, front.peerFile];
-  return front.peerFile === null ? [front.file] : [front.peerFile];
+  const wait = front.wait?.name ?? 'send wait';
+  if (wait === 'send wait') return [front.file, front.peerFile];
+  const needsPeer = wait === 'recv wait' || wait === 'peer wait';
+  return [needsPeer && front.peerFile !== null ? front.peerFile : front.file];
 }

@@ -115,7 +115,9 @@ async function showVerdict(
   note: (problem: string) => void,
 ): Promise<Shown> {
   try {
-    const found = await interruptible((interrupt) => diagnose(paths, { ...askedOf(options), interrupt }));
+    const found = await interruptible((interrupt) =>
+      diagnose(paths, { ...askedOf(options), interrupt, onWait: note }),
+    );
     const { problems, ...diagnosis } = found;
     for (const problem of problems) note(problem);
     const isRead = await print(

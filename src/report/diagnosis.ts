@@ -49,6 +49,8 @@ export interface DiagnosedRank {
 }
 
 export interface DiagnosisOptions extends RunOptions, VerdictOptions {
+  /** Told once where it waits for a second look at ranks that may live. */
+  readonly onWait?: ((text: string) => void) | undefined;
   /** Worker threads; by default as many as are worth it. */
   readonly jobs?: number | undefined;
   /** Ends it with `Interrupted`; nothing is left behind. */

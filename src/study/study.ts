@@ -13,6 +13,8 @@ import { resolveOrigins, type OriginTable } from '../cluster/origins.js';
 import type { RankScan } from '../scan/scan.js';
 import { scanRun, type ScannedRun, type ScanOptions } from './scanned_run.js';
 import { runVerdict, type VerdictOptions } from '../verdict/evidence/run_verdict.js';
+import { suspects } from '../verdict/evidence/suspects.js';
+import { seemAlive, stillAlive } from './second_look.js';
 import type { Workers } from './workers.js';
 
 export interface Study extends ScannedRun {
@@ -22,9 +24,14 @@ export interface Study extends ScannedRun {
   readonly gpuLines: readonly GpuLines[];
   readonly comms: readonly ClusterComm[];
   readonly verdict: Verdict;
+  /** By file: its process lived when the file was read, as a second look confirmed where the verdict depends on it. */
+  readonly alive: readonly boolean[];
 }
 
-export interface StudyOptions extends ScanOptions, VerdictOptions {}
+export interface StudyOptions extends ScanOptions, VerdictOptions {
+  /** Called once where it waits for a second look. */
+  readonly onWait?: ((text: string) => void) | undefined;
+}
 
 /** `folder`: for side files. Throws NoUsableInput. */
 export async function study(
@@ -49,8 +56,29 @@ export async function study(
     ends,
     gpuLines: lines,
     comms,
-    verdict: runVerdict(run, solution, ends, origins, comms, options),
+    ...(await verdictOf(
+      scanned,
+      (alive) => runVerdict(run, solution, ends, origins, comms, { ...options, alive }),
+      options.onWait,
+    )),
   };
+}
+
+/** Where it matters who lives, what a second look says. */
+async function verdictOf(
+  { run, sources }: ScannedRun,
+  judge: (alive: readonly boolean[]) => Verdict,
+  onWait: StudyOptions['onWait'],
+): Promise<Pick<Study, 'verdict' | 'alive'>> {
+  const alive = seemAlive(run);
+  const verdict = judge(alive);
+  if (!alive.includes(true)) return { verdict, alive };
+  const otherwise = judge(alive.map(() => false));
+  if (otherwise.kind === verdict.kind && String(suspects(otherwise)) === String(suspects(verdict)))
+    return { verdict, alive };
+  onWait?.('waits up to 2 s: the verdict depends on whether the ranks still live');
+  const still = await stillAlive(run, alive, sources);
+  return { verdict: judge(still), alive: still };
 }
 
 /** Work is done when its sends are, also those that other processes executed. */

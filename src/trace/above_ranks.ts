@@ -75,7 +75,7 @@ export function drawAboveRanks(
       lane,
       watches,
       found,
-      isSilent: silentFiles(run, clocks.solution),
+      isSilent: silentFiles(run, clocks.solution, studied.alive),
       isDrawn: blocks.map((block) => block !== null),
       missing: missing.filter((ranks) => ranks.some((rank) => named.includes(rank))),
     });

@@ -22,14 +22,24 @@ import type { FileWatch } from './watches.js';
  * are compressed. `blockCount`: of the trace, those that belong to no file among them. `watches`: what of it the first screen shows.
  */
 export function convertJobs(
-  { run, clocks: { solution: clocks, broken }, origins, ends, gpuLines, aliases, sources, verdict }: Study,
+  {
+    run,
+    clocks: { solution: clocks, broken },
+    origins,
+    ends,
+    gpuLines,
+    aliases,
+    sources,
+    verdict,
+    alive,
+  }: Study,
   { decision: { plans } }: Drawing,
   folder: string,
   output: string,
   { blockCount, watches }: { readonly blockCount: number; readonly watches: readonly FileWatch[] },
 ): (ConvertJob | null)[] {
   const rateBinNs = niceBin(runDuration(run, clocks));
-  const silent = silentFiles(run, clocks);
+  const silent = silentFiles(run, clocks, alive);
   const numbers = jobRanks(run);
   const accused = suspectsOf(verdict);
   const outOfStep = new Map(broken.outOfStep.map((one) => [transferName(connectionHash(one)), one.from]));

@@ -16,7 +16,8 @@ export const allLived = (files: readonly number[], evidence: Case, since: TraceN
   silentAmong(files, evidence, since).every(({ mayBeCopy }) => mayBeCopy);
 
 /**
- * Of `files`, by each other; a file that was closed in order is not silent, nor one whose rank is known to have lived on. Where others
+ * Of `files`, by each other; a file that was closed in order is not silent, nor one whose rank is known to have lived on, unless something
+ * stands of which it has no record. Where others
  * were closed in order later it need not have missed a heartbeat: they ended, and it did not. `since`: when it began to stand. Whose last sign comes
  * with that was the reason, rather than copied at that very moment.
  */
@@ -31,9 +32,11 @@ export function silentAmong(files: readonly number[], evidence: Case, since: Tra
     if (lastSign === null) return [{ file, lastSign, mayBeCopy: false }];
     const behind = (end ?? lastSignOf(onItsAxis(file, files, evidence), ranks)) - lastSign;
     if (behind <= SILENT_AFTER && !othersEndedAfter(file, files, evidence)) return [];
-    if (livedLater(file, evidence)) return [];
     const livedOn = lastSign - since > SILENT_AFTER;
-    const mayBeCopy = livedOn && behind <= COPIED_WITHIN && !sameTime && !isToldInTime;
+    const isOlder = livedLater(file, evidence);
+    // Older than its rank, and no word of what stands: it may have died since, with its last records (a node and its memory).
+    if (isOlder && livedOn) return [];
+    const mayBeCopy = (livedOn || isOlder) && behind <= COPIED_WITHIN && !sameTime && !isToldInTime;
     return [{ file, lastSign, mayBeCopy }];
   });
 }

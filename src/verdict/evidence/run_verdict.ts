@@ -31,14 +31,14 @@ export interface VerdictOptions {
   readonly hungAfter?: number | undefined;
 }
 
-/** `ends`, `origins`: by file, `ends` with what other processes executed. */
+/** `alive`, `ends`, `origins`: by file, `ends` with what other processes executed. */
 export function runVerdict(
   run: Run,
   clocks: ClockSolution,
   ends: readonly (readonly WorkEnd[])[],
   origins: readonly OriginTable[],
   comms: readonly ClusterComm[],
-  { hungAfter }: VerdictOptions,
+  { hungAfter, alive }: VerdictOptions & { readonly alive: readonly boolean[] },
 ): Verdict {
   const times = run.members.map((_, file): ToTime => {
     const { map } = clocks.domains[clocks.domainOf[file]!]!;
@@ -48,7 +48,7 @@ export function runVerdict(
   const elsewhere = executedElsewhere(run, origins, times);
   const sampling = new Set(run.members.map(({ scan }) => scan.header.sampleEvery));
   const ranks = run.members.map(({ scan }, file) => {
-    const rank = witness(scan, ends[file]!, times[file]!, elsewhere[file]!);
+    const rank = witness(scan, ends[file]!, times[file]!, elsewhere[file]!, alive[file] === true);
     // Which collectives were left out then differs from rank to rank.
     return sampling.size > 1 ? { ...rank, knownFrom: Infinity as TraceNs } : rank;
   });
@@ -67,6 +67,7 @@ function witness(
   ends: readonly WorkEnd[],
   time: ToTime,
   elsewhere: ReadonlyMap<HandleKey, readonly WitnessedOp[]>,
+  isAlive: boolean,
 ): RankWitness {
   const { header, communicators, standstill, heartbeat, lastTick, hostWindow } = scan;
   const signs = [heartbeat?.tick ?? null, lastTick].filter((tick) => tick !== null);
@@ -89,7 +90,7 @@ function witness(
       ]),
     ),
     isClosed,
-    isAlive: !isClosed && wasFresh(scan),
+    isAlive: !isClosed && isAlive,
     isToldInTime: isToldInTime(scan),
     lastSign,
     // Where events of calls were not asked for, or at some time turned off by `control`, the file does not tell.

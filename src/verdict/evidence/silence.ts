@@ -7,10 +7,9 @@
 import { domainOfFile, traceTimeOf, type ClockSolution } from '../../clocks/domains.js';
 import { SILENT_AFTER } from '../absence.js';
 import type { Run } from '../../runs/run.js';
-import { wasFresh } from './run_verdict.js';
 
 /** By file. The run ends with the last sign of life of any file whose clock is related to its own. */
-export function silentFiles(run: Run, clocks: ClockSolution): boolean[] {
+export function silentFiles(run: Run, clocks: ClockSolution, alive: readonly boolean[]): boolean[] {
   const domains = run.members.map((_, file) => domainOfFile(clocks, file));
   const signs = run.members.map(({ scan: { lastSign } }, file) =>
     lastSign === null ? -Infinity : traceTimeOf(clocks, file)(lastSign),
@@ -20,7 +19,7 @@ export function silentFiles(run: Run, clocks: ClockSolution): boolean[] {
     ends.set(group, Math.max(ends.get(group) ?? -Infinity, signs[file]!));
   });
   return run.members.map(({ scan }, file) => {
-    const isOver = scan.header.life === 'closed' || wasFresh(scan);
+    const isOver = scan.header.life === 'closed' || alive[file] === true;
     return !isOver && ends.get(domains[file]!.group)! - signs[file]! > SILENT_AFTER;
   });
 }

@@ -70,7 +70,7 @@ function* accused(verdict: Verdict): Generator<readonly [file: number | null, wo
 
 function* accusedOf(standstill: Hang): ReturnType<typeof accused> {
   const { neverEntered, inside, different, front, kernels, silent } = standstill;
-  for (const { file } of goneFirst(standstill, Infinity)) yield [file, 'SILENT'];
+  for (const { file } of goneFirst(standstill, 0)) yield [file, 'SILENT'];
   for (const { file } of neverEntered) yield [file, 'NOT CALLED'];
   // Whose peer is not told: both sides.
   for (const { file, func } of inside) if (TRANSFERS.includes(func)) yield [file, 'STUCK'];
@@ -83,15 +83,10 @@ function* accusedOf(standstill: Hang): ReturnType<typeof accused> {
     for (const file of frontFiles(standsIn?.front ?? null)) yield [file, 'STUCK'];
 }
 
-/** Who fell silent about when it stood, before all that wait for them; none where most did, or as copies may look so. */
-export function goneFirst({ silent, since, waiting }: Hang, files: number): readonly Silent[] {
-  const gone = silent.filter(
-    ({ mayBeCopy, lastSign }) => !mayBeCopy && (lastSign === null || lastSign <= since + GONE_WITHIN),
-  );
-  return gone.length > MOST / 2 ||
-    2 * gone.length > Math.min(files, Math.max(2, waiting.length + gone.length))
-    ? []
-    : gone;
+/** Who fell silent about when it stood, or before, first of all; none where most did. */
+export function goneFirst({ silent, since, nRanks }: Hang, files: number): readonly Silent[] {
+  const gone = silent.filter(({ lastSign }) => lastSign === null || lastSign <= since + GONE_WITHIN);
+  return 2 * gone.length > Math.max(files, nRanks) ? [] : gone;
 }
 
 const TRANSFERS: readonly string[] = ['Send', 'Recv'];
