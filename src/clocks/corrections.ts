@@ -40,7 +40,9 @@ export function placeKnots(from: number, to: number, grid: number, affordable = 
 
 /** So many pieces as one: about `ns` long, or one piece where pieces are longer. */
 export function joined({ first, step, count }: Knots, ns: number): Knots {
-  const pieces = Math.max(1, Math.min(count - 1, Math.floor(ns / step)));
+  const most = Math.max(1, Math.min(count - 1, Math.floor(ns / step)));
+  // All about as long.
+  const pieces = Math.ceil((count - 1) / Math.ceil((count - 1) / most));
   return { first, step: pieces * step, count: Math.ceil((count - 1) / pieces) + 1 };
 }
 

@@ -7,7 +7,7 @@
 
 import { judge, weigh, type References } from './alike.js';
 import { correctionAt, type Knots } from './corrections.js';
-import type { EdgeEvidence } from './evidence.js';
+import { compareLikes, type EdgeEvidence } from './evidence.js';
 import { settle } from './floors.js';
 import { SparseLeastSquares } from './least_squares.js';
 import { makeLinks, type DelayOf, type Link } from './links.js';
@@ -45,7 +45,7 @@ export function estimate(
   knots: Knots,
   options: { readonly alike: number; readonly mostWander: number },
 ): Estimate {
-  const names = [...new Set(edges.map(({ like }) => like))].sort();
+  const names = [...new Set(edges.map(({ like }) => like))].sort(compareLikes);
   const links = makeLinks(edges, names, knots);
   const place = unknownPlaces(references, knots);
   const wander = wanderAtRest(domains, options.mostWander);

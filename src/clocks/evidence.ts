@@ -64,6 +64,8 @@ export interface EdgeEvidence {
   /** Of credits: the network was seen to turn senders of this link away until they had one. Absent, or false: it was not. */
   readonly insists?: boolean;
   readonly pairs: number;
+  /** Least size of its messages, bytes; absent: not known. Minima are those of the smallest messages. */
+  readonly leastBytes?: number;
   readonly windowNs: number;
   /** By rising index; empty ones are left out. */
   readonly windows: readonly EvidenceWindow[];
@@ -72,27 +74,49 @@ export interface EdgeEvidence {
 /** The narrowest windows, ns. Wider ones are these, doubled: all borders of all edges lie on one grid. */
 export const NARROWEST_WINDOW_NS = 62.5e6;
 
-/** Upper ends of the size classes, bytes on the wire. Within a class the size hardly matters beside the rest of a delay. */
-const SIZE_CLASSES = [8 << 10, 64 << 10, 512 << 10];
+/**
+ * Upper ends of the size classes, bytes on the wire. Within a class the size hardly matters beside the rest of a delay: for large messages it is
+ * most of the delay, so their classes are narrow.
+ */
+const SIZE_CLASSES = [8 << 10, 64 << 10, ...Array.from({ length: 16 }, (_, i) => classEnd(i + 1))];
+
+/** So many half octaves beyond 64 KiB, in whole KiB. */
+function classEnd(halves: number): number {
+  return Math.round(64 * 2 ** (halves / 2)) << 10;
+}
 
 export function sizeClass(bytes: number): string {
   const limit = SIZE_CLASSES.find((candidate) => bytes <= candidate);
   return limit === undefined ? 'larger' : `up to ${limit >> 10} KiB`;
 }
 
+/** Likenesses of one kind from the largest size to the smallest, whose delay is the least. */
+export function compareLikes(a: string, b: string): number {
+  const kind = (like: string): string => like.replace(SIZE, '');
+  if (kind(a) !== kind(b)) return kind(a) < kind(b) ? -1 : 1;
+  const [left, right] = [sizeOf(a), sizeOf(b)];
+  return left === right ? 0 : right > left ? 1 : -1;
+}
+
+/** As `sizeClass` names them. */
+const SIZE = / (?:larger|up to (\d+) KiB)$/;
+const sizeOf = (like: string): number => Number(SIZE.exec(like)?.[1] ?? Infinity);
+
 /** Collects the pairs of one edge. Any order; memory is bounded by `maxWindows` hulls. */
 export class EdgeCollector {
   private windows = new Map<number, { pairs: number; hull: HullCollector }>();
   private width = NARROWEST_WINDOW_NS;
   private pairs = 0;
+  private leastBytes = Infinity;
 
   constructor(
     private readonly edge: Pick<EdgeEvidence, 'from' | 'to' | 'kind' | 'like' | 'insists'>,
     private readonly maxWindows = 512,
   ) {}
 
-  add(time: number, delay: number): void {
+  add(time: number, delay: number, bytes = Infinity): void {
     this.pairs++;
+    if (bytes < this.leastBytes) this.leastBytes = bytes;
     const index = Math.floor(time / this.width);
     let window = this.windows.get(index);
     if (!window) {
@@ -108,7 +132,8 @@ export class EdgeCollector {
     const windows = [...this.windows]
       .sort(([a], [b]) => a - b)
       .map(([index, { pairs, hull }]) => ({ index, pairs, hull: [...hull.hull()] }));
-    return { ...this.edge, pairs: this.pairs, windowNs: this.width, windows };
+    const size = this.leastBytes === Infinity ? {} : { leastBytes: this.leastBytes };
+    return { ...this.edge, ...size, pairs: this.pairs, windowNs: this.width, windows };
   }
 
   private widen(): void {

@@ -16,6 +16,8 @@ export interface Link {
   readonly spread: number;
   /** Number of its wire: all likenesses, of whatever kind, between the same two domains; they share the wire's own error. */
   readonly wire: number;
+  /** By what part its messages are larger, or smaller, than those of its like. */
+  readonly sizeOff: number;
   /** Standard error that its minimum delay is taken to have, ns. */
   sigma: number;
   /** At least 1: by how much that grew because the link proves to be unlike the others. */
@@ -50,10 +52,10 @@ function stretchesOf({ pairs, windowNs }: EdgeEvidence, knots: Knots): Knots {
   return joined(knots, Math.min(LONGEST_LINE_NS, wanted));
 }
 
-/** As many as all sub-windows of a line take. */
-const PAIRS_PER_LINE = 64;
+/** Twice as many as all sub-windows of a line take at least. */
+const PAIRS_PER_LINE = 128;
 const WINDOWS_PER_LINE = 8;
-const LONGEST_LINE_NS = 64e9;
+const LONGEST_LINE_NS = 60e9;
 const SHORTEST_LINE_NS = 10e9;
 
 /** No window of an edge lies across two `knots`. */
@@ -65,6 +67,7 @@ export function makeLinks(edges: readonly EdgeEvidence[], names: readonly string
     wires.set(key, wire);
     return wire;
   };
+  const sizes = sizesByLike(edges);
   return edges.map((edge) => {
     const stretches = stretchesOf(edge, knots);
     const lines = Array.from({ length: stretches.count - 1 }, (_, stretch) =>
@@ -78,12 +81,30 @@ export function makeLinks(edges: readonly EdgeEvidence[], names: readonly string
       stretchNs: stretches.step,
       spread,
       wire: wireOf(edge),
+      sizeOff: sizeOffOf(edge, sizes.get(edge.like) ?? 0),
       sigma: FIRST_SIGMA_NS + spread,
       excess: 1,
       residual: 0,
     };
   });
 }
+
+/** Mean of the least sizes, by likeness, bytes. */
+function sizesByLike(edges: readonly EdgeEvidence[]): Map<string, number> {
+  const sizes = new Map<string, number[]>();
+  for (const { like, leastBytes } of edges) {
+    if (leastBytes === undefined) continue;
+    const known = sizes.get(like);
+    if (known) known.push(leastBytes);
+    else sizes.set(like, [leastBytes]);
+  }
+  return new Map(
+    [...sizes].map(([like, all]) => [like, all.reduce((sum, size) => sum + size, 0) / all.length]),
+  );
+}
+
+const sizeOffOf = ({ leastBytes = 0 }: EdgeEvidence, mean: number): number =>
+  mean === 0 ? 0 : Math.abs(leastBytes - mean) / mean;
 
 /** How far minimum delays of like wires differ, as a standard error: by a part of themselves, and by no more than `atMost` ns. */
 export interface Alike {
@@ -96,6 +117,9 @@ export function ownSpread({ edge }: Link, delay: number, { part, atMost }: Alike
   const whole = Math.max(SHORTEST_DELAY_NS, delay);
   return isWire(edge) ? Math.min(part * whole, atMost) : Math.max(part, LOOSE_ALIKE) * whole;
 }
+
+/** As a standard error. */
+const COST_OF_SIZE = 0.5;
 
 /** What is left of a link's delay, relatively. */
 export const relativeResidual = (link: Link, delay: number): number =>
@@ -112,7 +136,11 @@ export function statedSigmas(
   alike: Alike,
   noise: (link: Link) => number = () => 1,
 ): Float64Array {
-  const own = Float64Array.from(links, (link) => ownSpread(link, delayOf(link), alike));
+  // What a difference of sizes costs is not known: as much as if all of a delay were transfer.
+  const own = Float64Array.from(links, (link) => {
+    const delay = delayOf(link);
+    return Math.hypot(ownSpread(link, delay, alike), link.sizeOff * Math.max(0, delay) * COST_OF_SIZE);
+  });
   const least = new Float64Array(links.length).fill(Infinity);
   const weight = new Float64Array(links.length);
   links.forEach(({ wire }, i) => {

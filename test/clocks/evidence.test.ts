@@ -86,11 +86,13 @@ it('touches every line from below: no point lies under the hull', () => {
 });
 
 it('names size classes by what a person would say', () => {
-  expect([1, 8192, 8193, 65_536, 1 << 20].map(sizeClass)).toEqual([
+  expect([1, 8192, 8193, 65_536, 65_537, 1 << 20, 1 << 30].map(sizeClass)).toEqual([
     'up to 8 KiB',
     'up to 8 KiB',
     'up to 64 KiB',
     'up to 64 KiB',
+    'up to 91 KiB',
+    'up to 1024 KiB',
     'larger',
   ]);
 });

@@ -33,6 +33,8 @@ export interface SimulatedLink {
   readonly like?: string;
   /** Messages a minute; default that of the simulation. */
   readonly perMinute?: number;
+  /** Sizes of its messages, bytes; default those of the simulation. */
+  readonly sizes?: readonly number[];
 }
 
 export interface Simulation {
@@ -86,11 +88,12 @@ function messages(
   clock: SimulatedRun['clock'],
 ): EdgeEvidence[] {
   const { from, to, kind = 'data' } = link;
+  const own = link.sizes ?? sizes;
   const collectors = new Map<string, EdgeCollector>();
   const count = Math.round(((link.perMinute ?? perMinute) * seconds) / 60);
   for (let i = 0; i < count; i++) {
     const sent = random() * seconds * 1e9;
-    const size = kind === 'beacon' ? 64 : sizes[Math.floor(random() * sizes.length)]!;
+    const size = kind === 'beacon' ? 64 : own[Math.floor(random() * own.length)]!;
     const received = sent + link.delay + size / BANDWIDTH + waiting(random);
     const time = Math.round(clock(from, sent));
     const delay = tamper
@@ -101,7 +104,7 @@ function messages(
     let collector = collectors.get(like);
     if (!collector)
       collectors.set(like, (collector = new EdgeCollector({ from, to, kind, like }, maxWindows)));
-    collector.add(time, delay);
+    collector.add(time, delay, kind === 'data' ? size : undefined);
   }
   return [...collectors.values()].map((collector) => collector.finish());
 }

@@ -57,17 +57,18 @@ export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockA
     if (agreement !== 'agree') return;
     const from = axes.domainOf[sender]!;
     const to = axes.domainOf[receiver]!;
-    const size = sizeClass(send[STEP_ROW.bytes]!);
+    const bytes = send[STEP_ROW.bytes]!;
+    const size = sizeClass(bytes);
     const sent = time(sender, send[STEP_ROW.before]!);
     const protocol = arrivesBy(send, receive);
     const arrived = time(receiver, receive[STEP_ROW.told]!);
     if (protocol !== -1) {
       const like = `${protocol === 1 ? 'data' : EARLY_ARRIVAL} ${size}`;
-      collectors.add({ from, to, kind: 'data', like }, sent, arrived - sent);
+      collectors.add({ from, to, kind: 'data', like }, sent, arrived - sent, bytes);
     }
     if (protocol !== 1) {
       const consumed = time(receiver, receive[STEP_ROW.stop]!);
-      collectors.add({ from, to, kind: 'data', like: `${CONSUMED} ${size}` }, sent, consumed - sent);
+      collectors.add({ from, to, kind: 'data', like: `${CONSUMED} ${size}` }, sent, consumed - sent, bytes);
     }
     const posted = time(receiver, receive[STEP_ROW.before]!);
     const noticed = time(sender, send[STEP_ROW.told]!);

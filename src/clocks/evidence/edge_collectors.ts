@@ -10,15 +10,15 @@ export class EdgeCollectors {
   /** `maxWindows`: of each edge; bounds memory. */
   constructor(private readonly maxWindows: number) {}
 
-  /** `time`: of the cause, on the coarse axis; `delay`: by the effect's stamp, ns. */
-  add(edge: Edge, time: number, delay: number): void {
+  /** `time`: of the cause, on the coarse axis; `delay`: by the effect's stamp, ns; `bytes`: of its message. */
+  add(edge: Edge, time: number, delay: number, bytes?: number): void {
     const key = `${edge.from} ${edge.to} ${edge.like}`;
     let collector = this.collectors.get(key);
     if (!collector) {
       collector = new EdgeCollector(edge, this.maxWindows);
       this.collectors.set(key, collector);
     }
-    collector.add(time, delay);
+    collector.add(time, delay, bytes);
   }
 
   finish(): EdgeEvidence[] {

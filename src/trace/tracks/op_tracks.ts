@@ -85,7 +85,10 @@ export class OpTracks {
         continue;
       }
       const at = this.context.time(finalized);
-      for (const row of op.openSteps) this.endStep(steps, row, at, [FINALIZED]);
+      for (const row of op.openSteps) {
+        this.leavePeerWait(steps, row, at);
+        this.endStep(steps, row, at, [FINALIZED]);
+      }
       this.endOp(op, at, [FINALIZED]);
     }
   }
