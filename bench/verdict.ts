@@ -10,13 +10,14 @@
 //   --keep DIR   recordings stay there, each with its case and diagnosis
 //   --list       only print the cases
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Case } from './verdict/case.js';
 import { casesOf } from './verdict/plan.js';
-import { play, type Played } from './verdict/play.js';
+import type { Played } from './verdict/play.js';
+import { playAll } from './verdict/pool.js';
 import { missLines, tableOf } from './verdict/table.js';
 
 const { values } = parseArgs({
@@ -44,39 +45,28 @@ if (values.list) {
     console.log(`${name}\n  ${words}\n  ${JSON.stringify(settings)}\n  ${JSON.stringify(look)}`);
   }
 } else {
-  await playAll(cases);
+  await runAll(cases);
 }
 
-async function playAll(all: readonly Case[]): Promise<void> {
-  const folder =
-    values.keep === undefined ? mkdtempSync(join(tmpdir(), 'nccl-trace-verdict-')) : resolve(values.keep);
+async function runAll(all: readonly Case[]): Promise<void> {
+  const keep = values.keep !== undefined;
+  const folder = keep ? resolve(values.keep!) : mkdtempSync(join(tmpdir(), 'nccl-trace-verdict-'));
   const until = performance.now() + numberOf('minutes') * 60_000;
-  const results: Played[] = [];
-  const waiting = [...all];
-  let begun = 0;
-  const worker = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      if (performance.now() > until) break;
-      const place = join(folder, next.name.replace(/\W+/g, '-'));
-      const number = ++begun;
-      const played = await play(next, place);
-      results.push(played);
-      if (values.keep === undefined) rmSync(place, { recursive: true, force: true });
-      else writeFileSync(join(place, 'played.json'), JSON.stringify(played, null, 1));
-      process.stderr.write(
-        `${number}/${all.length}  ${played.outcome.padEnd(8)}  ${next.name}  (${played.naming.kind}, ${played.seconds.toFixed(1)} s)\n`,
-      );
-    }
+  let count = 0;
+  const onPlayed = ({ case: one, outcome, naming, seconds }: Played): void => {
+    const place = `${++count}/${all.length}`;
+    process.stderr.write(
+      `${place}  ${outcome.padEnd(8)}  ${one.name}  (${naming.kind}, ${seconds.toFixed(1)} s)\n`,
+    );
   };
   try {
-    await Promise.all(Array.from({ length: numberOf('jobs') }, worker));
+    const results = await playAll(all, { folder, jobs: numberOf('jobs'), keep, until, onPlayed });
+    const again = (name: string): string =>
+      `npm run bench:verdict -- --seed ${values.seed} --only '${name}' --keep DIR`;
+    for (const line of [...tableOf(results), ...missLines(results, again)]) console.log(line);
+    const left = all.length - results.length;
+    if (left > 0) console.log(`${left} runs not begun: --minutes ${values.minutes}`);
   } finally {
-    if (values.keep === undefined) rmSync(folder, { recursive: true, force: true });
+    if (!keep) rmSync(folder, { recursive: true, force: true });
   }
-  for (const line of tableOf(results)) console.log(line);
-  const again = (name: string): string =>
-    `npm run bench:verdict -- --seed ${values.seed} --only '${name}' --keep DIR`;
-  for (const line of missLines(results, again)) console.log(line);
-  if (results.length < all.length)
-    console.log(`${all.length - results.length} runs not begun: --minutes ${values.minutes}`);
 }

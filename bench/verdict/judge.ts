@@ -5,7 +5,7 @@ import type { Naming } from './naming.js';
 
 /**
  * `right`: the first whom it names are culprits, and nobody else. `too wide`: a culprit is among at most 3 that are named. `open`: it
- * says that it does not know. `missed`: it says that all is well, or no name. `wrong`: it names others. `alarm`: of a healthy run.
+ * says that it does not know, or who was late and why that is not called slow. `missed`: it says that all is well, or no name. `wrong`: it names others. `alarm`: of a healthy run.
  * `true`: that a rank is slow of a healthy run in which the machine held it up, by the ranks' own account. `doubt`: of a healthy run
  * that all may not be well.
  */
@@ -40,7 +40,8 @@ function ofHealthy(
 function ofFaulty({ culprits, beside, kinds, needsName, on }: Truth, naming: Naming): Outcome {
   const { kind, groups } = naming;
   if (!kinds.includes(kind)) {
-    if (kind === 'unclear') return 'open';
+    const saysWhoWasLate = naming.late !== null && culprits.includes(naming.late);
+    if (kind === 'unclear' || (kind === 'healthy' && kinds.includes('slow') && saysWhoWasLate)) return 'open';
     return ALARMS.includes(kind) && !groups.flat().some((rank) => culprits.includes(rank))
       ? 'wrong'
       : 'missed';

@@ -11,6 +11,8 @@ export interface Naming {
   readonly groups: readonly (readonly number[])[];
   /** Of a slow rank: the communicator's id. */
   readonly comm: string | null;
+  /** Who it says was late, though not enough to be called slow; null: nobody. */
+  readonly late: number | null;
   /** Of a slow rank: what of it; null: not said. */
   readonly on: 'host' | 'GPU' | null;
 }
@@ -30,6 +32,7 @@ interface FileEntry {
 interface Front {
   readonly file: number;
   readonly peerFile: number | null;
+  readonly peerInComm: number;
   readonly wait: { readonly name: string } | null;
 }
 
@@ -38,22 +41,32 @@ interface Standstill {
   readonly silent?: readonly FileEntry[];
   readonly different?: readonly number[];
   readonly front?: Front | null;
+  readonly comm?: string;
   readonly missing?: readonly number[];
   readonly kernels?: readonly (FileEntry & { readonly isLeast: boolean })[];
 }
 
 export function namingOf(diagnosis: Diagnosis | null): Naming {
-  if (diagnosis === null) return { kind: 'none', groups: [], comm: null, on: null };
+  if (diagnosis === null) return { kind: 'none', groups: [], comm: null, late: null, on: null };
   const { verdict, ranks, missingRanks } = diagnosis;
   const ofFiles = (files: readonly (number | null)[]): number[] =>
     files.flatMap((file) => (file === null ? [] : [ranks[file]?.rank ?? -1]));
   const groups = fileGroups(verdict).map(ofFiles);
-  // A rank without a file can only be named as one.
+  const absent = absentPeer(verdict);
+  if (absent !== null) groups.push([absent]);
+  // Another rank without a file can only be named as one.
   const isStanding = ['hung', 'waiting', 'broken', 'unclear'].includes(verdict.kind);
   if (isStanding) groups.push([...missingRanks]);
   const filled = groups.map((group) => [...new Set(group)]).filter((group) => group.length > 0);
   const slow = verdict.slow as { commId: string; on?: 'host' | 'GPU' } | undefined;
-  return { kind: verdict.kind, groups: filled, comm: slow?.commId ?? null, on: slow?.on ?? null };
+  const latest = verdict.latest as FileEntry | null | undefined;
+  return {
+    kind: verdict.kind,
+    groups: filled,
+    comm: slow?.commId ?? null,
+    late: latest ? (ranks[latest.file]?.rank ?? null) : null,
+    on: slow?.on ?? null,
+  };
 }
 
 function fileGroups(verdict: Diagnosis['verdict']): (number | null)[][] {
@@ -87,7 +100,7 @@ function fileGroups(verdict: Diagnosis['verdict']): (number | null)[][] {
 function standstillGroups(hang: Standstill): (number | null)[][] {
   const { neverEntered = [], silent = [], different = [], front = null, kernels = [] } = hang;
   return [
-    silent.map(({ file }) => file),
+    silent.filter(({ mayBeCopy }) => mayBeCopy !== true).map(({ file }) => file),
     neverEntered.map(({ file }) => file),
     different.length <= 4 ? [...different] : [],
     kernels.filter(({ isLeast }) => isLeast).map(({ file }) => file),
@@ -101,5 +114,12 @@ function frontFiles(front: Front | null): (number | null)[] {
   const wait = front.wait?.name ?? 'send wait';
   if (wait === 'send wait') return [front.file, front.peerFile];
   const needsPeer = wait === 'recv wait' || wait === 'peer wait';
-  return [needsPeer && front.peerFile !== null ? front.peerFile : front.file];
+  return [needsPeer ? front.peerFile : front.file];
+}
+
+/** Of the world: its ranks are the job's. */
+function absentPeer({ hang, waiting }: Diagnosis['verdict']): number | null {
+  const stands = (hang ?? (waiting as { stands: unknown } | undefined)?.stands) as Standstill | undefined;
+  const front = stands?.front;
+  return front?.peerFile === null && stands?.comm === 'world' ? front.peerInComm : null;
 }

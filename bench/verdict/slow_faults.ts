@@ -18,11 +18,11 @@ const late = (rank: number, on: Where): Truth => ({ ...blame(rank, ['slow']), on
 
 const straggler = (on: Where, iterations: number, when: (ms: number) => string): DrawCase =>
   lasting({ ops: OPS, events: EVENTS, leastAbi: 4, iterations }, ({ draw, rank }) => ({
-    words: `--slow ${on.toLowerCase()}:${rank}:${when(draw.between(15, 60))}`,
+    words: `--slow ${on.toLowerCase()}:${rank}:${when(draw.between(60, 120))}`,
     truth: late(rank, on),
   }));
 
-const everyTenth = (ms: number): string => `${ms * 8}ms/10`;
+const everyTenth = (ms: number): string => `${ms * 5}ms/10`;
 const sinceHalf = (ms: number): string => `${ms}ms@15`;
 const always = (ms: number): string => `${ms}ms`;
 

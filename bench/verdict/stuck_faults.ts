@@ -27,7 +27,8 @@ export const STUCK_FAULTS: Readonly<Record<string, DrawCase>> = {
   })),
   'stuck GPU, NVLink only': standing({ ...withKernels, ops: LARGE }, ({ draw, rank, at, shape }) => ({
     words: `--node-size ${shape.ranks} --fault gpu:${rank}@${at}:${someSteps(draw)}`,
-    truth: blame(rank),
+    // All kernels have begun and none has ended: nothing tells whose fault it is.
+    truth: { ...blame(rank), needsName: false },
   })),
   'kernel never begins': standing({ ops: LARGE }, ({ rank, at }) => ({
     words: `--fault gpu-start:${rank}@${at}`,

@@ -1,6 +1,6 @@
 /**
- * Faults on purpose, and whom the verdict names: a tenth of `npm run bench:verdict` here, with a seed of its own; NCCL_TRACE_LONG=1 plays
- * what the bench plays. A verdict may be too wide, or say that it does not know; an alarm on a healthy run, or a wrong name in more
+ * Faults on purpose, and whom the verdict names: a part of `npm run bench:verdict` here, small and always the same; NCCL_TRACE_LONG=1
+ * plays what the bench plays, drawn anew. A verdict may be too wide, or say that it does not know; an alarm on a healthy run, or a wrong name in more
  * than one run of a hundred, it may not.
  */
 
@@ -9,31 +9,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { casesOf } from '../../bench/verdict/plan.js';
-import { play, type Played } from '../../bench/verdict/play.js';
+import type { Played } from '../../bench/verdict/play.js';
+import { playAll } from '../../bench/verdict/pool.js';
 import { missLines, tableOf } from '../../bench/verdict/table.js';
 import type { Case } from '../../bench/verdict/case.js';
 
 const LONG = process.env.NCCL_TRACE_LONG === '1';
+const JOBS = LONG ? 2 : 4;
 const SEED = LONG ? Date.now() % 1e6 : 1;
 const folder = mkdtempSync(join(tmpdir(), 'nccl-trace-verdict-'));
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
-
-/** Side by side: they mostly sleep. */
-async function playAll(cases: readonly Case[], jobs: number): Promise<Played[]> {
-  const waiting = [...cases];
-  const played: Played[] = [];
-  const worker = async (): Promise<void> => {
-    for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
-      const place = join(folder, one.name.replace(/\W+/g, '-'));
-      played.push(await play(one, place));
-      rmSync(place, { recursive: true, force: true });
-    }
-  };
-  await Promise.all(Array.from({ length: jobs }, worker));
-  return played;
-}
 
 const told = (played: readonly Played[]): string =>
   [...tableOf(played), ...missLines(played, (name) => `seed ${SEED}: ${name}`)].join('\n');
@@ -69,7 +56,7 @@ function chosen(sort: 'faulty' | 'healthy', names: readonly string[]): Case[] {
 it(
   'names the rank whose fault it is',
   async () => {
-    const played = await playAll(chosen('faulty', FAULTS), LONG ? 2 : 4);
+    const played = await playAll(chosen('faulty', FAULTS), { folder, jobs: JOBS });
     expect(played.length).toBeGreaterThanOrEqual(FAULTS.length);
     const right = countOf(played, 'right', 'too wide') / played.length;
     expect(right, told(played)).toBeGreaterThanOrEqual(LONG ? 0.95 : 0.75);
@@ -81,7 +68,7 @@ it(
 it(
   'raises no alarm where nothing is wrong',
   async () => {
-    const played = await playAll(chosen('healthy', CALM), LONG ? 2 : 4);
+    const played = await playAll(chosen('healthy', CALM), { folder, jobs: JOBS });
     expect(played.length).toBeGreaterThanOrEqual(CALM.length);
     expect(countOf(played, 'alarm'), told(played)).toBe(0);
   },
