@@ -17,6 +17,7 @@
  * and not silent.
  */
 
+import { countFiles, type OnProgress } from './base/progress.js';
 import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -78,15 +79,9 @@ export interface MergeOptions extends ClockOptions, RunOptions, VerdictOptions {
   readonly utmost?: Size | undefined;
   /** Files worked on at once; 1: no threads. */
   readonly jobs?: number | undefined;
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  readonly onProgress?: OnProgress | undefined;
   /** The verdict for people, in the trace itself: who is given the trace alone reads it there. */
   readonly words?: ((found: Diagnosis) => VerdictWords) | undefined;
-}
-
-export interface Progress {
-  readonly stage: 'scan' | 'convert';
-  readonly done: number;
-  readonly total: number;
 }
 
 /** Throws NoUsableInput, RankFileError (a path that holds none), OutputError, UsageError. */
@@ -101,13 +96,13 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
   const workers = startWorkers(options.jobs, found.files, interrupt);
   try {
     return await withWorkFolderFor(place, interrupt, async (folder) => {
-      const onScanned = counting('scan', found.files.length, options);
-      const studied = await study(workers, found.files, folder, { ...options, onScanned });
+      const studied = await study(workers, found.files, folder, options);
       const { run, clocks, verdict } = studied;
       const drawing = planDrawing(studied, options);
       const layout = layoutOf(studied, drawing);
       const jobs = convertJobs(studied, drawing, folder, options.output, layout);
       const blocks = await convertAll(workers, jobs, studied, options);
+      options.onProgress?.({ stage: 'write', files: null });
       const duration = runDuration(run, clocks.solution);
       const selection = reportSelection(studied, drawing, blocks);
       const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options));
@@ -198,7 +193,7 @@ const plainWords = ({ verdict }: Diagnosis): VerdictWords => ({
 
 /** The clocks of a run without a trace. */
 export async function findClocks(
-  options: ClockOptions & RunOptions & Pick<MergeOptions, 'inputs' | 'jobs' | 'interrupt'>,
+  options: ClockOptions & RunOptions & Pick<MergeOptions, 'inputs' | 'jobs' | 'interrupt' | 'onProgress'>,
 ): Promise<Pick<MergeReport, 'clocks' | 'traffic' | 'problems'>> {
   const found = findRankFiles(options.inputs);
   const workers = startWorkers(options.jobs, found.files, options.interrupt);
@@ -242,7 +237,7 @@ async function convertAll(
   const wanted = jobs.filter((job) => job !== null);
   const outcomes = await workers.run(
     wanted.map((job) => ({ pass: 'convert', job })),
-    counting('convert', wanted.length, options),
+    countFiles('convert', wanted.length, options.onProgress),
   );
   const blocks = new Map<ConvertJob, ConvertResult>();
   outcomes.forEach((outcome, i) => {
@@ -255,15 +250,6 @@ async function convertAll(
 
 const blockPaths = (jobs: readonly (ConvertJob | null)[]): string[] =>
   jobs.flatMap((job) => (job ? [job.blockPath] : []));
-
-function counting(
-  stage: Progress['stage'],
-  total: number,
-  { onProgress }: Pick<MergeOptions, 'onProgress'>,
-): (of?: number) => void {
-  let done = 0;
-  return (of = total) => onProgress?.({ stage, done: ++done, total: of });
-}
 
 function outputFailed({ output }: MergeOptions) {
   return (error: unknown): never => {

@@ -8,6 +8,7 @@ import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
 import { print } from './output.js';
 import { complain } from './streams.js';
+import { whileWatched } from './watching.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
 
 interface Options {
@@ -49,15 +50,18 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
     return ExitCode.ok;
   }
   const found = await interruptible((interrupt) =>
-    findClocks({
-      inputs,
-      run: options.run,
-      redact: options.redact,
-      clock: options.clock,
-      alike: options.clockAlike,
-      wander: options.clockWander,
-      interrupt,
-    }),
+    whileWatched(options.quiet ?? false, (onProgress) =>
+      findClocks({
+        inputs,
+        run: options.run,
+        redact: options.redact,
+        clock: options.clock,
+        alike: options.clockAlike,
+        wander: options.clockWander,
+        interrupt,
+        onProgress,
+      }),
+    ),
   );
   if (!options.quiet) for (const problem of found.problems) complain(problem);
   const { clocks, traffic } = found;

@@ -21,7 +21,7 @@ import { LOOPBACK, nativeFiles, PLUGIN } from './native_files.js';
 import { oneOf } from './one_of.js';
 import { checkNames, writeSummary } from './output.js';
 import { say } from './streams.js';
-import { coloured, showProgress } from './watching.js';
+import { coloured, whileWatched } from './watching.js';
 
 const SCENARIOS = {
   healthy: 'nothing goes wrong',
@@ -91,17 +91,19 @@ async function recordAndMerge(folder: string, options: Options, interrupt: Abort
   const [plugin, loopback] = await nativeFiles(PLUGIN, LOOPBACK);
   if (!quiet) say(`recording ${options.ranks} ranks: ${SCENARIOS[options.scenario]}\n`);
   await record(loopback, loopbackArguments(options), environment(plugin, folder), interrupt);
-  const report = await merge({
-    inputs: [folder],
-    output,
-    force,
-    // Whoever hangs here is gone, however fresh the heartbeats are.
-    hungAfter: 1,
-    stdout: process.stdout,
-    interrupt,
-    onProgress: showProgress(quiet ?? false),
-    words: traceWords,
-  });
+  const report = await whileWatched(quiet ?? false, (onProgress) =>
+    merge({
+      inputs: [folder],
+      output,
+      force,
+      // Whoever hangs here is gone, however fresh the heartbeats are.
+      hungAfter: 1,
+      stdout: process.stdout,
+      interrupt,
+      onProgress,
+      words: traceWords,
+    }),
+  );
   if (!quiet) say(coloured(mergeReportText(report), process.stderr));
   if (summary !== undefined) await writeSummary(summary, report, { force, inputs: [] });
   return options.strict && hasProblems(report) ? ExitCode.problems : ExitCode.ok;

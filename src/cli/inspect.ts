@@ -28,7 +28,7 @@ import { inspectNext } from '../report/next_command.js';
 import { print } from './output.js';
 import { complain } from './streams.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
-import { coloured } from './watching.js';
+import { coloured, whileWatched } from './watching.js';
 import { verdictText } from '../report/verdict_text.js';
 
 interface Options {
@@ -116,7 +116,9 @@ async function showVerdict(
 ): Promise<Shown> {
   try {
     const found = await interruptible((interrupt) =>
-      diagnose(paths, { ...askedOf(options), interrupt, onWait: note }),
+      whileWatched(options.quiet ?? false, (onProgress) =>
+        diagnose(paths, { ...askedOf(options), interrupt, onWait: note, onProgress }),
+      ),
     );
     const { problems, ...diagnosis } = found;
     for (const problem of problems) note(problem);

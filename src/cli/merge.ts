@@ -19,7 +19,7 @@ import { say } from './streams.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
 import { addVerdictOptions } from './verdict_options.js';
 import { traceWords } from '../report/headline.js';
-import { coloured, showProgress } from './watching.js';
+import { coloured, whileWatched } from './watching.js';
 
 interface Options extends SelectionOptions {
   readonly output: string;
@@ -77,17 +77,19 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
   checkNames(options, files);
   surviveFileSizeLimit();
   const report = await interruptible((interrupt) =>
-    merge({
-      ...options,
-      alike: options.clockAlike,
-      wander: options.clockWander,
-      select: selectionRequest(options),
-      inputs,
-      stdout: process.stdout,
-      interrupt,
-      onProgress: showProgress(options.quiet ?? false),
-      words: traceWords,
-    }),
+    whileWatched(options.quiet ?? false, (onProgress) =>
+      merge({
+        ...options,
+        alike: options.clockAlike,
+        wander: options.clockWander,
+        select: selectionRequest(options),
+        inputs,
+        stdout: process.stdout,
+        interrupt,
+        onProgress,
+        words: traceWords,
+      }),
+    ),
   );
   if (!options.quiet) say(coloured(mergeReportText(report), process.stderr));
   if (options.summary !== undefined)

@@ -1,27 +1,65 @@
-/** What is only for a person who watches: progress on one line that is rewritten, and a little colour. */
+/** What is only for a person who watches: progress, and a little colour. */
 
-import type { Progress } from '../merge.js';
+import type { OnProgress, Progress, Stage } from '../base/progress.js';
 import { say } from './streams.js';
 
 type Terminal = Pick<NodeJS.WriteStream, 'isTTY'>;
 
 /** Not more often than this, ms: a terminal at the other end of the world has to keep up. */
 const EVERY = 100;
+/** Where lines stay (a log, a pipe): not more often than this, and not before the run has taken so long, ms. */
+const LINE_EVERY = 10_000;
+const FIRST_LINE = 2_000;
 /** Before so long a guess of what is left would be worth nothing, ms. */
 const GUESS_AFTER = 2_000;
 
-/** Undefined where nobody watches. */
-export function showProgress(quiet: boolean): ((progress: Progress) => void) | undefined {
-  if (quiet || !process.stderr.isTTY) return undefined;
+/** What the stages do that do not go file by file. */
+const WORDS: Readonly<Partial<Record<Stage, string>>> = {
+  clocks: 'putting the hosts on one clock',
+  verdict: 'comparing what all ranks did',
+  write: 'writing the trace',
+};
+
+/** On a terminal one line that is rewritten, and gone when the work is done; elsewhere a line now and then. */
+export async function whileWatched<T>(
+  quiet: boolean,
+  work: (onProgress: OnProgress) => Promise<T>,
+): Promise<T> {
+  const { isTTY } = process.stderr;
   const line = progressLine();
+  const isDue = isTTY ? dueOnTerminal() : dueInLog(performance.now());
+  try {
+    return await work((progress) => {
+      const now = performance.now();
+      const text = line(progress, now);
+      if (quiet || !isDue(progress, now)) return;
+      say(isTTY ? `\r\x1b[K${text}` : `${text}\n`);
+    });
+  } finally {
+    if (isTTY && !quiet) say('\r\x1b[K');
+  }
+}
+
+type IsDue = (progress: Progress, nowMs: number) => boolean;
+
+function dueOnTerminal(): IsDue {
+  let stage = '';
   let shownAt = -Infinity;
-  return (progress) => {
-    const now = performance.now();
-    const text = line(progress, now);
-    const isLast = progress.done === progress.total;
-    if (!isLast && now - shownAt < EVERY) return;
-    shownAt = now;
-    say(`\r\x1b[K${isLast ? '' : text}`);
+  return (progress, now) => {
+    if (progress.stage === stage && now - shownAt < EVERY) return false;
+    [stage, shownAt] = [progress.stage, now];
+    return true;
+  };
+}
+
+/** A stage that may be silent for long is always told once the run is not a short one. */
+export function dueInLog(startedMs: number): IsDue {
+  let saidAt = -Infinity;
+  return ({ files }, now) => {
+    if (now - startedMs < FIRST_LINE) return false;
+    if (files !== null && now - saidAt < LINE_EVERY) return false;
+    saidAt = now;
+    return true;
   };
 }
 
@@ -30,7 +68,9 @@ export function progressLine(): (progress: Progress, nowMs: number) => string {
   let stage = '';
   let startedAt = 0;
   let firstDone = 0;
-  return ({ stage: current, done, total }, now) => {
+  return ({ stage: current, files }, now) => {
+    if (files === null) return `${current}: ${WORDS[current] ?? 'working'}`;
+    const { done, total } = files;
     if (current !== stage) [stage, startedAt, firstDone] = [current, now, done];
     const elapsed = now - startedAt;
     const words = `${current} ${done}/${total} files`;

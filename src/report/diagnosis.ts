@@ -1,5 +1,6 @@
 /** The verdict without a trace: what `inspect` says of a directory in seconds. */
 
+import type { OnProgress } from '../base/progress.js';
 import { tmpdir } from 'node:os';
 import { findRankFiles } from '../rankfile/index.js';
 import type { Verdict } from '../verdict/types.js';
@@ -53,6 +54,7 @@ export interface DiagnosisOptions extends RunOptions, VerdictOptions {
   readonly onWait?: ((text: string) => void) | undefined;
   /** Worker threads; by default as many as are worth it. */
   readonly jobs?: number | undefined;
+  readonly onProgress?: OnProgress | undefined;
   /** Ends it with `Interrupted`; nothing is left behind. */
   readonly interrupt?: AbortSignal | undefined;
 }

@@ -1,5 +1,6 @@
 /** Which runs the files are of, and which of them is meant, by their headers and tables alone: nothing here reads a record. */
 
+import { countFiles, type OnProgress } from '../base/progress.js';
 import { NoUsableInput, RankFileError } from '../base/errors.js';
 import { openRankFileTables } from '../rankfile/index.js';
 import type { Lease } from '../rankfile/types.js';
@@ -18,13 +19,17 @@ export interface RunOptions {
 export type FileInRun = RunFile & { readonly leases: readonly Lease[] };
 
 /** Which runs the files are of, the newest first, by their headers and tables alone. */
-export function findRuns(files: readonly string[]): {
+export function findRuns(
+  files: readonly string[],
+  onProgress?: OnProgress,
+): {
   readonly runs: readonly FoundRun<FileInRun>[];
   /** Sentences about files that could not be used. */
   readonly unusable: readonly Sentence[];
 } {
   const found: FileInRun[] = [];
   const unusable: Sentence[] = [];
+  const onRead = countFiles('headers', files.length, onProgress);
   for (const path of files) {
     try {
       const { header, communicators, heartbeat, leases } = openRankFileTables(path);
@@ -33,6 +38,7 @@ export function findRuns(files: readonly string[]): {
       if (!(error instanceof RankFileError)) throw error;
       unusable.push(error.sentence);
     }
+    onRead();
   }
   return { runs: tellRunsApart(found), unusable };
 }

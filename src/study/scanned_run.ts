@@ -1,5 +1,6 @@
 /** The first pass: the files of one run, each by itself, and the clocks that they have together. */
 
+import { countFiles, type OnProgress } from '../base/progress.js';
 import type { Sentence } from '../base/sentence.js';
 import { commKey } from '../model/identity.js';
 import { join } from 'node:path';
@@ -30,8 +31,7 @@ export interface ScannedRun {
 export interface ScanOptions extends ClockOptions, RunOptions {
   /** A file that cannot be used is an error. */
   readonly strict?: boolean | undefined;
-  /** Called after each file, with how many there are. */
-  readonly onScanned?: ((total: number) => void) | undefined;
+  readonly onProgress?: OnProgress | undefined;
 }
 
 /** The files of one run only are read. Where ranks are on several hosts side files have every step. Throws NoUsableInput. */
@@ -41,7 +41,7 @@ export async function scanRun(
   folder: string,
   options: ScanOptions,
 ): Promise<ScannedRun> {
-  const { runs, unusable: unreadable } = findRuns(files);
+  const { runs, unusable: unreadable } = findRuns(files, options.onProgress);
   const aliases = options.redact ? aliasesOf(runs, files) : null;
   if (runs.length === 0) throw noInput(shownAs(unreadable, aliases), files);
   const chosen = named(runs, options.run, aliases);
@@ -50,6 +50,7 @@ export async function scanRun(
   if (scanned.scans.length === 0 || (options.strict && unusable.length > 0)) throw noInput(unusable, files);
   const run = chooseRun(scanned.scans);
   const stepPaths = run.members.map(({ scan }) => scanned.stepPaths.get(scan)!);
+  options.onProgress?.({ stage: 'clocks', files: null });
   const clocks = solveRunClocks(run, stepPaths, options);
   const shown = (one: FoundRun): FoundRun => (aliases === null ? one : redactRun(one, aliases));
   const others = (options.run === undefined ? runs.filter((other) => other !== chosen) : []).map(shown);
@@ -95,7 +96,7 @@ async function scanFiles(
   const stepPath = (file: number): string => join(folder, `steps-${file}`);
   const outcomes = await workers.run(
     files.map(({ path }, file) => ({ pass: 'scan', path, steps: { path: stepPath(file), every } })),
-    () => options.onScanned?.(files.length),
+    countFiles('scan', files.length, options.onProgress),
   );
   const scans: RankScan[] = [];
   const sources = new Map<RankScan, string>();

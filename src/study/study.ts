@@ -45,6 +45,7 @@ export async function study(
     run,
     clocks: { solution },
   } = scanned;
+  options.onProgress?.({ stage: 'verdict', files: null });
   const times = run.members.map((_, file) => traceTimeOf(solution, file));
   const origins = resolveOrigins(run.members, (file, tick) => times[file]!(tick));
   const ends = run.members.map(({ scan }, file) => completeEnds(scan, origins[file]!));

@@ -13,11 +13,13 @@ import { openNext } from '../../src/report/next_command.js';
 import { mergeReportText } from '../../src/report/merge_report.js';
 import { columns, cut, printable } from '../../src/report/text.js';
 import { verdictText } from '../../src/report/verdict_text.js';
-import { coloured, progressLine, wantsColour } from '../../src/cli/watching.js';
+import type { Progress } from '../../src/base/progress.js';
+import { coloured, dueInLog, progressLine, wantsColour } from '../../src/cli/watching.js';
 import { merge } from '../../src/merge.js';
+import { diagnose } from '../../src/report/diagnosis.js';
 import { streamRankFile, summarize } from '../../src/rankfile/index.js';
 import { temporaryFolder, writeRun } from '../support/made_up_run.js';
-import { PROGRAM } from '../support/program.js';
+import { PROGRAM, withoutProgress } from '../support/program.js';
 import { RankFileBuilder } from '../support/rank_file_builder.js';
 
 let folder: string;
@@ -48,7 +50,8 @@ async function run(words: string): Promise<{ code: number; out: string; err: str
   const before = process.cwd();
   process.chdir(folder);
   try {
-    return { code: await main(words.split(' ').filter(Boolean)), ...said };
+    const code = await main(words.split(' ').filter(Boolean));
+    return { code, out: said.out, err: withoutProgress(said.err) };
   } finally {
     process.chdir(before);
     vi.restoreAllMocks();
@@ -64,7 +67,7 @@ const shell = async (command: string): Promise<{ code: number; out: string; err:
   child.stdout.on('data', (text: Buffer) => (out += text.toString()));
   child.stderr.on('data', (text: Buffer) => (err += text.toString()));
   const [code] = (await once(child, 'close')) as [number];
-  return { code, out, err };
+  return { code, out, err: withoutProgress(err) };
 };
 
 describe('exit codes are the same everywhere', () => {
@@ -214,12 +217,38 @@ describe('for a person who watches', () => {
 
   it('progress tells the rate, and what is left only when it can', () => {
     const line = progressLine();
-    const at = (done: number, ms: number): string => line({ stage: 'scan', done, total: 64 }, ms);
+    const at = (done: number, ms: number): string => line({ stage: 'scan', files: { done, total: 64 } }, ms);
     expect(at(1, 0)).toBe('scan 1/64 files');
     expect(at(2, 1000)).toBe('scan 2/64 files');
     expect(at(3, 4000)).toBe('scan 3/64 files, 0.5/s');
     expect(at(17, 8000)).toBe('scan 17/64 files, 2.0/s, about 24 s left');
-    expect(line({ stage: 'convert', done: 1, total: 64 }, 9000)).toBe('convert 1/64 files');
+    expect(line({ stage: 'clocks', files: null }, 8500)).toBe('clocks: putting the hosts on one clock');
+    expect(line({ stage: 'convert', files: { done: 1, total: 64 } }, 9000)).toBe('convert 1/64 files');
+  });
+
+  it('progress in a log: nothing of a short run, then a line every ten seconds and one per silent stage', () => {
+    const isDue = dueInLog(0);
+    const scan = (ms: number): boolean => isDue({ stage: 'scan', files: { done: 1, total: 64 } }, ms);
+    const silent = (ms: number): boolean => isDue({ stage: 'clocks', files: null }, ms);
+    expect([scan(100), silent(200)]).toEqual([false, false]);
+    expect([scan(2100), scan(2200), scan(12_000)]).toEqual([true, false, false]);
+    expect([scan(12_200), silent(12_300), scan(13_000)]).toEqual([true, true, false]);
+  });
+
+  it('merge and inspect tell every stage, each before its work', async () => {
+    const stages: string[] = [];
+    const onProgress = ({ stage, files }: Progress): void => {
+      stages.push(files === null ? stage : `${stage} ${files.done}/${files.total}`);
+    };
+    const inputs = [path.join(folder, 'run')];
+    const counted = (stage: string, total: number): string[] =>
+      Array.from({ length: total + 1 }, (_, done) => `${stage} ${done}/${total}`);
+    // One of five is no rank file.
+    const studied = [...counted('headers', 5), ...counted('scan', 4), 'clocks', 'verdict'];
+    await diagnose(inputs, { onProgress });
+    expect(stages.splice(0)).toEqual(studied);
+    await merge({ inputs, output: path.join(folder, 'told.pftrace'), onProgress });
+    expect(stages).toEqual([...studied, ...counted('convert', 4), 'write']);
   });
 
   it('there is none for pipes', async () => {
