@@ -170,13 +170,12 @@ class ReplayOrdinals {
       }
       ordinal.value = static_cast<uint32_t>(cell);
       // From 2^32 - 1 to 0 (schemas/rank-file.md), on all ranks alike.
-      return (cell & ~kMaxCount) | static_cast<uint32_t>(ordinal.value + 1);
+      return Unlikely(ordinal.value == kMaxCount) ? cell & ~kMaxCount : cell + 1;
     }
     // Another sequence, or a function in the same row. Newer by its number: never seen. Else it may have been evicted.
     const bool same_function = ((cell ^ key) >> kFunctionShift & (0xFF / kRows)) == 0;
-    // The numbers of a column have their last bits in common: without them the order is the same.
-    const auto before = static_cast<uint32_t>(cell >> kSequenceShift) * kColumns;
-    const bool newer = static_cast<int32_t>(sequence / kColumns * kColumns - before) > 0;
+    // The sequence is in the first bits, and goes round; the numbers of one column have their last bits in common.
+    const bool newer = static_cast<int64_t>(key - cell) > 0;
     if (same_function && newer) return key | kUsed | 1;
     ordinal = kNoOrdinal;
     return key | kUsed | kLost;

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { madeUpRank, SMALL_RUN, temporaryFolder } from '../support/made_up_run.js';
+import { RankFileBuilder } from '../support/rank_file_builder.js';
 import { viewTrace, type ViewSlice } from '../support/trace_view.js';
 
 let folder: string;
@@ -48,4 +49,45 @@ it('says nothing about skew and bandwidth when a rank is missing', async () => {
   expect(first?.args).toMatchObject({ ranks: 3, bytes: 16384 });
   expect(first?.args).not.toHaveProperty('skewNs');
   expect(first?.args).not.toHaveProperty('algbwGBs');
+});
+
+it('replays of a graph are joined past 22 bits, and round 32: and who never came to the last one is named', async () => {
+  const ordinals = [4_194_302, 4_194_303, 4_194_304, 2 ** 32 - 1, 0];
+  const last = ordinals.length - 1;
+  for (let rank = 0; rank < 4; rank++) {
+    const file = new RankFileBuilder({ rank, worldSize: 4, life: 'recording' });
+    const comm = file.communicator({ name: 'world', commId: 7n, rank, nRanks: 4 });
+    const host = file.ring('host', 256, { tid: 100 });
+    const ops = file.ring('ops', 256, { threadName: 'NCCL Progress 0', tid: 200 });
+    ordinals.forEach((ordinal, i) => {
+      if (i === last && rank === 3) return;
+      const t = 1000 + i * 100_000 + rank * 10;
+      const what = {
+        comm,
+        func: 'AllReduce',
+        seqNumber: 5,
+        ordinal,
+        count: 4096,
+        algo: 'RING',
+        proto: 'SIMPLE',
+      };
+      const parent = host.startColl(t, what);
+      host.stop(t + 100, parent);
+      const peer = (rank + 1) % 4;
+      const op = ops.startProxyOp(t + 200, { comm, parent, ordinal: i, nSteps: 1, peer, isSend: true });
+      if (i < last) ops.stop(t + 5000, op);
+    });
+    file
+      .clockSample(0)
+      .heartbeat(5e9)
+      .write(path.join(folder, `rank${rank}.bin`));
+  }
+  const output = path.join(folder, 'out.pftrace');
+  const { verdict } = await merge({ inputs: [folder], output, jobs: 1, hungAfter: 1 });
+  const { slices } = viewTrace(readFileSync(output), { emptySlices: 'fine' });
+  const joined = slices.filter(({ track, args }) => track.process === undefined && args.seq === 5);
+  expect(joined.map(({ args }) => [args.replay ?? 0, args.ranks])).toEqual(
+    ordinals.map((ordinal, i) => [ordinal, i < last ? 4 : 3]),
+  );
+  expect(verdict).toMatchObject({ kind: 'hung', hang: { replay: 0, neverEntered: [{ file: 3 }] } });
 });
