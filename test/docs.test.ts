@@ -68,12 +68,12 @@ describe('documents name only what is there', () => {
       expect(plugin.includes(`"${setting}"`) || INTERNAL.has(setting), `${name}: ${setting}`).toBe(true);
   });
 
-  it('and every setting that the plugin reads is in the README', () => {
+  it('and every setting that the plugin reads is in docs/recording.md', () => {
     const settings = [...read('native/plugin/settings.cc').matchAll(/"(NCCL_TRACE_[A-Z_]+)"/g)].map(
       ([, name]) => name!,
     );
     expect(settings.length).toBeGreaterThan(5);
-    for (const setting of new Set(settings)) expect(read('README.md')).toContain(setting);
+    for (const setting of new Set(settings)) expect(read('docs/recording.md')).toContain(setting);
   });
 
   it.each(DOCUMENTS)('%s: files, links and scripts', (name) => {
@@ -91,7 +91,18 @@ describe('documents name only what is there', () => {
   });
 });
 
-it('the picture in the README is what its sample gives', () => {
+it('the README fits a page: 120 lines of 120 characters', () => {
+  const lines = read('README.md').trimEnd().split('\n');
+  expect(lines.length).toBeLessThanOrEqual(120);
+  expect(lines.filter((line) => line.length > 120)).toEqual([]);
+});
+
+it('the report in the README is what its sample gives', () => {
+  const [, shown] = /^```\n(HUNG[\s\S]*?)\n```$/m.exec(read('README.md')) ?? [];
+  expect(shown).toBe(read('test/goldens/hang.inspect.txt').trimEnd());
+});
+
+it('the drawn picture is what its sample gives', () => {
   const { status, stderr } = spawnSync(process.execPath, ['scripts/picture.mjs', '--check'], {
     cwd: ROOT,
     encoding: 'utf8',
