@@ -121,6 +121,32 @@ const SAMPLES = {
     mode: 'stream',
     hangs: true,
   },
+  'slow-gpu': {
+    shows:
+      'The GPU of rank 1 of 3 begins each kernel 20 ms late in its stream, as where its compute takes longer; its calls come in time.',
+    words: '--ranks 3 --channels 1 --iterations 14 --seed 14 --slow gpu:1:20ms --ops allreduce:64K',
+    ringMb: SMALLEST,
+  },
+  'startup-hang': {
+    shows:
+      'Connections are made at first use, as NCCL does by default. Rank 2 of 3 never calls its first AllReduce: ranks 0 and 1 ' +
+      'sit inside theirs for 35 s, and no Coll begins.',
+    words:
+      '--ranks 3 --channels 1 --iterations 2 --seed 15 --connect-at-use --skip-rank 2 --skip-at 0 --hang-seconds 35 ' +
+      '--ops allreduce:64K',
+    ringMb: SMALLEST,
+    hangs: true,
+  },
+  'dead-node': {
+    shows:
+      'Two nodes of two ranks. Node 1 dies in mid collective, with its rings, which lay in its memory: the files of ranks 2 and 3 end ' +
+      'where these were last copied into them. The others wait for 35 s.',
+    words:
+      '--ranks 4 --node-size 2 --channels 1 --iterations 8 --seed 16 --fault node:2@6:in --node-memory NCCL_TRACE_RING_DIR=%MEMORY% ' +
+      '--hang-seconds 35 --ops allreduce:64K,sleep:20ms',
+    ringMb: SMALLEST,
+    hangs: true,
+  },
 };
 
 function record(name, sample) {
@@ -136,11 +162,15 @@ function record(name, sample) {
     NCCL_TRACE_RING_MB: ringMb,
     NCCL_TRACE_MODE: mode,
   };
+  const memory = mkdtempSync(path.join(tmpdir(), 'nccl-trace-memory-'));
   try {
-    execFileSync(loopback, [...words.split(' '), '--quiet'], { env, stdio: 'inherit' });
+    const told = words.replace('%MEMORY%', memory).split(' ');
+    execFileSync(loopback, [...told, '--quiet'], { env, stdio: 'inherit' });
     if (hangs) throw new Error(`${name}: it was to hang, and did not`);
   } catch (error) {
     if (!hangs || error.status !== HUNG_AS_ASKED) throw error;
+  } finally {
+    rmSync(memory, { recursive: true });
   }
   const folder = path.join(root, 'samples', name);
   rmSync(folder, { recursive: true, force: true });
@@ -172,7 +202,7 @@ ${shows}
 Recorded with the real plugin by the loopback, which plays NCCL without a GPU; times are those of a small shared machine.
 
 \`\`\`
-${mode === undefined ? '' : `NCCL_TRACE_MODE=${mode} `}NCCL_TRACE_EVENTS=${events} NCCL_TRACE_RING_MB=${ringMb} nccl-trace-loopback ${words}
+${mode === undefined ? '' : `NCCL_TRACE_MODE=${mode} `}NCCL_TRACE_EVENTS=${events} NCCL_TRACE_RING_MB=${ringMb} nccl-trace-loopback ${words.replace('%MEMORY%', '/tmp/memory')}
 \`\`\`
 ${removed}
 | | |

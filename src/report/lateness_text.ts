@@ -43,8 +43,8 @@ const RESTS_ON = { kernel: 'kernels', step: 'steps', call: 'calls' } as const;
 
 const howText = ({ on, basis }: Slowness): string =>
   on === 'GPU'
-    ? `on the GPU: it called in time (by ${RESTS_ON[basis]}); look at what runs there`
-    : `on the host: the call itself comes late (by ${RESTS_ON[basis]})`;
+    ? `on the GPU: its calls came in time (by ${RESTS_ON[basis]})`
+    : `on the host: its calls come late (by ${RESTS_ON[basis]})`;
 
 /** Late only in a part of the time: since when, or in which burst. */
 function whenText({ from, to, span, late, of }: Slowness, report: VerdictReport): string {

@@ -15,7 +15,6 @@ import {
 } from './absence.js';
 import { commOf, knownUntilOf, type Case } from './case.js';
 import { filesOfComm, type Standing } from './front.js';
-import { livedLaterIn } from './older_copies.js';
 import { goneSince } from './silence.js';
 import { behindOthers } from './host_calls.js';
 import type { RankWitness, WitnessedCall, WitnessedWork } from './types.js';
@@ -106,7 +105,7 @@ function standingIn(comm: ClusterComm, evidence: Case): { comm: ClusterComm; one
   );
   const sure = unfinished.filter((one) => !mayHaveEnded(one, comm, ranks));
   const candidates = sure.length > 0 ? sure : unfinished;
-  const oldest = candidates.find((one) => !isLeftBehind(one, candidates, comm, evidence)) ?? candidates[0];
+  const oldest = candidates.find((one) => !isLeftBehind(one, candidates, evidence)) ?? candidates[0];
   if (!oldest) return [];
   // Ranks that entered different ones exclude each other: then most of them are right, and the others strayed.
   const rivals = unfinished.filter((one) => one === oldest || excludeEachOther(one, oldest));
@@ -116,24 +115,15 @@ function standingIn(comm: ClusterComm, evidence: Case): { comm: ClusterComm; one
 
 /**
  * Only unfinished in files that fell silent, when others had finished it and stand in a later one since: a process died in it, after
- * it had done for the others what they needed. Those that live tell how long it stands.
+ * it had done for the others what they needed, or its file is older than it (a copy, or all that is left of a dead node). Those that live tell how long it stands.
  */
-function isLeftBehind(
-  one: Collective,
-  unfinished: readonly Collective[],
-  comm: ClusterComm,
-  evidence: Case,
-): boolean {
-  const { ranks } = evidence;
+function isLeftBehind(one: Collective, unfinished: readonly Collective[], { ranks }: Case): boolean {
   const files = begun(one);
   if (one.end === null || files.length === 0) return false;
   const until = knownUntilOf(files, ranks);
-  return (
-    !files.some((file) => livedLaterIn(comm, file, evidence)) &&
-    unfinished.some(
-      (later) =>
-        later.firstCalled > one.firstCalled && knownUntilOf(begun(later), ranks) - until > SILENT_AFTER,
-    )
+  return unfinished.some(
+    (later) =>
+      later.firstCalled > one.firstCalled && knownUntilOf(begun(later), ranks) - until > SILENT_AFTER,
   );
 }
 

@@ -175,7 +175,10 @@ describe('a hang', () => {
   it('is not made of a file that was copied in a collective, long before the others', () => {
     const early = { calls: [done(0, 1), open(1, 10)], alive: 10.2 };
     const others = { calls: [done(0, 1), done(1, 10), done(2, 20), open(3, 30)] };
-    expect(judge(evidence([early, others, others], { end: 33 })).kind).toBe('working');
+    expect(judge(evidence([early, others, others], { end: 33 }))).toMatchObject({
+      kind: 'waiting',
+      waiting: { stands: { seq: 3, silent: [{ file: 0, mayBeCopy: true }] } },
+    });
   });
 
   it('counts the ranks without a file, and looks where they are the other side', () => {
