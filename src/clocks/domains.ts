@@ -73,7 +73,10 @@ export function solveClocks(
   const base = counters.map(({ realtimeBase }) => realtimeBase).reduce((a, b) => (b < a ? b : a));
   const placements = new Map<number, Placement>();
   const placed = counters.map((counter, domain) => {
-    const group = traffic ? groupOf(traffic.alignment, domain) : [];
+    // Counters of which no file is here are in the alignment, and nowhere else.
+    const group = traffic
+      ? groupOf(traffic.alignment, domain).filter((other) => other < counters.length)
+      : [];
     if (!traffic || group.length <= 1)
       return placeAlone(counter, base, counters.length === 1, culpritFlags(traffic, domain));
     const [first] = group as [number];

@@ -164,7 +164,8 @@ export function reportTraffic({ solution, traffic, broken }: RunClocks): Traffic
   if (!traffic) return null;
   const { alignment, belief, evidence } = traffic;
   const { pairs, ...dropped } = evidence.counts;
-  const host = (domain: number): string => solution.domains[domain]!.hostName;
+  const host = (domain: number): string =>
+    solution.domains[domain]?.hostName ?? 'a host of which no file is here';
   return {
     pairs,
     dropped,

@@ -159,11 +159,23 @@ describe('ranks that ask rank 0 for its time', () => {
     }
   });
 
-  it('have nobody to be compared with when the file of rank 0 is missing', () => {
+  it('are put on one clock without the file of rank 0: they all asked the same counter', () => {
     const solved = solveFiles(asking.files.slice(1), stepFolder());
-    expect(solved.traffic?.evidence.beacons.exchanges).toBe(0);
-    expect(reportTraffic(solved)?.beacons.peerUnknown).toBeGreaterThan(2);
-    for (const { map } of solved.solution.domains) expect(map.segments[0]?.source).toBe('realtime');
+    expect(solved.traffic?.evidence.beacons.exchanges).toBeGreaterThan(4);
+    expect(reportTraffic(solved)?.beacons.peerUnknown).toBe(0);
+    expect(solved.solution.domains).toHaveLength(HOSTS_ASKING - 1);
+    for (const { map } of solved.solution.domains) expect(map.segments[0]?.source).toBe('traffic');
+    const checks = checkRun(
+      { ...asking, files: asking.files.slice(1), skews: asking.skews.slice(1) },
+      solved,
+    );
+    expect(checks).toHaveLength(21);
+    for (const { insideHard } of checks) expect(insideHard).toBe(true);
+  });
+
+  it('have nobody to be compared with when one of them is alone', () => {
+    const solved = solveFiles([asking.files[1]!], stepFolder());
+    expect(solved.traffic).toBeNull();
   });
 });
 

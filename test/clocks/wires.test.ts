@@ -131,6 +131,7 @@ describe('transfers of a recording', () => {
       domainOf: [0, 1],
       coarse: [0, 0],
       names: ['a', 'b'],
+      missing: new Map(),
     };
     return collectEvidence(sources, axes)
       .edges.filter((edge) => edge.kind === kind)

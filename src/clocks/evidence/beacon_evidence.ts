@@ -5,6 +5,7 @@
 
 import { ticks } from '../../base/time.js';
 import { toLocal, type ClockAxes, type ClockWitness } from '../domains.js';
+import { counterName, missingPeerTime, type AxesWithPeers } from './missing_peers.js';
 import type { Beacon } from '../../rankfile/types.js';
 
 /** What a scanned file has of beacons. By file index, as the axes are. */
@@ -16,7 +17,7 @@ export interface BeaconSource {
 export interface BeaconCounts {
   /** Exchanges that count. */
   exchanges: number;
-  /** Their peer's counter is in no file, or in files that contradict each other. */
+  /** Their peer's counter is in no file and nobody else asked it, or it is in files that contradict each other. */
   peerUnknown: number;
   /** Their peer's times lie outside the run. */
   impossible: number;
@@ -30,7 +31,7 @@ const OUTSIDE_NS = 3600e9;
 
 export function visitBeacons(
   sources: readonly BeaconSource[],
-  axes: ClockAxes,
+  axes: AxesWithPeers,
   visit: VisitBeacon,
 ): BeaconCounts {
   const counts: BeaconCounts = { exchanges: 0, peerUnknown: 0, impossible: 0 };
@@ -45,12 +46,10 @@ export function visitBeacons(
         counts.peerUnknown++;
         continue;
       }
-      const other = axes.domainOf[peer]!;
+      const other = peer.domain;
       if (other === own) continue; // one clock: nothing to learn
-      const base = sources[peer]!.header.tickBase;
-      const peerTime = (raw: bigint): number => toLocal(axes.scales[peer]!, ticks(Number(raw - base)));
-      const peerReceived = peerTime(beacon.peerReceived);
-      const peerSent = peerTime(beacon.peerSent);
+      const peerReceived = peer.time(beacon.peerReceived);
+      const peerSent = peer.time(beacon.peerSent);
       if (peerReceived < -OUTSIDE_NS || peerSent > longest) {
         counts.impossible++;
         continue;
@@ -63,10 +62,29 @@ export function visitBeacons(
   return counts;
 }
 
-const counterName = (bootId: string, tickSource: string): string => `${bootId} ${tickSource}`;
+interface Peer {
+  readonly domain: number;
+  /** Of a raw value of its counter, LocalNs of its domain. */
+  readonly time: (raw: bigint) => number;
+}
 
-/** A file of each counter whose files are one domain. */
-function peersByCounter(sources: readonly BeaconSource[], axes: ClockAxes): Map<string, number> {
+/** Each counter whose files are one domain, and those of which no file is here. */
+function peersByCounter(sources: readonly BeaconSource[], axes: AxesWithPeers): Map<string, Peer> {
+  const found = new Map<string, Peer>();
+  for (const [name, peer] of axes.missing)
+    found.set(name, { domain: peer.domain, time: (raw) => missingPeerTime(peer, raw) });
+  for (const [name, file] of filesByCounter(sources, axes)) {
+    const base = sources[file]!.header.tickBase;
+    const scale = axes.scales[file]!;
+    found.set(name, {
+      domain: axes.domainOf[file]!,
+      time: (raw) => toLocal(scale, ticks(Number(raw - base))),
+    });
+  }
+  return found;
+}
+
+function filesByCounter(sources: readonly BeaconSource[], axes: ClockAxes): Map<string, number> {
   const peers = new Map<string, number>();
   const split = new Set<string>();
   sources.forEach(({ header }, file) => {

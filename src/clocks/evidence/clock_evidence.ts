@@ -3,8 +3,9 @@
  * arrival, beside beacons. Which of them are believed is found out later (believed_stamps.ts).
  */
 
-import { toLocal, type ClockAxes } from '../domains.js';
+import { toLocal } from '../domains.js';
 import { EARLY_ARRIVAL, sizeClass, WAITED_CREDIT, type EdgeEvidence } from '../evidence.js';
+import type { AxesWithPeers } from './missing_peers.js';
 import { visitBeacons, type BeaconCounts, type BeaconSource } from './beacon_evidence.js';
 import { seenCollectives, type CollectiveSource, type SeenCollective } from './collective_evidence.js';
 import { EdgeCollectors } from './edge_collectors.js';
@@ -46,7 +47,7 @@ export function windowsPerEdge(
 /** What a scanned file knows of other clocks. */
 export interface EvidenceSource extends StepSource, BeaconSource, CollectiveSource {}
 
-export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockAxes): ClockEvidence {
+export function collectEvidence(sources: readonly EvidenceSource[], axes: AxesWithPeers): ClockEvidence {
   const links = linksBetween(sources, (a, b) => axes.domainOf[a] !== axes.domainOf[b]);
   const collectives = once(() => seenCollectives(sources, axes));
   const { coarse, insisting } = firstLook(sources, links, collectives, axes);

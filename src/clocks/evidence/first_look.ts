@@ -3,7 +3,8 @@
  * times. On the way it shows which networks turn senders away until their receiver is ready.
  */
 
-import { toLocal, type ClockAxes } from '../domains.js';
+import { toLocal } from '../domains.js';
+import type { AxesWithPeers } from './missing_peers.js';
 import { visitBeacons, type BeaconSource } from './beacon_evidence.js';
 import { distanceByCollectives, type SeenCollective } from './collective_evidence.js';
 import { STEP_ROW } from '../../scan/step_file.js';
@@ -26,7 +27,7 @@ export function firstLook(
   sources: readonly (StepSource & BeaconSource)[],
   links: readonly TransferLink[],
   collectives: () => readonly SeenCollective[],
-  axes: ClockAxes,
+  axes: AxesWithPeers,
 ): FirstLook {
   const least = new Map<string, LeastDelay>();
   const insisting = new Set<string>();
@@ -67,7 +68,7 @@ interface LeastDelay {
 function coarseOffsets(
   least: readonly LeastDelay[],
   collectives: () => readonly SeenCollective[],
-  axes: ClockAxes,
+  axes: AxesWithPeers,
 ): number[] {
   const neighbours: { domain: number; ahead: number }[][] = axes.names.map(() => []);
   for (const { from, to, delay } of least) {

@@ -22,6 +22,7 @@ import {
 import { alignByEvidence, type Aligned } from './believed_stamps.js';
 import { collectEvidence, type ClockEvidence, type EvidenceSource } from './clock_evidence.js';
 import type { Run } from '../../runs/run.js';
+import { withMissingPeers } from './missing_peers.js';
 import { STEP_ROW } from '../../scan/step_file.js';
 import { joinTransfers, linksBetween, type StepSource, type TransferLink } from './transfers.js';
 
@@ -78,7 +79,6 @@ export function solveRunClocks(
     header: scan.header,
     samples: scan.clockSamples,
   }));
-  const axes = clockAxes(witnesses);
   const sources = run.members.map(({ scan }, file): EvidenceSource => ({
     path: stepPaths[file]!,
     connections: scan.steps,
@@ -89,7 +89,9 @@ export function solveRunClocks(
     workEnds: scan.workEnds,
     rings: scan.rings,
   }));
-  if (clock === 'realtime' || axes.names.length < 2) {
+  const ofFiles = clockAxes(witnesses);
+  const axes = withMissingPeers(sources, ofFiles);
+  if (clock === 'realtime' || ofFiles.names.length < 2) {
     const solution = solveClocks(witnesses);
     return { solution, traffic: null, broken: findBroken(sources, solution) };
   }
