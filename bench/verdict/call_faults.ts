@@ -48,14 +48,14 @@ export const CALL_FAULTS: Readonly<Record<string, DrawCase>> = {
     }),
   ),
   'startup: never calls the first collective': standing(
-    { ops: ['allreduce:64K', 'allgather:64K,allreduce:8K'] },
+    { ops: ['allreduce:64K', 'allgather:64K,allreduce:8K'], leastAbi: 5 },
     (place) => ({
       words: `--connect-at-use ${skip(place.rank, 0)}`,
       truth: blame(place.rank),
     }),
   ),
   'startup: never sends nor receives': standing(
-    { ops: ['group{send+recv:64K},allreduce:8K'] },
+    { ops: ['group{send+recv:64K},allreduce:8K'], leastAbi: 5 },
     ({ rank }) => ({
       words: `--connect-at-use ${other({ rank, at: 0 }, 'allreduce:8K')}`,
       truth: blame(rank, [...STANDS, 'mismatch']),

@@ -105,6 +105,8 @@ function standstillGroups(hang: Standstill): (number | null)[][] {
     different.length <= 4 ? [...different] : [],
     kernels.filter(({ isLeast }) => isLeast).map(({ file }) => file),
     frontFiles(front),
+    // The line names both ends.
+    front === null ? [] : [front.file, front.peerFile],
   ];
 }
 

@@ -87,10 +87,11 @@ export function shapeWords({ ranks, channels, abi, groups, ops }: Shape, iterati
 }
 
 /** At once, soon, or late; the files themselves, or copies of them. */
-export function drawLook(draw: Draw, { inMemory }: Shape, { canBeLive = true } = {}): Look {
+export function drawLook(draw: Draw, { inMemory, settings }: Shape, { canBeLive = true } = {}): Look {
   const isLive = canBeLive && draw.chance(0.35);
   const ways: Look['how'][] = ['in place', 'in place', 'copy', 'snapshot'];
-  if (!isLive && !inMemory) ways.push('hosts');
+  // Chunks cannot be given another clock.
+  if (!isLive && !inMemory && settings.NCCL_TRACE_MODE === 'flight') ways.push('hosts');
   const how = draw.pick(ways);
   if (isLive) return { after: draw.pick(inMemory ? [4500] : [2500, 4000]), isLive, how };
   return { after: draw.chance(0.04) ? 40_000 : draw.pick([0, 0, 1000, 1000, 3000]), isLive, how };

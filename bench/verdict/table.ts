@@ -3,6 +3,9 @@
 import { FAULTY_OUTCOMES, HEALTHY_OUTCOMES, type Outcome } from './judge.js';
 import type { Played } from './play.js';
 
+/** Columns. */
+const NAME = 46;
+
 export function tableOf(results: readonly Played[]): string[] {
   const faulty = results.filter((one) => one.case.truth !== null);
   const healthy = results.filter((one) => one.case.truth === null);
@@ -17,11 +20,11 @@ function part(title: string, results: readonly Played[], outcomes: readonly Outc
   const rows = new Map<string, Played[]>();
   for (const one of results) rows.set(one.case.className, [...(rows.get(one.case.className) ?? []), one]);
   const line = (name: string, some: readonly Played[]): string =>
-    name.padEnd(36) +
+    name.padEnd(NAME) +
     String(some.length).padStart(6) +
     outcomes.map((outcome) => count(some, outcome).padStart(10)).join('');
   const head =
-    title.padEnd(36) + 'runs'.padStart(6) + outcomes.map((outcome) => outcome.padStart(10)).join('');
+    title.padEnd(NAME) + 'runs'.padStart(6) + outcomes.map((outcome) => outcome.padStart(10)).join('');
   return [head, ...[...rows].map(([name, some]) => line(name, some)), line('all', results), ''];
 }
 
