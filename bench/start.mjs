@@ -1,0 +1,44 @@
+// What a start of the command costs: `npm run bench:start [-- --rounds 20]`. Each way is a process of its own, in turn; the least of all
+// rounds is printed, since whatever else the machine does can only add. Node alone is the floor.
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '10' } } });
+const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-start-'));
+const command = path.join(root, 'bin/nccl-trace.js');
+const merge = [
+  command,
+  'merge',
+  path.join(root, 'samples/straggler'),
+  '-qfo',
+  path.join(folder, 'out.pftrace'),
+];
+const ways = {
+  'node alone': ['-e', '0'],
+  '--version': [command, '--version'],
+  'inspect samples/straggler': [command, 'inspect', path.join(root, 'samples/straggler')],
+  'merge samples/straggler': merge,
+  'the same, --jobs 2': [...merge, '--jobs', '2'],
+};
+const least = Object.fromEntries(Object.keys(ways).map((name) => [name, Infinity]));
+try {
+  for (let round = 0; round < Number(values.rounds); round++) {
+    for (const [name, words] of Object.entries(ways)) {
+      const start = performance.now();
+      const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+      if (status !== 0) throw new Error(`${name} ended with ${status}: ${stderr}`);
+      least[name] = Math.min(least[name], performance.now() - start);
+    }
+  }
+} finally {
+  rmSync(folder, { recursive: true });
+}
+for (const [name, ms] of Object.entries(least))
+  console.log(`${name.padEnd(26)} ${ms.toFixed(0).padStart(5)} ms`);
