@@ -22,7 +22,7 @@ import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
 import { Interrupted, OutputError, UsageError } from './base/errors.js';
-import type { Size } from './trace/budget.js';
+import type { Budget, Size } from './trace/budget.js';
 import { reportClocks, reportTraffic } from './report/clock_report.js';
 import { drawAboveRanks, layoutOf, type VerdictWords } from './trace/above_ranks.js';
 import type { ConvertJob, ConvertResult } from './trace/convert.js';
@@ -74,7 +74,7 @@ export interface MergeOptions extends ClockOptions, RunOptions, VerdictOptions {
   /** What of the run is drawn; absent: all of it, as far as the budget goes. */
   readonly select?: SelectionRequest | undefined;
   /** What is drawn at most where no detail was asked for. Default: what a browser shows at ease. */
-  readonly budget?: Size | undefined;
+  readonly budget?: Budget | undefined;
   /** A detail that was asked for is refused beyond this. Default: what a browser opens at all. */
   readonly utmost?: Size | undefined;
   /** Files worked on at once; 1: no threads. */

@@ -8,6 +8,7 @@ import { commKey } from '../model/identity.js';
 import { mostAtOnce } from '../base/intervals.js';
 import type { ClusterComm } from '../cluster/types.js';
 import { drawnUntil, hasBandwidth } from './tracks/cluster_tracks.js';
+import { sampleInterval } from './tracks/thinned_sink.js';
 import { DETAILS, type Detail, type DrawPlan, type Window } from './tracks/selection.js';
 import { DRAWN_KINDS, NO_COMM, type CommSize, type DrawnKind, type FileSize } from '../scan/drawn_size.js';
 import { countWithin } from '../scan/time_counts.js';
@@ -20,12 +21,23 @@ export interface Size {
   readonly bytes: number;
 }
 
+export interface Budget extends Size {
+  /** For so long a browser may take to open it, by `secondsToOpen`; absent: however long. */
+  readonly seconds?: number;
+}
+
 /**
- * What ui.perfetto.dev shows at ease. Tracks: it lays all of them out at once, more are felt at every click. Slices and bytes:
- * 10 million are about 350 MB of trace and 1.2 to 1.6 GB of memory at the peak, which also a browser without 64-bit
- * WebAssembly has (4 GB); they load in a minute or two.
+ * What ui.perfetto.dev (v58) opens in about 15 s. Seen: the importer takes 4.6 to 5 us per slice natively, and a browser twice that.
+ * Traces of 5,079, 10,183 and 15,271 tracks with 0.56, 1.67 and 2.51 million slices took 11, 22 and 27 s from starting the
+ * browser to the first picture, of which its own start is some seconds: so a track costs between nothing and half a millisecond.
+ * Tracks are thus a cost, and a wall only far above what was seen.
  */
-export const COMFORTABLE: Size = { slices: 10e6, tracks: 10_000, bytes: 400e6 };
+export const COMFORTABLE: Budget = { slices: 2e6, tracks: 40_000, bytes: 80e6, seconds: 15 };
+const SECONDS_PER_SLICE = 10e-6;
+const SECONDS_PER_TRACK = 0.2e-3;
+
+export const secondsToOpen = ({ slices, tracks }: Size): number =>
+  slices * SECONDS_PER_SLICE + tracks * SECONDS_PER_TRACK;
 
 /**
  * Beyond this it does not open: the page needs the whole file in one buffer (2 GB), and 50 million slices are the upper end of
@@ -33,8 +45,11 @@ export const COMFORTABLE: Size = { slices: 10e6, tracks: 10_000, bytes: 400e6 };
  */
 export const UTMOST: Size = { slices: 50e6, tracks: 100_000, bytes: 2e9 };
 
-export const fits = (size: Size, budget: Size): boolean =>
-  size.slices <= budget.slices && size.tracks <= budget.tracks && size.bytes <= budget.bytes;
+export const fits = (size: Size, budget: Budget): boolean =>
+  size.slices <= budget.slices &&
+  size.tracks <= budget.tracks &&
+  size.bytes <= budget.bytes &&
+  secondsToOpen(size) <= (budget.seconds ?? Infinity);
 
 /** One file, as the estimate sees it. */
 export interface SizedFile {
@@ -60,28 +75,11 @@ const COLLECTIVE_BYTES = 170;
 const TRACK_BYTES = 260;
 const RANK_BYTES = 550;
 const SAMPLE_BYTES = 15;
-/** Totals of bytes are sampled no more often than this, per direction. */
-const SAMPLE_NS = 100_000;
 /** Bytes and rates, each way, of all; and likewise of the busiest peers. */
 const COUNTER_TRACKS = 4;
 
-/** `plans`: by file, null: not drawn. */
-export function estimate(
-  files: readonly SizedFile[],
-  cluster: readonly ClusterComm[],
-  plans: readonly (DrawPlan | null)[],
-  clusterPlan: DrawPlan,
-): Size {
-  let sum: Size = clusterSize(cluster, clusterPlan);
-  files.forEach((file, i) => {
-    const plan = plans[i];
-    if (plan) sum = added(sum, sizeOf(file, plan));
-  });
-  const { slices, tracks, bytes } = sum;
-  return { slices: Math.round(slices), tracks: Math.round(tracks), bytes: Math.round(bytes) };
-}
-
-function sizeOf(file: SizedFile, plan: DrawPlan): Size {
+/** Of one file alone. */
+export function sizeOf(file: SizedFile, plan: DrawPlan): Size {
   const { lossyRings } = file.size;
   let size: Size = { slices: 0, tracks: 2 + lossyRings, bytes: RANK_BYTES + lossyRings * TRACK_BYTES };
   let steps = 0;
@@ -133,11 +131,11 @@ function sizeOfPart({ counts, instants, tracks }: CommSize, detail: Detail, from
 
 function counterSize(steps: number, tracks: number, { from, to }: Window, end: number): Size {
   const span = Math.max(0, Math.min(to, end) - Math.max(from, 0));
-  const samples = Math.min(steps, (2 * span) / SAMPLE_NS);
+  const samples = Math.min(steps, (2 * span) / sampleInterval(span));
   return { slices: 0, tracks, bytes: samples * SAMPLE_BYTES + tracks * TRACK_BYTES };
 }
 
-function clusterSize(cluster: readonly ClusterComm[], plan: DrawPlan): Size {
+export function clusterSize(cluster: readonly ClusterComm[], plan: DrawPlan): Size {
   const window = plan.windows.coll;
   let slices = 0;
   let tracks = 0;

@@ -19,6 +19,7 @@ import type { ProcessSpec } from './perfetto/descriptors.js';
 import { mergedRows, type RankFileStream, streamRankFile } from '../rankfile/index.js';
 import { ClippedSink } from './tracks/clipped_sink.js';
 import { RankTracks, type DrawnRank } from './tracks/rank_tracks.js';
+import { ThinnedSink } from './tracks/thinned_sink.js';
 import { type Found, type Watch, WatchingSink } from './tracks/watched_tracks.js';
 import { SelectedEvents } from './tracks/selected_events.js';
 import { type Detail, type DrawPlan, EVERYTHING } from './tracks/selection.js';
@@ -63,6 +64,8 @@ export interface ConvertJob {
   readonly outOfStep: ReadonlyMap<string, number>;
   readonly busiestPeers: readonly PeerTraffic[];
   readonly rateBinNs: number;
+  /** Totals of bytes and operations are drawn no more often; null: as they are sampled. */
+  readonly sampleNs: number | null;
   /** null: everything is drawn, of all ranks. */
   readonly plan: DrawPlan | null;
   /** Rings that hold calls and collectives: the only ones that are read where nothing deeper is drawn. */
@@ -120,14 +123,15 @@ function draw(job: ConvertJob, writer: BlockWriter): Drawn {
 function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): Drawn {
   const { plan } = job;
   const watching = job.watches.length === 0 ? null : new WatchingSink(writer, job.watches);
-  const clipped = plan && new ClippedSink(watching ?? writer, plan.windows);
+  const thinned = job.sampleNs === null ? null : new ThinnedSink(watching ?? writer, job.sampleNs);
+  const clipped = plan && new ClippedSink(thinned ?? watching ?? writer, plan.windows);
   const time = traceTime(job.map, job.scale);
   const neverEnds = (op: Op): boolean =>
     job.silentConnections.size > 0 && mayBeSilent(op) && job.silentConnections.has(connectionKey(op));
   const gpuTime = gpuTimes(job.gpuLines, job.map);
   const tracks = new RankTracks(
     {
-      sink: clipped ?? watching ?? writer,
+      sink: clipped ?? thinned ?? watching ?? writer,
       file: plan?.comms ? { ...file, communicators: selectedComms(file, plan.comms) } : file,
       names: { own: job.title, inJob: inJob(job.jobRanks) },
       time,
@@ -152,6 +156,7 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
   pairing.openFolds(file.folds());
   const drawn = tracks.finish(pairing.steps);
   clipped?.finish();
+  thinned?.finish();
   const found = watching?.finish() ?? [];
   if (!clipped) return { ...drawn, found, selected: null };
   return { ...drawn, found, selected: { slices: clipped.drawn, flowEnds: clipped.flowEnds() } };

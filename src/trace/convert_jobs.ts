@@ -3,7 +3,8 @@
 import { join } from 'node:path';
 import { domainOfFile, type ClockDomain, type ClockSolution } from '../clocks/domains.js';
 import { connectionHash, transferName } from '../model/identity.js';
-import { isEverything } from './tracks/selection.js';
+import { ALWAYS, isEverything, type Window } from './tracks/selection.js';
+import { sampleInterval } from './tracks/thinned_sink.js';
 import { compressionOf } from './compression.js';
 import type { ConvertJob } from './convert.js';
 import type { Drawing } from './drawing.js';
@@ -38,7 +39,8 @@ export function convertJobs(
   output: string,
   { blockCount, watches }: { readonly blockCount: number; readonly watches: readonly FileWatch[] },
 ): (ConvertJob | null)[] {
-  const rateBinNs = niceBin(runDuration(run, clocks));
+  const duration = runDuration(run, clocks);
+  const rateBinNs = niceBin(duration);
   const silent = silentFiles(run, clocks, alive);
   const numbers = jobRanks(run);
   const accused = suspectsOf(verdict);
@@ -75,6 +77,7 @@ export function convertJobs(
       outOfStep,
       busiestPeers: member.scan.busiestPeers,
       rateBinNs,
+      sampleNs: sampleNs(isWhole ? ALWAYS : plan.windows.op, duration),
       plan: isWhole ? null : plan,
       callRings: member.scan.size.callRings,
       compression: compressionOf(output),
@@ -88,6 +91,14 @@ const namedIn = ({ scan }: RunMember, { contexts }: OriginTable) => [
   ...scan.communicators,
   ...[...contexts.values()].map(({ comm }) => comm),
 ];
+
+/** Of what is drawn for so long; null: no less often than it is sampled anyway. */
+function sampleNs(window: Window | null, duration: number): number | null {
+  if (window === null) return null;
+  const span = Math.min(window.to, duration) - Math.max(window.from, 0);
+  const interval = sampleInterval(span);
+  return interval > sampleInterval(0) ? interval : null;
+}
 
 function onAxisOf({ domains }: ClockSolution, { group }: ClockDomain): number[] {
   return domains.filter((domain) => domain.group === group).flatMap(({ files }) => files);

@@ -3,11 +3,13 @@
  * drawn that the budget bears; beyond it
  *
  *   1  collectives and calls of all ranks                    (as long a stretch before the end as fits)
- *   2  of the suspects the last 10 s in full                 (the most suspect first)
- *   3  of all ranks the last 10 s in full, else down to operations, else the last second likewise
- *   4  of the suspects more, up to the whole run
+ *   2  of the suspects the last 10 s in full, else the last second  (the most suspect first)
+ *   3  of all ranks in full as long a stretch as fits, from a second up
+ *   4  where not even that fits: of all ranks operations likewise, and the last second in full rank by rank
+ *   5  of the suspects more, up to the whole run
+ *   6  of all ranks more operations
  *
- * each as far as it goes. The last 10 s are those before anything last moved (of a hang those that
+ * until the budget is spent. The last 10 s are those before anything last moved (of a hang those that
  * led to it), or before the end of what is selected.
  */
 
@@ -15,7 +17,7 @@ import { commKey } from '../model/identity.js';
 import type { ClusterComm } from '../cluster/types.js';
 import type { TraceNs } from '../base/time.js';
 import { type Detail, type DrawPlan, type Window, type Windows } from './tracks/selection.js';
-import { added, estimate, fits, type Size, type SizedFile } from './budget.js';
+import { added, clusterSize, fits, sizeOf, type Budget, type Size, type SizedFile } from './budget.js';
 import type { Scope } from './selection.js';
 
 export interface DrawQuestion {
@@ -28,7 +30,7 @@ export interface DrawQuestion {
   readonly lastMove: number;
   readonly end: number;
   readonly detail: Detail | undefined;
-  readonly budget: Size;
+  readonly budget: Budget;
   /** What is drawn besides, whatever the plan is: the verdict, ranks without a file. */
   readonly besides: Size;
 }
@@ -48,6 +50,8 @@ const LAST_NS = 10e9;
 const LEAST_NS = 1e9;
 /** A stretch is halved so often before it is given up. */
 const MOST_HALVINGS = 12;
+/** Good to a thirtieth of the stretch. */
+const REFINEMENTS = 5;
 
 export function decide(question: DrawQuestion): DrawDecision {
   const { scope, detail, budget } = question;
@@ -66,18 +70,44 @@ function reduced(question: DrawQuestion): Draft {
   const lastMove = Math.min(question.lastMove, scope.window.to);
   const draft = new Draft(question, downTo('coll', collectivesThatFit(question)));
   const drawn = suspects.filter((file) => scope.files.includes(file));
-  const last = since(scope.window, lastMove - LAST_NS);
-  const lastSecond = since(scope.window, lastMove - LEAST_NS);
-  for (const file of drawn) draft.deepen([file], 'step', [last, lastSecond]);
-  const ways: readonly (readonly [Detail, Window])[] = [
-    ['step', last],
-    ['op', last],
-    ['step', lastSecond],
-    ['op', lastSecond],
-  ];
-  ways.some(([detail, window]) => draft.deepen(scope.files, detail, [window]));
-  for (const file of drawn) draft.deepen([file], 'step', [scope.window, ...halves(question, LAST_NS)]);
+  const others = scope.files.filter((file) => !drawn.includes(file));
+  const lastOf = (span: number): Window => since(scope.window, lastMove - span);
+  const longest = lastMove - Math.max(scope.window.from, 0);
+  for (const file of drawn) draft.deepen([file], 'step', [lastOf(LAST_NS), lastOf(LEAST_NS)]);
+  if (!widen(draft, scope.files, 'step', lastOf, longest)) {
+    // Not even a second of all ranks: what they did in general, and the steps of as many as there is room for.
+    widen(draft, scope.files, 'op', lastOf, longest);
+    for (const file of others) if (!draft.deepen([file], 'step', [lastOf(LEAST_NS)])) break;
+  }
+  for (const file of drawn) widen(draft, [file], 'step', lastOf, longest);
+  widen(draft, scope.files, 'op', lastOf, longest);
   return draft;
+}
+
+/** The longest stretch that fits, found by doubling and then by halving what is left; false: not the shortest one does. */
+function widen(
+  draft: Draft,
+  files: readonly number[],
+  detail: Detail,
+  lastOf: (span: number) => Window,
+  longest: number,
+): boolean {
+  if (files.length === 0) return true;
+  let fitting = 0;
+  let span = LEAST_NS;
+  while (draft.deepen(files, detail, [lastOf(Math.min(span, longest))])) {
+    fitting = span;
+    if (span >= longest) return true;
+    span *= 2;
+  }
+  if (fitting === 0) return false;
+  let tooLong = Math.min(span, longest);
+  for (let i = 0; i < REFINEMENTS; i++) {
+    const middle = (fitting + tooLong) / 2;
+    if (draft.deepen(files, detail, [lastOf(middle)])) fitting = middle;
+    else tooLong = middle;
+  }
+  return true;
 }
 
 function collectivesThatFit(question: DrawQuestion): Window {
@@ -116,6 +146,7 @@ function downTo(detail: Detail, window: Window): Windows {
 class Draft {
   private readonly windows: (Windows | null)[];
   private readonly clusterPlan: DrawPlan;
+  private readonly sized: { readonly windows: Windows; readonly size: Size }[] = [];
 
   constructor(
     private readonly question: DrawQuestion,
@@ -145,8 +176,17 @@ class Draft {
   }
 
   size(): Size {
-    const { files, cluster, besides } = this.question;
-    return added(estimate(files, cluster, this.plans(), this.clusterPlan), besides);
+    const { files, cluster, besides, scope } = this.question;
+    let sum = added(clusterSize(cluster, this.clusterPlan), besides);
+    this.windows.forEach((windows, file) => {
+      if (!windows) return;
+      // Of most files nothing has changed since it was last asked for.
+      if (this.sized[file]?.windows !== windows)
+        this.sized[file] = { windows, size: sizeOf(files[file]!, { windows, comms: scope.comms }) };
+      sum = added(sum, this.sized[file].size);
+    });
+    const { slices, tracks, bytes } = sum;
+    return { slices: Math.round(slices), tracks: Math.round(tracks), bytes: Math.round(bytes) };
   }
 
   result(): Pick<DrawDecision, 'plans' | 'cluster' | 'size'> {

@@ -9,7 +9,7 @@ import { basename } from 'node:path';
 import { UsageError } from '../base/errors.js';
 import { hex64 } from '../base/hex.js';
 import { traceTimeOf } from '../clocks/domains.js';
-import { COMFORTABLE, fits, type Size, type SizedFile, UTMOST } from './budget.js';
+import { COMFORTABLE, fits, type Budget, type Size, type SizedFile, UTMOST } from './budget.js';
 import { sizeAbove } from './above_size.js';
 import { besides, mergeCommandLine, type RunWords } from './commands.js';
 import { decide, type DrawDecision, type DrawQuestion } from './draw_plan.js';
@@ -24,7 +24,7 @@ export interface DrawingOptions extends RunWords {
   readonly output?: string | undefined;
   readonly select?: SelectionRequest | undefined;
   /** What is drawn without a detail that was asked for. Default: COMFORTABLE. */
-  readonly budget?: Size | undefined;
+  readonly budget?: Budget | undefined;
   /** Beyond this a detail that was asked for is refused. Default: UTMOST. */
   readonly utmost?: Size | undefined;
 }

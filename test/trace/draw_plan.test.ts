@@ -2,7 +2,9 @@
 
 import { expect, it } from 'vitest';
 import { traceNsFromClockMap as at, type Ticks } from '../../src/base/time.js';
+import { fits, UTMOST, type Budget } from '../../src/trace/budget.js';
 import { decide } from '../../src/trace/draw_plan.js';
+import type { Scope } from '../../src/trace/selection.js';
 import { SizeCounter } from '../../src/scan/size_counts.js';
 
 const SECONDS = 3600;
@@ -13,7 +15,7 @@ function hour() {
   const op = { comm: null, ring: 0, channel: 0, isSend: true, peer: 1, openSteps: [] };
   for (let second = 0; second < SECONDS; second++) {
     counter.work({ comm: null, kind: 'Coll', ring: 0, row: second } as never, (second * 1e9) as Ticks);
-    counter.step({ op } as never, (second * 1e9) as Ticks);
+    counter.step(op as never, (second * 1e9) as Ticks);
   }
   const end = { outcome: 'no-children', lastOp: null, lastKernel: null, finalized: null } as never;
   const enqueued = Float64Array.from({ length: SECONDS }, (_, second) => second * 1e9);
@@ -41,4 +43,53 @@ it('details lie within what was selected, though everything moved on long after 
   expect(step!.from).toBeLessThanOrEqual(2390e9);
   expect(step!.from).toBeGreaterThan(600e9);
   expect(step!.to).toBe(2400e9);
+});
+
+const NOTHING = { slices: 0, tracks: 0, bytes: 0 };
+const ALL = { from: -Infinity, to: Infinity } as Scope['window'];
+
+function decided(files: number, suspects: readonly number[], budget: Budget) {
+  return decide({
+    files: Array.from({ length: files }, hour),
+    cluster: [],
+    scope: {
+      files: Array.from({ length: files }, (_, i) => i),
+      absentRanks: [],
+      isAllRanks: true,
+      comms: null,
+      window: ALL,
+    },
+    suspects,
+    lastMove: SECONDS * 1e9,
+    end: SECONDS * 1e9,
+    detail: undefined,
+    budget,
+    besides: NOTHING,
+  });
+}
+
+it('the budget is spent: of all ranks the last stretch is as long as it can be', () => {
+  const whole = decided(4, [], { slices: 1e9, tracks: 1e9, bytes: 1e12 }).size;
+  const coll = 4 * SECONDS;
+  const budget = { ...whole, slices: coll + (whole.slices - coll) / 3 };
+  const { size, plans } = decided(4, [], budget);
+  expect(size.slices).toBeLessThanOrEqual(budget.slices);
+  expect(size.slices).toBeGreaterThan(0.9 * budget.slices);
+  for (const plan of plans) expect(plan!.windows.step!.from).toBeLessThan((SECONDS - 600) * 1e9);
+});
+
+it('where not even a second of all ranks fits, steps of some are drawn, the suspect first', () => {
+  const whole = decided(4, [], { slices: 1e9, tracks: 1e9, bytes: 1e12 }).size;
+  const { plans } = decided(4, [2], { ...whole, slices: 4 * SECONDS + 16 });
+  const inSteps = plans.flatMap((plan, file) => (plan?.windows.step ? [file] : []));
+  expect(inSteps).toContain(2);
+  expect(inSteps.length).toBeLessThan(4);
+});
+
+it('tracks are a cost: more of them leave less time for slices, and none for nothing', () => {
+  const seconds = 15;
+  const few = { slices: 1e6, tracks: 1_000, bytes: 0 };
+  expect(fits(few, { ...UTMOST, seconds })).toBe(true);
+  expect(fits({ ...few, tracks: 20_000 }, { ...UTMOST, seconds })).toBe(true);
+  expect(fits({ ...few, tracks: 30_000 }, { ...UTMOST, seconds })).toBe(false);
 });
