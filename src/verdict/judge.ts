@@ -115,7 +115,8 @@ function withoutMismatch(
   if (unfinished.length > 0) {
     const end = endOfRun(ranks);
     const moved = ranks.flatMap(({ lastMove }) => [...lastMove.values()]);
-    const stood = end - moved.reduce((a, b) => (b > a ? b : a));
+    // Nobody moved at all: since the trace begins.
+    const stood = moved.length === 0 ? end : end - moved.reduce((a, b) => (b > a ? b : a));
     return {
       kind: 'working',
       working: { end, stood, files: unfinished, silent },
