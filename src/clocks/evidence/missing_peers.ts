@@ -5,7 +5,8 @@
 
 import type { ClockAxes } from '../domains.js';
 import { toLocal } from '../domains.js';
-import { fitLine } from '../fit.js';
+import { MAX_RATE } from '../arc_limit.js';
+import { median } from '../../base/median.js';
 import { ticks } from '../../base/time.js';
 import type { Beacon } from '../../rankfile/types.js';
 
@@ -63,7 +64,7 @@ export function withMissingPeers(sources: readonly Asking[], axes: ClockAxes): A
   return { ...axes, coarse, names, missing };
 }
 
-/** The rate by what the file with most questions saw; `ahead`: LocalNs of the counter + this is the coarse axis. */
+/** By the file with most questions; `ahead`: LocalNs of the counter + this is the coarse axis. */
 function peerScale(questions: readonly Question[], axes: ClockAxes) {
   const counts = new Map<number, number>();
   for (const { file } of questions) counts.set(file, (counts.get(file) ?? 0) + 1);
@@ -77,13 +78,17 @@ function peerScale(questions: readonly Question[], axes: ClockAxes) {
   const middles = own.map(({ sent, received, peerReceived, peerSent }) => ({
     local: (toLocal(scale, sent) + toLocal(scale, received)) / 2,
     peer: (Number(peerReceived - base) + Number(peerSent - base)) / 2,
+    trip: toLocal(scale, received) - toLocal(scale, sent),
   }));
-  const first = middles.reduce((a, b) => (b.local < a.local ? b : a));
-  const last = middles.reduce((a, b) => (b.local > a.local ? b : a));
-  // Roughly first, so that a line of slope about 1 is what is left.
-  const roughly = last.peer > first.peer ? (last.local - first.local) / (last.peer - first.peer) : 1;
-  const line = fitLine(middles.map(({ local, peer }) => ({ x: peer * roughly, y: local, weight: 1 })));
-  const nsPerTick = roughly * line.slope;
+  const quick = median(middles.map(({ trip }) => trip))!;
+  const clear = middles.filter(({ trip }) => trip <= quick);
+  const first = clear.reduce((a, b) => (b.local < a.local ? b : a));
+  const last = clear.reduce((a, b) => (b.local > a.local ? b : a));
+  const seen = (last.local - first.local) / (last.peer - first.peer);
+  const unsure = (first.trip + last.trip) / (last.local - first.local) + MAX_RATE;
+  // Hosts of one job are alike: where a short run does not show otherwise the peer's counter is taken to run at the asker's nominal rate.
+  const isAlike = !(Math.abs(seen / scale.nsPerTick - 1) > unsure);
+  const nsPerTick = isAlike ? scale.nsPerTick : seen;
   const ahead = first.local - first.peer * nsPerTick + axes.coarse[axes.domainOf[asker]!]!;
   return { base, nsPerTick, ahead };
 }
