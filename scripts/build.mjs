@@ -22,6 +22,8 @@ import { ADDON, MACHINES, SANITIZERS, SHIPPED } from './native.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const npmScript = process.env.npm_lifecycle_event ?? 'build';
 const isInstall = npmScript === 'prepare';
+/** From a git address npm installs what `prepare` leaves in a clone of its own, without the sources: nothing can be built later. */
+const isGitInstall = isInstall && process.env._PACOTE_NO_PREPARE_ !== undefined;
 const NOT_YET =
   'built: the command and its addon. Not built yet: the plugin and the loopback; ' +
   '"plugin-path" and "demo" build them when they need them, "npm run build" builds all';
@@ -44,11 +46,11 @@ if (machine !== undefined && !Object.hasOwn(MACHINES, machine)) {
 if (machine !== undefined && sanitize !== undefined) fail('--machine or --sanitize, not both');
 
 if (sanitize === undefined && machine === undefined && !native) await buildTypeScript();
-const only = isInstall ? [ADDON] : npmScript === 'prepack' ? SHIPPED : undefined;
+const only = npmScript === 'prepack' || isGitInstall ? SHIPPED : isInstall ? [ADDON] : undefined;
 try {
   const whyNot = await ensureNative({ root, what: 'compiling', sanitize, machine, warningsAreErrors, only });
   if (whyNot !== undefined) say(whyNot);
-  else if (isInstall) say(NOT_YET);
+  else if (isInstall && !isGitInstall) say(NOT_YET);
 } catch (error) {
   if (!(error instanceof NativeBuildError)) throw error;
   say(error.message);

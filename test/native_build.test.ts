@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const compiler = process.env.CXX ?? 'c++';
@@ -101,6 +101,15 @@ describe.skipIf(!hasCompiler)('with a compiler', () => {
     expect(install.status).toBe(0);
     expect(install.said).toContain('Not built yet: the plugin and the loopback');
     expect(built()).toEqual(['nccl-trace-decoder.node']);
+  });
+
+  it('makes all that is shipped where npm installs from a git address, and packs a clone', () => {
+    put('native/addon/addon.cc', 'int addon() { return 1; }\n');
+    vi.stubEnv('_PACOTE_NO_PREPARE_', 'git+file:///somewhere');
+    const install = build('prepare');
+    vi.unstubAllEnvs();
+    expect(install).toEqual({ status: 0, said: '' });
+    expect(built()).toEqual(['libnccl-profiler-trace.so', 'nccl-trace-decoder.node', 'nccl-trace-loopback']);
   });
 
   it('lets an install succeed without the addon, but never a test run', () => {
