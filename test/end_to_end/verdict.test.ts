@@ -356,7 +356,10 @@ describe.concurrent('the verdict on', () => {
   it('a run that went well: no alarm', async ({ expect }) => {
     const { code, verdict } = await verdictOn('healthy', '--ranks 4 --ops allreduce:1M --iterations 3');
     expect(code).toBe(0);
-    expect(verdict).toEqual({
+    // Who came last most often, where that is worth a line: on a busy machine somebody may.
+    const { latest, ...rest } = verdict as unknown as Record<string, unknown>;
+    expect(latest).not.toBeUndefined();
+    expect(rest).toEqual({
       kind: 'healthy',
       silent: [],
       sampled: [],
@@ -367,7 +370,7 @@ describe.concurrent('the verdict on', () => {
       lostEntries: 0,
       nameless: { works: 0, files: [] },
       notRecorded: [],
-      seen: { communicators: 1, collectives: 3 },
+      seen: { communicators: 1, collectives: 3, works: 12 },
       lateness: true,
       unresolved: null,
     });

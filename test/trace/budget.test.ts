@@ -53,8 +53,8 @@ describe('the estimate', () => {
     expectWithin(estimate.slices, slicesIn(report), 1.01);
     expectWithin(estimate.bytes, report.bytes, 1.4);
     const { tracks } = report.trace;
-    // But for a few that are drawn once, and where interfaces before v4 tell less.
-    expect(Math.abs(estimate.tracks - tracks)).toBeLessThanOrEqual(4);
+    // But for a few that are drawn once (the verdict's among them), and where interfaces before v4 tell less.
+    expect(Math.abs(estimate.tracks - tracks)).toBeLessThanOrEqual(5);
   });
 
   it('of a large run, of a window and of a detail of it', async () => {

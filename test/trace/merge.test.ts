@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -270,11 +271,19 @@ describe('bad input', () => {
 
 describe('output', () => {
   it('is not replaced without force', async () => {
-    writeFileSync(output, 'precious');
+    await mergeHere();
+    const before = statSync(output).ino;
     await expect(mergeHere()).rejects.toThrow(/already exists; use --force/);
-    expect(readFileSync(output, 'utf8')).toBe('precious');
+    expect(statSync(output).ino).toBe(before);
     await mergeHere({ force: true });
+    expect(statSync(output).ino).not.toBe(before);
     expect(view().problems).toEqual([]);
+  });
+
+  it('never replaces what is no trace of ours, not even with force', async () => {
+    writeFileSync(output, 'precious');
+    await expect(mergeHere({ force: true })).rejects.toThrow(/not a trace that nccl-trace has written/);
+    expect(readFileSync(output, 'utf8')).toBe('precious');
   });
 
   it('into a missing directory is refused before any work', async () => {
