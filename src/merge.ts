@@ -80,6 +80,8 @@ export interface MergeOptions extends ClockOptions, RunOptions, VerdictOptions {
   /** Files worked on at once; 1: no threads. */
   readonly jobs?: number | undefined;
   readonly onProgress?: OnProgress | undefined;
+  /** Why it waits: the verdict may need a second look at files of ranks that seem alive. */
+  readonly onWait?: ((text: string) => void) | undefined;
   /** The verdict for people, in the trace itself: who is given the trace alone reads it there. */
   readonly words?: ((found: Diagnosis) => VerdictWords) | undefined;
 }

@@ -20,7 +20,7 @@ import { traceWords } from '../report/headline.js';
 import { LOOPBACK, nativeFiles, PLUGIN } from './native_files.js';
 import { oneOf } from './one_of.js';
 import { checkNames, writeSummary } from './output.js';
-import { say } from './streams.js';
+import { complain, say } from './streams.js';
 import { coloured, whileWatched } from './watching.js';
 
 const SCENARIOS = {
@@ -101,6 +101,7 @@ async function recordAndMerge(folder: string, options: Options, interrupt: Abort
       stdout: process.stdout,
       interrupt,
       onProgress,
+      onWait: quiet ? undefined : complain,
       words: traceWords,
     }),
   );

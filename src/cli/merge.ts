@@ -15,7 +15,7 @@ import {
   type SelectionOptions,
 } from './selection_options.js';
 import { checkNames, print, writeSummary } from './output.js';
-import { say } from './streams.js';
+import { complain, say } from './streams.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
 import { addVerdictOptions } from './verdict_options.js';
 import { traceWords } from '../report/headline.js';
@@ -87,6 +87,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
         stdout: process.stdout,
         interrupt,
         onProgress,
+        onWait: options.quiet ? undefined : complain,
         words: traceWords,
       }),
     ),
