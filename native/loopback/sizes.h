@@ -7,7 +7,7 @@
 
 namespace loopback {
 
-/** Of a communicator, and of those how many one send or receive may use. */
+/** Channels of a communicator, and how many of them one send or receive may use. */
 struct ChannelLimits {
   int all;
   int ofPeer;

@@ -47,7 +47,7 @@ bool IsSibling(int folder, const char* name, const ProcessName& self, uint64_t b
          file.stx_size == bytes + rank_file::kRingFileTailBytes && LookFor(other, self.pid_namespace) != Sign::kGone;
 }
 
-/** Of the ranks of this node, how many have their ring file already. */
+/** How many ranks of this node have their ring file already. */
 uint32_t CountSiblings(const char* path, const ProcessName& self, uint64_t bytes) {
   const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (folder < 0) return 0;

@@ -96,7 +96,7 @@ void ReadMaxBytes(Settings& settings, Complaints& complaints) {
   }
   settings.max_bytes = bytes == 0 || bytes >= least ? bytes : least;
   if (settings.max_bytes == bytes) return;
-  // Who wants little disk in use gets as little as works, and not the default. Rounded up: the number would do.
+  // A limit that is too small becomes the least that works, not the default. Rounded up, so that the number works.
   complaints.Add("NCCL_TRACE_MAX_MB=%.64s is less than NCCL_TRACE_RING_MB + %llu, the least that works; using %llu",
                  text, static_cast<unsigned long long>(kLeastChunkMb),
                  static_cast<unsigned long long>((least + 0xFFFFF) >> 20));

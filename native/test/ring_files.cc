@@ -172,7 +172,7 @@ void LargeShm() {
   }));
 }
 
-// Who has no room there for its own rings saves those of the dead all the same: they may be why there is none.
+// A process without room for its own rings still saves those of dead ones: they may be what fills the disk.
 void FullShm() {
   unsetenv("NCCL_TRACE_RING_DIR");
   setenv("LOCAL_WORLD_SIZE", "1", 1);

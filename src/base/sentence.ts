@@ -4,7 +4,7 @@
  */
 
 export interface Named {
-  /** Of a file or a folder. */
+  /** Path of a file or a folder. */
   readonly path: string;
 }
 

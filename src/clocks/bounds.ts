@@ -27,7 +27,7 @@ import { findUnsteady } from './unsteady.js';
 
 /** Instants no farther apart: what clocks can do between them matters little. Of many arcs there are fewer. */
 const INSTANTS_APART_NS = 2.5e9;
-/** Of a piece: at least, and at most, however long it is. */
+/** The least and the largest number for one piece, however long it is. */
 const MOST_INSTANTS = 24;
 const LEAST_INSTANTS = 2;
 const LEAST_IN_ALL = 4;

@@ -35,7 +35,7 @@ export class EventFactory {
     this.works = new WorkFactory(text, file.header.tickHz);
   }
 
-  /** Of all kinds but steps, which are rows (step_table.ts). */
+  /** Makes an event of any kind but a step: steps are rows (step_table.ts). */
   make(
     ring: number,
     kind: number,

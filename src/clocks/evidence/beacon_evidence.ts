@@ -64,7 +64,7 @@ export function visitBeacons(
 
 interface Peer {
   readonly domain: number;
-  /** Of a raw value of its counter, LocalNs of its domain. */
+  /** Converts a raw value of its counter to LocalNs of its domain. */
   readonly time: (raw: bigint) => number;
 }
 
