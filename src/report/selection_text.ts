@@ -1,7 +1,8 @@
 /** What was selected and what was left out, for the closing report; nothing where everything is drawn. */
 
 import { durationText } from '../base/duration.js';
-import { bytesText, countText, sizeText } from '../trace/drawing.js';
+import { COMFORTABLE } from '../trace/budget.js';
+import { bytesText, countText, type SizedCommand } from '../trace/drawing.js';
 import type { MergeReport } from './report.js';
 import type { DrawnAlike, SelectionReport, WindowReport } from '../trace/selection_report.js';
 import { rangesText } from '../trace/time_words.js';
@@ -18,7 +19,6 @@ export function selectionLines(report: Report): string[] {
     ...absent(selection),
     ...reduced(report),
     ...leftOut(selection),
-    ...rest(selection),
   ];
 }
 
@@ -26,25 +26,49 @@ function absent({ absentRanks }: SelectionReport): string[] {
   return absentRanks.length === 0 ? [] : [`no file here: rank ${rangesText(absentRanks)}`];
 }
 
+/** One line: what is drawn of most ranks, and of whom there is more. */
 function reduced(report: Report): string[] {
-  const { isReduced, estimateOfAll, drawn } = report.selection;
+  const { isReduced, drawn } = report.selection;
   if (!isReduced) return [];
-  return [
-    `too much for a browser: ${sizeText(estimateOfAll)}; drawn instead:`,
-    ...drawn.map((group) => `  rank ${ranksOf(group, report)}: ${drawnText(group, report)}`),
-  ];
+  const [most, ...others] = [...drawn].sort((a, b) => b.files.length - a.files.length);
+  if (!most) return [];
+  const more = others.map((group) => `rank ${ranksOf(group, report)}: ${moreText(group, most, report)}`);
+  return [`drawn: ${[drawnText(most, report), ...more].join('; ')}`];
 }
 
 const ranksOf = ({ files }: DrawnAlike, { ranks }: Report): string =>
   foldRanks(files.flatMap((file) => allRanks(ranks[file]!)));
 
-/** "collectives, and all from 12.5 s on" */
-function drawnText({ windows: { coll, op, step } }: DrawnAlike, report: Report): string {
-  if (step && isSame(step, coll)) return `all${since(step, report)}`;
-  const words = [`collectives${coll ? since(coll, report) : ''}`];
-  if (op && !(step && isSame(step, op))) words.push(`operations${since(op, report)}`);
-  if (step) words.push(`all${since(step, report)}`);
-  return words.join(', ');
+const WORDS = { coll: 'calls', op: 'operations', step: 'steps' } as const;
+type Detail = keyof typeof WORDS;
+const DETAILS = Object.keys(WORDS) as Detail[];
+
+/** "calls, operations of the last 60 s, steps of the last 12.5 s" */
+function drawnText({ windows }: DrawnAlike, report: Report): string {
+  const shown = DETAILS.filter((detail) => windows[detail] !== null);
+  // What is drawn for as long is said once.
+  const parts = shown.filter((detail, i) => i === 0 || !isSame(windows[detail]!, windows[shown[i - 1]!]));
+  return parts
+    .map((detail) => {
+      const alike = shown.filter((one) => isSame(windows[one]!, windows[detail]));
+      return `${alike.map((one) => WORDS[one]).join(' and ')}${since(windows[detail]!, report)}`;
+    })
+    .join(', ');
+}
+
+/** Only that of which there is more. */
+function moreText(group: DrawnAlike, most: DrawnAlike, report: Report): string {
+  const { coll, op, step } = group.windows;
+  const differs = (detail: Detail): boolean => {
+    const window = group.windows[detail];
+    return window !== null && !isSame(window, most.windows[detail]);
+  };
+  const windows = {
+    coll: differs('coll') ? coll : null,
+    op: differs('op') ? op : null,
+    step: differs('step') ? step : null,
+  };
+  return drawnText({ files: group.files, windows }, report);
 }
 
 const isSame = (a: WindowReport, b: WindowReport | null): boolean =>
@@ -55,8 +79,13 @@ function since([from, to]: WindowReport, { durationNs }: Report): string {
   return from === null ? '' : ` of the last ${durationText(Math.max(0, durationNs - from))}`;
 }
 
-function leftOut({ leftOut: { files, slices } }: SelectionReport): string[] {
+function leftOut({ isReduced, rest, estimateOfAll, leftOut: { files, slices } }: SelectionReport): string[] {
   const { coll, op, step } = slices;
+  if (isReduced) {
+    const all = estimateOfAll.slices;
+    const what = `${countText(coll + op + step)} of ${countText(all)} slices, more than opens in ${SECONDS} s`;
+    return rest === null ? [`left out: ${what}`] : [`left out: ${what}; all: ${restText(rest)}`];
+  }
   const words = [
     files > 0 ? `${files} ranks` : '',
     coll > 0 ? `${countText(coll)} collectives and calls` : '',
@@ -66,8 +95,7 @@ function leftOut({ leftOut: { files, slices } }: SelectionReport): string[] {
   return words.length === 0 ? [] : [`left out: ${words.join(', ')}`];
 }
 
-function rest({ rest }: SelectionReport): string[] {
-  return rest === null
-    ? []
-    : [`the rest: ${printable(rest.command)}   (about ${bytesText(rest.size.bytes)})`];
-}
+const SECONDS = COMFORTABLE.seconds;
+
+const restText = ({ command, size }: SizedCommand): string =>
+  `${printable(command)}   (about ${bytesText(size.bytes)})`;

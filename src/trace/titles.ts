@@ -51,7 +51,12 @@ export function clusterTitle(
   const word = TELLING.find((one) => ranksWith(one).length > 0);
   if (word === undefined) return title;
   const ranks = ranksWith(word);
-  const ways = [`${ranksText(ranks)} ${word.toLowerCase()}`, `${ranks.length} ${word.toLowerCase()}`];
+  const ways = [
+    `${ranksText(ranks)} ${word.toLowerCase()}`,
+    // Who it is says more than what it did, which stands at its process.
+    ranksText(ranks),
+    `${ranks.length} ${word.toLowerCase()}`,
+  ];
   const fitting = ways.map((who) => `${title}, ${who}`).find((one) => one.length <= TITLE_CHARACTERS);
   return fitting ?? title;
 }

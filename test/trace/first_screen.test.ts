@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { HEADLINE_CHARACTERS, traceWords } from '../../src/report/headline.js';
 import { TITLE_CHARACTERS } from '../../src/trace/titles.js';
+import { record } from '../support/loopback.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -20,9 +21,9 @@ afterAll(remove);
 const ROW_CHARACTERS = 36;
 const ROWS = 6;
 
-async function screenOf(sample: string): Promise<string> {
-  const output = path.join(folder, `${sample}.pftrace`);
-  await merge({ inputs: [path.join(root, 'samples', sample)], output, jobs: 1, words: traceWords });
+async function screenOf(name: string, input = path.join(root, 'samples', name)): Promise<string> {
+  const output = path.join(folder, `${name}.pftrace`);
+  await merge({ inputs: [input], output, jobs: 1, hungAfter: 1, words: traceWords });
   const { stdout, stderr } = spawnSync(process.execPath, ['scripts/picture.mjs', '--screen', output], {
     cwd: root,
     encoding: 'utf8',
@@ -38,8 +39,10 @@ beforeAll(async () => {
 }, 60_000);
 
 /** Names of the pinned rows and of the groups below, and the lines before them. */
-function parts(sample: string) {
-  const [head = '', rest = ''] = screens.get(sample)!.split('pinned\n');
+const parts = (sample: string) => partsOf(screens.get(sample)!);
+
+function partsOf(screen: string) {
+  const [head = '', rest = ''] = screen.split('pinned\n');
   const [pins = '', groups = ''] = rest.split('below\n');
   const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
   return {
@@ -103,6 +106,27 @@ it('healthy: one row that says so, all of the run in view, ranks in their order'
     ...Array.from({ length: 8 }, (_, rank) => `> rank 000${rank} · vm · gpu${rank}`),
   ]);
 });
+
+it('31 ranks that wait alike: the two to look at stand right below the verdict, open; the others follow, closed', async () => {
+  const faults = '--skip-rank 13 --skip-at 2 --hang-seconds 2';
+  const { folder: run, code } = await record(
+    path.join(folder, 'waiting'),
+    `--ranks 32 --channels 1 --iterations 3 --ops allreduce:64K ${faults}`,
+    { NCCL_TRACE_RING_MB: '0.25' },
+  );
+  expect(code).toBe(4);
+  const { groups, pins } = partsOf(await screenOf('waiting', run));
+  expect(groups.slice(0, 3)).toEqual([
+    '> Cluster: HUNG, rank 13',
+    'v rank 0013 · gpu13 · NOT CALLED',
+    expect.stringMatching(/^v rank 001[24] · .* · STUCK$/),
+  ]);
+  const others = groups.slice(3);
+  expect(others).toHaveLength(30);
+  expect(others.every((title) => title.startsWith('> '))).toBe(true);
+  expect(others).toEqual([...others].sort());
+  expect(pins.filter((name) => name.startsWith('rank ')).length).toBeLessThanOrEqual(4);
+}, 60_000);
 
 describe.each(SAMPLES)('%s: everything has room', (sample) => {
   it('rows, and their names, which say whose they are', () => {
