@@ -1,4 +1,8 @@
-/** Of several stalls, which one the others wait for. */
+/**
+ * Of several stalls, which one the others wait for. One waits for another where a rank that it misses is in the other, or where most
+ * ranks that are in both began the other first. A rank that is missed may itself be held up by the stall that misses it: other ranks
+ * called both, and the missed one called only the second. Then the second waits for the first, not the other way round.
+ */
 
 import { minOf } from '../base/extremes.js';
 import { commOf } from './case.js';
@@ -6,48 +10,55 @@ import type { Stall } from './stalls.js';
 import type { RankWitness, WitnessedWork } from './types.js';
 
 /**
- * One waits for another where a rank that it misses stands in the other, or where most ranks that stand in both began the other
- * first. The cause waits for none; of several the one that was begun first. Before all others comes one whose ranks did not call
- * alike: what follows of that is anything.
+ * The cause waits for none, or only for those that wait for it as well; of several the one that was begun first. Before all others
+ * comes one whose ranks did not call alike: what follows of that is anything.
  */
 export function causeOf(
   stalls: readonly Stall[],
   ranks: readonly RankWitness[],
   callAlike: (stall: Stall) => boolean,
 ): Stall | null {
+  const isBehind = (stall: Stall, other: Stall): boolean => waitsFor(stall, other, ranks);
+  const waiting = new Map(stalls.map((stall) => [stall, thoseBehind(stall, stalls, isBehind)]));
   const ranked = stalls.map((stall) => ({
     stall,
     isAlike: Number(stalls.length < 2 || callAlike(stall)),
+    waits: stalls.filter((other) => waiting.get(other)!.has(stall) && !waiting.get(stall)!.has(other)).length,
     missing: stalls.filter((other) => other !== stall && missesOneIn(stall, other, ranks)).length,
-    queued: stalls.filter((other) => other !== stall && queuesBehind(stall, other)).length,
     begin: begin(stall),
   }));
   ranked.sort(
-    (a, b) => a.isAlike - b.isAlike || a.missing - b.missing || a.queued - b.queued || a.begin - b.begin,
+    (a, b) => a.isAlike - b.isAlike || a.waits - b.waits || a.missing - b.missing || a.begin - b.begin,
   );
   return ranked[0]?.stall ?? null;
 }
 
-/** Those that wait for `cause`, directly or through others. */
-export function waitingFor(
+/** Those that wait for `cause`, directly or through others; also those that miss the same ranks. */
+export const waitingFor = (
   cause: Stall,
   stalls: readonly Stall[],
   ranks: readonly RankWitness[],
+): ReadonlySet<Stall> =>
+  thoseBehind(cause, stalls, (stall, other) => waitsFor(stall, other, ranks) || missSameRank(stall, other));
+
+function thoseBehind(
+  cause: Stall,
+  stalls: readonly Stall[],
+  isBehind: (stall: Stall, other: Stall) => boolean,
 ): ReadonlySet<Stall> {
-  const waiting = new Set<Stall>([cause]);
-  for (let before = 0; before !== waiting.size;) {
-    before = waiting.size;
-    for (const stall of stalls)
-      if ([...waiting].some((other) => waitsFor(stall, other, ranks))) waiting.add(stall);
+  const behind = new Set<Stall>([cause]);
+  for (let before = 0; before !== behind.size;) {
+    before = behind.size;
+    for (const stall of stalls) if ([...behind].some((other) => isBehind(stall, other))) behind.add(stall);
   }
-  waiting.delete(cause);
-  return waiting;
+  behind.delete(cause);
+  return behind;
 }
 
-/** Also what misses the same ranks as the cause. */
 const waitsFor = (stall: Stall, other: Stall, ranks: readonly RankWitness[]): boolean =>
-  missesOneIn(stall, other, ranks) ||
-  queuesBehind(stall, other) ||
+  queuesBehind(stall, other) || (missesOneIn(stall, other, ranks) && !queuesBehind(other, stall));
+
+const missSameRank = (stall: Stall, other: Stall): boolean =>
   stall.absent.some((file) => other.absent.includes(file));
 
 const missesOneIn = ({ absent }: Stall, other: Stall, ranks: readonly RankWitness[]): boolean =>

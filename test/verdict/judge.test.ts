@@ -1,6 +1,7 @@
 /** From made-up evidence to a verdict: what it says, and above all what it does not. */
 
 import { describe, expect, it } from 'vitest';
+import { Wait } from '../../src/model/waits.js';
 import { judge } from '../../src/verdict/judge.js';
 import type { Hang, Slowness, Verdict } from '../../src/verdict/types.js';
 import { done, evidence, open, s, waitingFor, type MadeUpRank } from './evidence.js';
@@ -293,9 +294,31 @@ describe('a hang', () => {
       front: { file: 0, peerFile: 1 },
       alsoHung: [{ func: 'AllReduce', onlyWaits: true }],
     });
-    // Who went on to it without sending.
-    const without = hangOf(judge(evidence([{ calls: [recv, next] }, { calls: [next] }])));
-    expect(without).toMatchObject({ func: 'AllReduce', alsoHung: [{ func: 'Recv' }] });
+  });
+
+  it('of a receive misses who went on to the next collective without sending, which waits behind the receive', () => {
+    const recv = { func: 'Recv', seq: null, peer: 1, at: 10, end: null, ops: [waitingFor(1)] };
+    const behind = { isSend: true, wait: { step: 0, name: Wait.Gpu, since: s(11) } };
+    const queued = open(0, 11, { ops: [waitingFor(1, behind)] });
+    const next = open(0, 11, { ops: [waitingFor(0)] });
+    const ranks = [
+      { calls: [recv, queued] },
+      { calls: [next] },
+      { calls: [open(0, 11, { ops: [waitingFor(0)] })] },
+    ];
+    expect(hangOf(judge(evidence(ranks)))).toMatchObject({
+      func: 'Recv',
+      neverEntered: [{ file: 1, standsIn: { func: 'AllReduce' } }],
+      alsoHung: [{ func: 'AllReduce', onlyWaits: true }],
+    });
+    // The same, in another communicator than the collective's.
+    const comms = { pair: { id: 2n, members: [0, 1] }, world: { id: 1n, members: [0, 1, 2] } };
+    const onPair = [{ calls: [{ ...recv, comm: 'pair' }, queued] }, ...ranks.slice(1)];
+    expect(hangOf(judge(evidence(onPair, { comms })))).toMatchObject({
+      comm: 'pair',
+      func: 'Recv',
+      neverEntered: [{ file: 1 }],
+    });
   });
 
   it('of a communicator without an id is of its own file alone', () => {
