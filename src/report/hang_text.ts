@@ -1,7 +1,7 @@
 /** A hang in words: what stands since when, who never came, who called something else, who waits, where to look. */
 
 import { durationText } from '../base/duration.js';
-import type { Broken, Front, Hang, KernelStand, Silent, Stray, Waiting } from '../verdict/types.js';
+import type { Broken, Front, Hang, KernelStand, Order, Silent, Stray, Waiting } from '../verdict/types.js';
 import {
   callNumber,
   callText,
@@ -11,6 +11,7 @@ import {
   few,
   labelled,
   name,
+  ROOM,
   rankList,
   rankName,
   hostOf,
@@ -61,6 +62,7 @@ function standstillLines(hang: Hang, verb: string, why: readonly string[], repor
     ...why,
     ...strays(hang, verb, report),
     ...mismatch(hang, report),
+    ...crossedLines(hang, report),
     ...insideLines(hang, report),
     ...waiting(hang, report),
     ...whereToLook(hang, report),
@@ -166,6 +168,18 @@ function mismatch({ mismatch: found, commId }: Hang, report: VerdictReport): str
   const more = found.ways.length - shown.length;
   if (more > 0) lines.push(`and ${more} more ways`);
   return lines.map((line, i) => (i === 0 ? labelled(label, line) : continued(line)));
+}
+
+/** Who began which call first; the calls of the first of each side stand for those of all. */
+function crossedLines({ crossed }: Hang, report: VerdictReport): string[] {
+  if (!crossed) return [];
+  const lines = [crossed.others, crossed.most].flatMap((side) => {
+    const [{ first, second }] = side as [Order];
+    const who = rankList(filesOf(side), report);
+    const [before, after] = [`${who}: ${callText(first)},`, `then ${callText(second)}`];
+    return before.length + after.length + 1 <= ROOM ? [`${before} ${after}`] : [before, `  ${after}`];
+  });
+  return lines.map((line, i) => (i === 0 ? labelled('two orders', line) : continued(line)));
 }
 
 function waiting(

@@ -11,6 +11,8 @@ export type VerdictReport = Omit<Diagnosis, 'problems'>;
 export const COLUMNS = 80;
 /** Of a line's label, with its indent. */
 const LABEL = 18;
+/** Of a line, behind its label. */
+export const ROOM = COLUMNS - LABEL;
 /** Of a name that a line has room for. */
 const NAME = 28;
 

@@ -1,8 +1,9 @@
 /** All that is laid before the judge, and what is read off it everywhere. */
 
+import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import type { ClusterComm } from '../cluster/types.js';
-import type { RankWitness, WitnessedComm, WitnessedWork } from './types.js';
+import type { Evidence, RankWitness, StandingCall, WitnessedComm, WitnessedWork } from './types.js';
 
 export interface Case {
   readonly comms: readonly ClusterComm[];
@@ -47,4 +48,21 @@ export function knownUntilOf(files: readonly number[], ranks: readonly RankWitne
 
 export function commOf(rank: RankWitness, { comm }: WitnessedWork): WitnessedComm | null {
   return comm === null ? null : (rank.communicators.get(comm) ?? null);
+}
+
+export function standingCall(
+  { file, work }: { readonly file: number; readonly work: WitnessedWork },
+  ranks: readonly RankWitness[],
+): StandingCall & Evidence {
+  const comm = commOf(ranks[file]!, work);
+  return {
+    commId: comm === null || comm.commId === 0n ? null : hex64(comm.commId),
+    comm: comm?.name ?? '',
+    func: work.func,
+    seq: work.seq,
+    replay: work.seq === null ? 0 : work.ordinal,
+    file,
+    record: work.record,
+    at: work.start,
+  };
 }

@@ -1,8 +1,7 @@
 /** What seems unfinished and may have ended in records that are lost, or elsewhere; what seems over and may stand. */
 
 import { isAborted } from './alarm.js';
-import { endOfRun, type Case } from './case.js';
-import { standingCall } from './hang.js';
+import { endOfRun, standingCall, type Case } from './case.js';
 import { mismatchOf } from './mismatch.js';
 import type { Break } from './broken.js';
 import { allLived, othersEndedAfter } from './silence.js';

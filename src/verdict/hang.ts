@@ -4,8 +4,9 @@ import { minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { ranksInComm, SILENT_AFTER } from './absence.js';
-import { commOf, type Case } from './case.js';
+import { commOf, standingCall, type Case } from './case.js';
 import { waitingFor } from './causes.js';
+import { crossedWith, strayedIn } from './crossed.js';
 import { filesOfComm, frontOf, waitsOf, type Standing } from './front.js';
 import { firstMismatch, mismatchOf, upTo } from './mismatch.js';
 import { silentFiles } from './silence.js';
@@ -23,6 +24,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
   const present = new Set(files.flatMap((file) => ranksInComm(ranks[file]!, commId)));
   const waits = waitingFor(stall, stalls, ranks);
   const mismatch = mismatchOf(stall, evidence) ?? upTo(since, firstMismatch(evidence));
+  const crossed = mismatch ? null : crossedWith(stall, stalls, ranks);
   return {
     ...callOf(stall),
     nRanks,
@@ -39,7 +41,10 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     ].sort((a, b) => a - b),
     mayHaveFinished: doubtful,
     mismatch,
-    different: (mismatch?.ways ?? []).slice(1).flatMap(({ entered }) => entered.map(({ file }) => file)),
+    crossed,
+    different: crossed
+      ? strayedIn(crossed)
+      : (mismatch?.ways ?? []).slice(1).flatMap(({ entered }) => entered.map(({ file }) => file)),
     waiting: waitingIn(stall, ranks).filter(({ file }) => !doubtful.includes(file)),
     inside: stall.inside.map(({ file, call: { record, at, func, count, datatype, root } }) => ({
       file,
@@ -157,23 +162,6 @@ function standsIn(
   return {
     ...standingCall({ file, work }, ranks),
     front: frontOf([{ file, work }], filesOfComm(ranks, commId)),
-  };
-}
-
-export function standingCall(
-  { file, work }: Standing,
-  ranks: readonly RankWitness[],
-): StandingCall & Evidence {
-  const comm = commOf(ranks[file]!, work);
-  return {
-    commId: comm === null || comm.commId === 0n ? null : hex64(comm.commId),
-    comm: comm?.name ?? '',
-    func: work.func,
-    seq: work.seq,
-    replay: work.seq === null ? 0 : work.ordinal,
-    file,
-    record: work.record,
-    at: work.start,
   };
 }
 

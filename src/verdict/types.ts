@@ -349,7 +349,9 @@ export interface Hang extends StandingCall {
   readonly mayHaveFinished: readonly number[];
   /** The first calls in which ranks differ, up to when it stood: of this communicator, else of any. */
   readonly mismatch: Mismatch | null;
-  /** Of that the files that called otherwise than most. */
+  /** A deadlock of two orders; null: none is seen. */
+  readonly crossed: Crossed | null;
+  /** Of these two the files that called otherwise than most. */
   readonly different: readonly number[];
   /** Entered and did not finish. */
   readonly waiting: readonly (Evidence & SomeRanks)[];
@@ -373,6 +375,18 @@ export interface Hang extends StandingCall {
   readonly until: TraceNs;
   /** Other communicators that stand still as well. */
   readonly alsoHung: readonly AlsoHung[];
+}
+
+/** Ranks that began the same two calls in one order and in the other; the second of each waits behind the first. */
+export interface Crossed {
+  readonly most: readonly Order[];
+  readonly others: readonly Order[];
+}
+
+export interface Order {
+  readonly file: number;
+  readonly first: StandingCall & Evidence;
+  readonly second: StandingCall & Evidence;
 }
 
 export interface AlsoHung extends StandingCall {

@@ -6,6 +6,7 @@ import type { TraceNs } from '../../src/base/time.js';
 import { commandLines, inspectNext, mergeNext } from '../../src/report/next_command.js';
 import { columns } from '../../src/report/text.js';
 import { verdictText, type VerdictReport } from '../../src/report/verdict_text.js';
+import { suspects } from '../../src/verdict/evidence/suspects.js';
 import { judge } from '../../src/verdict/judge.js';
 import type { Hang, Verdict } from '../../src/verdict/types.js';
 import { done, evidence, open, waitingFor, type MadeUpRank } from './evidence.js';
@@ -336,6 +337,29 @@ it('says where a stray stands instead, and that it called otherwise', () => {
   ]);
 });
 
+it('calls two orders of two calls a deadlock, and names who took the one that fewer took', () => {
+  const comms = { world: { id: 1n, members: [0, 1, 2] }, pair: { id: 2n, members: [0, 1, 2] } };
+  const second = (peer: number) => ({ ops: [waitingFor(peer)] });
+  const order = (peer: number, isCrossed: boolean): MadeUpRank => {
+    const [onWorld, onPair] = isCrossed ? [11, 10] : [10, 11];
+    const calls = [open(1, onWorld, second(peer)), open(5, onPair, { comm: 'pair', ...second(peer) })];
+    return { calls: calls.sort((a, b) => a.at - b.at) };
+  };
+  const verdict = judge(evidence([order(2, false), order(0, true), order(1, false)], { comms }));
+  expect(body(report(verdict, 3)).slice(0, 4)).toEqual([
+    'HUNG  AllReduce seq 1 on world (3 ranks)  since 03:00:11 UTC (89.0 s)',
+    '  two orders:     rank 1: AllReduce seq 5 on pair, then AllReduce seq 1 on world',
+    '                  2 ranks (0,2): AllReduce seq 1 on world,',
+    '                    then AllReduce seq 5 on pair',
+  ]);
+  expect(suspects(verdict)[0]).toBe(1);
+  // In streams of their own both go on: what stands is not the order's fault.
+  const begun = { ...second(0), ops: [waitingFor(0, { done: 1 })] };
+  const apart = { calls: [open(5, 10, { comm: 'pair', ...second(0) }), open(1, 11, begun)] };
+  const other = judge(evidence([order(2, false), apart, order(1, false)], { comms }));
+  expect(other).toMatchObject({ kind: 'hung', hang: { crossed: null, different: [] } });
+});
+
 it('says what the evidence does not reach', () => {
   const words = {
     untold: 12,
@@ -448,6 +472,8 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
     call: fc.option(fc.nat()),
     ways: fc.tuple(way, way, way),
   });
+  const placed = fc.tuple(call, place).map(([one, where]) => ({ ...one, ...where }));
+  const orders = fc.array(fc.record({ file: fc.nat(511), first: placed, second: placed }), { minLength: 1 });
   const hang: fc.Arbitrary<Hang> = fc
     .record({
       nRanks: fc.nat(),
@@ -465,6 +491,7 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
         }),
       ),
       mismatch: fc.option(mismatch),
+      crossed: fc.option(fc.record({ most: orders, others: orders })),
       until: time,
       notKnown: files,
       different: files,

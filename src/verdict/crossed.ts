@@ -1,0 +1,63 @@
+/**
+ * A deadlock of two orders: some ranks began one call first, others the other, and on each rank the second waits behind the first in its
+ * stream. Two streams would let both go on; so on no rank may the GPU have begun with what it began second.
+ */
+
+import { Wait } from '../model/waits.js';
+import { standingCall } from './case.js';
+import type { Stall } from './stalls.js';
+import type { Crossed, Order, RankWitness, WitnessedWork } from './types.js';
+
+/** null: all that are in both began them in the same order. */
+export function crossedWith(
+  stall: Stall,
+  stalls: readonly Stall[],
+  ranks: readonly RankWitness[],
+): Crossed | null {
+  const own = firstWorks(stall);
+  for (const other of stalls) {
+    if (other === stall) continue;
+    const orders = ordersOf(own, firstWorks(other), ranks);
+    if (orders) return orders;
+  }
+  return null;
+}
+
+function ordersOf(own: FirstWorks, others: FirstWorks, ranks: readonly RankWitness[]): Crossed | null {
+  const ownFirst: Order[] = [];
+  const otherFirst: Order[] = [];
+  for (const [file, work] of own) {
+    const other = others.get(file);
+    if (!other || other.start === work.start) continue;
+    const isOwnFirst = work.start < other.start;
+    const [first, second] = isOwnFirst ? [work, other] : [other, work];
+    if (hasBegun(second)) return null;
+    const call = (one: WitnessedWork): Order['first'] => standingCall({ file, work: one }, ranks);
+    (isOwnFirst ? ownFirst : otherFirst).push({ file, first: call(first), second: call(second) });
+  }
+  if (ownFirst.length === 0 || otherFirst.length === 0) return null;
+  return ownFirst.length >= otherFirst.length
+    ? { most: ownFirst, others: otherFirst }
+    : { most: otherFirst, others: ownFirst };
+}
+
+/** Who took the order that fewer took; where as many took the one as the other, all of them. */
+export const strayedIn = ({ most, others }: Crossed): number[] =>
+  (most.length === others.length ? [...most, ...others] : others).map(({ file }) => file);
+
+type FirstWorks = ReadonlyMap<number, WitnessedWork>;
+
+/** By file, the oldest. */
+function firstWorks({ works }: Stall): FirstWorks {
+  const first = new Map<number, WitnessedWork>();
+  for (const { file, work } of works) {
+    const known = first.get(file);
+    if (!known || work.start < known.start) first.set(file, work);
+  }
+  return first;
+}
+
+/** Data may come before the kernel: a receive that is under way tells nothing. */
+const hasBegun = ({ ops, blocks }: WitnessedWork): boolean =>
+  (blocks?.begun ?? 0) > 0 ||
+  ops.some(({ isSend, done, wait }) => done > 0 || (isSend && wait !== null && wait.name !== Wait.Gpu));
