@@ -1,7 +1,7 @@
-// What stream mode costs: CPU of the recorder's thread, bytes on disk, losses. Runs build/stream_bench, which makes steps'
-// callbacks at a steady rate, and a run of the loopback, whose traffic is real.
+// What the recorder's thread costs in stream mode and in flight mode: CPU, writes, bytes on disk, losses. Runs
+// build/stream_bench, which makes steps' callbacks at a steady rate, and a run of the loopback, whose traffic is real.
 //
-//   npm run bench:stream             about half a minute
+//   npm run bench:stream             about 80 seconds
 //   node bench/stream.mjs --smoke    does it still run?
 //   node bench/stream.mjs --json     the figures alone
 //
@@ -23,11 +23,15 @@ const build = fileURLToPath(new URL('../build', import.meta.url));
 const plugin = path.join(build, 'libnccl-profiler-trace.so');
 const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-bench-'));
 const environment = { PATH: process.env.PATH, NCCL_TRACE_MODE: 'stream', NCCL_TRACE_MAX_MB: '0' };
+const modes = ['stream', 'flight'];
 
 try {
   const seconds = smoke ? 0.5 : 8;
   const rates = smoke ? [200_000] : [0, 10_000, 100_000, 1_000_000];
-  const steady = rates.map((rate) => ({ rate, ...steps(rate, seconds) }));
+  if (!json) console.error(`about ${modes.length * rates.length * (seconds + 2)} seconds`);
+  const steady = modes.flatMap((mode) =>
+    rates.map((rate) => ({ mode, rate, ...steps(mode, rate, seconds) })),
+  );
   const loopback = recordedRun();
   if (json) console.log(JSON.stringify({ steady, loopback }, undefined, 2));
   else print(steady, loopback);
@@ -35,11 +39,12 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-function steps(rate, seconds) {
-  const run = path.join(folder, `steady-${rate}`);
+function steps(mode, rate, seconds) {
+  if (!json) console.error(`${mode} mode, ${rate} callbacks/s`);
+  const run = path.join(folder, `steady-${mode}-${rate}`);
   return JSON.parse(
     execFileSync(path.join(build, 'stream_bench'), [plugin, run, '1', String(seconds), String(rate)], {
-      env: environment,
+      env: { ...environment, NCCL_TRACE_MODE: mode },
       encoding: 'utf8',
     }),
   );
@@ -69,11 +74,21 @@ function recordedRun() {
 }
 
 function print(steady, loopback) {
-  console.log('callbacks/s   recorder CPU   bytes/callback   missing   wait');
-  for (const { rate, recorder_cpu: cpu, longest_wait: wait, missing, ...counts } of steady) {
+  console.log('mode     callbacks/s   recorder CPU   writes, MB/s   bytes/callback   missing     wait');
+  for (const {
+    mode,
+    rate,
+    recorder_cpu: cpu,
+    written_mb: written,
+    longest_wait: wait,
+    missing,
+    ...counts
+  } of steady) {
     const cells = [
+      mode.padEnd(8),
       String(rate).padStart(11),
       `${(cpu * 100).toFixed(2)} %`.padStart(14),
+      written.toFixed(2).padStart(14),
       bytesPerCallback(counts).padStart(16),
       String(missing).padStart(9),
       `${(wait * 1000).toFixed(0)} ms`.padStart(8),

@@ -1,4 +1,4 @@
-// What stream mode costs and keeps: processes that make callbacks at a steady rate, then a count of what is in their
+// What draining and copying cost and keep, in the mode of NCCL_TRACE_MODE: processes that make callbacks at a steady rate, then a count of what is in their
 // files.
 //
 //   stream_bench <plugin.so> <folder> <processes> <seconds> <callbacks per second of each>
@@ -12,6 +12,7 @@
 //   missing        positions that are in neither: overwritten before they could be drained
 //   stored_bytes   of the chunks on disk
 //   recorder_cpu   share of one core that the recorder's thread took
+//   written_mb     that this thread writes in a second, into the page cache: 10^6 bytes. -1: unknown
 //   longest_wait   of that thread for a core within any half second, in seconds: how busy the machine was. -1: unknown
 
 #include <dirent.h>
@@ -89,7 +90,7 @@ class Steps {
   uint64_t made_ = 0;
 };
 
-/** How long the recorder's thread ran and how long it waited for a core, by the kernel's count. */
+/** How long the recorder's thread ran, how long it waited for a core and what it wrote, by the kernel's count. */
 class RecorderThread {
  public:
   RecorderThread() {
@@ -98,11 +99,14 @@ class RecorderThread {
       const std::string folder = std::string("/proc/self/task/") + task->d_name;
       std::string name;
       std::getline(std::ifstream(folder + "/comm"), name);
-      if (name == "nccl-trace") path_ = folder + "/schedstat";
+      if (name != "nccl-trace") continue;
+      path_ = folder + "/schedstat";
+      io_path_ = folder + "/io";
     }
     if (tasks != nullptr) closedir(tasks);
     start_ns_ = Now();
     Read(start_cpu_, last_wait_);
+    start_written_ = Written();
   }
   void EndWindow() {
     uint64_t cpu = 0;
@@ -117,12 +121,28 @@ class RecorderThread {
     Read(cpu, wait);
     return static_cast<double>(cpu - start_cpu_) / static_cast<double>(Now() - start_ns_);
   }
+  double WrittenMegabytes() const {
+    const double now = Written();
+    return now < 0 || start_written_ < 0 ? -1 : (now - start_written_) * 1e3 / static_cast<double>(Now() - start_ns_);
+  }
   double LongestWait() const { return known_ ? static_cast<double>(longest_wait_) / 1e9 : -1; }
 
  private:
   bool Read(uint64_t& cpu, uint64_t& wait) const { return static_cast<bool>(std::ifstream(path_) >> cpu >> wait); }
 
+  /** Bytes of write(), which count whether the page was dirty or not. */
+  double Written() const {
+    std::string key;
+    double bytes = 0;
+    for (std::ifstream io(io_path_); io >> key >> bytes;) {
+      if (key == "wchar:") return bytes;
+    }
+    return -1;
+  }
+
   std::string path_;
+  std::string io_path_;
+  double start_written_ = 0;
   uint64_t start_ns_ = 0;
   uint64_t start_cpu_ = 0;
   uint64_t last_wait_ = 0;
@@ -226,6 +246,7 @@ int Process(const char* library, const std::string& folder, int number, double s
     if (++tick % kTicksPerWindow == 0) recorder.EndWindow();
   }
   const double cpu = recorder.CpuShare();
+  const double written = recorder.WrittenMegabytes();
   const double took = static_cast<double>(Now() - start) / 1e9;
   nccl.Finalize(context);
   char name[32];
@@ -233,7 +254,7 @@ int Process(const char* library, const std::string& folder, int number, double s
   const Counted counted = Count(folder + name);
   printf("{\"seconds\":%.3f,\"calls\":%" PRIu64 ",", took, steps.made());
   Print(counted);
-  printf(",\"recorder_cpu\":%.4f,\"longest_wait\":%.4f}\n", cpu, recorder.LongestWait());
+  printf(",\"recorder_cpu\":%.4f,\"written_mb\":%.3f,\"longest_wait\":%.4f}\n", cpu, written, recorder.LongestWait());
   return 0;
 }
 
