@@ -30,11 +30,11 @@ export function gpuTime(line: GpuLine | null, map: ClockMap): ((at: number) => T
 }
 
 /** The lower convex hull, kept while points arrive: small however long the run. */
-export class LowerHull {
-  private readonly hull: GpuPoint[] = [];
+export class LowerHull<Point extends GpuPoint = GpuPoint> {
+  private readonly hull: Point[] = [];
 
   /** A point whose `x` goes back is left out: a notice out of order bounds nothing. */
-  add(point: GpuPoint): void {
+  add(point: Point): void {
     const { hull } = this;
     const last = hull.at(-1);
     if (last !== undefined && point.x < last.x) return;
@@ -46,7 +46,7 @@ export class LowerHull {
     hull.push(point);
   }
 
-  points(): readonly GpuPoint[] {
+  points(): readonly Point[] {
     return this.hull;
   }
 }

@@ -47,8 +47,14 @@ export class GpuVotes<Vote extends GpuVote> {
 
 /** The lowest offset that most votes allow. */
 function mostAllowed(votes: readonly GpuVote[], slack: number): number {
-  const from = Float64Array.from(votes, ({ earliest, gpu }) => earliest - gpu - slack).sort();
-  const to = Float64Array.from(votes, ({ noticed, gpu }) => noticed - gpu + slack).sort();
+  const from = new Float64Array(votes.length);
+  const to = new Float64Array(votes.length);
+  votes.forEach(({ noticed, earliest, gpu }, i) => {
+    from[i] = earliest - gpu - slack;
+    to[i] = noticed - gpu + slack;
+  });
+  from.sort();
+  to.sort();
   let [begun, ended, most] = [0, 0, 0];
   let best = -Infinity;
   while (begun < from.length) {

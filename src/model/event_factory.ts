@@ -99,6 +99,7 @@ export class EventFactory {
       isOfOther: false,
       stop: null,
       strayCompletions: 0,
+      place: -1,
     };
   }
 

@@ -47,11 +47,20 @@ export const operationId = (connection: Hash64, ordinal: number): Hash64 => addW
  * take little room once the trace is packed. 52 bits name the operation; those of 10 million collide once in a hundred traces.
  */
 export function transferId(operation: Hash64, step: number): FlowId {
-  const { hi, lo } = step >>> STEP_BITS === 0 ? operation : addWord(operation, step >>> STEP_BITS);
-  return { hi, lo: ((lo & ~STEP_MASK) | (step & STEP_MASK)) >>> 0 };
+  const id = { hi: 0, lo: 0 };
+  setTransferId(id, operation, step);
+  return id;
 }
 
-const STEP_BITS = 12;
+/** The same, into an object that is there. */
+export function setTransferId(id: { hi: number; lo: number }, operation: Hash64, step: number): void {
+  const { hi, lo } = step >>> STEP_BITS === 0 ? operation : addWord(operation, step >>> STEP_BITS);
+  id.hi = hi;
+  id.lo = ((lo & ~STEP_MASK) | (step & STEP_MASK)) >>> 0;
+}
+
+/** Of an arrow's id, those that tell the steps of one operation apart. */
+export const STEP_BITS = 12;
 const STEP_MASK = (1 << STEP_BITS) - 1;
 
 /** A transfer's id for sets. */

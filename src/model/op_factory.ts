@@ -48,6 +48,8 @@ export function makeOp(source: Source, originators: Originators): Op {
     gpuBegan: null,
     firstData: null,
     openSteps: [],
+    place: -1,
+    lane: -1,
     drawing: undefined,
   };
 }
@@ -93,6 +95,8 @@ export function lostOp(ring: number, comm: Communicator | null, at: Ticks): Op {
     gpuBegan: null,
     firstData: null,
     openSteps: [],
+    place: -1,
+    lane: -1,
     drawing: undefined,
   };
 }

@@ -21,20 +21,16 @@ type Tally = { -readonly [Field in keyof PeerTraffic]: PeerTraffic[Field] };
 export class PeerBytes {
   /** By communicator, then by peer and direction in one number. */
   private readonly peers = new Map<Communicator, Map<number, Tally>>();
-  private readonly open = new Set<Op>();
-
-  started(op: Op): void {
-    if (op.comm && !op.foreign && !op.lost) this.open.add(op);
-  }
+  private lastComm: Communicator | null = null;
+  private last = new Map<number, Tally>();
 
   stopped(op: Op): void {
-    if (this.open.delete(op)) this.add(op);
+    this.add(op);
   }
 
-  /** The busiest of each direction, sends first. */
-  busiest(): PeerTraffic[] {
-    for (const op of this.open) this.add(op);
-    this.open.clear();
+  /** The busiest of each direction, sends first. `open`: what has not stopped. */
+  busiest(open: readonly Op[]): PeerTraffic[] {
+    for (const op of open) this.add(op);
     const all = [...this.peers.values()]
       .flatMap((tallies) => [...tallies.values()])
       .filter(({ bytes }) => bytes > 0);
@@ -46,13 +42,21 @@ export class PeerBytes {
     );
   }
 
-  private add({ comm, peer, isSend, bytes }: Op): void {
-    if (!comm || bytes === 0) return;
-    let tallies = this.peers.get(comm);
-    if (!tallies) this.peers.set(comm, (tallies = new Map<number, Tally>()));
+  private add({ comm, peer, isSend, bytes, foreign, lost }: Op): void {
+    if (!comm || bytes === 0 || foreign || lost) return;
+    const tallies = this.talliesOf(comm);
     const key = peer * 2 + Number(isSend);
     let tally = tallies.get(key);
     if (!tally) tallies.set(key, (tally = { comm: comm.number, peer, isSend, bytes: 0 }));
     tally.bytes += bytes;
+  }
+
+  private talliesOf(comm: Communicator): Map<number, Tally> {
+    if (comm === this.lastComm) return this.last;
+    let tallies = this.peers.get(comm);
+    if (!tallies) this.peers.set(comm, (tallies = new Map<number, Tally>()));
+    this.lastComm = comm;
+    this.last = tallies;
+    return tallies;
   }
 }

@@ -29,7 +29,7 @@ export class QuietTimes {
   moved(at: Ticks): void {
     const { newest } = this;
     if (newest !== null && Math.max(this.calls, this.works) >= START_UP)
-      this.pause({ from: newest, end: at });
+      this.pause(newest, at);
     this.newest = at;
   }
 
@@ -70,12 +70,14 @@ export class QuietTimes {
     return longest ? lengthOf(longest) : 0;
   }
 
-  private pause(span: Span): void {
+  /** Nearly all of them are short: those make no object. */
+  private pause(from: number, end: number): void {
     const { quiet } = this;
-    if (overlaps(span, this.untold)) return;
-    this.watchedFor += lengthOf(span);
-    const shortest = quiet.length < MOST ? 0 : lengthOf(quiet.at(-1)!);
-    if (lengthOf(span) <= shortest) return;
+    if (this.untold.length > 0 && overlaps({ from, end }, this.untold)) return;
+    this.watchedFor += end - from;
+    const shortest = quiet.length < MOST ? 0 : lengthOf(quiet[MOST - 1]!);
+    if (end - from <= shortest) return;
+    const span = { from, end };
     const place = quiet.findIndex((one) => lengthOf(one) < lengthOf(span));
     quiet.splice(place < 0 ? quiet.length : place, 0, span);
     if (quiet.length > MOST) quiet.pop();

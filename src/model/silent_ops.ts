@@ -52,13 +52,9 @@ export class SilentOps {
     if (!peers) return;
     if (op.isUntold) this.correct(op);
     const own = kindOf(op);
+    if (own !== 'unknown') comesAlive(peers.get(peerKey(op.peer, own)));
     // Of unknown work: the life of any connection there.
-    for (const kind of own === 'unknown' ? KINDS : [own]) {
-      const connection = peers.get(peerKey(op.peer, kind));
-      if (!connection) continue;
-      connection.isAlive = true;
-      connection.waiting.clear();
-    }
+    else for (const kind of KINDS) comesAlive(peers.get(peerKey(op.peer, kind)));
   }
 
   /** Before this, no work's counts are final. */
@@ -109,6 +105,13 @@ export class SilentOps {
     }
     return connection;
   }
+}
+
+/** Clearing a set makes a new one, even of an empty one. */
+function comesAlive(connection: Connection | undefined): void {
+  if (!connection || connection.isAlive) return;
+  connection.isAlive = true;
+  connection.waiting.clear();
 }
 
 const peerKey = (peer: number, kind: Kind): number => peer * KINDS.length + KINDS.indexOf(kind);

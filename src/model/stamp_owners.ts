@@ -5,7 +5,6 @@
  * the same channel. Needs no solved clock, so both passes agree.
  */
 
-import { maxOf } from '../base/extremes.js';
 import type { Ticks } from '../base/time.js';
 import type { Kernel, Work } from './types.js';
 
@@ -14,18 +13,62 @@ const SLACK = 1e5;
 /** Of a GPU's clock against the host's. */
 const MAX_DRIFT = 200e-6;
 
-/** GPU time + offset is no earlier than host time was when a kernel was noticed: by how much, ns. */
-interface Notice {
-  readonly offset: number;
-  readonly at: number;
-  readonly work: Work | null;
-}
-
-interface CommStamps {
-  /** The two least offsets, of different works: one stamp from the future must not judge all others. */
-  least: Notice[];
+/**
+ * GPU time + offset is no earlier than host time was when a kernel was noticed: by how much, ns. The two least offsets, of different
+ * works: one stamp from the future must not judge all others.
+ */
+class CommStamps {
   /** Channels whose counter lags. */
-  readonly lagging: Set<number>;
+  readonly lagging = new Set<number>();
+  private known = 0;
+  private leastOffset = 0;
+  private leastAt = 0;
+  private leastWork: Work | null = null;
+  private nextOffset = 0;
+  private nextAt = 0;
+  private nextWork: Work | null = null;
+
+  /** The larger of the two; Infinity while there are fewer. */
+  bound(now: number): number {
+    if (this.known < 2) return Infinity;
+    return Math.max(aged(this.leastOffset, this.leastAt, now), aged(this.nextOffset, this.nextAt, now));
+  }
+
+  notice(offset: number, at: number, work: Work | null): void {
+    this.sort(at);
+    if (this.known > 0 && this.leastWork === work) {
+      if (offset < aged(this.leastOffset, this.leastAt, at)) this.setLeast(offset, at, work);
+    } else if (this.known > 1 && this.nextWork === work) {
+      if (offset < aged(this.nextOffset, this.nextAt, at)) this.setNext(offset, at, work);
+    } else if (this.known === 0) {
+      this.setLeast(offset, at, work);
+      this.known = 1;
+    } else if (this.known === 1 || offset < aged(this.nextOffset, this.nextAt, at)) {
+      this.setNext(offset, at, work);
+      this.known = 2;
+    }
+    this.sort(at);
+  }
+
+  private setLeast(offset: number, at: number, work: Work | null): void {
+    this.leastOffset = offset;
+    this.leastAt = at;
+    this.leastWork = work;
+  }
+
+  private setNext(offset: number, at: number, work: Work | null): void {
+    this.nextOffset = offset;
+    this.nextAt = at;
+    this.nextWork = work;
+  }
+
+  /** The older one has aged more: they may change places. */
+  private sort(now: number): void {
+    const { nextOffset, nextAt, nextWork, known } = this;
+    if (known < 2 || aged(nextOffset, nextAt, now) >= aged(this.leastOffset, this.leastAt, now)) return;
+    this.setNext(this.leastOffset, this.leastAt, this.leastWork);
+    this.setLeast(nextOffset, nextAt, nextWork);
+  }
 }
 
 export class StampOwners {
@@ -43,27 +86,19 @@ export class StampOwners {
     const stamps = this.stampsOf(comm?.number ?? -1);
     const at = noticed * this.nsPerTick;
     if (phase === null && work !== null) {
-      const bound = stamps.least.length < 2 ? Infinity : maxOf(stamps.least.map((one) => aged(one, at)));
-      const latest = timerStart + bound + SLACK;
+      const latest = timerStart + stamps.bound(at) + SLACK;
       // One from before the recording is torn, and says nothing of the next.
       if (latest > 0 && latest < work.earliest * this.nsPerTick) stamps.lagging.add(channel);
     }
-    kernel.isOfOther = stamps.lagging.has(channel);
-    notice(stamps, { offset: at - timerStart, at, work });
+    kernel.isOfOther = stamps.lagging.size > 0 && stamps.lagging.has(channel);
+    stamps.notice(at - timerStart, at, work);
   }
 
   private stampsOf(comm: number): CommStamps {
     let stamps = this.comms.get(comm);
-    if (!stamps) this.comms.set(comm, (stamps = { least: [], lagging: new Set() }));
+    if (!stamps) this.comms.set(comm, (stamps = new CommStamps()));
     return stamps;
   }
 }
 
-const aged = ({ offset, at }: Notice, now: number): number => offset + MAX_DRIFT * Math.max(0, now - at);
-
-function notice(stamps: CommStamps, one: Notice): void {
-  const same = stamps.least.findIndex(({ work }) => work === one.work);
-  const others = stamps.least.filter((_, i) => i !== same);
-  const own = same < 0 || aged(stamps.least[same]!, one.at) > one.offset ? one : stamps.least[same]!;
-  stamps.least = [...others, own].sort((a, b) => aged(a, one.at) - aged(b, one.at)).slice(0, 2);
-}
+const aged = (offset: number, at: number, now: number): number => offset + MAX_DRIFT * Math.max(0, now - at);

@@ -4,6 +4,7 @@
  * is left at the end, because NCCL has few operations in flight.
  */
 
+import { OpenSet } from '../base/open_set.js';
 import type { Ticks } from '../base/time.js';
 import { KernelProgress, type BlocksSeen } from './kernel_progress.js';
 import { NOTHING_LOST, type LostAfter } from './lost_ends.js';
@@ -77,11 +78,17 @@ const MANY_OPS = 4096;
 
 export class StandstillCollector implements Partial<WorkListener> {
   private readonly works = new Set<Work>();
-  private ops = new Set<Op>();
-  private readonly kernels = new Set<Kernel>();
+  private readonly kernels = new OpenSet<Kernel>();
   private readonly progress = new KernelProgress();
   private manyOps = MANY_OPS;
-  private readonly lastMove = new Map<number, Ticks>();
+  private readonly lastMove = new Map<number, { at: Ticks }>();
+  private lastComm = NaN;
+  private last: { at: Ticks } = { at: 0 as Ticks };
+  /** It is among `works`: its operations come one after the other. */
+  private lastWork: Work | null = null;
+
+  /** `ops`: those that have not stopped; the caller's. */
+  constructor(private readonly ops: OpenSet<Op>) {}
 
   workStart(work: Work, at: Ticks): void {
     this.works.add(work);
@@ -95,22 +102,21 @@ export class StandstillCollector implements Partial<WorkListener> {
   }
 
   opStart(op: Op, at: Ticks): void {
-    this.ops.add(op);
     if (op.foreign) return;
-    if (op.work) this.works.add(op.work);
+    this.unfinished(op.work);
     this.progress.opStart(op);
     this.moved(op, at);
     if (this.ops.size > this.manyOps) this.forgetUntold();
   }
 
   opStop(op: Op, at: Ticks): void {
-    if (!this.ops.delete(op) || op.foreign) return;
+    if (op.foreign) return;
     this.moved(op, at);
     this.forgetIfDone(op.work);
   }
 
   kernelStart(kernel: Kernel, at: Ticks): void {
-    if (kernel.work) this.works.add(kernel.work);
+    this.unfinished(kernel.work);
     if (!kernel.isWithinBlock) this.kernels.add(kernel);
     this.progress.kernelStart(kernel);
     this.moved(kernel, at);
@@ -131,9 +137,9 @@ export class StandstillCollector implements Partial<WorkListener> {
       if (work) lost.set(work, Math.min(lost.get(work) ?? Infinity, lostAfter(ring, sign)));
     };
     for (const work of this.works) if (work.enqueued === null) mayHaveEnded(work, work.ring, work.start);
-    for (const { work, ring, start } of this.kernels) mayHaveEnded(work, ring, start);
+    for (const { work, ring, start } of this.kernels.all()) mayHaveEnded(work, ring, start);
     const foreign: { parent: bigint; op: StandingOp }[] = [];
-    for (const op of this.ops) {
+    for (const op of this.ops.all()) {
       if (op.foreign) {
         foreign.push({ parent: op.foreign.parent, op: standing(op, steps) });
         continue;
@@ -166,7 +172,7 @@ export class StandstillCollector implements Partial<WorkListener> {
       })),
       unended: new Map(blocks.flatMap(({ work, state }) => (state === 'ended' ? [] : [[work.row, state]]))),
       foreign,
-      lastMove: this.lastMove,
+      lastMove: new Map([...this.lastMove].map(([comm, { at }]) => [comm, at])),
     };
   }
 
@@ -174,17 +180,29 @@ export class StandstillCollector implements Partial<WorkListener> {
     const finalized = comm?.finalizeTick ?? null;
     if (finalized !== null && at > finalized) return;
     const number = comm?.number ?? UNKNOWN_COMM;
-    const before = this.lastMove.get(number);
-    if (before === undefined || at > before) this.lastMove.set(number, at);
+    if (number !== this.lastComm) {
+      this.lastComm = number;
+      this.last = this.lastMove.get(number) ?? { at };
+      this.lastMove.set(number, this.last);
+    }
+    if (at > this.last.at) this.last.at = at;
+  }
+
+  private unfinished(work: Work | null): void {
+    if (work === null || work === this.lastWork) return;
+    this.works.add(work);
+    this.lastWork = work;
   }
 
   /** A child that comes later puts it back. */
   private forgetIfDone(work: Work | null): void {
-    if (work && !isOpen(work)) this.works.delete(work);
+    if (!work || isOpen(work)) return;
+    this.works.delete(work);
+    if (work === this.lastWork) this.lastWork = null;
   }
 
   private forgetUntold(): void {
-    this.ops = new Set([...this.ops].filter(({ isUntold }) => !isUntold));
+    for (const op of this.ops.all()) if (op.isUntold) this.ops.delete(op);
     for (const work of [...this.works]) this.forgetIfDone(work);
     this.manyOps = MANY_OPS + 2 * this.ops.size;
   }

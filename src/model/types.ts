@@ -120,6 +120,10 @@ export interface Op {
   firstData: Ticks | null;
   /** Rows of its steps that have not stopped (step_table.ts); few at a time. */
   readonly openSteps: number[];
+  /** Of those in flight (base/open_set.ts); -1: it is none. */
+  place: number;
+  /** Of its connection's lanes the one it lies in; -1: none. */
+  lane: number;
   /** The listener's own: there are too many for a map. */
   drawing: unknown;
 }
@@ -164,6 +168,8 @@ export interface Kernel {
   stop: Ticks | null;
   /** Completions told after its stop: they are of other work, whose start NCCL never told. */
   strayCompletions: number;
+  /** Of those that run (base/open_set.ts); -1: it is none. */
+  place: number;
 }
 
 export type CtrlState = 'Idle' | 'Active' | 'Sleep' | 'Wakeup' | 'Append' | 'AppendEnd' | `state ${number}`;

@@ -88,7 +88,6 @@ const RECENT = 1 << 16;
 /** Collects the ends of one file's work while its records stream by. */
 export class WorkEnds {
   private readonly rows: Row[] = [];
-  private readonly openOps = new Set<Op>();
   private settled = 0;
 
   started(work: Work): void {
@@ -105,14 +104,9 @@ export class WorkEnds {
     if (this.rows.length - this.settled > RECENT) this.settle(this.rows[this.settled++]!);
   }
 
-  opStarted(op: Op): void {
-    if (op.work) this.openOps.add(op);
-  }
-
   opEnded(op: Op): void {
     const row = op.work && this.rows[op.work.row];
     if (!row || op.stop === null) return;
-    this.openOps.delete(op);
     gpuBegan(row, op);
     row.lastOp = op.stop;
     if (!op.isSend) row.lastRecv = op.stop;
@@ -158,14 +152,15 @@ export class WorkEnds {
   /**
    * `windowStart`: before it, records of children may have been overwritten. `doubtful`: rows whose end may be among lost
    * records. NCCL runs the work of a communicator in order, so what comes before a finished collective has ended, too. `unended`:
-   * see Standstill.
+   * see Standstill. `openOps`: what has not stopped.
    */
   finish(
     windowStart: Ticks,
+    openOps: readonly Op[] = [],
     doubtful: ReadonlySet<number> = new Set(),
     unended: Standstill['unended'] = new Map(),
   ): WorkEnd[] {
-    for (const op of this.openOps) gpuBegan(this.rows[op.work!.row]!, op);
+    for (const op of openOps) if (op.work) gpuBegan(this.rows[op.work.row]!, op);
     const passed = doubtful.size === 0 ? new Set<number>() : this.passed(windowStart, doubtful);
     return this.rows.map((row, i) => {
       const end = passed.has(i) ? 'end-lost' : outcome(row, windowStart, unended.get(i));

@@ -179,7 +179,7 @@ export function countTrace(
 
 function arrows(blocks: readonly ConvertResult[]): number {
   const ends = blocks.flatMap(({ selected }) => (selected ? [selected.flowEnds] : []));
-  return ends.length > 0 ? countSelectedArrows(ends) : countArrows(blocks.flatMap((block) => block.flows));
+  return ends.length > 0 ? countSelectedArrows(ends) : countArrows(blocks.map(({ flows }) => flows));
 }
 
 /** `ends`, `origins`: of this file. `block`: null, it is not drawn. */

@@ -20,7 +20,7 @@ interface Connection {
   readonly standIns: Op[];
   /** The others, in the lowest lane that is free, as they are drawn. */
   readonly lanes: LaneNumbers;
-  readonly laneOf: Map<Op, number>;
+  inLanes: number;
   /** By lane: of the operation with the most. */
   readonly slots: number[];
 }
@@ -30,7 +30,7 @@ export class CommCounter {
     DrawnKind,
     TimeCounter
   >;
-  private readonly tracks: Readonly<Record<Detail, Set<string>>> = {
+  private readonly tracks: Readonly<Record<Detail, Set<number>>> = {
     coll: new Set(),
     op: new Set(),
     step: new Set(),
@@ -49,8 +49,9 @@ export class CommCounter {
     this.counters[kind].add(at);
   }
 
-  track(detail: Detail, name: string): void {
-    this.tracks[detail].add(name);
+  /** `number`: unlike that of any other track of that depth. */
+  track(detail: Detail, number: number): void {
+    this.tracks[detail].add(number);
   }
 
   opStart(op: Op, at: Ticks): void {
@@ -63,23 +64,24 @@ export class CommCounter {
   }
 
   private takeLane(op: Op): void {
-    const { lanes, laneOf, slots } = this.connectionOf(op);
-    if (laneOf.size >= MOST_LANES) return;
-    const lane = lanes.acquire();
-    laneOf.set(op, lane);
-    slots[lane] ??= 0;
+    const connection = this.connectionOf(op);
+    if (connection.inLanes >= MOST_LANES) return;
+    connection.inLanes++;
+    op.lane = connection.lanes.acquire();
+    connection.slots[op.lane] ??= 0;
   }
 
   opStop(op: Op): void {
-    if (op.lost) return;
-    const { lanes, laneOf, slots } = this.connectionOf(op);
-    const lane = laneOf.get(op);
-    if (lane === undefined) return;
-    laneOf.delete(op);
-    lanes.release(lane);
-    slots[lane] = Math.max(slots[lane]!, slotsOf(op));
+    const { lane } = op;
+    if (lane < 0) return;
+    const connection = this.connectionOf(op);
+    op.lane = -1;
+    connection.inLanes--;
+    connection.lanes.release(lane);
+    connection.slots[lane] = Math.max(connection.slots[lane]!, slotsOf(op));
   }
 
+  /** After `opStop` of those that are still open. */
   finish(until: (row: number) => number, silent: ReadonlySet<string>): CommSize {
     const { comm, counters, tracks, begun } = this;
     const works = lanesOf(begun.Coll, until) + lanesOf(begun.P2p, until);
@@ -87,10 +89,10 @@ export class CommCounter {
     for (const op of waiting) this.takeLane(op);
     const life = comm === NO_COMM || comm === UNKNOWN_COMM ? 0 : 1;
     const counts = Object.fromEntries(KINDS.map((kind) => [kind, counters[kind].finish()]));
-    const connections = [...this.connections.values()].map(({ standIns, slots, laneOf }) => {
-      for (const [op, lane] of laneOf) slots[lane] = Math.max(slots[lane]!, slotsOf(op));
-      return [...slots, ...slotsOfStandIns(standIns)];
-    });
+    const connections = [...this.connections.values()].map(({ standIns, slots }) => [
+      ...slots,
+      ...slotsOfStandIns(standIns),
+    ]);
     const lanes = connections.reduce((sum, { length }) => sum + length, 0);
     const slots = connections.flat().reduce((sum, slots) => sum + slots, 0);
     return {
@@ -109,12 +111,7 @@ export class CommCounter {
     const key = ((peer & 0x3fffff) * 512 + (channel & 0xff) * 2 + (isSend ? 1 : 0)) * 2 + (lost ? 1 : 0);
     let connection = this.connections.get(key);
     if (!connection) {
-      connection = {
-        standIns: [],
-        lanes: new LaneNumbers(),
-        laneOf: new Map<Op, number>(),
-        slots: [],
-      };
+      connection = { standIns: [], lanes: new LaneNumbers(), inLanes: 0, slots: [] };
       this.connections.set(key, connection);
     }
     return connection;

@@ -7,7 +7,7 @@
  */
 
 import type { Ticks } from '../base/time.js';
-import { LowerHull } from '../clocks/gpu_clock.js';
+import { LowerHull, type GpuPoint } from '../clocks/gpu_clock.js';
 import { GpuVotes, type GpuVote } from '../clocks/gpu_votes.js';
 import type { GpuNs, Kernel } from '../model/types.js';
 import type { Communicator } from '../rankfile/types.js';
@@ -64,7 +64,7 @@ export class GpuStamps {
       noticed: noticed * this.nsPerTick,
       earliest: work ? work.earliest * this.nsPerTick : -Infinity,
       gpu,
-      stamp: { noticed, gpu },
+      tick: noticed,
       launched: work?.api && !work.api.graphCaptured ? work.api.start : null,
     });
   }
@@ -77,45 +77,28 @@ export class GpuStamps {
 
 /** A stamp on its way to the envelope. */
 interface StampVote extends GpuVote {
-  readonly stamp: GpuStamp;
+  readonly tick: Ticks;
+  readonly gpu: GpuNs;
   /** When its launch was called; null: by a graph, or not told. */
   readonly launched: Ticks | null;
 }
 
 class OneGpu {
   readonly votes = new GpuVotes<StampVote>((vote, isTooEarly) => {
-    this.stamp(vote);
+    this.hull.add({ x: vote.noticed, y: vote.noticed - vote.gpu, vote });
     if (isTooEarly) return;
     this.launches.seen(vote.gpu);
     if (vote.launched !== null) this.launches.add(vote.launched, vote.launched * this.nsPerTick, vote.gpu);
   });
-  private readonly hull = new LowerHull();
-  private readonly stamps = new Map<number, GpuStamp>();
+  private readonly hull = new LowerHull<GpuPoint & { readonly vote: StampVote }>();
   private readonly launches = new GpuLaunches();
 
   constructor(private readonly nsPerTick: number) {}
 
+  /** Which points lie on the hull does not depend on the exact tick rate, so the final one may be applied later. */
   finish(): Omit<StampedGpu, 'comm'> {
     this.votes.finish();
-    return { stamps: this.onHull(), launches: this.launches.all(), step: this.launches.step() };
-  }
-
-  private stamp({ noticed: x, gpu, stamp }: StampVote): void {
-    const before = this.stamps.get(x);
-    if (before && before.gpu >= gpu) return;
-    this.hull.add({ x, y: x - gpu });
-    this.stamps.set(x, stamp);
-    if (this.stamps.size > 4096) this.forgetInner();
-  }
-
-  /** Which points lie on the hull does not depend on the exact tick rate, so the final one may be applied later. */
-  private onHull(): GpuStamp[] {
-    return this.hull.points().map((point) => this.stamps.get(point.x)!);
-  }
-
-  private forgetInner(): void {
-    const kept = this.onHull();
-    this.stamps.clear();
-    for (const stamp of kept) this.stamps.set(stamp.noticed * this.nsPerTick, stamp);
+    const stamps = this.hull.points().map(({ vote: { tick, gpu } }) => ({ noticed: tick, gpu }));
+    return { stamps, launches: this.launches.all(), step: this.launches.step() };
   }
 }

@@ -133,7 +133,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
   const { silent, silentOps, gpus } = collector.settle();
   const { workEnds, standstill } = endings(collector, pairing.steps, file);
   const works = collector.works.finish();
-  const busiestPeers = collector.peers.busiest();
+  const busiestPeers = collector.peers.busiest(collector.openOps.all());
   const lastTick = newestOf(used.map((ring) => ring.lastTick));
   const lastPoll = pairing.openFolds(file.folds());
   return {
@@ -181,7 +181,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     silentOps,
     foreignOps: collector.foreign.all(),
     gpus,
-    size: collector.size.finish(workEnds, works.enqueued, silent.connections, {
+    size: collector.size.finish(workEnds, works.enqueued, collector.openOps.all(), silent.connections, {
       peers: busiestPeers.length,
       lossyRings: file.rings.filter(({ gaps }) => gaps.length > 0).length,
     }),
@@ -192,13 +192,13 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
 
 /** What stands still, without that whose end was only lost. */
 function endings(
-  { standstill: collected, ends }: ScanCollector,
+  { standstill: collected, ends, openOps }: ScanCollector,
   steps: StepTable,
   file: RankFileStream,
 ): Pick<RankScan, 'workEnds' | 'standstill'> {
   const standstill = collected.finish(steps, lostAfter(file.rings));
   const doubtful = standstill.works.filter(({ lostSince }) => lostSince > 0).map(({ row }) => row);
-  const workEnds = ends.finish(keptFrom(file, 'ops'), new Set(doubtful), standstill.unended);
+  const workEnds = ends.finish(keptFrom(file, 'ops'), openOps.all(), new Set(doubtful), standstill.unended);
   const works = standstill.works.filter(({ row }) => workEnds[row]!.outcome !== 'end-lost');
   return { workEnds, standstill: { ...standstill, works } };
 }

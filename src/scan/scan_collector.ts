@@ -1,5 +1,6 @@
 /** What the scan of one file keeps of its events: what the other ranks and the second pass need to know. Draws nothing. */
 
+import { OpenSet } from '../base/open_set.js';
 import type { Ticks } from '../base/time.js';
 import { ApiCalls } from '../model/api_calls.js';
 import { CallTableBuilder } from '../model/call_table.js';
@@ -28,7 +29,9 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
   readonly inside = new InsideCalls();
   readonly quiet: QuietTimes;
   readonly foreign = new ForeignOpsCollector();
-  readonly standstill = new StandstillCollector();
+  /** Operations that have not stopped. */
+  readonly openOps = new OpenSet<Op>();
+  readonly standstill = new StandstillCollector(this.openOps);
   readonly standIns = new StandIns();
   readonly size = new SizeCounter();
   readonly peers = new PeerBytes();
@@ -98,9 +101,8 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
     this.standIns.started(op);
     this.silent.started(op);
     this.foreign.started(op);
-    this.peers.started(op);
+    this.openOps.add(op);
     this.standstill.opStart(op, at);
-    this.ends.opStarted(op);
     this.quiet.moved(at);
   }
 
@@ -110,6 +112,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
   }
 
   opStop(op: Op, at: Ticks): void {
+    this.openOps.delete(op);
     this.size.opStop(op);
     this.ends.opEnded(op);
     this.foreign.stopped(op);

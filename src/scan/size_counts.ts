@@ -25,7 +25,7 @@ export class SizeCounter {
     const isWatched = span.kind === 'NetPlugin' || span.kind === 'unknown';
     const counter = belongsToNoComm(span) ? this.free : this.of(callComm(span));
     counter.add(isWatched ? 'net' : 'call', at);
-    counter.track(isWatched ? 'step' : 'coll', `${span.ring}`);
+    counter.track(isWatched ? 'step' : 'coll', span.ring);
     if (!isWatched) this.callRings.add(span.ring);
   }
 
@@ -53,12 +53,12 @@ export class SizeCounter {
   kernel({ comm, channel, phase }: Kernel, at: Ticks): void {
     const counter = this.of(comm);
     counter.add('kernel', at);
-    counter.track('op', `kernel ${channel} ${phase === null}`);
+    counter.track('op', channel * 2 + (phase === null ? 0 : 1));
   }
 
   ctrl(ring: number, at: Ticks): void {
     this.free.add('ctrl', at);
-    this.free.track('op', `proxy ${ring}`);
+    this.free.track('op', -1 - ring);
   }
 
   step(op: Op, at: Ticks): void {
@@ -69,13 +69,18 @@ export class SizeCounter {
     this.of(op.comm).phases.add(at);
   }
 
-  /** `ends`, `enqueued`: by row of work. `silent`: connections on which nothing ever showed a sign of life. */
+  /**
+   * `ends`, `enqueued`: by row of work. `open`: operations that have not stopped. `silent`: connections on which nothing ever showed a
+   * sign of life.
+   */
   finish(
     ends: readonly WorkEnd[],
     enqueued: Float64Array,
+    open: readonly Op[],
     silent: ReadonlySet<string>,
     more: Pick<FileSize, 'peers' | 'lossyRings'>,
   ): FileSize {
+    for (const op of open) this.opStop(op);
     const until = (row: number): number => drawnUntil(ends[row]!, enqueued[row]!);
     const comms = [this.free, ...this.comms.values()].map((counter) => counter.finish(until, silent));
     return { comms, callRings: this.callRings, ...more };

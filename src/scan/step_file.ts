@@ -10,7 +10,9 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { addBigint, addText, addWord, HASH_SEED, toSafeInteger } from '../base/hash.js';
 import type { Ticks } from '../base/time.js';
 import { NONE, type StepTable } from '../model/step_table.js';
-import { StepPhase, type Op } from '../model/types.js';
+import { opClaim } from '../model/parents.js';
+import { StepPhase, type Op, type Work } from '../model/types.js';
+import type { Communicator } from '../rankfile/types.js';
 
 export const STEP_ROW = {
   /** Of the operation on its connection. */
@@ -72,7 +74,9 @@ type OpRows = {
 /** Listens to the steps of one file. */
 export class StepFileWriter {
   private readonly fd: number;
-  private readonly connections = new Map<string, OpenConnection>();
+  /** By communicator, then by peer, channel and direction in one number. */
+  private readonly connections = new Map<Communicator, Map<number, OpenConnection>>();
+  private readonly checks = new OperationChecks();
   private end = 0;
 
   constructor(
@@ -97,9 +101,10 @@ export class StepFileWriter {
   }
 
   close(): StepRows[] {
-    for (const connection of this.connections.values()) this.flush(connection);
+    const all = [...new Set(this.connections.values())].flatMap((connections) => [...connections.values()]);
+    for (const connection of all) this.flush(connection);
     closeSync(this.fd);
-    return [...this.connections.values()].map(({ key, rows, blocks }) => ({ ...key, rows, blocks }));
+    return all.map(({ key, rows, blocks }) => ({ ...key, rows, blocks }));
   }
 
   private addSend(steps: StepTable, row: number, told: number, bytes: number): void {
@@ -143,8 +148,9 @@ export class StepFileWriter {
   private rowsOf(op: Op): OpRows {
     if (!isJoinable(op)) return null;
     const { commId, rank } = op.comm!;
-    const name = `${commId} ${op.channel} ${op.isSend} ${op.peer}`;
-    let connection = this.connections.get(name);
+    const connections = this.connectionsOf(op.comm!);
+    const number = opClaim(op.channel, op.isSend, op.peer);
+    let connection = connections.get(number);
     if (!connection) {
       const [source, destination] = op.isSend ? [rank, op.peer] : [op.peer, rank];
       connection = {
@@ -154,9 +160,22 @@ export class StepFileWriter {
         rows: 0,
         blocks: [],
       };
-      this.connections.set(name, connection);
+      connections.set(number, connection);
     }
-    return { connection, check: operationCheck(op), arrives: arrivesByProtocol(op) };
+    return { connection, check: this.checks.of(op), arrives: arrivesByProtocol(op) };
+  }
+
+  /** One communicator may stand in the file's table twice. */
+  private connectionsOf(comm: Communicator): Map<number, OpenConnection> {
+    let connections = this.connections.get(comm);
+    if (!connections) {
+      const same = [...this.connections].find(
+        ([{ commId, rank }]) => commId === comm.commId && rank === comm.rank,
+      );
+      connections = same?.[1] ?? new Map<number, OpenConnection>();
+      this.connections.set(comm, connections);
+    }
+    return connections;
   }
 
   private flush(connection: OpenConnection): void {
@@ -181,9 +200,24 @@ function isJoinable(op: Op): boolean {
 const arrivesByProtocol = ({ work }: Op): number =>
   work === null ? -1 : work.proto.toUpperCase() === 'SIMPLE' ? 1 : 0;
 
-/** Equal at both ends of an operation, and hardly ever of another one. */
-function operationCheck({ work, nSteps }: Op): number {
-  if (work === null) return 0;
+/** Equal at both ends of an operation, and hardly ever of another one. The same for most operations of a work. */
+class OperationChecks {
+  private work: Op['work'] = null;
+  private nSteps = 0;
+  private check = 0;
+
+  of({ work, nSteps }: Op): number {
+    if (work === null) return 0;
+    if (work !== this.work || nSteps !== this.nSteps) {
+      this.work = work;
+      this.nSteps = nSteps;
+      this.check = operationCheck(work, nSteps);
+    }
+    return this.check;
+  }
+}
+
+function operationCheck(work: Work, nSteps: number): number {
   let hash = addWord(addBigint(HASH_SEED, BigInt(work.count)), nSteps);
   if (work.kind === 'Coll') hash = addText(addWord(hash, work.seq ?? 0), work.func);
   return toSafeInteger(hash);

@@ -208,7 +208,7 @@ class ClippedSteps implements StepSink {
   phase(at: TraceNs, name: string, bytes: number | null, flow: FlowId | null): void {
     this.endPhase(at);
     const args: Args | undefined = bytes === null ? undefined : [['bytes', bytes]];
-    this.wait = this.sink.begin(this.track, at, name, { args, flow: flow ?? undefined });
+    this.wait = this.sink.begin(this.track, at, name, { args, flow: flow ? { ...flow } : undefined });
   }
 
   end(at: TraceNs, args: Args): void {

@@ -16,7 +16,7 @@ import type { StepSink, TrackRef } from './sink.js';
 /** NCCL keeps at most this many steps of a connection in flight and names their slots step % 8. A power of two. */
 export const NCCL_STEPS = 8;
 
-/** A step slot; while a step is in flight it stands in Step.drawing. */
+/** A step slot. */
 export interface Slot {
   readonly steps: StepSink;
   isBusy: boolean;
@@ -94,13 +94,18 @@ export class Connection {
   }
 
   slotsOf(lane: number): Slots {
-    this.slots[lane] ??= new Slots(this.context, () => this.lanes.track(lane));
-    return this.slots[lane];
+    return this.slots[lane] ?? this.newSlots(lane);
+  }
+
+  private newSlots(lane: number): Slots {
+    const slots = new Slots(this.context, () => this.lanes.track(lane));
+    this.slots[lane] = slots;
+    return slots;
   }
 }
 
 /** Slot tracks of one lane: NCCL's eight, and more for steps whose slot was never given free. */
-class Slots {
+export class Slots {
   private readonly slots: (Slot | undefined)[] = [];
 
   constructor(

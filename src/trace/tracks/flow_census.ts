@@ -1,60 +1,99 @@
 /**
- * Which ends of arrows a rank has drawn: per operation the steps, as ranges. Joined over all ranks it gives the number of
+ * Which ends of arrows a rank has drawn: per operation the steps, as ranges, in columns. Joined over all ranks it gives the number of
  * arrows in the trace, without keeping every step.
  */
 
+import { STEP_BITS } from '../../model/identity.js';
 import type { Hash64 } from '../../base/hash.js';
 
-/** Steps [from, end) of one end of an operation, pairs in a row: from, end, from, end... */
+/** Steps [from, end) of one end of an operation, a row each; an operation may have several. `end` 0: none. */
 export interface FlowEnds {
-  readonly operation: string;
-  readonly sends: boolean;
-  readonly ranges: number[];
+  /** What all arrows of the operation share (model/identity.ts), in 52 bits. */
+  readonly operation: Float64Array;
+  readonly sends: Uint8Array;
+  readonly from: Uint32Array;
+  readonly end: Uint32Array;
 }
+
+const FIRST_ROWS = 1024;
 
 export class FlowCensus {
-  private readonly operations: FlowEnds[] = [];
+  private operation = new Float64Array(FIRST_ROWS);
+  private sends = new Uint8Array(FIRST_ROWS);
+  private from = new Uint32Array(FIRST_ROWS);
+  private end = new Uint32Array(FIRST_ROWS);
+  private rows = 0;
 
-  /** Our end of one operation: kept by the caller, so that its steps need no look-up. */
-  ends(operation: Hash64, sends: boolean): FlowEnds {
-    const ends = { operation: `${operation.hi} ${operation.lo}`, sends, ranges: [] };
-    this.operations.push(ends);
-    return ends;
+  /** Our end of one operation: the row that its first step goes to. */
+  begin(operation: Hash64, sends: boolean): number {
+    return this.add(operation.hi * SHARED_LOW + (operation.lo >>> STEP_BITS), Number(sends));
   }
 
-  all(): FlowEnds[] {
-    return this.operations.filter(({ ranges }) => ranges.length > 0);
+  /** Returns the row for the next step of that operation. */
+  step(row: number, step: number): number {
+    const { end } = this;
+    if (end[row] !== 0 && end[row] !== step) row = this.add(this.operation[row]!, this.sends[row]!);
+    if (this.end[row] === 0) this.from[row] = step;
+    this.end[row] = step + 1;
+    return row;
+  }
+
+  all(): FlowEnds {
+    const used = <Column extends Float64Array | Uint32Array | Uint8Array>(column: Column): Column =>
+      column.slice(0, this.rows) as Column;
+    const { operation, sends, from, end } = this;
+    return { operation: used(operation), sends: used(sends), from: used(from), end: used(end) };
+  }
+
+  private add(operation: number, sends: number): number {
+    if (this.rows === this.operation.length) this.grow();
+    const row = this.rows++;
+    this.operation[row] = operation;
+    this.sends[row] = sends;
+    return row;
+  }
+
+  private grow(): void {
+    const longer = <Column extends Float64Array | Uint32Array | Uint8Array>(
+      column: Column,
+      empty: Column,
+    ): Column => {
+      empty.set(column);
+      return empty;
+    };
+    const rows = 2 * this.operation.length;
+    this.operation = longer(this.operation, new Float64Array(rows));
+    this.sends = longer(this.sends, new Uint8Array(rows));
+    this.from = longer(this.from, new Uint32Array(rows));
+    this.end = longer(this.end, new Uint32Array(rows));
   }
 }
 
-export function addStep({ ranges }: FlowEnds, step: number): void {
-  if (ranges.at(-1) === step) ranges[ranges.length - 1] = step + 1;
-  else ranges.push(step, step + 1);
-}
+const SHARED_LOW = 2 ** (32 - STEP_BITS);
 
 /** Arrows drawn: steps of which both ends are there. */
-export function countArrows(ends: Iterable<FlowEnds>): number {
-  const senders = new Map<string, FlowEnds>();
-  const receivers: FlowEnds[] = [];
-  for (const end of ends) {
-    if (end.sends) senders.set(end.operation, end);
-    else receivers.push(end);
-  }
-  return receivers.reduce(
-    (sum, end) => sum + overlap(end.ranges, senders.get(end.operation)?.ranges ?? []),
-    0,
-  );
+export function countArrows(ends: readonly FlowEnds[]): number {
+  /** Ranges of each sender, in pairs. */
+  const senders = new Map<number, number[]>();
+  for (const { operation, sends, from, end } of ends)
+    for (let row = 0; row < operation.length; row++) {
+      if (sends[row] === 0 || end[row] === 0) continue;
+      const known = senders.get(operation[row]!);
+      if (known) known.push(from[row]!, end[row]!);
+      else senders.set(operation[row]!, [from[row]!, end[row]!]);
+    }
+  let arrows = 0;
+  for (const { operation, sends, from, end } of ends)
+    for (let row = 0; row < operation.length; row++)
+      if (sends[row] === 0) arrows += overlap(from[row]!, end[row]!, senders.get(operation[row]!));
+  return arrows;
 }
 
-function overlap(a: readonly number[], b: readonly number[]): number {
+/** Of [from, end) with ranges that lie in pairs. */
+function overlap(from: number, end: number, ranges: readonly number[] | undefined): number {
   let sum = 0;
-  for (let i = 0; i < a.length; i += 2) {
-    for (let j = 0; j < b.length; j += 2) {
-      const from = Math.max(a[i]!, b[j]!);
-      const end = Math.min(a[i + 1]!, b[j + 1]!);
-      if (end > from) sum += end - from;
-    }
-  }
+  for (let i = 0; ranges && i < ranges.length; i += 2)
+    sum += Math.max(0, Math.min(end, ranges[i + 1]!) - Math.max(from, ranges[i]!));
   return sum;
 }
 

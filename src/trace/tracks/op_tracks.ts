@@ -12,33 +12,39 @@
 
 import { append } from '../../base/extremes.js';
 import type { Hash64 } from '../../base/hash.js';
+import { OpenSet } from '../../base/open_set.js';
 import type { Ticks, TraceNs } from '../../base/time.js';
 import { NONE, type StepTable } from '../../model/step_table.js';
 import { StepPhase, type Op } from '../../model/types.js';
 import { WAIT_OF } from '../../model/waits.js';
 import type { CommGroups } from './comm_groups.js';
-import { Connections, type Connection, type Slot } from './connections.js';
+import { Connections, type Connection, type Slot, type Slots } from './connections.js';
 import type { TrackContext } from './context.js';
-import { addStep, type FlowCensus, type FlowEnds } from './flow_census.js';
-import { Correlations, operationId, transferId, transferName } from '../../model/identity.js';
+import type { FlowCensus } from './flow_census.js';
+import { Correlations, operationId, setTransferId, transferName } from '../../model/identity.js';
 import type { InFlight } from './in_flight.js';
 import { parentWords } from './parent_words.js';
 import type { Args, ArgValue, FlowId, SliceRef, TrackRef } from './sink.js';
 
 interface OpenOp {
   readonly connection: Connection;
+  readonly slots: Slots;
   readonly lane: number;
   readonly track: TrackRef;
   readonly slice: SliceRef;
   readonly at: TraceNs;
-  /** null: no arrows. */
-  readonly flow: { readonly id: Hash64; readonly ends: FlowEnds } | null;
+  /** What its arrows share; null: it has none. */
+  readonly flow: Hash64 | null;
+  /** Row of the census for its next step. */
+  ends: number;
 }
 
 export class OpTracks {
   private readonly connections: Connections;
   private readonly correlations = new Correlations();
-  private readonly open = new Set<Op>();
+  private readonly open = new OpenSet<Op>();
+  /** The same object for each arrow: a sink reads it at once. */
+  private readonly arrow = { hi: 0, lo: 0 };
   /** By row of the step table: where a step in flight is drawn. */
   private readonly slots: (Slot | undefined)[] = [];
 
@@ -66,7 +72,17 @@ export class OpTracks {
       args: opArgs(op),
       correlation: this.correlations.of(op.of),
     });
-    op.drawing = { connection, lane, track, slice, at, flow: this.flowOf(op, connection) } satisfies OpenOp;
+    const flow = this.flowOf(op, connection);
+    op.drawing = {
+      connection,
+      slots: connection.slotsOf(lane),
+      lane,
+      track,
+      slice,
+      at,
+      flow,
+      ends: flow === null ? -1 : this.flows.begin(flow, op.isSend),
+    } satisfies OpenOp;
     this.open.add(op);
     this.inFlight.opStarted(op, at);
   }
@@ -78,7 +94,7 @@ export class OpTracks {
 
   /** What a finalized communicator had not finished it never will. The rest stays open: that is how a hang looks. */
   finish(steps: StepTable): void {
-    for (const op of this.open) {
+    for (const op of this.open.all()) {
       const finalized = op.comm?.finalizeTick ?? null;
       if (op.foreign || finalized === null || op.start > finalized) {
         for (const row of op.openSteps) this.lastPoll(steps, row);
@@ -116,7 +132,7 @@ export class OpTracks {
   stepStart(steps: StepTable, row: number, at: TraceNs): void {
     const op = steps.op[row]!;
     const open = openOp(op);
-    const slots = (open?.connection ?? this.connections.of(op)).slotsOf(open?.lane ?? 0);
+    const slots = open ? open.slots : this.connections.of(op).slotsOf(0);
     const number = steps.number[row]!;
     const slot = slots.acquire(number);
     slot.phaseAt = at;
@@ -170,25 +186,25 @@ export class OpTracks {
     open.isBusy = false;
   }
 
-  private flowOf(op: Op, connection: Connection): OpenOp['flow'] {
+  private flowOf(op: Op, connection: Connection): Hash64 | null {
     if (connection.transfers === null || !op.ordinalAbsolute) return null;
     const { outOfStep } = this.context;
     if (outOfStep.size > 0 && op.ordinal >= (outOfStep.get(transferName(connection.transfers)) ?? Infinity))
       return null;
-    const id = operationId(connection.transfers, op.ordinal);
-    return { id, ends: this.flows.ends(id, op.isSend) };
+    return operationId(connection.transfers, op.ordinal);
   }
 
   private flowOfPhase(steps: StepTable, row: number, phase: StepPhase): FlowId | null {
     if (phase !== StepPhase.PeerWait && phase !== StepPhase.FlushWait) return null;
-    const flow = openOp(steps.op[row]!)?.flow;
-    if (!flow) return null;
+    const open = openOp(steps.op[row]!);
+    if (!open?.flow) return null;
+    const { arrow } = this;
     const number = steps.number[row]!;
-    const id = transferId(flow.id, number);
+    setTransferId(arrow, open.flow, number);
     const { brokenTransfers } = this.context;
-    if (brokenTransfers.size > 0 && brokenTransfers.has(transferName(id))) return null;
-    addStep(flow.ends, number);
-    return id;
+    if (brokenTransfers.size > 0 && brokenTransfers.has(transferName(arrow))) return null;
+    open.ends = this.flows.step(open.ends, number);
+    return arrow;
   }
 }
 

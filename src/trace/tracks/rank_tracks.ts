@@ -33,7 +33,7 @@ import { WorkTracks } from './work_tracks.js';
 
 export interface DrawnRank {
   /** Ends of arrows. */
-  readonly flows: FlowEnds[];
+  readonly flows: FlowEnds;
   readonly suspectKernels: number;
   /** Records drawn at the time of a later one before them in the ring. */
   readonly reordered: number;

@@ -80,7 +80,10 @@ export interface StepSink {
   readonly track: TrackRef;
   /** A slice `step` with the argument `step`. */
   begin(at: TraceNs, step: number): void;
-  /** Ends the phase before, if there is one, and begins this one; null: without that argument, without an arrow. */
+  /**
+   * Ends the phase before, if there is one, and begins this one; null: without that argument, without an arrow. Who keeps `flow`
+   * copies it: the caller uses it again.
+   */
   phase(at: TraceNs, name: string, bytes: number | null, flow: FlowId | null): void;
   /** Ends the phase and the step, which gets these arguments. */
   end(at: TraceNs, args: Args): void;

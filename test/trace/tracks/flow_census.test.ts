@@ -2,14 +2,14 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { addStep, countArrows, FlowCensus } from '../../../src/trace/tracks/flow_census.js';
+import { countArrows, FlowCensus } from '../../../src/trace/tracks/flow_census.js';
 
-const operation = { hi: 1, lo: 2 };
+const operation = { hi: 1, lo: 2 << 12 };
 
 function census(sends: boolean, steps: readonly number[], of = operation): FlowCensus {
   const flows = new FlowCensus();
-  const ends = flows.ends(of, sends);
-  for (const step of steps) addStep(ends, step);
+  let row = flows.begin(of, sends);
+  for (const step of steps) row = flows.step(row, step);
   return flows;
 }
 
@@ -18,18 +18,29 @@ it('counts the steps that both ends have, in whatever order each saw them', () =
   fc.assert(
     fc.property(steps, steps, (sent, received) => {
       const both = sent.filter((step) => received.includes(step)).length;
-      expect(countArrows([...census(true, sent).all(), ...census(false, received).all()])).toBe(both);
+      expect(countArrows([census(true, sent).all(), census(false, received).all()])).toBe(both);
     }),
   );
 });
 
 it('keeps consecutive steps as one range', () => {
-  expect(census(true, [0, 1, 2, 3, 7, 8]).all()).toEqual([
-    { operation: '1 2', sends: true, ranges: [0, 4, 7, 9] },
+  const { from, end, sends } = census(true, [0, 1, 2, 3, 7, 8]).all();
+  expect([[...from], [...end], [...sends]]).toEqual([
+    [0, 7],
+    [4, 9],
+    [1, 1],
   ]);
 });
 
+it('keeps what it has when it grows', () => {
+  const flows = new FlowCensus();
+  for (let lo = 0; lo < 3000; lo++) flows.step(flows.begin({ hi: 1, lo: lo * 4096 }, lo % 2 === 0), lo);
+  const { operation: ids, from, end } = flows.all();
+  expect(new Set(ids).size).toBe(3000);
+  expect([from[2999], end[2999], from[0], end[0]]).toEqual([2999, 3000, 0, 1]);
+});
+
 it('draws nothing between different operations or to a missing end', () => {
-  const other = census(false, [0, 1], { hi: 1, lo: 3 });
-  expect(countArrows([...census(true, [0, 1]).all(), ...other.all()])).toBe(0);
+  const other = census(false, [0, 1], { hi: 1, lo: 3 << 12 });
+  expect(countArrows([census(true, [0, 1]).all(), other.all()])).toBe(0);
 });
