@@ -28,8 +28,7 @@ export class QuietTimes {
   /** Of any work, operation or kernel: a start or an end. In order. */
   moved(at: Ticks): void {
     const { newest } = this;
-    if (newest !== null && Math.max(this.calls, this.works) >= START_UP)
-      this.pause(newest, at);
+    if (newest !== null && Math.max(this.calls, this.works) >= START_UP) this.pause(newest, at);
     this.newest = at;
   }
 
