@@ -30,7 +30,19 @@ const DOCUMENTS = [
   ...markdown('schemas'),
 ];
 
-const COMMANDS = ['merge', 'open', 'inspect', 'clocks', 'demo', 'plugin-path'];
+const COMMANDS = [
+  'merge',
+  'open',
+  'inspect',
+  'report',
+  'collectives',
+  'links',
+  'ranks',
+  'waits',
+  'clocks',
+  'demo',
+  'plugin-path',
+];
 const helps = new Map<string, string>();
 function help(command: string): string {
   const known = helps.get(command);

@@ -28,9 +28,10 @@ const LAYERS = table(`
   trace/tracks   | base cluster model                                 |               |            | no
   trace/perfetto | base                                               | trace/tracks  | protobufjs | no
   trace          | base rankfile model runs scan clocks cluster output verdict/evidence clocks/evidence trace/tracks trace/perfetto | study verdict | | yes
+  analysis       | base cluster clocks scan/transfer_totals verdict/evidence trace | runs scan study trace/tracks | | no
   output         | base rankfile/format                               |               |            | yes
   study          | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace |       | piscina    | yes
-  report         | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace study trace/tracks/flow_census | trace/perfetto | | yes
+  report         | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace study analysis trace/tracks/flow_census | trace/perfetto | | yes
   merge          | base rankfile runs clocks clocks/evidence verdict output trace study report |             |            | yes
   cli            | base rankfile runs output trace report merge              | verdict       | commander  | yes
 `);

@@ -10,7 +10,26 @@ import type { WorkTable } from '../model/work_table.js';
 import { arrivalOf, type Arrival } from './arrival.js';
 import type { ClusterComm, ClusterMember, Collective, Idle } from './types.js';
 
-export function joinCollectives(members: readonly ClusterMember[]): ClusterComm[] {
+/** One rank's part in one collective. */
+export interface Part {
+  readonly commId: bigint;
+  readonly func: string;
+  readonly seq: number;
+  readonly ordinal: number;
+  readonly file: number;
+  /** In the communicator. */
+  readonly rank: number;
+  readonly arrival: TraceNs;
+  /** null: it was open, or its end is not told. */
+  readonly end: TraceNs | null;
+  readonly isOpen: boolean;
+}
+
+/** `heard`: told of every part, file by file. A collective keeps only its first and last ones. */
+export function joinCollectives(
+  members: readonly ClusterMember[],
+  heard: ((part: Part) => void) | null = null,
+): ClusterComm[] {
   const comms = new Map<bigint, CommDraft>();
   members.forEach((member, file) => {
     for (const { commId, name, nRanks } of member.communicators) {
@@ -21,7 +40,7 @@ export function joinCollectives(members: readonly ClusterMember[]): ClusterComm[
     }
   });
   members.forEach((member, file) => {
-    addRows(member, file, comms);
+    addRows(member, file, comms, heard);
   });
   return [...comms.values()]
     .map((comm) => comm.finish())
@@ -34,7 +53,12 @@ function compareNames(a: ClusterComm, b: ClusterComm): number {
   return a.commId < b.commId ? -1 : 1;
 }
 
-function addRows(member: ClusterMember, file: number, comms: ReadonlyMap<bigint, CommDraft>): void {
+function addRows(
+  member: ClusterMember,
+  file: number,
+  comms: ReadonlyMap<bigint, CommDraft>,
+  heard: ((part: Part) => void) | null,
+): void {
   const byNumber = new Map(member.communicators.map((one) => [one.number, one]));
   const { comm, seq, ordinalAbsolute, func, funcs } = member.works;
   const nameless = new Set(funcs.flatMap((name, i) => (isLostText(name) ? [i] : [])));
@@ -49,13 +73,25 @@ function addRows(member: ClusterMember, file: number, comms: ReadonlyMap<bigint,
     if (free <= arrival.at) idle = { from: free, to: arrival.at };
     // A send/receive has no seq; an ordinal that does not count from the beginning names nothing on other ranks, nor does
     // a function whose name is lost.
-    if (seq[row]! >= 0 && ordinalAbsolute[row] === 1 && !nameless.has(func[row]!))
-      comms
-        .get(byNumber.get(comm[row]!)?.commId ?? 0n)
-        ?.add(member, file, row, { arrival, idle, rank: byNumber.get(comm[row]!)!.rank });
+    const of = byNumber.get(comm[row]!);
+    if (of && of.commId !== 0n && seq[row]! >= 0 && ordinalAbsolute[row] === 1 && !nameless.has(func[row]!)) {
+      const { commId, rank } = of;
+      comms.get(commId)?.add(member, file, row, { arrival, idle, rank });
+      heard?.({ commId, file, rank, arrival: arrival.at, ...partOf(member, row) });
+    }
     free = Math.max(free, over);
     if (over !== Infinity) freeIn.set(comm[row]!, Math.max(before, over));
   }
+}
+
+function partOf(
+  member: ClusterMember,
+  row: number,
+): Pick<Part, 'func' | 'seq' | 'ordinal' | 'end' | 'isOpen'> {
+  const { func, funcs, seq, ordinal } = member.works;
+  const isOpen = member.ends[row]!.outcome === 'open';
+  const end = isOpen ? null : endOf(member, row);
+  return { func: funcs[func[row]!]!, seq: seq[row]!, ordinal: ordinal[row]!, end, isOpen };
 }
 
 type Draft = { -readonly [Field in keyof Collective]: Collective[Field] } & {

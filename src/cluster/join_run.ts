@@ -4,15 +4,16 @@ import { domainOfFile, traceTimeOf, type ClockSolution } from '../clocks/domains
 import { gpuErrors, gpuTimes, type GpuLines } from '../clocks/evidence/gpu_clocks.js';
 import type { WorkEnd } from '../model/work_end.js';
 import type { Run } from '../runs/run.js';
-import { joinCollectives } from './join.js';
+import { joinCollectives, type Part } from './join.js';
 import type { ClusterComm } from './types.js';
 
-/** `ends`, `gpuLines`: by file. */
+/** `ends`, `gpuLines`: by file. `heard`: told of each rank's part in each. */
 export function joinRun(
   run: Run,
   clocks: ClockSolution,
   ends: readonly (readonly WorkEnd[])[],
   gpuLines: readonly GpuLines[],
+  heard: ((part: Part) => void) | null = null,
 ): ClusterComm[] {
   return joinCollectives(
     run.members.map(({ scan }, file) => ({
@@ -23,5 +24,6 @@ export function joinRun(
       gpuTime: gpuTimes(gpuLines[file]!, domainOfFile(clocks, file).map),
       gpuError: gpuErrors(scan, clocks.scales[file]!),
     })),
+    heard,
   );
 }

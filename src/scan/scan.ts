@@ -35,6 +35,7 @@ import { callsUntil } from './read_order.js';
 import { ScanCollector } from './scan_collector.js';
 import type { FileSize } from './drawn_size.js';
 import { StepFileWriter, type StepRows } from './step_file.js';
+import { TransferCollector, type TransferTotals } from './transfer_totals.js';
 
 /** Slots that are not in the file, by cause. */
 export type LostSlots = Readonly<Record<LossCause, number>>;
@@ -106,6 +107,8 @@ export interface RankScan {
   readonly busiestPeers: readonly PeerTraffic[];
   /** What its side file holds; empty without one. */
   readonly steps: readonly StepRows[];
+  /** Null where no report was asked for. */
+  readonly transfers: TransferTotals | null;
 }
 
 /** The side file of its steps: where it goes, and whether every step is in it or the first one of each operation. */
@@ -114,19 +117,24 @@ export interface StepsWanted {
   readonly every: boolean;
 }
 
-/** `steps`: null where no side file is wanted. */
-export function scanFile(path: string, steps: StepsWanted | null = null): RankScan {
+/** `steps`: null where no side file is wanted. `forReport`: what only a report needs is collected as well. */
+export function scanFile(path: string, steps: StepsWanted | null = null, forReport = false): RankScan {
   const file = streamRankFile(path);
   try {
-    return scanStream(file, steps && new StepFileWriter(steps.path, steps.every));
+    const stepFile = steps && new StepFileWriter(steps.path, steps.every);
+    return scanStream(file, stepFile, forReport ? new TransferCollector() : null);
   } finally {
     file.close();
   }
 }
 
-function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): RankScan {
+function scanStream(
+  file: RankFileStream,
+  stepFile: StepFileWriter | null,
+  totals: TransferCollector | null,
+): RankScan {
   const readAt = BigInt(Date.now()) * 1_000_000n;
-  const collector = new ScanCollector(file, stepFile);
+  const collector = new ScanCollector(file, stepFile, totals);
   const pairing = new Pairing(file, collector);
   const seen = readRings(file, pairing);
   const used = [...seen.values()].filter(({ records }) => records > 0);
@@ -187,6 +195,7 @@ function scanStream(file: RankFileStream, stepFile: StepFileWriter | null): Rank
     }),
     busiestPeers,
     steps: stepFile?.close() ?? [],
+    transfers: totals?.finish() ?? null,
   };
 }
 

@@ -20,6 +20,7 @@ import type { FileFacts } from '../rankfile/types.js';
 import { GpuStamps, type StampedGpu } from './gpu_stamps.js';
 import { SizeCounter } from './size_counts.js';
 import type { StepFileWriter } from './step_file.js';
+import type { TransferCollector } from './transfer_totals.js';
 
 export class ScanCollector implements Partial<WorkListener>, StepListener {
   readonly ends = new WorkEnds();
@@ -43,6 +44,8 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
   constructor(
     file: Pick<FileFacts, 'header' | 'communicators' | 'changes'>,
     private readonly stepFile: StepFileWriter | null,
+    /** Null where no report is asked for. */
+    private readonly totals: TransferCollector | null,
   ) {
     this.quiet = new QuietTimes(spansWithoutCalls(file, file.communicators.values()));
     this.gpus = new GpuStamps(file.communicators.values(), 1e9 / file.header.tickHz);
@@ -50,19 +53,22 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
 
   stepStart(steps: StepTable, row: number, at: Ticks): void {
     this.size.step(steps.op[row]!, at);
+    this.totals?.stepStart(steps, row, at);
   }
 
   ctrl(ring: number, _state: CtrlState, at: Ticks): void {
     this.size.ctrl(ring, at);
   }
 
-  stepPhase(steps: StepTable, row: number, _from: Ticks, at: Ticks): void {
+  stepPhase(steps: StepTable, row: number, from: Ticks, at: Ticks): void {
     this.size.phase(steps.op[row]!, at);
+    this.totals?.stepPhase(steps, row, from);
     this.stepFile?.stepPhase(steps, row, at);
   }
 
   stepStop(steps: StepTable, row: number, at: Ticks): void {
     this.stepFile?.stepStop(steps, row, at);
+    this.totals?.stepStop(steps, row, at);
   }
 
   hostStart(span: HostSpan, at: Ticks): void {
@@ -114,6 +120,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
   opStop(op: Op, at: Ticks): void {
     this.openOps.delete(op);
     this.size.opStop(op);
+    this.totals?.opStop(op);
     this.ends.opEnded(op);
     this.foreign.stopped(op);
     this.peers.stopped(op);

@@ -31,6 +31,8 @@ export interface ScannedRun {
 export interface ScanOptions extends ClockOptions, RunOptions {
   /** A file that cannot be used is an error. */
   readonly strict?: boolean | undefined;
+  /** What only a report needs is collected as well. */
+  readonly forReport?: boolean | undefined;
   readonly onProgress?: OnProgress | undefined;
 }
 
@@ -95,7 +97,12 @@ async function scanFiles(
   const every = options.clock !== 'realtime' && areOnSeveralHosts(files);
   const stepPath = (file: number): string => join(folder, `steps-${file}`);
   const outcomes = await workers.run(
-    files.map(({ path }, file) => ({ pass: 'scan', path, steps: { path: stepPath(file), every } })),
+    files.map(({ path }, file) => ({
+      pass: 'scan',
+      path,
+      steps: { path: stepPath(file), every },
+      forReport: options.forReport ?? false,
+    })),
     countFiles('scan', files.length, options.onProgress),
   );
   const scans: RankScan[] = [];

@@ -9,7 +9,12 @@ import { convertFile, type ConvertJob, type ConvertResult } from '../trace/conve
 import { scanFile, type RankScan, type StepsWanted } from '../scan/scan.js';
 
 export type Task =
-  | { readonly pass: 'scan'; readonly path: string; readonly steps: StepsWanted | null }
+  | {
+      readonly pass: 'scan';
+      readonly path: string;
+      readonly steps: StepsWanted | null;
+      readonly forReport: boolean;
+    }
   | { readonly pass: 'convert'; readonly job: ConvertJob };
 
 export type Outcome =
@@ -22,7 +27,7 @@ export type Outcome =
 export function runTask(task: Task): Outcome {
   try {
     return task.pass === 'scan'
-      ? { ok: true, scan: scanFile(task.path, task.steps) }
+      ? { ok: true, scan: scanFile(task.path, task.steps, task.forReport) }
       : { ok: true, block: convertFile(task.job) };
   } catch (error) {
     if (error instanceof RankFileError) return { ok: false, unusable: error.sentence };

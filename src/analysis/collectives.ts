@@ -1,0 +1,194 @@
+/**
+ * Each collective of the run as a row of a table, and rows of a kind together: by communicator, function and size class. Only what the
+ * files tell: a skew where all ranks came and their clocks can be compared, a bandwidth where all ended.
+ */
+
+import { hex64 } from '../base/hex.js';
+import { collectiveSize } from '../cluster/bandwidth.js';
+import type { ClusterComm, Collective } from '../cluster/types.js';
+import type { Comparable } from './comparable.js';
+import type { RankWord, RankWords } from './rank_words.js';
+import { sizeClassOf } from './size_class.js';
+import { quantile, sortedNumbers } from './statistics.js';
+
+export type Outcome = 'complete' | 'open' | 'aborted' | 'end not told';
+
+export interface CollectiveRow {
+  readonly comm: string;
+  /** 16 hexadecimal digits. */
+  readonly commId: string;
+  readonly commSize: number;
+  readonly func: string;
+  readonly seq: number;
+  /** Which replay of a captured graph. */
+  readonly replay: number;
+  readonly datatype: string;
+  /** ns of the trace: the first arrival. */
+  readonly startNs: number;
+  /** From the first arrival to the last end; null: not ended, or not told. */
+  readonly durationNs: number | null;
+  /** First to last arrival; null: not all came, or not told by the clocks. */
+  readonly skewNs: number | null;
+  /** Size in the words of nccl-tests; null: not known. */
+  readonly bytes: number | null;
+  /** GB/s, from the last arrival, and from the first. */
+  readonly algbwGBs: number | null;
+  readonly busbwGBs: number | null;
+  readonly algbwFromFirstGBs: number | null;
+  readonly busbwFromFirstGBs: number | null;
+  /** Who came last, beyond what the clocks leave open; null: nobody can be named. */
+  readonly lateRank: RankWord;
+  readonly ranks: number;
+  readonly outcome: Outcome;
+}
+
+export interface CollectiveGroup {
+  readonly comm: string;
+  readonly commId: string;
+  readonly commSize: number;
+  readonly func: string;
+  /** Lower end of the size class, bytes; null: sizes are not known. */
+  readonly sizeClass: number | null;
+  readonly count: number;
+  /** Of these ended, with a duration that is known. */
+  readonly ended: number;
+  readonly durationP50Ns: number | null;
+  readonly durationP99Ns: number | null;
+  readonly durationMaxNs: number | null;
+  readonly skewP50Ns: number | null;
+  readonly skewMaxNs: number | null;
+  readonly bytes: number | null;
+  /** Medians. */
+  readonly algbwGBs: number | null;
+  readonly busbwGBs: number | null;
+  readonly busbwFromFirstGBs: number | null;
+  /** Who came last most often, in how many of `named`. */
+  readonly lateRank: RankWord;
+  readonly lateIn: number;
+  /** Collectives in which a last rank could be named. */
+  readonly named: number;
+}
+
+/** In order of time. */
+export function collectiveRows(
+  comms: readonly ClusterComm[],
+  words: RankWords,
+  comparable: Comparable,
+): CollectiveRow[] {
+  return comms
+    .flatMap((comm) => {
+      const isComparable = comparable.areOnOneAxis(comm.files);
+      return comm.collectives.map((one) => rowOf(one, comm, words, isComparable, comparable));
+    })
+    .sort((a, b) => a.startNs - b.startNs);
+}
+
+function rowOf(
+  one: Collective,
+  comm: ClusterComm,
+  words: RankWords,
+  isComparable: boolean,
+  { bound }: Comparable,
+): CollectiveRow {
+  const outcome = outcomeOf(one);
+  const isWhole = one.arrived >= 2 && one.arrived === comm.nRanks && isComparable;
+  const skew = isWhole ? one.lastArrival - one.firstArrival : null;
+  const clocks = isWhole ? bound(one.firstFile, one.lastFile, one.lastArrival) : Infinity;
+  const isNamed = skew !== null && skew > 0 && skew > clocks;
+  const end = outcome === 'complete' && isComparable ? one.end : null;
+  const size = collectiveSize(one.func, one.datatype, one.count, comm.nRanks);
+  const rate = (from: number): number | null =>
+    size !== null && isWhole && end !== null && end > from ? size.bytes / (end - from) : null;
+  const [fromLast, fromFirst] = [rate(one.lastArrival), rate(one.firstArrival)];
+  const bus = (algbw: number | null): number | null =>
+    algbw === null || size === null ? null : algbw * size.busFactor;
+  return {
+    comm: comm.name,
+    commId: hex64(comm.commId),
+    commSize: comm.nRanks,
+    func: one.func,
+    seq: one.seq,
+    replay: one.ordinal,
+    datatype: one.datatype,
+    startNs: Math.round(one.firstArrival),
+    durationNs: end === null ? null : Math.round(Math.max(0, end - one.firstArrival)),
+    skewNs: skew === null || !Number.isFinite(clocks) ? null : Math.round(skew),
+    bytes: size?.bytes ?? null,
+    algbwGBs: three(fromLast),
+    busbwGBs: three(bus(fromLast)),
+    algbwFromFirstGBs: three(fromFirst),
+    busbwFromFirstGBs: three(bus(fromFirst)),
+    lateRank: isNamed ? words.inComm(comm.commId, one.lastRank, one.lastFile) : null,
+    ranks: one.arrived,
+    outcome,
+  };
+}
+
+function outcomeOf({ open, aborted, end }: Collective): Outcome {
+  if (open.length > 0) return 'open';
+  if (aborted.length > 0) return 'aborted';
+  return end === null ? 'end not told' : 'complete';
+}
+
+/** Significant digits: what a measurement of this kind is worth. */
+const three = (value: number | null): number | null => value && Number(value.toPrecision(3));
+
+/** The most time first. */
+export function collectiveGroups(rows: readonly CollectiveRow[]): CollectiveGroup[] {
+  const groups = new Map<string, CollectiveRow[]>();
+  for (const row of rows) {
+    const key = `${row.commId} ${row.func} ${row.bytes === null ? '' : sizeClassOf(row.bytes)}`;
+    const group = groups.get(key);
+    if (group) group.push(row);
+    else groups.set(key, [row]);
+  }
+  const timeOf = (group: CollectiveRow[]): number =>
+    group.reduce((sum, { durationNs }) => sum + (durationNs ?? 0), 0);
+  return [...groups.values()]
+    .map((group) => ({ group, time: timeOf(group) }))
+    .sort((a, b) => b.time - a.time)
+    .map(({ group }) => groupOf(group));
+}
+
+function groupOf(rows: readonly CollectiveRow[]): CollectiveGroup {
+  const { comm, commId, commSize, func, bytes } = rows[0]!;
+  const of = (pick: (row: CollectiveRow) => number | null): Float64Array =>
+    sortedNumbers(rows.map(pick).filter((value) => value !== null));
+  const at = (sorted: Float64Array, part: number): number | null =>
+    sorted.length === 0 ? null : quantile(sorted, part);
+  const durations = of((row) => row.durationNs);
+  const skews = of((row) => row.skewNs);
+  const late = new Map<RankWord, number>();
+  for (const { lateRank } of rows) if (lateRank !== null) late.set(lateRank, (late.get(lateRank) ?? 0) + 1);
+  const [lateRank, lateIn] = [...late].reduce<[RankWord, number]>((a, b) => (b[1] > a[1] ? b : a), [null, 0]);
+  return {
+    ...{ comm, commId, commSize, func },
+    sizeClass: bytes === null ? null : sizeClassOf(bytes),
+    count: rows.length,
+    ended: durations.length,
+    durationP50Ns: at(durations, 0.5),
+    durationP99Ns: at(durations, 0.99),
+    durationMaxNs: at(durations, 1),
+    skewP50Ns: at(skews, 0.5),
+    skewMaxNs: at(skews, 1),
+    bytes: at(
+      of((row) => row.bytes),
+      0.5,
+    ),
+    algbwGBs: at(
+      of((row) => row.algbwGBs),
+      0.5,
+    ),
+    busbwGBs: at(
+      of((row) => row.busbwGBs),
+      0.5,
+    ),
+    busbwFromFirstGBs: at(
+      of((row) => row.busbwFromFirstGBs),
+      0.5,
+    ),
+    lateRank,
+    lateIn,
+    named: rows.filter((row) => row.lateRank !== null).length,
+  };
+}

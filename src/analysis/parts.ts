@@ -1,0 +1,145 @@
+/**
+ * What each rank did in each collective: how late it came, in bins of time, and the stretch around the moment that the verdict speaks of. All
+ * parts stream by once more; kept are sums per rank and bin, and the parts of that one stretch.
+ */
+
+import type { Part } from '../cluster/join.js';
+import type { ClusterComm, Collective } from '../cluster/types.js';
+import type { Comparable } from './comparable.js';
+
+/** Rank by time: how long behind the first to arrive, on average. */
+export interface Lateness {
+  readonly binNs: number;
+  readonly bins: number;
+  /** By file, then by bin: ns; null: it came to none. */
+  readonly meanNs: readonly (readonly (number | null)[])[];
+  /** By file: of all collectives that count. */
+  readonly files: readonly {
+    readonly collectives: number;
+    readonly meanNs: number | null;
+    /** Came last of all, beyond what the clocks leave open. */
+    readonly last: number;
+    /** While all others waited for this file's rank alone. */
+    readonly aloneNs: number;
+  }[];
+}
+
+export interface Picture {
+  readonly from: number;
+  readonly to: number;
+  /** What a slice's `func` means. */
+  readonly funcs: readonly string[];
+  /** By file; at most MOST_SLICES each, the others of that stretch are only counted. */
+  readonly files: readonly {
+    /** `to` null: it had not ended. */
+    readonly slices: readonly (readonly [from: number, to: number | null, func: number])[];
+    readonly more: number;
+  }[];
+}
+
+const BINS = 96;
+const MOST_SLICES = 240;
+
+export class PartsCollector {
+  private readonly index = new Map<bigint, Map<string, Collective>>();
+  private readonly counted = new Set<Collective>();
+  private readonly binNs: number;
+  private readonly sums: Float64Array[];
+  private readonly counts: Uint32Array[];
+  private readonly funcs = new Map<string, number>();
+  private readonly slices: [number, number | null, number][][];
+  private readonly more: number[];
+
+  constructor(
+    private readonly comms: readonly ClusterComm[],
+    private readonly comparable: Comparable,
+    files: number,
+    duration: number,
+    private readonly view: readonly [from: number, to: number],
+  ) {
+    this.binNs = Math.max(1, duration / BINS);
+    this.sums = Array.from({ length: files }, () => new Float64Array(BINS));
+    this.counts = Array.from({ length: files }, () => new Uint32Array(BINS));
+    this.slices = Array.from({ length: files }, () => []);
+    this.more = Array.from({ length: files }, () => 0);
+    for (const comm of comms) {
+      this.index.set(comm.commId, new Map(comm.collectives.map((one) => [keyOf(one), one])));
+      if (!comparable.areOnOneAxis(comm.files)) continue;
+      // Before the first one the ranks start up and connect, each in its own time.
+      const whole = comm.collectives.filter(({ arrived }) => arrived >= 2 && arrived === comm.nRanks);
+      for (const one of whole.slice(1)) this.counted.add(one);
+    }
+  }
+
+  readonly heard = (part: Part): void => {
+    this.draw(part);
+    const one = this.index.get(part.commId)?.get(keyOf(part));
+    if (!one || !this.counted.has(one)) return;
+    const bin = Math.min(BINS - 1, Math.max(0, Math.floor(one.firstArrival / this.binNs)));
+    this.sums[part.file]![bin]! += Math.max(0, part.arrival - one.firstArrival);
+    this.counts[part.file]![bin]!++;
+  };
+
+  lateness(): Lateness {
+    const last = new Map<number, { last: number; aloneNs: number }>();
+    for (const { commId, collectives } of this.comms)
+      for (const one of collectives) {
+        if (!this.counted.has(one) || commId === 0n) continue;
+        const bound = this.comparable.bound(one.firstFile, one.lastFile, one.lastArrival);
+        const of = last.get(one.lastFile) ?? { last: 0, aloneNs: 0 };
+        last.set(one.lastFile, of);
+        if (one.lastArrival - one.firstArrival > bound) of.last++;
+        // A broadcast's root waits for nobody.
+        if (one.root < 0)
+          of.aloneNs += Math.max(
+            0,
+            Math.min(one.alone.to, one.lastIdle.to) - Math.max(one.alone.from + bound, one.lastIdle.from),
+          );
+      }
+    return {
+      binNs: this.binNs,
+      bins: BINS,
+      meanNs: this.sums.map((sums, file) =>
+        Array.from(sums, (sum, bin) => {
+          const count = this.counts[file]![bin]!;
+          return count === 0 ? null : Math.round(sum / count);
+        }),
+      ),
+      files: this.sums.map((sums, file) => {
+        const collectives = this.counts[file]!.reduce((a, b) => a + b, 0);
+        const of = last.get(file);
+        return {
+          collectives,
+          meanNs: collectives === 0 ? null : Math.round(sums.reduce((a, b) => a + b, 0) / collectives),
+          last: of?.last ?? 0,
+          aloneNs: Math.round(of?.aloneNs ?? 0),
+        };
+      }),
+    };
+  }
+
+  picture(): Picture {
+    return {
+      from: this.view[0],
+      to: this.view[1],
+      funcs: [...this.funcs.keys()],
+      files: this.slices.map((slices, file) => ({ slices, more: this.more[file]! })),
+    };
+  }
+
+  private draw({ file, arrival, end, isOpen, func }: Part): void {
+    const [from, to] = this.view;
+    if (arrival > to || (!isOpen && (end ?? arrival) < from)) return;
+    const slices = this.slices[file]!;
+    if (slices.length >= MOST_SLICES) {
+      this.more[file]!++;
+      return;
+    }
+    let number = this.funcs.get(func);
+    if (number === undefined) this.funcs.set(func, (number = this.funcs.size));
+    slices.push([Math.round(arrival), isOpen ? null : Math.round(end ?? arrival), number]);
+  }
+}
+
+const keyOf = ({ func, ordinal, seq }: { func: string; ordinal: number; seq: number }): string =>
+  `${func} ${ordinal} ${seq}`;

@@ -1,0 +1,29 @@
+/** Ranks as tables name them: those of the job. A process with several GPUs is several ranks where nothing tells which of them it was. */
+
+import { foldRanks } from '../base/ranks.js';
+import type { Run } from '../runs/run.js';
+import { jobRanks } from '../trace/job_ranks.js';
+
+/** A number where it is one rank; "0-7": one of these, or all of them; null: not known. */
+export type RankWord = number | string | null;
+
+export interface RankWords {
+  /** Of a file. */
+  readonly ofFile: (file: number) => RankWord;
+  /** Of a rank of a communicator. `file`: whose it is, where that is known. */
+  readonly inComm: (commId: bigint, rank: number, file: number | null) => RankWord;
+}
+
+export function rankWords(run: Run): RankWords {
+  const numbers = jobRanks(run);
+  const ofFile = (file: number): RankWord => {
+    const { ranks } = run.members[file]!;
+    return ranks.length === 1 ? ranks[0]! : ranks.length === 0 ? null : foldRanks(ranks);
+  };
+  const inComm = (commId: bigint, rank: number, file: number | null): RankWord => {
+    const known = numbers.get(String(commId));
+    const inJob = known === 'same' ? rank : known?.get(rank);
+    return inJob ?? (file === null ? null : ofFile(file));
+  };
+  return { ofFile, inComm };
+}

@@ -1,0 +1,60 @@
+/**
+ * All numbers of a report beside the verdict: collectives, links, waits and lateness of one run, made of a study whose scans were told to
+ * collect for a report. Reads no file.
+ */
+
+import { joinRun } from '../cluster/join_run.js';
+import { traceTimeOf } from '../clocks/domains.js';
+import { runDuration } from '../trace/duration.js';
+import { momentsOf, viewAround } from '../trace/moments.js';
+import { suspectComm } from '../verdict/evidence/suspects.js';
+import type { Study } from '../study/study.js';
+import { collectiveGroups, collectiveRows, type CollectiveGroup, type CollectiveRow } from './collectives.js';
+import { comparableBy } from './comparable.js';
+import { PartsCollector, type Lateness, type Picture } from './parts.js';
+import { rankWords, type RankWord } from './rank_words.js';
+import { slowLinks, type SlowLink } from './slow_links.js';
+import { transfersOf, type LinkRow, type RankWaits, type WaitRow } from './transfers.js';
+
+export interface RunNumbers {
+  readonly durationNs: number;
+  /** By file. */
+  readonly ranks: readonly RankWord[];
+  readonly collectives: readonly CollectiveRow[];
+  readonly groups: readonly CollectiveGroup[];
+  readonly lateness: Lateness;
+  readonly picture: Picture;
+  readonly rankWaits: readonly RankWaits[];
+  readonly waits: readonly WaitRow[];
+  readonly links: readonly LinkRow[];
+  readonly slowLinks: readonly SlowLink[];
+}
+
+export function runNumbers({ run, clocks, ends, gpuLines, comms, verdict }: Study): RunNumbers {
+  const { solution } = clocks;
+  const words = rankWords(run);
+  const comparable = comparableBy(solution);
+  const durationNs = runDuration(run, solution);
+  const bounds = { from: 0, to: durationNs };
+  const moments = momentsOf(verdict, '', { run, comms, bounds });
+  const commId = suspectComm(verdict)?.commId ?? null;
+  const about = { comms, commId: commId === null ? null : BigInt(commId), bounds };
+  const view = viewAround(verdict, moments.all[moments.main]!, about) ?? [0, Math.ceil(durationNs)];
+  const parts = new PartsCollector(comms, comparable, run.members.length, durationNs, view);
+  joinRun(run, solution, ends, gpuLines, parts.heard);
+  const times = run.members.map((_, file) => traceTimeOf(solution, file));
+  const transfers = transfersOf(run, words, (file, tick) => times[file]!(tick));
+  const collectives = collectiveRows(comms, words, comparable);
+  return {
+    durationNs,
+    ranks: run.members.map((_, file) => words.ofFile(file)),
+    collectives,
+    groups: collectiveGroups(collectives),
+    lateness: parts.lateness(),
+    picture: parts.picture(),
+    rankWaits: transfers.ranks,
+    waits: transfers.waits,
+    links: transfers.links,
+    slowLinks: slowLinks(transfers.links),
+  };
+}

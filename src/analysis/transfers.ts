@@ -1,0 +1,230 @@
+/**
+ * What the transfers of all files say together: where each rank's step time went, who waited for whom, and every link with the time that
+ * its transfers took. A send's time is measured at the sender, by its own counter, so no clock between hosts enters.
+ */
+
+import { hex64 } from '../base/hex.js';
+import type { TraceNs } from '../base/time.js';
+import type { Run } from '../runs/run.js';
+import type { RankScan } from '../scan/scan.js';
+import { WAITED, WAITS, type EndTotals } from '../scan/transfer_totals.js';
+import { lineTime, type LinkLine } from './line_time.js';
+import type { RankWord, RankWords } from './rank_words.js';
+
+/** ns by what was waited for. */
+export type WaitTimes = Readonly<Record<(typeof WAITS)[number], number>>;
+
+export interface RankWaits {
+  readonly file: number;
+  readonly all: WaitTimes;
+  /** By function, the longest first; '': not known. */
+  readonly byFunc: readonly { readonly func: string; readonly times: WaitTimes }[];
+}
+
+/** `rank` waited for `forRank`: for its data, or for room at its end. Summed over channels; transfers that run side by side count each. */
+export interface WaitRow {
+  readonly rank: RankWord;
+  readonly forRank: RankWord;
+  readonly comm: string;
+  readonly commId: string;
+  readonly waitsFor: 'data' | 'room';
+  readonly transfers: number;
+  readonly totalNs: number;
+  /** Still waiting when the records end: ns of the trace since when, else null. */
+  readonly openSinceNs: number | null;
+}
+
+export interface LinkRow {
+  readonly comm: string;
+  readonly commId: string;
+  readonly channel: number;
+  readonly source: RankWord;
+  readonly destination: RankWord;
+  readonly sourceHost: string;
+  /** null: its file is not here. */
+  readonly destinationHost: string | null;
+  readonly transfers: number;
+  readonly bytes: number;
+  /** Mean of the sends' own times; null: none was timed. */
+  readonly meanNs: number | null;
+  readonly average: LinkLine | null;
+  readonly least: LinkLine | null;
+  /** Sizes that were timed. */
+  readonly sizes: number;
+  /** The sender waited for its GPU, and for room at the receiver; the receiver for its GPU. null: its file is not here. */
+  readonly senderGpuNs: number;
+  readonly senderRoomNs: number;
+  readonly receiverGpuNs: number | null;
+  /** Times by size, for comparison with other links. */
+  readonly bySize: readonly {
+    readonly bytes: number;
+    readonly transfers: number;
+    readonly meanNs: number;
+    readonly leastNs: number;
+  }[];
+}
+
+export interface Transfers {
+  readonly ranks: readonly RankWaits[];
+  readonly waits: readonly WaitRow[];
+  readonly links: readonly LinkRow[];
+}
+
+/** `time`: of a file's tick on the trace's axis. */
+export function transfersOf(
+  run: Run,
+  words: RankWords,
+  time: (file: number, tick: number) => TraceNs,
+): Transfers {
+  const files = filesByRank(run);
+  const ends = run.members.flatMap(({ scan }, file) =>
+    (scan.transfers?.ends ?? []).flatMap((end) => namedEnd(end, file, scan, files) ?? []),
+  );
+  const receivers = new Map(ends.filter((end) => !end.isSend).map((end) => [linkKey(end), end]));
+  return {
+    ranks: run.members.map((_, file) => rankWaits(run, file)),
+    waits: waitRows(ends, words, time),
+    links: ends
+      .filter(({ isSend, transfers }) => isSend && transfers > 0)
+      .map((end) => linkRow(end, receivers.get(linkKey(end)) ?? null, run, words))
+      .sort((a, b) => b.bytes - a.bytes),
+  };
+}
+
+/** One end of a connection, with its communicator. Ticks are ns by its file's nominal rate. */
+interface NamedEnd extends EndTotals {
+  readonly file: number;
+  readonly commId: bigint;
+  readonly name: string;
+  readonly source: number;
+  readonly destination: number;
+  readonly nsPerTick: number;
+  /** File of the other end; null: not here. */
+  readonly peerFile: number | null;
+}
+
+const rankKey = (commId: bigint, rank: number): string => `${commId} ${rank}`;
+
+const filesByRank = ({ members }: Run): Map<string, number> =>
+  new Map(
+    members.flatMap(({ scan }, file) =>
+      scan.communicators.map(({ commId, rank }) => [rankKey(commId, rank), file] as const),
+    ),
+  );
+
+function namedEnd(
+  end: EndTotals,
+  file: number,
+  { communicators, header }: RankScan,
+  files: ReadonlyMap<string, number>,
+): NamedEnd | null {
+  const comm = communicators.find(({ number }) => number === end.comm);
+  if (!comm || comm.commId === 0n) return null;
+  const { commId, name, rank } = comm;
+  const [source, destination] = end.isSend ? [rank, end.peer] : [end.peer, rank];
+  const peerFile = files.get(rankKey(commId, end.peer)) ?? null;
+  return { ...end, file, commId, name, source, destination, nsPerTick: 1e9 / header.tickHz, peerFile };
+}
+
+const linkKey = ({ commId, channel, source, destination }: NamedEnd): string =>
+  `${commId} ${channel} ${source} ${destination}`;
+
+const timesOf = (waits: readonly number[], nsPerTick: number): WaitTimes =>
+  Object.fromEntries(
+    WAITS.map((name) => [name, Math.round((waits[WAITED[name]] ?? 0) * nsPerTick)]),
+  ) as Record<(typeof WAITS)[number], number>;
+
+export const sumOfTimes = (times: WaitTimes): number => WAITS.reduce((sum, name) => sum + times[name], 0);
+
+function rankWaits({ members }: Run, file: number): RankWaits {
+  const { transfers, header } = members[file]!.scan;
+  const byFunc = new Map<string, number[]>();
+  const all = WAITS.map(() => 0);
+  for (const { func, waits } of transfers?.calls ?? []) {
+    const sums = byFunc.get(func) ?? WAITS.map(() => 0);
+    byFunc.set(func, sums);
+    waits.forEach((wait, i) => {
+      sums[i]! += wait;
+      all[i]! += wait;
+    });
+  }
+  const nsPerTick = 1e9 / header.tickHz;
+  return {
+    file,
+    all: timesOf(all, nsPerTick),
+    byFunc: [...byFunc]
+      .map(([func, waits]) => ({ func, times: timesOf(waits, nsPerTick) }))
+      .sort((a, b) => sumOfTimes(b.times) - sumOfTimes(a.times)),
+  };
+}
+
+/** The longest first; those that still wait before all others. */
+function waitRows(
+  ends: readonly NamedEnd[],
+  words: RankWords,
+  time: (file: number, tick: number) => TraceNs,
+): WaitRow[] {
+  const rows = new Map<string, { -readonly [Field in keyof WaitRow]: WaitRow[Field] }>();
+  for (const end of ends) {
+    const { file, commId, name, peer, isSend, peerFile, nsPerTick, open } = end;
+    const wait = isSend ? WAITED.peer : WAITED.recv;
+    const stands = open?.wait === wait ? Math.round(time(file, open.since)) : null;
+    const total = end.waits[wait]! * nsPerTick;
+    if (total === 0 && stands === null) continue;
+    const own = isSend ? end.source : end.destination;
+    const key = `${commId} ${own} ${peer} ${isSend}`;
+    const before = rows.get(key);
+    if (before) {
+      before.transfers += end.transfers;
+      before.totalNs += Math.round(total);
+      if (stands !== null) before.openSinceNs = Math.min(before.openSinceNs ?? Infinity, stands);
+    } else
+      rows.set(key, {
+        rank: words.inComm(commId, own, file),
+        forRank: words.inComm(commId, peer, peerFile),
+        comm: name,
+        commId: hex64(commId),
+        waitsFor: isSend ? 'room' : 'data',
+        transfers: end.transfers,
+        totalNs: Math.round(total),
+        openSinceNs: stands,
+      });
+  }
+  return [...rows.values()].sort(
+    (a, b) => (a.openSinceNs ?? Infinity) - (b.openSinceNs ?? Infinity) || b.totalNs - a.totalNs,
+  );
+}
+
+function linkRow(end: NamedEnd, receiver: NamedEnd | null, run: Run, words: RankWords): LinkRow {
+  const { file, peerFile, nsPerTick, sizes, waits } = end;
+  const timed = sizes.reduce((sum, { transfers }) => sum + transfers, 0);
+  const total = sizes.reduce((sum, { sum: took }) => sum + took, 0);
+  const bySize = sizes
+    .map(({ bytes, transfers, sum, least }) => ({
+      bytes,
+      transfers,
+      meanNs: Math.round((sum / transfers) * nsPerTick),
+      leastNs: Math.round(least * nsPerTick),
+    }))
+    .sort((a, b) => a.bytes - b.bytes);
+  const ns = (ticks: number): number => Math.round(ticks * nsPerTick);
+  return {
+    comm: end.name,
+    commId: hex64(end.commId),
+    channel: end.channel,
+    source: words.inComm(end.commId, end.source, file),
+    destination: words.inComm(end.commId, end.destination, peerFile),
+    sourceHost: run.members[file]!.scan.header.hostName,
+    destinationHost: peerFile === null ? null : run.members[peerFile]!.scan.header.hostName,
+    transfers: end.transfers,
+    bytes: end.bytes,
+    meanNs: timed === 0 ? null : ns(total / timed),
+    average: lineTime(sizes, nsPerTick, 'average'),
+    least: lineTime(sizes, nsPerTick, 'least'),
+    sizes: sizes.length,
+    senderGpuNs: ns(waits[WAITED.gpu]!),
+    senderRoomNs: ns(waits[WAITED.peer]!),
+    receiverGpuNs: receiver && Math.round(receiver.waits[WAITED.gpu]! * receiver.nsPerTick),
+    bySize,
+  };
+}

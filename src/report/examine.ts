@@ -1,0 +1,42 @@
+/** A report without a trace: one study that collects what a report needs. */
+
+import { tmpdir } from 'node:os';
+import { collectiveRows, type CollectiveRow } from '../analysis/collectives.js';
+import { comparableBy } from '../analysis/comparable.js';
+import { rankWords } from '../analysis/rank_words.js';
+import { findRankFiles } from '../rankfile/index.js';
+import { withWorkFolder } from '../output/work_folder.js';
+import { study } from '../study/study.js';
+import { startWorkers } from '../study/workers.js';
+import { suggestDrawing } from '../trace/drawing.js';
+import type { ClockOptions } from '../clocks/evidence/run_clocks.js';
+import { diagnosisOf, type DiagnosisOptions } from './diagnosis.js';
+import { runReport, type RunReport } from './run_report.js';
+
+export interface Examined {
+  readonly report: RunReport;
+  /** Every one of the run, in order of time. */
+  readonly collectives: readonly CollectiveRow[];
+}
+
+/** Throws NoUsableInput, UsageError. */
+export async function examine(
+  inputs: readonly string[],
+  options: DiagnosisOptions & ClockOptions & { readonly words?: string } = {},
+): Promise<Examined> {
+  const { files } = findRankFiles(inputs);
+  const workers = startWorkers(options.jobs, files, options.interrupt);
+  try {
+    return await withWorkFolder(tmpdir(), options.interrupt, async (folder) => {
+      const studied = await study(workers, files, folder, { ...options, forReport: true });
+      const diagnosis = diagnosisOf(studied, suggestDrawing(studied, { ...options, inputs }));
+      const { run, clocks, comms } = studied;
+      return {
+        report: runReport(studied, diagnosis, options.words),
+        collectives: collectiveRows(comms, rankWords(run), comparableBy(clocks.solution)),
+      };
+    });
+  } finally {
+    await workers.close();
+  }
+}

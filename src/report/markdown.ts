@@ -1,0 +1,136 @@
+/** The report for tickets and chats: at most 60 lines of Markdown, of which the first says it all. Names from files are data there, too. */
+
+import { binarySize } from '../analysis/size_class.js';
+import type { RankWord } from '../analysis/rank_words.js';
+import { sumOfTimes } from '../analysis/transfers.js';
+import { durationText } from '../base/duration.js';
+import type { RunReport } from './run_report.js';
+import { printable } from './text.js';
+
+const MOST_RANKS = 8;
+const MOST_GROUPS = 8;
+const MOST_WAITS = 5;
+const MOST_LINKS = 4;
+
+export function markdownOf(report: RunReport): string {
+  const { run, ranks, made } = report;
+  const lines = [
+    `### ${escaped(report.headline)}`,
+    '',
+    '```',
+    // A fence ends at the first line of backquotes: none of ours begins with one.
+    ...report.lines.map((line) => printable(line)),
+    '```',
+    '',
+    ...groupLines(report),
+    ...rankLines(report),
+    ...waitLines(report),
+    ...linkLines(report),
+    [
+      `${ranks.length} ${ranks.length === 1 ? 'file' : 'files'} of ${run.worldSize || 'an unknown number of'} ranks`,
+      `${run.hosts} ${run.hosts === 1 ? 'host' : 'hosts'}, ${run.records} records, ${durationText(run.durationNs)}`,
+      made.by,
+    ].join('; '),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function groupLines({ groups }: RunReport): string[] {
+  if (groups.length === 0) return [];
+  const rows = groups
+    .slice(0, MOST_GROUPS)
+    .map((group) => [
+      `${escaped(group.comm || group.commId)} (${group.commSize})`,
+      escaped(group.func),
+      group.bytes === null ? '?' : binarySize(group.bytes),
+      String(group.count),
+      time(group.durationP50Ns),
+      time(group.durationP99Ns),
+      time(group.skewMaxNs),
+      group.busbwGBs === null ? '' : String(group.busbwGBs),
+      group.lateRank === null ? '' : `${group.lateRank} (${group.lateIn} of ${group.named})`,
+    ]);
+  const head = [
+    'communicator',
+    'function',
+    'size',
+    'count',
+    'p50',
+    'p99',
+    'worst skew',
+    'busbw GB/s',
+    'last',
+  ];
+  return table(head, rows, groups.length);
+}
+
+/** Those that others waited for most. */
+function rankLines({ ranks }: RunReport): string[] {
+  const rows = [...ranks]
+    .filter(({ aloneNs, word }) => aloneNs > 0 || word !== null)
+    .sort((a, b) => Number(b.word !== null) - Number(a.word !== null) || b.aloneNs - a.aloneNs)
+    .map((row) => [
+      rank(row.rank),
+      escaped(row.host),
+      row.word ?? '',
+      time(row.aloneNs),
+      time(row.meanLateNs),
+      `${row.lastIn} of ${row.collectives}`,
+      time(sumOfTimes(row.waits)),
+    ]);
+  if (rows.length === 0) return [];
+  const head = [
+    'rank',
+    'host',
+    'verdict',
+    'others waited for it',
+    'late, mean',
+    'last in',
+    'its steps waited',
+  ];
+  return table(head, rows.slice(0, MOST_RANKS), rows.length);
+}
+
+function waitLines({ waits }: RunReport): string[] {
+  if (waits.length === 0) return [];
+  const rows = waits
+    .slice(0, MOST_WAITS)
+    .map((row) => [
+      rank(row.rank),
+      `${rank(row.forRank)} (${row.waitsFor})`,
+      escaped(row.comm || row.commId),
+      time(row.totalNs),
+      row.openSinceNs === null ? '' : `since ${durationText(row.openSinceNs)} after the start`,
+    ]);
+  return table(['rank', 'waited for', 'communicator', 'in all', 'still'], rows, waits.length);
+}
+
+function linkLines({ links, slowLinks }: RunReport): string[] {
+  const [most] = links;
+  if (!most) return [];
+  const name = ({ source, destination, channel }: (typeof links)[number]): string =>
+    `${rank(source)} → ${rank(destination)} channel ${channel}`;
+  const slow = slowLinks
+    .slice(0, MOST_LINKS)
+    .map(
+      ({ link, ratio, transfers, like }) =>
+        `- slow link ${name(links[link]!)}: ${ratio} times the send time of ${like} like it (${transfers} transfers)`,
+    );
+  return [
+    `- most bytes: ${name(most)}, ${binarySize(most.bytes)} in ${most.transfers} transfers`,
+    ...slow,
+    '',
+  ];
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[], all: number): string[] {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  const more = all > rows.length ? [`and ${all - rows.length} more`] : [];
+  return [line(head), line(head.map(() => '---')), ...rows.map(line), ...more, ''];
+}
+
+const time = (ns: number | null): string => (ns === null ? '' : durationText(ns));
+const rank = (word: RankWord): string => (word === null ? '?' : String(word));
+
+/** What Markdown or the HTML in it would take for markup. */
+const escaped = (text: string): string => printable(text).replace(/[\\`*_[\]<>|~&@]/g, '\\$&');

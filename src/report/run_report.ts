@@ -1,0 +1,184 @@
+/**
+ * The whole report of a run as plain data (schemas/report.md): what `report --json` prints, and what the page, the text for tickets and the
+ * tables are made of. The verdict is the same as in `--summary`; the numbers beside it are of src/analysis.
+ */
+
+import { readFileSync } from 'node:fs';
+import type { CollectiveGroup, CollectiveRow } from '../analysis/collectives.js';
+import type { Lateness, Picture } from '../analysis/parts.js';
+import type { RankWord } from '../analysis/rank_words.js';
+import { runNumbers, type RunNumbers } from '../analysis/run_numbers.js';
+import type { SlowLink } from '../analysis/slow_links.js';
+import type { LinkRow, WaitRow, WaitTimes } from '../analysis/transfers.js';
+import { projectFile } from '../base/project.js';
+import type { Study } from '../study/study.js';
+import { suspectsOf, type SuspectWord } from '../verdict/evidence/suspects.js';
+import type { Verdict } from '../verdict/types.js';
+import type { ClockReport, TrafficReport } from './clock_report.js';
+import type { Diagnosis } from './diagnosis.js';
+import { headline } from './headline.js';
+import { verdictText } from './verdict_text.js';
+
+export interface RunReport {
+  readonly version: 1;
+  readonly headline: string;
+  /** The verdict for people, as `inspect` prints it. */
+  readonly lines: readonly string[];
+  /** Its files are indices into `ranks`, its times ns after `run.traceStart`. */
+  readonly verdict: Verdict;
+  /** What to type to see what the verdict points at; null: it points nowhere. */
+  readonly next: string | null;
+  readonly run: {
+    /** ns since the Unix epoch, decimal. */
+    readonly traceStart: string;
+    readonly durationNs: number;
+    readonly worldSize: number;
+    readonly missingRanks: readonly number[];
+    readonly records: number;
+    readonly hosts: number;
+  };
+  /** By file. */
+  readonly ranks: readonly RankRow[];
+  /** By communicator, function and size class, the most time first. */
+  readonly groups: readonly CollectiveGroup[];
+  readonly collectives: {
+    readonly total: number;
+    /** Those that did not end, and the longest: at most MOST_COLLECTIVES, in order of time. All: `nccl-trace collectives`. */
+    readonly shown: readonly CollectiveRow[];
+  };
+  readonly lateness: Lateness;
+  /** What all ranks did around the moment that the verdict speaks of. */
+  readonly picture: Picture;
+  readonly waits: readonly WaitRow[];
+  readonly links: readonly LinkRow[];
+  readonly slowLinks: readonly SlowLink[];
+  readonly clocks: readonly ClockReport[];
+  readonly traffic: TrafficReport | null;
+  readonly problems: readonly string[];
+  readonly made: {
+    readonly by: string;
+    /** As they were given, in words. */
+    readonly options: string;
+    readonly files: readonly { readonly path: string; readonly bytes: number; readonly recorder: string }[];
+  };
+}
+
+/** One file: a process, which may be several ranks. */
+export interface RankRow {
+  readonly rank: RankWord;
+  readonly host: string;
+  readonly localRank: number | null;
+  readonly pid: number;
+  readonly file: string;
+  /** What the verdict holds against it, in one word. */
+  readonly word: SuspectWord | null;
+  readonly life: string;
+  readonly records: number;
+  readonly lostSlots: number;
+  /** Collectives of which the lateness is known. */
+  readonly collectives: number;
+  /** Behind the first to arrive. */
+  readonly meanLateNs: number | null;
+  readonly lastIn: number;
+  /** While all others waited for it alone. */
+  readonly aloneNs: number;
+  readonly bytesSent: number;
+  readonly bytesReceived: number;
+  readonly waits: WaitTimes;
+  readonly waitsByFunc: readonly { readonly func: string; readonly times: WaitTimes }[];
+  readonly problems: readonly string[];
+}
+
+const MOST_COLLECTIVES = 400;
+
+/** `options`: as they were given. */
+export function runReport(studied: Study, diagnosis: Diagnosis, options = ''): RunReport {
+  return reportOf(studied, diagnosis, runNumbers(studied), options);
+}
+
+function reportOf(studied: Study, diagnosis: Diagnosis, numbers: RunNumbers, options: string): RunReport {
+  const { run, verdict, records } = studied;
+  const { problems, ...about } = diagnosis;
+  return {
+    version: 1,
+    headline: headline(about),
+    lines: verdictText(about, null),
+    verdict,
+    next: diagnosis.suggestion?.command ?? null,
+    run: {
+      traceStart: diagnosis.traceStart,
+      durationNs: Math.round(numbers.durationNs),
+      worldSize: run.worldSize,
+      missingRanks: run.missing,
+      records,
+      hosts: new Set(run.members.map(({ scan }) => scan.header.hostName)).size,
+    },
+    ranks: rankRows(studied, diagnosis, numbers),
+    groups: numbers.groups,
+    collectives: { total: numbers.collectives.length, shown: shownCollectives(numbers.collectives) },
+    lateness: numbers.lateness,
+    picture: numbers.picture,
+    waits: numbers.waits,
+    links: numbers.links,
+    slowLinks: numbers.slowLinks,
+    clocks: diagnosis.clocks,
+    traffic: diagnosis.traffic,
+    problems,
+    made: {
+      by: `nccl-trace ${ownVersion()}`,
+      options,
+      files: run.members.map(({ scan }) => ({
+        path: scan.path,
+        bytes: scan.bytes,
+        recorder: scan.header.recorderVersion,
+      })),
+    },
+  };
+}
+
+function rankRows(
+  { run, verdict }: Study,
+  { ranks: diagnosed }: Diagnosis,
+  { ranks, lateness, rankWaits }: RunNumbers,
+): RankRow[] {
+  const words = new Map(suspectsOf(verdict).map(({ file, word }) => [file, word]));
+  return run.members.map(({ scan }, file) => {
+    const { header, transfers } = scan;
+    const late = lateness.files[file]!;
+    const { host, localRank, life, lost, problems } = diagnosed[file]!;
+    const moved = (isSend: boolean): number =>
+      (transfers?.ends ?? []).reduce((sum, end) => (end.isSend === isSend ? sum + end.bytes : sum), 0);
+    return {
+      rank: ranks[file]!,
+      ...{ host, localRank, pid: header.process.pid, file: scan.path },
+      word: words.get(file) ?? null,
+      life,
+      records: scan.records,
+      lostSlots: Object.values(lost).reduce((sum, slots) => sum + slots, 0),
+      collectives: late.collectives,
+      meanLateNs: late.meanNs,
+      lastIn: late.last,
+      aloneNs: late.aloneNs,
+      bytesSent: moved(true),
+      bytesReceived: moved(false),
+      waits: rankWaits[file]!.all,
+      waitsByFunc: rankWaits[file]!.byFunc,
+      problems,
+    };
+  });
+}
+
+function shownCollectives(rows: readonly CollectiveRow[]): CollectiveRow[] {
+  if (rows.length <= MOST_COLLECTIVES) return [...rows];
+  const order = [...rows].sort(
+    (a, b) =>
+      Number(a.outcome === 'complete') - Number(b.outcome === 'complete') ||
+      (b.durationNs ?? 0) - (a.durationNs ?? 0),
+  );
+  return order.slice(0, MOST_COLLECTIVES).sort((a, b) => a.startNs - b.startNs);
+}
+
+function ownVersion(): string {
+  const text = readFileSync(projectFile('package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}

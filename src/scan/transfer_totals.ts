@@ -1,0 +1,188 @@
+/**
+ * What a report says of one file's network transfers, summed up while its records are paired: per connection how much went over it, how long
+ * its transfers waited for what, and their times by size. Only kept where a report was asked for. Grows with connections and sizes, not
+ * with the run. Ticks are the file's own.
+ *
+ * A send's time on the wire is from its last poll of state 20 to its stop. A receive tells no such time: its wait begins when it was
+ * posted, whenever the peer began to send.
+ */
+
+import type { Ticks } from '../base/time.js';
+import type { StepTable } from '../model/step_table.js';
+import { StepPhase, type Op } from '../model/types.js';
+
+/** Indices into `waits`: what a transfer waited for. */
+export const WAITED = { gpu: 0, peer: 1, send: 2, recv: 3, flush: 4 } as const;
+export const WAITS = Object.keys(WAITED) as (keyof typeof WAITED)[];
+
+/** By phase; -1: posted, which is nobody's wait. */
+const WAITED_IN: Readonly<Record<StepPhase, number>> = {
+  [StepPhase.Posted]: -1,
+  [StepPhase.SendGpuWait]: WAITED.gpu,
+  [StepPhase.PeerWait]: WAITED.peer,
+  [StepPhase.SendWait]: WAITED.send,
+  [StepPhase.RecvWait]: WAITED.recv,
+  [StepPhase.FlushWait]: WAITED.flush,
+  [StepPhase.RecvGpuWait]: WAITED.gpu,
+};
+
+/** One end of a connection in one file. */
+export interface EndTotals {
+  /** Number of the communicator in its file; -1: not known, or another process's (PXN). */
+  readonly comm: number;
+  readonly channel: number;
+  /** The other rank of the communicator. */
+  readonly peer: number;
+  readonly isSend: boolean;
+  readonly transfers: number;
+  readonly bytes: number;
+  /** Ticks, by WAITED. */
+  readonly waits: readonly number[];
+  /** Of transfers that had not ended: since when the oldest waited, and for what (index of WAITED). */
+  readonly open: { readonly since: Ticks; readonly wait: number; readonly transfers: number } | null;
+  /** Sends: times by size. */
+  readonly sizes: readonly SizeTotals[];
+}
+
+/** Ticks. */
+export interface SizeTotals {
+  readonly bytes: number;
+  readonly transfers: number;
+  readonly sum: number;
+  readonly sumOfSquares: number;
+  readonly least: number;
+}
+
+/** One function of one communicator: how long all its transfers waited for what. */
+export interface CallTotals {
+  readonly comm: number;
+  readonly func: string;
+  readonly waits: readonly number[];
+}
+
+export interface TransferTotals {
+  readonly ends: readonly EndTotals[];
+  readonly calls: readonly CallTotals[];
+}
+
+type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
+interface End extends Writable<Omit<EndTotals, 'sizes' | 'waits'>> {
+  readonly waits: number[];
+  readonly sizes: Map<number, Writable<SizeTotals>>;
+}
+interface Entry {
+  readonly end: End;
+  readonly call: { readonly comm: number; readonly func: string; readonly waits: number[] };
+}
+
+/** Of one connection; transfers of further sizes count, but have no times. */
+const MOST_SIZES = 64;
+
+export class TransferCollector {
+  private readonly entries = new Map<Op, Entry>();
+  private readonly ends = new Map<string, End>();
+  private readonly calls = new Map<string, Entry['call']>();
+  /** By row of the step table: whose it is, its phase, and since when. */
+  private readonly entryOf: (Entry | undefined)[] = [];
+  private readonly phase: number[] = [];
+  private readonly since: number[] = [];
+
+  opStop(op: Op): void {
+    if (op.openSteps.length === 0) this.entries.delete(op);
+  }
+
+  stepStart(steps: StepTable, row: number, at: Ticks): void {
+    this.entryOf[row] = this.entryFor(steps.op[row]!);
+    this.phase[row] = StepPhase.Posted;
+    this.since[row] = at;
+  }
+
+  stepPhase(steps: StepTable, row: number, from: Ticks): void {
+    this.leave(row, from);
+    this.phase[row] = steps.phase[row]!;
+    this.since[row] = Math.max(from, this.since[row]!);
+  }
+
+  stepStop(steps: StepTable, row: number, at: Ticks): void {
+    const entry = this.entryOf[row];
+    if (!entry) return;
+    this.leave(row, at);
+    const { end } = entry;
+    const bytes = steps.bytes[row]!;
+    end.transfers++;
+    if (bytes > 0) {
+      end.bytes += bytes;
+      if (this.phase[row] === StepPhase.SendWait) timed(end.sizes, bytes, at - this.since[row]!);
+    }
+    this.entryOf[row] = undefined;
+  }
+
+  /** After the last record. */
+  finish(): TransferTotals {
+    this.entryOf.forEach((entry, row) => {
+      const wait = WAITED_IN[this.phase[row] as StepPhase];
+      if (!entry || wait < 0) return;
+      const { open } = entry.end;
+      const since = this.since[row] as Ticks;
+      const transfers = (open?.transfers ?? 0) + 1;
+      entry.end.open = open && open.since <= since ? { ...open, transfers } : { since, wait, transfers };
+    });
+    return {
+      ends: [...this.ends.values()].map((end) => ({ ...end, sizes: [...end.sizes.values()] })),
+      calls: [...this.calls.values()],
+    };
+  }
+
+  private leave(row: number, at: number): void {
+    const entry = this.entryOf[row];
+    const wait = WAITED_IN[this.phase[row] as StepPhase];
+    const took = at - this.since[row]!;
+    if (!entry || wait < 0 || !(took > 0)) return;
+    entry.end.waits[wait]! += took;
+    entry.call.waits[wait]! += took;
+  }
+
+  private entryFor(op: Op): Entry {
+    let entry = this.entries.get(op);
+    if (!entry) {
+      entry = { end: this.endOf(op), call: this.callOf(op) };
+      this.entries.set(op, entry);
+    }
+    return entry;
+  }
+
+  private endOf({ comm: of, channel, peer, isSend }: Op): End {
+    const comm = of?.number ?? -1;
+    const key = `${comm} ${channel} ${peer} ${isSend}`;
+    let end = this.ends.get(key);
+    if (!end) {
+      const nothing = { transfers: 0, bytes: 0, open: null };
+      end = { comm, channel, peer, isSend, ...nothing, waits: noWaits(), sizes: new Map() };
+      this.ends.set(key, end);
+    }
+    return end;
+  }
+
+  private callOf({ comm: of, of: identity }: Op): Entry['call'] {
+    const [comm, func] = [of?.number ?? -1, identity?.func ?? ''];
+    const key = `${comm} ${func}`;
+    let call = this.calls.get(key);
+    if (!call) this.calls.set(key, (call = { comm, func, waits: noWaits() }));
+    return call;
+  }
+}
+
+const noWaits = (): number[] => WAITS.map(() => 0);
+
+function timed(sizes: Map<number, Writable<SizeTotals>>, bytes: number, took: number): void {
+  let size = sizes.get(bytes);
+  if (!size) {
+    if (sizes.size >= MOST_SIZES) return;
+    size = { bytes, transfers: 0, sum: 0, sumOfSquares: 0, least: Infinity };
+    sizes.set(bytes, size);
+  }
+  size.transfers++;
+  size.sum += took;
+  size.sumOfSquares += took * took;
+  if (took < size.least) size.least = took;
+}

@@ -1,0 +1,146 @@
+/** `report` and the tables: what scripts, spreadsheets and tickets are given, and that names from files are data in all of them. */
+
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { examine } from '../../src/report/examine.js';
+import { markdownOf } from '../../src/report/markdown.js';
+import type { RunReport } from '../../src/report/run_report.js';
+import { COLLECTIVES, csvOf, LINKS, RANKS, tableOf, WAITS } from '../../src/report/tables.js';
+import { madeUpRank, SMALL_RUN, temporaryFolder } from '../support/made_up_run.js';
+import { runProgram, type ProgramResult } from '../support/program.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const samples = readdirSync(path.join(root, 'samples'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+const { folder, remove } = temporaryFolder();
+afterAll(remove);
+
+const run = (...words: string[]): Promise<ProgramResult> => runProgram(root, ...words);
+
+describe('report', () => {
+  it('--json: the verdict of inspect, and numbers beside it', async () => {
+    const [{ code, out, err }, inspected] = await Promise.all([
+      run('report', 'samples/straggler', '--json', '-q'),
+      run('inspect', 'samples/straggler'),
+    ]);
+    expect([code, err]).toEqual([0, '']);
+    const report = JSON.parse(out.toString()) as RunReport;
+    const shown = inspected.out.toString().trimEnd().split('\n');
+    expect(report.lines).toEqual(shown.slice(0, report.lines.length));
+    expect(report.ranks.map(({ rank }) => rank)).toEqual([0, 1, 2, 3]);
+    expect(report.collectives).toMatchObject({ total: 14 });
+    expect(report.groups[0]).toMatchObject({ func: 'AllReduce', count: 7, lateRank: 2 });
+    expect(report.made).toMatchObject({ by: 'nccl-trace 0.1.0', files: { length: 4 } });
+  });
+
+  it('every field of the record is in schemas/report.md', async () => {
+    const { report } = await examine([path.join(root, 'samples/straggler')], { jobs: 1 });
+    const text = readFileSync(path.join(root, 'schemas/report.md'), 'utf8');
+    for (const name of Object.keys(report)) expect(text).toMatch(new RegExp(`\`${name}(\\[\\])?\``));
+    const { run: facts, ranks, groups, made } = report;
+    for (const part of [facts, ranks[0]!, groups[0]!, made])
+      for (const name of Object.keys(part)) expect(text, name).toMatch(new RegExp(`\`${name}(\\[\\])?\``));
+  });
+
+  it('needs one form, and not two', async () => {
+    expect(await run('report', 'samples/hang')).toMatchObject({ code: 2 });
+    expect(await run('report', 'samples/hang', '--json', '--markdown')).toMatchObject({ code: 2 });
+    expect(await run('links', 'samples/hang', '--json', '--csv')).toMatchObject({ code: 2 });
+  });
+
+  it.each(samples)('--markdown of %s: at most 60 lines, the first of which says it all', async (sample) => {
+    const { report } = await examine([path.join(root, 'samples', sample)], { jobs: 1, hungAfter: 1 });
+    const lines = markdownOf(report).trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(60);
+    expect(lines[0]).toMatch(/^### [A-Z ]+(: |$)/);
+    expect(lines.filter((line) => line === '```')).toHaveLength(2);
+    for (const row of lines.filter((line) => line.startsWith('|')))
+      expect(row.endsWith(' |') || row.endsWith('|')).toBe(true);
+  });
+});
+
+describe('tables', () => {
+  it.each([COLLECTIVES, LINKS, RANKS, WAITS])(
+    '$name: the columns are those of schemas/tables.md',
+    ({ name, columns }) => {
+      const text = readFileSync(path.join(root, 'schemas/tables.md'), 'utf8');
+      const [, section = ''] =
+        new RegExp(`^## ${name}\\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm').exec(text) ?? [];
+      const told = [...section.matchAll(/^\| `(\w+)` +\| *([\w/]*) *\|/gm)].map(([, column, unit]) => [
+        column,
+        unit,
+      ]);
+      expect(columns.map((column) => [column.name, column.unit])).toEqual(told);
+    },
+  );
+
+  it('collectives --csv: a line for each, and --json the same rows', async () => {
+    const [csv, json] = await Promise.all([
+      run('collectives', 'samples/healthy', '--csv'),
+      run('collectives', 'samples/healthy', '--json'),
+    ]);
+    const [head = '', ...lines] = csv.out.toString().trimEnd().split('\n');
+    const rows = JSON.parse(json.out.toString()) as Record<string, unknown>[];
+    expect(lines).toHaveLength(10);
+    expect(rows).toHaveLength(lines.length);
+    expect(Object.keys(rows[0]!)).toEqual(head.split(','));
+    expect(lines.map((line) => line.split(',')[4])).toEqual(rows.map(({ seq }) => String(seq)));
+  });
+
+  it('links: the connection that moved the most bytes is the first row', async () => {
+    const { out } = await run('links', 'samples/healthy', '--csv');
+    const [head = '', ...lines] = out.toString().trimEnd().split('\n');
+    const bytes = lines.map((line) => Number(line.split(',')[head.split(',').indexOf('bytes')]));
+    expect(bytes[0]).toBeGreaterThan(0);
+    expect(bytes).toEqual([...bytes].sort((a, b) => b - a));
+  });
+
+  it('without a form: aligned, the first rows', async () => {
+    const { out } = await run('waits', 'samples/hang');
+    const [head = '', first = ''] = out.toString().split('\n');
+    expect(head).toMatch(/^rank {2}for_rank {2}waits_for/);
+    expect(first).toMatch(/^3 {5}2 {9}data/);
+  });
+});
+
+describe('names from files are data', () => {
+  /** What somebody may call a host, to see what happens. */
+  const NASTY = '=cmd|"x"!A1,</script><img src=x onerror=alert(1)>\u202e\n`|*';
+  let report: RunReport;
+  let csv = '';
+
+  beforeAll(async () => {
+    const input = path.join(folder, 'nasty');
+    mkdirSync(input);
+    for (let rank = 0; rank < SMALL_RUN.ranks; rank++)
+      madeUpRank(rank, SMALL_RUN, { hostName: NASTY }).write(path.join(input, `rank${rank}.bin`));
+    const examined = await examine([input], { jobs: 1, hungAfter: 1 });
+    ({ report } = examined);
+    csv = csvOf(tableOf('ranks', report, examined.collectives));
+  });
+
+  it('CSV: no formula, no line of its own, the quotes doubled', () => {
+    expect(csv.trimEnd().split('\n')).toHaveLength(1 + SMALL_RUN.ranks);
+    expect(csv).toContain(`"'=cmd|""x""!A1,</script><img src=x onerror=alert(1)>??\`|*"`);
+  });
+
+  it('Markdown: no markup outside the fence', () => {
+    const [before = '', , after = ''] = markdownOf(report).split(/^```$/m);
+    expect(before + after).not.toMatch(/(?<!\\)<(?!\/?$)/);
+    expect(markdownOf(report)).not.toMatch(/[\u202e]/);
+  });
+
+  it('and with --redact they are not there', async () => {
+    const { report: redacted } = await examine([path.join(folder, 'nasty')], {
+      jobs: 1,
+      hungAfter: 1,
+      redact: true,
+    });
+    expect(JSON.stringify(redacted)).not.toContain('onerror');
+    expect(JSON.stringify(redacted)).not.toContain(folder);
+    expect(redacted.ranks[0]!.host).toBe('host-1');
+  });
+});
