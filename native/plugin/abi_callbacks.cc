@@ -39,12 +39,12 @@ uint64_t ValueOf(uint32_t state, const nccl_abi::StateArgsBeforeV4* args) {
 
 [[gnu::noinline]] void StopInGeneral(uint64_t handle) {
   Producer* producer = recorder.ProducerOfThread(false);
-  if (producer != nullptr) RecordStop<Way::kGeneral>(*producer, handle);
+  if (producer != nullptr) RecordStop<Path::kSlow>(*producer, handle);
 }
 
 [[gnu::noinline]] void RecordStateInGeneral(uint64_t handle, uint32_t state, uint64_t value) {
   Producer* producer = recorder.ProducerOfThread(false);
-  if (producer != nullptr) RecordState<Way::kGeneral>(*producer, handle, state, value);
+  if (producer != nullptr) RecordState<Path::kSlow>(*producer, handle, state, value);
 }
 
 }  // namespace
@@ -58,8 +58,8 @@ nccl_abi::Result Open(const CommunicatorInfo& info, int known_events, void** con
 
 nccl_abi::Result StopEvent(void* handle) {
   const uint64_t number = reinterpret_cast<uint64_t>(handle);
-  Producer* producer = current_producer.usual();
-  if (Unlikely(producer == nullptr) || !RecordStop<Way::kUsual>(*producer, number)) StopInGeneral(number);
+  Producer* producer = current_producer.fast();
+  if (Unlikely(producer == nullptr) || !RecordStop<Path::kFast>(*producer, number)) StopInGeneral(number);
   return nccl_abi::kSuccess;
 }
 
@@ -68,8 +68,8 @@ nccl_abi::Result RecordEventState(void* handle, nccl_abi::EventState state, Stat
   const uint64_t number = reinterpret_cast<uint64_t>(handle);
   const uint32_t entered = static_cast<uint32_t>(state);
   const uint64_t value = args != nullptr ? ValueOf(entered, args) : rank_file::kNoValue;
-  Producer* producer = current_producer.usual();
-  if (Unlikely(producer == nullptr) || !RecordState<Way::kUsual>(*producer, number, entered, value)) {
+  Producer* producer = current_producer.fast();
+  if (Unlikely(producer == nullptr) || !RecordState<Path::kFast>(*producer, number, entered, value)) {
     RecordStateInGeneral(number, entered, value);
   }
   return nccl_abi::kSuccess;

@@ -1,6 +1,6 @@
 // How an event's start is read. A version says where its fields lie with a decoder, a struct of
 //
-//   Starts<way>    one function per event type, by the number of its bit
+//   Starts<path>    one function per event type, by the number of its bit
 //   kProxyEvents   the types whose first callback shows the progress thread, which gets the large rings
 //   kHasParentGroup, kHasUserTags   since v4: what its collectives, p2ps and calls have beyond those of v4
 //
@@ -27,43 +27,43 @@ inline bool Flag(const bool& flag) { return *reinterpret_cast<const uint8_t*>(&f
 // One function per event type: the descriptor's fields, no more. Inactive bytes are garbage and stay unread. Here are
 // the types that are alike in all versions, or in those that have them.
 
-template <Way way, typename Descriptor>
+template <Path path, typename Descriptor>
 [[gnu::always_inline]] inline uint64_t FillGroup(Producer& p, Start start, const Descriptor&) {
-  return StartGroup<way>(p, start);
+  return StartGroup<path>(p, start);
 }
 
-template <Way way, typename Descriptor>
+template <Path path, typename Descriptor>
 [[gnu::always_inline]] inline uint64_t FillProxyOp(Producer& p, Start start, const Descriptor& d) {
-  return StartProxyOp<way>(
+  return StartProxyOp<path>(
       p, start, [&]() __attribute__((always_inline)) {
         const auto& c = d.proxyOp;
         return ProxyOpStart{d.rank, c.pid, c.channelId, c.peer, c.nSteps, c.chunkSize, c.isSend != 0};
       });
 }
 
-template <Way way, typename Descriptor>
+template <Path path, typename Descriptor>
 [[gnu::always_inline]] inline uint64_t FillProxyStep(Producer& p, Start start, const Descriptor& d) {
-  return StartProxyStep<way>(p, start, d.proxyStep.step);
+  return StartProxyStep<path>(p, start, d.proxyStep.step);
 }
 
-template <Way way, typename Descriptor>
+template <Path path, typename Descriptor>
 [[gnu::always_inline]] inline uint64_t FillProxyCtrl(Producer& p, Start start, const Descriptor&) {
-  return StartProxyCtrl<way>(p, start);
+  return StartProxyCtrl<path>(p, start);
 }
 
-template <Way way, typename Descriptor>
+template <Path path, typename Descriptor>
 [[gnu::always_inline]] inline uint64_t FillKernelCh(Producer& p, Start start, const Descriptor& d) {
-  return StartKernelCh<way>(p, start, d.kernelCh.channelId, d.kernelCh.pTimer);
+  return StartKernelCh<path>(p, start, d.kernelCh.channelId, d.kernelCh.pTimer);
 }
 
-template <Way way, typename Descriptor>
+template <Path path, typename Descriptor>
 [[gnu::always_inline]] inline uint64_t FillGroupApi(Producer& p, Start start, const Descriptor& d) {
-  return StartGroupApi<way>(p, start, Flag(d.groupApi.graphCaptured), d.groupApi.groupDepth);
+  return StartGroupApi<path>(p, start, Flag(d.groupApi.graphCaptured), d.groupApi.groupDepth);
 }
 
-template <Way way, typename Descriptor>
+template <Path path, typename Descriptor>
 [[gnu::always_inline]] inline uint64_t FillKernelLaunch(Producer& p, Start start, const Descriptor& d) {
-  return StartKernelLaunch<way>(p, start, Number(d.kernelLaunch.stream));
+  return StartKernelLaunch<path>(p, start, Number(d.kernelLaunch.stream));
 }
 
 /** A member of what `data` points to, wherever that lies: a copy of the whole would go through memory. */
@@ -96,17 +96,17 @@ template <typename Struct, typename Member>
   return net;
 }
 
-template <Way way, typename Descriptor>
+template <Path path, typename Descriptor>
 [[gnu::always_inline]] inline uint64_t FillNetPlugin(Producer& p, Start start, const Descriptor& d) {
-  return StartNetPlugin<way>(
+  return StartNetPlugin<path>(
       p, start, [&]() __attribute__((always_inline)) { return NetFields(d.netPlugin.id, d.netPlugin.data); });
 }
 
 // Collectives, p2ps and calls since v4. The arguments of a version that has less are constants to the compiler.
 
-template <typename Decoder, Way way>
+template <typename Decoder, Path path>
 [[gnu::always_inline]] inline uint64_t FillColl(Producer& p, Start start, const typename Decoder::Descriptor& d) {
-  return StartColl<way>(
+  return StartColl<path>(
       p, start, [&]() __attribute__((always_inline)) {
         const auto& c = d.coll;
         CollStart coll = {d.rank,
@@ -134,9 +134,9 @@ template <typename Decoder, Way way>
 }
 
 /** nChannels is garbage when a later NCCL speaks v4 for somebody who exports nothing newer; we do. */
-template <typename Decoder, Way way>
+template <typename Decoder, Path path>
 [[gnu::always_inline]] inline uint64_t FillP2p(Producer& p, Start start, const typename Decoder::Descriptor& d) {
-  return StartP2p<way>(
+  return StartP2p<path>(
       p, start, [&]() __attribute__((always_inline)) {
         const auto& c = d.p2p;
         P2pStart p2p = {d.rank, Number(c.buff), c.count, c.func, c.datatype, c.nChannels, 0, c.peer, 0};
@@ -146,60 +146,59 @@ template <typename Decoder, Way way>
       });
 }
 
-template <typename Decoder, Way way>
+/** A call of either kind. `root` by reference: it is read when its slot is written. */
+template <typename Decoder, Path path, typename Call>
+[[gnu::always_inline]] inline uint64_t FillApi(Producer& p, rank_file::Kind kind, Start start, const Call& c,
+                                               const int32_t& root) {
+  return StartApi<path>(
+      p, kind, start, [&]() __attribute__((always_inline)) {
+        ApiStart api = {c.count, c.func, c.datatype, Number(c.stream), root, Flag(c.graphCaptured)};
+        if constexpr (Decoder::kHasUserTags) api.user_tag = c.userTag;
+        return api;
+      });
+}
+
+template <typename Decoder, Path path>
 [[gnu::always_inline]] inline uint64_t FillCollApi(Producer& p, Start start, const typename Decoder::Descriptor& d) {
-  return StartApi<way>(
-      p, rank_file::kStartCollApi, start, [&]() __attribute__((always_inline)) {
-        const auto& c = d.collApi;
-        ApiStart api = {c.count, c.func, c.datatype, Number(c.stream), c.root, Flag(c.graphCaptured)};
-        if constexpr (Decoder::kHasUserTags) api.user_tag = c.userTag;
-        return api;
-      });
+  return FillApi<Decoder, path>(p, rank_file::kStartCollApi, start, d.collApi, d.collApi.root);
 }
 
-template <typename Decoder, Way way>
+template <typename Decoder, Path path>
 [[gnu::always_inline]] inline uint64_t FillP2pApi(Producer& p, Start start, const typename Decoder::Descriptor& d) {
-  return StartApi<way>(
-      p, rank_file::kStartP2pApi, start, [&]() __attribute__((always_inline)) {
-        const auto& c = d.p2pApi;
-        ApiStart api = {c.count, c.func, c.datatype, Number(c.stream), -1, Flag(c.graphCaptured)};
-        if constexpr (Decoder::kHasUserTags) api.user_tag = c.userTag;
-        return api;
-      });
+  return FillApi<Decoder, path>(p, rank_file::kStartP2pApi, start, d.p2pApi, -1);
 }
 
-template <Way way, typename Descriptor>
+template <Path path, typename Descriptor>
 [[gnu::always_inline]] inline uint64_t FillUnknown(Producer& p, Start start, const Descriptor& d) {
-  return StartUnknown<way>(p, start, d.rank, d.type);
+  return StartUnknown<path>(p, start, d.rank, d.type);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 
 template <typename Decoder>
-[[gnu::noinline]] nccl_abi::Result StartInGeneral(void* context, void** handle,
-                                                  typename Decoder::Descriptor* descriptor);
+[[gnu::noinline]] nccl_abi::Result StartSlowly(void* context, void** handle, typename Decoder::Descriptor* descriptor);
 
 /** Arguments as they lie in registers, so that StartWith can jump. */
 template <typename Descriptor>
 using StartFunction = nccl_abi::Result (*)(Producer&, Start, Descriptor&, void** handle);
 
-template <typename Decoder, Way way, auto fill>
+template <typename Decoder, Path path, auto fill>
 nccl_abi::Result StartBy(Producer& producer, Start start, typename Decoder::Descriptor& descriptor, void** handle) {
   const uint64_t made = fill(producer, start, descriptor);
-  if (way == Way::kUsual && Unlikely(made == kNotUsual)) {
-    return StartInGeneral<Decoder>(reinterpret_cast<void*>(start.context), handle, &descriptor);
+  if (path == Path::kFast && Unlikely(made == kNotFast)) {
+    return StartSlowly<Decoder>(reinterpret_cast<void*>(start.context), handle, &descriptor);
   }
   *handle = reinterpret_cast<void*>(made);
   return nccl_abi::kSuccess;
 }
 
 /** `fills`: by the number of the type's bit. */
-template <typename Decoder, Way way, auto... fills>
+template <typename Decoder, Path path, auto... fills>
 struct StartTable {
   using Descriptor = typename Decoder::Descriptor;
   static constexpr uint32_t kKnownTypes = sizeof...(fills);
-  static constexpr StartFunction<Descriptor> kFunctions[] = {StartBy<Decoder, way, fills>...};
-  static constexpr StartFunction<Descriptor> kUnknown = StartBy<Decoder, way, FillUnknown<way, Descriptor>>;
+  static constexpr StartFunction<Descriptor> kFunctions[] = {StartBy<Decoder, path, fills>...};
+  static constexpr StartFunction<Descriptor> kUnknown = StartBy<Decoder, path, FillUnknown<path, Descriptor>>;
 };
 
 template <typename Table>
@@ -209,30 +208,30 @@ template <typename Table>
   return Table::kFunctions[bit];
 }
 
-template <typename Decoder, Way way>
+template <typename Decoder, Path path>
 [[gnu::always_inline]] inline nccl_abi::Result StartWith(Producer& producer, void* context, void** handle,
                                                          typename Decoder::Descriptor& descriptor) {
-  const auto start = StartFunctionOf<typename Decoder::template Starts<way>>(descriptor.type);
+  const auto start = StartFunctionOf<typename Decoder::template Starts<path>>(descriptor.type);
   return start(producer, {Number(context), Number(descriptor.parentObj)}, descriptor, handle);
 }
 
 template <typename Decoder>
-nccl_abi::Result StartInGeneral(void* context, void** handle, typename Decoder::Descriptor* descriptor) {
+nccl_abi::Result StartSlowly(void* context, void** handle, typename Decoder::Descriptor* descriptor) {
   Producer* producer = recorder.ProducerOfThread((descriptor->type & Decoder::kProxyEvents) != 0);
   if (producer == nullptr) {
     // Never NULL: NCCL's own counters for captured graphs depend on it.
     *handle = reinterpret_cast<void*>(MutedHandle());
     return nccl_abi::kSuccess;
   }
-  return StartWith<Decoder, Way::kGeneral>(*producer, context, handle, *descriptor);
+  return StartWith<Decoder, Path::kSlow>(*producer, context, handle, *descriptor);
 }
 
 template <typename Decoder>
 [[gnu::always_inline]] inline nccl_abi::Result StartWith(void* context, void** handle,
                                                          typename Decoder::Descriptor* descriptor) {
-  Producer* producer = current_producer.usual();
-  if (Unlikely(producer == nullptr)) return StartInGeneral<Decoder>(context, handle, descriptor);
-  return StartWith<Decoder, Way::kUsual>(*producer, context, handle, *descriptor);
+  Producer* producer = current_producer.fast();
+  if (Unlikely(producer == nullptr)) return StartSlowly<Decoder>(context, handle, descriptor);
+  return StartWith<Decoder, Path::kFast>(*producer, context, handle, *descriptor);
 }
 
 /** Before NCCL 2.31 the progress thread watches the kernels, too. */

@@ -28,24 +28,24 @@ constexpr const char* kDatatypeNames[] = {"ncclInt8",    "ncclUint8",    "ncclIn
                                           "ncclInt64",   "ncclUint64",   "ncclFloat16",    "ncclFloat32",
                                           "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
 
-/** Its first event tells who a communicator is. False, in the usual way alone: nobody told yet. */
-template <Way way, typename Event>
+/** Its first event tells who a communicator is. False, on the fast path only: not known yet. */
+template <Path path, typename Event>
 [[gnu::always_inline]] inline bool Introduce(Start start, int32_t rank, const Event& event) {
   const uint32_t number = CommOf(start.context);
   Communicator* communicator = recorder.FindCommunicator(number);
   if (Unlikely(communicator != nullptr && communicator->untold.load(std::memory_order_relaxed))) {
-    if constexpr (way == Way::kUsual) return false;
+    if constexpr (path == Path::kFast) return false;
     recorder.IntroduceCommunicator(number, event.commHash, event.name, rank);
   }
   return true;
 }
 
-template <Way way, typename Event>
+template <Path path, typename Event>
 [[gnu::always_inline]] inline uint64_t FillCollOf(Producer& p, Start start, int32_t rank, const Event& c,
                                                   const char* func, const char* datatype, const char* algo,
                                                   const char* proto) {
-  if (!Introduce<way>(start, rank, c)) return kNotUsual;
-  return StartColl<way>(
+  if (!Introduce<path>(start, rank, c)) return kNotFast;
+  return StartColl<path>(
       p, start, [&]() __attribute__((always_inline)) {
         return CollStart{rank,
                          c.seqNumber,
@@ -64,57 +64,57 @@ template <Way way, typename Event>
       });
 }
 
-template <Way way, typename Event>
+template <Path path, typename Event>
 [[gnu::always_inline]] inline uint64_t FillP2pOf(Producer& p, Start start, int32_t rank, const Event& c,
                                                  const char* func, const char* datatype) {
-  if (!Introduce<way>(start, rank, c)) return kNotUsual;
-  return StartP2p<way>(
+  if (!Introduce<path>(start, rank, c)) return kNotFast;
+  return StartP2p<path>(
       p, start, [&]() __attribute__((always_inline)) {
         return P2pStart{rank, Number(c.buff), c.count, func, datatype, 0, 0, c.peer, 0};
       });
 }
 
-template <Way way, typename Descriptor>
+template <Path path, typename Descriptor>
 [[gnu::always_inline]] inline uint64_t FillNamedColl(Producer& p, Start start, const Descriptor& d) {
   const auto& c = d.coll;
-  return FillCollOf<way>(p, start, d.rank, c, c.func, c.datatype, c.algo, c.proto);
+  return FillCollOf<path>(p, start, d.rank, c, c.func, c.datatype, c.algo, c.proto);
 }
 
-template <Way way, typename Descriptor>
+template <Path path, typename Descriptor>
 [[gnu::always_inline]] inline uint64_t FillNamedP2p(Producer& p, Start start, const Descriptor& d) {
-  return FillP2pOf<way>(p, start, d.rank, d.p2p, d.p2p.func, d.p2p.datatype);
+  return FillP2pOf<path>(p, start, d.rank, d.p2p, d.p2p.func, d.p2p.datatype);
 }
 
 struct V1 {
   using Descriptor = nccl_abi::v1::Descriptor;
 
-  template <Way way>
+  template <Path path>
   [[gnu::always_inline]] static uint64_t FillColl(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.coll;
-    return FillCollOf<way>(p, start, d.rank, c, NameOf(kFuncNames, c.func), NameOf(kDatatypeNames, c.datatype),
-                           NameOf(kAlgoNames, c.algo), NameOf(kProtoNames, c.proto));
+    return FillCollOf<path>(p, start, d.rank, c, NameOf(kFuncNames, c.func), NameOf(kDatatypeNames, c.datatype),
+                            NameOf(kAlgoNames, c.algo), NameOf(kProtoNames, c.proto));
   }
 
-  template <Way way>
+  template <Path path>
   [[gnu::always_inline]] static uint64_t FillP2p(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.p2p;
-    return FillP2pOf<way>(p, start, d.rank, c, NameOf(kFuncNames, c.func), NameOf(kDatatypeNames, c.datatype));
+    return FillP2pOf<path>(p, start, d.rank, c, NameOf(kFuncNames, c.func), NameOf(kDatatypeNames, c.datatype));
   }
 
-  template <Way way>
+  template <Path path>
   using Starts =
-      StartTable<V1, way, FillGroup<way, Descriptor>, FillColl<way>, FillP2p<way>, FillProxyOp<way, Descriptor>,
-                 FillProxyStep<way, Descriptor>, FillProxyCtrl<way, Descriptor>>;
+      StartTable<V1, path, FillGroup<path, Descriptor>, FillColl<path>, FillP2p<path>, FillProxyOp<path, Descriptor>,
+                 FillProxyStep<path, Descriptor>, FillProxyCtrl<path, Descriptor>>;
   static constexpr uint64_t kProxyEvents = abi::kProxyEvents;
 };
 
 struct V2 {
   using Descriptor = nccl_abi::v2::Descriptor;
 
-  template <Way way>
+  template <Path path>
   using Starts =
-      StartTable<V2, way, FillGroup<way, Descriptor>, FillNamedColl<way, Descriptor>, FillNamedP2p<way, Descriptor>,
-                 FillProxyOp<way, Descriptor>, FillProxyStep<way, Descriptor>, FillProxyCtrl<way, Descriptor>>;
+      StartTable<V2, path, FillGroup<path, Descriptor>, FillNamedColl<path, Descriptor>, FillNamedP2p<path, Descriptor>,
+                 FillProxyOp<path, Descriptor>, FillProxyStep<path, Descriptor>, FillProxyCtrl<path, Descriptor>>;
   static constexpr uint64_t kProxyEvents = abi::kProxyEvents;
 };
 
@@ -122,15 +122,16 @@ struct V3 {
   using Descriptor = nccl_abi::v3::Descriptor;
 
   /** No GPU time yet: 0. */
-  template <Way way>
+  template <Path path>
   [[gnu::always_inline]] static uint64_t FillKernelCh(Producer& p, Start start, const Descriptor& d) {
-    return StartKernelCh<way>(p, start, d.kernelCh.channelId, 0);
+    return StartKernelCh<path>(p, start, d.kernelCh.channelId, 0);
   }
 
-  template <Way way>
-  using Starts = StartTable<V3, way, FillGroup<way, Descriptor>, FillNamedColl<way, Descriptor>,
-                            FillNamedP2p<way, Descriptor>, FillProxyOp<way, Descriptor>, FillProxyStep<way, Descriptor>,
-                            FillProxyCtrl<way, Descriptor>, FillKernelCh<way>, FillNetPlugin<way, Descriptor>>;
+  template <Path path>
+  using Starts =
+      StartTable<V3, path, FillGroup<path, Descriptor>, FillNamedColl<path, Descriptor>, FillNamedP2p<path, Descriptor>,
+                 FillProxyOp<path, Descriptor>, FillProxyStep<path, Descriptor>, FillProxyCtrl<path, Descriptor>,
+                 FillKernelCh<path>, FillNetPlugin<path, Descriptor>>;
   static constexpr uint64_t kProxyEvents = abi::kProxyEvents;
 };
 

@@ -10,11 +10,11 @@ namespace {
 struct V4 {
   using Descriptor = nccl_abi::v4::Descriptor;
 
-  template <Way way>
+  template <Path path>
   using Starts =
-      StartTable<V4, way, FillGroup<way, Descriptor>, FillColl<V4, way>, FillP2p<V4, way>, FillProxyOp<way, Descriptor>,
-                 FillProxyStep<way, Descriptor>, FillProxyCtrl<way, Descriptor>, FillKernelCh<way, Descriptor>,
-                 FillNetPlugin<way, Descriptor>>;
+      StartTable<V4, path, FillGroup<path, Descriptor>, FillColl<V4, path>, FillP2p<V4, path>,
+                 FillProxyOp<path, Descriptor>, FillProxyStep<path, Descriptor>, FillProxyCtrl<path, Descriptor>,
+                 FillKernelCh<path, Descriptor>, FillNetPlugin<path, Descriptor>>;
   static constexpr uint64_t kProxyEvents = abi::kProxyEvents;
   static constexpr bool kHasParentGroup = false;
   static constexpr bool kHasUserTags = false;

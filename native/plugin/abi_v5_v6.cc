@@ -53,34 +53,34 @@ Member MemberOf(const nccl_abi::Descriptor& d) {
 struct V5AndV6 {
   using Descriptor = nccl_abi::Descriptor;
 
-  template <Way way>
+  template <Path path>
   [[gnu::always_inline]] static uint64_t FillCeColl(Producer& p, Start start, const Descriptor& d) {
     const CeColl c = MemberOf<CeColl>(d);
-    return StartCeColl<way>(
+    return StartCeColl<path>(
         p, start,
         {d.rank, c.seqNumber, c.count, c.func, c.datatype, c.syncStrategy, c.intraBatchSync != 0, c.root, c.ceSeqNum,
          c.batchSize, c.numBatches, Number(c.stream), Number(c.sendBuff), Number(c.recvBuff), 0});
   }
 
-  template <Way way>
+  template <Path path>
   [[gnu::always_inline]] static uint64_t FillCeSync(Producer& p, Start start, const Descriptor& d) {
     const CeSync c = MemberOf<CeSync>(d);
-    return StartCeSync<way>(p, start, c.isComplete != 0, c.nRanks);
+    return StartCeSync<path>(p, start, c.isComplete != 0, c.nRanks);
   }
 
-  template <Way way>
+  template <Path path>
   [[gnu::always_inline]] static uint64_t FillCeBatch(Producer& p, Start start, const Descriptor& d) {
     const CeBatch c = MemberOf<CeBatch>(d);
-    return StartCeBatch<way>(p, start, c.numOps, c.totalBytes, c.useIntraSync != 0);
+    return StartCeBatch<path>(p, start, c.numOps, c.totalBytes, c.useIntraSync != 0);
   }
 
-  template <Way way>
+  template <Path path>
   using Starts =
-      StartTable<V5AndV6, way, FillGroup<way, Descriptor>, FillColl<V5AndV6, way>, FillP2p<V5AndV6, way>,
-                 FillProxyOp<way, Descriptor>, FillProxyStep<way, Descriptor>, FillProxyCtrl<way, Descriptor>,
-                 FillKernelCh<way, Descriptor>, FillNetPlugin<way, Descriptor>, FillGroupApi<way, Descriptor>,
-                 FillCollApi<V5AndV6, way>, FillP2pApi<V5AndV6, way>, FillKernelLaunch<way, Descriptor>,
-                 FillCeColl<way>, FillCeSync<way>, FillCeBatch<way>>;
+      StartTable<V5AndV6, path, FillGroup<path, Descriptor>, FillColl<V5AndV6, path>, FillP2p<V5AndV6, path>,
+                 FillProxyOp<path, Descriptor>, FillProxyStep<path, Descriptor>, FillProxyCtrl<path, Descriptor>,
+                 FillKernelCh<path, Descriptor>, FillNetPlugin<path, Descriptor>, FillGroupApi<path, Descriptor>,
+                 FillCollApi<V5AndV6, path>, FillP2pApi<V5AndV6, path>, FillKernelLaunch<path, Descriptor>,
+                 FillCeColl<path>, FillCeSync<path>, FillCeBatch<path>>;
   static constexpr uint64_t kProxyEvents = abi::kProxyEvents;
   static constexpr bool kHasParentGroup = true;
   static constexpr bool kHasUserTags = false;

@@ -9,39 +9,39 @@ namespace {
 struct V7 {
   using Descriptor = nccl_abi::v7::Descriptor;
 
-  template <Way way>
+  template <Path path>
   [[gnu::always_inline]] static uint64_t FillCeColl(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.ceColl;
-    return StartCeColl<way>(
+    return StartCeColl<path>(
         p, start,
         {d.rank, c.seqNumber, c.count, c.func, c.datatype, c.syncStrategy, Flag(c.intraBatchSync), c.root, c.ceSeqNum,
          c.batchSize, c.numBatches, Number(c.stream), Number(c.sendBuff), Number(c.recvBuff), c.userTag});
   }
 
-  template <Way way>
+  template <Path path>
   [[gnu::always_inline]] static uint64_t FillCeSync(Producer& p, Start start, const Descriptor& d) {
-    return StartCeSync<way>(p, start, Flag(d.ceCollSync.isComplete), d.ceCollSync.nRanks);
+    return StartCeSync<path>(p, start, Flag(d.ceCollSync.isComplete), d.ceCollSync.nRanks);
   }
 
-  template <Way way>
+  template <Path path>
   [[gnu::always_inline]] static uint64_t FillCeBatch(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.ceCollBatch;
-    return StartCeBatch<way>(p, start, c.numOps, c.totalBytes, Flag(c.useIntraSync));
+    return StartCeBatch<path>(p, start, c.numOps, c.totalBytes, Flag(c.useIntraSync));
   }
 
-  template <Way way>
+  template <Path path>
   [[gnu::always_inline]] static uint64_t FillKernelPhase(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.kernelPhase;
-    return StartKernelPhase<way>(p, start, c.channelId, c.phaseId, c.phaseName, c.pTimer);
+    return StartKernelPhase<path>(p, start, c.channelId, c.phaseId, c.phaseName, c.pTimer);
   }
 
-  template <Way way>
+  template <Path path>
   using Starts =
-      StartTable<V7, way, FillGroup<way, Descriptor>, FillColl<V7, way>, FillP2p<V7, way>, FillProxyOp<way, Descriptor>,
-                 FillProxyStep<way, Descriptor>, FillProxyCtrl<way, Descriptor>, FillKernelCh<way, Descriptor>,
-                 FillNetPlugin<way, Descriptor>, FillGroupApi<way, Descriptor>, FillCollApi<V7, way>,
-                 FillP2pApi<V7, way>, FillKernelLaunch<way, Descriptor>, FillCeColl<way>, FillCeSync<way>,
-                 FillCeBatch<way>, FillKernelPhase<way>>;
+      StartTable<V7, path, FillGroup<path, Descriptor>, FillColl<V7, path>, FillP2p<V7, path>,
+                 FillProxyOp<path, Descriptor>, FillProxyStep<path, Descriptor>, FillProxyCtrl<path, Descriptor>,
+                 FillKernelCh<path, Descriptor>, FillNetPlugin<path, Descriptor>, FillGroupApi<path, Descriptor>,
+                 FillCollApi<V7, path>, FillP2pApi<V7, path>, FillKernelLaunch<path, Descriptor>, FillCeColl<path>,
+                 FillCeSync<path>, FillCeBatch<path>, FillKernelPhase<path>>;
   /** Kernels are watched by a thread of their own, which needs no large rings. */
   static constexpr uint64_t kProxyEvents = abi::kProxyEvents & ~uint64_t{nccl_abi::kKernelCh};
   static constexpr bool kHasParentGroup = true;

@@ -3,8 +3,8 @@
 // structures is the decoders' business (abi_*.cc), so each ABI version is one more decoder and nothing here changes.
 //
 // All of it is inline: a decoder compiles into one function per callback, with one load of the thread-local pointer,
-// and one more for the general way (Way in ring.h). What the usual way leaves to the general one it finds out before it
-// changes anything; a start answers kNotUsual then, a state or stop false.
+// and one more for the slow path (Path in ring.h). What the fast path leaves to the slow one it finds out before it
+// changes anything; a start answers kNotFast then, a state or stop false.
 //
 // Parents and handles are kept as they were given, all 64 bits, whoever made them.
 
@@ -15,15 +15,15 @@
 
 namespace nccl_trace {
 
-template <Way way>
+template <Path path>
 [[gnu::always_inline]] inline uint64_t Tick() {
-  return way == Way::kUsual ? ReadCounter() : recorder.hot.Tick();
+  return path == Path::kFast ? ReadCounter() : recorder.hot.Tick();
 }
 
-/** False, in the usual way alone: the text has no number yet, or is long. */
-template <Way way>
+/** False, on the fast path only: the text has no number yet, or is long. */
+template <Path path>
 [[gnu::always_inline]] inline bool Intern(const char* text, StringRef& ref) {
-  if constexpr (way == Way::kUsual) return recorder.FindString(text, ref);
+  if constexpr (path == Path::kFast) return recorder.FindString(text, ref);
   ref = recorder.Intern(text);
   return true;
 }
@@ -31,7 +31,7 @@ template <Way way>
 // ---------------------------------------------------------------------------------------------------------------------
 // Handles and contexts
 
-constexpr uint64_t kNotUsual = 0;  // no handle is
+constexpr uint64_t kNotFast = 0;  // no handle is
 
 /** Sampled out, by this process or (PXN) by one that runs this recorder too. */
 [[gnu::always_inline]] inline bool IsMuted(uint64_t handle) {
@@ -42,9 +42,9 @@ constexpr uint64_t kNotUsual = 0;  // no handle is
 /** Any number will do: nothing is looked up by it. */
 inline uint64_t MutedHandle() { return recorder.hot.tag | rank_file::kHandleTagFixedBits | rank_file::kHandleMuted; }
 
-template <Way way>
+template <Path path>
 [[gnu::always_inline]] inline uint64_t Mute(Producer& producer) {
-  Count<way>(*producer.rest, producer.rest->live->muted);
+  Count<path>(*producer.rest, producer.rest->live->muted);
   return MutedHandle();
 }
 
@@ -76,31 +76,31 @@ struct Start {
 };
 
 /** One slot: tick, parent, comm and one more field. */
-template <Way way>
+template <Path path>
 [[gnu::always_inline]] inline uint64_t StartSimple(Producer& producer, rank_file::Kind kind, Start start,
                                                    uint32_t field) {
-  if (IsMuted(start.parent)) return Mute<way>(producer);
+  if (IsMuted(start.parent)) return Mute<path>(producer);
   Ring& ring = *producer.rest;
-  return ring.HandleAt(Append<way>(ring, kind, Tick<way>(), start.parent, Pack32(CommOf(start.context), field)));
+  return ring.HandleAt(Append<path>(ring, kind, Tick<path>(), start.parent, Pack32(CommOf(start.context), field)));
 }
 
 /** The same, and a second slot of one or two words. */
-template <Way way>
+template <Path path>
 [[gnu::always_inline]] inline uint64_t StartWithWord(Producer& producer, rank_file::Kind kind, Start start,
                                                      uint32_t field, uint64_t word, uint64_t next_word = 0) {
-  if (IsMuted(start.parent)) return Mute<way>(producer);
+  if (IsMuted(start.parent)) return Mute<path>(producer);
   Ring& ring = *producer.rest;
-  const uint64_t tick = Tick<way>();
-  const uint64_t position = Prepare<way>(ring, 2);
+  const uint64_t tick = Tick<path>();
+  const uint64_t position = Prepare<path>(ring, 2);
   Put(ring, kind, position, 0, 2, tick, start.parent, Pack32(CommOf(start.context), field));
   Put(ring, kind, position, 1, 2, word, next_word, 0);
-  Commit<way>(ring, position, 2);
+  Commit<path>(ring, position, 2);
   return ring.HandleAt(position);
 }
 
-template <Way way>
+template <Path path>
 [[gnu::always_inline]] inline uint64_t StartUnknown(Producer& producer, Start start, int32_t rank, uint64_t type) {
-  return StartWithWord<way>(producer, rank_file::kStartUnknown, start, static_cast<uint32_t>(rank), type);
+  return StartWithWord<path>(producer, rank_file::kStartUnknown, start, static_cast<uint32_t>(rank), type);
 }
 
 }  // namespace nccl_trace

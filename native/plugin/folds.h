@@ -79,27 +79,27 @@ void EndRun(Ring& ring, rank_file::Fold& entry, uint64_t tick);
 rank_file::Fold& TakeFold(Ring& ring, uint64_t handle, uint16_t key, uint32_t state, uint64_t count, uint64_t value,
                           uint64_t tick);
 
-/** False: its count is full. This is not usual, and nothing was done. */
-template <Way way = Way::kGeneral>
+/** False: its count is full. The slow path handles that; nothing was done. */
+template <Path path = Path::kSlow>
 [[gnu::always_inline]] inline bool CountRepeat(Ring& ring, rank_file::Fold& entry, uint64_t tick) {
   if (Unlikely((Load(entry.control) & kMaxFoldCount) == kMaxFoldCount)) {
-    if constexpr (way == Way::kUsual) return false;
+    if constexpr (path == Path::kFast) return false;
     EndRun(ring, entry, tick);
   }
   Store(entry.last_tick, tick);
   Store(entry.control, Load(entry.control) + 1);
-  Count<way>(ring, ring.live->folded);
+  Count<path>(ring, ring.live->folded);
   return true;
 }
 
-/** What becomes of a callback. kNotUsual: nothing was done; the general way does not answer that. */
-enum class Fate { kRecord, kRepeat, kNotUsual };
+/** What becomes of a callback. kNotFast: nothing was done, take the slow path, which never answers that. */
+enum class Fate { kRecord, kRepeat, kNotFast };
 
 /**
  * What a state has to do with the runs before it: news, or a repeat that is counted now.
  * `value` decides as well: a state that comes again with another value is news.
  */
-template <Way way>
+template <Path path>
 [[gnu::always_inline]] inline Fate FoldState(Ring& ring, uint64_t handle, uint32_t state, uint64_t value,
                                              uint64_t tick) {
   if (ring.folds == nullptr || Unlikely(state >= rank_file::kFoldStateStart)) return Fate::kRecord;
@@ -110,17 +110,17 @@ template <Way way>
     if (empty != nullptr) {
       FillFold(*empty, handle, FoldControl(state, key), value, tick);
     } else {
-      if constexpr (way == Way::kUsual) return Fate::kNotUsual;
+      if constexpr (path == Path::kFast) return Fate::kNotFast;
       TakeFold(ring, handle, key, state, 0, value, tick);
     }
     return Fate::kRecord;
   }
   const uint64_t control = Load(entry->control);
   if ((control & ~kMaxFoldCount) == FoldControl(state, key) && Load(entry->aux) == value) {
-    return CountRepeat<way>(ring, *entry, tick) ? Fate::kRepeat : Fate::kNotUsual;
+    return CountRepeat<path>(ring, *entry, tick) ? Fate::kRepeat : Fate::kNotFast;
   }
   if (Unlikely((control & kMaxFoldCount) != 0)) {
-    if constexpr (way == Way::kUsual) return Fate::kNotUsual;
+    if constexpr (path == Path::kFast) return Fate::kNotFast;
     EndRun(ring, *entry, tick);
   }
   Store(entry->control, FoldControl(state, key));
@@ -137,17 +137,17 @@ void FoldKnownRepeat(Ring& ring, uint64_t handle, uint32_t state, uint64_t tick)
   rank_file::Fold* entry = FindFold(ring, handle, key);
   if (entry == nullptr) return false;
   if ((Load(entry->control) & ~kMaxFoldCount) != FoldControl(state, key)) return false;
-  return CountRepeat<Way::kUsual>(ring, *entry, tick);
+  return CountRepeat<Path::kFast>(ring, *entry, tick);
 }
 
-/** The handle is stopped: its run ends and its entry is free. False: this is not usual, and nothing was done. */
-template <Way way = Way::kGeneral>
+/** The handle is stopped: its run ends and its entry is free. False: the slow path handles that; nothing was done. */
+template <Path path = Path::kSlow>
 [[gnu::always_inline]] inline bool FoldStop(Ring& ring, uint64_t handle, uint64_t tick) {
   if (ring.folds == nullptr) return true;
   rank_file::Fold* entry = FindFold(ring, handle, rank_file::FoldKey(handle));
   if (entry == nullptr) return true;
   if (Unlikely((Load(entry->control) & kMaxFoldCount) != 0)) {
-    if constexpr (way == Way::kUsual) return false;
+    if constexpr (path == Path::kFast) return false;
     EndRun(ring, *entry, tick);
   }
   Store(entry->handle, uint64_t{0});

@@ -34,14 +34,14 @@ struct alignas(rank_file::kAreaAlignment) Producer {
 };
 
 /**
- * The thread's producer, and which way its callbacks go (Way in ring.h), in the one word that a library may ask of every
- * thread without a thought: the address, or its negative where only the general way will do, or 0.
+ * The thread's producer, and the path of its callbacks (Path in ring.h), in the one word of thread-local memory that costs a
+ * library nothing: the address, or its negative where only the slow path works, or 0.
  */
 struct CurrentProducer {
   intptr_t word;
 
-  /** Null: take the general way. */
-  Producer* usual() const { return reinterpret_cast<Producer*>(word > 0 ? word : 0); }
+  /** Null: take the slow path. */
+  Producer* fast() const { return reinterpret_cast<Producer*>(word > 0 ? word : 0); }
   /** Null: none yet. */
   Producer* any() const { return reinterpret_cast<Producer*>(word > 0 ? word : -word); }
 

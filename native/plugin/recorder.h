@@ -136,7 +136,7 @@ class Recorder {
   pthread_key_t exit_key_;
   Image image_;
   Scratch* scratch_;
-  RecorderThread::Order order_;
+  RecordingOrder order_;
   RecorderThread thread_;
   Communicators communicators_;
   Leases leases_;

@@ -19,10 +19,10 @@ namespace nccl_trace {
 inline bool Unlikely(bool condition) { return __builtin_expect(condition, 0); }
 
 /**
- * The two ways through a callback. The usual one is for a thread with rings of its own where a tick is one instruction;
- * it makes no call and gives up, before it has changed anything, at whatever is rare. The general one can do everything.
+ * The two paths through a callback. The fast one is for a thread with rings of its own, where a tick is one instruction. It makes
+ * no call, and gives up at whatever is rare before it has changed anything. The slow one can do everything.
  */
-enum class Way { kUsual, kGeneral };
+enum class Path { kFast, kSlow };
 
 // All words that somebody else may read meanwhile are stored and loaded as atoms. Relaxed costs nothing.
 template <typename Word>
@@ -54,9 +54,9 @@ struct alignas(rank_file::kAreaAlignment) Ring {
 };
 
 /** Counts for the owner of `ring`. One writer needs no atomic addition; the overflow ring has several. */
-template <Way way = Way::kGeneral>
+template <Path path = Path::kSlow>
 inline void Count(const Ring& ring, uint64_t& counter) {
-  if (way == Way::kGeneral && Unlikely(ring.shared)) {
+  if (path == Path::kSlow && Unlikely(ring.shared)) {
     __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED);
   } else {
     Store(counter, Load(counter) + 1);
@@ -64,9 +64,9 @@ inline void Count(const Ring& ring, uint64_t& counter) {
 }
 
 /** One record being written: Prepare, Put each part, Commit. */
-template <Way way = Way::kGeneral>
+template <Path path = Path::kSlow>
 inline uint64_t Prepare(Ring& ring, uint32_t parts) {
-  if (way == Way::kGeneral && Unlikely(ring.shared))
+  if (path == Path::kSlow && Unlikely(ring.shared))
     return __atomic_fetch_add(&ring.live->head, parts, __ATOMIC_RELAXED);
   return ring.position;
 }
@@ -102,19 +102,19 @@ inline void FetchForWrite(const rank_file::Slot* slot) {
   PutSlot(*slot, meta, word0, word1, word2);
 }
 
-template <Way way = Way::kGeneral>
+template <Path path = Path::kSlow>
 inline void Commit(Ring& ring, uint64_t position, uint32_t parts) {
-  if (way == Way::kGeneral && Unlikely(ring.shared)) return;
+  if (path == Path::kSlow && Unlikely(ring.shared)) return;
   ring.position = position + parts;
   Store(ring.live->head, ring.position);  // a hint: no order needed
 }
 
 /** The whole of it, for records of one slot. Returns the position. */
-template <Way way = Way::kGeneral>
+template <Path path = Path::kSlow>
 inline uint64_t Append(Ring& ring, uint32_t kind, uint64_t word0, uint64_t word1, uint64_t word2) {
-  const uint64_t position = Prepare<way>(ring, 1);
+  const uint64_t position = Prepare<path>(ring, 1);
   Put(ring, kind, position, 0, 1, word0, word1, word2);
-  Commit<way>(ring, position, 1);
+  Commit<path>(ring, position, 1);
   return position;
 }
 

@@ -9,25 +9,25 @@
 
 namespace nccl_trace {
 
-template <Way way>
+template <Path path>
 [[gnu::always_inline]] inline void AppendState(Ring& ring, uint64_t tick, uint64_t handle, uint32_t state,
                                                uint64_t value) {
   if (!Unlikely(state > 0xFFFF || value > rank_file::kNoValue)) {
-    Append<way>(ring, rank_file::kState, tick, handle, state | value << 16);
+    Append<path>(ring, rank_file::kState, tick, handle, state | value << 16);
     return;
   }
-  const uint64_t position = Prepare<way>(ring, 2);
+  const uint64_t position = Prepare<path>(ring, 2);
   Put(ring, rank_file::kState, position, 0, 2, tick, handle, state);
   Put(ring, rank_file::kState, position, 1, 2, value, 0, 0);
-  Commit<way>(ring, position, 2);
+  Commit<path>(ring, position, 2);
 }
 
 /** NULL, or muted: nothing but a count. */
-template <Way way>
+template <Path path>
 [[gnu::always_inline]] inline bool IsCountedOnly(const Producer& producer, uint64_t handle) {
   if (!IsMuted(handle) && !Unlikely(handle == 0)) return false;
   rank_file::AreaLive& live = *producer.rest->live;
-  Count<way>(*producer.rest, handle == 0 ? live.null_calls : live.muted);
+  Count<path>(*producer.rest, handle == 0 ? live.null_calls : live.muted);
   return true;
 }
 
@@ -39,18 +39,18 @@ inline bool IsCtrl(const Ring& ring, uint64_t handle) {
 }
 
 /** `value`: kNoValue when NCCL gave none. */
-template <Way way>
+template <Path path>
 [[gnu::always_inline]] inline bool RecordState(Producer& producer, uint64_t handle, uint32_t state, uint64_t value) {
-  if (IsCountedOnly<way>(producer, handle)) return true;
+  if (IsCountedOnly<path>(producer, handle)) return true;
   const bool is_edge = Unlikely(state - kFirstEdgeState < kEdgeStates);
   const bool is_lent = Unlikely(handle == producer.ctrl.given);
-  if (way == Way::kUsual && (is_edge || is_lent)) return false;
+  if (path == Path::kFast && (is_edge || is_lent)) return false;
   Ring& ring = producer.RingFor(handle);
-  const uint64_t tick = Tick<way>();
+  const uint64_t tick = Tick<path>();
   if (is_lent && CountEdge(producer.ctrl, ring, handle, state, tick)) return true;
-  const Fate fate = FoldState<way>(ring, handle, state, value, tick);
+  const Fate fate = FoldState<path>(ring, handle, state, value, tick);
   if (fate != Fate::kRecord) return fate == Fate::kRepeat;
-  AppendState<way>(ring, tick, handle, state, value);
+  AppendState<path>(ring, tick, handle, state, value);
   if (is_edge && !producer.shared() && IsCtrl(ring, handle)) producer.ctrl.EdgeRecorded(handle, state, tick);
   return true;
 }
@@ -69,17 +69,17 @@ template <Way way>
   }
 }
 
-template <Way way>
+template <Path path>
 [[gnu::always_inline]] inline bool RecordStop(Producer& producer, uint64_t handle) {
-  if (IsCountedOnly<way>(producer, handle)) return true;
+  if (IsCountedOnly<path>(producer, handle)) return true;
   const bool is_lent = Unlikely(handle == producer.ctrl.given);
-  if (way == Way::kUsual && is_lent) return false;
+  if (path == Path::kFast && is_lent) return false;
   Ring& ring = producer.RingFor(handle);
-  const uint64_t tick = Tick<way>();
+  const uint64_t tick = Tick<path>();
   if (is_lent && StopEdge(producer.ctrl, ring, handle, tick)) return true;
-  if (!FoldStop<way>(ring, handle, tick)) return false;
-  Append<way>(ring, rank_file::kStop, tick, handle, 0);
-  if (way == Way::kUsual || producer.last_starts != nullptr) ForgetLastStart(producer, ring, handle);
+  if (!FoldStop<path>(ring, handle, tick)) return false;
+  Append<path>(ring, rank_file::kStop, tick, handle, 0);
+  if (path == Path::kFast || producer.last_starts != nullptr) ForgetLastStart(producer, ring, handle);
   return true;
 }
 

@@ -1,4 +1,4 @@
-// Callbacks of all kinds from more threads than there are rings, so through both ways (Way in ring.h), while communicators
+// Callbacks of all kinds from more threads than there are rings, so on both paths (Path in ring.h), while communicators
 // come and go, the recorder's thread drains or copies, is told to record otherwise, and its file is read. What the
 // ThreadSanitizer is for; and nothing is lost or invented.
 //

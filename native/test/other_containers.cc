@@ -23,19 +23,24 @@ namespace {
 // So much older than they are seem all files; see the function at the end.
 std::atomic<int64_t> seconds_older{0};
 
-/** What a recorder that begins so much later does. */
-void LookLater(uint64_t seconds) {
-  static const nccl_trace::HostFacts host = nccl_trace::CollectHostFacts();
-  static const nccl_trace::ProcessName self = {host.pid_namespace, static_cast<uint64_t>(getpid()), host.process_start,
-                                               rank_file::kHandleTagFixedBits};
-  static nccl_trace::RingFile own = {};
+/** One look of a recorder that begins so much later: in a container with our mounts and pids of its own, 0 with our pids. */
+void LookLater(int64_t seconds, uint64_t container = 0) {
+  const nccl_trace::HostFacts host = nccl_trace::CollectHostFacts();
+  nccl_trace::ProcessName self = {host.pid_namespace + container, 1, 1, rank_file::kHandleTagFixedBits + container};
+  if (container == 0) {
+    self.pid = static_cast<uint64_t>(getpid());
+    self.start = host.process_start;
+  }
+  nccl_trace::RingFile own = {};
   snprintf(own.folder, sizeof(own.folder), "%s", rings.c_str());
   snprintf(own.path, sizeof(own.path), "%s/own", rings.c_str());
   // Static, so that none of its threads outlives it.
   static nccl_trace::Neighbours neighbours;
   neighbours.Use(&own, "", &self, &host);
-  neighbours.Look(nccl_trace::ReadClockNs(CLOCK_BOOTTIME) + seconds * 1'000'000'000u);
+  seconds_older = seconds;
+  neighbours.Look(nccl_trace::ReadClockNs(CLOCK_BOOTTIME) + static_cast<uint64_t>(seconds) * 1'000'000'000u);
   neighbours.Await(~uint64_t{0});
+  seconds_older = 0;
 }
 
 /** In namespaces of its own, until stage 1. */
@@ -165,22 +170,6 @@ void OtherMounts() {
   close(fd);
 }
 
-/** One look of a recorder of the container `id` that begins so much later than now, and what it saves. */
-void LookFrom(uint64_t id, int64_t seconds) {
-  const nccl_trace::HostFacts host = nccl_trace::CollectHostFacts();
-  const nccl_trace::ProcessName self = {host.pid_namespace + id, 1, 1, rank_file::kHandleTagFixedBits + id};
-  nccl_trace::RingFile own = {};
-  snprintf(own.folder, sizeof(own.folder), "%s", rings.c_str());
-  snprintf(own.path, sizeof(own.path), "%s/own", rings.c_str());
-  // Static, so that none of its threads outlives it.
-  static nccl_trace::Neighbours neighbours;
-  neighbours.Use(&own, "", &self, &host);
-  seconds_older = seconds;
-  neighbours.Look(nccl_trace::ReadClockNs(CLOCK_BOOTTIME) + static_cast<uint64_t>(seconds) * 1'000'000'000u);
-  neighbours.Await(~uint64_t{0});
-  seconds_older = 0;
-}
-
 /** Rings of one that died, of a mount namespace that is nobody's here. */
 void LeaveFromOtherMounts() {
   const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
@@ -213,11 +202,11 @@ void LeftToWhoSeesThem() {
   const std::string hidden = folder + ".hidden";
   CHECK_EQ(rename(folder.c_str(), hidden.c_str()), 0);
   for (const int64_t seconds : {int64_t{120}, 2 * kDay}) {
-    LookFrom(1, seconds);
+    LookLater(seconds, 1);
     CHECK_EQ(NamesIn(rings).size(), 1);  // and no claim
   }
   CHECK_EQ(rename(hidden.c_str(), folder.c_str()), 0);
-  LookFrom(2, 2 * kDay + 60);
+  LookLater(2 * kDay + 60, 2);
   ExpectSaved(1, kCalls);
   CHECK_EQ(NamesIn(rings).size(), 0);
 }
@@ -226,7 +215,7 @@ void LeftToWhoSeesThem() {
 void LeftByAll() {
   LeaveFromOtherMounts();
   CHECK_EQ(rename(folder.c_str(), (folder + ".hidden").c_str()), 0);
-  LookFrom(1, 8 * 24 * 3'600);
+  LookLater(8 * 24 * 3'600, 1);
   CHECK_EQ(NamesIn(rings).size(), 0);
 }
 
