@@ -7,6 +7,7 @@
  * by reweighted least squares).
  */
 
+import { median } from '../base/median.js';
 import { judge, weigh } from './alike.js';
 import { SparseLeastSquares } from './least_squares.js';
 import { FLOOR_SIGMA_NS, minimaOf, type Link } from './links.js';
@@ -27,7 +28,11 @@ const LEAST_BELOW = 0.02;
 const ODD_ONES = 1.25;
 /** Below this a residual is read-out noise: keeps the weights finite. */
 const SMALLEST_RESIDUAL_NS = 300;
-const PASSES = 12;
+const PASSES = 16;
+/** In the first ones clocks may bend as they like, and minima weigh as if they scattered by this part of what they seem to. */
+const FREE_PASSES = 5;
+const FREE = 0.25;
+const FEW_MINIMA = 8;
 /** With more minima than this lines must do: hundreds of hosts, where a link is one of many that speak of a clock. */
 const MOST_MINIMA = 40_000;
 
@@ -63,8 +68,11 @@ export function settle(
   addRatePriors(system, place);
   const bends = addBendRows(system, place, wander);
   const priors = addLikenessPriors(system, likes, likenessPriors(names, delays));
-  const scales = scalesOf(links, names.length);
   for (let pass = 0; pass < PASSES; pass++) {
+    const scales = scalesOf(links, names.length, rows, (row) => system.unexplained(row, x));
+    // Not at once: what minima scatter is known when clocks were let bend, and what clocks bend when that is known.
+    const isFree = pass < FREE_PASSES;
+    if (isFree) scales.forEach((scale, i) => (scales[i] = Math.max(FLOOR_SIGMA_NS, FREE * scale)));
     links.forEach((link, i) => {
       link.residual = x[place.count + i]! - delayOf(link);
       weighMinima(system, rows[i]!, scales[i]!, x);
@@ -78,6 +86,7 @@ export function settle(
       system.setSigma(priors[i]!, sigma);
     });
     system.solve(x);
+    if (isFree) continue;
     measureWander(wander, x, place, mostWander);
     setBends(system, bends, place, wander);
   }
@@ -106,22 +115,29 @@ export function addMinima<Row>(
 }
 
 /**
- * How far minima of a link scatter, ns: as far as its own do, or all of its likeness on the average. The few of a link that hardly
- * speaks may lie on a line by chance, and would then outweigh those of a hundred times as many messages.
+ * How far minima of a link scatter, ns: as far as half of its own do, or all of its likeness on the average. The few of a link that hardly
+ * speaks may lie on a line by chance, and would then outweigh those of a hundred times as many messages. By what is left of them, and not by
+ * their distance from straight lines: where clocks bend that is more, and bends would be held for scatter.
  */
-function scalesOf(links: readonly Link[], likes: number): Float64Array {
+function scalesOf(
+  links: readonly Link[],
+  likes: number,
+  rows: readonly (readonly number[])[],
+  unexplained: (row: number) => number,
+): Float64Array {
   const sums = new Float64Array(likes);
   const counts = new Float64Array(likes);
-  for (const { like, lines } of links) {
-    for (const line of lines) {
-      if (line === null) continue;
-      sums[like]! += (line.spread * line.minima.length) / 2;
-      counts[like]! += line.minima.length / 2;
-    }
-  }
-  return Float64Array.from(links, ({ like, spread }) =>
-    Math.max(FLOOR_SIGMA_NS, spread, counts[like] === 0 ? 0 : sums[like]! / counts[like]!),
-  );
+  const own = rows.map((all, i) => {
+    const middle = median(all.map((row) => Math.abs(unexplained(row)))) ?? 0;
+    sums[links[i]!.like]! += middle * all.length;
+    counts[links[i]!.like]! += all.length;
+    return middle;
+  });
+  return Float64Array.from(links, ({ like, spread }, i) => {
+    const usual = counts[like] === 0 ? 0 : sums[like]! / counts[like]!;
+    // Nothing is left of so few but by chance.
+    return Math.max(FLOOR_SIGMA_NS, own[i]!, usual, rows[i]!.length < FEW_MINIMA ? spread : 0);
+  });
 }
 
 function weighMinima(

@@ -50,15 +50,27 @@ export function measureWander(
   return settled;
 }
 
-/** Root mean square of a clock's bends, 1/ns. */
+/**
+ * Root mean square of a clock's bends, 1/ns: of those over the distance of two knots, or of several, whichever shows more. Where messages
+ * scatter much, what bends from knot to knot is held for scatter, and what bends over several knots is not.
+ */
 function bendsOf(corrections: Float64Array, place: Places, domain: number): number {
   const { step, count } = place.knots;
-  if (count < 3) return 0;
   const at = (knot: number): number => corrections[place.of(domain, knot)]!;
-  let squares = 0;
-  for (let k = 1; k + 1 < count; k++) squares += (at(k - 1) - 2 * at(k) + at(k + 1)) ** 2;
-  return Math.sqrt(squares / (count - 2)) / step ** 2;
+  let most = 0;
+  for (let far = 1; far <= MOST_APART && count - 2 * far >= Math.min(far, LEAST_BENDS); far *= 2) {
+    let squares = 0;
+    for (let k = far; k + far < count; k++) squares += (at(k - far) - 2 * at(k) + at(k + far)) ** 2;
+    // Of independent bends at all knots, those over several are the sum, each weighed by how near to the middle it is.
+    const sum = (far * (2 * far ** 2 + 1)) / 3;
+    most = Math.max(most, squares / (count - 2 * far) / sum);
+  }
+  return Math.sqrt(most) / step ** 2;
 }
+
+/** Knots apart, at most; and so many bends make a mean. */
+const MOST_APART = 2;
+const LEAST_BENDS = 4;
 
 /**
  * How fast each clock's rate was seen to change at most, 1/ns: by its corrections over half a minute and the next one, against what half of

@@ -14,6 +14,8 @@ const WINDOW_NS = 2.5e9;
 const SCATTER_NS = 1000;
 /** Like links are alike to this part of their delays. */
 const ALIKE = 0.15;
+const LIKE_DELAY = 15_000;
+const UNHEARD = 1e6;
 const PASSES = 15;
 const BELOW = 0.1;
 
@@ -48,6 +50,9 @@ export function oracleErrors(run: SimulatedRun, wander: number, instants: readon
     system.add([links + link, like], [1, -1], 0, ALIKE * 15_000);
   });
   addBendRows(system, place, new Float64Array(hosts).fill(wander));
+  // Where nothing else tells the delays of two likenesses apart, and of a host that is heard in one direction only.
+  likes.forEach((_, i) => system.add([links + edges.length + i], [1], LIKE_DELAY, LIKE_DELAY));
+  for (const domain of place.solved) system.add([place.of(domain, 0)], [1], 0, UNHEARD);
   const x = new Float64Array(system.unknowns);
   for (let pass = 0; pass < PASSES; pass++) {
     system.solve(x);

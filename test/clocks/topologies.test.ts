@@ -1,0 +1,43 @@
+/** Whoever sends to whom: clocks whose rates change are followed as exactly as the data allow, inside their bounds, and nobody is given up. */
+
+import { expect, it } from 'vitest';
+import { judge, type JudgedCase } from '../support/judged_run.js';
+import { rampOf, sineOf, STILL, walkOf, type TopologyName } from '../support/topologies.js';
+
+const TOPOLOGIES: readonly TopologyName[] = ['ring', 'ring, credits', 'tree', 'star', 'pipeline', 'pair'];
+const WANDERS = [STILL, sineOf(3, 60), sineOf(3, 180), rampOf(3), walkOf(3)];
+
+const CASES = TOPOLOGIES.flatMap((topology) =>
+  WANDERS.map((wander): JudgedCase => ({
+    topology,
+    delays: '5 us, sigma 20 %',
+    wander,
+    seconds: 60,
+    perMinute: 400,
+  })),
+);
+
+it.each(CASES.map((one) => [`${one.topology}: ${one.wander.name}`, one] as const))('%s', (_, one) => {
+  const { hardMisses, coverage, givenUp, medianNs, ns99, best } = judge(one, 3);
+  expect(hardMisses).toBe(0);
+  expect(givenUp).toBe(0);
+  expect(coverage).toBeGreaterThanOrEqual(0.99);
+  expect(medianNs / best[0]).toBeLessThan(1.5);
+  expect(ns99 / best[1]).toBeLessThan(1.5);
+});
+
+it('a swing of three minutes is followed for ten', () => {
+  const { medianNs, ns99, best, hardMisses } = judge(
+    {
+      topology: 'ring, credits',
+      delays: '14 us, 15 %',
+      wander: sineOf(3, 180),
+      seconds: 600,
+      perMinute: 400,
+    },
+    1,
+  );
+  expect(hardMisses).toBe(0);
+  expect(medianNs / best[0]).toBeLessThan(1.5);
+  expect(ns99 / best[1]).toBeLessThan(1.5);
+});
