@@ -5,10 +5,11 @@
 
 import { isLostText } from '../base/lost_text.js';
 import type { TraceNs } from '../base/time.js';
-import { kernelsEnd } from '../model/work_end.js';
 import type { WorkTable } from '../model/work_table.js';
-import { arrivalOf, type Arrival } from './arrival.js';
-import type { ClusterComm, ClusterMember, Collective, Idle } from './types.js';
+import { Course } from './course.js';
+import { endOf, later } from './ends.js';
+import { LastRanks, type RankComing } from './late.js';
+import type { ClusterComm, ClusterMember, Collective } from './types.js';
 
 /** One rank's part in one collective. */
 export interface Part {
@@ -60,27 +61,19 @@ function addRows(
   heard: ((part: Part) => void) | null,
 ): void {
   const byNumber = new Map(member.communicators.map((one) => [one.number, one]));
-  const { comm, seq, ordinalAbsolute, func, funcs } = member.works;
+  const { seq, comm, ordinalAbsolute, func, funcs } = member.works;
   const nameless = new Set(funcs.flatMap((name, i) => (isLostText(name) ? [i] : [])));
-  let free = -Infinity;
-  let idle: Idle = { from: free, to: 0 as TraceNs };
-  const freeIn = new Map<number, number>();
+  const course = new Course(member);
   for (let row = 0; row < comm.length; row++) {
-    const over = freeAfter(member, row);
-    const before = freeIn.get(comm[row]!) ?? -Infinity;
-    // What ends before the one that was enqueued earlier runs beside it.
-    const arrival = arrivalOf(member, row, before < over ? before : -Infinity);
-    if (free <= arrival.at) idle = { from: free, to: arrival.at };
+    const coming = course.comingOf(row);
     // A send/receive has no seq; an ordinal that does not count from the beginning names nothing on other ranks, nor does
     // a function whose name is lost.
     const of = byNumber.get(comm[row]!);
-    if (of && of.commId !== 0n && seq[row]! >= 0 && ordinalAbsolute[row] === 1 && !nameless.has(func[row]!)) {
-      const { commId, rank } = of;
-      comms.get(commId)?.add(member, file, row, { arrival, idle, rank });
-      heard?.({ commId, file, rank, arrival: arrival.at, ...partOf(member, row) });
-    }
-    free = Math.max(free, over);
-    if (over !== Infinity) freeIn.set(comm[row]!, Math.max(before, over));
+    if (!of || of.commId === 0n || seq[row]! < 0 || ordinalAbsolute[row] !== 1 || nameless.has(func[row]!))
+      continue;
+    const { commId, rank } = of;
+    comms.get(commId)?.add(member, file, row, { ...coming, file, rank });
+    heard?.({ commId, file, rank, arrival: coming.arrival.at, ...partOf(member, row) });
   }
 }
 
@@ -94,29 +87,13 @@ function partOf(
   return { func: funcs[func[row]!]!, seq: seq[row]!, ordinal: ordinal[row]!, end, isOpen };
 }
 
-type Draft = { -readonly [Field in keyof Collective]: Collective[Field] } & {
+type Draft = { -readonly [Field in Exclude<keyof Collective, 'late'>]: Collective[Field] } & {
   open: number[];
   aborted: number[];
   different: number[];
   seen: number[];
-  /** The two that may have come latest. */
-  latest: readonly Came[];
+  readonly last: LastRanks;
 };
-
-/** How a rank came to a collective. */
-interface Coming {
-  readonly arrival: Arrival;
-  /** When its process last had nothing under way. */
-  readonly idle: Idle;
-  /** In the communicator. */
-  readonly rank: number;
-}
-
-interface Came {
-  readonly file: number;
-  readonly rank: number;
-  readonly at: TraceNs;
-}
 
 class CommDraft {
   private name = '';
@@ -135,7 +112,7 @@ class CommDraft {
     this.nRanks = Math.max(this.nRanks, nRanks);
   }
 
-  add(member: ClusterMember, file: number, row: number, coming: Coming): void {
+  add(member: ClusterMember, file: number, row: number, coming: RankComing): void {
     const { works } = member;
     const end = member.ends[row]!;
     const { arrival } = coming;
@@ -145,12 +122,12 @@ class CommDraft {
       draft.firstArrival = arrival.at;
       draft.firstFile = file;
     }
-    if (arrival.at > draft.lastArrival) Object.assign(draft, lastOf(file, coming));
-    const [first, second] = draft.latest;
-    if (!second || arrival.latest > second.at) {
-      const came = { file, rank: coming.rank, at: arrival.latest };
-      draft.latest = !first ? [came] : came.at > first.at ? [came, first] : [first, came];
+    if (arrival.at > draft.lastArrival) {
+      draft.lastArrival = arrival.at;
+      draft.lastFile = file;
+      draft.lastRank = coming.rank;
     }
+    draft.last.add(coming);
     draft.seen.push(file);
     const datatype = works.datatypes[works.datatype[row]!]!;
     if (isLostText(draft.datatype)) draft.datatype = datatype;
@@ -177,7 +154,7 @@ class CommDraft {
     return { commId, name, nRanks, files: [...this.files], collectives };
   }
 
-  private draft(works: WorkTable, row: number, file: number, coming: Coming): Draft {
+  private draft(works: WorkTable, row: number, file: number, coming: RankComing): Draft {
     const func = works.funcs[works.func[row]!]!;
     const [seq, ordinal] = [works.seq[row]!, works.ordinal[row]!];
     const key = `${func} ${ordinal}`;
@@ -198,7 +175,9 @@ class CommDraft {
         firstCalled: coming.arrival.called,
         firstArrival: coming.arrival.at,
         firstFile: file,
-        ...lastOf(file, coming),
+        lastArrival: coming.arrival.at,
+        lastFile: file,
+        lastRank: coming.rank,
         arrived: 0,
         open: [],
         aborted: [],
@@ -209,7 +188,7 @@ class CommDraft {
         end: null,
         enqueued: null,
         seen: [],
-        latest: [],
+        last: new LastRanks(),
       };
       bySeq.set(seq, draft);
     }
@@ -225,7 +204,7 @@ class CommDraft {
     }
   }
 
-  private complete({ seen, latest, ...draft }: Draft): Collective {
+  private complete({ seen, last, ...draft }: Draft): Collective {
     // A process with several GPUs is seen once for each of them.
     const once = new Set(seen);
     const absent: number[] = [];
@@ -237,9 +216,7 @@ class CommDraft {
     const [open, aborted, different] = [draft.open, draft.aborted, draft.different].map((files) => [
       ...new Set(files),
     ]) as [number[], number[], number[]];
-    const other = latest.find(({ file, rank }) => file !== draft.lastFile || rank !== draft.lastRank);
-    const alone = { ...draft.alone, from: other?.at ?? draft.alone.to };
-    return { ...draft, alone, arrived: seen.length, absent, notKnown, open, aborted, different };
+    return { ...draft, late: last.late(), arrived: seen.length, absent, notKnown, open, aborted, different };
   }
 
   /**
@@ -250,52 +227,4 @@ class CommDraft {
     const window = this.windows.get(file);
     return window !== undefined && window.from <= firstCalled;
   }
-}
-
-const lastOf = (
-  file: number,
-  { arrival, idle, rank }: Coming,
-): Pick<
-  Collective,
-  'lastArrival' | 'lastFile' | 'lastIdle' | 'lastBasis' | 'lastCalled' | 'lastRank' | 'alone'
-> => ({
-  lastArrival: arrival.at,
-  lastFile: file,
-  lastIdle: idle,
-  lastBasis: arrival.basis,
-  lastCalled: arrival.called,
-  lastRank: rank,
-  alone: { from: arrival.earliest, to: arrival.earliest },
-});
-
-/** When a work was over that has ended; where no end is told, when it was enqueued. */
-function freeAfter(member: ClusterMember, row: number): number {
-  const end = member.ends[row]!;
-  if (end.outcome === 'open') return Infinity;
-  const enqueued = member.works.enqueued[row]!;
-  const over = endOf(member, row);
-  return over ?? (Number.isNaN(enqueued) ? -Infinity : member.time(enqueued));
-}
-
-/**
- * The end of the last child: a kernel's by the GPU's clock where that is known and can be true; a send
- * that another process executed, by that process; of an aborted one, when its communicator was finalized.
- */
-function endOf({ works, ends, time, gpuTime }: ClusterMember, row: number): TraceNs | null {
-  const end = ends[row]!;
-  let latest = end.elsewhere?.lastEnd ?? null;
-  if (end.lastOp !== null) latest = later(latest, time(end.lastOp));
-  if (end.finalized !== null) latest = later(latest, time(end.finalized));
-  if (end.lastKernel) {
-    const { stamps, noticed } = end.lastKernel;
-    const onAxis = gpuTime(works.comm[row]!);
-    const stamped = stamps && onAxis && { first: onAxis(stamps.first), last: onAxis(stamps.last) };
-    latest = later(latest, kernelsEnd(stamped, time(works.arrival[row]!), time(noticed)));
-  }
-  return latest;
-}
-
-function later(a: TraceNs | null, b: TraceNs | null): TraceNs | null {
-  if (a === null || b === null) return a ?? b;
-  return b > a ? b : a;
 }

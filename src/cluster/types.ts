@@ -18,6 +18,8 @@ export interface ClusterMember {
   readonly time: (at: number) => TraceNs;
   /** By number of the communicator, -1: not known. `at` in ns of its GPU's timer, relative as in `ends`. */
   readonly gpuTime: (comm: number) => ((at: number) => TraceNs) | null;
+  /** The process called something of the communicator between these, in its ticks, of which NCCL told no more. */
+  readonly calledUntold: (comm: number, from: number, to: number) => boolean;
   /** By how much such a time may come late, and early, ns. */
   readonly gpuError: (comm: number) => { readonly late: number; readonly early: number };
 }
@@ -49,6 +51,24 @@ export interface Idle {
   readonly to: TraceNs;
 }
 
+/** The rank that all others waited for: from when they had come, and it had nothing under way, until it came. */
+export interface Late {
+  readonly file: number;
+  readonly rank: number;
+  /** What `to` rests on. */
+  readonly basis: ArrivalBasis;
+  readonly called: TraceNs;
+  /**
+   * All others had surely come; or, for who called last, were held up by what they had called before in the same communicator.
+   * After `to`: that is not known of any time.
+   */
+  readonly others: TraceNs;
+  /** Its process had nothing under way: only then it is late by itself, not for what came before. */
+  readonly idle: Idle;
+  /** It had surely not come before. */
+  readonly to: TraceNs;
+}
+
 export interface Collective {
   readonly func: string;
   readonly datatype: string;
@@ -65,17 +85,10 @@ export interface Collective {
   readonly firstFile: number;
   readonly lastArrival: TraceNs;
   readonly lastFile: number;
-  /** What `lastArrival` rests on, when that rank's host called, and which rank of the communicator it is. */
-  readonly lastBasis: ArrivalBasis;
-  readonly lastCalled: TraceNs;
+  /** Of a process with several GPUs, which rank of the communicator. */
   readonly lastRank: number;
-  /**
-   * All others had surely come, and it had surely not: between these all waited for `lastRank` alone. Ends before it begins where that
-   * is not known of any time.
-   */
-  readonly alone: { readonly from: TraceNs; readonly to: TraceNs };
-  /** When `lastFile` last had nothing under way: only then it is late by itself, not for what came before. */
-  readonly lastIdle: Idle;
+  /** Who came last on the GPU, and who called last. Mostly the same rank; not where the last on the GPU was held up by the other. */
+  readonly late: { readonly onGpu: Late; readonly onHost: Late };
   /** How many ranks were seen to arrive: of a process with several GPUs each. */
   readonly arrived: number;
   /** Files in which it had begun and not ended. */

@@ -4,6 +4,7 @@ import { maxOf, minOf } from '../base/extremes.js';
 import { foldRanks } from '../base/ranks.js';
 import { durationText } from '../base/duration.js';
 import type { TraceNs } from '../base/time.js';
+import { lateSpans } from '../cluster/late.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Window } from './tracks/selection.js';
 import type { VerdictMoment } from './tracks/verdict_track.js';
@@ -98,14 +99,12 @@ function waitsFor(
   const all = comms
     .filter((comm) => comm.commId === BigInt(commId))
     .flatMap(({ collectives }) => collectives)
-    .filter(
-      (one) => one.lastFile === file && one.lastRank === inComm && one.root < 0 && one.open.length === 0,
+    .filter((one) => one.root < 0 && one.open.length === 0)
+    .flatMap((one) =>
+      lateSpans(one, clockBound)
+        .filter(({ late }) => late.file === file && late.rank === inComm)
+        .map(({ from, to }) => ({ one, from: Math.max(0, from), to })),
     )
-    .map((one) => ({
-      one,
-      from: Math.max(0, one.alone.from + clockBound, one.lastIdle.from),
-      to: Math.min(one.alone.to, one.lastIdle.to),
-    }))
     .filter(({ from, to }) => to > from && from >= bounds.from && to <= bounds.to)
     .sort((a, b) => b.to - b.from - (a.to - a.from));
   const longest: Wait[] = [];

@@ -6,6 +6,7 @@
 import { maxOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
+import { lateSpans, type LateSpan } from '../cluster/late.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Case } from './case.js';
 import { logChance } from './chance.js';
@@ -21,11 +22,9 @@ const shareOf = (collectives: number): number => 0.05 + 0.5 / collectives;
 /** Ranks that are alike show such a difference in one of so many runs. */
 const LEAST_LIKELY = Math.log(1 / 200);
 
-/** All others had come, and waited for `rank` of the communicator, in `file`, alone. */
-interface Wait {
+/** All others had come, and waited for one rank alone. */
+interface Wait extends LateSpan {
   readonly one: Collective;
-  readonly from: number;
-  readonly to: number;
   readonly bound: number;
 }
 
@@ -68,8 +67,8 @@ function latenessIn(
   if (whole.length < FEWEST) return null;
   const bounds = boundsOf(comm, evidence.clockBound);
   return {
-    certain: latenessOf(whole, comm, size, evidence, (one) => waitFor(one, bounds(one))),
-    nominal: latenessOf(whole, comm, size, evidence, (one) => waitFor(one, 0)),
+    certain: latenessOf(whole, comm, size, evidence, (one) => bounds(one)),
+    nominal: latenessOf(whole, comm, size, evidence, () => 0),
   };
 }
 
@@ -89,27 +88,18 @@ function boundsOf({ files }: ClusterComm, clockBound: Case['clockBound']): (one:
     );
 }
 
-/** A rank is late by itself only while it has nothing under way: a collective's last ranks begin the next one last. */
-function waitFor(one: Collective, bound: number): Wait {
-  const { alone, lastIdle } = one;
-  const from = Math.max(alone.from + bound, lastIdle.from);
-  return { one, from, to: Math.max(from, Math.min(alone.to, lastIdle.to)), bound };
-}
-
-/** By these clocks somebody was last. */
-const isResolved = ({ one, bound }: Wait): boolean => one.alone.from + bound < one.alone.to;
-
 function latenessOf(
   whole: readonly Collective[],
   comm: ClusterComm,
   size: number,
   { ranks }: Case,
-  waitIn: (one: Collective) => Wait,
+  boundOf: (one: Collective) => number,
 ): Found | null {
   const byRank = new Map<number, Wait[]>();
   for (const one of whole) {
-    const wait = waitIn(one);
-    if (isResolved(wait)) byRank.set(one.lastRank, [...(byRank.get(one.lastRank) ?? []), wait]);
+    const bound = boundOf(one);
+    for (const span of lateSpans(one, bound))
+      byRank.set(span.late.rank, [...(byRank.get(span.late.rank) ?? []), { ...span, one, bound }]);
   }
   const latecomers = [...byRank.values()].map((waits) => {
     const spells = together(waits);
@@ -125,29 +115,27 @@ function latenessOf(
     others.flatMap((one) => one.spells.map(lengthOfOne)),
     size,
   );
-  const span = whole.at(-1)!.end! - whole[0]!.firstArrival;
+  const span = whole.at(-1)!.end! - Math.min(whole[0]!.firstArrival, waits[0]!.from);
   const worst = waits.reduce((a, b) => (b.to - b.from > a.to - a.from ? b : a));
   const isCostly = cost - (worst.to - worst.from) - ofOthers >= shareOf(whole.length) * span;
   const isByChance = chance > LEAST_LIKELY;
-  const { one } = worst;
+  const { one, late } = worst;
   const { commId, name, nRanks, collectives } = comm;
   const call = { func: one.func, seq: one.seq, ordinal: one.ordinal };
-  const onHost = waits.reduce(
-    (sum, wait) => sum + Math.max(0, Math.min(wait.to, wait.one.lastCalled) - wait.from),
-    0,
+  const onHost = lengthOf(
+    together(waits.map(({ from, to, late }) => ({ from, to: Math.min(to, late.called) }))),
   );
-  const inAll = waits.reduce((sum, { from, to }) => sum + to - from, 0);
   return {
     isSlow: isCostly && !isByChance,
     lateness: {
       comm: name,
       commId: hex64(commId),
       nRanks,
-      file: one.lastFile,
-      inComm: one.lastRank,
-      on: 2 * onHost >= inAll ? 'host' : 'GPU',
-      basis: one.lastBasis,
-      late: waits.length,
+      file: late.file,
+      inComm: late.rank,
+      on: 2 * onHost >= cost ? 'host' : 'GPU',
+      basis: late.basis,
+      late: new Set(waits.map((wait) => wait.one)).size,
       of: whole.length,
       leftOut: collectives.length - whole.length,
       cost,
@@ -162,8 +150,8 @@ function latenessOf(
         func: call.func,
         seq: call.seq,
         replay: call.ordinal,
-        file: one.lastFile,
-        record: ranks[one.lastFile]!.calls.entered(commId, call)?.record ?? '',
+        file: late.file,
+        record: ranks[late.file]!.calls.entered(commId, call)?.record ?? '',
         at: worst.to as TraceNs,
         by: worst.to - worst.from,
       },
@@ -173,9 +161,12 @@ function latenessOf(
 }
 
 /** Collectives that were begun together are waited for at the same time: that time counts once. */
-function together(waits: readonly Wait[]): { from: number; to: number }[] {
+function together(
+  waits: readonly { readonly from: number; readonly to: number }[],
+): { from: number; to: number }[] {
   const spells: { from: number; to: number }[] = [];
   for (const { from, to } of [...waits].sort((a, b) => a.from - b.from)) {
+    if (to <= from) continue;
     const last = spells.at(-1);
     if (last && from <= last.to) last.to = Math.max(last.to, to);
     else spells.push({ from, to });

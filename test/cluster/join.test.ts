@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { lateSpans } from '../../src/cluster/late.js';
 import { joinCollectives } from '../../src/cluster/join.js';
 import type { ClusterMember, Collective } from '../../src/cluster/types.js';
 import type { Ticks, TraceNs } from '../../src/base/time.js';
@@ -20,10 +21,17 @@ interface Row {
   readonly ordinal?: number;
   readonly enqueued?: number;
   readonly finalized?: number;
+  /** When its GPU took its first step. */
+  readonly begun?: number;
   readonly kernel?: { readonly gpu: number; readonly noticed: number };
 }
 
-function member(rows: readonly Row[], clockOffset = 0, nRanks = 3): ClusterMember {
+function member(
+  rows: readonly Row[],
+  clockOffset = 0,
+  nRanks = 3,
+  untold: number | null = null,
+): ClusterMember {
   const funcs = [...new Set(rows.map(({ func = 'AllReduce' }) => func))];
   const works: WorkTable = {
     keys: Float64Array.from(rows, (_, row) => row),
@@ -42,7 +50,7 @@ function member(rows: readonly Row[], clockOffset = 0, nRanks = 3): ClusterMembe
     enqueued: Float64Array.from(rows, ({ enqueued, arrival }) => enqueued ?? arrival + 1),
   };
   const ends = rows.map(
-    ({ outcome = 'complete', lastOp = null, finalized = null, kernel = null }): WorkEnd => ({
+    ({ outcome = 'complete', lastOp = null, finalized = null, kernel = null, begun = null }): WorkEnd => ({
       outcome,
       lastOp: lastOp as Ticks | null,
       lastRecv: null,
@@ -50,7 +58,7 @@ function member(rows: readonly Row[], clockOffset = 0, nRanks = 3): ClusterMembe
         stamps: { first: 0 as GpuNs, last: kernel.gpu as GpuNs },
         noticed: kernel.noticed as Ticks,
       },
-      gpu: { kernel: null, step: null, data: null },
+      gpu: { kernel: null, step: begun as Ticks | null, data: null },
       finalized: finalized as Ticks | null,
       elsewhere: null,
     }),
@@ -61,6 +69,7 @@ function member(rows: readonly Row[], clockOffset = 0, nRanks = 3): ClusterMembe
     ends,
     time: (at) => (at + clockOffset) as TraceNs,
     gpuTime: () => (at) => (at + clockOffset) as TraceNs,
+    calledUntold: (_, from, to) => untold !== null && untold > from && untold < to,
     gpuError: () => ({ late: 0, early: 0 }),
   };
 }
@@ -132,6 +141,37 @@ describe('a collective of three ranks', () => {
       ['AllGather', 0, 0, 1],
       ['AllReduce', 0, 1, 2],
       ['AllReduce', 1, 0, 1],
+    ]);
+  });
+});
+
+describe('late by itself', () => {
+  // Two collectives; the second rank is late with the second one, and the third rank is behind the second one in a ring.
+  const ranks = (untold: number | null): ClusterMember[] =>
+    [1000, 90_000, 1000].map((called, rank) => {
+      const begun = rank === 0 ? 1000 : rank === 1 ? 90_000 : 90_500;
+      const rows = [
+        { seq: 0, arrival: 0, lastOp: 500 },
+        { seq: 1, arrival: called, begun, lastOp: 91_000 },
+      ];
+      return {
+        ...member(rows, 0, 3, untold === null ? null : untold + called - 1000),
+        communicators: [{ number: 7, commId: COMM, name: 'dp', rank, nRanks: 3 }],
+      };
+    });
+
+  it('is who called last, where another rank came last on the GPU because it was held up before', () => {
+    const [, one] = joined(ranks(900));
+    expect(lateSpans(one!, 0).map(({ late, from, to }) => [late.rank, from, to])).toEqual([
+      [1, 1000, 90_000],
+      [2, 90_000, 90_500],
+    ]);
+  });
+
+  it('is nobody by its call alone, where nothing held up the one whose GPU came last', () => {
+    const [, one] = joined(ranks(null));
+    expect(lateSpans(one!, 0).map(({ late, from, to }) => [late.rank, from, to])).toEqual([
+      [2, 90_000, 90_500],
     ]);
   });
 });

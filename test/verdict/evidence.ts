@@ -160,6 +160,7 @@ function member({ calls }: MadeUpRank, file: number, comms: Comms): ClusterMembe
     ends: calls.map(endOf),
     time,
     gpuTime: () => null,
+    calledUntold: () => false,
     gpuError: () => ({ late: 0, early: 0 }),
   };
 }

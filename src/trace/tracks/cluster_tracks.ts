@@ -193,7 +193,7 @@ class CommLanes {
     if (skew > bound || bound === 0)
       args.push(
         ['lateRank', numberOr(this.labels.rankOf(lastFile, lastRank, this.comm.commId))],
-        ['late', collective.lastBasis === 'call' ? 'host call' : lateOn(collective)],
+        ['late', lateOn(collective)],
       );
     else args.push(['skew', 'below what the clocks can tell']);
     return args;
@@ -222,12 +222,10 @@ class CommLanes {
 }
 
 /** Where the call came when all others waited already, the host was late; else its GPU, which began late what was called in time. */
-const lateOn = ({
-  alone,
-  lastCalled,
-  lastArrival,
-}: Pick<Collective, 'alone' | 'lastCalled' | 'lastArrival'>): string =>
-  2 * (lastCalled - alone.from) > lastArrival - alone.from ? 'host call' : 'GPU';
+const lateOn = ({ late: { onGpu }, lastArrival }: Pick<Collective, 'late' | 'lastArrival'>): string =>
+  onGpu.basis === 'call' || 2 * (onGpu.called - onGpu.others) > lastArrival - onGpu.others
+    ? 'host call'
+    : 'GPU';
 
 /** Null: left open. Never before its own begin, whatever the clocks say. */
 export function drawnUntil({ open, end, enqueued, firstArrival }: Collective): TraceNs | null {

@@ -4,12 +4,22 @@ import { expect, it } from 'vitest';
 import { localNs, traceNsFromClockMap } from '../../../src/base/time.js';
 import { bound99At, mapPieces, type ClockSegment } from '../../../src/clocks/clock_map.js';
 import { wallSteps } from '../../../src/clocks/wall_steps.js';
-import type { Collective } from '../../../src/cluster/types.js';
+import type { Collective, Late } from '../../../src/cluster/types.js';
 import { drawClocks } from '../../../src/trace/tracks/clock_tracks.js';
 import { describeCluster, drawCluster } from '../../../src/trace/tracks/cluster_tracks.js';
 import { TextSink } from '../../support/text_sink.js';
 
 const ns = traceNsFromClockMap;
+
+const late = (first: number, last: number): Late => ({
+  file: 1,
+  rank: 1,
+  basis: 'call',
+  called: ns(last),
+  others: ns(first),
+  idle: { from: first, to: ns(last) },
+  to: ns(last),
+});
 
 const collective = (seq: number, first: number, last: number, end: number): Collective => ({
   func: 'AllReduce',
@@ -23,12 +33,9 @@ const collective = (seq: number, first: number, last: number, end: number): Coll
   lastArrival: ns(last),
   lastFile: 1,
   firstCalled: ns(first),
-  lastBasis: 'call',
-  lastCalled: ns(last),
   lastRank: 1,
-  alone: { from: ns(first), to: ns(last) },
   isFed: true,
-  lastIdle: { from: first, to: ns(first) },
+  late: { onGpu: late(first, last), onHost: late(first, last) },
   arrived: 2,
   open: [],
   aborted: [],

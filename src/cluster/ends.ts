@@ -1,0 +1,37 @@
+/** When a work was over, on the trace's axis. */
+
+import type { TraceNs } from '../base/time.js';
+import { kernelsEnd } from '../model/work_end.js';
+import type { ClusterMember } from './types.js';
+
+/** When a work was over that has ended; where no end is told, when it was enqueued. Infinity: it is open. */
+export function freeAfter(member: ClusterMember, row: number): number {
+  const end = member.ends[row]!;
+  if (end.outcome === 'open') return Infinity;
+  const enqueued = member.works.enqueued[row]!;
+  const over = endOf(member, row);
+  return over ?? (Number.isNaN(enqueued) ? -Infinity : member.time(enqueued));
+}
+
+/**
+ * The end of the last child: a kernel's by the GPU's clock where that is known and can be true; a send
+ * that another process executed, by that process; of an aborted one, when its communicator was finalized.
+ */
+export function endOf({ works, ends, time, gpuTime }: ClusterMember, row: number): TraceNs | null {
+  const end = ends[row]!;
+  let latest = end.elsewhere?.lastEnd ?? null;
+  if (end.lastOp !== null) latest = later(latest, time(end.lastOp));
+  if (end.finalized !== null) latest = later(latest, time(end.finalized));
+  if (end.lastKernel) {
+    const { stamps, noticed } = end.lastKernel;
+    const onAxis = gpuTime(works.comm[row]!);
+    const stamped = stamps && onAxis && { first: onAxis(stamps.first), last: onAxis(stamps.last) };
+    latest = later(latest, kernelsEnd(stamped, time(works.arrival[row]!), time(noticed)));
+  }
+  return latest;
+}
+
+export function later(a: TraceNs | null, b: TraceNs | null): TraceNs | null {
+  if (a === null || b === null) return a ?? b;
+  return b > a ? b : a;
+}

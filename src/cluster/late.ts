@@ -1,0 +1,80 @@
+/**
+ * Who came last to a collective, on the GPU and on the host, and while which time all others waited for that rank alone. Kept rank by
+ * rank as they are joined: of all of them the last two are enough.
+ */
+
+import type { TraceNs } from '../base/time.js';
+import type { Coming } from './course.js';
+import type { Collective, Late } from './types.js';
+
+export interface RankComing extends Coming {
+  readonly file: number;
+  /** In the communicator. */
+  readonly rank: number;
+}
+
+type Place = Pick<RankComing, 'file' | 'rank'>;
+
+export class LastRanks {
+  private onGpu: RankComing | null = null;
+  private onHost: RankComing | null = null;
+  private readonly came = new LastTwo();
+  private readonly waited = new LastTwo();
+
+  add(coming: RankComing): void {
+    const { arrival, waited } = coming;
+    if (this.onGpu === null || arrival.at > this.onGpu.arrival.at) this.onGpu = coming;
+    if (this.onHost === null || arrival.called > this.onHost.arrival.called) this.onHost = coming;
+    this.came.add(coming, arrival.latest);
+    this.waited.add(coming, waited);
+  }
+
+  late(): Collective['late'] {
+    const [gpu, host] = [this.onGpu!, this.onHost!];
+    return {
+      onGpu: lateOf(gpu, gpu.arrival.earliest, this.came, gpu.idle),
+      onHost: { ...lateOf(host, host.arrival.called, this.waited, host.hostIdle), basis: 'call' },
+    };
+  }
+}
+
+const lateOf = (coming: RankComing, to: TraceNs, others: LastTwo, idle: Late['idle']): Late => ({
+  file: coming.file,
+  rank: coming.rank,
+  basis: coming.arrival.basis,
+  called: coming.arrival.called,
+  others: others.but(coming) ?? to,
+  idle,
+  to,
+});
+
+/** The two greatest times, of different ranks. */
+class LastTwo {
+  private readonly two: (Place & { readonly at: TraceNs })[] = [];
+
+  add({ file, rank }: Place, at: TraceNs): void {
+    const [first, second] = this.two;
+    if (second && at <= second.at) return;
+    const one = { file, rank, at };
+    this.two.splice(0, 2, ...(!first ? [one] : at > first.at ? [one, first] : [first, one]));
+  }
+
+  but({ file, rank }: Place): TraceNs | undefined {
+    return this.two.find((one) => one.file !== file || one.rank !== rank)?.at;
+  }
+}
+
+export interface LateSpan {
+  readonly late: Late;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** While all others waited for it alone, `bound` ns of their clocks' error aside. */
+export function lateSpans({ late: { onGpu, onHost } }: Pick<Collective, 'late'>, bound: number): LateSpan[] {
+  return [onHost, onGpu].flatMap((late) => {
+    const from = Math.max(late.others + bound, late.idle.from);
+    const to = Math.min(late.to, late.idle.to);
+    return late.others + bound < late.to && to > from ? [{ late, from, to }] : [];
+  });
+}
