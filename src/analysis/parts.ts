@@ -4,6 +4,7 @@
  */
 
 import type { Part } from '../cluster/join.js';
+import { lateSpans, listOf, together, type Spell } from '../cluster/late.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Comparable } from './comparable.js';
 
@@ -81,20 +82,17 @@ export class PartsCollector {
   };
 
   lateness(): Lateness {
-    const last = new Map<number, { last: number; aloneNs: number }>();
+    const last = new Map<number, number>();
+    const waits = new Map<number, Spell[]>();
     for (const { commId, collectives } of this.comms)
       for (const one of collectives) {
         if (!this.counted.has(one) || commId === 0n) continue;
         const bound = this.comparable.bound(one.firstFile, one.lastFile, one.lastArrival);
-        const of = last.get(one.lastFile) ?? { last: 0, aloneNs: 0 };
-        last.set(one.lastFile, of);
-        if (one.lastArrival - one.firstArrival > bound) of.last++;
+        if (one.lastArrival - one.firstArrival > bound)
+          last.set(one.lastFile, (last.get(one.lastFile) ?? 0) + 1);
         // A broadcast's root waits for nobody.
-        if (one.root < 0)
-          of.aloneNs += Math.max(
-            0,
-            Math.min(one.alone.to, one.lastIdle.to) - Math.max(one.alone.from + bound, one.lastIdle.from),
-          );
+        if (one.root >= 0) continue;
+        for (const span of lateSpans(one, bound)) listOf(waits, span.late.file).push(span);
       }
     return {
       binNs: this.binNs,
@@ -107,12 +105,12 @@ export class PartsCollector {
       ),
       files: this.sums.map((sums, file) => {
         const collectives = this.counts[file]!.reduce((a, b) => a + b, 0);
-        const of = last.get(file);
+        const alone = together(waits.get(file) ?? []).reduce((sum, { from, to }) => sum + to - from, 0);
         return {
           collectives,
           meanNs: collectives === 0 ? null : Math.round(sums.reduce((a, b) => a + b, 0) / collectives),
-          last: of?.last ?? 0,
-          aloneNs: Math.round(of?.aloneNs ?? 0),
+          last: last.get(file) ?? 0,
+          aloneNs: Math.round(alone),
         };
       }),
     };

@@ -64,10 +64,8 @@ class LastTwo {
   }
 }
 
-export interface LateSpan {
+export interface LateSpan extends Spell {
   readonly late: Late;
-  readonly from: number;
-  readonly to: number;
 }
 
 /** While all others waited for it alone, `bound` ns of their clocks' error aside. */
@@ -77,4 +75,30 @@ export function lateSpans({ late: { onGpu, onHost } }: Pick<Collective, 'late'>,
     const to = Math.min(late.to, late.idle.to);
     return late.others + bound < late.to && to > from ? [{ late, from, to }] : [];
   });
+}
+
+export interface Spell {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Collectives that were called together are waited for at the same time: that time counts once. */
+export function together(waits: readonly Spell[]): Spell[] {
+  const spells: { from: number; to: number }[] = [];
+  for (const { from, to } of [...waits].sort((a, b) => a.from - b.from)) {
+    const last = spells.at(-1);
+    if (last && from <= last.to) last.to = Math.max(last.to, to);
+    else if (to > from) spells.push({ from, to });
+  }
+  return spells;
+}
+
+/** Made where there is none: of a long run these are long. */
+export function listOf<T>(lists: Map<number, T[]>, key: number): T[] {
+  let list = lists.get(key);
+  if (!list) {
+    list = [];
+    lists.set(key, list);
+  }
+  return list;
 }

@@ -6,7 +6,7 @@
 import { maxOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
-import { lateSpans, type LateSpan } from '../cluster/late.js';
+import { lateSpans, listOf, together, type LateSpan, type Spell } from '../cluster/late.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Case } from './case.js';
 import { logChance } from './chance.js';
@@ -98,8 +98,7 @@ function latenessOf(
   const byRank = new Map<number, Wait[]>();
   for (const one of whole) {
     const bound = boundOf(one);
-    for (const span of lateSpans(one, bound))
-      byRank.set(span.late.rank, [...(byRank.get(span.late.rank) ?? []), { ...span, one, bound }]);
+    for (const span of lateSpans(one, bound)) listOf(byRank, span.late.rank).push({ ...span, one, bound });
   }
   const latecomers = [...byRank.values()].map((waits) => {
     const spells = together(waits);
@@ -111,8 +110,8 @@ function latenessOf(
   const others = latecomers.filter((one) => one !== latest);
   const ofOthers = others.reduce((sum, one) => sum + one.cost, 0) / Math.max(1, size - 1);
   const chance = logChance(
-    spells.map(lengthOfOne),
-    others.flatMap((one) => one.spells.map(lengthOfOne)),
+    spells.map(({ from, to }) => to - from),
+    others.flatMap((one) => one.spells.map(({ from, to }) => to - from)),
     size,
   );
   const span = whole.at(-1)!.end! - Math.min(whole[0]!.firstArrival, waits[0]!.from);
@@ -160,23 +159,8 @@ function latenessOf(
   };
 }
 
-/** Collectives that were begun together are waited for at the same time: that time counts once. */
-function together(
-  waits: readonly { readonly from: number; readonly to: number }[],
-): { from: number; to: number }[] {
-  const spells: { from: number; to: number }[] = [];
-  for (const { from, to } of [...waits].sort((a, b) => a.from - b.from)) {
-    if (to <= from) continue;
-    const last = spells.at(-1);
-    if (last && from <= last.to) last.to = Math.max(last.to, to);
-    else spells.push({ from, to });
-  }
-  return spells;
-}
-
-const lengthOfOne = ({ from, to }: { from: number; to: number }): number => to - from;
-const lengthOf = (spells: readonly { from: number; to: number }[]): number =>
-  spells.reduce((sum, spell) => sum + lengthOfOne(spell), 0);
+const lengthOf = (spells: readonly Spell[]): number =>
+  spells.reduce((sum, { from, to }) => sum + to - from, 0);
 
 /** Nobody waits for the last rank of a Broadcast, nor the ranks of a Reduce for each other. */
 const isForAll = ({ root }: Collective): boolean => root < 0;
