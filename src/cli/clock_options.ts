@@ -8,22 +8,19 @@ const CLOCKS = ['auto', 'realtime'];
 export function addClockOptions(command: Command): Command {
   return command
     .addOption(
-      new Option(
-        '--clock <by>',
-        'how hosts are put on one clock: by the transfers between them, or by NTP alone',
-      )
+      new Option('--clock <by>', 'align the hosts by the transfers between them, or by NTP alone')
         .choices(CLOCKS)
         .argParser(oneOf(CLOCKS))
         .default('auto'),
     )
     .option(
       '--clock-alike <part>',
-      'how far minimum delays of like links differ, as a part of themselves: the 99 % bound rests on it (default: 0.35)',
+      'assumption of the 99 % bound: minimum delays of like links differ at most by this fraction (default: 0.35)',
       part,
     )
     .option(
       '--clock-wander <ppm>',
-      'how fast the rate of a clock changes at most, ppm per minute: the hard bound rests on it (default: 3)',
+      'assumption of the hard bound: the rate of a clock changes at most by this, in ppm per minute (default: 3)',
       wander,
     );
 }

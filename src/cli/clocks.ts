@@ -1,4 +1,4 @@
-/** `nccl-trace clocks`: how the hosts of a run are put on one clock, and how far that can be wrong. Writes no trace. */
+/** `nccl-trace clocks`: how the hosts of a run are aligned, and how large the error can be. Writes no trace. */
 
 import { Command } from 'commander';
 import { findClocks } from '../merge.js';
@@ -23,7 +23,7 @@ interface Options {
 }
 
 const EXAMPLES = `Examples:
-  $ nccl-trace clocks nccl-trace/            host by host: rate, bounds, evidence
+  $ nccl-trace clocks nccl-trace/            rate, bounds and evidence of each host
   $ nccl-trace clocks nccl-trace/ --json     the same for scripts (schemas/clocks.md)
 `;
 
@@ -31,11 +31,11 @@ export function clocksCommand(setExit: (code: ExitCode) => void): Command {
   return addClockOptions(
     addRunOptions(
       new Command('clocks')
-        .description('Show how the hosts of a run are put on one clock, and how far that can be wrong.')
+        .description('Show how the hosts of a run are aligned, and how large the error can be.')
         .argument('<paths...>', 'rank files, or directories that hold them')
         .option('--json', 'one JSON object')
         .option('--strict', 'exit with 1 if evidence contradicts itself or a host has none')
-        .option('-q, --quiet', 'no words but errors'),
+        .option('-q, --quiet', 'print errors only'),
     ),
   )
     .addHelpText('before', EXAMPLES)

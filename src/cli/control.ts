@@ -1,6 +1,6 @@
 /**
- * `nccl-trace control`: a running job records less from now on, or all it was started with again. Nothing can be added:
- * NCCL may fail over an event type that begins in mid-run.
+ * `nccl-trace control`: makes a running job record less, or again all it was started with. Nothing can be added, because NCCL
+ * may fail if an event type begins in mid-run.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
@@ -35,19 +35,19 @@ interface Options {
 const EXAMPLES = `Examples, with the rank files of a running job:
   $ nccl-trace control RUN --events Coll,P2p,ProxyOp    only these from now on
   $ nccl-trace control RUN --events all --sample 1      everything it was started with
-  $ nccl-trace control RUN --sample 100                 each 100th collective, on all ranks the same ones
+  $ nccl-trace control RUN --sample 100                 every 100th collective, the same on all ranks
 `;
 
 const POLL_MS = 100;
 
 export function controlCommand(setExit: (code: ExitCode) => void): Command {
   return new Command('control')
-    .description('Make a running job record fewer events, or all it was started with again.')
+    .description('Make a running job record fewer events, or again all it was started with.')
     .argument('<paths...>', 'rank files of a running job, or directories that hold them')
-    .option('--events <list>', 'event types, of those at its start: names, none, or all of them', eventList)
-    .option('--sample <n>', 'each Nth collective by its sequence number; 1: all', sampling)
-    .option('--wait <seconds>', 'for the answer of the recorders', seconds, 10)
-    .option('-q, --quiet', 'no words but of recorders that did not answer or refused')
+    .option('--events <list>', 'event types: names, none, or all the job was started with', eventList)
+    .option('--sample <n>', 'every Nth collective, by its sequence number; 1: all', sampling)
+    .option('--wait <seconds>', 'how long to wait for the answers of the recorders', seconds, 10)
+    .option('-q, --quiet', 'print only recorders that did not answer or refused')
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
@@ -56,10 +56,10 @@ export function controlCommand(setExit: (code: ExitCode) => void): Command {
 
 async function run(paths: readonly string[], options: Options): Promise<ExitCode> {
   const { events, sample, wait, quiet = false } = options;
-  if (events === undefined && sample === undefined) throw new UsageError('want --events, --sample or both');
+  if (events === undefined && sample === undefined) throw new UsageError('give --events, --sample or both');
   const found = findRankFiles(paths);
   if (!quiet) for (const problem of found.problems) complain(inWords(problem));
-  // First all of them: a wish that one cannot fulfil, or be told, is no other's either.
+  // Check all recorders first: if one cannot do it, none is asked.
   const files = found.files.flatMap((path) => {
     const header = headerOf(path, quiet);
     return header === null ? [] : [{ path, header, wish: wishFor(path, header, events, sample) }];
@@ -87,13 +87,14 @@ function checkRequest(path: string): void {
   try {
     checkMayRequest(path);
   } catch (error) {
-    const advice = 'no recorder was asked; run as the user of the job, on its node';
-    const what = codeOf(error) === 'ELOOP' ? 'is a symbolic link, which no request follows' : reason(error);
+    const advice = 'no recorder was asked; run this as the user of the job, on its node';
+    const what =
+      codeOf(error) === 'ELOOP' ? 'is a symbolic link, which requests do not follow' : reason(error);
     throw new OutputError(path, what, advice, { cause: error });
   }
 }
 
-/** What fails now, after all could be asked, is said of this one: the others are asked all the same, and answer. */
+/** A failure after the check concerns this file alone: the other recorders are still asked. */
 function request(path: string, wish: ControlWish): ControlRequest | Failed {
   try {
     return requestControl(path, wish);
@@ -104,7 +105,7 @@ function request(path: string, wish: ControlWish): ControlRequest | Failed {
 
 const inWordsOf = (error: unknown): string => (error instanceof RankFileError ? error.what : reason(error));
 
-/** Null, and said, for a file whose process does not record any more. */
+/** Null, with a message, for a file whose process no longer records. */
 function headerOf(path: string, quiet: boolean): RankFileHeader | null {
   try {
     const header = openRankFileHeader(path);
@@ -128,7 +129,7 @@ function wishFor(
   const added = eventTypeNames(events & ~header.eventMask);
   if (added.length > 0)
     throw new UsageError(
-      `${path}: ${added.join(', ')} cannot be added while the job runs, NCCL may fail over it; ` +
+      `${path}: ${added.join(', ')} cannot be added while the job runs, because NCCL may fail; ` +
         `it was started with ${eventTypeNames(header.eventMask).join(', ')}`,
     );
   return { events, sample: sample ?? header.sampleNow };
@@ -151,12 +152,12 @@ async function answer(
   for (;;) {
     try {
       const header = openRankFileHeader(path);
-      // First: a request of the same number may have taken its place.
+      // First: another request with the same number may have replaced it.
       if (!stillStands(path, asking)) return 'replaced';
       if (header.controlAnswered === asking.number) return header;
     } catch (error) {
       if (!(error instanceof RankFileError)) throw error;
-      return { failed: error.what }; // its file went away; the others' answers are still to come
+      return { failed: error.what }; // its file went away; the others may still answer
     }
     if (Date.now() >= deadline) return 'silent';
     await pause(POLL_MS);
@@ -164,9 +165,8 @@ async function answer(
 }
 
 function outcome(path: string, header: RankFileHeader | NoAnswer, refused: number): string {
-  if (header === 'replaced') return `${path}: somebody has asked for something else meanwhile; ask again`;
-  if (typeof header !== 'string' && 'failed' in header)
-    return `${path}: not asked, or no answer: ${header.failed}`;
+  if (header === 'replaced') return `${path}: another request has replaced this one; ask again`;
+  if (typeof header !== 'string' && 'failed' in header) return `${path}: no answer: ${header.failed}`;
   if (header === 'silent') return `${path}: no answer; is the job still running?`;
   if (header.controlRefused !== refused) return `${path}: refused`;
   const events = eventTypeNames(header.maskNow).join(',') || 'nothing';
@@ -181,7 +181,7 @@ function eventList(text: string): readonly string[] {
   return names.map((name) => {
     const found = known.find((type) => type.toLowerCase() === name.toLowerCase());
     if (found === undefined)
-      throw new InvalidArgumentError(`"${name}" is no event type; there are ${known.join(', ')}.`);
+      throw new InvalidArgumentError(`"${name}" is not an event type; there are ${known.join(', ')}.`);
     return found;
   });
 }
@@ -189,11 +189,11 @@ function eventList(text: string): readonly string[] {
 function sampling(text: string): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= 1 && value < 2 ** 31) return value;
-  throw new InvalidArgumentError('want a number from 1 to 2147483647.');
+  throw new InvalidArgumentError('must be a number from 1 to 2147483647.');
 }
 
 function seconds(text: string): number {
   const value = Number(text);
   if (/^\d+(\.\d+)?$/.test(text)) return value;
-  throw new InvalidArgumentError('want a number of seconds.');
+  throw new InvalidArgumentError('must be a number of seconds.');
 }

@@ -1,6 +1,6 @@
 /**
- * `nccl-trace demo`: a run of one's own without a GPU. Ranks as processes, real bytes over real sockets, the real plugin;
- * then the merge. The loopback (native/loopback) plays NCCL.
+ * `nccl-trace demo`: records a run without a GPU, and merges it. The ranks are processes, the bytes, the sockets and the plugin are
+ * real. The loopback (native/loopback) plays NCCL.
  */
 
 import { spawn } from 'node:child_process';
@@ -53,16 +53,16 @@ export function demoCommand(setExit: (code: ExitCode) => void): Command {
     .description('Record a run on this machine, without a GPU, and merge it.')
     .option('-r, --ranks <n>', 'processes', rankCount, 8)
     .addOption(
-      new Option('-s, --scenario <name>', 'what happens')
+      new Option('-s, --scenario <name>', 'what goes wrong')
         .choices(Object.keys(SCENARIOS))
         .argParser(oneOf(Object.keys(SCENARIOS)))
         .default('healthy'),
     )
     .option('-o, --output <file>', 'the trace', 'demo.pftrace')
     .option('-k, --keep <dir>', 'keep the rank files in this new directory')
-    .option('-f, --force', 'replace an existing trace or summary; nothing else is ever replaced')
+    .option('-f, --force', 'replace an existing trace or summary, and nothing else')
     .option('--strict', 'exit with 1 if the report names any problem')
-    .option('--summary <file>', 'write what was found as JSON, - for the standard output (schemas/trace.md)')
+    .option('--summary <file>', 'write the findings as JSON, - for the standard output (schemas/trace.md)')
     .option('-q, --quiet', 'no report, no progress')
     .addHelpText('before', EXAMPLES)
     .action(async (options: Options) => {
@@ -96,7 +96,7 @@ async function recordAndMerge(folder: string, options: Options, interrupt: Abort
       inputs: [folder],
       output,
       force,
-      // Whoever hangs here is gone, however fresh the heartbeats are.
+      // The ranks have ended, however recent their heartbeats are.
       hungAfter: 1,
       stdout: process.stdout,
       interrupt,
@@ -133,7 +133,7 @@ function loopbackArguments({ ranks, scenario }: Options): string[] {
   ];
 }
 
-/** Everything NCCL says, in rings that hold the whole demo; settings of the user's own shell would change what it shows. */
+/** All events, in rings that hold the whole demo. Settings of the user's shell would change what it shows, so they are removed. */
 function environment(plugin: string, folder: string): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^NCCL_|^(RANK|WORLD_SIZE|LOCAL_RANK)$/.test(name),
@@ -142,7 +142,7 @@ function environment(plugin: string, folder: string): NodeJS.ProcessEnv {
     ...Object.fromEntries(inherited),
     NCCL_PROFILER_PLUGIN: plugin,
     NCCL_TRACE_DIR: folder,
-    // A hang ends with a kill of all: then nothing must be left in /dev/shm.
+    // A hang ends by killing all ranks, which would leave their rings in /dev/shm.
     NCCL_TRACE_RING_DIR: 'none',
     NCCL_TRACE_RUN_ID: 'demo',
     NCCL_TRACE_EVENTS: 'all',
@@ -164,7 +164,7 @@ async function record(
   });
   if (interrupt.aborted) throw interruptedBy(interrupt);
   if (code !== 0 && code !== HUNG_AS_ASKED) {
-    throw new UsageError(`the demo's ranks ended with ${code ?? 'a signal'}; their own words stand above`);
+    throw new UsageError(`the demo's ranks ended with ${code ?? 'a signal'}; see their messages above`);
   }
 }
 

@@ -1,19 +1,19 @@
 /**
- * The exit codes, which are part of the contract with scripts. A bug is none of them: it ends with a stack and
- * with 70 (EX_SOFTWARE of sysexits.h), so that a crash is never taken for "written but with problems".
+ * The exit codes, which are a contract with scripts. A bug ends with a stack and 70 (EX_SOFTWARE of sysexits.h), so that a crash
+ * is not taken for "written, with problems".
  */
 
 import { Interrupted, NoUsableInput, OutputError, RankFileError, UsageError } from '../base/errors.js';
 
 export const ExitCode = {
   ok: 0,
-  /** Done, and the report names problems: only with --strict, else this is `ok`. Of `control`: a recorder did not answer or refused. */
+  /** Done, and the report names problems (with --strict; otherwise `ok`). For `control`: a recorder did not answer or refused. */
   problems: 1,
   usage: 2,
   noUsableInput: 3,
   outputFailed: 4,
   bug: 70,
-  /** As a shell reports a program that SIGHUP, SIGINT or SIGTERM ended. */
+  /** As a shell reports a program ended by SIGHUP, SIGINT or SIGTERM. */
   hungUp: 129,
   interrupted: 130,
   terminated: 143,

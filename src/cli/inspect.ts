@@ -1,7 +1,7 @@
 /**
- * `nccl-trace inspect`: what is in rank files, before anything is merged. Of several files the verdict on the run, and no more
- * unless asked for: it must not scroll away. Of one, or with --files, the facts; with --records every record in the file's
- * merged order. A file that cannot be used is said so on stderr, and the next one is read.
+ * `nccl-trace inspect`: what rank files hold, without a merge. Several files give the verdict on the run and no more, because it
+ * must not scroll away. One file, or --files, gives the facts of each file; --records gives every record in merged order. A
+ * file that cannot be used is reported on stderr, and the next one is read.
  */
 
 import { Command, InvalidArgumentError } from 'commander';
@@ -45,9 +45,9 @@ interface Options {
 const EXAMPLES = `Examples:
   $ nccl-trace inspect rank00003.bin               who wrote it, what it holds, what is lost
   $ nccl-trace inspect RUN                         the verdict on a run: healthy, slow, hung or unclear, and who
-  $ nccl-trace inspect RUN --files                 and the facts of each file
+  $ nccl-trace inspect RUN --files                 also the facts of each file
   $ nccl-trace inspect RUN --json | jq .file.life  one JSON object per file, for scripts
-  $ nccl-trace inspect rank00003.bin --records 50  and its newest 50 records, one per line
+  $ nccl-trace inspect rank00003.bin --records 50  also its newest 50 records, one per line
   $ nccl-trace inspect rank00003.bin --records --json > records.jsonl
 `;
 
@@ -58,12 +58,12 @@ export function inspectCommand(setExit: (code: ExitCode) => void): Command {
       .argument('<paths...>', 'rank files, or directories that hold them')
       .option(
         '--json',
-        'one JSON object per line: {"diagnosis": ...} of several files, {"file": ...}, {"record": ...}',
+        'one JSON object per line: {"diagnosis": ...} for several files, {"file": ...}, {"record": ...}',
       )
-      .option('--records [n]', 'every record in order of time, or the newest n', positiveInteger)
-      .option('--files', 'of several files also the facts of each, after the verdict')
+      .option('--records [n]', 'all records in order of time, or the newest n', positiveInteger)
+      .option('--files', 'for several files: also the facts of each, after the verdict')
       .option('--strict', 'exit with 1 if a file cannot be used or has problems')
-      .option('-q, --quiet', 'no words but errors'),
+      .option('-q, --quiet', 'print errors only'),
   );
   return addVerdictOptions(command)
     .addHelpText('before', EXAMPLES)
@@ -82,7 +82,7 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
   const note = options.quiet === true ? (): void => undefined : complain;
   for (const problem of found.problems) note(said(problem, aliases));
   let clean = found.problems.length === 0;
-  // Whoever names one file asks for its facts; of a folder also one file has a verdict.
+  // Naming one file asks for its facts. A folder with one file has a verdict.
   if (files.length > 1 || !paths.some((path) => files.includes(path))) {
     const verdict = await showVerdict(paths, options, note);
     if (verdict === 'nobody reads') return ExitCode.ok;
@@ -108,7 +108,7 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
 
 type Shown = 'clean' | 'problems' | 'nothing usable' | 'nobody reads';
 
-/** Of several files first what they say together. */
+/** For several files, the verdict comes first. */
 async function showVerdict(
   paths: readonly string[],
   options: Options,
@@ -129,7 +129,7 @@ async function showVerdict(
     const isClean = problems.length === 0 && found.ranks.every((rank) => rank.problems.length === 0);
     return isClean ? 'clean' : 'problems';
   } catch (error) {
-    // Each file is about to be complained of by itself.
+    // Each file's own error follows.
     if (error instanceof NoUsableInput) return 'nothing usable';
     throw error;
   }
@@ -148,7 +148,7 @@ function verdictWords(found: Diagnosis, paths: readonly string[], options: Optio
   return coloured(text, process.stdout);
 }
 
-/** As it may be shown. */
+/** Redacted, if asked for. */
 function open(path: string, aliases: Aliases | null): ReturnType<typeof streamRankFile> {
   const file = streamRankFile(path);
   return aliases === null ? file : redactFile(file, aliases);
@@ -169,7 +169,7 @@ function summaryOrComplaint(path: string, aliases: Aliases | null): FileSummary 
   }
 }
 
-/** False when nobody reads on (`| head`). */
+/** False when the reader has gone (`| head`). */
 async function show(
   path: string,
   summary: FileSummary,
@@ -208,7 +208,7 @@ async function showRecords(file: RankFileStream, options: Options, skip: number)
   return print(text);
 }
 
-/** JSON escapes C0 itself; the rest of what a terminal might obey is escaped here. */
+/** JSON.stringify escapes C0. This escapes the other control characters that a terminal might obey. */
 function jsonLine(value: unknown): string {
   const text = JSON.stringify(value).replace(
     /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,

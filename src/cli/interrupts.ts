@@ -1,10 +1,10 @@
-/** A job killed from outside, or Ctrl-C, takes what was in the making along. */
+/** When a signal or Ctrl-C ends the program, unfinished output is removed. */
 
 import { Interrupted } from '../base/errors.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** While `work` goes on the first signal aborts it, and a second one ends the program at once; before and after, the first does. */
+/** During `work` the first signal aborts it and the second ends the program. Before and after, the first ends it. */
 export async function interruptible<T>(work: (interrupt: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const abort = (signal: NodeJS.Signals): void => {
@@ -22,7 +22,7 @@ export async function interruptible<T>(work: (interrupt: AbortSignal) => Promise
   }
 }
 
-/** Unhandled, the kernel ends us at a file size limit; handled, the write fails with EFBIG and is reported. */
+/** Without a handler the kernel ends the program at a file size limit. With one the write fails with EFBIG, which is reported. */
 export function surviveFileSizeLimit(): void {
   process.on('SIGXFSZ' as NodeJS.Signals, () => undefined);
 }

@@ -37,9 +37,9 @@ const COMMANDS: Readonly<Record<string, (setExit: SetExit) => Promise<Command>>>
 
 const EXAMPLES = `Examples:
   $ nccl-trace merge nccl-trace/ -o run.pftrace      all ranks of the newest run in one trace
-  $ nccl-trace inspect nccl-trace/ | head -15        healthy, slow or hung, and who: writes nothing
-  $ nccl-trace open run.pftrace                      in the Perfetto UI of your browser
-  $ nccl-trace demo                                  a run of your own, without a GPU
+  $ nccl-trace inspect nccl-trace/ | head -15        the verdict: healthy, slow or hung, and which rank
+  $ nccl-trace open run.pftrace                      show it in the Perfetto UI of your browser
+  $ nccl-trace demo                                  record and merge a run without a GPU
 `;
 
 /** Called by bin/nccl-trace.js, which sets the exit code: nothing in here ends the process. */
@@ -64,7 +64,7 @@ function withoutHelpCommand(words: readonly string[]): readonly string[] {
   const [first, command, ...rest] = words;
   if (first !== 'help') return words;
   if (command === undefined) return ['--help'];
-  if (rest.length > 0) throw new UsageError('help is of one command; see nccl-trace --help');
+  if (rest.length > 0) throw new UsageError('help takes one command; see nccl-trace --help');
   if (!Object.hasOwn(COMMANDS, command) && !command.startsWith('-')) throw noSuchCommand(command);
   return [command, '--help'];
 }
@@ -72,14 +72,14 @@ function withoutHelpCommand(words: readonly string[]): readonly string[] {
 const noSuchCommand = (word: string): UsageError =>
   new UsageError(`there is no command ${word}${hint(word, Object.keys(COMMANDS))}; see nccl-trace --help`);
 
-/** Knows the command that is asked for, or all of them where none is: then the answer is the help or a hint. */
+/** Has the command that is asked for. Has all of them if there is none: then the answer is the help or a hint. */
 async function program(words: readonly string[], setExit: SetExit): Promise<Command> {
   const root = new Command('nccl-trace')
     .description('Record what NCCL does on every rank, and merge all ranks into one Perfetto trace.')
     .version(version(), '-V, --version')
     .exitOverride()
     .addHelpText('before', EXAMPLES)
-    .addHelpText('after', '\n"nccl-trace help COMMAND" has the options of a command.')
+    .addHelpText('after', '\n"nccl-trace help COMMAND" shows the options of a command.')
     .argument('[command]')
     .usage('<command> [options]')
     .allowExcessArguments()
@@ -106,7 +106,7 @@ function askedFor(word = ''): (typeof COMMANDS)[string][] {
   return load === undefined ? Object.values(COMMANDS) : [load];
 }
 
-/** `redact`: names of files are hidden here, too; of an output, the end of its name is not. */
+/** `redact`: also hides names of files here. The last part of an output's name stays. */
 function report(error: unknown, redact: boolean): ExitCode {
   const code = exitCodeOf(error);
   if (code === ExitCode.outputFailed && error instanceof Error && isBrokenPipe(error.cause)) return code;
@@ -115,7 +115,7 @@ function report(error: unknown, redact: boolean): ExitCode {
     error instanceof Error
       ? ((isBug ? stackInSources(error) : undefined) ?? messageOf(error, redact))
       : String(error);
-  // Lines are ours, what stands in them may be a file's.
+  // The lines are ours, but their text may come from a file.
   say(`nccl-trace: ${text.split('\n').map(printable).join('\n')}\n`);
   return code;
 }

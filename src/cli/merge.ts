@@ -1,4 +1,4 @@
-/** `nccl-trace merge`: rank files in, one Perfetto trace and a short honest report out. */
+/** `nccl-trace merge`: rank files in, one Perfetto trace and a short report out. */
 
 import { Command, InvalidArgumentError } from 'commander';
 import { merge } from '../merge.js';
@@ -38,9 +38,9 @@ interface Options extends SelectionOptions {
 
 const EXAMPLES = `Examples:
   $ nccl-trace merge rank*.bin -o run.pftrace        all ranks of a run, open it in ui.perfetto.dev
-  $ nccl-trace merge nccl-trace/ -o run.pftrace.gz   a directory, compressed to be attached or mailed (or .zst)
+  $ nccl-trace merge nccl-trace/ -o run.pftrace.gz   a directory, compressed for a ticket or a mail (or .zst)
   $ nccl-trace merge DIR -o - | gzip > run.gz        to the standard output
-  $ nccl-trace merge DIR --run list                  which runs there are; then --run NAME
+  $ nccl-trace merge DIR --run list                  list the runs; then --run NAME
 ${SELECTION_EXAMPLES}`;
 
 export function mergeCommand(setExit: (code: ExitCode) => void): Command {
@@ -52,12 +52,12 @@ export function mergeCommand(setExit: (code: ExitCode) => void): Command {
       'the trace: .pftrace, .pftrace.gz, .pftrace.zst, or - for the standard output',
       'nccl.pftrace',
     )
-    .option('-f, --force', 'replace an existing trace or summary; nothing else is ever replaced')
+    .option('-f, --force', 'replace an existing trace or summary, and nothing else')
     .option('--strict', 'fail on a file that cannot be used; exit with 1 if the report names any problem')
-    .option('--summary <file>', 'write what was found as JSON, - for the standard output (schemas/trace.md)')
+    .option('--summary <file>', 'write the findings as JSON, - for the standard output (schemas/trace.md)')
     .option(
       '-j, --jobs <n>',
-      'files worked on at once (default: by size, up to the processors there are)',
+      'files to work on at once (default: by size, at most one per CPU)',
       positiveInteger,
     )
     .option('-q, --quiet', 'no report, no progress');

@@ -1,6 +1,6 @@
 /**
- * What is made of C++: next to dist/, in build/. An install compiles none of it but the addon, so the first command that needs
- * one makes it. A package that `npm pack` made has it, and has no sources.
+ * Files built from C++, in build/ next to dist/. An install compiles only the addon, so the first command that needs another file
+ * builds it. A package made by `npm pack` has all of them, and no sources.
  */
 
 import { existsSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { say } from './streams.js';
 export const PLUGIN = 'libnccl-profiler-trace.so';
 export const LOOPBACK = 'nccl-trace-loopback';
 
-/** scripts/ensure_native.mjs, which is loaded where it is there and needed. */
+/** scripts/ensure_native.mjs, loaded only when needed. */
 interface Builder {
   readonly ensureNative: (options: {
     readonly root: string;
@@ -22,7 +22,7 @@ interface Builder {
   }) => Promise<string | undefined>;
 }
 
-/** Their paths, in this order. What is missing is built first, which takes a minute, once. */
+/** Their paths, in this order. Missing ones are built first, which takes a minute, once. */
 export async function nativeFiles<const Names extends readonly string[]>(
   ...names: Names
 ): Promise<{ [Name in keyof Names]: string }> {
@@ -37,7 +37,7 @@ async function build(names: readonly string[]): Promise<void> {
   const list = names.join(' and ');
   if (!existsSync(script)) {
     throw new NoUsableInput(
-      `this package came without ${list}: run "npm pack" again, where a C++ compiler is`,
+      `this package has no ${list}: run "npm pack" again on a machine with a C++ compiler`,
     );
   }
   say(`building ${list}: once, about a minute\n`);
@@ -48,7 +48,7 @@ async function build(names: readonly string[]): Promise<void> {
     only: names,
     warningsAreErrors: false,
   }).catch((error: unknown) => {
-    // By its name: the class is the script's own.
+    // By its name, because the class belongs to the script.
     if (!(error instanceof Error) || error.name !== 'NativeBuildError') throw error;
     throw new NoUsableInput(`${list} cannot be built here: ${error.message}`, { cause: error });
   });

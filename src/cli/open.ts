@@ -12,7 +12,7 @@ import { PERFETTO, startupLink, withPins } from '../trace/startup.js';
 import { printable, size } from '../report/text.js';
 import { PortBusy, TraceServer } from './trace_server.js';
 
-/** The UI's own security policy lets it read from here, and from nowhere else on the person's machine. */
+/** The UI's security policy lets it read from this local port only. */
 const PORT = 9001;
 
 interface Options {
@@ -32,12 +32,12 @@ const EXAMPLES = `Examples:
 export function openCommand(): Command {
   return new Command('open')
     .description('Serve one trace to the Perfetto UI in your browser, until it has been loaded.')
-    .argument('<trace>', 'what "nccl-trace merge" has written')
+    .argument('<trace>', 'a trace written by "nccl-trace merge"')
     .option('--origin <url>', 'where the Perfetto UI is', webOrigin, PERFETTO)
-    .option('-t, --timeout <minutes>', 'give up after so long', minutes, 15)
-    .option('-k, --keep', 'go on serving after the trace was loaded, until the timeout or Ctrl-C')
-    .option('--pin <regex>', 'pin the tracks with such names too; may be repeated', pattern, [])
-    .option('-q, --quiet', 'only the link')
+    .option('-t, --timeout <minutes>', 'stop serving after this time', minutes, 15)
+    .option('-k, --keep', 'keep serving after the trace was loaded, until the timeout or Ctrl-C')
+    .option('--pin <regex>', 'also pin tracks whose name matches; may be repeated', pattern, [])
+    .option('-q, --quiet', 'print only the link')
     .addHelpText('before', EXAMPLES)
     .action(run);
 }
@@ -64,8 +64,8 @@ async function serve(path: string, origin: string): Promise<TraceServer> {
     if (!(error instanceof PortBusy)) throw error;
     throw new OutputError(
       `127.0.0.1:${PORT}`,
-      'another program listens there',
-      'end it (another "nccl-trace open"? trace_processor?): the Perfetto UI reads from no other port',
+      'another program uses this port',
+      'end it (another "nccl-trace open" or trace_processor?), because the Perfetto UI reads from this port only',
     );
   }
 }
@@ -80,7 +80,7 @@ function invitation(path: string, { bytes }: TraceServer, { timeout, keep }: Opt
   ].join('\n');
 }
 
-/** Some containers run under a number without a name. */
+/** In some containers the user id has no name. */
 function user(): string {
   try {
     return `${userInfo().username}@`;
@@ -94,7 +94,7 @@ async function firstOf({ timeout, keep }: Options, server: TraceServer): Promise
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {
     timer = setTimeout(() => {
-      resolve(`${timeout} minutes are over, serving ended`);
+      resolve(`not loaded within ${timeout} minutes, serving ended`);
     }, timeout * 60_000);
   });
   const asked = new Promise<string>((resolve) => {
@@ -121,7 +121,7 @@ function webOrigin(text: string): string {
   if (!['http:', 'https:'].includes(url.protocol))
     throw new InvalidArgumentError('must begin with http:// or https://.');
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
-    throw new UsageError(`--origin ${text}: the UI has to lie at the root of its server; try ${url.origin}`);
+    throw new UsageError(`--origin ${text}: the UI must be at the root of its server; try ${url.origin}`);
   }
   return url.origin;
 }

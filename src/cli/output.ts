@@ -1,4 +1,4 @@
-/** Data for whoever asked: on the standard output, whose reader may go away while we talk, or in a file. */
+/** Writes data to the standard output, whose reader may go away, or to a file. */
 
 import { Readable } from 'node:stream';
 import { OutputError } from '../base/errors.js';
@@ -10,7 +10,7 @@ import { STDOUT } from '../output/place.js';
 import { reason } from '../output/reason.js';
 import { isBrokenPipe } from './streams.js';
 
-/** Waits for a slow reader; false when it has gone (`| head`): that is no error, and there is no more to be said. */
+/** Waits for a slow reader. False when the reader has gone (`| head`), which is no error. */
 export function print(text: string): Promise<boolean> {
   return new Promise((done, fail) => {
     process.stdout.write(text, (error) => {
@@ -21,7 +21,7 @@ export function print(text: string): Promise<boolean> {
   });
 }
 
-/** Refuses early what would fail late, when the trace has been written. `inputs`: what is read. */
+/** Refuses early what would fail after the trace has been written. `inputs`: files that are read. */
 export function checkNames(
   { output, summary, force }: { output: string; summary?: string | undefined; force?: boolean | undefined },
   inputs: readonly string[],

@@ -1,10 +1,10 @@
-/** `nccl-trace plugin-path`: what NCCL_PROFILER_PLUGIN has to be set to. */
+/** `nccl-trace plugin-path`: prints the value for NCCL_PROFILER_PLUGIN. */
 
 import { Command } from 'commander';
 import { NoUsableInput } from '../base/errors.js';
 import { nativeFiles, PLUGIN } from './native_files.js';
 
-/** NCCL cuts the variable at 254 bytes in silence, and then finds no plugin. */
+/** NCCL cuts the variable at 254 bytes without a message, and then finds no plugin. */
 const MAX_PATH_BYTES = 254;
 
 export function pluginPathCommand(): Command {
@@ -16,7 +16,7 @@ export function pluginPathCommand(): Command {
       const bytes = Buffer.byteLength(path);
       if (bytes > MAX_PATH_BYTES) {
         throw new NoUsableInput(
-          `${path} has ${bytes} bytes, NCCL reads ${MAX_PATH_BYTES}: copy it to a shorter path`,
+          `${path} has ${bytes} bytes, but NCCL reads at most ${MAX_PATH_BYTES}; copy the plugin to a shorter path`,
         );
       }
       process.stdout.write(`${path}\n`);

@@ -36,7 +36,7 @@ export function reportCommand(setExit: (code: ExitCode) => void): Command {
     .argument('<paths...>', 'rank files, or directories that hold them')
     .option('--json', 'one JSON object (schemas/report.md)')
     .option('--markdown', 'for tickets and chats: at most 60 lines')
-    .option('-q, --quiet', 'no words but errors');
+    .option('-q, --quiet', 'print errors only');
   return addVerdictOptions(addClockOptions(addRunOptions(command)))
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {

@@ -11,10 +11,10 @@ export const LIST = 'list';
 
 export const addRunOptions = (command: Command): Command =>
   command
-    .option('--run <name>', 'of several runs: which (default: the newest); list: only show them')
+    .option('--run <name>', 'which run, if there are several (default: the newest); list: show them and stop')
     .option(
       '--redact',
-      'aliases for the names of hosts, programs, jobs, communicators, threads, GPUs and files (host-1, comm-2...)',
+      'replace names of hosts, programs, jobs, communicators, threads, GPUs and files (host-1, comm-2...)',
     );
 
 /** `--run list`: all runs on the standard output, the newest first. Throws NoUsableInput, RankFileError. */
@@ -24,7 +24,7 @@ export function runList(
 ): string {
   const { runs, problems } = listRuns(inputs, { redact });
   for (const problem of problems) complain(problem);
-  if (runs.length === 0) throw new NoUsableInput('there is no rank file that can be used');
+  if (runs.length === 0) throw new NoUsableInput('no rank file can be used');
   return json ? `${JSON.stringify({ version: 1, runs }, null, 2)}\n` : table(runs);
 }
 

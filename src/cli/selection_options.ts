@@ -1,4 +1,4 @@
-/** The options that say what of a run is drawn. */
+/** The options that select the part of a run to draw. */
 
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { SelectionRequest } from '../trace/selection.js';
@@ -15,13 +15,13 @@ export interface SelectionOptions {
   readonly detail?: SelectionRequest['detail'];
 }
 
-export const SELECTION_EXAMPLES = `  $ nccl-trace merge DIR --ranks 0-7,42              these ranks; the cluster's collectives tell of all
+export const SELECTION_EXAMPLES = `  $ nccl-trace merge DIR --ranks 0-7,42              these ranks; the cluster group still covers all
   $ nccl-trace merge DIR --comm dp --comm 0x5cb6     these communicators, by name or id
   $ nccl-trace merge DIR --last 60s                  the last minute
   $ nccl-trace merge DIR --around 03:02:11,2s        2 s before and after (default 5 s)
   $ nccl-trace merge DIR --from 2026-03-01T03:02:11Z --to 2026-03-01T03:05:00Z
-  $ nccl-trace merge DIR --from 90s --to 1.5h        since the trace's start
-  $ nccl-trace merge DIR --detail op                 down to operations, for all of the run
+  $ nccl-trace merge DIR --from 90s --to 1.5h        counted from the trace's start
+  $ nccl-trace merge DIR --detail op                 operations and kernels of the whole run
 `;
 
 export function addSelectionOptions(command: Command): Command {
@@ -30,16 +30,16 @@ export function addSelectionOptions(command: Command): Command {
     .option('--comm <name|id>', 'draw this communicator only; may be repeated', collect)
     .option(
       '--from <time>',
-      'draw from here on: UTC (2026-03-01T03:02:11.5Z, or 03:02:11), or since the start (90s, 1.5m, 2h; a bare number: seconds)',
+      'draw from this time on: UTC (2026-03-01T03:02:11.5Z, or 03:02:11), or since the start (90s, 1.5m, 2h; a plain number is seconds)',
       time,
     )
-    .option('--to <time>', 'draw up to here, likewise', time)
-    .option('--around <time[,duration]>', 'draw so much before and after (default 5s)', around)
+    .option('--to <time>', 'draw up to this time; as for --from', time)
+    .option('--around <time[,duration]>', 'draw this long before and after a time (default 5s)', around)
     .option('--last <duration>', 'draw the end of the run: 60s', duration)
     .addOption(
       new Option(
         '--detail <depth>',
-        'coll: collectives and calls; op: and proxy operations and kernels; step: all (default: what a browser bears)',
+        'coll: collectives and calls; op: also proxy operations and kernels; step: everything (default: what a browser can show)',
       ).choices(['coll', 'op', 'step']),
     );
 }

@@ -1,4 +1,4 @@
-/** What `open` may hand to a web page: a trace, and nothing else that a name may lead to by mistake. */
+/** Lets `open` hand only traces to a web page, not another file that was named by mistake. */
 
 import { statSync } from 'node:fs';
 import { NoUsableInput } from '../base/errors.js';
@@ -13,11 +13,11 @@ export function checkServable(path: string): void {
   if (found !== null) throw new NoUsableInput(`${path}: ${found}`);
 }
 
-const NAME_A_TRACE = 'name a trace that "nccl-trace merge" has written';
+const NAME_A_TRACE = 'name a trace written by "nccl-trace merge"';
 
 function whatIsWrong(path: string): string | null {
   try {
-    // Asked before opening: opening a pipe would wait for its writer.
+    // Before opening, because opening a pipe waits for its writer.
     if (!statSync(path).isFile()) return `is not a file; ${NAME_A_TRACE}`;
     if (isTrace(path)) return null;
     if (isRankFile(path)) return 'is a rank file, not a trace; first: nccl-trace merge';

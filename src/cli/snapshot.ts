@@ -1,6 +1,6 @@
 /**
- * `nccl-trace snapshot`: consistent copies of rank files that are being written, the newest there is, without stopping the
- * job. Also of a job that has died: where its rings are still in /dev/shm they are taken from there.
+ * `nccl-trace snapshot`: consistent copies of rank files that are being written, with their newest records, without stopping the
+ * job. If a job has died and its rings are still in /dev/shm, the copies include them.
  */
 
 import { lstatSync, mkdirSync, renameSync, statSync } from 'node:fs';
@@ -25,18 +25,18 @@ interface Options {
 }
 
 const EXAMPLES = `Examples, on the node of the job:
-  $ nccl-trace snapshot nccl-trace/ -o snap     all rank files below nccl-trace/, as they are now
+  $ nccl-trace snapshot nccl-trace/ -o snap     all rank files below nccl-trace/
   $ nccl-trace merge snap -o run.pftrace
 `;
 
 export function snapshotCommand(setExit: (code: ExitCode) => void): Command {
   return new Command('snapshot')
-    .description('Copy the rank files of a running or hung job, as they are now, without stopping it.')
+    .description('Copy the rank files of a running or hung job, without stopping it.')
     .argument('<paths...>', 'rank files, or directories that hold them')
-    .requiredOption('-o, --output <folder>', 'where the copies go; made if it is not there')
+    .requiredOption('-o, --output <folder>', 'folder for the copies; created if it does not exist')
     .option('--ring-dir <folder>', "the job's NCCL_TRACE_RING_DIR, if it was set")
     .option('--strict', 'exit with 1 if a file cannot be used or its newest records cannot be reached')
-    .option('-q, --quiet', 'no words but errors')
+    .option('-q, --quiet', 'print errors only')
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await interruptible((interrupt) => run(paths, options, interrupt)));
@@ -86,7 +86,7 @@ function plan(input: string, output: string): Copy[] {
   }));
 }
 
-/** All of it or nothing, and never over anything: what is there is left alone. */
+/** Writes all of it or nothing, and replaces nothing. */
 async function copy(
   from: string,
   to: string,
@@ -105,7 +105,7 @@ async function copy(
       return Promise.resolve(snapshot);
     });
   } catch (error) {
-    if (!(error instanceof Error) || !('code' in error)) throw error; // in words already
+    if (!(error instanceof Error) || !('code' in error)) throw error; // has a message already
     throw new OutputError(to, `cannot be written: ${reason(error)}`, 'name another folder', { cause: error });
   }
 }

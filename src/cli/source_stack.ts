@@ -1,6 +1,6 @@
 /**
- * The stack of a bug, in lines of src/. What runs is a bundle, whose maps Node reads only with --enable-source-maps and then
- * at every start; here they are read when something has gone wrong.
+ * The stack of a bug, in lines of src/. The program is a bundle. Node reads its source maps only with --enable-source-maps, and
+ * then at every start; this reads them only when there is a bug.
  */
 
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,13 +1,13 @@
-/** Words for a person, on the standard error. They and the data on the standard output may lose their reader while we talk. */
+/** Messages on the standard error. The reader of either stream may go away. */
 
 import { printable } from '../report/text.js';
 
-/** Words in lines of our own. */
+/** Text with our own line breaks. */
 export function say(text: string): void {
   process.stderr.write(text);
 }
 
-/** One sentence about one thing. */
+/** One sentence, with our name in front. */
 export function complain(words: string): void {
   say(`nccl-trace: ${printable(words)}\n`);
 }
@@ -17,7 +17,7 @@ export const isBrokenPipe = (error: unknown): boolean =>
   'code' in error &&
   (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED');
 
-/** An unheard error ends the process with a stack. Whoever writes hears of it by the callback of the write. */
+/** An error without a listener ends the process with a stack. Writers get it through the callback of the write. */
 export function hearErrors(): void {
   for (const stream of [process.stdout, process.stderr])
     if (!stream.listeners('error').includes(heard)) stream.on('error', heard);

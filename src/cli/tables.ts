@@ -45,7 +45,7 @@ export const tableCommand =
             .argument('<paths...>', 'rank files, or directories that hold them')
             .option('--csv', 'all rows as CSV (schemas/tables.md)')
             .option('--json', 'all rows as JSON')
-            .option('-q, --quiet', 'no words but errors'),
+            .option('-q, --quiet', 'print errors only'),
         ),
       ),
     )

@@ -1,13 +1,13 @@
 /**
- * Hands one file to one web page, for as long as `nccl-trace open` runs. The page is the Perfetto UI in the person's
- * browser; everybody else on the machine or on the web is kept out:
+ * Serves one file to one web page while `nccl-trace open` runs. The page is the Perfetto UI in the user's browser. Everyone else on
+ * the machine or on the web is kept out:
  *
  *   who can connect   processes on this host (127.0.0.1), or at the other end of an ssh tunnel
  *   who gets bytes    whoever knows the path, which holds 128 random bits
  *   which page may    the one origin that was named; browsers enforce it, and we refuse others ourselves
  *   under which name  127.0.0.1 or localhost: a web page that points its own name at us (DNS rebinding) is refused
  *
- * Nothing but GET and HEAD of that path is answered; a file is sent as it was when the server started.
+ * Only GET and HEAD of that path are answered. The size is the one the file had when the server started.
  */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
@@ -24,9 +24,9 @@ const IDLE_MS = 30_000;
 
 export interface TraceServerOptions {
   readonly path: string;
-  /** The only web origin that may read: "https://ui.perfetto.dev". */
+  /** The only web origin that may read the file: "https://ui.perfetto.dev". */
   readonly origin: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
 }
 
@@ -35,7 +35,7 @@ export class TraceServer {
     /** Where the file is: http://127.0.0.1:PORT/TOKEN/NAME */
     readonly url: string,
     readonly bytes: number,
-    /** The first time the file has gone out completely. */
+    /** Resolves when the file has been sent completely for the first time. */
     readonly delivered: Promise<void>,
     private readonly server: Server,
     private readonly file: FileHandle,
@@ -65,7 +65,7 @@ export class TraceServer {
     return new TraceServer(url, size, delivered, server, file);
   }
 
-  /** Ends open connections too. */
+  /** Also closes open connections. */
   async close(): Promise<void> {
     await new Promise((done) => {
       this.server.close(done);
@@ -75,7 +75,7 @@ export class TraceServer {
   }
 }
 
-/** Another program listens there. */
+/** Another program uses the port. */
 export class PortBusy extends Error {
   override readonly name = 'PortBusy';
 }
@@ -93,11 +93,11 @@ async function openFile(path: string): Promise<FileHandle> {
     if ((await file.stat()).isFile()) return file;
     await file.close();
   } catch (error) {
-    throw new NoUsableInput(`${path}: ${reason(error)}; name a trace that "nccl-trace merge" has written`, {
+    throw new NoUsableInput(`${path}: ${reason(error)}; name a trace written by "nccl-trace merge"`, {
       cause: error,
     });
   }
-  throw new NoUsableInput(`${path}: is not a file; name a trace that "nccl-trace merge" has written`);
+  throw new NoUsableInput(`${path}: is not a file; name a trace written by "nccl-trace merge"`);
 }
 
 function listen(server: Server, port: number): Promise<void> {
@@ -109,7 +109,7 @@ function listen(server: Server, port: number): Promise<void> {
   });
 }
 
-/** True when the whole file went out. */
+/** True when the whole file was sent. */
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -128,7 +128,7 @@ async function answer(
   }
   response.setHeader('Access-Control-Allow-Origin', origin);
   if (request.method === 'OPTIONS') {
-    // Chromium asks first when a public page wants something of the person's own machine.
+    // Chromium sends this request before a public page may read from the local machine.
     response
       .writeHead(204, {
         'Access-Control-Allow-Methods': 'GET, HEAD',
@@ -146,7 +146,7 @@ async function answer(
   return send(trace, response);
 }
 
-/** The status that says no, or null. The path comes first: who does not know it learns nothing else. */
+/** The status of a refusal, or null. The path is checked first: without it a client learns nothing else. */
 function refusal(request: IncomingMessage, trace: ServedTrace, origin: string): number | null {
   if (!isOurName(request.headers.host)) return 403;
   const [, token = '', ...rest] = (request.url ?? '').split('/');
@@ -158,7 +158,7 @@ function refusal(request: IncomingMessage, trace: ServedTrace, origin: string): 
 
 const isOurName = (host: string | undefined): boolean => /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host ?? '');
 
-/** Takes as long for any token of this length. */
+/** In constant time for tokens of this length. */
 function equal(told: string, token: string): boolean {
   const [a, b] = [Buffer.from(told), Buffer.from(token)];
   return a.length === b.length && timingSafeEqual(a, b);

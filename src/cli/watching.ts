@@ -1,26 +1,26 @@
-/** What is only for a person who watches: progress, and a little colour. */
+/** Progress and colour, for a person who watches. */
 
 import type { OnProgress, Progress, Stage } from '../base/progress.js';
 import { say } from './streams.js';
 
 type Terminal = Pick<NodeJS.WriteStream, 'isTTY'>;
 
-/** Not more often than this, ms: a terminal at the other end of the world has to keep up. */
+/** At most this often, ms: a distant terminal has to keep up. */
 const EVERY = 100;
-/** Where lines stay (a log, a pipe): not more often than this, and not before the run has taken so long, ms. */
+/** In a log or a pipe: at most this often, and not before the run has taken FIRST_LINE, ms. */
 const LINE_EVERY = 10_000;
 const FIRST_LINE = 2_000;
-/** Before so long a guess of what is left would be worth nothing, ms. */
+/** No estimate of the time left before this, ms. */
 const GUESS_AFTER = 2_000;
 
-/** What the stages do that do not go file by file. */
+/** For stages that do not go file by file. */
 const WORDS: Readonly<Partial<Record<Stage, string>>> = {
-  clocks: 'putting the hosts on one clock',
+  clocks: 'aligning the hosts',
   verdict: 'comparing what all ranks did',
   write: 'writing the trace',
 };
 
-/** On a terminal one line that is rewritten, and gone when the work is done; elsewhere a line now and then. */
+/** On a terminal one line that is rewritten, and removed at the end. Elsewhere a line every ten seconds. */
 export async function whileWatched<T>(
   quiet: boolean,
   work: (onProgress: OnProgress) => Promise<T>,
@@ -52,7 +52,7 @@ function dueOnTerminal(): IsDue {
   };
 }
 
-/** A stage that may be silent for long is always told once the run is not a short one. */
+/** A stage without files is always printed, once the run has taken FIRST_LINE. */
 export function dueInLog(startedMs: number): IsDue {
   let saidAt = -Infinity;
   return ({ files }, now) => {
@@ -63,7 +63,7 @@ export function dueInLog(startedMs: number): IsDue {
   };
 }
 
-/** "convert 12/64 files, 3.1/s, about 17 s left". What is left is only said where the files so far speak for the rest. */
+/** "convert 12/64 files, 3.1/s, about 17 s left". The time left is printed only if enough files are done to estimate it. */
 export function progressLine(): (progress: Progress, nowMs: number) => string {
   let stage = '';
   let startedAt = 0;
@@ -97,7 +97,7 @@ const COLOURS: Readonly<Record<string, string>> = {
   HEALTHY: '1;32',
 };
 
-/** The verdict's first word alone. */
+/** Colours the verdict's first word. */
 export function coloured(report: string, stream: Terminal): string {
   if (!wantsColour(stream)) return report;
   return report.replace(/^[A-Z]+/, (word) => {

@@ -1,7 +1,7 @@
 /**
- * The one rule for everything that is written, also with --force: never over evidence. An existing file is replaced only if we
- * wrote it ourselves, as the same kind of output, or if it is empty; never an input, whatever it holds. FIFOs and devices
- * are written to and not replaced, so they need no --force.
+ * The rule for all outputs, also with --force: never overwrite evidence. An existing file is replaced only if nccl-trace wrote it as the
+ * same kind of output, or if it is empty, and never if it is an input. FIFOs and devices are written to, not replaced, so
+ * they need no --force.
  */
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
@@ -10,13 +10,13 @@ import { MAGIC } from '../rankfile/format/constants.js';
 import { idOf, placeOf, type Place } from './place.js';
 import { reason } from './reason.js';
 
-/** A sort of file that we write: a trace, a summary. */
+/** A kind of file that we write: a trace, a summary. */
 export interface OutputKind {
   /** "a trace". */
   readonly name: string;
   /** The option that names it, with an example: "-o run.pftrace". */
   readonly option: string;
-  /** By the file's beginning alone. Throws the system's errors. */
+  /** Whether we wrote the file, by its beginning. Throws the system's errors. */
   readonly wrote: (path: string) => boolean;
 }
 
@@ -27,13 +27,13 @@ export interface Output {
 
 export interface Permission {
   readonly force: boolean;
-  /** Files that are read. Those that are not there do not count. */
+  /** Files that are read. Missing ones do not count. */
   readonly inputs: readonly string[];
-  /** What else we write: named where it lies in the way. */
+  /** The other kinds we write: the error names them if one is in the way. */
   readonly others?: readonly OutputKind[];
 }
 
-/** Early, so that nothing fails late. Throws OutputError and, for two outputs in one place, UsageError. */
+/** Call this early, so that nothing fails late. Throws OutputError, and UsageError for two outputs in one place. */
 export function checkOutputs(outputs: readonly Output[], permission: Permission): Place[] {
   const places = outputs.map((output) => checkOutput(output, permission));
   places.forEach((place, i) => {
@@ -41,8 +41,8 @@ export function checkOutputs(outputs: readonly Output[], permission: Permission)
     if (same === undefined) return;
     const [first, second] = [outputs[places.indexOf(same)]!, outputs[i]!];
     throw new UsageError(
-      `${second.path}: is the place of ${first.kind.name} and of ${second.kind.name}; ` +
-        `name two (${first.kind.option}, ${second.kind.option})`,
+      `${second.path}: is named for both ${first.kind.name} and ${second.kind.name}; ` +
+        `give two names (${first.kind.option}, ${second.kind.option})`,
     );
   });
   return places;
@@ -52,22 +52,26 @@ export function checkOutput({ path, kind }: Output, { force, inputs, others = []
   const place = placeOf(path);
   const name = `name ${kind.name} with ${kind.option}`;
   if (place.id !== null && inputs.some((input) => inputId(input) === place.id))
-    throw new OutputError(path, 'is one of the inputs, and never replaced', name);
+    throw new OutputError(path, 'is one of the inputs, which are never replaced', name);
   if (place.kind !== 'file' || place.bytes === null) return place;
   if (place.bytes > 0n) {
     const found = whatIsThere(place.path, [kind, ...others]);
     if (found === 'a rank file')
-      throw new OutputError(path, 'is a rank file, and never replaced', `${name}; its value was left out?`);
+      throw new OutputError(
+        path,
+        'is a rank file, which is never replaced',
+        `${name}; was its value left out?`,
+      );
     if (found === null)
       throw new OutputError(
         path,
-        `is not ${kind.name} that nccl-trace has written, and never replaced`,
+        `is not ${kind.name} written by nccl-trace, so it is not replaced`,
         `choose another name, as in ${kind.option}`,
       );
     if (found !== kind)
       throw new OutputError(
         path,
-        `is ${found.name}, and never replaced by ${kind.name}`,
+        `is ${found.name}, which is never replaced by ${kind.name}`,
         `${found.option} names ${found.name}, ${kind.option} ${kind.name}`,
       );
   }
@@ -75,7 +79,7 @@ export function checkOutput({ path, kind }: Output, { force, inputs, others = []
   return place;
 }
 
-/** A terminal, or /dev/null, may take both. */
+/** Two outputs may go to one terminal, or to /dev/null. */
 const isSame = (one: Place, other: Place): boolean =>
   one.kind === 'device' || other.kind === 'device'
     ? false
@@ -98,7 +102,7 @@ function whatIsThere(path: string, kinds: readonly OutputKind[]): OutputKind | '
   } catch (error) {
     throw new OutputError(
       path,
-      `cannot be looked at (${reason(error)}), and is not replaced unseen`,
+      `cannot be read (${reason(error)}), so it is not replaced`,
       'choose another name',
       {
         cause: error,
@@ -107,7 +111,7 @@ function whatIsThere(path: string, kinds: readonly OutputKind[]): OutputKind | '
   }
 }
 
-/** Saved rings begin like one, too. */
+/** True for saved rings, too, which begin alike. */
 function isRankFile(path: string): boolean {
   const file = openSync(path, 'r');
   try {

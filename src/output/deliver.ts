@@ -1,6 +1,6 @@
 /**
- * The last step of everything that is written: a file comes to its place whole, by rename, or not at all; a stream gets the bytes
- * as they are. Until then all lies in a work folder: beside the file, or in the temporary directory where there is no such place.
+ * The last step of every output: a file appears whole, by rename, or not at all; a stream gets the bytes directly. Until then the
+ * data is in a work folder beside the file, or in the temporary directory for streams.
  */
 
 import { constants, createWriteStream, openSync } from 'node:fs';
@@ -21,18 +21,18 @@ export interface Delivery {
   readonly output: Output;
   readonly permission: Permission;
   readonly interrupt?: AbortSignal | undefined;
-  /** Where descriptor 1 goes; default: as any other one. */
+  /** Used for descriptor 1, if given. */
   readonly stdout?: Writable | undefined;
 }
 
-/** Beside what is written, so that a rename brings it there. */
+/** Beside the output, so that a rename works. */
 export const withWorkFolderFor = <T>(
   place: Place,
   interrupt: AbortSignal | undefined,
   use: (folder: string) => Promise<T>,
 ): Promise<T> => withWorkFolder(place.kind === 'file' ? dirname(place.path) : tmpdir(), interrupt, use);
 
-/** Returns how many bytes there were. Throws the system's errors, OutputError, Interrupted. */
+/** Returns the number of bytes. Throws the system's errors, OutputError, Interrupted. */
 export async function deliver(
   { place, output, permission, interrupt, stdout }: Delivery,
   folder: string,
@@ -49,7 +49,7 @@ export async function deliver(
   if (place.kind === 'file') {
     const draft = join(folder, 'draft');
     await pipeline(counted, createWriteStream(draft, { flags: 'wx', mode: 0o666 }), signal);
-    // It took a while: what is there now?
+    // Writing took a while: check again what is there.
     checkOutput(output, permission);
     await rename(draft, place.path);
   } else if (place.kind === 'descriptor' && place.fd === 1 && stdout !== undefined) {
@@ -66,7 +66,7 @@ async function streamTo(place: Exclude<Place, { kind: 'file' }>, interrupt?: Abo
 
 const POLL_MS = 20;
 
-/** A blocking open, or write, would not hear of an interruption. */
+/** A blocking open or write could not be interrupted. */
 async function fifo(path: string, interrupt?: AbortSignal): Promise<Writable> {
   for (;;) {
     if (interrupt?.aborted) throw interruptedBy(interrupt);
@@ -76,7 +76,7 @@ async function fifo(path: string, interrupt?: AbortSignal): Promise<Writable> {
   }
 }
 
-/** null: nobody reads yet. */
+/** null: there is no reader yet. */
 function openForReader(path: string): number | null {
   try {
     return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);

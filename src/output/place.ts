@@ -1,6 +1,6 @@
 /**
- * Where an output leads, before a byte is written: a file with all links followed, a stream (FIFO, terminal, /dev/null), or a
- * descriptor that is already open ("-", /dev/stdout, a shell's >(...)). Looks only; what may be replaced is decided in allowed.ts.
+ * Where an output goes, found before a byte is written: a file with all links followed, a stream (FIFO, terminal, /dev/null), or a
+ * descriptor that is already open ("-", /dev/stdout, a shell's >(...)). allowed.ts decides what may be replaced.
  */
 
 import { fstatSync, readlinkSync, realpathSync, statSync, type BigIntStats } from 'node:fs';
@@ -12,18 +12,18 @@ import { codeOf, reason } from './reason.js';
 export const STDOUT = '-';
 
 interface Common {
-  /** As the person named it. */
+  /** As the user named it. */
   readonly named: string;
-  /** Device and inode; null where there is nothing yet. Two names of one thing have one id. */
+  /** Device and inode; null if nothing is there yet. Two names of one file have the same id. */
   readonly id: string | null;
 }
 
-/** Written beside itself and renamed. */
+/** Written under another name beside it, then renamed. */
 export interface FilePlace extends Common {
   readonly kind: 'file';
-  /** Links followed: the temporary file lies beside it, and it is replaced, not a link to it. */
+  /** With links followed: the file is replaced, not a link to it. */
   readonly path: string;
-  /** null: there is nothing yet. */
+  /** null: nothing is there yet. */
   readonly bytes: bigint | null;
 }
 
@@ -32,7 +32,7 @@ export interface StreamPlace extends Common {
   readonly kind: 'fifo' | 'device';
 }
 
-/** Written to as it is. */
+/** Written to directly. */
 export interface DescriptorPlace extends Common {
   readonly kind: 'descriptor';
   readonly fd: number;
@@ -40,7 +40,7 @@ export interface DescriptorPlace extends Common {
 
 export type Place = FilePlace | StreamPlace | DescriptorPlace;
 
-/** Throws OutputError for what can be none. */
+/** Throws OutputError for what cannot be an output. */
 export function placeOf(named: string): Place {
   const fd = descriptorOf(named);
   if (fd !== null) return { kind: 'descriptor', named, fd, id: idOf(descriptorStat(named, fd)) };
@@ -55,7 +55,7 @@ export function placeOf(named: string): Place {
 
 export const idOf = ({ dev, ino }: Pick<BigIntStats, 'dev' | 'ino'>): string => `${dev}:${ino}`;
 
-/** Opening /dev/stdout anew would begin at its start, and cut what `>> log` had there. */
+/** Opening /dev/stdout again would start at its beginning, and overwrite what `>> log` had there. */
 function descriptorOf(named: string): number | null {
   if (named === STDOUT) return 1;
   let path = resolve(named);
@@ -71,7 +71,7 @@ function descriptorOf(named: string): number | null {
 
 const ownPid = (): string | null => linkOf('/proc/self')?.slice('/proc/'.length) ?? null;
 
-/** As the kernel has it. */
+/** The kernel's limit. */
 const MOST_LINKS = 40;
 
 function linkOf(path: string): string | null {
@@ -90,7 +90,7 @@ function descriptorStat(named: string, fd: number): BigIntStats {
   }
 }
 
-/** null: nothing there, or a link to nothing. */
+/** null: nothing is there, or a broken link. */
 function statOf(named: string): BigIntStats | null {
   try {
     return statSync(named, { bigint: true });
@@ -100,7 +100,7 @@ function statOf(named: string): BigIntStats | null {
   }
 }
 
-/** Where a file would come to be: of a link to nothing, what it points to. */
+/** Where a new file would be: for a broken link, its target. */
 function newFile(named: string): string {
   let path = resolve(named);
   for (let next = linkOf(path); next !== null; next = linkOf(path)) path = next;

@@ -1,4 +1,4 @@
-/** The system's own words, for the errors that have a person's remedy. */
+/** Words for system errors that the user can do something about. */
 
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';

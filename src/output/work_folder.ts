@@ -1,8 +1,7 @@
 /**
- * A folder for what is in the making: gone when the work is done, fails or is interrupted. A killed process cannot remove its own, so
- * its name says who made it, and the next one that makes a folder there removes those whose maker is certainly gone: of
- * the same user, boot and pid namespace, and no such process. From elsewhere (another host on a shared disk, another container)
- * nobody can tell, and it stays.
+ * A folder for unfinished output. It is removed when the work is done, fails or is interrupted. A killed process cannot remove its
+ * folder, so the name says who made it. The next process that makes a folder there removes those whose maker is certainly gone:
+ * same user, boot and pid namespace, and no such process. Folders from another host or container stay.
  */
 
 import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
@@ -12,10 +11,10 @@ import { join } from 'node:path';
 import { Interrupted, OutputError } from '../base/errors.js';
 import { reason } from './reason.js';
 
-/** Whoever was interrupted is given this long to stop, in ms. */
+/** How long interrupted work may take to stop, in ms. */
 const PATIENCE_MS = 5_000;
 
-/** `beside`: the folder it is made in. Throws OutputError where that cannot be, and `Interrupted`. */
+/** `beside`: the parent folder. Throws OutputError if no folder can be made, and `Interrupted`. */
 export async function withWorkFolder<T>(
   beside: string,
   interrupt: AbortSignal | undefined,
@@ -35,7 +34,7 @@ export async function withWorkFolder<T>(
   }
 }
 
-/** So that nothing is written into what is being removed. */
+/** So that nothing is written into a folder that is being removed. */
 async function settled(working: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, PATIENCE_MS)));
@@ -54,7 +53,7 @@ function interruption(signal: AbortSignal | undefined): Promise<never> {
   });
 }
 
-/** What ended the work, which the exit code says. */
+/** The signal that ended the work; the exit code follows from it. */
 export const interruptedBy = (signal: AbortSignal | undefined): Interrupted =>
   signal?.reason instanceof Interrupted ? signal.reason : new Interrupted('interrupted, nothing was written');
 
@@ -62,14 +61,14 @@ const PREFIX = '.nccl-trace-work.';
 /** Boot, pid namespace, pid, its start in ticks since the boot; then what mkdtemp adds. */
 const NAME = /^\.nccl-trace-work\.([0-9a-f]{32})-(\d+)-(\d+)-(\d+)\.[A-Za-z0-9]{6}$/;
 
-/** "unknown" where /proc does not say: such a folder is never taken for a dead one's. */
+/** "unknown" if /proc does not say: nobody removes such a folder. */
 function maker(): string {
   const here = surroundings();
   const start = startOf('self');
   return here === null || start === null ? 'unknown' : `${here.boot}-${here.pids}-${here.pid}-${start}`;
 }
 
-/** Called when our own is there: where that fails, there is nothing to be removed, either. */
+/** Called after our own folder was made: if that fails, there is nothing to remove either. */
 function removeDead(beside: string, user: number): void {
   const here = surroundings();
   if (here === null) return;
@@ -81,7 +80,7 @@ function removeDead(beside: string, user: number): void {
       const stat = lstatSync(folder);
       if (stat.isDirectory() && stat.uid === user) rmSync(folder, { recursive: true, force: true });
     } catch {
-      // Another one is at it. What cannot be removed harms nobody.
+      // Another process may be removing it. A folder that stays does no harm.
     }
   }
 }
@@ -94,7 +93,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Pids mean something only together with these. */
+/** A pid is unique only within these. */
 function surroundings(): { boot: string; pids: string; pid: string } | null {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim().replaceAll('-', '');

@@ -139,7 +139,7 @@ it('who is overtaken by another request is told so', async () => {
   while (!isAsked()) await new Promise((resolve) => setTimeout(resolve, 20));
   const { number } = requestControl(file(), { events: 0x8, sample: 0 });
   const { code, out } = await overtaken;
-  expect(out.toString()).toBe(`${file()}: somebody has asked for something else meanwhile; ask again\n`);
+  expect(out.toString()).toBe(`${file()}: another request has replaced this one; ask again\n`);
   expect(code).toBe(1);
   job.process.kill('SIGCONT');
   await untilAnswered(number);
@@ -171,7 +171,7 @@ it('where one file cannot be asked, none is; and one that vanishes takes no othe
   expect(code).toBe(1);
   expect(out.toString().split('\n').sort()).toEqual([
     '',
-    `${copy}: not asked, or no answer: does not exist`,
+    `${copy}: no answer: does not exist`,
     `${file()}: records Coll`,
   ]);
   expect(await mask()).toBe(0x2);

@@ -138,9 +138,9 @@ describe('hints', () => {
     ['merge run --run run2', /no such run here \(did you mean run1\?\)/],
     ['merge', /nccl-trace merge --help has examples/],
     ['help mrege', /there is no command mrege \(did you mean merge\?\)/],
-    ['help merge run', /help is of one command/],
+    ['help merge run', /help takes one command/],
     ['demo there', /too many arguments for 'demo'. Expected 0 arguments but got 1/],
-    ['merge run --hung-after 0', /want a number of seconds, from 1 to a million/],
+    ['merge run --hung-after 0', /must be a number of seconds from 1 to 1000000/],
   ])('%s', async (words, sentence) => {
     expect((await run(words)).err).toMatch(sentence);
   });
@@ -222,7 +222,7 @@ describe('for a person who watches', () => {
     expect(at(2, 1000)).toBe('scan 2/64 files');
     expect(at(3, 4000)).toBe('scan 3/64 files, 0.5/s');
     expect(at(17, 8000)).toBe('scan 17/64 files, 2.0/s, about 24 s left');
-    expect(line({ stage: 'clocks', files: null }, 8500)).toBe('clocks: putting the hosts on one clock');
+    expect(line({ stage: 'clocks', files: null }, 8500)).toBe('clocks: aligning the hosts');
     expect(line({ stage: 'convert', files: { done: 1, total: 64 } }, 9000)).toBe('convert 1/64 files');
   });
 

@@ -144,7 +144,7 @@ describe('the command', () => {
 
       const second = await runProgram(folder, 'open', trace);
       expect(second).toMatchObject({ code: 4 });
-      expect(second.err).toMatch(/127\.0\.0\.1:9001: another program listens there; end it/);
+      expect(second.err).toMatch(/127\.0\.0\.1:9001: another program uses this port; end it/);
 
       expect((await ask(url, 'GET', { Origin: UI })).body.equals(CONTENT)).toBe(true);
       expect(await ended).toBe(0);
@@ -184,7 +184,7 @@ describe('the command', () => {
     const { code, err } = await runProgram(folder, 'open', trace, '--timeout', '0.001');
     expect({ code, err }).toMatchObject({
       code: 0,
-      err: expect.stringMatching(/0\.001 minutes are over/) as string,
+      err: expect.stringMatching(/not loaded within 0\.001 minutes/) as string,
     });
     expect(err).toMatch(/^serving a trace\.pftrace \(300 kB\) .*\n.*ssh -L 9001:127\.0\.0\.1:9001 /);
   });

@@ -65,13 +65,13 @@ describe('nothing is destroyed, with --force or without:', () => {
       "the value of -o forgotten, so that it is the first rank's file",
       'merge -o run/rank00000.bin run/rank00001.bin run/rank00002.bin run/rank00003.bin',
       () => undefined,
-      /rank00000\.bin: is a rank file, and never replaced; name a trace with -o run\.pftrace; its value was left out\?/,
+      /rank00000\.bin: is a rank file, which is never replaced; name a trace with -o run\.pftrace; was its value left out\?/,
     ],
     [
       'an input by its own name',
       'merge run -o run/rank00000.bin',
       () => undefined,
-      /is one of the inputs, and never replaced; name a trace with -o run\.pftrace/,
+      /is one of the inputs, which are never replaced; name a trace with -o run\.pftrace/,
     ],
     [
       'an input behind a symbolic link',
@@ -103,7 +103,7 @@ describe('nothing is destroyed, with --force or without:', () => {
       () => {
         copyFileSync(at('run/rank00000.bin'), at('other.pftrace'));
       },
-      /other\.pftrace: is a rank file, and never replaced/,
+      /other\.pftrace: is a rank file, which is never replaced/,
     ],
     [
       'a packed rank file',
@@ -111,7 +111,7 @@ describe('nothing is destroyed, with --force or without:', () => {
       () => {
         writeFileSync(at('rank.bin.gz'), gzipSync(rank0()));
       },
-      /is not a trace that nccl-trace has written, and never replaced/,
+      /is not a trace written by nccl-trace, so it is not replaced/,
     ],
     [
       'a packed rank file, zstd',
@@ -127,7 +127,7 @@ describe('nothing is destroyed, with --force or without:', () => {
       () => {
         writeFileSync(at('notes.txt'), 'what we saw at 3 a.m.\n');
       },
-      /notes\.txt: is not a trace that nccl-trace has written, and never replaced; choose another name, as in -o run/,
+      /notes\.txt: is not a trace written by nccl-trace, so it is not replaced; choose another name, as in -o run/,
     ],
     [
       'a text file behind a link',
@@ -154,7 +154,7 @@ describe('nothing is destroyed, with --force or without:', () => {
         const words = [PROGRAM, 'merge', 'run', '-q', '-o', 'a.pftrace', '--summary', 'old.json2'];
         execFileSync(process.execPath, words, { cwd: folder });
       },
-      /old\.json2: is a summary, and never replaced by a trace; --summary run\.json names a summary/,
+      /old\.json2: is a summary, which is never replaced by a trace; --summary run\.json names a summary/,
     ],
     [
       'a trace where the summary is to go',
@@ -162,13 +162,13 @@ describe('nothing is destroyed, with --force or without:', () => {
       () => {
         execFileSync(process.execPath, [PROGRAM, 'merge', 'run', '-q', '-o', 'a.pftrace'], { cwd: folder });
       },
-      /a\.pftrace: is a trace, and never replaced by a summary/,
+      /a\.pftrace: is a trace, which is never replaced by a summary/,
     ],
     [
       'a rank file where the summary is to go',
       'merge run -o b.pftrace --summary run/rank00003.bin',
       () => undefined,
-      /rank00003\.bin: is one of the inputs, and never replaced; name a summary with --summary run\.json/,
+      /rank00003\.bin: is one of the inputs, which are never replaced; name a summary with --summary run\.json/,
     ],
     [
       "somebody's JSON where the summary is to go",
@@ -182,13 +182,13 @@ describe('nothing is destroyed, with --force or without:', () => {
       'a rank file where the trace of a demo is to go',
       'demo -o run/rank00000.bin',
       () => undefined,
-      /rank00000\.bin: is a rank file, and never replaced/,
+      /rank00000\.bin: is a rank file, which is never replaced/,
     ],
     [
       'a rank file where the summary of a demo is to go',
       'demo --summary run/rank00000.bin',
       () => undefined,
-      /rank00000\.bin: is a rank file, and never replaced/,
+      /rank00000\.bin: is a rank file, which is never replaced/,
     ],
   ])('%s', async (_what, words, prepare, sentence) => {
     prepare();
@@ -353,7 +353,7 @@ describe('streams are written to, without a temporary file beside them:', () => 
     for (const words of ['-o pipe --summary pipe', '-o - --summary /dev/stdout', '-o a --summary ./a'])
       expect(await nccl(`merge run ${words}`)).toMatchObject({
         code: 2,
-        err: expect.stringMatching(/name two/) as string,
+        err: expect.stringMatching(/give two names/) as string,
       });
   });
 
