@@ -1,4 +1,4 @@
-/** A duration in words, for people: "12.5 s", "31 min". One way for all reports. `ns` may be infinite. */
+/** A duration for people: "12.5 s", "31 min". All reports use this. `ns` may be infinite. */
 export function durationText(ns: number): string {
   if (!Number.isFinite(ns)) return 'an unknown time';
   if (ns < 1e6) return `${(ns / 1e3).toFixed(0)} us`;

@@ -1,7 +1,6 @@
 /**
- * The ways a command can fail that are not bugs. Each carries a message that is shown as it is, without a
- * stack: one sentence that says what is wrong, where, why that may be, and what to do. The command line turns
- * the class into an exit code (src/cli/exit.ts).
+ * The ways a command can fail without a bug. Each has a message that is shown without a stack: one sentence that says what is
+ * wrong, where, the likely cause, and what to do. The command line turns the class into an exit code (src/cli/exit.ts).
  */
 
 import { inWords, type Sentence } from './sentence.js';
@@ -14,13 +13,13 @@ export interface RankFileFault {
   readonly offset?: number | undefined;
   readonly expected?: string | number | bigint | undefined;
   readonly found?: string | number | bigint | undefined;
-  /** How a file comes to be like this: "the copy was cut short". */
+  /** The likely cause: "the copy was cut short". */
   readonly why?: string | Sentence | undefined;
-  /** What the person can do now: "copy it again". */
+  /** What to do: "copy it again". */
   readonly advice: string;
 }
 
-/** A file of which nothing can be used. A file with usable parts is read, and its problems are counted. */
+/** Nothing in the file can be used. A file with usable parts is read, and its problems are counted. */
 export class RankFileError extends Error {
   override readonly name = 'RankFileError';
   readonly path: string;
@@ -29,7 +28,7 @@ export class RankFileError extends Error {
   readonly found: string | number | bigint | undefined;
   readonly what: string;
   readonly advice: string;
-  /** The message, in which the names of files can still be hidden. */
+  /** The message, before names of files are hidden or shown. */
   readonly sentence: Sentence;
 
   constructor(fault: RankFileFault, options?: ErrorOptions) {
@@ -58,33 +57,33 @@ function faultWords(fault: RankFileFault): Sentence {
   return [`${fault.what}${at}${compared}`, ...because, `; ${fault.advice}`];
 }
 
-/** The command line asks for something that cannot be: an unknown option, two that exclude each other. */
+/** The command line is wrong: an unknown option, or two that exclude each other. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** No input file can be used; the message tells of each in a sentence. */
+/** No input file can be used. The message has a sentence on each. */
 export class NoUsableInput extends Error {
   override readonly name = 'NoUsableInput';
 }
 
-/** The person or the system asked us to stop; what was in the making is gone. */
+/** A signal asked us to stop. Unfinished output was removed. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 
   constructor(
     message: string,
-    /** Which signal it was, where it was one. */
+    /** Which signal, if it was one. */
     readonly signal?: string,
   ) {
     super(message);
   }
 }
 
-/** The result could not be written. The cause is the system's own error, when there is one. */
+/** The result could not be written. The cause is the system's error, if there is one. */
 export class OutputError extends Error {
   override readonly name = 'OutputError';
-  /** The message, in which the names of files can still be hidden. */
+  /** The message, before names of files are hidden or shown. */
   readonly sentence: Sentence;
 
   constructor(

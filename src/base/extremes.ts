@@ -1,16 +1,16 @@
 /**
- * Lists that may be long. `Math.max(...list)` and `push(...list)` put every element on the stack: a run of 512 files with 256
- * communicators each overflowed it. The linter refuses both.
+ * For long lists. `Math.max(...list)` and `push(...list)` put every element on the stack, which a run of 512 files with 256
+ * communicators each overflowed. The linter refuses both.
  */
 
-/** `floor` if all are less, or there are none. */
+/** At least `floor`, also for an empty list. */
 export function maxOf(values: Iterable<number>, floor = -Infinity): number {
   let most = floor;
   for (const value of values) most = Math.max(most, value);
   return most;
 }
 
-/** `ceiling` if all are greater, or there are none. */
+/** At most `ceiling`, also for an empty list. */
 export function minOf(values: Iterable<number>, ceiling = Infinity): number {
   let least = ceiling;
   for (const value of values) least = Math.min(least, value);

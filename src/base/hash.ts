@@ -1,5 +1,5 @@
 /**
- * Small deterministic hashes, 32-bit arithmetic only: the same on every rank, worker and machine. Not for adversaries.
+ * Small deterministic hashes in 32-bit arithmetic: the same on every rank, worker and machine. Not safe against attackers.
  * A `Hash64` grows word by word; both ends of a transfer feed the same words and get the same id without a join.
  */
 

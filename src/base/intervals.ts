@@ -1,12 +1,12 @@
-/** Counting what overlaps. */
+/** Counts overlaps. */
 
-/** From `start` to before `end`; Infinity: it has not ended. */
+/** `end` is not included. Infinity: it has not ended. */
 export interface Interval {
   readonly start: number;
   readonly end: number;
 }
 
-/** The most that were under way at once: as many lanes they need where each takes the lowest free one. */
+/** The largest number of intervals that overlap: as many lanes are needed if each takes the lowest free one. */
 export function mostAtOnce(intervals: readonly Interval[]): number {
   const starts = Float64Array.from(intervals, ({ start }) => start).sort();
   const ends = Float64Array.from(intervals, ({ end }) => end).sort();

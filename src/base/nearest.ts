@@ -1,6 +1,6 @@
-/** "Did you mean ...?" for the names that people type. */
+/** "Did you mean ...?" for names that people type. */
 
-/** " (did you mean X?)", or nothing where none is near. */
+/** " (did you mean X?)", or nothing if no name is near. */
 export function hint(word: string, known: readonly string[]): string {
   const best = nearest(word, known);
   return best === undefined ? '' : ` (did you mean ${best}?)`;
@@ -14,13 +14,13 @@ function nearest(word: string, known: readonly string[]): string | undefined {
   return rated[0]?.name;
 }
 
-/** All of them, the nearest first. */
+/** All names, the nearest first. */
 export function closest(word: string, known: readonly string[]): string[] {
   const far = new Map(known.map((name) => [name, distance(word.toLowerCase(), name.toLowerCase())]));
   return [...known].sort((a, b) => far.get(a)! - far.get(b)! || (a < b ? -1 : a > b ? 1 : 0));
 }
 
-/** Insertions, deletions, replacements, and neighbours that changed places (optimal string alignment). */
+/** Counts insertions, deletions, replacements and swapped neighbours (optimal string alignment). */
 function distance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, i) => i)];
   for (let i = 1; i <= a.length; i++) {

@@ -1,16 +1,16 @@
 /**
- * What is open just now, of things that come and go by the hundred thousand. A Set makes garbage at each of them; here each thing
- * knows its own place in a list, and the last one takes the place of the one that leaves.
+ * The open ones among things that come and go by the hundred thousand. A Set makes garbage for each. Here each thing knows its
+ * place in a list, and the last one takes the place of the one that leaves.
  */
 
-/** Anything that is in one such set at most. `place` is the set's own; -1: it is in none. */
+/** A thing that is in at most one such set. `place` belongs to the set. -1: in none. */
 export interface HasPlace {
   place: number;
 }
 
 export class OpenSet<T extends HasPlace> {
   private readonly members: T[] = [];
-  /** When each came. */
+  /** By place: the number of its arrival. */
   private readonly order: number[] = [];
   private added = 0;
 
@@ -25,7 +25,7 @@ export class OpenSet<T extends HasPlace> {
     this.order.push(this.added++);
   }
 
-  /** Whether it was here. */
+  /** True if it was in the set. */
   delete(one: T): boolean {
     const { place } = one;
     if (place < 0) return false;
@@ -40,7 +40,7 @@ export class OpenSet<T extends HasPlace> {
     return true;
   }
 
-  /** In the order in which they came. */
+  /** In order of arrival. */
   all(): T[] {
     const places = this.order.map((_, place) => place).sort((a, b) => this.order[a]! - this.order[b]!);
     return places.map((place) => this.members[place]!);

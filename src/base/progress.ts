@@ -1,20 +1,20 @@
 /**
- * What a long run is at, for whoever waits. A stage is told before its work begins, since the work may keep the thread; one that
- * goes through files is told again after each. Who shows it, and how often, is not decided here.
+ * The progress of a long run. A stage is reported before its work begins, because the work may occupy the thread, and after each
+ * file if it goes through files. The caller decides how to show it, and how often.
  */
 
-/** In their order: headers of all files, each file by itself, all clocks, what all ranks did, each file's picture, the trace. */
+/** In this order: headers of all files, each file by itself, clocks, all ranks together, drawing of each file, the trace. */
 export type Stage = 'headers' | 'scan' | 'clocks' | 'verdict' | 'convert' | 'write';
 
 export interface Progress {
   readonly stage: Stage;
-  /** Files; null: the stage does not go file by file. */
+  /** null: the stage does not go file by file. */
   readonly files: { readonly done: number; readonly total: number } | null;
 }
 
 export type OnProgress = (progress: Progress) => void;
 
-/** Tells that the stage begins; to be called after each file. */
+/** Reports the beginning of the stage. Call the result after each file. */
 export function countFiles(
   stage: Stage,
   total: number,

@@ -1,6 +1,6 @@
 /**
- * Files of the package that are not code: package.json and what is built from native/. package.json names itself as
- * `#package.json`, so this works wherever the code runs from: src/, dist/ or build/modules/.
+ * Paths of files in the package: package.json and the files built from native/. package.json names itself as `#package.json`,
+ * so this works wherever the code runs: src/, dist/ or build/modules/.
  */
 
 import { createRequire } from 'node:module';

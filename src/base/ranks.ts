@@ -3,7 +3,7 @@
 /** First and last, both included. */
 export type RankRange = readonly [first: number, last: number];
 
-/** Equal ranks and neighbours folded, ascending. */
+/** Ascending, with equal and neighbouring ranks folded. */
 export function rangesOf(ranks: readonly number[]): RankRange[] {
   const sorted = [...new Set(ranks)].sort((a, b) => a - b);
   const ranges: RankRange[] = [];
@@ -22,7 +22,7 @@ export const rangesText = (ranges: readonly RankRange[]): string =>
 export const isInRanges = (ranges: readonly RankRange[], rank: number): boolean =>
   ranges.some(([first, last]) => rank >= first && rank <= last);
 
-/** "0-36,38-511": equal ranks folded; unknown ones last. */
+/** "0-36,38-511": equal ranks are folded, unknown ones come last. */
 export function foldRanks(ranks: readonly (number | null)[]): string {
   const known = ranks.filter((rank) => rank !== null);
   const text = rangesText(rangesOf(known));

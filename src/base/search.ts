@@ -1,4 +1,4 @@
-/** The first index below `length` that `holds`, as all behind it do; `length`: none does. By halving. */
+/** The first index below `length` for which `holds` is true; it must then be true for all later ones. `length` if none. */
 export function firstIndex(length: number, holds: (index: number) => boolean): number {
   let low = 0;
   let high = length;

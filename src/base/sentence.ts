@@ -1,6 +1,6 @@
 /**
- * A sentence about files whose names may have to stay hidden: the names stay apart from our words until it is printed, whatever
- * characters they hold. Only there is it decided how each is shown. Plain data, which may go to another thread.
+ * A sentence about files whose names may have to be hidden. The names are kept apart from our words until it is printed, where it is
+ * decided how each is shown. Plain data, so it can go to another thread.
  */
 
 export interface Named {
@@ -8,7 +8,7 @@ export interface Named {
   readonly path: string;
 }
 
-/** What is no `Named` are our own words, and names nobody. */
+/** Strings are our own words and name nobody. */
 export type Sentence = readonly (string | Named)[];
 
 /** about`${{ path }}: named ${3} times` */
@@ -21,7 +21,7 @@ export const about = (
     return value === undefined ? [word] : [word, typeof value === 'number' ? String(value) : value];
   });
 
-/** `shown`: how a path is told; default: as it is. */
+/** `shown`: how to show a path; by default unchanged. */
 export const inWords = (sentence: Sentence, shown: (path: string) => string = (path) => path): string =>
   sentence.map((part) => (typeof part === 'string' ? part : shown(part.path))).join('');
 

@@ -1,4 +1,4 @@
-/** Which runs the files are of, and which of them is meant, by their headers and tables alone: nothing here reads a record. */
+/** Groups files into runs and picks the run that was asked for, by headers and tables. Reads no record. */
 
 import { countFiles, type OnProgress } from '../base/progress.js';
 import { NoUsableInput, RankFileError } from '../base/errors.js';
@@ -18,7 +18,7 @@ export interface RunOptions {
 
 export type FileInRun = RunFile & { readonly leases: readonly Lease[] };
 
-/** Which runs the files are of, the newest first, by their headers and tables alone. */
+/** The runs of these files, the newest first. */
 export function findRuns(
   files: readonly string[],
   onProgress?: OnProgress,
@@ -44,13 +44,13 @@ export function findRuns(
 }
 
 export interface PickedFiles {
-  /** Of the run asked for, or of all where none was. */
+  /** Of the run asked for, or of all runs. */
   readonly files: readonly string[];
   /** Null without `redact`. */
   readonly aliases: Aliases | null;
 }
 
-/** For a look at single files. Throws UsageError, NoUsableInput. */
+/** For commands on single files. Throws UsageError, NoUsableInput. */
 export function pickFiles(files: readonly string[], { run, redact }: RunOptions): PickedFiles {
   if (run === undefined && !redact) return { files, aliases: null };
   const { runs, unusable } = findRuns(files);
@@ -68,7 +68,7 @@ export function aliasesOf(runs: readonly FoundRun<FileInRun>[], files: readonly 
   );
 }
 
-/** By its name or its alias, which alone is told where names are not to be. */
+/** By its name or its alias. With `redact` only the alias is shown. */
 export function named(
   runs: readonly FoundRun<FileInRun>[],
   wanted: string | undefined,

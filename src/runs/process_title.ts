@@ -1,7 +1,7 @@
 import { foldRanks } from '../base/ranks.js';
 import type { RankScan } from '../scan/scan.js';
 
-/** "rank 0003": what a process is called wherever another one speaks of it. */
+/** "rank 0003": the name of a process in the tracks of others. */
 export function processTitle({ header }: RankScan, ranks: readonly number[]): string {
   if (ranks.length > 1) return `ranks ${foldRanks(ranks)}`;
   const [rank] = ranks;

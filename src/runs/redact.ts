@@ -1,8 +1,7 @@
 /**
- * `--redact`: names of hosts, programs, jobs, communicators, threads, GPUs and files give way to aliases before anything is
- * drawn or said, so what leaves the house shows the same run and names nobody. The same name has the same alias in trace,
- * report and summary. Aliases count in the order of runs, ranks and communicators: not of files or their names. What identifies
- * no one stays: ranks, pids, ids drawn at random, times, NCCL's own words.
+ * `--redact`: replaces names of hosts, programs, jobs, communicators, threads, GPUs and files by aliases before anything is drawn or
+ * printed. A name has the same alias in trace, report and summary. Aliases are numbered in the order of runs, ranks and
+ * communicators, not of files or names. Ranks, pids, random ids, times and NCCL's own words stay.
  */
 
 import { HIDDEN_PATH, inWords, type Sentence } from '../base/sentence.js';
@@ -18,11 +17,11 @@ export interface Aliases {
   readonly comms: ReadonlyMap<string, string>;
   readonly threads: ReadonlyMap<string, string>;
   readonly gpus: ReadonlyMap<string, string>;
-  /** Random, and the same in every recording that a host makes until it is started again. */
+  /** Random, but the same in all recordings of a host until it boots again. */
   readonly boots: ReadonlyMap<string, string>;
 }
 
-/** What an open file is replaced by. */
+/** The parts of an open file that are replaced. */
 interface Redactable {
   readonly path: string;
   readonly header: RankFileHeader;
@@ -31,7 +30,7 @@ interface Redactable {
   readonly leases: readonly Lease[];
 }
 
-/** `unreadable`: files of which nothing is known but the path. */
+/** `unreadable`: files of which only the path is known. */
 export function makeAliases(
   runs: readonly FoundRun<RunFile & { readonly leases: readonly Lease[] }>[],
   unreadable: readonly string[],
@@ -90,7 +89,7 @@ function numbered(
   return new Map(distinct.map((name, i) => [name, spell(`${word}-${i + 1}`)]));
 }
 
-/** A name that nobody had seen before the aliases were made (a live file): better nothing than the name. */
+/** A name that appeared after the aliases were made (a live file) is hidden altogether. */
 const alias = (aliases: ReadonlyMap<string, string>, name: string): string =>
   name === '' ? '' : (aliases.get(name) ?? 'redacted');
 
@@ -110,7 +109,7 @@ export function redactFile<T extends Redactable>(file: T, aliases: Aliases): T {
   };
 }
 
-/** Also of what the first pass found in a file. Boots keep their ids, which are not told: clocks and runs go by them. */
+/** Also for what the first pass found in a file. Boots keep their ids, which clocks and runs need and nobody prints. */
 export function redactFacts<T extends RunFile>(file: T, aliases: Aliases): T {
   return {
     ...file,
@@ -130,7 +129,7 @@ export function redactRun<T extends RunFile>(run: FoundRun<T>, aliases: Aliases)
   };
 }
 
-/** In words for people. What is no file (a folder, a link to nothing) has no alias. */
+/** As text. A path that is not a file (a folder, a broken link) has no alias. */
 export const said = (sentence: Sentence, aliases: Aliases | null): string =>
   aliases === null ? inWords(sentence) : inWords(sentence, (path) => aliases.paths.get(path) ?? HIDDEN_PATH);
 
@@ -144,7 +143,7 @@ const redactBoot = (header: RankFileHeader, { boots }: Aliases): RankFileHeader 
   process: { ...header.process, bootId: alias(boots, header.process.bootId) },
 });
 
-/** Settings hold paths, and where the rings lie is one. */
+/** Settings contain paths, such as the folder of the rings. */
 const redactHeader = (header: RankFileHeader, aliases: Aliases): RankFileHeader => ({
   ...header,
   hostName: alias(aliases.hosts, header.hostName),

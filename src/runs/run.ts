@@ -1,6 +1,6 @@
 /**
- * The run that is merged: one of those that were found, one file per rank. Pure: judges what the files say, reads nothing.
- * What is set aside is set aside with a sentence that says why; never two runs in one trace.
+ * Picks the run to merge among those found, with one file per rank. Never two runs in one trace. Each file that is left out
+ * gets a sentence that says why. Pure: reads no file.
  */
 
 import { maxOf } from '../base/extremes.js';
@@ -20,28 +20,28 @@ import type { RankScan } from '../scan/scan.js';
 
 export interface RunMember {
   readonly scan: RankScan;
-  /** null: neither the environment nor a communicator said; such files come last. Of several the first. */
+  /** The first one, if there are several. null: neither the environment nor a communicator says it; such files come last. */
   readonly rank: number | null;
-  /** Several where one process has several GPUs; empty: unknown. */
+  /** Several if the process has several GPUs. Empty: unknown. */
   readonly ranks: readonly number[];
 }
 
-/** For reports: only there where one process has several GPUs. */
+/** For reports: present only if a process has several GPUs. */
 export const severalRanks = (ranks: readonly number[]): { readonly ranks?: readonly number[] } =>
   ranks.length > 1 ? { ranks } : {};
 
 export interface Run {
   readonly members: readonly RunMember[];
-  /** Largest world that header or communicators speak of; 0 when none does. */
+  /** The largest world named by headers or communicators; 0 if none. */
   readonly worldSize: number;
   readonly missing: readonly number[];
-  /** Runs that lie beside it and were not asked for, the newest first. */
+  /** The other runs found, the newest first. */
   readonly others: readonly OtherRun[];
   readonly problems: readonly string[];
 }
 
 export interface OtherRun {
-  /** What `--run` takes. */
+  /** The name for `--run`. */
   readonly name: string;
   /** ISO 8601, UTC. */
   readonly started: string;
@@ -55,7 +55,7 @@ export const otherRun = ({ name, started, files }: FoundRun): OtherRun => ({
 });
 
 export interface RunListing {
-  /** What `run` takes. */
+  /** The name for `run`. */
   readonly name: string;
   readonly id: string;
   /** ISO 8601, UTC: when its first process started, and the last sign of life of any. */
@@ -77,7 +77,7 @@ export const listRun = ({ name, id, started, lastSeen: seen, files }: FoundRun):
   files: files.map(({ path }) => path),
 });
 
-/** Of a run whose files are all here. */
+/** For a run whose files are all known. */
 export function chooseRun(scans: readonly RankScan[]): Run {
   const [chosen, ...others] = tellRunsApart(scans) as [FoundRun<RankScan>, ...FoundRun<RankScan>[]];
   const { members, problems } = oneFilePerRank(chosen.files);
@@ -111,7 +111,7 @@ function namedRun<T extends RunFile>(runs: readonly FoundRun<T>[], wanted: strin
   );
 }
 
-/** What is said of runs that were not asked for. */
+/** Sentences on the runs that were left out. */
 export function setAside(others: readonly FoundRun[], chosen: FoundRun): string[] {
   if (others.length <= MOST_NAMED) return others.map((run) => leftOut(run, chosen));
   const files = others.reduce((sum, run) => sum + run.files.length, 0);
@@ -121,7 +121,7 @@ export function setAside(others: readonly FoundRun[], chosen: FoundRun): string[
   ];
 }
 
-/** A directory of many runs is the usual thing. */
+/** One sentence for many runs, because a directory usually holds many. */
 const MOST_NAMED = 3;
 
 function leftOut(run: FoundRun, chosen: FoundRun): string {
@@ -162,7 +162,7 @@ function oneFilePerRank(scans: readonly RankScan[]): { members: RunMember[]; pro
   return { members, problems };
 }
 
-/** Where a process has several GPUs the environment counts processes. A lone one of them may still be told by it alone. */
+/** If a process has several GPUs, the environment counts processes. It may still be the only source for one process alone. */
 function withoutEnvironment(scan: RankScan): RankScan {
   const told = scan.communicators.some(({ rank }) => rank >= 0);
   return told ? { ...scan, header: { ...scan.header, rank: null } } : scan;
@@ -179,7 +179,7 @@ function rivalry(kept: RankScan, dropped: RankScan, ranks: readonly number[]): s
   );
 }
 
-/** By communicators alone where a process has several ranks: then the environment counts processes. */
+/** By communicators only, if a process has several ranks: then the environment counts processes. */
 function worldSizeOf(scans: readonly RunFile[]): number {
   const told = scans.flatMap(({ communicators }) => communicators.map(({ nRanks }) => nRanks));
   const several = scans.some((scan) => ranksOf(scan).length > 1);

@@ -1,15 +1,14 @@
 /**
- * Which files are of one run. A name alone does not say: a job that Slurm or torchrun restarts keeps it, the nodes of one torchrun job may
- * count its restarts differently, and two runs may have been given the same one. So first the strongest evidence: files
- * that share a communicator (its id is drawn anew at every start) are of one run. Such groups are put together where they have the
- * same name, as far as nothing speaks against it: no rank twice, the same world, alive at the same time. Pure: judges
- * what the files say, reads nothing.
+ * Groups files into runs. The name is not enough: a restarted job keeps it, the nodes of one torchrun job may count restarts
+ * differently, and two runs may have been given the same name. The strongest evidence comes first: files that share a
+ * communicator are of one run, because its id is random at every start. Then groups with the same name are joined unless
+ * something contradicts: a rank twice, another world, not alive at the same time. Pure: reads no file.
  */
 
 import { append } from '../base/extremes.js';
 import type { ClockSample, Communicator, RankFileHeader } from '../rankfile/types.js';
 
-/** What a file says before its records are read. */
+/** What is known of a file before its records are read. */
 export interface RunFile {
   readonly path: string;
   readonly header: RankFileHeader;
@@ -18,22 +17,22 @@ export interface RunFile {
 }
 
 export interface FoundRun<T extends RunFile = RunFile> {
-  /** Unique among the runs that were found: the run id where one run has it, with the time of the start where several do. */
+  /** Unique among the runs found: the run id, with the start time if several runs have the same id. */
   readonly name: string;
-  /** As the job was called; empty: it was not. */
+  /** The job's name; may be empty. */
   readonly id: string;
   readonly files: readonly T[];
-  /** REALTIME, ns: when its first and its last process started, and the last sign of life of any. */
+  /** REALTIME, ns: start of the first and of the last process, and the last sign of any. */
   readonly started: bigint;
   readonly newestStart: bigint;
   readonly lastSeen: bigint;
 }
 
-/** Processes of one run start within this, ns: images are pulled, containers wait for each other. */
+/** Processes of one run start within this time, ns: images are pulled, containers wait for each other. */
 const START_SPREAD = 600_000_000_000n;
-/** Wall clocks of two hosts are not further apart than this, ns. */
+/** Wall clocks of two hosts differ at most by this, ns. */
 const HOSTS_APART = 600_000_000_000n;
-/** On one host one process may have died this long before another one's first heartbeat, ns. */
+/** On one host a process may have died this long before another one's first heartbeat, ns. */
 const HOST_APART = 5_000_000_000n;
 
 /** The newest first. Neither the order nor the names depend on the order of the files. */
@@ -46,7 +45,7 @@ export function tellRunsApart<T extends RunFile>(files: readonly T[]): FoundRun<
   return runs.map((run, i) => ({ ...run, name: names[i]! }));
 }
 
-/** Files that share a communicator, or are copies of one process's file. */
+/** Groups files that share a communicator or are copies of one process's file. */
 function sharedCommunicators<T extends RunFile>(files: readonly T[]): T[][] {
   const groups: T[][] = [];
   const groupOf = new Map<string, T[]>();
@@ -71,7 +70,7 @@ const commKeys = ({ communicators }: RunFile): string[] =>
     .filter(({ commId, nRanks }) => commId !== 0n && nRanks !== 1)
     .map(({ commId }) => `comm ${commId}`);
 
-/** Ids that are not drawn but set (tests, a seed) come again in the next run, which has another name. */
+/** Ids that are set rather than random (tests, a seed) repeat in the next run, which has another name. */
 function byIdWhereRanksRepeat<T extends RunFile>(group: T[]): T[][] {
   if (!claimsTwice(group)) return [group];
   const byId = new Map<string, T[]>();
@@ -90,7 +89,7 @@ function claimsTwice(group: readonly RunFile[]): boolean {
   );
 }
 
-/** The newest group takes in what may be of the same run, then the newest of the rest. */
+/** The newest group takes what may belong to it, then the newest of the rest does. */
 function together<T extends RunFile>(groups: T[][]): T[][] {
   const runs: T[][] = [];
   const byStart = [...groups].sort(
@@ -113,7 +112,7 @@ function mayBeOne(run: readonly RunFile[], group: readonly RunFile[]): boolean {
   const [a, b] = [idsOf(run), idsOf(group)];
   const sameName = [...a].some((id) => b.has(id)) || a.size === 0 || b.size === 0;
   if (!sameName || claimsTwice([...run, ...group])) return false;
-  // Without names the world must be told on both sides, and be the same.
+  // Without names both sides must state the same world size.
   const worlds = new Set([...run, ...group].map(({ header }) => header.worldSize));
   const isNamed = a.size > 0 && b.size > 0;
   const isAlone = group.every((file) => commKeys(file).length === 0);
@@ -132,7 +131,7 @@ function livedTogether(a: readonly RunFile[], b: readonly RunFile[]): boolean {
   return first.started <= second.lastSeen + slack && second.started <= first.lastSeen + slack;
 }
 
-/** Between the starts of two groups, ns; 0 where they overlap. */
+/** Time between the starts of two groups, ns; 0 if they overlap. */
 function distance(a: readonly RunFile[], b: readonly RunFile[]): bigint {
   const [first, second] = [span(a), span(b)];
   const gaps = [first.started - second.newestStart, second.started - first.newestStart, 0n];
@@ -166,15 +165,15 @@ function uniqueNames(runs: readonly Omit<FoundRun, 'name'>[]): string[] {
   });
 }
 
-/** "2025-10-09T08:53:20": of any number, also one that is no date. */
+/** "2025-10-09T08:53:20": also for numbers that are no date. */
 export function utcSeconds(realtime: bigint): string {
   const date = new Date(Number(realtime / 1_000_000n));
   return Number.isNaN(date.getTime()) ? 'unknown' : date.toISOString().slice(0, 19);
 }
 
 /**
- * All ranks that the process was, ascending; empty: nothing says. A process with several GPUs is several ranks of one communicator;
- * then its environment counts processes, not ranks.
+ * All ranks of the process, ascending; empty if unknown. A process with several GPUs is several ranks of one communicator, and its
+ * environment then counts processes, not ranks.
  */
 export function ranksOf({ header, communicators }: RunFile): number[] {
   const byComm = new Map<bigint, { nRanks: number; ranks: Set<number> }>();

@@ -1,4 +1,4 @@
-/** The first pass: the files of one run, each by itself, and the clocks that they have together. */
+/** The first pass: each file of one run by itself, then the clocks of all. */
 
 import { countFiles, type OnProgress } from '../base/progress.js';
 import type { Sentence } from '../base/sentence.js';
@@ -14,7 +14,7 @@ import type { RankScan } from '../scan/scan.js';
 import type { Outcome } from './task.js';
 import type { Workers } from './workers.js';
 
-/** The files that belong together, on one axis as far as that is known. */
+/** The files of one run, on one time axis as far as it is known. */
 export interface ScannedRun {
   readonly run: Run;
   readonly clocks: RunClocks;
@@ -24,19 +24,19 @@ export interface ScannedRun {
   readonly unusable: readonly string[];
   /** Null without `redact`. */
   readonly aliases: Aliases | null;
-  /** By member: where its file really is; elsewhere it may have an alias. */
+  /** By member: the real path of its file. Elsewhere it may have an alias. */
   readonly sources: readonly string[];
 }
 
 export interface ScanOptions extends ClockOptions, RunOptions {
   /** A file that cannot be used is an error. */
   readonly strict?: boolean | undefined;
-  /** What only a report needs is collected as well. */
+  /** Also collect what only a report needs. */
   readonly forReport?: boolean | undefined;
   readonly onProgress?: OnProgress | undefined;
 }
 
-/** The files of one run only are read. Where ranks are on several hosts side files have every step. Throws NoUsableInput. */
+/** Reads the files of one run only. If its ranks are on several hosts, side files hold every step. Throws NoUsableInput. */
 export async function scanRun(
   workers: Workers,
   files: readonly string[],
@@ -128,7 +128,7 @@ const areOnSeveralHosts = (files: readonly RunFile[]): boolean =>
 export function failure(outcome: Outcome): Sentence {
   if (outcome.ok) return ['nothing came back'];
   if ('unusable' in outcome) return outcome.unusable;
-  // The system puts a path behind its own words.
+  // The system's message ends in a path.
   const { code, message } = outcome.system;
   return [reason(Object.assign(new Error(message.split(',')[0]), { code }))];
 }

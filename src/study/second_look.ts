@@ -1,7 +1,7 @@
 /**
- * Whether processes live whose heartbeats were recent when their files were read. Heartbeats come once a second: within a second or
- * two of a crash all look alive. A second look decides, so that the same files have the same verdict whenever they are read; it is
- * taken only where the verdict depends on it.
+ * Decides whether processes are alive whose heartbeats were recent when their files were read. Heartbeats come once a second, so
+ * within a second or two of a crash all processes look alive. A second look decides, so that the same files always have the same
+ * verdict. It is taken only if the verdict depends on it.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,15 +9,15 @@ import { streamRankFile } from '../rankfile/index.js';
 import type { Run } from '../runs/run.js';
 import { wasFresh } from '../verdict/evidence/run_verdict.js';
 
-/** ms: a heartbeat comes within them from a process that lives. */
+/** ms: a live process writes a heartbeat within this time. */
 const LONGEST = 2000;
 const STEP = 100;
 
-/** By file: closed in order it is not; a snapshot says itself when it was made. */
+/** By file. Closed files are out; a snapshot says itself when it was made. */
 export const seemAlive = ({ members }: Run): boolean[] =>
   members.map(({ scan }) => scan.header.life !== 'closed' && wasFresh(scan));
 
-/** Which of `alive` have a newer heartbeat by now, or within 2 s. `paths`: by file. */
+/** Those of `alive` that have a newer heartbeat now, or within 2 s. `paths`: by file. */
 export async function stillAlive(
   { members }: Run,
   alive: readonly boolean[],
@@ -39,7 +39,7 @@ export async function stillAlive(
   }
 }
 
-/** ns since the epoch; null: the file is gone, or cannot be read any more. */
+/** ns since the epoch; null: the file is gone or cannot be read. */
 function heartbeatOf(path: string): bigint | null {
   try {
     const file = streamRankFile(path);

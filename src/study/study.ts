@@ -1,6 +1,6 @@
 /**
  * Everything that is known before a packet is written: the run, its clocks, who executed whose sends, what all ranks did
- * together, and the verdict. `merge` goes on from here; `inspect` stops.
+ * together, and the verdict. `inspect` stops here, `merge` goes on.
  */
 
 import { joinRun } from '../cluster/join_run.js';
@@ -18,18 +18,18 @@ import { seemAlive, stillAlive } from './second_look.js';
 import type { Workers } from './workers.js';
 
 export interface Study extends ScannedRun {
-  /** By file, as all that follow. */
+  /** By file, as are the next ones. */
   readonly origins: readonly OriginTable[];
   readonly ends: readonly (readonly WorkEnd[])[];
   readonly gpuLines: readonly GpuLines[];
   readonly comms: readonly ClusterComm[];
   readonly verdict: Verdict;
-  /** By file: its process lived when the file was read, as a second look confirmed where the verdict depends on it. */
+  /** By file: its process was alive when the file was read. A second look confirmed it if the verdict depends on it. */
   readonly alive: readonly boolean[];
 }
 
 export interface StudyOptions extends ScanOptions, VerdictOptions {
-  /** Called once where it waits for a second look. */
+  /** Called once if it waits for a second look. */
   readonly onWait?: ((text: string) => void) | undefined;
 }
 
@@ -65,7 +65,7 @@ export async function study(
   };
 }
 
-/** Where it matters who lives, what a second look says. */
+/** Takes a second look if it matters who is alive. */
 async function verdictOf(
   { run, sources }: ScannedRun,
   judge: (alive: readonly boolean[]) => Verdict,
@@ -82,7 +82,7 @@ async function verdictOf(
   return { verdict: judge(still), alive: still };
 }
 
-/** Work is done when its sends are, also those that other processes executed. */
+/** Work is done when its sends are done, also sends that other processes executed. */
 function completeEnds({ workEnds }: RankScan, { elsewhere }: OriginTable): readonly WorkEnd[] {
   if (elsewhere.size === 0) return workEnds;
   return workEnds.map((end, row) => {

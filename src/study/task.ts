@@ -1,6 +1,5 @@
 /**
- * One unit of work for a worker thread. Expected failures come back as values: error classes do not survive the way
- * between threads.
+ * One unit of work for a worker thread. Expected failures are returned as values, because error classes are lost between threads.
  */
 
 import { RankFileError } from '../base/errors.js';
@@ -19,9 +18,9 @@ export type Task =
 
 export type Outcome =
   | { readonly ok: true; readonly scan?: RankScan; readonly block?: ConvertResult }
-  /** The file cannot be used: a sentence for the person. */
+  /** The file cannot be used: a sentence for the user. */
   | { readonly ok: false; readonly unusable: Sentence }
-  /** The system refused (disk full...): its own error code and text. */
+  /** The system refused (disk full …): its error code and text. */
   | { readonly ok: false; readonly system: { readonly code: string; readonly message: string } };
 
 export function runTask(task: Task): Outcome {
@@ -40,5 +39,5 @@ function isSystemError(error: unknown): error is Error & { code: string } {
   return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
 }
 
-/** What the thread pool calls. */
+/** Called by the thread pool. */
 export default runTask;

@@ -1,6 +1,6 @@
 /**
- * Runs the two per-file passes, on worker threads or right here. Results come back in the order of the jobs whatever the
- * order they were done in, so the trace does not depend on how many workers there were.
+ * Runs the two per-file passes, on worker threads or on this one. Results are in the order of the jobs, so the trace does not
+ * depend on the number of workers.
  */
 
 import { statSync } from 'node:fs';
@@ -15,8 +15,8 @@ export interface Workers {
 }
 
 /**
- * `jobs`: how many at once; 1 means on this thread. Default: the processors there are, as far as there is work for them. A
- * thread starts cold, so small runs are quicker on one (`npm run bench:merge`). `interrupt` ends them in the middle of their work.
+ * `jobs`: how many at once; 1 means on this thread. Default: as many as there is work for, at most one per CPU. A thread
+ * starts cold, so small runs are faster on one (`npm run bench:merge`). `interrupt` ends them in the middle of their work.
  */
 export function startWorkers(
   jobs: number | undefined,
@@ -37,7 +37,7 @@ function totalBytes(files: readonly string[]): number {
   return files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
-/** Between two files the loop turns, so that Ctrl-C is heard; what is left is then not begun. */
+/** Yields between two files, so that Ctrl-C is handled. The remaining files are then not begun. */
 function inline(interrupt: AbortSignal | undefined): Workers {
   let closed = false;
   return {
@@ -58,7 +58,7 @@ function inline(interrupt: AbortSignal | undefined): Workers {
   };
 }
 
-/** Most runs are small and need no threads: what makes them is loaded when they are wanted. */
+/** Most runs are small and need no threads, so the pool's code is loaded only when needed. */
 function threads(maxThreads: number): Workers {
   const started = startPool(maxThreads);
   return {
