@@ -91,7 +91,8 @@ export function findAlike(
 
 function usedAlike(stated: number, measured: MeasuredAlike | null): Alike {
   if (measured === null) return byPart(stated);
-  return measured.spread > stated ? byPart(measured.spread) : { part: stated, atMost: measured.atMost };
+  const { spread, atMost, ofSumsOnly } = measured;
+  return spread > stated ? byPart(spread) : { part: stated, atMost, ofSumsOnly };
 }
 
 function partOfShortest(alike: Alike, links: readonly Link[], delayOf: DelayOf): number {
@@ -111,6 +112,8 @@ interface MeasuredAlike {
    * anything of a long delay and much of a short one that the clocks rest on.
    */
   readonly atMost: number;
+  /** No cycle shows how far the two directions of a wire differ. */
+  readonly ofSumsOnly: boolean;
 }
 
 /** Null where there is nothing to compare. */
@@ -122,8 +125,38 @@ function measuredAlike(
   const spread = shownAlike(links, references, delayOf, 'root mean square');
   if (spread === null) return null;
   const { wires, freedom } = wiresShown(links, references);
-  const squares = wires.reduce((sum, { residual }) => sum + residual ** 2, 0);
-  return { spread, atMost: Math.sqrt(squares / lowChiSquare(freedom)) };
+  const { sums, differences } = split(wires);
+  // Of one direction only: what a sum is and what a difference is cannot be told apart.
+  const ofDifferences = freedom - Math.max(0, sums.count - sums.likenesses);
+  const ofSumsOnly = ofDifferences < LEAST_FREEDOM;
+  const atMost = ofSumsOnly
+    ? Math.sqrt((sums.squares + differences) / lowChiSquare(freedom))
+    : Math.sqrt(differences / lowChiSquare(ofDifferences));
+  return { spread, atMost, ofSumsOnly };
+}
+
+const LEAST_FREEDOM = 2;
+
+/**
+ * The squares of residuals, ns²: of what the two directions of each pair of hosts add up to, and of all the rest. Two directions show
+ * their sum whatever the clocks are; how far they differ looks like an offset, unless a longer way round contradicts it.
+ */
+function split(wires: readonly Link[]) {
+  const back = new Map(wires.map((link) => [`${link.edge.to} ${link.edge.from}`, link]));
+  const likenesses = new Set<string>();
+  let [count, squares, differences] = [0, 0, 0];
+  for (const link of wires) {
+    const { from, to } = link.edge;
+    const other = back.get(`${from} ${to}`);
+    if (!other) differences += link.residual ** 2;
+    else if (from < to) {
+      count++;
+      squares += (link.residual + other.residual) ** 2 / 2;
+      differences += (link.residual - other.residual) ** 2 / 2;
+      likenesses.add(`${Math.min(link.like, other.like)} ${Math.max(link.like, other.like)}`);
+    }
+  }
+  return { sums: { count, squares, likenesses: likenesses.size }, differences };
 }
 
 /** Below it lies one in forty (Wilson and Hilferty). */

@@ -110,13 +110,22 @@ const sizeOffOf = ({ leastBytes = 0 }: EdgeEvidence, mean: number): number =>
 export interface Alike {
   readonly part: number;
   readonly atMost: number;
+  /** What was found holds for sums of two directions, and for each of them only as far as it would by chance. */
+  readonly ofSumsOnly?: boolean;
 }
 
 /** By how much minimum delays of this kind differ, ns. */
-export function ownSpread({ edge }: Link, delay: number, { part, atMost }: Alike): number {
+export function ownSpread({ edge }: Link, delay: number, { part, atMost, ofSumsOnly }: Alike): number {
   const whole = Math.max(SHORTEST_DELAY_NS, delay);
-  return isWire(edge) ? Math.min(part * whole, atMost) : Math.max(part, LOOSE_ALIKE) * whole;
+  if (!isWire(edge)) return Math.max(part, LOOSE_ALIKE) * whole;
+  const stated = part * whole;
+  const found = Math.min(stated, atMost);
+  // Half way between what was found and what was stated: one direction may be longer by what the other one is shorter.
+  return ofSumsOnly ? Math.sqrt(Math.max(found, LEAST_OF_SUMS * stated) * stated) : found;
 }
+
+/** Sums that differ by less than this part of what was stated say no more of their two directions. */
+const LEAST_OF_SUMS = 1 / 8;
 
 /** As a standard error. */
 const COST_OF_SIZE = 0.5;
