@@ -119,7 +119,7 @@ describe('nothing is destroyed, with --force or without:', () => {
       () => {
         writeFileSync(at('rank.bin.zst'), compressFrame(rank0()));
       },
-      /is not a trace that nccl-trace has written/,
+      /is not a trace written by nccl-trace/,
     ],
     [
       'a text file',
@@ -136,7 +136,7 @@ describe('nothing is destroyed, with --force or without:', () => {
         writeFileSync(at('notes.txt'), 'what we saw');
         symlinkSync('notes.txt', at('link'));
       },
-      /link: is not a trace that nccl-trace has written/,
+      /link: is not a trace written by nccl-trace/,
     ],
     [
       "another program's Perfetto trace",
@@ -144,7 +144,7 @@ describe('nothing is destroyed, with --force or without:', () => {
       () => {
         writeFileSync(at('gpu.pftrace'), Buffer.from('0a0450016801', 'hex'));
       },
-      /gpu\.pftrace: is not a trace that nccl-trace has written/,
+      /gpu\.pftrace: is not a trace written by nccl-trace/,
     ],
     ['a directory', 'merge run -o run', () => undefined, /run: is a directory; name a file in it/],
     [
@@ -176,7 +176,7 @@ describe('nothing is destroyed, with --force or without:', () => {
       () => {
         writeFileSync(at('package.json'), '{\n  "version": 1\n}\n');
       },
-      /package\.json: is not a summary that nccl-trace has written/,
+      /package\.json: is not a summary written by nccl-trace/,
     ],
     [
       'a rank file where the trace of a demo is to go',
