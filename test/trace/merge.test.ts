@@ -282,7 +282,7 @@ describe('output', () => {
 
   it('never replaces what is no trace of ours, not even with force', async () => {
     writeFileSync(output, 'precious');
-    await expect(mergeHere({ force: true })).rejects.toThrow(/not a trace that nccl-trace has written/);
+    await expect(mergeHere({ force: true })).rejects.toThrow(/not a trace written by nccl-trace/);
     expect(readFileSync(output, 'utf8')).toBe('precious');
   });
 
