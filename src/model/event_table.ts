@@ -5,6 +5,7 @@
  * parents at every replay), moves to a map and stays.
  */
 
+import type { RingFacts } from '../rankfile/types.js';
 import { keyRing, type HandleKey } from './record_fields.js';
 import type { Ctrl, HostSpan, Kernel, Op, Work } from './types.js';
 
@@ -35,7 +36,7 @@ export class EventTable {
   private readonly rings: (Places | undefined)[] = [];
   private readonly displaced = new Map<HandleKey, Event>();
 
-  constructor(private readonly known: readonly { readonly ring: number; readonly class: string }[]) {}
+  constructor(private readonly known: readonly Pick<RingFacts, 'ring' | 'class' | 'capacity' | 'chunks'>[]) {}
 
   get(key: HandleKey): Event | undefined {
     const places = this.placesOf(key);
@@ -82,9 +83,10 @@ export class EventTable {
   /** Of a ring that has not been heard of yet: most never are. */
   private makePlaces(key: HandleKey): Places | undefined {
     const ring = keyRing(key);
-    const ringClass = this.known.find((candidate) => candidate.ring === ring)?.class;
-    if (key < 0 || ringClass === undefined) return undefined;
-    const size = ringClass === 'ops' || ringClass === 'steps' ? PROXY_PLACES : CALL_PLACES;
+    const facts = this.known.find((candidate) => candidate.ring === ring);
+    if (key < 0 || facts === undefined) return undefined;
+    const isProxy = facts.class === 'ops' || facts.class === 'steps';
+    const size = Math.min(isProxy ? PROXY_PLACES : CALL_PLACES, positionsIn(facts));
     this.rings[ring] = {
       keys: new Float64Array(size).fill(-1),
       events: new Array<Event | undefined>(size),
@@ -97,6 +99,12 @@ export class EventTable {
   private placesOf(key: HandleKey): Places | undefined {
     return key < 0 ? undefined : this.rings[keyRing(key)];
   }
+}
+
+/** A power of two, at least as many as the file can hold of the ring. */
+function positionsIn({ capacity, chunks }: Pick<RingFacts, 'capacity' | 'chunks'>): number {
+  const positions = capacity + (chunks ? chunks.end - chunks.from : 0);
+  return 2 ** Math.ceil(Math.log2(Math.max(1, positions)));
 }
 
 function isWanted(event: Event): boolean {

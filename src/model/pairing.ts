@@ -44,7 +44,7 @@ const TWO_31 = 2 ** 31;
 const RECENT_CTRL = 64;
 
 export interface PairedFile extends Pick<FileFacts, 'header' | 'communicators' | 'strings'> {
-  readonly rings: readonly Pick<RingFacts, 'ring' | 'class'>[];
+  readonly rings: readonly Pick<RingFacts, 'ring' | 'class' | 'capacity' | 'chunks'>[];
 }
 
 export class Pairing {

@@ -72,23 +72,38 @@ export class WorkTableBuilder {
   }
 
   finish(): WorkTable {
-    const { rows } = this;
-    return {
-      keys: Float64Array.from(rows, (row) => row.key),
-      comm: Int32Array.from(rows, (row) => row.comm),
-      func: Uint16Array.from(rows, (row) => row.func),
-      funcs: this.funcs.all(),
-      seq: Float64Array.from(rows, (row) => row.seq),
-      peer: Int32Array.from(rows, (row) => row.peer),
-      ordinal: Uint32Array.from(rows, (row) => row.ordinal),
-      ordinalAbsolute: Uint8Array.from(rows, (row) => Number(row.ordinalAbsolute)),
-      count: Float64Array.from(rows, (row) => row.count),
-      datatype: Uint16Array.from(rows, (row) => row.datatype),
-      datatypes: this.datatypes.all(),
-      root: Int32Array.from(rows, (row) => row.root),
-      arrival: Float64Array.from(rows, (row) => row.arrival),
-      enqueued: Float64Array.from(rows, (row) => row.enqueued),
+    const { rows, funcs, datatypes } = this;
+    const table = {
+      keys: new Float64Array(rows.length),
+      comm: new Int32Array(rows.length),
+      func: new Uint16Array(rows.length),
+      funcs: funcs.all(),
+      seq: new Float64Array(rows.length),
+      peer: new Int32Array(rows.length),
+      ordinal: new Uint32Array(rows.length),
+      ordinalAbsolute: new Uint8Array(rows.length),
+      count: new Float64Array(rows.length),
+      datatype: new Uint16Array(rows.length),
+      datatypes: datatypes.all(),
+      root: new Int32Array(rows.length),
+      arrival: new Float64Array(rows.length),
+      enqueued: new Float64Array(rows.length),
     };
+    rows.forEach((row, i) => {
+      table.keys[i] = row.key;
+      table.comm[i] = row.comm;
+      table.func[i] = row.func;
+      table.seq[i] = row.seq;
+      table.peer[i] = row.peer;
+      table.ordinal[i] = row.ordinal;
+      table.ordinalAbsolute[i] = Number(row.ordinalAbsolute);
+      table.count[i] = row.count;
+      table.datatype[i] = row.datatype;
+      table.root[i] = row.root;
+      table.arrival[i] = row.arrival;
+      table.enqueued[i] = row.enqueued;
+    });
+    return table;
   }
 }
 

@@ -47,6 +47,8 @@ export function convertJobs(
   const outOfStep = new Map(broken.outOfStep.map((one) => [transferName(connectionHash(one)), one.from]));
   const isWhole = plans.every((plan) => plan !== null && isEverything(plan));
   const drawn = (files: readonly number[]): number[] => files.filter((file) => plans[file] !== null);
+  const clockMates = once((group: number) => mates(run, drawn(onAxisOf(clocks, group))));
+  const counterMates = once((domain: ClockDomain) => mates(run, drawn(domain.files)));
   return run.members.map((member, file) => {
     const plan = plans[file];
     if (!plan) return null;
@@ -71,8 +73,8 @@ export function convertJobs(
       silentCalls: member.scan.silentCalls,
       silentConnections: member.scan.silentConnections,
       origins: origins[file]!,
-      clockMates: mates(run, drawn(onAxisOf(clocks, domain))),
-      counterMates: mates(run, drawn(domain.files)),
+      clockMates: clockMates(domain.group),
+      counterMates: counterMates(domain),
       brokenTransfers: broken.names,
       outOfStep,
       busiestPeers: member.scan.busiestPeers,
@@ -100,7 +102,19 @@ function sampleNs(window: Window | null, duration: number): number | null {
   return interval > sampleInterval(0) ? interval : null;
 }
 
-function onAxisOf({ domains }: ClockSolution, { group }: ClockDomain): number[] {
+/** Asked for each file, answered once for all that share the key: a job of a thousand files has few clocks. */
+function once<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const made = new Map<Key, Value>();
+  return (key) => {
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    const value = make(key);
+    made.set(key, value);
+    return value;
+  };
+}
+
+function onAxisOf({ domains }: ClockSolution, group: number): number[] {
   return domains.filter((domain) => domain.group === group).flatMap(({ files }) => files);
 }
 

@@ -37,11 +37,12 @@ const TEXT_IID = tag(17, VARINT);
 const ANNOTATION_ROOM = 64;
 
 export function putArgs(out: Chunks, at: number, sequence: Sequence, args: Args): number {
-  for (const [name, value] of args) {
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i]!;
     out.reserve(at, ANNOTATION_ROOM);
     out.bytes[at++] = ANNOTATION;
     const lengthAt = at++;
-    at = putAnnotation(out, at, sequence, name, value);
+    at = putAnnotation(out, at, sequence, arg[0], arg[1]);
     at = closeLength(out.bytes, lengthAt, at);
   }
   return at;

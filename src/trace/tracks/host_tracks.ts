@@ -68,7 +68,13 @@ export class HostTracks {
   private group: TrackRef | undefined;
   private readonly threads = new Map<string, HostThread>();
   private readonly laneOf = new Map<HostSpan, Lane>();
-  private readonly leaseCount = new Map<number, number>();
+  private readonly leasesByRing = new Map<number, readonly Lease[]>();
+  /** The last one that was asked for: calls come in bursts. */
+  private last: {
+    readonly ring: number;
+    readonly lease: Lease | undefined;
+    readonly thread: HostThread;
+  } | null = null;
 
   constructor(private readonly context: TrackContext) {}
 
@@ -97,6 +103,7 @@ export class HostTracks {
   private closeForgotten(thread: HostThread, span: HostSpan, at: TraceNs): void {
     if (thread.shared) return;
     for (const lane of thread.lanes) {
+      if (lane.stack.length === 0) continue;
       const same = lane.stack.find((open) => open.span.kind === span.kind);
       while (same && lane.stack.includes(same)) {
         this.pop(lane, lane.stack.at(-1)!.span, at, [['stop', 'not recorded']]);
@@ -120,34 +127,43 @@ export class HostTracks {
   private args(span: HostSpan): Args {
     const args = hostArgs(span, span.apiRow >= 0 && this.context.isSilentCall(span.apiRow));
     if (!this.isShortLived(span.ring)) return args;
-    const lease = leaseAt(this.context.file.leases, span);
+    const lease = leaseAt(this.leasesOf(span.ring), span);
     return lease ? [...args, ['tid', lease.tid]] : args;
   }
 
   private isShortLived(ring: number): boolean {
-    return this.leasesOf(ring) > MOST_THREADS;
+    return this.leasesOf(ring).length > MOST_THREADS;
   }
 
-  private leasesOf(ring: number): number {
-    let count = this.leaseCount.get(ring);
-    if (count === undefined) {
-      count = this.context.file.leases.filter((lease) => lease.ring === ring).length;
-      this.leaseCount.set(ring, count);
+  private leasesOf(ring: number): readonly Lease[] {
+    let leases = this.leasesByRing.get(ring);
+    if (!leases) {
+      leases = this.context.file.leases.filter((lease) => lease.ring === ring);
+      this.leasesByRing.set(ring, leases);
     }
-    return count;
+    return leases;
   }
 
   private threadOf(span: HostSpan): HostThread {
-    const { file } = this.context;
-    const lease = leaseAt(file.leases, span);
+    const lease = leaseAt(this.leasesOf(span.ring), span);
     const watched = WATCHED[span.kind];
+    if (watched !== undefined) return this.findThread(span, lease, watched);
+    const { last } = this;
+    if (last?.ring === span.ring && last.lease === lease) return last.thread;
+    const thread = this.findThread(span, lease, watched);
+    this.last = { ring: span.ring, lease, thread };
+    return thread;
+  }
+
+  private findThread(span: HostSpan, lease: Lease | undefined, watched: Watched | undefined): HostThread {
+    const { file } = this.context;
     const shortLived = this.isShortLived(span.ring);
     const key = `${span.ring} ${shortLived ? '' : (lease?.fromPosition ?? '')} ${watched?.name ?? ''}`;
     let thread = this.threads.get(key);
     if (!thread) {
       const isOverflow = file.rings.find((ring) => ring.ring === span.ring)?.class === 'overflow';
       const title = shortLived
-        ? `${lease?.threadName ?? 'threads'}, ${this.leasesOf(span.ring)} threads one after the other`
+        ? `${lease?.threadName ?? 'threads'}, ${this.leasesOf(span.ring).length} threads one after the other`
         : threadTitle(span.ring, lease, isOverflow);
       const name = watched === undefined ? title : `${watched.name} ${title}`;
       thread = this.newThread(name, isOverflow, watched);
@@ -199,11 +215,13 @@ function chooseLane(thread: HostThread, span: HostSpan): Lane {
   return parents ?? newLane(thread);
 }
 
-function leaseAt(leases: readonly Lease[], { ring, start }: HostSpan): Lease | undefined {
-  return leases.findLast(
-    (lease) =>
-      lease.ring === ring && lease.fromTick <= start && (lease.endTick === null || start <= lease.endTick),
-  );
+/** `leases`: of its ring. */
+function leaseAt(leases: readonly Lease[], { start }: HostSpan): Lease | undefined {
+  for (let i = leases.length - 1; i >= 0; i--) {
+    const lease = leases[i]!;
+    if (lease.fromTick <= start && (lease.endTick === null || start <= lease.endTick)) return lease;
+  }
+  return undefined;
 }
 
 function threadTitle(ring: number, lease: Lease | undefined, isOverflow: boolean): string {

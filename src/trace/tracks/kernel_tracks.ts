@@ -5,6 +5,7 @@
  * noticed, and says so. The phases of a block (v7) have a track of their own below it.
  */
 
+import { OpenSet } from '../../base/open_set.js';
 import type { TraceNs } from '../../base/time.js';
 import type { GpuNs, Kernel } from '../../model/types.js';
 import { GPU_SLACK_NS } from '../../model/work_end.js';
@@ -31,15 +32,16 @@ interface Channel {
   readonly lanes: Lanes<TrackRef>;
   /** End of the last slice per lane; Infinity while one is open. */
   readonly lastEnd: number[];
+  /** Its stamps are those of other work from one on (model/stamp_owners.ts), here by the solved clock. */
+  isLagging: boolean;
 }
 
 const OF_OTHER = 'stamps of the work before';
 
 export class KernelTracks {
-  private readonly channels = new Map<string, Channel>();
-  private readonly open = new Set<Kernel>();
-  /** Channels whose stamps are those of other work from one on (model/stamp_owners.ts), here by the solved clock. */
-  private readonly lagging = new Set<string>();
+  /** By communicator, then by channel, and whether it holds phases, in one number. */
+  private readonly channels = new Map<Kernel['comm'], Map<number, Channel>>();
+  private readonly open = new OpenSet<Kernel>();
   private readonly correlations = new Correlations();
   suspects = 0;
 
@@ -58,14 +60,14 @@ export class KernelTracks {
   }
 
   finish(): void {
-    for (const kernel of this.open) this.draw(kernel);
+    for (const kernel of this.open.all()) this.draw(kernel);
   }
 
   private draw(kernel: Kernel): void {
     const { sink } = this.context;
-    const interval = this.interval(kernel);
-    if (interval.suspect !== null) this.suspects++;
     const channel = this.channelOf(kernel);
+    const interval = this.interval(kernel, this.channelOf(kernel, false));
+    if (interval.suspect !== null) this.suspects++;
     const lane = freeLane(channel.lastEnd, interval.start);
     channel.lastEnd[lane] = interval.end ?? Infinity;
     const track = channel.lanes.track(lane);
@@ -76,7 +78,8 @@ export class KernelTracks {
     if (interval.end !== null) sink.end(track, interval.end, slice);
   }
 
-  private interval(kernel: Kernel): Interval {
+  /** `block`: the channel's blocks. */
+  private interval(kernel: Kernel, block: Channel): Interval {
     const { time } = this.context;
     const gpuTime = this.context.gpuTime(kernel.comm);
     const start = time(kernel.start);
@@ -84,14 +87,14 @@ export class KernelTracks {
     const aborted = kernel.stop === null && finalized !== null && kernel.start <= finalized;
     const stop = aborted ? finalized : kernel.stop;
     const end = stop === null ? null : later(start, time(stop));
-    const noticed: Interval = { start, end, suspect: null, aborted };
-    if (kernel.timerStart === null) return { ...noticed, suspect: this.unstamped(kernel) };
-    if (!gpuTime) return { ...noticed, suspect: 'no GPU clock' };
-    const suspect = this.suspicion(kernel, gpuTime, start, end);
-    if (suspect !== null) return { ...noticed, suspect };
+    if (kernel.timerStart === null) return { start, end, suspect: this.unstamped(kernel), aborted };
+    if (!gpuTime) return { start, end, suspect: 'no GPU clock', aborted };
+    const suspect = this.suspicion(kernel, gpuTime, start, end, block);
+    if (suspect !== null) return { start, end, suspect, aborted };
     const stamped = gpuTime(kernel.timerStart);
-    if (kernel.timerStop !== null) return { ...noticed, start: stamped, end: gpuTime(kernel.timerStop) };
-    return { ...noticed, start: stamped, end: end === null ? null : later(stamped, end) };
+    const stampedEnd =
+      kernel.timerStop !== null ? gpuTime(kernel.timerStop) : end === null ? null : later(stamped, end);
+    return { start: stamped, end: stampedEnd, suspect: null, aborted };
   }
 
   private unstamped({ comm }: Kernel): string | null {
@@ -100,10 +103,11 @@ export class KernelTracks {
 
   /** Comparisons are written so that NaN, of stamps beyond any sense, is suspect too. */
   private suspicion(
-    { work, timerStart, timerStop, stop, comm, channel, isOfOther }: Kernel,
+    { work, timerStart, timerStop, stop, isOfOther }: Kernel,
     gpuTime: (at: GpuNs) => TraceNs,
     start: TraceNs,
     end: TraceNs | null,
+    block: Channel,
   ): string | null {
     if (timerStart === null) return null;
     const stamped = gpuTime(timerStart);
@@ -113,23 +117,24 @@ export class KernelTracks {
     if (!(stamped <= start + GPU_SLACK_NS)) return 'starts after it was noticed';
     if (timerStop !== null && end !== null && !(gpuTime(timerStop) <= end + GPU_SLACK_NS))
       return 'stops after it was noticed';
-    const channelKey = `${comm?.number ?? -1} ${channel}`;
     if (work && stamped < this.context.time(work.earliest) - GPU_SLACK_NS) {
-      this.lagging.add(channelKey);
+      block.isLagging = true;
       return 'starts before its call';
     }
-    return isOfOther || this.lagging.has(channelKey) ? OF_OTHER : null;
+    return isOfOther || block.isLagging ? OF_OTHER : null;
   }
 
-  private channelOf(kernel: Kernel): Channel {
-    const isPhase = kernel.phase !== null;
-    const key = `${kernel.comm?.number ?? 'unknown'} ${kernel.channel} ${isPhase}`;
-    let channel = this.channels.get(key);
+  private channelOf(kernel: Kernel, isPhase = kernel.phase !== null): Channel {
+    let channels = this.channels.get(kernel.comm);
+    if (!channels) this.channels.set(kernel.comm, (channels = new Map<number, Channel>()));
+    const key = kernel.channel * 2 + Number(isPhase);
+    let channel = channels.get(key);
     if (!channel) {
       const owner = rankName(this.context.names, kernel.comm);
       const name = `kernel ch${String(kernel.channel).padStart(2, '0')}${isPhase ? ' phases' : ''}`;
       channel = {
         lastEnd: [],
+        isLagging: false,
         lanes: new Lanes((lane) =>
           this.context.sink.describe({
             kind: 'slices',
@@ -142,7 +147,7 @@ export class KernelTracks {
           }),
         ),
       };
-      this.channels.set(key, channel);
+      channels.set(key, channel);
     }
     return channel;
   }

@@ -36,6 +36,8 @@ function completion(work: Work, { outcome }: WorkEnd): string | null {
   return work.api?.graphCaptured ? 'part of a captured graph, completion not recorded' : COMPLETION[outcome];
 }
 
+type WorkLanes = Lanes<TrackRef>;
+
 interface OpenWork {
   readonly track: TrackRef;
   readonly slice: SliceRef;
@@ -44,7 +46,10 @@ interface OpenWork {
 }
 
 export class WorkTracks {
-  private readonly lanes = new Map<string, Lanes<TrackRef>>();
+  private readonly lanes = {
+    Coll: new Map<Work['comm'], WorkLanes>(),
+    P2p: new Map<Work['comm'], WorkLanes>(),
+  };
   /** Work whose slice ends with its stop callback. */
   private readonly untilEnqueued = new Map<number, OpenWork>();
 
@@ -92,13 +97,11 @@ export class WorkTracks {
   /** Never before the start. */
   private completion(work: Work, end: WorkEnd, start: TraceNs): TraceNs {
     const { time } = this.context;
-    const ends: TraceNs[] = [start];
-    if (end.lastOp !== null) ends.push(time(end.lastOp));
-    if (end.lastKernel) ends.push(this.kernelsEnd(work, end.lastKernel));
-    if (end.finalized !== null) ends.push(time(end.finalized));
-    const lastElsewhere = end.elsewhere?.lastEnd ?? null;
-    if (lastElsewhere !== null) ends.push(lastElsewhere);
-    return ends.reduce((a, b) => (b > a ? b : a));
+    let last = start;
+    if (end.lastOp !== null) last = later(last, time(end.lastOp));
+    if (end.lastKernel) last = later(last, this.kernelsEnd(work, end.lastKernel));
+    if (end.finalized !== null) last = later(last, time(end.finalized));
+    return later(last, end.elsewhere?.lastEnd ?? last);
   }
 
   private kernelsEnd(work: Work, { stamps, noticed }: NonNullable<WorkEnd['lastKernel']>): TraceNs {
@@ -109,10 +112,10 @@ export class WorkTracks {
   }
 
   private lanesOf(work: Work): Lanes<TrackRef> {
-    const name = work.kind === 'Coll' ? 'collectives' : 'point-to-point';
-    const key = `${work.comm?.number ?? 'unknown'} ${name}`;
-    let lanes = this.lanes.get(key);
+    const byComm = this.lanes[work.kind];
+    let lanes = byComm.get(work.comm);
     if (!lanes) {
+      const name = work.kind === 'Coll' ? 'collectives' : 'point-to-point';
       const title = titleOf(rankName(this.context.names, work.comm), name);
       lanes = new Lanes((lane) =>
         this.context.sink.describe({
@@ -124,7 +127,7 @@ export class WorkTracks {
           description: DESCRIPTION,
         }),
       );
-      this.lanes.set(key, lanes);
+      byComm.set(work.comm, lanes);
     }
     return lanes;
   }
@@ -161,6 +164,8 @@ function workArgs(work: Work, end: WorkEnd): Args {
   if (words !== null) args.push(['completion', words]);
   return args;
 }
+
+const later = (a: TraceNs, b: TraceNs): TraceNs => (b > a ? b : a);
 
 /** A collective whose number comes again is a replay, unless its call says that there is no graph. */
 function ordinalName({ kind, api }: Work): string {
