@@ -37,8 +37,7 @@ const TEXT_IID = tag(17, VARINT);
 const ANNOTATION_ROOM = 64;
 
 export function putArgs(out: Chunks, at: number, sequence: Sequence, args: Args): number {
-  for (let i = 0; i < args.length; i++) {
-    const arg = args[i]!;
+  for (const arg of args) {
     out.reserve(at, ANNOTATION_ROOM);
     out.bytes[at++] = ANNOTATION;
     const lengthAt = at++;
