@@ -53,7 +53,8 @@ export function namingOf(diagnosis: Diagnosis | null): Naming {
     files.flatMap((file) => (file === null ? [] : [ranks[file]?.rank ?? -1]));
   const groups = fileGroups(verdict).map(ofFiles);
   const absent = absentPeer(verdict);
-  if (absent !== null) groups.push([absent]);
+  // Before both ends of the line, which come last.
+  if (absent !== null) groups.splice(-1, 0, [absent]);
   // Another rank without a file can only be named as one.
   const isStanding = ['hung', 'waiting', 'broken', 'unclear'].includes(verdict.kind);
   if (isStanding) groups.push([...missingRanks]);

@@ -127,7 +127,7 @@ function strays(hang: Hang, verb: string, report: VerdictReport): string[] {
 function strayLines(label: string, group: readonly Stray[], hang: Hang, report: VerdictReport): string[] {
   const { nRanks } = hang;
   const [first] = group as [Stray];
-  const { standsIn, newest, file } = first;
+  const { standsIn, isIn, newest, file } = first;
   const isOne = group.length === 1;
   const all = someRanks(group, nRanks, report);
   const one = first.inComm ? `${all} (${hostOf(report, file)})` : `rank ${rankWithHost(report, file)}`;
@@ -136,7 +136,8 @@ function strayLines(label: string, group: readonly Stray[], hang: Hang, report: 
   if (standsIn) {
     lines.push(continued(`stands in ${callText(standsIn)} since ${clockTime(report, standsIn.at)}`));
     if (standsIn.front) lines.push(continued(frontText(standsIn.front, report)));
-  } else if (newest)
+  } else if (isIn) lines.push(continued(`inside nccl${name(isIn.func)} since ${clockTime(report, isIn.at)}`));
+  else if (newest)
     lines.push(continued(`last there: ${callText(newest, '')}, ${clockTime(report, newest.at)}`));
   else lines.push(continued('nothing that it had begun there or elsewhere is unfinished'));
   return lines;

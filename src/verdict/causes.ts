@@ -66,10 +66,10 @@ const missesOneIn = ({ absent }: Stall, other: Stall, ranks: readonly RankWitnes
 
 function standsIn(
   file: number,
-  { works, commId, collective }: Stall,
+  { works, inside, commId, collective }: Stall,
   ranks: readonly RankWitness[],
 ): boolean {
-  if (works.some((one) => one.file === file)) return true;
+  if ([...works, ...inside].some((one) => one.file === file)) return true;
   const isOther = (work: WitnessedWork): boolean => commOf(ranks[file]!, work)?.commId === commId;
   return collective !== null && ranks[file]!.works.some(isOther);
 }

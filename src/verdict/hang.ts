@@ -134,7 +134,8 @@ function stray(
   ranks: readonly RankWitness[],
   inComm?: readonly number[],
 ): Stray {
-  const { knownFrom, knownUntil, lastSign, isAlive } = ranks[file]!;
+  const { knownFrom, knownUntil, lastSign, isAlive, inside } = ranks[file]!;
+  const [call] = inside;
   return {
     file,
     lastSign,
@@ -142,6 +143,7 @@ function stray(
     knownFrom,
     knownUntil: Number.isFinite(knownUntil) ? knownUntil : null,
     standsIn: standsIn(file, ranks, inComm && { commId, inComm }),
+    isIn: call ? { file, record: call.record, at: call.at, func: call.func } : null,
     newest: commId === null ? null : newestCall(file, commId, ranks[file]!, inComm),
     ...(inComm && { inComm }),
   };

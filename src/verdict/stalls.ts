@@ -305,20 +305,23 @@ function beganItsSide(
 }
 
 /**
- * Calls that have not returned, by communicator: NCCL connects in the first one and waits there for its peers. Not beside a collective
- * of it that stands: then that is why.
+ * Calls that have not returned, by communicator: NCCL connects in the first one and waits there for its peers. Sends and receives apart from
+ * collectives: who is in the one has passed the other, or left it out. Not beside a collective of it that stands: then that is why.
  */
 function insideStalls(evidence: Case, covered: ReadonlyMap<bigint, Stall>): Stall[] {
   const { ranks } = evidence;
-  const byComm = new Map<bigint, Inside[]>();
+  const groups = new Map<string, { commId: bigint; inside: Inside[] }>();
   ranks.forEach(({ inside, communicators }, file) => {
     for (const call of inside) {
       const commId = communicators.get(call.comm)?.commId ?? 0n;
       if (commId === 0n || covered.has(commId)) continue;
-      byComm.set(commId, [...(byComm.get(commId) ?? []), { file, call }]);
+      const key = `${commId} ${call.isTransfer}`;
+      const group = groups.get(key) ?? { commId, inside: [] };
+      group.inside.push({ file, call });
+      groups.set(key, group);
     }
   });
-  return [...byComm].map(([commId, inside]) => insideStall(commId, inside, evidence));
+  return [...groups.values()].map(({ commId, inside }) => insideStall(commId, inside, evidence));
 }
 
 function insideStall(commId: bigint, inside: readonly Inside[], evidence: Case): Stall {
@@ -353,7 +356,10 @@ function insideStall(commId: bigint, inside: readonly Inside[], evidence: Case):
   };
 }
 
-/** Of a collective who surely called less; of a send or receive, whose peer is not told yet, the only one that lives outside of it. */
+/**
+ * Of a collective who surely called less. Of a send or receive, whose peer is not told yet, the only one that lives outside of it, or that
+ * surely never began any.
+ */
 function notInside(
   inside: readonly Inside[],
   files: readonly number[],
@@ -372,8 +378,12 @@ function notInside(
   const outside = files.filter(
     (file) => !within.has(file) && !ranks[file]!.isClosed && ranks[file]!.knownUntil - since >= SHORTEST_HANG,
   );
-  return outside.length === 1 ? outside : [];
+  const never = outside.filter((file) => neverTransferred(ranks[file]!, commId));
+  return [outside, never].find(({ length }) => length === 1) ?? [];
 }
+
+const neverTransferred = ({ calls, isPartial, knownFrom }: RankWitness, commId: bigint): boolean =>
+  !isPartial && Number.isFinite(knownFrom) && !calls.hasTransfers(commId);
 
 /** Files of which all that seems unfinished may have ended in lost records. */
 export function filesInDoubt(works: readonly Standing[]): number[] {

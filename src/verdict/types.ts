@@ -91,6 +91,8 @@ export interface RankCalls {
   newest(commId: bigint, ranks?: readonly number[]): EnteredCall | null;
   /** Ranks of the communicator by which the file saw it entered, ascending: several where a process has several GPUs. */
   enteredAs(commId: bigint, call: CallNumber): readonly number[];
+  /** It began some send or receive of the communicator. */
+  hasTransfers(commId: bigint): boolean;
   /** It surely began that send or receive. */
   transferred(commId: bigint, transfer: Transfer): boolean;
 }
@@ -412,6 +414,8 @@ export interface Stray extends SomeRanks {
   readonly isAlive: boolean;
   /** Its oldest unfinished work; null: it has none. */
   readonly standsIn: (StandingCall & Evidence & { readonly front: Front | null }) | null;
+  /** The call that its threads are inside of instead; null: none. */
+  readonly isIn: (Evidence & { readonly func: string }) | null;
   /** Its newest collective in the communicator that stands; null: none. */
   readonly newest: (StandingCall & Evidence) | null;
 }

@@ -286,6 +286,8 @@ function callsOf(calls: readonly MadeUpCall[], comms: Comms): RankCalls {
     oldest: (commId, from) => told(of(commId).find(({ at }) => s(at) >= from)),
     newest: (commId) => told(of(commId).at(-1)),
     enteredAs: () => [],
+    hasTransfers: (commId) =>
+      calls.some((call) => call.seq === null && comms[call.comm ?? 'world']?.id === commId),
     transferred: (commId, { func, peer, ordinal }) =>
       calls.filter(
         (call) =>

@@ -68,4 +68,33 @@ describe('a rank inside ncclSend', () => {
     expect(verdict).toMatchObject({ kind: 'hung', hang: { neverEntered: [], inside: [{ file: 0 }] } });
     expect(suspects(verdict)).toEqual([0]);
   });
+
+  it('is told with the only rank that never sent nor received, where the others went on to a collective', () => {
+    const exchanged = { seq: null, peer: 3, at: 1, end: 2 };
+    const goesOn = (more: Partial<MadeUpRank>): MadeUpRank => ({
+      calls: [],
+      asked: [{ at: 11 }],
+      inside: [{ at: 11 }],
+      ...more,
+    });
+    const others = [
+      { calls: [{ ...exchanged, func: 'Recv' }] },
+      { calls: [{ ...exchanged, func: 'Send', peer: 2 }] },
+    ];
+    const waits: MadeUpRank = { calls: [], asked: [], inside: [{ func: 'Send', at: 10 }] };
+    const verdict = judge(evidence([waits, goesOn({}), ...others.map(goesOn)]));
+    expect(verdict).toMatchObject({
+      kind: 'hung',
+      hang: {
+        func: 'Send',
+        inside: [{ file: 0 }],
+        neverEntered: [{ file: 1, isIn: { func: 'AllReduce' } }],
+        alsoHung: [{ func: 'AllReduce' }],
+      },
+    });
+    expect(suspects(verdict)[0]).toBe(1);
+    // What it did before is not known.
+    const partly = judge(evidence([waits, goesOn({ knownFrom: 5 }), ...others.map(goesOn)]));
+    expect(partly).toMatchObject({ kind: 'hung', hang: { func: 'Send', neverEntered: [] } });
+  });
 });

@@ -487,6 +487,7 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
           lastSign: fc.option(time),
           isAlive: fc.boolean(),
           standsIn,
+          isIn: fc.option(fc.tuple(place, text).map(([where, func]) => ({ ...where, func }))),
           newest: fc.option(fc.tuple(call, place).map(([one, where]) => ({ ...one, ...where }))),
         }),
       ),

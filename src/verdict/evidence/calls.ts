@@ -77,6 +77,10 @@ export function rankCalls({ works, communicators }: RankScan, time: (tick: numbe
         .map(({ rank }) => rank)
         .sort((a, b) => a - b);
     },
+    hasTransfers: (commId) => {
+      const numbers = numbersOf(commId);
+      return works.comm.some((number, row) => works.seq[row]! < 0 && numbers.has(number));
+    },
     transferred: (commId, { rank, func, peer, ordinal }) => {
       const numbers = numbersOf(commId, [rank]);
       const number = works.funcs.indexOf(func);
