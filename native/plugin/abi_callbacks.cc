@@ -13,7 +13,7 @@ void WriteLog(void* logger, bool warn, const char* text) {
         "nccl-trace", 0, "%s", text);
 }
 
-// What NCCL fills in, by state; in all others the union is left over from something else.
+// The member NCCL fills in, by state. In all other states the union is stale.
 
 uint64_t ValueOf(uint32_t state, const nccl_abi::StateArgs* args) {
   switch (state) {
@@ -30,7 +30,7 @@ uint64_t ValueOf(uint32_t state, const nccl_abi::StateArgs* args) {
   }
 }
 
-/** Of an operation's two arguments the size is recorded. */
+/** Records the size, one of an operation's two arguments. */
 uint64_t ValueOf(uint32_t state, const nccl_abi::StateArgsBeforeV4* args) {
   if (state <= nccl_abi::kOpRecvDone) return args->proxyOp.transSize;
   if (state == nccl_abi::kCtrlAppendEnd) return static_cast<uint32_t>(args->proxyCtrl.appendedProxyOps);

@@ -1,9 +1,9 @@
 // Decoders of NCCL 2.23 (v1), 2.24 and 2.25 (v2), and 2.26 (v3).
 //
-// Their init says nothing: a communicator is opened as unknown, and the first collective or p2p in it tells its hash,
-// name and our rank. How many ranks it has is never said.
+// Their init says nothing: a communicator is opened as unknown, and its first collective or p2p tells its hash, name
+// and our rank. Its size is never told.
 //
-// Operations go through states 0 to 7, once per transfer. Of their two arguments the size is recorded.
+// Operations go through states 0 to 7, once per transfer. The size, one of their two arguments, is recorded.
 
 #include "nccl/profiler_v1.h"
 #include "nccl/profiler_v2.h"
@@ -19,7 +19,7 @@ const char* NameOf(const char* const (&names)[known], uint8_t code) {
   return code < known ? names[code] : "Unknown";
 }
 
-// By nccl_abi::v1::Func and so on. What follows kRecv and kBfloat16 came later than v1 and is there in case.
+// By nccl_abi::v1::Func and so on. Entries after kRecv and kBfloat16 are newer than v1, in case they occur.
 constexpr const char* kFuncNames[] = {"Broadcast", "Reduce", "AllGather", "ReduceScatter", "AllReduce", "SendRecv",
                                       "Send",      "Recv",   "AlltoAll",  "Scatter",       "Gather",    "AllGatherV"};
 constexpr const char* kAlgoNames[] = {"TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"};

@@ -1,5 +1,5 @@
-// Slots without what can be computed again: the form in which they are compressed (codecs ZstdBare and ZstdPlanes of the rank file).
-// The check in word 3 is noise to a compressor, and the position in it and the tick only ever grow.
+// Slots without the parts that can be computed again, ready for compression (codecs ZstdBare and ZstdPlanes of the rank
+// file). The check in word 3 is noise to a compressor, and the position in it and the tick only ever grow.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_BARE_SLOTS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_BARE_SLOTS_H_
@@ -9,8 +9,8 @@
 namespace nccl_trace {
 
 /**
- * In place. Any slots whatever can be told back, also empty and torn ones. `last_tick`: 0 at a chunk's beginning, then of
- * the slots before.
+ * In place. Any slots whatever can be told back, also empty and torn ones. `last_tick`: 0 at a chunk's beginning, then
+ * of the slots before.
  */
 inline void MakeBare(rank_file::Slot* slots, uint32_t count, uint64_t first_position, uint64_t& last_tick) {
   for (uint32_t i = 0; i < count; ++i) {

@@ -13,18 +13,18 @@ namespace nccl_trace {
 namespace {
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
-// All processes together ask so often a second: a large job's ask less often each.
+// Requests per second of all processes together: in a large job each asks less often.
 constexpr uint64_t kRequestsPerSecond = 1024;
-// A short run wants some too: the first requests come so much sooner.
+// The first requests come faster by this, for short runs.
 constexpr uint64_t kFirstRequests = 16;
 constexpr uint64_t kFirstFaster = 4;
-// What is read at most, of whatever it is; beyond this the kernel drops.
+// At most this many packets are read; the kernel drops the rest.
 constexpr uint32_t kReadsPerSecond = 4 * kRequestsPerSecond;
-// The kernel's stamp of an arrival that lies farther back says nothing that is worth having.
+// A kernel's stamp older than this is not used.
 constexpr uint64_t kLongestLagNs = 100'000'000;
 // No wall clock is slewed faster than 500 ppm, and `hz` is known to some ppm.
 constexpr uint64_t kSlowestOfMillion = 1'000'000 - 600;
-// Wakes that are waiting; the kernel keeps some 10, and one is as good as many.
+// Pending wakes. The kernel keeps about 10, and one is enough.
 constexpr int kMostWakes = 64;
 // REALTIME against MONOTONIC changes by a step only.
 constexpr uint64_t kSteppedNs = 10'000;
@@ -34,7 +34,7 @@ uint64_t RandomNumber() {
   if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number)) {
     number = (ReadClockNs(CLOCK_REALTIME) ^ static_cast<uint64_t>(getpid()) << 32) * 0x9E3779B97F4A7C15u;
   }
-  return number | 1;  // 0 says that nothing was asked
+  return number | 1;  // 0 means no request
 }
 
 uint64_t Distance(uint64_t a, uint64_t b) { return a < b ? b - a : a - b; }
@@ -45,7 +45,7 @@ int NewSocket(int family) {
   const int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
   const int on = 1;
-  setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on));  // without, arrivals are stamped when they are seen
+  setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on));  // without it, arrivals are stamped when they are read
   return fd;
 }
 
@@ -92,7 +92,7 @@ int Beacons::Open(const Settings& settings) {
   int error = Identify(pair[0], woken_identity_) && Identify(pair[1], wake_identity_) ? 0 : errno;
   woken_ = pair[0];
   wake_.store(pair[1], std::memory_order_relaxed);
-  // One that asks gets its socket when the peer's address is known: the address says of which family it is.
+  // An asking process makes its socket when the peer's address is known, because the address says the family.
   if (error == 0 && serves_) error = Serve(settings);
   if (error == 0 && serves_ && !Identify(socket_, socket_identity_)) error = errno;
   if (error != 0) Close();
@@ -100,8 +100,8 @@ int Beacons::Open(const Settings& settings) {
 }
 
 /**
- * On the address that was given if it is one of this host's, else on all: a name of this host, looked up on this host, is
- * often its loopback address, where nobody else would find us.
+ * Binds to the given address if it is one of this host, else to all addresses: a host's own name often resolves to its
+ * loopback address, where no other host would reach us.
  */
 int Beacons::Serve(const Settings& settings) {
   SocketAddress address;
@@ -143,7 +143,7 @@ bool Beacons::Turn(uint64_t now, bool may_ask, BeaconExchange& exchange) {
 
 void Beacons::Ask(uint64_t now, bool may_ask) {
   const uint64_t interval = asked_ < kFirstRequests ? interval_ns_ / kFirstFaster : interval_ns_;
-  // Not all processes at once, which begin at once: from 7/8 to 9/8 of the interval.
+  // From 7/8 to 9/8 of the interval, because all processes begin at the same time.
   next_ask_ = now + interval - interval / 8 + RandomNumber() % (interval / 4);
   const SocketAddress* peer = may_ask ? lookup_.Find(now) : nullptr;
   if (peer == nullptr) return;
@@ -162,7 +162,7 @@ void Beacons::Ask(uint64_t now, bool may_ask) {
   packet.kind = BeaconPacket::kRequest;
   packet.run = run_;
   packet.nonce = nonce_ = RandomNumber();
-  sent_ = ReadTick(tick_source_);  // last: before the packet leaves, and hardly so
+  sent_ = ReadTick(tick_source_);  // last: just before the packet leaves
   sendto(socket_, &packet, sizeof(packet), MSG_DONTWAIT | MSG_NOSIGNAL, &peer->any, BytesOf(*peer));
 }
 
@@ -215,8 +215,8 @@ bool Beacons::TakeAnswer(const BeaconPacket& packet, uint64_t received, BeaconEx
 }
 
 /**
- * The kernel's stamp in ticks, rather late than early: a stamp taken after an effect must not lie before it. Where the
- * stamp cannot be trusted (none, or the wall clock was set meanwhile) it is now.
+ * The kernel's stamp in ticks, late rather than early: a stamp taken after an effect must not be before it. Now, if the
+ * stamp cannot be trusted (there is none, or the wall clock was set meanwhile).
  */
 uint64_t Beacons::ArrivalTick(const timespec* stamp) {
   constexpr int kTries = 3;

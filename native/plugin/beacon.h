@@ -5,9 +5,9 @@
 //
 // Both directions are evidence of the two clocks (schemas/clocks.md), whatever the application sends.
 //
-// When a packet came is the kernel's stamp of its arrival (SO_TIMESTAMPNS), told in ticks. The recorder's thread is nice,
-// often late, and in stream mode busy for milliseconds; a stamp taken when it looks would be late by all that. The time that
-// rank 0 takes to answer does not count, so only the stamp before a send must be near the packet's leaving.
+// The time of an arrival is the kernel's stamp (SO_TIMESTAMPNS), converted to ticks. The recorder's thread is nice,
+// often late, and busy for milliseconds in stream mode, so its own stamp would be late. The time that rank 0 takes to
+// answer does not count, so only the stamp before a send must be close to the packet's departure.
 //
 // Everything but Open runs on the recorder's thread, and nothing there waits for a packet.
 
@@ -37,21 +37,21 @@ struct BeaconExchange {
 class Beacons {
  public:
   /**
-   * By init's thread, before the recorder's thread is there; no name is looked up. Must be called, also when the settings
-   * want no beacons. Returns 0, or an errno: there will be none.
+   * By init's thread, before the recorder's thread is there; no name is looked up. Must be called, also when the
+   * settings want no beacons. Returns 0, or an errno: there will be none.
    */
   int Open(const Settings& settings);
 
-  /** `hz`: of ticks; 0 if nobody has measured. */
+  /** `hz`: ticks per second; 0 if not measured. */
   void Begin(const HostFacts& host, uint32_t tick_source, uint64_t hz);
 
-  /** Answers, asks (if it may), takes an answer. True: `exchange` is complete. Then call again, there may be more. */
+  /** Answers, asks (if `may_ask`), receives an answer. True: `exchange` is complete; call again, there may be more. */
   bool Turn(uint64_t now, bool may_ask, BeaconExchange& exchange);
 
-  /** Like the function of this name in futex.h; also returns when there may be something to do for Turn. */
+  /** Like WaitWhile in futex.h; also returns when Turn may have work. */
   void WaitWhile(std::atomic<uint32_t>& word, uint32_t old, uint64_t deadline);
 
-  /** By any thread, after it has changed the word of WaitWhile. Never blocks. */
+  /** From any thread, after changing the word of WaitWhile. Never blocks. */
   void Wake();
 
   /** Once: the job has closed a descriptor of ours, so there are no more beacons. */
@@ -61,7 +61,7 @@ class Beacons {
     return lost;
   }
 
-  /** In the child after a fork: closes what is the parent's. */
+  /** In the child after a fork: closes the parent's descriptors. */
   void ForgetAfterFork() { Close(); }
 
  private:
@@ -76,8 +76,8 @@ class Beacons {
   void GiveUp();
   void Close();
 
-  // Each descriptor with what it is. A pair of sockets wakes this thread, and no eventfd or pipe: eventfds cannot be told
-  // from each other, and a pipe whose other end is closed kills.
+  // Each descriptor with what it is. A pair of sockets wakes this thread, and no eventfd or pipe: eventfds cannot be
+  // told from each other, and a pipe whose other end is closed kills.
   int socket_;
   int woken_;
   std::atomic<int> wake_;
@@ -101,7 +101,7 @@ class Beacons {
   uint64_t nonce_;  // of the open request; 0: none
   uint64_t sent_;
 
-  // So that a flood costs no more than so many packets a second.
+  // Limits the cost of a flood to a number of packets per second.
   uint64_t window_begin_;
   uint32_t taken_in_window_;
 };

@@ -1,5 +1,6 @@
 // What beacons look like on the wire: one form of 64 bytes for both directions, so that an answer is never larger than
-// what asked for it. Integers are little-endian, as in the rank file. Whatever is not exactly this form is dropped unread.
+// what asked for it. Integers are little-endian, as in the rank file. Whatever is not exactly this form is dropped
+// unread.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_BEACON_PACKET_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_BEACON_PACKET_H_

@@ -7,7 +7,7 @@
 namespace nccl_trace {
 namespace {
 
-/** The whole round, with the time it waited for its answer: whoever is late with that is late with more. */
+/** The whole round, with the time until the answer: a peer that answers late is late with other things, too. */
 uint64_t Round(const BeaconExchange& exchange) { return exchange.received - exchange.sent; }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Where completed exchanges are kept: tables of beacons, the first with all of them, the others with the quickest of
-// every so many: a window of minutes in full and of days in outline, however long the run.
+// Tables of completed exchanges: the first keeps all of them, the others the quickest of every 16 and 256. So minutes are
+// kept in full and days in outline, however long the run.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_BEACON_TABLES_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_BEACON_TABLES_H_

@@ -1,5 +1,5 @@
-// What the payload of a chunk is made of: compressed where the build found zstd (zstd/), else the slots as they are
-// (no_zstd/). One of the two is linked. Allocates nothing after Allocate.
+// Makes the payload of a chunk: compressed if the build found zstd (zstd/), else the slots unchanged (no_zstd/). One of
+// the two is linked. Allocates nothing after Allocate.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_CHUNK_CODEC_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_CHUNK_CODEC_H_
@@ -21,7 +21,7 @@ class ChunkCodec {
     const void* data;  // valid until the next call, or as long as `slots`
     uint32_t bytes;
   };
-  /** Uses up `slots`: what they hold afterwards is of no use to anybody else. */
+  /** Overwrites `slots`. */
   Payload Pack(rank_file::Slot* slots, uint32_t count, uint64_t first_position);
 
  private:

@@ -18,12 +18,13 @@ using rank_file::FileHeader;
 
 namespace {
 
-// Of the limit, for the blocks by which the file system finds the others.
+// Part of the limit for the file system's own blocks.
 constexpr uint64_t kMetadataBytes = 64 << 10;
-// By so much the file's size may exceed its limit: more than a chunk takes, so that the oldest are out of the newest's way.
+// The file's size may exceed its limit by this: more than a chunk takes, so that the newest chunk does not meet the
+// oldest.
 constexpr uint64_t kSlackBytes = uint64_t{4} << 20;
 
-/** Of its file system: 64 KiB is common where pages are as large. */
+/** Block size of its file system: 64 KiB is common with pages of 64 KiB. */
 uint64_t BlockBytes(int fd) {
   struct statfs fs;
   const bool told = fstatfs(fd, &fs) == 0 && fs.f_bsize > 0;
@@ -32,8 +33,8 @@ uint64_t BlockBytes(int fd) {
 }
 
 /**
- * Less the blocks that chunks share with others or do not fill: at both ends, in either lap. An eighth at most, because some
- * network file systems tell megabytes, of what they like to transfer.
+ * Leaves out the blocks that chunks share or do not fill, at both ends of either lap. At most an eighth, because some
+ * network file systems report megabytes, their preferred transfer size.
  */
 uint64_t LimitOfChunks(const FileHeader& header, uint64_t block) {
   if (header.max_bytes == 0) return 0;
@@ -86,14 +87,14 @@ bool ChunkFile::Append(const ChunkSlots& chunk) {
 
   if (!IsStill(fd_, identity_) || !MakeRoom(BytesInFile(header)) || !Write(header, payload.data)) return false;
   ++sequence_;
-  // The first chunk's place is said when there is one: until then the walk begins at chunks_offset.
+  // chunks_begin is set with the first chunk. Until then the walk begins at chunks_offset.
   if (begin_ == end_ && top_ == 0) Publish(&FileHeader::chunks_begin, begin_);
   end_ += BytesInFile(header);
   Publish(&FileHeader::chunks_end, end_);
   return true;
 }
 
-/** The oldest chunks go until the file with `bytes` more is within its limit, by disk space and nearly so by size. */
+/** Deletes the oldest chunks until the file with `bytes` more is within its limit, by disk space and nearly by size. */
 bool ChunkFile::MakeRoom(uint64_t bytes) {
   if (limit_ == 0) return true;
   const uint64_t before = begin_;
@@ -111,7 +112,7 @@ bool ChunkFile::MakeRoom(uint64_t bytes) {
   return true;
 }
 
-/** False: all of the older lap have gone, but it could not be cut off. */
+/** False: the older lap is empty, but could not be cut off. */
 bool ChunkFile::DropOldest() {
   if (top_ == 0 || begin_ < top_) begin_ = AfterOldest();
   return top_ == 0 || begin_ < top_ || CutOlderLap();
@@ -130,13 +131,13 @@ void ChunkFile::WrapBefore(uint64_t bytes) {
   // First: whoever begins to read at the oldest chunk would miss the newest.
   if (!Publish(&FileHeader::chunks_begin, offset_)) {
     Publish(&FileHeader::chunks_begin, begin_);
-    return;  // too large for now is better than not found
+    return;  // too large for a while is better than not found
   }
   top_ = end_;
   end_ = offset_;
 }
 
-/** Where the chunk at begin_ ends. If the disk does not give its header back, all of its lap go. */
+/** The end of the chunk at begin_. If its header cannot be read, all of its lap is dropped. */
 uint64_t ChunkFile::AfterOldest() const {
   ChunkHeader header;
   const bool read = pread(fd_, &header, sizeof(header), static_cast<off_t>(begin_)) == sizeof(header);
@@ -146,7 +147,7 @@ uint64_t ChunkFile::AfterOldest() const {
 }
 
 bool ChunkFile::Punch() {
-  // Again from the beginning of a block of which the last time had only a part: what is before it there is punched, too.
+  // Begins at a block of which the last punch covered only a part. The rest of that block is free as well.
   const uint64_t hole = top_ != 0 ? end_ : offset_;
   const uint64_t whole = punched_ / block_ * block_;
   const uint64_t from = whole > hole ? whole : hole;
@@ -156,7 +157,7 @@ bool ChunkFile::Punch() {
     return true;
   }
   if (errno != EOPNOTSUPP && errno != ENOSYS) return false;
-  // No holes here: all chunks go at once, and it begins again where they began.
+  // No holes on this file system: all chunks are dropped at once, and writing starts again at their beginning.
   Publish(&FileHeader::chunks_begin, 0);
   if (ftruncate(fd_, static_cast<off_t>(offset_)) != 0) return false;
   punched_ = begin_ = end_ = offset_;
@@ -175,7 +176,7 @@ bool ChunkFile::Write(const ChunkHeader& header, const void* payload) {
   return false;
 }
 
-/** A full disk gets back what a failed write took of it. Behind everything that is mapped, and only we write there. */
+/** Frees the space of a failed write. It is behind everything that is mapped, and only we write there. */
 bool ChunkFile::GiveBack(uint64_t bytes) {
   if (top_ == 0) return ftruncate(fd_, static_cast<off_t>(end_)) == 0;
   return fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(end_),
@@ -183,8 +184,8 @@ bool ChunkFile::GiveBack(uint64_t bytes) {
 }
 
 /**
- * In the live image; and, if that is not the file, in the file at once: it has to say so before a hole is punched. False:
- * the file does not say so.
+ * In the live image; and, if that is not the file, in the file at once: it has to say so before a hole is punched.
+ * False: the file does not say so.
  */
 bool ChunkFile::Publish(uint64_t FileHeader::*field, uint64_t offset) {
   uint64_t& word = image_.header().*field;

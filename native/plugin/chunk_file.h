@@ -4,9 +4,9 @@
 //   | header, rings, tables | . . . . . hole . . . . . | chunk | chunk | chunk |
 //   0                    offset_                    begin_                  end_      all multiples of 4096
 //
-// Where holes can be punched, the file grows a little beyond its limit by size, though not by what it takes of the disk;
-// then the next chunk goes to the hole's beginning, until the older lap behind it is gone and cut off. So its size stays
-// what people expect of it, and what a copy that knows no holes takes.
+// Where holes can be punched, the file grows a little beyond its limit by size, though not by what it takes of the
+// disk; then the next chunk goes to the hole's beginning, until the older lap behind it is gone and cut off. So its
+// size stays what people expect of it, and what a copy that knows no holes takes.
 //
 //   | header, rings, tables | newest | . hole . | oldest | chunk | chunk |
 //   0                    offset_   end_      begin_                   top_

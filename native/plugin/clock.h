@@ -1,7 +1,7 @@
-// Time as the recorder sees it: raw ticks. What a tick was in nanoseconds is the reader's business; the recorder only
-// leaves samples that say which tick went with which time of day.
+// The recorder's time: raw ticks. It records samples that relate ticks to the time of day; the reader converts ticks to
+// nanoseconds.
 //
-// This header and clock.cc are the one place that knows processors. A tick comes from
+// Only this header and clock.cc know processors. A tick comes from
 //   x86-64    the invariant TSC            } when the kernel itself keeps time by it: it checked that all cores agree
 //   aarch64   cntvct_el0                   }
 //   else      CLOCK_MONOTONIC, in nanoseconds
@@ -55,10 +55,10 @@ struct ClockSample {
   uint64_t boottime;   // ns
 };
 
-/** The tightest of `tries` readings: a preemption in between shows as width, so the narrowest is the truest. */
+/** The tightest of `tries` readings: a preemption in between makes a reading wide. */
 ClockSample SampleClocks(uint32_t source, int tries);
 
-/** Reads sysfs. Without it (no /sys in this container) the counter is not trusted. */
+/** Reads sysfs. Without it (no /sys in a container) the counter is not trusted. */
 uint32_t ChooseTickSource();
 
 /** Ticks per second, to some ppm: over the time since `earlier`, which should be some milliseconds ago. */

@@ -9,7 +9,7 @@ using rank_file::kCommunicatorSlots;
 namespace {
 constexpr uint32_t kStartParts = 7;
 constexpr uint32_t kNameParts = 5;
-// Peers beyond have no ordinals: 64 KiB are enough for a communicator whose size nobody tells.
+// Peers beyond this have no ordinals: 64 KiB for a communicator of unknown size.
 constexpr int kPeersOfUntold = 8192;
 static_assert(kNameParts * 24 == rank_file::kMaxCommNameBytes, "format");
 }  // namespace

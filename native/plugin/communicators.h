@@ -15,7 +15,7 @@
 
 namespace nccl_trace {
 
-/** What init says. */
+/** The arguments of init. */
 struct CommunicatorInfo {
   uint64_t id;
   const char* name;  // valid during init only; may be null
@@ -37,18 +37,18 @@ class Communicators {
  public:
   void Use(rank_file::Slot* slots, rank_file::AreaLive* live, uint32_t capacity_slots);
 
-  /** The new one's number, or kCommNone: every entry of the table belongs to a live one. It counts as live all the same. */
+  /** The new one's number. kCommNone if live communicators fill the table; it then counts as live all the same. */
   uint32_t Open(const CommunicatorInfo& info, uint64_t tick);
-  /** Who an untold one is. Once: any callback may find out, the first one counts. */
+  /** Names a communicator that init did not describe. Any callback may do it; the first one counts. */
   void Introduce(uint32_t number, uint64_t id, const char* name, int32_t rank);
-  /** False: there is no such live communicator (finalized before, or garbage). kCommNone: one of those without a number. */
+  /** False: no such live communicator (finalized before, or garbage). kCommNone: one without a number. */
   bool Close(uint32_t number, uint64_t tick);
 
   uint32_t live_count() const { return live_count_; }
-  /** For any thread; wraps around. So many are seen to have ended (partner: the release in Close). */
+  /** How many have ended. For any thread; wraps around (partner: the release in Close). */
   uint32_t ended_count() const { return ended_count_.load(std::memory_order_acquire); }
 
-  /** Null when `number` is nobody's or its entry has been used again. */
+  /** Null if no communicator has `number`, or its entry was reused. */
   Communicator* Find(uint32_t number) {
     Communicator& entry = entries_[number & mask_];
     return entry.number.load(std::memory_order_relaxed) == number && number < next_.load(std::memory_order_relaxed)

@@ -5,7 +5,7 @@
 namespace nccl_trace {
 namespace {
 
-/** of[k][b]: what byte b does to the sum when k more bytes follow it. So eight bytes are eight look-ups at once. */
+/** of[k][b]: the effect of byte b when k more bytes follow it. So eight bytes are eight independent look-ups. */
 struct Tables {
   uint32_t of[8][256];
 

@@ -2,12 +2,12 @@
 // The rule: an edge within 100 us of the one before is not recorded but counted, on the handle of the last recorded
 // edge of its kind. Sleep, wake-up and append (states 15 to 18) have a length and are always recorded.
 //
-// At the start nobody knows which of the two it will be. So a start soon after an edge gets the *old* edge's handle,
-// and nothing is written yet; then
+// The start does not say which of the two follows. So a start soon after an edge gets the *old* edge's handle, and
+// nothing is written yet. Then
 //
 //   state 13 or 14, stop     one more repeat of that edge: a fold
-//   any other state, stop    a record of its own after all: the start is written late, and what NCCL says of the
-//                            handle it was given is recorded under the new one, until its stop
+//   any other state, stop    a record of its own: the start is written late, and NCCL's callbacks with the old handle are
+//                            recorded under the new one, until the stop
 //
 // Owner: the producer.
 
@@ -63,7 +63,7 @@ bool StopEdge(CtrlEdges& edges, Ring& ring, uint64_t& handle, uint64_t tick);
 /** A new start ends whatever was open. A start that nothing followed is written now. */
 void LeaveOpenStart(CtrlEdges& edges, Ring& ring, uint64_t tick);
 
-/** The burst is over: its counts become records. */
+/** Ends the burst: writes its counts as records. */
 void EndBurst(CtrlEdges& edges, Ring& ring, uint64_t tick);
 
 }  // namespace nccl_trace

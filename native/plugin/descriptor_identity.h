@@ -1,6 +1,6 @@
-// Which file or socket a descriptor is. A job that closes all descriptors it does not know, or one of them twice, may have
-// given a number of ours to something of its own: that must not be written to, read from or closed by us. So whoever keeps
-// a descriptor looks before each use.
+// Identifies the file or socket of a descriptor. A job that closes descriptors it does not know, or closes one twice,
+// may reuse a number of ours for its own file, which we must not write, read or close. So we check a descriptor before
+// each use.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_DESCRIPTOR_IDENTITY_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_DESCRIPTOR_IDENTITY_H_
@@ -13,7 +13,7 @@
 
 namespace nccl_trace {
 
-/** All zero: of nothing. */
+/** All zero: no file. */
 struct DescriptorIdentity {
   uint64_t device;
   uint64_t inode;
@@ -27,7 +27,7 @@ inline bool Identify(int fd, DescriptorIdentity& identity) {
   return true;
 }
 
-/** False, errno EBADF: it is closed, or something else now. */
+/** False, errno EBADF: it is closed, or another file now. */
 inline bool IsStill(int fd, const DescriptorIdentity& identity) {
   DescriptorIdentity now;
   if (Identify(fd, now) && now.device == identity.device && now.inode == identity.inode) return true;
@@ -35,7 +35,9 @@ inline bool IsStill(int fd, const DescriptorIdentity& identity) {
   return false;
 }
 
-/** The same file by its path, after its descriptor was lost. -1 with errno; ESTALE: another file has the path by now. */
+/**
+ * The same file by its path, after its descriptor was lost. -1 with errno; ESTALE: another file has the path by now.
+ */
 inline int OpenAgain(const char* path, const DescriptorIdentity& identity) {
   const int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0 || IsStill(fd, identity)) return fd;

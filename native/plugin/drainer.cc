@@ -10,7 +10,7 @@ constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint64_t kRetryNs = kSecondNs;
 // A ring at rest may start to fill this fast, in slots per second, without any loss...
 constexpr uint64_t kBurstPerS = 1'000'000;
-// ...but a small one must not keep us awake for it.
+// … but a small ring must not keep the thread awake.
 constexpr uint64_t kShortestRestNs = 10'000'000;
 constexpr uint64_t kShortestSleepNs = 1'000'000;
 constexpr uint64_t kShortestMeasureNs = 1'000'000;
@@ -75,7 +75,7 @@ void Drainer::Look(uint64_t now) {
     progress.is_held_up = false;
     const uint64_t head = Load(image_.live(plan_->areas[ring])->head);
     if (!measure) continue;
-    // Quick to believe that it became faster, slow to believe that it stays slower.
+    // The estimate rises at once and falls slowly.
     const uint64_t per_s = looked_ == 0 ? 0 : (head - progress.head) * kSecondNs / passed;
     progress.per_s = per_s > progress.per_s ? per_s : progress.per_s - (progress.per_s - per_s + 3) / 4;
     progress.head = head;
@@ -92,7 +92,7 @@ uint64_t Drainer::GoodChunk(uint32_t ring) const {
   return half < kMostChunkSlots ? half : kMostChunkSlots;
 }
 
-/** Soon overwritten: no time to wait for what is missing in it. */
+/** Soon overwritten: holes in it are not waited for. */
 bool Drainer::MustGo(uint32_t ring) const { return Backlog(ring) >= plan_->areas[ring].capacity / 4 * 3; }
 
 /** The fullest of the rings that have a good chunk. */
@@ -133,8 +133,8 @@ ChunkSlots Drainer::Gather(uint32_t ring) {
     ticks.Add(slots_[count], checks_out);
     if (!checks_out || SlotPart(slots_[count]) + 1 == SlotParts(slots_[count])) whole = count + 1;
   }
-  // Who has begun to write position p said so in the head before (x86-64; elsewhere the check alone has to tell, as it
-  // does for every reader). One record may be under way beyond it.
+  // A producer moves the head before it writes a position (on x86-64; elsewhere only the slot's check tells, as for
+  // every reader). One record may be in progress beyond it.
   const uint64_t overwritten_to = Load(*head) + rank_file::kMaxParts;
   uint32_t lost = 0;
   if (overwritten_to > progress.next + area.capacity) {

@@ -33,7 +33,9 @@ class Drainer {
 
   enum class Outcome { kIdle, kDrained, kFailed };
 
-  /** At most one chunk, of the ring that needs it most. `now`: CLOCK_MONOTONIC, ns. kFailed: it could not be written. */
+  /**
+   * At most one chunk, of the ring that needs it most. `now`: CLOCK_MONOTONIC, ns. kFailed: it could not be written.
+   */
   Outcome Turn(uint64_t now);
 
   /** Everything of a ring before this position is in chunks, or lost. */

@@ -1,12 +1,12 @@
-// What a callback becomes: one record, as the Kind comments of format/rank_file.h say. Here is what all of them share; the
-// starts are in host_starts.h and proxy_starts.h, states and stops in states.h. Where the fields of either lie in NCCL's
-// structures is the decoders' business (abi_*.cc), so each ABI version is one more decoder and nothing here changes.
+// A callback becomes one record (see the Kind comments of format/rank_file.h). This file has the common part; starts
+// are in host_starts.h and proxy_starts.h, states and stops in states.h. The decoders (abi_*.cc) know where fields are
+// in NCCL's structures, so a new ABI version is one more decoder.
 //
 // All of it is inline: a decoder compiles into one function per callback, with one load of the thread-local pointer,
-// and one more for the slow path (Path in ring.h). What the fast path leaves to the slow one it finds out before it
-// changes anything; a start answers kNotFast then, a state or stop false.
+// and one more for the slow path (Path in ring.h). The fast path decides to leave a callback to the slow one before it
+// changes anything; a start then returns kNotFast, a state or stop returns false.
 //
-// Parents and handles are kept as they were given, all 64 bits, whoever made them.
+// Parents and handles are recorded unchanged, all 64 bits.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_EVENTS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_EVENTS_H_
@@ -33,13 +33,13 @@ template <Path path>
 
 constexpr uint64_t kNotFast = 0;  // no handle is
 
-/** Sampled out, by this process or (PXN) by one that runs this recorder too. */
+/** Sampled out, by this process or, with PXN, by another one with this recorder. */
 [[gnu::always_inline]] inline bool IsMuted(uint64_t handle) {
   constexpr uint64_t kOurs = rank_file::kHandleTagFixedBits | rank_file::kHandleMuted;
   return Unlikely((handle & kOurs) == kOurs);
 }
 
-/** Any number will do: nothing is looked up by it. */
+/** Any number works: nothing is looked up by it. */
 inline uint64_t MutedHandle() { return recorder.hot.tag | rank_file::kHandleTagFixedBits | rank_file::kHandleMuted; }
 
 template <Path path>
@@ -67,9 +67,9 @@ inline uint64_t Word(int32_t low, int32_t high) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What starts are made of, and those of a type that nobody knows. Each returns the event's handle.
+// The parts of starts, and starts of unknown types. Each returns the event's handle.
 
-/** What all starts have. */
+/** Common to all starts. */
 struct Start {
   uint64_t context;
   uint64_t parent;

@@ -8,8 +8,8 @@
 namespace nccl_trace {
 namespace {
 
-// Slots below a ring's head may still be on their way (the head is stored without order against them), so each pass
-// goes back this far.
+// Slots below a ring's head may not be visible yet (the head is stored without order against them), so each pass goes
+// back this far.
 constexpr uint64_t kOverlap = 256;
 
 /** Word by word, because a producer may be storing to any of them. Acquire: see the order in ring.h. */
@@ -74,7 +74,7 @@ bool FileCopy::CopySlots(const Image& image, const rank_file::AreaEntry& area, u
   return true;
 }
 
-/** Where descriptors cannot be told apart (a sandbox without statx) it is believed. Nothing is closed: it is not ours. */
+/** Without statx (in a sandbox) the descriptor is trusted. A foreign one is not closed. */
 bool FileCopy::IsOurs() {
   if (fd_ < 0) {
     errno = EBADF;

@@ -30,7 +30,9 @@ class FileCopy {
   /** After a loss: the same file, and no other. False with errno. What was copied before is there. */
   bool Reopen(const char* path);
 
-  /** The file has our header and is as long as what was copied: nobody has cut it off, or written over its beginning. */
+  /**
+   * The file has our header and is as long as what was copied: nobody has cut it off, or written over its beginning.
+   */
   bool IsWhole(const Image& image);
   /** The next copy begins as the first one did, and leaves nothing out for being in a chunk. */
   void StartAgain();

@@ -13,17 +13,17 @@ namespace {
 constexpr uint64_t kXfsMagic = 0x58465342;
 
 /**
- * overlayfs is every container's root. It maps a new file's pages from the upper layer, and says of that layer's kind
- * nothing; but its statfs is the upper layer's with the type replaced. btrfs counts no inodes; ZFS has fragments
- * smaller than its blocks. ext4, XFS and tmpfs look like neither.
+ * overlayfs is the root of every container. It maps a new file's pages from the upper layer without saying that layer's
+ * type. But its statfs is the upper layer's with another type: btrfs counts no inodes, and ZFS has fragments smaller
+ * than its blocks. ext4, XFS and tmpfs look different from both.
  */
 bool UpperLayerIsInPlace(const struct statfs& fs) { return fs.f_files != 0 && fs.f_frsize == fs.f_bsize; }
 
 }  // namespace
 
 /**
- * Elsewhere a store can be a network round trip, or a SIGBUS when copy-on-write finds no room (btrfs, ZFS, NFS,
- * Lustre, FUSE ...).
+ * On other file systems a store can be a network round trip, or a SIGBUS when copy-on-write finds no room (btrfs, ZFS,
+ * NFS, Lustre, FUSE …).
  */
 bool MayBeMapped(int fd) {
   struct statfs fs;
@@ -40,7 +40,7 @@ bool MayBeMapped(int fd) {
   }
 }
 
-/** Tens of MB need not pass through caches and to the disk for it. Where there is no other way, they do. */
+/** Avoids writing tens of MB through caches to the disk, if the file system can reserve space. */
 bool Reserve(int fd, uint64_t bytes) {
   int result;
   do {

@@ -1,5 +1,5 @@
-// What must hold of a file before stores go straight into it: its file system must not turn a store into a network
-// round trip or a SIGBUS, and all its blocks must be there. For the recorder's thread only.
+// Checks before stores go into a mapped file: its file system must not turn a store into a network round trip or a
+// SIGBUS, and all its blocks must exist. For the recorder's thread only.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_FILE_SPACE_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_FILE_SPACE_H_
@@ -8,12 +8,12 @@
 
 namespace nccl_trace {
 
-/** Whether the file system of `fd` is one that we trust with stores. */
+/** Whether stores into a mapping of `fd` are safe on its file system. */
 bool MayBeMapped(int fd);
 
 /**
- * Makes room for `bytes` zeros from the beginning on, for a file that is written to and never mapped: a store to such room
- * may still need more. False: errno says why; some of it may be there.
+ * Makes room for `bytes` zeros from the beginning on, for a file that is written to and never mapped: a store to such
+ * room may still need more. False: errno says why; some of it may be there.
  */
 bool Reserve(int fd, uint64_t bytes);
 

@@ -2,8 +2,8 @@
 // would erase half an hour of history in half a second.
 //
 // The first time a handle enters a state, the state is recorded and an entry remembers it. The same state again, with
-// the same value and no other state of that handle between, only moves the entry's count and last tick. The entry lies
-// in the file itself, so a run that never ends (the hang that the postmortem is about) is there without any record.
+// the same value and no other state of that handle between, only moves the entry's count and last tick. The entry is
+// in the file itself, so a run of repeats that never ends (a hang) is there without any record.
 // When the run ends, its count becomes a kFold record, written *before* the record that ended it.
 //
 //   NCCL says   20      20 20 20 ...        9
@@ -13,8 +13,8 @@
 // Entries are found by hash, in one of two sets of four: with fewer places, stuck handles that meet in one would evict
 // each other for ever and record every poll after all. An evicted entry that has counted leaves a kFold record too.
 //
-// Readers, note: an entry whose count is 0 says nothing; and a process killed between writing a kFold record and
-// emptying its entry leaves the same run twice, told by handle, state and last tick being equal.
+// For readers: an entry whose count is 0 says nothing. A process killed between writing a kFold record and emptying its
+// entry leaves the same run twice, with equal handle, state and last tick.
 //
 // Owner: the ring's producer, as for its slots. The overflow ring has several producers, so it folds nothing.
 
@@ -61,9 +61,9 @@ inline rank_file::Fold* FoldSet(const Ring& ring, uint16_t key, uint32_t choice)
 }
 
 /**
- * Gives an empty entry to `handle`. Each store with release: so all come after the 0 that emptied it, and the handle last,
- * and a live reader does not give it the count of the one before. (A copy may still mix the two; that is what the key in
- * `control` is for.)
+ * Gives an empty entry to `handle`. Each store with release: so all come after the 0 that emptied it, and the handle
+ * last, and a live reader does not give it the count of the one before. (A copy may still mix the two; that is what the
+ * key in `control` is for.)
  */
 inline void FillFold(rank_file::Fold& entry, uint64_t handle, uint64_t control, uint64_t value, uint64_t tick) {
   __atomic_store_n(&entry.last_tick, tick, __ATOMIC_RELEASE);
@@ -96,8 +96,8 @@ template <Path path = Path::kSlow>
 enum class Fate { kRecord, kRepeat, kNotFast };
 
 /**
- * What a state has to do with the runs before it: news, or a repeat that is counted now.
- * `value` decides as well: a state that comes again with another value is news.
+ * Decides whether a state is new, or a repeat that is counted.
+ * A state that repeats with another value is new.
  */
 template <Path path>
 [[gnu::always_inline]] inline Fate FoldState(Ring& ring, uint64_t handle, uint32_t state, uint64_t value,
@@ -128,10 +128,12 @@ template <Path path>
   return Fate::kRecord;
 }
 
-/** A repeat known from elsewhere: of a start (state kFoldStateStart), or of one of the proxy's idle and active edges. */
+/**
+ * A repeat known from elsewhere: of a start (state kFoldStateStart), or of one of the proxy's idle and active edges.
+ */
 void FoldKnownRepeat(Ring& ring, uint64_t handle, uint32_t state, uint64_t tick);
 
-/** The same where it is not the first of its run. False: it is, and nothing was done. */
+/** The same, unless it is the first of its run. Then false, and nothing was done. */
 [[gnu::always_inline]] inline bool FoldNextRepeat(Ring& ring, uint64_t handle, uint32_t state, uint64_t tick) {
   const uint16_t key = rank_file::FoldKey(handle);
   rank_file::Fold* entry = FindFold(ring, handle, key);

@@ -48,7 +48,7 @@ uint64_t ReadProcessStart() {
   return ReadProcessStat("self", stat) ? stat.start : 0;
 }
 
-/** The executable's name: never its arguments, which may carry secrets. */
+/** The executable's name without arguments, which may contain secrets. */
 void ReadProgram(char (&program)[64]) {
   char path[4096];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -59,8 +59,8 @@ void ReadProgram(char (&program)[64]) {
 }
 
 /**
- * The least limit in `file` of the group at `path` and of all that it is in, up to the root: a pod's limit often stands
- * above its containers. Groups that a container does not see are passed over.
+ * The smallest limit in `file`, of the group at `path` and all its parents: a pod's limit is often above its
+ * containers. Groups that a container cannot see are skipped.
  */
 uint64_t LimitOf(const char* root, const char* path, int length, const char* file) {
   uint64_t least = ~uint64_t{0};

@@ -1,4 +1,4 @@
-// Which process this is, cluster-wide and for people: from /proc and the kernel. For the recorder's thread only.
+// Identifies this process in the cluster and for people, from /proc and the kernel. For the recorder's thread only.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_HOST_FACTS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_HOST_FACTS_H_
@@ -7,7 +7,7 @@
 
 namespace nccl_trace {
 
-/** What could not be found out stays zero. */
+/** Unknown fields stay zero. */
 struct HostFacts {
   uint8_t boot_id[16] = {};
   uint64_t pid_namespace = 0;
@@ -18,10 +18,10 @@ struct HostFacts {
 
 HostFacts CollectHostFacts();
 
-/** Which files a path means, as the inode of /proc/self/ns/mnt. 0: it cannot be found out. */
+/** The mount namespace, as the inode of /proc/self/ns/mnt. 0: unknown. */
 uint64_t MountNamespace();
 
-/** What the process's control group (either version) may use of memory, in bytes; 2^64 - 1: no limit that we can see. */
+/** Memory limit of the process's control group (either version), in bytes; 2^64 - 1: no visible limit. */
 uint64_t MemoryLimit();
 
 }  // namespace nccl_trace

@@ -19,16 +19,17 @@ Image ImageOffer::Await(uint64_t bytes) {
   }
 }
 
-/** The disk is not coming. Record without it, and let the thread find out whenever it can. */
+/** The disk did not answer in time. Records without it; the thread finds out when it can. */
 Image ImageOffer::GoOnWithoutFile(uint64_t bytes) {
   if (TakeRings()) return *image_;
   ChooseTicks(rank_file::kTickMonotonic);
   const Image anonymous = AnonymousImage(bytes);
-  // `abandoned_image_` must be complete before the phase says so (release; partner: the acquire in the thread's offers).
+  // `abandoned_image_` must be complete before the phase says so (release; partner: the acquire in the thread's
+  // offers).
   abandoned_image_ = anonymous;
   uint32_t starting = kStarting;
   if (phase_.compare_exchange_strong(starting, kAbandoned, std::memory_order_acq_rel)) return anonymous;
-  // It came in the last moment.
+  // The file came at the last moment.
   if (anonymous.base != nullptr) munmap(anonymous.base, anonymous.bytes);
   TakeRings();
   return *image_;

@@ -1,4 +1,5 @@
-// Which image the process records into. Init waits for it at most 2 s; the recorder's thread makes it, and may hang on a disk.
+// Which image the process records into. Init waits for it at most 2 s; the recorder's thread makes it, and may hang on
+// a disk.
 //
 //   init's thread                         recorder's thread
 //   Await       ◀─── kRingReady ────────── OfferRings: the ring file, where there may be one

@@ -1,5 +1,5 @@
-// Which step of an operation was started last, and under which handle: NCCL starts the same receive step again at each
-// poll while registered buffers wait for their kernel, and expects the same handle while it is not stopped.
+// The last started step of each operation, and its handle. NCCL starts the same receive step again at each poll while
+// registered buffers wait for their kernel, and expects the same handle until the stop.
 //
 // One entry per operation is enough, because the repeats of a step follow each other within its operation. Private to
 // one producer; not in the file (the *count* of repeats is, see folds.h).
@@ -21,7 +21,7 @@ class LastStarts {
   };
   static_assert(sizeof(Entry) == 32, "two to a cache line");
 
-  /** The operation's entry, new or old. A full set gives up one of its own: costs a duplicate record, no more. */
+  /** The operation's entry, new or old. A full set evicts one, which costs a duplicate record. */
   Entry& Of(uint64_t parent) {
     if (Entry* entry = Find(parent)) return *entry;
     const uint64_t hash = parent * kMultiplier;
@@ -34,7 +34,7 @@ class LastStarts {
     return *empty;
   }
 
-  /** Null: nothing of this operation is known. */
+  /** Null: the operation has no entry. */
   Entry* Find(uint64_t parent) {
     Entry* set = &entries_[parent * kMultiplier >> 58 << 2];
 #pragma GCC unroll 4

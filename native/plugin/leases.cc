@@ -11,7 +11,7 @@ using rank_file::kLeaseSlots;
 
 namespace {
 
-/** Never back: another thread may have got on between our look at the number and our store. */
+/** Never decreases: another thread may have stored a larger number since our load. */
 void Advance(uint64_t& head, uint64_t to) {
   uint64_t now = __atomic_load_n(&head, __ATOMIC_RELAXED);
   while (now < to && !__atomic_compare_exchange_n(&head, &now, to, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {

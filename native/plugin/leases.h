@@ -1,5 +1,6 @@
-// Which thread wrote which positions of which ring: one entry when a thread takes a ring, its end when it gives it
-// back. Kept outside the rings, so that it outlives what it explains. Called from any thread, without locks.
+// Records which thread wrote which positions of which ring: one entry when a thread takes a ring, completed when it
+// releases it. Kept outside the rings, so that it outlives the records it explains. Called from any thread, without
+// locks.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_LEASES_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_LEASES_H_

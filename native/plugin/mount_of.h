@@ -1,4 +1,4 @@
-// On which mount a path lies, from the kernel's table alone: no file system is asked, because one that hangs never answers.
+// Finds the mount of a path, from the kernel's table alone, because a file system that hangs would never answer.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_MOUNT_OF_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_MOUNT_OF_H_
@@ -9,7 +9,7 @@ namespace nccl_trace {
 
 struct Mount {
   uint64_t id;   // 0: not known
-  bool is_fuse;  // a process of somebody's answers for it, or does not
+  bool is_fuse;  // a process serves it, which may not answer
 };
 
 /** `path`: absolute, without links. `table`: as /proc/self/mountinfo. */

@@ -1,5 +1,5 @@
-// A host's name to its address, without waiting: the resolver of the C library may take many seconds, so a short-lived
-// thread asks it. Addresses in figures need neither.
+// Resolves a host's name without waiting: the C library may take many seconds, so a short-lived thread asks it. Numeric
+// addresses need no resolver.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_NAME_LOOKUP_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_NAME_LOOKUP_H_
@@ -22,7 +22,7 @@ inline socklen_t BytesOf(const SocketAddress& address) {
   return address.any.sa_family == AF_INET6 ? sizeof(address.v6) : sizeof(address.v4);
 }
 
-/** "10.0.0.1", "fe80::1": no names. False: it is none. */
+/** "10.0.0.1", "fe80::1". False: not a numeric address. */
 bool ParseAddress(const char* host, uint16_t port, SocketAddress& address);
 
 class NameLookup {

@@ -45,14 +45,14 @@ bool IsUntouchedFor(uint64_t age, int folder, const char* name) {
   return (file.stx_mask & kTimes) == kTimes && IsPast(file.stx_mtime, age) && IsPast(file.stx_ctime, age);
 }
 
-/** Also by the file's own times: a process that has just begun has given no sign of life yet. */
+/** Also uses the file's times: a process that has just begun has no heartbeat yet. */
 bool IsOld(uint64_t age, int fd, const HostFacts& host, uint64_t now) {
   return LastSignOfLife(fd, host.boot_id) + age < now && IsUntouchedFor(age, fd, "");
 }
 
 /**
- * Of a process that cannot be looked for. Its lock goes when it ends, or when the job closes our descriptor: so its
- * heart must have stopped as well. Without either sign, of another boot for instance: a day.
+ * For a process in another pid namespace. Its lock is gone when it ends, or when the job closes our descriptor, so its
+ * heartbeat must be old as well. Without either sign, for instance after a reboot: a day.
  */
 bool HasStopped(int fd, const HostFacts& host, uint64_t now) {
   if (IsHeld(fd)) return false;
@@ -96,7 +96,8 @@ void Neighbours::Judge(int folder, const char* name, uint64_t now, bool is_thoro
   if (sign == Sign::kAlive || (sign == Sign::kUnknown && !is_thorough)) return;
   const int fd = OpenRings(folder, name);
   if (fd < 0) return;
-  // Who holds its lock lives, whatever /proc tells: it may be another namespace's, or tell other start times.
+  // A process that holds its lock is alive, even if /proc differs: it may be of another namespace, or show other start
+  // times.
   const bool is_over = sign == Sign::kGone ? !IsHeld(fd) : HasStopped(fd, *host_, now);
   close(fd);
   if (is_over) Rescue(folder, name, process, now);
@@ -131,7 +132,10 @@ bool Neighbours::HasTried(uint64_t tag) const {
   return false;
 }
 
-/** A claim whose holder is gone, or not to be judged and of yesterday, holds nothing. Ours stands between looks for what could not be saved. */
+/**
+ * Drops a claim whose holder is gone, or is unknown and the claim a day old. Ours stays between looks if the rings
+ * could not be saved.
+ */
 void Neighbours::DropClaim(int folder, const char* name, bool even_ours) {
   char target[kProcessNameBytes] = "";
   ProcessName holder;

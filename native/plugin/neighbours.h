@@ -1,17 +1,17 @@
-// The other recorders of this user on this node, seen through the folder of ring files. When one of them is gone, its
-// rings are saved beside its rank file and its ring file is removed: by whoever notices first.
+// Watches the other recorders of this user on this node, through the folder of ring files. When a process is gone, the
+// first recorder that notices saves its rings beside its rank file and removes its ring file.
 //
 //   each second        processes of this pid namespace: gone or not is certain, unless it holds its lock
-//   at the beginning,  what earlier jobs left, also those of other containers: their lock is gone and their last heartbeat
-//   and once a minute  a minute old; rings that could not be saved in a day go, too; in a week, where only a container with
-//                      other mounts may see their rank file
+//   at the beginning,  files of earlier jobs, also of other containers, if their lock is gone and their last heartbeat is a
+//   and once a minute  minute old. Rings that could not be saved within a day are removed; within a week, if only a container
+//                      with other mounts may see their rank file
 //
-// A claim (a link that names the claimant, made with O_EXCL's promise) keeps several savers from the same work. Nothing
-// rests on it: two savers would write the same bytes.
+// A claim (a link that names the claimant, created atomically) keeps several savers from the same work. Correctness
+// does not depend on it: two savers would write the same bytes.
 //
-// Looking touches the folder of ring files only. Saving writes where the dead process wrote, which may be a mount that
-// hangs for ever: it has threads of its own (ring_savers.h), and the recorder's goes on. But the kernel lets no process end while
-// one of them waits for a FUSE server: onto such mounts only who writes there itself saves. For the recorder's thread only.
+// Looking touches only the folder of ring files. Saving writes where the dead process wrote, which may be a mount that
+// hangs for ever, so it has threads of its own (ring_savers.h). But no process can end while a thread waits for a FUSE
+// server, so a recorder saves onto a FUSE mount only if it writes its own file there. For the recorder's thread only.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_NEIGHBOURS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_NEIGHBOURS_H_
@@ -24,13 +24,13 @@ namespace nccl_trace {
 
 class Neighbours {
  public:
-  /** All are kept. `rank_file`: our own's path, which may be empty. */
+  /** Keeps the pointers. `rank_file`: the path of our own, may be empty. */
   void Use(const RingFile* own, const char* rank_file, const ProcessName* self, const HostFacts* host);
 
-  /** Has whoever is gone saved. `now`: CLOCK_BOOTTIME, ns. */
+  /** Starts saving the rings of processes that are gone. `now`: CLOCK_BOOTTIME, ns. */
   void Look(uint64_t now);
 
-  /** Until all that Look has begun is done, or CLOCK_MONOTONIC has passed `deadline_ns`. */
+  /** Waits until all savers are done, or until CLOCK_MONOTONIC reaches `deadline_ns`. */
   void Await(uint64_t deadline_ns) const { savers_.AwaitAll(deadline_ns); }
 
  private:
@@ -44,7 +44,7 @@ class Neighbours {
   const ProcessName* self_;
   const HostFacts* host_;
   uint64_t looks_;
-  // Tags of the last ones that were begun since the last thorough look: none comes again before the next.
+  // Tags of processes tried since the last thorough look. None is tried again before the next one.
   static constexpr uint64_t kTried = 64;
   uint64_t tried_[kTried];
   uint64_t tries_;

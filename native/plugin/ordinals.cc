@@ -16,7 +16,7 @@ ConnectionOrdinals::Entry* ConnectionOrdinals::Add(uint64_t context, uint64_t co
   if (MayBeForgotten(context)) return nullptr;
   const uint64_t first = PlaceOf(context, connection);
   Entry* entry = FindFree(first);
-  // Once for each that has ended: a full table must not cost each operation the search.
+  // Once per communicator that has ended, so that a full table does not cost every operation a search.
   if (entry == nullptr && recorder.ended_communicators() != freed_) {
     FreeEnded();
     entry = FindFree(first);

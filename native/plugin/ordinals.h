@@ -1,8 +1,8 @@
-// How many before this one: the counts by which readers join the two ends of a transfer, or all ranks of a
-// collective, without ever counting records that may have been lost. They go on while events are muted.
+// Counts events, so that readers can join the two ends of a transfer, or all ranks of a collective, without counting
+// records that may be lost. Counting continues while events are muted.
 //
-// A count that cannot be kept is flagged on its record (kOrdinalNotAbsolute) and counted in ordinals_lost: such a
-// record joins nothing, which is better than joining the wrong thing.
+// A record without a valid count is flagged (kOrdinalNotAbsolute) and counted in ordinals_lost. It joins nothing, which
+// is better than a wrong join.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_ORDINALS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_ORDINALS_H_
@@ -52,14 +52,14 @@ class ConnectionOrdinals {
     return entry != nullptr ? Ordinal{entry->next++, 0} : kNoOrdinal;
   }
 
-  /** A connection's entry, new or old; `next` is how many there were. Null: it cannot be counted. */
+  /** A connection's entry, new or old; `next` is the count so far. Null: it cannot be counted. */
   Entry* Of(uint64_t context, uint32_t channel, uint32_t peer, bool is_send) {
     if (Unlikely(entries_ == nullptr || context == 0)) return nullptr;
     Entry* entry = Find(context, channel, peer, is_send);
     return entry != nullptr ? entry : Add(context, ConnectionOf(channel, peer, is_send));
   }
 
-  /** Null: nothing came on this connection yet. */
+  /** Null: the connection has no entry yet. */
   [[gnu::always_inline]] Entry* Find(uint64_t context, uint32_t channel, uint32_t peer, bool is_send) const {
     const uint64_t connection = ConnectionOf(channel, peer, is_send);
     const uint64_t first = PlaceOf(context, connection);
@@ -79,7 +79,10 @@ class ConnectionOrdinals {
   static uint64_t ConnectionOf(uint32_t channel, uint32_t peer, bool is_send) {
     return uint64_t{peer} << 32 | uint64_t{channel & 0xFF} << kChannelShift | uint64_t{is_send} << 1 | 1;
   }
-  /** Eight channels of a connection lie together, in four cache lines: a progress thread goes through them in turn. */
+  /**
+   * Eight channels of a connection are together, in four cache lines, because a progress thread goes through them in
+   * turn.
+   */
   static uint64_t PlaceOf(uint64_t context, uint64_t connection) {
     constexpr uint64_t kChannels = 7;
     const uint64_t others = (connection & ~(kChannels << kChannelShift)) ^ rank_file::RotateLeft(context, 18);
@@ -87,8 +90,8 @@ class ConnectionOrdinals {
   }
 
   /**
-   * Where there is no room, in the entry of a communicator that has ended, or of one of another process (PXN), of which
-   * nobody says when it ends. Null: no room, or it may have been counted before, in an entry that was given up.
+   * If the table is full, takes the entry of a communicator that has ended, or of another process's communicator (PXN),
+   * whose end is never reported. Null: no room, or it may have been counted before, in an entry that was evicted.
    */
   Entry* Add(uint64_t context, uint64_t connection);
   Entry* FindFree(uint64_t first);
@@ -108,7 +111,7 @@ class ConnectionOrdinals {
 /** P2ps of one communicator per (direction, peer). Any of its threads may count. */
 class PeerOrdinals {
  public:
-  /** Allocates; at communicator init. Without memory, or with a nonsensical size, all its ordinals are lost. */
+  /** Allocates, at communicator init. Without memory, or with a wrong size, all its ordinals are lost. */
   void Reset(int peers);
 
   Ordinal Next(int32_t peer, bool is_receive) {
@@ -129,9 +132,9 @@ class PeerOrdinals {
  * Collectives of one communicator per (function, seqNumber): 0 unless a captured graph replays them, because
  * replays do not advance NCCL's sequence.
  *
- * Direct-mapped: one row per function, one column per seqNumber modulo 64. What was evicted by a newer sequence is
- * lost. All ranks of a communicator see the same starts in the same order, and the row is chosen by the function's
- * name, so all ranks lose alike.
+ * Direct-mapped: one row per function, one column per seqNumber modulo 64. A newer sequence evicts an older one. All
+ * ranks of a communicator see the same starts in the same order, and the function's name chooses the row, so all ranks
+ * lose the same ones.
  */
 class ReplayOrdinals {
  public:

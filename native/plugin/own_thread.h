@@ -1,4 +1,4 @@
-// Threads of our own.
+// Starts the recorder's own threads.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_OWN_THREAD_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_OWN_THREAD_H_
@@ -12,8 +12,8 @@
 namespace nccl_trace {
 
 /**
- * Begins a detached thread with the caller's signal mask. Its stack's size is ours: the job's limit may be 24 KB, or 10 GB
- * that mlockall makes resident. False: no thread could be made.
+ * Starts a detached thread with the caller's signal mask. We set its stack size, because the job's limit may be 24 KB,
+ * or 10 GB that mlockall makes resident. False: no thread could be made.
  */
 inline bool StartThread(void* (*main)(void*), void* argument) {
   constexpr size_t kStackBytes = size_t{1} << 20;

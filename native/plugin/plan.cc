@@ -23,7 +23,7 @@ uint32_t SlotsFor(uint64_t bytes) {
   return static_cast<uint32_t>(Clamp(kFewestSlots, PowerOfTwoUpTo(bytes / rank_file::kSlotBytes), kMostSlots));
 }
 
-/** Lays one area after the other. */
+/** Places one area after the other. */
 class Layout {
  public:
   explicit Layout(Plan& plan) : plan_(plan) {}

@@ -1,4 +1,4 @@
-// How the budget becomes rings and tables, and where each lies in the file. Pure arithmetic.
+// Divides the budget into rings and tables, and places each in the file. Pure arithmetic.
 //
 //   half       steps rings       } divided among the proxy threads expected
 //   an eighth  ops rings         }
@@ -21,7 +21,7 @@ constexpr uint32_t kHostRings = 8;
 constexpr uint32_t kMaxPlannedRings = 2 * kMaxProxyThreads + kHostRings + 1;
 constexpr uint32_t kClockTables = 4;
 constexpr uint32_t kClockIntervalsMs[kClockTables] = {1'000, 16'000, 256'000, 4'096'000};
-// Each holds the quickest of so many exchanges.
+// Each table keeps the quickest of this many exchanges.
 constexpr uint32_t kBeaconTables = 3;
 constexpr uint32_t kExchangesPerBeacon[kBeaconTables] = {1, 16, 256};
 constexpr uint32_t kMaxAreas = kMaxPlannedRings + 5 + kClockTables + kBeaconTables;
@@ -43,9 +43,9 @@ struct Plan {
 };
 
 /**
- * How many threads like NCCL's progress thread to expect. A process of one rank has one per communicator that shares
- * none (each process group of PyTorch), and the first, usually the world's, does most of the work. A process that drives
- * all GPUs of a node has one per GPU, all alike.
+ * How many progress threads to expect. A process of one rank has one per communicator that shares none (each process
+ * group of PyTorch), and the first one, usually the world's, does most of the work. A process that drives all GPUs of a
+ * node has one per GPU, with equal work.
  */
 struct ExpectedProxies {
   uint32_t count;
@@ -55,7 +55,7 @@ constexpr uint32_t kProxiesOfOneRank = 4;
 
 ExpectedProxies ExpectProxies(bool rank_known, int ranks, int nodes);
 
-/** `beacons`: with tables for them. */
+/** `beacons`: add tables for them. */
 Plan MakePlan(uint64_t budget, ExpectedProxies expected, bool beacons = false);
 
 }  // namespace nccl_trace

@@ -1,5 +1,5 @@
-// What NCCL loads: one table per ABI version, nothing else. NCCL takes the newest one it knows and keeps the pointer,
-// so the tables are constant data that lives as long as the process (the library is linked nodelete).
+// The exported symbols: one table per ABI version. NCCL takes the newest one it knows and keeps the pointer, so the
+// tables are constant data for the life of the process (the library is linked nodelete).
 
 #include "nccl/profiler_v1.h"
 #include "nccl/profiler_v2.h"

@@ -1,4 +1,4 @@
-// Which process a ring file belongs to, in the file's name, and whether that process is still there. For the recorder's
+// The name of a ring file says its process, and here is the check whether that process still exists. For the recorder's
 // thread only.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_NAME_H_
@@ -9,7 +9,10 @@
 
 namespace nccl_trace {
 
-/** Pids are used again, start times (clock ticks since boot) tell them apart; another namespace's pids say nothing. */
+/**
+ * Pids are reused, so the start time (clock ticks since boot) is part of the name. Pids of another namespace say
+ * nothing.
+ */
 struct ProcessName {
   uint64_t pid_namespace;
   uint64_t pid;
@@ -28,9 +31,9 @@ bool ParseProcessName(const char* text, const char* suffix, ProcessName& process
 enum class Sign { kAlive, kGone, kUnknown };
 
 /**
- * kGone is certain: no thread of the process is left, so nobody changes its memory. A zombie that waits for its parent
- * is gone; a process whose first thread has ended and whose others live on is not. kUnknown: of another pid
- * namespace, or it could not tell its own namespace or start.
+ * kGone is certain: no thread of the process is left, so its memory does not change. A zombie that waits for its parent
+ * is gone. A process whose first thread has ended while others run is not. kUnknown: of another pid namespace, or it
+ * could not tell its own namespace or start.
  */
 Sign LookFor(const ProcessName& process, uint64_t own_pid_namespace);
 

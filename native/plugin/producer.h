@@ -1,9 +1,9 @@
-// What one NCCL thread records into. A callback finds its producer through the library's only thread-local variable,
-// and the producer has everything else; so a callback reads no shared memory but a few words that never change.
+// The place one NCCL thread records into. A callback finds its producer through the library's only thread-local
+// variable, and all else through the producer. So a callback reads no shared memory but a few words that never change.
 //
-// Life: a thread's first callback takes a producer (Recorder::Attach), its end gives it back (a pthread key's
-// destructor), the next thread goes on in the same rings under a new lease. Threads beyond the pool share the last
-// producer, whose ring is the overflow ring and which has no private memory at all.
+// Life: a thread's first callback takes a producer (Recorder::Attach), its end releases it (a pthread key's
+// destructor), and the next thread continues in the same rings under a new lease. Threads beyond the pool share the
+// last producer, whose ring is the overflow ring and which has no private memory at all.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_PRODUCER_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_PRODUCER_H_
@@ -24,8 +24,7 @@ struct alignas(rank_file::kAreaAlignment) Producer {
   ConnectionOrdinals connections;
   CtrlEdges ctrl;
 
-  // Taken by compare-and-swap (acquire) in Attach, given back with release in Retire: the next owner sees all that
-  // the last one left behind.
+  // Taken by compare-and-swap (acquire) in Attach, released in Retire: the next owner sees all stores of the last one.
   std::atomic<uint32_t> taken;
   uint64_t leases[2];
 
@@ -34,8 +33,8 @@ struct alignas(rank_file::kAreaAlignment) Producer {
 };
 
 /**
- * The thread's producer, and the path of its callbacks (Path in ring.h), in the one word of thread-local memory that costs a
- * library nothing: the address, or its negative where only the slow path works, or 0.
+ * The thread's producer, and the path of its callbacks (Path in ring.h), in the one word of thread-local memory that
+ * costs a library nothing: the address, or its negative where only the slow path works, or 0.
  */
 struct CurrentProducer {
   intptr_t word;

@@ -1,5 +1,5 @@
-// Starts of what progress threads do and see: operations, their steps, the network's own work, kernels. Each returns the
-// event's handle (events.h). `fields`: as in host_starts.h.
+// Starts of what progress threads do and see: operations, their steps, the network's own work, kernels. Each returns
+// the event's handle (events.h). `fields`: as in host_starts.h.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_PROXY_STARTS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_PROXY_STARTS_H_

@@ -147,7 +147,9 @@ void RankFileKeeper::Retry() {
   if (order_->streams()) chunks_.Use(file_.fd, image_);
 }
 
-/** The job has closed our descriptor. The file is where it was, or there is none any more: a second one helps nobody. */
+/**
+ * The job has closed our descriptor. The file is where it was, or there is none any more: a second one helps nobody.
+ */
 void RankFileKeeper::FindAgain() {
   const bool is_found = copy_.Reopen(file_.path);
   file_.fd = copy_.fd();

@@ -1,6 +1,6 @@
-// Makes the rank file and keeps it up to date: copies rings that are elsewhere, drains rings into chunks (stream mode), makes the
-// file again when the disk comes back, finds it again when the job has closed our descriptor. For the recorder's thread
-// only: every call may hang on a disk.
+// Makes the rank file and keeps it up to date: copies rings that are elsewhere, drains rings into chunks (stream mode),
+// makes the file again when the disk comes back, finds it again when the job has closed our descriptor. For the
+// recorder's thread only: every call may hang on a disk.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_RANK_FILE_KEEPER_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_RANK_FILE_KEEPER_H_

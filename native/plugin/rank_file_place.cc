@@ -23,7 +23,7 @@ bool MakeFolders(const char* folder) {
   for (char* slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
     if (slash != nullptr) *slash = '\0';
     if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-      // A parent that may not be written, or may not be looked into, but exists: the next step tells.
+      // The parent may exist without write or search permission: the next step fails then.
       const int error = errno;
       if (access(path, F_OK) != 0) {
         errno = error;
@@ -127,7 +127,7 @@ void CreateRankFile(const char* folder, const Settings& settings, const HostFact
   if (use == FileUse::kToBeMapped ? WriteZeros(file.fd, bytes) : Reserve(file.fd, bytes)) return;
   file.failed = "reserve space for";
   file.error = errno;
-  // Half a file helps nobody, and the disk may be full because of us. It is ours: we made it a moment ago.
+  // Half a file is useless, and the disk may be full because of it. We made it a moment ago, so it is ours to remove.
   unlink(file.path);
   close(file.fd);
   file.fd = -1;

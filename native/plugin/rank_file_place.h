@@ -22,7 +22,10 @@ struct RankFile {
   char real_path[PATH_MAX];  // of a file that is there: without links, as far as the kernel tells
 };
 
-/** The folder `$NCCL_TRACE_DIR[/<run id>]` as an absolute path: the process may change its directory later. Empty: too long. */
+/**
+ * The folder `$NCCL_TRACE_DIR[/<run id>]` as an absolute path: the process may change its directory later. Empty: too
+ * long.
+ */
 void FolderOf(const Settings& settings, char (&folder)[PATH_MAX]);
 
 /** The name that a new file gets if it is free. Empty: too long. */

@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t kCloseWaitMs = 200;
 
-/** 17 bits that no user-space pointer has, 15 of them random. */
+/** 17 bits that no user-space pointer has set alike, 15 of them random. */
 uint64_t MakeTag() {
   uint64_t random = 0;
   if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random)) {
@@ -28,7 +28,7 @@ uint64_t MakeTag() {
   return (random & rank_file::kHandleTagMask) | rank_file::kHandleTagFixedBits;
 }
 
-/** Of a launcher that does not say it, from the communicator; else as many as a node has GPUs. */
+/** Local ranks: from the launcher, else from the communicator, else the GPUs of a node. */
 uint32_t LocalRanks(const Settings& settings, const CommunicatorInfo& info) {
   if (settings.rank.local_size > 0) return static_cast<uint32_t>(settings.rank.local_size);
   return info.ranks > 0 && info.nodes > 0 ? static_cast<uint32_t>((info.ranks - 1) / info.nodes + 1) : 8;
@@ -75,7 +75,7 @@ void Recorder::CloseCommunicator(void* context) {
   pthread_mutex_unlock(&mutex_);
 }
 
-/** NCCL up to 2.27 (v4) can fail a job when KernelCh is on: there only who asks for it by name gets it. */
+/** NCCL up to 2.27 (v4) can fail a job when KernelCh is on, so there it is recorded only if asked for by name. */
 uint64_t Recorder::MaskFor(uint8_t abi) const {
   const bool leave_out = order_.settings.default_events && abi < 5;
   return leave_out ? event_mask_ & ~kKernelChEvent : event_mask_;
@@ -88,7 +88,7 @@ void Recorder::StoreMask() {
 
 bool Recorder::ApplyControl(uint64_t events, uint64_t sample_every) {
   Recorder& self = recorder;
-  // Who holds it may be waiting for the thread that we are on.
+  // Its holder may be waiting for this thread.
   if (pthread_mutex_trylock(&self.mutex_) != 0) return false;
   self.wanted_events_ = events & self.event_mask_;
   if (self.mask_of_nccl_ != nullptr) self.StoreMask();
@@ -204,7 +204,7 @@ void Recorder::UseRings(const Image& image) {
   scratch_->overflow.steps = scratch_->overflow.rest = &scratch_->rings[plan.overflow];
 }
 
-/** "Is it recording?" is one grep. */
+/** One line to grep for: is it recording? */
 void Recorder::Announce(const Log& log) {
   char text[4600];
   char what[160];
@@ -270,7 +270,7 @@ Producer* Recorder::Attach(bool proxy) {
   return producer;
 }
 
-/** A proxy prefers its kind of rings; everybody may use the pool; who finds nothing shares. */
+/** A proxy prefers proxy rings, all threads may use the pool, and the rest share the overflow ring. */
 Producer* Recorder::TakeProducer(bool proxy) {
   const auto take = [](Producer& producer) {
     uint32_t free = 0;
@@ -300,7 +300,7 @@ void Recorder::Retire(Producer& producer) {
   producer.taken.store(0, std::memory_order_release);
 }
 
-/** On the ending thread. A callback after this one attaches again, and the C library calls us again. */
+/** Runs on the ending thread. A later callback attaches again, and the C library calls this again. */
 void Recorder::OnThreadExit(void* producer) {
   current_producer = {};
   if (recorder.state_.load(std::memory_order_acquire) == kRecording) {
@@ -308,7 +308,7 @@ void Recorder::OnThreadExit(void* producer) {
   }
 }
 
-/** exit() without finalize, or a plain return from main. In a forked child the state says that nothing is ours. */
+/** At exit() without finalize, or return from main. In a forked child the state says that nothing is ours. */
 void Recorder::OnProcessExit() {
   if (recorder.state_.load(std::memory_order_acquire) != kRecording) return;
   if (getpid() != recorder.owner_) return;  // a child that no handler told
@@ -318,8 +318,8 @@ void Recorder::OnProcessExit() {
 __attribute__((destructor)) void CloseAtExit() { Recorder::OnProcessExit(); }
 
 /**
- * The child has our memory but not our thread, and must not write into the parent's file: neither now nor when some
- * destructor calls back. Runs between fork and everything else, so only calls that are safe there.
+ * The child has our memory but not our thread. It must not write into the parent's file, not even from a destructor.
+ * This runs right after fork, so it makes only async-signal-safe calls.
  */
 void Recorder::OnForkInChild() {
   Recorder& self = recorder;

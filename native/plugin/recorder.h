@@ -1,12 +1,12 @@
-// The process-wide registry: the one object behind all exported tables. It knows who records where; what is recorded
-// is written by events.h and what includes it.
+// The process-wide registry: the one object behind all exported tables. It knows which thread records where. events.h
+// and the files that include it write the records.
 //
 // Threads
 //   init, finalize   any, at once: ordered by a mutex that no other callback takes
 //   callbacks        read `hot` and their producer; Attach comes first, once per thread
 //   recorder thread  see recorder_thread.h
 //
-// Nothing here ever fails the job: what does not work is left out, and the mask stays 0 if nothing does.
+// Nothing here fails the job. A part that does not work is left out, and if none works the mask stays 0.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORDER_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_RECORDER_H_
@@ -32,7 +32,7 @@ struct Log {
   void Info(const char* text) const { write(logger, false, text); }
 };
 
-/** What every callback reads. Nobody changes it once callbacks can come, but the sampling (ApplyControl). */
+/** Read by every callback. Constant once callbacks can come, except for the sampling (ApplyControl). */
 struct Hot {
   uint64_t tag;
   uint64_t context_prefix;   // tag and kContextRing
@@ -43,7 +43,10 @@ struct Hot {
 
   uint64_t Tick() const { return ReadTick(tick_source); }
 
-  /** Keeps each Nth. `number` is the same on all ranks, so they choose alike. For 32 bits, without a division (Lemire). */
+  /**
+   * Keeps every Nth. `number` is the same on all ranks, so all make the same choice. For 32 bits, without a division
+   * (Lemire).
+   */
   void SampleEach(uint64_t every) {
     Store(sample_every, every);
     Store(sample_multiple, ~uint64_t{0} / every + 1);  // 0 for 1: nothing exceeds the largest number
@@ -67,7 +70,7 @@ class Recorder {
   void* OpenCommunicator(const CommunicatorInfo& info, int known_events, int* mask, const Log& log);
   void CloseCommunicator(void* context);
 
-  /** The calling thread's producer; its first callback takes one. Null: not recording in this process. */
+  /** The calling thread's producer; its first callback takes one. Null: this process does not record. */
   Producer* ProducerOfThread(bool proxy) {
     Producer* producer = current_producer.any();
     return producer != nullptr ? producer : Attach(proxy);
@@ -83,7 +86,7 @@ class Recorder {
   }
   uint32_t ended_communicators() const { return communicators_.ended_count(); }
   StringRef Intern(const char* text) { return strings_.Intern(text, hot.tick_source); }
-  /** False: nobody has interned it yet, or it is long. */
+  /** False: not interned yet, or long. */
   [[gnu::always_inline]] bool FindString(const char* text, StringRef& ref) const {
     return strings_.FindShort(text, ref);
   }
@@ -91,7 +94,7 @@ class Recorder {
  private:
   enum State : uint32_t { kIdle, kRecording, kStoodAside, kForkedAway };
 
-  /** What producers own besides their rings' slots: one mapping, all present, not copied by a fork. */
+  /** Producers' memory besides the slots of their rings: one mapping, all present, not copied by a fork. */
   struct Scratch {
     Ring rings[kMaxPlannedRings];
     Producer proxies[kMaxProxyThreads];

@@ -26,8 +26,8 @@ constexpr int kFirstTries = 64;
 constexpr uint64_t kForeverNs = ~uint64_t{0};
 
 /**
- * Main has ended by pthread_exit, and so have all other threads: the process would go on for ours alone. When ours ends as
- * well the C library calls exit(0), as it would have done without us.
+ * All other threads have ended, main by pthread_exit, and only ours keeps the process alive. When ours ends, the C
+ * library calls exit(0), as it would without us.
  */
 bool IsLeftAlone() {
   ProcessStat self;
@@ -63,7 +63,7 @@ bool RecorderThread::Start(const RecordingOrder& order) {
 
 void RecorderThread::Request(rank_file::Life life) {
   wanted_life_.store(life, std::memory_order_relaxed);
-  // Release: the thread that sees the new count sees the wish (partner: the acquire load in Loop).
+  // Release: a thread that sees the new count sees wanted_life_ (partner: the acquire load in Loop).
   wake_.fetch_add(1, std::memory_order_release);
   WakeAll(wake_);
   beacons_.Wake();
@@ -119,12 +119,15 @@ void RecorderThread::Run() {
 
 void RecorderThread::SettleThread() {
   prctl(PR_SET_NAME, "nccl-trace");
-  // Started by a thread of NCCL's, which may be pinned to a core that it keeps busy: take the process's choice.
+  // NCCL's thread that started us may be pinned to a core that it keeps busy. Use the process's affinity.
   cpu_set_t cpus;
   if (sched_getaffinity(getpid(), sizeof(cpus), &cpus) == 0) sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
-/** Not before: while init waits for its image this thread has to be as urgent as init is. A job may be nicer yet. */
+/**
+ * Lowers the priority, after init has its image: until then this thread is as urgent as init. The job may be nicer
+ * already.
+ */
 void RecorderThread::GiveWay() {
   const auto self = static_cast<id_t>(syscall(SYS_gettid));
   if (getpriority(PRIO_PROCESS, self) < kNice) setpriority(PRIO_PROCESS, self, kNice);
@@ -140,7 +143,7 @@ void RecorderThread::MeasureTicks() {
   tick_hz_ = MeasureTickHz(tick_source(), start_, SampleClocks(tick_source(), kFirstTries));
 }
 
-/** In memory, so nothing here waits for a disk: whatever becomes of the rank file, this is recorded and kept. */
+/** The ring file is in memory, so nothing here waits for a disk, and the records are kept even without a rank file. */
 void RecorderThread::OfferRingFile() {
   const Image image = CreateRingFile(order_.settings, self_, order_.plan.file_bytes, order_.local_ranks, ring_file_);
   MeasureTicks();
@@ -154,7 +157,7 @@ void RecorderThread::OfferRingFile() {
   TakeAbandonedImage();
 }
 
-/** Without a ring file the rank file, mapped, or memory is offered to init; if init has gone on, its image is the one. */
+/** Without a ring file, offers the mapped rank file, or memory. If init has gone on, uses init's image. */
 void RecorderThread::OfferFile() {
   if (image_.base == nullptr && offer_.IsAwaited()) {
     image_ = keeper_.Map();
@@ -181,7 +184,7 @@ void RecorderThread::FinishHeader() {
   __atomic_store_n(&header.life, static_cast<uint32_t>(rank_file::kRecording), __ATOMIC_RELEASE);
 }
 
-/** Ends when the process is about to. */
+/** Returns only if this is the last thread. */
 void RecorderThread::Loop() {
   uint64_t next_beat = 0;
   uint32_t handled = 0;
@@ -241,14 +244,14 @@ void RecorderThread::Beat() {
 }
 
 /**
- * Once. What could not be copied stays in the ring file, for others to save; but where no file can ever be made, as init
- * said, nobody could.
+ * Once. Records that could not be copied stay in the ring file, for others to save. If no rank file can ever be made,
+ * nobody could, and the ring file is removed.
  */
 void RecorderThread::Remove() {
   if (left_.load(std::memory_order_relaxed) != 0) return;
   const bool is_over = image_.placement != rank_file::kInRingFile || keeper_.Finish();
   if (is_over && image_.placement == rank_file::kInRingFile) RemoveRingFile(ring_file_);
-  // A neighbour's rings, if that takes no longer than leaving may take.
+  // Finishes saving a neighbour's rings, within the time for leaving.
   neighbours_.Await(DeadlineIn(kLeaveWaitMs));
   if (is_over) RemoveRingFile(ring_file_);  // the folder, if only they were in it
   left_.store(1, std::memory_order_release);

@@ -19,8 +19,9 @@ namespace nccl_trace {
 inline bool Unlikely(bool condition) { return __builtin_expect(condition, 0); }
 
 /**
- * The two paths through a callback. The fast one is for a thread with rings of its own, where a tick is one instruction. It makes
- * no call, and gives up at whatever is rare before it has changed anything. The slow one can do everything.
+ * The two paths through a callback. The fast one is for a thread with rings of its own, where a tick is one
+ * instruction. It makes no call, and gives up at whatever is rare before it has changed anything. The slow one can do
+ * everything.
  */
 enum class Path { kFast, kSlow };
 
@@ -85,8 +86,8 @@ inline uint64_t Prepare(Ring& ring, uint32_t parts) {
  */
 inline void FetchForWrite(const rank_file::Slot* slot) {
 #if defined(__x86_64__)
-  // The compiler would choose prefetcht0, which shares a line that the recorder's thread has read. All x86-64 have it, or
-  // take it for a nop.
+  // The compiler would choose prefetcht0, which shares a line that the recorder's thread has read. All x86-64 have it,
+  // or take it for a nop.
   __asm__ volatile("prefetchw %0" : : "m"(*slot));
 #else
   __builtin_prefetch(slot, 1);
@@ -118,7 +119,9 @@ inline uint64_t Append(Ring& ring, uint32_t kind, uint64_t word0, uint64_t word1
   return position;
 }
 
-/** The reader's side. Acquire, so that a slot whose word 3 checks out is seen whole; the words may still be of two laps. */
+/**
+ * The reader's side. Acquire, so that a slot whose word 3 checks out is seen whole; the words may still be of two laps.
+ */
 inline rank_file::Slot LoadSlot(const rank_file::Slot& slot) {
   rank_file::Slot copy;
   for (int i = 3; i >= 0; --i) copy.words[i] = __atomic_load_n(&slot.words[i], __ATOMIC_ACQUIRE);

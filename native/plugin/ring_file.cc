@@ -17,10 +17,11 @@ namespace nccl_trace {
 namespace {
 
 constexpr const char* kSharedMemory = "/dev/shm";
-// NCCL's own, which it needs to start at all: 32.6 MiB per rank with KernelCh, and others' (PyTorch's data loaders).
+// Left for NCCL, which needs it to start (32.6 MiB per rank with KernelCh), and for others, such as PyTorch's data
+// loaders.
 constexpr uint64_t kLeaveBytes = uint64_t{1} << 30;
 constexpr uint64_t kLeavePerRankBytes = uint64_t{64} << 20;
-constexpr uint64_t kMostOfMemory = 8;  // a part of it
+constexpr uint64_t kMostOfMemory = 8;  // at most an eighth
 constexpr int kTries = 4;
 // Ranks of one node begin together.
 constexpr uint64_t kTogetherSeconds = 60;
@@ -36,7 +37,7 @@ int OpenFolder(const char* path) {
   return -1;
 }
 
-/** By the file's name: of a process that lives and began when this one did. By its size: with the same settings. */
+/** A ring file of this job: its process is alive and began with this one, and its size is the same. */
 bool IsSibling(int folder, const char* name, const ProcessName& self, uint64_t bytes) {
   ProcessName other;
   if (!ParseProcessName(name, kRingSuffix, other) || other.tag == self.tag || other.start == 0) return false;
@@ -63,10 +64,10 @@ uint32_t CountSiblings(const char* path, const ProcessName& self, uint64_t bytes
 }
 
 /**
- * For all ranks of this node, because they come at the same time. What is in a tmpfs counts as memory used, and is not taken
- * back: under a limit that is near, pages of a file on disk are the better place. Who has come has taken its part: so the
- * first rank decides, and those that come later decide alike. The room is asked before they are counted: one that comes in
- * between has not yet taken what is found.
+ * Whether all ranks of this node have room, because they start at the same time. A tmpfs uses memory that the kernel
+ * cannot reclaim, so near a memory limit pages of a disk file are better. Ranks that have started have taken their
+ * part, so the first rank decides and later ones decide alike. The room is read before the ranks are counted: one that
+ * starts in between has not taken its part.
  */
 bool HasRoom(uint64_t bytes, uint32_t local_ranks, const char* folder, const ProcessName& self) {
   struct statfs fs;
@@ -100,7 +101,10 @@ int OpenNew(RingFile& file, const char* name) {
   return -1;
 }
 
-/** Of the process, not of the descriptor (F_OFD_SETLK, flock): a child must not hold it, and no copy of ours. */
+/**
+ * A lock of the process, not of the descriptor (F_OFD_SETLK, flock): neither a child nor a copy of the descriptor holds
+ * it.
+ */
 struct flock WholeFile() {
   struct flock lock = {};
   lock.l_type = F_WRLCK;

@@ -7,7 +7,8 @@
 //
 // The folder is private to the user (checked, not assumed), so whatever is in it is as trustworthy as the user. The
 // owner removes its file when the rank file has everything; a file whose owner is gone is saved and removed by others
-// (neighbours.h). Where its pid says nothing, in another container, its lock does, as long as the job leaves us the descriptor.
+// (neighbours.h). Where its pid says nothing, in another container, its lock does, as long as the job leaves us the
+// descriptor.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_RING_FILE_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_RING_FILE_H_
@@ -49,7 +50,10 @@ bool IsPrivateFolder(int fd);
 /** Says where the rank file is, for who finds the ring file without its owner. */
 void NameRankFile(const Image& image, const char* path);
 
-/** Whether a living process holds the ring file of this descriptor. False is no proof: a job may close what it does not know. */
+/**
+ * Whether a living process holds the ring file of this descriptor. False is no proof: a job may close what it does not
+ * know.
+ */
 bool IsHeld(int fd);
 
 /** In the child after a fork, which holds no lock. */

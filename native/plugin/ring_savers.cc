@@ -54,7 +54,7 @@ bool RingSavers::Begin(const Orphan& orphan) {
     if (saver.is_busy.load(std::memory_order_acquire)) continue;
     saver.orphan = orphan;
     saver.is_busy.store(true, std::memory_order_relaxed);
-    // It inherits what the recorder's thread is: all signals blocked, nice.
+    // It inherits from the recorder's thread: all signals blocked, nice.
     if (StartThread(Main, &saver)) return true;
     saver.is_busy.store(false, std::memory_order_relaxed);
     break;

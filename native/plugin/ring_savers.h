@@ -1,6 +1,6 @@
-// Threads that save the rings of processes that are gone, one for each, as short-lived as the disk lets them. Their own,
-// because they write where the dead process wrote: on a mount that hangs such a thread waits for ever, and with it only
-// the rings that could not be saved anyway.
+// Threads that save the rings of processes that are gone, one for each, as short-lived as the disk lets them. Their
+// own, because they write where the dead process wrote: on a mount that hangs such a thread waits for ever, and with it
+// only the rings that could not be saved anyway.
 //
 // For the recorder's thread only.
 
@@ -30,9 +30,9 @@ class RingSavers {
   /** One is at the rings of the process with this tag. */
   bool IsAt(uint64_t tag) const;
   /**
-   * Takes both descriptors. What is saved, and what is not to be tried again, is removed with its claim; else both stay,
-   * but that what somebody else may save is not held by a claim of ours.
-   * False: it could not begin, and the descriptors are closed.
+   * Takes both descriptors. What is saved, and what is not to be tried again, is removed with its claim; else both
+   * stay, but that what somebody else may save is not held by a claim of ours. False: it could not begin, and the
+   * descriptors are closed.
    */
   bool Begin(const Orphan& orphan);
   /** Until none is at work, or CLOCK_MONOTONIC has passed `deadline_ns`. */

@@ -63,8 +63,8 @@ int OpenOwn(const char* path, int flags) {
 }
 
 /**
- * Whose file this is: a rank file of the tag, one that its owner had not begun (all zero), or another's. kUnknown: the disk
- * does not say, for now.
+ * Whose file this is: a rank file of the tag, one that its owner had not begun (all zero), or another's. kUnknown: the
+ * disk does not say, for now.
  */
 enum class Owner { kOurs, kNobody, kOther, kUnknown };
 
@@ -138,7 +138,7 @@ bool ReadHeader(int fd, uint64_t tag, FileHeader& header) {
          header.chunks_offset % rank_file::kChunkAlignment == 0 && header.area_count <= kMaxAreas;
 }
 
-/** Nothing of it ever came to a disk, and will not now. Where there were copies, a permission may come back. */
+/** Nothing of it reached a disk, and nothing will. If there were copies, the permission may come back. */
 bool NeverHadPlace(const FileHeader& header, int error) { return header.copied_tick == 0 && IsNoPlace(error); }
 
 Saved SaveBeside(int fd, const FileHeader& header, const char* rank_file) {
@@ -155,7 +155,7 @@ Saved SaveBeside(int fd, const FileHeader& header, const char* rank_file) {
       break;
   }
   int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (to < 0 && errno == EEXIST) to = OpenOwn(path, O_WRONLY);  // its saver died over it
+  if (to < 0 && errno == EEXIST) to = OpenOwn(path, O_WRONLY);  // an earlier saver died
   if (to < 0) {
     const bool has_gone = errno == ENOENT || errno == ENOTDIR;
     return has_gone || NeverHadPlace(header, errno) ? Saved::kNothing : Saved::kNotYet;
@@ -163,7 +163,7 @@ Saved SaveBeside(int fd, const FileHeader& header, const char* rank_file) {
   const bool is_copied = Copy(fd, to, header);
   // A file server may say only now that it has no room.
   if (close(to) == 0 && is_copied) return Saved::kDone;
-  unlink(path);  // half of it helps nobody, and the disk may be full because of it
+  unlink(path);  // half of it is useless, and the disk may be full because of it
   return Saved::kNotYet;
 }
 
@@ -186,8 +186,8 @@ Saved SaveRings(int fd, const ProcessName& process, uint64_t own_mount) {
   const Mount mount = MountOf(rank_file);
   if (mount.is_fuse && mount.id != own_mount) return Saved::kElsewhere;
   Owner owner = OwnerOf(rank_file, header.tag);
-  // In another mount namespace the path may mean another place, or none, or one where we may not write: there may be
-  // somebody else who sees the right one.
+  // In another mount namespace the path may be another place, none, or not writable for us. Another process may see the
+  // right one.
   if (home.mount_namespace != 0 && home.mount_namespace != MountNamespace()) {
     const bool is_saved = owner == Owner::kOurs && SaveBeside(fd, header, rank_file) == Saved::kDone;
     return is_saved ? Saved::kDone : Saved::kElsewhere;

@@ -23,8 +23,9 @@ enum class Saved {
 };
 
 /**
- * `fd`: the ring file of `process`, of which no thread is left. Nothing that exists is overwritten, but for what a saver
- * left unfinished. The header comes last: until then a reader finds none. `own_mount`: of our own rank file, 0 if unknown.
+ * `fd`: the ring file of `process`, of which no thread is left. Nothing that exists is overwritten, but for what a
+ * saver left unfinished. The header comes last: until then a reader finds none. `own_mount`: of our own rank file, 0 if
+ * unknown.
  */
 Saved SaveRings(int fd, const ProcessName& process, uint64_t own_mount);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kSmallestRingBytes = uint64_t{1} << 16;  // 1/16 MB
 constexpr uint64_t kLargestRingMb = 16384;
-// Below this, the newest chunk would always be the only one.
+// With less, the newest chunk would always be the only one.
 constexpr uint64_t kLeastChunkMb = 4;
 constexpr uint64_t kLargestMaxMb = uint64_t{1} << 30;
 
@@ -82,7 +82,7 @@ void ReadRingBytes(Settings& settings, Complaints& complaints) {
   }
 }
 
-/** After ReadRingBytes: the rings lie in the file and count. */
+/** After ReadRingBytes: the rings are part of the file and count. */
 void ReadMaxBytes(Settings& settings, Complaints& complaints) {
   const uint64_t least = settings.ring_bytes + (kLeastChunkMb << 20);
   if (settings.max_bytes < least) settings.max_bytes = 2 * settings.ring_bytes;  // unusually large rings
@@ -151,7 +151,7 @@ bool ReadGivenEvents(Settings& settings, Complaints& complaints) {
   return false;
 }
 
-/** After ReadMode. Who streams is tracing now and wants everything; who flies wants it to cost nothing. */
+/** After ReadMode. Stream mode is for tracing now and records everything; flight mode should cost nothing. */
 void ReadEvents(Settings& settings, Complaints& complaints) {
   settings.event_mask = settings.mode == rank_file::kStream ? kAllEvents : kFlightEvents;
   settings.default_events = !ReadGivenEvents(settings, complaints);
@@ -187,7 +187,7 @@ RankFacts ReadRank() {
   return {-1, -1, -1, -1};
 }
 
-/** Whatever it was, it becomes the name of one folder. */
+/** Makes any text a valid folder name. */
 void MakeFileName(char* text) {
   if (text[0] == '.') text[0] = '_';
   for (; *text != '\0'; ++text) {
@@ -199,8 +199,8 @@ void MakeFileName(char* text) {
 }
 
 /**
- * Our own variable first: who sets it means it. Then the job, with its restart count, so that a restarted job does
- * not write into its predecessor's folder. torchrun calls a run without a name "none".
+ * Our own variable first. Then the job's, with its restart count, so that a restarted job gets a folder of its own.
+ * torchrun calls a run without a name "none".
  */
 void ReadRunId(Settings& settings) {
   constexpr const char* kJobs[][2] = {
@@ -232,7 +232,7 @@ bool ParseHostAndPort(const char* text, Settings& settings) {
   const char* begin = in_brackets ? text + 1 : text;
   const auto length = static_cast<size_t>(colon - begin) - (in_brackets ? 1 : 0);
   if (length == 0 || length >= sizeof(settings.clock_peer)) return false;
-  // A bare address of version 6 has colons of its own: which of them is the last one's is not guessed.
+  // A bare IPv6 address has colons of its own, so the port would be a guess.
   if (!in_brackets && memchr(begin, ':', length) != nullptr) return false;
   memcpy(settings.clock_peer, begin, length);
   settings.clock_peer[length] = '\0';
@@ -241,8 +241,8 @@ bool ParseHostAndPort(const char* text, Settings& settings) {
 }
 
 /**
- * torch's and others' variables name the host of rank 0 and a TCP port there. UDP ports are others, so the one of the same
- * number is free for us, and no two jobs of one host have it.
+ * torch's variables name the host of rank 0 and a TCP port. UDP ports are separate, so the UDP port of that number is
+ * free for us, and no two jobs of one host have the same.
  */
 bool ReadMaster(Settings& settings) {
   constexpr const char* kTorchPort = "29500";

@@ -1,4 +1,4 @@
-// What the user asked for, from the environment, once, at the first init. A bad value is one warning and the default.
+// The user's settings, read from the environment at the first init. A bad value gives one warning and the default.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_SETTINGS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_SETTINGS_H_
@@ -10,11 +10,11 @@
 
 namespace nccl_trace {
 
-/** Fixed memory for what has to be told later: the settings are read before there is anybody to tell. */
+/** Fixed memory for warnings: the settings are read before there is a logger. */
 class Complaints {
  public:
   static constexpr int kMost = 16;
-  /** printf; further ones than kMost are dropped. */
+  /** Like printf. More than kMost are dropped. */
   __attribute__((format(printf, 2, 3))) void Add(const char* format, ...);
   int count() const { return count_; }
   const char* operator[](int i) const { return texts_[i]; }
@@ -24,7 +24,7 @@ class Complaints {
   char texts_[kMost][384];
 };
 
-/** Which rank this process says it is. -1: unknown. */
+/** The rank by the environment. -1: unknown. */
 struct RankFacts {
   int32_t rank;
   int32_t world_size;

@@ -1,5 +1,5 @@
-// Bare slots byte by byte: first byte 0 of all of them, then byte 1 of all, up to byte 31 (codec ZstdPlanes of the rank
-// file). Bytes that change together then lie together, and most planes are one long run: a compressor has little to look at.
+// Bare slots byte by byte: byte 0 of all of them, then byte 1 of all, up to byte 31 (codec ZstdPlanes of the rank
+// file). Bytes that change together are then together, and most planes are one long run, which compresses quickly.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_SLOT_PLANES_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_SLOT_PLANES_H_
@@ -11,7 +11,9 @@
 namespace nccl_trace {
 
 constexpr uint32_t kPlanes = rank_file::kSlotBytes;
-/** So many slots give each plane a cache line, which is written at once: planes lie so far apart that caches keep few. */
+/**
+ * So many slots give each plane a cache line, which is written at once: planes lie so far apart that caches keep few.
+ */
 constexpr uint32_t kPlaneBlock = 64;
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "byte 0 of a word is its lowest");
@@ -34,7 +36,10 @@ inline Vector SecondInTurn(Vector a, Vector b) {
 }
 #undef NCCL_TRACE_SHUFFLE
 
-/** Of sixteen rows: byte j of row i changes places with byte i of row j. Four times dealing the rows in two hands does it. */
+/**
+ * Of sixteen rows: byte j of row i changes places with byte i of row j. Four times dealing the rows in two hands does
+ * it.
+ */
 [[gnu::always_inline]] inline void Transpose(Vector (&rows)[kVectorBytes]) {
   Vector dealt[kVectorBytes];
   constexpr uint32_t kHalf = kVectorBytes / 2;

@@ -1,4 +1,4 @@
-// Reading what the kernel tells in /proc and /sys: small, whole, as text. For the recorder's thread only.
+// Reads small files of /proc and /sys as text. For the recorder's thread only.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_SMALL_FILE_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_SMALL_FILE_H_

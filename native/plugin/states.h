@@ -1,5 +1,5 @@
-// States and stops (events.h). NCCL passes NULL, stops twice, stops elsewhere and goes on after a stop: all of it is
-// recorded as it comes, and only the reader judges.
+// States and stops (events.h). NCCL passes NULL, stops twice, stops on another thread and goes on after a stop. All of
+// it is recorded unchanged; the reader judges it.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_STATES_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_STATES_H_
@@ -22,7 +22,7 @@ template <Path path>
   Commit<path>(ring, position, 2);
 }
 
-/** NULL, or muted: nothing but a count. */
+/** NULL, or muted: only counted. */
 template <Path path>
 [[gnu::always_inline]] inline bool IsCountedOnly(const Producer& producer, uint64_t handle) {
   if (!IsMuted(handle) && !Unlikely(handle == 0)) return false;

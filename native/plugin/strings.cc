@@ -74,7 +74,7 @@ const Strings::Text* Strings::Add(const char* text, uint64_t tick) {
   return &entry;
 }
 
-/** The pointer's own entry, or else the next in turn: whoever loses its place is found by content. */
+/** The pointer's own entry, or the next in turn. An evicted pointer is found by content. */
 void Strings::Remember(const char* text, const Text& entry) {
   Cached* set = cache_[SetOf(text)];
   Cached* cached = &set[next_way_.fetch_add(1, std::memory_order_relaxed) % kWays];

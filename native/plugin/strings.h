@@ -50,7 +50,7 @@ class Strings {
 
  private:
   static constexpr uint32_t kMaxTexts = 256;
-  // Four ways: two names of every collective must not push each other out for ever.
+  // Four ways, so that two names of every collective do not evict each other for ever.
   static constexpr uint32_t kSets = 128;
   static constexpr uint32_t kWays = 4;
 
@@ -76,16 +76,16 @@ class Strings {
     const Cached* set = cache_[SetOf(text)];
 #pragma GCC unroll 4
     for (uint32_t way = 0; way < kWays; ++way) {
-      // Partners of this and of the loads of `text`: the release stores in Remember. An entry is complete then and never
-      // changes.
+      // Partners of this and of the loads of `text`: the release stores in Remember. An entry is complete then and
+      // never changes.
       if (set[way].pointer.load(std::memory_order_acquire) == text) return &set[way];
     }
     return nullptr;
   }
 
   /**
-   * NCCL's names are short: two loads instead of a call. They may read past the text's end, never past its page; the
-   * sanitizer would rather not see that.
+   * NCCL's names are short: two loads instead of a call. The loads may pass the text's end but not its page. They are
+   * hidden from the sanitizer.
    */
   __attribute__((no_sanitize("address"))) static bool IsShortText(const char* text, const Text& known) {
     if (Unlikely(known.own[0] == 0 || (reinterpret_cast<uintptr_t>(text) & 4095) > 4096 - 16)) return false;

@@ -1,4 +1,4 @@
-// A write that is complete or has failed. For the recorder's thread only.
+// Writes all bytes or fails. For the recorder's thread only.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_WRITE_ALL_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_WRITE_ALL_H_
