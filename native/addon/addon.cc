@@ -129,15 +129,15 @@ Object CarryTo(Env env, const Carry& carry) {
   return object;
 }
 
-/** assemble(words, order, carry, tickBase, minParts) → AssembledRecords, its holes as a Float64Array of triples. */
+/** assemble(words, order, carry, tickBase, farthestTick, minParts) → AssembledRecords, its holes as a Float64Array of triples. */
 Napi::Value AssembleOf(const CallbackInfo& info) {
   const Env env = info.Env();
   const Slots slots = SlotsOf(info[0]);
   bool lossless;
-  const uint64_t tick_base = info[3].As<Napi::BigInt>().Uint64Value(&lossless);
+  const TickFrame frame = {info[3].As<Napi::BigInt>().Uint64Value(&lossless), Number(info[4])};
   MinParts min_parts;
-  memcpy(min_parts.data(), info[4].As<Napi::Uint8Array>().Data(), min_parts.size());
-  const Records from = Assemble(slots.first, OrderOf(info[1]), CarryOf(info[2].As<Object>()), tick_base, min_parts);
+  memcpy(min_parts.data(), info[5].As<Napi::Uint8Array>().Data(), min_parts.size());
+  const Records from = Assemble(slots.first, OrderOf(info[1]), CarryOf(info[2].As<Object>()), frame, min_parts);
 
   Object records = Object::New(env);
   records.Set("length", static_cast<double>(from.position.size()));
@@ -160,6 +160,7 @@ Napi::Value AssembleOf(const CallbackInfo& info) {
   result.Set("kinds", Copied<Napi::Uint32Array>(env, std::vector<uint32_t>(from.kinds.begin(), from.kinds.end())));
   result.Set("tooShort", from.too_short);
   result.Set("early", from.early);
+  result.Set("impossible", from.impossible);
   return result;
 }
 

@@ -1,5 +1,7 @@
 #include "addon/records.h"
 
+#include <cmath>
+
 namespace addon {
 namespace {
 
@@ -10,8 +12,8 @@ uint32_t High(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
 
 class Assembler {
  public:
-  Assembler(const Carry& carry, uint64_t tick_base, const MinParts& min_parts, size_t slots)
-      : tick_base_(tick_base), min_parts_(min_parts), covered_(carry.covered) {
+  Assembler(const Carry& carry, const TickFrame& frame, const MinParts& min_parts, size_t slots)
+      : frame_(frame), min_parts_(min_parts), covered_(carry.covered) {
     const size_t most = slots + 1;
     for (auto* column : {&out_.position, &out_.tick}) column->reserve(most);
     out_.kind.reserve(most);
@@ -77,11 +79,18 @@ class Assembler {
       ++out_.too_short;
       return;
     }
+    if (!IsPossible(kind)) {
+      ++out_.impossible;
+      return;
+    }
     const auto row = static_cast<uint32_t>(out_.position.size());
     if (open_.position > covered_) out_.holes.push_back({covered_, open_.position, row});
     covered_ = expected_;
     ++out_.kinds[kind];
-    if (open_.tick < 0) ++out_.early;
+    if (open_.tick < 0) {
+      ++out_.early;
+      open_.tick = 0;
+    }
     out_.position.push_back(open_.position);
     out_.tick.push_back(open_.tick);
     out_.kind.push_back(static_cast<uint8_t>(kind));
@@ -100,13 +109,21 @@ class Assembler {
     expected_ = open.position + taken;
   }
 
-  /** As JavaScript computes it from halves: exact below 2^53, rounded once beyond. */
-  double Tick(uint64_t word) const {
-    return (static_cast<double>(High(word)) - static_cast<double>(High(tick_base_))) * 4294967296.0 +
-           (static_cast<double>(Low(word)) - static_cast<double>(Low(tick_base_)));
+  bool IsPossible(uint32_t kind) const {
+    if (std::fabs(open_.tick) > frame_.farthest) return false;
+    if (kind == rank_file::kClockSample) return open_.tick >= 0;
+    if (kind != rank_file::kFold) return true;
+    const uint64_t last = uint64_t{open_.extra[1]} << 32 | open_.extra[0];
+    return std::fabs(Tick(last)) <= frame_.farthest && open_.extra[3] == 0;
   }
 
-  const uint64_t tick_base_;
+  /** As JavaScript computes it from halves: exact below 2^53, rounded once beyond. */
+  double Tick(uint64_t word) const {
+    return (static_cast<double>(High(word)) - static_cast<double>(High(frame_.base))) * 4294967296.0 +
+           (static_cast<double>(Low(word)) - static_cast<double>(Low(frame_.base)));
+  }
+
+  const TickFrame& frame_;
   const MinParts& min_parts_;
   Records out_;
   double covered_;        // one past the newest record's last slot
@@ -117,11 +134,11 @@ class Assembler {
 
 }  // namespace
 
-Records Assemble(const Slot* slots, const std::vector<Stretch>& order, const Carry& carry, uint64_t tick_base,
+Records Assemble(const Slot* slots, const std::vector<Stretch>& order, const Carry& carry, const TickFrame& frame,
                  const MinParts& min_parts) {
   size_t count = 0;
   for (const Stretch& stretch : order) count += stretch.length;
-  Assembler assembler(carry, tick_base, min_parts, count);
+  Assembler assembler(carry, frame, min_parts, count);
   for (const Stretch& stretch : order) assembler.Take(slots + stretch.index, stretch);
   return assembler.Finish();
 }

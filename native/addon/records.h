@@ -52,12 +52,19 @@ struct Records {
   std::array<uint32_t, 256> kinds = {};
   uint32_t too_short = 0;
   uint32_t early = 0;
+  uint32_t impossible = 0;
   Carry carry;
+};
+
+/** Where the ticks of a file can be: no further from `base`, its start, than `farthest`. */
+struct TickFrame {
+  uint64_t base;
+  double farthest;
 };
 
 /** `order`: the valid slots among `slots`, by position, none before what was carried. */
 Records Assemble(const rank_file::Slot* slots, const std::vector<Stretch>& order, const Carry& carry,
-                 uint64_t tick_base, const MinParts& min_parts);
+                 const TickFrame& frame, const MinParts& min_parts);
 
 }  // namespace addon
 

@@ -68,10 +68,17 @@ export interface MapPiece {
 
 /** The outer segments reach to the ends of the trace. */
 export function mapPieces({ segments }: ClockMap, duration: number): MapPiece[] {
+  let last = 0;
+  // A piece ends where the next one begins. By itself, each end would be rounded by itself: where a wall clock is decades
+  // off, that is a matter of 256 ns.
+  const starts = segments.map((segment, i) => {
+    last = Math.max(last, i === 0 ? 0 : toTraceIn(segment, segment.from));
+    return last;
+  });
   return segments
     .map((segment, i) => ({
-      from: withinTrace(i === 0 ? 0 : toTraceIn(segment, segment.from), duration),
-      to: withinTrace(i === segments.length - 1 ? duration : toTraceIn(segment, segment.to), duration),
+      from: withinTrace(starts[i]!, duration),
+      to: withinTrace(starts[i + 1] ?? duration, duration),
       segment,
     }))
     .filter(({ from, to }) => to > from);

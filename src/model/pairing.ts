@@ -345,7 +345,7 @@ export class Pairing {
     return {
       state: repeated === FOLD_OF_START ? 'start' : repeated,
       count: extra64(records, i, 1, 1),
-      lastTick: ticks(Number(extraBigint(records, i, 1, 0) - this.tickBase)),
+      lastTick: ticks(Math.max(0, Number(extraBigint(records, i, 1, 0) - this.tickBase))),
     };
   }
 
@@ -365,5 +365,4 @@ export class Pairing {
   }
 }
 
-/** Nothing is older than the start of the file: a tick that says so is damage, which the reader counts. */
-const tickOf = (records: RecordColumns, i: number): Ticks => ticks(Math.max(0, records.tick[i]!));
+const tickOf = (records: RecordColumns, i: number): Ticks => ticks(records.tick[i]!);

@@ -1,13 +1,15 @@
 /** One area at a time: its live counters, its slots checked, its open folds; of a table the records as well. */
 
 import * as format from './format/constants.js';
+import { AREA_COUNT_LIMIT } from './format/ranges.js';
 import type { ByteSource } from './byte_source.js';
 import { type Area, isCut } from './directory.js';
 import { readFolds } from './folds.js';
 import type { Problems } from './problems.js';
 import type { Decoder } from './decoder.js';
-import { NOTHING_CARRIED } from './records.js';
+import { type AssembledRecords, NOTHING_CARRIED } from './records.js';
 import type { CheckedSlots } from './slots.js';
+import type { TickFrame } from './tick_frame.js';
 import type { OpenFold, RecordColumns } from './types.js';
 
 export interface AreaLive {
@@ -28,7 +30,7 @@ export interface TableRecords {
 export class AreaReader {
   constructor(
     private readonly source: ByteSource,
-    readonly tickBase: bigint,
+    readonly frame: TickFrame,
     private readonly problems: Problems,
     private readonly decoder: Decoder,
   ) {}
@@ -40,7 +42,7 @@ export class AreaReader {
   live(area: Area): AreaLive {
     const bytes = this.source.read(area.liveOffset, format.AREA_LIVE_BYTES);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    const field = (offset: number, max = Number.MAX_SAFE_INTEGER): number => {
+    const field = (offset: number, max = Number(AREA_COUNT_LIMIT) - 1): number => {
       const value = offset + 8 <= bytes.length ? Number(view.getBigUint64(offset, true)) : 0;
       if (value <= max) return value;
       this.problems.add('heads and counters of areas that cannot be true, read as 0: the file was damaged');
@@ -71,7 +73,7 @@ export class AreaReader {
       slots.words,
       this.decoder.stretches(slots),
       NOTHING_CARRIED,
-      this.tickBase,
+      this.frame,
     );
     countRecords(counts, this.problems);
     return { head, slots, records };
@@ -79,14 +81,15 @@ export class AreaReader {
 
   folds(area: Area): OpenFold[] {
     const bytes = this.source.read(area.foldsOffset, area.foldCapacity * format.FOLD_BYTES);
-    return readFolds(bytes, area.index, this.tickBase, this.problems);
+    return readFolds(bytes, area.index, this.frame, this.problems);
   }
 }
 
 export function countRecords(
-  { tooShort, early }: { readonly tooShort: number; readonly early: number },
+  { tooShort, early, impossible }: Pick<AssembledRecords, 'tooShort' | 'early' | 'impossible'>,
   problems: Problems,
 ): void {
   problems.add('records shorter than their kind, skipped', tooShort);
   problems.add('records older than the start of the file', early);
+  problems.add('records with an impossible time or count, left out', impossible);
 }

@@ -9,6 +9,7 @@ import { dressSlots } from './format/bare_slots.js';
 import { slotsOfPlanes } from './format/slot_planes.js';
 import { assembleRecords, type AssembledRecords, type Carry } from './records.js';
 import { checkChunk, type CheckedSlots, checkRing, type Stretch, stretches } from './slots.js';
+import type { TickFrame } from './tick_frame.js';
 
 export interface Decoder {
   readonly name: 'TypeScript' | 'addon';
@@ -19,7 +20,7 @@ export interface Decoder {
     words: Uint32Array,
     order: readonly Stretch[],
     carry: Carry,
-    tickBase: bigint,
+    frame: TickFrame,
   ): AssembledRecords;
   /** Of an unpacked chunk of codec ZstdPlanes; they are still bare. */
   slotsOfPlanes(planes: Uint8Array): Uint32Array;

@@ -70,9 +70,9 @@ export function readTables(
     heartbeat: heartbeats.at(-1) ?? null,
     clockSamples: sortedSamples([...heartbeats, ...samples]),
     beacons: uniqueBeacons(
-      all('beacons').flatMap((area) => readBeacons(read(area, 'beacons'), reader.tickBase, problems)),
+      all('beacons').flatMap((area) => readBeacons(read(area, 'beacons'), reader.frame, problems)),
     ),
-    changes: readControlChanges(only('control'), reader.tickBase, problems),
+    changes: readControlChanges(only('control'), reader.frame, problems),
     damage: {
       lostCommunicators: lost.get('communicators') ?? 0,
       lostEntries: [...lost.values()].reduce((sum, count) => sum + count, 0),

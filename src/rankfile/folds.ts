@@ -4,14 +4,14 @@
  * then sets the entry's count to 0; a file caught in between shows both, and the record wins.
  */
 
-import { ticks } from '../base/time.js';
 import * as format from './format/constants.js';
 import { foldKey } from './format/handle.js';
 import type { Problems } from './problems.js';
+import { type TickFrame, tickIn } from './tick_frame.js';
 import type { OpenFold, RecordColumns } from './types.js';
 import { u64, wordAt } from './words.js';
 
-export function readFolds(bytes: Uint8Array, ring: number, tickBase: bigint, problems: Problems): OpenFold[] {
+export function readFolds(bytes: Uint8Array, ring: number, frame: TickFrame, problems: Problems): OpenFold[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const folds: OpenFold[] = [];
   for (let at = 0; at + format.FOLD_BYTES <= bytes.length; at += format.FOLD_BYTES) {
@@ -23,6 +23,11 @@ export function readFolds(bytes: Uint8Array, ring: number, tickBase: bigint, pro
       problems.add('open folds caught in mid-change, skipped');
       continue;
     }
+    const lastTick = tickIn(frame, view.getBigUint64(at + format.FOLD.lastTick, true));
+    if (lastTick === null) {
+      problems.add('open folds with an impossible time, left out');
+      continue;
+    }
     const state = Number((control >> 32n) & 0xffffn);
     folds.push({
       ring,
@@ -30,7 +35,7 @@ export function readFolds(bytes: Uint8Array, ring: number, tickBase: bigint, pro
       handleHigh: Number(handle >> 32n),
       state: state === format.FOLD_STATE_START ? 'start' : state,
       count,
-      lastTick: ticks(Number(view.getBigUint64(at + format.FOLD.lastTick, true) - tickBase)),
+      lastTick,
     });
   }
   return folds;
@@ -40,7 +45,7 @@ export function readFolds(bytes: Uint8Array, ring: number, tickBase: bigint, pro
 export function withoutRecorded(
   folds: readonly OpenFold[],
   records: RecordColumns,
-  tickBase: bigint,
+  frame: TickFrame,
 ): readonly OpenFold[] {
   if (folds.length === 0) return folds;
   const recorded = new Set<string>();
@@ -48,7 +53,7 @@ export function withoutRecorded(
     if (records.kind[row] !== format.Kind.Fold) continue;
     const repeated = records.word2Low[row]!;
     const state = repeated === format.FOLD_OF_START ? 'start' : repeated;
-    const lastTick = Number(wordAt(records, row, 1, 0) - tickBase);
+    const lastTick = tickIn(frame, wordAt(records, row, 1, 0));
     const handle = u64(records.word1Low[row]!, records.word1High[row]!);
     recorded.add(`${handle} ${state} ${lastTick}`);
   }

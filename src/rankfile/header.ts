@@ -5,20 +5,19 @@
  */
 
 import { RankFileError, type RankFileFault } from '../base/errors.js';
-import { type Ticks, ticks } from '../base/time.js';
+import type { Ticks } from '../base/time.js';
 import * as format from './format/constants.js';
 import { crc32 } from './format/crc32.js';
+import { HEADER_RANGES, isIn, type RangedHeaderField } from './format/ranges.js';
 import type { ByteSource } from './byte_source.js';
 import { checkMagic } from './magic.js';
 import type { Problems } from './problems.js';
+import { frameOf, type TickFrame, tickIn } from './tick_frame.js';
 import type { Life, Mode, Placement, RankFileHeader, TickSource } from './types.js';
 
 const H = format.FILE_HEADER;
 const NEWEST_READER = 'update nccl-trace';
 const COPY_AGAIN = 'copy it again (a live file may be copied at any time)';
-
-/** Numbers below it are exact. In what no check covers, a larger one is damage: nothing was ever counted that far. */
-const EXACT = 2 ** 53;
 
 /** Where things are: what the rest of the reader needs and nobody else. */
 export interface HeaderLayout {
@@ -42,6 +41,7 @@ export function readHeader(source: ByteSource, problems: Problems): ParsedHeader
   };
   checkReadable(source, bytes, view, fail);
   checkSizes(view, fail);
+  checkClock(view, fail);
   return { header: toHeader(bytes, view, problems), layout: toLayout(view) };
 }
 
@@ -127,8 +127,30 @@ function checkSizes(view: DataView, fail: Fail): void {
   if (headerBytes !== format.HEADER_BYTES)
     wrong('unknown header size', H.headerBytes, format.HEADER_BYTES, headerBytes);
   if (slotBytes !== format.SLOT_BYTES) wrong('unknown slot size', H.slotBytes, format.SLOT_BYTES, slotBytes);
-  if (view.getBigUint64(H.tickHz, true) === 0n) wrong('its counter has no frequency', H.tickHz, 'above 0', 0);
 }
+
+/** What all else is computed from: a file that says nonsense of it can tell no time. */
+function checkClock(view: DataView, fail: Fail): void {
+  for (const [field, what] of CLOCK_FIELDS) {
+    const { min, max } = HEADER_RANGES[field];
+    const found = view.getBigUint64(H[field], true);
+    if (!isIn({ min, max }, found))
+      fail({
+        what: `${what} cannot be true`,
+        offset: H[field],
+        expected: `${min} to ${max}`,
+        found,
+        why: 'another program wrote it',
+        advice: 'leave it out; of this file no time can be told',
+      });
+  }
+}
+
+const CLOCK_FIELDS = [
+  ['tickHz', 'the frequency of its counter'],
+  ['startRealtime', 'the wall clock at its start'],
+  ['startMonotonic', 'the monotonic clock at its start'],
+] as const;
 
 function toLayout(view: DataView): HeaderLayout {
   return {
@@ -142,20 +164,24 @@ function toLayout(view: DataView): HeaderLayout {
 function toHeader(bytes: Uint8Array, view: DataView, problems: Problems): RankFileHeader {
   const u32 = (offset: number): number => view.getUint32(offset, true);
   const u64 = (offset: number): bigint => view.getBigUint64(offset, true);
-  const number = (offset: number): number => Number(u64(offset));
-  const known = (offset: number): number | null => {
-    const value = view.getInt32(offset, true);
-    return value < 0 ? null : value;
+  /** What cannot be true is read as 0, and counted. */
+  const wide = (field: RangedHeaderField): bigint => {
+    const value = u64(H[field]);
+    if (isIn(HEADER_RANGES[field], value)) return value;
+    problems.add(`header: ${snakeCase(field)} cannot be true, read as 0`);
+    return 0n;
   };
-  /** Of the second half. */
-  const counted = (offset: number, field: string): number => {
-    const value = number(offset);
-    if (value < EXACT) return value;
-    problems.add(`header: ${field} cannot be true, read as 0`);
-    return 0;
+  const number = (field: RangedHeaderField): number => Number(wide(field));
+  const rankOf = (field: 'rank' | 'worldSize' | 'localRank'): number | null => {
+    const value = view.getInt32(H[field], true);
+    if (isIn(HEADER_RANGES[field], BigInt(value))) return value < 0 ? null : value;
+    problems.add(`header: ${snakeCase(field)} cannot be true, read as unknown`);
+    return null;
   };
   const text = (field: keyof typeof format.TEXT_BYTES): string =>
     readText(bytes.subarray(H[field], H[field] + format.TEXT_BYTES[field]));
+  const frame = frameOf({ tickBase: u64(H.startTick), tickHz: number('tickHz') });
+  const sampleEvery = number('sampleEvery');
   const placement = named(placements, u32(H.placement), 'placement', problems);
   return {
     writerVersion: view.getUint16(H.writerVersion, true),
@@ -168,22 +194,22 @@ function toHeader(bytes: Uint8Array, view: DataView, problems: Problems): RankFi
       startTime: u64(H.processStart),
     },
     tickSource: tickSource(u32(H.tickSource)),
-    tickHz: number(H.tickHz),
-    tickBase: u64(H.startTick),
+    tickHz: number('tickHz'),
+    tickBase: frame.base,
     startRealtime: u64(H.startRealtime),
     startMonotonic: u64(H.startMonotonic),
-    rank: known(H.rank),
-    worldSize: known(H.worldSize),
-    localRank: known(H.localRank),
+    rank: rankOf('rank'),
+    worldSize: rankOf('worldSize'),
+    localRank: rankOf('localRank'),
     mode: named(modes, u32(H.mode), 'mode', problems),
-    eventMask: number(H.eventMask),
-    maskNow: counted(H.maskNow, 'mask_now'),
-    sampleEvery: number(H.sampleEvery),
-    ringBytes: number(H.ringBytes),
-    maxBytes: number(H.maxBytes),
+    eventMask: number('eventMask'),
+    maskNow: number('maskNow'),
+    sampleEvery,
+    ringBytes: number('ringBytes'),
+    maxBytes: number('maxBytes'),
     placement,
     copyIntervalMs: u32(H.copyIntervalMs),
-    snapshotRealtime: u64(H.snapshotRealtime) || null,
+    snapshotRealtime: wide('snapshotRealtime') || null,
     hostName: text('hostName'),
     runId: text('runId'),
     ncclHostId: text('ncclHostid'),
@@ -193,29 +219,36 @@ function toHeader(bytes: Uint8Array, view: DataView, problems: Problems): RankFi
     ringPath: text('ringPath'),
     options: text('options'),
     life: named(lives, u32(H.life), 'life', problems),
-    copiedTick: placement === 'in-file' ? null : tickOf(view, 'copiedTick', problems),
-    communicatorsLost: counted(H.communicatorsLost, 'communicators_lost'),
-    stringsLost: counted(H.stringsLost, 'strings_lost'),
-    leasesLost: counted(H.leasesLost, 'leases_lost'),
-    threadsOverflowed: counted(H.threadsOverflowed, 'threads_overflowed'),
-    ioErrors: counted(H.ioErrors, 'io_errors'),
-    controlAnswered: counted(H.controlAnswered, 'control_answered'),
-    controlRefused: counted(H.controlRefused, 'control_refused'),
-    sampleNow: counted(H.sampleNow, 'sample_now') || number(H.sampleEvery),
+    copiedTick: placement === 'in-file' ? null : tickOf(view, 'copiedTick', frame, problems),
+    communicatorsLost: number('communicatorsLost'),
+    stringsLost: number('stringsLost'),
+    leasesLost: number('leasesLost'),
+    threadsOverflowed: number('threadsOverflowed'),
+    ioErrors: number('ioErrors'),
+    controlAnswered: number('controlAnswered'),
+    controlRefused: number('controlRefused'),
+    sampleNow: number('sampleNow') || sampleEvery,
     hasChanged: u64(H.changedTick) !== 0n,
-    changedTick: tickOf(view, 'changedTick', problems),
+    changedTick: tickOf(view, 'changedTick', frame, problems),
   };
 }
 
-function tickOf(view: DataView, field: 'copiedTick' | 'changedTick', problems: Problems): Ticks | null {
+function tickOf(
+  view: DataView,
+  field: 'copiedTick' | 'changedTick',
+  frame: TickFrame,
+  problems: Problems,
+): Ticks | null {
   const raw = view.getBigUint64(H[field], true);
   if (raw === 0n) return null;
-  const sinceStart = Number(raw - view.getBigUint64(H.startTick, true));
-  if (sinceStart >= 0 && sinceStart < EXACT) return ticks(sinceStart);
-  const name = field === 'copiedTick' ? 'copied_tick' : 'changed_tick';
-  problems.add(`header: ${name} cannot be true, read as 0`);
+  const sinceStart = raw < frame.base ? null : tickIn(frame, raw);
+  if (sinceStart !== null) return sinceStart;
+  problems.add(`header: ${snakeCase(field)} cannot be true, read as 0`);
   return null;
 }
+
+/** As schemas/rank-file.md calls it. */
+const snakeCase = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const lives = new Map<number, Life>([
   [format.Life.Recording, 'recording'],

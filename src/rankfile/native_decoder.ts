@@ -24,6 +24,7 @@ interface Addon {
     order: Float64Array,
     carry: Carry,
     tickBase: bigint,
+    farthestTick: number,
     minParts: Uint8Array,
   ): {
     readonly records: RecordColumns;
@@ -33,6 +34,7 @@ interface Addon {
     readonly kinds: Uint32Array;
     readonly tooShort: number;
     readonly early: number;
+    readonly impossible: number;
   };
   /** 32 bytes for each of eight words. */
   slotsOfPlanes(planes: Uint8Array, words: Uint32Array): void;
@@ -77,11 +79,11 @@ function asDecoder(addon: Addon, reference: Decoder): Decoder {
       }));
     },
 
-    assembleRecords(words, order, carry, tickBase): AssembledRecords {
+    assembleRecords(words, order, carry, { base, farthest }): AssembledRecords {
       const flat = Float64Array.from(
         order.flatMap(({ position, index, length }) => [position, index, length]),
       );
-      const { holes, ...rest } = addon.assemble(aligned(words), flat, carry, tickBase, MIN_PARTS);
+      const { holes, ...rest } = addon.assemble(aligned(words), flat, carry, base, farthest, MIN_PARTS);
       return { ...rest, holes: triples(holes, (from, end, row): Hole => ({ from, end, row })) };
     },
 

@@ -10,6 +10,7 @@ import { NO_RECORDS, readTables } from './file_tables.js';
 import { readHeader } from './header.js';
 import { Problems } from './problems.js';
 import { type StreamedRing, streamSource } from './rank_file_stream.js';
+import { frameOf } from './tick_frame.js';
 import type { FileFacts, RankFile, RankFileHeader, RecordColumns, Ring } from './types.js';
 
 export const openRankFile = (path: string): RankFile => withFile(path, (source) => parseRankFile(source));
@@ -26,7 +27,7 @@ export const openRankFileTables = (path: string): FileTables =>
     const problems = new Problems();
     const { header, layout } = readHeader(source, problems);
     const directory = readDirectory(source, layout, problems);
-    const reader = new AreaReader(source, header.tickBase, problems, bestDecoder);
+    const reader = new AreaReader(source, frameOf(header), problems, bestDecoder);
     return {
       path: source.path,
       bytes: source.bytes,

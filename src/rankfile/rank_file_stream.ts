@@ -23,6 +23,7 @@ import { withoutRecorded } from './folds.js';
 import { readHeader } from './header.js';
 import { Problems } from './problems.js';
 import { type RingParts, RingStream } from './ring_stream.js';
+import { frameOf } from './tick_frame.js';
 import type {
   ChunkFacts,
   FileFacts,
@@ -65,7 +66,8 @@ export function streamSource(source: ByteSource, decoder: Decoder = bestDecoder)
   const { header, layout } = readHeader(source, problems);
   const directory = readDirectory(source, layout, problems);
   const { areas } = directory;
-  const reader = new AreaReader(source, header.tickBase, problems, decoder);
+  const frame = frameOf(header);
+  const reader = new AreaReader(source, frame, problems, decoder);
   const tables = readTables(directory, reader, header.life, problems);
   const own = areas.flatMap((area) => (area.ring === null ? [] : [readRing(area, area.ring, reader)]));
 
@@ -79,7 +81,7 @@ export function streamSource(source: ByteSource, decoder: Decoder = bestDecoder)
       chunks: byRing.get(facts.ring) ?? [],
       sequences,
       load,
-      tickBase: header.tickBase,
+      frame,
       decoder,
     };
     return new OpenRing({ ...facts, chunks: spanOf(parts.chunks) }, parts, folds);
@@ -140,7 +142,7 @@ class OpenRing {
 
   private next(): RecordColumns | null {
     const records = this.stream.next();
-    if (records !== null) this.folds = withoutRecorded(this.folds, records, this.parts.tickBase);
+    if (records !== null) this.folds = withoutRecorded(this.folds, records, this.parts.frame);
     return records;
   }
 

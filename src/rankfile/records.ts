@@ -5,8 +5,10 @@
  * unfinished at the end of a segment is handed to the next.
  */
 
+import { Kind } from './format/constants.js';
 import { MIN_PARTS } from './format/layouts.js';
 import type { Stretch } from './slots.js';
+import type { TickFrame } from './tick_frame.js';
 import type { RecordColumns } from './types.js';
 
 /** Positions [from, end) that no record covers; `row`: of the record behind it. */
@@ -47,8 +49,10 @@ export interface AssembledRecords {
   readonly kinds: Uint32Array;
   /** Complete records with fewer slots than their kind needs; their positions are a hole. */
   readonly tooShort: number;
-  /** Records with a tick before the file's start. */
+  /** Records with a tick before the file's start, which is what they are given. */
   readonly early: number;
+  /** Records with a tick or a count that no file has; their positions are a hole. */
+  readonly impossible: number;
 }
 
 /** `order`: the valid slots among `words` (eight per slot), by position, none before what was carried. */
@@ -56,9 +60,9 @@ export function assembleRecords(
   words: Uint32Array,
   order: readonly Stretch[],
   carry: Carry,
-  tickBase: bigint,
+  frame: TickFrame,
 ): AssembledRecords {
-  const assembler = new Assembler(words, countParts(words, order), carry, tickBase);
+  const assembler = new Assembler(words, countParts(words, order), carry, frame);
   for (const stretch of order) assembler.take(stretch);
   return assembler.finish();
 }
@@ -94,6 +98,7 @@ class Assembler {
   private extraUsed = 0;
   private tooShort = 0;
   private early = 0;
+  private impossible = 0;
   private covered: number;
   /** The record being put together: the position of its next part, its parts still missing, its first slot's meta. */
   private expected = -1;
@@ -101,12 +106,13 @@ class Assembler {
   private openMeta = 0;
   private readonly baseLow: number;
   private readonly baseHigh: number;
+  private readonly farthest: number;
 
   constructor(
     private readonly words: Uint32Array,
     parts: PartCounts,
     carry: Carry,
-    tickBase: bigint,
+    { base, farthest }: TickFrame,
   ) {
     const rows = parts.first + (carry.open === null ? 0 : 1);
     this.position = new Float64Array(rows);
@@ -118,8 +124,9 @@ class Assembler {
     this.word2High = new Uint32Array(rows);
     this.extraStart = new Uint32Array(rows + 1);
     this.extra = new Uint32Array(parts.later * 6 + (carry.open?.extra.length ?? 0));
-    this.baseLow = Number(BigInt.asUintN(32, tickBase));
-    this.baseHigh = Number(BigInt.asUintN(32, tickBase >> 32n));
+    this.baseLow = Number(BigInt.asUintN(32, base));
+    this.baseHigh = Number(BigInt.asUintN(32, base >> 32n));
+    this.farthest = farthest;
     this.covered = carry.covered;
     if (carry.open !== null) this.resume(carry.open);
   }
@@ -145,9 +152,8 @@ class Assembler {
   private begin(at: number, position: number, meta: number): void {
     const { words } = this;
     const row = this.rows;
-    const tick = (words[at + 1]! - this.baseHigh) * 0x1_0000_0000 + (words[at]! - this.baseLow);
     this.position[row] = position;
-    this.tick[row] = tick;
+    this.tick[row] = this.ticksOf(words[at]!, words[at + 1]!);
     this.kind[row] = meta & 0xff;
     this.word1Low[row] = words[at + 2]!;
     this.word1High[row] = words[at + 3]!;
@@ -176,19 +182,40 @@ class Assembler {
       this.tooShort++;
       return;
     }
+    if (!this.isPossible(row, kind)) {
+      this.impossible++;
+      return;
+    }
     const from = this.position[row]!;
     if (from > this.covered) this.holes.push({ from: this.covered, end: from, row });
     this.covered = this.expected;
     this.kinds[kind]!++;
-    if (this.tick[row]! < 0) this.early++;
+    if (this.tick[row]! < 0) {
+      this.early++;
+      this.tick[row] = 0;
+    }
     this.rows = row + 1;
     this.extraStart[row + 1] = this.extraUsed;
   }
 
+  private ticksOf(low: number, high: number): number {
+    return (high - this.baseHigh) * 0x1_0000_0000 + (low - this.baseLow);
+  }
+
+  /** The ranges of format/ranges.ts. One tick that is far away would draw out the whole trace, and hold up all records behind it in the merged order. */
+  private isPossible(row: number, kind: number): boolean {
+    const { extra, farthest } = this;
+    if (Math.abs(this.tick[row]!) > farthest) return false;
+    if (kind === Kind.ClockSample) return this.tick[row]! >= 0;
+    if (kind !== Kind.Fold) return true;
+    const at = this.extraStart[row]!;
+    return Math.abs(this.ticksOf(extra[at]!, extra[at + 1]!)) <= farthest && extra[at + 3] === 0;
+  }
+
   finish(): AssembledRecords {
-    const { holes, kinds, tooShort, early, covered } = this;
+    const { holes, kinds, tooShort, early, impossible, covered } = this;
     const open = this.missing > 0 ? this.suspended() : null;
-    return { records: this.columns(), holes, carry: { covered, open }, kinds, tooShort, early };
+    return { records: this.columns(), holes, carry: { covered, open }, kinds, tooShort, early, impossible };
   }
 
   private suspended(): OpenRecord {

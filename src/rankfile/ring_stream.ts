@@ -9,6 +9,7 @@ import { type ChunkSlots, GapFinder } from './gaps.js';
 import type { Decoder } from './decoder.js';
 import { type AssembledRecords, type Hole, NOTHING_CARRIED } from './records.js';
 import { type CheckedSlots, clipped, type Stretch } from './slots.js';
+import type { TickFrame } from './tick_frame.js';
 import type { Gap, RecordColumns, RingFacts } from './types.js';
 
 /** What is there of a ring before its records are read. */
@@ -20,7 +21,7 @@ export interface RingParts {
   readonly sequences: Sequences;
   /** Eight words per slot; null if the chunk cannot be used. */
   readonly load: (chunk: RingChunk) => Uint32Array | null;
-  readonly tickBase: bigint;
+  readonly frame: TickFrame;
   readonly decoder: Decoder;
 }
 
@@ -29,13 +30,20 @@ export interface RingCounts {
   readonly kinds: Uint32Array;
   tooShort: number;
   early: number;
+  impossible: number;
   /** Of chunks: slots that do not check out at their position. */
   badSlots: number;
 }
 
 export class RingStream {
   readonly gaps: Gap[] = [];
-  readonly counts: RingCounts = { kinds: new Uint32Array(256), tooShort: 0, early: 0, badSlots: 0 };
+  readonly counts: RingCounts = {
+    kinds: new Uint32Array(256),
+    tooShort: 0,
+    early: 0,
+    impossible: 0,
+    badSlots: 0,
+  };
   private readonly inRing: Stretch[];
   /** One past the newest position that is known. */
   readonly newest: number;
@@ -119,7 +127,7 @@ export class RingStream {
     order: readonly Stretch[],
     chunk: ChunkSlots | null,
   ): Generator<RecordColumns, void, undefined> {
-    const assembled = this.parts.decoder.assembleRecords(words, order, this.carry, this.parts.tickBase);
+    const assembled = this.parts.decoder.assembleRecords(words, order, this.carry, this.parts.frame);
     this.count(assembled);
     const { records, holes, carry } = assembled;
     this.carry = carry;
@@ -129,12 +137,13 @@ export class RingStream {
     yield records;
   }
 
-  private count({ kinds, tooShort, early }: AssembledRecords): void {
+  private count({ kinds, tooShort, early, impossible }: AssembledRecords): void {
     kinds.forEach((count, kind) => {
       this.counts.kinds[kind]! += count;
     });
     this.counts.tooShort += tooShort;
     this.counts.early += early;
+    this.counts.impossible += impossible;
   }
 
   private loseBefore({ from, end, row }: Hole, records: RecordColumns, chunk: ChunkSlots | null): void {

@@ -14,6 +14,7 @@ import { readDirectory } from './directory.js';
 import { readHeader } from './header.js';
 import { Problems } from './problems.js';
 import { readClockSamples } from './tables.js';
+import { frameOf } from './tick_frame.js';
 import type { RankFileHeader } from './types.js';
 
 const H = format.FILE_HEADER;
@@ -63,7 +64,7 @@ interface Age {
 function ageOf(source: ByteSource): Age {
   const unsaid = new Problems(); // who reads the file counts them
   const { header, layout } = readHeader(source, unsaid);
-  const reader = new AreaReader(source, header.tickBase, unsaid, bestDecoder);
+  const reader = new AreaReader(source, frameOf(header), unsaid, bestDecoder);
   const areas = readDirectory(source, layout, unsaid).areas.filter(({ table }) => table === 'heartbeat');
   const ticks = areas.flatMap((area) =>
     readClockSamples(reader.table(area).records, unsaid).map(({ tick }) => tick),

@@ -8,6 +8,7 @@ import { EMPTY } from './slots.js';
 import type { TableClass } from './directory.js';
 import type { Problems } from './problems.js';
 import type { RecordColumns } from './types.js';
+import { impossibleField } from './value_ranges.js';
 
 /** `kind`: of the record that each entry begins with; `slots`: of an entry, `parts`: of them that record's. */
 interface Shape {
@@ -32,13 +33,21 @@ export function lostEntries(
   const whole = new Set<number>();
   for (let row = 0; row < records.length; row++)
     if (records.kind[row] === kind) whole.add(records.position[row]! % capacity);
+  const impossible = impossibleEntries(records);
   const written = Math.min(Math.ceil(head / slots), Math.floor(there / slots));
   let lost = 0;
   for (let at = 0; at + parts <= there; at += slots)
     if (!whole.has(at) && (at < written * slots || !isEmpty(position, at, slots))) lost++;
   problems.add(`torn slots in the table of ${table}`, checked.tornSlots);
   problems.add(`entries of the table of ${table} that are missing or incomplete`, lost);
-  return lost;
+  return lost + impossible;
+}
+
+/** Those are counted, field by field, where they are left out (tables.ts). */
+function impossibleEntries(records: RecordColumns): number {
+  let count = 0;
+  for (let row = 0; row < records.length; row++) if (impossibleField(records, row) !== null) count++;
+  return count;
 }
 
 function isEmpty(position: Float64Array, from: number, count: number): boolean {

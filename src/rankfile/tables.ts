@@ -7,7 +7,9 @@ import { type Ticks, ticks } from '../base/time.js';
 import * as format from './format/constants.js';
 import type { Problems } from './problems.js';
 import { tickSource } from './header.js';
+import { type TickFrame, tickIn } from './tick_frame.js';
 import type { Beacon, ClockSample, Communicator, ControlChange, Lease, RecordColumns } from './types.js';
+import { impossibleField } from './value_ranges.js';
 import { u64, wordAt } from './words.js';
 
 const { Kind } = format;
@@ -23,8 +25,10 @@ function* entries(
   for (let row = 0; row < records.length; row++) {
     if (records.kind[row] !== kind) continue;
     const place = records.position[row]! - at;
-    if (place % slots === 0) yield [place / slots, row];
-    else problems.add('table entries in the wrong place, skipped: the file was damaged');
+    const wrong = impossibleField(records, row);
+    if (place % slots !== 0) problems.add('table entries in the wrong place, skipped: the file was damaged');
+    else if (wrong !== null) problems.add(`entries of tables with an impossible ${wrong}, left out`);
+    else yield [place / slots, row];
   }
 }
 
@@ -32,7 +36,7 @@ const tickOf = (records: RecordColumns, row: number): Ticks => ticks(records.tic
 const low32 = (value: bigint): number => Number(BigInt.asUintN(32, value));
 const signed32 = (value: bigint): number => Number(BigInt.asIntN(32, value));
 
-/** `length` bytes of text: those of words [from, ...) of the record's further slots, after `first`. */
+/** `length` bytes of text: those of words [from, ...) of the record's further slots, after `first`; a NUL ends it. */
 function textOf(
   records: RecordColumns,
   row: number,
@@ -43,7 +47,9 @@ function textOf(
   const from = records.extraStart[row]! + (slot - 1) * 6;
   const words = Uint32Array.from([...first, ...records.extra.subarray(from, records.extraStart[row + 1])]);
   const bytes = Buffer.from(words.buffer);
-  return bytes.subarray(0, Math.min(length, bytes.length)).toString('utf8');
+  const text = bytes.subarray(0, Math.min(length, bytes.length));
+  const end = text.indexOf(0);
+  return (end === -1 ? text : text.subarray(0, end)).toString('utf8');
 }
 
 export function readCommunicators(records: RecordColumns, problems: Problems): Map<number, Communicator> {
@@ -106,7 +112,7 @@ export function readLeases(
     leases.push({
       ring,
       tid: low32(names >> 32n),
-      threadName: textOf(records, row, 1, [], 16).replace(/\0.*$/s, ''),
+      threadName: textOf(records, row, 1, [], 16),
       fromTick: tickOf(records, row),
       fromPosition: Number(wordAt(records, row, 0, 1)),
       endPosition: end?.position ?? null,
@@ -144,31 +150,31 @@ export function sortedSamples(samples: readonly ClockSample[]): ClockSample[] {
 /** In order of their numbers. */
 export function readControlChanges(
   records: RecordColumns,
-  tickBase: bigint,
+  frame: TickFrame,
   problems: Problems,
 ): ControlChange[] {
   const changes: ControlChange[] = [];
   const slots = format.CONTROL_CHANGE_SLOTS;
   for (const [number, row] of entries(records, Kind.ControlChange, slots, 0, problems)) {
     const tick = tickOf(records, row);
-    const done = ticks(Number(wordAt(records, row, 0, 1) - tickBase));
+    const done = tickIn(frame, wordAt(records, row, 0, 1));
     const asked = wordAt(records, row, 0, 2);
     const sampleEvery = low32(asked >> 32n);
-    if (done < tick || sampleEvery === 0) problems.add('changes by control that cannot be true, skipped');
+    if (done === null || done < tick) problems.add('changes by control that cannot be true, skipped');
     else changes.push({ number, tick, done, events: low32(asked), sampleEvery });
   }
   return changes;
 }
 
 /** Those that say anything: none takes less than no time. */
-export function readBeacons(records: RecordColumns, tickBase: bigint, problems: Problems): Beacon[] {
+export function readBeacons(records: RecordColumns, frame: TickFrame, problems: Problems): Beacon[] {
   const beacons: Beacon[] = [];
   for (const [, row] of entries(records, Kind.Beacon, format.BEACON_SLOTS, 0, problems)) {
     const sent = tickOf(records, row);
-    const received = ticks(Number(wordAt(records, row, 1, 0) - tickBase));
+    const received = tickIn(frame, wordAt(records, row, 1, 0));
     const peerReceived = wordAt(records, row, 0, 1);
     const peerSent = wordAt(records, row, 0, 2);
-    if (received < sent || peerSent < peerReceived) {
+    if (received === null || received < sent || peerSent < peerReceived) {
       problems.add('beacons that take less than no time, skipped');
       continue;
     }

@@ -180,7 +180,7 @@ function scanStream(
     ),
     watched: collector.quiet.watched,
     silentCalls:
-      file.header.sampleEvery > 1 || isEverMuted(file)
+      file.header.sampleEvery !== 1 || isEverMuted(file)
         ? new Map()
         : collector.calls.finish(keptFrom(file, 'host')),
     copyColls: collector.copyColls,

@@ -117,13 +117,14 @@ function absentOf([first, last]: RankRange, ranks: readonly number[]): RankRange
 }
 
 function commsNamed({ communicators }: Selectable, wanted: readonly string[]): Set<string> {
+  // By key and name: a damaged file may call a communicator otherwise than the others do.
   const there = new Map<string, SelectableComm>();
-  for (const comm of communicators.flat()) there.set(commKey(comm), comm);
+  for (const comm of communicators.flat()) there.set(`${commKey(comm)} ${comm.name}`, comm);
   const selected = new Set<string>();
   for (const word of wanted) {
-    const found = [...there].filter(([, comm]) => isCalled(comm, word));
+    const found = [...there.values()].filter((comm) => isCalled(comm, word));
     if (found.length === 0) throw new UsageError(unknownComm(word, [...there.values()]));
-    for (const [key] of found) selected.add(key);
+    for (const comm of found) selected.add(commKey(comm));
   }
   return selected;
 }

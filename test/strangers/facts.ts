@@ -36,6 +36,8 @@ export interface RankFileFacts {
   /** "number tick done events sample-every". */
   readonly changes: readonly string[];
   readonly impossibleChanges: number;
+  /** Entries of tables with a field outside its range. */
+  readonly impossibleEntries: number;
   readonly chunks: ChunkFacts & { readonly ofNoRing: number };
   /** Slots that two chunks have, payloads that cannot be used, slots missing in the others. */
   readonly badChunks: readonly [inTwo: number, unusable: number, missing: number];
@@ -70,6 +72,7 @@ interface HeaderLine {
     readonly empty_beacons: number;
     readonly changes: readonly (readonly Scalar[])[];
     readonly impossible_changes: number;
+    readonly impossible_entries: number;
     readonly chunks: RankFileFacts['chunks'];
   };
 }
@@ -140,6 +143,7 @@ function strangersFile(first: HeaderLine, records: readonly RecordLine[], last: 
     emptyBeacons: header.empty_beacons,
     changes: changes.map((change) => change.join(' ')),
     impossibleChanges: header.impossible_changes,
+    impossibleEntries: header.impossible_entries,
     chunks,
     badChunks: [sum('in_two_chunks'), sum('unusable_chunks'), sum('missing_in_chunks')],
   };
@@ -157,6 +161,7 @@ const NOT_COMPARED = [
   'leases_of_no_ring',
   'empty_beacons',
   'impossible_changes',
+  'impossible_entries',
 ];
 
 const strangersRing = (ring: RingsLine['rings'][number]): RingFacts => ({
@@ -223,6 +228,7 @@ export function factsOf(file: RankFile): RankFileFacts {
       [number, tick(from), tick(done), events, sampleEvery].join(' '),
     ),
     impossibleChanges: problems(file, /^changes by control that cannot be true/),
+    impossibleEntries: problems(file, /^entries of tables with an impossible/),
     chunks: { ...file.chunks, ofNoRing: problems(file, /^chunks of areas that are no rings/) },
     badChunks: [
       problems(file, /^slots that stand in two chunks/),

@@ -15,14 +15,15 @@ import struct
 import subprocess
 import sys
 import zlib
-from collections import namedtuple
+from collections import Counter, namedtuple
 
 MAGIC = bytes.fromhex('8E4E54520D0A1A0A')
 OWN_VERSION = 1
 HEADER_BYTES, HEADER_FIXED_BYTES, ENTRY_BYTES, LIVE_BYTES, SLOT_BYTES = 4096, 2048, 64, 128, 32
 M32, M64 = 2**32 - 1, 2**64 - 1
 MAX_AREAS, MAX_CAPACITY, MAX_FOLDS, MAX_RINGS = 4096, 2**23, 2**20, 63
-POSITION_LIMIT, OFFSET_LIMIT, COUNT_LIMIT = 2**48, 2**53, 2**53
+POSITION_LIMIT, OFFSET_LIMIT, SEQUENCE_LIMIT = 2**48, 2**53, 2**53
+MAX_RANKS, CLOCK_LIMIT, COUNT_LIMIT, MAX_DAYS = 2**20, 2**62, 2**48, 90
 CHUNK_MAGIC, CHUNK_ALIGNMENT, CHUNK_HEADER_BYTES, MAX_CHUNK_RAW_BYTES = 0x4B4E4843, 4096, 64, 1048576
 OVERWRITTEN_SLACK = 30
 LIVES = {1: 'Recording', 2: 'Closed'}
@@ -40,7 +41,7 @@ RING_KINDS = {
     0x19: 2, 0x1A: 2, 0x1B: 2, 0x1C: 4, 0x1D: 2, 0x1E: 2, 0x1F: 2, 0x20: 2, 0x30: 1, 0x31: 1, 0x32: 2,
 }  # fmt: skip
 CLOCK_SAMPLE, COMMUNICATOR, COMMUNICATOR_END, STRING, LEASE, LEASE_END = 0x02, 0x04, 0x05, 0x06, 0x07, 0x08
-CONTROL_CHANGE, BEACON = 0x40, 0x42
+FOLD, CONTROL_CHANGE, BEACON = 0x32, 0x40, 0x42
 # Of each kind of a table: the classes in which it stands, slots of an entry, its place in the entry, its fewest slots.
 TABLE_KINDS = {
     CLOCK_SAMPLE: ((HEARTBEAT, CLOCK), 2, 0, 2),
@@ -69,8 +70,18 @@ HEADER_FIELDS = (
 )  # fmt: skip
 
 RANKS = ('rank', 'world_size', 'local_rank')
-# Of the half of the header that nothing covers.
-COUNTS = ('mask_now', 'communicators_lost', 'strings_lost', 'leases_lost', 'threads_overflowed', 'io_errors')
+CLOCK_LIMITS = (
+    ('tick_hz', 96, 10**5, 10**11), ('start_realtime', 112, 1, CLOCK_LIMIT - 1), ('start_monotonic', 120, 0, CLOCK_LIMIT - 1),
+)  # fmt: skip
+# Read as 0 outside of these, both included.
+HEADER_LIMITS = {
+    'event_mask': (0, M32), 'mask_now': (0, M32), 'sample_every': (1, 2**31 - 1), 'ring_bytes': (0, COUNT_LIMIT - 1),
+    'max_bytes': (0, 2**53 - 1), 'communicators_lost': (0, COUNT_LIMIT - 1), 'strings_lost': (0, COUNT_LIMIT - 1),
+    'leases_lost': (0, COUNT_LIMIT - 1), 'threads_overflowed': (0, COUNT_LIMIT - 1), 'io_errors': (0, COUNT_LIMIT - 1),
+}  # fmt: skip
+# Not compared, but counted as replaced.
+UNSHOWN_LIMITS = ((184, 0, CLOCK_LIMIT - 1), (2144, 0, M32), (2152, 0, COUNT_LIMIT - 1), (2160, 0, 2**31 - 1))
+RANK_LIMITS = {'rank': MAX_RANKS - 1, 'world_size': MAX_RANKS, 'local_rank': MAX_RANKS - 1}
 
 Area = namedtuple('Area', 'index area_class capacity live folds slots fold_capacity')
 Slot = namedtuple('Slot', 'kind part parts words')
@@ -120,7 +131,8 @@ def check_header(data):
     demand(zlib.crc32(fixed) == field(data, 20, 'I'), 'header_crc')
     demand(field(data, 16, 'I') == HEADER_BYTES, 'header_bytes')
     demand(field(data, 24, 'I') == SLOT_BYTES, 'slot_bytes')
-    demand(field(data, 96, 'Q') > 0, 'tick_hz')
+    for name, at, low, high in CLOCK_LIMITS:
+        demand(low <= field(data, at, 'Q') <= high, name)
     directory = field(data, 32, 'Q')
     demand(field(data, 28, 'I') <= MAX_AREAS, 'area_count')
     demand(directory >= HEADER_BYTES and directory % 8 == 0, 'directory_offset')
@@ -135,12 +147,30 @@ def replacements(data, header):
         yield 'mode', MODES[0]
     if header['placement'] not in PLACEMENTS:
         yield 'placement', IN_FILE
-    for name in COUNTS:
-        if int(header[name]) >= COUNT_LIMIT:
+    for name, (low, high) in HEADER_LIMITS.items():
+        if not low <= int(header[name]) <= high:
             yield name, '0'
+    for name, most in RANK_LIMITS.items():
+        if header[name] > most:
+            yield name, -1
+    for at, low, high in UNSHOWN_LIMITS:
+        if not low <= field(data, at, 'Q') <= high:
+            yield f'at {at}', None
     copied, start = int(header['copied_tick']), int(header['start_tick'])
-    if header['placement'] in PLACEMENTS[1:] and copied != 0 and not start <= copied < start + COUNT_LIMIT:
+    if header['placement'] in PLACEMENTS[1:] and copied != 0 and not start <= copied <= start + farthest(data):
         yield 'copied_tick', '0'
+    changed = field(data, 2168, 'Q')
+    if changed != 0 and not start <= changed <= start + farthest(data):
+        yield 'changed_tick', None
+
+
+def farthest(data):
+    """Ticks of the longest run."""
+    return MAX_DAYS * 86400 * field(data, 96, 'Q')
+
+
+def timely(data, *ticks):
+    return all(abs(tick - field(data, 104, 'Q')) <= farthest(data) for tick in ticks)
 
 
 def read_header(data):
@@ -149,7 +179,8 @@ def read_header(data):
     header['life'] = LIVES.get(field(data, 2048, 'I'))
     replaced = dict(replacements(data, header))
     unknown = {name: -1 for name in RANKS if header[name] < 0}
-    return {**header, **replaced, **unknown, 'replaced': len(replaced)}
+    shown = {name: value for name, value in replaced.items() if name in header}
+    return {**header, **shown, **unknown, 'replaced': len(replaced)}
 
 
 # The directory
@@ -360,17 +391,37 @@ def missing_positions(slots, union, records, capacity, sequences):
 # Tables
 
 
-def table_entries(data, areas, area_class, misplaced, which=slice(1)):
+def possible(data, record):
+    """Whether the fields of a record of a table can be true."""
+    w = record.words
+    if record.kind == COMMUNICATOR:
+        ranks = (-1 <= signed(low(w[2])) < MAX_RANKS, 0 <= signed(w[2] >> 32) <= MAX_RANKS, 0 <= signed(low(w[3])) <= MAX_RANKS)
+        return all(ranks)
+    if record.kind == CLOCK_SAMPLE:
+        clocks = 1 <= w[1] < CLOCK_LIMIT and w[2] < CLOCK_LIMIT and w[4] < CLOCK_LIMIT
+        return clocks and w[3] < COUNT_LIMIT
+    if record.kind in (LEASE, LEASE_END):
+        return w[1] < POSITION_LIMIT
+    if record.kind == CONTROL_CHANGE:
+        return 1 <= w[2] >> 32 < 2**31
+    return True
+
+
+def table_entries(data, areas, area_class, left_out, which=slice(1)):
     """{(kind, number of the entry): words} of the first table of a class, or of another one."""
     found = {}
     for area in [area for area in areas if area.area_class == area_class][which]:
         for record in whole_records(read_slots(data, area).valid):
             classes, entry_slots, place, fewest = TABLE_KINDS.get(record.kind, ((), 1, 0, 1))
             fits = area_class in classes and record.position % entry_slots == place and record.parts >= fewest
-            if fits:
-                found[record.kind, record.position // entry_slots] = record.words
+            if not can_be(data, record):
+                continue
+            if not fits:
+                left_out['misplaced'] += 1
+            elif not possible(data, record):
+                left_out['impossible'] += 1
             else:
-                misplaced.append(record.position)
+                found[record.kind, record.position // entry_slots] = from_start(data, record)
     return found
 
 
@@ -383,7 +434,7 @@ def signed(number):
 
 
 def packed(words, length):
-    return struct.pack(f'<{len(words)}Q', *words)[:length].decode('utf-8', 'replace')
+    return text(struct.pack(f'<{len(words)}Q', *words)[:length])
 
 
 def of_kind(entries, kind):
@@ -426,13 +477,13 @@ def read_heartbeat(entries):
     return dict(zip(names, map(str, samples[-1][1]))) if samples else None
 
 
-def read_beacons(data, areas, misplaced):
+def read_beacons(data, areas, left_out):
     """By tick, each once; None stands for one that says nothing."""
     found = {}
     for number in range(sum(area.area_class == BEACONS for area in areas)):
-        entries = table_entries(data, areas, BEACONS, misplaced, slice(number, number + 1))
+        entries = table_entries(data, areas, BEACONS, left_out, slice(number, number + 1))
         for _, w in of_kind(entries, BEACON):
-            if w[3] < w[0] or w[2] < w[1]:
+            if w[3] < w[0] or w[2] < w[1] or not timely(data, w[3]):
                 yield None
                 continue
             boot_id = struct.pack('<2Q', *w[6:8]).hex()
@@ -440,17 +491,19 @@ def read_beacons(data, areas, misplaced):
     yield from (found[tick] for tick in sorted(found))
 
 
-def read_changes(entries):
+def read_changes(data, entries):
     """None stands for one that cannot be true."""
     for number, (tick, done, asked) in ((n, w[:3]) for n, w in of_kind(entries, CONTROL_CHANGE)):
-        yield [number, str(tick), str(done), low(asked), asked >> 32] if done >= tick and asked >> 32 else None
+        yield [number, str(tick), str(done), low(asked), asked >> 32] if done >= tick and timely(data, done) else None
 
 
 def read_tables(data, areas):
-    misplaced = []
-    tables = {c: table_entries(data, areas, c, misplaced) for c in (COMMUNICATORS, STRINGS, LEASES, HEARTBEAT, CONTROL)}
-    changes = list(read_changes(tables[CONTROL]))
-    beacons = list(read_beacons(data, areas, misplaced))
+    left_out = Counter()
+    tables = {c: table_entries(data, areas, c, left_out) for c in (COMMUNICATORS, STRINGS, LEASES, HEARTBEAT, CONTROL)}
+    for number in range(sum(area.area_class == CLOCK for area in areas)):
+        table_entries(data, areas, CLOCK, left_out, slice(number, number + 1))
+    changes = list(read_changes(data, tables[CONTROL]))
+    beacons = list(read_beacons(data, areas, left_out))
     leases = list(read_leases(tables[LEASES], {area.index for area in areas if area.area_class in RINGS}))
     return {
         'heartbeat': read_heartbeat(tables[HEARTBEAT]),
@@ -462,7 +515,8 @@ def read_tables(data, areas):
         'empty_beacons': beacons.count(None),
         'changes': [change for change in changes if change],
         'impossible_changes': changes.count(None),
-        'misplaced': len(misplaced),
+        'misplaced': left_out['misplaced'],
+        'impossible_entries': left_out['impossible'],
     }
 
 
@@ -478,7 +532,7 @@ def chunk_at(data, at):
     fits = (
         first <= end <= POSITION_LIMIT
         and (end - first) * SLOT_BYTES == raw_bytes <= MAX_CHUNK_RAW_BYTES
-        and sequence < COUNT_LIMIT
+        and sequence < SEQUENCE_LIMIT
         and at + CHUNK_HEADER_BYTES + stored <= len(data)
         and zlib.crc32(raw[:60] + bytes(4)) == field(raw, 60, 'I')
     )
@@ -590,13 +644,28 @@ def join_chunks(data, slots, chunks):
 # The output
 
 
-def record_line(ring, record):
-    words = [f'{word:#x}' for word in record.words]
-    return {'ring': ring, 'position': record.position, 'kind': record.kind, 'tick': str(record.words[0]), 'words': words}
+def from_start(data, record):
+    """Its words; a tick before the start is read as the start."""
+    return [max(record.words[0], field(data, 104, 'Q')), *record.words[1:]]
+
+
+def record_line(data, ring, record):
+    words = from_start(data, record)
+    shown = [f'{word:#x}' for word in words]
+    return {'ring': ring, 'position': record.position, 'kind': record.kind, 'tick': str(words[0]), 'words': shown}
 
 
 def fewest_parts(kind):
     return TABLE_KINDS[kind][-1] if kind in TABLE_KINDS else RING_KINDS.get(kind, 1)
+
+
+def can_be(data, record):
+    """Whether the ticks and counts of a record can be true."""
+    if record.kind == CLOCK_SAMPLE and record.words[0] < field(data, 104, 'Q'):
+        return False
+    if record.kind == FOLD:
+        return timely(data, record.words[0], record.words[3]) and record.words[4] <= M32
+    return timely(data, record.words[0])
 
 
 def read_ring(data, area, chunks):
@@ -604,15 +673,16 @@ def read_ring(data, area, chunks):
     slots = read_slots(data, area)
     union = join_chunks(data, slots, [chunk for chunk in chunks if chunk.area == area.index])
     whole = list(whole_records(union.valid))
-    covering = [record for record in whole if record.parts >= fewest_parts(record.kind)]
+    long_enough = [record for record in whole if record.parts >= fewest_parts(record.kind)]
+    covering = [record for record in long_enough if can_be(data, record)]
     records = [record for record in covering if record.kind in RING_KINDS]
     sequences = {chunk.sequence for chunk in chunks}
-    yield from (record_line(area.index, record) for record in records)
+    yield from (record_line(data, area.index, record) for record in records)
     yield {
         'ring': area.index, 'class': RINGS[area.area_class], 'capacity': area.capacity, 'head': slots.head,
         'newest': union.newest, 'records': len(records), 'torn_slots': slots.torn,
         'incomplete_slots': len(union.valid) - sum(record.parts for record in whole),
-        'too_short': len(whole) - len(covering), 'unknown_kinds': len(covering) - len(records),
+        'too_short': len(whole) - len(long_enough), 'unknown_kinds': len(covering) - len(records),
         'missing': missing_positions(slots, union, covering, area.capacity, sequences),
         'chunks': [[len(union.ranges), union.ranges[0].begin, union.ranges[-1].end]] if union.ranges else [],
         'in_two_chunks': union.not_given, 'unusable_chunks': union.unusable, 'missing_in_chunks': union.missing,

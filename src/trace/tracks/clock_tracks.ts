@@ -100,10 +100,16 @@ function pieceArgs({ hardBound, bound99, driftPpm, flags }: ClockPiece): Args {
 }
 
 function incidentArgs({ byNs, to }: ClockIncident): Args {
-  return [['byNs', Math.round(byNs)], ...(to === undefined ? [] : [['to', to] as const])];
+  return [['byNs', wholeNs(byNs)], ...(to === undefined ? [] : [['to', to] as const])];
 }
 
-const boundArg = (bound: number): number | string =>
-  Number.isFinite(bound) ? Math.ceil(bound) : 'unbounded';
+const boundArg = (bound: number): number | bigint | string =>
+  Number.isFinite(bound) ? wholeNs(Math.ceil(bound)) : 'unbounded';
+
+/** A wall clock without a battery begins in 1970: such steps have more digits than a number holds. */
+function wholeNs(ns: number): number | bigint {
+  const whole = Math.round(ns);
+  return Number.isSafeInteger(whole) ? whole : BigInt(whole);
+}
 
 const fraction = (value: number): number => Number(value.toPrecision(4));

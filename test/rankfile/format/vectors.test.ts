@@ -109,7 +109,7 @@ describe('the worked examples', () => {
       sequences: new Sequences([]),
       load: () => null,
       decoder: typescriptDecoder,
-      tickBase: 0n,
+      frame: { base: 0n, farthest: 2 ** 53 },
     });
     const records = ring.next()!;
     expect(ring.next()).toBeNull();

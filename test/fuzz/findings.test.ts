@@ -1,0 +1,99 @@
+/**
+ * What fuzzing has found, each as the change that showed it: one number of a recorded file, every check made good again.
+ * The run of the other files is merged as ever, the file is named with what is wrong, and nothing takes long.
+ */
+
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+import { ForgedFile } from '../support/forged_file.js';
+import { temporaryFolder } from '../support/made_up_run.js';
+import { mergeWith, recordedAt, type Sample, samplesIn } from './run_with.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const samples = new Map(samplesIn(path.join(root, 'samples')).map((sample) => [sample.name, sample]));
+
+const MOST_64 = 2n ** 64n - 1n;
+const MOST_32 = 2n ** 31n - 1n;
+const RECORD = 'records with an impossible time or count, left out';
+
+type Finding = readonly [sample: string, field: string, value: bigint | number, told: string];
+
+const findings: readonly Finding[] = [
+  ['mismatch', 'host.StartColl.tick', MOST_64, RECORD],
+  ['healthy', 'host.StartColl.tick', MOST_64, RECORD],
+  ['healthy', 'host.Stop.tick', 2n ** 63n, RECORD],
+  ['healthy', 'steps.Fold.lastTick', 2n ** 63n, RECORD],
+  ['healthy', 'steps.Fold.repeats', MOST_64, RECORD],
+  ['healthy', 'communicators.Communicator.tick', MOST_64, RECORD],
+  ['healthy', 'communicators.Communicator.rank', MOST_32, 'impossible rank'],
+  ['healthy', 'communicators.Communicator.nRanks', MOST_32, 'impossible nRanks'],
+  ['healthy', 'communicators.Communicator.nRanks', 2 ** 24, 'impossible nRanks'],
+  ['healthy', 'heartbeat.ClockSample.tick', MOST_64, RECORD],
+  ['healthy', 'clock.ClockSample.tick', 0, RECORD],
+  ['healthy', 'clock.ClockSample.realtime', MOST_64, 'impossible realtime'],
+  ['healthy', 'clock.ClockSample.realtime', 0, 'impossible realtime'],
+  ['healthy', 'clock.ClockSample.monotonic', MOST_64, 'impossible monotonic'],
+  ['healthy', 'leases.Lease.position', MOST_64, 'impossible position'],
+  ['healthy', 'header.startRealtime', MOST_64, 'the wall clock at its start cannot be true'],
+  ['healthy', 'header.startRealtime', 0, 'the wall clock at its start cannot be true'],
+  ['healthy', 'header.startMonotonic', MOST_64, 'the monotonic clock at its start cannot be true'],
+  ['healthy', 'header.startTick', MOST_64, RECORD],
+  ['mismatch', 'header.tickHz', 13, 'the frequency of its counter cannot be true'],
+  ['healthy', 'header.rank', MOST_32, 'rank cannot be true, read as unknown'],
+  ['healthy', 'header.rank', 2 ** 24, 'rank cannot be true, read as unknown'],
+  ['healthy', 'header.worldSize', MOST_32, 'world_size cannot be true, read as unknown'],
+  ['healthy', 'header.sampleEvery', 0, 'sample_every cannot be true, read as 0'],
+  ['healthy', 'header.eventMask', MOST_64, 'event_mask cannot be true, read as 0'],
+  ['healthy', 'host.live.folded', MOST_64, 'heads and counters of areas that cannot be true'],
+];
+
+let folder: string;
+let remove: () => void;
+beforeEach(() => {
+  ({ folder, remove } = temporaryFolder());
+});
+afterEach(() => {
+  remove();
+});
+
+const forged = (sample: Sample, field: string, value: bigint | number): Uint8Array =>
+  new ForgedFile(recordedAt(sample, 1)).set(field, value).bytes;
+
+it.each(findings)('%s: %s is %d', async (name, field, value, told) => {
+  const sample = samples.get(name)!;
+  const { report, refused, cpuMs } = await mergeWith(sample, 1, forged(sample, field, value), folder);
+  expect(refused).toBeNull();
+  expect(JSON.stringify(report)).toContain(told);
+  // A clock that cannot be true costs its file, anything else costs no file at all.
+  const leftOut = sample.files.length - report!.ranks.length;
+  expect(leftOut).toBe(told.startsWith('the ') ? 1 : 0);
+  expect(cpuMs).toBeLessThan(4000);
+});
+
+it('a name that does not end does not become an option of the suggested command', async () => {
+  const sample = samples.get('slow-gpu')!;
+  const bytes = forged(sample, 'communicators.Communicator.nameLength', 261);
+  const { report } = await mergeWith(sample, 1, bytes, folder);
+  expect(report!.ranks.flatMap(({ problems }) => problems)).toEqual([]);
+  expect(JSON.stringify(report)).not.toContain('\\u0000');
+});
+
+it('a host whose wall clock began in 1970 is merged with the others', async () => {
+  const sample = samples.get('hosts')!;
+  for (const [which, ns] of [
+    [3, 2_696_385],
+    [1, 1],
+  ] as const) {
+    const bytes = new ForgedFile(recordedAt(sample, which)).set('header.startRealtime', ns).bytes;
+    const { report } = await mergeWith(sample, which, bytes, folder);
+    expect(report!.ranks).toHaveLength(sample.files.length);
+  }
+});
+
+it('a tick just before the start of the file draws no gap before the trace', async () => {
+  const sample = samples.get('slow-gpu')!;
+  const bytes = new ForgedFile(recordedAt(sample, 2)).set('header.startTick', 2n ** 48n - 1n).bytes;
+  expect((await mergeWith(sample, 2, bytes, folder)).refused).toBeNull();
+});
