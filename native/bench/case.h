@@ -1,4 +1,4 @@
-// One thing that is measured: fifty calls at a time, with what they need made outside the measured time.
+// One measured case: fifty calls at a time, prepared outside the measured time.
 
 #ifndef NCCL_TRACE_NATIVE_BENCH_CASE_H_
 #define NCCL_TRACE_NATIVE_BENCH_CASE_H_

@@ -1,5 +1,5 @@
-// What a callback costs a thread that has done something else meanwhile: a progress thread moves data between two
-// callbacks, and what they need is in no near cache any more.
+// The cost of a callback with cold caches: a progress thread moves data between two callbacks, which evicts what they
+// need.
 //
 //   cold_bench <plugin.so> [rounds]      NCCL_TRACE_DIR and the other settings come from the environment
 //

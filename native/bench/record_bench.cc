@@ -1,4 +1,4 @@
-// What one callback costs, through the tables that NCCL calls, on one pinned thread.
+// The cost of one callback, through the tables that NCCL calls, on one pinned thread.
 //
 //   record_bench <plugin.so> [rounds]      NCCL_TRACE_DIR and the other settings come from the environment
 //

@@ -1,5 +1,5 @@
-// What callbacks are held against: a bare tick read (through a function pointer, as a callback is called), the same with
-// a plain 32-byte store into a ring, clock_gettime, and a recorder of the classic design: a pool with counted references.
+// References for callbacks: a bare tick read (through a function pointer, as a callback is called), the same with a
+// plain 32-byte store into a ring, clock_gettime, and a recorder of the classic design: a pool with counted references.
 
 #ifndef NCCL_TRACE_NATIVE_BENCH_REFERENCES_H_
 #define NCCL_TRACE_NATIVE_BENCH_REFERENCES_H_

@@ -1,13 +1,13 @@
-// How even callbacks are: tails and stalls, with the rings in a file, in memory, and without recording.
+// Tails and stalls of callbacks, with the rings in a file, in memory, and without recording.
 //
 //   stall_bench <plugin.so> <copy of it> <ring folder> <thousands of calls> [file]
 //
 // Two copies of the plugin record side by side in this process, one with its rings in NCCL_TRACE_RING_DIR=<ring folder>
-// ("none": in the rank file in NCCL_TRACE_DIR), one in anonymous memory; and the same loop calls something that only reads
-// the tick and stores 32 bytes, once into a ring that caches hold and once into one that is as large as that of the steps
-// by default. They take turns of 10,000 calls, so all see the same machine; the first of a turn are not counted, because the
-// others have evicted what they need. With a file, another process writes a checkpoint there meanwhile, 64 MB and an
-// fdatasync at a time. One JSON object:
+// ("none": in the rank file in NCCL_TRACE_DIR), one in anonymous memory; and the same loop calls something that only
+// reads the tick and stores 32 bytes, once into a ring that caches hold and once into one that is as large as that of
+// the steps by default. They take turns of 10,000 calls, so all see the same machine; the first of a turn are not
+// counted, because the others have evicted what they need. With a file, another process writes a checkpoint there
+// meanwhile, 64 MB and an fdatasync at a time. One JSON object:
 //
 //   median, p999  of all calls, ns
 //   typical_p999  the middle one of the 99.9 percentiles of blocks of ten turns: a moment in which the machine did something
@@ -102,7 +102,7 @@ constexpr int kNotCounted = 500;  // at the beginning of a turn, and
 constexpr int kTouchBefore = 300;
 constexpr int kBlockTurns = 10;
 
-/** How many calls took how many ticks. Counted, not listed: a list would evict what is measured. */
+/** A histogram of ticks per call. A list would evict the caches that are measured. */
 class Counts {
  public:
   explicit Counts(size_t most_ticks) : counts(most_ticks) {}

@@ -1,5 +1,5 @@
-// What draining and copying cost and keep, in the mode of NCCL_TRACE_MODE: processes that make callbacks at a steady rate, then a count of what is in their
-// files.
+// The cost of draining (stream mode) and copying (flight mode): processes make callbacks at a steady rate, then their
+// files are counted.
 //
 //   stream_bench <plugin.so> <folder> <processes> <seconds> <callbacks per second of each>
 //   stream_bench --count <file>

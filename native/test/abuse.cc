@@ -1,5 +1,4 @@
-// Everything that NCCL and its applications do and should not: the plugin records it or leaves it, and nothing else
-// happens.
+// Misuse by NCCL and its applications: the plugin records it or ignores it, and nothing else happens.
 //
 //   abuse <plugin.so> <folder> <case>
 
@@ -106,7 +105,7 @@ void ConcurrentInit() {
   CHECK_EQ(Lines().infos.size(), 1);
 }
 
-// The last communicator goes, NCCL unloads us, a thread of ours to come back; then it all begins again.
+// The last communicator ends, NCCL unloads the plugin and loads it again.
 void Unload() {
   std::atomic<int> stage{0};
   auto first = std::make_unique<Nccl>(library);
@@ -144,7 +143,7 @@ void CheckChild(pid_t child) {
   CHECK_EQ(WEXITSTATUS(status), 0);
 }
 
-// The child has our memory and our mapped file; it must leave no trace in it, also not when it exits.
+// A forked child has our memory and our mapped file. It must not change the file, not even at its exit.
 void Fork() {
   Nccl nccl(library);
   void* context = nccl.Init();
@@ -259,7 +258,7 @@ void ThreadsComeAndGo() {
   for (const auto& [ring, end] : covered) CHECK_EQ(end, file.Live(ring).head);
 }
 
-// Main ends by pthread_exit and so do all others: the recorder's thread must not keep the process, and closes the file.
+// Main and all other threads end by pthread_exit: the recorder's thread closes the file and lets the process end.
 void MainThreadLeaves() {
   for (const bool finalized : {true, false}) {
     fflush(stdout);
@@ -282,7 +281,7 @@ void MainThreadLeaves() {
   }
 }
 
-// More live communicators than the table has room for: the last ones go without a name.
+// More live communicators than entries in the table: the last ones have no name.
 void TooManyCommunicators() {
   Nccl nccl(library);
   std::vector<void*> contexts;

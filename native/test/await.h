@@ -1,4 +1,4 @@
-// Waiting for what is certain to happen, but not when; and what a live file says of itself meanwhile.
+// Waits for things that happen at an unknown time, and reads the header of a live file.
 
 #ifndef NCCL_TRACE_NATIVE_TEST_AWAIT_H_
 #define NCCL_TRACE_NATIVE_TEST_AWAIT_H_
@@ -14,7 +14,7 @@
 
 namespace nccl_trace_test {
 
-/** However busy the machine is: it happens some time. */
+/** Waits as long as it takes. */
 inline void Await(const char* what, const std::function<bool()>& has_happened) {
   for (int i = 0; i < 12'000; ++i) {
     if (has_happened()) return;
@@ -30,7 +30,7 @@ inline rank_file::FileHeader HeaderOf(const std::string& path) {
   return header;
 }
 
-/** Finalize waits 200 ms for it, which is nothing to a busy machine. The file has all that came before, then. */
+/** Finalize waits only 200 ms for the last copy, which a busy machine may miss. */
 inline void AwaitClosed(const std::string& path) {
   Await("the close", [&] { return HeaderOf(path).life == rank_file::kClosed; });
 }

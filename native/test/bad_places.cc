@@ -1,4 +1,4 @@
-// Folders and disks that do not do what they should: the job goes on, one warning says so, and what can be kept is.
+// Folders and disks that fail: the job goes on, one warning says so, and the plugin keeps what it can.
 //
 //   bad_places <plugin.so> <folder> <case>
 //
@@ -40,7 +40,7 @@ std::atomic<bool> looks_like_nfs{false};
   exit(0);
 }
 
-/** A whole small job, whatever became of the file. */
+/** A whole small job, with or without a file. */
 void Job(Nccl& nccl) {
   void* context = nccl.Init();
   CHECK(context != nullptr);
@@ -107,7 +107,7 @@ void DiskFull() {
   CHECK_EQ(FreeBytes(), before);  // nothing half-written stays behind
 }
 
-// Whatever NCCL's thread does with signals: ours must not be the write that kills the job.
+// Our writes must not kill the job by a signal, whatever mask NCCL's thread has.
 void FileSizeLimit() {
   const rlimit limit = {1 << 20, 1 << 20};
   CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -130,7 +130,7 @@ void CheckCopied() {
   CHECK(file.String(1) == "AllReduce");
 }
 
-// Not on the list: rings stay in memory and are copied, here at the latest when the job ends.
+// A file system that is not trusted: rings stay in memory and are copied, here at the latest when the job ends.
 void NotToBeMapped() {
   looks_like_nfs = true;
   Nccl nccl(library);
@@ -140,7 +140,7 @@ void NotToBeMapped() {
   CheckCopied();
 }
 
-// A mount that hangs: init comes back all the same, and the file is filled when the mount is there again.
+// A mount that hangs: init returns all the same, and the file is filled when the mount is back.
 void SlowDisk() {
   disk_hangs = true;
   Nccl nccl(library);
@@ -158,7 +158,7 @@ void SlowDisk() {
   CheckCopied();
 }
 
-// A job that ends while the mount hangs ends all the same.
+// A job ends even while the mount hangs.
 void DeadDisk() {
   disk_hangs = true;
   Nccl nccl(library);
@@ -166,7 +166,7 @@ void DeadDisk() {
   ExpectWarning("not there after 1.7 s");
 }
 
-// The rank's file is there, of an earlier run: it stays as it is.
+// A rank file of an earlier run is not changed.
 void NothingIsOverwritten() {
   {
     CHECK_EQ(mkdir(folder.c_str(), 0755), 0);

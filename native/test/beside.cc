@@ -1,5 +1,5 @@
-// Two profiler plugins in one process, with the same symbols for all to see or not, in either order: each gets the calls
-// that are made to it, and only those.
+// Two profiler plugins in one process, with global or local symbols, loaded in either order: each gets its own calls
+// only.
 //
 //   beside <plugin.so> <folder> <another plugin.so> plugin-first|other-first local|global
 //

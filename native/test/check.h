@@ -1,4 +1,4 @@
-// What a test program is made of: checks that stay on, and a line at the end that its driver looks for.
+// Checks that stay on in release builds, and the last line that the driver looks for.
 
 #ifndef NCCL_TRACE_NATIVE_TEST_CHECK_H_
 #define NCCL_TRACE_NATIVE_TEST_CHECK_H_
@@ -27,7 +27,7 @@ inline void CheckEqual(const char* file, int line, const char* what, uint64_t le
   exit(1);
 }
 
-/** The test's last words. */
+/** Prints the test's last line. */
 inline int Passed() {
   puts("PASSED");
   return 0;

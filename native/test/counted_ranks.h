@@ -1,4 +1,4 @@
-// Ranks whose calls are counted where a test sees them, and rings that were saved of them.
+// Ranks that count their calls in shared memory, and their saved rings.
 
 #ifndef NCCL_TRACE_NATIVE_TEST_COUNTED_RANKS_H_
 #define NCCL_TRACE_NATIVE_TEST_COUNTED_RANKS_H_
@@ -13,7 +13,7 @@ namespace nccl_trace_test {
 
 constexpr uint64_t kCalls = 1'000;
 
-/** What other processes are told: written by them, read by us. */
+/** Memory shared with the ranks. */
 struct Shared {
   std::atomic<uint64_t> calls[8];
   std::atomic<uint32_t> stage;

@@ -1,6 +1,6 @@
 // Callbacks of all kinds from more threads than there are rings, so on both paths (Path in ring.h), while communicators
-// come and go, the recorder's thread drains or copies, is told to record otherwise, and its file is read. What the
-// ThreadSanitizer is for; and nothing is lost or invented.
+// come and go, the recorder's thread drains or copies, control changes what is recorded, and the file is read. Made for
+// ThreadSanitizer. Nothing is lost or invented.
 //
 //   crowd <plugin.so> <folder> <changes by control to wait for>
 
@@ -99,7 +99,9 @@ void AwaitTheOthers(Nccl& nccl, void* world, int number) {
   for (++there; there < kThreads;) usleep(100);
 }
 
-/** One place of the crowd: a thread after the other, some with a communicator of their own, until the others are done. */
+/**
+ * One place of the crowd: a thread after the other, some with a communicator of their own, until the others are done.
+ */
 void Place(Nccl& nccl, void* world, int number) {
   std::atomic<uint64_t> shared_coll{0};  // the parent of another thread's operations, as in NCCL
   for (int round = 0; round < kMostRounds && (round < kFewestRounds || !done);) {

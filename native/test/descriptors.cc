@@ -1,4 +1,4 @@
-// A job closes descriptors that are ours, and their numbers become its own files: those stay as they are.
+// A job closes our descriptors and reuses their numbers for its own files, which we must not change.
 //
 //   descriptors <folder>
 

@@ -1,4 +1,4 @@
-// The drainer and the chunk file by themselves, without a thread: time is an argument, producers stop where we want.
+// The drainer and the chunk file without a thread: time is an argument, and producers stop where the test wants.
 //
 //   draining <folder>
 //
@@ -127,7 +127,7 @@ void ExpectGaps(const RankFileReader& file, uint32_t ring, const std::vector<Spa
   }
 }
 
-// Nothing is copied before it is worth a chunk, and then everything once.
+// Nothing is copied before there is a chunk's worth, then everything exactly once.
 void DrainingIsLazy() {
   Stage stage;
   CHECK_EQ(stage.ring(1).mask + 1, kCapacity);
@@ -171,7 +171,7 @@ void RecordsStayWhole() {
   ExpectGaps(file, 0, {});
 }
 
-// The recorder's thread was stopped for long: what it missed is a gap, to the position, and it goes on behind it.
+// The recorder's thread was stopped for long: the positions it missed are one exact gap, and it continues after it.
 void ALappedRingLeavesAGap() {
   Stage stage;
   stage.Add(1, 1'000);
@@ -187,7 +187,7 @@ void ALappedRingLeavesAGap() {
              {{0, 1'000 - kCapacity + rank_file::kMaxParts}, {1'000, 1'600 - kCapacity + rank_file::kMaxParts}});
 }
 
-// The producer is in the middle of the next lap's first slot: it is not taken for either lap's.
+// The producer is writing the first slot of the next lap: the slot counts for neither lap.
 void AHalfOverwrittenSlotIsNoRecord() {
   Stage stage;
   stage.Add(1, kCapacity);
@@ -198,7 +198,7 @@ void AHalfOverwrittenSlotIsNoRecord() {
   ExpectGaps(file, 1, {{0, 1}});
 }
 
-// A thread took positions of the shared ring and was put to sleep. It is waited for, but not until the ring laps.
+// A thread took positions of the shared ring and went to sleep. The drainer waits for it, but not until the ring laps.
 void HolesAreWaitedForNotForEver() {
   Stage stage;
   const uint32_t shared = stage.overflow();
@@ -218,7 +218,7 @@ void HolesAreWaitedForNotForEver() {
   ExpectGaps(stage.Read(), shared, {{forgotten, forgotten + 1}});
 }
 
-// The fullest ring comes first, each gets its turn.
+// The fullest ring is first, and all rings get a turn.
 void SeveralRings() {
   Stage stage;
   for (int lap = 0; lap < 8; ++lap) {
@@ -278,7 +278,7 @@ void TheLimitKeepsTheNewest() {
   CHECK(laps >= 2);
 }
 
-// A full disk in the newer lap: it gets back what half a chunk took, and the older lap behind stays as it is.
+// The disk is full in the newer lap: half a chunk is freed again, and the older lap stays.
 void AFullDiskInTheNewerLap() {
   Stage stage(kLimit);
   uint64_t turns = 0;
@@ -317,7 +317,7 @@ void LargeTransfers() {
   ExpectNewest(stage.Read(), 1'500, 200);
 }
 
-// The file cannot be told that the newer lap would begin elsewhere: it does not, and the newest are found.
+// The header cannot be written, so the newer lap does not begin elsewhere, and the newest chunks are found.
 void AHeaderThatCannotBeWritten() {
   Stage stage(kLimit, 64 << 10, rank_file::kInMemory);
   Outgrow(stage, 1'000);
@@ -351,8 +351,8 @@ void WithoutHolesItBeginsAgain() {
   ExpectGaps(file, 1, {{0, file.chunks()[0].header.first_position}});
 }
 
-// Wherever the disk becomes full: what had been written is whole, it is tried again a second later, and nothing is lost
-// that is still in the ring.
+// The disk becomes full at any point: written chunks are whole, writing is tried again a second later, and nothing that
+// is still in the ring is lost.
 void AFullDisk() {
   uint64_t failures = 0;
   for (uint64_t left = 0;; left += 9) {
@@ -380,7 +380,7 @@ void AFullDisk() {
   CHECK(failures > 20);
 }
 
-// The job has closed our descriptor, and its number is another file's now: that file stays as it is.
+// The job has closed our descriptor and reused its number: that file is not changed.
 void ADescriptorThatIsNoLongerOurs() {
   Stage stage;
   const std::string other = folder + "/other";
@@ -395,7 +395,7 @@ void ADescriptorThatIsNoLongerOurs() {
   close(fd);
 }
 
-// How long the thread sleeps: never long enough to lose a burst of a million slots a second, never busily.
+// The thread sleeps short enough not to lose a burst of a million slots a second, and does not spin.
 void Sleeping() {
   Stage stage(0, 64 << 20);
   CHECK(stage.Turn() == Outcome::kIdle);

@@ -1,5 +1,5 @@
-// What happens to a job around NCCL: memory limits, one core for everything, many threads and communicators, a peer that is
-// stuck for minutes.
+// What happens to a job around NCCL: memory limits, one core for everything, many threads and communicators, a peer
+// that is stuck for minutes.
 //
 //   faults <plugin.so> <folder> <case> [how much: 1 is a sample]
 //
@@ -56,8 +56,8 @@ void ExpectFlat(const Footprint& before, const Footprint& after, uint64_t kiloby
   if (kMemoryIsOurs && getenv("EMULATED") == nullptr) CHECK(after.kilobytes <= before.kilobytes + kilobytes);
 }
 
-// The parent of a split communicator is finalized while its proxy thread, which the child shares, still reports with the
-// parent's context and handles; then the last one, and the thread still goes on.
+// The parent of a split communicator is finalized while its proxy thread, which the child shares, still reports with
+// the parent's context and handles; then the last one, and the thread still goes on.
 void ParentFinalized() {
   Nccl nccl(library);
   void* parent = nccl.Init(1, "parent");
@@ -102,7 +102,7 @@ int NiceOfRecorder() {
   return nice;
 }
 
-// One core for everybody, the recorder's thread included, which gives way: every call is a record or a counted position.
+// One core for all threads, with the recorder's thread at low priority: every call is a record or a counted position.
 void SingleCore() {
   cpu_set_t all;
   CHECK_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
@@ -209,8 +209,8 @@ void ManyCommunicators() {
   CHECK_EQ(found * 4 + missing, 4 * (550 + 2'000 * much));  // slots
 }
 
-// A peer that is stuck: its sender polls as fast as it can. All that was recorded before is still there, and how often and
-// until when it polled is known, in a file that is being written.
+// A peer is stuck and its sender polls as fast as it can. The live file still has all earlier records, and the number
+// and the last time of the polls.
 void StuckPeer() {
   setenv("NCCL_TRACE_RING_MB", "0.5", 1);
   Nccl nccl(library);
@@ -276,7 +276,8 @@ std::string NewMemoryGroup(uint64_t bytes) {
   Skip("no control group for memory");
 }
 
-// A container whose memory the rings would fill: they go where the kernel can take pages back, and nobody is killed.
+// The rings would fill the container's memory: they go into a disk file, whose pages the kernel can reclaim, and
+// nothing is killed.
 void MemoryLimit() {
   if (!kMemoryIsOurs) Skip("a sanitizer's memory is more than the limit");
   unsetenv("NCCL_TRACE_RING_DIR");
@@ -296,8 +297,8 @@ void MemoryLimit() {
   CHECK(file.header().placement != rank_file::kInRingFile);
 }
 
-// The table of communicators has 256 places. Who finds none counts as alive all the same: the file is not closed, and the mask
-// not dropped, while any of them lives.
+// The table of communicators has 256 entries. A communicator without one counts as live all the same: the file is not
+// closed and the mask not cleared while any is live.
 void TooManyCommunicators() {
   constexpr size_t kPlaces = 256;
   Nccl nccl(library);
@@ -323,7 +324,7 @@ void TooManyCommunicators() {
   AwaitClosed(path);
 }
 
-// `ulimit -s` decides how large stacks are that nobody gave a size: ours do not depend on it.
+// Our stacks do not depend on `ulimit -s`.
 void HugeStacks() {
   pthread_attr_t attributes;
   CHECK_EQ(pthread_attr_init(&attributes), 0);

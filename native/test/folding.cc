@@ -1,5 +1,4 @@
-// Repeats become counts, and nothing is lost by it: what was recorded, what the kFold records say and what is still
-// in the fold entries add up to what NCCL said.
+// Repeats become counts without loss: records, kFold records and open fold entries add up to the number of callbacks.
 //
 //   folding <plugin.so> <folder>
 
@@ -109,7 +108,7 @@ void AnotherValue(const Fixture& f) {
   CHECK_EQ(records[3].w(0, 2) >> 16, 11);
 }
 
-// More handles in turn than there are entries: entries change hands, counts do not get lost.
+// More handles in turn than entries: entries are reused, no count is lost.
 void Evictions(const Fixture& f) {
   std::vector<uint64_t> steps;
   for (int i = 0; i < 1'500; ++i) steps.push_back(f.Step(f.Op(), 0));
@@ -174,7 +173,7 @@ void RepeatedStarts(const Fixture& f) {
   CHECK(f.Step(0, 0) != f.Step(0, 0));
 }
 
-// 2^32 polls take over an hour: set the entry to the brink, in the file that is the ring.
+// 2^32 polls take over an hour, so the test sets the entry just below, in the ring's file.
 void TheCounterIsFull(const Fixture& f) {
   const uint64_t step = f.Step(f.Op(), 0);
   f.nccl.State(step, 20);
@@ -243,7 +242,7 @@ void ProxyEdges(const Fixture& f) {
   }
 }
 
-// What is said of a handle that no ProxyCtrl was given anchors nothing: the next start gets one of its own.
+// States of a handle that no ProxyCtrl got are no anchor: the next start gets a handle of its own.
 void EdgesOfOthers(const Fixture& f) {
   usleep(1'000);
   for (const uint64_t other : {uint64_t{0x7fff12345678}, f.Op()}) {

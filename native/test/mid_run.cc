@@ -1,5 +1,5 @@
-// Disks that change while a job runs: they become full, they fail, they hang. Callbacks go on, finalize and exit end, and
-// what is missing afterwards is a counted position.
+// Disks that become full, fail or hang while a job runs. Callbacks go on, finalize and exit return, and all missing
+// records are counted positions.
 //
 //   mid_run <plugin.so> <folder> <case>
 
@@ -15,7 +15,7 @@ using namespace nccl_trace_test;
 
 namespace {
 
-// What the disk does from now on, to files whose path ends in `suffix`; see the function at the end.
+// The behaviour of the disk for files whose path ends in `suffix`; see pwrite at the end.
 enum Disk { kWorks, kIsFull, kHangs };
 std::atomic<Disk> disk{kWorks};
 std::atomic<uint64_t> touched{0};  // writes that have met it
@@ -67,7 +67,7 @@ void AwaitRingFile(rank_file::Life life) {
   Await("the ring file", [&] { return header().life == life && header().io_errors > 0; });
 }
 
-/** Records, and positions that are missing: with records of one slot, all that was said. */
+/** Records plus missing positions. With records of one slot this is the number of calls. */
 uint64_t Counted(const RankFileReader& file, uint64_t* missing = nullptr) {
   uint64_t found = 0;
   uint64_t gaps = 0;
@@ -81,7 +81,7 @@ uint64_t Counted(const RankFileReader& file, uint64_t* missing = nullptr) {
   return found + gaps;
 }
 
-/** The next recorder of this user on this node saves what `rank` could not write. */
+/** The next recorder of this user on this node saves the rings of `rank`. */
 void ExpectSavedByTheNext(int rank, uint64_t calls) {
   AwaitExit(Spawn(rank + 1, [](Nccl& nccl, void* context) {
     Await("saved", [] { return RingFiles().size() == 1; });
@@ -93,7 +93,7 @@ void ExpectSavedByTheNext(int rank, uint64_t calls) {
   CHECK(saved.header().io_errors > 0);
 }
 
-// The disk takes nothing any more: the ring file has everything, and stays when the job ends.
+// The disk is full at the end: the ring file has everything, and stays when the job ends.
 void FullAtTheEnd() {
   AwaitExit(Spawn(0, [](Nccl& nccl, void* context) {
     AwaitFile(0);
@@ -108,7 +108,7 @@ void FullAtTheEnd() {
   ExpectSavedByTheNext(0, 2 * kCalls);
 }
 
-// Full for a while: the file has all of it in the end, and says that there were errors.
+// The disk is full for a while: the file has everything in the end, and counts the errors.
 void FullForAWhile() {
   AwaitExit(Spawn(0, [](Nccl& nccl, void* context) {
     AwaitFile(0);
@@ -126,7 +126,7 @@ void FullForAWhile() {
   CHECK(file.header().io_errors > 0);
 }
 
-// Full before the first write, though room was reserved: the header, too, is written as soon as there is room.
+// The disk is full before the first write, though room was reserved: header and rings are written when there is room.
 void FullAtTheStart() {
   disk = kIsFull;
   AwaitExit(Spawn(0, [](Nccl& nccl, void* context) {
@@ -142,8 +142,7 @@ void FullAtTheStart() {
   CHECK(file.header().io_errors > 0);
 }
 
-// The mount begins to hang: so does the recorder's thread, and nobody else. Finalize, another beginning and exit come back
-// while it still hangs.
+// The mount begins to hang, and only the recorder's thread with it. Finalize, a second init and exit return meanwhile.
 void HangsUntilTheEnd() {
   AwaitExit(Spawn(0, [](Nccl& nccl, void* context) {
     AwaitFile(0);
@@ -164,7 +163,7 @@ void HangsUntilTheEnd() {
   CHECK_EQ(Counted(RankFileReader(RankPath(0) + ".rings")), 3 * kCalls);
 }
 
-// It comes back: in stream mode what was overwritten meanwhile is a gap, and it goes on behind it.
+// The mount comes back: in stream mode the overwritten records are a gap, and recording continues after it.
 void HangsForAWhile() {
   setenv("NCCL_TRACE_MODE", "stream", 1);
   constexpr uint64_t kLaps = 20'000;  // of a ring of 8 Ki slots
@@ -186,7 +185,7 @@ void HangsForAWhile() {
   CHECK(missing > 0);
 }
 
-// A neighbour died whose mount hangs. Whoever saves its rings goes on with its own file.
+// A neighbour died and its mount hangs. The recorder that saves its rings still writes its own file.
 void ANeighboursDiskHangs() {
   const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
     CallMany(nccl, context, kCalls);
@@ -204,7 +203,7 @@ void ANeighboursDiskHangs() {
     CHECK_EQ(touched, 1);  // by one thread
   }));
   CHECK_EQ(Counted(RankFileReader(RankPath(0))), kCalls);
-  // It died over it as well: the next one finds half a file and an abandoned claim.
+  // The saver was ended as well: the next one finds half a file and an abandoned claim.
   AwaitExit(Spawn(2, [](Nccl& nccl, void* context) {
     Await("saved", [] { return RingFiles().size() == 1; });
     nccl.Finalize(context);

@@ -1,4 +1,4 @@
-// What happens to the disks around a job: folders that vanish, mounts that hang or are full, file systems of all sorts.
+// Disks around a job: folders that vanish, mounts that hang or are full, all kinds of file systems.
 //
 //   mounts <plugin.so> <folder> <case> [how much: 1 is a sample]
 //
@@ -44,7 +44,7 @@ std::string RingFileIn(const std::string& rings) {
   return found;
 }
 
-// Somebody clears the disk while the job runs: nothing is recorded any more, and nobody is harmed.
+// The folder is deleted while the job runs: recording has no file any more, and the job goes on.
 void FolderDeleted() {
   for (const char* place : {"none", "beside"}) {
     for (const char* mode : {"flight", "stream"}) {
@@ -73,7 +73,7 @@ void FolderDeleted() {
   }
 }
 
-// A FUSE server that never answers: whoever touches the mount waits for ever. Not NCCL's threads.
+// A FUSE server that never answers: any thread that touches the mount waits for ever. NCCL's threads do not.
 void HangingMount() {
   OwnMounts();
   CHECK_EQ(mkdir(folder.c_str(), 0755), 0);
@@ -168,8 +168,8 @@ uint64_t FreeBytes() {
   return fs.f_bavail * static_cast<uint64_t>(fs.f_bsize);
 }
 
-// A file system that cannot reserve room: it is made by writing. Where there is none the ring file has everything, and
-// what was written of the rank file is given back.
+// A file system that cannot reserve room: zeros are written. If the disk is full, the ring file has everything, and the
+// partial rank file is removed.
 void WithoutFallocate() {
   OwnMounts();
   CHECK_EQ(mkdir(folder.c_str(), 0755), 0);
@@ -224,8 +224,8 @@ void WithoutFallocate() {
   CHECK_EQ(system(("umount '" + folder + "'; rm " + image).c_str()), 0);
 }
 
-// The file systems that this machine can make and mount, and containers' roots on top of them: rings are mapped where a
-// store cannot fail, and nowhere else; nothing is lost on either.
+// All file systems this machine can make and mount, and overlayfs on top of them: rings are mapped only where a store
+// cannot fail, and nothing is lost on any of them.
 void FileSystems() {
   OwnMounts();
   CHECK_EQ(mkdir(folder.c_str(), 0755), 0);

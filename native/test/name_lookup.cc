@@ -1,4 +1,4 @@
-// A name that is never found: how often it is asked for. Time is an argument.
+// How often a name that is never found is looked up. Time is an argument.
 
 #include "plugin/name_lookup.h"
 

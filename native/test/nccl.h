@@ -1,4 +1,4 @@
-// NCCL's side of the table, for tests: loads the plugin as NCCL does and calls it with poisoned descriptors.
+// NCCL's side for tests: loads the plugin as NCCL does and calls it with poisoned descriptors.
 
 #ifndef NCCL_TRACE_NATIVE_TEST_NCCL_H_
 #define NCCL_TRACE_NATIVE_TEST_NCCL_H_
@@ -19,7 +19,7 @@ namespace nccl_trace_test {
 using nccl_abi::Descriptor;
 using nccl_abi::Profiler;
 
-/** What the plugin said through NCCL's logger. */
+/** The plugin's messages through NCCL's logger. */
 struct LogLines {
   std::mutex mutex;
   std::vector<std::string> infos, warnings;
@@ -97,7 +97,7 @@ class Nccl {
   int mask_ = 0;
 };
 
-/** Filled with garbage where NCCL leaves garbage. */
+/** With garbage in the bytes NCCL leaves undefined. */
 inline Descriptor Describe(uint64_t type, uint64_t parent = 0, int rank = 1) {
   Descriptor descriptor;
   memset(static_cast<void*>(&descriptor), 0xA5, sizeof(descriptor));

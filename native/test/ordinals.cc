@@ -1,4 +1,5 @@
-// Ordinals and sampling: counts go on while events are muted, muting is inherited, and what cannot be counted says so.
+// Ordinals and sampling: counts go on while events are muted, children of muted events are muted, and uncounted records
+// are flagged.
 //
 //   ordinals <plugin.so> <folder> all         everything is recorded
 //   ordinals <plugin.so> <folder> sampled     every fourth collective and transfer
@@ -149,7 +150,7 @@ void Connections(Nccl& nccl, void* context, const std::string& path) {
   }).join();
 }
 
-/** PXN: nobody says when a communicator of another process ends, nor that a late operation of an ended one will not come. */
+/** PXN: the end of another process's communicator is never reported, and an operation of an ended one may come late. */
 void Forgotten(Nccl& nccl, const std::string& path) {
   std::thread([&] {
     const auto start = [&](void* comm, int channel, int peer) {

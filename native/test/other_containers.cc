@@ -20,10 +20,10 @@ using namespace nccl_trace_test;
 
 namespace {
 
-// So much older than they are seem all files; see the function at the end.
+// Makes all files look this much older; see statx at the end.
 std::atomic<int64_t> seconds_older{0};
 
-/** One look of a recorder that begins so much later: in a container with our mounts and pids of its own, 0 with our pids. */
+/** One look of a recorder that starts later, in a container with our mounts and its own pids (0: our pids). */
 void LookLater(int64_t seconds, uint64_t container = 0) {
   const nccl_trace::HostFacts host = nccl_trace::CollectHostFacts();
   nccl_trace::ProcessName self = {host.pid_namespace + container, 1, 1, rank_file::kHandleTagFixedBits + container};
@@ -73,8 +73,8 @@ nccl_trace::ProcessName OnlyProcess(int* fd) {
   return process;
 }
 
-// Of another container: as long as it holds its lock it lives, however long its heart has stood still; without the lock
-// a minute is enough.
+// A process of another container is alive while it holds its lock, however old its heartbeat. Without the lock a minute
+// is enough.
 void OtherPids() {
   const pid_t victim = SpawnElsewhere(1, CLONE_NEWPID);
   for (int i = 0; i < 12'000 && shared->calls[1] != kCalls; ++i) {
@@ -99,7 +99,7 @@ void OtherPids() {
   ExpectSaved(1, kCalls);
 }
 
-// /proc may be another namespace's, or tell other start times: who holds its lock lives.
+// A process that holds its lock is alive, even if /proc is of another namespace or shows other start times.
 void StrangeProc() {
   const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
     CallMany(nccl, context, 1, kCalls);
@@ -126,8 +126,8 @@ void StrangeProc() {
   ExpectSaved(1, kCalls);
 }
 
-// An earlier job of this user wrote to a FUSE mount that hangs by now: nobody waits for it, and the rings stay for who
-// writes there.
+// An earlier job of this user wrote to a FUSE mount that hangs now: no recorder waits for it, and the rings stay for
+// one that writes there.
 void FuseHangs() {
   if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     Skip("cannot have mounts of our own");
@@ -153,7 +153,8 @@ void FuseHangs() {
   ExpectSaved(1, kCalls);
 }
 
-// Of another container whose mounts are not ours: its path may be another place here. Its rings wait for who sees the right one.
+// A process of another container with other mounts: its path may be another place here. Its rings stay for a recorder
+// that sees the right one.
 void OtherMounts() {
   CHECK_EQ(mkdir(folder.c_str(), 0755), 0);
   shared->stage = 1;
@@ -194,8 +195,8 @@ void LeaveFromOtherMounts() {
   close(tail);
 }
 
-// Two containers share the tmpfs and its user. The one that does not see the dead one's rank file leaves its rings to the
-// one that does: it neither holds nor removes them, not even after a day.
+// Two containers share the tmpfs and its user. The one that cannot see the dead process's rank file leaves the rings to
+// the other one. It neither claims nor removes them, not even after a day.
 void LeftToWhoSeesThem() {
   constexpr int64_t kDay = 24 * 3'600;
   LeaveFromOtherMounts();
@@ -211,7 +212,7 @@ void LeftToWhoSeesThem() {
   CHECK_EQ(NamesIn(rings).size(), 0);
 }
 
-// Nobody came who sees it: after a week the memory is given back.
+// No recorder sees the rank file: after a week the rings are removed.
 void LeftByAll() {
   LeaveFromOtherMounts();
   CHECK_EQ(rename(folder.c_str(), (folder + ".hidden").c_str()), 0);

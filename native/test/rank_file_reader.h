@@ -1,5 +1,5 @@
-// A rank file, read raw: as format/rank_file.h says and without any code of the recorder. Small, slow, for tests. Of rings
-// it reads the union of chunks and ring: each position once, from the chunk first.
+// Reads a rank file by format/rank_file.h alone, without code of the recorder. Small and slow, for tests. Each position
+// is read once, from its chunk or else from the ring.
 
 #ifndef NCCL_TRACE_NATIVE_TEST_RANK_FILE_READER_H_
 #define NCCL_TRACE_NATIVE_TEST_RANK_FILE_READER_H_

@@ -62,7 +62,7 @@ struct Counts {
   uint64_t missing = 0;                // positions
 };
 
-/** All that is there is what was said, each call once. */
+/** The file has each call exactly once. */
 Counts Count(const RankFileReader& file) {
   Counts counts;
   std::map<uint64_t, std::vector<bool>> seen;
@@ -81,7 +81,7 @@ Counts Count(const RankFileReader& file) {
   return counts;
 }
 
-/** Of a closed file, the counting identity: every call is a record or a counted position, on a starved machine as well. */
+/** In a closed file every call is a record or a counted position, even on a starved machine. */
 RankFileReader ExpectAll(uint64_t calls) {
   AwaitClosed(path);
   const RankFileReader file(path);
@@ -95,13 +95,13 @@ RankFileReader ExpectAll(uint64_t calls) {
   return file;
 }
 
-/** However busy the machine is: a ring that has a chunk's worth is drained some time. */
+/** A ring with a chunk's worth is drained at some time, however busy the machine is. */
 void AwaitMoreChunksThan(size_t before) {
   for (int i = 0; i < 3'000 && RankFileReader(path).chunks().size() <= before; ++i) usleep(10'000);
   CHECK(RankFileReader(path).chunks().size() > before);
 }
 
-// Several rings' worth: what was overwritten in the ring is in chunks.
+// More than the rings hold: the overwritten records are in chunks.
 void MoreThanTheRing() {
   Nccl nccl(library);
   void* context = nccl.Init();
@@ -172,7 +172,7 @@ void Reopened() {
   ExpectAll(100'000);
 }
 
-// The oldest chunks make room for the newest.
+// The oldest chunks are deleted for the newest.
 void Limit() {
   constexpr uint64_t kLimit = uint64_t{8} << 20;
   setenv("NCCL_TRACE_MAX_MB", "8", 1);
@@ -214,7 +214,7 @@ void Limit() {
   CHECK_EQ(found + missing, calls);
 }
 
-/** A disk that has room for the rings, and a little more. The job goes on, and what the rings hold stays. */
+/** The disk has little more room than the rings need. The job goes on, and the rings stay. */
 void ExpectOnlyRings(uint64_t calls) {
   Nccl nccl(library);
   void* context = nccl.Init();
@@ -241,7 +241,8 @@ void FileSizeLimit() {
   ExpectOnlyRings(200'000);
 }
 
-// The job closes all descriptors that it does not know, and one of its own gets the number: chunks go on in the right file.
+// The job closes all descriptors that it does not know, and one of its own gets the number: chunks go on in the right
+// file.
 void DescriptorLost() {
   Nccl nccl(library);
   void* context = nccl.Init();
