@@ -48,6 +48,8 @@ const NEEDS: Readonly<Record<string, EmulatorLimit>> = {
   'all-die': 'start',
   'other-pids': 'start',
   'other-mounts': 'start',
+  'just-enough-shm': 'start',
+  'huge-stacks': 'stack',
 };
 
 const casesOf = (program: string, names: readonly string[]): Case[] => names.map((name) => [program, name]);

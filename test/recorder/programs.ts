@@ -24,6 +24,8 @@ const LIMITS = {
   fork: 'the emulator breaks off in the child of a process that has threads',
   start:
     'the emulator tells a process another start of itself than /proc tells others: neighbours take it for gone',
+  stack:
+    'the emulator keeps a table of all pages of a stack of 32 TiB, which exhausts the memory of the machine',
 } as const;
 
 const BUILD = path.join(PROJECT, 'build', MACHINE || SANITIZER);
