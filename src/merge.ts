@@ -43,6 +43,7 @@ import {
   type MergeReport,
   type TraceCounts,
 } from './report/report.js';
+import { runReport, type RunReport } from './report/run_report.js';
 import { listRun, type RunListing } from './runs/run.js';
 import type { ClockOptions } from './clocks/evidence/run_clocks.js';
 import { failure, scanRun } from './study/scanned_run.js';
@@ -84,6 +85,8 @@ export interface MergeOptions extends ClockOptions, RunOptions, VerdictOptions {
   readonly onWait?: ((text: string) => void) | undefined;
   /** The verdict for people, in the trace itself: who is given the trace alone reads it there. */
   readonly words?: ((found: Diagnosis) => VerdictWords) | undefined;
+  /** A report of the run is wanted as well: what only it needs is then collected. */
+  readonly onReport?: ((report: RunReport) => void) | undefined;
 }
 
 /** Throws NoUsableInput, RankFileError (a path that holds none), OutputError, UsageError. */
@@ -98,7 +101,8 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
   const workers = startWorkers(options.jobs, found.files, interrupt);
   try {
     return await withWorkFolderFor(place, interrupt, async (folder) => {
-      const studied = await study(workers, found.files, folder, options);
+      const forReport = options.onReport !== undefined;
+      const studied = await study(workers, found.files, folder, { ...options, forReport });
       const { run, clocks, verdict } = studied;
       const drawing = planDrawing(studied, options);
       const layout = layoutOf(studied, drawing);
@@ -109,6 +113,9 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
       const selection = reportSelection(studied, drawing, blocks);
       const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options));
       const words = (options.words ?? plainWords)(diagnosis);
+      // Its commands are typed later, elsewhere: they write what they write by default.
+      const suggestion = forReport ? suggestDrawing(studied, { ...options, output: undefined }) : null;
+      options.onReport?.(runReport(studied, { ...diagnosis, suggestion }));
       const above = drawAboveRanks(studied, drawing, layout, blocks, words);
       const head = tracePrologue(run, clocks.solution, verdict, [
         ...lookAtAttributes(layout.watches),

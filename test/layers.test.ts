@@ -32,8 +32,10 @@ const LAYERS = table(`
   output         | base rankfile/format                               |               |            | yes
   study          | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace |       | piscina    | yes
   report         | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace study analysis trace/tracks/flow_census | trace/perfetto | | yes
+  page/client    |                                                    | page report analysis |       | no
+  page           | base output report/text                            | report        |            | yes
   merge          | base rankfile runs clocks clocks/evidence verdict output trace study report |             |            | yes
-  cli            | base rankfile runs output trace report merge              | verdict       | commander  | yes
+  cli            | base rankfile runs output trace report page merge              | verdict       | commander  | yes
 `);
 
 const ROOMS = new Set(LAYERS.map((row) => row.layer?.[0]));

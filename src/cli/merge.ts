@@ -8,6 +8,10 @@ import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
 import { interruptible, surviveFileSizeLimit } from './interrupts.js';
 import { mergeReportText } from '../report/merge_report.js';
+import { placeOf, STDOUT } from '../output/place.js';
+import type { RunReport } from '../report/run_report.js';
+import { printable, size } from '../report/text.js';
+import { addPageOptions, checkPage, writePage, type PageOptions } from './report_page.js';
 import {
   addSelectionOptions,
   SELECTION_EXAMPLES,
@@ -21,7 +25,8 @@ import { addVerdictOptions } from './verdict_options.js';
 import { traceWords } from '../report/headline.js';
 import { coloured, whileWatched } from './watching.js';
 
-interface Options extends SelectionOptions {
+interface Options extends SelectionOptions, PageOptions {
+  readonly report?: string;
   readonly output: string;
   readonly force?: true;
   readonly strict?: true;
@@ -55,13 +60,14 @@ export function mergeCommand(setExit: (code: ExitCode) => void): Command {
     .option('-f, --force', 'replace an existing trace or summary, and nothing else')
     .option('--strict', 'fail on a file that cannot be used; exit with 1 if the report names any problem')
     .option('--summary <file>', 'write the findings as JSON, - for the standard output (schemas/trace.md)')
+    .option('--report <file>', 'also write a page (.html) about the run, as "nccl-trace report" does')
     .option(
       '-j, --jobs <n>',
       'files to work on at once (default: by size, at most one per CPU)',
       positiveInteger,
     )
     .option('-q, --quiet', 'no report, no progress');
-  return addVerdictOptions(addClockOptions(addRunOptions(addSelectionOptions(command))))
+  return addVerdictOptions(addClockOptions(addRunOptions(addSelectionOptions(addPageOptions(command)))))
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
@@ -75,7 +81,9 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
   }
   const { files } = findRankFiles(inputs);
   checkNames(options, files);
+  if (options.report !== undefined) checkPage(options.report, options.force, files);
   surviveFileSizeLimit();
+  let made: RunReport | undefined;
   const report = await interruptible((interrupt) =>
     whileWatched(options.quiet ?? false, (onProgress) =>
       merge({
@@ -89,13 +97,32 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
         onProgress,
         onWait: options.quiet ? undefined : complain,
         words: traceWords,
+        onReport: options.report === undefined ? undefined : (one) => (made = one),
       }),
     ),
   );
   if (!options.quiet) say(coloured(mergeReportText(report), process.stderr));
   if (options.summary !== undefined)
     await writeSummary(options.summary, report, { force: options.force, inputs: files });
+  if (options.report !== undefined && made) await writeReport(options.report, made, report, options, files);
   return options.strict && hasProblems(report) ? ExitCode.problems : ExitCode.ok;
+}
+
+async function writeReport(
+  path: string,
+  report: RunReport,
+  { startup }: MergeReport,
+  options: Options,
+  inputs: readonly string[],
+): Promise<void> {
+  const { output, force } = options;
+  const place = placeOf(output);
+  const trace = place.kind === 'file' ? place.path : null;
+  const bytes = await writePage(path, { report, trace, traceName: output, startup }, options, {
+    force,
+    inputs,
+  });
+  if (!options.quiet && path !== STDOUT) say(`report: ${printable(path)} (${size(bytes)})\n`);
 }
 
 /** Whether `--strict` ends with 1. */

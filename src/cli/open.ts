@@ -3,7 +3,7 @@
 import { hostname, userInfo } from 'node:os';
 import { basename } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { OutputError, UsageError } from '../base/errors.js';
+import { OutputError } from '../base/errors.js';
 import { traceFacts } from '../trace/trace_facts.js';
 import { print } from './output.js';
 import { checkServable } from './servable.js';
@@ -11,6 +11,7 @@ import { say } from './streams.js';
 import { PERFETTO, startupLink, withPins } from '../trace/startup.js';
 import { printable, size } from '../report/text.js';
 import { PortBusy, TraceServer } from './trace_server.js';
+import { webOrigin } from './web_origin.js';
 
 /** The UI's security policy lets it read from this local port only. */
 const PORT = 9001;
@@ -108,22 +109,6 @@ async function firstOf({ timeout, keep }: Options, server: TraceServer): Promise
   const why = await Promise.race(keep ? [late, asked] : [late, asked, loaded]);
   clearTimeout(timer);
   return why;
-}
-
-/** Exactly what a browser sends as Origin: scheme, host and port. */
-function webOrigin(text: string): string {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw new InvalidArgumentError('must be a URL such as https://perfetto.example.org.');
-  }
-  if (!['http:', 'https:'].includes(url.protocol))
-    throw new InvalidArgumentError('must begin with http:// or https://.');
-  if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
-    throw new UsageError(`--origin ${text}: the UI must be at the root of its server; try ${url.origin}`);
-  }
-  return url.origin;
 }
 
 function pattern(text: string, before: readonly string[]): string[] {

@@ -1,19 +1,32 @@
-/** `nccl-trace report`: the whole report of a run, for people and for scripts. */
+/** `nccl-trace report`: the whole report of a run: as a page that carries its trace, as text for tickets, as JSON. */
 
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { Command } from 'commander';
 import { UsageError } from '../base/errors.js';
+import { merge } from '../merge.js';
+import { STDOUT } from '../output/place.js';
+import { withWorkFolder } from '../output/work_folder.js';
+import { findRankFiles } from '../rankfile/index.js';
 import { examine } from '../report/examine.js';
+import { traceWords } from '../report/headline.js';
 import { markdownOf } from '../report/markdown.js';
+import type { RunReport } from '../report/run_report.js';
+import { printable, size } from '../report/text.js';
 import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
 import { print } from './output.js';
+import { addPageOptions, checkPage, writePage, type PageOptions } from './report_page.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
-import { complain } from './streams.js';
+import { complain, say } from './streams.js';
 import { addVerdictOptions } from './verdict_options.js';
 import { whileWatched } from './watching.js';
 
-interface Options {
+interface Options extends PageOptions {
+  readonly output?: string;
+  readonly force?: true;
+  readonly jobs?: number;
   readonly json?: true;
   readonly markdown?: true;
   readonly quiet?: true;
@@ -26,6 +39,7 @@ interface Options {
 }
 
 const EXAMPLES = `Examples:
+  $ nccl-trace report RUN -o postmortem.html   one file: verdict, tables, pictures, and the trace to open in Perfetto
   $ nccl-trace report RUN --markdown           for a ticket or a chat: at most 60 lines
   $ nccl-trace report RUN --json > run.json    for scripts (schemas/report.md)
 `;
@@ -34,10 +48,12 @@ export function reportCommand(setExit: (code: ExitCode) => void): Command {
   const command = new Command('report')
     .description('Report on a run: the verdict, and the numbers of its ranks, collectives and links.')
     .argument('<paths...>', 'rank files, or directories that hold them')
+    .option('-o, --output <file>', 'a page (.html) that needs no network, - for the standard output')
     .option('--json', 'one JSON object (schemas/report.md)')
     .option('--markdown', 'for tickets and chats: at most 60 lines')
+    .option('-f, --force', 'replace an existing report, and nothing else')
     .option('-q, --quiet', 'print errors only');
-  return addVerdictOptions(addClockOptions(addRunOptions(command)))
+  return addVerdictOptions(addClockOptions(addRunOptions(addPageOptions(command))))
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
@@ -49,19 +65,47 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
     await print(runList(inputs, options));
     return ExitCode.ok;
   }
-  if (options.json && options.markdown) throw new UsageError('--json and --markdown exclude each other');
-  if (!options.json && !options.markdown) throw new UsageError('name a form: --markdown or --json');
-  const note = options.quiet ? undefined : complain;
-  const { report } = await interruptible((interrupt) =>
-    whileWatched(options.quiet ?? false, (onProgress) =>
-      examine(inputs, {
-        ...{ run: options.run, redact: options.redact, hungAfter: options.hungAfter },
-        ...{ clock: options.clock, alike: options.clockAlike, wander: options.clockWander },
-        ...{ interrupt, onProgress, onWait: note },
-      }),
-    ),
-  );
-  for (const problem of report.problems) note?.(problem);
+  const forms = [options.output !== undefined, options.json, options.markdown].filter(Boolean).length;
+  if (forms !== 1) throw new UsageError('name one form: -o postmortem.html, --markdown or --json');
+  if (options.output !== undefined) return page(inputs, options.output, options);
+  const { report } = await watched(options, (about) => examine(inputs, about));
+  if (!options.quiet) for (const problem of report.problems) complain(problem);
   await print(options.json ? `${JSON.stringify(report, null, 1)}\n` : markdownOf(report));
   return ExitCode.ok;
 }
+
+/** What study and merge are told, the same for each form. */
+const watched = <T>(options: Options, work: (about: About) => Promise<T>): Promise<T> =>
+  interruptible((interrupt) =>
+    whileWatched(options.quiet ?? false, (onProgress) =>
+      work({
+        ...{ run: options.run, redact: options.redact, hungAfter: options.hungAfter },
+        ...{ clock: options.clock, alike: options.clockAlike, wander: options.clockWander },
+        ...{ interrupt, onProgress, onWait: options.quiet ? undefined : complain },
+      }),
+    ),
+  );
+
+type About = NonNullable<Parameters<typeof examine>[1]>;
+
+/** The trace is drawn into a work folder, and lives on in the page alone. */
+async function page(inputs: readonly string[], output: string, options: Options): Promise<ExitCode> {
+  const { files } = findRankFiles(inputs);
+  checkPage(output, options.force, files);
+  const bytes = await withWorkFolder(tmpdir(), undefined, async (folder) => {
+    const trace = join(folder, 'nccl.pftrace.gz');
+    let report: RunReport | undefined;
+    const merged = await watched(options, (about) =>
+      merge({ ...about, inputs, output: trace, words: traceWords, onReport: (made) => (report = made) }),
+    );
+    if (!options.quiet) for (const problem of merged.problems) complain(problem);
+    const content = { report: report!, trace, traceName: traceNameFor(output), startup: merged.startup };
+    return writePage(output, content, options, { force: options.force, inputs: files });
+  });
+  if (!options.quiet && output !== STDOUT) say(`report: ${printable(output)} (${size(bytes)})\n`);
+  return ExitCode.ok;
+}
+
+/** "postmortem.html" → "postmortem.pftrace.gz" */
+const traceNameFor = (output: string): string =>
+  `${output === STDOUT ? 'nccl' : basename(output).replace(/\.html?$/, '')}.pftrace.gz`;

@@ -1,0 +1,87 @@
+/** Writing the page of a report: its options, its place, and the trace in it. */
+
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import { InvalidArgumentError, type Command } from 'commander';
+import { OutputError } from '../base/errors.js';
+import { checkOutput, type Output, type Permission } from '../output/allowed.js';
+import { deliver, withWorkFolderFor } from '../output/deliver.js';
+import { reason } from '../output/reason.js';
+import { pageOf } from '../page/page.js';
+import { PAGE } from '../page/page_kind.js';
+import { TRACE_BUDGET, traceInPage } from '../page/trace_in_page.js';
+import type { RunReport } from '../report/run_report.js';
+import { OUTPUT_KINDS } from '../trace/output_kinds.js';
+import { PERFETTO } from '../trace/startup.js';
+import { webOrigin } from './web_origin.js';
+
+export interface PageOptions {
+  readonly trace: boolean;
+  readonly traceBudget: number;
+  readonly origin: string;
+}
+
+export const addPageOptions = (command: Command): Command =>
+  command
+    .option('--no-trace', 'a page that does not carry its trace')
+    .option(
+      '--trace-budget <MB>',
+      'the page carries its trace if that has at most so many MB, packed',
+      megabytes,
+      TRACE_BUDGET,
+    )
+    .option(
+      '--origin <url>',
+      'where the Perfetto UI is that the page opens its trace in',
+      webOrigin,
+      PERFETTO,
+    );
+
+function megabytes(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value <= 500)) throw new InvalidArgumentError('must be a number of MB, up to 500.');
+  return value * 1e6;
+}
+
+const pageAt = (path: string): Output => ({ path, kind: PAGE });
+
+const permission = (force: boolean | undefined, inputs: readonly string[]): Permission => ({
+  force: force ?? false,
+  inputs,
+  others: OUTPUT_KINDS,
+});
+
+/** Early, so that nothing fails late. Throws OutputError. */
+export const checkPage = (path: string, force: boolean | undefined, inputs: readonly string[]): void => {
+  checkOutput(pageAt(path), permission(force, inputs));
+};
+
+export interface PageContent {
+  readonly report: RunReport;
+  /** Where the trace lies, and what it is called; null: it is nowhere. */
+  readonly trace: string | null;
+  readonly traceName: string;
+  readonly startup: string;
+}
+
+/** Whole or not at all. Returns its size in bytes. */
+export async function writePage(
+  path: string,
+  { report, trace, traceName, startup }: PageContent,
+  { trace: isWanted, traceBudget, origin }: PageOptions,
+  { force, inputs }: { readonly force: boolean | undefined; readonly inputs: readonly string[] },
+): Promise<number> {
+  const asked = { output: pageAt(path), permission: permission(force, inputs) };
+  try {
+    const budget = isWanted ? traceBudget : 0;
+    const carried = traceInPage({ path: trace, fileName: basename(traceName), startup, origin, budget });
+    const bytes = Buffer.from(pageOf(report, carried));
+    const place = checkOutput(asked.output, asked.permission);
+    return await withWorkFolderFor(place, undefined, (folder) =>
+      deliver({ ...asked, place, stdout: process.stdout }, folder, Readable.from([bytes])),
+    );
+  } catch (error) {
+    if (error instanceof OutputError) throw error;
+    throw new OutputError(path, reason(error), 'no report was written', { cause: error });
+  }
+}

@@ -1,0 +1,83 @@
+/** What the page does when it has loaded: it reads the data that lies in it and puts the sections below the verdict. */
+
+import type { PageData } from '../page_data.js';
+import { heatMap, picture, waitBars } from './charts.js';
+import { h, shown } from './dom.js';
+import { openTrace, saveTrace, type View } from './open_trace.js';
+import { collectiveGroups, clocks, links, longest, made, ranks, waits } from './tables.js';
+
+const data = JSON.parse(document.getElementById('data')?.textContent ?? '') as PageData;
+const { report, trace } = data;
+const status = document.getElementById('status')!;
+const title = shown(report.headline);
+
+const show = trace
+  ? (view: View): void => {
+      openTrace(trace, title, view, (text) => (status.textContent = text));
+    }
+  : null;
+
+function wireButtons(): void {
+  for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-do]'))
+    button.addEventListener('click', () => {
+      if (button.dataset.do === 'save' && trace) saveTrace(trace);
+      else show?.(null);
+    });
+}
+
+function section(name: string, about: string, ...content: readonly (Node | null)[]): HTMLElement {
+  const id = name.toLowerCase().replace(/[^a-z]+/g, '-');
+  return h('section', { id }, h('h2', {}, name), h('p', { class: 'about' }, about), ...content);
+}
+
+const hasLateness = report.lateness.files.some(({ collectives }) => collectives > 0);
+const hasWaits = report.ranks.some(({ waits: of }) => Object.values(of).some((ns) => ns > 0));
+
+document
+  .getElementById('sections')!
+  .append(
+    section(
+      'Around the moment',
+      'What every rank did: one bar per collective, from its arrival to its end.',
+      report.picture.funcs.length > 0
+        ? picture(report)
+        : h('p', { class: 'none' }, 'No collective was seen there.'),
+    ),
+    section(
+      'Who waits for whom',
+      'Receives that waited for data and sends that waited for room, by pair of ranks. What still waits when the records end stands first.',
+      waits(report, show),
+    ),
+    section(
+      'Where the time went',
+      'What the network transfers of each rank waited for, summed. Transfers run side by side, so the sum may be longer than the run.',
+      hasWaits ? waitBars(report) : h('p', { class: 'none' }, 'No transfer was recorded.'),
+      ranks(report),
+    ),
+    section(
+      'Collectives',
+      'By communicator, function and size class. Bandwidth by the formulas of nccl-tests, from the last arrival to the end; in brackets from the first.',
+      collectiveGroups(report),
+    ),
+    section(
+      'Lateness',
+      'How far behind the first rank each rank arrived, on average, by time. A straggler is a dark row, a pause of everybody a dark column.',
+      hasLateness
+        ? heatMap(report)
+        : h(
+            'p',
+            { class: 'none' },
+            'No collective was seen on all its ranks with clocks that can be compared.',
+          ),
+      longest(report, show),
+    ),
+    section(
+      'Links',
+      'One channel from one rank to another. Times are of sends, from the last poll for room to the end, by the sender’s own clock. Lines: latency + size / rate over all transfers, and over the least time of each size.',
+      links(report),
+    ),
+    section('Clocks', 'How far times of different hosts can be compared.', clocks(report)),
+    section('How this was made', '', made(report)),
+  );
+wireButtons();
+document.documentElement.dataset.ready = 'yes';

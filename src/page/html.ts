@@ -1,0 +1,12 @@
+/** Text as HTML. Whatever a name holds, it stays text: the one door for everything that does not come from us. */
+
+/** Between tags, and within quoted attributes. */
+export const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+
+/** JSON within a script element: nothing in it can end the element, or begin a comment. */
+export const jsonInScript = (value: unknown): string =>
+  JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );

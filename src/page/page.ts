@@ -1,0 +1,155 @@
+/**
+ * The report as one file that needs nothing else: no request leaves it, which its own policy holds, and its trace lies in it. What a person
+ * must know stands in the HTML itself; tables and pictures are made of the data by dist/page/, where scripts may run.
+ */
+
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { projectFile } from '../base/project.js';
+import { durationText } from '../base/duration.js';
+import { printable } from '../report/text.js';
+import type { RunReport } from '../report/run_report.js';
+import { escaped, jsonInScript } from './html.js';
+import type { PageData } from './page_data.js';
+
+/** The beginning of every page: by it a file is known as one of ours. */
+export const PAGE_START = '<!doctype html>\n<!-- a report by nccl-trace -->\n';
+
+export interface TraceInPage {
+  /** Packed (.pftrace.gz). */
+  readonly bytes: Uint8Array;
+  readonly fileName: string;
+  readonly origin: string;
+  readonly startup: string;
+}
+
+/** `why`: in place of a trace, why there is none. */
+export function pageOf(report: RunReport, trace: TraceInPage | { readonly why: string }): string {
+  const [script, style] = ['client.js', 'client.css'].map((name) =>
+    readFileSync(projectFile(`dist/page/${name}`), 'utf8').trimEnd(),
+  ) as [string, string];
+  const carried = 'bytes' in trace ? trace : null;
+  const data: PageData = {
+    report: forPage(report),
+    trace: carried && {
+      fileName: carried.fileName,
+      origin: carried.origin,
+      startup: carried.startup,
+      traceStart: report.run.traceStart,
+    },
+  };
+  return [
+    PAGE_START,
+    `<html lang="en" data-kind="${escaped(report.verdict.kind)}">\n<head>\n<meta charset="utf-8">\n`,
+    `<meta http-equiv="Content-Security-Policy" content="${policy(script, style)}">\n`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
+    '<meta name="referrer" content="no-referrer">\n',
+    `<title>${text(report.headline)}</title>\n<style>${style}</style>\n</head>\n<body>\n<main>\n`,
+    head(report),
+    actions(trace),
+    verdict(report),
+    NAV,
+    '<div id="sections"></div>\n',
+    '<noscript><p>Tables and pictures need JavaScript, which runs in this page alone.</p></noscript>\n</main>\n',
+    `<script type="application/json" id="data">${jsonInScript(data)}</script>\n`,
+    carried
+      ? `<script type="text/plain" id="trace">${Buffer.from(carried.bytes).toString('base64')}</script>\n`
+      : '',
+    `<script>${script}</script>\n</body>\n</html>\n`,
+  ].join('');
+}
+
+/** Nothing is loaded from anywhere, and only this script and this style count. */
+function policy(script: string, style: string): string {
+  const hash = (code: string): string => `'sha256-${createHash('sha256').update(code).digest('base64')}'`;
+  return [
+    "default-src 'none'",
+    `script-src ${hash(script)}`,
+    `style-src ${hash(style)}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+}
+
+/** Beyond so many a browser gets slow; the tables of the command have all of them. */
+const MOST_ROWS = 1500;
+
+const forPage = (report: RunReport): RunReport => ({
+  ...report,
+  // Which of these is a finding says an index: those stay.
+  links: report.links
+    .map((link) => ({ ...link, bySize: [] }))
+    .slice(0, Math.max(MOST_ROWS, lastSlow(report) + 1)),
+  waits: report.waits.slice(0, MOST_ROWS),
+});
+
+const lastSlow = ({ slowLinks }: RunReport): number =>
+  slowLinks.reduce((last, { link }) => Math.max(last, link), -1);
+
+const text = (words: string): string => escaped(printable(words));
+
+function head({ headline, run, ranks, made }: RunReport): string {
+  const [kind = '', ...rest] = headline.split(': ');
+  const what = rest.length > 0 ? ` ${rest.join(': ')}` : '';
+  const start = new Date(Number(BigInt(run.traceStart) / 1_000_000n));
+  const begun = Number.isNaN(start.getTime())
+    ? 'at an impossible time'
+    : `${start.toISOString().slice(0, 19)} UTC`;
+  const missing = run.missingRanks.length === 0 ? '' : `, ${run.missingRanks.length} without a file`;
+  const facts = [
+    `${ranks.length} of ${run.worldSize || '?'} ranks${missing}`,
+    `${run.hosts} ${run.hosts === 1 ? 'host' : 'hosts'}`,
+    durationText(run.durationNs),
+    `from ${begun.replace('T', ' ')}`,
+    `${run.records} records`,
+  ];
+  return `<p class="kicker">${text(made.by)} · NCCL run</p>\n<h1><b>${text(kind)}</b>${text(what)}</h1>\n<p class="sub">${text(facts.join(' · '))}</p>\n`;
+}
+
+function actions(trace: TraceInPage | { readonly why: string }): string {
+  if (!('bytes' in trace))
+    return `<div class="actions"><p>${text(trace.why)}</p><p id="status" role="status"></p></div>\n`;
+  return (
+    '<div class="actions"><button type="button" class="main" data-do="open">Open in Perfetto</button>' +
+    `<button type="button" data-do="save">Save trace</button>` +
+    `<p>The trace (${text(sizeText(trace.bytes.length))}) lies in this file. Perfetto opens it in your browser; nothing is uploaded. Perfetto asks once whether it may open a trace from an unknown origin, because a page from a file has none: answer Yes.</p>` +
+    '<p id="status" role="status"></p></div>\n'
+  );
+}
+
+const sizeText = (bytes: number): string =>
+  bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+
+/** "  label:   words", as the command prints them; what goes on has no label. */
+function verdict({ headline, lines, verdict: evidence, next }: RunReport): string {
+  const [first = '', ...rest] = lines;
+  const isSaid = first.replace(/ +/g, ' ') === headline.replace(': ', ' ');
+  const rows = rest.map((line) => {
+    const [, label = '', words = line.trim()] = /^ {2}([^:]{1,17}): +(.*)$/.exec(line) ?? [];
+    return `<dt>${text(label)}</dt><dd>${text(words)}</dd>\n`;
+  });
+  const whole = isSaid ? '' : `<dt>verdict</dt><dd>${text(first)}</dd>\n`;
+  const command = next === null ? '' : `<p class="next">Closer: <code>${text(next)}</code></p>\n`;
+  return (
+    `<dl class="verdict">\n${whole}${rows.join('')}</dl>\n${command}` +
+    `<details><summary>Evidence</summary><pre tabindex="0">${json(evidence)}</pre></details>\n`
+  );
+}
+
+const json = (value: unknown): string => JSON.stringify(value, null, 2).split('\n').map(text).join('\n');
+
+const NAV =
+  '<nav aria-label="Sections">' +
+  [
+    ['around-the-moment', 'Moment'],
+    ['who-waits-for-whom', 'Waits'],
+    ['where-the-time-went', 'Time'],
+    ['collectives', 'Collectives'],
+    ['lateness', 'Lateness'],
+    ['links', 'Links'],
+    ['clocks', 'Clocks'],
+    ['how-this-was-made', 'Made'],
+  ]
+    .map(([id, name]) => `<a href="#${id}">${name}</a>`)
+    .join('') +
+  '</nav>\n';

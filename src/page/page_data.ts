@@ -1,0 +1,16 @@
+/** What lies in the page as data, for the code that runs in it. */
+
+import type { RunReport } from '../report/run_report.js';
+
+export interface PageData {
+  readonly report: RunReport;
+  /** null: the page carries none. */
+  readonly trace: {
+    readonly fileName: string;
+    /** Of the Perfetto UI. */
+    readonly origin: string;
+    /** How the UI shows it first (src/trace/startup.ts). */
+    readonly startup: string;
+    readonly traceStart: string;
+  } | null;
+}

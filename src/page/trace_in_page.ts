@@ -1,0 +1,46 @@
+/** The trace that a page carries, or why it carries none: read from where it was written, packed where it is not. */
+
+import { readFileSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { TraceInPage } from './page.js';
+
+/** Bytes of the packed trace: a page that is mailed and opened on any machine. */
+export const TRACE_BUDGET = 25e6;
+/** Nothing larger is even tried: packed it would be far beyond any budget. */
+const MOST_PLAIN = 2e9;
+
+export interface TraceWanted {
+  /** Of the file; null: it went to a stream. */
+  readonly path: string | null;
+  /** By which name it is saved. */
+  readonly fileName: string;
+  readonly startup: string;
+  readonly origin: string;
+  /** Bytes at most; 0: none is wanted. */
+  readonly budget: number;
+}
+
+export function traceInPage({
+  path,
+  fileName,
+  startup,
+  origin,
+  budget,
+}: TraceWanted): TraceInPage | { why: string } {
+  if (budget === 0) return { why: 'This report was made without its trace.' };
+  if (path === null) return { why: 'The trace was written to a stream, so it does not lie in this file.' };
+  const { size } = statSync(path);
+  if (size > MOST_PLAIN) return { why: tooLarge(size, budget) };
+  const isPacked = /\.(gz|zst)$/.test(path);
+  if (isPacked && size > budget) return { why: tooLarge(size, budget) };
+  const bytes = isPacked ? readFileSync(path) : gzipSync(readFileSync(path));
+  if (bytes.length > budget) return { why: tooLarge(bytes.length, budget) };
+  const name = basename(fileName);
+  return { bytes, fileName: isPacked ? name : `${name}.gz`, startup, origin };
+}
+
+const tooLarge = (bytes: number, budget: number): string =>
+  `The trace has ${megabytes(bytes)}, more than the ${megabytes(budget)} that a report carries (--trace-budget), so it does not lie in this file.`;
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(bytes < 10e6 ? 1 : 0)} MB`;

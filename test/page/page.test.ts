@@ -1,0 +1,304 @@
+/**
+ * The page of a report in a real browser with the network off, where there is one: it asks for nothing, its policy is not broken, names stay
+ * text, tables work, and Perfetto is handed the trace.
+ */
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { escaped, jsonInScript } from '../../src/page/html.js';
+import { PAGE_START } from '../../src/page/page.js';
+import { record } from '../support/loopback.js';
+import { madeUpRank, SMALL_RUN, temporaryFolder } from '../support/made_up_run.js';
+import { runProgram, type ProgramResult } from '../support/program.js';
+import { viewTrace } from '../support/trace_view.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const CHROMIUM = '/usr/bin/chromium';
+const { folder, remove } = temporaryFolder();
+afterAll(remove);
+
+const run = (...words: string[]): Promise<ProgramResult> => runProgram(folder, ...words);
+const sample = (name: string): string => path.join(root, 'samples', name);
+
+describe('text in HTML', () => {
+  it('never becomes markup', () => {
+    expect(escaped(`<b a="x" c='y'>&amp;`)).toBe('&#60;b a=&#34;x&#34; c=&#39;y&#39;&#62;&#38;amp;');
+  });
+
+  it('JSON in a script ends no script, and is the same when it is read', () => {
+    const value = { name: '</script><!-- <script> ]]> & \u2028' };
+    expect(jsonInScript(value)).not.toMatch(/[<>&\u2028]/);
+    expect(JSON.parse(jsonInScript(value))).toEqual(value);
+  });
+});
+
+describe('the file', () => {
+  it('is one of ours, and replaced as such with --force only', async () => {
+    expect(await run('report', sample('hang'), '-o', 'one.html', '-q')).toMatchObject({ code: 0, err: '' });
+    const page = readFileSync(path.join(folder, 'one.html'), 'utf8');
+    expect(page.startsWith(PAGE_START)).toBe(true);
+    const again = await run('report', sample('hang'), '-o', 'one.html');
+    expect([again.code, again.err]).toEqual([4, expect.stringContaining('already exists; use --force')]);
+    expect(await run('report', sample('hang'), '-fqo', 'one.html')).toMatchObject({ code: 0 });
+    writeFileSync(path.join(folder, 'mine.html'), '<!doctype html>\n<p>mine');
+    const mine = await run('report', sample('hang'), '-fo', 'mine.html');
+    expect([mine.code, mine.err]).toEqual([4, expect.stringContaining('never replaced')]);
+    expect(
+      await run(
+        'merge',
+        sample('hang'),
+        '-fo',
+        'one.html.pftrace',
+        '--report',
+        path.join(sample('hang'), 'rank00000.bin'),
+      ),
+    ).toMatchObject({ code: 4 });
+  });
+
+  it('depends on the files alone', async () => {
+    await run('report', sample('straggler'), '-qo', 'a.html');
+    await run('report', sample('straggler'), '-qo', 'b/../c.html');
+    const [a, c] = ['a.html', 'c.html'].map((name) => readFileSync(path.join(folder, name), 'utf8'));
+    expect(a!.replaceAll('a.pftrace.gz', 'c.pftrace.gz')).toBe(c);
+  });
+
+  it('merge --report: the same page beside the trace, which it carries packed', async () => {
+    const { code } = await run('merge', sample('straggler'), '-qo', 'run.pftrace', '--report', 'run.html');
+    expect(code).toBe(0);
+    const [, base64 = ''] =
+      /id="trace">([^<]*)</.exec(readFileSync(path.join(folder, 'run.html'), 'utf8')) ?? [];
+    expect(
+      gunzipSync(Buffer.from(base64, 'base64')).equals(readFileSync(path.join(folder, 'run.pftrace'))),
+    ).toBe(true);
+  });
+
+  it('--no-trace, and a budget that is too small: no trace, and the page says why', async () => {
+    await run('report', sample('straggler'), '-qo', 'without.html', '--no-trace');
+    await run('report', sample('straggler'), '-qo', 'small.html', '--trace-budget', '0.001');
+    const [without, small] = ['without.html', 'small.html'].map((name) =>
+      readFileSync(path.join(folder, name), 'utf8'),
+    );
+    for (const page of [without!, small!]) expect(page).not.toContain('id="trace"');
+    expect(without).toContain('made without its trace');
+    expect(small).toMatch(/The trace has 0\.1 MB, more than the 0\.0 MB that a report carries/);
+  });
+
+  it('of 64 ranks has at most 1.5 MB without its trace', async () => {
+    const { folder: input, code } = await record(
+      path.join(folder, 'many'),
+      '--ranks 64 --channels 4 --iterations 2 --groups tp=8 --groups-strided dp=8 --ops allreduce@tp:64K,allgather@dp:64K',
+      { NCCL_TRACE_RING_MB: '0.5' },
+    );
+    expect(code).toBe(0);
+    expect(await run('report', input, '-qo', 'many.html', '--no-trace')).toMatchObject({ code: 0 });
+    const { length } = readFileSync(path.join(folder, 'many.html'));
+    expect(length).toBeLessThan(1.5e6);
+    expect(length).toBeGreaterThan(1e5);
+  }, 120_000);
+});
+
+describe.skipIf(!existsSync(CHROMIUM))('in Chromium, the network off (skipped where there is none)', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
+  });
+  afterAll(async () => {
+    await browser.close();
+  });
+
+  /** Opens a file; what it asked for, and what it complained of. */
+  async function open(name: string, options: Parameters<Browser['newContext']>[0] = {}) {
+    const context: BrowserContext = await browser.newContext({ offline: true, ...options });
+    const page = await context.newPage();
+    const requests: string[] = [];
+    const complaints: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('dialog', (dialog) => {
+      complaints.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    const url = `file://${path.join(folder, name)}`;
+    await page.goto(url);
+    await page.waitForSelector('html[data-ready=yes]', { timeout: 15_000 });
+    return { context, page, requests, complaints, url };
+  }
+
+  it.each(['straggler', 'hang', 'hosts', 'startup-hang', 'copy-engine', 'abi-v1'])(
+    '%s: one request, for the file itself, and no complaint',
+    async (name) => {
+      await run('report', sample(name), '-fqo', `${name}.html`, '--hung-after', '1');
+      const { context, page, requests, complaints, url } = await open(`${name}.html`);
+      expect(complaints).toEqual([]);
+      expect(requests).toEqual([url]);
+      expect(await page.locator('h1').textContent()).toMatch(/^[A-Z ]+\b/);
+      expect(await page.locator('section').count()).toBe(8);
+      expect(await page.locator('section canvas, section table, section p').count()).toBeGreaterThan(8);
+      await context.close();
+    },
+  );
+
+  it('its policy forbids a script, a style and a request that were put into it', async () => {
+    const text = readFileSync(path.join(folder, 'straggler.html'), 'utf8');
+    const more = '<script>document.title="changed"</script><img src="http://127.0.0.1:9/x.png">';
+    writeFileSync(path.join(folder, 'changed.html'), text.replace('</body>', `${more}</body>`));
+    const { context, page, complaints } = await open('changed.html');
+    expect(await page.title()).not.toBe('changed');
+    expect(complaints.filter((one) => one.includes('Content Security Policy')).length).toBeGreaterThanOrEqual(
+      2,
+    );
+    await context.close();
+  });
+
+  it('tables sort, filter and copy as CSV, by the keyboard', async () => {
+    const { context, page } = await open('straggler.html', {
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    const table = page.locator('#where-the-time-went .table');
+    const first = (): Promise<string | null> =>
+      table.locator('tbody tr').first().locator('td').first().textContent();
+    expect(await first()).toBe('0');
+    await table.getByRole('button', { name: 'Others waited for it' }).press('Enter');
+    expect(await first()).toBe('2');
+    expect(await table.locator('th[aria-sort=descending]').textContent()).toBe('Others waited for it');
+    await table.getByRole('searchbox').fill('late');
+    expect(await table.locator('tbody tr').count()).toBe(1);
+    await table.getByRole('button', { name: 'Copy CSV' }).press('Enter');
+    await page.waitForFunction(`document.body.innerText.includes('Copied')`);
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+    expect(copied.split('\n')[0]).toMatch(/^Rank,Host,GPU,Verdict,Others waited for it/);
+    expect(copied.split('\n')[1]).toMatch(/^2,vm,2,LATE,118865284,/);
+    await context.close();
+  });
+
+  it('light and dark differ, nothing is wider than a phone, and paper has no buttons', async () => {
+    const colours = new Set<string>();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { context, page } = await open('straggler.html', {
+        colorScheme,
+        viewport: { width: 360, height: 740 },
+      });
+      colours.add(await page.evaluate<string>('getComputedStyle(document.body).backgroundColor'));
+      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+      await page.emulateMedia({ media: 'print' });
+      expect(await page.getByRole('button', { name: 'Open in Perfetto' }).isVisible()).toBe(false);
+      await context.close();
+    }
+    expect(colours.size).toBe(2);
+  });
+
+  it('names from files are text: tags, quotes, control and bidi characters', async () => {
+    const input = path.join(folder, 'nasty');
+    mkdirSync(input);
+    const name = `"><img src=x onerror=alert(1)></script>\u202eevil\u0007'`;
+    for (let rank = 0; rank < SMALL_RUN.ranks; rank++)
+      madeUpRank(rank, SMALL_RUN, { hostName: name, program: name }).write(
+        path.join(input, `rank${rank}.bin`),
+      );
+    await run('report', input, '-qo', 'nasty.html', '--hung-after', '1');
+    const { context, page, requests, complaints } = await open('nasty.html');
+    expect(complaints).toEqual([]);
+    expect(requests).toHaveLength(1);
+    expect(await page.locator('img').count()).toBe(0);
+    const host = await page
+      .locator('#where-the-time-went tbody tr')
+      .first()
+      .locator('td')
+      .nth(1)
+      .textContent();
+    expect(host).toBe(name.replace('\u202e', '?').replace('\u0007', '?'));
+    expect(await page.locator('body').innerText()).not.toMatch(/\u202e/);
+    await context.close();
+  });
+
+  describe('Perfetto', () => {
+    let server: Server;
+    let origin: string;
+    /** Stands for the UI: deaf at first, then it answers PING, and keeps what it is given. */
+    const UI = `<!doctype html><script>
+      let pings = 0;
+      onmessage = ({ data, source, origin }) => {
+        if (data === 'PING') { if (++pings > 2) source.postMessage('PONG', '*'); return; }
+        window.given = { from: origin, ...data.perfetto, bytes: [...new Uint8Array(data.perfetto.buffer)] };
+      };
+    </script>`;
+
+    beforeAll(async () => {
+      server = createServer((_, response) => response.setHeader('content-type', 'text/html').end(UI));
+      await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+      origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
+    afterAll(() => {
+      server.close();
+    });
+
+    interface Given {
+      readonly from: string;
+      readonly title: string;
+      readonly fileName: string;
+      readonly localOnly: boolean;
+      readonly bytes: readonly number[];
+    }
+    const given = async (ui: Page): Promise<Given> =>
+      (await (await ui.waitForFunction('window.given')).jsonValue()) as Given;
+
+    it('is handed the trace when it answers, pinned and zoomed; a row opens it there', async () => {
+      await run('report', sample('hang'), '-qo', 'ui.html', '--hung-after', '1', '--origin', origin);
+      const { context, page } = await open('ui.html', { offline: false });
+      const press = async (name: string): Promise<Page> => {
+        const opened = context.waitForEvent('page');
+        await page.getByRole('button', { name, exact: true }).first().click();
+        return opened;
+      };
+      const ui = await press('Open in Perfetto');
+      const { from, bytes, title, fileName, localOnly } = await given(ui);
+      expect({ from, fileName, localOnly }).toEqual({
+        from: 'null',
+        fileName: 'ui.pftrace.gz',
+        localOnly: true,
+      });
+      expect(title).toContain('HUNG: AllReduce seq 2 on world');
+      const view = viewTrace(gunzipSync(Buffer.from(bytes)), { emptySlices: 'fine' });
+      expect(view.problems).toEqual([]);
+      expect(decodeURIComponent(ui.url())).toContain('dev.perfetto.PinTracksByRegex');
+      expect(ui.url()).toContain(`${origin}/#!/?`);
+
+      const row = await press('Open');
+      const seen = new URLSearchParams(row.url().split('#!/?')[1]);
+      const standing = (await page
+        .locator('#who-waits-for-whom tbody tr')
+        .first()
+        .locator('td')
+        .nth(6)
+        .textContent())!;
+      const start = BigInt(seen.get('visStart')!);
+      const end = BigInt(seen.get('visEnd')!);
+      const told = view.start;
+      expect(start < end && start >= told && end < told + 60_000_000_000n).toBe(true);
+      expect(standing).toMatch(/^\d\d:\d\d:\d\d\.\d{3}$/);
+      const time = new Date(`2026-11-21T${standing}Z`).getTime();
+      expect(Number(start / 1_000_000n)).toBeLessThanOrEqual(time);
+      expect(Number(end / 1_000_000n)).toBeGreaterThanOrEqual(time);
+      expect(seen.has('dur')).toBe(false);
+      await context.close();
+    });
+
+    it('the trace is saved as a file', async () => {
+      const { context, page } = await open('straggler.html');
+      const download = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Save trace' }).click();
+      const saved = await download;
+      expect(saved.suggestedFilename()).toBe('straggler.pftrace.gz');
+      const bytes = gunzipSync(readFileSync(await saved.path()));
+      expect(viewTrace(bytes, { emptySlices: 'fine' }).problems).toEqual([]);
+      await context.close();
+    });
+  });
+});
