@@ -54,6 +54,7 @@ const NATIVE = table(`
   plugin/          | plugin/ format/                        |                                        | any
   loopback/        | loopback/ nccl/                        |                                        | any
   addon/           | addon/ format/                         |                                        | any
+  fuzz/            | addon/ format/                         |                                        | standard
   test/            | test/ plugin/ format/ loopback/ nccl/  |                                        | any
   bench/           | bench/ test/ plugin/ format/ loopback/ nccl/ |                                  | any
 `);

@@ -1,0 +1,135 @@
+/**
+ * `npm run fuzz -- --seconds N`: recorded files with forged numbers (test/support/forged_values.ts), read by both decoders,
+ * which must agree, and every so often merged with the other files of their run, which must go on without them. A finding
+ * is printed with its seed; `--seed S --once` shows it again. Ends with 1 where there was any.
+ *
+ *   read    both decoders, all samples                      most of the time
+ *   merge   the whole program in this process, all samples   one in `MERGE_EVERY`
+ */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
+
+import { RankFileError } from '../../src/base/errors.js';
+import { memorySource } from '../../src/rankfile/byte_source.js';
+import { type Decoder, typescriptDecoder } from '../../src/rankfile/decoder.js';
+import { nativeDecoder } from '../../src/rankfile/native_decoder.js';
+import { parseRankFile } from '../../src/rankfile/rank_file.js';
+import type { RankFile } from '../../src/rankfile/types.js';
+import { forge, randomOf } from '../support/forged_values.js';
+import { mergeWith, recordedAt, type Sample, samplesIn } from './run_with.js';
+
+const MERGE_EVERY = 25;
+/** CPU of one merge of a sample; most take 50 ms. */
+const MOST_MS = 2000;
+
+export interface Finding {
+  readonly seed: number;
+  readonly what: string;
+}
+
+export interface Fuzzed {
+  readonly reads: number;
+  readonly merges: number;
+  readonly refused: number;
+  readonly findings: readonly Finding[];
+  readonly nextSeed: number;
+}
+
+export interface FuzzOptions {
+  readonly samples: readonly Sample[];
+  readonly seed: number;
+  /** Whichever comes first. */
+  readonly seconds: number;
+  readonly runs: number;
+  readonly mergeEvery: number;
+  readonly onFinding?: (finding: Finding) => void;
+}
+
+/** What reading gives, or the sentence it fails with. */
+function readBy(decoder: Decoder, bytes: Uint8Array): RankFile | string {
+  try {
+    return parseRankFile(memorySource('rank.bin', bytes), decoder);
+  } catch (error) {
+    if (error instanceof RankFileError) return error.message;
+    throw error;
+  }
+}
+
+export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
+  const { samples } = options;
+  const addon = nativeDecoder(typescriptDecoder);
+  const recorded = new Map<string, Uint8Array>();
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'nccl-trace-fuzz-'));
+  const findings: Finding[] = [];
+  const found = (seed: number, what: string): void => {
+    findings.push({ seed, what });
+    options.onFinding?.({ seed, what });
+  };
+  let [reads, merges, refused, seed] = [0, 0, 0, options.seed];
+  const until = performance.now() + options.seconds * 1000;
+  try {
+    for (; reads < options.runs && performance.now() < until; seed++) {
+      const random = randomOf(seed);
+      const sample = samples[random(samples.length)]!;
+      const which = random(sample.files.length);
+      const file = sample.files[which]!;
+      if (!recorded.has(file)) recorded.set(file, recordedAt(sample, which));
+      const { bytes, changes } = forge(recorded.get(file)!, random);
+      const what = `${sample.name}/${which}: ${changes.join(', ')}`;
+      try {
+        const read = readBy(typescriptDecoder, bytes);
+        if (typeof read === 'string') refused++;
+        if (addon && !isDeepStrictEqual(readBy(addon, bytes), read))
+          found(seed, `${what}\n  decoders differ`);
+        reads++;
+        if (seed % options.mergeEvery !== 0) continue;
+        merges++;
+        const { cpuMs } = await mergeWith(sample, which, bytes, folder);
+        if (cpuMs > MOST_MS) found(seed, `${what}\n  ${Math.round(cpuMs)} ms of CPU`);
+      } catch (error) {
+        found(
+          seed,
+          `${what}\n  ${String((error as Error).stack)
+            .split('\n')
+            .slice(0, 6)
+            .join('\n  ')}`,
+        );
+      }
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return { reads, merges, refused, findings, nextSeed: seed };
+}
+
+/** For scripts/fuzz.mjs. */
+export async function main(root: string, words: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: words,
+    options: {
+      seconds: { type: 'string', default: '60' },
+      seed: { type: 'string', default: '1' },
+      merges: { type: 'boolean', default: false },
+      once: { type: 'boolean', default: false },
+    },
+  });
+  const result = await fuzz({
+    samples: samplesIn(path.join(root, 'samples')),
+    seed: Number(values.seed),
+    seconds: Number(values.seconds),
+    runs: values.once ? 1 : Infinity,
+    mergeEvery: values.once || values.merges ? 1 : MERGE_EVERY,
+    onFinding: ({ seed, what }) => {
+      console.log(`seed ${seed}  ${what}`);
+    },
+  });
+  const { reads, merges, refused, findings, nextSeed } = result;
+  console.log(
+    `${reads} files read by both decoders (${refused} refused), ${merges} runs merged, ${findings.length} findings; ` +
+      `go on with --seed ${nextSeed}`,
+  );
+  process.exitCode = findings.length > 0 ? 1 : 0;
+}
