@@ -1,7 +1,7 @@
-// How well hosts are put on one clock: `npm run bench:clocks [-- --smoke | --wander | --recordings 10 [--iterations 20] [--keep DIR]]`.
-// Without recordings clocks and delays are drawn (seconds); with them the loopback is recorded and its ranks are given clocks
-// of their own (a few minutes each). With --wander rates of clocks change, over 2, 10 and 60 minutes, beside least squares that are told more. The truth is known in both. One line per case: error of pairs of hosts, whether truth lies inside
-// the bounds, what the bounds are worth. --keep: recordings stay in DIR, and what is there already is not recorded again: two
+// How well hosts are aligned: `npm run bench:clocks [-- --smoke | --wander | --recordings 10 [--iterations 20] [--keep DIR]]`.
+// Without recordings clocks and delays are random (seconds). With recordings the loopback is recorded and its ranks get clocks of
+// their own (a few minutes each). With --wander the rates of clocks change, over 2, 10 and 60 minutes, next to least squares that know more. The truth is known in
+// both. One line per case: error of pairs of hosts, whether the truth is inside the bounds, width of the bounds. --keep: recordings stay in DIR, and what is there already is not recorded again: two
 // versions of the solver are compared on the same delays.
 
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
-// What recording costs: one callback (build/record_bench, held against the goal of the design), how even callbacks are
-// (build/stall_bench), and what a whole job of four loopback ranks notices of it (record_jobs.mjs).
+// The cost of recording: of one callback, against the design's goal (build/record_bench), tails and stalls (build/stall_bench), and
+// the cost for a whole job of four loopback ranks (record_jobs.mjs).
 //
 //   npm run bench:record             all rounds, some minutes; exit 1 when a goal of a callback is missed
 //   node bench/record.mjs --only callbacks   or cold, or stalls, or jobs (as long as --minutes, 10)
@@ -8,8 +8,8 @@
 //
 // The goal for a callback, in every version of the interface, is max(1.5 x a bare tick read, tick + 10 ns) in the same
 // run; twice that for the starts of Coll, P2p and CeColl, which carry four and three slots; tick + 3 ns for what records
-// nothing. The loop around the calls is subtracted from both. Figures of a busy machine are worth nothing: repeat them.
-// Only the instructions (of v6, or the next one that has the callback) are the same there.
+// nothing. The loop around the calls is subtracted from both. On a busy machine compare only the
+// instructions (of v6, or the next version that has the callback).
 
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
@@ -60,7 +60,7 @@ else {
 }
 if (!smoke && cases.some(({ missed }) => missed)) process.exitCode = 1;
 
-/** The mean of a step's five, which are most callbacks of a job that communicates. */
+/** The mean of a step's five callbacks, which are most callbacks of a job. */
 function nsPerCallback() {
   const measured = cases.length > 0 ? cases : measure(smoke ? SMOKE_ROUNDS : 20);
   return measured.find(({ name, version }) => name.startsWith('step life') && version === 6).ns;
@@ -86,7 +86,7 @@ function measureCold(rounds) {
   return runAlone('cold_bench', rounds).sizes;
 }
 
-/** A line per call, a column per size of what was moved before it. */
+/** A line per call, a column per number of bytes moved before it. */
 function printCold(sizes) {
   const title = sizes.map(({ kib }) => `${kib} KiB`.padStart(10)).join('');
   console.log(`\nns, after data was moved    ${title}`);

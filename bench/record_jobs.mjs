@@ -1,21 +1,20 @@
-// What a job of four loopback ranks notices of being recorded, in the time its work takes and in the processor time of
-// all its threads, the recorder's among them.
+// The cost of recording for a job of four loopback ranks: the time of its work, and the CPU time of all its threads, including the
+// recorder's.
 //
-// Jobs are recorded; or told, as NCCL tells it, to a plugin that does nothing; or neither. So what NCCL's own side costs
-// with any plugin is told apart from what the recorder adds. A block is six jobs, each kind twice, in an order and then in
-// its reverse: a machine that gets slower or faster meanwhile hits all alike, and a block is one difference of each pair.
-// Start and end of a job do not count: the work begins when the recorder's thread has made its files.
+// A job runs with the recorder, with a plugin that does nothing, or without a plugin. This separates NCCL's own cost from the
+// recorder's. A block is six jobs, each kind twice, in one order and then in reverse, so that a machine that gets slower or faster
+// affects all kinds alike. A block gives one difference of each pair. Start and end of a job do not count: the work begins when
+// the recorder's thread has made its files.
 //
-// Beside the differences stands what to expect at least: how many callbacks there were, times what one costs in a hot
-// loop. A callback costs more where others have used the caches meanwhile (cold_bench), and a job on all cores pays for
-// both in full.
+// The output also has the least to expect: the number of callbacks times their cost in a hot loop. A callback with cold caches costs
+// more (cold_bench), and a job on all cores pays for both in full.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** On all cores: the threads of all ranks poll, and leave the core to others when there is nothing to do. */
+/** On all cores: the threads of all ranks poll, and yield the core when there is nothing to do. */
 const WORKLOADS = [
   { name: 'a training-like loop', words: [], iterations: 5 },
   {
@@ -32,7 +31,7 @@ const PAIRS = [
   ['recorded', 'told'],
 ];
 const CORES = 4;
-/** With fewer the intervals below are no approximation any more. */
+/** With fewer blocks the intervals below are not valid. */
 const FEWEST_BLOCKS = 10;
 
 /**
@@ -112,7 +111,7 @@ function runJob({ build, kind, words, settleMs, ringMb }) {
 }
 
 let pinned;
-/** To the first cores that we may use, the same for all jobs; where there is no taskset, to none. */
+/** Pins all jobs to the same first cores we may use. Without taskset, pins nothing. */
 function pinning() {
   if (pinned !== undefined) return pinned;
   const status = readFileSync('/proc/self/status', 'utf8');
@@ -139,8 +138,8 @@ function shareOf(jobs, more, less, field) {
 }
 
 /**
- * The median of all means of two blocks (Hodges and Lehmann), and its 95 % interval by signed ranks. That blocks scatter
- * alike to both sides is sure here, because the kinds change places; how they scatter is not assumed.
+ * The median of all means of two blocks (Hodges and Lehmann), and its 95 % interval by signed ranks. Blocks scatter symmetrically,
+ * because the kinds change places. The shape of the scatter is not assumed.
  */
 function estimate(shares) {
   const n = shares.length;

@@ -1,5 +1,5 @@
-// What a start of the command costs: `npm run bench:start [-- --rounds 20]`. Each way is a process of its own, in turn; the least of all
-// rounds is printed, since whatever else the machine does can only add. Node alone is the floor.
+// The cost of starting the command: `npm run bench:start [-- --rounds 20]`. Each case is a process of its own, in turn. The smallest time
+// of all rounds is printed, because other load can only add. Node alone is the floor.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

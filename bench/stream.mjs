@@ -5,8 +5,8 @@
 //   node bench/stream.mjs --smoke    does it still run?
 //   node bench/stream.mjs --json     the figures alone
 //
-// On a machine without a core to spare the recorder's thread (nice 10) comes late; `wait` is the longest that it waited
-// for a core within half a second. What it misses then is counted as missing.
+// Without a spare core the recorder's thread (nice 10) is late. `wait` is its longest wait for a core within half a second. Records it
+// misses are counted as missing.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -50,7 +50,7 @@ function steps(mode, rate, seconds) {
   );
 }
 
-/** Small rings, so that nearly all of it is in chunks. */
+/** Small rings, so that nearly all records are in chunks. */
 function recordedRun() {
   const run = path.join(folder, 'loopback');
   const words = smoke
@@ -100,7 +100,7 @@ function print(steady, loopback) {
   );
 }
 
-/** Of what is in chunks: the rest is still in rings. */
+/** Of the records in chunks. The rest is still in rings. */
 function bytesPerCallback({ chunk_records: records, stored_bytes: bytes }) {
   return records === 0 ? '-' : (bytes / records).toFixed(1);
 }

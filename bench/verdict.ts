@@ -1,6 +1,6 @@
-// Whom the verdict names when something is wrong on purpose: `npm run bench:verdict [-- --runs 10] [--seed N] [--only WHAT]`.
-// Every class of faults and of healthy jobs is recorded with the loopback so many times, drawn anew each time, and `inspect --json`
-// says what it thinks. A table per class; then every run that is not as it should be, and how to have it again.
+// Whom the verdict names if something is wrong on purpose: `npm run bench:verdict [-- --runs 10] [--seed N] [--only WHAT]`.
+// The loopback records every class of faults and of healthy jobs several times, each time with new random choices, and `inspect
+// --json` gives the verdict. Prints a table per class, then every run with a wrong verdict and how to repeat it.
 //
 //   --runs N     of each class of faults; healthy ones about as many in all (10)
 //   --seed N     draws the same cases again (1). What the machine does meanwhile is not drawn: a busy one may change a verdict

@@ -1,7 +1,7 @@
-// Why zstd is the package it is: `node bench/zstd.mjs [--with DIR]`. Frames of 1 MiB of slots out of samples/ are unpacked and
-// packed by what there is: our package, Node's gzip for comparison, Node's own zstd (22.15 on), and of fzstd, zstd-codec and
+// Compares packages for zstd: `node bench/zstd.mjs [--with DIR]`. Frames of 1 MiB of slots from samples/ are unpacked and
+// packed by our package, Node's gzip for comparison, Node's own zstd (22.15 on), and of fzstd, zstd-codec and
 // zstddec those installed below DIR (`npm install --prefix DIR fzstd zstd-codec zstddec`). Interleaved, medians over the rounds.
-// Then what each makes of bad frames: it must be an error, quick, and no large memory.
+// Then each gets bad frames: it must return an error quickly, without much memory.
 
 import { Buffer } from 'node:buffer';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -9,7 +9,7 @@
 // makes what reading and merging need: dist/ and the addon, in seconds. The rest is made when it is needed first
 // (scripts/ensure_native.mjs), or here.
 //
-// How strict it is depends on who asks. What esbuild cannot read always fails: without dist/ nothing works. (Types are checked by
+// How strict it is depends on the npm script. An error of esbuild always fails: without dist/ nothing works. (Types are checked by
 // `npm run check`.) A C++ error fails too, but not an install, which is complete without the addon; it says so instead.
 
 import { fileURLToPath } from 'node:url';

@@ -1,8 +1,8 @@
-// One build at a time in a checkout: a second one waits for the first and then finds everything built. The lock is a file
-// that its owner touches every second, so one that was left behind by a killed build is known by standing still; that works
-// between hosts that share the checkout, where process ids say nothing.
+// One build at a time in a checkout: a second one waits for the first and then finds everything built. The owner touches the lock file
+// every second. A lock left by a killed build is recognized because it is not touched. This also works between hosts that share
+// the checkout, where process ids say nothing.
 //
-// Two builds at once would only do the work twice: results are renamed into place. So a lock taken by two does no harm.
+// Two builds at once do no harm, because results are renamed into place. They would only do the work twice.
 
 import { mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

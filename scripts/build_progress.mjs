@@ -1,4 +1,4 @@
-// How far a build is, for whoever waits: one line that is rewritten on a terminal, else a line now and then.
+// The progress of a build: one line that is rewritten on a terminal, else a line now and then.
 
 import { performance } from 'node:perf_hooks';
 

@@ -1,4 +1,4 @@
-// src/ becomes JavaScript, by esbuild: it strips the types and never checks them; that is `tsc` in `npm run check`.
+// Turns src/ into JavaScript with esbuild, which strips the types. `npm run check` checks them with `tsc`.
 //
 //   dist/page/      what runs in the browser, for the page of a report
 //   dist/           the command in a few files. A start used to load 270 modules, a quarter of a second before any work.

@@ -1,5 +1,4 @@
-// Everything that can be said about the code without running it. All checks run, so that one round of repairs is
-// enough; any failure fails the whole.
+// All checks of the code that do not run it. All of them run even if one fails.
 //
 //   node scripts/check.mjs           look
 //   node scripts/check.mjs --write   repair what a formatter or the linter can repair by itself

@@ -1,5 +1,5 @@
-// What is native and needed now, built now: `demo`, `plugin-path` and the tests ask for it when they first need it, because
-// compiling all of it at install would keep everybody waiting who only wants to read a trace.
+// Builds native files when they are first needed by `demo`, `plugin-path` or the tests. Compiling all of them at install would make
+// everyone wait who only wants to read a trace.
 
 import path from 'node:path';
 import { withBuildLock } from './build_lock.mjs';

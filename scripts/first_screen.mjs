@@ -1,5 +1,5 @@
-// What the Perfetto UI shows first of a trace, read from the trace's own packets and the startup commands in them: which rows it pins,
-// the titles of the groups below and their order, what is selected and which stretch of time is seen. Rules as seen in UI v58: pinned
+// The first screen of the Perfetto UI, read from the trace's packets and its startup commands: the pinned rows, the titles and order
+// of the groups below, the selection and the visible time. Rules as seen in UI v58: pinned
 // rows stand above all others in the order in which commands pin them, a row is shown by its own name, a process by its name and pid.
 
 import { URLSearchParams } from 'node:url';

@@ -1,4 +1,4 @@
-// What is built from native/, as a table. How it is built is scripts/native_build.mjs.
+// The table of targets built from native/. scripts/native_build.mjs builds them.
 //
 // To add a program, drop a .cc file into native/test/ or native/bench/: each one becomes build/<its name>. To add
 // anything else, add a target here. Flags are given per unit (a set of sources compiled alike), so that a source

@@ -1,5 +1,5 @@
-// Builds the targets of scripts/native.mjs by calling the C++ compiler: a make of its own in few lines, because an
-// install can count on neither make nor cmake nor Python.
+// Builds the targets of scripts/native.mjs by calling the C++ compiler. A small make of its own, because an install may have neither
+// make nor cmake nor Python.
 //
 // A file is rebuilt when it is older than anything it came from (the compiler lists the headers) or when its
 // command has changed (the command is kept beside it). Every result is written under another name and renamed, so
@@ -31,7 +31,7 @@ import {
   TARGETS,
 } from './native.mjs';
 
-/** Something could not be built. The message is the compiler's or linker's own words. */
+/** A build failed. The message is the compiler's or linker's. */
 export class NativeBuildError extends Error {
   name = 'NativeBuildError';
 }

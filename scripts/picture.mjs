@@ -1,4 +1,4 @@
-// Draws docs/straggler.svg for the README: the first screen of a merged sample, from the trace's own packets, in the layout of
+// Draws docs/straggler.svg: the first screen of a merged sample, from the trace's own packets, in the layout of
 // the Perfetto UI. A picture of the UI itself cannot be made where there is no network; this one can be made again anywhere.
 //
 //   node scripts/picture.mjs                  writes docs/straggler.svg

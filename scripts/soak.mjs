@@ -1,5 +1,5 @@
-// The recorder in one job that goes on for long (native/test/soak.cc): threads, communicators, children, ends and new
-// beginnings, neighbours that are killed. Ten minutes, or as many seconds as you say: `npm run soak [-- 3600]`.
+// The recorder in one long job (native/test/soak.cc): threads, communicators, forked children, closing and opening, neighbours that are
+// killed. Ten minutes, or the given number of seconds: `npm run soak [-- 3600]`.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

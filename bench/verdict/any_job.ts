@@ -1,4 +1,4 @@
-/** A healthy job of any shape: operations, communicators, releases and ways of NCCL, all drawn. */
+/** A healthy job of random shape: operations, communicators, releases and modes of NCCL. */
 
 import { ALL_FILES } from './case.js';
 import type { Draw } from './draw.js';
@@ -6,7 +6,7 @@ import type { Drawn } from './scenes.js';
 
 const SIZES = ['4', '8K', '33K', '64K', '256K', '1M'];
 const COLLECTIVES = ['allreduce', 'allgather', 'reducescatter', 'broadcast', 'reduce'];
-/** Each with its share of the jobs. */
+/** With their shares of the jobs. */
 const FLAGS: readonly (readonly [number, string])[] = [
   [0.15, '--non-blocking'],
   [0.2, '--net socket'],

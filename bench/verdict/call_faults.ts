@@ -1,4 +1,4 @@
-/** A rank does not call, or not the same as the others. */
+/** A rank does not call, or calls something else than the others. */
 
 import { blame, ITERATIONS, standing, STANDS, type DrawCase, type Place } from './scenes.js';
 import type { Wishes } from './shapes.js';
@@ -8,7 +8,7 @@ export const skip = (rank: number, at: number): string => `--skip-rank ${rank} -
 const other = ({ rank, at }: Pick<Place, 'rank' | 'at'>, ops: string): string =>
   `--other-rank ${rank} --other-at ${at} --other-ops ${ops}`;
 
-/** All ranks do the one; the one that goes wrong does the other. */
+/** All ranks do the first; the faulty one does the second. */
 const mismatch = (right: string, wrong: string): DrawCase =>
   standing({ ops: [`allreduce:8K,${right}`] }, (place) => ({
     words: other(place, `allreduce:8K,${wrong}`),

@@ -1,6 +1,6 @@
 /**
- * One run of the benchmark: what the loopback is told, how its files are looked at, and what the verdict should say. All of it is
- * drawn before anything runs, so a run can be had again by its name and the seed.
+ * One run of the benchmark: the loopback's options, how its files are read, and the expected verdict. All of it is chosen at random
+ * before anything runs, so a run can be repeated by its name and the seed.
  */
 
 export interface Case {
@@ -14,18 +14,18 @@ export interface Case {
   /** null: nothing is wrong. */
   readonly truth: Truth | null;
   readonly look: Look;
-  /** What becomes of files before they are looked at. */
+  /** What is done to the files before they are read. */
   readonly files: FileFate;
 }
 
 export interface Truth {
-  /** Ranks of the world whose fault it is. */
+  /** The culprits, as ranks of the world. */
   readonly culprits: readonly number[];
-  /** May be named beside a culprit and do no harm: the other end of a link, who waits for the culprit's data. */
+  /** May be named together with a culprit: the other end of a link, or a rank that waits for the culprit's data. */
   readonly beside: readonly number[];
-  /** Verdicts that tell of such a fault. */
+  /** Verdicts that are right for such a fault. */
   readonly kinds: readonly VerdictKind[];
-  /** false: nobody can be named, and such a verdict is right without a name. */
+  /** false: no rank can be named, and a verdict without a name is right. */
   readonly needsName?: boolean;
   /** Of a straggler: what is slow. */
   readonly on?: 'host' | 'GPU';

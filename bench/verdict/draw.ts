@@ -1,4 +1,4 @@
-/** Chance that can be had again: the same seed draws the same. Each run has a stream of its own, so that it can be drawn alone. */
+/** Repeatable random numbers: the same seed gives the same ones. Each run has a stream of its own, so it can be repeated alone. */
 
 export class Draw {
   private state: number;

@@ -1,4 +1,4 @@
-/** A rank never calls, and not all is recorded, or not all files are there, or whole. */
+/** A rank never calls, and some events are not recorded, or files are missing or cut short. */
 
 import { skip } from './call_faults.js';
 import { blame, standing, STANDS, type DrawCase } from './scenes.js';

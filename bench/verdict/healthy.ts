@@ -1,4 +1,4 @@
-/** Classes of runs in which nothing is wrong, of different character: on none of them may an alarm be raised. */
+/** Classes of runs in which nothing is wrong. None of them may raise an alarm. */
 
 import { ALL_FILES } from './case.js';
 import { anyJob } from './any_job.js';
@@ -9,7 +9,7 @@ import { drawLook, drawShape, shapeWords, type Wishes } from './shapes.js';
 const OPS_OF_TWO = ['allreduce:64K', 'allreduce:64K,allgather:64K', 'group{send+recv:64K},allreduce:8K'];
 const EXITS = ['', '', '--exit leave', '--exit abrupt', '--exit hasty'];
 
-/** A job that does this, and is looked at when it has ended, or while it goes on. */
+/** A job that does this, and is read when it has ended, or while it runs. */
 function well(
   wishes: Wishes,
   iterations: readonly [number, number],

@@ -4,10 +4,10 @@ import type { Truth } from './case.js';
 import type { Naming } from './naming.js';
 
 /**
- * `right`: the first whom it names are culprits, and nobody else. `too wide`: a culprit is among at most 3 that are named. `open`: it
- * says that it does not know, or who was late and why that is not called slow. `missed`: it says that all is well, or no name. `wrong`: it names others. `alarm`: of a healthy run.
- * `true`: that a rank is slow of a healthy run in which the machine held it up, by the ranks' own account. `doubt`: of a healthy run
- * that all may not be well.
+ * `right`: the first ranks it names are culprits, and only those. `too wide`: a culprit is among at most 3 named ranks. `open`: it says
+ * that it does not know, or names a late rank and says why that is not slow. `missed`: it says that all is well, or names no rank.
+ * `wrong`: it names others. For healthy runs: `alarm`: it names a fault. `true`: it names a slow rank which the machine held up, by the
+ * ranks' own account. `doubt`: it says that something may be wrong.
  */
 export type Outcome =
   'right' | 'too wide' | 'open' | 'missed' | 'wrong' | 'quiet' | 'true' | 'doubt' | 'alarm';

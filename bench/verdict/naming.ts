@@ -1,6 +1,6 @@
 /**
- * Whom a verdict names, read from the JSON of `inspect`, as a person reads its lines: group after group, the first group first. The
- * only file of the benchmark that knows the verdict's shape.
+ * The ranks a verdict names, from the JSON of `inspect`, in the order of the lines, group by group. The only file of the benchmark that
+ * knows the verdict's shape.
  */
 
 import type { VerdictKind } from './case.js';

@@ -1,4 +1,4 @@
-/** Which cases a benchmark has: every class so many times, faulty and healthy ones about as often. */
+/** Lists the cases: every class several times, faulty and healthy ones about equally often. */
 
 import type { Case } from './case.js';
 import { Draw } from './draw.js';
@@ -36,7 +36,7 @@ export function casesOf({ seed, runs, only }: Asked): Case[] {
     );
   }
   const rounds = Math.max(...chosen.map(([, , count]) => count));
-  // Round by round, so that a benchmark that is broken off has seen something of everything.
+  // Round by round, so that an interrupted benchmark has seen every class.
   return wantedRun === undefined
     ? Array.from({ length: rounds }, (_, run) =>
         chosen.filter(([, , count]) => run < count).map(([name, draw]) => caseOf(name, draw, seed, run)),

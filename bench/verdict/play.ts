@@ -1,4 +1,4 @@
-/** Plays a case: the loopback runs, its files are looked at when and how the case says, and `inspect --json` gives the verdict. */
+/** Plays a case: the loopback runs, its files are read when and how the case says, and `inspect --json` gives the verdict. */
 
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
@@ -26,9 +26,9 @@ export interface Played {
   readonly seconds: number;
 }
 
-/** s: a job hangs for a few seconds, so such ages must do. */
+/** s: a job hangs for a few seconds only. */
 const HUNG_AFTER = '1';
-/** ms: a live look comes when the job has begun to stand, or is given up. */
+/** ms: limit for a live look, which waits until the job is stuck. */
 const PATIENCE = 30_000;
 const ANY_HZ = 2e9;
 const MEMORY_OF_THE_MACHINE = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();

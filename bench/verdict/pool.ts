@@ -1,4 +1,4 @@
-/** Plays many cases, some side by side: they mostly sleep. */
+/** Plays many cases, some at the same time, because they mostly sleep. */
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A process, or a whole node, is gone or stands still. */
+/** A process, or a whole node, is gone or stopped. */
 
 import type { Draw } from './draw.js';
 import { allRanks, blame, someSteps, standing, STANDS, type DrawCase } from './scenes.js';

@@ -1,4 +1,4 @@
-/** How a class of faults becomes a case: a job that stands, or one that goes on to its end. */
+/** Turns a class of faults into a case: a job that gets stuck, or one that goes on to its end. */
 
 import { ALL_FILES, type Case, type FileFate, type Truth, type VerdictKind } from './case.js';
 import type { Draw } from './draw.js';

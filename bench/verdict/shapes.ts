@@ -1,4 +1,4 @@
-/** Jobs as they may be: how many ranks, which communicators, what they do again and again, which NCCL, which settings. */
+/** Random jobs: number of ranks, communicators, the repeated work, NCCL's version, settings. */
 
 import type { Look } from './case.js';
 import type { Draw } from './draw.js';
@@ -36,7 +36,7 @@ export interface Wishes {
   readonly canBeLive?: boolean;
 }
 
-/** Small jobs mostly: they show as much, and cost less. */
+/** Mostly small jobs, which show as much and cost less. */
 const RANKS = [2, 2, 3, 3, 4, 4, 4, 5, 6, 6, 8, 8, 12, 16, 32];
 
 const OPS = [

@@ -9,7 +9,7 @@ const OPS = [
   'allreduce:64K*4',
   'reducescatter:64K,allgather:64K',
 ];
-/** What tells when a GPU began: its own marks, or the first step that it takes part in. */
+/** The sign that a GPU began: its own marks, or its first step. */
 const EVENTS = ['all', 'default'];
 
 type Where = 'host' | 'GPU';

@@ -1,4 +1,4 @@
-/** Something that works for a rank stands still: its proxy, its GPU, the wire. */
+/** A rank's proxy, its GPU or the wire is stuck. */
 
 import { blame, next, someSteps, standing, STANDS, type DrawCase } from './scenes.js';
 
@@ -11,7 +11,7 @@ const stuck = (kind: string): DrawCase =>
     truth: blame(rank),
   }));
 
-/** What only the GPUs' marks tell of. */
+/** Faults that only the GPUs' marks show. */
 const withKernels = { least: 2, events: ['all'], abi: 6 } as const;
 
 export const STUCK_FAULTS: Readonly<Record<string, DrawCase>> = {
