@@ -36,7 +36,7 @@ export interface UnsteadyClock {
 }
 
 /** A jump must be larger than any wire's change of mood. */
-const SMALLEST_JUMP_NS = 20_000;
+const SMALLEST_JUMP_NS = 15_000;
 /** Of the jump, at least this part must lie clear between all minima before it and all after it. */
 const CLEAR = 0.5;
 /** Sub-windows looked at on each side of a jump, least and most. */
@@ -60,25 +60,32 @@ interface DomainView {
   readonly out: Set<number>;
 }
 
-/** The clearest jump; null without one. */
+/**
+ * The clearest jump; null without one. A host that hears no other sees each jump of that one on all its links as well: of hosts that may
+ * have jumped at once the one with the most peers did.
+ */
 export function findJump(domains: number, estimate: Estimate): Culprit | null {
-  const { knots } = estimate;
   const cellNs = cellOf(estimate.links);
   const views = viewsOf(domains, estimate, cellNs);
-  let clearest: Culprit | null = null;
-  let most = 0;
-  views.forEach(({ steps, links, into, out }, domain) => {
+  const found = views.flatMap((view, domain) => {
+    const { steps, links, into, out } = view;
     // In one direction only a jump looks like messages that begin to wait.
-    if (into.size === 0 || out.size === 0) return;
-    const other = onlyPeer(views, domain);
+    if (into.size === 0 || out.size === 0) return [];
+    let clearest = { domain, cell: 0, jump: 0, peers: new Set([...into, ...out]).size };
     for (const { cell, step } of steps) {
       const jump = commonStep(steps, cell, Math.sign(step), links);
-      if (Math.abs(jump) <= most) continue;
-      most = Math.abs(jump);
-      clearest = { what: 'clock-jump', domain, other, at: knots.first + cell * cellNs, jump };
+      if (Math.abs(jump) > Math.abs(clearest.jump)) clearest = { ...clearest, cell, jump };
     }
+    return clearest.jump === 0 ? [] : [clearest];
   });
-  return clearest;
+  const largest = found.reduce((most, { jump }) => Math.max(most, Math.abs(jump)), 0);
+  const [first] = found
+    .filter(({ jump }) => Math.abs(jump) >= largest / 2)
+    .sort((a, b) => b.peers - a.peers || Math.abs(b.jump) - Math.abs(a.jump));
+  if (!first) return null;
+  const { domain, cell, jump } = first;
+  const at = estimate.knots.first + cell * cellNs;
+  return { what: 'clock-jump', domain, other: onlyPeer(views, domain), at, jump };
 }
 
 function viewsOf(domains: number, estimate: Estimate, cellNs: number): DomainView[] {
@@ -205,7 +212,7 @@ function medianOf(values: Float64Array, count: number): number {
 
 /**
  * The link that the estimate, in which one link counts little against the others, contradicts most; and those that it contradicts
- * by `asBadAs` of that, each by its worst.
+ * by `asBadAs` of that, each by its worst. Where links of one host with several others are contradicted about as badly, it is its clock.
  */
 export function worstLinks(
   knots: Knots,
@@ -213,12 +220,35 @@ export function worstLinks(
   hulls: readonly EdgeHull[],
   asBadAs: number,
 ): Culprit[] {
-  const links = new Map<string, { what: 'link'; from: number; to: number; by: number }>();
+  const links = new Map<string, BadLink>();
   for (const hull of hulls) {
-    const by = violationOf(knots, corrections, hull);
+    const { by, at } = violationOf(knots, corrections, hull);
     const key = `${hull.from} ${hull.to}`;
-    if (by > (links.get(key)?.by ?? 0)) links.set(key, { what: 'link', from: hull.from, to: hull.to, by });
+    if (by > (links.get(key)?.by ?? 0)) links.set(key, { from: hull.from, to: hull.to, by, at });
   }
   const found = [...links.values()].sort((a, b) => b.by - a.by);
-  return asBadAs < 1 ? found.filter(({ by }) => by >= asBadAs * found[0]!.by) : found.slice(0, 1);
+  const bad = found.filter(({ by }) => by >= ABOUT_AS_BAD * found[0]!.by);
+  const host = inAll(bad);
+  if (host !== null) return [{ what: 'clock-unsteady', domains: [host], at: found[0]!.at, by: found[0]!.by }];
+  return found
+    .filter(({ by }, i) => i === 0 || (asBadAs < 1 && by >= asBadAs * found[0]!.by))
+    .map(({ from, to, by }) => ({ what: 'link', from, to, by }));
+}
+
+interface BadLink {
+  readonly from: number;
+  readonly to: number;
+  readonly by: number;
+  /** Of the sender's clock, when it shows most. */
+  readonly at: number;
+}
+
+const ABOUT_AS_BAD = 0.5;
+
+/** The host that is at one end of all links, with several others at the other; null: there is none. */
+function inAll(links: readonly BadLink[]): number | null {
+  const { from, to } = links[0]!;
+  const shared = [from, to].filter((host) => links.every((link) => link.from === host || link.to === host));
+  const peers = new Set(links.flatMap((link) => [link.from, link.to]));
+  return shared.length === 1 && peers.size > 2 ? shared[0]! : null;
 }

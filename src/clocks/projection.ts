@@ -142,17 +142,23 @@ function worstViolation(
   hulls: readonly EdgeHull[],
 ): number {
   let worst = 0;
-  for (const hull of hulls) worst = Math.max(worst, violationOf(knots, corrections, hull));
+  for (const hull of hulls) worst = Math.max(worst, violationOf(knots, corrections, hull).by);
   return worst;
 }
 
+/** The pair that is contradicted most: by how much, 0 for none, and when its sender sent it. */
 export function violationOf(
   knots: Knots,
   corrections: readonly Float64Array[],
   { from, to, hull }: EdgeHull,
-): number {
+): { readonly by: number; readonly at: number } {
   let worst = 0;
-  for (let i = 0; i < hull.length; i += 2)
-    worst = Math.max(worst, -slack(knots, corrections[from]!, corrections[to]!, hull[i]!, hull[i + 1]!));
-  return worst;
+  let at = knots.first;
+  for (let i = 0; i < hull.length; i += 2) {
+    const by = -slack(knots, corrections[from]!, corrections[to]!, hull[i]!, hull[i + 1]!);
+    if (by <= worst) continue;
+    worst = by;
+    at = hull[i]!;
+  }
+  return { by: worst, at };
 }
