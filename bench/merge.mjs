@@ -1,129 +1,155 @@
-// How fast ranks become a trace: `npm run bench:merge [-- --smoke]`. Records a run of 4 ranks with the loopback until the rings
-// are full, then merges it again and again, interleaved:
+// What it costs to look at a run and to draw it: `npm run bench:merge [-- --rounds 5] [--files 1024] [--smoke]`.
 //
-//   decode       check every slot and assemble the records of the largest ring of each file, in memory: with the addon and
-//                without it
-//   check        read, decode, merge the rings: the floor, warm, one thread
-//   merge        everything, warm, one thread
-//   command -j1  the command as a user runs it, a process of its own
-//   command -jN  the same on all processors
+//   floor          read, check and decode every file once, write as many bytes as the trace has: nothing can be faster
+//   scan           the first pass: what `inspect` does with each file
+//   merge          everything
+//   inspect, merge -j1, -j2        as commands, processes of their own, cold; "no addon": TypeScript alone decodes
+//   of many files                  the same commands on --files files of 9,760 records each, eight to a host (merge/many_files.ts)
 //
-// Medians over the rounds. A record is one callback; repeats that were folded into counts are not counted here.
+// The first three are warm, on one thread. Ways take turns. Printed is the least processor time of all rounds, since what else the
+// machine does can only add; of commands also the least time and the peak of memory. A record is one callback; repeats that were
+// folded into counts are not counted.
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
-import { readFileSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build } from 'esbuild';
 import { merge } from '../build/modules/merge.js';
-import { bestDecoder } from '../build/modules/rankfile/best_decoder.js';
-import { typescriptDecoder } from '../build/modules/rankfile/decoder.js';
 import { mergedRows, streamRankFile } from '../build/modules/rankfile/index.js';
-import { NOTHING_CARRIED } from '../build/modules/rankfile/records.js';
+import { compressFrame } from '../build/modules/rankfile/zstd.js';
+import { scanFile } from '../build/modules/scan/scan.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const smoke = process.argv.includes('--smoke');
-const rounds = smoke ? 1 : 7;
-/** Records of one pass over `rings`. */
-let decoded = 0;
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string' },
+    files: { type: 'string' },
+    smoke: { type: 'boolean', default: false },
+  },
+});
+const rounds = Number(values.rounds ?? (values.smoke ? 1 : 5));
+const fileCount = Number(values.files ?? (values.smoke ? 16 : 1024));
+if (!values.smoke) console.log(`about ${5 + rounds} minutes on two quiet cores`);
 
+/** As large as it gets: what is measured is drawing all of it. */
+const EVERYTHING = { slices: 1e9, tracks: 1e9, bytes: 1e12 };
 const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-bench-'));
+const output = path.join(folder, 'out.pftrace');
 try {
-  recordRun();
-  const files = readdirSync(path.join(folder, 'run')).map((name) => path.join(folder, 'run', name));
-  const output = path.join(folder, 'out.pftrace');
-  const report = await merge({ inputs: files, output, jobs: 1 });
-  const callbacks = report.records;
-  const rings = files.map(largestRing);
-  rings.forEach((ring) => decodeOnly(ring, bestDecoder));
-  const ringRecords = decoded;
-  const cores = availableParallelism();
-  const ways = {
-    [`decode ${bestDecoder.name}`]: () => rings.forEach((ring) => decodeOnly(ring, bestDecoder)),
-    'decode TypeScript': () => rings.forEach((ring) => decodeOnly(ring, typescriptDecoder)),
-    check: () => files.forEach(checkOnly),
-    merge: () => merge({ inputs: files, output, jobs: 1, force: true }),
-    'command -j1': () => command(files, output, 1),
-    [`command -j${cores}`]: () => command(files, output, cores),
+  const files = recordRun();
+  const report = await merge({ inputs: files, output, jobs: 1, budget: EVERYTHING });
+  const trace = readFileSync(output);
+  const rows = {
+    floor: () => floor(files, trace),
+    scan: () => files.forEach((file) => scanFile(file)),
+    merge: () => merge({ inputs: files, output, jobs: 1, force: true, budget: EVERYTHING }),
+    inspect: () => command(['inspect', ...files]),
+    'inspect, no addon': () => command(['inspect', ...files], { BENCH_NO_ADDON: '1' }),
+    'merge -j1': () => command(['merge', ...files, '--detail', 'step', '-qfo', output, '-j1']),
+    'merge -j1, no addon': () =>
+      command(['merge', ...files, '--detail', 'step', '-qfo', output, '-j1'], { BENCH_NO_ADDON: '1' }),
+    'merge -j2': () => command(['merge', ...files, '--detail', 'step', '-qfo', output, '-j2']),
   };
-  const times = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
-  for (let round = 0; round < rounds; round++) {
-    for (const [name, way] of Object.entries(ways)) {
-      const start = process.hrtime.bigint();
-      await way();
-      times[name].push(Number(process.hrtime.bigint() - start) / 1e9);
-    }
-  }
-  print(report, times, (name) => (name.startsWith('decode') ? ringRecords : callbacks), output);
+  console.log(`${files.length} files, ${report.records} records, ${report.trace.slices} slices`);
+  await measure(rows, report.records);
+  const packed = compressFrame(trace).length;
+  const perRecord = (bytes) => (bytes / report.records).toFixed(1);
+  console.log(`bytes of trace per record: ${perRecord(trace.length)}, as .zst ${perRecord(packed)}`);
+
+  const many = await writeMany();
+  const { records } = await merge({ inputs: many, output, jobs: 1, force: true });
+  console.log(`\n${many.length} files, ${records} records`);
+  await measure(
+    {
+      'inspect of many files': () => command(['inspect', ...many]),
+      'merge of many files': () => command(['merge', ...many, '-qfo', output, '-j1']),
+    },
+    records,
+  );
 } finally {
   rmSync(folder, { recursive: true });
 }
 
 function recordRun() {
-  const words = smoke
+  const words = values.smoke
     ? '--ranks 2 --channels 2 --iterations 2 --ops allreduce:256K'
-    : '--ranks 4 --channels 4 --iterations 160 --ops allreduce:4M,allreduce:64K*4';
+    : '--ranks 4 --channels 4 --iterations 640 --ops allreduce:4M,allreduce:64K*4';
+  const run = path.join(folder, 'run');
   execFileSync(path.join(root, 'build/nccl-trace-loopback'), [...words.split(' '), '--quiet'], {
     env: {
       PATH: process.env.PATH,
       NCCL_PROFILER_PLUGIN: path.join(root, 'build/libnccl-profiler-trace.so'),
-      NCCL_TRACE_DIR: path.join(folder, 'run'),
+      NCCL_TRACE_DIR: run,
       NCCL_TRACE_RING_DIR: 'none',
       NCCL_TRACE_EVENTS: 'all',
-      NCCL_TRACE_RING_MB: smoke ? '1' : '16',
+      NCCL_TRACE_RING_MB: values.smoke ? '1' : '64',
     },
     stdio: 'inherit',
   });
+  return readdirSync(run).map((name) => path.join(run, name));
 }
 
-function command(files, output, jobs) {
-  const words = ['merge', ...files, '-o', output, '--force', '--quiet', '--jobs', String(jobs)];
-  execFileSync(process.execPath, [path.join(root, 'bin/nccl-trace.js'), ...words]);
+/** The builder of rank files is the tests', and in TypeScript. */
+async function writeMany() {
+  const outfile = path.join(folder, 'many_files.mjs');
+  await build({
+    entryPoints: [path.join(root, 'bench/merge/many_files.ts')],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    outfile,
+    logLevel: 'error',
+  });
+  const { writeManyFiles } = await import(pathToFileURL(outfile).href);
+  const many = path.join(folder, 'many');
+  mkdirSync(many);
+  return writeManyFiles(many, fileCount);
 }
 
-function checkOnly(file) {
-  const stream = streamRankFile(file);
-  let records = 0;
-  for (const { from, end } of mergedRows(stream)) records += end - from;
-  stream.close();
-  if (records === 0) throw new Error(`${file} holds no records`);
-}
-
-/** The slots of a file's first ring, which is the largest: the steps of its first progress thread. */
-function largestRing(file) {
-  const bytes = readFileSync(file);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const u64 = (at) => Number(view.getBigUint64(at, true));
-  const directory = u64(32);
-  const capacity = view.getUint32(directory + 4, true);
-  const slots = u64(directory + 24);
-  const words = new Uint32Array(new Uint8Array(bytes.subarray(slots, slots + capacity * 32)).buffer);
-  return { words, capacity, head: u64(u64(directory + 8)) };
-}
-
-function decodeOnly({ words, capacity, head }, decoder) {
-  const slots = decoder.checkRing(words, capacity, head);
-  const { records } = decoder.assembleRecords(words, decoder.stretches(slots), NOTHING_CARRIED, 0n);
-  decoded += records.length;
-}
-
-function print(report, times, recordsOf, output) {
-  const callbacks = report.records;
-  const bytes = statSync(output).size;
-  const packed = gzipSync(readFileSync(output)).length;
-  console.log(
-    `${report.ranks.length} ranks, ${callbacks} records, ${report.trace.slices} slices, ${rounds} rounds`,
-  );
-  for (const [name, list] of Object.entries(times)) {
-    const median = [...list].sort((a, b) => a - b)[list.length >> 1];
-    console.log(
-      `${name.padEnd(17)} ${median.toFixed(3)} s   ${(recordsOf(name) / median / 1e6).toFixed(2)} M records/s`,
-    );
+function floor(files, trace) {
+  for (const file of files) {
+    const stream = streamRankFile(file);
+    let records = 0;
+    for (const { from, end } of mergedRows(stream)) records += end - from;
+    stream.close();
+    if (records === 0) throw new Error(`${file} holds no records`);
   }
-  console.log(
-    `trace ${(bytes / callbacks).toFixed(1)} bytes per record, ${(packed / callbacks).toFixed(1)} as .gz`,
-  );
-  console.log(`peak memory ${(process.resourceUsage().maxRSS / 1024).toFixed(0)} MiB`);
+  writeFileSync(output, trace);
+}
+
+/** What a process of its own used, all its threads together. */
+function command(words, env = {}) {
+  const usage = path.join(folder, 'usage.json');
+  const hook = pathToFileURL(path.join(root, 'bench/merge/usage.mjs')).href;
+  execFileSync(process.execPath, ['--import', hook, path.join(root, 'bin/nccl-trace.js'), ...words], {
+    env: { ...process.env, ...env, BENCH_USAGE: usage },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  return JSON.parse(readFileSync(usage, 'utf8'));
+}
+
+async function measure(ways, records) {
+  const best = Object.fromEntries(Object.keys(ways).map((name) => [name, { cpu: Infinity, wall: Infinity }]));
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, way] of Object.entries(ways)) {
+      const [start, before] = [performance.now(), process.cpuUsage()];
+      const used = await way();
+      const wall = (performance.now() - start) / 1e3;
+      const { user, system } = process.cpuUsage(before);
+      const { cpu, mebibytes } = used?.cpu ? used : { cpu: (user + system) / 1e6 };
+      const known = best[name];
+      best[name] = { cpu: Math.min(known.cpu, cpu), wall: Math.min(known.wall, wall), mebibytes };
+    }
+  }
+  for (const [name, { cpu, wall, mebibytes }] of Object.entries(best)) {
+    const asCommand = mebibytes ? `   ${wall.toFixed(2).padStart(6)} s to wait   ${mebibytes.toFixed(0)} MiB` : '';
+    const times = best.floor ? `   ${(cpu / best.floor.cpu).toFixed(1).padStart(5)} x floor` : '';
+    const rate = `${(records / cpu / 1e6).toFixed(2).padStart(6)} M records/s`;
+    console.log(`${name.padEnd(22)} ${cpu.toFixed(2).padStart(6)} s of processor   ${rate}${times}${asCommand}`);
+  }
 }

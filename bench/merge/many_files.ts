@@ -1,0 +1,57 @@
+/**
+ * The rank files of a large job, as small as they may be: eight ranks per host, a ring of AllReduces with one channel, 9,760 records
+ * each. Written by the tests' own builder from schemas/rank-file.md, because a thousand processes do not fit onto one machine; what a
+ * file costs beside its records is what this is for.
+ */
+
+import { join } from 'node:path';
+import { RankFileBuilder } from '../../test/support/rank_file_builder.js';
+
+const COLLECTIVES = 160;
+const STEPS = 6;
+const RANKS_PER_HOST = 8;
+
+export function writeManyFiles(folder: string, ranks: number): string[] {
+  return Array.from({ length: ranks }, (_, rank) => {
+    const path = join(folder, `rank${String(rank).padStart(5, '0')}.bin`);
+    rankFile(rank, ranks).write(path);
+    return path;
+  });
+}
+
+function rankFile(rank: number, ranks: number): RankFileBuilder {
+  const host = Math.floor(rank / RANKS_PER_HOST);
+  const bootId = `00000000-0000-4000-8000-${String(host).padStart(12, '0')}`;
+  const file = new RankFileBuilder({
+    rank,
+    worldSize: ranks,
+    life: 'closed',
+    hostName: `node${host}`,
+    bootId,
+  });
+  const comm = file.communicator({ name: 'world', commId: 0xabcdef0123n, rank, nRanks: ranks });
+  const thread = { threadName: 'NCCL Progress 0', tid: 200 + rank };
+  const calls = file.ring('host', 512, { threadName: 'python', tid: 100 + rank });
+  const ops = file.ring('ops', 1024, thread);
+  const steps = file.ring('steps', 16384, { ...thread, foldCapacity: 8 });
+  for (let i = 0; i < COLLECTIVES; i++) {
+    const t = 1000 + i * 100_000 + (rank % RANKS_PER_HOST) * 10;
+    const shape = { func: 'AllReduce', seqNumber: i, count: 4096, algo: 'RING', proto: 'SIMPLE' };
+    const parent = calls.startColl(t, { comm, ...shape });
+    calls.stop(t + 100, parent);
+    const common = { comm, parent, ordinal: i, nSteps: STEPS };
+    const recv = ops.startProxyOp(t + 200, { ...common, peer: (rank + ranks - 1) % ranks });
+    const send = ops.startProxyOp(t + 210, { ...common, peer: (rank + 1) % ranks, isSend: true });
+    for (let step = 0; step < STEPS; step++) {
+      const u = t + 1000 + step * 1000;
+      const receiving = steps.startProxyStep(u, { comm, parent: recv, step });
+      const sending = steps.startProxyStep(u + 5, { comm, parent: send, step });
+      steps.state(u + 10, receiving, 10).state(u + 20, sending, 8).state(u + 100, sending, 20);
+      steps.state(u + 150, sending, 9, 2048).state(u + 400, receiving, 11, 2048).state(u + 410, receiving, 12);
+      steps.stop(u + 500, sending).stop(u + 600, receiving);
+    }
+    const end = t + 2000 + STEPS * 1000;
+    ops.stop(end, send).stop(end + 10, recv);
+  }
+  return file.clockSample(0).heartbeat(COLLECTIVES * 100_000 + 50_000);
+}

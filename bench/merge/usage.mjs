@@ -1,0 +1,19 @@
+// Loaded into a command that is measured (`--import`): leaves what the process used, all its threads together, in the file that
+// BENCH_USAGE names. With BENCH_NO_ADDON the addon does not load, so that TypeScript does all of it.
+
+import { writeFileSync } from 'node:fs';
+import { isMainThread } from 'node:worker_threads';
+
+if (process.env.BENCH_NO_ADDON)
+  process.dlopen = () => {
+    throw new Error('no addon in this run');
+  };
+
+if (isMainThread)
+  process.on('exit', () => {
+    const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+    writeFileSync(
+      process.env.BENCH_USAGE,
+      JSON.stringify({ cpu: (userCPUTime + systemCPUTime) / 1e6, mebibytes: maxRSS / 1024 }),
+    );
+  });
