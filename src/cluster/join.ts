@@ -204,19 +204,38 @@ class CommDraft {
     }
   }
 
-  private complete({ seen, last, ...draft }: Draft): Collective {
-    // A process with several GPUs is seen once for each of them.
-    const once = new Set(seen);
-    const absent: number[] = [];
-    const notKnown: number[] = [];
-    if (once.size < this.files.size) {
-      for (const file of this.files)
-        if (!once.has(file)) (this.couldHaveSeen(file, draft) ? absent : notKnown).push(file);
-    }
-    const [open, aborted, different] = [draft.open, draft.aborted, draft.different].map((files) => [
-      ...new Set(files),
-    ]) as [number[], number[], number[]];
-    return { ...draft, late: last.late(), arrived: seen.length, absent, notKnown, open, aborted, different };
+  /** One literal, and one empty list for all: as many are kept as the run has collectives. */
+  private complete(draft: Draft): Collective {
+    const missing = this.missing(draft);
+    return {
+      func: draft.func,
+      datatype: draft.datatype,
+      count: draft.count,
+      root: draft.root,
+      seq: draft.seq,
+      ordinal: draft.ordinal,
+      firstCalled: draft.firstCalled,
+      firstArrival: draft.firstArrival,
+      firstFile: draft.firstFile,
+      lastArrival: draft.lastArrival,
+      lastFile: draft.lastFile,
+      lastRank: draft.lastRank,
+      late: draft.last.late(),
+      arrived: draft.seen.length,
+      open: once(draft.open),
+      aborted: once(draft.aborted),
+      absent: once(missing.filter((file) => this.couldHaveSeen(file, draft))),
+      notKnown: once(missing.filter((file) => !this.couldHaveSeen(file, draft))),
+      different: once(draft.different),
+      isFed: draft.isFed,
+      end: draft.end,
+      enqueued: draft.enqueued,
+    };
+  }
+
+  private missing({ seen }: Draft): readonly number[] {
+    const files = new Set(seen);
+    return files.size === this.files.size ? NO_FILES : [...this.files].filter((file) => !files.has(file));
   }
 
   /**
@@ -227,4 +246,12 @@ class CommDraft {
     const window = this.windows.get(file);
     return window !== undefined && window.from <= firstCalled;
   }
+}
+
+const NO_FILES: readonly number[] = [];
+
+/** A process with several GPUs is seen once for each of them. */
+function once(files: readonly number[]): readonly number[] {
+  if (files.length === 0) return NO_FILES;
+  return files.length === 1 ? files : [...new Set(files)];
 }
