@@ -50,17 +50,23 @@ const lateOf = (coming: RankComing, to: TraceNs, others: LastTwo, idle: Late['id
 
 /** The two greatest times, of different ranks. */
 class LastTwo {
-  private readonly two: (Place & { readonly at: TraceNs })[] = [];
+  private first: (Place & { readonly at: TraceNs }) | undefined;
+  private second: (Place & { readonly at: TraceNs }) | undefined;
 
   add({ file, rank }: Place, at: TraceNs): void {
-    const [first, second] = this.two;
+    const { first, second } = this;
     if (second && at <= second.at) return;
     const one = { file, rank, at };
-    this.two.splice(0, 2, ...(!first ? [one] : at > first.at ? [one, first] : [first, one]));
+    if (first && at <= first.at) this.second = one;
+    else {
+      this.second = first;
+      this.first = one;
+    }
   }
 
   but({ file, rank }: Place): TraceNs | undefined {
-    return this.two.find((one) => one.file !== file || one.rank !== rank)?.at;
+    const { first, second } = this;
+    return first && (first.file !== file || first.rank !== rank) ? first.at : second?.at;
   }
 }
 
