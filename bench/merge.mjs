@@ -147,9 +147,13 @@ async function measure(ways, records) {
     }
   }
   for (const [name, { cpu, wall, mebibytes }] of Object.entries(best)) {
-    const asCommand = mebibytes ? `   ${wall.toFixed(2).padStart(6)} s to wait   ${mebibytes.toFixed(0)} MiB` : '';
+    const asCommand = mebibytes
+      ? `   ${wall.toFixed(2).padStart(6)} s to wait   ${mebibytes.toFixed(0)} MiB`
+      : '';
     const times = best.floor ? `   ${(cpu / best.floor.cpu).toFixed(1).padStart(5)} x floor` : '';
     const rate = `${(records / cpu / 1e6).toFixed(2).padStart(6)} M records/s`;
-    console.log(`${name.padEnd(22)} ${cpu.toFixed(2).padStart(6)} s of processor   ${rate}${times}${asCommand}`);
+    console.log(
+      `${name.padEnd(22)} ${cpu.toFixed(2).padStart(6)} s of processor   ${rate}${times}${asCommand}`,
+    );
   }
 }

@@ -46,8 +46,14 @@ function rankFile(rank: number, ranks: number): RankFileBuilder {
       const u = t + 1000 + step * 1000;
       const receiving = steps.startProxyStep(u, { comm, parent: recv, step });
       const sending = steps.startProxyStep(u + 5, { comm, parent: send, step });
-      steps.state(u + 10, receiving, 10).state(u + 20, sending, 8).state(u + 100, sending, 20);
-      steps.state(u + 150, sending, 9, 2048).state(u + 400, receiving, 11, 2048).state(u + 410, receiving, 12);
+      steps
+        .state(u + 10, receiving, 10)
+        .state(u + 20, sending, 8)
+        .state(u + 100, sending, 20);
+      steps
+        .state(u + 150, sending, 9, 2048)
+        .state(u + 400, receiving, 11, 2048)
+        .state(u + 410, receiving, 12);
       steps.stop(u + 500, sending).stop(u + 600, receiving);
     }
     const end = t + 2000 + STEPS * 1000;
