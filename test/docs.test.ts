@@ -54,7 +54,7 @@ function help(command: string): string {
   return stdout;
 }
 
-describe('documents name only what is there', () => {
+describe('documents name only commands, options, settings and files that exist', () => {
   it('all commands are known to this test', () => {
     const listed = [...help('').matchAll(/^ {2}([a-z-]+) .*?(?:\[options\]|Print)/gm)].map(
       ([, name]) => name,
@@ -109,12 +109,12 @@ it('the README fits a page: 120 lines of 120 characters', () => {
   expect(lines.filter((line) => line.length > 120)).toEqual([]);
 });
 
-it('the report in the README is what its sample gives', () => {
+it('the report in the README is the report of its sample', () => {
   const [, shown] = /^```\n(HUNG[\s\S]*?)\n```$/m.exec(read('README.md')) ?? [];
   expect(shown).toBe(read('test/goldens/hang.inspect.txt').trimEnd());
 });
 
-it('the drawn picture is what its sample gives', () => {
+it('the drawn picture is up to date', () => {
   const { status, stderr } = spawnSync(process.execPath, ['scripts/picture.mjs', '--check'], {
     cwd: ROOT,
     encoding: 'utf8',
@@ -140,7 +140,7 @@ const OF_THE_SAMPLE = [
   ['--from 90s', '--from 0.05s'],
 ] as const;
 
-describe('what documents show runs', () => {
+describe('the commands in documents run', () => {
   let folder: string;
   let remove: () => void;
   beforeEach(() => {

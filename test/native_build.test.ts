@@ -49,7 +49,7 @@ describe.skipIf(!hasCompiler)('with a compiler', () => {
     expect(spawnSync(path.join(folder, 'build/ring_test')).status).toBe(42);
   });
 
-  it('makes again only what a change reaches', () => {
+  it('rebuilds only the files a change affects', () => {
     build('build');
     const before = times();
     build('build');
@@ -95,7 +95,7 @@ describe.skipIf(!hasCompiler)('with a compiler', () => {
     expect(built()).toContain('nccl-trace-loopback');
   });
 
-  it('makes the addon alone at install, and says what is not built yet', () => {
+  it('builds only the addon at install, and says what is not built yet', () => {
     put('native/addon/addon.cc', 'int addon() { return 1; }\n');
     const install = build('prepare');
     expect(install.status).toBe(0);
@@ -122,7 +122,7 @@ describe.skipIf(!hasCompiler)('with a compiler', () => {
     expect(built()).toEqual(['libnccl-profiler-trace.so', 'nccl-trace-loopback', 'ring_test']);
   });
 
-  it('never packs what is not whole', () => {
+  it('never packs an incomplete build', () => {
     put('native/addon/addon.cc', 'int addon() { return 1; }\n');
     expect(build('prepack').status).toBe(0);
     expect(built()).toEqual(['libnccl-profiler-trace.so', 'nccl-trace-decoder.node', 'nccl-trace-loopback']);

@@ -46,7 +46,7 @@ it('has the plugin', () => {
   expect(existsSync(plugin)).toBe(true);
 });
 
-it('has what demo records with, and the addon', () => {
+it('has the plugin, the loopback and the addon', () => {
   for (const name of ['nccl-trace-loopback', 'nccl-trace-decoder.node']) {
     expect(existsSync(path.join(installed(), 'build', name))).toBe(true);
   }

@@ -116,7 +116,7 @@ it('each change is in the file, also of a process that is killed', async () => {
   expect(header.changedTick).toBe(changes[1]!.tick);
 });
 
-it('garbage in the two words is nobody’s request', async () => {
+it('garbage in the two words is no request', async () => {
   start({ NCCL_TRACE_RING_DIR: 'none', NCCL_TRACE_EVENTS: 'Coll' });
   expect(await mask()).toBe(0x2);
   const target = openSync(file(), 'r+');
@@ -130,7 +130,7 @@ it('garbage in the two words is nobody’s request', async () => {
   expect(openRankFileHeader(file())).toMatchObject({ controlAnswered: 0, controlRefused: 0, maskNow: 0x2 });
 });
 
-it('who is overtaken by another request is told so', async () => {
+it('a request that was replaced by another one is reported', async () => {
   start({ NCCL_TRACE_RING_DIR: 'none', NCCL_TRACE_EVENTS: 'Coll,ProxyOp,ProxyStep' });
   expect(await mask()).toBe(0x1a);
   job.process.kill('SIGSTOP'); // nobody answers meanwhile

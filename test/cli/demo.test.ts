@@ -36,7 +36,7 @@ it('demo records 8 ranks, merges them and says where to open the trace', async (
   expect(readdirSync(folder)).toEqual(['demo.pftrace']);
 });
 
-it('demo --scenario hang shows what every rank waited for', async () => {
+it('demo --scenario hang shows the waits of every rank', async () => {
   const { code, err } = await runProgram(
     folder,
     'demo',
@@ -73,7 +73,7 @@ it.each([
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it('plugin-path prints what NCCL_PROFILER_PLUGIN has to be', async () => {
+it('plugin-path prints the value for NCCL_PROFILER_PLUGIN', async () => {
   const { code, out } = await runProgram(folder, 'plugin-path');
   const line = out.toString();
   expect(code).toBe(0);

@@ -123,7 +123,7 @@ describe('inspect', () => {
     expect(files.map((line) => Object.keys(line))).toEqual([['file'], ['file'], ['file'], ['file']]);
   });
 
-  it('shows the chunks of a stream-mode file, and what the disk limit dropped', async () => {
+  it('shows the chunks of a stream-mode file, and the ones dropped by the disk limit', async () => {
     const file = new RankFileBuilder({ mode: 'stream' });
     const [steps, host] = [file.ring('steps', 64), file.ring('host', 64)];
     for (let i = 0; i < 300; i++) {

@@ -56,7 +56,7 @@ describe.each(SIGNALS)('%s ends with %i and leaves nothing:', (signal, code) => 
     expect(readdirSync(at('tmp'))).toEqual([]);
   });
 
-  it('a merge whose reader takes no more', async () => {
+  it('a merge whose reader has stopped', async () => {
     writeRun(at('run'), { ranks: 4, collectives: 40, steps: 12 });
     const reader = spawn('bash', ['-c', 'exec 3< pipe; read -n 1 <&3; echo; sleep 60'], { cwd: folder });
     const child = start('merge run -q -o pipe');
@@ -92,7 +92,7 @@ describe.each(SIGNALS)('%s ends with %i and leaves nothing:', (signal, code) => 
   });
 });
 
-describe('what a killed command left', () => {
+describe('a work folder of a killed command', () => {
   const killed = async (): Promise<string> => {
     const child = start('merge run -q -o pipe');
     const name = await working(child, at('tmp'));
@@ -127,7 +127,7 @@ describe('what a killed command left', () => {
     expect(readdirSync(folder).sort()).toEqual(['pipe', 'run', 't.pftrace', 'tmp']);
   });
 
-  it('stays while nobody can tell that it is dead: alive, of another boot or namespace, a file, or named by chance', async () => {
+  it('stays unless its process is certainly dead: alive, of another boot or namespace, a file, or another name', async () => {
     const child = start('merge run -q -o pipe');
     const alive = await working(child, at('tmp'));
     const [, boot, pids, rest] = /^\.nccl-trace-work\.([0-9a-f]{32})-(\d+)-(\d+-\d+)\./.exec(alive)!;

@@ -197,7 +197,7 @@ describe('a summary', () => {
   });
 });
 
-describe('for a person who watches', () => {
+describe('progress and colour', () => {
   const terminal = { isTTY: true };
 
   it('the first word of the verdict has a colour, and only there', () => {
@@ -215,7 +215,7 @@ describe('for a person who watches', () => {
     expect(wantsColour({ isTTY: false }, {})).toBe(false);
   });
 
-  it('progress tells the rate, and what is left only when it can', () => {
+  it('progress shows the rate, and the time left only if it can be estimated', () => {
     const line = progressLine();
     const at = (done: number, ms: number): string => line({ stage: 'scan', files: { done, total: 64 } }, ms);
     expect(at(1, 0)).toBe('scan 1/64 files');

@@ -61,7 +61,7 @@ describe('merge', () => {
     expect(filesOf(folder)).toEqual(['many.pftrace', 'one.pftrace']);
   });
 
-  it('tells what it found as JSON', async () => {
+  it('writes its findings as JSON', async () => {
     const { out } = await run('merge', 'run', '-o', 't.pftrace', '--summary', '-', '-q');
     expect(JSON.parse(out.toString())).toMatchObject({
       version: 1,
@@ -70,7 +70,7 @@ describe('merge', () => {
     });
   });
 
-  it('names what is missing, broken and unfinished, folded over ranks', async () => {
+  it('names missing, broken and unfinished files, with ranks folded', async () => {
     const big = { ...SMALL_RUN, ranks: 8 };
     for (const rank of [0, 1, 2, 3, 4, 5, 6]) {
       const file = madeUpRank(rank, big, { life: 'recording' });
@@ -116,7 +116,7 @@ describe('merge', () => {
     expect(filesOf(folder)).toEqual([]);
   });
 
-  it('leaves nothing when the output grows beyond what is allowed', async () => {
+  it('leaves nothing if the output exceeds the file size limit', async () => {
     const shell = `ulimit -f 8; exec "${process.execPath}" "${PROGRAM}" merge run -o t.pftrace -j 1`;
     const child = spawn('bash', ['-c', shell], { cwd: folder });
     let err = '';

@@ -134,7 +134,7 @@ describe('the server', () => {
 });
 
 describe('the command', () => {
-  it('prints the link and ends when the trace was loaded; meanwhile a second one says what is wrong', async () => {
+  it('prints the link and ends when the trace was loaded; a second one meanwhile reports the busy port', async () => {
     const child = execFile(process.execPath, [PROGRAM, 'open', trace]);
     const ended = new Promise((resolve) => child.on('exit', resolve));
     try {
@@ -236,7 +236,7 @@ describe.skipIf(!existsSync(CHROMIUM))('a browser', () => {
     pages.closeAllConnections();
   });
 
-  it('follows the link: loads the trace and is told what to pin', async () => {
+  it('follows the link: loads the trace and pins tracks', async () => {
     const server = await TraceServer.start({ path: trace, origin: pageOrigin, port: 0 });
     const screen = {
       pins: [['Cluster: SLOW', 'world (4 ranks)']],

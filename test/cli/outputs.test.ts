@@ -201,7 +201,7 @@ describe('nothing is destroyed, with --force or without:', () => {
     expect(everything()).toEqual(before);
   });
 
-  it('what appeared while the merge was under way', async () => {
+  it('a file that appeared during the merge', async () => {
     // The report is ready when the trace goes to its place; the last file is slow, as a FIFO is.
     const child = spawn(
       'bash',
@@ -231,7 +231,7 @@ describe('nothing is destroyed, with --force or without:', () => {
   };
 });
 
-describe('what is ours is replaced by --force, and only so:', () => {
+describe('our own output is replaced with --force, and only then:', () => {
   it.each(['a.pftrace', 'a.pftrace.gz', 'a.pftrace.zst'])('%s', async (name) => {
     expect(await nccl(`merge run/rank00000.bin -q -o ${name}`)).toMatchObject({ code: 0 });
     const before = readFileSync(at(name));
@@ -286,7 +286,7 @@ describe('streams are written to, without a temporary file beside them:', () => 
     return (await nccl('merge run -q -o -')).out;
   };
 
-  it('/dev/null stays what it is, with --force too', async () => {
+  it('/dev/null is not replaced, even with --force', async () => {
     const before = statSync('/dev/null');
     expect(await nccl('merge run -q -f -o /dev/null --summary /dev/null')).toMatchObject({
       code: 0,
@@ -321,7 +321,7 @@ describe('streams are written to, without a temporary file beside them:', () => 
     expect(readdirSync(folder).sort()).toEqual(['got', 'json', 'pipe', 'run', 's']);
   });
 
-  it('/dev/stdout and what the shell opened: where they are, not from the start', async () => {
+  it('/dev/stdout and descriptors of the shell: written at their position, not from the start', async () => {
     const bytes = await whole();
     writeFileSync(at('log'), 'before ');
     expect(await shell('nt merge run -q -f -o /dev/stdout >> log')).toMatchObject({ code: 0, err: '' });
@@ -338,7 +338,7 @@ describe('streams are written to, without a temporary file beside them:', () => 
     );
   });
 
-  it('nobody reads on, and nothing is left', async () => {
+  it('the reader goes away, and nothing is left', async () => {
     execFileSync('mkfifo', [at('pipe')]);
     const { code, err } = await shell(
       'head -c 10 pipe > got & nt merge run -q -o pipe; code=$?; wait; exit $code',

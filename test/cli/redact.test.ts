@@ -130,7 +130,7 @@ it('a run is asked for by its alias, or its name; neither gets out where there i
   expect(err).not.toContain(SECRET);
 });
 
-it('what is wrong with the files beside is said without their names', async () => {
+it('problems of other files are reported without their names', async () => {
   writeFileSync(path.join(run, `rank-current-${SECRET}-0.bin.rings`), 'hello');
   const broken = path.join(folder, `rank-${SECRET}.bin`);
   writeFileSync(broken, 'hello');
@@ -183,7 +183,7 @@ it('communicators without an id are selected and sized by their aliases', async 
   expect(estimates).toEqual([9, 9]);
 });
 
-it('the next command says what was asked for, to be read if not typed', async () => {
+it('the next command repeats the options, with names replaced', async () => {
   const { out } = await said('inspect', run, '--redact', '--hung-after', '7');
   expect(out.replace(/ \\\n +/g, ' ')).toMatch(
     /\nnext: nccl-trace merge DIR( --\S+ \S+)* --hung-after 7 --redact/,

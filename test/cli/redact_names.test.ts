@@ -161,7 +161,7 @@ it('no name gets out, whatever characters it holds', async () => {
   );
 });
 
-it('a folder with a colon in its name that may not be read is told of, and not by its name', async () => {
+it('an unreadable folder with a colon in its name is reported without its name', async () => {
   const { folder: top, remove } = temporaryFolder();
   const closed = path.join(top, 'run', `node: 7 ${SECRET}`);
   try {

@@ -51,7 +51,7 @@ describe('report', () => {
     expect(await run('links', 'samples/hang', '--json', '--csv')).toMatchObject({ code: 2 });
   });
 
-  it.each(samples)('--markdown of %s: at most 60 lines, the first of which says it all', async (sample) => {
+  it.each(samples)('--markdown of %s: at most 60 lines, and the first is the verdict', async (sample) => {
     const { report } = await examine([path.join(root, 'samples', sample)], { jobs: 1, hungAfter: 1 });
     const lines = markdownOf(report).trimEnd().split('\n');
     expect(lines.length).toBeLessThanOrEqual(60);

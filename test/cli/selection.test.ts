@@ -43,7 +43,7 @@ it('draws a part, says which, and writes the same bytes with any number of worke
   expect(selection.drawn).toEqual([{ files: [1, 2], windows: { coll: window, op: window, step: window } }]);
 });
 
-describe('what cannot be is a usage error, and nothing is written', () => {
+describe('an impossible selection is a usage error, and nothing is written', () => {
   it.each([
     [
       ['--comm', 'wrld'],

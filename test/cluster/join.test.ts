@@ -200,7 +200,7 @@ describe('who never entered', () => {
   });
 });
 
-it('communicators without an id are nobody’s', () => {
+it('communicators without an id are not joined', () => {
   const untold = {
     ...member([{ seq: 0, arrival: 0 }]),
     communicators: [{ number: 7, commId: 0n, name: '', rank: 0, nRanks: 0 }],

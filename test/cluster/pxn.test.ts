@@ -108,7 +108,7 @@ const ticks = (view: TraceView, ts: bigint): number => Number(ts - view.start);
 const textOf = (report: MergeReport): string => mergeReportText(report);
 
 describe('§3.7 PXN', () => {
-  it('stands on the executing rank, on tracks named for whom it works', async () => {
+  it('is on the executing rank, on tracks named after the rank it works for', async () => {
     const { view } = await show(pxnRun());
     const send = find(view, 1, 'proxy send');
     expect(send.track.path.slice(-2)).toEqual([
@@ -125,7 +125,7 @@ describe('§3.7 PXN', () => {
     ]);
   });
 
-  it('carries what the network plugin tells of it', async () => {
+  it('carries the events of the network plugin', async () => {
     const { view } = await show(pxnRun());
     expect(find(view, 1, 'IB QP').args).toMatchObject({
       comm: 'dp 0x0000000000000abc',

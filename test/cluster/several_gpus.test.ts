@@ -117,7 +117,7 @@ describe('the timers of a process with several GPUs', () => {
     expect(report.clocks[0]!.gpus).toHaveLength(3);
   });
 
-  it('place no kernel of which the communicator is not known', async () => {
+  it('place no kernel of an unknown communicator', async () => {
     const { kernels, report } = await shown(world(0, 5_000_000), 2);
     const strays = kernels.filter(({ name }) => name === 'unknown kernel');
     expect(strays.map(({ args }) => args.suspect)).toEqual(['no GPU clock', 'no GPU clock']);

@@ -111,7 +111,7 @@ it('a plain copy of a live file holds nothing that was not recorded', async () =
   }
 });
 
-it('what processes killed at a random instant leave behind is a clean trace', async () => {
+it('processes killed at a random instant leave a clean trace', async () => {
   for (let round = 0; round < (LONG ? 50 : 2); round++) {
     const running = startJob(10_000);
     await untilRecording();

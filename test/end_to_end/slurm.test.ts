@@ -107,7 +107,7 @@ it('the batch script copies the files of a job that has ended, by its number of 
   expect(lives('4711.1', 'at-exit', 'node0')).toEqual(['closed', 'closed']);
 });
 
-it('of a job that hangs it copies when the time is nearly up; the epilog copies what is left, once', async () => {
+it('it copies a hanging job before its time is up; the epilog copies again, once', async () => {
   const hang = [loopback, '--ranks', '2', '--skip-rank', '1', '--skip-at', '1', '--quiet'];
   const batch = start('train.sbatch', hang, {});
   const ended = exitCode(batch);

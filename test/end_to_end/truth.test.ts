@@ -20,7 +20,7 @@ function overAndIn(): string {
   return `--groups tp=2 --groups-strided dp=2 --ops ${ops}`;
 }
 
-describe('the trace is what the loopback did', () => {
+describe('the trace matches what the loopback did', () => {
   it('on 2 ranks: AllReduce in both protocols, send and receive', async () => {
     const ops = 'allreduce:1M,allreduce:24K/ll,group{send+recv:1M}';
     expectTraceIsTrue(await runAndMerge(2, `--channels 2 --iterations 2 --ops ${ops}`));
@@ -61,7 +61,7 @@ describe('the trace is what the loopback did', () => {
     expectTraceIsTrue(await runAndMerge(ranks, `--channels 2 --iterations 2 ${words}`));
   });
 
-  it('ncclCommAbort: what was under way ends with the communicator, and is called aborted', async () => {
+  it('ncclCommAbort: pending work ends with the communicator, and is called aborted', async () => {
     const words = '--skip-rank 2 --skip-at 1 --hang-seconds 0.3 --hang-signal ABORT --ops allreduce:100K';
     const { view, truths } = await runAndMerge(3, `--channels 2 --iterations 2 ${words}`);
     truths.forEach((truth, rank) => {
@@ -92,7 +92,7 @@ describe('the trace is what the loopback did', () => {
     expectTraceIsTrue(await runAndMerge(2, words));
   });
 
-  it.each([1, 2, 3])('as far as NCCL tells it: an interface v%d plugin in NCCL 2.30', async (plugin) => {
+  it.each([1, 2, 3])('with less information: an interface v%d plugin in NCCL 2.30', async (plugin) => {
     const words = `--abi 6 --plugin-abi ${plugin} --channels 2 --iterations 2 --ops allreduce:256K`;
     const { view, truths } = await runAndMerge(2, words);
     truths.forEach((truth, rank) => {

@@ -70,7 +70,7 @@ describe('collectives without connections', () => {
     });
   });
 
-  it('v6: symmetric kernels, of which there is only the call', async () => {
+  it('v6: symmetric kernels, which have only the call', async () => {
     const { view } = await runAndMerge(2, '--iterations 2 --symmetric --ops allreduce:256K');
     for (const rank of [0, 1]) {
       expect(named(ofRank(view, rank), 'ncclAllReduce')).toHaveLength(2);
@@ -122,7 +122,7 @@ describe('kernels whose marks are wrong', () => {
     return { kernels, reasons, report, text: mergeReportText(report), truths };
   }
 
-  it.each([4, 6, 7])('v%i: torn: a mark without a time is suspect, and told of', async (abi) => {
+  it.each([4, 6, 7])('v%i: torn: a mark without a time is suspect, and reported', async (abi) => {
     const { reasons, text } = await run(abi, 'torn:2', 12);
     const pair = [undefined, 'no start timestamp'];
     expect(reasons).toEqual(Array(2).fill(Array(6).fill(pair).flat()));
@@ -334,7 +334,7 @@ describe('abuse', () => {
 
   const words = '--iterations 3 --channels 1 --abuse all --ops allreduce:256K,group{send+recv:64K}';
 
-  it.each([1, 2, 3, 4, 5, 6, 7])('v%i: what is real is all there, the rest is counted', async (abi) => {
+  it.each([1, 2, 3, 4, 5, 6, 7])('v%i: all real events are there, the rest is counted', async (abi) => {
     const { view, truths, report } = await runAndMerge(2, `${words} --abi ${abi}`);
     truths.forEach((truth, rank) => {
       expectTheRealAreThere(view, truth, rank, abi);

@@ -23,7 +23,7 @@ describe.each(['collnet', 'memcpy'])('transport %s', (transport) => {
   });
 });
 
-test('CollNet is for collectives: transfers are told as ever', async () => {
+test('CollNet is for collectives: sends and receives are reported as without it', async () => {
   const log = await Log.of(
     '--ranks 2 --channels 1 --transport collnet --ops allreduce:64K,group{send+recv:64K}',
   );
@@ -36,7 +36,7 @@ test('CollNet is for collectives: transfers are told as ever', async () => {
   ]);
 });
 
-describe('receives of which only the first is stopped', () => {
+describe('receives where only the first is stopped', () => {
   // Two of four are used up at once, or more.
   test.each([
     [1, 8, 8, 8],

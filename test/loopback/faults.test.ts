@@ -89,7 +89,7 @@ test('--other-rank: it calls something else, and the others go on without knowin
   ]);
 });
 
-test('--stall-rank: its progress thread stands still after so many steps, and it is alive', async () => {
+test('--stall-rank: its progress thread stops after the given number of steps, and the rank is alive', async () => {
   const result = await run(`--ranks 3 ${small} --stall-rank 1 --stall-at 1:5 --hang-seconds 0.3`, {});
   expect(result.exit.code).toBe(4);
   const stalled = result.tasks(1).at(-1)!;
@@ -99,7 +99,7 @@ test('--stall-rank: its progress thread stands still after so many steps, and it
   expectNobodyLeft(result);
 });
 
-test('--drop-rank: what it sends does not arrive, what is sent to it does', async () => {
+test('--drop-rank: its sends do not arrive, its receives do', async () => {
   const result = await run(`--ranks 3 ${small} --drop-rank 1 --drop-at 1:2 --hang-seconds 0.3`, {});
   expect(result.exit.code).toBe(4);
   const open = (rank: number) => result.proxyOps(rank).filter(({ completed }) => !completed);
@@ -178,7 +178,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('%s to the launcher ends al
   await until(() => ranks.filter(isLoopback).length === 0);
 });
 
-test('a rank that dies by somebody else: the job has failed', async () => {
+test('a rank killed from outside: the job has failed', async () => {
   const args = '--ranks 3 --ops sleep:60s --iterations 1 --hang-seconds 0.1 --quiet --json';
   const child = spawn(program, args.split(' '), { env: { NCCL_PROFILER_PLUGIN: 'none' } });
   let stdout = '';

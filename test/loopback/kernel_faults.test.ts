@@ -85,14 +85,14 @@ describe('a mark that never comes', () => {
     run.remove();
   });
 
-  test('v7: what never ends is dropped', async () => {
+  test('v7: a kernel that never ends is dropped', async () => {
     const run = await lost(7);
     expect(run.summary).toMatchObject({ ending: 'finished', counts: { verified: 6, wrong: 0 } });
     expect(run.totals(0)).toMatchObject({ finalizes: 1, starts: { KernelCh: 3 }, states: { 22: 2 } });
     run.remove();
   });
 
-  test('nobody hangs who does not watch kernels', async () => {
+  test('a rank that does not watch kernels does not hang', async () => {
     const run = await Run.of(
       '--ranks 2 --channels 1 --ops allreduce:4K/ll --kernel-marks lost:1 --iterations 3',
       { echo: { ECHO_MASK: '2' } },

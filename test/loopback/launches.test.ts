@@ -21,7 +21,7 @@ describe('non-blocking communicators', () => {
     });
   });
 
-  test('in old releases too, where only the tasks are told', async () => {
+  test('in old releases, too, which report only the tasks', async () => {
     const log = await Log.of('--ranks 2 --abi 3 --non-blocking --ops allreduce:1M*2');
     expect(log.shapes('api')).toEqual(['init', 'finalize']);
     const old = task.map((shape) => shape.replace('CollApi', 'Group'));

@@ -94,7 +94,7 @@ describe('sockets', () => {
     }
   });
 
-  test('helper threads: the parent is what lies where the first request looked', async () => {
+  test('helper threads: the parent is read from where the first request pointed', async () => {
     const log = await run('--net-events sockets --net socket');
     const events = log.ofType('NetPlugin');
     expect(events).toHaveLength(8);

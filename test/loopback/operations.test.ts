@@ -64,7 +64,7 @@ describe('AlltoAll of 4 ranks', () => {
     expect(log.ofType('KernelLaunch')).toHaveLength(1);
   });
 
-  test('no operation and no kernel channel for what stays on the rank', async () => {
+  test('no operation and no kernel channel for data that stays on the rank', async () => {
     const log = await Log.of('--ranks 4 --ops alltoall:1M', { rank: 1 });
     const peers = (type: string) => log.ofType(type).map((event) => field(taskOf(log, event), 'peer'));
     expect(new Set(peers('ProxyOp'))).toEqual(new Set(['0', '2', '3']));
@@ -184,7 +184,7 @@ describe('tree AllReduce', () => {
     }
   });
 
-  test('what goes up comes down: both ends of each connection count alike', async () => {
+  test('both ends of each connection have equal counts', async () => {
     const run = await Run.of(
       '--ranks 7 --channels 4 --iterations 2 --ops allreduce:900K/tree,allreduce:900K',
     );

@@ -64,7 +64,7 @@ describe.each([2, 3, 4, 6, 7])('v%i', (abi) => {
     }
   });
 
-  test('the truth says who executed what for whom', () => {
+  test('the truth says which rank executed which send for which rank', () => {
     const posted = run.truth(0).filter(({ kind }) => kind === 'pxnOp');
     const executed = run.proxyOps(2).filter(({ origin }) => origin === 0);
     const key = (op: Record<string, unknown>) => [op.task, op.comm, op.channel, op.peer, op.nSteps].join();

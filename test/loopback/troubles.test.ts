@@ -54,7 +54,7 @@ describe('--fault', () => {
     ]);
   });
 
-  test('node: all its processes end, and its memory is gone, and no other', async () => {
+  test('node: all its processes end and its memory is gone, and no other node', async () => {
     const memory = mkdtempSync(path.join(tmpdir(), 'loopback-nodes-'));
     folders.push(memory);
     const result = await run(
@@ -78,7 +78,7 @@ describe('--fault', () => {
     expect(shapes(result.callbacks(1)).filter((shape) => shape.startsWith('start Coll <'))).toHaveLength(3);
   });
 
-  test('gpu, send, recv: that rank does no more than what was asked, and all hang', async () => {
+  test('gpu, send, recv: that rank stops as asked, and all hang', async () => {
     for (const kind of ['gpu', 'send', 'recv']) {
       const result = await run(`--ranks 3 ${small} --fault ${kind}:1@2:2`);
       expect(result.summary.ending).toBe('hung');
@@ -176,7 +176,7 @@ describe('--connect-at-use', () => {
   });
 });
 
-test('crossed communicators on one stream stand, on two streams they do not', async () => {
+test('crossed communicators on one stream hang, on two streams they do not', async () => {
   const words =
     '--ranks 2 --channels 1 --groups pair=2 --iterations 2 --ops allreduce:4K,allreduce@pair:4K ' +
     '--other-rank 1 --other-at 1 --other-ops allreduce@pair:4K,allreduce:4K';
@@ -186,7 +186,7 @@ test('crossed communicators on one stream stand, on two streams they do not', as
   expect(side.tasks(0).filter(({ completed }) => !completed)).toEqual([]);
 });
 
-test('what a rank sends to itself the GPU counts and the host does not: later kernels show earlier times', async () => {
+test('the GPU counts sends to oneself and the host does not: later kernels show earlier times', async () => {
   const words = '--ranks 2 --channels 1 --iterations 1 --ops allreduce:4K,sync,sleep:80ms,';
   const behind = async (before: string) => {
     const result = await run(`${words}${before}sync,sleep:80ms,allreduce:4K`);

@@ -63,7 +63,7 @@ describe.each([5, 6, 7])('v%i: the API thread', (abi) => {
   });
 });
 
-describe('what init and tasks tell', () => {
+describe('the fields of init and tasks', () => {
   test('v1: numbers', async () => {
     const log = await allReduce('--abi 1');
     expect(log.lines[0]!.fields).toEqual({});
@@ -141,7 +141,7 @@ describe('operations and steps', () => {
     }
   });
 
-  test.each([1, 2, 3])('v%i: the operation tells how far it is, its steps tell nothing', async (abi) => {
+  test.each([1, 2, 3])('v%i: the operation reports its progress, its steps do not', async (abi) => {
     for (const log of [await allReduce(`--abi ${abi}`), await exchange(`--abi ${abi}`)]) {
       const transfers = log.ofType('Coll').length > 0 ? 4 : 2;
       const unit = Number(field(opsOf(log).send, 'nSteps')) / transfers;

@@ -37,7 +37,7 @@ const ticksOf = (file: RankFile): number[] => file.rings.flatMap(({ records }) =
 const upTo = (end: number): number[] => Array.from({ length: end }, (_, i) => i);
 
 describe('chunks', () => {
-  it('give back what the ring has lost, each position once', () => {
+  it('supply the positions the ring has lost, each once', () => {
     const file = read(twoChunks());
     expect(ticksOf(file)).toEqual(upTo(20).map((i) => 100 + i));
     expect(gapsOf(file)).toEqual([]);
@@ -75,7 +75,7 @@ describe('chunks', () => {
     expect(file.problems).toEqual([{ what: 'slots of chunks that do not check out', count: 2 }]);
   });
 
-  it('with a payload that does not match its check are left out, and the ring gives what it has', () => {
+  it('with a payload that does not match its check are left out, and the ring supplies its slots', () => {
     const builder = twoChunks();
     const bytes = builder.build();
     bytes[builder.chunkOffsets()[0]! + 70]! ^= 1;
@@ -86,7 +86,7 @@ describe('chunks', () => {
     ]);
   });
 
-  it('of an unknown codec, and of what is no ring, are left out and counted', () => {
+  it('of an unknown codec, or of an area that is no ring, are left out and counted', () => {
     const changed = (field: keyof typeof CHUNK_HEADER, value: number): RankFile => {
       const builder = twoChunks();
       const bytes = builder.build();

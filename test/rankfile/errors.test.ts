@@ -30,7 +30,7 @@ function changed(change: (bytes: Uint8Array, view: DataView) => void): Uint8Arra
   return bytes;
 }
 
-describe('what is wrong with a file', () => {
+describe('errors of a file', () => {
   it.each([
     ['empty', new Uint8Array(0), 'the file is empty'],
     ['zeros', new Uint8Array(8192), 'nothing but zeros where its header should be at byte 0'],
@@ -110,7 +110,7 @@ describe('what is wrong with a file', () => {
   });
 });
 
-describe('what the system says', () => {
+describe('errors of the system', () => {
   const { folder, remove } = temporaryFolder();
   afterAll(remove);
 

@@ -116,7 +116,7 @@ function invented(file: ReturnType<typeof recorded>, changes: readonly Change[])
   return unknown.filter((slot) => !proven.has(slot));
 }
 
-describe('chunks that nobody wrote', () => {
+describe('forged chunks', () => {
   const change = fc.record({ chunk: fc.nat(), at: fc.nat(300), to: fc.nat(255) });
 
   it.each(['raw', 'zstd'] as const)(

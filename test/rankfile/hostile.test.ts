@@ -76,7 +76,7 @@ describe('hostile bytes', () => {
     }
   });
 
-  it('cut inside an area: says so and keeps what is there', () => {
+  it('cut inside an area: reports it and keeps the rest', () => {
     const view = new DataView(original.buffer);
     const slots = Number(view.getBigUint64(4096 + 64 + 24, true));
     const result = readBytes(original.slice(0, slots + 10 * 32));

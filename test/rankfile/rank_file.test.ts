@@ -135,7 +135,7 @@ describe('a rank file', () => {
     expect(problems).toEqual([{ what: 'further tables of heartbeat, skipped', count: 1 }]);
   });
 
-  it('reads as 0 what cannot be true: heads, counters, masks, times of a copy', () => {
+  it('reads impossible values as 0: heads, counters, masks, times of a copy', () => {
     const file = new RankFileBuilder({ placement: 'in-memory', copiedTick: 900 });
     file.ring('host', 8).stop(10, 0n).count({ muted: 7 });
     const bytes = file.build();

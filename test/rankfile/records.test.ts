@@ -41,7 +41,7 @@ describe('a ring', () => {
   });
 
   // 8 9 10 3 4 5 6 7
-  it('that has wrapped has lost what is older than a lap', () => {
+  it('that has wrapped has lost all records older than a lap', () => {
     const { file, ring } = ringOf(8);
     stops(ring, 11);
     const result = only(file);
@@ -100,7 +100,7 @@ describe('a ring', () => {
   });
 
   // 0 (1 2 x 4) 5: the record goes, its good parts with it
-  it('drops a record of which one part is torn', () => {
+  it('drops a record with a torn part', () => {
     const { file, ring } = ringOf(8);
     stops(ring, 1);
     ring.startColl(10);
@@ -205,7 +205,7 @@ describe('a copy of a live ring', () => {
     return { ring: readCopy(copy), written };
   }
 
-  it('gives genuine records only, and says what is missing', () => {
+  it('returns genuine records only, and reports the gaps', () => {
     for (const perSlot of [0, 0.1, 0.5, 0.9, 1, 1.1, 2, 3.7])
       for (const head of [0, 10, 40, 64, 100, 130]) {
         const { ring, written } = copyWhileWriting(32, head, perSlot);
@@ -216,7 +216,7 @@ describe('a copy of a live ring', () => {
   });
 
   // copied: 0-3 early (lap 0), 4-7 late, when the producer was already in lap 2
-  it('calls what the producer overtook a gap of the copy', () => {
+  it('reports slots that the producer overtook as a gap of the copy', () => {
     const { file, ring } = ringOf(8);
     stops(ring, 8);
     const early = file.build();

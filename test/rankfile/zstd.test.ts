@@ -20,7 +20,7 @@ function claiming(size: bigint): Uint8Array {
 }
 
 describe('a zstd frame', () => {
-  it('holds what was put in', () => {
+  it('holds the packed bytes', () => {
     expect(decompressFrame(frame, SIZE)).toEqual(raw);
     expect(decompressFrame(compressFrame(new Uint8Array(0)), 0)).toEqual(new Uint8Array(0));
     for (const size of [1, 255, 256, 257, 65_791, 65_792, 2 ** 20])

@@ -42,7 +42,7 @@ it('each has its provenance, and all together stay small', () => {
   expect(bytes).toBeLessThan(10e6);
 });
 
-it('the README shows what the hang is judged as', () => {
+it('the README shows the verdict of the hang', () => {
   const shown = readFileSync(path.join(root, 'test/goldens/hang.inspect.txt'), 'utf8');
   expect(readFileSync(path.join(root, 'README.md'), 'utf8')).toContain(`\n\`\`\`\n${shown}\`\`\`\n`);
 });
@@ -58,7 +58,7 @@ describe.each(samples)('%s', (name) => {
     view = viewTrace(readFileSync(output), { emptySlices: 'fine' });
   });
 
-  it('imports without a problem, and the summary counts what is there', () => {
+  it('imports without a problem, and the summary counts match', () => {
     expect(view.problems).toEqual([]);
     expect(report.trace).toEqual(countsOf(view));
   });
@@ -95,7 +95,7 @@ describe.each(samples)('%s', (name) => {
   });
 });
 
-describe('what they show', () => {
+describe('each sample shows its point', () => {
   const sliced = async (name: string): Promise<TraceView> => {
     const output = path.join(folder, `${name}-shown.pftrace`);
     await merge({ inputs: [path.join(root, 'samples', name)], output, jobs: 1, force: true });
@@ -209,7 +209,7 @@ describe('what they show', () => {
     }
   });
 
-  it('wrapped: what was overwritten is drawn, and what is left is clean', async () => {
+  it('wrapped: overwritten records are drawn as a gap, and the rest is clean', async () => {
     const { slices } = await sliced('wrapped');
     const lost = slices.filter(({ name }) => name === 'overwritten');
     expect(lost.length).toBeGreaterThan(0);

@@ -84,7 +84,7 @@ it.each([...SAMPLES, 'abused'])('the numbers of the summary are what the queries
 });
 
 /** Also each column of it, in some row. */
-it.each([...queries.keys()])('finds what it is for: %s', (title) => {
+it.each([...queries.keys()])('finds its subject: %s', (title) => {
   const rows = [...byName.values()].flatMap(({ found }) => found.get(title)!);
   const [first] = rows;
   expect(first).toBeDefined();
@@ -92,8 +92,8 @@ it.each([...queries.keys()])('finds what it is for: %s', (title) => {
   expect(Object.keys(first!).filter(isEmpty)).toEqual([]);
 });
 
-describe('says of a sample what its report says:', () => {
-  it('what hangs, and in which wait', () => {
+describe('agrees with the report of a sample:', () => {
+  it('the stuck operation and its wait', () => {
     const all = rowsOf('hang', /^Everything that was unfinished/);
     const works = all.filter(({ track }) => String(track).endsWith(' · collectives'));
     expect(works.map(({ rank, name }) => `${rank} ${name}`.replace(/ · .* /, ' ')).sort()).toEqual([
@@ -113,7 +113,7 @@ describe('says of a sample what its report says:', () => {
     );
   });
 
-  it('what hangs, in one row', () => {
+  it('the hang in one row', () => {
     const [row, ...more] = rowsOf('hang', /^What hangs, in one row/);
     expect(more).toEqual([]);
     expect(row).toMatchObject({
@@ -122,7 +122,7 @@ describe('says of a sample what its report says:', () => {
     });
   });
 
-  it('who executes whose sends', () => {
+  it('sends executed by another process', () => {
     const [first] = rowsOf('pxn', /PXN/);
     expect(first).toMatchObject({
       originator: expect.stringMatching(/^rank \d{4}$/) as string,
@@ -130,7 +130,7 @@ describe('says of a sample what its report says:', () => {
     });
   });
 
-  it('what was lost', () => {
+  it('lost records', () => {
     const { ranks } = byName.get('wrapped')!.report;
     const lost = rowsOf('wrapped', /^Lost records/).reduce((sum, { slots }) => sum + Number(slots), 0);
     expect(lost).toBe(

@@ -27,7 +27,7 @@ it('one that has a newer heartbeat by now is, at once', async () => {
   expect(performance.now() - before).toBeLessThan(1000);
 });
 
-it('a file that is gone by now says nothing', async () => {
+it('a file that is gone is no evidence', async () => {
   expect(await stillAlive(runOf({}), [true], [`${path}.gone`])).toEqual([false]);
 });
 
