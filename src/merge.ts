@@ -28,6 +28,7 @@ import { drawAboveRanks, layoutOf, type VerdictWords } from './trace/above_ranks
 import type { ConvertJob, ConvertResult } from './trace/convert.js';
 import { convertJobs } from './trace/convert_jobs.js';
 import { diagnosisOf, type Diagnosis } from './report/diagnosis.js';
+import { mannerWords } from './trace/commands.js';
 import { planDrawing, suggestDrawing } from './trace/drawing.js';
 import { runDuration } from './trace/duration.js';
 import { aliasesOf, findRuns, shownAs, type RunOptions } from './runs/find_runs.js';
@@ -115,7 +116,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
       const words = (options.words ?? plainWords)(diagnosis);
       // Its commands are typed later, elsewhere: they write what they write by default.
       const suggestion = forReport ? suggestDrawing(studied, { ...options, output: undefined }) : null;
-      options.onReport?.(runReport(studied, { ...diagnosis, suggestion }));
+      options.onReport?.(runReport(studied, { ...diagnosis, suggestion }, mannerWords(options)));
       const above = drawAboveRanks(studied, drawing, layout, blocks, words);
       const head = tracePrologue(run, clocks.solution, verdict, [
         ...lookAtAttributes(layout.watches),

@@ -27,6 +27,8 @@ export interface RunNumbers {
   readonly rankWaits: readonly RankWaits[];
   readonly waits: readonly WaitRow[];
   readonly links: readonly LinkRow[];
+  /** All channels of a pair of ranks together. */
+  readonly pairs: readonly LinkRow[];
   readonly slowLinks: readonly SlowLink[];
 }
 
@@ -55,6 +57,7 @@ export function runNumbers({ run, clocks, ends, gpuLines, comms, verdict }: Stud
     rankWaits: transfers.ranks,
     waits: transfers.waits,
     links: transfers.links,
+    pairs: transfers.pairs,
     slowLinks: slowLinks(transfers.links),
   };
 }

@@ -7,7 +7,7 @@ import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import type { Run } from '../runs/run.js';
 import type { RankScan } from '../scan/scan.js';
-import { WAITED, WAITS, type EndTotals } from '../scan/transfer_totals.js';
+import { WAITED, WAITS, type EndTotals, type SizeTotals } from '../scan/transfer_totals.js';
 import { lineTime, type LinkLine } from './line_time.js';
 import type { RankWord, RankWords } from './rank_words.js';
 
@@ -37,7 +37,8 @@ export interface WaitRow {
 export interface LinkRow {
   readonly comm: string;
   readonly commId: string;
-  readonly channel: number;
+  /** null: all channels together. */
+  readonly channel: number | null;
   readonly source: RankWord;
   readonly destination: RankWord;
   readonly sourceHost: string;
@@ -67,7 +68,9 @@ export interface LinkRow {
 export interface Transfers {
   readonly ranks: readonly RankWaits[];
   readonly waits: readonly WaitRow[];
+  /** By channel, and by pair of ranks with all channels together. */
   readonly links: readonly LinkRow[];
+  readonly pairs: readonly LinkRow[];
 }
 
 /** `time`: of a file's tick on the trace's axis. */
@@ -80,15 +83,21 @@ export function transfersOf(
   const ends = run.members.flatMap(({ scan }, file) =>
     (scan.transfers?.ends ?? []).flatMap((end) => namedEnd(end, file, scan, files) ?? []),
   );
-  const receivers = new Map(ends.filter((end) => !end.isSend).map((end) => [linkKey(end), end]));
   return {
     ranks: run.members.map((_, file) => rankWaits(run, file)),
     waits: waitRows(ends, words, time),
-    links: ends
-      .filter(({ isSend, transfers }) => isSend && transfers > 0)
-      .map((end) => linkRow(end, receivers.get(linkKey(end)) ?? null, run, words))
-      .sort((a, b) => b.bytes - a.bytes),
+    links: linkRows(ends, run, words),
+    pairs: linkRows(allChannels(ends), run, words),
   };
+}
+
+/** The most bytes first. */
+function linkRows(ends: readonly AnyEnd[], run: Run, words: RankWords): LinkRow[] {
+  const receivers = new Map(ends.filter((end) => !end.isSend).map((end) => [linkKey(end), end]));
+  return ends
+    .filter(({ isSend, transfers }) => isSend && transfers > 0)
+    .map((end) => linkRow(end, receivers.get(linkKey(end)) ?? null, run, words))
+    .sort((a, b) => b.bytes - a.bytes);
 }
 
 /** One end of a connection, with its communicator. Ticks are ns by its file's nominal rate. */
@@ -112,6 +121,48 @@ const filesByRank = ({ members }: Run): Map<string, number> =>
     ),
   );
 
+/** Of one channel, or of all. */
+type AnyEnd = Omit<NamedEnd, 'channel' | 'open'> & { readonly channel: number | null };
+
+/** The channels of each pair, direction and communicator as one. */
+function allChannels(ends: readonly NamedEnd[]): AnyEnd[] {
+  const pairs = new Map<string, AnyEnd>();
+  for (const end of ends) {
+    const key = `${end.commId} ${end.source} ${end.destination} ${end.isSend}`;
+    const before = pairs.get(key);
+    pairs.set(key, before ? together(before, end) : { ...end, channel: null });
+  }
+  return [...pairs.values()];
+}
+
+const together = (a: AnyEnd, b: AnyEnd): AnyEnd => ({
+  ...a,
+  transfers: a.transfers + b.transfers,
+  bytes: a.bytes + b.bytes,
+  waits: a.waits.map((wait, i) => wait + b.waits[i]!),
+  sizes: sizesTogether([...a.sizes, ...b.sizes]),
+});
+
+function sizesTogether(all: readonly SizeTotals[]): SizeTotals[] {
+  const sizes = new Map<number, SizeTotals>();
+  for (const one of all) {
+    const before = sizes.get(one.bytes);
+    sizes.set(
+      one.bytes,
+      before
+        ? {
+            bytes: one.bytes,
+            transfers: before.transfers + one.transfers,
+            sum: before.sum + one.sum,
+            sumOfSquares: before.sumOfSquares + one.sumOfSquares,
+            least: Math.min(before.least, one.least),
+          }
+        : one,
+    );
+  }
+  return [...sizes.values()];
+}
+
 function namedEnd(
   end: EndTotals,
   file: number,
@@ -126,7 +177,7 @@ function namedEnd(
   return { ...end, file, commId, name, source, destination, nsPerTick: 1e9 / header.tickHz, peerFile };
 }
 
-const linkKey = ({ commId, channel, source, destination }: NamedEnd): string =>
+const linkKey = ({ commId, channel, source, destination }: AnyEnd): string =>
   `${commId} ${channel} ${source} ${destination}`;
 
 const timesOf = (waits: readonly number[], nsPerTick: number): WaitTimes =>
@@ -195,7 +246,7 @@ function waitRows(
   );
 }
 
-function linkRow(end: NamedEnd, receiver: NamedEnd | null, run: Run, words: RankWords): LinkRow {
+function linkRow(end: AnyEnd, receiver: AnyEnd | null, run: Run, words: RankWords): LinkRow {
   const { file, peerFile, nsPerTick, sizes, waits } = end;
   const timed = sizes.reduce((sum, { transfers }) => sum + transfers, 0);
   const total = sizes.reduce((sum, { sum: took }) => sum + took, 0);

@@ -16,6 +16,7 @@ import { addVerdictOptions } from './verdict_options.js';
 import { whileWatched } from './watching.js';
 
 interface Options {
+  readonly pairs?: true;
   readonly csv?: true;
   readonly json?: true;
   readonly quiet?: true;
@@ -36,23 +37,20 @@ const ABOUT: Readonly<Record<TableName, string>> = {
 
 export const tableCommand =
   (name: TableName) =>
-  (setExit: (code: Exit) => void): Command =>
-    addVerdictOptions(
-      addClockOptions(
-        addRunOptions(
-          new Command(name)
-            .description(ABOUT[name])
-            .argument('<paths...>', 'rank files, or directories that hold them')
-            .option('--csv', 'all rows as CSV (schemas/tables.md)')
-            .option('--json', 'all rows as JSON')
-            .option('-q, --quiet', 'print errors only'),
-        ),
-      ),
-    )
+  (setExit: (code: Exit) => void): Command => {
+    const command = new Command(name)
+      .description(ABOUT[name])
+      .argument('<paths...>', 'rank files, or directories that hold them')
+      .option('--csv', 'all rows as CSV (schemas/tables.md)')
+      .option('--json', 'all rows as JSON')
+      .option('-q, --quiet', 'print errors only');
+    if (name === 'links') command.option('--pairs', 'one row per pair of ranks: all its channels together');
+    return addVerdictOptions(addClockOptions(addRunOptions(command)))
       .addHelpText('before', `Examples:\n  $ nccl-trace ${name} RUN --csv > ${name}.csv\n`)
       .action(async (paths: string[], options: Options) => {
         setExit(await run(name, paths, options));
       });
+  };
 
 async function run(name: TableName, inputs: readonly string[], options: Options): Promise<Exit> {
   if (options.csv && options.json) throw new UsageError('--csv and --json exclude each other');
@@ -71,7 +69,7 @@ async function run(name: TableName, inputs: readonly string[], options: Options)
     ),
   );
   for (const problem of report.problems) note?.(problem);
-  const table = tableOf(name, report, collectives);
+  const table = tableOf(name, report, collectives, options.pairs);
   await print(options.csv ? csvOf(table) : options.json ? jsonOf(table) : shown(table));
   return ExitCode.ok;
 }

@@ -80,6 +80,7 @@ const forPage = (report: RunReport): RunReport => ({
   links: report.links
     .map((link) => ({ ...link, bySize: [] }))
     .slice(0, Math.max(MOST_ROWS, lastSlow(report) + 1)),
+  pairs: report.pairs.map((link) => ({ ...link, bySize: [] })).slice(0, MOST_ROWS),
   waits: report.waits.slice(0, MOST_ROWS),
 });
 

@@ -8,6 +8,7 @@ import { findRankFiles } from '../rankfile/index.js';
 import { withWorkFolder } from '../output/work_folder.js';
 import { study } from '../study/study.js';
 import { startWorkers } from '../study/workers.js';
+import { mannerWords } from '../trace/commands.js';
 import { suggestDrawing } from '../trace/drawing.js';
 import type { ClockOptions } from '../clocks/evidence/run_clocks.js';
 import { diagnosisOf, type DiagnosisOptions } from './diagnosis.js';
@@ -22,7 +23,7 @@ export interface Examined {
 /** Throws NoUsableInput, UsageError. */
 export async function examine(
   inputs: readonly string[],
-  options: DiagnosisOptions & ClockOptions & { readonly words?: string } = {},
+  options: DiagnosisOptions & ClockOptions = {},
 ): Promise<Examined> {
   const { files } = findRankFiles(inputs);
   const workers = startWorkers(options.jobs, files, options.interrupt);
@@ -32,7 +33,7 @@ export async function examine(
       const diagnosis = diagnosisOf(studied, suggestDrawing(studied, { ...options, inputs }));
       const { run, clocks, comms } = studied;
       return {
-        report: runReport(studied, diagnosis, options.words),
+        report: runReport(studied, diagnosis, mannerWords(options)),
         collectives: collectiveRows(comms, rankWords(run), comparableBy(clocks.solution)),
       };
     });

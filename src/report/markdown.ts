@@ -105,11 +105,11 @@ function waitLines({ waits }: RunReport): string[] {
   return table(['rank', 'waited for', 'communicator', 'in all', 'still'], rows, waits.length);
 }
 
-function linkLines({ links, slowLinks }: RunReport): string[] {
-  const [most] = links;
+function linkLines({ links, pairs, slowLinks }: RunReport): string[] {
+  const [most] = pairs;
   if (!most) return [];
   const name = ({ source, destination, channel }: (typeof links)[number]): string =>
-    `${rank(source)} → ${rank(destination)} channel ${channel}`;
+    `${rank(source)} → ${rank(destination)}${channel === null ? '' : ` channel ${channel}`}`;
   const slow = slowLinks
     .slice(0, MOST_LINKS)
     .map(

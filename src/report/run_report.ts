@@ -51,13 +51,15 @@ export interface RunReport {
   readonly picture: Picture;
   readonly waits: readonly WaitRow[];
   readonly links: readonly LinkRow[];
+  /** The same by pair of ranks, all channels together. */
+  readonly pairs: readonly LinkRow[];
   readonly slowLinks: readonly SlowLink[];
   readonly clocks: readonly ClockReport[];
   readonly traffic: TrafficReport | null;
   readonly problems: readonly string[];
   readonly made: {
     readonly by: string;
-    /** As they were given, in words. */
+    /** Those that were given and change what is found, as they may be typed. */
     readonly options: string;
     readonly files: readonly { readonly path: string; readonly bytes: number; readonly recorder: string }[];
   };
@@ -92,7 +94,7 @@ export interface RankRow {
 const MOST_COLLECTIVES = 400;
 
 /** `options`: as they were given. */
-export function runReport(studied: Study, diagnosis: Diagnosis, options = ''): RunReport {
+export function runReport(studied: Study, diagnosis: Diagnosis, options: string): RunReport {
   return reportOf(studied, diagnosis, runNumbers(studied), options);
 }
 
@@ -120,6 +122,7 @@ function reportOf(studied: Study, diagnosis: Diagnosis, numbers: RunNumbers, opt
     picture: numbers.picture,
     waits: numbers.waits,
     links: numbers.links,
+    pairs: numbers.pairs,
     slowLinks: numbers.slowLinks,
     clocks: diagnosis.clocks,
     traffic: diagnosis.traffic,

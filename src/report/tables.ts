@@ -138,17 +138,18 @@ export const filled = <Row>({ name, about, columns }: Table<Row>, rows: readonly
   rows: rows.map((row) => columns.map(({ of }) => of(row))),
 });
 
-/** `collectives`: all of the run. */
+/** `collectives`: all of the run. `byPair`: links with all channels together. */
 export function tableOf(
   name: TableName,
-  { ranks, links, waits }: RunReport,
+  { ranks, links, pairs, waits }: RunReport,
   collectives: readonly CollectiveRow[],
+  byPair = false,
 ): FilledTable {
   switch (name) {
     case 'collectives':
       return filled(COLLECTIVES, collectives);
     case 'links':
-      return filled(LINKS, links);
+      return filled(LINKS, byPair ? pairs : links);
     case 'ranks':
       return filled(RANKS, ranks);
     case 'waits':

@@ -45,6 +45,12 @@ const runWords = ({ inputs, run }: RunWords): string[] => [
   ...(run === undefined ? [] : ['--run', run]),
 ];
 
+/** What of it was given and changes what is found, as it may be typed. */
+export const mannerWords = (about: Omit<RunWords, 'inputs'>): string =>
+  [...(about.run === undefined || about.redact ? [] : ['--run', about.run]), ...manner(about)]
+    .map(quoted)
+    .join(' ');
+
 function manner({ clock, alike, wander, hungAfter, redact }: Omit<RunWords, 'inputs'>): string[] {
   const words: string[] = [];
   if (clock !== undefined && clock !== 'auto') words.push('--clock', clock);

@@ -23,7 +23,7 @@ const run = (...words: string[]): Promise<ProgramResult> => runProgram(root, ...
 describe('report', () => {
   it('--json: the verdict of inspect, and numbers beside it', async () => {
     const [{ code, out, err }, inspected] = await Promise.all([
-      run('report', 'samples/straggler', '--json', '-q'),
+      run('report', 'samples/straggler', '--json', '-q', '--hung-after', '5'),
       run('inspect', 'samples/straggler'),
     ]);
     expect([code, err]).toEqual([0, '']);
@@ -33,7 +33,11 @@ describe('report', () => {
     expect(report.ranks.map(({ rank }) => rank)).toEqual([0, 1, 2, 3]);
     expect(report.collectives).toMatchObject({ total: 14 });
     expect(report.groups[0]).toMatchObject({ func: 'AllReduce', count: 7, lateRank: 2 });
-    expect(report.made).toMatchObject({ by: 'nccl-trace 0.1.0', files: { length: 4 } });
+    expect(report.made).toMatchObject({
+      options: '--hung-after 5',
+      by: 'nccl-trace 0.1.0',
+      files: { length: 4 },
+    });
   });
 
   it('every field of the record is in schemas/report.md', async () => {
@@ -96,6 +100,30 @@ describe('tables', () => {
     const bytes = lines.map((line) => Number(line.split(',')[head.split(',').indexOf('bytes')]));
     expect(bytes[0]).toBeGreaterThan(0);
     expect(bytes).toEqual([...bytes].sort((a, b) => b - a));
+  });
+
+  it('links --pairs: the channels of a pair add up, also their times', async () => {
+    const [channels, pairs] = await Promise.all(
+      [[], ['--pairs']].map(async (more) => {
+        const { out } = await run('links', 'samples/straggler', '--json', ...more);
+        return JSON.parse(out.toString()) as Record<string, number>[];
+      }),
+    );
+    expect([channels!.length, pairs!.length]).toEqual([8, 4]);
+    for (const pair of pairs!) {
+      const own = channels!.filter(
+        ({ source, destination }) => source === pair.source && destination === pair.destination,
+      );
+      const sum = (name: string): number => own.reduce((total, one) => total + one[name]!, 0);
+      expect(pair.channel).toBeNull();
+      for (const name of ['bytes', 'transfers', 'sender_room_ns'])
+        expect(Math.abs(pair[name]! - sum(name))).toBeLessThan(3);
+      // Equally many transfers each: the mean of the pair is that of its channels.
+      expect(pair.mean_ns! / (sum('mean_ns') / own.length)).toBeCloseTo(1, 2);
+      expect(pair.min_latency_ns).toBeLessThanOrEqual(
+        Math.max(...own.map(({ min_latency_ns: one }) => one!)),
+      );
+    }
   });
 
   it('without a form: aligned, the first rows', async () => {

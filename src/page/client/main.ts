@@ -73,7 +73,7 @@ document
     ),
     section(
       'Links',
-      'One channel from one rank to another. Times are of sends, from the last poll for room to the end, by the sender’s own clock. Lines: latency + size / rate over all transfers, and over the least time of each size.',
+      'From one rank to another, all channels together, and by channel. Times are of sends, from the last poll for room to the end, by the sender’s own clock. Lines: latency + size / rate over all transfers, and over the least time of each size.',
       links(report),
     ),
     section('Clocks', 'How far times of different hosts can be compared.', clocks(report)),

@@ -175,17 +175,21 @@ export function longest(report: RunReport, show: Show): HTMLElement {
   );
 }
 
+type Link = RunReport['links'][number];
+
 export function links(report: RunReport): HTMLElement {
   const slow = new Map(report.slowLinks.map((one) => [report.links[one.link]!, one]));
-  const [most] = report.links;
+  const [most] = report.pairs;
   const summary = most
-    ? `Most bytes: ${rankLabel(most.source)} to ${rankLabel(most.destination)}, channel ${most.channel}: ${bytes(most.bytes)} in ${count(most.transfers)} transfers.`
+    ? `Most bytes: ${rankLabel(most.source)} to ${rankLabel(most.destination)}, ${bytes(most.bytes)} in ${count(most.transfers)} transfers.`
     : '';
   const finding =
     slow.size === 0
       ? 'No link is slow compared with its like, or there are too few to compare.'
       : `${slow.size} ${slow.size === 1 ? 'link is' : 'links are'} slow compared with links of the same communicator and kind.`;
-  type Row = RunReport['links'][number];
+  const byChannel = [...report.links].sort(
+    (a, b) => Number(slow.has(b)) - Number(slow.has(a)) || b.bytes - a.bytes,
+  );
   return h(
     'div',
     {},
@@ -193,42 +197,53 @@ export function links(report: RunReport): HTMLElement {
     table({
       name: 'links',
       none: 'No transfer over the network was recorded.',
-      rows: [...report.links].sort((a, b) => Number(slow.has(b)) - Number(slow.has(a)) || b.bytes - a.bytes),
-      columns: [
-        { title: 'From', of: (row) => row.source, isName: true, show: rankLabel },
-        { title: 'To', of: (row) => row.destination, isName: true, show: rankLabel },
-        { title: 'Channel', of: (row) => row.channel, isName: true },
-        { title: 'Communicator', of: (row) => row.comm || row.commId },
-        {
-          title: 'Hosts',
-          of: (row) => `${row.sourceHost} → ${row.destinationHost ?? '?'}`,
-          minor: true,
-          ifVaries: true,
-        },
-        { title: 'Bytes', of: (row) => row.bytes, show: bytes, bar: true },
-        { title: 'Transfers', of: (row) => row.transfers, show: count },
-        { title: 'Mean send', of: (row) => row.meanNs, show: time },
-        {
-          title: 'Against its like',
-          of: (row) => slow.get(row)?.ratio ?? null,
-          show: (ratio: number) => `${ratio} times slower`,
-        },
-        ...line('average', 'avg'),
-        ...line('least', 'min'),
-        { title: 'Wait: GPU', of: (row) => row.senderGpuNs, show: time, minor: true },
-        { title: 'Wait: room', of: (row) => row.senderRoomNs, show: time },
-        { title: 'Receiver’s GPU', of: (row) => row.receiverGpuNs, show: time },
-      ],
+      first: 8,
+      rows: report.pairs,
+      columns: linkColumns(new Map()),
     }),
+    report.links.length > report.pairs.length
+      ? h(
+          'div',
+          {},
+          h('h3', {}, 'By channel'),
+          table({ name: 'channels', none: '', first: 8, rows: byChannel, columns: linkColumns(slow) }),
+        )
+      : null,
   );
+}
 
-  function line(mode: 'average' | 'least', name: string): Column<Row>[] {
-    return [
-      { title: `Latency, ${name}`, of: (row) => row[mode]?.latencyNs ?? null, show: time },
-      { title: `GB/s, ${name}`, of: (row) => row[mode]?.rateGBs ?? null },
-      { title: `R², ${name}`, of: (row) => row[mode]?.r2 ?? null, minor: true },
-    ];
-  }
+const linkColumns = (slow: ReadonlyMap<Link, { readonly ratio: number }>): Column<Link>[] => [
+  { title: 'From', isName: true, of: (row) => row.source, show: rankLabel },
+  { title: 'To', isName: true, of: (row) => row.destination, show: rankLabel },
+  { title: 'Channel', isName: true, of: (row) => row.channel },
+  { title: 'Communicator', of: (row) => row.comm || row.commId },
+  {
+    title: 'Hosts',
+    of: (row) => `${row.sourceHost} → ${row.destinationHost ?? '?'}`,
+    minor: true,
+    ifVaries: true,
+  },
+  { title: 'Bytes', of: (row) => row.bytes, show: bytes, bar: true },
+  { title: 'Transfers', of: (row) => row.transfers, show: count },
+  { title: 'Mean send', of: (row) => row.meanNs, show: time },
+  {
+    title: 'Against its like',
+    of: (row) => slow.get(row)?.ratio ?? null,
+    show: (ratio: number) => `${ratio} times slower`,
+  },
+  ...line('average', 'avg'),
+  ...line('least', 'min'),
+  { title: 'Wait: GPU', of: (row) => row.senderGpuNs, show: time, minor: true },
+  { title: 'Wait: room', of: (row) => row.senderRoomNs, show: time },
+  { title: 'Receiver’s GPU', of: (row) => row.receiverGpuNs, show: time },
+];
+
+function line(mode: 'average' | 'least', name: string): Column<Link>[] {
+  return [
+    { title: `Latency, ${name}`, of: (row) => row[mode]?.latencyNs ?? null, show: time },
+    { title: `GB/s, ${name}`, of: (row) => row[mode]?.rateGBs ?? null },
+    { title: `R², ${name}`, of: (row) => row[mode]?.r2 ?? null, minor: true },
+  ];
 }
 
 export function clocks({ clocks: rows }: RunReport): HTMLElement {
