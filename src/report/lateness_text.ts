@@ -1,7 +1,7 @@
 /** Who is late in words: how often, what it cost, whether its host or its GPU, since when; also of a run that is called healthy. */
 
 import { durationText } from '../base/duration.js';
-import type { Slowness } from '../verdict/types.js';
+import type { Slowness, SlowSends } from '../verdict/types.js';
 import { sizeText } from './text.js';
 import {
   callText,
@@ -16,6 +16,7 @@ import {
 } from './verdict_words.js';
 
 export function slowLines(slow: Slowness, report: VerdictReport): string[] {
+  if (slow.link) return slowLinkLines(slow, slow.link, report);
   const { file, on, late, of, cost, span, ofOthers, worst, nRanks, leftOut } = slow;
   const what = on === 'GPU' ? 'its GPU begins last' : 'it calls last';
   const rest = ofOthers > 0 ? `, ${durationText(ofOthers)} for another` : '';
@@ -30,6 +31,26 @@ export function slowLines(slow: Slowness, report: VerdictReport): string[] {
       `${durationText(worst.by)} at ${clockTime(report, worst.at)}, ${callText(worst, '')}, record ${worst.record}`,
     ),
     ...(leftOut > 0 ? [labelled('left out', `${leftOut}: the first, of a root, or not seen whole`)] : []),
+  ];
+}
+
+function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): string[] {
+  const { cost, span, nRanks, file, worst } = slow;
+  const times = Math.round(link.medianNs / link.usualNs);
+  const [from, to] = [link.file, link.peerFile].map((end) => rankName(report, end));
+  const what = link.isOnlyOne ? `its link to rank ${link.file === file ? to : from}` : 'its links';
+  return [
+    `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): ${what}, ${times} times the others' time`,
+    labelled('on', `${commName(slow)} (${sizeText(nRanks)})`),
+    labelled(
+      'sends',
+      `${from} to ${to}, ch ${link.channel}: ${durationText(link.medianNs)} on the wire, others ${durationText(link.usualNs)}`,
+    ),
+    labelled(
+      'cost',
+      `at least ${durationText(cost)} of ${durationText(span)} (${link.sends} sends, 8 at once)`,
+    ),
+    labelled('worst', `${durationText(worst.by)} for ${callText(worst, '')}, record ${worst.record}`),
   ];
 }
 

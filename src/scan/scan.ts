@@ -35,6 +35,7 @@ import { callsUntil } from './read_order.js';
 import { ScanCollector } from './scan_collector.js';
 import type { FileSize } from './drawn_size.js';
 import { StepFileWriter, type StepRows } from './step_file.js';
+import type { SendTimes } from './send_times.js';
 import { TransferCollector, type TransferTotals } from './transfer_totals.js';
 
 /** Slots that are not in the file, by cause. */
@@ -107,6 +108,8 @@ export interface RankScan {
   readonly busiestPeers: readonly PeerTraffic[];
   /** What its side file holds; empty without one. */
   readonly steps: readonly StepRows[];
+  /** Of the connections that collectives send over. */
+  readonly sendTimes: readonly SendTimes[];
   /** Null where no report was asked for. */
   readonly transfers: TransferTotals | null;
 }
@@ -195,6 +198,7 @@ function scanStream(
     }),
     busiestPeers,
     steps: stepFile?.close() ?? [],
+    sendTimes: collector.sendTimes.finish(),
     transfers: totals?.finish() ?? null,
   };
 }

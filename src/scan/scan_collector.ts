@@ -18,6 +18,7 @@ import { WorkTableBuilder } from '../model/work_table.js';
 import type { StepTable } from '../model/step_table.js';
 import type { FileFacts } from '../rankfile/types.js';
 import { GpuStamps, type StampedGpu } from './gpu_stamps.js';
+import { SendTimeCollector } from './send_times.js';
 import { SizeCounter } from './size_counts.js';
 import type { StepFileWriter } from './step_file.js';
 import type { TransferCollector } from './transfer_totals.js';
@@ -36,6 +37,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
   readonly standIns = new StandIns();
   readonly size = new SizeCounter();
   readonly peers = new PeerBytes();
+  readonly sendTimes = new SendTimeCollector();
   copyColls = 0;
   private readonly silent = new SilentOps();
   private readonly gpus: GpuStamps;
@@ -67,6 +69,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
   }
 
   stepStop(steps: StepTable, row: number, at: Ticks): void {
+    this.sendTimes.stepStop(steps, row, at);
     this.stepFile?.stepStop(steps, row, at);
     this.totals?.stepStop(steps, row, at);
   }

@@ -46,7 +46,7 @@ export function momentsOf(
   headline: string,
   { run, comms, bounds }: MomentsContext,
 ): Moments {
-  const waits = verdict.kind === 'slow' ? waitsFor(verdict.slow, comms, bounds) : [];
+  const waits = verdict.kind === 'slow' && !verdict.slow.link ? waitsFor(verdict.slow, comms, bounds) : [];
   if (verdict.kind !== 'slow' || waits.length === 0) {
     const begin = beginOf(verdict);
     const from = begin > bounds.to ? bounds.from : Math.max(begin, bounds.from);

@@ -3,12 +3,20 @@
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import type { ClusterComm } from '../cluster/types.js';
-import type { Evidence, RankWitness, StandingCall, WitnessedComm, WitnessedWork } from './types.js';
+import type {
+  Evidence,
+  LinkTimes,
+  RankWitness,
+  StandingCall,
+  WitnessedComm,
+  WitnessedWork,
+} from './types.js';
 
 export interface Case {
   readonly comms: readonly ClusterComm[];
   /** By file. */
   readonly ranks: readonly RankWitness[];
+  readonly links: readonly LinkTimes[];
   /** No rank of the job is without a file, as far as is known how many there are. */
   readonly isWholeJob: boolean;
   /** Whether the files lie on one axis, within the bounds of their clocks. */

@@ -10,6 +10,7 @@ import { lateSpans, listOf, together, type LateSpan, type Spell } from '../clust
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Case } from './case.js';
 import { logChance } from './chance.js';
+import { slowestLink } from './slow_links.js';
 import type { Slowness } from './types.js';
 
 /** Fewer collectives tell nothing of a habit. */
@@ -40,7 +41,10 @@ export function slowest(evidence: Case): Judged {
   const candidates = evidence.comms
     .filter(({ files }) => evidence.comparable(files))
     .flatMap((comm) => latenessIn(comm, evidence) ?? []);
-  const slow = costliest(candidates.map(({ certain }) => (certain?.isSlow ? certain.lateness : null)));
+  const slow = costliest([
+    ...candidates.map(({ certain }) => (certain?.isSlow ? certain.lateness : null)),
+    slowestLink(evidence),
+  ]);
   if (slow) return { slow, unresolved: null, latest: null };
   return {
     slow: null,
@@ -155,6 +159,7 @@ function latenessOf(
         by: worst.to - worst.from,
       },
       clockBound: waits.reduce((most, { bound }) => Math.max(most, bound), 0),
+      link: null,
     },
   };
 }

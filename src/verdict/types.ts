@@ -472,8 +472,8 @@ export interface Slowness {
   readonly file: number;
   /** Which rank of the communicator it is: a process with several GPUs is several. */
   readonly inComm: number;
-  /** What made it late: it called late, or its GPU began late what was called in time. */
-  readonly on: 'host' | 'GPU';
+  /** What made it late: it called late, or its GPU began late what was called in time; or one of its links is slow. */
+  readonly on: 'host' | 'GPU' | 'link';
   /** What tells when it came. */
   readonly basis: ArrivalBasis;
   /** So often it was the last, by more than the clocks can be wrong, of so many collectives that all ranks took part in. */
@@ -495,4 +495,33 @@ export interface Slowness {
   readonly worst: StandingCall & Evidence & { readonly by: number };
   /** ns: how far the clocks can be wrong about it (99 %), the worst of its collectives; 0: one clock. */
   readonly clockBound: number;
+  /** The slowest connection; null: it is not that. Then `late` of `of` are its sends, and `cost` is a lower bound. */
+  readonly link: SlowSends | null;
+}
+
+export interface SlowSends {
+  /** The sender, and the receiver. */
+  readonly file: number;
+  readonly peerFile: number;
+  readonly channel: number;
+  readonly sends: number;
+  /** ns, of its sends on the wire, and of those of the communicator's other connections. */
+  readonly medianNs: number;
+  readonly usualNs: number;
+  /** No other connection of the rank is as slow. */
+  readonly isOnlyOne: boolean;
+}
+
+/** Sends of collectives over one connection. */
+export interface LinkTimes {
+  readonly commId: bigint;
+  /** The sender and its rank in the communicator; the receiver. */
+  readonly file: number;
+  readonly rank: number;
+  readonly peer: number;
+  readonly peerFile: number;
+  readonly channel: number;
+  readonly isWithinHost: boolean;
+  readonly sends: number;
+  readonly medianNs: number;
 }

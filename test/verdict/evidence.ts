@@ -106,6 +106,7 @@ export function evidence(
     readonly hungAfter?: number;
     /** NCCL did not tell how many ranks a communicator has. */
     readonly untoldSize?: true;
+    readonly links?: Case['links'];
     /** Some rank of the job has no file. */
     readonly missing?: true;
   } = {},
@@ -115,6 +116,7 @@ export function evidence(
   const joined = joinCollectives(ranks.map((rank, file) => member(rank, file, comms)));
   return {
     comms: options.untoldSize ? joined.map((comm) => ({ ...comm, nRanks: 0 })) : joined,
+    links: options.links ?? [],
     isWholeJob: options.missing === undefined,
     ranks: ranks.map((rank, file) => witness(rank, file, comms, end)),
     comparable: (files) => comparable || files.length < 2,

@@ -15,6 +15,7 @@ import { WAIT_OF } from '../../model/waits.js';
 import type { WorkEnd } from '../../model/work_end.js';
 import { judge } from '../judge.js';
 import type { RankWitness, Verdict, WitnessedOp, WitnessedWork } from '../types.js';
+import { linkTimes } from './links.js';
 import { rankCalls } from './calls.js';
 import { hostCalls } from './scanned_calls.js';
 import type { OriginTable } from '../../cluster/origins.js';
@@ -55,6 +56,7 @@ export function runVerdict(
   return judge({
     comms,
     ranks,
+    links: linkTimes(run),
     isWholeJob: run.missing.length === 0,
     comparable: onOneAxis(clocks),
     clockBound: clockBound(clocks),

@@ -1,0 +1,85 @@
+/** One connection whose sends take ten times those of its like. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { record } from '../support/loopback.js';
+import { diagnose } from '../../src/report/diagnosis.js';
+import { verdictText } from '../../src/report/verdict_text.js';
+import { judge } from '../../src/verdict/judge.js';
+import { suspects } from '../../src/verdict/evidence/suspects.js';
+import type { LinkTimes } from '../../src/verdict/types.js';
+import { done, evidence, type MadeUpRank } from './evidence.js';
+
+const RANKS = 4;
+const calls = Array.from({ length: 10 }, (_, seq) => done(seq, seq));
+const ranks: MadeUpRank[] = Array.from({ length: RANKS }, () => ({ calls }));
+
+/** A ring; `ms`: per sender, else 0.2. 100 sends each. */
+const ring = (ms: Readonly<Record<number, number>>, sends = 100): LinkTimes[] =>
+  ranks.map((_, rank) => ({
+    commId: 1n,
+    file: rank,
+    rank,
+    peer: (rank + 1) % RANKS,
+    peerFile: (rank + 1) % RANKS,
+    channel: 0,
+    isWithinHost: false,
+    sends,
+    medianNs: (ms[rank] ?? 0.2) * 1e6,
+  }));
+
+const verdictOf = (links: readonly LinkTimes[]) => judge(evidence(ranks, { links, end: 10 }));
+
+describe('a slow link', () => {
+  it('is its sender, where it alone is slow', () => {
+    const verdict = verdictOf(ring({ 2: 80 }));
+    expect(verdict).toMatchObject({
+      kind: 'slow',
+      slow: { file: 2, on: 'link', link: { file: 2, peerFile: 3, sends: 100, isOnlyOne: true } },
+    });
+    // 100 sends of 79.8 ms more, of which 8 may be under way at once.
+    if (verdict.kind === 'slow') expect(verdict.slow.cost / 1e9).toBeCloseTo(0.9975, 4);
+    expect(suspects(verdict)).toEqual([2]);
+  });
+
+  it('is the rank that sends and receives slowly, where two are', () => {
+    expect(verdictOf(ring({ 1: 90, 2: 80 }))).toMatchObject({
+      kind: 'slow',
+      slow: { file: 2, link: { file: 1, peerFile: 2, isOnlyOne: false } },
+    });
+  });
+
+  it.each<readonly [string, readonly LinkTimes[]]>([
+    ['it takes less than ten times as long', ring({ 2: 1.9 })],
+    ['it costs little', ring({ 2: 30 })],
+    ['it sent little', ring({ 2: 900 }, 15)],
+    ['there are none like it', ring({ 2: 80 }).map((link) => ({ ...link, isWithinHost: link.file !== 2 }))],
+    ['all are slow', ring({ 0: 80, 1: 80, 2: 80, 3: 80 })],
+  ])('is none, where %s', (_, links) => {
+    expect(verdictOf(links).kind).toBe('healthy');
+  });
+});
+
+describe('recorded', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-slow-link-'));
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('a slow link is named with its two ends', async () => {
+    const { folder: recording } = await record(
+      folder,
+      '--ranks 4 --iterations 8 --ops allreduce:1M --slow link:1:8',
+    );
+    const diagnosis = await diagnose([recording], { jobs: 1 });
+    expect(diagnosis.verdict).toMatchObject({
+      kind: 'slow',
+      slow: { file: 1, link: { file: 1, peerFile: 2 } },
+    });
+    expect(verdictText(diagnosis, null)[0]).toMatch(
+      /^SLOW {2}rank 1 \(.*\): its link to rank 2, \d+ times the others' time$/,
+    );
+  });
+});
