@@ -1,6 +1,7 @@
 /**
  * Which processes share a counter, and so a clock domain: those of one boot with one tick source. That is *confirmed* by their own samples
  * of tick, REALTIME and MONOTONIC: a process whose samples contradict the others' (a VM snapshot, a migration) is split off and flagged.
+ * Clones whose samples agree are told apart by their transfers (evidence/clones.ts).
  */
 
 import { median } from '../base/median.js';
@@ -14,6 +15,8 @@ export interface ClockWitness {
   readonly header: Pick<RankFileHeader, 'process' | 'tickSource' | 'tickHz' | 'tickBase' | 'hostName'>;
   /** Not empty. */
   readonly samples: readonly ClockSample[];
+  /** Which of the machines with its boot id it is of, where transfers show that there are several. */
+  readonly clone?: string;
 }
 
 /** A clock domain before it is placed. LocalNs count from `origin`. */
@@ -41,7 +44,7 @@ export function sharedCounters(witnesses: readonly ClockWitness[]): SharedCounte
 function groupByBoot(witnesses: readonly ClockWitness[]): ClockWitness[][] {
   const groups = new Map<string, ClockWitness[]>();
   for (const witness of witnesses) {
-    const key = `${witness.header.process.bootId} ${witness.header.tickSource}`;
+    const key = `${witness.header.process.bootId} ${witness.header.tickSource} ${witness.clone ?? ''}`;
     const group = groups.get(key);
     if (group) group.push(witness);
     else groups.set(key, [witness]);
@@ -56,7 +59,7 @@ function splitContradictions(group: readonly ClockWitness[]): SharedCounter[] {
   while (rest.length > 0) {
     const first = rest[0]!;
     const agreeing = rest.filter((witness) => witness === first || agree(witness, first));
-    const isWhole = counters.length === 0 && agreeing.length === rest.length;
+    const isWhole = counters.length === 0 && agreeing.length === rest.length && first.clone === undefined;
     counters.push(counterOf(agreeing, isWhole ? [] : ['counter-contradicts-boot']));
     rest = rest.filter((witness) => !agreeing.includes(witness));
   }

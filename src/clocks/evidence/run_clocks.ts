@@ -22,6 +22,7 @@ import {
 import { alignByEvidence, type Aligned } from './believed_stamps.js';
 import { collectEvidence, type ClockEvidence, type EvidenceSource } from './clock_evidence.js';
 import type { Run } from '../../runs/run.js';
+import { tellClones } from './clones.js';
 import { withMissingPeers } from './missing_peers.js';
 import { STEP_ROW } from '../../scan/step_file.js';
 import { joinTransfers, linksBetween, type StepSource, type TransferLink } from './transfers.js';
@@ -74,7 +75,7 @@ export function solveRunClocks(
   stepPaths: readonly string[],
   { clock, alike, wander }: ClockOptions,
 ): RunClocks {
-  const witnesses = run.members.map(({ scan }, file): ClockWitness => ({
+  const told = run.members.map(({ scan }, file): ClockWitness => ({
     file,
     header: scan.header,
     samples: scan.clockSamples,
@@ -89,6 +90,7 @@ export function solveRunClocks(
     workEnds: scan.workEnds,
     rings: scan.rings,
   }));
+  const witnesses = tellClones(sources, told, clockAxes(told));
   const ofFiles = clockAxes(witnesses);
   const axes = withMissingPeers(sources, ofFiles);
   if (clock === 'realtime' || ofFiles.names.length < 2) {

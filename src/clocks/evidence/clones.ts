@@ -1,0 +1,38 @@
+/**
+ * Machines that were copied while they ran, or started from one snapshot: they show one boot id and nearly one counter, and have host names
+ * of their own. So have containers of one host, whose counter is one. What tells them apart is a transfer between two of those names that
+ * would arrive before it was sent: then each name has a clock of its own.
+ */
+
+import { toLocal, type ClockAxes, type ClockWitness } from '../domains.js';
+import { STEP_ROW } from '../../scan/step_file.js';
+import { isWaited } from './first_look.js';
+import { joinTransfers, linksBetween, type StepSource } from './transfers.js';
+
+/** Sums of ticks are rounded, and rates of two processes measured apart. */
+const SURE_NS = 2000;
+
+/** The same witnesses; those of clones say which of the machines they are of. */
+export function tellClones(
+  sources: readonly StepSource[],
+  witnesses: readonly ClockWitness[],
+  { domainOf, scales }: ClockAxes,
+): readonly ClockWitness[] {
+  const hosts = witnesses.map(({ header }) => header.hostName);
+  const links = linksBetween(sources, (a, b) => domainOf[a] === domainOf[b] && hosts[a] !== hosts[b]);
+  const cloned = new Set<number>();
+  const at = (file: number, tick: number): number => toLocal(scales[file]!, tick);
+  joinTransfers(sources, links, ({ sender, receiver }, send, receive, agreement) => {
+    if (agreement !== 'agree') return;
+    const sent = at(sender, send[STEP_ROW.before]!);
+    const isTold = receive[STEP_ROW.arrives] === 1;
+    const arrived = at(receiver, receive[isTold ? STEP_ROW.told : STEP_ROW.stop]!);
+    const posted = at(receiver, receive[STEP_ROW.before]!);
+    const noticed = at(sender, send[STEP_ROW.told]!);
+    const isEarly = arrived < sent - SURE_NS || (isWaited(send) && noticed < posted - SURE_NS);
+    if (isEarly) cloned.add(domainOf[sender]!);
+  });
+  return witnesses.map((witness) =>
+    cloned.has(domainOf[witness.file]!) ? { ...witness, clone: witness.header.hostName } : witness,
+  );
+}

@@ -1,0 +1,67 @@
+/** Machines of one boot id: containers of one host share its clock, and clones that transfers tell apart do not. */
+
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ticks } from '../../../src/base/time.js';
+import { clockAxes, solveClocks, type ClockWitness } from '../../../src/clocks/domains.js';
+import { tellClones } from '../../../src/clocks/evidence/clones.js';
+import { temporaryFolder } from '../../support/made_up_run.js';
+import { writeSteps } from '../../support/step_rows.js';
+
+const made = temporaryFolder();
+afterAll(() => {
+  made.remove();
+});
+
+const HZ = 1e9;
+
+const witness = (file: number, hostName: string): ClockWitness => ({
+  file,
+  header: {
+    process: { bootId: 'a', pidNamespace: 1n, pid: 100 + file, startTime: 1n },
+    tickSource: 'tsc',
+    tickHz: HZ,
+    tickBase: 1000n,
+    hostName,
+  },
+  samples: [0, 1, 5].map((second) => ({
+    tick: ticks(second * HZ),
+    realtime: BigInt(second * 1e9),
+    monotonic: BigInt(second * 1e9),
+    boottime: BigInt(second * 1e9),
+    width: 100,
+  })),
+});
+
+/** One transfer of 20 µs; the receiver's counter shows `ahead` ns more. */
+function told(ahead: number, names: readonly [string, string]) {
+  const sent = 1e6;
+  const common = { ordinal: 0, step: 0, bytes: 4096, check: 1, steps: 1, arrives: 1 };
+  const path = join(made.folder, `${ahead}${names.join('')}`);
+  const sources = [
+    writeSteps(`${path}.s`, true, [{ ...common, before: sent, told: sent + 3000, polls: 1 }]),
+    writeSteps(`${path}.r`, false, [
+      { ...common, before: sent - 5000 + ahead, told: sent + 20_000 + ahead, stop: sent + 30_000 + ahead },
+    ]),
+  ];
+  const witnesses = names.map((name, file) => witness(file, name));
+  return solveClocks(tellClones(sources, witnesses, clockAxes(witnesses)));
+}
+
+describe('two host names with one boot id', () => {
+  it('share a clock where no transfer contradicts it', () => {
+    const { domains } = told(0, ['pod-1', 'pod-2']);
+    expect(domains).toHaveLength(1);
+    expect(domains[0]!.map.segments[0]!.flags).not.toContain('counter-contradicts-boot');
+  });
+
+  it('have clocks of their own after one transfer that arrives before it was sent', () => {
+    const { domains } = told(-3e6, ['vm-1', 'vm-2']);
+    expect(domains.map(({ hostName }) => hostName)).toEqual(['vm-1', 'vm-2']);
+    for (const { map } of domains) expect(map.segments[0]!.flags).toContain('counter-contradicts-boot');
+  });
+
+  it('with one name are not told apart', () => {
+    expect(told(-3e6, ['vm', 'vm']).domains).toHaveLength(1);
+  });
+});

@@ -1,0 +1,113 @@
+/** The cases of `npm run bench:clocks -- --table`: whoever sends to whom, clocks that wander or jump, silence, sizes that differ. */
+
+import { judge, type Judged, type JudgedCase } from './judged_run.js';
+import type { SimulatedLink } from './simulated_links.js';
+import {
+  rampOf,
+  sineOf,
+  STILL,
+  TOPOLOGIES,
+  walkOf,
+  warmUpOf,
+  type NamedWander,
+  type TopologyName,
+} from './topologies.js';
+
+interface TableCase extends JudgedCase {
+  readonly draws: number;
+  /** Least squares say nothing of clocks that jump. */
+  readonly oracle?: false;
+}
+
+const NAMES = Object.keys(TOPOLOGIES) as TopologyName[];
+const MINUTE = { delays: '14 us, 15 %', seconds: 60, perMinute: 400 } as const;
+
+const JUMP: NamedWander = {
+  name: 'a host jumps by 500 us',
+  ppmPerMinute: 0.1,
+  of: () => (host, time) => (host === 1 && time > 31e9 ? 500e3 : 0),
+};
+
+export function tableCases(draws: number): TableCase[] {
+  const few = Math.max(1, Math.round(draws / 4));
+  return [
+    ...[STILL, sineOf(3, 180)].flatMap((wander) =>
+      NAMES.map((topology): TableCase => ({ ...MINUTE, topology, wander, draws })),
+    ),
+    ...NAMES.map((topology): TableCase => ({
+      ...MINUTE,
+      topology,
+      delays: '14 us, sigma 35 %',
+      wander: STILL,
+      draws,
+    })),
+    ...[sineOf(0.4, 600), sineOf(1, 600), sineOf(3, 180), rampOf(3), warmUpOf(3), walkOf(3)].map(
+      (wander): TableCase => ({
+        ...MINUTE,
+        topology: 'ring, credits',
+        wander,
+        seconds: 600,
+        draws: few,
+      }),
+    ),
+    ...[STILL, sineOf(1, 180), sineOf(3, 180)].map((wander): TableCase => ({
+      ...MINUTE,
+      topology: 'ring, credits',
+      wander,
+      seconds: 3600,
+      draws: 1,
+    })),
+    ...(['ring, credits', 'tree', 'pair'] as const).flatMap((topology) =>
+      [STILL, sineOf(1, 180)].map((wander): TableCase => ({
+        ...MINUTE,
+        topology,
+        wander,
+        seconds: 300,
+        draws: few,
+        name: '100 s of silence',
+        change: () => ({ tamper: (_, time, delay) => (time > 100e9 && time < 200e9 ? null : delay) }),
+      })),
+    ),
+    ...(['pipeline', 'pair', 'all to all'] as const).map((topology): TableCase => ({
+      ...MINUTE,
+      topology,
+      wander: STILL,
+      draws,
+      name: '70 KB one way, 520 KB the other',
+      change: ({ links }) => ({ links: links.map(unequal) }),
+    })),
+    ...NAMES.map((topology): TableCase => ({ ...MINUTE, topology, wander: JUMP, draws: few, oracle: false })),
+  ];
+}
+
+const unequal = (link: SimulatedLink): SimulatedLink => ({
+  ...link,
+  sizes: [link.from < link.to ? 70_000 : 520_000],
+});
+
+/** `print`: a line per case, as soon as it is there. */
+export function runTable(draws: number, print: (line: string) => void): void {
+  print(
+    '| case | median, 99 %, worst error | least squares: median, 99 % | hard: misses, half-width | 99 %: inside, half-width, by the 99 % error | given up, left out |',
+  );
+  print('|---|---|---|---|---|---|');
+  for (const one of tableCases(draws)) print(rowOf(judge(one, one.draws, one.oracle !== false)));
+}
+
+const us = (ns: number): string => (Number.isNaN(ns) ? '' : (ns / 1e3).toFixed(ns < 10_000 ? 2 : 1));
+
+function rowOf(one: Judged): string {
+  const { name, alignments, hardMisses, coverage, givenUp, medianNs, ns99, worstNs, best } = one;
+  const leftOut = alignments.reduce((sum, { culprits }) => sum + culprits.length, 0);
+  const solved = !Number.isNaN(medianNs);
+  return `| ${[
+    `${name} (${alignments.length})`,
+    solved ? `${us(medianNs)}, ${us(ns99)}, ${us(worstNs)} µs` : 'nobody is solved together',
+    Number.isNaN(best[0]) ? '' : `${us(best[0])}, ${us(best[1])}`,
+    solved ? `${hardMisses}, ${us(one.hardHalfWidth)}` : '',
+    solved
+      ? `${(100 * coverage).toFixed(2)} %, ${us(one.likelyHalfWidth)}, ${(one.likelyHalfWidth / ns99).toFixed(1)}`
+      : '',
+    `${givenUp}, ${leftOut}`,
+  ].join(' | ')} |`;
+}
