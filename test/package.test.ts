@@ -1,7 +1,7 @@
 /** What `npm pack` makes, which is also what npm installs from a git address: unpacked elsewhere, it works. */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -38,6 +38,11 @@ function run(...words: string[]): string {
 it('merges the samples', () => {
   run('merge', path.join(installed(), 'samples/straggler'), '-o', 'run.pftrace');
   expect(existsSync(path.join(folder, 'run.pftrace'))).toBe(true);
+});
+
+it('makes the page of a report', () => {
+  run('report', path.join(installed(), 'samples/straggler'), '-qo', 'run.html');
+  expect(readFileSync(path.join(folder, 'run.html'), 'utf8')).toContain('<b>SLOW</b>');
 });
 
 it('has the plugin', () => {

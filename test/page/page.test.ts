@@ -89,6 +89,17 @@ describe('the file', () => {
     expect(small).toMatch(/The trace has 0\.1 MB, more than the 0\.0 MB that a report carries/);
   });
 
+  it('says its verdict without a script, too', async () => {
+    await run('report', sample('hang'), '-fqo', 'hang.html', '--hung-after', '1');
+    const text = readFileSync(path.join(folder, 'hang.html'), 'utf8').replace(
+      /<script[\s\S]*?<\/script>/g,
+      '',
+    );
+    expect(text).toContain('<b>HUNG</b> AllReduce seq 2 on world (4 ranks). Rank 3 silent.');
+    expect(text).toContain('<dt>look at</dt><dd>rank 0 ch 1 recv from 3, step 3 of 6 in recv wait</dd>');
+    expect(text).toContain('<dt>no file</dt><dd>rank 1 of 4: what they did is not known</dd>');
+  });
+
   it('of 64 ranks has at most 1.5 MB without its trace', async () => {
     const { folder: input, code } = await record(
       path.join(folder, 'many'),
@@ -107,6 +118,8 @@ describe.skipIf(!existsSync(CHROMIUM))('in Chromium, the network off (skipped wh
   let browser: Browser;
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
+    // Several tests look at this one.
+    await run('report', sample('straggler'), '-fqo', 'straggler.html');
   });
   afterAll(async () => {
     await browser.close();

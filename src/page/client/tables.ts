@@ -80,9 +80,15 @@ export function ranks(report: RunReport): HTMLElement {
         element: ({ word }) => (word === null ? null : h('span', { class: 'word' }, word)),
       },
       { title: 'Others waited for it', of: (row) => row.aloneNs, show: time, bar: true },
-      { title: 'Mean lateness', of: (row) => row.meanLateNs, show: time },
+      {
+        title: 'Mean lateness',
+        about: 'mean time behind the first GPU to arrive',
+        of: (row) => row.meanLateNs,
+        show: time,
+      },
       {
         title: 'Last in',
+        about: 'its GPU arrived last, by more than the clocks leave open',
         of: (row) => row.lastIn,
         show: (last: number, row) => `${last} of ${row.collectives}`,
       },
