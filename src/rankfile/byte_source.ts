@@ -1,12 +1,13 @@
 /**
  * Where the bytes of a rank file come from: a file read by position, or memory (tests, the addon's map). A read
- * returns as many bytes as there are, in a fresh buffer; so a live file that shrinks, or a copy cut short, is a
- * short read and never an exception from deep inside.
+ * returns as many bytes as there are; so a live file that shrinks, or a copy cut short, is a short read and never an
+ * exception from deep inside. What was read of a file may be used until the file is closed.
  */
 
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 
 import { RankFileError } from '../base/errors.js';
+import { ReadBuffers } from './read_buffers.js';
 
 export interface ByteSource {
   readonly path: string;
@@ -35,20 +36,22 @@ export const openFile = (path: string): ClosableSource => descriptorSource(path,
 
 /** Takes `file` over: it is closed with the source. */
 export function descriptorSource(path: string, file: number): ClosableSource {
+  const buffers = new ReadBuffers();
   const close = (): void => {
     closeSync(file);
+    buffers.giveBack();
   };
-  return { ...fileSource(path, file), close };
+  return { ...fileSource(path, file, buffers), close };
 }
 
-function fileSource(path: string, file: number): ByteSource {
+function fileSource(path: string, file: number, buffers: ReadBuffers): ByteSource {
   const bytes = fstatSync(file).size;
   return {
     path,
     bytes,
     read(offset, length) {
       const wanted = Math.max(0, Math.min(length, bytes - offset));
-      const buffer = new Uint8Array(wanted);
+      const buffer = buffers.take(wanted);
       let done = 0;
       while (done < wanted) {
         const got = readOrExplain(path, file, buffer, done, offset + done);
