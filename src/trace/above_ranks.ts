@@ -61,6 +61,7 @@ export function drawAboveRanks(
   const { traceStart } = clocks.solution;
   const duration = runDuration(run, clocks.solution);
   const named = namedMissing(run, verdict);
+  const isNamed = new Set(named);
   const title = clusterTitle(verdict, run.members, named);
   const bounds = boundsOf(drawing.scope, duration);
   const moments = momentsOf(verdict, words.headline, { run, comms, bounds });
@@ -77,7 +78,7 @@ export function drawAboveRanks(
       found,
       isSilent: silentFiles(run, clocks.solution, studied.alive),
       isDrawn: blocks.map((block) => block !== null),
-      missing: missing.filter((ranks) => ranks.some((rank) => named.includes(rank))),
+      missing: missing.filter((ranks) => ranks.some((rank) => isNamed.has(rank))),
     });
     startup = startupQuery(screen);
     const target = watches.find((_, i) => found[i]?.hasArrow);

@@ -5,6 +5,7 @@
 
 import { commKey } from '../model/identity.js';
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { RankFileError } from '../base/errors.js';
 import type { Ticks } from '../base/time.js';
 import type { ClockMap } from '../clocks/clock_map.js';
 import { traceTime, type TickScale } from '../clocks/domains.js';
@@ -17,6 +18,7 @@ import { BlockWriter } from './perfetto/block_writer.js';
 import type { BlockCounts } from './perfetto/counts.js';
 import type { ProcessSpec } from './perfetto/descriptors.js';
 import { mergedRows, type RankFileStream, streamRankFile } from '../rankfile/index.js';
+import type { RankFileHeader } from '../rankfile/types.js';
 import { ClippedSink } from './tracks/clipped_sink.js';
 import { RankTracks, type DrawnRank } from './tracks/rank_tracks.js';
 import { ThinnedSink } from './tracks/thinned_sink.js';
@@ -31,6 +33,8 @@ import { redactFile, type Aliases } from '../runs/redact.js';
 
 export interface ConvertJob {
   readonly path: string;
+  /** Of the file that was scanned: what is found there now must be the same one. */
+  readonly scanned: Pick<RankFileHeader, 'tag' | 'tickBase'>;
   /** Null: names are drawn as they are. */
   readonly aliases: Aliases | null;
   readonly blockIndex: number;
@@ -114,10 +118,21 @@ type Drawn = DrawnRank & Pick<ConvertResult, 'selected' | 'found'>;
 function draw(job: ConvertJob, writer: BlockWriter): Drawn {
   const file = streamRankFile(job.path);
   try {
+    checkSame(file, job);
     return drawFile(job.aliases === null ? file : redactFile(file, job.aliases), job, writer);
   } finally {
     file.close();
   }
+}
+
+/** The times and ends that the job brings are those of another process otherwise, and would be drawn without a word. */
+function checkSame({ path, header }: RankFileStream, { scanned }: ConvertJob): void {
+  if (header.tag === scanned.tag && header.tickBase === scanned.tickBase) return;
+  throw new RankFileError({
+    path,
+    what: 'the file was replaced by that of another process while it was being read',
+    advice: 'merge again, when nobody copies files here',
+  });
 }
 
 function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): Drawn {

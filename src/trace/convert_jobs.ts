@@ -55,6 +55,7 @@ export function convertJobs(
     const domain = domainOfFile(clocks, file);
     return {
       path: sources[file]!,
+      scanned: { tag: member.scan.header.tag, tickBase: member.scan.header.tickBase },
       aliases,
       blockIndex: file,
       blockCount,

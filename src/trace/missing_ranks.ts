@@ -26,7 +26,9 @@ export function namedMissing(run: Run, verdict: Verdict): number[] {
   const standstill = standstillOf(verdict);
   if (typeof standstill?.commId !== 'string') return [];
   const isSame = jobRanks(run).get(String(BigInt(standstill.commId))) === 'same';
-  return isSame ? standstill.missing.filter((rank) => run.missing.includes(rank)) : [];
+  if (!isSame) return [];
+  const missing = new Set(run.missing);
+  return standstill.missing.filter((rank) => missing.has(rank));
 }
 
 /** Ranks that share a process; none of those that nobody asked for. */

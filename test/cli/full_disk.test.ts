@@ -1,0 +1,61 @@
+/** Disks that are full, or become so in the middle of a merge, and disks that take nothing: a sentence, exit code 4, nothing left. */
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { PROGRAM, withoutProgress } from '../support/program.js';
+
+const sample = fileURLToPath(new URL('../../samples/healthy', import.meta.url));
+const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-full-'));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+/** On a disk of its own, which is gone with the process. Returns also what is left on it. */
+function mergeOnto(options: string, jobs: number): { code: number; err: string; left: string[] } {
+  const script = `mount -t tmpfs -o ${options} none "$1" || exit 99
+    "$2" "$3" merge "$4" -o "$1/run.pftrace" --jobs ${jobs}; code=$?; ls -A "$1"; exit $code`;
+  const words = ['-rm', 'sh', '-c', script, 'sh', folder, process.execPath, PROGRAM, sample];
+  const run = spawnSync('unshare', words, { encoding: 'utf8' });
+  return {
+    code: run.status ?? -1,
+    err: withoutProgress(run.stderr),
+    left: run.stdout.split('\n').filter((line) => line !== ''),
+  };
+}
+
+describe.skipIf(!canMount)('a trace does not fit', () => {
+  it.each(['4k', '16k', '64k', '128k', '192k'])('onto a disk of %s', (size) => {
+    for (const jobs of [1, 2]) {
+      const { code, err, left } = mergeOnto(`size=${size}`, jobs);
+      expect(err).toContain('the disk is full; nothing was written');
+      expect({ code, left }).toEqual({ code: 4, left: [] });
+    }
+  });
+
+  it('onto one with too few files', () => {
+    const { code, err, left } = mergeOnto('nr_inodes=3', 1);
+    expect(err).toContain('the disk is full');
+    expect({ code, left }).toEqual({ code: 4, left: [] });
+  });
+
+  it('onto one that is read-only', () => {
+    const { code, err, left } = mergeOnto('ro', 1);
+    expect(err).toContain('no file can be made here: the file system is read-only; choose another place');
+    expect({ code, left }).toEqual({ code: 4, left: [] });
+  });
+});
+
+it.skipIf(!canMount)('and does where there is room', () => {
+  const { code, left } = mergeOnto('size=4m', 2);
+  expect({ code, left }).toEqual({ code: 0, left: ['run.pftrace'] });
+});
