@@ -23,6 +23,7 @@ import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
 import { Interrupted, OutputError, UsageError } from './base/errors.js';
 import type { Budget, Size } from './trace/budget.js';
+import { reportMaps, type ClockMapReport } from './report/clock_map_report.js';
 import { reportClocks, reportTraffic } from './report/clock_report.js';
 import { drawAboveRanks, layoutOf, type VerdictWords } from './trace/above_ranks.js';
 import type { ConvertJob, ConvertResult } from './trace/convert.js';
@@ -204,7 +205,9 @@ const plainWords = ({ verdict }: Diagnosis): VerdictWords => ({
 /** The clocks of a run without a trace. */
 export async function findClocks(
   options: ClockOptions & RunOptions & Pick<MergeOptions, 'inputs' | 'jobs' | 'interrupt' | 'onProgress'>,
-): Promise<Pick<MergeReport, 'clocks' | 'traffic' | 'problems'>> {
+): Promise<
+  Pick<MergeReport, 'clocks' | 'traffic' | 'problems'> & { readonly maps: readonly ClockMapReport[] }
+> {
   const found = findRankFiles(options.inputs);
   const workers = startWorkers(options.jobs, found.files, options.interrupt);
   try {
@@ -214,6 +217,7 @@ export async function findClocks(
       return {
         clocks: reportClocks(clocks, run),
         traffic: reportTraffic(clocks),
+        maps: reportMaps(clocks, run),
         problems: [...shownAs(found.problems, scanned.aliases), ...unusable, ...run.problems],
       };
     });

@@ -5,6 +5,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { madeUpRank, SMALL_RUN, temporaryFolder } from '../support/made_up_run.js';
 import { runProgram } from '../support/program.js';
+import type { ClockMapReport } from '../../src/report/clock_map_report.js';
 
 let folder: string;
 let remove: () => void;
@@ -46,6 +47,22 @@ it('says the same as JSON, and with --strict fails where wall clocks are all the
     violations: 0,
   });
   expect(json.traffic).toMatchObject({ pairs: 72, leftOut: [] });
+  const { maps } = JSON.parse(out.toString()) as { maps: readonly ClockMapReport[] };
+  expect(maps).toHaveLength(4);
+  const [reference, , , other] = maps as [ClockMapReport, unknown, unknown, ClockMapReport];
+  expect(reference.pieces[0]).toMatchObject({ hardBound: 0, bound99: 0 });
+  expect(other.files).toMatchObject([{ ranks: [3] }]);
+  for (const { hardBound, bound99 } of other.pieces) {
+    expect(hardBound).toBeGreaterThan(0);
+    expect(bound99).toBeLessThanOrEqual(hardBound!);
+  }
+  // The pieces join: where one ends the next one begins at the same time of the trace.
+  other.pieces.slice(1).forEach((piece, i) => {
+    const before = other.pieces[i]!;
+    const length = piece.fromNs - before.fromNs;
+    expect(before.toNs).toBe(piece.fromNs);
+    expect(before.offsetNs + before.driftPpm * 1e-6 * length).toBeCloseTo(piece.offsetNs, 0);
+  });
   const { code } = await runProgram(folder, 'clocks', 'run', '--clock', 'realtime', '--strict');
   expect(code).toBe(1);
 });

@@ -1,0 +1,55 @@
+/** The maps of the clocks as plain data: from ticks of a file to times of the trace, and how wrong they can be, piece by piece. */
+
+import type { ClockSegment } from '../clocks/clock_map.js';
+import type { RunClocks } from '../clocks/evidence/run_clocks.js';
+import type { Run } from '../runs/run.js';
+
+/** trace = local + offsetNs + driftPpm * 1e-6 * (local - fromNs), rounded to whole ns. */
+export interface ClockPiece {
+  /** The first piece reaches back and the last one forward without limit. */
+  readonly fromNs: number;
+  /** null: it ends with the recording. */
+  readonly toNs: number | null;
+  readonly offsetNs: number;
+  readonly driftPpm: number;
+  /** Of |error| against the group's domain, ns; null: unbounded. */
+  readonly hardBound: number | null;
+  readonly bound99: number | null;
+}
+
+export interface ClockMapReport {
+  /** As in `clocks[]`. */
+  readonly domain: string;
+  /** local = offsetNs + ticks * nsPerTick, ticks counted from the file's tick base. */
+  readonly files: readonly {
+    readonly ranks: readonly number[];
+    readonly tickBase: string;
+    readonly offsetNs: number;
+    readonly nsPerTick: number;
+  }[];
+  readonly pieces: readonly ClockPiece[];
+}
+
+/** One per clock domain, in their order. */
+export function reportMaps({ solution }: RunClocks, run: Run): ClockMapReport[] {
+  return solution.domains.map(({ name, files, map }) => ({
+    domain: name,
+    files: files.map((file) => {
+      const { offset, nsPerTick } = solution.scales[file]!;
+      const { ranks, scan } = run.members[file]!;
+      return { ranks, tickBase: String(scan.header.tickBase), offsetNs: offset, nsPerTick };
+    }),
+    pieces: map.segments.map(pieceOf),
+  }));
+}
+
+const pieceOf = ({ from, to, offset, drift, hardBound, bound99 }: ClockSegment): ClockPiece => ({
+  fromNs: from,
+  toNs: finite(to),
+  offsetNs: offset,
+  driftPpm: drift * 1e6,
+  hardBound: finite(hardBound),
+  bound99: finite(bound99),
+});
+
+const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
