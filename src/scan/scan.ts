@@ -147,6 +147,8 @@ function scanStream(
   const busiestPeers = collector.peers.busiest(collector.openOps.all());
   const lastTick = newestOf(used.map((ring) => ring.lastTick));
   const lastPoll = pairing.openFolds(file.folds());
+  for (const op of collector.openOps.all())
+    for (const row of op.openSteps) stepFile?.stepOpen(pairing.steps, row);
   return {
     path: file.path,
     bytes: file.bytes,
@@ -160,7 +162,10 @@ function scanStream(
     rings: file.rings.map((ring) => ringSummary(ring, seen.get(ring.ring)!.records)),
     problems: file.problems(),
     damage: file.damage,
-    odd: { ...pairing.oddCounts, startsAgain: pairing.oddCounts.startsAgain - silent.otherDirection },
+    odd: {
+      ...pairing.oddCounts,
+      startsAgain: pairing.oddCounts.startsAgain - silent.otherDirection,
+    },
     lastTick,
     lastSign: newestOf([file.heartbeat?.tick ?? null, lastTick, lastPoll]),
     records: used.reduce((sum, { records }) => sum + records, 0),
@@ -283,5 +288,11 @@ function hostWindow({ rings }: RankFileStream): Ticks | null {
 
 function headerSample(header: RankFileHeader): ClockSample {
   const { startRealtime: realtime, startMonotonic: monotonic } = header;
-  return { tick: 0 as Ticks, realtime, monotonic, boottime: monotonic, width: header.tickHz / 1e6 };
+  return {
+    tick: 0 as Ticks,
+    realtime,
+    monotonic,
+    boottime: monotonic,
+    width: header.tickHz / 1e6,
+  };
 }

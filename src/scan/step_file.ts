@@ -100,6 +100,13 @@ export class StepFileWriter {
     this.add(steps, row, bytes, steps.start[row]!, arrived, at, 0);
   }
 
+  /** At the file's end, with all polls counted: a send that never ended has an arrow as soon as its receiver has the data. */
+  stepOpen(steps: StepTable, row: number): void {
+    const polled = steps.lastPoll[row]!;
+    const last = polled === NONE ? steps.start[row]! : polled;
+    if (steps.phase[row] === StepPhase.PeerWait) this.addSend(steps, row, last, UNTOLD);
+  }
+
   close(): StepRows[] {
     const all = [...new Set(this.connections.values())].flatMap((connections) => [...connections.values()]);
     for (const connection of all) this.flush(connection);
@@ -154,7 +161,13 @@ export class StepFileWriter {
     if (!connection) {
       const [source, destination] = op.isSend ? [rank, op.peer] : [op.peer, rank];
       connection = {
-        key: { commId, channel: op.channel, source, destination, isSend: op.isSend },
+        key: {
+          commId,
+          channel: op.channel,
+          source,
+          destination,
+          isSend: op.isSend,
+        },
         pending: new Float64Array(BLOCK_ROWS * ROW_WIDTH),
         filled: 0,
         rows: 0,
@@ -162,7 +175,11 @@ export class StepFileWriter {
       };
       connections.set(number, connection);
     }
-    return { connection, check: this.checks.of(op), arrives: arrivesByProtocol(op) };
+    return {
+      connection,
+      check: this.checks.of(op),
+      arrives: arrivesByProtocol(op),
+    };
   }
 
   /** One communicator may stand in the file's table twice. */

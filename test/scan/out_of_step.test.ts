@@ -1,5 +1,6 @@
 /** Arrows where the two ends of a connection are of different work: two ranks of one counter, one connection, made up. */
 
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
@@ -24,6 +25,8 @@ interface Call {
   readonly isLost?: true;
   /** ns: so much later on this rank. */
   readonly later?: number;
+  /** Of a send: it was last polled so long after its first step began, and no more is known of it. */
+  readonly pollsUntil?: number;
 }
 
 const STEPS = 2;
@@ -31,20 +34,46 @@ const STEPS = 2;
 /** Rank 0 sends to rank 1, one operation per call. */
 function writeRank(rank: number, calls: readonly Call[]): void {
   const file = new RankFileBuilder({ rank, worldSize: 2, life: 'closed' });
-  const comm = file.communicator({ name: 'world', commId: 0xabcdn, rank, nRanks: 2 });
+  const comm = file.communicator({
+    name: 'world',
+    commId: 0xabcdn,
+    rank,
+    nRanks: 2,
+  });
   const host = file.ring('host', 256, { tid: 100 + rank });
   const ops = file.ring('ops', 256, { tid: 200 + rank });
   const steps = file.ring('steps', 1024, { tid: 200 + rank, foldCapacity: 8 });
   const isSend = rank === 0;
-  calls.forEach(({ func, seqNumber, isLost, later = 0 }, ordinal) => {
+  calls.forEach(({ func, seqNumber, isLost, later = 0, pollsUntil }, ordinal) => {
     const t = 1000 + ordinal * 10_000 + later;
-    const coll = host.startColl(t, { comm, func, seqNumber, count: 4096, algo: 'RING', proto: 'SIMPLE' });
+    const coll = host.startColl(t, {
+      comm,
+      func,
+      seqNumber,
+      count: 4096,
+      algo: 'RING',
+      proto: 'SIMPLE',
+    });
     host.stop(t + 100, coll);
     const of = isLost ? {} : { parent: coll };
-    const op = ops.startProxyOp(t + 200, { ...of, comm, ordinal, nSteps: STEPS, peer: 1 - rank, isSend });
+    const op = ops.startProxyOp(t + 200, {
+      ...of,
+      comm,
+      ordinal,
+      nSteps: STEPS,
+      peer: 1 - rank,
+      isSend,
+    });
     for (let step = 0; step < STEPS; step++) {
       const at = t + 1000 + step * 1000;
       const one = steps.startProxyStep(at, { comm, parent: op, step });
+      if (isSend && pollsUntil !== undefined) {
+        steps
+          .state(at + 20, one, 8)
+          .state(at + 100, one, 20)
+          .state(at + pollsUntil, one, 20);
+        continue;
+      }
       if (isSend)
         steps
           .state(at + 20, one, 8)
@@ -57,7 +86,7 @@ function writeRank(rank: number, calls: readonly Call[]): void {
           .state(at + 410, one, 12);
       steps.stop(at + 600, one);
     }
-    ops.stop(t + 5000, op);
+    if (pollsUntil === undefined) ops.stop(t + 5000, op);
   });
   file
     .clockSample(0)
@@ -68,7 +97,11 @@ function writeRank(rank: number, calls: readonly Call[]): void {
 async function merged(sender: readonly Call[], receiver: readonly Call[]): Promise<MergeReport> {
   writeRank(0, sender);
   writeRank(1, receiver);
-  return merge({ inputs: [folder], output: join(folder, 'out.pftrace'), jobs: 1 });
+  return merge({
+    inputs: [folder],
+    output: join(folder, 'out.pftrace'),
+    jobs: 1,
+  });
 }
 
 const reduce = (seqNumber: number, more: Partial<Call> = {}): Call => ({
@@ -91,7 +124,13 @@ it('end at the first operation whose ends differ, also before ones that look ali
   expect(report.trace.flows).toBe(STEPS);
   expect(report.outOfStep).toEqual([
     {
-      ...{ commId: '0x000000000000abcd', comm: 'world', channel: 0, source: 0, destination: 1 },
+      ...{
+        commId: '0x000000000000abcd',
+        comm: 'world',
+        channel: 0,
+        source: 0,
+        destination: 1,
+      },
       ...{ ordinal: 1, operations: 3 },
     },
   ]);
@@ -110,4 +149,15 @@ it('end where one would point backwards on one counter', async () => {
   const report = await merged([reduce(0), reduce(1, { later: 900 }), reduce(2)], alike);
   expect(report.trace.flows).toBe(STEPS);
   expect(report.outOfStep).toMatchObject([{ ordinal: 1, operations: 2 }]);
+});
+
+it('are checked for sends that never ended: backwards where they still waited when the data had arrived', async () => {
+  const hung = (pollsUntil: number): Promise<MergeReport> =>
+    merged([reduce(0), reduce(1), reduce(2, { pollsUntil })], alike);
+  const early = await hung(300);
+  expect(early.outOfStep).toEqual([]);
+  rmSync(join(folder, 'out.pftrace'));
+  const late = await hung(700);
+  expect(late.outOfStep).toMatchObject([{ ordinal: 2, operations: 1 }]);
+  expect(late.trace.flows).toBe(early.trace.flows - STEPS);
 });
