@@ -162,10 +162,7 @@ function scanStream(
     rings: file.rings.map((ring) => ringSummary(ring, seen.get(ring.ring)!.records)),
     problems: file.problems(),
     damage: file.damage,
-    odd: {
-      ...pairing.oddCounts,
-      startsAgain: pairing.oddCounts.startsAgain - silent.otherDirection,
-    },
+    odd: { ...pairing.oddCounts, startsAgain: pairing.oddCounts.startsAgain - silent.otherDirection },
     lastTick,
     lastSign: newestOf([file.heartbeat?.tick ?? null, lastTick, lastPoll]),
     records: used.reduce((sum, { records }) => sum + records, 0),
@@ -288,11 +285,5 @@ function hostWindow({ rings }: RankFileStream): Ticks | null {
 
 function headerSample(header: RankFileHeader): ClockSample {
   const { startRealtime: realtime, startMonotonic: monotonic } = header;
-  return {
-    tick: 0 as Ticks,
-    realtime,
-    monotonic,
-    boottime: monotonic,
-    width: header.tickHz / 1e6,
-  };
+  return { tick: 0 as Ticks, realtime, monotonic, boottime: monotonic, width: header.tickHz / 1e6 };
 }

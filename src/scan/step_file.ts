@@ -161,13 +161,7 @@ export class StepFileWriter {
     if (!connection) {
       const [source, destination] = op.isSend ? [rank, op.peer] : [op.peer, rank];
       connection = {
-        key: {
-          commId,
-          channel: op.channel,
-          source,
-          destination,
-          isSend: op.isSend,
-        },
+        key: { commId, channel: op.channel, source, destination, isSend: op.isSend },
         pending: new Float64Array(BLOCK_ROWS * ROW_WIDTH),
         filled: 0,
         rows: 0,
@@ -175,11 +169,7 @@ export class StepFileWriter {
       };
       connections.set(number, connection);
     }
-    return {
-      connection,
-      check: this.checks.of(op),
-      arrives: arrivesByProtocol(op),
-    };
+    return { connection, check: this.checks.of(op), arrives: arrivesByProtocol(op) };
   }
 
   /** One communicator may stand in the file's table twice. */

@@ -34,36 +34,17 @@ const STEPS = 2;
 /** Rank 0 sends to rank 1, one operation per call. */
 function writeRank(rank: number, calls: readonly Call[]): void {
   const file = new RankFileBuilder({ rank, worldSize: 2, life: 'closed' });
-  const comm = file.communicator({
-    name: 'world',
-    commId: 0xabcdn,
-    rank,
-    nRanks: 2,
-  });
+  const comm = file.communicator({ name: 'world', commId: 0xabcdn, rank, nRanks: 2 });
   const host = file.ring('host', 256, { tid: 100 + rank });
   const ops = file.ring('ops', 256, { tid: 200 + rank });
   const steps = file.ring('steps', 1024, { tid: 200 + rank, foldCapacity: 8 });
   const isSend = rank === 0;
   calls.forEach(({ func, seqNumber, isLost, later = 0, pollsUntil }, ordinal) => {
     const t = 1000 + ordinal * 10_000 + later;
-    const coll = host.startColl(t, {
-      comm,
-      func,
-      seqNumber,
-      count: 4096,
-      algo: 'RING',
-      proto: 'SIMPLE',
-    });
+    const coll = host.startColl(t, { comm, func, seqNumber, count: 4096, algo: 'RING', proto: 'SIMPLE' });
     host.stop(t + 100, coll);
     const of = isLost ? {} : { parent: coll };
-    const op = ops.startProxyOp(t + 200, {
-      ...of,
-      comm,
-      ordinal,
-      nSteps: STEPS,
-      peer: 1 - rank,
-      isSend,
-    });
+    const op = ops.startProxyOp(t + 200, { ...of, comm, ordinal, nSteps: STEPS, peer: 1 - rank, isSend });
     for (let step = 0; step < STEPS; step++) {
       const at = t + 1000 + step * 1000;
       const one = steps.startProxyStep(at, { comm, parent: op, step });
@@ -97,11 +78,7 @@ function writeRank(rank: number, calls: readonly Call[]): void {
 async function merged(sender: readonly Call[], receiver: readonly Call[]): Promise<MergeReport> {
   writeRank(0, sender);
   writeRank(1, receiver);
-  return merge({
-    inputs: [folder],
-    output: join(folder, 'out.pftrace'),
-    jobs: 1,
-  });
+  return merge({ inputs: [folder], output: join(folder, 'out.pftrace'), jobs: 1 });
 }
 
 const reduce = (seqNumber: number, more: Partial<Call> = {}): Call => ({
@@ -124,13 +101,7 @@ it('end at the first operation whose ends differ, also before ones that look ali
   expect(report.trace.flows).toBe(STEPS);
   expect(report.outOfStep).toEqual([
     {
-      ...{
-        commId: '0x000000000000abcd',
-        comm: 'world',
-        channel: 0,
-        source: 0,
-        destination: 1,
-      },
+      ...{ commId: '0x000000000000abcd', comm: 'world', channel: 0, source: 0, destination: 1 },
       ...{ ordinal: 1, operations: 3 },
     },
   ]);
