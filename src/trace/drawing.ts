@@ -68,7 +68,12 @@ export function suggestDrawing(studied: Study, given: DrawingOptions): SizedComm
   const near = [...files, ...neighbours(files, named.commId, communicators)];
   const ranks = [...new Set(near.flatMap((file) => run.members[file]!.ranks))];
   const isAll = ranks.length === 0 || near.length === run.members.length;
-  const comm = commWord(named, communicators.flat());
+  const word = commWord(named, communicators.flat());
+  // A damaged file may know the communicator by another id: then its ranks alone are named.
+  const isThere = near.some((file) =>
+    communicators[file]!.some(({ name, commId }) => name === word || hex64(commId) === word),
+  );
+  const comm = isThere ? word : null;
   const request: SelectionRequest = {
     comms: comm === null ? undefined : [comm],
     ranks: isAll ? undefined : rangesOf(ranks),

@@ -80,6 +80,14 @@ it('a name that does not end does not become an option of the suggested command'
   expect(JSON.stringify(report)).not.toContain('\\u0000');
 });
 
+it('a communicator that a rank knows by another id does not end the run of the others', async () => {
+  const sample = samples.get('dead-node')!;
+  const bytes = forged(sample, 'communicators.Communicator.commId', 7_455_189_851_770);
+  const { report } = await mergeWith(sample, 1, bytes, folder);
+  expect(report!.ranks).toHaveLength(sample.files.length);
+  expect(report!.suggestion?.command ?? '').not.toContain('--comm');
+});
+
 it('a host whose wall clock began in 1970 is merged with the others', async () => {
   const sample = samples.get('hosts')!;
   for (const [which, ns] of [
