@@ -1,25 +1,25 @@
 /**
- * When a rank came to a collective: when its GPU did. A call only enqueues; the kernel waits in its stream behind others. What is
- * recorded bounds the moment from both sides; `at` is the best guess, and lateness is claimed only where the bounds allow it.
+ * When a rank arrived at a collective: when its GPU did. A call only enqueues, and the kernel waits in its stream behind others. The
+ * records bound the time from both sides. `at` is the best guess, and a rank is called late only if the bounds allow it.
  */
 
 import type { TraceNs } from '../base/time.js';
 import type { ClusterMember } from './types.js';
 
-/** What tells: the first kernel's start, the first step that the GPU fed or took from, or the call alone. */
+/** The evidence: the first kernel's start, the first step that the GPU filled or consumed, or the call alone. */
 export type ArrivalBasis = 'kernel' | 'step' | 'call';
 
 export interface Arrival {
   readonly basis: ArrivalBasis;
   readonly at: TraceNs;
-  /** Not before, and not after. */
+  /** Lower and upper bound. */
   readonly earliest: TraceNs;
   readonly latest: TraceNs;
   /** When the host called. */
   readonly called: TraceNs;
 }
 
-/** ns: so soon after a peer's data came a GPU goes on that was there and waited for them. */
+/** ns: a GPU that waits for a peer's data goes on within this time after they came. */
 const WAITED_FOR_DATA = 2e5;
 
 /** `free`: when the work before it in the same communicator was over. */
@@ -53,12 +53,12 @@ function stepArrival(
 }
 
 /**
- * ns. A stamp moved to the host's clock is late by the shortest time that a notice took, which nothing observes: a GPU that always
- * begins late looks the same to the hard bound. The proxy thread polls all the time; more than this it does not take.
+ * ns. A stamp moved to the host's clock is late by the shortest time of a notice, which cannot be observed: to the hard bound a GPU that
+ * always begins late looks the same. The proxy thread polls all the time, so a notice takes at most this long.
  */
 const NOTICE_TAKES = 1e6;
 
-/** A stamp is late by what a notice takes, and early by the timer's step: as far as the GPU's clock is bounded. */
+/** A stamp is late by the time of a notice and early by the timer's step, within the bounds of the GPU's clock. */
 function kernelArrival(member: ClusterMember, row: number, called: TraceNs): Arrival | null {
   const { kernel } = member.ends[row]!.gpu;
   const comm = member.works.comm[row]!;

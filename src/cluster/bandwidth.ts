@@ -1,11 +1,11 @@
 /**
  * Bandwidth of a collective, by the formulas of NVIDIA's nccl-tests (doc/PERFORMANCE.md): algorithm bandwidth is size over
- * time; bus bandwidth is that times a factor, so that it can be held against the hardware's whatever the number of ranks.
+ * time; bus bandwidth is that times a factor, so that it can be compared with the hardware's for any number of ranks.
  */
 
 import type { TraceNs } from '../base/time.js';
 
-/** Bytes of one element, by NCCL's name; "Unknown" stands for what NCCL has no name for (ncclUint8 among them). */
+/** Bytes of one element, by NCCL's name; "Unknown" is NCCL's text for types without a name (such as ncclUint8). */
 export const ELEMENT_BYTES: Readonly<Record<string, number>> = {
   ncclInt8: 1,
   ncclUint8: 1,
@@ -21,7 +21,7 @@ export const ELEMENT_BYTES: Readonly<Record<string, number>> = {
   ncclFloat64: 8,
 };
 
-/** Per function: how often one rank's count makes the size, and the bus factor, of n ranks. */
+/** Per function, for n ranks: the size in units of one rank's count, and the bus factor. */
 const FORMULAS: Readonly<Record<string, { size: (n: number) => number; bus: (n: number) => number }>> = {
   AllReduce: { size: () => 1, bus: (n) => (2 * (n - 1)) / n },
   AllGather: { size: (n) => n, bus: (n) => (n - 1) / n },
@@ -36,7 +36,7 @@ export interface CollectiveSize {
   readonly busFactor: number;
 }
 
-/** Null where the formula or the element is not known, or the count cannot be true. `count` as NCCL's Coll event has it. */
+/** Null if the formula or the element is not known, or the count is impossible. `count` as in NCCL's Coll event. */
 export function collectiveSize(
   func: string,
   datatype: string,
@@ -71,7 +71,7 @@ export function busBandwidthSteps(busy: readonly BusyTime[]): { at: TraceNs; bus
   let busbw = 0;
   changes.forEach(({ at, begins, by }, i) => {
     underWay += begins;
-    // From an idle moment on the sum begins anew, so that rounding never adds up.
+    // The sum starts again when nothing is in flight, so that rounding errors do not add up.
     busbw = underWay === 0 ? 0 : busbw + by;
     if (changes[i + 1]?.at !== at) steps.push({ at, busbw });
   });

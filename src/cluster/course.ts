@@ -1,6 +1,6 @@
 /**
- * A process's way through its works, row by row: when it came to each, and when it had nothing under way before. A rank is late by
- * itself only then: the last ranks of a collective begin the next one last.
+ * A process's way through its works, row by row: when it arrived at each, and when it had nothing pending before. A rank is itself late
+ * only if it had nothing pending: the last ranks of a collective begin the next one last.
  */
 
 import type { TraceNs } from '../base/time.js';
@@ -10,37 +10,37 @@ import { numberAt } from '../model/wide_numbers.js';
 import type { CallTable } from '../model/call_table.js';
 import type { ClusterMember, Idle } from './types.js';
 
-/** How a rank came to a collective. */
+/** How a rank arrived at a collective. */
 export interface Coming {
   readonly arrival: Arrival;
-  /** Its GPU had no work under way then; and its host called when it had none. */
+  /** Its GPU had no pending work then, and its host called when it had none. */
   readonly idle: Idle;
   readonly hostIdle: Idle;
-  /** From then on it waited: its GPU had come, or was held up by what it had called before in the same communicator. */
+  /** It waited from then on: its GPU had arrived, or was held up by an earlier call of the same communicator. */
   readonly waited: TraceNs;
 }
 
-/** ns: so soon after the work before it a GPU begins that has nothing else to do. */
+/** ns: a GPU with nothing else to do begins within this time after the work before. */
 const SOON = 1e6;
 
 export class Course {
   private free = -Infinity;
   private idle: Idle = { from: -Infinity, to: 0 as TraceNs };
   private hostIdle = this.idle;
-  /** By communicator: when all of it was over, and when it was last called, in ticks. */
+  /** By communicator: when all its work was over, and its last call, in ticks. */
   private readonly freeIn = new Map<number, number>();
   private readonly calledIn = new Map<number, number>();
 
   constructor(private readonly member: ClusterMember) {}
 
-  /** Asked of all rows in turn. */
+  /** Call it for all rows in turn. */
   comingOf(row: number): Coming {
     const { works, calledUntold } = this.member;
     const comm = works.comm[row]!;
     const tick = works.arrival[row]!;
     const over = freeAfter(this.member, row);
     const before = this.freeIn.get(comm) ?? -Infinity;
-    // What ends before the one that was enqueued earlier runs beside it.
+    // Work that ends before work that was enqueued earlier runs at the same time.
     const arrival = arrivalOf(this.member, row, before < over ? before : -Infinity);
     if (this.free <= arrival.at) this.idle = { from: this.free, to: arrival.at };
     if (this.free <= arrival.called) this.hostIdle = { from: this.free, to: arrival.called };
@@ -54,7 +54,7 @@ export class Course {
   }
 }
 
-/** Calls of collectives (CollApi) between two of which NCCL told: of those in between it told no more. */
+/** Calls of collectives (CollApi) for which NCCL reported no Coll. */
 export function untoldCalls(calls: CallTable): ClusterMember['calledUntold'] {
   return (comm, from, to) => {
     const found = calls.comms.get(comm);

@@ -4,7 +4,7 @@ import type { TraceNs } from '../base/time.js';
 import { kernelsEnd } from '../model/work_end.js';
 import type { ClusterMember } from './types.js';
 
-/** When a work was over that has ended; where no end is told, when it was enqueued. Infinity: it is open. */
+/** The end of a work; when it was enqueued, if no end is reported. Infinity: it is open. */
 export function freeAfter(member: ClusterMember, row: number): number {
   const end = member.ends[row]!;
   if (end.outcome === 'open') return Infinity;
@@ -14,8 +14,8 @@ export function freeAfter(member: ClusterMember, row: number): number {
 }
 
 /**
- * The end of the last child: a kernel's by the GPU's clock where that is known and can be true; a send
- * that another process executed, by that process; of an aborted one, when its communicator was finalized.
+ * The end of the last child. A kernel ends by the GPU's clock if that is known and possible, a send executed by another process by that
+ * process's records, an aborted child when its communicator was finalized.
  */
 export function endOf({ works, ends, time, gpuTime }: ClusterMember, row: number): TraceNs | null {
   const end = ends[row]!;

@@ -21,12 +21,12 @@ export interface Part {
   /** In the communicator. */
   readonly rank: number;
   readonly arrival: TraceNs;
-  /** null: it was open, or its end is not told. */
+  /** null: it was open, or its end is not reported. */
   readonly end: TraceNs | null;
   readonly isOpen: boolean;
 }
 
-/** `heard`: told of every part, file by file. A collective keeps only its first and last ones. */
+/** `heard`: called for every part, file by file. A collective keeps only its first and last ones. */
 export function joinCollectives(
   members: readonly ClusterMember[],
   heard: ((part: Part) => void) | null = null,
@@ -66,8 +66,8 @@ function addRows(
   const course = new Course(member);
   for (let row = 0; row < comm.length; row++) {
     const coming = course.comingOf(row);
-    // A send/receive has no seq; an ordinal that does not count from the beginning names nothing on other ranks, nor does
-    // a function whose name is lost.
+    // A send or receive has no seq. An ordinal that does not count from the beginning, or a function whose name is lost, cannot be
+    // found on other ranks.
     const of = byNumber.get(comm[row]!);
     if (!of || of.commId === 0n || seq[row]! < 0 || ordinalAbsolute[row] !== 1 || nameless.has(func[row]!))
       continue;
@@ -101,7 +101,7 @@ class CommDraft {
   private readonly files = new Set<number>();
   /** By function, ordinal and sequence number. */
   private readonly drafts = new Map<string, Map<number, Draft>>();
-  /** Per file its first and last arrival: what it can bear witness to. */
+  /** Per file its first and last arrival: the time it can testify for. */
   private readonly windows = new Map<number, { from: TraceNs; to: TraceNs }>();
 
   constructor(private readonly commId: bigint) {}
@@ -204,7 +204,7 @@ class CommDraft {
     }
   }
 
-  /** One literal, and one empty list for all: as many are kept as the run has collectives. */
+  /** One literal and one shared empty list, because there is one for each collective of the run. */
   private complete(draft: Draft): Collective {
     const missing = this.missing(draft);
     return {
@@ -239,8 +239,8 @@ class CommDraft {
   }
 
   /**
-   * A rank that still works on something older has not come to it yet, which is the point of a hang; a rank whose records
-   * begin later cannot tell.
+   * A rank that still works on something older has not arrived yet, which is the point of a hang. For a rank whose records begin later
+   * it is not known.
    */
   private couldHaveSeen(file: number, { firstCalled }: Pick<Draft, 'firstCalled'>): boolean {
     const window = this.windows.get(file);
@@ -250,7 +250,7 @@ class CommDraft {
 
 const NO_FILES: readonly number[] = [];
 
-/** A process with several GPUs is seen once for each of them. */
+/** A process with several GPUs counts once for each of them. */
 function once(files: readonly number[]): readonly number[] {
   if (files.length === 0) return NO_FILES;
   return files.length === 1 ? files : [...new Set(files)];

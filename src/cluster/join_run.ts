@@ -8,7 +8,7 @@ import { untoldCalls } from './course.js';
 import { joinCollectives, type Part } from './join.js';
 import type { ClusterComm } from './types.js';
 
-/** `ends`, `gpuLines`: by file. `heard`: told of each rank's part in each. */
+/** `ends`, `gpuLines`: by file. `heard`: called for each rank's part. */
 export function joinRun(
   run: Run,
   clocks: ClockSolution,

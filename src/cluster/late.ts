@@ -1,6 +1,6 @@
 /**
- * Who came last to a collective, on the GPU and on the host, and while which time all others waited for that rank alone. Kept rank by
- * rank as they are joined: of all of them the last two are enough.
+ * Who arrived last at a collective, on the GPU and on the host, and how long all others waited for that rank alone. Updated rank by
+ * rank while joining: the last two of all ranks are enough.
  */
 
 import type { TraceNs } from '../base/time.js';
@@ -74,7 +74,7 @@ export interface LateSpan extends Spell {
   readonly late: Late;
 }
 
-/** While all others waited for it alone, `bound` ns of their clocks' error aside. */
+/** The time in which all others waited for it alone, less `bound` ns for the error of the clocks. */
 export function lateSpans({ late: { onGpu, onHost } }: Pick<Collective, 'late'>, bound: number): LateSpan[] {
   return [onHost, onGpu].flatMap((late) => {
     const from = Math.max(late.others + bound, late.idle.from);
@@ -88,7 +88,7 @@ export interface Spell {
   readonly to: number;
 }
 
-/** Collectives that were called together are waited for at the same time: that time counts once. */
+/** Ranks wait for collectives that were called together at the same time. That time counts once. */
 export function together(waits: readonly Spell[]): Spell[] {
   const spells: { from: number; to: number }[] = [];
   for (const { from, to } of [...waits].sort((a, b) => a.from - b.from)) {

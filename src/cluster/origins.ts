@@ -1,7 +1,7 @@
 /**
- * PXN, between the two passes: whose operations a process executed for others, and who executed a process's own. Both ends
- * are found by the tag of the handles that NCCL carried across, among the files of the same boot; a pid decides nothing.
- * What comes out are small tables, so that the second pass again knows one file only.
+ * PXN, between the two passes: the operations a process executed for others, and who executed its own. Both ends are found by the tag of
+ * the handles that NCCL passed, among the files of the same boot; pids are not used. The result is small tables, so that the second
+ * pass again needs only one file.
  */
 
 import { processTitle } from '../runs/process_title.js';
@@ -19,14 +19,14 @@ import type { RunMember } from '../runs/run.js';
 export interface OriginTable {
   readonly contexts: ReadonlyMap<bigint, Originator>;
   readonly works: ReadonlyMap<bigint, WorkIdentity>;
-  /** Whose work each such handle names, as far as its file is here. */
+  /** The work each such handle names, if its file is here. */
   readonly rows: ReadonlyMap<bigint, { readonly file: number; readonly row: number }>;
   /** By row: this file's works whose sends others executed. */
   readonly elsewhere: ReadonlyMap<number, Elsewhere>;
   readonly executed: ExecutedOps;
 }
 
-/** Operations executed for other processes, and those whose originator no file here explains. */
+/** Operations executed for other processes, and those whose originator is in no file here. */
 export interface ExecutedOps {
   readonly ops: number;
   readonly unexplained: number;
@@ -86,7 +86,7 @@ interface Tagged {
   keys: Map<HandleKey, number> | undefined;
 }
 
-/** Two processes of one boot with one tag cannot be told apart: then neither is believed. */
+/** Two processes of one boot with the same tag are ambiguous, so neither is used. */
 function membersByTag(members: readonly RunMember[]): Map<string, Tagged | null> {
   const byTag = new Map<string, Tagged | null>();
   members.forEach((member, index) => {

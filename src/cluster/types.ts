@@ -1,6 +1,6 @@
 /**
  * What all ranks of a communicator did together: each collective once, from the first arrival to the last completion.
- * Files are named by their index in the run. Times are on the trace's axis, as good as its clocks.
+ * Files are named by their index in the run. Times are on the trace's axis, as exact as its clocks.
  */
 
 import type { TraceNs } from '../base/time.js';
@@ -8,7 +8,7 @@ import type { WorkEnd } from '../model/work_end.js';
 import type { ArrivalBasis } from './arrival.js';
 import type { WorkTable } from '../model/work_table.js';
 
-/** One rank's file, with the way from its times to the trace's. */
+/** One rank's file, with the map from its times to the trace's. */
 export interface ClusterMember {
   readonly communicators: readonly ClusterCommunicator[];
   readonly works: WorkTable;
@@ -18,9 +18,9 @@ export interface ClusterMember {
   readonly time: (at: number) => TraceNs;
   /** By number of the communicator, -1: not known. `at` in ns of its GPU's timer, relative as in `ends`. */
   readonly gpuTime: (comm: number) => ((at: number) => TraceNs) | null;
-  /** The process called something of the communicator between these, in its ticks, of which NCCL told no more. */
+  /** Between these ticks the process made a call on the communicator that NCCL did not report further. */
   readonly calledUntold: (comm: number, from: number, to: number) => boolean;
-  /** By how much such a time may come late, and early, ns. */
+  /** How late and how early such a time may be, ns. */
   readonly gpuError: (comm: number) => { readonly late: number; readonly early: number };
 }
 
@@ -37,15 +37,15 @@ export interface ClusterCommunicator {
 export interface ClusterComm {
   readonly commId: bigint;
   readonly name: string;
-  /** As NCCL says; 0: not told. */
+  /** As NCCL reports it; 0: not reported. */
   readonly nRanks: number;
-  /** Files that speak of this communicator. */
+  /** Files with this communicator. */
   readonly files: readonly number[];
   /** By first call. */
   readonly collectives: readonly Collective[];
 }
 
-/** `from` -Infinity: it had begun nothing before. */
+/** `from` -Infinity: it had not begun anything before. */
 export interface Idle {
   readonly from: number;
   readonly to: TraceNs;
@@ -59,22 +59,22 @@ export interface Late {
   readonly basis: ArrivalBasis;
   readonly called: TraceNs;
   /**
-   * All others had surely come; or, for who called last, were held up by what they had called before in the same communicator.
-   * After `to`: that is not known of any time.
+   * All others had certainly arrived. For the last caller: or were held up by an earlier call of the same communicator. After `to`: not
+   * known for any time.
    */
   readonly others: TraceNs;
-  /** Its process had nothing under way: only then it is late by itself, not for what came before. */
+  /** Its process had nothing pending. Only then is it late itself, and not because of earlier work. */
   readonly idle: Idle;
-  /** It had surely not come before. */
+  /** It had certainly not arrived before. */
   readonly to: TraceNs;
 }
 
 export interface Collective {
   readonly func: string;
   readonly datatype: string;
-  /** As NCCL tells it: of AllGather and Broadcast in bytes. */
+  /** As NCCL reports it: in bytes for AllGather and Broadcast. */
   readonly count: number;
-  /** Of Broadcast and Reduce, else -1. */
+  /** For Broadcast and Reduce, else -1. */
   readonly root: number;
   readonly seq: number;
   /** Which replay of a captured graph. */
@@ -87,9 +87,9 @@ export interface Collective {
   readonly lastFile: number;
   /** Of a process with several GPUs, which rank of the communicator. */
   readonly lastRank: number;
-  /** Who came last on the GPU, and who called last. Mostly the same rank; not where the last on the GPU was held up by the other. */
+  /** The last on the GPU and the last caller. Mostly the same rank, unless the last on the GPU was held up by the other. */
   readonly late: { readonly onGpu: Late; readonly onHost: Late };
-  /** How many ranks were seen to arrive: of a process with several GPUs each. */
+  /** How many ranks were seen to arrive; each GPU of a process counts. */
   readonly arrived: number;
   /** Files in which it had begun and not ended. */
   readonly open: readonly number[];
@@ -97,14 +97,14 @@ export interface Collective {
   readonly aborted: readonly number[];
   /** Files that were recording this communicator before and after it began, and never saw it. */
   readonly absent: readonly number[];
-  /** Files that did not see it, and whose records of this communicator begin later: they cannot tell. */
+  /** Files that did not see it, and whose records of this communicator begin later: not known. */
   readonly notKnown: readonly number[];
   /** Files that entered it with another count, datatype or root than the first of the files did. */
   readonly different: readonly number[];
-  /** On some rank all had ended that brings it the others' data: a receive, or a kernel. */
+  /** On some rank all receives, or kernels, that bring the others' data had ended. */
   readonly isFed: boolean;
-  /** Latest end that was seen; null: none was. With `open` files it is not the end of all. */
+  /** Latest end that was seen; null: none. With `open` files it is not the end of all. */
   readonly end: TraceNs | null;
-  /** Latest end of an enqueueing, where there is no better end. */
+  /** Latest end of an enqueueing, if there is no better end. */
   readonly enqueued: TraceNs | null;
 }
