@@ -12,8 +12,12 @@ import type { AssembledRecords, Carry, Hole } from './records.js';
 import type { Stretch } from './slots.js';
 import type { RecordColumns } from './types.js';
 
+/** As in native/addon/addon.cc. */
+const INTERFACE = 2;
+
 /** What native/addon/addon.cc exports. Slots are eight words each; triples are flat. */
 interface Addon {
+  readonly interface: number;
   /** Both fill `position`, one entry per slot, and return how many are torn. */
   checkRing(words: Uint32Array, capacity: number, head: number, position: Float64Array): number;
   checkChunk(words: Uint32Array, first: number, position: Float64Array): number;
@@ -51,11 +55,16 @@ export function nativeDecoder(reference: Decoder): Decoder | null {
 
 function load(): Addon | null {
   try {
-    return createRequire(import.meta.url)(projectFile('build/nccl-trace-decoder.node')) as Addon;
+    const addon: unknown = createRequire(import.meta.url)(projectFile('build/nccl-trace-decoder.node'));
+    return isOurs(addon) ? addon : null;
   } catch {
     return null;
   }
 }
+
+/** One that was built from other sources would read arguments that are not there. */
+export const isOurs = (addon: unknown): addon is Addon =>
+  (addon as Partial<Addon> | null)?.interface === INTERFACE;
 
 function asDecoder(addon: Addon, reference: Decoder): Decoder {
   return {

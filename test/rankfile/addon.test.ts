@@ -11,7 +11,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { compressFrame } from '../../src/rankfile/zstd.js';
 import { memorySource } from '../../src/rankfile/byte_source.js';
 import { typescriptDecoder, type Decoder } from '../../src/rankfile/decoder.js';
-import { nativeDecoder } from '../../src/rankfile/native_decoder.js';
+import { isOurs, nativeDecoder } from '../../src/rankfile/native_decoder.js';
 import { parseRankFile } from '../../src/rankfile/rank_file.js';
 import type { RankFile } from '../../src/rankfile/types.js';
 import { history, type Storage } from '../support/streamed_run.js';
@@ -34,6 +34,10 @@ function read(bytes: Uint8Array, decoder: Decoder): RankFile | string {
 function agree(bytes: Uint8Array): void {
   expect(read(bytes, addon!)).toEqual(read(bytes, typescriptDecoder));
 }
+
+it('is not used when it was built from other sources', () => {
+  expect([{}, { interface: 1 }, { interface: 2 }, null].map(isOurs)).toEqual([false, false, true, false]);
+});
 
 const samples = readdirSync(path.join(root, 'samples'), { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.bin'))
