@@ -104,7 +104,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
   try {
     return await withWorkFolderFor(place, interrupt, async (folder) => {
       const forReport = options.onReport !== undefined;
-      const studied = await study(workers, found.files, folder, { ...options, forReport });
+      const studied = await study(workers, found.files, folder, { ...options, forReport, readsTwice: true });
       const { run, clocks, verdict } = studied;
       const drawing = planDrawing(studied, options);
       const layout = layoutOf(studied, drawing);

@@ -10,6 +10,7 @@ export {
 } from './control.js';
 export { describeRecord, type DescribedRecord } from './describe.js';
 export { findRankFiles, type FoundFiles } from './find_files.js';
+export { freeze, mayBeWritten } from './freeze.js';
 export { mergedRows } from './merged_rows.js';
 export { type FileTables, openRankFile, openRankFileHeader, openRankFileTables } from './rank_file.js';
 export { type RankFileStream, streamRankFile } from './rank_file_stream.js';

@@ -44,6 +44,8 @@ export type LostSlots = Readonly<Record<LossCause, number>>;
 export interface RingSummary {
   readonly ring: number;
   readonly class: RingClass;
+  /** Positions given out when it was read. */
+  readonly head: number;
   readonly records: number;
   readonly lost: LostSlots;
   readonly folded: number;
@@ -243,6 +245,7 @@ function ringSummary(ring: RankFileStream['rings'][number], records: number): Ri
   return {
     ring: ring.ring,
     class: ring.class,
+    head: ring.head,
     records,
     lost: countLost(ring.gaps),
     folded,

@@ -26,6 +26,8 @@ export interface ScannedRun {
   readonly aliases: Aliases | null;
   /** By member: the real path of its file. Elsewhere it may have an alias. */
   readonly sources: readonly string[];
+  /** By member: what the second pass reads, the file or a copy of one that may still be written. */
+  readonly readFrom: readonly string[];
 }
 
 export interface ScanOptions extends ClockOptions, RunOptions {
@@ -33,6 +35,8 @@ export interface ScanOptions extends ClockOptions, RunOptions {
   readonly strict?: boolean | undefined;
   /** Also collect what only a report needs. */
   readonly forReport?: boolean | undefined;
+  /** The files will be read again: those that may still be written are copied first. */
+  readonly readsTwice?: boolean | undefined;
   readonly onProgress?: OnProgress | undefined;
 }
 
@@ -64,6 +68,7 @@ export async function scanRun(
     unusable,
     aliases,
     sources: run.members.map(({ scan }) => scanned.sources.get(scan)!),
+    readFrom: run.members.map(({ scan }) => scanned.readFrom.get(scan)!),
   };
 }
 
@@ -83,6 +88,7 @@ function redactScan(scan: RankScan, aliases: Aliases): RankScan {
 interface ScannedFiles {
   readonly scans: readonly RankScan[];
   readonly sources: ReadonlyMap<RankScan, string>;
+  readonly readFrom: ReadonlyMap<RankScan, string>;
   readonly stepPaths: ReadonlyMap<RankScan, string>;
   readonly unusable: readonly Sentence[];
 }
@@ -102,11 +108,13 @@ async function scanFiles(
       path,
       steps: { path: stepPath(file), every },
       forReport: options.forReport ?? false,
+      frozen: options.readsTwice ? join(folder, `frozen-${file}.bin`) : null,
     })),
     countFiles('scan', files.length, options.onProgress),
   );
   const scans: RankScan[] = [];
   const sources = new Map<RankScan, string>();
+  const readFrom = new Map<RankScan, string>();
   const stepPaths = new Map<RankScan, string>();
   const unusable: Sentence[] = [];
   outcomes.forEach((outcome, file) => {
@@ -117,9 +125,10 @@ async function scanFiles(
     const scan = aliases === null ? outcome.scan : redactScan(outcome.scan, aliases);
     scans.push(scan);
     sources.set(scan, files[file]!.path);
+    readFrom.set(scan, outcome.readFrom ?? files[file]!.path);
     stepPaths.set(scan, stepPath(file));
   });
-  return { scans, sources, stepPaths, unusable };
+  return { scans, sources, readFrom, stepPaths, unusable };
 }
 
 const areOnSeveralHosts = (files: readonly RunFile[]): boolean =>

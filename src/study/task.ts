@@ -5,6 +5,7 @@
 import { RankFileError } from '../base/errors.js';
 import type { Sentence } from '../base/sentence.js';
 import { convertFile, type ConvertJob, type ConvertResult } from '../trace/convert.js';
+import { freeze, mayBeWritten } from '../rankfile/index.js';
 import { scanFile, type RankScan, type StepsWanted } from '../scan/scan.js';
 
 export type Task =
@@ -13,11 +14,19 @@ export type Task =
       readonly path: string;
       readonly steps: StepsWanted | null;
       readonly forReport: boolean;
+      /** Where a file that may still be written is copied to, because it will be read again; null: it is read once. */
+      readonly frozen: string | null;
     }
   | { readonly pass: 'convert'; readonly job: ConvertJob };
 
 export type Outcome =
-  | { readonly ok: true; readonly scan?: RankScan; readonly block?: ConvertResult }
+  /** `readFrom`: of a scan, the file itself or its copy. */
+  | {
+      readonly ok: true;
+      readonly scan?: RankScan;
+      readonly readFrom?: string;
+      readonly block?: ConvertResult;
+    }
   /** The file cannot be used: a sentence for the user. */
   | { readonly ok: false; readonly unusable: Sentence }
   /** The system refused (disk full …): its error code and text. */
@@ -25,14 +34,19 @@ export type Outcome =
 
 export function runTask(task: Task): Outcome {
   try {
-    return task.pass === 'scan'
-      ? { ok: true, scan: scanFile(task.path, task.steps, task.forReport) }
-      : { ok: true, block: convertFile(task.job) };
+    return task.pass === 'scan' ? scan(task) : { ok: true, block: convertFile(task.job) };
   } catch (error) {
     if (error instanceof RankFileError) return { ok: false, unusable: error.sentence };
     if (isSystemError(error)) return { ok: false, system: { code: error.code, message: error.message } };
     throw error;
   }
+}
+
+function scan({ path, steps, forReport, frozen }: Task & { readonly pass: 'scan' }): Outcome {
+  if (frozen === null || !mayBeWritten(path))
+    return { ok: true, scan: scanFile(path, steps, forReport), readFrom: path };
+  freeze(path, frozen);
+  return { ok: true, scan: { ...scanFile(frozen, steps, forReport), path }, readFrom: frozen };
 }
 
 function isSystemError(error: unknown): error is Error & { code: string } {

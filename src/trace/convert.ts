@@ -34,7 +34,7 @@ import { redactFile, type Aliases } from '../runs/redact.js';
 export interface ConvertJob {
   readonly path: string;
   /** Of the file that was scanned: what is found there now must be the same one. */
-  readonly scanned: Pick<RankFileHeader, 'tag' | 'tickBase'>;
+  readonly scanned: Pick<RankFileHeader, 'tag' | 'tickBase'> & { readonly heads: readonly number[] };
   /** Null: names are drawn as they are. */
   readonly aliases: Aliases | null;
   readonly blockIndex: number;
@@ -126,13 +126,20 @@ function draw(job: ConvertJob, writer: BlockWriter): Drawn {
 }
 
 /** The times and ends that the job brings are those of another process otherwise, and would be drawn without a word. */
-function checkSame({ path, header }: RankFileStream, { scanned }: ConvertJob): void {
-  if (header.tag === scanned.tag && header.tickBase === scanned.tickBase) return;
-  throw new RankFileError({
-    path,
-    what: 'the file was replaced by that of another process while it was being read',
-    advice: 'merge again, when nobody copies files here',
-  });
+function checkSame({ path, header, rings }: RankFileStream, { scanned }: ConvertJob): void {
+  if (header.tag !== scanned.tag || header.tickBase !== scanned.tickBase)
+    throw new RankFileError({
+      path,
+      what: 'the file was replaced by that of another process while it was being read',
+      advice: 'merge again, when nobody copies files here',
+    });
+  // Works, calls and operations are counted in both passes: each would get the end of another.
+  if (rings.some(({ head }, i) => head > scanned.heads[i]!))
+    throw new RankFileError({
+      path,
+      what: 'the file was written while it was being read',
+      advice: 'copy it with "nccl-trace snapshot", and merge the copy',
+    });
 }
 
 function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): Drawn {

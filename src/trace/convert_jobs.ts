@@ -30,7 +30,7 @@ export function convertJobs(
     ends,
     gpuLines,
     aliases,
-    sources,
+    readFrom,
     verdict,
     alive,
   }: Study,
@@ -54,8 +54,12 @@ export function convertJobs(
     if (!plan) return null;
     const domain = domainOfFile(clocks, file);
     return {
-      path: sources[file]!,
-      scanned: { tag: member.scan.header.tag, tickBase: member.scan.header.tickBase },
+      path: readFrom[file]!,
+      scanned: {
+        tag: member.scan.header.tag,
+        tickBase: member.scan.header.tickBase,
+        heads: member.scan.rings.map(({ head }) => head),
+      },
       aliases,
       blockIndex: file,
       blockCount,

@@ -1,0 +1,50 @@
+/**
+ * A private copy of a rank file that may still be written. Merging reads a file twice, and counts works, calls and operations in both
+ * passes: a ring that goes on in between would give each of them the end of another. Not a snapshot (snapshot.ts): the header stays as
+ * it is, so the verdict is the same as without the copy.
+ */
+
+import { closeSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
+import { openFile } from './byte_source.js';
+import { openRankFileTables } from './rank_file.js';
+import { SAVED_RINGS } from './saved_rings.js';
+
+const PIECE = 1 << 20;
+/** ms. The recorder beats once a second; clocks of other hosts may be off. A file that is copied for nothing costs time alone. */
+const RECENT = 60_000;
+
+/** Whether its process may still write it: it was not closed, and it beat or was written within the last minute. */
+export function mayBeWritten(path: string): boolean {
+  const { header, heartbeat } = openRankFileTables(path);
+  if (header.life === 'closed' || header.snapshotRealtime !== null) return false;
+  const isRecent = (ms: number): boolean => Math.abs(Date.now() - ms) < RECENT;
+  return (
+    isRecent(statSync(path).mtimeMs) ||
+    (heartbeat !== null && isRecent(Number(heartbeat.realtime / 1_000_000n)))
+  );
+}
+
+/** Copies it, and the rings that were saved beside it. `to` must not exist. From front to back: rings before chunks, as readers read. */
+export function freeze(path: string, to: string): void {
+  copy(path, to);
+  if (statSync(path + SAVED_RINGS, { throwIfNoEntry: false })?.isFile())
+    copy(path + SAVED_RINGS, to + SAVED_RINGS);
+}
+
+/** Holes stay holes. By read and write: a copy by reference would make the job's next store a copy of its page. */
+function copy(from: string, to: string): void {
+  const file = openFile(from);
+  const out = openSync(to, 'wx', 0o600);
+  try {
+    for (let at = 0; at < file.bytes; at += PIECE) {
+      const piece = file.read(at, PIECE);
+      if (!piece.some((byte) => byte !== 0)) continue;
+      for (let done = 0; done < piece.length;)
+        done += writeSync(out, piece, done, piece.length - done, at + done);
+    }
+    ftruncateSync(out, file.bytes);
+  } finally {
+    closeSync(out);
+    file.close();
+  }
+}
