@@ -1,16 +1,16 @@
 /**
- * Calls of which NCCL told no more than that they were made: Broadcast from 2.29 on, collectives of symmetric memory,
- * calls whose events were masked. In a hang such a call may be all there is to see.
+ * Calls that NCCL did not report any further: Broadcast from 2.29 on, collectives of symmetric memory, calls whose events were masked. In a
+ * hang such a call may be the only evidence.
  */
 
 import type { Ticks } from '../base/time.js';
 import type { HostSpan, Work } from './types.js';
 
 export class ApiCalls {
-  /** By row: when it was called, while no work of it is known; null once there is some. */
+  /** By row: time of the call while it has no known work, then null. */
   private readonly called: (Ticks | null)[] = [];
   private readonly funcs: string[] = [];
-  /** Calls of groups that have not been launched yet: too early to say. */
+  /** Calls of groups that are not launched yet: too early to judge. */
   private readonly pending = new Map<HostSpan, number[]>();
 
   started(span: HostSpan): void {

@@ -1,6 +1,6 @@
 /**
- * The collectives that a process called (CollApi), per communicator, in order: what NCCL was asked for, whether or not it told of a
- * Coll then. Ranks have to make the same calls in the same order; within a group the order does not matter.
+ * The collectives that a process called (CollApi), per communicator, in order, whether or not NCCL reported a Coll for them. Ranks must
+ * make the same calls in the same order. The order within a group does not matter.
  */
 
 import { isLostText } from '../base/lost_text.js';
@@ -10,33 +10,33 @@ import { hasRoot } from './roots.js';
 import { packNumbers, type WideNumbers } from './wide_numbers.js';
 import type { WorkTable } from './work_table.js';
 
-/** What was called; many calls have the same one. */
+/** What was called. Many calls share one shape. */
 export interface CallShape {
   readonly func: string;
-  /** As called: of AllGather per rank, in elements. */
+  /** As called: for AllGather per rank, in elements. */
   readonly count: number;
   readonly datatype: string;
-  /** Rank in the communicator, of functions that have one; null: none. */
+  /** Rank in the communicator; null if the function has no root. */
   readonly root: number | null;
 }
 
-/** Of one communicator, one row per call. */
+/** One row per call of a communicator. */
 export interface CommCalls {
   /** Index into the file's shapes. */
   readonly shape: Uint16Array | Uint32Array;
   /** Ticks. */
   readonly at: WideNumbers;
-  /** Of the start record. */
+  /** Of the start records. */
   readonly keys: WideNumbers;
   /** 1: in another group than the call before. */
   readonly begins: Uint8Array;
-  /** One was recorded into a graph: when it runs, and how often, calls do not tell. */
+  /** One was recorded into a graph: its runs are not in the calls. */
   readonly hasCaptured: boolean;
-  /** The first call from which on the group and the name of each are known. */
+  /** First call from which on all groups and names are known. */
   readonly knownFrom: number;
-  /** Ticks: when NCCL last told of a collective that is none of these, as far as they reach; -1: never. */
+  /** Ticks: the last collective NCCL reported without a call in this table, up to `until`; -1: none. */
   readonly lastOther: number;
-  /** The group of the last one had not been ended: more calls may have belonged to it. */
+  /** The last call's group had not ended, so more calls may belong to it. */
   readonly isLastOpen: boolean;
 }
 
@@ -44,9 +44,9 @@ export interface CallTable {
   readonly shapes: readonly CallShape[];
   /** By number of the communicator. */
   readonly comms: ReadonlyMap<number, CommCalls>;
-  /** Calls of communicators of which nothing is known. */
+  /** Calls of unknown communicators. */
   readonly nameless: number;
-  /** Ticks: up to here the calls of all threads are in the file; what others called later is not in the table. */
+  /** Ticks: the file holds the calls of all threads up to here. Later calls are not in the table. */
   readonly until: number;
 }
 
@@ -55,7 +55,7 @@ interface Draft {
   readonly at: number[];
   readonly keys: HandleKey[];
   readonly begins: number[];
-  /** Calls that came while a group of another thread went on: in which order they count is not known. */
+  /** Calls made while another thread had a group open: their order is not known. */
   readonly overlaps: number[];
   group: HostSpan | null;
   hasCaptured: boolean;
@@ -68,7 +68,7 @@ export class CallTableBuilder {
   private readonly callers = new Set<number>();
   private nameless = 0;
 
-  /** Rings of threads that called anything of NCCL's. */
+  /** Rings of threads that called NCCL. */
   get callingRings(): ReadonlySet<number> {
     return this.callers;
   }
@@ -93,7 +93,7 @@ export class CallTableBuilder {
       draft.knownFrom = draft.shape.length;
   }
 
-  /** `until`: see there. `works`: what NCCL told of. */
+  /** `until`: see CallTable. `works`: what NCCL reported. */
   finish(until: number, works: WorkTable): CallTable {
     const others = this.lastOthers(until, works);
     const makeShapes = this.shapes.size > 0x10000 ? Uint32Array : Uint16Array;
@@ -165,7 +165,7 @@ function finished(draft: Draft, end: number): Omit<CommCalls, 'shape' | 'lastOth
   };
 }
 
-/** Of ascending ticks the first one that is no earlier. */
+/** The first of ascending ticks that is not earlier. */
 function firstFrom(at: readonly number[], tick: number): number {
   let [from, end] = [0, at.length];
   while (from < end) {
@@ -176,7 +176,7 @@ function firstFrom(at: readonly number[], tick: number): number {
   return from;
 }
 
-/** Of the group that was called in then, nothing is told: more calls may have belonged to it. */
+/** Leaves out the group open at `until`: more calls may belong to it. */
 function endOfCalls({ at, begins }: Draft, until: number): number {
   let end = at.findIndex((tick) => tick > until);
   if (end < 0) return at.length;
@@ -184,7 +184,7 @@ function endOfCalls({ at, begins }: Draft, until: number): number {
   return end;
 }
 
-/** Two threads at once in groups of one communicator. */
+/** Two threads are in groups of one communicator at once. */
 function overlapsLast({ parent }: HostSpan, { at, group }: Draft): boolean {
   const last = at.at(-1);
   if (last === undefined) return false;

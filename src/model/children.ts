@@ -1,6 +1,6 @@
 /**
- * How many children work has had, and how many of them have not ended. Work is done when none of them are left (work_end.ts), so only
- * such count whose parent it can be (parents.ts), and those that NCCL starts twice only once.
+ * How many children each work has had, and how many have not ended. Work is done when all have ended (work_end.ts). So only plausible
+ * children count (parents.ts), and a child that NCCL starts twice counts once.
  */
 
 import { claimEnded, kernelClaim, opClaim } from './parents.js';

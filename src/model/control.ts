@@ -1,6 +1,6 @@
 /**
- * What was told to be recorded otherwise in mid-run (`nccl-trace control`): when, and what may be missing therefore. Rank
- * files keep each change in a table; the header tells the newest one again, and in older files alone.
+ * Changes of the recording in mid-run (`nccl-trace control`): when, and what may be missing because of them. Rank files keep each change in
+ * a table. The header repeats the newest one; older files have only the header.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -12,11 +12,11 @@ type Source = Pick<FileFacts, 'header' | 'changes'>;
 export interface Change {
   /** Until then everything was recorded as before. */
   readonly tick: Ticks;
-  /** From then on as said here; null: the header alone tells of it, which may be before it was done. */
+  /** The change holds from here on; null: only the header has it, perhaps before it took effect. */
   readonly done: Ticks | null;
   readonly events: number;
   readonly sampleEvery: number;
-  /** So many changes right before it are not in the file; null: nobody knows how many. */
+  /** Number of lost changes right before this one; null: not known. */
   readonly lostBefore: number | null;
 }
 
@@ -32,11 +32,11 @@ export function controlChanges({ header, changes }: Source): Change[] {
   return [...told, newest];
 }
 
-/** What was not recorded at some time, and may be missing now. */
+/** What was not recorded for some time and may be missing. */
 export interface EverMuted {
-  /** NCCL event-type bits, of those asked for at init. */
+  /** NCCL event-type bits, among those requested at init. */
   readonly events: number;
-  /** Collectives were sampled otherwise than from the start. */
+  /** The sampling of collectives changed after the start. */
   readonly sampling: boolean;
 }
 
@@ -45,7 +45,7 @@ export const isEverMuted = (source: Source): boolean => {
   return events !== 0 || sampling;
 };
 
-/** Where not every change is known, all there was may have been muted. */
+/** If a change is missing from the file, everything may have been muted. */
 export function everMuted(source: Source): EverMuted {
   const { eventMask, sampleEvery, hasChanged, changedTick } = source.header;
   const changes = controlChanges(source);
@@ -65,15 +65,12 @@ export interface Span {
 }
 
 const CALLS = EventType.CollApi | EventType.P2pApi;
-/** What tells of calls where NCCL does not: of those that are sampled. */
+/** Evidence of calls where NCCL reports no calls: the events of those sampled. */
 const WORKS = EventType.Coll | EventType.P2p;
-/** NCCL tells of calls from this version of the interface on. */
+/** NCCL reports calls from this version of the interface on. */
 const FIRST_ABI_OF_CALLS = 5;
 
-/**
- * When not every call was recorded that would have been from the start: that nothing is recorded of such a time says nothing.
- * Ascending; without an end if it is so still.
- */
+/** When fewer calls were recorded than at the start: silence proves nothing in these spans. Ascending; without an end if it still lasts. */
 export function spansWithoutCalls(
   source: Source,
   communicators: Iterable<Pick<Communicator, 'abi'>>,

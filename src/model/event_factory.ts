@@ -1,6 +1,6 @@
 /**
- * Makes the model's objects out of start records, one small function per kind. Field layouts: schemas/rank-file.md,
- * "Kinds". What became of their parents is judged in parents.ts; a step without an op gets a stand-in marked `lost`.
+ * Makes the model's objects from start records, one small function per kind. Field layouts: schemas/rank-file.md, "Kinds". parents.ts
+ * judges their parents. A step without an op gets a stand-in marked `lost`.
  */
 
 import { lostText } from '../base/lost_text.js';
@@ -76,7 +76,7 @@ export class EventFactory {
     return this.file.communicators.get(records.word2Low[i]!) ?? null;
   }
 
-  /** The parent of a phase may be its block: then it is of the block's work, and counts for nothing there. */
+  /** A phase may have its block as parent: then it belongs to the block's work and does not count there. */
   private kernel(source: Source, phase: string | null): Kernel {
     const { parent } = source;
     const channel = source.detail & 0xff;

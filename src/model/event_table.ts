@@ -1,8 +1,7 @@
 /**
- * The events that records may still speak of, by handle: open ones, and parents whose children may come after their
- * stop. A handle is a position, so an event's place is its position modulo the table's size, per ring; whoever comes
- * round again displaces it. What is displaced while it is still open, or belongs to a captured graph (whose calls are
- * parents at every replay), moves to a map and stays.
+ * The events that later records may refer to, by handle: open ones, and parents whose children may come after their stop. A handle is a
+ * position, so an event's place is its position modulo the table's size, per ring. A newer event displaces the older one. A displaced event
+ * that is open, or belongs to a captured graph (whose calls are parents at every replay), moves to a map.
  */
 
 import type { RingFacts } from '../rankfile/types.js';
@@ -11,7 +10,7 @@ import type { Ctrl, HostSpan, Kernel, Op, Work } from './types.js';
 
 export type Event = HostSpan | Work | Op | Kernel | Ctrl;
 
-/** A step, where it is the parent of something: step_table.ts has the rest. */
+/** A step as the parent of something: step_table.ts has the rest. */
 export interface StepName {
   readonly type: 'step';
   readonly number: number;
@@ -19,9 +18,8 @@ export interface StepName {
 }
 
 /**
- * Calls and work are looked up long after they were seen: their children may come thousands of calls later. Operations and kernels
- * only until they stop; a little longer, so that what is told of them then is recognised. Powers of two, in positions. What is
- * kept is also what the garbage collector copies.
+ * Calls and work are kept long, because their children may come thousands of calls later. Operations and kernels are kept until shortly
+ * after they stop, so that late records are recognised. Powers of two, in positions. The garbage collector copies whatever is kept.
  */
 const CALL_PLACES = 1 << 16;
 const PROXY_PLACES = 1 << 11;
@@ -62,7 +60,7 @@ export class EventTable {
     places.events[place] = event;
   }
 
-  /** The event has stopped: what was kept for that alone is let go. */
+  /** The event has stopped: release what only open events need. */
   stopped(key: HandleKey): void {
     if (this.displaced.size === 0 || key < 0) return;
     const event = this.displaced.get(key);
@@ -80,7 +78,7 @@ export class EventTable {
     }
   }
 
-  /** Of a ring that has not been heard of yet: most never are. */
+  /** Makes a ring's table at its first event: most rings never have one. */
   private makePlaces(key: HandleKey): Places | undefined {
     const ring = keyRing(key);
     const facts = this.known.find((candidate) => candidate.ring === ring);
@@ -101,7 +99,7 @@ export class EventTable {
   }
 }
 
-/** A power of two, at least as many as the file can hold of the ring. */
+/** A power of two, not less than the ring's positions in the file. */
 function positionsIn({ capacity, chunks }: Pick<RingFacts, 'capacity' | 'chunks'>): number {
   const positions = capacity + (chunks ? chunks.end - chunks.from : 0);
   return 2 ** Math.ceil(Math.log2(Math.max(1, positions)));

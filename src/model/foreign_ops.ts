@@ -1,4 +1,4 @@
-/** What this process executed for others (PXN), by the work it was for: the originator's file asks for it. */
+/** What this process executed for others (PXN), by the originator's work. The originator's file looks it up. */
 
 import type { Ticks } from '../base/time.js';
 import type { Op } from './types.js';

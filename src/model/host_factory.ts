@@ -120,7 +120,7 @@ export function groupEnd(group: HostSpan, start: HostSpan['start']): HostSpan {
   };
 }
 
-/** null: this kind does not say it. */
+/** null: this kind has no such field. */
 function saysCaptured({ records, i, detail }: Source, kind: HostKind): boolean | null {
   if (kind === 'GroupApi') return detail % 2 === 1;
   if (kind === 'CollApi' || kind === 'P2pApi') return extra32(records, i, 1, 2, 1) % 2 === 1;
@@ -140,7 +140,7 @@ function netFacts({ records, i, parent }: Source): NetFacts {
   const isSocket = isTold && id === NET_ID.Socket;
   const step = parent?.type === 'step' ? parent : null;
   const isSend = isSocket ? extra32(records, i, 2, 2, 1) === 0 : sendsBy(step);
-  // Of a receive, NCCL leaves these two of the InfiniBand plugin as they were.
+  // For a receive, NCCL does not fill these two of the InfiniBand plugin.
   const isFresh = isSocket || (isIb && isSend !== false);
   return {
     kind: 'NetPlugin',

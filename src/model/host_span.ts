@@ -1,4 +1,4 @@
-/** Calls on host threads, and what threads noticed there: from an event's start to its stop callback. */
+/** Calls and observations of host threads: from an event's start to its stop callback. */
 
 import type { Ticks } from '../base/time.js';
 import type { Communicator } from '../rankfile/types.js';
@@ -6,7 +6,7 @@ import type { HandleKey } from './record_fields.js';
 
 export type HostKind =
   | 'GroupApi'
-  /** Within a GroupApi: from its state 24, when the outermost ncclGroupEnd began, to its stop. */
+  /** Within a GroupApi: from its state 24, when the outermost ncclGroupEnd begins, to its stop. */
   | 'GroupEnd'
   | 'CollApi'
   | 'P2pApi'
@@ -18,7 +18,7 @@ export type HostKind =
   | 'NetPlugin'
   | 'unknown';
 
-/** The transfer that a plugin's event belongs to: what is told of its step there. */
+/** The transfer that a plugin's event belongs to. */
 export interface OfStep {
   readonly number: number;
   readonly op: {
@@ -30,11 +30,11 @@ export interface OfStep {
   };
 }
 
-/** What a network plugin tells of a transfer; null where it did not (or not in words we know). */
+/** What a network plugin reports of a transfer; null if it reported nothing, or in an unknown format. */
 export interface NetFacts {
   readonly kind: 'NetPlugin';
   readonly id: bigint;
-  /** By the socket plugin's own word, else by the step it belongs to; null: not known. */
+  /** From the socket plugin's own field, else from its step; null: not known. */
   readonly isSend: boolean | null;
   readonly bytes: bigint | null;
   /** InfiniBand only. */
@@ -44,7 +44,7 @@ export interface NetFacts {
   readonly opcode: number | null;
   /** Socket only. */
   readonly fd: number | null;
-  /** null: NULL, or not known any more. */
+  /** null: NULL, or no longer known. */
   readonly step: OfStep | null;
 }
 
@@ -60,7 +60,7 @@ export interface CeCollFacts {
   readonly stream: bigint;
 }
 
-/** What some kinds of host spans have beside the fields of all. */
+/** Fields that only some kinds of host spans have. */
 export type HostFacts =
   | NetFacts
   | CeCollFacts
@@ -77,9 +77,7 @@ export type HostFacts =
   /** `type`: NCCL's event-type number. */
   | { readonly kind: 'unknown'; readonly type: number };
 
-/**
- * A call on one host thread. NetPlugin and unknown event types are no calls: what a thread noticed, several at a time.
- */
+/** A call on one host thread. NetPlugin and unknown event types are not calls but observations, several at a time. */
 export interface HostSpan {
   readonly type: 'host';
   readonly kind: HostKind;
@@ -91,22 +89,22 @@ export interface HostSpan {
   readonly func: string;
   readonly datatype: string;
   readonly count: number;
-  /** Of a call, or of the call it belongs to: recorded into a graph, nothing ran. */
+  /** The call, or the call it belongs to, was recorded into a graph: nothing ran. */
   readonly graphCaptured: boolean;
-  /** From v7 on, 0 before and where the application set none. */
+  /** From v7 on; 0 before, or if the application set none. */
   readonly userTag: bigint;
   readonly facts: HostFacts | null;
   /** CollApi and P2pApi: number of this call in its file, in order of start. Else -1. */
   readonly apiRow: number;
   readonly start: Ticks;
-  /** GroupApi: its GroupEnd, once that has begun. */
+  /** GroupApi: its GroupEnd once it has begun. */
   ending: HostSpan | null;
   stop: Ticks | null;
 }
 
-/** Its context is its first call's, whatever communicators it spans. */
+/** A group's context is its first call's, whatever it spans. */
 export const belongsToNoComm = ({ kind }: HostSpan): boolean => kind === 'GroupApi' || kind === 'GroupEnd';
 
-/** A transfer's context may be another process's: its operation knows. */
+/** A transfer's context may be foreign: its operation decides. */
 export const callComm = ({ facts, comm }: HostSpan): Communicator | null =>
   facts?.kind === 'NetPlugin' && facts.step ? facts.step.op.comm : comm;

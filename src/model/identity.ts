@@ -1,5 +1,5 @@
 /**
- * Ids that every rank computes alike from what it knows itself, so that files stay independent:
+ * Ids that every rank computes from its own data alone, so that files stay independent:
  *  - a transfer (flow): communicator, channel, source, destination, the operation's ordinal on its connection, step;
  *  - a collective (correlation): communicator, function, sequence number, replay ordinal;
  *  - a send/receive (correlation): communicator, source, destination, ordinal.
@@ -8,16 +8,16 @@
 import { addBigint, addText, addWord, HASH_SEED, toSafeInteger, type Hash64 } from '../base/hash.js';
 import type { HostSpan, Op, WorkIdentity } from './types.js';
 
-/** A 64-bit flow id as two unsigned 32-bit halves: both ends of a transfer compute the same one. */
+/** A 64-bit flow id as two unsigned 32-bit halves. Both ends of a transfer compute the same id. */
 export interface FlowId {
   readonly hi: number;
   readonly lo: number;
 }
 
-/** Interface v1 to v3 through an adapter never says which communicator it is. */
+/** Interfaces v1 to v3, used through an adapter, never name the communicator. */
 const UNTOLD = 0n;
 
-/** The part of a transfer's id that all operations of a connection share; null when the other end could not know it. */
+/** The part of the id shared by all transfers of a connection; null if the other end cannot know it. */
 export function transfersOf(op: Op): Hash64 | null {
   const { comm } = op;
   if (op.lost || comm === null || comm.commId === UNTOLD) return null;
@@ -39,12 +39,12 @@ export function connectionHash({ commId, channel, source, destination }: Connect
   return hash;
 }
 
-/** The part that all steps of an operation share: of its connection and its ordinal there. */
+/** The part of the id shared by all steps of an operation: connection and ordinal. */
 export const operationId = (connection: Hash64, ordinal: number): Hash64 => addWord(connection, ordinal);
 
 /**
- * The steps of an operation share all but the lowest twelve bits: there is no hash to make per step, and ids that look alike
- * take little room once the trace is packed. 52 bits name the operation; those of 10 million collide once in a hundred traces.
+ * The steps of an operation share all but the lowest twelve bits. So there is no hash per step, and similar ids compress well. 52 bits name
+ * the operation: among 10 million operations two collide once in a hundred traces.
  */
 export function transferId(operation: Hash64, step: number): FlowId {
   const id = { hi: 0, lo: 0 };
@@ -52,21 +52,21 @@ export function transferId(operation: Hash64, step: number): FlowId {
   return id;
 }
 
-/** The same, into an object that is there. */
+/** The same, written into an existing object. */
 export function setTransferId(id: { hi: number; lo: number }, operation: Hash64, step: number): void {
   const { hi, lo } = step >>> STEP_BITS === 0 ? operation : addWord(operation, step >>> STEP_BITS);
   id.hi = hi;
   id.lo = ((lo & ~STEP_MASK) | (step & STEP_MASK)) >>> 0;
 }
 
-/** Of an arrow's id, those that tell the steps of one operation apart. */
+/** Bits of a flow id that number the steps of one operation. */
 export const STEP_BITS = 12;
 const STEP_MASK = (1 << STEP_BITS) - 1;
 
 /** A transfer's id for sets. */
 export const transferName = ({ hi, lo }: FlowId): string => `${hi} ${lo}`;
 
-/** Equal on all ranks of a collective, and on both ends of a send/receive. An ordinal that is not absolute joins nothing. */
+/** Equal on all ranks of a collective and at both ends of a send/receive. An ordinal that is not absolute joins nothing. */
 export function workCorrelation(work: WorkIdentity | null): number | undefined {
   if (!work?.comm || work.comm.commId === UNTOLD || !work.ordinalAbsolute) return undefined;
   const { comm, kind, func, seq, peer, ordinal } = work;
@@ -75,7 +75,7 @@ export function workCorrelation(work: WorkIdentity | null): number | undefined {
   return identifier(comm.commId, 'Send/Recv', [source ?? -1, destination ?? -1, ordinal]);
 }
 
-/** The same of one work after the other: its operations and kernels ask for it again and again. */
+/** Remembers the last work's correlation, because its operations and kernels ask for it repeatedly. */
 export class Correlations {
   private work: WorkIdentity | null = null;
   private correlation: number | undefined;
@@ -93,7 +93,7 @@ export function collectiveCorrelation(commId: bigint, func: string, seq: number,
   return identifier(commId, func, [seq, ordinal]);
 }
 
-/** A collective of the copy engines: its numbers are not those of the collectives that NCCL's kernels do. */
+/** A collective of the copy engines: NCCL numbers it apart from the collectives of its kernels. */
 export function copyCorrelation({ comm, func, facts }: HostSpan): number | undefined {
   if (facts?.kind !== 'CeColl' || !comm || comm.commId === UNTOLD) return undefined;
   return identifier(comm.commId, `CE ${func}`, [facts.seq]);
@@ -105,6 +105,6 @@ function identifier(commId: bigint, what: string, numbers: readonly number[]): n
   return toSafeInteger(hash);
 }
 
-/** Equal on all ranks of a communicator. NCCL before interface v4 may not tell the id: then by name. */
+/** Equal on all ranks of a communicator: the id, or the name if NCCL before interface v4 gives none. */
 export const commKey = ({ commId, name }: { readonly commId: bigint; readonly name: string }): string =>
   commId === 0n ? `unknown ${name}` : String(commId);

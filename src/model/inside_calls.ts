@@ -1,6 +1,6 @@
 /**
- * Where threads are inside NCCL when their records end: a call, or the end of a group, that has not returned and of which NCCL told
- * nothing further. NCCL connects at first use and blocks there when a peer never comes; then no Coll and no P2p exists yet.
+ * Where threads are inside NCCL when their records end: a call, or the end of a group, that has not returned and has no further events.
+ * NCCL connects at first use and blocks there if a peer never arrives. No Coll or P2p exists then.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -17,7 +17,7 @@ export interface InsideCall {
   readonly count: number;
   readonly datatype: string;
   readonly root: number | null;
-  /** When it was called. */
+  /** Time of the call. */
   readonly at: Ticks;
   readonly key: HandleKey;
   /** Calls of the same group on that communicator. */
@@ -27,7 +27,7 @@ export interface InsideCall {
 export class InsideCalls {
   /** Groups that have not ended, with their calls. */
   private readonly groups = new Map<HostSpan, HostSpan[]>();
-  /** Calls that have not returned; of threads whose group is not known as well. */
+  /** Calls that have not returned, also of threads whose group is not known. */
   private readonly calls = new Set<HostSpan>();
 
   started(span: HostSpan): void {
@@ -42,7 +42,7 @@ export class InsideCalls {
     this.calls.delete(span);
   }
 
-  /** It went on to work: what it may wait for now is told there. */
+  /** The call led to work, which shows what it waits for. */
   workStarted({ api }: Work): void {
     const group = api?.parent;
     if (group && this.groups.has(group)) this.groups.set(group, []);
@@ -76,5 +76,5 @@ export class InsideCalls {
   }
 }
 
-/** Between ncclGroupStart and ncclGroupEnd the application may do anything. */
+/** Between ncclGroupStart and ncclGroupEnd the application runs. */
 const isInNccl = ({ ending, stop }: HostSpan): boolean => ending !== null && stop === null;

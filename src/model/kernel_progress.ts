@@ -1,22 +1,22 @@
 /**
- * How many of the blocks that a collective or send/receive announced the GPU began and ended, as KernelCh tells: within a node nothing
- * else does. Complete means every channel, by stamps of its own. Said only of a communicator whose finished works were all told in
- * full, and of those after which none began: NCCL runs the work of a communicator in order.
+ * How many of a collective's or send/receive's announced blocks the GPU began and ended, from KernelCh: the only source within a node.
+ * Complete means every channel, with its own stamps. Only claimed for a communicator whose finished works were all reported in full, and
+ * for works after which none began, because NCCL runs a communicator's work in order.
  */
 
 import type { Kernel, Op, Work } from './types.js';
 
 export interface BlocksSeen {
-  /** As announced: one block each. */
+  /** Announced blocks, one per channel. */
   readonly channels: number;
-  /** By stamps of their own. */
+  /** With stamps of their own. */
   readonly begun: number;
   readonly ended: number;
 }
 
 export interface KernelsOf extends BlocksSeen {
   readonly work: Work;
-  /** The ring that tells of kernels. */
+  /** The ring with its kernels. */
   readonly ring: number;
   /** 'unknown': all stamps are of other work. */
   readonly state: 'ended' | 'unfinished' | 'unknown';
@@ -26,7 +26,7 @@ interface Row {
   readonly work: Work;
   begun: number;
   ended: number;
-  /** Told by stamps of other work. */
+  /** With stamps of other work. */
   ofOther: number;
   hasOps: boolean;
 }
@@ -34,12 +34,12 @@ interface Row {
 interface Tally {
   waiting: Row[];
   ring: number;
-  /** Finished works that were told in full, and others: then announced channels prove nothing. */
+  /** Finished works reported in full, and others. If there are others, announced channels prove nothing. */
   full: number;
   short: number;
 }
 
-/** A communicator without kernels keeps so many, and one whose kernels are told no more. */
+/** Works kept for a communicator without kernels, or with no more kernels. */
 const FEW = 64;
 const MANY = 4096;
 
@@ -49,7 +49,7 @@ export class KernelProgress {
 
   workStart(work: Work): void {
     const { comm, nChannels, peer } = work;
-    if (!comm || nChannels <= 0 || peer === comm.rank) return; // NCCL tells no kernel of a send to oneself
+    if (!comm || nChannels <= 0 || peer === comm.rank) return; // NCCL reports no kernel of a send to oneself
     const tally = this.tallyOf(comm.number);
     const row: Row = { work, begun: 0, ended: 0, ofOther: 0, hasOps: false };
     tally.waiting.push(row);
@@ -82,7 +82,7 @@ export class KernelProgress {
     if (row) row.ended++;
   }
 
-  /** The newest works of each communicator; none after which another began. */
+  /** The newest works of each communicator, after which none began. */
   finish(): KernelsOf[] {
     return [...this.comms.values()].flatMap(({ waiting, ring, full, short }) =>
       full === 0 || short > 0
@@ -98,7 +98,7 @@ export class KernelProgress {
     );
   }
 
-  /** What was enqueued before, but for what was launched together with it. */
+  /** Drops what was enqueued before, except works of the same launch. */
   private passed(tally: Tally, { work }: Row): void {
     const [first] = tally.waiting;
     if (!first || first.work === work) return;
@@ -118,13 +118,13 @@ export class KernelProgress {
   }
 }
 
-/** Operations on the network tell by themselves. */
+/** Operations on the network have records of their own. */
 function stateOf({ work, begun, ended, ofOther, hasOps }: Row): KernelsOf['state'] {
   if (hasOps) return 'ended';
   if (begun + ofOther < work.nChannels || ended < begun) return 'unfinished';
   return begun === 0 ? 'unknown' : 'ended';
 }
 
-/** One group is one launch, as far as calls tell it. */
+/** One group is one launch, as far as calls show. */
 const isSameLaunch = (a: Work, b: Work): boolean =>
   a.api !== null && a.api.parent === (b.api?.parent ?? null);

@@ -1,12 +1,12 @@
 /**
- * What looks unfinished because its end is among lost records. A gap in its own ring behind its last sign of life may hold the end;
- * a later record of it says that it does not.
+ * Pending work whose end may be among lost records. A gap in its ring after its last sign of life may hold the end, unless a later record
+ * shows it still going on.
  */
 
 import type { Ticks } from '../base/time.js';
 import type { Gap } from '../rankfile/types.js';
 
-/** How many slots of a ring are lost that were written after a tick. */
+/** Number of lost slots of a ring that were written after a tick. */
 export type LostAfter = (ring: number, tick: Ticks) => number;
 
 export function lostAfter(

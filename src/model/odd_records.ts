@@ -1,22 +1,22 @@
 /**
- * Records that fit no event, or mean nothing this version knows. Each is counted by cause and told to the listener, so
- * that nothing is dropped because it is late, repeated, foreign or new.
+ * Records that fit no event or are unknown to this version. Each is counted by cause and reported to the listener, so that no late,
+ * repeated, foreign or new record is dropped silently.
  */
 
 import type { Ticks } from '../base/time.js';
 import { hex64 } from '../base/hex.js';
 
-/** Who is told of each. */
+/** Called for each odd record. */
 export interface OddListener {
   oddRecord(odd: OddRecord, at: Ticks): void;
 }
 
-/** One of them, for the picture. */
+/** One odd record, for the trace. */
 export interface OddRecord {
   readonly what: OddCause;
-  /** Which event: its type, or a handle that no event here has. */
+  /** The event's type, or a handle that is not known here. */
   readonly event: string;
-  /** The state, or the number that is not known; null where there is none. */
+  /** The state, or the unknown number; null if there is none. */
   readonly number: number | null;
 }
 
@@ -33,27 +33,27 @@ export type OddCause =
   | 'start again'
   | 'after finalize';
 
-/** How many, by cause. */
+/** Counts by cause. */
 export interface OddCounts {
-  /** States and stops of events that began before the ring's window: nothing odd about them. */
+  /** States and stops of events that began before the ring's window. They are normal. */
   beganBefore: number;
   /** States and stops after the event's stop, or of events that are not in the file. */
   afterStop: number;
-  /** States and stops of handles that are not this process's. */
+  /** States and stops with handles of other processes. */
   foreign: number;
-  /** States of a step that it had already left; polls of state 20 are not meant. */
+  /** States that a step had already left, except polls of state 20. */
   repeatedStates: number;
-  /** A queue pair is stopped when it is done and again with its request: expected. */
+  /** A queue pair stops when it is done and again with its request: expected. */
   netStopsAgain: number;
-  /** Completions of kernels whose start NCCL never told; they come in the name of the one before. */
+  /** Completions of kernels without a reported start; NCCL names the kernel before. */
   kernelsWithoutStart: number;
-  /** Parents that cannot be the parents: events of earlier work. */
+  /** Impossible parents: events of earlier work. */
   staleParents: number;
-  /** Operations and kernels that NCCL started once more while they were under way. */
+  /** Operations and kernels that NCCL started again while they were in flight. */
   startsAgain: number;
-  /** Events started after their communicator's finalize, those of proxy threads apart. */
+  /** Events started after their communicator's finalize, except those of proxy threads. */
   afterFinalize: number;
-  /** Steps that ended with their operation: their own stop never came. */
+  /** Steps that ended with their operation, without an own stop. */
   stepsWithoutStop: number;
   /** What this version does not know, with its number: "ProxyStep state 99", "event type 0x40000". */
   readonly unknown: Map<string, number>;
@@ -126,7 +126,7 @@ export class OddRecords {
     this.tell('unknown record kind', 'record', kind, at);
   }
 
-  /** Drawn as what it is, so only counted here. */
+  /** It is drawn elsewhere: only counted here. */
   unknown(what: string): void {
     const { unknown } = this.counts;
     unknown.set(what, (unknown.get(what) ?? 0) + 1);

@@ -1,4 +1,4 @@
-/** What is odd about an event that starts. It is taken for what it is, and drawn; here it is counted and told. */
+/** What is odd about an event that starts. The event is drawn as usual. Here it is counted and reported. */
 
 import type { Ticks } from '../base/time.js';
 import type { Communicator } from '../rankfile/types.js';
@@ -28,7 +28,7 @@ export function checkStart(event: Work | Op | Kernel, at: Ticks, odd: OddRecords
   if (isLate(event, at)) odd.afterFinalize(typeOf(event), at);
 }
 
-/** Of what is executed for another process the communicator is told in ticks of that process's file. */
+/** The finalize of a foreign communicator is in ticks of the other process's file. */
 function isLate(event: HostSpan | Work | Op | Kernel, at: Ticks): boolean {
   if (event.type === 'op' && event.foreign !== null) return false;
   const finalized = event.comm?.finalizeTick ?? null;

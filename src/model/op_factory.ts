@@ -1,4 +1,4 @@
-/** Makes operations out of start records, and of what is left of them. Field layouts: schemas/rank-file.md, "Kinds". */
+/** Makes operations from start records, or from what is left of them. Field layouts: schemas/rank-file.md, "Kinds". */
 
 import type { Ticks } from '../base/time.js';
 import { COMM_FOREIGN } from '../rankfile/format/constants.js';
@@ -54,7 +54,7 @@ export function makeOp(source: Source, originators: Originators): Op {
   };
 }
 
-/** Tags decide, never the pid: the context is not one of ours. */
+/** Tags decide, never the pid: the context is foreign. */
 function foreignOf({ records, i }: Source): Foreign | null {
   if (records.word2Low[i] !== COMM_FOREIGN) return null;
   return {
@@ -64,7 +64,7 @@ function foreignOf({ records, i }: Source): Foreign | null {
   };
 }
 
-/** Stands in for an op whose start record was overwritten: its steps are all that is left. */
+/** Stands in for an op whose start record was overwritten: only its steps are left. */
 export function lostOp(ring: number, comm: Communicator | null, at: Ticks): Op {
   return {
     type: 'op',

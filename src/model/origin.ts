@@ -1,9 +1,8 @@
 /**
- * PXN: a send may run in the proxy thread of another process of the host. Such an operation carries the context and the
- * parent of the process it works for, its originator; both are handles of *that* process's recorder, so their tag says
- * which file can explain them. The pid that NCCL adds names nothing: every container has a pid 1.
- *
- * A file alone only knows `Foreign`. What it means is looked up in the originator's file between the two passes.
+ * PXN: a send may run in the proxy thread of another process of the host. Such an operation carries the context and the parent of the
+ * process it works for, its originator. Both are handles of *that* process's recorder, so their tag says which file can explain them. The
+ * pid that NCCL adds is useless: every container has a pid 1. A file alone only knows `Foreign`. Between the two passes its meaning is
+ * looked up in the originator's file.
  */
 
 import type { Communicator } from '../rankfile/types.js';
@@ -16,7 +15,7 @@ export interface Foreign {
   readonly pid: number;
 }
 
-/** Whose communicator a foreign context is. */
+/** The owner of a foreign context. */
 export interface Originator {
   /** "rank 0003". */
   readonly process: string;
@@ -27,9 +26,9 @@ export interface Originator {
 export interface Originators {
   /** null: its file is not here, or does not know this context. */
   ofContext(context: bigint): Originator | null;
-  /** null: likewise, or the work's record was overwritten. */
+  /** null: the same, or the work's record was overwritten. */
   ofWork(parent: bigint): WorkIdentity | null;
 }
 
-/** What one file knows of others. */
+/** For a file without the others. */
 export const NO_ORIGINATORS: Originators = { ofContext: () => null, ofWork: () => null };

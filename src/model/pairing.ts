@@ -1,8 +1,7 @@
 /**
- * Pairs the records of one file: every start, state and stop becomes part of a host span, work, op, step or kernel, and
- * a listener is told in the order of ticks. One pass, streaming: only what is still open, and recent parents, are kept.
- *
- * Both passes of `merge` run this: the scan to learn when work ended, the conversion to draw it.
+ * Pairs the records of one file: every start, state and stop becomes part of a host span, work, op, step or kernel. A listener is called in
+ * the order of ticks. One streaming pass keeps only open events and recent parents. Both passes of `merge` run this: the scan learns when
+ * work ended, the conversion draws it.
  */
 
 import { ticks, type Ticks } from '../base/time.js';
@@ -40,7 +39,7 @@ import type { HostSpan, Kernel, Op, StepListener, WorkListener } from './types.j
 
 const TWO_31 = 2 ** 31;
 
-/** ProxyCtrl events of one thread that a fold may still speak of. */
+/** ProxyCtrl events per thread that a fold may still refer to. */
 const RECENT_CTRL = 64;
 
 export interface PairedFile extends Pick<FileFacts, 'header' | 'communicators' | 'strings'> {
@@ -59,14 +58,14 @@ export class Pairing {
   private readonly tag17: number;
   private readonly tickBase: bigint;
   private readonly recentCtrl = new Map<number, HandleKey[]>();
-  /** Position of each ring's first record; before it comes, all that others speak of is older. */
+  /** Position of each ring's first record. References to earlier positions are to overwritten records. */
   private readonly windowStart = new Map<number, number>();
   private readonly stateFields: StateFields = { state: 0, value: null };
   private standIns = 0;
 
   /**
-   * `originators`: what other files say of operations executed for them. `neverEnds`: whether an operation's end is never told, where
-   * that is known already.
+   * `originators`: the answers of other files about foreign operations. `neverEnds`: whether NCCL never reports an operation's end, if
+   * already known.
    */
   constructor(
     file: PairedFile,
@@ -92,7 +91,7 @@ export class Pairing {
     checkInterfaces(file.communicators.values(), this.odd);
   }
 
-  /** The steps that are in flight. */
+  /** The steps in flight. */
   get steps(): StepTable {
     return this.stepPairing.table;
   }
@@ -106,7 +105,7 @@ export class Pairing {
     for (let i = from; i < end; i++) this.record(ring, records, i);
   }
 
-  /** Repeats that were still going on when the file was last written. Returns the newest of steps that are known; null: none. */
+  /** Repeats that were still going on at the file's last write. Returns the newest of known steps; null: none. */
   openFolds(folds: readonly OpenFold[]): Ticks | null {
     let newest: Ticks | null = null;
     for (const fold of folds) {
@@ -195,7 +194,7 @@ export class Pairing {
     }
   }
 
-  /** As the parent of what network plugins tell. */
+  /** A step as parent of a plugin's event. */
   private stepNamed(key: HandleKey): StepName | undefined {
     if (key < 0) return undefined;
     const low = ((key % TWO_31) * 2) >>> 0;
@@ -217,7 +216,7 @@ export class Pairing {
     if (!op.lost) this.listener.opAlive?.(op);
   }
 
-  /** The recorder folds quick idle/active edges into earlier ones, so a thread's newest events stay known. */
+  /** The recorder folds quick idle/active changes into earlier events, so a thread's newest events stay known. */
   private forgetOldCtrl(ring: number, key: HandleKey): void {
     const recent = this.recentCtrl.get(ring) ?? [];
     recent.push(key);
@@ -254,7 +253,7 @@ export class Pairing {
     }
   }
 
-  /** A kernel has one state: it carries the GPU's stop stamp. NCCL may tell of a completion in the name of the one before. */
+  /** A kernel's one state carries the GPU's stop stamp. NCCL may report a completion under the previous kernel's name. */
   private kernelState(kernel: Kernel, records: RecordColumns, i: number, at: Ticks): void {
     const { state } = this.stateFields;
     const stop = kernel.phase === null ? State.KernelChStop : State.KernelPhaseStop;
@@ -312,7 +311,7 @@ export class Pairing {
     this.listener.hostStop?.(span, at);
   }
 
-  /** All steps of an operation have stopped before it does; NCCL 2.24 to 2.26 may lose the stops of receives. */
+  /** All steps of an operation stop before it does, but NCCL 2.24 to 2.26 may lose the stops of receives. */
   private opStop(op: Op, at: Ticks): void {
     this.showLife(op);
     while (op.openSteps.length > 0) {
@@ -353,7 +352,7 @@ export class Pairing {
     return handleKey(records.word1Low[i]!, records.word1High[i]!, this.tag17);
   }
 
-  /** The event a state, stop or fold speaks of; what cannot be found is counted by cause. */
+  /** The event of a state, stop or fold. Records without an event are counted by cause. */
   private find(records: RecordColumns, i: number, at: Ticks): Event | undefined {
     const key = this.keyOf(records, i);
     const event = key < 0 ? undefined : this.known.get(key);

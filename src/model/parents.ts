@@ -1,7 +1,6 @@
 /**
- * Whether the event that NCCL names as parent can be it. A handle is never used again, but NCCL may pass an old one: slots
- * that it did not clear, calls of which it was told while their bit was off. Believed, such a parent would stretch work
- * that was done long ago, so it is left alone and said.
+ * Whether the event that NCCL names as parent is possible. A handle is never reused, but NCCL may pass an old one: from a slot it did not
+ * clear, or of a call made while its bit was off. Such a parent would stretch finished work, so it is not used, and it is counted.
  */
 
 import type { Communicator } from '../rankfile/types.js';
@@ -10,7 +9,7 @@ import { KEY_FOREIGN, KEY_NULL, type HandleKey } from './record_fields.js';
 import type { Source } from './source.js';
 import type { ParentLink, Work } from './types.js';
 
-/** What became of a parent that is not here, or not of a kind that can be one. */
+/** Why a parent is missing or cannot be one. */
 export function missingParent(key: HandleKey, parent: Source['parent']): ParentLink {
   if (key === KEY_NULL) return 'none';
   if (key === KEY_FOREIGN) return 'foreign';
@@ -18,8 +17,8 @@ export function missingParent(key: HandleKey, parent: Source['parent']): ParentL
 }
 
 /**
- * One of each per channel, direction and peer. A second one, begun when the first had stopped, is of other work; begun
- * before, it is the same once more, and counts once: the first stop of either ends both.
+ * One child per channel, direction and peer. A second one that begins after the first has stopped belongs to other work. One that begins
+ * earlier is a repeat and counts once: the first stop ends both.
  */
 export function opClaim(channel: number, isSend: boolean, peer: number): number {
   return (peer >>> 0) * 512 + channel * 2 + (isSend ? 1 : 0);
@@ -27,12 +26,12 @@ export function opClaim(channel: number, isSend: boolean, peer: number): number 
 
 export const kernelClaim = (channel: number): number => -1 - channel;
 
-/** Channels are told in one byte. Below the claims of kernels is room for others. */
+/** A channel number is one byte. Numbers below the kernels' are free. */
 const MOST_CHANNELS = 256;
 
 /**
- * Of NCCL's transports that say isSend 0 in both directions, a second operation in the same direction is the other direction's.
- * Which transport it is shows later (silent_ops.ts). False: there was a second one before.
+ * Some of NCCL's transports say isSend 0 in both directions: there a second operation in the same direction is the other direction's. The
+ * transport is known later (silent_ops.ts). False: there was a second one before.
  */
 export function claimOtherDirection(work: Work, op: number): boolean {
   return claim(work, -1 - MOST_CHANNELS - op) === 'first';
@@ -59,7 +58,7 @@ interface ParentWork {
   readonly link: ParentLink;
 }
 
-/** The work that a start names as its parent. `claimed`: what the child is to it; null: it may come again. */
+/** The work that a start names as its parent. `claimed`: the child's role; null: it may repeat. */
 export function parentWork(
   { parent, parentKey }: Pick<Source, 'parent' | 'parentKey'>,
   claimed: number | null,
@@ -70,7 +69,7 @@ export function parentWork(
   return { work: parent, link: kind === 'again' ? 'again' : 'known' };
 }
 
-/** Before v5 the parent of a Coll or P2p is its Group, which says when work was posted, not when it was called. */
+/** Before v5 the parent of a Coll or P2p is its Group. It says when work was posted, not when it was called. */
 export function callOf(
   kind: 'Coll' | 'P2p',
   func: string,

@@ -1,4 +1,4 @@
-/** How much a rank exchanged with each peer: whose counters are worth drawing. */
+/** How much a rank exchanged with each peer, to choose the counters to draw. */
 
 import type { Communicator } from '../rankfile/types.js';
 import type { Op } from './types.js';
@@ -9,7 +9,7 @@ export interface PeerTraffic {
   /** Rank in it. */
   readonly peer: number;
   readonly isSend: boolean;
-  /** Wire bytes of its operations. */
+  /** Bytes on the wire. */
   readonly bytes: number;
 }
 
@@ -28,7 +28,7 @@ export class PeerBytes {
     this.add(op);
   }
 
-  /** The busiest of each direction, sends first. `open`: what has not stopped. */
+  /** The busiest of each direction, sends first. `open`: in flight. */
   busiest(open: readonly Op[]): PeerTraffic[] {
     for (const op of open) this.add(op);
     const all = [...this.peers.values()]

@@ -1,6 +1,6 @@
 /**
- * When a file's process last did anything with NCCL, and for how long it did nothing before: the pace of its job. Calls count, also
- * those of which nothing more was recorded; polls and heartbeats do not.
+ * When a process last did anything with NCCL, and its longest pauses before: the pace of its job. Every call counts, also one without
+ * further events. Polls and heartbeats do not count.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -8,10 +8,10 @@ import type { Span } from './control.js';
 import type { HostSpan } from './host_span.js';
 import type { Gap } from './recording.js';
 
-/** What follows the first call is the job's start: it connects, loads, compiles. */
+/** The first call is followed by the job's start: connecting, loading, compiling. */
 const START_UP = 2;
 
-/** The longest ones are kept: of some it turns out that records of that time are lost. */
+/** Several pauses are kept, because records may turn out to be lost in some of them. */
 const MOST = 16;
 
 export class QuietTimes {
@@ -22,10 +22,10 @@ export class QuietTimes {
   private calls = 0;
   private works = 0;
 
-  /** `untold`: when nothing that was recorded says nothing (control.ts). */
+  /** `untold`: spans in which silence proves nothing (control.ts). */
   constructor(private readonly untold: readonly Span[] = []) {}
 
-  /** Of any work, operation or kernel: a start or an end. In order. */
+  /** A start or an end of any work, operation or kernel. In order. */
   moved(at: Ticks): void {
     const { newest } = this;
     if (newest !== null && Math.max(this.calls, this.works) >= START_UP) this.pause(newest, at);
@@ -52,24 +52,24 @@ export class QuietTimes {
     return this.newest;
   }
 
-  /** Ticks: of so long a time, the start aside, the pauses are known. */
+  /** Ticks: length of the time with known pauses, without the start. */
   get watched(): number {
     return this.watchedFor;
   }
 
-  /** Ticks; the start aside. Nothing is known of a pause in which records are lost: `gaps`. */
+  /** Ticks, without the start. A pause in which records are lost (`gaps`) is not known. */
   longest(gaps: readonly Gap[]): number {
     const lost = gaps.map(({ afterTick, beforeTick }): Span => ({
       from: afterTick ?? 0,
       end: beforeTick ?? Infinity,
     }));
     const known = this.quiet.find((one) => !overlaps(one, lost));
-    // Where none of them is known the next one, of which nobody kept more than that it is no longer.
+    // If none of them is known, the next one: it is at most this long.
     const longest = known ?? (this.quiet.length < MOST ? undefined : this.quiet.at(-1));
     return longest ? lengthOf(longest) : 0;
   }
 
-  /** Nearly all of them are short: those make no object. */
+  /** Nearly all pauses are short, so these make no object. */
   private pause(from: number, end: number): void {
     const { quiet } = this;
     if (this.untold.length > 0 && overlaps({ from, end }, this.untold)) return;

@@ -1,6 +1,6 @@
 /**
- * Reads the fields of one record out of the columns: row `i` of `records`. Offsets as in schemas/rank-file.md,
- * "Kinds": slot 0 is the row itself, slot k >= 1 lies in `extra`. Missing slots read as zero.
+ * Reads the fields of one record from the columns: row `i` of `records`. Offsets as in schemas/rank-file.md, "Kinds": slot 0 is the row
+ * itself, slot k >= 1 lies in `extra`. Missing slots read as zero.
  */
 
 import type { RecordColumns } from '../rankfile/types.js';
@@ -31,7 +31,7 @@ export function startKey(ring: number, position: number): HandleKey {
 export const keyRing = (key: HandleKey): number => Math.floor(key / TWO_40);
 export const keyPosition = (key: HandleKey): number => key % TWO_40;
 
-/** Word 1 as it is: a parent or a handle, whoever's. */
+/** Word 1 unchanged: a parent or a handle of any process. */
 export function word1(records: RecordColumns, i: number): bigint {
   return (BigInt(records.word1High[i]!) << 32n) | BigInt(records.word1Low[i]!);
 }
@@ -43,8 +43,8 @@ export function extra32(records: RecordColumns, i: number, slot: number, word: n
 }
 
 /**
- * 64 bits as a number: exact below 2^53, which counts, sizes and sequence numbers are. What is not is garbage (NCCL leaves
- * fields uninitialised) and reads as the largest exact number, so that nothing downstream meets an inexact one.
+ * 64 bits as a number, exact below 2^53, as counts, sizes and sequence numbers are. A larger value is garbage (NCCL leaves fields
+ * uninitialised) and reads as the largest exact number, so that no code meets an inexact one.
  */
 export function extra64(records: RecordColumns, i: number, slot: number, word: number): number {
   const value = extra32(records, i, slot, word, 1) * TWO_32 + extra32(records, i, slot, word, 0);
@@ -61,7 +61,7 @@ export function hasExtra(records: RecordColumns, i: number): boolean {
   return records.extraStart[i + 1]! > records.extraStart[i]!;
 }
 
-/** What a State record says. `value` is null where NCCL gave none. */
+/** Fields of a State record. `value` is null if NCCL gave none. */
 export interface StateFields {
   state: number;
   value: number | null;

@@ -1,6 +1,6 @@
 /**
- * What a picture may want to know of a recording besides its events: whose threads, what was lost, when it was last
- * alive. The reader's own types under the model's name, so that the layers above need not know the reader.
+ * What a trace shows of a recording besides its events: threads, lost records, the last sign. The reader's types under the model's name, so
+ * that the layers above need not know the reader.
  */
 
 import type { Communicator, FileFacts, Gap, Lease, Ring as WholeRing } from '../rankfile/types.js';

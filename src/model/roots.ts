@@ -1,4 +1,4 @@
-/** Functions with a root. Of others NCCL tells one, too, and it means nothing. */
+/** Functions with a root. NCCL's root of other functions means nothing. */
 
 const HAS_ROOT: ReadonlySet<string> = new Set(['Broadcast', 'Reduce', 'Gather', 'Scatter']);
 

@@ -1,17 +1,16 @@
 /**
- * Operations whose end NCCL never tells. Its CollNet transport, and SHM or P2P that copy by memcpy, start a ProxyOp (with
- * isSend 0 in both directions) and send neither state nor stop. Such an operation looks like a receive that hangs before
- * its first progress call; what tells them apart is its connection: one on which *no* operation ever showed a sign of
- * life is of the silent sort, on any other the silent ones are waiting their turn. Collectives and sends/receives between the
- * same two ranks go over connections of their own (NCCL's connIndex 0 and 1): beside a silent CollNet a receive is alive.
+ * Operations whose end NCCL never reports. Its CollNet transport, and SHM or P2P that copy by memcpy, start a ProxyOp (with isSend 0 in
+ * both directions) and report neither state nor stop. Such an operation looks like a receive that hangs before its first progress call. The
+ * connection decides. If *no* operation of the connection ever moved, it is silent; else its silent operations are queued. Collectives and
+ * sends/receives between two ranks use separate connections (NCCL's connIndex 0 and 1): a receive moves beside a silent CollNet.
  */
 
 import type { Op } from './types.js';
 
-/** Waiting this many deep nothing is waiting any more: NCCL queues a few. Bounds memory, however long the run. */
+/** A longer queue is no queue, because NCCL queues only a few. Bounds the memory of a long run. */
 export const DEEPEST_QUEUE = 1024;
 
-/** Whose connection it is; of an operation whose work is not known it may be either. */
+/** The user of the connection. If an operation's work is not known, it may be either. */
 const KINDS = ['Coll', 'P2p', 'unknown'] as const;
 type Kind = (typeof KINDS)[number];
 
@@ -21,14 +20,14 @@ interface Connection {
   readonly kind: Kind;
   isAlive: boolean;
   waiting: Set<Op>;
-  /** Operations that are the other direction's if the connection is silent, and begun again if not. */
+  /** Operations of the other direction if the connection is silent, else repeats. */
   otherDirection: number;
 }
 
 export interface Silent {
-  /** On these nothing ever showed a sign of life. */
+  /** Connections on which nothing ever moved. */
   readonly connections: Set<string>;
-  /** Of their operations so many were taken for others that began again. */
+  /** Number of their operations that were mistaken for repeats. */
   readonly otherDirection: number;
 }
 
@@ -53,11 +52,11 @@ export class SilentOps {
     if (op.isUntold) this.correct(op);
     const own = kindOf(op);
     if (own !== 'unknown') comesAlive(peers.get(peerKey(op.peer, own)));
-    // Of unknown work: the life of any connection there.
+    // Unknown work: any connection there may be alive.
     else for (const kind of KINDS) comesAlive(peers.get(peerKey(op.peer, kind)));
   }
 
-  /** Before this, no work's counts are final. */
+  /** Until this call no work's counts are final. */
   finish(): Silent {
     const connections = new Set<string>();
     let otherDirection = 0;
@@ -123,15 +122,15 @@ function isAnyAlive(peers: ReadonlyMap<number, Connection>, key: number): boolea
   return KINDS.some((kind) => peers.get(peerKey(peer, kind))?.isAlive === true);
 }
 
-/** NCCL says isSend 1 of its network transport alone, which tells of all its ends. */
+/** NCCL says isSend 1 only for its network transport, which reports all its ends. */
 export function mayBeSilent(op: Op): boolean {
   return !op.isSend && !op.lost && !op.foreign;
 }
 
-/** Channels are told in one byte. */
+/** A channel number is one byte. */
 const channelKey = ({ comm, channel }: Op): number => (comm?.number ?? -1) * 256 + channel;
 
-/** Sends are none of these connections. */
+/** Sends are never on these connections. */
 export function connectionKey(op: Pick<Op, 'comm' | 'channel' | 'peer' | 'of'>): string {
   return `${op.comm?.number ?? 'none'} ${op.channel} ${op.peer} ${kindOf(op)}`;
 }

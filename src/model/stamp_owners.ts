@@ -1,21 +1,20 @@
 /**
- * Whose stamps a KernelCh carries. NCCL's host counts the works of a channel to find a kernel's stamps; where it lags behind the
- * device (self-sends, Broadcast groups, replays) it reads the stamps of the work before, and does so from then on. Told here: a
- * start that the GPU stamped before the work was called, by a clock that cannot be more than a bound ahead; and what follows it in
- * the same channel. Needs no solved clock, so both passes agree.
+ * Which work a KernelCh's stamps belong to. NCCL's host counts the works of a channel to find a kernel's stamps. If it lags behind the
+ * device (self-sends, Broadcast groups, replays), it reads the previous work's stamps from then on. Detected here: a start stamp from
+ * before the work's call, allowing for the clock's bound, and all that follows in the channel. Needs no solved clock, so both passes agree.
  */
 
 import type { Ticks } from '../base/time.js';
 import type { Kernel, Work } from './types.js';
 
-/** ns: what the bound may be wrong by, beside the drift. */
+/** ns: possible error of the bound, without the drift. */
 const SLACK = 1e5;
 /** Of a GPU's clock against the host's. */
 const MAX_DRIFT = 200e-6;
 
 /**
- * GPU time + offset is no earlier than host time was when a kernel was noticed: by how much, ns. The two least offsets, of different
- * works: one stamp from the future must not judge all others.
+ * GPU time + offset is not before the host time at which a kernel was noticed: the two least offsets, ns, from different works, because one
+ * stamp from the future must not judge all others.
  */
 class CommStamps {
   /** Channels whose counter lags. */
@@ -62,7 +61,7 @@ class CommStamps {
     this.nextWork = work;
   }
 
-  /** The older one has aged more: they may change places. */
+  /** The older one has aged more, so they may swap. */
   private sort(now: number): void {
     const { nextOffset, nextAt, nextWork, known } = this;
     if (known < 2 || aged(nextOffset, nextAt, now) >= aged(this.leastOffset, this.leastAt, now)) return;
@@ -79,7 +78,7 @@ export class StampOwners {
     this.nsPerTick = 1e9 / tickHz;
   }
 
-  /** When it starts; `noticed` by the host. */
+  /** At its start; `noticed` by the host. */
   judge(kernel: Kernel, noticed: Ticks): void {
     const { comm, channel, timerStart, work, phase } = kernel;
     if (timerStart === null) return;
@@ -87,7 +86,7 @@ export class StampOwners {
     const at = noticed * this.nsPerTick;
     if (phase === null && work !== null) {
       const latest = timerStart + stamps.bound(at) + SLACK;
-      // One from before the recording is torn, and says nothing of the next.
+      // A stamp from before the recording is torn: it proves nothing.
       if (latest > 0 && latest < work.earliest * this.nsPerTick) stamps.lagging.add(channel);
     }
     kernel.isOfOther = stamps.lagging.size > 0 && stamps.lagging.has(channel);

@@ -1,13 +1,13 @@
 /**
- * When stand-ins ended: operations whose start record was overwritten. Nearly always their stop was, too, and only their steps are
- * left; such a one has ended when its last step has, only when is not told. What still has a step under way has not ended. The scan
- * finds it out, so that the second pass knows the end when it comes to it.
+ * When stand-ins ended: operations whose start record was overwritten. Usually the stop was overwritten too, and only steps are left. Then
+ * the operation ended with its last step; the exact time is not known. If a step is in flight, it has not ended. The scan finds this out,
+ * so that the second pass knows the end in advance.
  */
 
 import type { Ticks } from '../base/time.js';
 import type { Op } from './types.js';
 
-/** When it was last seen under way; null: it was, to the end. */
+/** When it was last seen in flight; null: until the end. */
 export function seenUntil({ stop, openSteps, lastMove }: Op): Ticks | null {
   return stop ?? (openSteps.length > 0 ? null : lastMove);
 }
@@ -19,7 +19,7 @@ export class StandIns {
     if (op.lost) this.ops.push(op);
   }
 
-  /** By `Op.standIn`: with how many steps it was through, where its stop is not in the file; 0: it is, or a step is under way. */
+  /** By `Op.standIn`: number of steps done, if its stop is not in the file; 0: the stop is there, or a step is in flight. */
   lastSteps(): Uint32Array {
     return Uint32Array.from(this.ops, ({ stop, openSteps, stepsDone }) =>
       stop === null && openSteps.length === 0 ? stepsDone : 0,

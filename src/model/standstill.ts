@@ -1,7 +1,7 @@
 /**
- * Where a rank stood when its records end: the work that had begun and not ended, how far each of its operations had come
- * and in which wait; and when each communicator last moved. Polls are no movement. Kept while the records stream by; little
- * is left at the end, because NCCL has few operations in flight.
+ * Where a rank stood when its records end: its pending work, the progress of each operation and its wait; and when each communicator last
+ * moved. Polls are not movement. Collected while the records stream by. Little is left at the end, because NCCL has few operations in
+ * flight.
  */
 
 import { OpenSet } from '../base/open_set.js';
@@ -25,7 +25,7 @@ export interface StandingOp {
   readonly peer: number;
   readonly isSend: boolean;
   readonly nSteps: number;
-  /** Steps that were through. */
+  /** Steps that are done. */
   readonly done: number;
   /** The oldest step in flight; null: none was. */
   readonly step: StandingStep | null;
@@ -35,7 +35,7 @@ export interface StandingWork {
   readonly kind: Work['kind'];
   /** Of the file's table of work. */
   readonly row: number;
-  /** Where its start record lies. */
+  /** Key of its start record. */
   readonly key: HandleKey;
   /** Number of the communicator in its file; null: its table entry is lost. */
   readonly comm: number | null;
@@ -47,25 +47,21 @@ export interface StandingWork {
   readonly peer: number | null;
   readonly start: Ticks;
   readonly ops: readonly StandingOp[];
-  /** What the GPU was seen to begin and end of it; null: not known. */
+  /** What the GPU was seen to begin and end; null: not known. */
   readonly blocks: BlocksSeen | null;
-  /** Slots that were lost since the last sign of life of what is unfinished of it: all of that may have ended there. */
+  /** Slots lost since the last sign of its pending parts: all of them may have ended there. */
   readonly lostSince: number;
 }
 
 export interface Standstill {
   /** In order of start. */
   readonly works: readonly StandingWork[];
-  /**
-   * By row: works whose blocks the GPU did not begin, or not end, each ('unfinished'), or of which only stamps of other work tell
-   * ('unknown').
-   */
+  /** By row: works with blocks that the GPU did not begin or not end ('unfinished'), or with only stamps of other work ('unknown'). */
   readonly unended: ReadonlyMap<number, 'unfinished' | 'unknown'>;
   /** Executed for other processes (PXN), by the handle of their work there. */
   readonly foreign: readonly { readonly parent: bigint; readonly op: StandingOp }[];
   /**
-   * Number of the communicator, UNKNOWN_COMM for all of which nothing is known → when anything of it last began, moved on or
-   * ended, before it was finalized.
+   * Number of the communicator (UNKNOWN_COMM for all unknown ones) → when anything of it last began, moved on or ended before its finalize.
    */
   readonly lastMove: ReadonlyMap<number, Ticks>;
 }
@@ -73,7 +69,7 @@ export interface Standstill {
 /** In place of a communicator's number: its entry is lost, or the table was full. */
 export const UNKNOWN_COMM = -1;
 
-/** Operations that NCCL never ends are looked for, and forgotten, when there are so many. */
+/** At this many operations, those that NCCL never ends are found and forgotten. */
 const MANY_OPS = 4096;
 
 export class StandstillCollector implements Partial<WorkListener> {
@@ -87,7 +83,7 @@ export class StandstillCollector implements Partial<WorkListener> {
   /** It is among `works`: its operations come one after the other. */
   private lastWork: Work | null = null;
 
-  /** `ops`: those that have not stopped; the caller's. */
+  /** `ops`: those in flight, owned by the caller. */
   constructor(private readonly ops: OpenSet<Op>) {}
 
   workStart(work: Work, at: Ticks): void {
@@ -129,7 +125,7 @@ export class StandstillCollector implements Partial<WorkListener> {
     this.forgetIfDone(kernel.work);
   }
 
-  /** After it was settled which operations NCCL never ends. */
+  /** Call it when the silent operations are known. */
   finish(steps: StepTable, lostAfter: LostAfter = NOTHING_LOST): Standstill {
     const byWork = new Map<Work, StandingOp[]>();
     const lost = new Map<Work, number>();
@@ -194,7 +190,7 @@ export class StandstillCollector implements Partial<WorkListener> {
     this.lastWork = work;
   }
 
-  /** A child that comes later puts it back. */
+  /** A later child puts it back. */
   private forgetIfDone(work: Work | null): void {
     if (!work || isOpen(work)) return;
     this.works.delete(work);

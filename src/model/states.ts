@@ -1,6 +1,6 @@
 /**
- * What NCCL's event states do to an op, a proxy thread or a call (a step's: step_pairing.ts). A state that does not belong to the
- * event changes nothing and is counted.
+ * What NCCL's states do to an op, a proxy thread or a call (steps: step_pairing.ts). A state that does not belong to the event changes
+ * nothing and is counted.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -18,7 +18,7 @@ const CTRL_STATE = new Map<number, CtrlState>([
   [State.CtrlAppendEnd, 'AppendEnd'],
 ]);
 
-/** Who is told what a state did: the listener of the pairing, and the count of what did nothing. */
+/** Where a state's effect is reported: the pairing's listener, and the count of states without effect. */
 export interface Told {
   readonly listener: Partial<WorkListener>;
   readonly odd: OddRecords;
@@ -33,7 +33,7 @@ export function applyOpState(op: Op, { state, value }: StateFields, at: Ticks, t
   if (tellsProgress && value !== null) opProgress(op, value, at, told.listener);
 }
 
-/** Up to NCCL 2.26 steps have no sizes; their operation tells the bytes so far (states 0 to 7). */
+/** Up to NCCL 2.26 steps have no sizes. Their operation reports the bytes so far (states 0 to 7). */
 function opProgress(op: Op, bytesSoFar: number, at: Ticks, listener: Partial<WorkListener>): void {
   const more = bytesSoFar - op.bytes;
   if (more <= 0) return;
@@ -41,7 +41,7 @@ function opProgress(op: Op, bytesSoFar: number, at: Ticks, listener: Partial<Wor
   listener.opBytes?.(op, more, at);
 }
 
-/** A state that is not known is shown by its number: the thread was in it. */
+/** An unknown state is shown by its number, because the thread was in it. */
 export function applyCtrlState(ctrl: Ctrl, { state, value }: StateFields, at: Ticks, told: Told): void {
   const name = CTRL_STATE.get(state);
   if (name === undefined) told.odd.unknownState('ProxyCtrl', state, at);
@@ -49,8 +49,8 @@ export function applyCtrlState(ctrl: Ctrl, { state, value }: StateFields, at: Ti
 }
 
 /**
- * By kind of host span, first and last: states that tell nothing its spans do not show. 23 follows the start at once and
- * 24 begins the GroupEnd; 25 to 30 begin and end what has a start and a stop of its own.
+ * By kind of host span, first and last: states that add nothing to its spans. 23 follows the start at once and 24 begins the GroupEnd. 25
+ * to 30 begin and end events with their own start and stop.
  */
 const HOST_STATES: Readonly<Partial<Record<HostSpan['kind'], readonly [number, number]>>> = {
   GroupApi: [State.GroupStartApiStop, State.GroupEndApiStart],

@@ -1,7 +1,7 @@
 /**
- * Pairs the records of steps: start, states, repeats and stop of a transfer become a row of the step table, and a listener is told
- * as they happen. States are NCCL's net transport's (send: 8, 20 repeated, 9, stop; receive: 10, 11, 12, stop). A state that
- * comes again, or that does not belong to a step, changes nothing and is counted.
+ * Pairs the records of steps: start, states, repeats and stop of a transfer become a row of the step table, and a listener is called.
+ * States are those of NCCL's net transport (send: 8, 20 repeated, 9, stop; receive: 10, 11, 12, stop). A repeated state, or one that does
+ * not belong to a step, changes nothing and is counted.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -11,7 +11,7 @@ import type { StateFields } from './record_fields.js';
 import { NO_STEP, NONE, StepTable } from './step_table.js';
 import { StepPhase, type Op, type StepListener } from './types.js';
 
-/** By state; 0: it is none of a step's. The most frequent look-up of all. */
+/** By state; 0: not a step's state. The most frequent look-up of all. */
 const PHASE_OF_STATE = new Uint8Array(256);
 PHASE_OF_STATE[State.SendGpuWait] = StepPhase.SendGpuWait;
 PHASE_OF_STATE[State.SendPeerWait] = StepPhase.PeerWait;
@@ -33,7 +33,7 @@ export class StepPairing {
     const { table } = this;
     const same = table.openStepOf(op, number);
     if (same !== NO_STEP) {
-      // A registered buffer's start, come again without being folded: both handles mean the same transfer.
+      // A repeated start of a registered buffer that was not folded: both handles mean the same transfer.
       table.startRepeats[same]!++;
       table.lastStartRepeat[same] = at;
       table.name(low, high, same);
@@ -75,7 +75,7 @@ export class StepPairing {
     this.listener.stepPhase?.(table, row, from, at);
   }
 
-  /** Polls, or starts, that the recorder counted instead of recording. */
+  /** Polls or starts that the recorder counted instead of recording. */
   fold(row: number, state: number | 'start', repeats: number, lastTick: Ticks): void {
     const { table } = this;
     if (state === 'start') {
@@ -100,8 +100,8 @@ export class StepPairing {
 }
 
 /**
- * The send itself begins at the *last* poll before NCCL reports state 9: state 9 is stamped after isend returned, when
- * the data may long be there (measured: a preempted proxy thread stamps it after the receiver's state 11).
+ * The send itself begins at the *last* poll before NCCL reports state 9. State 9 is stamped after isend returned, when the data may have
+ * arrived already (measured: a preempted proxy thread stamps it after the receiver's state 11).
  */
 function sendBegan({ lastPoll }: StepTable, row: number, at: Ticks): Ticks {
   return lastPoll[row] === NONE ? at : (lastPoll[row] as Ticks);

@@ -1,26 +1,25 @@
 /**
- * The network transfers (ProxySteps) that are in flight, as rows of typed arrays. Four of five records speak of steps, so a step
- * is never an object: its record finds its row by the handle's own words, without a map, and its row is used again when it is over.
- *
- * Ticks of what has not happened are NONE.
+ * The network transfers (ProxySteps) in flight, as rows of typed arrays. Four of five records are of steps, so a step is never an object.
+ * Its record finds the row by the words of the handle, without a map, and the row is reused afterwards. NONE is the tick of what has not
+ * happened.
  */
 
 import type { Op, StepPhase } from './types.js';
 
-/** In place of a tick, and of a size that NCCL has not told. */
+/** In place of a tick, or of a size that NCCL has not reported. */
 export const NONE = -1;
 
-/** What `find` says of a handle: no step that is known here; a step whose operation ended it. */
+/** Results of `find`: a step that is not known here; a step that its operation ended. */
 export const NO_STEP = -1;
 export const ENDED_STEP = -2;
 
-/** Places of handles. NCCL has some hundred steps in flight; what stays open for longer than this moves to a map. */
+/** Places of handles. NCCL has some hundred steps in flight. What stays open for longer than this moves to a map. */
 const PLACES = 1 << 14;
 const FIRST_ROWS = 256;
 /** Upper word of a place without a handle: a file's tag is never 0. */
 const NO_HANDLE = 0;
 
-/** So many of the newest steps of an operation may be meant by a repeated start; NCCL has 8 in flight. */
+/** A repeated start may mean one of this many newest steps of an operation. NCCL has 8 in flight. */
 const RECENT_STEPS = 16;
 
 export class StepTable {
@@ -29,20 +28,20 @@ export class StepTable {
   start = new Float64Array(FIRST_ROWS);
   /** StepPhase. */
   phase = new Uint8Array(FIRST_ROWS);
-  /** When it came into this phase. */
+  /** Start of the current phase. */
   phaseSince = new Float64Array(FIRST_ROWS);
-  /** Size of the transfer; NONE until NCCL said it. */
+  /** Size of the transfer; NONE until NCCL reports it. */
   bytes = new Float64Array(FIRST_ROWS);
-  /** State 20: the newest, and how many polls in all. */
+  /** State 20: the newest poll, and the number of polls. */
   lastPoll = new Float64Array(FIRST_ROWS);
   polls = new Float64Array(FIRST_ROWS);
   /** State 11: a receive's data had arrived. */
   arrived = new Float64Array(FIRST_ROWS);
-  /** NCCL started it again and again: a registered buffer whose kernel had not begun. And of these starts the newest. */
+  /** Repeated starts by NCCL (a registered buffer whose kernel had not begun): their number, and the newest. */
   startRepeats = new Float64Array(FIRST_ROWS);
   lastStartRepeat = new Float64Array(FIRST_ROWS);
 
-  /** Counts how often a row was used: a place that names an earlier use is out of date. */
+  /** How often a row was used: a place that names an earlier use is out of date. */
   private use = new Uint32Array(FIRST_ROWS);
   private readonly free: number[] = [];
   private rows = 0;
@@ -51,10 +50,10 @@ export class StepTable {
   private readonly placeHigh = new Uint32Array(PLACES);
   private readonly placeRow = new Int32Array(PLACES);
   private readonly placeUse = new Uint32Array(PLACES);
-  /** Rows of handles whose place another one took, by both words in one number. */
+  /** Rows of handles whose place another took, by both words in one number. */
   private readonly displaced = new Map<number, number>();
 
-  /** A new row for the step of that handle. */
+  /** Adds a row for the step of that handle. */
   add(low: number, high: number, op: Op, number: number, at: number): number {
     const row = this.free.pop() ?? this.newRow();
     this.op[row] = op;
@@ -72,7 +71,7 @@ export class StepTable {
     return row;
   }
 
-  /** One more handle of a row. */
+  /** Adds a handle to a row. */
   name(low: number, high: number, row: number): void {
     const place = placeOf(low, high);
     const before = this.placeRow[place]!;
@@ -94,14 +93,14 @@ export class StepTable {
     return this.displaced.size === 0 ? NO_STEP : (this.displaced.get(wordsInOne(low, high)) ?? NO_STEP);
   }
 
-  /** Nothing more is told by this handle. */
+  /** No more records use this handle. */
   forget(low: number, high: number): void {
     const place = placeOf(low, high);
     if (this.placeLow[place] === low && this.placeHigh[place] === high) this.placeHigh[place] = NO_HANDLE;
     else this.displaced.delete(wordsInOne(low, high));
   }
 
-  /** The row is free for another step, and leaves its operation. */
+  /** Frees the row and takes it from its operation. */
   end(row: number): void {
     removeRow(this.op[row]!.openSteps, row);
     this.use[row]!++;
@@ -114,7 +113,7 @@ export class StepTable {
     return this.phase[row] as StepPhase;
   }
 
-  /** Of an operation's newest steps in flight the one of that number; NO_STEP. */
+  /** The newest step in flight of an operation with that number; NO_STEP. */
   openStepOf({ openSteps }: Op, number: number): number {
     const oldest = Math.max(0, openSteps.length - RECENT_STEPS);
     for (let i = openSteps.length - 1; i >= oldest; i--)
@@ -152,13 +151,13 @@ export class StepTable {
   }
 }
 
-/** Handles of one ring count up by 2 and more; those of several rings differ in the upper word. */
+/** Handles of one ring count up by 2 or more. Those of different rings differ in the upper word. */
 const placeOf = (low: number, high: number): number => ((low >>> 1) ^ (high * 0x9e5)) & (PLACES - 1);
 
 /** The tag is the same in all handles of a file, so the rest is exact. */
 const wordsInOne = (low: number, high: number): number => (high & 0x7fff) * 2 ** 32 + low;
 
-/** Nearly always the oldest; `splice` would make an array of it. */
+/** Nearly always the oldest; `splice` would make an array. */
 function removeRow(rows: number[], row: number): void {
   let at = rows.indexOf(row);
   for (; at < rows.length - 1; at++) rows[at] = rows[at + 1]!;

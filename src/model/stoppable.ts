@@ -5,7 +5,7 @@ import type { Kernel, Op, Work } from './types.js';
 
 export type Stoppable = HostSpan | Work | Op | Kernel;
 
-/** Of work: it was enqueued, not done. */
+/** Work stops when it is enqueued. */
 export function hasStopped(event: Stoppable): boolean {
   return event.type === 'work' ? event.enqueued !== null : event.stop !== null;
 }

@@ -1,14 +1,14 @@
-/** What a transfer waits for, phase by phase: one enum for the verdict and the tracks, by the names people read. */
+/** What a transfer waits for in each phase: one enum for the verdict and the tracks, with the names people read. */
 
 import { StepPhase } from './types.js';
 
 export const Wait = {
   Posted: 'posted',
-  /** Its own GPU: nothing to send yet, or what came is not taken. */
+  /** Its own GPU: no data to send, or data not consumed. */
   Gpu: 'GPU wait',
   /** The receiver has no room. */
   Peer: 'peer wait',
-  /** The wire. */
+  /** The network. */
   Send: 'send wait',
   /** The peer's data. */
   Recv: 'recv wait',

@@ -1,15 +1,15 @@
-/** Whole numbers below 2^53 in rows that are kept long: four bytes each, where neighbours have their upper half in common. */
+/** Whole numbers below 2^53 in long-lived rows: four bytes each, because neighbours share their upper half. */
 
 const TWO_32 = 2 ** 32;
 
 export interface WideNumbers {
   readonly low: Uint32Array;
-  /** Rows from which on the upper half is another one, and which. */
+  /** Rows at which the upper half changes, and its values. */
   readonly from: Uint32Array;
   readonly high: Uint32Array;
 }
 
-/** The first `end` of them. */
+/** Packs the first `end` numbers. */
 export function packNumbers(numbers: readonly number[], end: number): WideNumbers {
   const low = new Uint32Array(end);
   const from: number[] = [];
@@ -24,7 +24,7 @@ export function packNumbers(numbers: readonly number[], end: number): WideNumber
   return { low, from: Uint32Array.from(from), high: Uint32Array.from(high) };
 }
 
-/** `row`: one that it has. */
+/** `row` must exist. */
 export function numberAt({ low, from, high }: WideNumbers, row: number): number {
   let [first, end] = [0, from.length];
   while (end - first > 1) {

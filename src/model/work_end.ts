@@ -1,6 +1,6 @@
 /**
- * When a collective or send/receive was done. NCCL only tells when it was *enqueued*; done is the end of its last child
- * (ProxyOp, KernelCh). Where no child was recorded that is said, not guessed.
+ * When a collective or send/receive was done. NCCL only reports when it was *enqueued*. Its last child's (ProxyOp, KernelCh) end is the
+ * end. Without children nothing is guessed.
  */
 
 import type { Ticks, TraceNs } from '../base/time.js';
@@ -10,31 +10,31 @@ import type { GpuNs, Kernel, Op, Work } from './types.js';
 export type WorkOutcome =
   /** All children seen have ended. */
   | 'complete'
-  /** A child, or the enqueueing itself, was still going on when the recording ended. */
+  /** A child, or the enqueueing itself, had not ended when the recording ended. */
   | 'open'
-  /** Likewise, but its communicator had been finalized: aborted. */
+  /** The same, but its communicator had been finalized. */
   | 'aborted'
-  /** NCCL told of no child, or only stamps of other work: intra-node without KernelCh, or masked. Enqueued, completion not recorded. */
+  /** NCCL reported no child, or only stamps of other work: intra-node without KernelCh, or masked. Enqueued, completion not recorded. */
   | 'no-children'
-  /** Only operations whose end NCCL never tells (CollNet, memcpy). */
+  /** Only operations whose end NCCL never reports (CollNet, memcpy). */
   | 'untold'
-  /** The records of its children were overwritten: a ring is a window. */
+  /** The records of its children were overwritten. */
   | 'outside-window'
-  /** It ended, because a later collective of its communicator did; the record that says so is lost. */
+  /** A later collective of its communicator ended, so it ended; the record is lost. */
   | 'end-lost';
 
 export interface WorkEnd {
   readonly outcome: WorkOutcome;
   /** End of the last ProxyOp; null without one. */
   readonly lastOp: Ticks | null;
-  /** End of the last ProxyOp that receives: what it needed of others was here. */
+  /** End of the last receiving ProxyOp: all data from others had arrived. */
   readonly lastRecv: Ticks | null;
   /**
-   * When the end of the last KernelCh was noticed; null without one. `stamps`: the first start and the last end by the
-   * GPU's clock, null where one of its kernels had none or ended before it began.
+   * When the end of the last KernelCh was noticed; null if there is none. `stamps`: the first start and last end by the GPU's clock, null
+   * if a kernel had none or ended before it began.
    */
   readonly lastKernel: { readonly stamps: GpuInterval | null; readonly noticed: Ticks } | null;
-  /** When the GPU took part. */
+  /** When the GPU began. */
   readonly gpu: GpuBegin;
   /** Aborted: when its communicator was finalized. */
   readonly finalized: Ticks | null;
@@ -42,13 +42,13 @@ export interface WorkEnd {
   readonly elsewhere: Elsewhere | null;
 }
 
-/** The first signs that a GPU takes part in a work; null: none is recorded. */
+/** The first signs of the GPU in a work; null: none is recorded. */
 export interface GpuBegin {
-  /** The first block's begin, by its own stamp; and when it was noticed. */
+  /** The first block's start by its own stamp, and when it was noticed. */
   readonly kernel: { readonly stamp: GpuNs; readonly noticed: Ticks } | null;
-  /** What the first send step sends was there, or what a receive brought was taken. */
+  /** The first send step's data were ready, or received data were consumed. */
   readonly step: Ticks | null;
-  /** A receive's first data had come. */
+  /** A receive's first data had arrived. */
   readonly data: Ticks | null;
 }
 
@@ -58,10 +58,10 @@ export interface GpuInterval {
 }
 
 export interface Elsewhere {
-  /** Processes that execute them, "rank 0003". */
+  /** The processes, as "rank 0003". */
   readonly executors: readonly string[];
   readonly ops: number;
-  /** End of the last that ended. */
+  /** Latest end among those that ended. */
   readonly lastEnd: TraceNs | null;
   /** Some had not ended. */
   readonly isOpen: boolean;
@@ -70,11 +70,11 @@ export interface Elsewhere {
 type Counted = Pick<Work, 'kind' | 'start' | 'comm' | 'enqueued' | 'children' | 'openChildren' | 'untold'>;
 
 interface Row {
-  /** The work itself while children may come, later what it came to. */
+  /** The work itself while children may come, then its outcome. */
   work: Counted;
   lastOp: Ticks | null;
   lastRecv: Ticks | null;
-  /** null before the first kernel, and from the first on whose stamps cannot be. */
+  /** null before the first kernel, and after one with impossible stamps. */
   stamps: GpuInterval | null;
   noticed: Ticks | null;
   kernel: GpuBegin['kernel'];
@@ -82,7 +82,7 @@ interface Row {
   data: Ticks | null;
 }
 
-/** More work than an event table remembers: no child finds an older one, unless it is still open. */
+/** More work than an event table keeps: children can only find older work that is still open. */
 const RECENT = 1 << 16;
 
 /** Collects the ends of one file's work while its records stream by. */
@@ -136,13 +136,13 @@ export class WorkEnds {
       if (comm === null) continue;
       const end = outcome(row, windowStart);
       if (end === 'complete' && kind === 'Coll') completeLater.add(comm.number);
-      // Of a communicator that was destroyed in order it says "aborted".
+      // For a communicator that was destroyed in order it says "aborted".
       if (end !== 'complete' && doubtful.has(i) && completeLater.has(comm.number)) passed.add(i);
     }
     return passed;
   }
 
-  /** Lets the work itself go, however long the run. */
+  /** Releases the work: bounds memory. */
   private settle(row: Row): void {
     const { kind, start, comm, enqueued, children, openChildren, untold } = row.work;
     if (enqueued === null || openChildren > 0) return;
@@ -150,9 +150,9 @@ export class WorkEnds {
   }
 
   /**
-   * `windowStart`: before it, records of children may have been overwritten. `doubtful`: rows whose end may be among lost
-   * records. NCCL runs the work of a communicator in order, so what comes before a finished collective has ended, too. `unended`:
-   * see Standstill. `openOps`: what has not stopped.
+   * `windowStart`: before it, records of children may have been overwritten. `doubtful`: rows whose end may be among lost records. NCCL
+   * runs a communicator's work in order, so work before a finished collective has ended, too. `unended`: see Standstill. `openOps`: those
+   * that have not stopped.
    */
   finish(
     windowStart: Ticks,
@@ -177,7 +177,7 @@ export class WorkEnds {
   }
 }
 
-/** Whose records are not merged by time may be told in any order. */
+/** Operations come in any order: they are not merged by time. */
 function gpuBegan(row: Row, { gpuBegan: step, firstData }: Op): void {
   row.step = earlier(row.step, step);
   row.data = earlier(row.data, firstData);
@@ -204,17 +204,17 @@ function outcome(
   const finalized = work.comm?.finalizeTick ?? null;
   if (work.openChildren > 0 || work.enqueued === null || unended === 'unfinished')
     return finalized !== null && work.start <= finalized ? 'aborted' : 'open';
-  // A kernel's end is the work's own; of operations those that NCCL tells of are not all.
+  // A kernel's end is the work's own. The operations with a known end are not all.
   if (work.untold > 0 && noticed === null) return 'untold';
   if (unended === 'unknown') return 'no-children';
   if (work.children > 0) return 'complete';
   return work.start < windowStart ? 'outside-window' : 'no-children';
 }
 
-/** How far a stamp may lie outside what its callbacks allow; farther, it belongs to other work. */
+/** ns: a stamp farther outside its callbacks' limits belongs to other work. */
 export const GPU_SLACK_NS = 1e6;
 
-/** When kernels ended: by the GPU's clock where their stamps can be this work's, else when the end was noticed. */
+/** When kernels ended: by the GPU's clock if the stamps can be this work's, else when the end was noticed. */
 export function kernelsEnd(
   stamped: { readonly first: TraceNs; readonly last: TraceNs } | null,
   earliest: TraceNs,
@@ -225,7 +225,7 @@ export function kernelsEnd(
   return isItsOwn && stamped.last < noticed ? stamped.last : noticed;
 }
 
-/** With what the executors of its sends say. */
+/** Adds what the executors of its sends report. */
 export function withElsewhere(end: WorkEnd, elsewhere: Elsewhere): WorkEnd {
   if (elsewhere.isOpen && end.outcome !== 'aborted') return { ...end, outcome: 'open', elsewhere };
   return { ...end, outcome: end.outcome === 'no-children' ? 'complete' : end.outcome, elsewhere };

@@ -1,4 +1,4 @@
-/** Makes Colls and P2ps out of start records. Field layouts: schemas/rank-file.md, "Kinds". */
+/** Makes Colls and P2ps from start records. Field layouts: schemas/rank-file.md, "Kinds". */
 
 import { ticks, type Ticks } from '../base/time.js';
 import type { HostSpan } from './host_span.js';
@@ -7,7 +7,7 @@ import { extra32, extra64, extraBigint, startKey } from './record_fields.js';
 import type { Source } from './source.js';
 import type { Work } from './types.js';
 
-/** A thread may lose its core between launching a kernel and telling of the Coll; longer than this it hardly does. */
+/** A thread may lose its CPU between a kernel's launch and the report of the Coll, but hardly longer than this. */
 const LAUNCH_TO_COLL_S = 0.01;
 
 export class WorkFactory {
@@ -57,7 +57,7 @@ export class WorkFactory {
     });
   }
 
-  /** One literal for all works: objects made of parts are ten times slower to make, and to read. */
+  /** One literal for all works: objects made of parts are ten times slower to make and to read. */
   private work(source: Source, kind: 'Coll' | 'P2p', strings: number, flags: number, own: OwnFields): Work {
     const func = this.text(strings & 0xffff);
     const call = callOf(kind, func, source.comm, source.parent);
@@ -101,7 +101,7 @@ export class WorkFactory {
   }
 }
 
-/** What a Coll and a P2p read from different places. */
+/** Where a Coll and a P2p differ. */
 type OwnFields = Pick<
   Work,
   | 'algo'

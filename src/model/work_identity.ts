@@ -1,8 +1,8 @@
-/** What a collective or send/receive is called, in any rank's words. */
+/** A collective's or send/receive's names, equal on all ranks. */
 
 import type { Communicator } from '../rankfile/types.js';
 
-/** What all ranks of a communicator know of one piece of work, or both ends of a send/receive. */
+/** What all ranks of a communicator, or both ends of a send/receive, know of one work. */
 export interface WorkIdentity {
   readonly kind: 'Coll' | 'P2p';
   readonly comm: Communicator | null;

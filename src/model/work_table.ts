@@ -1,6 +1,6 @@
 /**
- * What one file's works are called, in columns, one row each: what other files need to know of them. A file that executed
- * operations for this one (PXN) names the work by the handle of its start record.
+ * The works of one file in columns, one row each, for other files. A file that executed operations for this one (PXN) names a work by the
+ * handle of its start record.
  */
 
 import type { Communicator } from '../rankfile/types.js';
@@ -10,7 +10,7 @@ import type { Work, WorkIdentity } from './types.js';
 
 export interface WorkTable {
   readonly keys: Float64Array;
-  /** Number of the communicator, -1 where it is not known. */
+  /** Number of the communicator; -1: not known. */
   readonly comm: Int32Array;
   /** Index into `funcs`. */
   readonly func: Uint16Array;
@@ -24,11 +24,11 @@ export interface WorkTable {
   /** Index into `datatypes`. */
   readonly datatype: Uint16Array;
   readonly datatypes: readonly string[];
-  /** Rank in the communicator, of collectives that have one; -1: none. */
+  /** Rank in the communicator; -1: the collective has no root. */
   readonly root: Int32Array;
-  /** Ticks: the application's call where NCCL tells of it and it is not a captured graph's, else the start. */
+  /** Ticks: the application's call if NCCL reports it and it is not a captured graph's, else the start. */
   readonly arrival: Float64Array;
-  /** Ticks: the end of the enqueueing; NaN: not reached. */
+  /** Ticks: end of the enqueueing; NaN: not reached. */
   readonly enqueued: Float64Array;
 }
 
@@ -107,7 +107,7 @@ export class WorkTableBuilder {
   }
 }
 
-/** Strings are few: a row names its by number. */
+/** A row holds its strings as numbers. */
 class Names {
   private readonly numbers = new Map<string, number>();
 
