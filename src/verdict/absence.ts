@@ -1,21 +1,20 @@
-/** Who entered a collective, and who surely did not: a file can only tell what its records reach. */
+/** Who entered a collective, and who surely did not. A file only proves what its records cover. */
 
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { RankWitness } from './types.js';
 
-/** Between ranks that are on their way to a collective, ns; nothing shorter is called a hang either. */
+/** ns: ranks may arrive this far apart. Nothing shorter is called a hang. */
 export const SHORTEST_HANG = 1e9;
 
-/** Heartbeats come once a second; a recorder without any for so many ns is called silent, not dead. */
+/** ns: heartbeats come once a second. A recorder without one for this long is silent, not dead. */
 export const SILENT_AFTER = 1.5e9;
 
-/** Whoever entered it is asked for the order of calls; some may have lost theirs. */
+/** At most this many ranks that entered are asked for the order of calls. */
 const MOST_WITNESSES = 8;
 
 /**
- * Files that would know if their rank had come, and do not. A file whose records end soon after cannot tell. Nor can one that
- * lost older records, unless it has an earlier call of the communicator: ranks that run ahead came before the others, and
- * what they did then may be overwritten.
+ * Files that would know if their rank had entered, and do not. A file whose records end soon after cannot tell. Nor can one that lost older
+ * records, unless it has an earlier call of the communicator: ranks that run ahead entered first, and those records may be overwritten.
  */
 export function absentFrom(one: Collective, comm: ClusterComm, ranks: readonly RankWitness[]): number[] {
   return unseenBy(one, ranks).filter((file) => wouldKnow(file, one, comm, ranks));
@@ -28,7 +27,7 @@ function wouldKnow(file: number, one: Collective, comm: ClusterComm, ranks: read
   return reaches(rank, one, comm, ranks);
 }
 
-/** Nothing it did before the end of its records is lost that might have been this. */
+/** No lost record before the end of the file might be this call. */
 function reaches(
   rank: RankWitness,
   one: Collective,
@@ -40,7 +39,7 @@ function reaches(
   return !isPartial || (knownFrom <= one.firstCalled && knowsEarlierCall(rank, one, comm, ranks));
 }
 
-/** Of `gone`, whose records end with their processes, those that had not come until then. */
+/** The files of `gone` whose ranks had not entered. Their records end with their processes. */
 export const goneBefore = (
   one: Collective,
   gone: readonly number[],
@@ -51,7 +50,7 @@ export const goneBefore = (
     ? []
     : unseenBy(one, ranks).filter((file) => gone.includes(file) && reaches(ranks[file]!, one, comm, ranks));
 
-/** Processes that came with some of their ranks alone: those that, likewise, did not come. `several`: see there. */
+/** Processes of which only some ranks entered, with the ranks that did not. `several`: see below. */
 export function partlyAbsentFrom(
   one: Collective,
   comm: ClusterComm,
@@ -72,7 +71,7 @@ export function partlyAbsentFrom(
 export const ofSeveralRanks = ({ files, commId }: ClusterComm, ranks: readonly RankWitness[]): number[] =>
   files.filter((file) => ranksInComm(ranks[file]!, commId).length > 1);
 
-/** Ascending: several of a process with several GPUs. */
+/** Ascending; several for a process with several GPUs. */
 export const ranksInComm = ({ communicators }: RankWitness, commId: bigint | null): number[] => [
   ...new Set(
     [...communicators.values()]
@@ -81,16 +80,16 @@ export const ranksInComm = ({ communicators }: RankWitness, commId: bigint | nul
   ),
 ];
 
-/** Of those whose records of the communicator begin later only the ones that lost nothing: they never called before. */
+/** Among files whose records of the communicator begin later, only those that lost nothing: they never called before. */
 function unseenBy({ absent, notKnown }: Collective, ranks: readonly RankWitness[]): number[] {
   const complete = notKnown.filter((file) => !ranks[file]!.isPartial);
   return complete.length === 0 ? [...absent] : [...absent, ...complete].sort((a, b) => a - b);
 }
 
 /**
- * A call that it made and that is not lost comes before this one, as those tell who made both: then this one would not be lost either.
- * The newest one says so where the oldest one that is left is older than all that the others have left: who did not come has called
- * less than they, and its window reaches further back.
+ * A recorded call of this file precedes the collective for ranks that made both, so a record of the collective would not be lost. Its
+ * newest call is used if its oldest is older than all that the others still have: an absent rank has called less, so its window reaches
+ * further back.
  */
 function knowsEarlierCall(
   { calls, knownFrom }: RankWitness,

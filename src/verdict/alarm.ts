@@ -1,7 +1,7 @@
 /**
- * When a standstill is called a hang. Ranks of which each lives may be on their way to the collective: writing a checkpoint,
- * compiling, starting up. That looks the same, and is no reason to wake anyone before it has lasted long. What cannot go on is
- * called a hang at once: a rank's process is gone, the communicator was aborted, or the ranks did not call alike.
+ * When a stall is called a hang. If all ranks are alive, they may be on their way to the collective: writing a checkpoint, compiling,
+ * starting up. That looks the same, and wakes nobody before it has lasted long. A stall that cannot end is a hang at once: a rank's process
+ * is gone, the communicator was aborted, or the ranks made different calls.
  */
 
 import { commOf, type Case } from './case.js';
@@ -10,17 +10,17 @@ import { allLived } from './silence.js';
 import { filesInDoubt, MUCH_LONGER, type Stall } from './stalls.js';
 import type { RankWitness } from './types.js';
 
-/** Unless another time was asked for, ns. */
+/** ns, unless the user sets another time. */
 export const HUNG_AFTER = 30e9;
 
 /**
- * Worth a word at all. What may go on is not while it is no older than what its communicator finished before, unless it was said
- * how old it may become.
+ * Worth reporting. A stall that may still end is not while it is younger than its communicator's longest collective before, unless the user
+ * set an age.
  */
 export const stands = (stall: Stall, evidence: Case): boolean =>
   stall.until - stall.since >= stall.mayTake || evidence.hungAfter !== null || !mayGoOn(stall, evidence);
 
-/** From which age on it is a hang, ns; 0: at once. */
+/** ns: the age from which it is a hang; 0: at once. */
 export function hungAfter(stall: Stall, evidence: Case): number {
   if (!mayGoOn(stall, evidence)) return 0;
   return evidence.hungAfter ?? Math.max(HUNG_AFTER, MUCH_LONGER * stall.longestBefore);
@@ -37,7 +37,7 @@ export function mayGoOn(stall: Stall, evidence: Case): boolean {
   );
 }
 
-/** Surely: what may have ended in lost records may as well have been destroyed in order. */
+/** Only if sure: work whose end may be lost may have been destroyed in order. */
 export function isAborted({ collective, works }: Stall, ranks: readonly RankWitness[]): boolean {
   const mayBeOver = filesInDoubt(works);
   return (

@@ -1,6 +1,7 @@
 /**
- * Work that broke off: the process of one rank is gone, its file was never closed, and others ended in order at about that time, so
- * that nothing stood for long. Heartbeats come once a second: which of both was first they often do not tell. The others left what they had begun with it unfinished, having seen an error, or had what they needed of it.
+ * Work that broke off: one rank's process is gone, its file was never closed, and others ended in order at about that time, so no stall was
+ * long. Heartbeats come once a second, so the order of the two is often not known. The others left their common work unfinished after an
+ * error, or already had all they needed.
  */
 
 import { minOf } from '../base/extremes.js';
@@ -15,15 +16,15 @@ import type { Silent, WitnessedWork } from './types.js';
 
 export interface Break {
   readonly stall: Stall;
-  /** Never closed; others were closed after their last sign of life. */
+  /** Never closed, while others were closed after their last sign. */
   readonly gone: readonly Silent[];
-  /** Else the others finished it, and ended so long after that the file may as well be a copy, made while all lived. */
+  /** False: the others finished it, and ended so long after that the file may be a copy of a live one. */
   readonly isSure: boolean;
-  /** Each of them was gone when the first of the others ended. */
+  /** They were all gone when the first of the others ended. */
   readonly isOrderKnown: boolean;
-  /** Closed in order, and had not finished it. */
+  /** Closed in order without finishing it. */
   readonly left: readonly number[];
-  /** Closed in order, and had. */
+  /** Closed in order, and had finished it. */
   readonly finished: readonly number[];
 }
 
@@ -41,18 +42,18 @@ function breakOf(stall: Stall, evidence: Case): Break | null {
     ? stall.files.filter((file) => !finished.includes(file))
     : [...stall.works.map(({ file }) => file), ...stall.absent];
   const parties = [...known, ...unknown];
-  // Who fell silent later than the others left is not what they left for.
+  // The others did not leave because of a rank that fell silent later.
   const silent = silentAmong([...stall.files, ...unknown], evidence, stall.since).filter(
     ({ file, lastSign, mayBeCopy }) =>
       !mayBeCopy &&
       parties.includes(file) &&
-      // Nor what went on long without it: its file is a copy that was made then.
+      // If the job went on long without it, its file is a copy from then.
       (lastSign === null || stall.since - lastSign <= SILENT_AFTER) &&
       othersEndedAfter(file, [...left, ...finished], evidence),
   );
   const gone = left.length > 0 ? silent : silent.filter(({ file }) => hadGivenAll(file, surely, evidence));
   if (gone.length === 0) return null;
-  // What the others finished is unfinished in its file alone, which is older than their last move.
+  // If the others finished it, only this file shows it unfinished, and it is older than their last move.
   const until = left.length > 0 ? stall.since : lastSignOf([...parties, ...finished], ranks);
   const ended = [...left, ...finished].filter(isClosed);
   return {
@@ -65,7 +66,7 @@ function breakOf(stall: Stall, evidence: Case): Break | null {
   };
 }
 
-/** All that had not finished ended in order: the job ended itself, in the middle of it. */
+/** All ranks that had not finished ended in order: the job ended itself in the middle of it. */
 export function endedItself(evidence: Case): Stall[] {
   const { ranks } = evidence;
   const surely = findUnfinished(evidence).filter(({ works }) =>
@@ -74,13 +75,13 @@ export function endedItself(evidence: Case): Stall[] {
   return surely.filter(({ works }) => works.every(({ file }) => ranks[file]!.isClosed));
 }
 
-/** Nothing of a job that was through but for its last steps need have broken off for one that ends much later. */
+/** A job that had done all but its last steps need not have broken off because of a rank that ends much later. */
 function endedSoonAfter({ file, lastSign }: Silent, ended: readonly number[], { ranks }: Case): boolean {
   const ends = ended.flatMap((other) => ranks[other]!.lastSign ?? []);
   return ranks[file]!.isToldInTime || minOf(ends) - (lastSign ?? -Infinity) <= COPIED_WITHIN;
 }
 
-/** None of the others ended while a heartbeat was still to come. */
+/** None of the others ended while a heartbeat was still due. */
 const isOrderKnown = (
   gone: readonly Silent[],
   ended: readonly number[],
@@ -95,7 +96,7 @@ const isOrderKnown = (
     }),
   );
 
-/** Of a communicator with ranks that no file speaks for: files that tell of none, as they were copied before there was one. */
+/** For a communicator with ranks without a file: files that do not know it, perhaps because they were copied before it existed. */
 function mayBeMembers({ files, commId, nRanks }: Stall, { ranks }: Case): number[] {
   const present = new Set(files.flatMap((file) => ranksInComm(ranks[file]!, commId ?? 0n)));
   if (commId === null || present.size >= nRanks) return [];
@@ -104,7 +105,7 @@ function mayBeMembers({ files, commId, nRanks }: Stall, { ranks }: Case): number
   );
 }
 
-/** Not only what other processes execute of it (PXN): of that their files tell, which may be older copies. */
+/** Has more than what other processes execute (PXN), whose files may be older copies. */
 const isOwn = ({ ops }: WitnessedWork): boolean =>
   ops.length === 0 || ops.some(({ executor }) => executor === null);
 
@@ -116,8 +117,8 @@ function finishedBy({ collective, commId }: Stall, { comms }: Case): number[] {
 }
 
 /**
- * The others finished it: they had what it had to send. Where its file says that this was still on its way, the file is a copy that
- * was made then; where its records end before its last sign, they cannot tell.
+ * The others finished it, so they had its data. If its file shows these data in flight, the file is a copy from then. If its records end
+ * before its last sign, they prove nothing.
  */
 function hadGivenAll(file: number, works: readonly Standing[], { ranks }: Case): boolean {
   const { lastSign, knownUntil } = ranks[file]!;

@@ -1,4 +1,4 @@
-/** All that is laid before the judge, and what is read off it everywhere. */
+/** All evidence for the judge, and what is commonly derived from it. */
 
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
@@ -17,13 +17,13 @@ export interface Case {
   /** By file. */
   readonly ranks: readonly RankWitness[];
   readonly links: readonly LinkTimes[];
-  /** No rank of the job is without a file, as far as is known how many there are. */
+  /** Every rank of the job has a file, as far as their number is known. */
   readonly isWholeJob: boolean;
-  /** Whether the files lie on one axis, within the bounds of their clocks. */
+  /** Whether the files are on one axis, within the bounds of their clocks. */
   readonly comparable: (files: readonly number[]) => boolean;
-  /** How far two files' clocks can be wrong against each other (99 %), ns; 0: one counter. */
+  /** Error between two files' clocks (99 %), ns; 0: one counter. */
   readonly clockBound: (fileA: number, fileB: number, at: TraceNs) => number;
-  /** From which age on a standstill of living ranks is a hang, ns; null: 30 s, or twice what its communicator took before. */
+  /** Age from which a stall of live ranks is a hang, ns; null: 30 s, or twice its communicator's longest time. */
   readonly hungAfter: number | null;
 }
 
@@ -34,7 +34,7 @@ export function endOfRun(ranks: readonly RankWitness[]): TraceNs {
   );
 }
 
-/** Files may have been copied one after the other while the job ran: each speaks for its own time. */
+/** Files may have been copied one after the other while the job ran, so each only covers its own time. */
 export function lastSignOf(files: readonly number[], ranks: readonly RankWitness[]): TraceNs {
   let end = 0;
   for (const file of files) {
@@ -44,7 +44,7 @@ export function lastSignOf(files: readonly number[], ranks: readonly RankWitness
   return end as TraceNs;
 }
 
-/** So long what stands is known to: rings outside a file were copied into it before its newest heartbeat. */
+/** Time up to which the stall is known: rings outside a file were copied before its newest heartbeat. */
 export function knownUntilOf(files: readonly number[], ranks: readonly RankWitness[]): TraceNs {
   let end = 0;
   for (const file of files) {

@@ -1,7 +1,7 @@
 /**
- * Of several stalls, which one the others wait for. One waits for another where a rank that it misses is in the other, or where most
- * ranks that are in both began the other first. A rank that is missed may itself be held up by the stall that misses it: other ranks
- * called both, and the missed one called only the second. Then the second waits for the first, not the other way round.
+ * Finds the stall that the others wait for. One stall waits for another if a rank it misses is in the other, or if most ranks in both began
+ * the other first. A missing rank may itself be held up by the stall that misses it: other ranks called both, and the missing one called
+ * only the second. Then the second waits for the first.
  */
 
 import { minOf } from '../base/extremes.js';
@@ -10,8 +10,8 @@ import type { Stall } from './stalls.js';
 import type { RankWitness, WitnessedWork } from './types.js';
 
 /**
- * The cause waits for none, or only for those that wait for it as well; of several the one that was begun first. Before all others
- * comes one whose ranks did not call alike: what follows of that is anything.
+ * The cause waits for none, or only for stalls that wait for it as well. Among several it is the one begun first. A stall with different
+ * calls comes before all others, because anything may follow from it.
  */
 export function causeOf(
   stalls: readonly Stall[],
@@ -33,7 +33,7 @@ export function causeOf(
   return ranked[0]?.stall ?? null;
 }
 
-/** Those that wait for `cause`, directly or through others; also those that miss the same ranks. */
+/** Stalls that wait for `cause`, directly or through others, or miss the same ranks. */
 export const waitingFor = (
   cause: Stall,
   stalls: readonly Stall[],

@@ -1,11 +1,11 @@
 /**
- * Whether one of several ranks that are alike may have cost so much by chance. Were they alike, each wait would be any rank's; how likely
- * one of them then has so large a share of all is bounded from above (Chernoff), whatever the waits are: few large ones prove little.
+ * Whether one of several equal ranks may have cost so much by chance. If they are equal, each wait may be any rank's. The chance that one
+ * has such a large share is bounded from above (Chernoff) for any waits: a few large ones prove little.
  */
 
 import { maxOf } from '../base/extremes.js';
 
-/** `own`: its waits, `others`: those for the other ranks, of `ranks` in all. Natural logarithm; 0: by chance. */
+/** `own`: its waits; `others`: those for the other ranks, of `ranks` in all. Natural logarithm; 0: by chance. */
 export function logChance(own: readonly number[], others: readonly number[], ranks: number): number {
   const all = [...own, ...others].filter((wait) => wait > 0);
   const cost = own.reduce((sum, wait) => sum + wait, 0);
@@ -14,7 +14,7 @@ export function logChance(own: readonly number[], others: readonly number[], ran
   const share = 1 / ranks;
   const bound = (theta: number): number =>
     all.reduce((sum, wait) => sum + logMean(share, theta * wait), 0) - theta * cost;
-  // Convex in theta: the least value by thirds, in units of the largest wait.
+  // Convex in theta: search for the least value, in units of the largest wait.
   let [from, to] = [0, 60 / largest + (60 * all.length) / cost];
   for (let i = 0; i < 60; i++) {
     const [a, b] = [from + (to - from) / 3, to - (to - from) / 3];

@@ -1,6 +1,6 @@
 /**
- * A deadlock of two orders: some ranks began one call first, others the other, and on each rank the second waits behind the first in its
- * stream. Two streams would let both go on; so on no rank may the GPU have begun with what it began second.
+ * A deadlock of two orders: some ranks began one call first, others the other, and on each rank the second call waits behind the first in
+ * its stream. Two streams would let both go on, so no rank's GPU may have begun its second call.
  */
 
 import { Wait } from '../model/waits.js';
@@ -8,7 +8,7 @@ import { standingCall } from './case.js';
 import type { Stall } from './stalls.js';
 import type { Crossed, Order, RankWitness, WitnessedWork } from './types.js';
 
-/** null: all that are in both began them in the same order. */
+/** null: all ranks in both began them in the same order. */
 export function crossedWith(
   stall: Stall,
   stalls: readonly Stall[],
@@ -41,13 +41,13 @@ function ordersOf(own: FirstWorks, others: FirstWorks, ranks: readonly RankWitne
     : { most: otherFirst, others: ownFirst };
 }
 
-/** Who took the order that fewer took; where as many took the one as the other, all of them. */
+/** The ranks with the rarer order; all of them if both orders are equally frequent. */
 export const strayedIn = ({ most, others }: Crossed): number[] =>
   (most.length === others.length ? [...most, ...others] : others).map(({ file }) => file);
 
 type FirstWorks = ReadonlyMap<number, WitnessedWork>;
 
-/** By file, the oldest. */
+/** By file, the oldest work. */
 function firstWorks({ works }: Stall): FirstWorks {
   const first = new Map<number, WitnessedWork>();
   for (const { file, work } of works) {
@@ -57,7 +57,7 @@ function firstWorks({ works }: Stall): FirstWorks {
   return first;
 }
 
-/** Data may come before the kernel: a receive that is under way tells nothing. */
+/** Data may arrive before the kernel starts, so a receive in flight proves nothing. */
 const hasBegun = ({ ops, blocks }: WitnessedWork): boolean =>
   (blocks?.begun ?? 0) > 0 ||
   ops.some(({ isSend, done, wait }) => done > 0 || (isSend && wait !== null && wait.name !== Wait.Gpu));

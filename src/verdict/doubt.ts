@@ -1,4 +1,4 @@
-/** What seems unfinished and may have ended in records that are lost, or elsewhere; what seems over and may stand. */
+/** Pending work that may have ended in lost records or elsewhere, and finished work that may be stuck. */
 
 import { isAborted } from './alarm.js';
 import { endOfRun, standingCall, type Case } from './case.js';
@@ -8,7 +8,7 @@ import { allLived, othersEndedAfter } from './silence.js';
 import type { Stall } from './stalls.js';
 import type { Idle, RankWitness, Silent, Unclear } from './types.js';
 
-/** Nothing else speaks for a hang: no rank that never came, none whose process is gone, no abort, no call unlike the others'. */
+/** There is no other evidence of a hang: no absent rank, no process gone, no abort, no different call. */
 export function mayBeOver(stall: Stall, evidence: Case): boolean {
   const { works, files, absent, partlyAbsent, collective } = stall;
   const { ranks } = evidence;
@@ -24,7 +24,7 @@ export function mayBeOver(stall: Stall, evidence: Case): boolean {
   );
 }
 
-/** null: nothing of that sort, or something surely is unfinished besides. `stalls`: those that may be over. */
+/** null: no such work, or something else is surely pending. `stalls`: those that may be over. */
 export function unclear({ ranks }: Case, stalls: readonly Stall[]): Unclear | null {
   const all = ranks.flatMap(({ works }, file) => works.map((work) => ({ file, work })));
   const doubtful = all.filter(({ work }) => work.lostSince > 0);
@@ -47,8 +47,8 @@ export function unclear({ ranks }: Case, stalls: readonly Stall[]): Unclear | nu
 }
 
 /**
- * Nothing seems to stand, but what is missing of damaged files might say otherwise, or of what is unfinished nobody knows on
- * which communicator, and so whom it waits for. null: neither is so.
+ * Nothing seems stuck, but the missing parts of damaged files may say otherwise, or the communicator of pending work is not known. null:
+ * neither.
  */
 export function cannotTell({ ranks }: Case): Unclear | null {
   const isOpen = ranks.some(({ works }) => works.some(({ comm }) => comm === null));
@@ -57,9 +57,8 @@ export function cannotTell({ ranks }: Case): Unclear | null {
 }
 
 /**
- * Nothing seems to stand, but these fell silent, and the ends of what others began with them last are not told, or not all that
- * these began is recorded; or surely they are gone while the others lived on. null: none did. Who was gone when others ended in order leaves
- * nothing unclear where all was through.
+ * Nothing seems stuck, but these files fell silent, and the ends of their last common work, or all of their own, are not recorded; or they
+ * are surely gone while the others lived on. null: none. A rank gone when others ended in order leaves no doubt if all work was done.
  */
 export function unclearFor(silent: readonly Silent[], evidence: Case): Unclear | null {
   const { ranks } = evidence;
@@ -71,12 +70,12 @@ export function unclearFor(silent: readonly Silent[], evidence: Case): Unclear |
   return doubtful.length === 0 ? null : nothingStands(doubtful, ranks);
 }
 
-/** Who fell silent is the one to ask first; those whose files may be copies are none of them. */
+/** Look at silent ranks first, except those whose files may be copies. */
 export function unclearWhileIdle(idle: Idle, silent: readonly Silent[], { ranks }: Case): Unclear {
   return { ...nothingStands(silent, ranks), ...unfinishedOf(silent, ranks), idle };
 }
 
-/** The oldest work, and how many there are in which files. */
+/** The oldest work, the number of works, and their files. */
 function unfinishedOf(
   silent: readonly Silent[],
   ranks: readonly RankWitness[],

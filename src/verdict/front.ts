@@ -1,7 +1,7 @@
 /**
- * Which of many standing operations to look at. Each one waits for something that its wait names: a receive for the peer's
- * send, a send for the peer's receive, a GPU wait for what the same GPU does on its other side. The chain of these waits ends at an
- * operation whose other side never came, was gone when it stood, has no file, or contradicts it. That is where to look; it is not yet why.
+ * Which of many stuck operations to look at. The wait of each names its reason: a receive waits for the peer's send, a send for the peer's
+ * receive, a GPU wait for the other side of the same GPU. The chain of waits ends at an operation whose other side never came, was gone
+ * when it stood, has no file, or contradicts it. Look there; it is not yet the reason.
  */
 
 import { Wait } from '../model/waits.js';
@@ -19,8 +19,8 @@ interface StandingOp {
 }
 
 /**
- * `suspects`: files that never came or were gone when it stood; a peer without a file always is. `absentRanks`: ranks of the
- * communicator that did not come though others of their process did.
+ * `suspects`: files that never came or were gone when it stood, besides peers without a file. `absentRanks`: ranks that did not come though
+ * others of their process did.
  */
 export function frontOf(
   standing: readonly Standing[],
@@ -38,7 +38,7 @@ export function frontOf(
     return file === null || suspects.has(file) || absentRanks.has(peer);
   };
   const isSuspect = ({ op }: StandingOp): boolean => needsPeer(op) && isGone(op);
-  // Many that end at the same missing rank wait for the same.
+  // Chains that end at the same missing rank wait for the same.
   const groups = new Map<StandingOp | number, { ends: StandingOp[]; waiters: number }>();
   for (const end of new Chains(all, fileOf, isGone).ends().values()) {
     const key = isSuspect(end) ? end.op.peer : end;
@@ -76,7 +76,9 @@ interface Group {
   readonly waiters: number;
 }
 
-/** Within a node GPUs wait for each other unseen: of those that wait for their own GPU all wait for the one that did least. */
+/**
+ * Within a node GPUs wait for each other unseen: among operations that wait for their own GPU, all wait for the one with least progress.
+ */
 function leastDone(groups: readonly Group[]): Group[] {
   const own = groups.filter(({ front: { op } }) => !needsPeer(op));
   if (own.length === 0) return [];
@@ -84,7 +86,7 @@ function leastDone(groups: readonly Group[]): Group[] {
   return [{ front: foremost(own.map(({ front }) => front)), waiters }];
 }
 
-/** A GPU wait is its own GPU's, whoever the peer is. */
+/** A GPU wait is for its own GPU, whoever the peer is. */
 const needsPeer = ({ wait }: WitnessedOp): boolean => wait?.name !== Wait.Gpu;
 const progress = ({ done, nSteps }: WitnessedOp): number => (nSteps === 0 ? 1 : done / nSteps);
 const stoodSince = ({ wait }: WitnessedOp): number => wait?.since ?? Number.MAX_VALUE;
@@ -104,7 +106,7 @@ class Chains {
     }
   }
 
-  /** Operation → where its chain ends. One that goes round in a circle ends at the operation of it that came least far. */
+  /** Operation → end of its chain. A circle ends at its operation with least progress. */
   ends(): Map<StandingOp, StandingOp> {
     const ends = new Map<StandingOp, StandingOp>();
     for (const one of this.all) {
@@ -133,11 +135,11 @@ class Chains {
       case undefined:
         return this.whyNotBegun(one, peer);
       default:
-        return null; // the wire, or the own PCIe
+        return null; // the network, or its own PCIe
     }
   }
 
-  /** Its GPU has nothing to send, or no room for what came: what does it wait for itself? */
+  /** Its GPU has no data to send, or no room: what does the GPU wait for? */
   private otherSide({ file, op }: StandingOp): StandingOp | null {
     const others = (this.ofFile.get(file) ?? []).filter(
       (other) => other.op.isSend !== op.isSend && other.op.channel === op.channel && isOnNetwork(other.op),
@@ -148,11 +150,11 @@ class Chains {
   private across(one: StandingOp, peer: number): StandingOp | null {
     const { op } = one;
     const [other] = this.byPlace.get(placeOf(peer, one.file, { ...op, isSend: !op.isSend })) ?? [];
-    // Not there: it has ended or never began. Past this step: the two contradict each other, so it is the way between.
+    // Not there: it ended or never began. Past this step: the two sides contradict each other, so the link is the reason.
     return !other || other.op.done > (op.wait?.step ?? op.done) ? null : other;
   }
 
-  /** Nothing of it is under way: an operation before it on the connection, or the GPU has not begun. */
+  /** None of it is in flight: an earlier operation is on the connection, or the GPU has not begun. */
   private whyNotBegun(one: StandingOp, peer: number | null): StandingOp | null {
     const queued = this.byPlace.get(placeOf(one.file, peer, one.op)) ?? [];
     const before = queued[queued.indexOf(one) - 1];
@@ -192,7 +194,7 @@ export function waitsOf(standing: readonly Standing[]): Hang['waits'] {
   return [...waits].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
 }
 
-/** Rank in a communicator → the file; null when it is not here. */
+/** Rank in a communicator → its file; null: it is not here. */
 export function filesOfComm(
   ranks: readonly RankWitness[],
   commId: bigint | null,

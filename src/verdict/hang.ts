@@ -1,4 +1,4 @@
-/** A stall in the terms people ask in: who never came, who waits, in what, for whom. */
+/** Describes a stall in the user's terms: who never came, who waits, in what, for whom. */
 
 import { minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
@@ -88,7 +88,7 @@ function callOf({ commId, name, collective, works, inside }: Stall): StandingCal
   };
 }
 
-/** Each file once, by its oldest work. Also those whose only unfinished part another process executes. */
+/** Each file once, by its oldest work, also if only its part in another process is unfinished. */
 function waitingIn(
   { collective, works, commId, partlyAbsent }: Stall,
   ranks: readonly RankWitness[],
@@ -112,7 +112,7 @@ function waitingIn(
     .map((one) => ({ ...one, ...some.get(one.file) }));
 }
 
-/** Within a node kernels alone tell how far it came. */
+/** Within a node only kernels show the progress. */
 function kernelsOf(standing: readonly Standing[]): KernelStand[] {
   const all = standing.flatMap(({ file, work: { ops, blocks, record } }) =>
     blocks && ops.length === 0 ? [{ file, record, ...blocks }] : [],
@@ -127,7 +127,7 @@ function kernelsOf(standing: readonly Standing[]): KernelStand[] {
 const abortedOf = (works: readonly Standing[], ranks: readonly RankWitness[]): number[] =>
   works.flatMap(({ file, work }) => ((commOf(ranks[file]!, work)?.finalized ?? null) === null ? [] : [file]));
 
-/** `inComm`: of a process that came with others of its ranks. What it does elsewhere may be theirs. */
+/** `inComm`: ranks of a process that came with others of its ranks. Its other work may be theirs. */
 function stray(
   file: number,
   { commId }: Stall,
@@ -180,6 +180,6 @@ function newestCall(
   return { commId: hex64(commId), comm: name, func, seq, replay: ordinal, file, record, at };
 }
 
-/** By the files alone, whenever they were read: no sign of life of theirs is newer than the standstill. */
+/** From the files alone, whenever they were read: no sign is newer than the stall. */
 const goneWhenItStood = (silent: readonly Silent[], since: TraceNs): number[] =>
   silent.flatMap(({ file, lastSign }) => ((lastSign ?? -Infinity) < since + SILENT_AFTER ? [file] : []));

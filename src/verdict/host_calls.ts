@@ -1,8 +1,7 @@
 /**
- * What the ranks called, whatever NCCL told of it afterwards: of some collectives that is all there is (Broadcast from 2.29 on, symmetric
- * memory, what sampling left out). The nth collective that a rank calls on a communicator is the nth of every other rank. Where the first
- * ones of a rank are lost, a later one of which NCCL told tells which they are. Groups are compared as a whole: within one the order
- * does not matter.
+ * What the ranks called, whatever NCCL reported afterwards: for some collectives there is no more (Broadcast from 2.29 on, symmetric
+ * memory, collectives that sampling left out). A rank's nth collective on a communicator is every other rank's nth. If a rank's first calls
+ * are lost, a later one that NCCL reported numbers them. Groups are compared as a whole, because their inner order does not matter.
  */
 
 import { hex64 } from '../base/hex.js';
@@ -21,39 +20,39 @@ import type {
   Way,
 } from './types.js';
 
-/** Calls of a rank that are looked at for one of which NCCL told, and to which all must agree. */
+/** At most this many of a rank's calls that NCCL reported are compared, and all must agree. */
 const MOST_ANCHORS = 64;
 const ENOUGH_ANCHORS = 4;
-/** Of those that others are placed by so many are looked through. */
+/** At most this many calls of the reference are searched. */
 const MOST_KNOWN = 4096;
-/** Whom others are placed by, at most so many one after the other. */
+/** At most this many references are tried in turn. */
 const MOST_REFERENCES = 3;
 
 interface Caller {
   readonly file: number;
   readonly name: string;
   readonly nRanks: number;
-  /** Its rank in the communicator, and all that its process has there, ascending. */
+  /** Its rank in the communicator, and all ranks of its process there, ascending. */
   readonly rank: number;
   readonly own: readonly number[];
   readonly calls: HostCalls;
 }
 
-/** Numbers of calls are those that all callers of a communicator have in common. */
+/** Call numbers are common to all callers of a communicator. */
 interface Placed extends Caller {
-  /** The number of its first call that is known, and of the one that would come next. */
+  /** Numbers of its first known call and of its next one. */
   readonly from: number;
   readonly end: number;
 }
 
-/** By communicator: who is placed by the same file. Calls of two sections nothing relates. */
+/** By communicator: callers placed by the same file. Calls of two sections cannot be compared. */
 type Sections = ReadonlyMap<bigint, readonly (readonly Placed[])[]>;
 
-/** By communicator. Asked for again and again, and as long as the run. */
+/** By communicator. Cached: asked often, and as long as the run. */
 const known = new WeakMap<readonly RankWitness[], ReadonlyMap<bigint, Mismatch>>();
 const placed = new WeakMap<readonly RankWitness[], Sections>();
 
-/** By communicator, the first of each. */
+/** By communicator, the first difference. */
 export function differentHostCalls(ranks: readonly RankWitness[]): ReadonlyMap<bigint, Mismatch> {
   let found = known.get(ranks);
   if (!found) {
@@ -68,7 +67,7 @@ export function differentHostCalls(ranks: readonly RankWitness[]): ReadonlyMap<b
   return found;
 }
 
-/** Ranks that surely had not made a call that another rank made a second before, or earlier; who called least comes first. */
+/** Ranks that surely had not made a call a second after another rank did; least calls first. */
 export function behindOthers({ ranks, comparable }: Case): Behind[] {
   const all = [...callersByComm(ranks)].flatMap(([commId, sections]) =>
     sections.map((callers) => [commId, callers] as const),
@@ -98,7 +97,7 @@ export function behindOthers({ ranks, comparable }: Case): Behind[] {
   });
 }
 
-/** The first of each file, and which of its ranks in the communicator they are, where they are not all. */
+/** The first of each file, with its ranks in the communicator if they are not all. */
 function byFile(callers: readonly Placed[]): [Placed, SomeRanks][] {
   const files = new Map<number, Placed[]>();
   for (const caller of callers) files.set(caller.file, [...(files.get(caller.file) ?? []), caller]);
@@ -129,8 +128,8 @@ function callersByComm(ranks: readonly RankWitness[]): Sections {
 }
 
 /**
- * By the first call, where one file has it; else by those of the file that has most. Who cannot be placed there, say by an old file, is by
- * the one of these that has most. Who never is, is alone.
+ * By the first call, if one file has it, else by the file with most calls. Callers that do not fit, such as an old file's, are placed by
+ * the one with most calls among them. The rest stay alone.
  */
 function sectionsOf(callers: readonly Caller[]): Placed[][] {
   const lengthOf = ({ calls }: Caller): number =>
@@ -166,13 +165,13 @@ const placedAt = (caller: Caller, from: number): Placed => ({
   end: from + caller.calls.shape.length,
 });
 
-/** Whose calls others are placed by. */
+/** The caller that places others. */
 class Reference {
   private known: ReadonlyMap<string, number> | undefined;
 
   constructor(private readonly calls: HostCalls) {}
 
-  /** null: nothing tells. */
+  /** null: it is not known. */
   placeOf(calls: HostCalls, toldOf: () => Told): number | null {
     if (calls.isWhole && this.calls.isWhole) return 0;
     let from: number | null = null;
@@ -202,11 +201,11 @@ class Reference {
 
 const numberOf = ({ func, seq, ordinal }: CallNumber): string => `${func} ${seq} ${ordinal}`;
 
-/** A group of its own: within others the order may differ. */
+/** A group of its own: the order within other groups may differ. */
 const isAlone = (calls: HostCalls, call: number): boolean =>
   isBorder(calls, call) && isBorder(calls, call + 1);
 
-/** Between the calls before and those from here on no group goes on. */
+/** No group spans the calls before and after. */
 const isBorder = ({ begins, shape, isLastOpen }: HostCalls, at: number): boolean =>
   at === shape.length ? !isLastOpen : begins[at] === 1;
 
@@ -225,7 +224,7 @@ interface Block {
   readonly end: number;
 }
 
-/** Each against the one that has most calls in common with it; of those the one that has most calls. */
+/** Compares each with the caller that has most calls in common; among several, the one with most calls. */
 function mismatchAmong(commId: bigint, callers: readonly Placed[]): Mismatch | null {
   const byLength = [...callers].sort((a, b) => b.end - b.from - (a.end - a.from));
   let first: Block | null = null;
@@ -244,7 +243,7 @@ function mismatchAmong(commId: bigint, callers: readonly Placed[]): Mismatch | n
   return first && describe(commId, callers, first);
 }
 
-/** The first groups that are ended on both sides and hold other calls. null: none, or where nobody can tell which belong together. */
+/** The first groups that ended on both sides and differ. null: none, or the groups cannot be matched. */
 function firstDifference(a: Placed, b: Placed): Block | null {
   const numbers = commonNumbers(a.calls.shapes, b.calls.shapes);
   const [ofA, ofB] = numbers;
@@ -253,7 +252,7 @@ function firstDifference(a: Placed, b: Placed): Block | null {
   while (from < until && !(isBorderAt(a, from) && isBorderAt(b, from))) from++;
   if (areIdentical(a, b, from, until, numbers)) return null;
   let isSame = true;
-  // Over all calls of all ranks: without a call of a function.
+  // Over all calls of all ranks: avoid function calls.
   const [{ shape, begins }, other] = [a.calls, b.calls];
   for (let at = from; at < until; at++) {
     if (ofA[shape[at - a.from]!] !== ofB[other.shape[at - b.from]!]) isSame = false;
@@ -270,7 +269,7 @@ function firstDifference(a: Placed, b: Placed): Block | null {
   return null;
 }
 
-/** As nearly all are, byte by byte: that is quick. */
+/** Nearly all are identical: comparing bytes is quick. */
 function areIdentical(a: Placed, b: Placed, from: number, end: number, numbers: Numbers): boolean {
   if (!numbers[1].every((number, shape) => number === numbers[0][shape]) || from >= end) return false;
   const isEqual = (one: HostCalls['shape' | 'begins'], other: HostCalls['shape' | 'begins']): boolean =>
@@ -293,7 +292,7 @@ const isUnlike = (a: Placed, b: Placed, from: number, end: number, numbers: Numb
 const within = ({ calls, from: first }: Placed, from: number, end: number): HostCalls['shape'] =>
   calls.shape.slice(from - first, end - first);
 
-/** Of each shape of two files a number that those have in common which are the same call. */
+/** Numbers the shapes of two files: the same call has the same number. */
 function commonNumbers(a: readonly CallShape[], b: readonly CallShape[]): Numbers {
   const known = new Map<string, number>();
   const commonOf = (shape: CallShape): number => {
@@ -305,7 +304,7 @@ function commonNumbers(a: readonly CallShape[], b: readonly CallShape[]): Number
   return [a.map(commonOf), b.map(commonOf)];
 }
 
-/** NCCL makes bytes of what these move: the same bytes of another type are the same call. */
+/** NCCL turns these into bytes: equal bytes of another type are the same call. */
 const MOVES_BYTES: ReadonlySet<string> = new Set(['AllGather', 'Broadcast']);
 
 function keyOf({ func, count, datatype, root }: CallShape): string {
@@ -315,7 +314,7 @@ function keyOf({ func, count, datatype, root }: CallShape): string {
     : `${func} ${count * bytes} bytes ${root}`;
 }
 
-/** NCCL has no name for its type: which one it is, and how large, is not known. */
+/** NCCL has no name for its type, so type and size are not known. */
 function hasUnknown({ calls: { shape, shapes }, from: first }: Placed, from: number, end: number): boolean {
   for (let at = from; at < end; at++)
     if (ELEMENT_BYTES[shapes[shape[at - first]!]!.datatype] === undefined) return true;
@@ -329,7 +328,7 @@ function areSame(a: HostCalls['shape'], b: HostCalls['shape'], [ofA, ofB]: Numbe
   return one.every((shape, i) => shape === other[i]);
 }
 
-/** Who called alike there, and of each way a call that the one of most ranks does not have; of that one, one that another way lacks. */
+/** Who called alike, with one call per way that the most frequent way lacks, and for that way one that another lacks. */
 function describe(commId: bigint, callers: readonly Placed[], { from, end }: Block): Mismatch | null {
   const byShapes = new Map<string, { readonly keys: readonly string[]; readonly callers: Placed[] }>();
   for (const caller of callers) {
@@ -349,12 +348,12 @@ function describe(commId: bigint, callers: readonly Placed[], { from, end }: Blo
   }) as [Way, Way, ...Way[]];
   const [{ name, nRanks }] = callers as [Placed];
   const what = ways.every(({ func }) => func === ways[0].func) ? 'arguments' : 'calls';
-  // Which of a group's it is differs from rank to rank.
+  // Within a group its position differs from rank to rank.
   const call = end - from === 1 && callers.some(({ calls }) => calls.isWhole) ? from : null;
   return { commId: hex64(commId), comm: name, nRanks, what, call, ways };
 }
 
-/** The first that is there more often than in `others`. */
+/** The first that is more frequent here than in `others`. */
 function lacking(keys: readonly string[], others: readonly string[]): string {
   const left = [...others];
   for (const key of keys) {

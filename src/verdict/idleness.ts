@@ -1,6 +1,6 @@
 /**
- * Processes that live, or lived as long as any record tells, and of which nothing is recorded for much longer than ever before. Nothing seems to stand; but what they stand in may
- * be no part of the recording: a collective that sampling left out, one whose end is not told, or all that is not NCCL's.
+ * Processes that are alive, or were up to their last record, without events for much longer than ever before. Nothing seems stuck, but they
+ * may be stuck in something unrecorded: a collective that sampling left out, one without a reported end, or anything outside NCCL.
  */
 
 import { maxOf, minOf } from '../base/extremes.js';
@@ -12,12 +12,12 @@ import { NOTHING_STOOD, silentFiles } from './silence.js';
 import { MUCH_LONGER, TRANSFER_MAY_TAKE } from './stalls.js';
 import type { Behind, Idle, RankWitness } from './types.js';
 
-/** ns: what is recorded of a shorter time may hold none of the job's long pauses (a checkpoint, an evaluation). */
+/** ns: a shorter recording may contain none of the job's long pauses (a checkpoint, an evaluation). */
 const LONG_WINDOW = 600e9;
-/** ns: so long may such a one take. */
+/** ns: such a pause may take this long. */
 const UNSEEN_MAY_TAKE = 300e9;
 
-/** Each file's silence is measured by its own clock. null: they do something, or did a moment ago; or nobody lives. */
+/** Each file's silence is measured by its own clock. null: they do something or just did, or nobody is alive. */
 export function idleness(evidence: Case): Idle | null {
   const { ranks, hungAfter } = evidence;
   const silent = new Set(silentFiles(evidence, NOTHING_STOOD).map(({ file }) => file));
@@ -27,7 +27,7 @@ export function idleness(evidence: Case): Idle | null {
   const age = minOf(ages);
   const longestBefore = maxOf(ranks.map(({ longestQuiet }) => longestQuiet));
   const behind = longBehind(evidence);
-  // Who has not come is waited for, as in a collective that is recorded.
+  // The others wait for an absent rank, as in a recorded collective.
   const [shorter, longer] = isPaceKnown(files, ranks)
     ? [TRANSFER_MAY_TAKE, HUNG_AFTER]
     : [HUNG_AFTER, UNSEEN_MAY_TAKE];
@@ -45,11 +45,11 @@ export function idleness(evidence: Case): Idle | null {
   };
 }
 
-/** Some file tells of all its job did, or of much of it. */
+/** Some file covers all of its job's activity, or much of it. */
 const isPaceKnown = (files: readonly number[], ranks: readonly RankWitness[]): boolean =>
   files.some((file) => ranks[file]!.isPaceWhole || ranks[file]!.watched >= LONG_WINDOW);
 
-/** Surely for long enough to be more than a rank that collects garbage or waits for its data, however the clocks are wrong. */
+/** Surely long enough to be more than a garbage collection or a wait for input, whatever the clocks' error. */
 function longBehind(evidence: Case): Behind[] {
   const { ranks, clockBound, hungAfter } = evidence;
   const least = Math.min(TRANSFER_MAY_TAKE, hungAfter ?? Infinity);
@@ -61,10 +61,10 @@ function longBehind(evidence: Case): Behind[] {
   });
 }
 
-/** Not closed, and with a communicator that was not finalized; and if it called, that would be recorded. */
+/** Not closed, with a communicator that was not finalized, and its calls are recorded. */
 const mayCall = ({ isClosed, hasCallsNow, communicators }: RankWitness): boolean =>
   !isClosed && hasCallsNow && [...communicators.values()].some(({ finalized }) => finalized === null);
 
-/** ns; null: it never did anything, which says nothing of a pace. */
+/** ns; null: it never did anything, which shows no pace. */
 const quietFor = ({ lastSign, knownUntil, lastEvent }: RankWitness): number | null =>
   lastSign === null || lastEvent === null ? null : Math.min(lastSign, knownUntil) - lastEvent;

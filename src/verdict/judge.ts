@@ -1,7 +1,7 @@
 /**
- * From the joined collectives and each rank's last stand to a verdict. No claim goes beyond the evidence: who is called
- * late came last by more than the clocks can be wrong, who is said never to have entered was recording before and after, and a
- * hang is only called one when nothing can go on, or has not for much longer than anything ever took.
+ * From the joined collectives and each rank's last state to a verdict. No claim exceeds the evidence. A late rank came last by more than
+ * the clocks' error. A rank that never entered was recording before and after. A stall is a hang only if nothing can go on, or if it has
+ * lasted much longer than anything before.
  */
 
 import { hungAfter, isHang, mayGoOn, stands } from './alarm.js';
@@ -57,12 +57,12 @@ function kindOf(evidence: Case, slow: ReturnType<typeof slowest>['slow']): Verdi
   );
   if (broken) return { kind: 'broken', broken };
   const rest = withoutMismatch(evidence, slow, stalls, doubtful, breaks);
-  // What surely is wrong comes before what may be, and may be its reason.
+  // A certain fault comes before a possible one, and may be its reason.
   const mismatch = firstMismatch(evidence);
   return mismatch ? { kind: 'mismatch', mismatch, besides: rest } : rest;
 }
 
-/** Nothing hangs, and nothing broke off. */
+/** Nothing hangs or broke off. */
 function withoutMismatch(
   evidence: Case,
   slow: ReturnType<typeof slowest>['slow'],
@@ -90,10 +90,10 @@ function withoutMismatch(
   const gone = silent.filter(({ mayBeCopy }) => !mayBeCopy);
   const unclearOf = (files: readonly Silent[]): Unclear | null =>
     unfinished.length > 0 ? null : unclearFor(files, evidence);
-  // What is unfinished in the file of a rank that fell silent alone, the others need not stand in.
+  // The others need not be stuck in work that is only unfinished in the file of a silent rank.
   const isAtWork = unfinished.some((file) => !silent.some((one) => one.file === file));
   const idle = isAtWork ? null : idleness(evidence);
-  // A rank that is gone, or all that do nothing, weigh more than one that is late, which weighs more than one that may be gone.
+  // Order of weight: a rank that is gone or ranks that do nothing, a late rank, a rank that may be gone.
   if (slow && !idle && !unclearOf(gone)) return { kind: 'slow', slow };
   if (unknown) return { kind: 'unclear', unclear: unknown };
   const damaged = cannotTell(evidence);
@@ -115,7 +115,7 @@ function withoutMismatch(
   if (unfinished.length > 0) {
     const end = endOfRun(ranks);
     const moved = ranks.flatMap(({ lastMove }) => [...lastMove.values()]);
-    // Nobody moved at all: since the trace begins.
+    // Nothing ever moved: since the trace begins.
     const stood = moved.length === 0 ? end : end - moved.reduce((a, b) => (b > a ? b : a));
     return {
       kind: 'working',
@@ -127,7 +127,7 @@ function withoutMismatch(
   return quiet ? { kind: 'unclear', unclear: quiet } : { kind: 'healthy', silent };
 }
 
-/** With the others that broke off as what waits for it, or stands beside it. */
+/** The other breaks are listed as waiting for it or standing beside it. */
 function firstBreak(breaks: readonly Break[], evidence: Case): Broken | null {
   const stalls = breaks.map(({ stall }) => stall);
   const cause = causeAmong(stalls, evidence);
@@ -140,7 +140,7 @@ function firstBreak(breaks: readonly Break[], evidence: Case): Broken | null {
 const causeAmong = (stalls: readonly Stall[], evidence: Case): Stall | null =>
   causeOf(stalls, evidence.ranks, (stall) => mismatchOf(stall, evidence) === null);
 
-/** null: none yet. What only waits for ranks that began something else a moment ago does not hang, however long it has waited. */
+/** null: none yet. A stall that waits for ranks that just began something else is no hang, however old. */
 function hangAmong(stalls: readonly Stall[], evidence: Case): Stall | null {
   const cause = causeAmong(stalls, evidence);
   if (!cause || isHang(cause, evidence)) return cause;

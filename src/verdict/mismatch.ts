@@ -1,6 +1,6 @@
 /**
- * Ranks that did not call the same. NCCL wants every rank of a communicator to make the same calls in the same order with the
- * same arguments; what it does otherwise is not defined: it hangs, or goes on with wrong data.
+ * Ranks that made different calls. NCCL requires the same calls in the same order with the same arguments on every rank of a communicator.
+ * Otherwise its behaviour is undefined: it hangs, or continues with wrong data.
  */
 
 import { minOf } from '../base/extremes.js';
@@ -14,10 +14,10 @@ import { differentHostCalls } from './host_calls.js';
 import type { Stall } from './stalls.js';
 import type { CallArguments, CallNumber, Evidence, Mismatch, RankWitness, Way } from './types.js';
 
-/** Looked at one against the other; a run has hardly any, and where it has many the first ones say it. */
+/** At most this many are compared; a run has hardly any, and the first ones matter. */
 const MOST_SUSPECTS = 200;
 
-/** What NCCL told of the collectives counts before what the calls tell of the same ones. */
+/** NCCL's collectives come before the calls of the same ones. */
 export function firstMismatch({ comms, ranks }: Case): Mismatch | null {
   return first([
     ...comms.flatMap((comm) => mismatchIn(comm, ranks) ?? []),
@@ -25,7 +25,7 @@ export function firstMismatch({ comms, ranks }: Case): Mismatch | null {
   ]);
 }
 
-/** Of its communicator; what the ranks called later has nothing to do with it. */
+/** Of its communicator. Later calls are not related to the stall. */
 export function mismatchOf({ commId, since }: Stall, { comms, ranks }: Case): Mismatch | null {
   const comm = comms.find((one) => one.commId === commId);
   const told = (comm && mismatchIn(comm, ranks)) ?? null;
@@ -66,7 +66,7 @@ function differentArguments(
     return call ? [{ ...call, file }] : [];
   });
   for (const { file, count, datatype: named, root, record, at } of calls) {
-    // A type whose name is lost may be that of any other rank.
+    // A type whose name is lost may equal that of any other rank.
     const alike = isLostText(named) ? calls.find((other) => isLike(other, { count, root })) : undefined;
     const datatype = alike?.datatype ?? named;
     const key = `${count} ${datatype} ${root}`;
@@ -90,7 +90,7 @@ interface Suspect {
   readonly absent: ReadonlySet<number>;
 }
 
-/** Some entered what others surely never did, though these went on. In programs that call alike who is behind has only entered less. */
+/** Some ranks entered what others surely never did, though these went on. A rank that is merely behind has only entered less. */
 function differentCalls(comm: ClusterComm, ranks: readonly RankWitness[]): [Mismatch | null, number] {
   const suspects = comm.collectives
     .flatMap((one): Suspect[] => {
@@ -116,7 +116,7 @@ interface Entered {
   readonly files: readonly number[];
 }
 
-/** What those that are absent entered instead, and those that are there only after it: the first of all that both entered since. */
+/** What the absent ranks entered instead, and the others only later: the first since then that both entered. */
 function skipped(
   comm: ClusterComm,
   { one, entered, absent }: Suspect,
@@ -131,7 +131,7 @@ function skipped(
     const since = calls.entered(comm.commId, call)?.at ?? at;
     return since > at && others.entered(comm.commId, call) ? since : null;
   };
-  // Hardly any suspect has one: the newest calls tell, before all are gone through.
+  // Hardly any suspect has one, so the newest calls are checked before the full search.
   const newest = [others.newest(comm.commId), calls.newest(comm.commId)];
   if (newest.every((call) => call === null || enteredSince(call) === null)) return null;
   let first: Collective | null = null;
@@ -145,7 +145,7 @@ function skipped(
   return first && { one: first, files: [...absent] };
 }
 
-/** One that those who are there surely never entered, and some of the absent did. */
+/** A collective that those present surely never entered and some of the absent did. */
 function excluded({ entered, absent }: Suspect, before: readonly Suspect[]): Entered | null {
   for (const other of before) {
     const files = other.entered.filter((file) => absent.has(file));

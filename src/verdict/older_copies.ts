@@ -1,17 +1,16 @@
 /**
- * Files that are older than their ranks: a copy of a live file that was made before others. It looks like a rank that fell silent,
- * but for what the others tell of it. That data came from it later does not show that it lived then: what it had sent may have
- * been on its way. What a communicator finished does.
+ * Files that are older than their ranks: copies of live files made before others. They look like ranks that fell silent, unless the others
+ * prove otherwise. Later data from a rank do not prove that it lived: they may have been in flight. A finished collective does.
  */
 
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Case } from './case.js';
 import type { RankWitness } from './types.js';
 
-/** The result on each rank needs what each other one gives. */
+/** The result on each rank needs every other rank's input. */
 const ALL_TO_ALL: readonly string[] = ['AllReduce', 'AllGather', 'ReduceScatter'];
 
-/** Its process surely lived after the last sign of life in its file. */
+/** Its process surely lived after its file's last sign. */
 export const livedLater = (file: number, evidence: Case): boolean =>
   evidence.comms.some((comm) => comm.files.includes(file) && livedLaterIn(comm, file, evidence));
 
@@ -22,15 +21,15 @@ export function livedLaterIn(comm: ClusterComm, file: number, evidence: Case): b
   return last !== null && (enteredUnseen(last, file, evidence) || tookPart(last, file, evidence));
 }
 
-/** Others finished what needs it, and its file, which has all up to its last sign, does not know of it: it entered later. */
+/** Others finished what needs it, and its complete file does not have it: it entered later. */
 function enteredUnseen({ one }: Finished, file: number, evidence: Case): boolean {
   const rank = evidence.ranks[file]!;
   return isCompleteToItsEnd(rank) && beganAfter(one.firstCalled, one.firstFile, file, evidence);
 }
 
 /**
- * It may have entered both before its last sign, where records of that are not in its file. But the earlier one ended on it when a
- * rank had come that came after that sign, and only then it began with its part of the later one, which others had.
+ * It may have entered both before its last sign, if those records are not in its file. But the earlier one ended on it only after another
+ * rank came, which was later than that sign. Only then did it begin its part of the later one, which others received.
  */
 function tookPart({ before }: Finished, file: number, evidence: Case): boolean {
   return before !== null && beganAfter(before.lastArrival, before.lastFile, file, evidence);
@@ -41,14 +40,14 @@ function beganAfter(at: Collective['lastArrival'], by: number, file: number, evi
   return comparable([by, file]) && at - clockBound(by, file, at) > ranks[file]!.lastSign!;
 }
 
-/** Rings in the file itself are never behind its heartbeat; and its records of calls are whole from some time on. */
+/** Rings inside the file are never behind its heartbeat, and its calls are complete from some time on. */
 const isCompleteToItsEnd = ({ lastSign, knownFrom, knownUntil }: RankWitness): boolean =>
   Number.isFinite(knownFrom) && lastSign !== null && knownUntil >= lastSign;
 
 interface Finished {
-  /** The newest of which a rank had all that it needed. */
+  /** The newest for which a rank had all it needed. */
   readonly one: Collective;
-  /** Of those that had ended on a rank before that one began, and so are no part of the same group: the last to be entered by all. */
+  /** Among those that ended on a rank before that one began (so not in the same group): the last to be entered by all. */
   readonly before: Collective | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Whose file fell silent before the others', and whether that says that its process was gone. Files of a job that runs are copied one
- * after the other, so the older copy of a living rank may look the same; on clocks that nothing relates nothing is said.
+ * Whose file fell silent before the others', and whether this proves that its process was gone. Files of a running job are copied one after
+ * the other, so an older copy of a live rank looks the same. Nothing is claimed across unrelated clocks.
  */
 
 import { COPIED_WITHIN } from '../scan/read_order.js';
@@ -10,21 +10,20 @@ import { lastSignOf, type Case } from './case.js';
 import { livedLater } from './older_copies.js';
 import type { Silent } from './types.js';
 
-/** All lived as long as any of them speaks, as far as is known; ranks without a file are not asked. */
+/** All ranks with files were alive until the last sign of any of them, as far as is known. */
 export const allLived = (files: readonly number[], evidence: Case, since: TraceNs): boolean =>
   !files.some((file) => evidence.ranks[file]!.isClosed) &&
   silentAmong(files, evidence, since).every(({ mayBeCopy }) => mayBeCopy);
 
 /**
- * Of `files`, by each other; a file that was closed in order is not silent, nor one whose rank is known to have lived on, unless something
- * stands of which it has no record. Where others
- * were closed in order later it need not have missed a heartbeat: they ended, and it did not. `since`: when it began to stand. Whose last sign comes
- * with that was the reason, rather than copied at that very moment.
+ * The silent ones among `files`, compared with each other. A file closed in order is not silent, nor one whose rank is known to have lived
+ * on, unless it lacks a record of the stall. If others were closed in order later, no heartbeat need be missing: they ended, and it did
+ * not. `since`: begin of the stall. A last sign at that time is its reason rather than the time of a copy.
  */
 export function silentAmong(files: readonly number[], evidence: Case, since: TraceNs): Silent[] {
   const { ranks, comparable } = evidence;
   const end = comparable(files) ? lastSignOf(files, ranks) : null;
-  // Of files that were read in place, or of a job that has ended, none is an earlier copy.
+  // If files were read in place, or the job has ended, none is an earlier copy.
   const sameTime = files.some((file) => ranks[file]!.isAlive || ranks[file]!.isClosed);
   return files.flatMap((file): Silent[] => {
     const { lastSign, isClosed, isAlive, isToldInTime } = ranks[file]!;
@@ -34,21 +33,20 @@ export function silentAmong(files: readonly number[], evidence: Case, since: Tra
     if (behind <= SILENT_AFTER && !othersEndedAfter(file, files, evidence)) return [];
     const livedOn = lastSign - since > SILENT_AFTER;
     const isOlder = livedLater(file, evidence);
-    // Older than its rank, and no word of what stands: it may have died since, with its last records (a node and its memory).
+    // Older than its rank, and without a record of the stall: it may have died since with its last records (a node and its memory).
     if (isOlder && livedOn) return [];
     const mayBeCopy = (livedOn || isOlder) && behind <= COPIED_WITHIN && !sameTime && !isToldInTime;
     return [{ file, lastSign, mayBeCopy }];
   });
 }
 
-/** Then no last sign is the reason for it. */
+/** Then no last sign is the reason for a stall. */
 export const NOTHING_STOOD = -Infinity as TraceNs;
 
 /**
- * Of `files`, those whose processes are gone since they stand, `since`, or shortly before. Nobody tells that anything of them is unfinished: a
- * copy of a healthy file that is older than the others looks the same. So it has to have stood for longer than copying takes, and for
- * much longer, ns, than it took or paused before. That one of the others is fresh, or closed, says nothing of when this one was copied.
- * Their records reach to their ends.
+ * Among `files`, those whose processes were gone when the stall began at `since`, or shortly before. No record shows anything of theirs
+ * unfinished, and an older copy of a healthy file looks the same. So the stall must be longer than copying takes and than `muchLonger`, ns.
+ * A fresh or closed file of another rank does not date this one. Their records reach to their ends.
  */
 export function goneSince(
   files: readonly number[],

@@ -1,6 +1,6 @@
 /**
- * One connection whose sends take ten times those of its like, in the same communicator: whoever waits, waits for it. Medians, so that
- * neither a few long sends nor one slow link move what it is held against. Who is an end of most slow ones has a slow NIC.
+ * One connection whose sends take ten times as long as the communicator's others, so all ranks wait for it. Medians are compared, because a
+ * few long sends or one slow link do not move them. A rank at one end of most slow links has a slow NIC.
  */
 
 import { maxOf } from '../base/extremes.js';
@@ -9,13 +9,13 @@ import type { ClusterComm } from '../cluster/types.js';
 import type { Case } from './case.js';
 import type { LinkTimes, Slowness } from './types.js';
 
-/** So many times the median of at least so many others, over so many sends. */
+/** Times the median of at least these others, over these sends. */
 const RATIO = 10;
 const FEWEST_LIKE = 2;
 const FEWEST_SENDS = 16;
-/** So many sends of a connection may be on the wire at once (NCCL's steps in flight): its time costs at least this part of it. */
+/** At most this many sends of a connection are on the wire at once (NCCL's steps in flight): its least cost is its time divided by this. */
 const IN_FLIGHT = 8;
-/** Of the time that the communicator was seen. */
+/** Of the communicator's observed time. */
 const SHARE = 0.05;
 
 interface SlowLink extends LinkTimes {
@@ -57,7 +57,7 @@ function describe(
   span: number,
   ranks: Case['ranks'],
 ): Slowness {
-  // Sent by it or to it, as peers: over more than one connection only one rank can be an end of all.
+  // As sender or receiver. Over several connections only one rank can be an end of all.
   const linksOf = (file: number): number =>
     new Set(
       slow.flatMap((one) =>

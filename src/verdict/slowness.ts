@@ -1,6 +1,6 @@
 /**
- * The rank that all others waited for, if that cost the run enough to be worth a word, and more than chance explains among ranks that
- * are alike. Late is who comes last on the GPU (cluster/arrival.ts): by its host, or by its GPU where its call was on time.
+ * The rank that all others waited for, if it cost the run enough to report and more than chance explains among equal ranks. The late rank
+ * is the last on the GPU (cluster/arrival.ts): because of its host, or of its GPU if its call was on time.
  */
 
 import { maxOf } from '../base/extremes.js';
@@ -13,17 +13,17 @@ import { logChance } from './chance.js';
 import { slowestLink } from './slow_links.js';
 import type { Slowness } from './types.js';
 
-/** Fewer collectives tell nothing of a habit. */
+/** Fewer collectives prove no habit. */
 const FEWEST = 4;
 /**
- * A rank is slow when all others waited for it alone for this share of the time longer than for one of them, and the more the fewer
- * were seen. Its longest wait does not count: once is no habit.
+ * A rank is slow if all others waited for it alone longer than for any other by this share of the time; with few collectives the share is
+ * larger. Its longest wait does not count: once is no habit.
  */
 const shareOf = (collectives: number): number => 0.05 + 0.5 / collectives;
-/** Ranks that are alike show such a difference in one of so many runs. */
+/** Equal ranks show such a difference in one of this many runs. */
 const LEAST_LIKELY = Math.log(1 / 200);
 
-/** All others had come, and waited for one rank alone. */
+/** All others had arrived and waited for one rank alone. */
 interface Wait extends LateSpan {
   readonly one: Collective;
   readonly bound: number;
@@ -31,9 +31,9 @@ interface Wait extends LateSpan {
 
 export interface Judged {
   readonly slow: Slowness | null;
-  /** Who would be slow if the clocks were exact. */
+  /** The slow rank if the clocks were exact. */
   readonly unresolved: Slowness | null;
-  /** Who cost most where nobody is called slow. */
+  /** The rank that cost most if none is called slow. */
   readonly latest: Slowness | null;
 }
 
@@ -65,7 +65,7 @@ function latenessIn(
   comm: ClusterComm,
   evidence: Case,
 ): { certain: Found | null; nominal: Found | null } | null {
-  // Before the first one the ranks start up and connect, each in its own time.
+  // Before the first collective each rank starts up and connects in its own time.
   const size = sizeOf(comm, evidence);
   const whole = comm.collectives.filter((one) => isWhole(one, size)).slice(1);
   if (whole.length < FEWEST) return null;
@@ -76,14 +76,14 @@ function latenessIn(
   };
 }
 
-/** Up to interface v3 NCCL does not tell it: then all that have files, if none is missing. Infinity: not known. */
+/** NCCL does not report it up to interface v3: then the number of files, if none is missing. Infinity: not known. */
 function sizeOf({ nRanks, files, commId }: ClusterComm, { ranks, isWholeJob }: Case): number {
   if (nRanks > 0) return nRanks;
   const entries = files.flatMap((file) => [...ranks[file]!.communicators.values()]);
   return isWholeJob ? entries.filter((comm) => comm.commId === commId).length : Infinity;
 }
 
-/** By how much the last arrival can be misplaced against all others. Clocks are looked at piece by piece, not one by one. */
+/** Error of the last arrival against all others. Clocks are compared per piece, not one by one. */
 function boundsOf({ files }: ClusterComm, clockBound: Case['clockBound']): (one: Collective) => number {
   return ({ lastFile, lastArrival }) =>
     maxOf(
@@ -167,7 +167,7 @@ function latenessOf(
 const lengthOf = (spells: readonly Spell[]): number =>
   spells.reduce((sum, { from, to }) => sum + to - from, 0);
 
-/** Nobody waits for the last rank of a Broadcast, nor the ranks of a Reduce for each other. */
+/** Nobody waits for the last rank of a Broadcast, and a Reduce's ranks do not wait for each other. */
 const isForAll = ({ root }: Collective): boolean => root < 0;
 
 const isWhole = (one: Collective, nRanks: number): boolean =>

@@ -1,4 +1,4 @@
-/** What stands still: per communicator the collective, or the sends and receives, that did not go on. */
+/** Finds stalls: per communicator the collective, or the sends and receives, that did not go on. */
 
 import { maxOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
@@ -19,35 +19,35 @@ import { goneSince } from './silence.js';
 import { behindOthers } from './host_calls.js';
 import type { RankWitness, WitnessedCall, WitnessedWork } from './types.js';
 
-/** So many times what its communicator took, or paused, before. */
+/** Times its communicator's longest collective or pause before. */
 export const MUCH_LONGER = 2;
 
-/** Where no send or receive ever ended, ns: a receive may be posted long before its send. */
+/** ns, if no send or receive ever ended: a receive may be posted long before its send. */
 export const TRANSFER_MAY_TAKE = 5e9;
 
 export interface Stall {
-  /** null: not told. */
+  /** null: not reported. */
   readonly commId: bigint | null;
   readonly name: string;
   readonly nRanks: number;
-  /** Files that speak of the communicator. */
+  /** Files with the communicator. */
   readonly files: readonly number[];
   /** null: sends/receives, or collectives of a communicator without an id. */
   readonly collective: Collective | null;
-  /** Unfinished, of this collective. */
+  /** Unfinished works of this collective. */
   readonly works: readonly Standing[];
-  /** Threads inside a call of NCCL's that has not returned: nothing of it is enqueued yet. */
+  /** Threads inside an NCCL call that has not returned: nothing is enqueued yet. */
   readonly inside: readonly Inside[];
-  /** Never entered, and would have been recorded. Of sends/receives the other sides that have nothing unfinished here. */
+  /** Never entered, and would have been recorded. For sends/receives the other sides without unfinished work here. */
   readonly absent: readonly number[];
-  /** Entered with some of their ranks alone; those that did not. */
+  /** Only some of their ranks entered: the ranks that did not. */
   readonly partlyAbsent: readonly { readonly file: number; readonly inComm: readonly number[] }[];
   readonly since: TraceNs;
-  /** The newest sign of life of its files: so long it is known to have stood. */
+  /** Newest sign of its files: the stall is known up to here. */
   readonly until: TraceNs;
-  /** ns: the longest that one of its communicator's finished collectives, or its transfers, took with all its waiting. */
+  /** ns: longest finished collective or transfer of its communicator, with all its waiting. */
   readonly mayTake: number;
-  /** ns: the longest that one of its communicator's collectives took, or the communicator paused; likewise of transfers. */
+  /** ns: longest collective or pause of its communicator; likewise of transfers. */
   readonly longestBefore: number;
 }
 
@@ -59,7 +59,7 @@ export interface Inside {
 export const findStalls = (evidence: Case): Stall[] =>
   findUnfinished(evidence).filter(({ since, until }) => until - since >= SHORTEST_HANG);
 
-/** However short it has stood. */
+/** Of any age. */
 export function findUnfinished(evidence: Case): Stall[] {
   const { comms, ranks } = evidence;
   const standing = comms.flatMap((comm) => standingIn(comm, evidence));
@@ -70,24 +70,24 @@ export function findUnfinished(evidence: Case): Stall[] {
   return [...joined, ...looseStalls(ranks, covered), ...insideStalls(evidence, covered)];
 }
 
-/** Nobody told of its end, nor that it has none. */
+/** Neither an end nor its absence is reported. */
 const isUntold = ({ end, open, aborted }: Collective): boolean =>
   end === null && open.length + aborted.length === 0;
 
-/** Files of a communicator whose processes are gone since nothing of it moves. */
+/** Files of a communicator whose processes are gone since its last move. */
 const goneIn = (comm: ClusterComm, evidence: Case): number[] =>
   goneSince(comm.files, evidence, stoodSince(comm, evidence.ranks), MUCH_LONGER * longestIn(comm));
 
-/** ns: the longest that one took, or that it paused. */
+/** ns: longest collective or pause. */
 const longestIn = (comm: ClusterComm): number => Math.max(longestFinished(comm), longestPause(comm));
 
-/** null: none ended. */
+/** null: no transfer ended. */
 function longestTransfer(files: readonly number[], ranks: readonly RankWitness[]): number | null {
   const ended = files.flatMap((file) => ranks[file]!.longestTransfer ?? []);
   return ended.length === 0 ? null : maxOf(ended);
 }
 
-/** The oldest collective that did not come to its end; one that may have, in lost records, only where there is no other. */
+/** The oldest unfinished collective. One that may have ended in lost records counts only if there is no other. */
 function standingIn(comm: ClusterComm, evidence: Case): { comm: ClusterComm; one: Collective }[] {
   const { ranks } = evidence;
   const several = ofSeveralRanks(comm, ranks);
@@ -107,15 +107,15 @@ function standingIn(comm: ClusterComm, evidence: Case): { comm: ClusterComm; one
   const candidates = sure.length > 0 ? sure : unfinished;
   const oldest = candidates.find((one) => !isLeftBehind(one, candidates, evidence)) ?? candidates[0];
   if (!oldest) return [];
-  // Ranks that entered different ones exclude each other: then most of them are right, and the others strayed.
+  // Ranks that entered different ones exclude each other: most ranks are right, and the others strayed.
   const rivals = unfinished.filter((one) => one === oldest || excludeEachOther(one, oldest));
   const most = rivals.reduce((a, b) => (begun(b).length > begun(a).length ? b : a));
   return [{ comm, one: most }];
 }
 
 /**
- * Only unfinished in files that fell silent, when others had finished it and stand in a later one since: a process died in it, after
- * it had done for the others what they needed, or its file is older than it (a copy, or all that is left of a dead node). Those that live tell how long it stands.
+ * Only unfinished in silent files, while others finished it and now stand in a later one. A process died in it after doing its part, or its
+ * file is older (a copy, or all that is left of a dead node). The live ranks show how long the stall lasts.
  */
 function isLeftBehind(one: Collective, unfinished: readonly Collective[], { ranks }: Case): boolean {
   const files = begun(one);
@@ -171,15 +171,15 @@ function collectiveStall(comm: ClusterComm, collective: Collective, evidence: Ca
   };
 }
 
-/** ns. The first one lasts as long as the ranks take to start up. */
+/** ns. The first one is as long as the ranks' start-up. */
 function longestFinished({ collectives }: ClusterComm): number {
   const finished = collectives.slice(1).filter((one) => one.end !== null && begun(one).length === 0);
   return finished.reduce((most, one) => Math.max(most, one.end! - one.firstArrival), 0);
 }
 
 /**
- * ns: between the end of all that had begun, where that is known, and the next arrival; before anything stood. The pause after
- * the first one does not count: then a job compiles and starts up. `standing`: null: of all.
+ * ns: between the known end of all begun collectives and the next arrival, before the stall. The pause after the first does not count,
+ * because jobs compile and start up then. `standing` null: all pauses.
  */
 function longestPause({ collectives }: ClusterComm, standing: Collective | null = null): number {
   let busyUntil = Infinity;
@@ -210,8 +210,8 @@ function lastMoveIn(commId: bigint, { communicators, lastMove }: RankWitness): n
 }
 
 /**
- * Sends and receives, but for those that queue behind the communicator's standing collective; and collectives that no other
- * file can be asked about: of communicators without an id.
+ * Sends and receives, except those queued behind the communicator's stuck collective; and collectives that cannot be joined, because their
+ * communicator has no id.
  */
 function looseStalls(ranks: readonly RankWitness[], covered: ReadonlyMap<bigint, Stall>): Stall[] {
   const groups = new Map<string, Standing[]>();
@@ -267,8 +267,8 @@ function looseStall(works: readonly Standing[], ranks: readonly RankWitness[]): 
 }
 
 /**
- * The other sides of unfinished sends and receives that have nothing unfinished in this communicator themselves. Who began its side of
- * them and is through with it is not missed: what it sent did not arrive.
+ * The other sides of unfinished sends and receives, if they have no unfinished work in this communicator. A rank that has finished its side
+ * is not missing: what it sent did not arrive.
  */
 function idlePeers(
   works: readonly Standing[],
@@ -287,7 +287,7 @@ function idlePeers(
 
 const OTHER_SIDE: Readonly<Record<string, string>> = { Send: 'Recv', Recv: 'Send' };
 
-/** Of the same number between the two. */
+/** With the same number between the two. */
 function beganItsSide(
   { file, work }: Standing,
   peerFile: number,
@@ -305,8 +305,9 @@ function beganItsSide(
 }
 
 /**
- * Calls that have not returned, by communicator: NCCL connects in the first one and waits there for its peers. Sends and receives apart from
- * collectives: who is in the one has passed the other, or left it out. Not beside a collective of it that stands: then that is why.
+ * Calls that have not returned, by communicator: NCCL connects in the first one and waits for its peers. Sends and receives are apart from
+ * collectives, because a rank in one has passed or left out the other. A stuck collective of the communicator is the reason and comes
+ * first.
  */
 function insideStalls(evidence: Case, covered: ReadonlyMap<bigint, Stall>): Stall[] {
   const { ranks } = evidence;
@@ -357,8 +358,8 @@ function insideStall(commId: bigint, inside: readonly Inside[], evidence: Case):
 }
 
 /**
- * Of a collective who surely called less. Of a send or receive, whose peer is not told yet, the only one that lives outside of it, or that
- * surely never began any.
+ * For a collective the ranks that surely called less. For a send or receive, whose peer is not known, the only live rank outside, or one
+ * that surely never began any.
  */
 function notInside(
   inside: readonly Inside[],
@@ -385,7 +386,7 @@ function notInside(
 const neverTransferred = ({ calls, isPartial, knownFrom }: RankWitness, commId: bigint): boolean =>
   !isPartial && Number.isFinite(knownFrom) && !calls.hasTransfers(commId);
 
-/** Files of which all that seems unfinished may have ended in lost records. */
+/** Files whose pending work may have ended among the lost records. */
 export function filesInDoubt(works: readonly Standing[]): number[] {
   const surely = new Set(works.filter(({ work }) => work.lostSince === 0).map(({ file }) => file));
   return [...new Set(works.map(({ file }) => file))].filter((file) => !surely.has(file));

@@ -1,7 +1,7 @@
 /**
- * The verdict: healthy, mismatched, slow, waiting, hung, broken or unclear, and on whose account, as far as the evidence goes. Plain data, so that the text on
- * the terminal and the JSON for scripts say the same, and each claim stands beside the record it rests on. Files are named by their
- * index in the run; times are ns on the trace's axis.
+ * The verdict: healthy, mismatched, slow, waiting, hung, broken or unclear, and the rank it blames, as far as the evidence goes. Plain
+ * data, so that terminal text and JSON agree, and each claim stands beside its record. Files are named by their index in the run; times are
+ * ns on the trace's axis.
  */
 
 import type { TraceNs } from '../base/time.js';
@@ -10,88 +10,88 @@ import type { CallShape, CommCalls } from '../model/call_table.js';
 import type { BlocksSeen } from '../model/kernel_progress.js';
 import type { Wait } from '../model/waits.js';
 
-/** What one file bears witness to when its records end. */
+/** Evidence of one file at the end of its records. */
 export interface RankWitness {
-  /** Number of a communicator in this file → what it says of it. */
+  /** Number of a communicator in this file → its evidence. */
   readonly communicators: ReadonlyMap<number, WitnessedComm>;
-  /** Closed by a process that ended in order. */
+  /** Its process closed it in order. */
   readonly isClosed: boolean;
-  /** Its heartbeat was fresh when the file was read. */
+  /** The heartbeat was recent when the file was read. */
   readonly isAlive: boolean;
-  /** Not alive then means gone: the file is no copy that may have been made earlier than the others. */
+  /** If not alive it is gone: the file cannot be an earlier copy. */
   readonly isToldInTime: boolean;
   /** Its newest heartbeat or record; null: none. */
   readonly lastSign: TraceNs | null;
-  /** What began between these and is not in the file did not happen there. Closed files tell of all the rest: Infinity. */
+  /** Anything that began between these two is in the file. Closed files cover all the rest: Infinity. */
   readonly knownFrom: TraceNs;
   readonly knownUntil: TraceNs;
-  /** Parts of the file are missing, and nobody can tell how much that is: cut short, or damaged. */
+  /** Parts of the file are missing (cut short or damaged), and how much is not known. */
   readonly isDamaged: boolean;
-  /** Entries of its tables that cannot be read. */
+  /** Unreadable entries of its tables. */
   readonly lostEntries: number;
-  /** Collectives and sends/receives of communicators of which nothing is known. */
+  /** Collectives and sends/receives of unknown communicators. */
   readonly nameless: number;
   /** Records of calls are missing. */
   readonly isPartial: boolean;
-  /** 1: each collective was recorded, N: each Nth alone; null: at times these, at times others. */
+  /** 1: each collective was recorded, N: only each Nth; null: it changed. */
   readonly sampleEvery: number | null;
-  /** Events were turned off at times. */
+  /** Events were turned off for some time. */
   readonly isMuted: boolean;
-  /** Kinds of events that were not asked for, of those a verdict rests on. */
+  /** Event types the verdict needs that were not requested. */
   readonly notRecorded: readonly string[];
-  /** Begun and not ended, in order of start. */
+  /** Pending, in order of start. */
   readonly works: readonly WitnessedWork[];
-  /** Number of a communicator in this file → when anything of it last moved. */
+  /** Number of a communicator in this file → its last move. */
   readonly lastMove: ReadonlyMap<number, TraceNs>;
-  /** ns: the longest send or receive that ended, from its call; null: none did. */
+  /** ns: the longest finished send or receive, from its call; null: none. */
   readonly longestTransfer: number | null;
-  /** Collectives and sends/receives whose end NCCL did not tell, or is not recorded any more; calls of which NCCL told no more. */
+  /** Collectives and sends/receives whose end NCCL did not report or is no longer recorded; calls without further events. */
   readonly untold: number;
-  /** Communicators of whose newest work that is so: they may stand in it. null: of one that is not known. */
+  /** Communicators whose newest work is of this sort: they may be stuck in it. null: an unknown one. */
   readonly untoldLast: readonly (number | null)[];
   readonly calls: RankCalls;
-  /** Calls that its threads were inside of when its records end. */
+  /** Calls that its threads were in at the end of its records. */
   readonly inside: readonly WitnessedCall[];
-  /** Collectives, sends and receives that began in it. */
+  /** Collectives, sends and receives that began. */
   readonly worksSeen: number;
-  /** Number of a communicator in this file → the collectives that were called on it, up to the newest. Absent: not known. */
+  /** Number of a communicator in this file → its calls of collectives, up to the newest. Absent: not known. */
   readonly hostCalls: ReadonlyMap<number, HostCalls>;
-  /** When anything of NCCL last began or ended, also calls of which no more is recorded; null: nothing is. */
+  /** Last begin or end of any NCCL event, also of calls without further events; null: none. */
   readonly lastEvent: TraceNs | null;
-  /** What tells of its calls was not turned off, nor sampled otherwise, when its records end. */
+  /** When its records end, calls are recorded as at the start. */
   readonly hasCallsNow: boolean;
-  /** ns: the longest that nothing did before, the job's start aside, as far as that is recorded. */
+  /** ns: longest recorded pause before, without the job's start. */
   readonly longestQuiet: number;
-  /** It is all of that: no older records are lost, and its calls were never turned off. */
+  /** That covers everything: no older records are lost, and calls were never turned off. */
   readonly isPaceWhole: boolean;
-  /** ns: for so long it is known. */
+  /** ns: length of the known time. */
   readonly watched: number;
 }
 
-/** What the host called (CollApi), whether or not NCCL told of a Coll then. From the first of these on none is missing. */
+/** What the host called (CollApi), whether or not NCCL reported a Coll. No call after the first of these is missing. */
 export interface HostCalls extends Pick<CommCalls, 'shape' | 'begins' | 'isLastOpen'> {
-  /** None was made before them. */
+  /** There was no call before them. */
   readonly isWhole: boolean;
-  /** Up to here all are known, as far as the file's records reach; what was called later may be missing. */
+  /** All calls up to here are known. Later ones may be missing. */
   readonly until: TraceNs;
   readonly shapes: readonly CallShape[];
-  /** What NCCL told of the newest ones, at most so many; null: nothing. */
+  /** NCCL's numbers of the newest calls, at most `most`; null: not reported. */
   told(most: number): readonly (CallNumber | null)[];
   at(call: number): TraceNs;
   record(call: number): string;
 }
 
-/** Look-ups in all that a file saw begin. */
+/** Look-ups in what a file saw begin. */
 export interface RankCalls {
-  /** null: it is not in the file, or which replay it was is not known. */
+  /** null: it is not in the file, or its replay is not known. */
   entered(commId: bigint, call: CallNumber): EnteredCall | null;
-  /** The oldest collective of a communicator that began then or later. */
+  /** The communicator's oldest collective that began at `from` or later. */
   oldest(commId: bigint, from: TraceNs): EnteredCall | null;
-  /** The newest collective of a communicator that is in the file; `ranks`: of these of the communicator alone. */
+  /** The communicator's newest collective in the file; `ranks`: only of these ranks. */
   newest(commId: bigint, ranks?: readonly number[]): EnteredCall | null;
-  /** Ranks of the communicator by which the file saw it entered, ascending: several where a process has several GPUs. */
+  /** This file's ranks that entered it, ascending: several for a process with several GPUs. */
   enteredAs(commId: bigint, call: CallNumber): readonly number[];
-  /** It began some send or receive of the communicator. */
+  /** It began a send or receive of the communicator. */
   hasTransfers(commId: bigint): boolean;
   /** It surely began that send or receive. */
   transferred(commId: bigint, transfer: Transfer): boolean;
@@ -99,13 +99,13 @@ export interface RankCalls {
 
 /** Which send or receive of a communicator. */
 export interface Transfer {
-  /** Whose, of the communicator: a process with several GPUs is several. */
+  /** Rank in the communicator: a process with several GPUs has several. */
   readonly rank: number;
   /** Send or Recv. */
   readonly func: string;
   /** The other rank of the communicator. */
   readonly peer: number;
-  /** Of those with this peer and direction, from 0. */
+  /** Among those with this peer and direction, from 0. */
   readonly ordinal: number;
 }
 
@@ -113,28 +113,28 @@ export interface Transfer {
 export interface CallNumber {
   readonly func: string;
   readonly seq: number;
-  /** Which replay of a captured graph. */
+  /** Replay of a captured graph. */
   readonly ordinal: number;
 }
 
-/** The application's call where NCCL tells of it, else the enqueueing. */
+/** The application's call if NCCL reports it, else the enqueueing. */
 export interface EnteredCall extends CallNumber, CallArguments {
-  /** Its ordinal counts from the beginning: the same one names the same replay in other files. */
+  /** Its ordinal counts from the beginning, so it names the same replay in all files. */
   readonly isAbsolute: boolean;
   readonly record: string;
   readonly at: TraceNs;
 }
 
 export interface CallArguments {
-  /** As NCCL tells it: of AllGather and Broadcast in bytes. */
+  /** As NCCL reports it: bytes for AllGather and Broadcast. */
   readonly count: number;
   readonly datatype: string;
-  /** null: a function without one. */
+  /** null: the function has no root. */
   readonly root: number | null;
 }
 
 export interface WitnessedComm {
-  /** 0: not told; then two of them are not the same. */
+  /** 0: not reported; then two of them are not the same. */
   readonly commId: bigint;
   readonly name: string;
   /** This file's rank in it. */
@@ -146,22 +146,22 @@ export interface WitnessedComm {
 export interface WitnessedWork {
   readonly comm: number | null;
   readonly func: string;
-  /** Of collectives, else null. */
+  /** For collectives, else null. */
   readonly seq: number | null;
-  /** Of sends/receives, else null: the other rank of the communicator. */
+  /** For sends/receives, else null: the other rank of the communicator. */
   readonly peer: number | null;
   readonly ordinal: number;
   readonly start: TraceNs;
-  /** Of its start record: "ring:position", as `inspect --records` prints it. */
+  /** Of its start record: "ring:position", as in `inspect --records`. */
   readonly record: string;
   readonly ops: readonly WitnessedOp[];
-  /** What its GPU was seen to begin and end of it; null: not known. */
+  /** What its GPU was seen to begin and end; null: not known. */
   readonly blocks: BlocksSeen | null;
-  /** Slots that were lost since the last sign of life of what is unfinished of it: it may have ended there. 0: it has not. */
+  /** Slots lost since the last sign of its pending parts: it may have ended there. 0: it has not. */
   readonly lostSince: number;
 }
 
-/** A call that has not returned, and of which NCCL told nothing further: it may connect. */
+/** A call that has not returned and has no further events: it may be connecting. */
 export interface WitnessedCall extends CallArguments {
   readonly comm: number;
   readonly func: string;
@@ -179,133 +179,133 @@ export interface WitnessedOp {
   readonly done: number;
   /** The oldest step in flight and its wait; null: none was. */
   readonly wait: { readonly step: number; readonly name: Wait; readonly since: TraceNs } | null;
-  /** The file of the process that executes it for this one (PXN); null: itself. */
+  /** File of the process that executes it (PXN); null: its own. */
   readonly executor: number | null;
 }
 
 export type Verdict = VerdictKind & {
-  /** Work whose completion is not recorded: of it the verdict knows the beginning only. */
+  /** Work without a recorded end: the verdict only knows its begin. */
   readonly untold: number;
-  /** Files in which records of calls are missing, at the beginning or later: of that time nothing is claimed. */
+  /** Files with missing records of calls, at the beginning or later. Nothing is claimed about that time. */
   readonly partial: readonly number[];
-  /** Files of which parts are missing: cut short, or damaged. What they held is not known. */
+  /** Files with missing parts (cut short or damaged). Their content is not known. */
   readonly damaged: readonly number[];
-  /** Entries of tables that cannot be read, of all files. */
+  /** Unreadable entries of tables, in all files. */
   readonly lostEntries: number;
-  /** Work of communicators of which nothing is known: entries of their tables are lost, or these were full. */
+  /** Work of unknown communicators: table entries are lost, or the table was full. */
   readonly nameless: { readonly works: number; readonly files: readonly number[] };
-  /** Files that recorded each Nth collective alone (null: it changed): of the others nothing was looked at. */
+  /** Files with only each Nth collective (null: it changed): the others were not checked. */
   readonly sampled: readonly { readonly every: number | null; readonly files: readonly number[] }[];
-  /** Files in which events were turned off at times. */
+  /** Files in which events were turned off for some time. */
   readonly muted: readonly number[];
-  /** Kinds of events that files were not told to record, and which files. */
+  /** Event types that were not requested, and in which files. */
   readonly notRecorded: readonly { readonly event: string; readonly files: readonly number[] }[];
-  /** What was seen: communicators with collectives, and collectives in all, each once; works of all files, where NCCL tells no more. */
+  /** What was seen: communicators with collectives, and collectives, each once; works of all files if NCCL reports no more. */
   readonly seen: { readonly communicators: number; readonly collectives: number; readonly works: number };
-  /** Lateness was judged; false: some ranks lie on clocks whose error is not known. */
+  /** Lateness was judged; false: the error of some clocks is not known. */
   readonly lateness: boolean;
-  /** A rank that would be called slow if the clocks were exact: its lateness is within their 99 % bound. */
+  /** A rank that would be slow if the clocks were exact: its lateness is within their 99 % bound. */
   readonly unresolved: Slowness | null;
-  /** Who cost most where nobody is slow; null: nobody was ever late for sure. */
+  /** The rank that cost most if none is slow; null: nobody was ever late for sure. */
   readonly latest: Slowness | null;
 };
 
 export type VerdictKind =
   | { readonly kind: 'hung'; readonly hang: Hang }
-  /** The same evidence, and no alarm yet: all of its ranks live. */
+  /** The same evidence without an alarm: all ranks are alive. */
   | { readonly kind: 'waiting'; readonly waiting: Waiting }
-  /** Nothing stood for long: a process is gone, and others ended in order at about that time. */
+  /** No stall was long: a process is gone, and others ended in order at about that time. */
   | { readonly kind: 'broken'; readonly broken: Broken }
-  /** Nothing is seen to hang, but ranks of a communicator did not call the same. `besides`: what else would be said. */
+  /** No hang is seen, but ranks of a communicator made different calls. `besides`: the verdict without that. */
   | { readonly kind: 'mismatch'; readonly mismatch: Mismatch; readonly besides: VerdictKind }
   | { readonly kind: 'slow'; readonly slow: Slowness }
   /**
-   * What seems to stand may have ended in records that are lost, and nothing else speaks for a hang; or files are damaged; or a rank
-   * fell silent, and nothing tells whether others stand in what they began with it; or nothing was recorded for much longer than before.
+   * The pending work may have ended among the lost records, with no other sign of a hang; or files are damaged; or a rank fell silent, and
+   * the state of its common work is not known; or the silence is much longer than before.
    */
   | { readonly kind: 'unclear'; readonly unclear: Unclear }
-  /** Something was unfinished, and not for long: a live copy, or a job that was ended while it worked. */
+  /** Something was unfinished for a short time: a copy of a live job, or a job ended while it worked. */
   | { readonly kind: 'working'; readonly working: Working }
-  /** `silent`: never closed, though others were, later; or their files may be copies. */
+  /** `silent`: never closed, though others were later, or perhaps copies. */
   | { readonly kind: 'healthy'; readonly silent: readonly Silent[] }
-  /** No collective and no send/receive was seen at all. */
+  /** No collective and no send/receive was seen. */
   | { readonly kind: 'nothing' };
 
 export interface Broken {
   readonly stands: Hang;
-  /** Files that were never closed; others were closed after their last sign of life. */
+  /** Files that were never closed, while others were closed after their last sign. */
   readonly gone: readonly Silent[];
-  /**
-   * The first of the others ended so long after that, that it was gone by then. Else it may have been killed after they ended:
-   * heartbeats come once a second.
-   */
+  /** It was surely gone when the first of the others ended. Else it may have been killed later: heartbeats come once a second. */
   readonly isOrderKnown: boolean;
-  /** Closed in order, and had not finished it. */
+  /** Closed in order without finishing it. */
   readonly left: readonly number[];
-  /** Closed in order, and had. */
+  /** Closed in order, and had finished it. */
   readonly finished: readonly number[];
 }
 
 export interface Waiting {
   readonly stands: Hang;
-  /** From which age on it is called a hang, ns. */
+  /** Age from which it is called a hang, ns. */
   readonly hungAfter: number;
-  /** Every file of the communicator was alive when it was read: it may be worth another look. Else they end here. */
+  /** Every file of the communicator was alive when read, so look again later. Else the records end here. */
   readonly isLive: boolean;
 }
 
 export interface Unclear {
-  /** The oldest that may have ended; null: nothing seems to stand, but parts of files are missing. */
+  /** The oldest that may have ended; null: nothing seems stuck, but parts of files are missing. */
   readonly work: (StandingCall & Evidence) | null;
-  /** How many of such, in all files. */
+  /** Number of such works in all files. */
   readonly works: number;
   /** Files with such work. */
   readonly files: readonly number[];
-  /** Slots of their rings that are lost since, the most of any work. */
+  /** Lost slots of their rings since then, the most of any work. */
   readonly lost: number;
-  /** Files that fell silent before others, whose work with them may stand; or who began `work`, which others finished. */
+  /** Files that fell silent before others with unfinished common work, or began `work` that others finished. */
   readonly silent: readonly Silent[];
-  /** Nothing was recorded for much longer than before, up to the end, while processes lived; null: that is not so. */
+  /** Silence much longer than before, up to the end, while processes lived; null: no. */
   readonly idle: Idle | null;
-  /** The newest sign of life of any file. */
+  /** Newest sign of any file. */
   readonly end: TraceNs;
 }
 
-/** Nothing of NCCL is recorded of processes that lived on. Theirs may be the next call, or they stand in one that is not recorded. */
+/** Processes lived on without NCCL events. They may be before the next call, or stuck in one that is not recorded. */
 export interface Idle {
-  /** When anything last began or ended in any of them. */
+  /** Last begin or end in any of them. */
   readonly since: TraceNs;
-  /** ns: for so long nothing has in each of them. */
+  /** ns: shortest current silence among them. */
   readonly age: number;
-  /** ns: the longest that nothing did in any of the files before, the job's start aside. */
+  /** ns: longest pause before in any of the files, without the job's start. */
   readonly longestBefore: number;
-  /** Of all that they did; false: of what is recorded, and they may have paused for longer before. */
+  /** Of everything they did; false: only of what is recorded. There may have been longer pauses. */
   readonly isPaceWhole: boolean;
-  /** Files that were not closed and did not fall silent before others: their processes lived to the end. But for those whose calls are not recorded any more as from the start. */
+  /**
+   * Files neither closed nor silent before others: their processes lived to the end. Without those whose calls are no longer recorded as at
+   * the start.
+   */
   readonly files: readonly number[];
-  /** The heartbeats of all of them were fresh when they were read; else their records end there, and the processes may be gone. */
+  /** All heartbeats were recent when read. Else the records end there, and the processes may be gone. */
   readonly isLive: boolean;
   /** Files that were closed in order. */
   readonly ended: readonly number[];
-  /** Who called fewer collectives of a communicator than others. */
+  /** Ranks with fewer calls on a communicator than others. */
   readonly behind: readonly Behind[];
 }
 
-/** Not a rank that may have called since its records end. */
+/** Excludes a rank that may have called after its records end. */
 export interface Behind extends Evidence, CallShape {
   readonly commId: string;
   readonly comm: string;
-  /** So many collectives less of it than the rank that called most; the evidence and what is called so is the first of those. */
+  /** Calls fewer than the rank with most calls. Evidence and name are those of the first missing call. */
   readonly by: number;
-  /** The files that called so few. */
+  /** The files with so few calls. */
   readonly files: readonly number[];
-  /** The same, and which of their ranks. */
+  /** The same, with their ranks. */
   readonly callers: readonly ({ readonly file: number } & SomeRanks)[];
   readonly nRanks: number;
 }
 
 export interface Working {
-  /** The newest sign of life of any file, and how long before it anything last moved. */
+  /** Newest sign of any file, and time from the last move to it. */
   readonly end: TraceNs;
   readonly stood: number;
   /** Files with unfinished work. */
@@ -313,24 +313,24 @@ export interface Working {
   readonly silent: readonly Silent[];
 }
 
-/** What stands still: a collective, or sends/receives (then `seq` is null). */
+/** The stuck collective, or sends/receives (`seq` is null). */
 export interface StandingCall {
-  /** 16 hexadecimal digits; null: NCCL did not tell it. */
+  /** 16 hexadecimal digits; null: NCCL did not report it. */
   readonly commId: string | null;
   readonly comm: string;
   readonly func: string;
   readonly seq: number | null;
-  /** Which replay of a captured graph. */
+  /** Replay of a captured graph. */
   readonly replay: number;
 }
 
-/** Of a process with several ranks of one communicator: those of them, in its words, of which something is claimed. */
+/** If a process has several ranks of one communicator: the ranks there that a claim is about. */
 export interface SomeRanks {
-  /** Absent: all that the process has. */
+  /** Absent: all ranks of the process. */
   readonly inComm?: readonly number[];
 }
 
-/** Where a claim can be looked up: `inspect FILE --records` shows the record at that place. */
+/** Where to check a claim: `inspect FILE --records` shows the record at that place. */
 export interface Evidence {
   readonly file: number;
   /** "ring:position". */
@@ -340,46 +340,49 @@ export interface Evidence {
 
 export interface Hang extends StandingCall {
   readonly nRanks: number;
-  /** When anything of the communicator last moved on any rank, and for how long nothing has since, ns. */
+  /** Last move of the communicator on any rank, and the time since then, ns. */
   readonly since: TraceNs;
   readonly age: number;
-  /** Were recording before and after, or are gone since it stands, and never came. Of a send/receive: the other side, where it has nothing unfinished. */
+  /**
+   * Never came, though recording before and after, or gone since the stall began. For a send/receive: the other side, if it has nothing
+   * unfinished.
+   */
   readonly neverEntered: readonly Stray[];
-  /** Whether they entered cannot be told: their records begin later, end earlier, or are lost there. */
+  /** Not known whether they entered: their records begin later, end earlier, or are lost. */
   readonly notKnown: readonly number[];
   /** Entered, and the record of the end may be lost. */
   readonly mayHaveFinished: readonly number[];
-  /** The first calls in which ranks differ, up to when it stood: of this communicator, else of any. */
+  /** The first calls that differ between ranks before the stall: of this communicator, else of any. */
   readonly mismatch: Mismatch | null;
-  /** A deadlock of two orders; null: none is seen. */
+  /** A deadlock of two orders; null: none seen. */
   readonly crossed: Crossed | null;
-  /** Of these two the files that called otherwise than most. */
+  /** Files that differ from most in one of these two. */
   readonly different: readonly number[];
   /** Entered and did not finish. */
   readonly waiting: readonly (Evidence & SomeRanks)[];
-  /** Of these, whose communicator was then finalized: aborted. */
+  /** Those whose communicator was then finalized: aborted. */
   readonly aborted: readonly number[];
-  /** Ranks whose threads are inside a call of NCCL's that has not returned. */
+  /** Ranks with threads inside an NCCL call that has not returned. */
   readonly inside: readonly (Evidence & CallArguments & { readonly func: string })[];
-  /** How many of the waiting ranks' operations stand in which wait, most first. */
+  /** Waits of the waiting ranks' operations, with counts, most first. */
   readonly waits: readonly (readonly [wait: Wait | 'no step in flight', operations: number])[];
-  /** The operation all others wait for, where the chain of waits ends: where to look. */
+  /** The operation that ends the chain of waits: look there first. */
   readonly front: Front | null;
-  /** Where no operation on the network tells: what the GPUs began of it, those that began least first. */
+  /** What the GPUs began, if no operation on the network shows it; least first. */
   readonly kernels: readonly KernelStand[];
-  /** Ranks of the communicator that have no file here. */
+  /** Ranks of the communicator without a file. */
   readonly missing: readonly number[];
-  /** Files without a sign of life in the last seconds of the run. */
+  /** Files without a sign in the last seconds of the run. */
   readonly silent: readonly Silent[];
-  /** The clocks of its ranks are related; else nobody is known to have fallen silent before the others. */
+  /** The clocks of its ranks are related. Else it is not known who fell silent first. */
   readonly isRelated: boolean;
-  /** The newest sign of life of any file of the communicator: until then it is known to have stood. */
+  /** Newest sign of the communicator's files: the stall is known up to here. */
   readonly until: TraceNs;
-  /** Other communicators that stand still as well. */
+  /** Other stuck communicators. */
   readonly alsoHung: readonly AlsoHung[];
 }
 
-/** Ranks that began the same two calls in one order and in the other; the second of each waits behind the first. */
+/** Ranks that began the same two calls in different orders. The second of each waits behind the first. */
 export interface Crossed {
   readonly most: readonly Order[];
   readonly others: readonly Order[];
@@ -393,34 +396,34 @@ export interface Order {
 
 export interface AlsoHung extends StandingCall {
   readonly since: TraceNs;
-  /** Ranks it waits for stand in the one that is named, or in others that do. */
+  /** It waits for the named stall, or for others that do. */
   readonly onlyWaits: boolean;
 }
 
 export interface Silent {
   readonly file: number;
   readonly lastSign: TraceNs | null;
-  /** Its process may as well have lived on: a copy made somewhat earlier than others. */
+  /** Its process may have lived on: the file may be a slightly older copy. */
   readonly mayBeCopy: boolean;
 }
 
-/** A rank that never entered, and where it stands instead. */
+/** A rank that never entered, and where it is instead. */
 export interface Stray extends SomeRanks {
   readonly file: number;
-  /** Its records are complete from here to there (null: to its end in order). */
+  /** Its records are complete in this time (null: to its orderly end). */
   readonly knownFrom: TraceNs;
   readonly knownUntil: TraceNs | null;
   readonly lastSign: TraceNs | null;
   readonly isAlive: boolean;
-  /** Its oldest unfinished work; null: it has none. */
+  /** Its oldest unfinished work; null: none. */
   readonly standsIn: (StandingCall & Evidence & { readonly front: Front | null }) | null;
-  /** The call that its threads are inside of instead; null: none. */
+  /** The call its threads are in instead; null: none. */
   readonly isIn: (Evidence & { readonly func: string }) | null;
-  /** Its newest collective in the communicator that stands; null: none. */
+  /** Its newest collective in the stuck communicator; null: none. */
   readonly newest: (StandingCall & Evidence) | null;
 }
 
-/** Called, and how much of it the GPU began and ended. `isLeast`: it began less than another, or no GPU began any. */
+/** What the GPU began and ended of the called work. `isLeast`: it began less than another, or no GPU began any. */
 export interface KernelStand extends BlocksSeen {
   readonly file: number;
   readonly record: string;
@@ -429,7 +432,7 @@ export interface KernelStand extends BlocksSeen {
 
 export interface Front {
   readonly file: number;
-  /** Of the start record of its collective or send/receive: "ring:position". */
+  /** Of its collective's or send/receive's start record: "ring:position". */
   readonly record: string;
   readonly channel: number;
   /** null: its file is not here. */
@@ -439,27 +442,30 @@ export interface Front {
   readonly nSteps: number;
   readonly done: number;
   readonly wait: WitnessedOp['wait'];
-  /** Sends executed by another process (PXN): its file. */
+  /** File of the process that executes the send (PXN). */
   readonly executor: number | null;
-  /** So many of the `of` waiting operations wait for this one, directly or through others. */
+  /** How many of the `of` waiting operations wait for this one, directly or through others. */
   readonly waiters: number;
   readonly of: number;
 }
 
-/** Ranks of one communicator whose calls differ, at the same place in it. */
+/** Ranks of one communicator with different calls at the same place. */
 export interface Mismatch {
   readonly commId: string;
   readonly comm: string;
   readonly nRanks: number;
   /** 'arguments': of the same collective; 'calls': each side entered one that the other never did. */
   readonly what: 'arguments' | 'calls';
-  /** Which of the communicator's calls, from 0, where the calls tell it (CollApi: `seq` is null). null: not known, of a group, or the collectives do. */
+  /**
+   * Number of the communicator's call, from 0, if the calls show it (CollApi: `seq` is null). null: not known, in a group, or from
+   * collectives.
+   */
   readonly call: number | null;
   /** Most ranks first. */
   readonly ways: readonly [Way, Way, ...Way[]];
 }
 
-/** How some of the ranks called. */
+/** One of the ways to call. */
 export interface Way extends StandingCall, CallArguments {
   readonly entered: readonly (Evidence & SomeRanks)[];
 }
@@ -470,32 +476,32 @@ export interface Slowness {
   readonly comm: string;
   readonly nRanks: number;
   readonly file: number;
-  /** Which rank of the communicator it is: a process with several GPUs is several. */
+  /** Its rank in the communicator: a process with several GPUs has several. */
   readonly inComm: number;
-  /** What made it late: it called late, or its GPU began late what was called in time; or one of its links is slow. */
+  /** Reason: it called late, its GPU began late after a call in time, or one of its links is slow. */
   readonly on: 'host' | 'GPU' | 'link';
-  /** What tells when it came. */
+  /** The evidence of its arrival. */
   readonly basis: ArrivalBasis;
-  /** So often it was the last, by more than the clocks can be wrong, of so many collectives that all ranks took part in. */
+  /** How often it was last, by more than the clocks' error, among `of` collectives of all ranks. */
   readonly late: number;
   readonly of: number;
-  /** Not looked at: the first one, those of a root, and those that not all ranks are known to have begun and ended. */
+  /** Not checked: the first collective, those with a root, and those not known to begin and end on all ranks. */
   readonly leftOut: number;
-  /** ns: all others waited for this rank alone; what the run would gain were it never last. And for how long it was watched. */
+  /** ns: time that all others waited for this rank alone, which the run would gain without its lateness. And the observed time. */
   readonly cost: number;
   readonly span: number;
-  /** ns: likewise for another rank, the mean of them. */
+  /** ns: the same for another rank, on average. */
   readonly ofOthers: number;
   /** When it was first and last late. */
   readonly from: TraceNs;
   readonly to: TraceNs;
-  /** null: it is slow. Else why it is not called so: among ranks that are alike that happens by chance, or it cost too little. */
+  /** null: it is slow. Else the reason why not: chance explains it among equal ranks, or it cost too little. */
   readonly why: 'chance' | 'cost' | null;
-  /** When it came latest, and by how much, ns. */
+  /** Its latest arrival, and by how much, ns. */
   readonly worst: StandingCall & Evidence & { readonly by: number };
-  /** ns: how far the clocks can be wrong about it (99 %), the worst of its collectives; 0: one clock. */
+  /** ns: largest error of the clocks (99 %) over its collectives; 0: one clock. */
   readonly clockBound: number;
-  /** The slowest connection; null: it is not that. Then `late` of `of` are its sends, and `cost` is a lower bound. */
+  /** The slowest connection; null: not the reason. Then `late` of `of` are its sends, and `cost` is a lower bound. */
   readonly link: SlowSends | null;
 }
 
@@ -505,10 +511,10 @@ export interface SlowSends {
   readonly peerFile: number;
   readonly channel: number;
   readonly sends: number;
-  /** ns, of its sends on the wire, and of those of the communicator's other connections. */
+  /** ns on the wire, of its sends and of the communicator's other connections. */
   readonly medianNs: number;
   readonly usualNs: number;
-  /** No other connection of the rank is as slow. */
+  /** No other connection of the rank is this slow. */
   readonly isOnlyOne: boolean;
 }
 

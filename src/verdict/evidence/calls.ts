@@ -1,4 +1,4 @@
-/** Looks up what a file saw begin. Few files are asked more than a few times: only those get an index. */
+/** Looks up what a file saw begin. Only files that are asked often get an index. */
 
 import type { TraceNs } from '../../base/time.js';
 import { keyPosition, keyRing } from '../../model/record_fields.js';
@@ -61,7 +61,7 @@ export function rankCalls({ works, communicators }: RankScan, time: (tick: numbe
       return null;
     },
     enteredAs: (commId, { func, seq, ordinal }) => {
-      // Asked of each collective whose end is not known: one pass over the table for all of them.
+      // Asked for each collective without a known end: one pass over the table serves all.
       if (!enteredIn) {
         enteredIn = new Map();
         for (let row = 0; row < works.seq.length; row++) {

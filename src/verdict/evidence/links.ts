@@ -1,4 +1,4 @@
-/** How long sends were on the wire, per connection of each communicator, with both ends' files. */
+/** How long sends were on the wire, per connection of each communicator, with the files of both ends. */
 
 import type { Run } from '../../runs/run.js';
 import type { LinkTimes } from '../types.js';
@@ -22,7 +22,7 @@ export function linkTimes({ members }: Run): LinkTimes[] {
   );
 }
 
-/** Ticks: within its power of two in proportion. */
+/** Ticks; interpolated within its power of two. */
 function medianOf(counts: Uint32Array, sends: number): number {
   let before = 0;
   for (const [bin, count] of counts.entries()) {

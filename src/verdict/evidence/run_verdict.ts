@@ -1,4 +1,4 @@
-/** The evidence of all scanned files, on the trace's axis, laid before the judge. */
+/** Collects the evidence of all scanned files, on the trace's axis, for the judge. */
 
 import { maxOf } from '../../base/extremes.js';
 import { clockBound, onOneAxis } from '../../clocks/comparable.js';
@@ -26,13 +26,12 @@ type ToTime = (tick: number) => TraceNs;
 
 export interface VerdictOptions {
   /**
-   * From how many seconds on a standstill of living ranks is called a hang. Default: 30, or twice the longest that its
-   * communicator took or paused before.
+   * Seconds after which a stall of live ranks is called a hang. Default: 30, or twice the longest collective or pause of its communicator.
    */
   readonly hungAfter?: number | undefined;
 }
 
-/** `alive`, `ends`, `origins`: by file, `ends` with what other processes executed. */
+/** `alive`, `ends`, `origins`: by file; `ends` with what other processes executed. */
 export function runVerdict(
   run: Run,
   clocks: ClockSolution,
@@ -50,7 +49,7 @@ export function runVerdict(
   const sampling = new Set(run.members.map(({ scan }) => scan.header.sampleEvery));
   const ranks = run.members.map(({ scan }, file) => {
     const rank = witness(scan, ends[file]!, times[file]!, elsewhere[file]!, alive[file] === true);
-    // Which collectives were left out then differs from rank to rank.
+    // Different ranks then left out different collectives.
     return sampling.size > 1 ? { ...rank, knownFrom: Infinity as TraceNs } : rank;
   });
   return judge({
@@ -79,7 +78,7 @@ function witness(
   const asked = header.eventMask & CALLS;
   const { damage } = scan;
   const isDamaged = damage.cutAreas + damage.lostAreas + damage.shortRings > 0 || damage.isHollow;
-  // Which calls it made is not known then.
+  // Its calls are then not known.
   const isNameless = damage.lostCommunicators > 0 || scan.works.funcs.some(isLostText);
   const untoldCalls = spansWithoutCalls(scan, communicators);
   const mutedCalls = (muted.events & asked) !== 0 || muted.sampling;
@@ -95,7 +94,7 @@ function witness(
     isAlive: !isClosed && isAlive,
     isToldInTime: isToldInTime(scan),
     lastSign,
-    // Where events of calls were not asked for, or at some time turned off by `control`, the file does not tell.
+    // The file does not show calls if their events were not requested, or `control` once turned them off.
     knownFrom:
       hostWindow === null || !tellsCalls || isDamaged || isNameless
         ? (Infinity as TraceNs)
@@ -131,22 +130,22 @@ function witness(
   };
 }
 
-/** A heartbeat comes every second; clocks of hosts may differ by some. */
+/** A heartbeat comes every second. Hosts' clocks may differ a little. */
 const FRESH = 2_500_000_000n;
 
-/** Files of a job that runs are read one after the other: the first ones have no newer heartbeats, and their ranks live. */
+/** Files of a running job are read one after the other: the first ones have older heartbeats, though their ranks are alive. */
 export function wasFresh({ heartbeat, readAt, header }: RankScan): boolean {
   if (heartbeat === null) return false;
   const old = (header.snapshotRealtime ?? readAt) - heartbeat.realtime;
   return old < FRESH && old > -FRESH;
 }
 
-/** A snapshot says when it was made; rings outside the rank file are only saved beside it when their process is gone. */
+/** A snapshot has its time. Rings outside the rank file are only saved beside it when their process is gone. */
 const isToldInTime = ({ header: { snapshotRealtime, placement, ringPath } }: RankScan): boolean =>
   snapshotRealtime !== null || (placement === 'in-file' && ringPath !== '');
 
 const CALLS = EventType.Coll | EventType.P2p;
-/** What the verdict says of a hang or an end rests on these. */
+/** The verdict on a hang or an end rests on these. */
 const OF_WEIGHT: readonly EventTypeName[] = ['Coll', 'P2p', 'ProxyOp', 'ProxyStep', 'KernelCh'];
 const UNTOLD: readonly string[] = [
   'no-children',
@@ -155,7 +154,7 @@ const UNTOLD: readonly string[] = [
   'end-lost',
 ] satisfies WorkEnd['outcome'][];
 
-/** Of calls alone nobody knows the communicator. */
+/** The communicator of a call alone is not known. */
 function untoldLast(
   { works, silentCalls, copyColls }: RankScan,
   ends: readonly WorkEnd[],
@@ -177,13 +176,13 @@ function longestTransfer({ works }: RankScan, ends: readonly WorkEnd[], time: To
   return longest;
 }
 
-/** Rings outside the file were copied into it now and then: later records are not here. */
+/** Rings outside the file were copied into it at times. Later records are missing. */
 function knownUntil({ header }: RankScan, lastSign: TraceNs | null, time: ToTime): TraceNs {
   if (header.placement === 'in-file') return lastSign ?? time(0);
   return time(header.copiedTick ?? 0);
 }
 
-/** By file: unfinished sends that other processes execute (PXN), by the work they are for. */
+/** By file: unfinished sends that other processes execute (PXN), by their work. */
 function executedElsewhere(
   run: Run,
   origins: readonly OriginTable[],
@@ -202,7 +201,7 @@ function executedElsewhere(
   return byFile;
 }
 
-/** Work of which nothing is unfinished in its own process. */
+/** Work without unfinished parts in its own process. */
 function onlyElsewhere(
   { standstill, works }: RankScan,
   elsewhere: ReadonlyMap<HandleKey, readonly WitnessedOp[]>,
@@ -247,7 +246,7 @@ function witnessedWork(
     record: recordOf(key),
     blocks,
     ops: [...ops.map((op) => witnessedOp(op, time)), ...elsewhere],
-    // What another process executes of it is told by that one's records.
+    // The executing process's records cover what it executes.
     lostSince: elsewhere.length > 0 ? 0 : lostSince,
   };
 }

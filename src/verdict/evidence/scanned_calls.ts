@@ -1,4 +1,4 @@
-/** What a file's ranks called (CollApi), as far as none of it is lost, for the verdict; and which collectives NCCL made of it. */
+/** For the verdict: the calls of a file's ranks (CollApi), as far as none is lost, and the collectives that NCCL made of them. */
 
 import type { TraceNs } from '../../base/time.js';
 import { EventType } from '../../rankfile/format/nccl.js';
@@ -8,9 +8,9 @@ import { numberAt, packNumbers } from '../../model/wide_numbers.js';
 import type { CallNumber, HostCalls } from '../types.js';
 import type { RankScan } from '../../scan/scan.js';
 
-/** NCCL tells of calls from this version of the interface on. */
+/** NCCL reports calls from this version of the interface on. */
 const FIRST_ABI = 5;
-/** Which calls were in one group is told by the group's own event. */
+/** The group's own event shows which calls it contains. */
 const NEEDED = EventType.CollApi | EventType.GroupApi;
 const NO_CALLS: CommCalls = {
   shape: new Uint32Array(0),
@@ -24,8 +24,8 @@ const NO_CALLS: CommCalls = {
 };
 
 /**
- * Of each communicator the calls from one on after which none is lost. `muted`: event types that were not recorded at times. A graph's
- * calls are none: when they run, and how often, is not told.
+ * Per communicator the calls after the last lost one. `muted`: event types that were not recorded at times. A graph's calls are left out:
+ * their runs are not reported.
  */
 export function hostCalls(
   { header, communicators, calls, works, hostWindow }: RankScan,
@@ -40,7 +40,7 @@ export function hostCalls(
     const isWhole = found.knownFrom === 0 && (hostWindow === 0 || initTick >= hostWindow);
     const first = isWhole ? 0 : firstKnown(found, hostWindow);
     const { at, keys } = found;
-    // Since then more was told than was called: replays of a graph whose calls are lost, say.
+    // From here NCCL reported more than was called, such as replays of a graph whose calls are lost.
     const since = first < found.shape.length ? numberAt(at, first) : Infinity;
     if (!isWhole && found.lastOther >= since) return [];
     const recordOf = (key: number): string => `${keyRing(key)}:${keyPosition(key)}`;
@@ -60,7 +60,7 @@ export function hostCalls(
   return new Map(known);
 }
 
-/** Behind the first group, which may have begun before. */
+/** After the first group, which may have begun earlier. */
 function firstKnown({ at, begins, knownFrom, shape }: CommCalls, window: number): number {
   let first = knownFrom;
   while (first < shape.length && numberAt(at, first) < window) first++;
@@ -69,7 +69,7 @@ function firstKnown({ at, begins, knownFrom, shape }: CommCalls, window: number)
   return Math.min(first, shape.length);
 }
 
-/** What NCCL told of the calls from `from` on, where it did: a Coll says when its call was made. */
+/** What NCCL reported of the calls from `from` on. A Coll gives the time of its call. */
 function newestTold(
   { at, shape }: CommCalls,
   from: number,
@@ -80,7 +80,7 @@ function newestTold(
   for (let call = shape.length - 1; call >= from; call--) calls.set(numberAt(at, call), call - from);
   const told = Array.from({ length: shape.length - from }, (): CallNumber | null => null);
   const first = told.length > 0 ? numberAt(at, from) : Infinity;
-  // The newest ones are asked for, and a communicator's come in order.
+  // The newest ones are needed, and a communicator's come in order.
   for (let row = seq.length - 1; row >= 0; row--) {
     if (comm[row] !== number || seq[row]! < 0) continue;
     const tick = arrival[row]!;

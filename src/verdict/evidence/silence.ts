@@ -1,14 +1,13 @@
 /**
- * Which files fell silent before the run ended: not closed in order, not alive when they were read, and without a sign of life for
- * so long that heartbeats are missing. Killed, stuck, or copied earlier than the others: what the file does not tell, a picture
- * must not go on to show.
+ * Files that fell silent before the run ended: not closed in order, not alive when read, and so old that heartbeats are missing. The
+ * process was killed, is stuck, or the file was copied earlier than the others. A trace must not go on to show what the file does not say.
  */
 
 import { domainOfFile, traceTimeOf, type ClockSolution } from '../../clocks/domains.js';
 import { SILENT_AFTER } from '../absence.js';
 import type { Run } from '../../runs/run.js';
 
-/** By file. The run ends with the last sign of life of any file whose clock is related to its own. */
+/** By file. The run ends with the last sign of any file whose clock is related to its own. */
 export function silentFiles(run: Run, clocks: ClockSolution, alive: readonly boolean[]): boolean[] {
   const domains = run.members.map((_, file) => domainOfFile(clocks, file));
   const signs = run.members.map(({ scan: { lastSign } }, file) =>

@@ -1,19 +1,19 @@
-/** On whom the verdict's eye rests, and what to look at: the part of the run that is worth all details. */
+/** The ranks that the verdict suspects, and the part of the run that deserves all details. */
 
 import { Wait } from '../../model/waits.js';
 import type { Hang, Silent, Verdict, VerdictKind } from '../types.js';
 
-/** More than this many at once say nothing about any of them. */
+/** More suspects than this at once prove nothing about any of them. */
 const MOST = 8;
 
-/** What stands still, called a hang or not yet; or stood when it broke off. */
+/** The stall, called a hang or not yet, or the one that broke off. */
 export function standstillOf(verdict: VerdictKind): Hang | null {
   if (verdict.kind === 'hung') return verdict.hang;
   if (verdict.kind === 'broken') return verdict.broken.stands;
   return verdict.kind === 'waiting' ? verdict.waiting.stands : null;
 }
 
-/** What is held against a rank, in one word: its process ends in it. `schemas/trace.md` says what each means. */
+/** The charge against a rank in one word: its process's name ends in it. `schemas/trace.md` explains each. */
 export type SuspectWord =
   'SILENT' | 'GONE' | 'NOT CALLED' | 'BEHIND' | 'OTHER CALL' | 'LATE' | 'LEFT' | 'STUCK' | 'NO FILE';
 
@@ -28,7 +28,7 @@ export function suspectsOf(verdict: Verdict): Suspect[] {
   const found = new Map<number, SuspectWord>();
   for (const [file, word] of accused(verdict)) {
     if (file === null || found.has(file)) continue;
-    // Whoever gave no sign of life any more is that first of all, whatever it did not do.
+    // A rank that fell silent is SILENT first, whatever else it did not do.
     found.set(file, silent.has(file) && word !== 'GONE' ? 'SILENT' : word);
   }
   return [...found].slice(0, MOST).map(([file, word]) => ({ file, word }));
@@ -42,11 +42,11 @@ function silentIn(verdict: Verdict): readonly Silent[] {
   return standstillOf(verdict)?.silent ?? [];
 }
 
-/** Some more than once. */
+/** Files may come twice. */
 function* accused(verdict: Verdict): Generator<readonly [file: number | null, word: SuspectWord]> {
   if (verdict.kind === 'slow') yield [verdict.slow.file, 'LATE'];
   if (verdict.kind === 'mismatch') {
-    // Those who called it as most did are witnesses.
+    // Ranks that called it as most did are witnesses.
     const [, ...others] = verdict.mismatch.ways;
     for (const { entered } of others) for (const { file } of entered) yield [file, 'OTHER CALL'];
   }
@@ -56,7 +56,7 @@ function* accused(verdict: Verdict): Generator<readonly [file: number | null, wo
       gone.map(({ file }) => [file, 'GONE'] as const),
       isOrderKnown ? [] : left.map((file) => [file, 'LEFT'] as const),
     ];
-    // One that raised, and all others killed for it; or one that was killed, and all others left.
+    // One rank aborted and all others were killed for it, or one was killed and all others left.
     yield* sides.sort((a, b) => a.length - b.length).flat();
   }
   if (verdict.kind === 'unclear') {
@@ -72,9 +72,9 @@ function* accusedOf(standstill: Hang): ReturnType<typeof accused> {
   const { neverEntered, inside, different, front, kernels, silent } = standstill;
   for (const { file } of goneFirst(standstill, 0)) yield [file, 'SILENT'];
   for (const { file } of neverEntered) yield [file, 'NOT CALLED'];
-  // Whose peer is not told: both sides.
+  // The peer is not known: both sides.
   for (const { file, func } of inside) if (TRANSFERS.includes(func)) yield [file, 'STUCK'];
-  // The ranks that differ may be all but the one that is wrong: few are suspects, many are witnesses.
+  // All but the wrong rank may differ: few are suspects, many are witnesses.
   if (different.length <= MOST / 2) for (const file of different) yield [file, 'OTHER CALL'];
   for (const { file, isLeast } of kernels) if (isLeast) yield [file, 'STUCK'];
   for (const file of frontFiles(front)) yield [file, 'STUCK'];
@@ -83,7 +83,7 @@ function* accusedOf(standstill: Hang): ReturnType<typeof accused> {
     for (const file of frontFiles(standsIn?.front ?? null)) yield [file, 'STUCK'];
 }
 
-/** Who fell silent about when it stood, or before, first of all; none where most did. */
+/** Ranks that fell silent before or about when it stood come first; none if most did. */
 export function goneFirst({ silent, since, nRanks }: Hang, files: number): readonly Silent[] {
   const gone = silent.filter(({ lastSign }) => lastSign === null || lastSign <= since + GONE_WITHIN);
   return 2 * gone.length > Math.max(files, nRanks) ? [] : gone;
@@ -91,17 +91,17 @@ export function goneFirst({ silent, since, nRanks }: Hang, files: number): reado
 
 const TRANSFERS: readonly string[] = ['Send', 'Recv'];
 
-/** ns: a heartbeat or two may come after the last that moved. */
+/** ns: a heartbeat or two may follow the last move. */
 const GONE_WITHIN = 3e9;
 
-/** Who waits for its own GPU is to be looked at; else whom it waits for first. */
+/** The rank that waits for its own GPU, else the one it waits for. */
 function frontFiles(front: Hang['front']): (number | null)[] {
   if (front === null) return [];
   const needsPeer = front.wait?.name === Wait.Recv || front.wait?.name === Wait.Peer;
   return needsPeer ? [front.peerFile, front.file] : [front.file, front.peerFile];
 }
 
-/** The communicator that the verdict speaks of; null: none. */
+/** The verdict's communicator; null: none. */
 export function suspectComm(
   verdict: Verdict,
 ): { readonly comm: string; readonly commId: string | null } | null {
@@ -110,7 +110,7 @@ export function suspectComm(
   return standstillOf(verdict);
 }
 
-/** Ring neighbours in that communicator, whom a suspect sends to and receives from. */
+/** Ring neighbours in that communicator: a suspect sends to them and receives from them. */
 export function neighbours(
   files: readonly number[],
   commId: string | null,
