@@ -63,7 +63,15 @@ void CopyOfAFile() {
   CHECK(memory != MAP_FAILED);
   const Image image = {static_cast<uint8_t*>(memory), plan.file_bytes, rank_file::kInMemory};
   const HostFacts host;
-  WriteHeader(image, {settings.get(), &host, &plan, uint64_t{0x8101} << 48, 1, rank_file::kTickTsc, 1, {}, ""});
+  WriteHeader(image, {settings.get(),
+                      &host,
+                      &plan,
+                      uint64_t{0x8101} << 48,
+                      1,
+                      rank_file::kTickTsc,
+                      1'000'000'000,
+                      {0, 0, 1'700'000'000'000'000'000, 1, 1},
+                      ""});
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
   const auto copy = std::make_unique<FileCopy>();
   copy->Use(fd, &plan);

@@ -52,6 +52,7 @@ class Stage {
     settings_->mode = rank_file::kStream;
     settings_->max_bytes = max_bytes;
     settings_->ring_bytes = ring_bytes;
+    settings_->sample_every = 1;
     fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
     CHECK(fd_ >= 0);
     CHECK_EQ(ftruncate(fd_, static_cast<off_t>(plan_.file_bytes)), 0);
@@ -61,7 +62,15 @@ class Stage {
     CHECK(memory != MAP_FAILED);
     image_ = {static_cast<uint8_t*>(memory), plan_.file_bytes, placement};
     const HostFacts host;
-    WriteHeader(image_, {settings_.get(), &host, &plan_, uint64_t{0x8101} << 48, 1, rank_file::kTickTsc, 1, {}, ""});
+    WriteHeader(image_, {settings_.get(),
+                         &host,
+                         &plan_,
+                         uint64_t{0x8101} << 48,
+                         1,
+                         rank_file::kTickTsc,
+                         1'000'000'000,
+                         {0, 0, 1'700'000'000'000'000'000, 1, 1},
+                         ""});
     Store(image_.header().life, uint32_t{rank_file::kRecording});
     if (!in_file) CHECK_EQ(pwrite(fd_, image_.base, image_.bytes, 0), image_.bytes);
     CHECK(chunks_.Allocate() && drainer_.Allocate());
