@@ -5,6 +5,7 @@
  */
 
 import { closeSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
+import { RankFileError } from '../base/errors.js';
 import { openFile } from './byte_source.js';
 import { openRankFileTables } from './rank_file.js';
 import { SAVED_RINGS } from './saved_rings.js';
@@ -24,11 +25,26 @@ export function mayBeWritten(path: string): boolean {
   );
 }
 
-/** Copies it, and the rings that were saved beside it. `to` must not exist. From front to back: rings before chunks, as readers read. */
+/**
+ * Copies it, and the rings that were saved beside it. `to` must not exist. From front to back: rings before chunks, as readers read.
+ * Throws RankFileError.
+ */
 export function freeze(path: string, to: string): void {
-  copy(path, to);
-  if (statSync(path + SAVED_RINGS, { throwIfNoEntry: false })?.isFile())
-    copy(path + SAVED_RINGS, to + SAVED_RINGS);
+  try {
+    copy(path, to);
+    if (statSync(path + SAVED_RINGS, { throwIfNoEntry: false })?.isFile())
+      copy(path + SAVED_RINGS, to + SAVED_RINGS);
+  } catch (error) {
+    if (error instanceof RankFileError || !(error instanceof Error)) throw error;
+    throw new RankFileError(
+      {
+        path,
+        what: `may still be written, and cannot be copied before it is read: ${error.message.split(',')[0]}`,
+        advice: 'make room where the output goes, or merge a copy made by "nccl-trace snapshot"',
+      },
+      { cause: error },
+    );
+  }
 }
 
 /** Holes stay holes. By read and write: a copy by reference would make the job's next store a copy of its page. */
