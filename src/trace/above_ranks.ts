@@ -1,6 +1,6 @@
 /**
- * What stands above the ranks and beside them: the cluster group with the verdict, and the ranks without a file. Drawn last, because the
- * first screen depends on where everything else came to lie.
+ * Draws the cluster group with the verdict, and the ranks without a file. Drawn last, because the first screen depends on the place of
+ * everything else.
  */
 
 import { runDuration } from './duration.js';
@@ -33,7 +33,7 @@ export function layoutOf({ run, verdict }: Study, { scope }: Drawing): Layout {
 
 /** For people. */
 export interface VerdictWords {
-  /** Lines. */
+  /** Lines of text. */
   readonly report: string;
   /** One line of at most 100 characters. */
   readonly headline: string;
@@ -42,7 +42,7 @@ export interface VerdictWords {
 export interface AboveRanks {
   readonly bytes: Uint8Array;
   readonly counts: readonly BlockCounts[];
-  /** Processes, and arrows, that are drawn here. */
+  /** Processes and arrows drawn here. */
   readonly processes: number;
   readonly arrows: number;
   /** See merge/startup.ts. */

@@ -1,4 +1,4 @@
-/** How large what is drawn above the ranks is, whatever is drawn of these: the verdict, and the ranks without a file. */
+/** Size of everything above the ranks, always drawn: the verdict, and the ranks without a file. */
 
 import type { Size } from './budget.js';
 import { runDuration } from './duration.js';
@@ -7,7 +7,7 @@ import { boundsOf, momentsOf } from './moments.js';
 import type { Scope } from './selection.js';
 import type { Study } from '../study/study.js';
 
-/** Of a verdict with its report and link, of a further slice of it, and of a process with one track: as they are written. */
+/** Bytes as written: a verdict with report and link, each further slice of it, a process with one track. */
 const VERDICT_BYTES = 2500;
 const MOMENT_BYTES = 250;
 const MISSING_BYTES = 700;

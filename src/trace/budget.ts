@@ -1,7 +1,7 @@
 /**
- * How large a trace will be, before a packet of it is written, and what a browser bears. The estimate is made of the scan's
- * counts: slices are exact for a whole run and good to a bin of time (1/128 to 1/64 of the run) in a window; bytes are the mean
- * sizes below. `test/merge/budget.test.ts` holds both against what was then written.
+ * Estimates a trace's size before a packet is written, and says how much a browser can open. The estimate uses the scan's counts. Slices
+ * are exact for a whole run and, for a window, within a time bin (1/128 to 1/64 of the run). Bytes are the mean sizes below.
+ * `test/merge/budget.test.ts` compares both with what was written.
  */
 
 import { commKey } from '../model/identity.js';
@@ -17,20 +17,20 @@ export interface Size {
   readonly slices: number;
   /** Tracks with an event. */
   readonly tracks: number;
-  /** Uncompressed: what the browser has to hold, and several times that in its tables. */
+  /** Uncompressed: the browser holds them, and several times as much in its tables. */
   readonly bytes: number;
 }
 
 export interface Budget extends Size {
-  /** For so long a browser may take to open it, by `secondsToOpen`; absent: however long. */
+  /** A browser may take this long to open it, by `secondsToOpen`; absent: no limit. */
   readonly seconds?: number;
 }
 
 /**
- * What ui.perfetto.dev (v58) opens in about 15 s. Seen (2026-11-22, a machine of 2 cores, trace_processor v58.2 and the UI in Chromium): the importer takes 4.6 to 5 us per slice natively, and a browser twice that.
- * Traces of 5,079, 10,183 and 15,271 tracks with 0.56, 1.67 and 2.51 million slices took 11, 22 and 27 s from starting the
- * browser to the first picture, of which its own start is some seconds: so a track costs between nothing and half a millisecond.
- * Tracks are thus a cost, and a wall only far above what was seen.
+ * What ui.perfetto.dev (v58) opens in about 15 s. Measured (2026-11-22, a machine of 2 cores, trace_processor v58.2 and the UI in
+ * Chromium): the importer takes 4.6 to 5 us per slice natively, and a browser twice that. Traces of 5,079, 10,183 and 15,271 tracks with
+ * 0.56, 1.67 and 2.51 million slices took 11, 22 and 27 s from the browser's start (some seconds by itself) to the first picture. So a
+ * track costs at most half a millisecond, and the limit of tracks is far above what was measured.
  */
 export const COMFORTABLE = {
   slices: 2e6,
@@ -44,10 +44,7 @@ const SECONDS_PER_TRACK = 0.2e-3;
 export const secondsToOpen = ({ slices, tracks }: Size): number =>
   slices * SECONDS_PER_SLICE + tracks * SECONDS_PER_TRACK;
 
-/**
- * Beyond this it does not open: the page needs the whole file in one buffer (2 GB), and 50 million slices are the upper end of
- * its 64-bit memory.
- */
+/** A larger trace does not open: the page needs the file in one buffer (2 GB), and 50 million slices fill its 64-bit memory. */
 export const UTMOST: Size = { slices: 50e6, tracks: 100_000, bytes: 2e9 };
 
 export const fits = (size: Size, budget: Budget): boolean =>
@@ -56,16 +53,16 @@ export const fits = (size: Size, budget: Budget): boolean =>
   size.bytes <= budget.bytes &&
   secondsToOpen(size) <= (budget.seconds ?? Infinity);
 
-/** One file, as the estimate sees it. */
+/** One file, for the estimate. */
 export interface SizedFile {
   readonly size: FileSize;
-  /** The file's tick at a trace time; infinite for infinite. */
+  /** The file's tick at a trace time; infinite times stay infinite. */
   readonly tickAt: (at: number) => number;
   /** Trace time of its last record. */
   readonly end: number;
 }
 
-/** Mean bytes of what is drawn once: fitted to recorded runs, small and large, it misses them by 10 %, wrapped rings by 30 %. */
+/** Mean bytes per item drawn, fitted to small and large recorded runs: within 10 %, for wrapped rings within 30 %. */
 const BYTES: Readonly<Record<DrawnKind, number>> = {
   call: 75,
   work: 115,
@@ -80,7 +77,7 @@ const COLLECTIVE_BYTES = 170;
 const TRACK_BYTES = 260;
 const RANK_BYTES = 550;
 const SAMPLE_BYTES = 15;
-/** Bytes and rates, each way, of all; and likewise of the busiest peers. */
+/** Bytes and rates, each way, in all and per busiest peer. */
 const COUNTER_TRACKS = 4;
 
 /** Of one file alone. */
@@ -95,7 +92,7 @@ export function sizeOf(file: SizedFile, plan: DrawPlan): Size {
       if (!window) continue;
       const [from, to] = [file.tickAt(window.from), file.tickAt(window.to)];
       size = added(size, sizeOfPart(comm, detail, from, to));
-      // The byte counters count steps that are not drawn, too.
+      // The byte counters also count steps that are not drawn.
       if (detail === 'op') steps += countWithin(comm.counts.step, from, to);
     }
   }
@@ -124,7 +121,7 @@ function sizeOfPart({ counts, instants, tracks }: CommSize, detail: Detail, from
     slices = Math.max(0, slices - countWithin(instants, from, to));
     if (from > -Infinity) before = Math.max(0, before - countWithin(instants, -Infinity, from));
   }
-  // What began before the window and reaches into it: at most one or two on each track.
+  // Slices that began before the window and reach into it: at most one or two per track.
   const reaching = Math.min(before, tracks[detail]);
   const used = Math.min(events + reaching, tracks[detail]);
   return {

@@ -1,6 +1,5 @@
 /**
- * The block of the cluster group: what all ranks did together, joined from the scans' rows. It belongs to no rank and
- * stands behind the prologue.
+ * The block of the cluster group: what all ranks did together, joined from the scans' rows. It belongs to no rank and follows the prologue.
  */
 
 import { onOneAxis, clockBound } from '../clocks/comparable.js';
@@ -24,13 +23,13 @@ export interface ClusterBlock {
 }
 
 export interface ClusterPlace {
-  /** Its block comes after those of the files. */
+  /** Its block follows those of the files. */
   readonly blockCount: number;
   /** Of the group. */
   readonly title: string;
   /** The collective that the verdict names. */
   readonly call: WantedCall | null;
-  /** When it is known on which lane that lies. */
+  /** Called when the lane of that call is known. */
   readonly verdictOf: (lane: string | null) => VerdictPicture;
 }
 
@@ -70,7 +69,7 @@ export function clusterBlock(
   return { bytes: Buffer.concat(pieces), counts: writer.counts() };
 }
 
-/** Of a process with several GPUs the one that is `inComm` of a communicator that has all ranks of the job. */
+/** If a process has several GPUs: the one that is `inComm` of a communicator with all ranks of the job. */
 function rankName({ members, worldSize }: Run, file: number, inComm?: number, commId?: bigint): string {
   const { ranks, scan } = members[file]!;
   const comm = scan.communicators.find((one) => one.commId === commId);

@@ -1,4 +1,4 @@
-/** Commands for a person to type as they stand: `nccl-trace merge DIR --ranks 36-38 --last 60s`. */
+/** Commands that a person can type unchanged: `nccl-trace merge DIR --ranks 36-38 --last 60s`. */
 
 import { append } from '../base/extremes.js';
 import { dirname } from 'node:path';
@@ -7,9 +7,9 @@ import type { ClockOptions } from '../clocks/evidence/run_clocks.js';
 import { rangesText, type TimeWord } from './time_words.js';
 import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
 
-/** What was asked for of any command that studies a run, and holds for the next one. */
+/** Options that a suggested command keeps, for any command that studies a run. */
 export interface RunWords extends ClockOptions, VerdictOptions {
-  /** As they were given. */
+  /** As the user gave them. */
   readonly inputs: readonly string[];
   /** `--run` */
   readonly run?: string | undefined;
@@ -45,7 +45,7 @@ const runWords = ({ inputs, run }: RunWords): string[] => [
   ...(run === undefined ? [] : ['--run', run]),
 ];
 
-/** What of it was given and changes what is found, as it may be typed. */
+/** The given options that change what is found, ready to type. */
 export const mannerWords = (about: Omit<RunWords, 'inputs'>): string =>
   [...(about.run === undefined || about.redact ? [] : ['--run', about.run]), ...manner(about)]
     .map(quoted)
@@ -61,7 +61,7 @@ function manner({ clock, alike, wander, hungAfter, redact }: Omit<RunWords, 'inp
   return words;
 }
 
-/** A shell has made many words of one `rank*.bin`: their directory says the same. */
+/** A shell expands one `rank*.bin` to many words. Their directory means the same. */
 function fewInputs(inputs: readonly string[]): readonly string[] {
   const [first, ...others] = inputs;
   if (first === undefined || inputs.length <= 3) return inputs;

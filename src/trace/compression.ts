@@ -1,4 +1,4 @@
-/** How the trace is packed: by the end of its name. Pieces are packed by themselves, and packed pieces concatenate. */
+/** Compression of the trace, by the end of its name. Pieces are compressed one by one and concatenated. */
 
 import { gzipSync } from 'node:zlib';
 import { compressFrame } from '../rankfile/zstd.js';
@@ -10,7 +10,7 @@ export function compressionOf(path: string): Compression {
   return path.endsWith('.zst') ? 'zstd' : 'none';
 }
 
-/** A gzip member, or zstd frames of at most 4 MiB each: what unpacks them then needs little memory, and so does packing. */
+/** A gzip member, or zstd frames of at most 4 MiB each, which take little memory to pack and to unpack. */
 export function compressed(piece: Uint8Array, compression: Compression): Uint8Array {
   switch (compression) {
     case 'none':

@@ -1,6 +1,6 @@
 /**
- * Second pass over one file: with every clock known, turns its records into a block of packets. Independent of all other
- * files, so ranks convert in parallel, and the bytes depend on the job alone. Runs on a worker thread.
+ * Second pass over one file: once all clocks are known, turns its records into a block of packets. Independent of all other files, so ranks
+ * convert in parallel, and the bytes depend on the job alone. Runs on a worker thread.
  */
 
 import { commKey } from '../model/identity.js';
@@ -33,14 +33,14 @@ import { redactFile, type Aliases } from '../runs/redact.js';
 
 export interface ConvertJob {
   readonly path: string;
-  /** Of the file that was scanned: what is found there now must be the same one. */
+  /** Of the scanned file: it must still be the same file. */
   readonly scanned: Pick<RankFileHeader, 'tag' | 'tickBase'> & { readonly heads: readonly number[] };
-  /** Null: names are drawn as they are. */
+  /** Null: names are drawn unchanged. */
   readonly aliases: Aliases | null;
   readonly blockIndex: number;
   readonly blockCount: number;
   readonly process: ProcessSpec;
-  /** What its tracks call it: "rank 6", "ranks 0-7". */
+  /** Its name on tracks: "rank 6", "ranks 0-7". */
   readonly title: string;
   readonly jobRanks: JobRanks;
   /** Tracks that the first screen shows. */
@@ -54,28 +54,28 @@ export interface ConvertJob {
   /** See `RankScan`; and whether it fell silent (verdict/evidence/silence.ts). */
   readonly lastSign: Ticks | null;
   readonly isSilent: boolean;
-  /** Calls of which nothing more was told, by row. */
+  /** Calls without further events, by row. */
   readonly silentCalls: ReadonlyMap<number, string>;
   readonly silentConnections: ReadonlySet<string>;
   readonly origins: OriginTable;
   /** Per communicator (commId in decimal) its ranks on this file's axis. */
   readonly clockMates: ReadonlyMap<string, ReadonlySet<number>>;
-  /** Those on this file's own counter. */
+  /** The ranks on this file's own counter. */
   readonly counterMates: ReadonlyMap<string, ReadonlySet<number>>;
   /** Transfers of any rank that get no arrow. */
   readonly brokenTransfers: ReadonlySet<string>;
-  /** Connections without arrows from an operation on. */
+  /** Connections that get no arrows from an operation on. */
   readonly outOfStep: ReadonlyMap<string, number>;
   readonly busiestPeers: readonly PeerTraffic[];
   readonly rateBinNs: number;
-  /** Totals of bytes and operations are drawn no more often; null: as they are sampled. */
+  /** Shortest time between drawn samples of totals; null: all samples. */
   readonly sampleNs: number | null;
   /** null: everything is drawn, of all ranks. */
   readonly plan: DrawPlan | null;
-  /** Rings that hold calls and collectives: the only ones that are read where nothing deeper is drawn. */
+  /** Rings with calls and collectives: the only ones read if nothing deeper is drawn. */
   readonly callRings: ReadonlySet<number>;
   readonly compression: Compression;
-  /** Where the block goes: a file of this job alone. */
+  /** Path of the block: a file of its own. */
   readonly blockPath: string;
 }
 
@@ -83,16 +83,16 @@ export interface ConvertResult extends DrawnRank {
   /** By watch. */
   readonly found: readonly Found[];
   readonly counts: BlockCounts;
-  /** Where a plan was followed. */
+  /** Null without a plan. */
   readonly selected: SelectedPart | null;
   /** Bytes in the block file. */
   readonly storedBytes: number;
 }
 
 export interface SelectedPart {
-  /** Slices that were drawn, by how deep they lie. */
+  /** Slices drawn, by depth of detail. */
   readonly slices: Readonly<Record<Detail, number>>;
-  /** Ends of arrows that were drawn: a number that the two ends share. In the place of `flows`. */
+  /** Ends of drawn arrows: a number that both ends share. Replaces `flows`. */
   readonly flowEnds: BigUint64Array;
 }
 
@@ -125,7 +125,7 @@ function draw(job: ConvertJob, writer: BlockWriter): Drawn {
   }
 }
 
-/** The times and ends that the job brings are those of another process otherwise, and would be drawn without a word. */
+/** Times and ends of the job would be wrong for another process, and nothing would show it. */
 function checkSame({ path, header, rings }: RankFileStream, { scanned }: ConvertJob): void {
   if (header.tag !== scanned.tag || header.tickBase !== scanned.tickBase)
     throw new RankFileError({
@@ -184,7 +184,7 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
   return { ...drawn, found, selected: { slices: clipped.drawn, flowEnds: clipped.flowEnds() } };
 }
 
-/** To collectives and calls other rings tell nothing: when work ended is known from the scan. */
+/** Collectives and calls need no other rings: the scan knows when work ended. */
 function ringsToRead({ rings }: RankFileStream, { plan, callRings }: ConvertJob): RankFileStream['rings'] {
   const { op, step } = (plan ?? EVERYTHING).windows;
   return op || step ? rings : rings.filter(({ ring }) => callRings.has(ring));
@@ -215,7 +215,7 @@ class BlockFile {
     if (this.pendingBytes >= PIECE_BYTES) this.flush();
   }
 
-  /** Total bytes stored. Closing twice is harmless. */
+  /** Total bytes stored. It may be called twice. */
   close(): number {
     if (this.closed) return this.stored;
     this.closed = true;

@@ -1,4 +1,4 @@
-/** What the second pass over each file needs to know of all the others: of a study and a plan one job per file. */
+/** What the second pass over a file needs from all others: one job per file, from a study and a plan. */
 
 import { join } from 'node:path';
 import { domainOfFile, type ClockDomain, type ClockSolution } from '../clocks/domains.js';
@@ -19,8 +19,8 @@ import type { Study } from '../study/study.js';
 import type { FileWatch } from './watches.js';
 
 /**
- * By file; null: it is not drawn. Each block goes to a file of its own in `folder`. `output`: path of the trace, which says how blocks
- * are compressed. `blockCount`: of the trace, those that belong to no file among them. `watches`: what of it the first screen shows.
+ * By file; null: it is not drawn. Each block goes to its own file in `folder`. `output`: path of the trace, which decides the compression.
+ * `blockCount`: blocks in the trace, also those without a file. `watches`: its rows on the first screen.
  */
 export function convertJobs(
   {
@@ -99,7 +99,7 @@ const namedIn = ({ scan }: RunMember, { contexts }: OriginTable) => [
   ...[...contexts.values()].map(({ comm }) => comm),
 ];
 
-/** Of what is drawn for so long; null: no less often than it is sampled anyway. */
+/** For a drawn time of this length; null: all samples. */
 function sampleNs(window: Window | null, duration: number): number | null {
   if (window === null) return null;
   const span = Math.min(window.to, duration) - Math.max(window.from, 0);
@@ -107,7 +107,7 @@ function sampleNs(window: Window | null, duration: number): number | null {
   return interval > sampleInterval(0) ? interval : null;
 }
 
-/** Asked for each file, answered once for all that share the key: a job of a thousand files has few clocks. */
+/** Computed once per key: a job of a thousand files has few clocks. */
 function once<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new Map<Key, Value>();
   return (key) => {
@@ -123,12 +123,12 @@ function onAxisOf({ domains }: ClockSolution, group: number): number[] {
   return domains.filter((domain) => domain.group === group).flatMap(({ files }) => files);
 }
 
-/** Per communicator the ranks whose files these are. */
+/** Per communicator the ranks of these files. */
 function mates(run: Run, files: readonly number[]): Map<string, Set<number>> {
   const ranks = new Map<string, Set<number>>();
   for (const file of files) {
     for (const comm of run.members[file]!.scan.communicators) {
-      if (comm.commId === 0n) continue; // never told which it is: two of them are not the same
+      if (comm.commId === 0n) continue; // its id is not known: two of them are not the same
       const key = String(comm.commId);
       ranks.set(key, (ranks.get(key) ?? new Set()).add(comm.rank));
     }
@@ -136,7 +136,7 @@ function mates(run: Run, files: readonly number[]): Map<string, Set<number>> {
   return ranks;
 }
 
-/** 1, 2 or 5 times a power of ten milliseconds, so that a run has some thousand bins and short ones 1 ms. */
+/** 1, 2 or 5 times a power of ten milliseconds: a run has some thousand bins, of 1 ms if it is short. */
 function niceBin(duration: number): number {
   let bin = 1e6;
   for (const factor of [2, 2.5, 2]) {

@@ -1,16 +1,14 @@
 /**
- * How much of what is selected is drawn. A detail that was asked for is drawn or refused, never lowered. Without one all is
- * drawn that the budget bears; beyond it
+ * How much of the selection is drawn. A detail that the user asks for is drawn or refused, never lowered. Otherwise the budget decides:
  *
- *   1  collectives and calls of all ranks                    (as long a stretch before the end as fits)
- *   2  of the suspects the last 10 s in full, else the last second  (the most suspect first)
- *   3  of all ranks in full as long a stretch as fits, from a second up
- *   4  where not even that fits: of all ranks operations likewise, and the last second in full rank by rank
- *   5  of the suspects more, up to the whole run
- *   6  of all ranks more operations
+ *   1  collectives and calls of all ranks                    (the longest time before the end that fits)
+ *   2  the suspects' last 10 s in full, else their last second  (the most suspect first)
+ *   3  all ranks in full, for the longest time that fits, from a second up
+ *   4  if a second does not fit: operations of all ranks likewise, and the last second in full rank by rank
+ *   5  more of the suspects, up to the whole run
+ *   6  more operations of all ranks
  *
- * until the budget is spent. The last 10 s are those before anything last moved (of a hang those that
- * led to it), or before the end of what is selected.
+ * until the budget is spent. The last 10 s end when anything last moved (for a hang: the time before it), or at the end of the selection.
  */
 
 import { commKey } from '../model/identity.js';
@@ -26,12 +24,12 @@ export interface DrawQuestion {
   readonly scope: Scope;
   /** Files, the most suspect first. */
   readonly suspects: readonly number[];
-  /** When anything last moved, and the end of the run: ns of the trace. */
+  /** Time of the last move, and the end of the run: ns of the trace. */
   readonly lastMove: number;
   readonly end: number;
   readonly detail: Detail | undefined;
   readonly budget: Budget;
-  /** What is drawn besides, whatever the plan is: the verdict, ranks without a file. */
+  /** Always drawn besides: the verdict, ranks without a file. */
   readonly besides: Size;
 }
 
@@ -39,18 +37,18 @@ export interface DrawDecision {
   /** By file; null: not drawn. */
   readonly plans: readonly (DrawPlan | null)[];
   readonly cluster: DrawPlan;
-  /** Of this, and of all that is selected. */
+  /** Of this plan, and of the whole selection. */
   readonly size: Size;
   readonly whole: Size;
-  /** Less is drawn than was selected, because of the budget. */
+  /** The budget makes the drawing smaller than the selection. */
   readonly isReduced: boolean;
 }
 
 const LAST_NS = 10e9;
 const LEAST_NS = 1e9;
-/** A stretch is halved so often before it is given up. */
+/** A stretch is halved at most this often. */
 const MOST_HALVINGS = 12;
-/** Good to a thirtieth of the stretch. */
+/** Exact to a thirtieth of the stretch. */
 const REFINEMENTS = 5;
 
 export function decide(question: DrawQuestion): DrawDecision {
@@ -75,7 +73,7 @@ function reduced(question: DrawQuestion): Draft {
   const longest = lastMove - Math.max(scope.window.from, 0);
   for (const file of drawn) draft.deepen([file], 'step', [lastOf(LAST_NS), lastOf(LEAST_NS)]);
   if (!widen(draft, scope.files, 'step', lastOf, longest)) {
-    // Not even a second of all ranks: what they did in general, and the steps of as many as there is room for.
+    // A second of all ranks does not fit: draw their operations, and the steps of as many ranks as fit.
     widen(draft, scope.files, 'op', lastOf, longest);
     for (const file of others) if (!draft.deepen([file], 'step', [lastOf(LEAST_NS)])) break;
   }
@@ -84,7 +82,7 @@ function reduced(question: DrawQuestion): Draft {
   return draft;
 }
 
-/** The longest stretch that fits, found by doubling and then by halving what is left; false: not the shortest one does. */
+/** Finds the longest stretch that fits, by doubling and then halving the rest; false: the shortest does not fit. */
 function widen(
   draft: Draft,
   files: readonly number[],
@@ -112,14 +110,14 @@ function widen(
 
 function collectivesThatFit(question: DrawQuestion): Window {
   const { scope, budget } = question;
-  // Fewer seconds have as many tracks: those are no reason.
+  // A shorter time has as many tracks: ignore these.
   const enough = { ...budget, tracks: Infinity };
   const windows = [scope.window, ...halves(question, LEAST_NS)];
   const fitting = windows.find((window) => fits(new Draft(question, downTo('coll', window)).size(), enough));
   return fitting ?? windows.at(-1)!;
 }
 
-/** Ever shorter stretches that end where the selected one does. */
+/** Ever shorter stretches with the selection's end. */
 function halves({ scope: { window }, end }: DrawQuestion, least: number): Window[] {
   const from = Math.max(window.from, 0);
   const to = Math.min(window.to, end);
@@ -142,7 +140,7 @@ function downTo(detail: Detail, window: Window): Windows {
   };
 }
 
-/** A plan in the making. */
+/** A plan while it is made. */
 class Draft {
   private readonly windows: (Windows | null)[];
   private readonly clusterPlan: DrawPlan;
@@ -160,7 +158,7 @@ class Draft {
     this.clusterPlan = { windows, comms: selected.length === cluster.length ? null : new Set(selected) };
   }
 
-  /** Takes the first of the windows with which all of it still fits; false: none does. Never takes anything away. */
+  /** Takes the first of the windows that fits completely; false: none does. It never removes anything. */
   deepen(files: readonly number[], detail: Detail, windows: readonly Window[]): boolean {
     const before = files.map((file) => this.windows[file]!);
     for (const window of windows) {
@@ -180,7 +178,7 @@ class Draft {
     let sum = added(clusterSize(cluster, this.clusterPlan), besides);
     this.windows.forEach((windows, file) => {
       if (!windows) return;
-      // Of most files nothing has changed since it was last asked for.
+      // Most files have not changed since the last call.
       if (this.sized[file]?.windows !== windows)
         this.sized[file] = { windows, size: sizeOf(files[file]!, { windows, comms: scope.comms }) };
       sum = added(sum, this.sized[file].size);
@@ -199,7 +197,7 @@ class Draft {
   }
 }
 
-/** What lies deeper lies within what lies above it, so collectives keep theirs. */
+/** Deeper details lie within the less deep ones, so collectives keep theirs. */
 function deeper(before: Windows, more: Windows): Windows {
   return {
     coll: before.coll,

@@ -1,6 +1,6 @@
 /**
- * Between study and drawing: what was asked for becomes a plan per file, refused where no browser would open it, and the commands
- * that lead further. Reads nothing and writes nothing.
+ * Between study and drawing: turns a request into a plan per file, refuses what no browser can open, and suggests further commands. Reads
+ * and writes nothing.
  */
 
 import { maxOf } from '../base/extremes.js';
@@ -23,18 +23,18 @@ export interface DrawingOptions extends RunWords {
   /** Path of the trace; absent: none is written. */
   readonly output?: string | undefined;
   readonly select?: SelectionRequest | undefined;
-  /** What is drawn without a detail that was asked for. Default: COMFORTABLE. */
+  /** Limit if the user asks for no detail. Default: COMFORTABLE. */
   readonly budget?: Budget | undefined;
-  /** Beyond this a detail that was asked for is refused. Default: UTMOST. */
+  /** Above this a requested detail is refused. Default: UTMOST. */
   readonly utmost?: Size | undefined;
 }
 
 export interface Drawing {
-  /** What was asked for; names are aliases where the run's are. */
+  /** The request. Names are aliases if the run's are. */
   readonly request: SelectionRequest;
   readonly scope: Scope;
   readonly decision: DrawDecision;
-  /** Of what the budget left out; null: nothing. */
+  /** Draws what the budget left out; null: nothing. */
   readonly rest: SizedCommand | null;
 }
 
@@ -43,7 +43,7 @@ export interface SizedCommand {
   readonly size: Size;
 }
 
-/** Throws UsageError: for a selection of what is not there, and for a detail of which too much would be drawn. */
+/** Throws UsageError for a selection that does not exist, and for a detail that is too large. */
 export function planDrawing(studied: Study, given: DrawingOptions): Drawing {
   const options = inAliases(studied, given);
   const request = options.select ?? {};
@@ -57,7 +57,7 @@ export function planDrawing(studied: Study, given: DrawingOptions): Drawing {
   return { request, scope, decision, rest };
 }
 
-/** Where the verdict points: the command that draws it, or null where it points nowhere. */
+/** The command that draws what the verdict points to; null: it points nowhere. */
 export function suggestDrawing(studied: Study, given: DrawingOptions): SizedCommand | null {
   const options = inAliases(studied, given);
   const { run, verdict } = studied;
@@ -69,7 +69,7 @@ export function suggestDrawing(studied: Study, given: DrawingOptions): SizedComm
   const ranks = [...new Set(near.flatMap((file) => run.members[file]!.ranks))];
   const isAll = ranks.length === 0 || near.length === run.members.length;
   const word = commWord(named, communicators.flat());
-  // A damaged file may know the communicator by another id: then its ranks alone are named.
+  // A damaged file may give the communicator another id: then only its ranks are named.
   const isThere = near.some((file) =>
     communicators[file]!.some(({ name, commId }) => name === word || hex64(commId) === word),
   );
@@ -83,7 +83,7 @@ export function suggestDrawing(studied: Study, given: DrawingOptions): SizedComm
   return sized(studied, { ...options, output, select: request });
 }
 
-/** With `--redact` commands name nothing either: they are then to be read, not typed. */
+/** With `--redact` commands name nothing either: they are for reading, not for typing. */
 function inAliases({ aliases }: Study, options: DrawingOptions): DrawingOptions {
   if (aliases === null) return options;
   const comms = options.select?.comms?.map((word) => aliases.comms.get(word) ?? word);
@@ -91,7 +91,7 @@ function inAliases({ aliases }: Study, options: DrawingOptions): DrawingOptions 
   return { ...options, inputs: ['DIR'], run: undefined, output, select: { ...options.select, comms } };
 }
 
-/** The whole of it in steps; where that is more than opens, the longest stretch at the end that does. */
+/** All steps, or the longest stretch at the end that can be opened. */
 function inFull(studied: Study, options: DrawingOptions): SizedCommand | null {
   const all: SelectionRequest = { ...options.select, detail: 'step' };
   const whole = sized(studied, { ...options, select: all });
@@ -160,7 +160,7 @@ function sizedFiles({ run, clocks: { solution } }: Study): SizedFile[] {
   });
 }
 
-/** The way back through a clock, by halving: it only ever rises. Good to a tick. */
+/** Inverts a clock by halving, because it only rises. Exact to a tick. */
 function tickAt(time: (tick: number) => number, at: number): number {
   if (!Number.isFinite(at)) return at;
   let [low, high] = [-(2 ** 52), 2 ** 52];
@@ -184,7 +184,7 @@ function selectable({ run, clocks: { solution }, origins }: Study): Selectable {
   };
 }
 
-/** The name where only one communicator has it, else the id. */
+/** The name if it is unique, else the id. */
 function commWord(
   { comm, commId }: { readonly comm: string; readonly commId: string | null },
   there: readonly { readonly commId: bigint; readonly name: string }[],
@@ -197,7 +197,7 @@ function commWord(
 const LEAST_LAST_NS = 60e9;
 const BEFORE_NS = 10e9;
 
-/** Back to 10 s before everything stopped, in round numbers; undefined: that is the whole run. */
+/** Round time from 10 s before everything stopped to the end; undefined: the whole run. */
 function lastOf({ run, clocks: { solution }, verdict }: Study): number | undefined {
   const duration = runDuration(run, solution);
   const since = standstillOf(verdict)?.since;

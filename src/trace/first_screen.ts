@@ -1,6 +1,6 @@
 /**
- * What a person sees first: which rows are pinned, which ranks expanded, what is selected and which stretch of time is seen. Decided
- * when everything but the cluster's block is drawn, because only then it is known on which lane something lies.
+ * What a person sees first: pinned rows, expanded ranks, the selected slice and the time shown. Decided after everything but the cluster's
+ * block is drawn, because only then the lanes are known.
  */
 
 import type { ClusterComm } from '../cluster/types.js';
@@ -18,17 +18,17 @@ import { MOST_PINS, type FirstScreen, type TrackPath } from './startup.js';
 import { standstillOf, suspectComm, suspectsOf } from '../verdict/evidence/suspects.js';
 import type { FileWatch } from './watches.js';
 
-/** As many ranks as a screen has room for. */
+/** A screen has room for this many ranks. */
 const MOST_EXPANDED = 4;
 
 export interface Drawn {
-  /** Of the cluster group, and of the lane with the call that the verdict names. */
+  /** Title of the cluster group, and the lane of the verdict's call. */
   readonly clusterTitle: string;
   readonly lane: string | null;
   readonly watches: readonly FileWatch[];
   /** By watch. */
   readonly found: readonly Found[];
-  /** By file: it fell silent, and that is drawn. */
+  /** By file: it fell silent, and this is drawn. */
   readonly isSilent: readonly boolean[];
   /** By file. */
   readonly isDrawn: readonly boolean[];

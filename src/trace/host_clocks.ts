@@ -1,4 +1,4 @@
-/** The clocks of the hosts as they are drawn: pieces of their maps, and what happened to them, on the trace's axis. */
+/** The drawn clocks of the hosts: pieces of their maps and their incidents, on the trace's axis. */
 
 import { localNs } from '../base/time.js';
 import { mapPieces, toTrace, withinTrace } from '../clocks/clock_map.js';
@@ -9,7 +9,7 @@ import type { ClockIncident, ClockPiece, HostClock } from './tracks/clock_tracks
 import type { Run } from '../runs/run.js';
 import type { TrafficClocksFound } from '../clocks/evidence/run_clocks.js';
 
-/** `duration`: of the trace, ns; the last piece of a clock has no end of its own. */
+/** `duration`: of the trace, ns; the last piece of a clock lasts to its end. */
 export function hostClocks(
   run: Run,
   solution: ClockSolution,
@@ -56,7 +56,7 @@ function steps(run: Run, { scales }: ClockSolution, { files, map }: ClockDomain)
   }));
 }
 
-/** A jump lies on the coarse axis of the evidence; what is wrong with a link is so all the time. */
+/** A jump lies on the coarse axis of the evidence. A link's contradiction holds all the time. */
 function contradictions(
   index: number,
   { domains }: ClockSolution,
@@ -84,7 +84,7 @@ function contradictions(
         : [];
     if (culprit.domain === index)
       return [{ at: toTrace(map, local), name: 'clock jumped', byNs: culprit.jump }];
-    // One of the two did.
+    // One is at fault.
     if (culprit.other === index)
       return [{ at: toTrace(map, local), name: 'clock jumped', byNs: -culprit.jump }];
     return [];

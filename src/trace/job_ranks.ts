@@ -1,14 +1,14 @@
 /**
- * Which rank of the job a rank of a communicator is, as far as the files tell: NCCL numbers the ranks of each communicator from 0,
- * people know those of the job.
+ * Maps a communicator's ranks to ranks of the job, as far as the files show. NCCL numbers each communicator's ranks from 0; people know
+ * those of the job.
  */
 
 import type { RankNames } from './tracks/rank_names.js';
 import type { Run } from '../runs/run.js';
 
 /**
- * By commId in decimal. Absent: not known. 'same': of all ranks of the job, which have the same numbers in both; by far the most
- * common, and as large as the job. Else rank in it → rank in the job, without those whose files are not here.
+ * By commId in decimal. Absent: not known. 'same': the communicator has all ranks of the job with the same numbers, which is usual, and
+ * saves a large map. Else rank in it → rank in the job, without those whose files are not here.
  */
 export type JobRanks = ReadonlyMap<string, 'same' | ReadonlyMap<number, number>>;
 
@@ -17,12 +17,12 @@ export function jobRanks({ members, worldSize }: Pick<Run, 'members' | 'worldSiz
   const sizes = new Map<string, number>();
   for (const { scan, rank, ranks } of members) {
     for (const { commId, rank: inComm, nRanks } of scan.communicators) {
-      if (commId === 0n) continue; // never told which it is
+      if (commId === 0n) continue; // its id is not known
       const key = String(commId);
       sizes.set(key, nRanks);
       const numbers = known.get(key) ?? new Map<number, number>();
       known.set(key, numbers);
-      // Of a process with several GPUs nothing tells which of its ranks this is, unless the communicator has all of the job.
+      // If a process has several GPUs, its rank is not known, unless the communicator has all of the job.
       if (rank !== null && ranks.length === 1) numbers.set(inComm, rank);
     }
   }
@@ -41,7 +41,7 @@ export const inJob =
     return numbers === 'same' ? rank : (numbers?.get(rank) ?? null);
   };
 
-/** What one file needs of it. */
+/** The part that one file needs. */
 export const jobRanksOf = (
   ranks: JobRanks,
   communicators: Iterable<{ readonly commId: bigint }>,

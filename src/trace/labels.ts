@@ -1,6 +1,4 @@
-/**
- * How ranks and the trace are named for people: process titles and the facts on the UI's overview page.
- */
+/** Names of ranks and of the trace for people: process titles and the facts on the UI's overview page. */
 
 import { maxOf } from '../base/extremes.js';
 import { processTitle } from '../runs/process_title.js';
@@ -16,12 +14,12 @@ import type { RankScan } from '../scan/scan.js';
 import { suspects, type Suspect } from '../verdict/evidence/suspects.js';
 import { processName } from './titles.js';
 
-/** The UI prints the pid behind the name: far from real pids, and the rank can be read in it. */
+/** The UI prints the pid after the name: it is far from real pids and contains the rank. */
 export const PID_BASE = 1_000_000;
-/** Files without a rank come after all that have one. */
+/** Files without a rank come last. */
 const NO_RANK_PID_BASE = 2_000_000_000;
 
-/** `accused`: by file, the most suspect first; these stand above all others. */
+/** `accused`: by file, the most suspect first. They stand above all others. */
 export function processSpec(
   { scan, rank, ranks }: RunMember,
   file: number,
@@ -43,7 +41,7 @@ export function processSpec(
   };
 }
 
-/** What stands before a track's name: "rank 3". */
+/** Prefix of a track's name: "rank 3". */
 export const shortTitle = ({ ranks }: Pick<RunMember, 'ranks'>): string =>
   ranks.length === 0 ? 'rank unknown' : `rank${ranks.length > 1 ? 's' : ''} ${foldRanks(ranks)}`;
 
@@ -58,7 +56,7 @@ function describe({ header, communicators }: RankScan): string {
   return facts.filter((fact) => fact !== '').join('; ');
 }
 
-/** `more`: attributes of the trace beside those of the run. */
+/** `more`: attributes besides those of the run. */
 export function tracePrologue(
   run: Run,
   clocks: ClockSolution,
@@ -87,7 +85,7 @@ export function tracePrologue(
   });
 }
 
-/** As their processes are titled, the most suspect first. */
+/** Titles of their processes, the most suspect first. */
 const suspectTitles = ({ members }: Run, verdict: Verdict): string =>
   suspects(verdict)
     .map((file) => processTitle(members[file]!.scan, members[file]!.ranks))
@@ -111,7 +109,7 @@ function worstBound({ domains }: ClockSolution, bound: 'hardBound' | 'bound99'):
   return Number.isFinite(worst) ? Math.ceil(worst) : 'unbounded';
 }
 
-/** The first rank's host stands for BOOTTIME: one trace can only have one. */
+/** The first rank's host provides BOOTTIME, because a trace has only one. */
 function bootTimeAt(run: Run, traceStart: bigint): bigint | undefined {
   const sample = run.members[0]?.scan.clockSamples.at(-1);
   if (!sample) return undefined;
@@ -119,7 +117,7 @@ function bootTimeAt(run: Run, traceStart: bigint): bigint | undefined {
   return boot > 0n ? boot : undefined;
 }
 
-/** Named by what it was made of, so that the same files give the same bytes. */
+/** Derived from the inputs, so that the same files give the same bytes. */
 function traceUuid(run: Run): { high: bigint; low: bigint } {
   let first: Hash64 = HASH_SEED;
   for (const { scan } of run.members) {

@@ -1,6 +1,6 @@
 /**
- * Ranks of the job without a file: each has a process of its own in the trace, so that nobody has to count the others to see that one
- * is missing. The UI hides a process without a track, so it has one, with one slice that says why nothing is there.
+ * Ranks of the job without a file: each has its own process in the trace, so that nobody needs to count ranks. The UI hides a process
+ * without a track. So it has one, with one slice that says why it is empty.
  */
 
 import { rangesOf, rangesText } from '../base/ranks.js';
@@ -18,10 +18,10 @@ import type { Scope } from './selection.js';
 import { standstillOf } from '../verdict/evidence/suspects.js';
 import { processName } from './titles.js';
 
-/** Beyond so many processes neighbours share one, and then all the rest. */
+/** Beyond this many processes neighbours share one, then all the rest. */
 const MOST = 16;
 
-/** Ranks of the job that the verdict misses: what stands still waits for them. */
+/** Ranks that the verdict misses: a stall waits for them. */
 export function namedMissing(run: Run, verdict: Verdict): number[] {
   const standstill = standstillOf(verdict);
   if (typeof standstill?.commId !== 'string') return [];
@@ -31,7 +31,7 @@ export function namedMissing(run: Run, verdict: Verdict): number[] {
   return standstill.missing.filter((rank) => missing.has(rank));
 }
 
-/** Ranks that share a process; none of those that nobody asked for. */
+/** Groups of ranks that share a process, without ranks outside the selection. */
 export function missingGroups(
   { missing }: Pick<Run, 'missing'>,
   { absentRanks, isAllRanks }: MissingScope,
@@ -49,16 +49,16 @@ export function missingGroups(
 type MissingScope = Pick<Scope, 'absentRanks' | 'isAllRanks'>;
 
 export interface MissingPlace {
-  /** Of these blocks the first, and how many there are in the trace. */
+  /** The first of these blocks, and the number of blocks in the trace. */
   readonly firstBlock: number;
   readonly blockCount: number;
   readonly traceStart: bigint;
   readonly bounds: Bounds;
-  /** Those that stand above the ranks with a file. */
+  /** Ranks that stand above those with a file. */
   readonly named: readonly number[];
 }
 
-/** Packets, and what they hold. */
+/** The packets, and their counts. */
 export function missingBlock(groups: readonly (readonly number[])[], place: MissingPlace) {
   const pieces: Uint8Array[] = [];
   const counts: BlockCounts[] = groups.map((ranks, i) => {
@@ -105,7 +105,7 @@ function missingProcess(ranks: readonly number[], { named }: MissingPlace): Proc
   };
 }
 
-/** Suspects with a file have the numbers before. */
+/** Suspects with a file have the lower numbers. */
 const BEHIND_SUSPECTS = 100;
 
 const NO_FILE =

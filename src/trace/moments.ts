@@ -1,4 +1,4 @@
-/** When what the verdict says was: the times of its slices, and the stretch around them that the first screen shows. */
+/** When the verdict's findings happened: the times of its slices, and the time shown on the first screen. */
 
 import { maxOf, minOf } from '../base/extremes.js';
 import { foldRanks } from '../base/ranks.js';
@@ -13,17 +13,17 @@ import { inJob, jobRanks } from './job_ranks.js';
 import type { Run } from '../runs/run.js';
 import { standstillOf } from '../verdict/evidence/suspects.js';
 
-/** Of a slow rank so many of its longest waits are drawn. */
+/** This many of a slow rank's longest waits are drawn. */
 const MOST_WAITS = 10;
 
 export interface Moments {
-  /** In order of time, one after the other. */
+  /** In order of time, without overlap. */
   readonly all: readonly VerdictMoment[];
-  /** The one that the first screen shows: an index. */
+  /** Index of the one on the first screen. */
   readonly main: number;
 }
 
-/** The part of the trace that is drawn, ns: what was asked for. One that is reduced to a budget is as long as all of it. */
+/** The requested part of the trace, ns. A budget does not shorten it. */
 export interface Bounds {
   readonly from: number;
   readonly to: number;
@@ -40,7 +40,7 @@ export interface MomentsContext {
   readonly bounds: Bounds;
 }
 
-/** `headline`: of the verdict, which is of the whole run whatever part of it is drawn. */
+/** `headline`: of the verdict, always for the whole run. */
 export function momentsOf(
   verdict: Verdict,
   headline: string,
@@ -66,7 +66,7 @@ export function momentsOf(
 
 const at = (ns: number): TraceNs => Math.round(Math.max(0, ns)) as TraceNs;
 
-/** ns of the trace. What has no beginning lasts all the time. */
+/** ns of the trace. A moment without a begin lasts all the time. */
 function beginOf(verdict: Verdict): number {
   const standstill = standstillOf(verdict);
   if (standstill) return standstill.since;
@@ -90,7 +90,7 @@ interface Wait {
   readonly one: Collective;
 }
 
-/** While all others waited for that rank alone and it had nothing under way; the longest ones, none within another. */
+/** Times when all others waited for that rank alone and it had nothing pending: the longest, without overlap. */
 function waitsFor(
   { file, inComm, commId, clockBound }: Slowness,
   comms: readonly ClusterComm[],
@@ -115,14 +115,14 @@ function waitsFor(
   return longest.sort((a, b) => a.from - b.from);
 }
 
-/** Collectives before the moment that shall be seen: what it looked like while all was well. */
+/** Healthy collectives to show before the moment. */
 const BEFORE = 8;
 const MOST_BEFORE_NS = 60e9;
 const DEFAULT_BEFORE_NS = 1e9;
 
 /**
- * From well before it began to shortly after; null: all of the run, which has no such moment. `commId`: whose collectives tell how
- * long "well before" is.
+ * From well before its begin to shortly after; null: no such moment, all of the run. `commId`: its collectives decide what "well before"
+ * is.
  */
 export function viewAround(
   verdict: Verdict,
@@ -138,7 +138,7 @@ export function viewAround(
   const oldest = begins[Math.min(BEFORE, begins.length) - 1];
   const own = verdict.kind === 'slow' ? to - from : 0;
   const usual = oldest === undefined ? DEFAULT_BEFORE_NS : from - oldest;
-  // What ended is seen with its end, and with as much before it; of what lasts to the end of the run the first part.
+  // Show an ended moment with its end and as much before it. Show the first part of one that lasts to the end of the run.
   const before = Math.min(MOST_BEFORE_NS, Math.max(own, usual));
   const told = signs(verdict).filter((sign) => Math.abs(sign - from) < MOST_BEFORE_NS);
   const first = minOf(
@@ -153,7 +153,7 @@ export function viewAround(
   return view[1] > view[0] ? [Math.floor(view[0]), Math.floor(view[1])] : null;
 }
 
-/** When ranks fell silent: heartbeats come once a second, so that may be well before or behind the moment itself. */
+/** When ranks fell silent. Heartbeats come once a second, so it may be well before or after the moment. */
 function signs(verdict: Verdict): number[] {
   const silent = verdict.kind === 'unclear' ? verdict.unclear.silent : (standstillOf(verdict)?.silent ?? []);
   return silent.flatMap(({ lastSign }) => lastSign ?? []);

@@ -1,4 +1,4 @@
-/** The trace put together: the prologue and the blocks of all files, in their order, packed as its name says. */
+/** Assembles the trace: the prologue and the blocks of all files in order, compressed by its name. */
 
 import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

@@ -1,17 +1,17 @@
-/** What nccl-trace writes, and how each is told from everything else: by what our writers always begin with. */
+/** What nccl-trace writes, and how to recognise each kind: by the fixed begin of its files. */
 
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { OutputKind } from '../output/allowed.js';
 import { traceFacts } from './trace_facts.js';
 
-/** The attributes at its beginning, plain or packed. */
+/** The attributes at its beginning, plain or compressed. */
 export const TRACE: OutputKind = {
   name: 'a trace',
   option: '-o run.pftrace',
   wrote: (path) => traceFacts(path) !== null,
 };
 
-/** As JSON.stringify has it; a test holds this to what is written. */
+/** As JSON.stringify writes it; a test compares it with the real output. */
 const SUMMARY_START = '{\n  "version": 1,\n  "verdict": {\n';
 
 export const SUMMARY: OutputKind = {

@@ -1,7 +1,6 @@
 /**
- * From what a person asked for to what is drawn of whom: which files, which communicators, which window of time. Functions of
- * their arguments; how much of that a browser bears is judged in draw_plan.ts. The scan has read all files whatever is
- * selected: the verdict, the clocks and the counts of the run do not depend on it.
+ * Turns a request into files, communicators and a window of time. Pure functions. draw_plan.ts judges what a browser can open. The scan has
+ * read all files for any selection: the verdict, the clocks and the counts of the run do not depend on it.
  */
 
 import { commKey } from '../model/identity.js';
@@ -13,7 +12,7 @@ import type { TraceNs } from '../base/time.js';
 import { ALWAYS, type Detail, type Window } from './tracks/selection.js';
 import { isInRanges, rangesOf, rangesText, type RankRange, type TimeWord, utcText } from './time_words.js';
 
-/** All of it absent: everything, as far as the budget goes. */
+/** All absent: everything that the budget allows. */
 export interface SelectionRequest {
   readonly ranks?: readonly RankRange[] | undefined;
   /** Names, or ids as 0x…. */
@@ -26,11 +25,11 @@ export interface SelectionRequest {
   readonly detail?: Detail | undefined;
 }
 
-/** What there is to select from. */
+/** All that can be selected. */
 export interface Selectable {
-  /** By file: several where one process has several GPUs; none: unknown. */
+  /** By file: several if one process has several GPUs; none: unknown. */
   readonly ranks: readonly (readonly number[])[];
-  /** By file: its communicators, and those of others for which it executes sends (PXN). */
+  /** By file: its communicators, and those for which it executes others' sends (PXN). */
   readonly communicators: readonly (readonly SelectableComm[])[];
   /** ns since the Unix epoch. */
   readonly traceStart: bigint;
@@ -42,20 +41,20 @@ export interface SelectableComm {
   readonly name: string;
 }
 
-/** What is selected, whatever its size. */
+/** The selection, whatever its size. */
 export interface Scope {
   /** Files that are drawn, ascending. */
   readonly files: readonly number[];
-  /** Ranks that were asked for by number and have no file here. */
+  /** Ranks requested by number that have no file. */
   readonly absentRanks: readonly RankRange[];
-  /** None were asked for by number. */
+  /** No ranks were requested by number. */
   readonly isAllRanks: boolean;
   /** By `commKey`; null: all. */
   readonly comms: ReadonlySet<string> | null;
   readonly window: Window;
 }
 
-/** Contradictions that are seen without reading a file. Throws UsageError. */
+/** Contradictions that show without reading a file. Throws UsageError. */
 export function checkRequest({ from, to, around, last }: SelectionRequest): void {
   const edges = [from && '--from', to && '--to'].filter((word) => word !== undefined);
   const ways = [...edges.slice(0, 1), around && '--around', last !== undefined && '--last'].filter(Boolean);
@@ -68,7 +67,7 @@ export function checkRequest({ from, to, around, last }: SelectionRequest): void
     throw new UsageError('--from is not before --to: nothing lies between them');
 }
 
-/** Throws UsageError for what is not there. */
+/** Throws UsageError for a missing one. */
 export function selectScope(run: Selectable, request: SelectionRequest): Scope {
   checkRequest(request);
   const comms = request.comms === undefined ? null : commsNamed(run, request.comms);
@@ -104,7 +103,7 @@ function filesOf(
   return { files, absentRanks };
 }
 
-/** As ranges: "0-100000" may have been asked for. */
+/** As ranges, because the request may be "0-100000". */
 function absentOf([first, last]: RankRange, ranks: readonly number[]): RankRange[] {
   const present = ranks.filter((rank) => rank >= first && rank <= last);
   const absent: RankRange[] = [];
@@ -117,7 +116,7 @@ function absentOf([first, last]: RankRange, ranks: readonly number[]): RankRange
 }
 
 function commsNamed({ communicators }: Selectable, wanted: readonly string[]): Set<string> {
-  // By key and name: a damaged file may call a communicator otherwise than the others do.
+  // By key and name: a damaged file may name a communicator differently.
   const there = new Map<string, SelectableComm>();
   for (const comm of communicators.flat()) there.set(`${commKey(comm)} ${comm.name}`, comm);
   const selected = new Set<string>();
@@ -182,7 +181,7 @@ function traceTime(run: Selectable, word: TimeWord): number {
 
 const DAY_NS = 86_400_000_000_000;
 
-/** The one moment of the run at which it was this time of day; else the one nearest to it. */
+/** The moment in the run with this time of day, else the nearest one. */
 function dayTime(run: Selectable, ns: number): number {
   const midnight = -Number(run.traceStart % BigInt(DAY_NS));
   const days = Math.ceil((run.durationNs - midnight) / DAY_NS) + 1;

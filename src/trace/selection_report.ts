@@ -1,4 +1,4 @@
-/** What was selected and what was left out, counted: for the report, the summary and the trace's attributes. */
+/** Counts what was selected and left out, for the report, the summary and the trace's attributes. */
 
 import { DETAILS, type Detail, type DrawPlan, type Window } from './tracks/selection.js';
 import type { Size } from './budget.js';
@@ -14,7 +14,7 @@ import { rangesOf, rangesText, type RankRange } from './time_words.js';
 /** ns after the trace's start; null: without limit. */
 export type WindowReport = readonly [from: number | null, to: number | null];
 
-/** What is drawn of some ranks alike; null: nothing of that detail. */
+/** What is drawn equally of some ranks; null: nothing of that detail. */
 export interface DrawnAlike {
   /** Files, indices into `ranks` of the report. */
   readonly files: readonly number[];
@@ -22,26 +22,26 @@ export interface DrawnAlike {
 }
 
 export interface SelectionReport {
-  /** As it was asked for, in the words of the options; empty: nothing was. */
+  /** The request, as options; empty: none. */
   readonly asked: string;
-  /** Everything of the run is drawn. */
+  /** The whole run is drawn. */
   readonly isWhole: boolean;
-  /** Less is drawn than was asked for: it would not fit a browser. */
+  /** Less is drawn than requested, because it would not fit a browser. */
   readonly isReduced: boolean;
-  /** Asked for by number, and without a file here. */
+  /** Requested by number, but without a file. */
   readonly absentRanks: readonly RankRange[];
-  /** Files that are drawn, by how. */
+  /** Drawn files, by what is drawn. */
   readonly drawn: readonly DrawnAlike[];
   readonly leftOut: {
-    /** Files of which nothing is drawn. */
+    /** Files that are not drawn. */
     readonly files: number;
-    /** Slices of all files, those among them, by how deep they lie. */
+    /** Slices left out in all files, by depth of detail. */
     readonly slices: Readonly<Record<Detail, number>>;
   };
-  /** Before it was drawn: of this, and of all that was asked for. */
+  /** Estimates before drawing: of this drawing, and of the whole request. */
   readonly estimate: Size;
   readonly estimateOfAll: Size;
-  /** Draws what the budget left out; null: nothing, or no browser opens it. */
+  /** Draws what the budget left out; null: nothing, or no browser can open it. */
   readonly rest: SizedCommand | null;
 }
 
@@ -56,7 +56,7 @@ export function reportSelection(
     const block = blocks[file];
     if (block?.selected === null) return;
     for (const detail of DETAILS)
-      // A call that was cut and continued is two slices: more than were counted are not fewer left out.
+      // A call that was cut and continued is two slices. Surplus slices must not reduce the number left out.
       leftOut[detail] += Math.max(0, slicesOf(scan, detail) - (block?.selected?.slices[detail] ?? 0));
   });
   return {
@@ -72,7 +72,7 @@ export function reportSelection(
   };
 }
 
-/** Of a file's whole picture, instants not counted. */
+/** Of a file's whole trace, without instants. */
 export function slicesOf({ size, silentOps }: Pick<RankScan, 'size' | 'silentOps'>, detail: Detail): number {
   let slices = detail === 'op' ? -silentOps : 0;
   for (const { counts } of size.comms)
@@ -112,7 +112,7 @@ function askedText({ ranks, comms, from, to, around, last, detail }: SelectionRe
   return words.join('; ');
 }
 
-/** For the trace itself: whoever opens it must know that it is a part. None where it is the whole. */
+/** For the trace itself, because its reader must know that it is a part. Empty for a whole trace. */
 export function selectionAttributes(
   report: SelectionReport,
   { members }: Study['run'],

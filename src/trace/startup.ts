@@ -1,13 +1,12 @@
 /**
- * What the Perfetto UI is told to do with the trace when it has loaded it: which rows are pinned, which ranks expanded, what is selected and
- * which stretch of time is seen. It is a part of a URL; the trace carries it as an attribute, `open` puts the trace's address in front
- * of it, and without one it opens the UI for a trace that is then opened by hand. Commands and parameters are the UI's stable automation
- * API.
+ * Tells the Perfetto UI what to show when it has loaded the trace: pinned rows, expanded ranks, the selection and the time. It is part of a
+ * URL, which the trace has as an attribute. `open` adds the trace's address; without one, the user opens the trace by hand. Commands and
+ * parameters are the UI's stable automation API.
  */
 
 export const PERFETTO = 'https://ui.perfetto.dev';
 
-/** What the UI shows of pinned rows without scrolling; of more it shows the last ones. */
+/** Pinned rows that the UI shows without scrolling. With more it shows the last ones. */
 export const MOST_PINS = 6;
 
 export interface FirstScreen {
@@ -15,12 +14,14 @@ export interface FirstScreen {
   readonly pins: readonly TrackPath[];
   /** Titles of processes. */
   readonly expand: readonly string[];
-  /** ns of REALTIME; a duration of -1 is one that has not ended. */
+  /** ns of REALTIME; duration -1: it has not ended. */
   readonly select: { readonly ts: bigint; readonly dur: bigint } | null;
   readonly view: readonly [from: bigint, to: bigint] | null;
 }
 
-/** Names of a track and of all above it, the last one in full. Above it a name may go on: the UI adds the pid to a process's. */
+/**
+ * Names of a track and of all above it, the last one complete. The others may be prefixes, because the UI adds the pid to a process's name.
+ */
 export type TrackPath = readonly string[];
 
 export interface StartupCommand {
@@ -28,7 +29,7 @@ export interface StartupCommand {
   readonly args: readonly string[];
 }
 
-/** Without leading "&". Rows are pinned in the order of the trace, but for the first one, which stays above all others. */
+/** Without leading "&". Rows are pinned in the order of the trace, except that the first one stays on top. */
 export function startupQuery({ pins, expand, select, view }: FirstScreen): string {
   const [first, ...others] = pins.slice(0, MOST_PINS).map(pathPattern);
   const commands = [
@@ -47,7 +48,7 @@ export function startupQuery({ pins, expand, select, view }: FirstScreen): strin
 const anyOf = (patterns: readonly string[]): string | undefined =>
   patterns.length > 1 ? patterns.join('|') : patterns[0];
 
-/** The query with further commands behind its own. */
+/** Adds commands after the query's own. */
 export function withPins(query: string, names: readonly string[]): string {
   if (names.length === 0) return query;
   const before = new URLSearchParams(query).get('startupCommands');
@@ -57,7 +58,7 @@ export function withPins(query: string, names: readonly string[]): string {
   return [...rest, ...commandsQuery([...commands, ...more])].join('&');
 }
 
-/** `trace`: where the UI finds it; null: it is opened by hand. */
+/** `trace`: its address for the UI; null: opened by hand. */
 export function startupLink(origin: string, trace: string | null, query: string): string {
   const parts = [...(trace === null ? [] : [`url=${encoded(trace)}`]), query, 'referrer=nccl-trace'];
   return `${origin}/#!/?${parts.filter((part) => part !== '').join('&')}`;
@@ -70,8 +71,8 @@ const commandsQuery = (commands: readonly StartupCommand[]): string[] =>
   commands.length === 0 ? [] : [`startupCommands=${encoded(JSON.stringify(commands))}`];
 
 /**
- * A path is "group > track" in the UI. As short as it can be, for links are read by people: a name that says its rank needs no process, and
- * of a communicator the id is enough.
+ * A path is "group > track" in the UI. It is short, because people read links: a name with its rank needs no process, and the id is enough
+ * for a communicator.
  */
 function pathPattern(path: TrackPath): string {
   const name = path.at(-1)!;
@@ -82,12 +83,12 @@ function pathPattern(path: TrackPath): string {
 
 const shortest = (group: string): string => / 0x[0-9a-f]{16} /.exec(group)?.[0] ?? group.replace(/: .*/, '');
 
-/** Processes, whatever stands behind their titles, and the group in them that holds all the rest. */
+/** Processes, whatever follows their titles, and their main group. */
 const openPattern = (titles: readonly string[]): string =>
   `^(${titles.map(escaped).join('|')})\\b[^>]*(> NCCL)?$`;
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** Brackets and the like as well: terminals would end the link there. */
+/** Also brackets and the like, because terminals end a link there. */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);

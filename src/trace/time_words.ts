@@ -1,6 +1,6 @@
 /**
- * Times, durations and ranks as people write them. A time is absolute in UTC ("2026-03-01T03:02:11.5Z", a time of day that
- * the run contains: "03:02:11"), or counted from the trace's start ("90s", "1.5m", "90").
+ * Times, durations and ranks as people write them. A time is in UTC ("2026-03-01T03:02:11.5Z", or a time of day in the run: "03:02:11"), or
+ * counts from the trace's start ("90s", "1.5m", "90").
  */
 
 import type { RankRange } from '../base/ranks.js';
@@ -59,10 +59,10 @@ function parseTimeOfDay(text: string): TimeWord | null {
   return { kind: 'time-of-day', ns: ((hours * 60 + minutes) * 60 + seconds) * 1e9 + fraction(match[4]) };
 }
 
-/** Digits behind the point, in ns. */
+/** Digits after the point, in ns. */
 const fraction = (digits = ''): number => Number(digits.padEnd(9, '0'));
 
-/** "T" or "T,D": the time, and how far around it; `null` for what cannot be read. */
+/** "T" or "T,D": the time, and the time around it; `null` if unreadable. */
 export function parseAround(text: string): { at: TimeWord; halfNs: number } | null {
   const [time = '', width, ...rest] = text.split(',');
   const at = parseTime(time);

@@ -1,6 +1,6 @@
 /**
- * The titles of groups on the first screen: what the verdict is stands in the cluster's, what is held against a rank at the end of its
- * process's. The UI shows about 32 characters of a title, so what does not fit is left to the track's description.
+ * Titles of groups on the first screen: the cluster's has the verdict, a suspect's process ends in its charge. The UI shows about 32
+ * characters of a title; the track's description has the rest.
  */
 
 import { foldRanks } from '../base/ranks.js';
@@ -8,7 +8,7 @@ import type { Verdict } from '../verdict/types.js';
 import type { RunMember } from '../runs/run.js';
 import { suspectsOf, type SuspectWord } from '../verdict/evidence/suspects.js';
 
-/** Of a group's title, as the UI shows it in its usual width. */
+/** Width of a group's title in the UI. */
 export const TITLE_CHARACTERS = 32;
 
 const KIND: Readonly<Record<Verdict['kind'], string>> = {
@@ -23,7 +23,7 @@ const KIND: Readonly<Record<Verdict['kind'], string>> = {
   nothing: 'NOTHING TO JUDGE',
 };
 
-/** What says most comes first: a rank that is gone rather than those that stand because of it. */
+/** The most telling first: a rank that is gone before those that wait for it. */
 const TELLING: readonly SuspectWord[] = [
   'SILENT',
   'GONE',
@@ -53,7 +53,7 @@ export function clusterTitle(
   const ranks = ranksWith(word);
   const ways = [
     `${ranksText(ranks)} ${word.toLowerCase()}`,
-    // Who it is says more than what it did, which stands at its process.
+    // The rank says more than its charge, which its process's title has.
     ranksText(ranks),
     `${ranks.length} ${word.toLowerCase()}`,
   ];
@@ -67,7 +67,7 @@ const ranksOf = ({ ranks }: Pick<RunMember, 'ranks'>): readonly (number | null)[
 const ranksText = (ranks: readonly (number | null)[]): string =>
   `${ranks.length === 1 ? 'rank' : 'ranks'} ${foldRanks(ranks)}`;
 
-/** "rank 0007 · host · gpu7 · SILENT": what does not fit before the word is left out, the least telling first. */
+/** "rank 0007 · host · gpu7 · SILENT". Whatever does not fit before the charge is left out, the least telling first. */
 export function processName(
   parts: readonly [title: string, ...more: string[]],
   word: SuspectWord | null,

@@ -1,4 +1,4 @@
-/** What a trace says of itself: the attributes at its beginning, read back from the file alone. */
+/** The attributes of a trace, read back from the begin of its file. */
 
 import { closeSync, openSync, readSync } from 'node:fs';
 import { gunzipSync, constants } from 'node:zlib';
@@ -6,14 +6,14 @@ import { claimedSize, frameBytes } from '../base/zstd_frame.js';
 import { decompressFrame } from '../rankfile/zstd.js';
 import { beginsAsTrace, readAttributes } from './perfetto/attributes.js';
 
-/** Holds the first frame of a packed trace, which merge makes of 4 MiB at most. The attributes are its very first bytes. */
+/** Contains the first frame of a compressed trace (at most 4 MiB). The attributes are its first bytes. */
 const HEAD_BYTES = 5 << 20;
-/** So much of a gzip file gives at most 64 MiB: gzip packs to a 1032nd at best. */
+/** At most 64 MiB uncompressed: gzip's best ratio is 1032. */
 const GZIP_HEAD_BYTES = 60 << 10;
-/** More than merge ever puts into one frame. */
+/** Above any frame of merge. */
 const FRAME_BYTES = 64 << 20;
 
-/** Null: not a trace that `merge` has written, as far as its beginning tells. Throws the system's own errors. */
+/** Null: not written by `merge`, judging by its begin. Throws the system's own errors. */
 export function traceFacts(path: string): ReadonlyMap<string, string> | null {
   const bytes = unpacked(headOf(path));
   if (bytes === null) return null;
@@ -21,7 +21,7 @@ export function traceFacts(path: string): ReadonlyMap<string, string> | null {
   return facts.has('nccl_trace.ranks') ? facts : null;
 }
 
-/** Any program's trace, as far as its beginning tells. Throws the system's own errors. */
+/** Any program's trace, judging by its begin. Throws the system's own errors. */
 export function isTrace(path: string): boolean {
   const bytes = unpacked(headOf(path));
   return bytes !== null && beginsAsTrace(bytes);
@@ -37,7 +37,7 @@ function headOf(path: string): Buffer {
   }
 }
 
-/** The beginning of what is packed; null: packed and damaged. */
+/** The begin, uncompressed; null: compressed and damaged. */
 function unpacked(head: Buffer): Uint8Array | null {
   try {
     if (head[0] === 0x1f && head[1] === 0x8b)

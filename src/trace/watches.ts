@@ -1,6 +1,6 @@
 /**
- * What the first screen has rows of, by file: the connection that the verdict says to look at, both its ends, and what the suspects
- * called last. On which of their lanes it lies is known only when they are drawn.
+ * Rows of the first screen, by file: both ends of the connection that the verdict points to, and the suspects' last calls. Their lanes are
+ * only known once they are drawn.
  */
 
 import { addBigint, addText, addWord, HASH_SEED } from '../base/hash.js';
@@ -20,15 +20,13 @@ import { standstillOf, suspectComm, suspectsOf } from '../verdict/evidence/suspe
 
 export interface FileWatch extends Watch {
   readonly file: number;
-  /** Title of the process that draws it. */
+  /** Title of the process with the track. */
   readonly process: string;
-  /** What it is on the first screen. */
+  /** Its role on the first screen. */
   readonly row: 'end' | 'other end' | 'calls';
 }
 
-/**
- * Attributes of the trace: both ends of the connection to look at, as "title of the process > group > track".
- */
+/** Attributes of the trace: both ends of the connection to look at, as "title of the process > group > track". */
 export function lookAtAttributes(watches: readonly FileWatch[]): [string, string][] {
   const pathOf = (row: FileWatch['row']): string => {
     const found = watches.find((one) => one.row === row);
@@ -48,7 +46,7 @@ export function watchesOf(run: Run, verdict: Verdict): FileWatch[] {
   return [...connections(run, verdict, commId), ...calls(run, verdict, commId)];
 }
 
-/** From the verdict's slice to the step; there is one such arrow in a trace. */
+/** From the verdict's slice to the step: the only such arrow in a trace. */
 export const lookHere = (commId: bigint): FlowId => {
   const { hi, lo } = addWord(addText(addBigint(HASH_SEED, commId), 'look here'), 1);
   return { hi, lo };
@@ -74,7 +72,7 @@ function connections(run: Run, verdict: Verdict, commId: bigint): FileWatch[] {
     },
   ];
   const other = peerFile === null ? undefined : commsIn(run, peerFile, commId)[0];
-  // Of a process with several ranks of the communicator nothing tells which of them it is.
+  // If a process has several ranks of the communicator, it is not known which one this is.
   if (peerFile !== null && other && more.length === 0)
     ends.push({
       ...placeOf(run, peerFile, null, other),
@@ -85,7 +83,7 @@ function connections(run: Run, verdict: Verdict, commId: bigint): FileWatch[] {
   return ends;
 }
 
-/** What each suspect called; of a mismatch also what one of the others did. */
+/** Each suspect's calls; for a mismatch also those of one other rank. */
 function calls(run: Run, verdict: Verdict, commId: bigint): FileWatch[] {
   const witness = verdict.kind === 'mismatch' ? verdict.mismatch.ways[0].entered.slice(0, 1) : [];
   return [...suspectsOf(verdict), ...witness].flatMap(({ file }) => {
@@ -98,7 +96,7 @@ function calls(run: Run, verdict: Verdict, commId: bigint): FileWatch[] {
 
 type Comm = RankScan['communicators'][number];
 
-/** Several of a process with several GPUs. */
+/** Several for a process with several GPUs. */
 const commsIn = ({ members }: Run, file: number, commId: bigint): Comm[] =>
   members[file]!.scan.communicators.filter((comm) => comm.commId === commId);
 
@@ -107,7 +105,7 @@ const namesOf = (run: Run, file: number): RankNames => ({
   inJob: inJob(jobRanks(run)),
 });
 
-/** `executor`: the file of the process that executes the sends of this one (PXN). */
+/** `executor`: file of the process that executes its sends (PXN). */
 function placeOf({ members }: Run, file: number, executor: number | null, comm: Comm) {
   const titleIn = (one: number): string => processTitle(members[one]!.scan, members[one]!.ranks);
   const drawn = executor ?? file;

@@ -1,6 +1,6 @@
 /**
- * The named values of an event, as debug annotations: names and strings by number, the value's field chosen by its
- * JavaScript type. A number has to be one that survives: a safe integer or a finite fraction.
+ * Named values of an event, as debug annotations: names and strings by number, the field by the value's JavaScript type. A number must be
+ * exact: a safe integer or a finite fraction.
  */
 
 import { BugError, assertNever } from '../../base/assert.js';
@@ -58,7 +58,7 @@ export function putCount(bytes: Uint8Array, at: number, nameIid: number, value: 
   return end;
 }
 
-/** Fields go in ascending order, as the generated code writes them: the inline name lies between the values. */
+/** Fields go in ascending order, as in the generated code: the inline name is between the values. */
 function putAnnotation(out: Chunks, at: number, sequence: Sequence, name: string, value: ArgValue): number {
   const nameIid = sequence.argNames.idOf(name);
   const textIid = typeof value === 'string' ? sequence.argTexts.idOf(value) : 0;

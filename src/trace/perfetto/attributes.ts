@@ -1,4 +1,4 @@
-/** What the first packets of a trace tell: whether they are packets at all, and the attributes that `prologue` writes. */
+/** Reads the first packets of a trace: whether they are packets, and the attributes that `prologue` writes. */
 
 import { perfetto } from './generated/protos.js';
 
@@ -8,7 +8,7 @@ const PACKET_TAG = 0x0a;
 /** The prologue has fewer. */
 const MOST_PACKETS = 64;
 
-/** Empty where there are none, whatever the bytes are. Integers up to 2^53 as decimal text. */
+/** Empty if there are none, whatever the bytes are. Integers up to 2^53 as decimal text. */
 export function readAttributes(bytes: Uint8Array): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   let at = 0;

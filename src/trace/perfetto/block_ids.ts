@@ -1,17 +1,17 @@
 /**
- * Numbers that have to be unlike in all blocks of a trace, although blocks are written without knowing of one another:
- * each gets every n-th track uuid and two sequence ids. They stay small, because every event carries both as varints.
+ * Numbers that must be unique in a trace, though its blocks are written independently: each block gets every n-th track uuid and two
+ * sequence ids. They stay small, because every event carries both as varints.
  */
 
 import { assert } from '../../base/assert.js';
 
-/** 0 is the root of all tracks; the rest is room for tracks outside any block. */
+/** 0 is the root of all tracks. The others are for tracks outside of blocks. */
 const FIRST_UUID = 16;
-/** 1 is the prologue's. */
+/** 1 is the prologue. */
 const FIRST_SEQUENCE = 2;
 const SEQUENCES_PER_BLOCK = 2;
 
-/** Which of how many. */
+/** Index and count. */
 export interface BlockPosition {
   readonly blockIndex: number;
   readonly blockCount: number;

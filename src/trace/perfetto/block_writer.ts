@@ -1,9 +1,7 @@
 /**
- * Writes the packets of one process (one rank), or of a group without a process, as a block that may stand anywhere
- * after the prologue: its uuids and sequences are its own. Blocks of one trace are written independently, in any
- * order and on any thread, and concatenated.
- *
- * After a BugError the block is worthless: what had been flushed are whole packets, but nothing may follow them.
+ * Writes the packets of one process (one rank), or of a group without a process, as a block with its own uuids and sequences. It may stand
+ * anywhere after the prologue. The blocks of a trace are written independently, in any order, on any thread, and concatenated. After a
+ * BugError the block is useless: the flushed packets are whole, but nothing may follow them.
  */
 
 import { BugError, assert } from '../../base/assert.js';
@@ -21,7 +19,7 @@ import { encodePackets, type TrackDescriptor } from './protos.js';
 import { Sequence } from './sequence.js';
 import { StepWriter } from './step_writer.js';
 
-/** The importer gives up on more ancestors than 100; process and group take two. */
+/** The importer rejects more than 100 ancestors; process and group take two. */
 const MAX_TRACK_DEPTH = 90;
 
 const ROOT =
@@ -29,7 +27,7 @@ const ROOT =
   'connections, the proxy and host threads, and the recorder itself.';
 
 export interface BlockOptions extends BlockPosition {
-  /** null: the block's tracks have no process and stand at the top. */
+  /** null: the block's tracks have no process and are top-level. */
   readonly process: ProcessSpec | null;
   /** Nanoseconds of REALTIME, as in the prologue. */
   readonly traceStart: bigint;
@@ -140,7 +138,7 @@ export class BlockWriter implements TrackSink {
     return this.tally.counts(this.nesting.openSlices, this.out.total);
   }
 
-  /** Hands over the last bytes. Open slices stay open on purpose: that is how work that never ended looks. */
+  /** Flushes the last bytes. Open slices stay open on purpose: they show work that never ended. */
   close(): void {
     this.isClosed = true;
     this.out.flush();
@@ -152,14 +150,14 @@ export class BlockWriter implements TrackSink {
     return track;
   }
 
-  /** What is told after its time (a cut that is known only later) goes to the sequence with absolute times. */
+  /** An event before the track's time (a cut that is known later) goes to the sequence with absolute times. */
   private readonly sequenceOf = (track: Track, at: TraceNs): Sequence => {
     if (this.isClosed) throw new BugError(`track "${track.name}" has an event after close()`);
     const isLate = track.isLate || at < this.inTime.time;
     return isLate ? (this.lateSequence ?? this.openLateSequence()) : this.inTime;
   };
 
-  /** Only blocks that have late events get one. */
+  /** Only blocks with late events get one. */
   private openLateSequence(): Sequence {
     const { internLimit } = this.options;
     this.lateSequence = new Sequence(this.ids.lateSequence, 'absolute', this.start, internLimit);
@@ -167,7 +165,7 @@ export class BlockWriter implements TrackSink {
     return this.lateSequence;
   }
 
-  /** The track above all others; its uuids are taken also where there is none, so that TrackRefs map alike. */
+  /** The root track. Its uuid is reserved even without one, so that TrackRefs map alike. */
   private describeRoot(process: ProcessSpec | null): number | undefined {
     const processUuid = this.ids.nextUuid();
     const groupUuid = this.ids.nextUuid();
@@ -176,7 +174,7 @@ export class BlockWriter implements TrackSink {
       process.pid === (process.pid | 0) && process.pid > 0,
       `process "${process.name}" has pid ${process.pid}`,
     );
-    // The absolute time keeps this packet off every sequence's delta clock.
+    // The absolute time keeps this packet off all delta clocks.
     this.append(processDescriptor(process, processUuid), this.start.realtime);
     this.append(
       trackDescriptor({ kind: 'group', name: 'NCCL', rank: 0, description: ROOT }, groupUuid, processUuid),

@@ -1,16 +1,15 @@
 /**
- * The bytes on their way out: packets are written into one buffer, which is handed over when it is full. So memory
- * stays at one chunk however long the trace gets, and a chunk holds whole packets only. A packet that is being
- * written lies beyond `end` and is not part of the output until it is committed.
+ * Packets are written into one buffer, which is handed over when it is full. So memory stays at one chunk for any trace, and a chunk has
+ * only whole packets. An unfinished packet lies beyond `end` and is no output until it is committed.
  */
 
-/** About what one write to a file should be. */
+/** A good size for one write to a file. */
 export const CHUNK_BYTES = 256 * 1024;
 
-/** Room that is there at the start of every packet and after every `reserve`: all fixed parts of one packet. */
+/** Free bytes at the start of every packet and after every `reserve`: all fixed parts of one packet. */
 const SLACK = 1024;
 
-/** Receives a chunk and owns it: the writer does not touch it again. */
+/** Receives and owns a chunk: the writer does not touch it again. */
 export type Output = (chunk: Uint8Array) => void;
 
 export class Chunks {
@@ -21,7 +20,7 @@ export class Chunks {
 
   constructor(private readonly output: Output) {}
 
-  /** Sees to `size` bytes at `at`, within a packet, beyond the usual slack. `bytes` may be another one afterwards. */
+  /** Makes room for `size` bytes at `at` within a packet, beyond the usual slack. `bytes` may change. */
   reserve(at: number, size: number): void {
     const needed = at + size + SLACK;
     if (needed <= this.bytes.length) return;
@@ -30,7 +29,7 @@ export class Chunks {
     this.bytes = larger;
   }
 
-  /** The packet that began at `end` is complete and ends here. */
+  /** Completes the packet that began at the old `end`. */
   commit(end: number): void {
     this.end = end;
     if (end >= CHUNK_BYTES) this.flush();
@@ -51,7 +50,7 @@ export class Chunks {
     this.output(chunk);
   }
 
-  /** Bytes handed over or waiting. */
+  /** Bytes handed over or buffered. */
   get total(): number {
     return this.sent + this.end;
   }

@@ -1,7 +1,7 @@
 /**
- * How times get into packets. A trace begins at one REALTIME instant; a TraceNs is the distance from it. Most packets
- * hold only the distance from the packet before (a sequence's own incremental clock, two or three bytes), the others
- * the TraceNs itself, on a clock of their sequence that began at 0 with the trace (five or six bytes; REALTIME takes nine).
+ * How packets store times. A trace begins at a REALTIME instant, and a TraceNs counts from it. Most packets store the distance from the
+ * packet before (a sequence's own incremental clock, two or three bytes). Others store the TraceNs itself, on a clock of their sequence
+ * that is 0 at the begin (five or six bytes; REALTIME takes nine).
  */
 
 import { assert } from '../../base/assert.js';
@@ -10,18 +10,18 @@ import { toLong } from './long.js';
 
 export const REALTIME = BuiltinClock.BUILTIN_CLOCK_REALTIME;
 export const BOOTTIME = BuiltinClock.BUILTIN_CLOCK_BOOTTIME;
-/** The first of the ids that belong to the sequence that uses them. */
+/** The first id that belongs to the sequence that uses it. */
 export const DELTA_CLOCK = 64;
 export const TRACE_CLOCK = 65;
 
-/** The start of the trace, to which times are added. */
+/** The start of the trace; times are added to it. */
 export class TraceStart {
   constructor(readonly realtime: bigint) {
-    // An int64 in the importer; the rest is room for any TraceNs, which stays below 2^53.
+    // The importer uses an int64. The margin is for any TraceNs, which stays below 2^53.
     assert(realtime > 0n && realtime < (1n << 63n) - (1n << 53n), `no start of a trace: ${realtime}`);
   }
 
-  /** For a snapshot: the delta clock of the sequence it stands on begins here. */
+  /** For a snapshot: its sequence's delta clock begins here. */
   deltaClock(): Clock[] {
     const timestamp = toLong(this.realtime);
     return [
@@ -30,7 +30,7 @@ export class TraceStart {
     ];
   }
 
-  /** For a snapshot: the clock of TraceNs, of the sequence it stands on. */
+  /** For a snapshot: its sequence's clock of TraceNs. */
   traceClock(): Clock[] {
     return [
       { clockId: TRACE_CLOCK, timestamp: toLong(0n) },

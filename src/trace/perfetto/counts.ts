@@ -1,4 +1,4 @@
-/** What was written, in the terms of trace_processor's tables, so that a finished trace can be checked against it. */
+/** Counts what was written, in the terms of trace_processor's tables, to check a finished trace. */
 
 import type { Track } from './nesting.js';
 
@@ -9,10 +9,10 @@ export interface BlockCounts {
   readonly openSlices: number;
   readonly instants: number;
   readonly counterSamples: number;
-  /** Rows of `state`: leaving a state is none. */
+  /** Rows of `state`. Leaving a state is not a row. */
   readonly states: number;
   readonly tracksWithData: number;
-  /** Written, or waiting to be. */
+  /** Written or buffered. */
   readonly bytes: number;
 }
 
@@ -23,7 +23,7 @@ export class Tally {
   states = 0;
   private tracksWithData = 0;
 
-  /** Every event comes by here. */
+  /** Called for every event. */
   event(track: Track): void {
     if (!track.hasData) {
       track.hasData = true;

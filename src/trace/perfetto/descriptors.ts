@@ -1,6 +1,6 @@
 /**
- * Tracks in Perfetto's words. Whatever the UI would do by itself is said explicitly: siblings keep their order and
- * never merge by name. Direct children of a process cannot be ordered, so a group stands between it and them.
+ * Perfetto's descriptors of tracks. All defaults of the UI are set explicitly: siblings keep their order and never merge by name. A
+ * process's direct children cannot be ordered, so a group is between.
  */
 
 import { assertNever } from '../../base/assert.js';
@@ -12,7 +12,7 @@ const { ChildTracksOrdering, SiblingMergeBehavior } = TrackDescriptorEnums;
 const { Unit } = CounterDescriptor;
 
 export interface ProcessSpec {
-  /** Never 0, and unlike any other block's: to the importer 0 is the idle task, and twice the same is a reuse. */
+  /** Never 0, and unique among blocks: to the importer 0 is the idle task, and a repeated pid is a reuse. */
   readonly pid: number;
   readonly name: string;
   /** Position among the processes, ascending. */
@@ -57,12 +57,12 @@ function dataOf(spec: TrackSpec): Pick<TrackDescriptor, 'counter' | 'state'> {
   }
 }
 
-/** The units Perfetto knows are scaled by the UI ("1.2 MiB"), others are shown as they are. */
+/** The UI scales the units that Perfetto knows ("1.2 MiB") and shows others unchanged. */
 function unitOf(unit: string): NonNullable<TrackDescriptor['counter']> {
   if (unit === 'bytes') return { unit: Unit.UNIT_SIZE_BYTES };
   if (unit === 'count') return { unit: Unit.UNIT_COUNT };
   return { unitName: unit };
 }
 
-/** Whether samples are integers; the contract of TrackSink.counter. */
+/** Whether samples are integers: the contract of TrackSink.counter. */
 export const isIntegerUnit = (unit: string): boolean => unit === 'bytes' || unit === 'count';

@@ -1,7 +1,6 @@
 /**
- * The hot packets: one TracePacket with one TrackEvent, written field by field in ascending order, so that the bytes
- * are those of the generated code (a property test compares them). Knows nothing of what may follow what: that has
- * been proved before (nesting.ts).
+ * The hot packets: one TracePacket with one TrackEvent, written field by field in ascending order. The bytes equal those of the generated
+ * code (a property test compares them). The order of events is checked before (nesting.ts).
  */
 
 import { BugError } from '../../base/assert.js';
@@ -43,7 +42,7 @@ const DOUBLE_COUNTER_VALUE = tag(44, FIXED64);
 const FLOW_IDS = tag(47, FIXED64);
 const CORRELATION_ID = tag(52, VARINT);
 
-/** TrackEvent.Type. Slices, instants and states differ in nothing else; a null name ends a slice or a state. */
+/** TrackEvent.Type. Slices, instants and states only differ in this. A null name ends a slice or a state. */
 export const SLICE_BEGIN = 1;
 export const SLICE_END = 2;
 export const INSTANT = 3;
@@ -83,8 +82,8 @@ export class EventPackets {
   }
 
   /**
-   * The same packet as `event` for what most slices are: `argName` null: without an argument, `flow` null: without an
-   * arrow. Strings that the sequence does not know yet, and numbers below 0, go the long way.
+   * The same packet as `event` for most slices; `argName` null: no argument, `flow` null: no arrow. Strings new to the sequence and numbers
+   * below 0 take the slow path.
    */
   slice(
     sequence: Sequence,

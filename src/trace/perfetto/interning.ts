@@ -1,7 +1,7 @@
 /**
- * Strings that a sequence writes once and names by number afterwards. A string rides in the packet that first uses
- * it, so the table keeps the new ones until that packet's end. Beyond the limit a table takes no more and its users
- * write their strings inline: names are few by contract, and an argument that is not must not fill the memory.
+ * Strings that a sequence writes once and then names by number. The packet that first uses a string also defines it, so the table keeps new
+ * strings until that packet's end. A full table takes no more, and further strings are written inline: names are few by contract, and
+ * arguments must not fill the memory.
  */
 
 import { BYTES, MAX_VARINT, VARINT, closeLength, putVarint, tag } from './wire.js';
@@ -16,16 +16,16 @@ const utf8 = new TextEncoder();
 
 export class InternTable {
   private readonly ids = new Map<string, number>();
-  /** Used by the packet being written for the first time; they have the last ids given out. */
+  /** First used in the current packet; they have the newest ids. */
   private readonly fresh: string[] = [];
 
-  /** `field`: which list of InternedData these strings go to. */
+  /** `field`: the list of InternedData for these strings. */
   constructor(
     private readonly field: number,
     private readonly limit: number = INTERN_LIMIT,
   ) {}
 
-  /** From 1; 0 means that the table is full and the string has to be written inline. */
+  /** From 1; 0: the table is full, so write the string inline. */
   idOf(text: string): number {
     return this.ids.get(text) ?? this.add(text);
   }
@@ -64,7 +64,7 @@ export class InternTable {
   }
 }
 
-/** Length and bytes of a string, in UTF-8; a lone surrogate becomes U+FFFD, since the bytes have to be valid. */
+/** Length and bytes of a string, in UTF-8. A lone surrogate becomes U+FFFD, because the bytes must be valid. */
 export function putText(out: Chunks, at: number, text: string): number {
   out.reserve(at, 3 * text.length + 2 * MAX_VARINT);
   const { written } = utf8.encodeInto(text, out.bytes.subarray(at + 1));

@@ -1,13 +1,12 @@
 /**
- * The one door for 64-bit values into the generated code. protobufjs takes a bigint without complaint and writes 0,
- * and rounds a number beyond 2^53; only its Long (two 32-bit halves) is written as it is. The generated types ask
- * for a Long, so a value that did not come through here does not compile.
+ * The only way for 64-bit values into the generated code. protobufjs accepts a bigint and writes 0, and it rounds a number beyond 2^53.
+ * Only its Long (two 32-bit halves) is written exactly. The generated types require a Long, so any other value does not compile.
  */
 
 import type { Long } from 'protobufjs';
 import { assert } from '../../base/assert.js';
 
-/** Any int64 or uint64; the field it goes to decides which of the two it is. */
+/** Any int64 or uint64: the field decides which. */
 export function toLong(value: bigint): Long {
   const unsigned = value >= 0n;
   assert(unsigned ? value < 1n << 64n : value >= -(1n << 63n), `${value} does not fit into 64 bits`);

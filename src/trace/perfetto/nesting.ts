@@ -1,14 +1,14 @@
 /**
- * The proof that a trace says what its writer meant, made before the bytes leave. The importer closes the innermost
- * open slice whatever an END was meant for, and swaps durations without a word; so here each end names its slice,
- * times may not go back, and a violation is a defect of ours that stops the writing.
+ * Checks that slices nest as the writer means, before the bytes are written. The importer closes the innermost open slice whatever an END
+ * means, and swaps durations silently. So each end names its slice and times never go back. A violation is a bug of ours and stops the
+ * writing.
  */
 
 import { BugError } from '../../base/assert.js';
 import type { TraceNs } from '../../base/time.js';
 import type { SliceRef, TrackSpec } from '../tracks/sink.js';
 
-/** The importer drops what is nested deeper. */
+/** The importer drops deeper slices. */
 const MAX_DEPTH = 512;
 
 export interface Track {
@@ -17,14 +17,14 @@ export interface Track {
   /** Below the process or the root. */
   readonly depth: number;
   readonly uuid: number;
-  /** Described as known only afterwards: never on the sequence that is written in order of time. */
+  /** Its events are known late: never on the sequence in order of time. */
   readonly isLate: boolean;
   /** A counter of bytes or things. */
   readonly isInteger: boolean;
   /** Innermost last. */
   readonly open: SliceRef[];
   lastAt: number;
-  /** Instants at `lastAt` that lie on one another: to the importer they are as deep as nested slices. */
+  /** Number of instants at `lastAt`: the importer treats them as nested slices. */
   pile: number;
   state: string | null;
   hasData: boolean;
@@ -67,7 +67,7 @@ export class Nesting {
     if (!isFit) throw broken(track, at, `cannot count ${value}`);
   }
 
-  /** Whether the state is a new one: the same again is checked, but is no event. */
+  /** Returns whether the state is new. A repeated one is checked, but is no event. */
   state(track: Track, at: TraceNs, name: string | null): boolean {
     this.advance(track, at, 'state');
     if (name === '') throw broken(track, at, 'a state without a name; null leaves the track without one');
@@ -76,7 +76,7 @@ export class Nesting {
     return isNew;
   }
 
-  /** What every event of a track has to pass. */
+  /** Checks every event of a track. */
   advance(track: Track, at: TraceNs, kind: TrackSpec['kind']): void {
     if (track.kind !== kind) throw broken(track, at, `an event of a ${kind} track on a ${track.kind} track`);
     if (!Number.isSafeInteger(at) || at < 0) throw broken(track, at, 'not a time of this trace');

@@ -1,7 +1,6 @@
 /**
- * The opening bytes of a trace, before all blocks. The very first packet fixes the clock of the whole trace, which
- * cannot be changed once a timestamp has been read. BOOTTIME is in it because without one the importer counts an
- * error in every file (seen with trace_processor v58).
+ * The first bytes of a trace, before all blocks. The first packet fixes the clock of the whole trace, which cannot change after the first
+ * timestamp. It has BOOTTIME, because without it the importer counts an error in every file (seen with trace_processor v58).
  */
 
 import { assert } from '../../base/assert.js';
@@ -18,9 +17,9 @@ const PROLOGUE_SEQUENCE = 1;
 export interface PrologueOptions {
   /** Nanoseconds of REALTIME at which the trace begins: TraceNs 0. */
   readonly traceStart: bigint;
-  /** The reference host's BOOTTIME at that instant, where it is known. */
+  /** The reference host's BOOTTIME at that instant, if known. */
   readonly bootTime?: bigint | undefined;
-  /** 128 bits that name the trace; the caller derives them from its inputs, so that the bytes repeat. */
+  /** 128 bits that name the trace. The caller derives them from its inputs, so that the bytes repeat. */
   readonly uuid: { readonly high: bigint; readonly low: bigint };
   /** Facts for the UI's overview page and the `metadata` table, as `trace_attribute.<key>`. */
   readonly attributes: readonly (readonly [key: string, value: string | number | bigint])[];

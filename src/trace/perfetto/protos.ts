@@ -1,4 +1,4 @@
-/** The generated messages under short names, and the one way to turn a cold packet into bytes of the file. */
+/** Short names of the generated messages, and the function that encodes a cold packet. */
 
 import { perfetto } from './generated/protos.js';
 
@@ -10,5 +10,5 @@ export type Clock = perfetto.protos.ClockSnapshot.Clock.$Properties;
 const { Trace } = perfetto.protos;
 export const { BuiltinClock, TrackDescriptor: TrackDescriptorEnums, CounterDescriptor } = perfetto.protos;
 
-/** A trace is its packets one after another, so these bytes may stand anywhere between two packets. */
+/** A trace is a series of packets, so these bytes may stand between any two. */
 export const encodePackets = (...packet: Packet[]): Uint8Array => Trace.encode({ packet }).finish();

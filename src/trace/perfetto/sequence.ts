@@ -1,6 +1,6 @@
 /**
- * One sequence of packets: a clock, and tables of strings that only its own packets may refer to. It opens with a
- * packet that clears whatever a reader may have kept, so that blocks of packets mean the same wherever they stand.
+ * One sequence of packets: a clock, and tables of strings for its own packets. Its first packet clears the reader's state, so blocks mean
+ * the same at any place.
  */
 
 import type { TraceNs } from '../../base/time.js';
@@ -19,7 +19,7 @@ const EVENT_NAMES = 2;
 const DEBUG_ANNOTATION_NAMES = 3;
 const DEBUG_ANNOTATION_STRING_VALUES = 29;
 
-/** 'delta': times never go back, each packet has the distance from the last. 'absolute': the times themselves, in any order. */
+/** 'delta': times never go back, each packet has the distance from the last one. 'absolute': the times themselves, in any order. */
 export type SequenceClock = 'delta' | 'absolute';
 
 export class Sequence {
@@ -51,7 +51,7 @@ export class Sequence {
     });
   }
 
-  /** Has to be written even where the distance is 0: a packet without a timestamp is dropped. */
+  /** It is written even if the distance is 0, because a packet without a timestamp is dropped. */
   putTimestamp(out: Uint8Array, position: number, at: TraceNs): number {
     if (!this.isDelta) return putVarint(out, position, at);
     const distance = at - this.last;
@@ -59,7 +59,7 @@ export class Sequence {
     return putVarint(out, position, distance);
   }
 
-  /** Time of the newest packet: an earlier one cannot be written on a delta clock. */
+  /** Time of the newest packet. A delta clock cannot go back before it. */
   get time(): number {
     return this.last;
   }

@@ -1,8 +1,7 @@
 /**
- * Steps and their phases as packets: the fast path. Nothing is allocated and nothing is looked at twice; what a packet of
- * this sort may hold is known (one name, at most one number, at most one arrow), and so it stays below 128 bytes. What
- * does not fit (a string that has to be interned first, arguments at the end) takes the way of all events and gives the same
- * bytes (test/perfetto/step_writer.test.ts).
+ * The fast path: steps and their phases as packets. It allocates nothing and checks nothing twice. Such a packet has one name, at most one
+ * number and at most one arrow, so it is below 128 bytes. Anything else (a new string, arguments at the end) takes the slow path of all
+ * events, with the same bytes (test/perfetto/step_writer.test.ts).
  */
 
 import { BugError } from '../../base/assert.js';
@@ -13,7 +12,7 @@ import { SLICE_BEGIN, SLICE_END, type EventPackets } from './event_packets.js';
 import type { Nesting, Track } from './nesting.js';
 import type { Sequence } from './sequence.js';
 
-/** What the tracks of a block share. */
+/** Shared by the tracks of a block. */
 export interface BlockParts {
   readonly nesting: Nesting;
   readonly tally: Tally;

@@ -1,7 +1,6 @@
 /**
- * The few shapes of protobuf's wire format that the hot packets need, as functions that write at a position and
- * return the next one. The caller sees to the room. No bigint and no allocation: 64-bit values come as plain safe
- * integers or as two unsigned 32-bit halves.
+ * The parts of protobuf's wire format that hot packets need: functions that write at a position and return the next one. The caller
+ * provides the room. No bigint, no allocation: 64-bit values are safe integers or two unsigned 32-bit halves.
  */
 
 /** Wire types, the low three bits of a tag. */
@@ -16,7 +15,7 @@ export const MAX_VARINT = 10;
 
 const TWO_32 = 2 ** 32;
 
-/** A safe integer ≥ 0. Above 31 bits shifts would lose the upper part, so those groups are divided off. */
+/** A safe integer ≥ 0. Shifts lose the bits above 31, so those groups are divided off. */
 export function putVarint(out: Uint8Array, at: number, value: number): number {
   while (value > 0x7fffffff) {
     out[at++] = (value & 0x7f) | 0x80;
@@ -40,13 +39,13 @@ export function putVarint64(out: Uint8Array, at: number, high: number, low: numb
   return putVarint(out, at, low);
 }
 
-/** A safe integer of either sign as an int64: a negative one is its two's complement, always ten bytes long. */
+/** A safe integer of either sign as an int64. A negative one is its two's complement, always ten bytes long. */
 export function putInt64(out: Uint8Array, at: number, value: number): number {
   if (value >= 0) return putVarint(out, at, value);
   return putVarint64(out, at, Math.floor(value / TWO_32) >>> 0, value >>> 0);
 }
 
-/** A bigint between -2^63 and 2^64, for the rare argument that needs one. */
+/** A bigint between -2^63 and 2^64, for the rare argument that needs it. */
 export function putBigInt(out: Uint8Array, at: number, value: bigint): number {
   return putVarint64(out, at, Number(BigInt.asUintN(32, value >> 32n)), Number(BigInt.asUintN(32, value)));
 }
@@ -72,8 +71,8 @@ export function putDouble(out: Uint8Array, at: number, value: number): number {
 }
 
 /**
- * Fills in the length of what was written between `lengthAt + 1` and `end`. One byte was left for it, which is
- * enough for nearly every message; a longer one moves up.
+ * Writes the length of the bytes from `lengthAt + 1` to `end`. One byte is reserved, which is nearly always enough. A longer message moves
+ * up.
  */
 export function closeLength(out: Uint8Array, lengthAt: number, end: number): number {
   const length = end - lengthAt - 1;

@@ -1,10 +1,7 @@
 /**
- * Bytes this rank has sent and received over the network, and how fast: in all, and to and from the peers it exchanged
- * most with. A send counts when NCCL saw it complete (the step's stop), a receive when its data had arrived (state 11).
- * Sizes are wire bytes, as NCCL says them.
- *
- * Totals are sampled at most every 100 µs, those of single peers once per bin; each sample is exact for its time. Rates
- * are means over fixed bins.
+ * Bytes that this rank sent and received over the network, and their rates: in all, and for its busiest peers. A send counts at its
+ * completion (the step's stop), a receive at its data's arrival (state 11). Sizes are wire bytes, as NCCL reports them. Totals are sampled
+ * at most every 100 µs, those of single peers once per bin. Each sample is exact for its time. Rates are means over fixed bins.
  */
 
 import type { TraceNs } from '../../base/time.js';
@@ -84,15 +81,15 @@ export class ByteCounters {
 }
 
 interface CounterSpec {
-  /** Whose counter, in the name. */
+  /** The owner in the name. */
   readonly owner: string;
   readonly name: string;
-  /** In words, before "the network". */
+  /** Words before "the network". */
   readonly what: string;
-  /** Whose bytes, in the name; '': all. */
+  /** The peer in the name; '': all. */
   readonly of: string;
   readonly parent: (() => TrackRef) | undefined;
-  /** The rate stands behind it. */
+  /** The rate follows it. */
   readonly bytesOrder: number;
   readonly sampleNs: number;
   readonly binNs: number;

@@ -1,12 +1,11 @@
 /**
- * A TrackSink that lets through what lies in the windows of a plan, so that nothing above it needs to know that only a
- * part is drawn. What began before its window and reaches into it is drawn from the window's edge, with how much earlier it
- * began (`beforeWindowNs`); what goes on behind the window is cut at its end (`afterWindowNs`). What never ended stays open. A
- * counter and a state enter the window with the value they have there. Tracks without an event in their window are not
- * described at all.
+ * A TrackSink that passes on what lies in the windows of a plan, so that no track needs to know them. A slice that began before its window
+ * is drawn from the window's edge, with the time cut off (`beforeWindowNs`). A slice that goes on after it is cut at its end
+ * (`afterWindowNs`). What never ended stays open. Counters and states enter the window with their values. Tracks without an event in their
+ * window are not described.
  *
- * A slice that begins before the window is held until it is known to reach into it; it is then written at the window's
- * edge, later than its time, which a sink allows.
+ * A slice that begins before the window is held until it surely reaches into it. Then it is written at the window's edge, later than its
+ * time, which a sink allows.
  */
 
 import { assert } from '../../base/assert.js';
@@ -19,21 +18,21 @@ interface OpenSlice {
   readonly at: TraceNs;
   readonly name: string;
   readonly extra: SliceExtra | undefined;
-  /** null: not written, and perhaps never. */
+  /** null: not written yet, perhaps never. */
   written: SliceRef | null;
 }
 
 interface ClippedTrack {
   readonly spec: TrackSpec;
-  /** null: what the recording says of itself, drawn as long as collectives are and not counted. */
+  /** null: the recording's own tracks, drawn as long as collectives and not counted. */
   readonly detail: Detail | null;
   readonly window: Window | null;
   /** null: not described yet. */
   inner: TrackRef | null;
   readonly open: OpenSlice[];
-  /** Some slice of `open` waits for the window. */
+  /** A slice of `open` waits for the window. */
   holds: boolean;
-  /** What the track stands at, when the window has not begun or has ended. */
+  /** The track's value before the window begins or after it ends. */
   value: number | string | null;
   isPending: boolean;
 }
@@ -49,12 +48,12 @@ export class ClippedSink implements TrackSink {
     private readonly windows: Windows,
   ) {}
 
-  /** Slices written, by what their tracks say; instants are not counted. */
+  /** Slices written, by their tracks' detail, without instants. */
   get drawn(): Readonly<Record<Detail, number>> {
     return this.begun;
   }
 
-  /** Ends of arrows that were written, each the id that both ends of an arrow share. */
+  /** Ends of written arrows; both ends of an arrow have the same id. */
   flowEnds(): BigUint64Array {
     return new BigUint64Array(Uint32Array.from(this.flows).buffer);
   }
@@ -115,12 +114,12 @@ export class ClippedSink implements TrackSink {
     this.stand(this.track(ref), at, name);
   }
 
-  /** One by one, as any slice: the quick way knows no edges. */
+  /** One by one, as any slice: the fast path has no windows. */
   steps(track: TrackRef): StepSink {
     return new ClippedSteps(this, track);
   }
 
-  /** After the last event: what still waits for the window reaches into it. */
+  /** After the last event: slices that still wait reach into the window. */
   finish(): void {
     for (const track of this.tracks) {
       const { window } = track;
@@ -146,7 +145,7 @@ export class ClippedSink implements TrackSink {
     }
   }
 
-  /** The value that a track has when its window begins. */
+  /** Writes a track's value at its window's begin. */
   private enter(track: ClippedTrack, { from }: Window): void {
     if (!track.isPending) return;
     track.isPending = false;
@@ -159,7 +158,7 @@ export class ClippedSink implements TrackSink {
     else this.inner.state(inner, at, value as string | null);
   }
 
-  /** Writes what began before the window and is still open. */
+  /** Writes slices from before the window that are still open. */
   private release(track: ClippedTrack, { from }: Window): void {
     if (!track.holds) return;
     track.holds = false;

@@ -1,12 +1,12 @@
 /**
- * The clocks of the hosts, below the cluster: what each one rests on, piece by piece, how far it can be wrong, and when
- * something happened to it. Only drawn where there is something to say: several clocks, or one that was not quiet.
+ * The clocks of the hosts, below the cluster: the evidence of each piece, its error, and incidents. Only drawn for several clocks, or for
+ * one with incidents.
  */
 
 import type { TraceNs } from '../../base/time.js';
 import type { Args, TrackRef, TrackSink } from './sink.js';
 
-/** Of one host, or one boot of it. */
+/** Of one host, or of one of its boots. */
 export interface HostClock {
   readonly title: string;
   readonly description: string;
@@ -25,7 +25,7 @@ export interface ClockPiece {
   readonly flags: readonly string[];
 }
 
-/** Instants; the query for `trace.instants` in schemas/trace.md names each of them. */
+/** Instants; the query for `trace.instants` in schemas/trace.md names each. */
 export const CLOCK_INCIDENTS = [
   'clock jumped',
   'clock unsteady',
@@ -37,7 +37,7 @@ export interface ClockIncident {
   readonly at: TraceNs;
   readonly name: (typeof CLOCK_INCIDENTS)[number];
   readonly byNs: number;
-  /** Of transfers left out: the receiving host. */
+  /** For omitted transfers: the receiving host. */
   readonly to?: string | undefined;
 }
 
@@ -106,7 +106,7 @@ function incidentArgs({ byNs, to }: ClockIncident): Args {
 const boundArg = (bound: number): number | bigint | string =>
   Number.isFinite(bound) ? wholeNs(Math.ceil(bound)) : 'unbounded';
 
-/** A wall clock without a battery begins in 1970: such steps have more digits than a number holds. */
+/** A wall clock without a battery begins in 1970: such a step is too large for a number. */
 function wholeNs(ns: number): number | bigint {
   const whole = Math.round(ns);
   return Number.isSafeInteger(whole) ? whole : BigInt(whole);

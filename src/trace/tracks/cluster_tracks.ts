@@ -1,6 +1,6 @@
 /**
- * The first screen: above all ranks, per communicator one slice per collective, from the first rank's arrival to the last
- * one's completion. Left open where a rank had not finished. Below it the bus bandwidth, over time.
+ * The first screen: above all ranks, per communicator one slice per collective, from the first arrival to the last completion. It stays
+ * open if a rank has not finished. The bus bandwidth over time is below.
  */
 
 import { append } from '../../base/extremes.js';
@@ -14,23 +14,23 @@ import { Lanes, laneName } from './lanes.js';
 import type { Args, ArgValue, SliceRef, TrackRef, TrackSink } from './sink.js';
 
 export interface ClusterLabels {
-  /** The rank of a file in the job, as people name it; of a process with several the one that is `inComm` of a communicator. */
+  /** A file's rank in the job, for people; of a process with several ranks the one that is `inComm` of a communicator. */
   readonly rankOf: (file: number, inComm?: number, commId?: bigint) => string;
-  /** Whether the files are on one clock to within less than a skew is worth telling. */
+  /** Whether the files are on one clock, exact enough to show skew. */
   readonly comparable: (files: readonly number[]) => boolean;
-  /** By how much times of two files near `at` may be wrong against each other (99 %), ns; 0 on one counter. */
+  /** Error between times of two files near `at` (99 %), ns; 0 on one counter. */
   readonly clockBound: (fileA: number, fileB: number, at: TraceNs) => number;
-  /** Ranks of the job, 0: not known. Whether all came to a communicator whose size NCCL did not tell (before v4). */
+  /** Ranks of the job, 0: not known. Used if NCCL did not report a communicator's size (before v4). */
   readonly worldSize: number;
 }
 
 /** The group above all ranks. */
-/** `title`: with what the verdict is. */
+/** `title`: contains the verdict. */
 export function describeCluster(sink: TrackSink, title = 'Cluster'): TrackRef {
   return sink.describe({ kind: 'group', name: title, rank: 0, description: CLUSTER });
 }
 
-/** Returns the name of the lane on which the wanted call lies, or of its communicator's first; null: none of them is drawn. */
+/** Returns the name of the wanted call's lane, else of its communicator's first; null: neither is drawn. */
 export function drawCluster(
   sink: TrackSink,
   cluster: TrackRef,
@@ -48,13 +48,13 @@ export function drawCluster(
   return found.find((lane) => lane !== null) ?? null;
 }
 
-/** A collective whose lane somebody wants to know. */
+/** A collective whose lane is wanted. */
 export type WantedCall = Pick<ClusterComm, 'commId'> & Pick<Collective, 'func' | 'seq' | 'ordinal'>;
 
 const isWanted = (one: Collective, wanted: WantedCall): boolean =>
   one.func === wanted.func && one.seq === wanted.seq && one.ordinal === wanted.ordinal;
 
-/** By name; where several communicators have the same one (each group of 8 is "tp"), by their ids as well. */
+/** By name; if several communicators share one (each group of 8 is "tp"), with their ids. */
 function titlesOf(comms: readonly ClusterComm[]): string[] {
   return comms.map(({ name, commId, nRanks }) => {
     const isUnique = name !== '' && comms.filter((other) => other.name === name).length === 1;
@@ -75,14 +75,14 @@ const BUSBW =
   'Bus bandwidth of this communicator, by the formulas of nccl-tests: from the last arrival to the completion of each ' +
   'collective its own, the sum where several run at a time. It can be held against the hardware, whatever the number of ranks.';
 
-/** Tracks have room for so many overlapping collectives of one communicator before the next one's. */
+/** Overlapping collectives that fit before the next communicator's tracks. */
 const LANES_PER_COMM = 1024;
-/** Behind them. */
+/** After the lanes. */
 const BUSBW_ORDER = LANES_PER_COMM - 1;
 
 class CommLanes {
   private readonly lanes: Lanes<TrackRef>;
-  /** Slices that have an end still to be drawn, by end. */
+  /** Open slices whose end is known, by end. */
   private readonly due: { end: TraceNs; lane: number; slice: SliceRef }[] = [];
   private readonly busy: BusyTime[] = [];
 
@@ -178,7 +178,7 @@ class CommLanes {
     return args;
   }
 
-  /** Only when all ranks are there: the latest of some is not the late one. */
+  /** Only if all ranks are here: the last of some is not the straggler. */
   private skew({ arrived, ...collective }: Collective): [string, ArgValue][] {
     const { files } = this.comm;
     const size = this.comm.nRanks > 0 ? this.comm.nRanks : this.labels.worldSize;
@@ -210,7 +210,7 @@ class CommLanes {
     const busbw = algbw * size.busFactor;
     this.busy.push({ from: lastArrival, to: end, busbw });
     args.push(['algbwGBs', round(algbw)], ['busbwGBs', round(busbw)]);
-    // A rank that comes late makes the rest look quicker: what all that began first saw.
+    // A late rank makes the rest look faster, so use the first rank's time.
     const whole = size.bytes / (end - collective.firstArrival);
     args.push(['algbwFromFirstGBs', round(whole)], ['busbwFromFirstGBs', round(whole * size.busFactor)]);
     return args;
@@ -221,20 +221,20 @@ class CommLanes {
   }
 }
 
-/** Where the call came when all others waited already, the host was late; else its GPU, which began late what was called in time. */
+/** If the call came when all others waited already, the host was late; else its GPU, which began late after a call in time. */
 const lateOn = ({ late: { onGpu }, lastArrival }: Pick<Collective, 'late' | 'lastArrival'>): string =>
   onGpu.basis === 'call' || 2 * (onGpu.called - onGpu.others) > lastArrival - onGpu.others
     ? 'host call'
     : 'GPU';
 
-/** Null: left open. Never before its own begin, whatever the clocks say. */
+/** Null: left open. Never before its begin, whatever the clocks say. */
 export function drawnUntil({ open, end, enqueued, firstArrival }: Collective): TraceNs | null {
   if (open.length > 0) return null;
   const last = end ?? enqueued ?? firstArrival;
   return last > firstArrival ? last : firstArrival;
 }
 
-/** All came, all ended, and its size is known; on several clocks nothing is said all the same. */
+/** All ranks arrived and ended, and the size is known. Not claimed across several clocks. */
 export const hasBandwidth = (
   { func, datatype, count, open, aborted, end, lastArrival, arrived }: Collective,
   { nRanks }: Pick<ClusterComm, 'nRanks'>,
@@ -246,8 +246,8 @@ export const hasBandwidth = (
   end > lastArrival &&
   collectiveSize(func, datatype, count, nRanks) !== null;
 
-/** A number for SQL, unless it is several ranks or a path. */
+/** A number for SQL, except for several ranks or a path. */
 const numberOr = (rank: string): ArgValue => (/^\d+$/.test(rank) ? Number(rank) : rank);
 
-/** Three significant digits: what a measurement of this kind is worth. */
+/** Three significant digits: the precision of such a measurement. */
 const round = (value: number): number => Number(value.toPrecision(3));

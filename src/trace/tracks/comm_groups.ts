@@ -1,6 +1,6 @@
 /**
- * One group of tracks per communicator, in the order the process met them: collective lanes, point-to-point lanes,
- * kernel channels, then connections by channel, direction and peer.
+ * One group of tracks per communicator, in the order of first use: collective lanes, point-to-point lanes, kernel channels, then
+ * connections by channel, direction and peer.
  */
 
 import { ticks } from '../../base/time.js';
@@ -56,7 +56,7 @@ export class CommGroups {
     return group;
   }
 
-  /** Of an operation: its communicator's, or of what is executed for one of another process. */
+  /** An operation's communicator, or the group of those executed for another process. */
   groupOf({ foreign, originator, comm }: Op): TrackRef {
     if (!foreign) return this.group(comm);
     let group = this.foreign.get(foreign.context);
@@ -75,7 +75,7 @@ export class CommGroups {
   }
 }
 
-/** When each communicator of the process began and ended; also of those that had no other event. */
+/** When each communicator of the process began and ended, also if it had no other event. */
 export function drawCommunicators({ sink, file, time }: TrackContext, groups: CommGroups): void {
   for (const comm of file.communicators.values()) {
     const track = sink.describe({
@@ -100,7 +100,7 @@ export function drawCommunicators({ sink, file, time }: TrackContext, groups: Co
   }
 }
 
-/** `process`: as processes are titled, "rank 0003". */
+/** `process`: a process's title, "rank 0003". */
 export const pxnTitle = (process: string, comm: NamedComm): string =>
   `PXN for ${process}: ${commTitle(comm)}`;
 
@@ -110,7 +110,7 @@ export function commTitle(comm: NamedComm): string {
   return `comm ${commLabel(comm)} (${sizeWords(comm.nRanks)})`;
 }
 
-/** What `open` knows a communicator's line by, too. */
+/** `open` also recognises a communicator's line by this. */
 export const sizeWords = (nRanks: number): string => (nRanks > 0 ? `${nRanks} ranks` : 'size not told');
 
 export function commLabel(comm: Pick<NamedComm, 'commId' | 'name'>): string {

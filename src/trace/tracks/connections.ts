@@ -1,6 +1,6 @@
 /**
- * Connections: per channel, direction and peer the lanes of its operations, and below each lane the step slots. Looked up
- * once per operation; what is the same for all operations of a connection is found out once.
+ * Connections: per channel, direction and peer the lanes of its operations, and below each lane the step slots. Looked up once per
+ * operation. What a connection's operations share is computed once.
  */
 
 import type { Hash64 } from '../../base/hash.js';
@@ -20,7 +20,7 @@ export const NCCL_STEPS = 8;
 export interface Slot {
   readonly steps: StepSink;
   isBusy: boolean;
-  /** When the newest phase, or the step, began. */
+  /** Begin of the newest phase, or of the step. */
   phaseAt: TraceNs;
 }
 
@@ -49,14 +49,14 @@ export class Connections {
   }
 }
 
-/** Channels are told in one byte; -1 of an operation that was lost. */
+/** A channel number is one byte; -1 for a lost operation. */
 const CHANNELS = 257;
 
-/** In the order of tracks, which is an int32: room for all channels, so many peers, and so many lanes of each. */
+/** The order of tracks is an int32: room for all channels, and these peers and lanes. */
 const PEERS = 1 << 16;
 const LANES = 60;
 
-/** Arrows begin in a send's peer wait (state 20). All ranks of a communicator run one NCCL, so before it nothing begins one. */
+/** Arrows begin in a send's peer wait (state 20). All ranks of a communicator run one NCCL, so older ones have no arrows. */
 const FIRST_WITH_PEER_WAIT = 4;
 
 function arrowsOf({ sharesClock }: TrackContext, op: Op): Hash64 | null {
@@ -67,7 +67,7 @@ function arrowsOf({ sharesClock }: TrackContext, op: Op): Hash64 | null {
 
 export class Connection {
   readonly lanes: Lanes<TrackRef>;
-  /** What names its transfers at both ends; null: the other end cannot be named, or no arrow may be drawn to it. */
+  /** Names its transfers at both ends; null: the other end is not known, or gets no arrow. */
   readonly transfers: Hash64 | null;
   private readonly slots: Slots[] = [];
 
@@ -104,7 +104,7 @@ export class Connection {
   }
 }
 
-/** Slot tracks of one lane: NCCL's eight, and more for steps whose slot was never given free. */
+/** Slot tracks of one lane: NCCL's eight, and more if steps never ended. */
 export class Slots {
   private readonly slots: (Slot | undefined)[] = [];
 
@@ -135,7 +135,7 @@ export class Slots {
   }
 }
 
-/** Whose sends another process executes (PXN), these are in the originator's name. */
+/** If another process executes its sends (PXN), they have the originator's name. */
 function connectionName(op: Op, silent: boolean, names: RankNames): string {
   const owner = rankName(names, op.comm);
   if (op.lost) return titleOf(owner, 'operations that began before the window');
@@ -145,7 +145,7 @@ function connectionName(op: Op, silent: boolean, names: RankNames): string {
     : connectionTitle(owner, op.channel, op.isSend, peer);
 }
 
-/** "rank 6 · ch01 recv from 7"; `owner`, `peer`: as `rankName` and `peerName` say them. `open` knows a connection by it, too. */
+/** "rank 6 · ch01 recv from 7"; `owner`, `peer`: from `rankName` and `peerName`. `open` also recognises a connection by it. */
 export const connectionTitle = (owner: string, channel: number, isSend: boolean, peer: string): string =>
   titleOf(owner, `${channelTitle(channel)} ${isSend ? 'send to' : 'recv from'} ${peer}`);
 

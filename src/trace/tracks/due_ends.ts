@@ -1,6 +1,6 @@
 /**
- * Ends that are known before their time: a collective's end is known from the scan when its start is drawn. They are
- * written when the stream of records reaches them, so that times on the tracks never go back.
+ * Ends that are known early: the scan knows a collective's end when its start is drawn. They are written when the records reach them, so
+ * that times on the tracks never go back.
  */
 
 import type { TraceNs } from '../../base/time.js';
@@ -11,7 +11,7 @@ interface Due {
 }
 
 export class DueEnds {
-  /** Latest first: the next one is popped from the end. Few are open at a time. */
+  /** Latest first: the next is popped from the end. Few are open at a time. */
   private readonly queue: Due[] = [];
 
   schedule(at: TraceNs, end: (at: TraceNs) => void): void {

@@ -1,14 +1,14 @@
 /**
- * Which ends of arrows a rank has drawn: per operation the steps, as ranges, in columns. Joined over all ranks it gives the number of
- * arrows in the trace, without keeping every step.
+ * The arrow ends that a rank has drawn: ranges of steps per operation, in columns. Joined over all ranks they give the number of arrows,
+ * without keeping every step.
  */
 
 import { STEP_BITS } from '../../model/identity.js';
 import type { Hash64 } from '../../base/hash.js';
 
-/** Steps [from, end) of one end of an operation, a row each; an operation may have several. `end` 0: none. */
+/** Steps [from, end) of one end of an operation, a row each. An operation may have several rows. `end` 0: none. */
 export interface FlowEnds {
-  /** What all arrows of the operation share (model/identity.ts), in 52 bits. */
+  /** Shared by all arrows of the operation (model/identity.ts), in 52 bits. */
   readonly operation: Float64Array;
   readonly sends: Uint8Array;
   readonly from: Uint32Array;
@@ -24,12 +24,12 @@ export class FlowCensus {
   private end = new Uint32Array(FIRST_ROWS);
   private rows = 0;
 
-  /** Our end of one operation: the row that its first step goes to. */
+  /** Begins an operation's end here: the row of its first step. */
   begin(operation: Hash64, sends: boolean): number {
     return this.add(operation.hi * SHARED_LOW + (operation.lo >>> STEP_BITS), Number(sends));
   }
 
-  /** Returns the row for the next step of that operation. */
+  /** Returns the row of the operation's next step. */
   step(row: number, step: number): number {
     const { end } = this;
     if (end[row] !== 0 && end[row] !== step) row = this.add(this.operation[row]!, this.sends[row]!);
@@ -71,7 +71,7 @@ export class FlowCensus {
 
 const SHARED_LOW = 2 ** (32 - STEP_BITS);
 
-/** Arrows drawn: steps of which both ends are there. */
+/** Arrows drawn: steps with both ends. */
 export function countArrows(ends: readonly FlowEnds[]): number {
   /** Ranges of each sender, in pairs. */
   const senders = new Map<number, number[]>();
@@ -89,7 +89,7 @@ export function countArrows(ends: readonly FlowEnds[]): number {
   return arrows;
 }
 
-/** Of [from, end) with ranges that lie in pairs. */
+/** Steps of [from, end) in the ranges, which are pairs. */
 function overlap(from: number, end: number, ranges: readonly number[] | undefined): number {
   let sum = 0;
   for (let i = 0; ranges && i < ranges.length; i += 2)
@@ -97,7 +97,7 @@ function overlap(from: number, end: number, ranges: readonly number[] | undefine
   return sum;
 }
 
-/** Arrows whose two ends were drawn, where only a part is: `ends` has the ids of all ends, equal for the two of an arrow. */
+/** Arrows with both ends drawn, for a part of a run: `ends` has the ids of all ends, equal for the two of an arrow. */
 export function countSelectedArrows(ends: readonly BigUint64Array[]): number {
   const all = new BigUint64Array(ends.reduce((sum, part) => sum + part.length, 0));
   let filled = 0;

@@ -1,11 +1,10 @@
 /**
- * Host threads: the calls of each thread (GroupApi, CollApi, P2pApi, KernelLaunch, Group, CeColl...) as they nested.
- * Calls on one thread are synchronous, so a call that starts while another is open lies within it. Where callbacks contradict that
- * (a call that ends inside the call it began in), the inner slice is cut at the outer's end and continued on a further
- * lane: nothing is lost, nothing overlaps.
+ * Host threads: the nested calls of each thread (GroupApi, CollApi, P2pApi, KernelLaunch, Group, CeColl...). Calls on one thread are
+ * synchronous, so a call that starts while another is open lies within it. If callbacks contradict this (the outer call ends first), the
+ * inner slice is cut at the outer's end and continued on another lane: nothing is lost, nothing overlaps.
  *
- * What a thread watches instead of doing it (a network plugin's transfers), and what nobody knows, goes on side by side:
- * it has tracks of its own, with as many lanes as there are at a time.
+ * What a thread only observes (a network plugin's transfers), and unknown events, run in parallel on tracks of their own, with as many
+ * lanes as needed.
  */
 
 import type { TraceNs } from '../../base/time.js';
@@ -23,7 +22,7 @@ interface OpenSpan {
   slice: SliceRef;
 }
 
-/** One row of the picture: the open calls, outermost first. */
+/** One row: the open calls, outermost first. */
 interface Lane {
   readonly track: TrackRef;
   readonly stack: OpenSpan[];
@@ -32,17 +31,17 @@ interface Lane {
 interface HostThread {
   readonly lanes: Lane[];
   readonly describe: (lane: number) => TrackRef;
-  /** Several threads share an overflow ring, or spans go on side by side: only a parent encloses there. */
+  /** Threads share an overflow ring, or spans are parallel: only a parent encloses there. */
   readonly shared: boolean;
 }
 
 interface Watched {
-  /** Before the thread's name. */
+  /** Prefix of the thread's name. */
   readonly name: string;
   readonly description: string;
 }
 
-/** What is watched; all other kinds are calls. */
+/** Observed kinds. All others are calls. */
 const WATCHED: Readonly<Partial<Record<HostKind, Watched>>> = {
   NetPlugin: {
     name: 'net',
@@ -61,7 +60,7 @@ const CALLS =
   'Calls of this thread into NCCL, and its kernel launches, as they nested. They say when work was asked for and enqueued, ' +
   'not when it was done.';
 
-/** A thread per launch, as communicators that do not block have: more on one ring share one track. */
+/** Non-blocking communicators have a thread per launch: more than this on one ring share one track. */
 const MOST_THREADS = 16;
 
 export class HostTracks {
@@ -69,7 +68,7 @@ export class HostTracks {
   private readonly threads = new Map<string, HostThread>();
   private readonly laneOf = new Map<HostSpan, Lane>();
   private readonly leasesByRing = new Map<number, readonly Lease[]>();
-  /** The last one that was asked for: calls come in bursts. */
+  /** The last look-up: calls come in bursts. */
   private last: {
     readonly ring: number;
     readonly lease: Lease | undefined;
@@ -99,7 +98,7 @@ export class HostTracks {
     }
   }
 
-  /** No call nests in one of its own kind on one thread: the earlier one's stop never came. */
+  /** No call nests in one of its own kind on one thread, so the earlier one's stop is missing. */
   private closeForgotten(thread: HostThread, span: HostSpan, at: TraceNs): void {
     if (thread.shared) return;
     for (const lane of thread.lanes) {

@@ -1,4 +1,4 @@
-/** What a slice of a host thread is called, and what it says. */
+/** Names and arguments of a host thread's slices. */
 
 import { append } from '../../base/extremes.js';
 import type { Communicator } from '../../model/recording.js';
@@ -15,7 +15,7 @@ import type { Args, ArgValue } from './sink.js';
 
 type ArgList = [string, ArgValue][];
 
-/** What was captured took no time on the GPU: only its replays do, and they are told as collectives of their own. */
+/** A captured call took no GPU time. Only its replays do, which are collectives of their own. */
 export function hostName(span: HostSpan): string {
   const name = plainName(span);
   return span.graphCaptured ? `${name} (captured)` : name;
@@ -35,7 +35,7 @@ function netName({ id, isSend }: NetFacts): string {
   return `net plugin 0x${id.toString(16)}`;
 }
 
-/** `isSilent`: NCCL told of nothing that this call led to. */
+/** `isSilent`: NCCL reported nothing after this call. */
 export function hostArgs(span: HostSpan, isSilent: boolean): Args {
   const args: ArgList = [];
   const comm = commOf(span);
@@ -48,7 +48,7 @@ export function hostArgs(span: HostSpan, isSilent: boolean): Args {
   return args;
 }
 
-/** A group's context is its first call's, whatever communicators it spans; a transfer's may be another process's. */
+/** A group's context is its first call's, whatever communicators it spans. A transfer's may be another process's. */
 function commOf({ kind, comm, facts }: HostSpan): Communicator | null {
   if (kind === 'GroupApi' || kind === 'GroupEnd') return null;
   return facts?.kind === 'NetPlugin' && facts.step ? facts.step.op.comm : comm;
@@ -92,7 +92,7 @@ function factArgs(facts: HostFacts, func: string): ArgList {
   }
 }
 
-/** Set by no NCCL so far. */
+/** No NCCL sets these so far. */
 function batchArgs({ intraBatchSync, batchSize, numBatches }: CeCollFacts): ArgList {
   const args: ArgList = [];
   if (intraBatchSync) args.push(['intraBatchSync', true]);

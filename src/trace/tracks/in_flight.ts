@@ -1,7 +1,7 @@
 /**
- * How much this rank has under way: collectives and sends/receives that were enqueued and had not ended, and proxy
- * operations that were appended and had not stopped. A counter that stays up at the end of a recording is a hang; one
- * that stands at its ceiling says that the network, not the application, sets the pace.
+ * What this rank has in flight: collectives and sends/receives enqueued and not ended, and proxy operations appended and not stopped. A
+ * counter that stays up at the end of a recording shows a hang. One that stays at its maximum shows that the network sets the pace, not the
+ * application.
  */
 
 import type { TraceNs } from '../../base/time.js';
@@ -18,7 +18,7 @@ import { SampledCounter } from './sampled_counter.js';
 const EVERY_CHANGE = 0;
 const PROXY_SAMPLE_NS = 100_000;
 
-/** Open proxy operations of one communicator; what it had not stopped when it was finalized it never will. */
+/** Open proxy operations of one communicator. After its finalize they never stop. */
 interface CommOps {
   open: number;
   isFinalized: boolean;

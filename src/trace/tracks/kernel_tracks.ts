@@ -1,8 +1,7 @@
 /**
- * Kernel channels: what the GPU itself stamped (%globaltimer), moved to the host's clock. One track per communicator and
- * channel, written when a kernel's stop is known, so late. A timestamp that cannot be true (it may belong to other work:
- * NCCL's counters drift apart in known cases) is never drawn as if it were: the slice then shows when the proxy thread
- * noticed, and says so. The phases of a block (v7) have a track of their own below it.
+ * Kernel channels: the GPU's own stamps (%globaltimer) on the host's clock. One track per communicator and channel, written when a kernel's
+ * stop is known, so late. An impossible timestamp (perhaps of other work: NCCL's counters drift apart in known cases) is never drawn. Then
+ * the slice shows when the proxy thread noticed, and says so. The phases of a block (v7) have a track below.
  */
 
 import { OpenSet } from '../../base/open_set.js';
@@ -32,14 +31,14 @@ interface Channel {
   readonly lanes: Lanes<TrackRef>;
   /** End of the last slice per lane; Infinity while one is open. */
   readonly lastEnd: number[];
-  /** Its stamps are those of other work from one on (model/stamp_owners.ts), here by the solved clock. */
+  /** Its stamps are those of other work (model/stamp_owners.ts), here by the solved clock. */
   isLagging: boolean;
 }
 
 const OF_OTHER = 'stamps of the work before';
 
 export class KernelTracks {
-  /** By communicator, then by channel, and whether it holds phases, in one number. */
+  /** By communicator, then by channel and whether it holds phases, in one number. */
   private readonly channels = new Map<Kernel['comm'], Map<number, Channel>>();
   private readonly open = new OpenSet<Kernel>();
   private readonly correlations = new Correlations();
@@ -101,7 +100,7 @@ export class KernelTracks {
     return comm !== null && comm.abi >= FIRST_STAMPED_ABI ? 'no start timestamp' : null;
   }
 
-  /** Comparisons are written so that NaN, of stamps beyond any sense, is suspect too. */
+  /** Comparisons are written so that NaN, from senseless stamps, is suspect too. */
   private suspicion(
     { work, timerStart, timerStop, stop, isOfOther }: Kernel,
     gpuTime: (at: GpuNs) => TraceNs,

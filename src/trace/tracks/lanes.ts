@@ -1,6 +1,6 @@
 /**
- * Lanes of a track that holds overlapping slices: Perfetto corrupts overlaps on one track in silence, so each lane is a
- * track of its own and holds one slice at a time. The lowest free lane is taken.
+ * Lanes for overlapping slices: Perfetto silently corrupts overlaps on one track, so each lane is a track and holds one slice at a time.
+ * The lowest free lane is taken.
  */
 
 export class LaneNumbers {
@@ -21,7 +21,7 @@ export class LaneNumbers {
 export class Lanes<Track> extends LaneNumbers {
   private readonly tracks: Track[] = [];
 
-  /** `describe` makes the track of a lane when it is first needed. */
+  /** `describe` makes a lane's track at its first use. */
   constructor(private readonly describe: (lane: number) => Track) {
     super();
   }

@@ -1,6 +1,6 @@
 /**
- * Records that fit no event, where they stand in time: late, repeated, foreign, or of a sort this version does not know.
- * Nothing is left out because it is new; a flood is cut short here and counted in full in the report.
+ * Records that fit no event, at their time: late, repeated, foreign, or unknown to this version. Nothing new is dropped. A flood is cut
+ * short here and counted in full in the report.
  */
 
 import type { TraceNs } from '../../base/time.js';

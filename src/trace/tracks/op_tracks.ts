@@ -1,13 +1,13 @@
 /**
- * Connections: per channel, direction and peer one track of proxy operations (in lanes: a later operation is appended
- * while the one before still runs), and below it one track per step slot with the steps and their phases.
+ * Connections: per channel, direction and peer one track of proxy operations (in lanes: a later operation is appended while the one before
+ * still runs), and below it one track per step slot with the steps and their phases.
  *
  *   ch00 send to 5      | proxy send ───────────────────────|
  *     step slot 0       | step ───────────────|             |
  *                       | GPU wait | peer wait | send wait  |
  *
- * A transfer's arrow leaves the sender's peer wait and enters the receiver's flush wait: both lie where causality is, so
- * it cannot point backwards between ranks of one clock.
+ * A transfer's arrow goes from the sender's peer wait to the receiver's flush wait. This follows causality, so it cannot point backwards
+ * between ranks of one clock.
  */
 
 import { append } from '../../base/extremes.js';
@@ -33,9 +33,9 @@ interface OpenOp {
   readonly track: TrackRef;
   readonly slice: SliceRef;
   readonly at: TraceNs;
-  /** What its arrows share; null: it has none. */
+  /** Shared by its arrows; null: it has none. */
   readonly flow: Hash64 | null;
-  /** Row of the census for its next step. */
+  /** Its next step's row in the census. */
   ends: number;
 }
 
@@ -43,9 +43,9 @@ export class OpTracks {
   private readonly connections: Connections;
   private readonly correlations = new Correlations();
   private readonly open = new OpenSet<Op>();
-  /** The same object for each arrow: a sink reads it at once. */
+  /** One object for all arrows, because a sink reads it at once. */
   private readonly arrow = { hi: 0, lo: 0 };
-  /** By row of the step table: where a step in flight is drawn. */
+  /** By row of the step table: the slot of a step in flight. */
   private readonly slots: (Slot | undefined)[] = [];
 
   constructor(
@@ -92,7 +92,7 @@ export class OpTracks {
     this.endOp(op, at, []);
   }
 
-  /** What a finalized communicator had not finished it never will. The rest stays open: that is how a hang looks. */
+  /** What was unfinished at a communicator's finalize never ends. The rest stays open: it shows a hang. */
   finish(steps: StepTable): void {
     for (const op of this.open.all()) {
       const finalized = op.comm?.finalizeTick ?? null;
@@ -109,7 +109,7 @@ export class OpTracks {
     }
   }
 
-  /** Of a step that waits for ever: until when the proxy thread was seen to ask. */
+  /** For a step that waits forever: the proxy thread's last poll. */
   private lastPoll(steps: StepTable, row: number): void {
     const open = this.slots[row];
     const last = steps.lastPoll[row] === NONE ? steps.lastStartRepeat[row]! : steps.lastPoll[row]!;
@@ -140,7 +140,7 @@ export class OpTracks {
     this.slots[row] = slot;
   }
 
-  /** `told`: where the phase began by its records, between the phase before and now. */
+  /** `told`: the recorded begin of the phase, between the phase before and now. */
   stepPhase(steps: StepTable, row: number, told: TraceNs, now: TraceNs): void {
     const open = this.slots[row];
     if (!open) return;
@@ -159,7 +159,7 @@ export class OpTracks {
     if (op.lost) this.standInStep(op, at);
   }
 
-  /** Of a send whose record of leaving it is lost: it waited until it was last polled, and not until it was over. */
+  /** For a send without its record of leaving: it waited until its last poll, not until its end. */
   private leavePeerWait(steps: StepTable, row: number, at: TraceNs): void {
     const open = this.slots[row];
     const polled = steps.lastPoll[row]!;
@@ -170,7 +170,7 @@ export class OpTracks {
     open.steps.phase(last, NOT_TOLD, null, null);
   }
 
-  /** The last of its steps ends a stand-in whose stop is not in the file: its lane is free then. */
+  /** A stand-in without a stop ends with its last step, which frees its lane. */
   private standInStep(op: Op, at: TraceNs): void {
     if (!openOp(op) || op.stepsDone !== this.context.standInSteps(op)) return;
     this.inFlight.opEnded(op, at);
@@ -210,13 +210,13 @@ export class OpTracks {
 
 const openOp = (op: Op): OpenOp | undefined => op.drawing as OpenOp | undefined;
 
-/** What a step did is in a record that is lost. */
+/** The record of what a step did is lost. */
 const NOT_TOLD = 'not told';
 
 const carriesBytes = (phase: StepPhase): boolean =>
   phase === StepPhase.SendWait || phase === StepPhase.FlushWait;
 
-/** A silent operation's direction is not told: NCCL says isSend 0 both ways. */
+/** A silent operation's direction is not known: NCCL says isSend 0 both ways. */
 function opName(op: Op, silent: boolean): string {
   if (op.lost) return 'began before the window';
   if (silent) return 'proxy op';

@@ -1,4 +1,4 @@
-/** What is said where an event hangs in the air. */
+/** Text for an event without a usable parent. */
 
 import type { ParentLink } from '../../model/types.js';
 

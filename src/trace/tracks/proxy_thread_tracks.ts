@@ -1,7 +1,6 @@
 /**
- * Proxy progress threads: what NCCL's ProxyCtrl events say a thread is doing, as a state track each.
- * Idle and Active are edges and stay until the next; Sleep lasts to Wakeup, Append to AppendEnd, and then the thread is
- * what it was before.
+ * Proxy progress threads: a thread's state by NCCL's ProxyCtrl events, as a state track each. Idle and Active last until the next event.
+ * Sleep lasts to Wakeup, Append to AppendEnd, and then the thread returns to its earlier state.
  */
 
 import type { TraceNs } from '../../base/time.js';
@@ -21,7 +20,7 @@ export class ProxyThreadTracks {
 
   constructor(private readonly context: TrackContext) {}
 
-  /** A folded burst of edges is told after its end, by the last of each kind: only the newest says what the thread is. */
+  /** A folded burst is reported after its end, by the last event of each kind: only the newest is the thread's state. */
   state(ring: number, state: CtrlState, at: TraceNs): void {
     const thread = this.threadOf(ring);
     if (at < thread.newest) return;
@@ -31,7 +30,7 @@ export class ProxyThreadTracks {
     this.context.sink.state(thread.track, at, shown);
   }
 
-  /** After a file was closed, or its process fell silent, nothing is known of its threads. */
+  /** After a file was closed, or its process fell silent, the state of its threads is not known. */
   finish(): void {
     const { sink, file, time, lastSign, isSilent } = this.context;
     if (lastSign === null || (file.header.life !== 'closed' && !isSilent)) return;

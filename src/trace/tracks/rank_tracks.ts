@@ -1,6 +1,6 @@
 /**
- * Draws one rank: listens to the pairing of its records and hands each event to the part of the picture it belongs to.
- * Trace time is made here, once per event, through the rank's ClockMap.
+ * Draws one rank: passes each event of its paired records to the part that draws it. The rank's ClockMap makes the trace time here, once
+ * per event.
  */
 
 import type { StepTable } from '../../model/step_table.js';
@@ -35,7 +35,7 @@ export interface DrawnRank {
   /** Ends of arrows. */
   readonly flows: FlowEnds;
   readonly suspectKernels: number;
-  /** Records drawn at the time of a later one before them in the ring. */
+  /** Records drawn at the later time of one before them in the ring. */
   readonly reordered: number;
 }
 
@@ -136,7 +136,7 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'>, StepListener {
     this.odd.add(odd, this.now(at));
   }
 
-  /** After the last record. `steps`: those in flight. Returns the ends of arrows that were drawn. */
+  /** After the last record. `steps`: those in flight. Returns the ends of drawn arrows. */
   finish(steps: StepTable): DrawnRank {
     this.dueEnds.flush(Infinity);
     this.ops.finish(steps);
@@ -148,7 +148,7 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'>, StepListener {
     return { flows: this.flows.all(), suspectKernels: this.kernels.suspects, reordered: this.reordered };
   }
 
-  /** Records of a ring that several threads share may stand a little out of order: time does not go back for them. */
+  /** Records of a ring shared by several threads may be slightly out of order. Their time does not go back. */
   private now(at: Ticks): TraceNs {
     const time = this.context.time(at);
     if (time < this.newest) this.reordered++;

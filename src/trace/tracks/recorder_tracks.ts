@@ -1,6 +1,6 @@
 /**
- * What the recorder says of itself: the stretches whose records are lost, as slices per ring, and its last sign of life,
- * so that work hung for half an hour looks like half an hour.
+ * The recorder's own tracks: the times with lost records, as slices per ring, and the last sign, so that work hung for half an hour looks
+ * like half an hour.
  */
 
 import { ticks, type Ticks, type TraceNs } from '../../base/time.js';
@@ -12,7 +12,7 @@ import type { TrackContext } from './context.js';
 import { titleOf } from './rank_names.js';
 import type { TrackRef } from './sink.js';
 
-/** The group for what the recorder lost and what fits nothing. */
+/** The group for lost and odd records. */
 export function describeRecorder({ sink }: TrackContext): TrackRef {
   return sink.describe({
     kind: 'group',
@@ -22,7 +22,7 @@ export function describeRecorder({ sink }: TrackContext): TrackRef {
   });
 }
 
-/** After the last record: only then all gaps are known. */
+/** After the last record, when all gaps are known. */
 export function drawRecorder(context: TrackContext, group: TrackRef): void {
   for (const ring of context.file.rings) {
     if (ring.gaps.length > 0) drawGaps(context, group, ring);
@@ -49,7 +49,7 @@ function drawGaps(context: TrackContext, parent: TrackRef, ring: Ring): void {
     description:
       'Stretches whose records are not in the file: overwritten in the ring, dropped to stay within the disk limit, torn, or written while the file was being copied.',
   });
-  // Ticks of a shared ring step back a little: as in the merged order, nothing is earlier than what stands before it.
+  // Ticks of a shared ring step back a little: as in the merged order, nothing is earlier than its predecessor.
   let reached = ticks(-Infinity);
   for (const gap of ring.gaps) {
     const [begins, ends] = stretch(context, ring, gap);
@@ -62,7 +62,7 @@ function drawGaps(context: TrackContext, parent: TrackRef, ring: Ring): void {
   }
 }
 
-/** At an edge the stretch reaches to when the ring was first used, or to the last sign of life. */
+/** At an edge the stretch extends to the ring's first use, or to the last sign. */
 function stretch({ file }: TrackContext, ring: Ring, gap: Gap): [Ticks, Ticks] {
   const firstUse = file.leases.find((lease) => lease.ring === ring.ring)?.fromTick ?? ticks(0);
   const before = gap.beforeTick ?? gap.afterTick ?? ticks(0);
@@ -76,7 +76,7 @@ function drawLife(context: TrackContext, parent: TrackRef): void {
   const { sink, file, time, lastSign, isSilent } = context;
   const { heartbeat, header } = file;
   const isClosed = header.life === 'closed';
-  // What a process in leaving still wrote behind its farewell does not move that.
+  // Records that an exiting process wrote after its closing do not move this.
   const at = isClosed && heartbeat ? heartbeat.tick : lastSign;
   if (at === null) return;
   const track = sink.describe({
@@ -97,7 +97,7 @@ function drawLife(context: TrackContext, parent: TrackRef): void {
   if (isSilent) drawSilence(context, parent, time(at));
 }
 
-/** What the track is called; the first screen has it. */
+/** Name of the track, for the first screen. */
 export const pinnedSilence = (owner: string): string => titleOf(owner, 'no sign of life');
 
 function drawSilence({ sink, names }: TrackContext, parent: TrackRef, from: TraceNs): void {
@@ -114,7 +114,7 @@ function drawSilence({ sink, names }: TrackContext, parent: TrackRef, from: Trac
   sink.begin(track, from, 'no sign of life');
 }
 
-/** A running job was told to record otherwise: what is missing from then on may not have been asked for. */
+/** A running job changed its recording: what is missing afterwards may not have been requested. */
 function drawControl({ sink, file, time }: TrackContext, parent: TrackRef): void {
   const changes = controlChanges(file);
   if (changes.length === 0) return;

@@ -1,6 +1,6 @@
 /**
- * A counter that changes more often than a picture can show: at most one sample per `interval`, each exact for its time,
- * and the last value before a pause is always among them. 0 ns: every change.
+ * A counter that changes too often to draw: at most one sample per `interval`, each exact for its time, always with the last value before a
+ * pause. 0 ns: every change.
  */
 
 import type { TraceNs } from '../../base/time.js';
@@ -12,7 +12,7 @@ export class SampledCounter {
   private sampledAt = -Infinity;
   private sampledValue = 0;
 
-  /** Begins at 0; the caller draws that where it wants to. */
+  /** Begins at 0; the caller draws the 0. */
   constructor(
     private readonly sink: TrackSink,
     private readonly track: TrackRef,

@@ -1,7 +1,7 @@
 /**
- * Stands between the pairing and a rank's picture and passes on what may be drawn of it: what belongs to the selected
- * communicators, and of steps, the most frequent of all, those that do not lie too deep or behind the window. A group of calls
- * belongs to no single communicator and is always passed on, as is what proxy threads do.
+ * A filter between the pairing and a rank's drawing: it passes events of the selected communicators, and of steps, which are most frequent,
+ * those within the detail and the window. A group of calls belongs to no single communicator and always passes, as do events of proxy
+ * threads.
  */
 
 import type { StepTable } from '../../model/step_table.js';
@@ -60,7 +60,7 @@ export class SelectedEvents implements Picture {
     if (this.has(op.comm)) this.picture.opStop(op, at);
   }
 
-  /** Of a step that has not been told the picture takes its bytes alone. */
+  /** A step whose start was not passed on only counts its bytes. */
   stepStart(steps: StepTable, row: number, at: Ticks): void {
     const window = this.plan.windows.step;
     if (window !== null && this.has(steps.op[row]!.comm) && this.time(at) <= window.to)

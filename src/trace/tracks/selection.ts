@@ -1,14 +1,11 @@
 /**
- * What of a rank is drawn: for each depth of detail a window of time, and which communicators. Plain data, decided before
- * the drawing begins (src/trace/selection.ts); the parts of the picture only say how deep each of their tracks lies.
+ * What is drawn of a rank: for each depth of detail a window of time, and the communicators. Plain data, decided before the drawing
+ * (src/trace/selection.ts). The tracks only say their depth.
  */
 
 import type { TraceNs } from '../../base/time.js';
 
-/**
- * How deep: collectives and calls of the host ('coll'), what NCCL makes of them on channels, by proxy and kernel ('op'), single
- * transfers ('step').
- */
+/** Depths: collectives and calls of the host ('coll'), NCCL's work on channels by proxy and kernel ('op'), single transfers ('step'). */
 export const DETAILS = ['coll', 'op', 'step'] as const;
 export type Detail = (typeof DETAILS)[number];
 

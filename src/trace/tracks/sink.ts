@@ -1,14 +1,14 @@
 /**
- * Where tracks are written to: the seam between what a trace shows (src/trace/tracks) and how Perfetto stores it
- * (src/trace/perfetto). Production writes protobuf packets, tests write lines of text.
+ * The interface between what a trace shows (src/trace/tracks) and how Perfetto stores it (src/trace/perfetto). Production writes protobuf
+ * packets, tests write lines of text.
  *
- * Rules every caller keeps, and the writer checks before a byte leaves:
+ * Rules for every caller, checked before a byte is written:
  *  - a track is described before its first event, its parent before it;
  *  - slices of one track are properly nested: `end` closes the innermost open slice of its track, and the caller
  *    names the slice it means to close;
  *  - times on one track never go back; at equal times ends come before begins, children's ends before parents';
- *  - tracks with order 'time' (the default) are mostly told in order of time across all tracks: they share a delta
- *    clock. Tracks whose events are known only afterwards (GPU kernels, rates) say order 'late'. Either is right at any
+ *  - tracks with order 'time' (the default) mostly come in order of time across all tracks: they share a delta
+ *    clock. Tracks whose events are known late (GPU kernels, rates) say order 'late'. Either is right at any
  *    time; the wrong one costs bytes.
  */
 
@@ -20,7 +20,7 @@ export type { FlowId };
 
 /** A described track. Numbered from 0 in the order of description, within one sink. */
 export type TrackRef = number & { readonly __track: never };
-/** An open slice, named again when it is closed. */
+/** An open slice; the caller names it to close it. */
 export type SliceRef = number & { readonly __slice: never };
 
 export type ArgValue = string | number | bigint | boolean;
@@ -29,7 +29,7 @@ export type Args = readonly (readonly [name: string, value: ArgValue])[];
 
 export interface SliceExtra {
   readonly args?: Args | undefined;
-  /** The arrow that leaves or enters this slice; Perfetto draws it from the earlier start to the later one. */
+  /** The arrow of this slice. Perfetto draws it from the earlier start to the later one. */
   readonly flow?: FlowId | undefined;
   /** Safe integer > 0; slices of one collective share it on all ranks (same colour, SQL join key). */
   readonly correlation?: number | undefined;
@@ -43,7 +43,7 @@ interface TrackCommon {
   readonly rank: number;
   /** Help text that teaches the reader what the track shows. */
   readonly description?: string | undefined;
-  /** How deep it lies, where only a part is drawn; absent: as the track above it. 'always': drawn whatever the part is. */
+  /** Depth of detail, for drawing a part; absent: as its parent. 'always': drawn in every part. */
   readonly detail?: Detail | 'always' | undefined;
 }
 
@@ -54,7 +54,7 @@ export type TrackSpec =
   | (TrackCommon & {
       readonly kind: 'counter';
       readonly order?: 'time' | 'late';
-      /** 'bytes' and 'count' are Perfetto's own units, anything else is shown as text ("GB/s"). */
+      /** 'bytes' and 'count' are Perfetto's own units. Others are shown as text ("GB/s"). */
       readonly unit: string;
     });
 
@@ -66,25 +66,25 @@ export interface TrackSink {
   instant(track: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): void;
   /** Absolute value: a safe integer on 'bytes' and 'count' tracks, any finite number on others. */
   counter(track: TrackRef, at: TraceNs, value: number): void;
-  /** The way for the steps of a track of slices. */
+  /** The sink for the steps of a track of slices. */
   steps(track: TrackRef): StepSink;
   /** Enters a state; null leaves the track without one. Repeating the current state writes nothing. */
   state(track: TrackRef, at: TraceNs, name: string | null): void;
 }
 
 /**
- * Network transfers are nine of ten slices, so they have a way of their own, on a track that holds nothing else but
- * instants: one step at a time, and within it one phase after the other. The rules above hold here too.
+ * Nine of ten slices are network transfers, so these have their own sink, on a track with nothing else but instants: one step at a time, in
+ * it one phase after the other. The rules above hold here too.
  */
 export interface StepSink {
   readonly track: TrackRef;
   /** A slice `step` with the argument `step`. */
   begin(at: TraceNs, step: number): void;
   /**
-   * Ends the phase before, if there is one, and begins this one; null: without that argument, without an arrow. Who keeps `flow`
-   * copies it: the caller uses it again.
+   * Ends the previous phase, if any, and begins this one; null: no such argument, no arrow. A sink that keeps `flow` copies it, because the
+   * caller reuses it.
    */
   phase(at: TraceNs, name: string, bytes: number | null, flow: FlowId | null): void;
-  /** Ends the phase and the step, which gets these arguments. */
+  /** Ends the phase and the step, and adds these arguments. */
   end(at: TraceNs, args: Args): void;
 }

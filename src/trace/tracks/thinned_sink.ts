@@ -1,23 +1,23 @@
 /**
- * A TrackSink that thins counters of totals to what a screen can show of the stretch that is drawn: a job of an hour has 36 million
- * samples of 100 us on each rank, and a screen a few thousand columns. Each sample that is left is exact for its time, and so are
- * the first and the last one of each counter. Rates, and what is counted at every change, are left alone.
+ * A TrackSink that thins counters of totals to what a screen can show: a job of an hour has 36 million samples of 100 us on each rank, and
+ * a screen a few thousand columns. Each remaining sample is exact for its time, and each counter keeps its first and last one. Rates, and
+ * counters of every change, pass unchanged.
  */
 
 import type { TraceNs } from '../../base/time.js';
 import type { SliceExtra, SliceRef, StepSink, TrackRef, TrackSink, TrackSpec } from './sink.js';
 
-/** As often as totals are sampled at most (`SampledCounter`). */
+/** Shortest interval of sampled totals (`SampledCounter`). */
 const SHORTEST_NS = 100_000;
-/** Samples of one counter over all that is drawn: more than a screen has columns, and twice that when zoomed in once. */
+/** Samples per counter: more than a screen has columns, also when zoomed in to half. */
 const MOST_SAMPLES = 8192;
 
-/** ns between two samples of a counter that is drawn for so long. */
+/** ns between two samples of a counter that is drawn over `span`. */
 export const sampleInterval = (span: number): number => Math.max(SHORTEST_NS, Math.ceil(span / MOST_SAMPLES));
 
 interface Thinned {
   writtenAt: number;
-  /** The newest one, where it was not written. */
+  /** The newest sample if it was not written. */
   pending: { readonly at: TraceNs; readonly value: number } | null;
 }
 

@@ -1,33 +1,32 @@
 /**
- * The track `verdict`, first in the cluster group: what is wrong with the run, at the time when it was, in words. It knows nothing of
- * verdicts: whoever composes the trace says what stands where (src/merge/verdict_picture.ts).
- *
- * It is drawn whatever else is selected, and marks where the recording begins: what a budget leaves of a run begins where all of it does.
+ * The track `verdict`, first in the cluster group: what is wrong with the run, when, in words. It knows no verdicts: the trace's composer
+ * provides the content (src/merge/verdict_picture.ts). It is part of every selection, and marks the begin of the recording, so that a
+ * reduced drawing begins where the whole run does.
  */
 
 import type { TraceNs } from '../../base/time.js';
 import type { Args, FlowId, TrackRef, TrackSink } from './sink.js';
 
-/** Ends where it is told to: only what NCCL did not finish is drawn open. */
+/** Ends at its given time: only what NCCL did not finish stays open. */
 export interface VerdictMoment {
   readonly from: TraceNs;
   readonly to: TraceNs;
-  /** At most 100 characters are read in one glance. */
+  /** At most 100 characters, to be read at a glance. */
   readonly headline: string;
 }
 
 export interface VerdictPicture {
-  /** Of the recording; else a window of it was asked for. */
+  /** The recording's begin; else that of a requested window. */
   readonly isFromBegin: boolean;
-  /** In order of time, one after the other; at least one. */
+  /** In order of time, without overlap; at least one. */
   readonly moments: readonly VerdictMoment[];
-  /** The moment that the first screen shows: an index. */
+  /** Index of the one on the first screen. */
   readonly main: number;
   /** The report. */
   readonly lines: readonly string[];
-  /** Opens the Perfetto UI as `nccl-trace open` does; the trace is then opened in it by hand. */
+  /** Opens the Perfetto UI as `nccl-trace open` does; the user then opens the trace by hand. */
   readonly link: string;
-  /** To what the verdict says to look at; null: it points nowhere, or that is not drawn. */
+  /** To where the verdict points; null: nowhere, or it is not drawn. */
   readonly arrow: FlowId | null;
 }
 

@@ -1,9 +1,7 @@
 /**
- * A TrackSink that keeps an eye on a few tracks and tells afterwards on which of their lanes something is still open, and since when:
- * what the first screen pins and selects. Where an arrow shall lead to what is open, an instant `look here` carries its end, because
- * what is open began before what the arrow comes from, and the importer draws arrows forward only.
- *
- * It stands directly before the writer, so it knows what is really drawn.
+ * A TrackSink that watches a few tracks and reports on which lane something is open, and since when: the first screen pins and selects
+ * these. If an arrow points to an open slice, an instant `look here` holds its end, because the open slice began before the arrow's source
+ * and the importer only draws arrows forward. It stands directly before the writer, so it knows what is really drawn.
  */
 
 import type { TraceNs } from '../../base/time.js';
@@ -11,10 +9,10 @@ import type { Args, FlowId, SliceExtra, SliceRef, StepSink, TrackRef, TrackSink,
 
 /** A track with its lanes: "rank 6 · ch00 recv from 7", "… ·2". */
 export interface Watch {
-  /** Name of the group it lies in. */
+  /** Name of its group. */
   readonly group: string;
   readonly title: string;
-  /** The arrow's end: at this time, on the step with this number, else the oldest that is open; null: none. */
+  /** The arrow's end: at this time, on the step with this number, else on the oldest open one; null: none. */
   readonly arrow: { readonly flow: FlowId; readonly at: TraceNs; readonly step: number | null } | null;
 }
 
@@ -22,9 +20,9 @@ export interface Watch {
 export type Found = FoundTrack | null;
 
 export interface FoundTrack {
-  /** The lane on which something is open, else the first that was drawn. */
+  /** The lane with an open slice, else the first one drawn. */
   readonly name: string;
-  /** Begin of what is open, the step that was asked for or the innermost that is known to be; null: nothing is. */
+  /** Begin of the open slice: the requested step, or the innermost known one; null: none. */
   readonly openSince: TraceNs | null;
   readonly hasArrow: boolean;
 }
@@ -39,7 +37,7 @@ interface Watched {
   readonly watch: number;
   readonly track: TrackRef;
   readonly name: string;
-  /** null: it is a lane itself; else it lies below one. */
+  /** null: it is a lane itself; else its lane. */
   readonly lane: Watched | null;
   readonly open: Open[];
   lastAt: TraceNs;

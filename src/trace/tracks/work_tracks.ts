@@ -29,7 +29,7 @@ const COMPLETION: Readonly<Record<WorkEnd['outcome'], string | null>> = {
   'end-lost': 'enqueued, completion among lost records',
 };
 
-/** Words for work without children that say why there are none, where that is known. */
+/** Why work has no children, if known. */
 function completion(work: Work, { outcome }: WorkEnd): string | null {
   if (outcome !== 'no-children') return COMPLETION[outcome];
   if (work.peer !== null && work.peer === work.comm?.rank) return 'to itself, completion not recorded';
@@ -50,7 +50,7 @@ export class WorkTracks {
     Coll: new Map<Work['comm'], WorkLanes>(),
     P2p: new Map<Work['comm'], WorkLanes>(),
   };
-  /** Work whose slice ends with its stop callback. */
+  /** Work whose slice ends at its stop callback. */
   private readonly untilEnqueued = new Map<number, OpenWork>();
 
   constructor(
@@ -167,7 +167,7 @@ function workArgs(work: Work, end: WorkEnd): Args {
 
 const later = (a: TraceNs, b: TraceNs): TraceNs => (b > a ? b : a);
 
-/** A collective whose number comes again is a replay, unless its call says that there is no graph. */
+/** A collective with a repeated number is a replay, unless its call says that there is no graph. */
 function ordinalName({ kind, api }: Work): string {
   return kind === 'Coll' && (api === null || api.graphCaptured) ? 'replay' : 'ordinal';
 }
