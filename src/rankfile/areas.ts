@@ -1,4 +1,4 @@
-/** One area at a time: its live counters, its slots checked, its open folds; of a table the records as well. */
+/** Reads one area: its live counters, its checked slots, its open folds; of a table also the records. */
 
 import * as format from './format/constants.js';
 import { AREA_COUNT_LIMIT } from './format/ranges.js';

@@ -1,4 +1,4 @@
-/** The decoder that is used: the addon's where it was built. */
+/** Chooses the decoder: the addon's if it was built. */
 
 import { type Decoder, typescriptDecoder } from './decoder.js';
 import { nativeDecoder } from './native_decoder.js';

@@ -1,6 +1,6 @@
 /**
- * Where the chunks of a stream-mode file are: one entry per chunk header that checks out, found by the walk of
- * schemas/rank-file.md. Payloads are not read here, so the index of a file of many GB is some MB.
+ * Where the chunks of a stream-mode file are: one entry per valid chunk header, found by the walk in schemas/rank-file.md. It does not read
+ * payloads, so the index of a file of many GB takes some MB.
  */
 
 import * as format from './format/constants.js';
@@ -9,7 +9,7 @@ import type { ByteSource } from './byte_source.js';
 import type { HeaderLayout } from './header.js';
 import type { Problems } from './problems.js';
 
-/** Places in a row without a chunk header after which no more are looked at: 1 GiB. */
+/** The walk ends after this many places without a chunk header: 1 GiB. */
 const MAX_PLACES = 2 ** 18;
 /** Positions have 48 bits. */
 const POSITION_LIMIT = format.POSITION_MASK + 1;
@@ -48,7 +48,7 @@ export function findChunks(source: ByteSource, layout: HeaderLayout, problems: P
   return found;
 }
 
-/** chunks_begin is covered by no check: believed where a chunk can be. */
+/** No check covers chunks_begin: it is used if a chunk can be there. */
 function firstPlace(source: ByteSource, { chunksBegin, chunksOffset }: HeaderLayout): number {
   const canBegin = chunksBegin % format.CHUNK_ALIGNMENT === 0;
   if (canBegin && chunksBegin >= chunksOffset && chunksBegin < source.bytes) return chunksBegin;
@@ -86,7 +86,7 @@ const isPossible = (entry: ChunkEntry, fileBytes: number): boolean =>
   entry.sequence < 2 ** 53 &&
   entry.payloadOffset + entry.storedBytes <= fileBytes;
 
-/** Which sequence numbers the chunks of a file have: a number that none has is a chunk that was dropped or damaged. */
+/** Sequence numbers of a file's chunks. A number without a chunk was dropped or damaged. */
 export class Sequences {
   private readonly sorted: Float64Array;
 
@@ -94,18 +94,18 @@ export class Sequences {
     this.sorted = Float64Array.from(new Set(chunks.map(({ sequence }) => sequence))).sort();
   }
 
-  /** Chunks before the oldest one in the file: those that were dropped to stay within max_bytes. */
+  /** Chunks before the oldest one in the file, dropped to stay within max_bytes. */
   get dropped(): number {
     return this.sorted[0] ?? 0;
   }
 
-  /** Chunks between others that are not there. */
+  /** Missing chunks between others. */
   get missing(): number {
     const last = this.sorted.at(-1);
     return last === undefined ? 0 : last + 1 - this.dropped - this.sorted.length;
   }
 
-  /** Whether `after` is the later one, and every number between the two has its chunk. */
+  /** Whether `after` is later, and all chunks between the two are there. */
   areAllBetween(before: number, after: number): boolean {
     return after > before && this.countBelow(after) - this.countBelow(before + 1) === after - before - 1;
   }
@@ -122,14 +122,14 @@ export class Sequences {
   }
 }
 
-/** A chunk of one ring, and the positions it is asked for: those that no chunk before it has. */
+/** A chunk of one ring, and the positions to read from it: those that no earlier chunk has. */
 export interface RingChunk {
   readonly entry: ChunkEntry;
   readonly from: number;
   readonly end: number;
 }
 
-/** The chunks of each ring by position, clipped so that each position is in one of them. */
+/** The chunks of each ring by position, clipped so that each position is in one chunk. */
 export function chunksByRing(
   chunks: readonly ChunkEntry[],
   isRing: (area: number) => boolean,

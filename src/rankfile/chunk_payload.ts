@@ -1,4 +1,4 @@
-/** The slots of one chunk, unpacked; null, and counted, when the payload is not what its header says. */
+/** The unpacked slots of one chunk; null, and counted, if the payload does not match its header. */
 
 import { Codec } from './format/constants.js';
 import { crc32 } from './format/crc32.js';

@@ -1,6 +1,6 @@
 /**
- * Requests to a running recorder, as two words in its rank file (schemas/rank-file.md, Control). The recorder judges them:
- * what is written here can only make it record less than at its start, or all of that again.
+ * Requests to a running recorder, as two words in its rank file (schemas/rank-file.md, Control). The recorder checks them: a request can
+ * only reduce what it recorded at its start, or restore it.
  */
 
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
@@ -25,12 +25,12 @@ export interface ControlRequest {
   readonly words: DataView;
 }
 
-/** Before any of several is asked: throws what the system would say against a request. */
+/** Call it before several requests: throws the system's error against a request. */
 export function checkMayRequest(path: string): void {
   closeSync(openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW));
 }
 
-/** Writes the request. Throws what the system says against writing. */
+/** Writes the request. Throws the system's error. */
 export function requestControl(path: string, { events, sample }: ControlWish): ControlRequest {
   const view = headerOf(path);
   const words = new DataView(new ArrayBuffer(16));
@@ -42,7 +42,7 @@ export function requestControl(path: string, { events, sample }: ControlWish): C
   words.setUint32(12, checkOf(view.getBigUint64(H.tag, true), words.getBigUint64(0, true), number), true);
   const file = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
   try {
-    // The word first: a recorder that looks in between finds the old number.
+    // The word comes first: a recorder that looks in between finds the old number.
     writeSync(file, new Uint8Array(words.buffer, 0, 8), 0, 8, H.controlWord);
     writeSync(file, new Uint8Array(words.buffer, 8, 8), 0, 8, H.controlGeneration);
   } finally {
@@ -51,7 +51,7 @@ export function requestControl(path: string, { events, sample }: ControlWish): C
   return { number, words };
 }
 
-/** Not when somebody has written another one since, in whole or in part. */
+/** False if another request has been written since, completely or in part. */
 export function stillStands(path: string, { words }: ControlRequest): boolean {
   const view = headerOf(path);
   return [0, 8].every((at) => view.getBigUint64(H.controlWord + at, true) === words.getBigUint64(at, true));

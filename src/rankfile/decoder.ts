@@ -1,7 +1,7 @@
 /**
- * The part of reading that touches every byte: check slots, assemble records, unpack chunks. Two implementations with
- * equal results: the one in TypeScript, which is the reference and always there, and the addon's, which is faster
- * (`npm run bench:merge` prints both). Functions of their arguments alone. Which one is used: best_decoder.ts.
+ * The part of reading that touches every byte: check slots, assemble records, unpack chunks. Two implementations give equal results:
+ * TypeScript, the reference, always works; the addon is faster (`npm run bench:merge` prints both). Pure functions. best_decoder.ts
+ * chooses.
  */
 
 import { decompressFrame } from './zstd.js';
@@ -22,7 +22,7 @@ export interface Decoder {
     carry: Carry,
     frame: TickFrame,
   ): AssembledRecords;
-  /** Of an unpacked chunk of codec ZstdPlanes; they are still bare. */
+  /** For an unpacked chunk of codec ZstdPlanes; the slots are still bare. */
   slotsOfPlanes(planes: Uint8Array): Uint32Array;
   /** In place. */
   dressSlots(words: Uint32Array, firstPosition: number): void;

@@ -1,6 +1,6 @@
 /**
- * One record in words, for people and scripts (`inspect`): every field of its kind by name, strings and handles
- * resolved, and the bare words of kinds that this version does not know. Slow and complete; nothing is paired here.
+ * One record in words, for people and scripts (`inspect`): every field by name, with strings and handles resolved, and plain words for
+ * unknown kinds. Slow and complete; it pairs nothing.
  */
 
 import * as format from './format/constants.js';
@@ -45,7 +45,7 @@ export function describeRecord(
 
 function layoutOf(kind: number, slots: number): Layout | undefined {
   const layouts = LAYOUTS.get(kind)?.layouts;
-  // Of a record with more slots than any, the further ones are ignored.
+  // A record with more slots than any layout: further slots are ignored.
   return layouts?.findLast((layout) => layout.slots <= slots) ?? layouts?.[0];
 }
 

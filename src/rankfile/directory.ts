@@ -1,7 +1,7 @@
 /**
- * The directory: one entry per area. It carries no check of its own, so every entry is measured against the file
- * before a byte is read through it: sizes that are powers of two, places behind the header, nothing overlapping. An
- * entry that cannot be true is left out and counted. An area behind the end of the file is only cut short.
+ * The directory: one entry per area. It has no check of its own, so every entry is checked against the file before use: sizes are powers of
+ * two, places are after the header, nothing overlaps. An impossible entry is left out and counted. An area beyond the end of the file is
+ * only cut short.
  */
 
 import { RankFileError } from '../base/errors.js';
@@ -11,11 +11,11 @@ import type { HeaderLayout } from './header.js';
 import type { Problems } from './problems.js';
 import type { RingClass } from './types.js';
 
-/** Slots of one area: half of what 24 stored bits of a position can tell apart. */
+/** Slots of one area: half of what 24 stored bits of a position can distinguish. */
 const MAX_CAPACITY = 2 ** 23;
 const MAX_AREAS = 4096;
 const DIRECTORY_ALIGNMENT = 8;
-/** Up to here offsets are exact. */
+/** Offsets are exact up to here. */
 const MAX_OFFSET = 2 ** 53;
 const MAX_FOLDS = 2 ** 20;
 
@@ -23,7 +23,7 @@ export type TableClass =
   'communicators' | 'strings' | 'leases' | 'heartbeat' | 'clock' | 'beacons' | 'control';
 
 export interface Area {
-  /** In the directory: for rings, the ring number of handles. */
+  /** In the directory; for a ring, its number in handles. */
   readonly index: number;
   readonly ring: RingClass | null;
   readonly table: TableClass | null;
@@ -52,7 +52,7 @@ const tables = new Map<number, TableClass>([
 
 export interface Directory {
   readonly areas: readonly Area[];
-  /** Entries of known classes that cannot be used. */
+  /** Unusable entries of known classes. */
   readonly lost: number;
 }
 
@@ -123,10 +123,10 @@ function isPossible(area: Area, layout: HeaderLayout): boolean {
   return extents(area).every(([from, end]) => from % format.SLOT_BYTES === 0 && from >= first && end <= last);
 }
 
-/** Whether the file ends before it does. */
+/** Whether the file ends before the area does. */
 export const isCut = (area: Area, bytes: number): boolean => extents(area).some(([, end]) => end > bytes);
 
-/** Which of two overlapping entries is wrong cannot be told, so neither is used: no slot may stand for two rings. */
+/** If two entries overlap, the wrong one is not known. Neither is used, because no slot may be in two rings. */
 function withoutOverlaps(areas: readonly Area[], problems: Problems): Area[] {
   const all = areas.flatMap((area) => extents(area).map((extent) => ({ area, extent })));
   all.sort((a, b) => a.extent[0] - b.extent[0]);

@@ -1,4 +1,4 @@
-/** The tables of one file: which area is which, and what they say together. */
+/** The tables of one file: their areas, and their content. */
 
 import * as format from './format/constants.js';
 import { MIN_PARTS } from './format/layouts.js';
@@ -25,7 +25,7 @@ type Tables = Pick<
   'communicators' | 'strings' | 'leases' | 'heartbeat' | 'clockSamples' | 'beacons' | 'changes' | 'damage'
 >;
 
-/** Of each table the record that its entries begin with. */
+/** The record that each table's entries begin with. */
 const SHAPES: Readonly<Record<TableClass, { kind: number; slots: number }>> = {
   communicators: { kind: Kind.Communicator, slots: format.COMMUNICATOR_SLOTS },
   strings: { kind: Kind.String, slots: format.STRING_SLOTS },

@@ -1,7 +1,7 @@
 /**
- * From what a person names to rank files: a file is taken whatever its name; a directory gives the rank*.bin directly
- * in it or, if there are none, one level below (NCCL_TRACE_DIR with its runs). Sorted, each file once, so that the
- * result does not depend on the order of the arguments. What is called like a rank file and is none that can be read is named. Which files belong together is judged later, by their headers.
+ * Finds the rank files that a person names. A file is taken whatever its name. A directory gives its rank*.bin or, if there are none, those
+ * one level below (NCCL_TRACE_DIR with its runs). Sorted, each file once, so the order of the arguments does not matter. Unreadable files
+ * with a rank file's name are reported. Their headers decide later which files belong together.
  */
 
 import { append } from '../base/extremes.js';
@@ -14,7 +14,7 @@ import { SAVED_RINGS } from './saved_rings.js';
 
 export interface FoundFiles {
   readonly files: readonly string[];
-  /** What was passed over. */
+  /** What was left out. */
   readonly problems: readonly Sentence[];
 }
 
@@ -75,14 +75,14 @@ function namesIn(directory: string): string[] | RankFileError {
 
 const withoutEnd = (name: string): string => name.slice(0, -SAVED_RINGS.length);
 
-/** `rank*` in a shell names the rings that were saved, too: the rank file beside them stands for both. */
+/** `rank*` in a shell also gives saved rings: their rank file covers both. */
 const rankFileOf = (file: string): string =>
   file.endsWith(SAVED_RINGS) && kindOf(withoutEnd(file)) === 'file' ? withoutEnd(file) : file;
 
 const rankFilesAmong = (directory: string, names: readonly string[], strange: Sentence[]): string[] =>
   names
     .filter((name) => /^rank.*\.bin(\.rings)?$/s.test(name))
-    // Saved rings are read with their rank file, or alone where there is none.
+    // Saved rings are read with their rank file, or alone if it is missing.
     .filter((name) => !name.endsWith(SAVED_RINGS) || !names.includes(withoutEnd(name)))
     .map((name) => path.join(directory, name))
     .filter((file) => {
@@ -91,7 +91,7 @@ const rankFilesAmong = (directory: string, names: readonly string[], strange: Se
       return kind === 'file';
     });
 
-/** What else it is, in words: somebody may wait for that rank. */
+/** Says what else it is, because somebody may expect that rank. */
 function kindOf(file: string): string {
   try {
     const stat = statSync(file);

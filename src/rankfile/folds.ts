@@ -1,7 +1,7 @@
 /**
- * Open folds: repeats that were still going on when the file was last written, read from the producers' own caches.
- * An entry counts when its key fits its handle. When a run of repeats ends, the producer first writes a Fold record and
- * then sets the entry's count to 0; a file caught in between shows both, and the record wins.
+ * Open folds: repeats that were going on at the file's last write, from the producers' own caches. An entry counts if its key matches its
+ * handle. When a series of repeats ends, the producer first writes a Fold record and then sets the entry's count to 0. A file caught in
+ * between has both, and the record wins.
  */
 
 import * as format from './format/constants.js';
@@ -41,7 +41,7 @@ export function readFolds(bytes: Uint8Array, ring: number, frame: TickFrame, pro
   return folds;
 }
 
-/** Those of `folds`, all of one ring, for which there is no record among `records`. */
+/** The `folds`, all of one ring, that have no record in `records`. */
 export function withoutRecorded(
   folds: readonly OpenFold[],
   records: RecordColumns,

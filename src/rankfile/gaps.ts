@@ -1,6 +1,6 @@
 /**
- * Why positions of a ring are not in the file. A hole is cut at the borders of chunks; each piece has one cause
- * (schemas/rank-file.md, "Windows, gaps and losses" and "Chunks"), and neighbours of one cause are one gap again.
+ * Why positions of a ring are missing. A hole is cut at the borders of chunks. Each piece has one cause (schemas/rank-file.md, "Windows,
+ * gaps and losses" and "Chunks"), and neighbours with the same cause are joined.
  */
 
 import { append } from '../base/extremes.js';
@@ -14,7 +14,7 @@ type Cause = Gap['cause'];
 interface Piece {
   readonly from: number;
   readonly end: number;
-  /** null: nothing is missing here but the rest of a record; the cause is that of the piece next to it. */
+  /** null: only the rest of a record is missing; the piece next to it has the cause. */
   readonly cause: Cause | null;
 }
 
@@ -25,7 +25,7 @@ export interface ChunkSlots {
 }
 
 export class GapFinder {
-  /** Chunks that were passed with a slot missing after the newest record. */
+  /** Passed chunks that lack a slot after the newest record. */
   private readonly lacking = new Set<RingChunk>();
   private readonly chunksEnd: number;
 
@@ -34,18 +34,18 @@ export class GapFinder {
     private readonly capacity: number,
     private readonly chunks: readonly RingChunk[],
     private readonly sequences: Sequences,
-    /** One past the newest position that is known. */
+    /** One past the newest known position. */
     private readonly newest: number,
   ) {
     this.chunksEnd = chunks.at(-1)?.end ?? 0;
   }
 
-  /** To be called behind each chunk; `covered`: one past the newest record so far. */
+  /** Call it after each chunk; `covered`: one past the newest record so far. */
   passed(now: ChunkSlots, covered: number): void {
     if (lacksSlots(now, Math.max(covered, now.chunk.from), now.chunk.end)) this.lacking.add(now.chunk);
   }
 
-  /** The gaps of a hole: every position in exactly one. `now`: the chunk in which the hole ends, if it is one. */
+  /** Divides a hole into gaps: every position is in exactly one. `now`: the chunk in which the hole ends, if any. */
   judge(from: number, end: number, now: ChunkSlots | null): Pick<Gap, 'from' | 'end' | 'cause'>[] {
     const pieces: Piece[] = [];
     let at = from;
@@ -78,7 +78,7 @@ export class GapFinder {
     return low;
   }
 
-  /** Why the positions before a chunk are in no chunk: the recorder took what came later. */
+  /** Why no chunk has the positions before a chunk, though the recorder saved later ones. */
   private causeBefore(index: number): Cause {
     const { sequences } = this;
     const before = index === 0 ? -1 : this.chunks[index - 1]!.entry.sequence;
@@ -87,8 +87,8 @@ export class GapFinder {
   }
 
   /**
-   * Behind the chunks. A ring that has wrapped has lost everything older than one lap before its end, and up to two
-   * records more at that edge: the oldest, cut by the newest, and what the producer was about to write over it.
+   * After the chunks. A wrapped ring has lost everything older than one lap before its end, and up to two records more at that edge: the
+   * oldest, cut by the newest, and the one the producer was overwriting.
    */
   private piecesOfRing(from: number, end: number): Piece[] {
     const window = this.newest - this.capacity;
@@ -101,7 +101,7 @@ export class GapFinder {
     ];
   }
 
-  /** 'copy' when every place holds something good of another lap: only a copy of a moving ring looks like that. */
+  /** 'copy' if every place holds a valid slot of another lap: only a copy of a changing ring looks like that. */
   private causeInRing(from: number, end: number): Cause {
     let ofAnotherLap = false;
     for (let position = Math.max(from, end - this.capacity); position < end; position++) {
@@ -119,7 +119,7 @@ function lacksSlots({ chunk, slots }: ChunkSlots, from: number, end: number): bo
   return false;
 }
 
-/** Parts of a record whose rest is missing are lost for the reason that its rest is: what is missing behind, else before. */
+/** Parts of an incomplete record have the cause of the missing rest: after them, else before. */
 function joined(pieces: readonly Piece[]): { from: number; end: number; cause: Cause }[] {
   const causes: (Cause | null)[] = pieces.map(({ cause }) => cause);
   for (let i = causes.length - 2; i >= 0; i--) causes[i] ??= causes[i + 1]!;

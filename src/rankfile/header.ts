@@ -1,7 +1,6 @@
 /**
- * The header: is this a rank file, may this reader read it, and what does it say about its process. The questions
- * come in the order in which an answer makes the next one meaningful: magic, length, byte order, version, life,
- * check, sizes. Bytes [0, 2048) are covered by a CRC and believed; the rest changes while recording and is not.
+ * The header: is this a rank file, can this reader read it, and what is its process? Each check needs the ones before: magic, length, byte
+ * order, version, life, check, sizes. A CRC covers bytes [0, 2048). The rest changes during recording and is not covered.
  */
 
 import { RankFileError, type RankFileFault } from '../base/errors.js';
@@ -19,7 +18,7 @@ const H = format.FILE_HEADER;
 const NEWEST_READER = 'update nccl-trace';
 const COPY_AGAIN = 'copy it again (a live file may be copied at any time)';
 
-/** Where things are: what the rest of the reader needs and nobody else. */
+/** Layout of the file, only for the reader. */
 export interface HeaderLayout {
   readonly areaCount: number;
   readonly directoryOffset: number;
@@ -118,7 +117,7 @@ function checkCrc(bytes: Uint8Array, view: DataView, fail: Fail): void {
   });
 }
 
-/** Behind a good CRC these can only be another writer's; still nothing is computed from them unseen. */
+/** With a good CRC only another writer can cause these; still nothing unchecked is used. */
 function checkSizes(view: DataView, fail: Fail): void {
   const wrong = (what: string, offset: number, expected: string | number, found: number): never =>
     fail({ what, offset, expected, found, why: 'another program wrote it', advice: NEWEST_READER });
@@ -129,7 +128,7 @@ function checkSizes(view: DataView, fail: Fail): void {
   if (slotBytes !== format.SLOT_BYTES) wrong('unknown slot size', H.slotBytes, format.SLOT_BYTES, slotBytes);
 }
 
-/** What all else is computed from: a file that says nonsense of it can tell no time. */
+/** All times are computed from these: with impossible values a file has no usable time. */
 function checkClock(view: DataView, fail: Fail): void {
   for (const [field, what] of CLOCK_FIELDS) {
     const { min, max } = HEADER_RANGES[field];
@@ -164,7 +163,7 @@ function toLayout(view: DataView): HeaderLayout {
 function toHeader(bytes: Uint8Array, view: DataView, problems: Problems): RankFileHeader {
   const u32 = (offset: number): number => view.getUint32(offset, true);
   const u64 = (offset: number): bigint => view.getBigUint64(offset, true);
-  /** What cannot be true is read as 0, and counted. */
+  /** An impossible value is read as 0 and counted. */
   const wide = (field: RangedHeaderField): bigint => {
     const value = u64(H[field]);
     if (isIn(HEADER_RANGES[field], value)) return value;
@@ -247,7 +246,7 @@ function tickOf(
   return null;
 }
 
-/** As schemas/rank-file.md calls it. */
+/** Its name in schemas/rank-file.md. */
 const snakeCase = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const lives = new Map<number, Life>([
@@ -271,7 +270,7 @@ const tickSources = new Map<number, TickSource>([
   [format.TickSource.TickMonotonic, 'monotonic'],
 ]);
 
-/** An unknown number is read as the map's first entry, the one that promises least, and counted. */
+/** An unknown number is read as the map's first entry, which promises least, and counted. */
 function named<Name extends string>(
   names: ReadonlyMap<number, Name>,
   value: number,

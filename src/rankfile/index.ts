@@ -1,4 +1,4 @@
-/** The reader's front: rank files in, plain data out (types.ts). Everything else in this folder is how. */
+/** The reader's interface: rank files in, plain data out (types.ts). All else in this folder is internal. */
 
 export { EventType, eventTypeNames } from './format/nccl.js';
 export {

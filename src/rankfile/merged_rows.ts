@@ -1,15 +1,13 @@
 /**
- * All records of a file in one order: by tick, then ring, then position. Rows of a ring keep their order whatever
- * their ticks say (a shared ring's may step back a little): a row counts as no earlier than the row before it.
- *
- * Yields ranges of rows of one ring with nothing of another ring in between; where a ring comes in segments, a range
- * ends with its segment, and the order is the same however it is divided. The *same* object is yielded every time: use it
- * before asking for the next, or copy it.
+ * All records of a file in one order: by tick, then ring, then position. Rows of a ring keep their order whatever their ticks say (a shared
+ * ring's may step back a little): a row counts as no earlier than the row before it. Yields ranges of consecutive rows of one ring. A range
+ * ends with its segment, and the order does not depend on the segments. The *same* object is yielded every time: use or copy it before the
+ * next.
  */
 
 import type { RecordColumns, Ring, RowRange } from './types.js';
 
-/** A ring whose records come in segments; null when there are no more. */
+/** A ring that comes in segments; null after the last one. */
 interface SegmentedRing {
   readonly ring: number;
   next(): RecordColumns | null;
@@ -20,7 +18,7 @@ interface Cursor {
   readonly ring: number;
   records: RecordColumns;
   row: number;
-  /** The tick that `row` counts as. */
+  /** The tick used for the order of `row`. */
   tick: number;
 }
 
@@ -61,7 +59,7 @@ function inOneSegment({ ring, records }: Pick<Ring, 'ring' | 'records'>): Segmen
   };
 }
 
-/** False when there is none. */
+/** False: there is none. */
 function toNextSegment(cursor: Cursor): boolean {
   const records = cursor.source.next();
   if (records === null) return false;
@@ -73,7 +71,7 @@ function toNextSegment(cursor: Cursor): boolean {
 
 const isBefore = (a: Cursor, b: Cursor): boolean => a.tick < b.tick || (a.tick === b.tick && a.ring < b.ring);
 
-/** The two foremost cursors. A file has at most 63 rings, most of them idle: a scan beats a heap. */
+/** The two first cursors. A file has at most 63 rings, most of them idle, so a scan is faster than a heap. */
 function nextTwo(cursors: readonly Cursor[]): [Cursor, Cursor | undefined] {
   let next = cursors[0]!;
   let rival: Cursor | undefined;
@@ -87,14 +85,14 @@ function nextTwo(cursors: readonly Cursor[]): [Cursor, Cursor | undefined] {
   return [next, rival];
 }
 
-/** To the first row that is not before the rival's. */
+/** Advances to the first row that is not before the rival's. */
 function advance(cursor: Cursor, rival: Cursor | undefined): void {
   const { tick, length } = cursor.records;
   if (rival === undefined) {
     cursor.row = length;
     return;
   }
-  // Up to and including this tick the rows are ours; a tie goes to the lower ring.
+  // Rows up to and including this tick come first; a tie goes to the lower ring.
   const last = rival.tick;
   const tieIsOurs = cursor.ring < rival.ring;
   let row = cursor.row;

@@ -1,6 +1,6 @@
 /**
- * The addon (native/addon) as a Decoder. It is optional: built at install where there is a C++ compiler, and without it
- * everything works, more slowly.
+ * The addon (native/addon) as a Decoder. It is optional: built at install if there is a C++ compiler. Without it everything works, more
+ * slowly.
  */
 
 import { createRequire } from 'node:module';
@@ -15,7 +15,7 @@ import type { RecordColumns } from './types.js';
 /** As in native/addon/addon.cc. */
 const INTERFACE = 2;
 
-/** What native/addon/addon.cc exports. Slots are eight words each; triples are flat. */
+/** Exports of native/addon/addon.cc. Slots are eight words each; triples are flat. */
 interface Addon {
   readonly interface: number;
   /** Both fill `position`, one entry per slot, and return how many are torn. */
@@ -43,11 +43,11 @@ interface Addon {
   /** 32 bytes for each of eight words. */
   slotsOfPlanes(planes: Uint8Array, words: Uint32Array): void;
   dressSlots(words: Uint32Array, first: number): void;
-  /** Missing where the build found no zstd. */
+  /** Missing if the build found no zstd. */
   decompress?(frame: Uint8Array, size: number): Uint8Array | null;
 }
 
-/** Null where it was not built, or does not load here. `reference` does what the addon cannot. */
+/** Null if it was not built, or cannot be loaded. `reference` does what the addon cannot. */
 export function nativeDecoder(reference: Decoder): Decoder | null {
   const addon = load();
   return addon && asDecoder(addon, reference);
@@ -62,7 +62,7 @@ function load(): Addon | null {
   }
 }
 
-/** One that was built from other sources would read arguments that are not there. */
+/** One built from other sources would read missing arguments. */
 export const isOurs = (addon: unknown): addon is Addon =>
   (addon as Partial<Addon> | null)?.interface === INTERFACE;
 

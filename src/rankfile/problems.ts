@@ -1,4 +1,4 @@
-/** Collects what is damaged but usable: one entry per sentence, with its count, in order of first appearance. */
+/** Collects damage of usable files: one entry per sentence, with its count, in order of first appearance. */
 
 import type { Problem } from './types.js';
 

@@ -1,4 +1,4 @@
-/** A whole rank file in memory: for small files, for tests, and for whoever wants all of it at once. */
+/** A whole rank file in memory: for small files, tests, and users who want everything at once. */
 
 import { AreaReader } from './areas.js';
 import type { ByteSource } from './byte_source.js';
@@ -15,11 +15,11 @@ import type { FileFacts, RankFile, RankFileHeader, RecordColumns, Ring } from '.
 
 export const openRankFile = (path: string): RankFile => withFile(path, (source) => parseRankFile(source));
 
-/** The header alone: quick, for choosing among many files. Throws as openRankFile does. */
+/** Only the header: quick, to choose among many files. Throws like openRankFile. */
 export const openRankFileHeader = (path: string): RankFileHeader =>
   withFile(path, (source) => readHeader(source, new Problems()).header);
 
-/** Header and tables, no rings and no chunks: what tells runs apart, of many files in little time. Throws likewise. */
+/** Header and tables without rings and chunks: distinguishes the runs of many files quickly. Throws likewise. */
 export type FileTables = Omit<FileFacts, 'chunks'>;
 
 export const openRankFileTables = (path: string): FileTables =>

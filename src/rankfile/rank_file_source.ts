@@ -1,14 +1,11 @@
-/** A rank file as a reader meets it: its bytes, with the rings that a neighbour saved beside it. */
+/** The bytes of a rank file, with the rings that a neighbour saved beside it. */
 
 import { statSync } from 'node:fs';
 import { RankFileError } from '../base/errors.js';
 import { type ByteSource, type ClosableSource, openFile } from './byte_source.js';
 import { SAVED_RINGS, withSavedRings } from './saved_rings.js';
 
-/**
- * The rank file at `path`, with the rings that were saved beside it. Whatever the system says against opening or reading
- * it becomes a RankFileError.
- */
+/** The rank file at `path`, with the rings saved beside it. The system's errors become RankFileErrors. */
 export function openSource(path: string): ClosableSource {
   const own = openFile(path);
   let rings: ClosableSource | null = null;
@@ -36,7 +33,7 @@ function joinedSource(joined: ByteSource, own: ClosableSource, rings: ClosableSo
   return { ...joined, close };
 }
 
-/** Opens `path` for the time of `use`. */
+/** Opens `path` during `use`. */
 export function withFile<T>(path: string, use: (source: ByteSource) => T): T {
   const source = openSource(path);
   try {
@@ -46,7 +43,7 @@ export function withFile<T>(path: string, use: (source: ByteSource) => T): T {
   }
 }
 
-/** Where that cannot be told, opening it will say why. */
+/** If this is not known, opening it gives the error. */
 function mayBeFile(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;

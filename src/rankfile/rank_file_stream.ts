@@ -1,11 +1,10 @@
 /**
- * One rank file, to be read once from front to back: header, tables, the rings' own slots and the index of chunks are
- * read at once, records ring by ring as they are asked for. So memory is bounded by the rings and one chunk of each, not
- * by the run. Throws RankFileError when nothing can be used; everything less is counted in `problems`. Reading a file
- * that is still being written, or a copy of one, is a normal case: rings are read before chunks are looked for, so what
- * the recorder moves meanwhile is found in one of them.
+ * One rank file, read once from front to back. Header, tables, the rings' own slots and the index of chunks are read at once, records ring
+ * by ring on request. So the rings and one chunk of each bound the memory, not the run. Throws RankFileError for an unusable file; lesser
+ * damage is counted in `problems`.
  *
- * The format is schemas/rank-file.md.
+ * Reading a file that is still being written, or a copy of one, is normal. Rings are read before chunks, so records that the recorder moves
+ * meanwhile are in one of them. The format is schemas/rank-file.md.
  */
 
 import * as format from './format/constants.js';
@@ -37,15 +36,15 @@ import type {
 
 export interface RankFileStream extends FileFacts {
   readonly rings: readonly StreamedRing[];
-  /** Repeats that were still going on. As `problems`, complete when all records have been read. */
+  /** Repeats still going on. Complete when all records have been read, like `problems`. */
   readonly folds: () => OpenFold[];
   readonly problems: () => Problem[];
 }
 
 export interface StreamedRing extends RingFacts {
-  /** The next records, at least one; null when there are no more. */
+  /** The next records, at least one; null after the last one. */
   readonly next: () => RecordColumns | null;
-  /** Complete when `next` has returned null; before, up to the records it has returned. */
+  /** Complete when `next` has returned null; before, up to the records returned. */
   readonly gaps: RingStream['gaps'];
 }
 
@@ -86,7 +85,7 @@ export function streamSource(source: ByteSource, decoder: Decoder = bestDecoder)
     };
     return new OpenRing({ ...facts, chunks: spanOf(parts.chunks) }, parts, folds);
   });
-  // Only of a closed file: in a copy of a live one the leases may be newer than the rings.
+  // Only for a closed file: in a copy of a live one the leases may be newer than the rings.
   const short = header.life === 'closed' ? rings.filter((ring) => ring.isShortOf(tables.leases)) : [];
   problems.add('rings that lack what the leases tell of: the file was damaged', short.length);
   return {
@@ -116,7 +115,7 @@ function readRing(area: Area, ringClass: RingClass, reader: AreaReader) {
   return { facts, slots, folds: reader.folds(area) };
 }
 
-/** A ring being read, and what only reading it all can tell. */
+/** A ring being read, and what only its whole content shows. */
 class OpenRing {
   private readonly stream: RingStream;
 

@@ -1,13 +1,13 @@
 /**
- * Memory for large reads, used again when the file they came from is closed. A ring is 64 MB: fresh memory for each file costs the
- * system a page fault every 4 KB and the garbage collector a full round, a quarter of what looking at a file takes.
+ * Memory for large reads, reused when its file is closed. A ring is 64 MB. Fresh memory for each file costs a page fault every 4 KB and a
+ * full garbage collection: a quarter of the time of reading a file.
  */
 
 import { append } from '../base/extremes.js';
 
-/** Smaller ones are cheaper to make anew. */
+/** Smaller buffers are cheaper to make anew. */
 const LARGE = 1 << 20;
-/** What is kept between files, at most, per thread. */
+/** Kept between files, at most, per thread. */
 const MOST_KEPT = 160 << 20;
 
 const spare: ArrayBuffer[] = [];
@@ -24,7 +24,7 @@ export class ReadBuffers {
     return new Uint8Array(buffer, 0, bytes);
   }
 
-  /** Nobody looks at what was taken any more. */
+  /** The buffers taken are no longer in use. */
   giveBack(): void {
     append(spare, this.lent.splice(0));
     spare.sort((a, b) => a.byteLength - b.byteLength);

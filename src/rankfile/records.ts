@@ -1,8 +1,7 @@
 /**
- * From checked slots to records in columns, in order of position. A record counts when all its parts are there, at
- * consecutive positions, with one kind and one count of parts, and no fewer than its kind needs. A ring comes in
- * segments (chunk, chunk, ..., what is left in the ring), and a record may begin in one and end in the next: what is
- * unfinished at the end of a segment is handed to the next.
+ * From checked slots to records in columns, by position. A record counts if all its parts are there, at consecutive positions, with one
+ * kind and one count of parts, and enough for its kind. A ring comes in segments (chunk, chunk, ..., the rest of the ring), and a record
+ * may begin in one and end in the next. The unfinished part is passed on.
  */
 
 import { Kind } from './format/constants.js';
@@ -11,14 +10,14 @@ import type { Stretch } from './slots.js';
 import type { TickFrame } from './tick_frame.js';
 import type { RecordColumns } from './types.js';
 
-/** Positions [from, end) that no record covers; `row`: of the record behind it. */
+/** Positions [from, end) without a record; `row`: of the record after it. */
 export interface Hole {
   readonly from: number;
   readonly end: number;
   readonly row: number;
 }
 
-/** What one segment leaves for the next. */
+/** Passed from one segment to the next. */
 export interface Carry {
   /** One past the newest record's last slot. */
   readonly covered: number;
@@ -27,7 +26,7 @@ export interface Carry {
 
 export const NOTHING_CARRIED: Carry = { covered: 0, open: null };
 
-/** A record of which the first parts were there and the last are still to come. */
+/** A record that has its first parts but not yet its last. */
 interface OpenRecord {
   readonly position: number;
   readonly tick: number;
@@ -42,20 +41,20 @@ interface OpenRecord {
 
 export interface AssembledRecords {
   readonly records: RecordColumns;
-  /** Those that end at a record of this segment. */
+  /** Those before a record of this segment. */
   readonly holes: readonly Hole[];
   readonly carry: Carry;
   /** Records by kind. */
   readonly kinds: Uint32Array;
-  /** Complete records with fewer slots than their kind needs; their positions are a hole. */
+  /** Complete records with too few slots for their kind; their positions are a hole. */
   readonly tooShort: number;
-  /** Records with a tick before the file's start, which is what they are given. */
+  /** Records with a tick before the file's start; they get the start's. */
   readonly early: number;
-  /** Records with a tick or a count that no file has; their positions are a hole. */
+  /** Records with an impossible tick or count; their positions are a hole. */
   readonly impossible: number;
 }
 
-/** `order`: the valid slots among `words` (eight per slot), by position, none before what was carried. */
+/** `order`: the valid slots in `words` (eight per slot), by position, none before the carried ones. */
 export function assembleRecords(
   words: Uint32Array,
   order: readonly Stretch[],
@@ -100,7 +99,7 @@ class Assembler {
   private early = 0;
   private impossible = 0;
   private covered: number;
-  /** The record being put together: the position of its next part, its parts still missing, its first slot's meta. */
+  /** The unfinished record: position of its next part, number of missing parts, its first slot's meta. */
   private expected = -1;
   private missing = 0;
   private openMeta = 0;
@@ -142,13 +141,13 @@ class Assembler {
     }
   }
 
-  /** Same kind and parts as the first slot, and the part whose turn it is. */
+  /** Same kind and parts as the first slot, and the next part. */
   private nextMeta(): number {
     const parts = this.openMeta >>> 12;
     return this.openMeta | ((parts - this.missing) << 8);
   }
 
-  /** Writes the row; it stands when `rows` moves past it. */
+  /** Writes the row; it is valid when `rows` moves past it. */
   private begin(at: number, position: number, meta: number): void {
     const { words } = this;
     const row = this.rows;
@@ -202,7 +201,7 @@ class Assembler {
     return (high - this.baseHigh) * 0x1_0000_0000 + (low - this.baseLow);
   }
 
-  /** The ranges of format/ranges.ts. One tick that is far away would draw out the whole trace, and hold up all records behind it in the merged order. */
+  /** The ranges of format/ranges.ts. One tick far away would stretch the whole trace, and delay all later records in the merged order. */
   private isPossible(row: number, kind: number): boolean {
     const { extra, farthest } = this;
     if (Math.abs(this.tick[row]!) > farthest) return false;
@@ -266,7 +265,7 @@ class Assembler {
   }
 }
 
-/** A copy rather than a view, so that posting the columns to another thread does not carry the rest along. */
+/** A copy instead of a view, so that posting the columns to a thread does not include the rest. */
 function shrunk<T extends Float64Array | Uint32Array | Uint8Array>(column: T, length: number): T {
   return column.length === length ? column : (column.slice(0, length) as T);
 }

@@ -1,7 +1,7 @@
 /**
- * The ring file of a rank file: where the rings are while the job runs, newer than the copy in the rank file. Its path
- * stands in the rank file's header, and a path in a file is not followed just so: it must lie in a folder of ring files that
- * only one user can enter, belong to the owner of the rank file, be no link, and be of the same process.
+ * The ring file of a rank file: the rings while the job runs, newer than the copy in the rank file. Its path is in the rank file's header.
+ * A path from a file is not trusted: it must lie in a folder of ring files that only one user can enter, belong to the rank file's owner,
+ * be no link, and be of the same process.
  */
 
 import { constants, fstatSync, lstatSync, openSync } from 'node:fs';
@@ -11,7 +11,7 @@ import * as format from './format/constants.js';
 import { type ClosableSource, descriptorSource } from './byte_source.js';
 import { isSameProcess } from './saved_rings.js';
 
-/** The source, or the reason why there is none. `bases`: folders below which ring files may lie, as /dev/shm. */
+/** The source, or the reason why there is none. `bases`: folders above ring files, such as /dev/shm. */
 export function openRingFile(
   ringPath: string,
   rankFile: { readonly header: Uint8Array; readonly owner: number },

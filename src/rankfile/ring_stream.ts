@@ -1,6 +1,6 @@
 /**
- * The records of one ring, segment by segment in order of position: what stands in the ring before and between its
- * chunks, chunk by chunk, then the rest of the ring. Beside the ring's own slots one chunk is in memory at a time.
+ * The records of one ring, segment by segment in order of position: the ring's slots before and between its chunks, chunk by chunk, then
+ * the rest of the ring. Memory holds the ring's own slots and one chunk.
  */
 
 import { type Ticks, ticks } from '../base/time.js';
@@ -12,7 +12,7 @@ import { type CheckedSlots, clipped, type Stretch } from './slots.js';
 import type { TickFrame } from './tick_frame.js';
 import type { Gap, RecordColumns, RingFacts } from './types.js';
 
-/** What is there of a ring before its records are read. */
+/** A ring before its records are read. */
 export interface RingParts {
   readonly facts: RingFacts;
   /** The ring's own slots. */
@@ -25,13 +25,13 @@ export interface RingParts {
   readonly decoder: Decoder;
 }
 
-/** What was counted on the way; complete when `next` has returned null. */
+/** Counted while reading; complete when `next` has returned null. */
 export interface RingCounts {
   readonly kinds: Uint32Array;
   tooShort: number;
   early: number;
   impossible: number;
-  /** Of chunks: slots that do not check out at their position. */
+  /** Slots of chunks that are not valid at their position. */
   badSlots: number;
 }
 
@@ -45,7 +45,7 @@ export class RingStream {
     badSlots: 0,
   };
   private readonly inRing: Stretch[];
-  /** One past the newest position that is known. */
+  /** One past the newest known position. */
   readonly newest: number;
   private readonly finder: GapFinder;
   private readonly segments: Generator<RecordColumns, void, undefined>;
@@ -70,7 +70,7 @@ export class RingStream {
     return this.parts.facts;
   }
 
-  /** The next records, at least one; null when there are no more, and the gaps are complete. */
+  /** The next records, at least one; null after the last one, when the gaps are complete. */
   next(): RecordColumns | null {
     const { done, value } = this.segments.next();
     return done === true ? null : value;
@@ -102,7 +102,7 @@ export class RingStream {
     this.finder.passed({ chunk, slots }, this.carry.covered);
   }
 
-  /** A slot that does not check out in the chunk is taken from the ring, if it is still there. */
+  /** A slot that is invalid in the chunk is taken from the ring, if it is still there. */
   private slotsOf({ entry, from, end }: RingChunk): CheckedSlots {
     const words = this.parts.load({ entry, from, end });
     const slots = this.parts.decoder.checkChunk(words ?? new Uint32Array(entry.rawBytes / 4), entry.first);

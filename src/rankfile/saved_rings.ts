@@ -1,7 +1,7 @@
 /**
- * Rings that were saved beside a rank file. Where the rings of a process lie outside its rank file, a recorder of the same
- * node that finds the process gone copies them to `<rank file>.rings`. Whoever opens the rank file then sees one file: all
- * before chunks_offset from the saved rings, chunks from the rank file. The rules are in schemas/rank-file.md.
+ * Rings saved beside a rank file. If a process's rings lie outside its rank file, a recorder of the same node that finds the process gone
+ * copies them to `<rank file>.rings`. Readers of the rank file then see one file: everything before chunks_offset from the saved rings,
+ * chunks from the rank file. The rules are in schemas/rank-file.md.
  */
 
 import { maxOf } from '../base/extremes.js';
@@ -21,13 +21,13 @@ const H = format.FILE_HEADER;
 
 export const SAVED_RINGS = '.rings';
 
-/** Two sources as one, or what is wrong with the second, which is not named: it is said of the first. Throws RankFileError if it is no rank file. */
+/** Two sources as one, or what is wrong with the second, reported under the first's name. Throws RankFileError if it is no rank file. */
 export function withSavedRings(file: ByteSource, rings: ByteSource): ByteSource | string {
   const theirs = rings.read(0, format.HEADER_BYTES);
   const ours = file.read(0, format.HEADER_BYTES);
   if (!hasBegun(theirs))
     return 'the saved rings beside it (.rings) are not complete: who saved them did not finish';
-  // A process that died before it had written its rank file's header: there is nothing to compare.
+  // A process that died before writing its rank file's header: there is nothing to compare.
   if (hasBegun(ours) && !isSameProcess(ours, theirs))
     return 'the saved rings beside it (.rings) belong to another process';
   const saved = ageOf(rings);
@@ -55,14 +55,14 @@ export function withSavedRings(file: ByteSource, rings: ByteSource): ByteSource 
 
 interface Age {
   readonly header: RankFileHeader;
-  /** Of the newest heartbeat, from the beginning; -1 if there is none. */
+  /** Number of the newest heartbeat; -1: there is none. */
   readonly heartbeat: number;
   /** chunks_offset. */
   readonly border: number;
 }
 
 function ageOf(source: ByteSource): Age {
-  const unsaid = new Problems(); // who reads the file counts them
+  const unsaid = new Problems(); // the file's reader counts them
   const { header, layout } = readHeader(source, unsaid);
   const reader = new AreaReader(source, frameOf(header), unsaid, bestDecoder);
   const areas = readDirectory(source, layout, unsaid).areas.filter(({ table }) => table === 'heartbeat');
@@ -72,7 +72,7 @@ function ageOf(source: ByteSource): Age {
   return { header, heartbeat: maxOf(ticks, -1), border: layout.chunksOffset };
 }
 
-/** A file that is damaged cannot be newer. */
+/** A damaged file cannot be newer. */
 function ageIfReadable(source: ByteSource): Age | null {
   try {
     return ageOf(source);
@@ -83,8 +83,8 @@ function ageIfReadable(source: ByteSource): Age | null {
 }
 
 /**
- * The process went on after its rings were saved: whoever saved them took it for gone. Saved rings that are closed
- * themselves hold all that was copied when the file was closed.
+ * The process went on after its rings were saved, because it was wrongly taken for gone. Saved rings that are closed hold all that was
+ * copied at the closing.
  */
 function isOlder(saved: Age, own: Age): boolean {
   if (own.heartbeat > saved.heartbeat) return true;
@@ -98,6 +98,6 @@ const hasBegun = (header: Uint8Array): boolean =>
   header.length === format.HEADER_BYTES &&
   new DataView(header.buffer, header.byteOffset).getUint32(H.life, true) !== format.Life.Creating;
 
-/** Tag, boot, process, counter and beginning: [tag, rank). */
+/** Tag, boot, process, counter and start: [tag, rank). */
 export const isSameProcess = (a: Uint8Array, b: Uint8Array): boolean =>
   Buffer.compare(a.subarray(H.tag, H.rank), b.subarray(H.tag, H.rank)) === 0;

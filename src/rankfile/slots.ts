@@ -1,12 +1,11 @@
 /**
- * Which slots are committed, and at which position: the loops that read every byte of a rank file, so they allocate
- * nothing per slot and work on 32-bit halves.
+ * Which slots are committed, at which position: these loops read every byte of a rank file, so they allocate nothing per slot and use
+ * 32-bit halves.
  *
- * A slot stores 24 bits of its position p, and a check over all 48. In a ring a slot at index i has the position nearest
- * to the head with those 24 bits: the head is a hint of where the producer was, right to within 2^23 either way. It
- * counts only if p mod capacity is i and the check holds for p. In a live copy the slots lie on both sides of the head,
- * and of several laps: each stands where its own position says. In a chunk the header says where each slot stands, and
- * the slot proves it.
+ * A slot stores 24 bits of its position p, and a check over all 48. In a ring a slot at index i has the position nearest to the head with
+ * those 24 bits. The head is a hint of the producer's place, right to within 2^23 either way. A slot counts only if p mod capacity is i and
+ * the check holds for p. In a live copy slots lie on both sides of the head and are of several laps; each slot's own position counts. In a
+ * chunk the header gives each slot's position, and the slot proves it.
  */
 
 import { slotCheck } from './format/slot.js';
@@ -24,7 +23,7 @@ export interface CheckedSlots {
   readonly tornSlots: number;
 }
 
-/** `words` may hold fewer slots than the capacity when the file ends early. */
+/** `words` has fewer slots than the capacity if the file ends early. */
 export function checkRing(words: Uint32Array, capacity: number, head: number): CheckedSlots {
   const count = Math.min(capacity, Math.floor(words.length / 8));
   const position = new Float64Array(count);
@@ -40,7 +39,7 @@ export function checkRing(words: Uint32Array, capacity: number, head: number): C
       continue;
     }
     const stored = (low >>> 16) | ((high & 0xff) << 16);
-    // The distance to the head in 24-bit arithmetic, sign-extended; then which 2^24 positions p lies in.
+    // The distance to the head in 24-bit arithmetic, sign-extended; then p's multiple of 2^24.
     const near = headLow + (((stored - headLow) << 8) >> 8);
     const upper = headHigh + (near >> 24);
     const plausible = isPart(low) && (stored & (capacity - 1)) === index && upper >= 0 && upper < 0x1000000;
@@ -54,7 +53,7 @@ export function checkRing(words: Uint32Array, capacity: number, head: number): C
   return { words, position, tornSlots };
 }
 
-/** The slots of a chunk: of consecutive positions, from `first` on. */
+/** The slots of a chunk, with consecutive positions from `first` on. */
 export function checkChunk(words: Uint32Array, first: number): CheckedSlots {
   const count = Math.floor(words.length / 8);
   const position = new Float64Array(count);
@@ -104,7 +103,7 @@ export interface Stretch {
   readonly length: number;
 }
 
-/** All valid slots in order of position: a wrapped ring gives two, a live copy or torn slots some more. */
+/** All valid slots by position: a wrapped ring gives two stretches, a live copy or torn slots more. */
 export function stretches({ position }: CheckedSlots): Stretch[] {
   const found: Stretch[] = [];
   let start = 0;
@@ -119,7 +118,7 @@ export function stretches({ position }: CheckedSlots): Stretch[] {
   return found.sort((a, b) => a.position - b.position);
 }
 
-/** What of them lies in [from, end). */
+/** The parts of them in [from, end). */
 export function clipped(all: readonly Stretch[], from: number, end: number): Stretch[] {
   return all.flatMap(({ position, index, length }) => {
     const first = Math.max(position, from);

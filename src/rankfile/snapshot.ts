@@ -1,7 +1,7 @@
 /**
- * A copy of a rank file that is being written, made without stopping anybody: its rings as they are in the ring file or in
- * the rank file, then the chunks that were there after that. So whatever the recorder moves from ring to chunk meanwhile
- * is in one of them, at least. What a producer overwrites while its ring is being read shows as a gap, as in any copy.
+ * A copy of a rank file in use, made without stopping anybody: first its rings from the ring file or the rank file, then the chunks. So
+ * whatever the recorder moves from ring to chunk meanwhile is in at least one of them. Slots that a producer overwrites during the reading
+ * show as a gap, as in any copy.
  */
 
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
@@ -16,9 +16,9 @@ import { openRingFile } from './ring_file.js';
 
 export interface Snapshot {
   readonly bytes: number;
-  /** Where its rings are from. */
+  /** The source of its rings. */
   readonly rings: 'rank file' | 'ring file' | 'copy in the rank file';
-  /** Of a copy: why the ring file was not used. */
+  /** For a copy: why the ring file was not used. */
   readonly why: string | null;
 }
 
@@ -26,7 +26,7 @@ const H = format.FILE_HEADER;
 const PIECE = 2 ** 20;
 const LARGEST_HOLE = 2 ** 30;
 
-/** `to` must not exist. Throws RankFileError for what is no rank file, and what the system says against writing. */
+/** `to` must not exist. Throws RankFileError for other files, and the system's errors of writing. */
 export function takeSnapshot(from: string, to: string, bases: readonly string[]): Snapshot {
   const file = openSource(from);
   try {
@@ -57,7 +57,7 @@ function write(to: string, file: ByteSource, rings: ByteSource, border: number):
   const out = openSync(to, 'wx', 0o600);
   try {
     const end = border === 0 ? file.bytes : border;
-    // In one go: the less time passes, the less is overwritten meanwhile.
+    // In one read: a shorter time means fewer overwritten slots.
     const image = rings.read(0, end);
     const now = BigInt(Date.now()) * 1_000_000n;
     sayCopied(image, now, rings !== file);
@@ -70,7 +70,7 @@ function write(to: string, file: ByteSource, rings: ByteSource, border: number):
   }
 }
 
-/** A write may be short, as on a disk that is filling up: the next one then says why. */
+/** A write may be short, as on a nearly full disk: the next one then gives the error. */
 function writeAll(out: number, bytes: Uint8Array, at: number): void {
   for (let done = 0; done < bytes.length;) {
     const wrote = writeSync(out, bytes, done, bytes.length - done, at + done);
@@ -79,7 +79,7 @@ function writeAll(out: number, bytes: Uint8Array, at: number): void {
   }
 }
 
-/** When it was copied; and rings that came from elsewhere are in the file now. */
+/** Records the time of the copy, and that rings from elsewhere are now in the file. */
 function sayCopied(image: Uint8Array, realtime: bigint, fromElsewhere: boolean): void {
   const view = new DataView(image.buffer, image.byteOffset, image.length);
   view.setBigUint64(H.snapshotRealtime, realtime, true);
@@ -93,8 +93,8 @@ function sayCopied(image: Uint8Array, realtime: bigint, fromElsewhere: boolean):
 }
 
 /**
- * The writer may go on before the oldest chunk after the header has been read, and all from the border on is copied: so the
- * walk begins there. Not where a hole is so large that readers would not cross it; such a writer does not go back, either.
+ * The writer may continue before the oldest chunk after the header was read, and everything from the border on is copied. So the walk
+ * begins there, unless the hole is too large for readers to cross; such a writer does not go back either.
  */
 function beginAtBorder(image: Uint8Array, border: number): void {
   const view = new DataView(image.buffer, image.byteOffset, image.length);
@@ -102,9 +102,9 @@ function beginAtBorder(image: Uint8Array, border: number): void {
   if (begin < BigInt(border) + BigInt(LARGEST_HOLE)) view.setBigUint64(H.chunksBegin, 0n, true);
 }
 
-/** Holes stay holes. By read and write, because a copy by reference would make the job's next store a copy of its page. */
+/** Holes stay holes. By read and write, because with a copy by reference the job's next store would copy its page. */
 function copyChunks(out: number, path: string, border: number): number {
-  const file = openFile(path); // anew: as long as it is now
+  const file = openFile(path); // opened again for its current length
   try {
     let copied = 0;
     for (let at = border; at < file.bytes; at += PIECE) {

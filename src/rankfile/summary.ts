@@ -1,6 +1,6 @@
 /**
- * The facts of one rank file as plain JSON: what `inspect --json` prints, and what its text is made from. Times are
- * seconds since the file's start; integers that may exceed 2^53 are decimal text, ids and masks hexadecimal text.
+ * The facts of one rank file as plain JSON, for `inspect --json` and the text of `inspect`. Times are seconds since the file's start;
+ * integers that may exceed 2^53 are decimal text, ids and masks hexadecimal text.
  */
 
 import { hex64 } from '../base/hex.js';
@@ -42,7 +42,7 @@ export function summarize(file: RankFileStream) {
       samples: file.clockSamples.length,
     },
     life: header.life,
-    /** When the file last changed, by its own clock, and the newest of each kind of sign. */
+    /** When the file last changed, by its own clock: the newest sign of each kind. */
     newest: {
       any: secondsOrNull(maxOf([newestRecord, newestSample, newestFold])),
       record: secondsOrNull(newestRecord),
@@ -178,7 +178,7 @@ function summarizeRing(ring: StreamedRing, { records, window }: RecordsRead, tic
 const slotsLost = (gaps: readonly Gap[], cause: LossCause): number =>
   gaps.filter((gap) => gap.cause === cause).reduce((sum, gap) => sum + gap.end - gap.from, 0);
 
-/** null of nothing; nulls count as absent. A loop, because columns are longer than an argument list may be. */
+/** null if empty; nulls count as absent. A loop, because a column may be longer than an argument list. */
 function maxOf(values: Iterable<number | null>): number | null {
   let max: number | null = null;
   for (const value of values) if (value !== null && (max === null || value > max)) max = value;

@@ -1,6 +1,6 @@
 /**
- * What a table has lost. Its entries have fixed places and are written in order, so each place below the head, or with
- * anything in it, must hold a whole entry. An entry that is being written just when the file is copied looks the same.
+ * Lost entries of a table. They have fixed places and are written in order, so each place below the head, or with any content, must hold a
+ * whole entry. An entry that is being written during a copy looks the same.
  */
 
 import type { CheckedSlots } from './slots.js';
@@ -10,9 +10,9 @@ import type { Problems } from './problems.js';
 import type { RecordColumns } from './types.js';
 import { impossibleField } from './value_ranges.js';
 
-/** `kind`: of the record that each entry begins with; `slots`: of an entry, `parts`: of them that record's. */
+/** `kind`: the first record of each entry; `slots`: of an entry, `parts`: of that record. */
 interface Shape {
-  /** Slots of the table, also where the file ends before it does. */
+  /** Slots of the table, even if the file ends earlier. */
   readonly capacity: number;
   readonly table: TableClass;
   readonly kind: number;
@@ -20,7 +20,7 @@ interface Shape {
   readonly parts: number;
 }
 
-/** How many entries cannot be read. Counts them, and torn slots, in `problems`. */
+/** Number of unreadable entries. Counts them, and torn slots, in `problems`. */
 export function lostEntries(
   { table, capacity, kind, slots, parts }: Shape,
   head: number,
@@ -43,7 +43,7 @@ export function lostEntries(
   return lost + impossible;
 }
 
-/** Those are counted, field by field, where they are left out (tables.ts). */
+/** tables.ts counts these by field when it leaves them out. */
 function impossibleEntries(records: RecordColumns): number {
   let count = 0;
   for (let row = 0; row < records.length; row++) if (impossibleField(records, row) !== null) count++;

@@ -1,6 +1,6 @@
 /**
- * The tables: communicators, strings, leases, clock samples. Each is an area whose records have fixed places, so a
- * record that stands where its kind does not belong is damage, counted and left out.
+ * The tables: communicators, strings, leases, clock samples. Each is an area with fixed places for its records. A record at a place of
+ * another kind is damage: it is counted and left out.
  */
 
 import { type Ticks, ticks } from '../base/time.js';
@@ -14,7 +14,7 @@ import { u64, wordAt } from './words.js';
 
 const { Kind } = format;
 
-/** The rows of `kind` that stand `at` slots into an entry of `slots`: entry number and row. */
+/** The rows of `kind` at slot `at` of an entry of `slots`: entry number and row. */
 function* entries(
   records: RecordColumns,
   kind: number,
@@ -36,7 +36,7 @@ const tickOf = (records: RecordColumns, row: number): Ticks => ticks(records.tic
 const low32 = (value: bigint): number => Number(BigInt.asUintN(32, value));
 const signed32 = (value: bigint): number => Number(BigInt.asIntN(32, value));
 
-/** `length` bytes of text: those of words [from, ...) of the record's further slots, after `first`; a NUL ends it. */
+/** `length` bytes of text from words [from, ...) of the record's slots after `first`; a NUL ends it. */
 function textOf(
   records: RecordColumns,
   row: number,
@@ -90,7 +90,7 @@ export function readStrings(records: RecordColumns, problems: Problems): (string
   return strings;
 }
 
-/** `isRing`: whether an area of the directory is a ring; a lease of anything else names nothing. */
+/** `isRing`: whether an area of the directory is a ring; a lease of another area is unusable. */
 export function readLeases(
   records: RecordColumns,
   isRing: (area: number) => boolean,
@@ -122,7 +122,7 @@ export function readLeases(
   return leases;
 }
 
-/** In order of their numbers, so the newest is the last. */
+/** By number, so the newest is last. */
 export function readClockSamples(records: RecordColumns, problems: Problems): ClockSample[] {
   const samples: ClockSample[] = [];
   for (const [, row] of entries(records, Kind.ClockSample, format.CLOCK_SAMPLE_SLOTS, 0, problems)) {
@@ -138,7 +138,7 @@ export function readClockSamples(records: RecordColumns, problems: Problems): Cl
   return samples;
 }
 
-/** By tick; a sample that two areas hold counts once. */
+/** By tick; a sample in two areas counts once. */
 export function sortedSamples(samples: readonly ClockSample[]): ClockSample[] {
   const sorted = [...samples].sort((a, b) => a.tick - b.tick);
   return sorted.filter((sample, i) => {
@@ -166,7 +166,7 @@ export function readControlChanges(
   return changes;
 }
 
-/** Those that say anything: none takes less than no time. */
+/** Only usable ones: none takes less than no time. */
 export function readBeacons(records: RecordColumns, frame: TickFrame, problems: Problems): Beacon[] {
   const beacons: Beacon[] = [];
   for (const [, row] of entries(records, Kind.Beacon, format.BEACON_SLOTS, 0, problems)) {
@@ -190,7 +190,7 @@ export function readBeacons(records: RecordColumns, frame: TickFrame, problems: 
   return beacons;
 }
 
-/** By tick; one that several areas hold counts once. */
+/** By tick; one in several areas counts once. */
 export function uniqueBeacons(beacons: readonly Beacon[]): Beacon[] {
   const sorted = [...beacons].sort((a, b) => a.sent - b.sent);
   return sorted.filter((beacon, i) => beacon.sent !== sorted[i - 1]?.sent);

@@ -1,6 +1,6 @@
 /**
- * Where the ticks of one file can be: around its start, no further from it than the range of format/ranges.ts allows. A
- * tick outside is no time; what bears it is left out where it is read.
+ * The range of a file's ticks: around its start, within the distance of format/ranges.ts. A tick outside is no time, and its record is left
+ * out by its reader.
  */
 
 import { type Ticks, ticks } from '../base/time.js';
@@ -18,7 +18,7 @@ export const frameOf = ({ tickBase, tickHz }: Pick<RankFileHeader, 'tickBase' | 
   farthest: farthestTick(tickHz),
 });
 
-/** Relative to the start, nothing being older than that; null where it is outside the frame. */
+/** Relative to the start, not before it; null outside of the frame. */
 export function tickIn({ base, farthest }: TickFrame, raw: bigint): Ticks | null {
   const tick = Number(raw - base);
   return Math.abs(tick) <= farthest ? ticks(Math.max(0, tick)) : null;

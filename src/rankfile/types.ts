@@ -1,9 +1,7 @@
 /**
- * What the reader hands on: the facts of one rank file, and its records in columns. Plain data, no methods, so that the
- * native addon can produce the very same and a worker thread can post it.
- *
- * The format itself is schemas/rank-file.md. Here: u64 values that may exceed 2^53 are bigints where they are rare
- * (header, tables) and pairs of 32-bit halves where they are many (records). Ticks are relative to `tickBase`.
+ * The reader's output: the facts of one rank file, and its records in columns. Plain data without methods, so that the native addon can
+ * produce the same and a worker thread can post it. The format is schemas/rank-file.md. u64 values that may exceed 2^53 are bigints where
+ * rare (header, tables) and pairs of 32-bit halves where frequent (records). Ticks are relative to `tickBase`.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -13,7 +11,7 @@ export type Mode = 'flight' | 'stream';
 export type Placement = 'in-file' | 'in-ring-file' | 'in-memory';
 export type TickSource = 'tsc' | 'cntvct' | 'monotonic' | `unknown (${number})`;
 
-/** Which process wrote the file: unique over all hosts and boots. A raw pid names nothing. */
+/** The process that wrote the file: unique over all hosts and boots, unlike a raw pid. */
 export interface ProcessIdentity {
   /** 32 hex digits. */
   readonly bootId: string;
@@ -30,19 +28,19 @@ export interface RankFileHeader {
   readonly tag: bigint;
   readonly process: ProcessIdentity;
   readonly tickSource: TickSource;
-  /** Nominal, in Hz; the clock samples say what it really was. */
+  /** Nominal, in Hz; the clock samples give the real rate. */
   readonly tickHz: number;
-  /** The raw counter at start; `Ticks` values are relative to it. */
+  /** The raw counter at the start; `Ticks` are relative to it. */
   readonly tickBase: bigint;
   /** ns since the Unix epoch, at `tickBase`. */
   readonly startRealtime: bigint;
   readonly startMonotonic: bigint;
-  /** By RANK and its relatives; null if the environment did not say. */
+  /** From RANK and its relatives; null if the environment has none. */
   readonly rank: number | null;
   readonly worldSize: number | null;
   readonly localRank: number | null;
   readonly mode: Mode;
-  /** NCCL event-type bits asked for at init. */
+  /** NCCL event-type bits requested at init. */
   readonly eventMask: number;
   readonly maskNow: number;
   readonly sampleEvery: number;
@@ -50,7 +48,7 @@ export interface RankFileHeader {
   readonly maxBytes: number;
   readonly placement: Placement;
   readonly copyIntervalMs: number;
-  /** Of a copy: when its rings were read, ns since 1970; null: not said. */
+  /** For a copy: when its rings were read, ns since 1970; null: not known. */
   readonly snapshotRealtime: bigint | null;
   readonly hostName: string;
   readonly runId: string;
@@ -61,15 +59,15 @@ export interface RankFileHeader {
   readonly ringPath: string;
   readonly options: string;
   readonly life: Life;
-  /** With a placement other than in-file: the rings in the file are complete up to here; null if never copied. */
+  /** With a placement other than in-file: the file's rings are complete up to here; null if never copied. */
   readonly copiedTick: Ticks | null;
-  /** Requests to a running recorder: the last one answered, and how many were refused. */
+  /** Requests to a running recorder: the last one answered, and the number of refused ones. */
   readonly controlAnswered: number;
   readonly controlRefused: number;
   readonly sampleNow: number;
-  /** Event types or sampling were changed in mid-run: a record that is missing may not have been asked for. */
+  /** Event types or sampling changed in mid-run: a missing record may not have been requested. */
   readonly hasChanged: boolean;
-  /** When that happened last; null: never. */
+  /** Time of the last change; null: never. */
   readonly changedTick: Ticks | null;
   readonly communicatorsLost: number;
   readonly stringsLost: number;
@@ -84,28 +82,28 @@ export interface ClockSample {
   readonly realtime: bigint;
   readonly monotonic: bigint;
   readonly boottime: bigint;
-  /** Width of the bracket the three clocks were read in, in ticks: the sample's own uncertainty. */
+  /** Width of the bracket around the three clocks, in ticks: the sample's own uncertainty. */
   readonly width: number;
 }
 
-/** One exchange with another process about the time, as NTP's: two ticks of ours, two of its counter between them. */
+/** One exchange of time with another process, as in NTP: two ticks of ours, two of its counter between them. */
 export interface Beacon {
-  /** Before the question was sent, after the answer had come. */
+  /** Before sending the question, after receiving the answer. */
   readonly sent: Ticks;
   readonly received: Ticks;
-  /** Raw values of the peer's counter: after the question had come, before the answer was sent. */
+  /** Raw values of the peer's counter: after receiving the question, before sending the answer. */
   readonly peerReceived: bigint;
   readonly peerSent: bigint;
-  /** Whose counter that is. 32 hex digits. */
+  /** The counter's owner. 32 hex digits. */
   readonly peerBootId: string;
   readonly peerTickSource: TickSource;
 }
 
-/** What is recorded was changed in mid-run (`nccl-trace control`). */
+/** A change of the recording in mid-run (`nccl-trace control`). */
 export interface ControlChange {
-  /** From 0; older ones than the first that is there were overwritten. */
+  /** From 0. Those before the first one here were overwritten. */
   readonly number: number;
-  /** Until `tick` everything was recorded as before, from `done` on as said here. */
+  /** Before `tick` everything was recorded as before; the change holds from `done` on. */
   readonly tick: Ticks;
   readonly done: Ticks;
   /** NCCL event-type bits. */
@@ -114,7 +112,7 @@ export interface ControlChange {
 }
 
 export interface Communicator {
-  /** What the `comm` field of records names. Counted from 0 per process, never reused. */
+  /** The value of records' `comm` field. From 0 per process, never reused. */
   readonly number: number;
   /** NCCL's commHash: equal on all ranks of the communicator. */
   readonly commId: bigint;
@@ -124,7 +122,7 @@ export interface Communicator {
   readonly nNodes: number;
   /** Profiler ABI version through which NCCL spoke. */
   readonly abi: number;
-  /** As all ticks relative to the start of the file that told it: of another process (PXN) comparable with nothing here. */
+  /** Relative to the start of the reporting file: for another process (PXN) it cannot be compared. */
   readonly initTick: Ticks;
   /** null: not finalized (yet). */
   readonly finalizeTick: Ticks | null;
@@ -146,14 +144,14 @@ export type RingClass = 'steps' | 'ops' | 'host' | 'overflow';
 
 export type LossCause = 'overwritten' | 'dropped' | 'torn' | 'copy';
 
-/** Positions [from, end) of a ring that the file does not hold. */
+/** Missing positions [from, end) of a ring. */
 export interface Gap {
   readonly from: number;
   readonly end: number;
   /**
-   * 'overwritten': before the window of a full ring, or before the recorder came to put it into a chunk. 'dropped': with
-   * the oldest chunks, to stay within the disk limit. 'torn': slots and chunks that do not check out, or records cut in
-   * half. 'copy': the ring went on while it was being copied; the places hold good slots of other laps.
+   * 'overwritten': before the window of a full ring, or before the recorder put it into a chunk. 'dropped': with the oldest chunks, because
+   * of the disk limit. 'torn': invalid slots and chunks, or records cut in half. 'copy': the ring changed during the copy; the places hold
+   * valid slots of other laps.
    */
   readonly cause: LossCause;
   /** Ticks of the records around it; null at an edge of the ring. */
@@ -161,9 +159,9 @@ export interface Gap {
   readonly beforeTick: Ticks | null;
 }
 
-/** What is known of a ring before its records are read. */
+/** Facts of a ring before its records are read. */
 export interface RingFacts {
-  /** Index in the file's directory: the ring number of handles. */
+  /** Index in the file's directory: its number in handles. */
   readonly ring: number;
   readonly class: RingClass;
   readonly capacity: number;
@@ -174,7 +172,7 @@ export interface RingFacts {
   readonly ordinalsLost: number;
   /** Slots in the ring itself that are neither empty nor valid. */
   readonly tornSlots: number;
-  /** null: none of its positions are in a chunk. */
+  /** null: no chunk has any of its positions. */
   readonly chunks: RingChunks | null;
 }
 
@@ -190,21 +188,21 @@ export interface RingChunks {
   readonly end: number;
 }
 
-/** All chunks of a file whose headers check out. */
+/** All chunks of a file with valid headers. */
 export interface ChunkFacts {
   readonly count: number;
-  /** How many of them are compressed. */
+  /** Number of compressed chunks. */
   readonly compressed: number;
   readonly rawBytes: number;
-  /** As they are in the file. */
+  /** As stored in the file. */
   readonly storedBytes: number;
-  /** Older chunks that were dropped to stay within the disk limit. */
+  /** Older chunks dropped because of the disk limit. */
   readonly dropped: number;
-  /** Chunks between others that cannot be found. */
+  /** Missing chunks between others. */
   readonly missing: number;
 }
 
-/** A repeat that was still going on when the file was last written. */
+/** A repeat that was going on at the file's last write. */
 export interface OpenFold {
   readonly ring: number;
   readonly handleLow: number;
@@ -216,9 +214,8 @@ export interface OpenFold {
 }
 
 /**
- * Records of one ring in order of position, one row each. A record's first slot gives position, tick and words 1 and 2;
- * its further slots stand in `extra`, six 32-bit words per slot (w0 low, w0 high, w1 low, ...), from `extraStart[i]` to
- * `extraStart[i + 1]`.
+ * Records of one ring by position, one row each. A record's first slot gives position, tick and words 1 and 2. Its further slots are in
+ * `extra`, six 32-bit words per slot (w0 low, w0 high, w1 low, ...), from `extraStart[i]` to `extraStart[i + 1]`.
  */
 export interface RecordColumns {
   readonly length: number;
@@ -234,45 +231,45 @@ export interface RecordColumns {
   readonly extra: Uint32Array;
 }
 
-/** Damaged but usable: what is wrong, how often. Never thrown. */
+/** Damage of a usable file: what is wrong, how often. Never thrown. */
 export interface Problem {
   readonly what: string;
   readonly count: number;
 }
 
-/** What a file has surely lost besides slots of its rings that are known to be lost. */
+/** What a file surely lost besides known lost slots of its rings. */
 export interface FileDamage {
-  /** Entries of the table of communicators that cannot be read: records name numbers of which nothing is known. */
+  /** Unreadable entries of the communicators' table: records may name unknown communicators. */
   readonly lostCommunicators: number;
   /** Of all tables together. */
   readonly lostEntries: number;
-  /** Areas that are not all in the file: the copy was cut short. */
+  /** Areas that are not completely in the file: the copy was cut short. */
   readonly cutAreas: number;
-  /** Entries of the directory that cannot be used, of classes that are known. */
+  /** Unusable directory entries of known classes. */
   readonly lostAreas: number;
-  /** Rings of a closed file that lack positions of which its leases tell. */
+  /** Rings of a closed file without positions that its leases mention. */
   readonly shortRings: number;
-  /** It says that it was closed, and lacks what every recorder writes before that. */
+  /** It is marked closed, but lacks what every recorder writes before. */
   readonly isHollow: boolean;
 }
 
-/** All of a file but the records and what only they tell. */
+/** A file without its records and what only they show. */
 export interface FileFacts {
   readonly path: string;
   readonly bytes: number;
   readonly header: RankFileHeader;
   /** By number; recycled ones are missing. */
   readonly communicators: ReadonlyMap<number, Communicator>;
-  /** Index = string id; entry 0 is the empty string of id 0 (NULL). undefined: it cannot be read. */
+  /** Index = string id; entry 0 is the empty string of id 0 (NULL). undefined: unreadable. */
   readonly strings: readonly (string | undefined)[];
   readonly leases: readonly Lease[];
-  /** The recorder's newest sign of life, by its number and not by its tick; null when none was written. */
+  /** The recorder's newest heartbeat, by number, not by tick; null: none was written. */
   readonly heartbeat: ClockSample | null;
   /** All samples, by tick, heartbeats included. */
   readonly clockSamples: readonly ClockSample[];
-  /** By tick; empty unless they were asked for. */
+  /** By tick; empty unless requested. */
   readonly beacons: readonly Beacon[];
-  /** By number. A file may tell of its newest change in the header alone (`changedTick`). */
+  /** By number. Some files only have the newest change, in the header (`changedTick`). */
   readonly changes: readonly ControlChange[];
   readonly chunks: ChunkFacts;
   readonly damage: FileDamage;

@@ -1,4 +1,4 @@
-/** Whether a record of a table says what can be true, field by field (format/ranges.ts). */
+/** Whether a table record's fields have possible values (format/ranges.ts). */
 
 import { LAYOUTS, type Field } from './format/layouts.js';
 import { isIn, type Range, TABLE_RANGES } from './format/ranges.js';
@@ -15,7 +15,7 @@ const ranged: ReadonlyMap<number, readonly (readonly [Field, Range])[]> = new Ma
   }),
 );
 
-/** The name of a field that is outside its range; null: all are inside. */
+/** Name of a field outside its range; null: none. */
 export function impossibleField(records: RecordColumns, row: number): string | null {
   const wrong = ranged
     .get(records.kind[row]!)

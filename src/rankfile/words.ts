@@ -1,9 +1,9 @@
-/** Fields out of columns, by the layouts of src/rankfile/format: for what is printed and for rare records, not for hot loops. */
+/** Reads fields from columns, by the layouts of src/rankfile/format: for printing and rare records, not for hot loops. */
 
 import type { Field } from './format/layouts.js';
 import type { RecordColumns } from './types.js';
 
-/** A record's slot and word as u64. Word 0 of slot 0 is the tick, which has a column of its own and is not here. */
+/** A record's slot and word as u64. Word 0 of slot 0 is the tick, which has its own column. */
 export function wordAt(records: RecordColumns, row: number, slot: number, word: number): bigint {
   if (slot > 0) {
     const at = records.extraStart[row]! + (slot - 1) * 6 + word * 2;

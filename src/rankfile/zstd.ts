@@ -1,7 +1,7 @@
 /**
- * zstd, one frame at a time: what a chunk's payload is, and what a .zst trace is made of (frames concatenate). Node's own
- * zlib has it from 22.15 on only; the package below is the reference implementation compiled to WebAssembly, the same on
- * every Node, so the same bytes come out. CONTRIBUTING.md has the figures it was chosen by.
+ * zstd, one frame at a time: a chunk's payload, or part of a .zst trace (frames concatenate). Node's zlib only has it from 22.15 on. The
+ * package below is the reference implementation compiled to WebAssembly, so every Node gives the same bytes. CONTRIBUTING.md has the
+ * figures for this choice.
  */
 
 import { readFileSync } from 'node:fs';
@@ -12,19 +12,19 @@ import { claimedSize } from '../base/zstd_frame.js';
 
 type Package = typeof Zstd;
 
-/** Level 1: at 3 traces become 3 % smaller and take half as long again. */
+/** Level 1: at level 3 traces are 3 % smaller and take half as long again. */
 const LEVEL = 1;
 
 let started: Package | undefined;
 
-/** Once per thread, when the first frame comes: most runs have none, and to start it takes a tenth of the smallest run. */
+/** Once per thread, at the first frame: most runs have none, and starting it takes a tenth of the smallest run. */
 const zstd = (): Package => (started ??= start());
 
 export const compressFrame = (bytes: Uint8Array): Uint8Array => zstd().compress(bytes, LEVEL);
 
 /**
- * The `size` bytes that a frame holds; null if it is damaged or holds anything else. The size a frame claims is compared
- * before a byte is allocated for it: a frame of a few bytes may claim any.
+ * The `size` bytes of a frame; null if it is damaged or has another size. The claimed size is checked before anything is allocated, because
+ * a small frame may claim any.
  */
 export function decompressFrame(frame: Uint8Array, size: number): Uint8Array | null {
   if (claimedSize(frame) !== size) return null;
@@ -36,19 +36,19 @@ export function decompressFrame(frame: Uint8Array, size: number): Uint8Array | n
   }
 }
 
-/** Of TypeScript's libraries only the browser's knows it. */
+/** Only the browser's TypeScript library declares it. */
 declare const WebAssembly: {
   Module: new (code: Uint8Array) => object;
   Instance: new (module: object, imports: object) => object;
 };
 
-/** What Emscripten calls in place of its own, asynchronous loading, if it is there. */
+/** Emscripten calls this instead of its own asynchronous loading, if present. */
 interface Emscripten {
   instantiateWasm: (imports: object, receive: (instance: object) => unknown) => unknown;
   init: () => void;
 }
 
-/** The package's own `init` is asynchronous, and a reader of rings cannot wait. */
+/** The package's `init` is asynchronous, and a reader of rings cannot wait. */
 function start(): Package {
   const require = createRequire(import.meta.url);
   const entry = require.resolve('@bokuweb/zstd-wasm');

@@ -1,6 +1,6 @@
 /**
- * Slots as they lie in a chunk of codec ZstdBare, once it is unpacked, and of ZstdPlanes: without what can be computed again. Here they get
- * it back. See schemas/rank-file.md, "Codec".
+ * Slots of an unpacked chunk of codec ZstdBare, or ZstdPlanes, lack what can be computed. This adds it again. See schemas/rank-file.md,
+ * "Codec".
  */
 
 import { metaHigh, metaLow, slotCheck, word3High } from './slot.js';

@@ -1,8 +1,7 @@
 /**
- * The numbers of schemas/rank-file.md: kinds, classes, sizes, offsets. Nothing here computes.
- *
- * The same contract stands in native/format/rank_file.h for C++. test/format/contract.test.ts reads all three and
- * fails on any difference; so names follow the header's (kHeaderBytes is HEADER_BYTES, Kind::kStop is Kind.Stop).
+ * The numbers of schemas/rank-file.md: kinds, classes, sizes, offsets, without computation. native/format/rank_file.h has the same contract
+ * for C++. test/format/contract.test.ts compares all three. So names follow the header's (kHeaderBytes is HEADER_BYTES, Kind::kStop is
+ * Kind.Stop).
  */
 
 export const MAGIC: readonly number[] = [0x8e, 0x4e, 0x54, 0x52, 0x0d, 0x0a, 0x1a, 0x0a];
@@ -12,7 +11,7 @@ export const WRITER_VERSION = 1;
 export const READER_VERSION = 1;
 
 export const HEADER_BYTES = 4096;
-/** The part written once, which the header's CRC covers. */
+/** Bytes that are written once; the header's CRC covers them. */
 export const HEADER_FIXED_BYTES = 2048;
 export const SLOT_BYTES = 32;
 export const AREA_ALIGNMENT = 128;
@@ -29,7 +28,7 @@ export const HANDLE_POSITION_MASK = 2 ** 40 - 1;
 export const HANDLE_RING_MASK = 63;
 export const HANDLE_TAG_MASK = 0xffff_8000_0000_0000n;
 export const HANDLE_TAG_FIXED_BITS = 0x8080_0000_0000_0000n;
-/** In a handle's ring field: a context, its position is the communicator's number. */
+/** In a handle's ring field: a context, with the communicator's number as position. */
 export const CONTEXT_RING = 63;
 export const MAX_RINGS = 63;
 
@@ -79,7 +78,7 @@ export type KindName = keyof typeof Kind;
 export const NO_VALUE = 2 ** 48 - 1;
 /** In the state of a Fold record: the start itself was repeated. */
 export const FOLD_OF_START = 0xffffffff;
-/** Flag of StartColl, StartP2p, StartProxyOp: the ordinal joins nothing. */
+/** Flag of StartColl, StartP2p, StartProxyOp: the ordinal cannot be joined. */
 export const ORDINAL_NOT_ABSOLUTE = 1;
 
 export const COMMUNICATOR_SLOTS = 8;

@@ -1,4 +1,4 @@
-/** CRC-32 as zlib computes it (polynomial 0xEDB88320, reflected). Ours, because Node has one only from 20.15 on. */
+/** CRC-32 as in zlib (polynomial 0xEDB88320, reflected), because Node only has one from 20.15 on. */
 
 const table = new Uint32Array(256);
 for (let byte = 0; byte < 256; byte++) {

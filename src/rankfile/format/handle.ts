@@ -13,11 +13,11 @@ import { CONTEXT_RING } from './constants.js';
 export interface Handle {
   /** The tag is this file's. */
   readonly own: boolean;
-  /** Index of the ring that holds the start record; CONTEXT_RING: a context, `position` is the communicator. */
+  /** Index of the start record's ring; CONTEXT_RING: a context, `position` is the communicator. */
   readonly ring: number;
   /** Of the start record's first slot, modulo 2^40. */
   readonly position: number;
-  /** Sampled out: there is no start record. */
+  /** Sampled out: it has no start record. */
   readonly muted: boolean;
 }
 
@@ -40,6 +40,6 @@ export function splitHandle(low: number, high: number, ownTagBits: number): Hand
 
 export const isContext = (handle: Handle): boolean => handle.own && handle.ring === CONTEXT_RING;
 
-/** 16 bits of a Fold entry that tie its other words to its handle, so that a torn copy does not match. */
+/** 16 bits of a Fold entry that tie its words to its handle, so that a torn copy does not match. */
 export const foldKey = (handle: bigint): number =>
   Number(BigInt.asUintN(64, handle * 0x9e3779b97f4a7c15n) >> 48n);

@@ -1,10 +1,8 @@
 /**
- * The words of every kind, in the notation of native/format/rank_file.h: words of a slot separated by `|`, slots by
- * `;`, bit fields `name:bits` from bit 0 upwards, a bare name is 64 bits, `0` stands for zeros. Name strings of
- * several slots are not fields and are left out.
- *
- * One table for all: how many slots a record must have, what `inspect` prints, where the model finds a field.
- * The contract test compares it with the header's comments and with the tables of schemas/rank-file.md.
+ * The words of every kind, in the notation of native/format/rank_file.h: words of a slot separated by `|`, slots by `;`, bit fields
+ * `name:bits` from bit 0 upwards, a bare name is 64 bits, `0` is zeros. Names of several slots are not fields and are left out. One table
+ * gives the least number of slots, the output of `inspect` and the model's fields. The contract test compares it with the header's comments
+ * and with the tables of schemas/rank-file.md.
  */
 
 import { Kind, type KindName } from './constants.js';
@@ -12,7 +10,7 @@ import { Kind, type KindName } from './constants.js';
 const COLL_API =
   'tick | parent | comm:32 func:16 datatype:16 ; count | stream | root:32 graphCaptured:1 0:31 ; userTag | 0 | 0';
 
-/** The first layout is the usual one; a further one, of more slots, holds for records of at least as many. */
+/** The first layout is the usual one. Another one, with more slots, is for records of at least that size. */
 const NOTATION: Partial<Record<KindName, readonly string[]>> = {
   ClockSample: ['tick | realtime | monotonic ; width | boottime | 0'],
   Communicator: ['tick | commId | rank:32 nRanks:32 ; nNodes:32 abi:8 0:24 | nameLength | 0'],
@@ -66,7 +64,7 @@ const NOTATION: Partial<Record<KindName, readonly string[]>> = {
   ],
 };
 
-/** Slots a record of this kind has at least, where that is not the count of its layout: names, optional slots. */
+/** Least number of slots of a record, if its layout does not say it: names, optional slots. */
 const MIN_SLOTS: Partial<Record<KindName, number>> = {
   Communicator: 7,
   String: 4,
@@ -78,7 +76,7 @@ const MIN_SLOTS: Partial<Record<KindName, number>> = {
   State: 1,
 };
 
-/** How a field's bits are meant; what is not named here is an unsigned number. */
+/** Meaning of a field's bits; the default is an unsigned number. */
 export type FieldType = 'number' | 'signed' | 'comm' | 'handle' | 'hex' | 'string' | 'state' | 'tick';
 const TYPES: Readonly<Record<string, FieldType>> = {
   tick: 'tick',
@@ -139,7 +137,7 @@ export interface Field {
   readonly bits: number;
 }
 
-/** The fields of one notation, zeros left out. */
+/** Fields of one notation, without zeros. */
 function parseNotation(notation: string): Field[] {
   return notation.split(';').flatMap((slotText, slot) =>
     slotText.split('|').flatMap((wordText, word) => {
@@ -173,7 +171,7 @@ function toLayout(notation: string): Layout {
   return { notation, slots: notation.split(';').length, fields: parseNotation(notation) };
 }
 
-/** By kind; a kind without layout (reserved, unknown) is missing. */
+/** By kind. Kinds without a layout (reserved, unknown) are missing. */
 export const LAYOUTS: ReadonlyMap<number, KindLayout> = new Map(
   (Object.entries(Kind) as [KindName, number][]).flatMap(([name, kind]) => {
     const layouts = NOTATION[name]?.map(toLayout);
@@ -183,7 +181,7 @@ export const LAYOUTS: ReadonlyMap<number, KindLayout> = new Map(
   }),
 );
 
-/** Slots that a record of each kind has at least; 1 for kinds without layout. */
+/** Least number of slots of each kind; 1 for kinds without a layout. */
 export const MIN_PARTS = Uint8Array.from({ length: 256 }, (_, kind) => LAYOUTS.get(kind)?.minSlots ?? 1);
 
 const kindNames = new Map<number, KindName>(

@@ -1,7 +1,6 @@
 /**
- * NCCL's own numbers that stand in records: event types (bits of the masks; bit n starts with record kind 0x10 + n)
- * and event states. Names follow NCCL's, shortened. Facts about an ABI; schemas/rank-file.md lists them with the
- * releases that send them.
+ * NCCL's own numbers in records: event types (bits of the masks; bit n starts with record kind 0x10 + n) and event states. Names are
+ * NCCL's, shortened. Facts about an ABI; schemas/rank-file.md lists them with the releases that send them.
  */
 
 export const EventType = {
@@ -25,7 +24,7 @@ export const EventType = {
 export type EventTypeName = keyof typeof EventType;
 
 export const State = {
-  // ProxyOp up to NCCL 2.26; in NCCL's later tables deprecated and no longer sent
+  // ProxyOp up to NCCL 2.26; deprecated and no longer sent by later releases
   OpSendPosted: 0,
   OpSendRemFifoWait: 1,
   OpSendTransmitted: 2,
@@ -73,7 +72,7 @@ const stateNames = new Map<number, StateName>(
 
 export const stateName = (state: number): string => stateNames.get(state) ?? `state ${state}`;
 
-/** The names of a mask's bits, in order of bits; bits without a name as numbers. */
+/** Names of a mask's bits, in order; unnamed bits as numbers. */
 export function eventTypeNames(mask: number): string[] {
   const names: string[] = [];
   let rest = mask;

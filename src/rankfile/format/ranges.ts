@@ -1,23 +1,22 @@
 /**
- * What the numbers of a rank file can be: one table, applied where bytes become headers, tables and records. A check
- * tells that bytes are as they were written, not that they mean anything; a number outside its range is damage of this
- * file, is counted, and never reaches what is computed for all files. schemas/rank-file.md has the same table (Limits).
- * A field that is not named here may have any value of its type.
+ * Ranges of a rank file's numbers: one table, applied where bytes become headers, tables and records. A check only proves that bytes are as
+ * written, not that they make sense. A number outside its range is damage of this file. It is counted and not used for other files.
+ * schemas/rank-file.md has the same table (Limits). A field without an entry may have any value of its type.
  */
 
 import { Kind } from './constants.js';
 
 /** Ranks of a job or communicator. */
 export const MAX_RANKS = 2 ** 20;
-/** From the start of the file to any of its times. All of a trace fits into 2^53 ns, which are 104 days. */
+/** Between the start of the file and any of its times. All of a trace fits into 2^53 ns, which is 104 days. */
 export const MAX_DAYS = 90;
 /** ns of any clock of the system: from 1970, or from boot, to the year 2116. */
 const MAX_CLOCK = 2n ** 62n;
-/** Nothing counts further; larger ones are not exact. */
+/** No count is larger; larger numbers are not exact. */
 const MAX_COUNT = 2n ** 48n;
 const MAX_POSITION = 2n ** 48n;
 
-/** Both included. */
+/** Both inclusive. */
 export interface Range {
   readonly min: bigint;
   readonly max: bigint;
@@ -26,7 +25,7 @@ export interface Range {
 const below = (end: bigint | number): Range => ({ min: 0n, max: BigInt(end) - 1n });
 const from = (min: number, max: number): Range => ({ min: BigInt(min), max: BigInt(max) });
 
-/** Of the header's fields; signed ones as such. A negative rank says that it is not known. */
+/** Of the header's fields; signed where needed. A negative rank is not known. */
 export const HEADER_RANGES = {
   tickHz: from(1e5, 1e11),
   startRealtime: { min: 1n, max: MAX_CLOCK - 1n },
@@ -51,7 +50,7 @@ export const HEADER_RANGES = {
 } as const satisfies Record<string, Range>;
 export type RangedHeaderField = keyof typeof HEADER_RANGES;
 
-/** Of the records of tables, by the names of their layouts. Ticks have a range of their own, below. */
+/** For the records of tables, by layout name. Ticks have their own range below. */
 export const TABLE_RANGES: ReadonlyMap<number, Readonly<Record<string, Range>>> = new Map([
   [
     Kind.Communicator,
@@ -74,10 +73,10 @@ export const TABLE_RANGES: ReadonlyMap<number, Readonly<Record<string, Range>>> 
 /** Counters of an area; its head is a position. */
 export const AREA_COUNT_LIMIT = MAX_COUNT;
 
-/** Of a Fold record. The high half of the word must be 0, which is all that the decoders look at. */
+/** Of a Fold record. The high half of the word must be 0; the decoders check only that. */
 export const MAX_REPEATS = 2 ** 32 - 1;
 
-/** A tick relative to the start of the file is no further from it, either way. Earlier ones are counted, and used. */
+/** Largest distance of a tick from the file's start, both ways. Earlier ticks are counted and used. */
 export const farthestTick = (tickHz: number): number => MAX_DAYS * 86_400 * tickHz;
 
 export const isIn = ({ min, max }: Range, value: bigint): boolean => value >= min && value <= max;

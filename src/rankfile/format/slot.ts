@@ -9,7 +9,7 @@
  * Meta is the same word with all 48 bits of the position and no check. See schemas/rank-file.md, "Slots".
  */
 
-/** Low half of meta and of word 3 alike. `positionLow16` needs no masking. */
+/** Low half of meta, and of word 3. `positionLow16` needs no masking. */
 export function metaLow(kind: number, part: number, parts: number, positionLow16: number): number {
   return (kind | (part << 8) | (parts << 12) | (positionLow16 << 16)) >>> 0;
 }

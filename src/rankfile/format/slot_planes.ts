@@ -1,13 +1,13 @@
 /**
- * Slots as they lie in a chunk of codec ZstdPlanes, once it is unpacked: byte 0 of all of them, then byte 1 of all, up to
- * byte 31. Here they become (bare) slots again. See schemas/rank-file.md, "Codec".
+ * Slots of an unpacked chunk of codec ZstdPlanes: byte 0 of all slots, then byte 1, up to byte 31. This makes them (bare) slots again. See
+ * schemas/rank-file.md, "Codec".
  */
 
 const WORDS = 8; // halves of four words
-/** So many slots at a time: what is written and four planes' share of what is read stay in a cache. */
+/** Slots at a time: the output and four planes of the input stay in a cache. */
 const BLOCK = 64;
 
-/** `planes`: 32 bytes per slot. The halves of the slots' words. */
+/** `planes`: 32 bytes per slot. Returns the halves of the slots' words. */
 export function slotsOfPlanes(planes: Uint8Array): Uint32Array {
   const count = Math.floor(planes.length / (WORDS * 4));
   const halves = new Uint32Array(count * WORDS);
