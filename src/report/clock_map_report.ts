@@ -1,4 +1,4 @@
-/** The maps of the clocks as plain data: from ticks of a file to times of the trace, and how wrong they can be, piece by piece. */
+/** The clocks' maps as plain data: from ticks of a file to times of the trace, with their errors, piece by piece. */
 
 import type { ClockSegment } from '../clocks/clock_map.js';
 import type { RunClocks } from '../clocks/evidence/run_clocks.js';
@@ -6,7 +6,7 @@ import type { Run } from '../runs/run.js';
 
 /** trace = local + offsetNs + driftPpm * 1e-6 * (local - fromNs), rounded to whole ns. */
 export interface ClockPiece {
-  /** The first piece reaches back and the last one forward without limit. */
+  /** The first piece has no begin and the last one no end. */
   readonly fromNs: number;
   /** null: it ends with the recording. */
   readonly toNs: number | null;

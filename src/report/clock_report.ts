@@ -1,4 +1,4 @@
-/** How good the clocks are, as plain data: for the closing report, `--summary` and `nccl-trace clocks`. */
+/** Quality of the clocks, as plain data: for the closing report, `--summary` and `nccl-trace clocks`. */
 
 import { maxOf } from '../base/extremes.js';
 import { perNs } from '../clocks/alignment.js';
@@ -19,41 +19,41 @@ export interface ClockReport {
   readonly ranks: readonly (number | null)[];
   /** own-counter, traffic or realtime. */
   readonly source: string;
-  /** Domains with the same one are on one axis, within their bounds. */
+  /** Domains of the same group are on one axis, within their bounds. */
   readonly group: string;
-  /** Of |error| against the group's domain, the worst of the run, ns; null: unbounded. */
+  /** Of |error| against the group's domain, worst of the run, ns; null: unbounded. */
   readonly hardBound: number | null;
   readonly bound99: number | null;
   /**
-   * Placed by its wall clock, but heard in one direction: against `host` its times are too late, or too early, by at most
-   * so many ns; below 0: the other way by at least so many. null: unbounded.
+   * Placed by its wall clock, but with traffic in one direction only: against `host` its times are too late, or too early, by at most this
+   * many ns; below 0: by at least so many the other way. null: unbounded.
    */
   readonly oneSided: {
     readonly host: string;
     readonly late: number | null;
     readonly early: number | null;
   } | null;
-  /** Rate of the trace's axis against this counter's nominal one, first piece. */
+  /** Rate of the trace's axis against this counter's nominal rate, first piece. */
   readonly driftPpm: number;
   /** Number of straight pieces. */
   readonly pieces: number;
-  /** Pairs that speak of this domain, by kind. */
+  /** Pairs about this domain, by kind. */
   readonly evidence: Readonly<Partial<Record<EvidenceKind, number>>>;
-  /** Transfers from or to it that would point backwards: not drawn. */
+  /** Its transfers that would point backwards: not drawn. */
   readonly violations: number;
-  /** Of its ranks those whose kernels were stamped; absent where none were. */
+  /** Its ranks with stamped kernels; absent if there are none. */
   readonly gpus?: readonly GpuClockReport[];
   /**
-   * How fast its rate was seen to change at most, ppm per minute, from one half minute to the next, against the others of its group. null:
-   * no traffic shows it, or the run is shorter than a minute.
+   * Largest change of its rate, ppm per minute, from one half minute to the next, against the others of its group. null: no traffic shows
+   * it, or the run is shorter than a minute.
    */
   readonly wanderPpmPerMinute: number | null;
-  /** Largest distance of a sample of the wall clock from the line, or the group's axis, that it was placed by. */
+  /** Largest distance of a wall-clock sample from the line or group's axis that placed it. */
   readonly realtimeResidualNs: number;
   readonly flags: readonly string[];
 }
 
-/** What the transfers between hosts said as a whole; null with one host, or by `--clock realtime`. */
+/** Summary of the transfers between hosts; null with one host, or with `--clock realtime`. */
 export interface TrafficReport {
   readonly pairs: number;
   /** Left out, by cause. */
@@ -64,19 +64,19 @@ export interface TrafficReport {
     readonly untold: number;
     readonly unconfirmed: number;
   };
-  /** Exchanges of time with rank 0: used, and left out because their peer is in no file or their times cannot be true. */
+  /** Exchanges of time with rank 0: used, and left out because their peer has no file or their times are impossible. */
   readonly beacons: {
     readonly exchanges: number;
     readonly peerUnknown: number;
     readonly impossible: number;
   };
-  /** Whether the 99 % bound's assumption was seen to hold. */
+  /** Whether the assumption of the 99 % bound was seen to hold. */
   readonly alike: AlikeFound;
   readonly credits: boolean;
   readonly earlyArrivals: boolean;
-  /** Links slower or faster than their like, ns. */
+  /** Links slower or faster than similar ones, ns. */
   readonly unlike: readonly { readonly from: string; readonly to: string; readonly byNs: number }[];
-  /** What contradicted the rest and was left out, as sentences. */
+  /** Evidence left out because it contradicted the rest, as sentences. */
   readonly leftOut: readonly string[];
   readonly brokenArrows: { readonly backwards: number; readonly mismatched: number };
 }
@@ -126,7 +126,7 @@ function gpusOf({ files }: ClockDomain, { scales }: ClockSolution, run: Run): Pi
   return gpus.length === 0 ? {} : { gpus };
 }
 
-/** Of a process: all it was. */
+/** All ranks of a process. */
 const ranksOrUnknown = (ranks: readonly number[] = []): readonly (number | null)[] =>
   ranks.length === 0 ? [null] : ranks;
 
@@ -213,5 +213,5 @@ function leftOut(culprit: Culprit, host: (domain: number) => string): string {
 
 const us = (ns: number): string => (ns / 1e3).toFixed(0);
 
-/** A sentence names no more hosts. */
+/** A sentence names at most this many hosts. */
 const MOST_NAMED = 8;

@@ -1,4 +1,4 @@
-/** How good the clocks are, in words: for the closing report of `merge`, and as the table of `nccl-trace clocks`. */
+/** Quality of the clocks in words: for the closing report of `merge`, and the table of `nccl-trace clocks`. */
 
 import { maxOf } from '../base/extremes.js';
 import type { ClockReport, TrafficReport } from './clock_report.js';
@@ -66,7 +66,7 @@ function headline(clocks: readonly ClockReport[], traffic: TrafficReport | null)
   return lines;
 }
 
-/** Flag → which hosts; what the lines above say already is left out. */
+/** Flag → its hosts, without what the lines above say already. */
 function flagLines(clocks: readonly ClockReport[]): string[] {
   const hosts = new Map<string, string[]>();
   for (const { flags, host } of clocks) {
@@ -77,7 +77,7 @@ function flagLines(clocks: readonly ClockReport[]): string[] {
   return [...hosts].map(([flag, names]) => `clocks: ${flag} on ${fewHosts(names)}`);
 }
 
-/** Of a few hosts what is known of them all the same. */
+/** For a few hosts, what is known besides. */
 function oneSidedLines(clocks: readonly ClockReport[]): string[] {
   const heard = clocks.flatMap(({ host, oneSided }) => (oneSided ? [{ host, oneSided }] : []));
   const lines = heard.slice(0, 3).map(({ host, oneSided: { host: other, late, early } }) => {
@@ -115,7 +115,7 @@ function causes({ dropped }: TrafficReport): string {
     .join(', ');
 }
 
-/** GPU times are on their hosts' clocks, with a bound of their own beside the hosts'. */
+/** GPU times are on their hosts' clocks, with their own bound beside the hosts'. */
 function gpuLines(clocks: readonly ClockReport[]): string[] {
   const gpus = clocks.flatMap((clock) => clock.gpus ?? []);
   if (gpus.length === 0) return [];
@@ -131,7 +131,7 @@ function gpuLines(clocks: readonly ClockReport[]): string[] {
   ];
 }
 
-/** Of a process with several GPUs NCCL tells ranks of communicators, not how many GPUs they are on. */
+/** For a process with several GPUs NCCL reports ranks of communicators, not the number of GPUs. */
 function gpuCount(gpus: NonNullable<ClockReport['gpus']>): string {
   const ranks = gpus.filter(({ commId }) => commId !== undefined).length;
   const single = gpus.length - ranks;
@@ -139,7 +139,7 @@ function gpuCount(gpus: NonNullable<ClockReport['gpus']>): string {
   return words.filter((_, i) => [single, ranks][i]! > 0).join(' and ');
 }
 
-/** Of evidence, in the order of the table. */
+/** Of evidence, in the table's order. */
 const KINDS = ['data', 'credit', 'beacon', 'collective'] as const;
 
 /** The table of `nccl-trace clocks`. */

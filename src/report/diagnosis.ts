@@ -1,4 +1,4 @@
-/** The verdict without a trace: what `inspect` says of a directory in seconds. */
+/** The verdict without a trace: the result of `inspect` for a directory, within seconds. */
 
 import type { OnProgress } from '../base/progress.js';
 import { tmpdir } from 'node:os';
@@ -21,24 +21,24 @@ export interface Diagnosis {
   readonly traceStart: string;
   readonly worldSize: number;
   readonly missingRanks: readonly number[];
-  /** Runs that lie beside this one and were not asked for, the newest first. */
+  /** Other runs beside this one, the newest first. */
   readonly otherRuns: readonly OtherRun[];
-  /** What the verdict's file numbers mean. */
+  /** The meaning of the verdict's file numbers. */
   readonly ranks: readonly DiagnosedRank[];
   readonly clocks: readonly ClockReport[];
   readonly traffic: TrafficReport | null;
   /** What to draw next; null: the verdict points nowhere. */
   readonly suggestion: SizedCommand | null;
-  /** Files that could not be used or were set aside, in whole sentences. */
+  /** Unusable or omitted files, in whole sentences. */
   readonly problems: readonly string[];
 }
 
 export interface DiagnosedRank {
   readonly rank: number | null;
-  /** Of a process with several GPUs: all that it was. */
+  /** If a process has several GPUs: all its ranks. */
   readonly ranks?: readonly number[];
   readonly host: string;
-  /** Its number on its host; null: the environment did not say. */
+  /** Its number on its host; null: the environment has none. */
   readonly localRank: number | null;
   readonly file: string;
   /** 'closed' by its process, or 'recording': it still runs, or was killed. */
@@ -50,12 +50,12 @@ export interface DiagnosedRank {
 }
 
 export interface DiagnosisOptions extends RunOptions, VerdictOptions {
-  /** Told once where it waits for a second look at ranks that may live. */
+  /** Called once when it waits for a second look at ranks that may be alive. */
   readonly onWait?: ((text: string) => void) | undefined;
-  /** Worker threads; by default as many as are worth it. */
+  /** Worker threads; by default as many as are useful. */
   readonly jobs?: number | undefined;
   readonly onProgress?: OnProgress | undefined;
-  /** Ends it with `Interrupted`; nothing is left behind. */
+  /** Ends it with `Interrupted` and leaves nothing behind. */
   readonly interrupt?: AbortSignal | undefined;
 }
 

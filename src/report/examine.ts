@@ -1,4 +1,4 @@
-/** A report without a trace: one study that collects what a report needs. */
+/** A report without a trace: one study that collects its data. */
 
 import { tmpdir } from 'node:os';
 import { collectiveRows, type CollectiveRow } from '../analysis/collectives.js';
@@ -16,7 +16,7 @@ import { runReport, type RunReport } from './run_report.js';
 
 export interface Examined {
   readonly report: RunReport;
-  /** Every one of the run, in order of time. */
+  /** All of the run, in order of time. */
   readonly collectives: readonly CollectiveRow[];
 }
 

@@ -1,4 +1,4 @@
-/** A hang in words: what stands since when, who never came, who called something else, who waits, where to look. */
+/** A hang in words: what stands since when, who never came, who made another call, who waits, where to look. */
 
 import { durationText } from '../base/duration.js';
 import type { Broken, Front, Hang, KernelStand, Order, Silent, Stray, Waiting } from '../verdict/types.js';
@@ -23,16 +23,16 @@ import {
 import { goneFirst } from '../verdict/evidence/suspects.js';
 import { sizeText } from './text.js';
 
-/** Groups of ranks that stand in the same call; further ones are counted. */
+/** Groups of ranks in the same call. Further groups are only counted. */
 const MOST_STRAYS = 2;
-/** Ways to call the same; further ones are counted. */
+/** Ways to make one call. Further ways are only counted. */
 const MOST_WAYS = 3;
 
 export function hangLines(hang: Hang, report: VerdictReport): string[] {
   return standstillLines(hang, hang.aborted.length > 0 ? 'HUNG, then ABORTED' : 'HUNG', [], report);
 }
 
-/** The same evidence, and why it is no alarm. */
+/** The same evidence, and why there is no alarm. */
 export function waitingLines({ stands, hungAfter, isLive }: Waiting, report: VerdictReport): string[] {
   const who = stands.missing.length === 0 ? 'all ranks' : 'all with a file';
   const lived = isLive ? `${who} live, by heartbeats` : `the records end after ${durationText(stands.age)}`;
@@ -40,7 +40,7 @@ export function waitingLines({ stands, hungAfter, isLive }: Waiting, report: Ver
   return standstillLines(stands, 'WAITING', [why], report);
 }
 
-/** Who is gone, and what the others did then. */
+/** Who is gone, and what the others did afterwards. */
 export function brokenLines(broken: Broken, report: VerdictReport): string[] {
   const { stands, gone, isOrderKnown, left, finished } = broken;
   const ended = (files: readonly number[], how: string): string[] =>
@@ -79,7 +79,7 @@ function title({ since, age, nRanks, ...hang }: Hang, verb: string, report: Verd
 
 const TRANSFERS: readonly string[] = ['Send', 'Recv'];
 
-/** Threads inside a call that has not returned: it connects, and waits for its peers. */
+/** Threads inside a call that has not returned: it connects and waits for its peers. */
 function insideLines({ inside, nRanks, since }: Hang, report: VerdictReport): string[] {
   const byFunc = new Map<string, typeof inside>();
   for (const one of inside) byFunc.set(one.func, [...(byFunc.get(one.func) ?? []), one]);
@@ -91,14 +91,14 @@ function insideLines({ inside, nRanks, since }: Hang, report: VerdictReport): st
   });
 }
 
-/** Whose processes fell silent, before those who wait for them: unless that is so of most. */
+/** Processes that fell silent come before those who wait for them, unless most did. */
 function goneLines(hang: Hang, verb: string, report: VerdictReport): string[] {
   if (verb === 'BROKEN OFF') return [];
   const gone = goneFirst(hang, report.ranks.length);
   return heartbeatLines(gone, hang.until, report);
 }
 
-/** Ranks that never came, together where they stand in the same call. */
+/** Ranks that never came, grouped by the call they stand in. */
 function strays(hang: Hang, verb: string, report: VerdictReport): string[] {
   const { neverEntered, seq, waiting, inside } = hang;
   const groups = new Map<string, Stray[]>();
@@ -171,7 +171,7 @@ function mismatch({ mismatch: found, commId }: Hang, report: VerdictReport): str
   return lines.map((line, i) => (i === 0 ? labelled(label, line) : continued(line)));
 }
 
-/** Who began which call first; the calls of the first of each side stand for those of all. */
+/** Which rank began which call first. The first calls of a side are examples for all. */
 function crossedLines({ crossed }: Hang, report: VerdictReport): string[] {
   if (!crossed) return [];
   const lines = [crossed.others, crossed.most].flatMap((side) => {
@@ -223,7 +223,7 @@ function whereToLook({ front, kernels, waiting: entered }: Hang, report: Verdict
   ];
 }
 
-/** Called, and its kernel never began; or began and did not end. */
+/** Called, but its kernel never began, or began and did not end. */
 function kernelLines(kernels: readonly KernelStand[], report: VerdictReport): string[] {
   const groups = new Map<string, KernelStand[]>();
   for (const one of kernels) {
@@ -254,7 +254,7 @@ function silentLines(hang: Hang, report: VerdictReport): string[] {
   return lines;
 }
 
-/** Whom of those a copy cannot tell from ranks that lived on. */
+/** Silent files that may also be copies of live ranks. */
 export function copyLines(silent: readonly Silent[], report: VerdictReport): string[] {
   const mayBeCopy = silent.filter((one) => one.mayBeCopy);
   if (mayBeCopy.length === 0) return [];
@@ -262,7 +262,7 @@ export function copyLines(silent: readonly Silent[], report: VerdictReport): str
   return [labelled('or copied', `the file${whose} earlier than others: a copy cannot tell`)];
 }
 
-/** Whose processes are gone, as the others ended in order later. */
+/** Processes that are gone, because the others ended in order later. */
 export function neverClosedLines(
   gone: readonly Silent[],
   report: VerdictReport,
@@ -276,7 +276,7 @@ export function neverClosedLines(
   return [labelled(label, `${who}, ${sign}`)];
 }
 
-/** Who fell silent before the others. */
+/** Ranks that fell silent before the others. */
 export function heartbeatLines(silent: readonly Silent[], until: number, report: VerdictReport): string[] {
   const [first] = silent;
   if (!first) return [];

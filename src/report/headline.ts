@@ -1,6 +1,6 @@
 /**
- * The verdict in one line, for the slice that the trace's first screen shows: what, who, and where to look. Of a line that would be too
- * long the last part is left out first.
+ * The verdict in one line, for the slice on the trace's first screen: what, who, and where to look. If the line is too long, its last part
+ * is left out first.
  */
 
 import { minOf } from '../base/extremes.js';
@@ -11,10 +11,10 @@ import { cut, foldRanks } from './text.js';
 import { verdictText, verdictWords } from './verdict_text.js';
 import { allRanks, clockTime, rankName, type VerdictReport } from './verdict_words.js';
 
-/** What a slice as wide as the screen shows. */
+/** Characters that a slice of the screen's width shows. */
 export const HEADLINE_CHARACTERS = 100;
 
-/** What a trace says of itself. */
+/** The verdict's texts inside a trace. */
 export const traceWords = (report: VerdictReport): VerdictWords => ({
   report: verdictWords(report),
   headline: headline(report),
@@ -22,7 +22,7 @@ export const traceWords = (report: VerdictReport): VerdictWords => ({
 
 export function headline(report: VerdictReport): string {
   const [first = ''] = verdictText({ ...report, otherRuns: [] }, null);
-  // "HUNG  AllReduce seq 6 on tp (4 of 8 ranks)  since …": since when, the slice itself shows.
+  // "HUNG AllReduce seq 6 on tp (4 of 8 ranks) since …": the slice itself shows the time.
   const [verb = '', what = ''] = first.split('  ');
   const standstill = standstillOf(report.verdict);
   const start = `${verb}: ${what}`;
@@ -31,7 +31,7 @@ export function headline(report: VerdictReport): string {
   return lines.find((line) => line.length <= HEADLINE_CHARACTERS) ?? cut(start, HEADLINE_CHARACTERS);
 }
 
-/** From the fullest to the shortest. When a rank fell silent is shown elsewhere, too; where to look is not. */
+/** From longest to shortest. The time when a rank fell silent is also elsewhere; where to look is not. */
 function ways(hang: Hang, report: VerdictReport): string[][] {
   const look = whereToLook(hang, report);
   const full = who(hang, report);
@@ -39,7 +39,7 @@ function ways(hang: Hang, report: VerdictReport): string[][] {
   return [[full, look], [short, look], [full], [short], []];
 }
 
-/** The first of the suspects, with what is held against it. */
+/** The first suspect, with its charge. */
 function who({ silent, missing, nRanks }: Hang, report: VerdictReport): string {
   const ranksOf = (files: readonly number[]): string => {
     const ranks = files.flatMap((file) => allRanks(report.ranks[file]!));

@@ -1,4 +1,4 @@
-/** How `inspect` shows a file and its records to a person: lines of at most 80 columns where names allow. */
+/** How `inspect` shows a file and its records to a person: lines of at most 80 columns if names allow it. */
 
 import { maxOf } from '../base/extremes.js';
 import type { DescribedRecord, FileSummary, RingSummary } from '../rankfile/index.js';
@@ -60,7 +60,7 @@ function facts(file: FileSummary): string[] {
   );
 }
 
-/** At spaces, into lines of at most `width` columns; a longer word has a line of its own. */
+/** Breaks at spaces into lines of at most `width` columns. A longer word has its own line. */
 function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -75,10 +75,10 @@ function wrapped(text: string, width: number): string[] {
 const optional = (label: string, value: string | number | null): string =>
   value === null || value === '' ? '' : `${label} ${value}`;
 
-/** "Not closed" is all that can be said: a killed process cannot write that it was. */
+/** "Not closed" is all that is known: a killed process cannot record its death. */
 const lifeText = ({ life }: FileSummary): string => (life === 'closed' ? 'closed' : 'recording (not closed)');
 
-/** Ages by the file's own clock: against its newest entry, whatever the time is now. */
+/** Ages by the file's own clock, against its newest entry, whatever the time is now. */
 function newestText({ newest }: FileSummary): string {
   const ago = (name: string, seconds: number | null): string =>
     seconds === null ? `no ${name}` : `${name} ${((newest.any ?? seconds) - seconds).toFixed(1)} s earlier`;
@@ -86,7 +86,7 @@ function newestText({ newest }: FileSummary): string {
   return `${at(newest.any)}; ${ago('heartbeat', newest.heartbeat)}, ${ago('record', newest.record)}`;
 }
 
-/** How old a copy is: against the last sign of life, which is copied more often than the rings. */
+/** Age of a copy against the last sign, which is copied more often than the rings. */
 function placementText(recorder: FileSummary['recorder'], heartbeat: number | null): string {
   if (recorder.placement === 'in-file') return `were in ${recorder.ringPath}, saved from there`;
   const where = recorder.placement === 'in-memory' ? 'in memory' : `in ${recorder.ringPath}`;
@@ -136,7 +136,7 @@ function foldLine(fold: FileSummary['openFolds'][number]): string {
 
 const RING_HEAD = ['ring', 'class', 'records', 'from', 'last', 'overwritten', 'torn', 'copy', 'folded'];
 
-/** Then, where there are any, the rarer counts in words. */
+/** Followed by the rarer counts in words, if any. */
 function ringTable(rings: readonly RingSummary[]): string[] {
   const rows = rings.map((ring) => [
     `${ring.ring}`,

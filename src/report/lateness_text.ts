@@ -1,4 +1,4 @@
-/** Who is late in words: how often, what it cost, whether its host or its GPU, since when; also of a run that is called healthy. */
+/** The late rank in words: how often, what it cost, whether its host or its GPU, since when; also for a healthy run. */
 
 import { durationText } from '../base/duration.js';
 import type { Slowness, SlowSends } from '../verdict/types.js';
@@ -54,7 +54,7 @@ function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): 
   ];
 }
 
-/** Of a process with several GPUs, which of them. */
+/** Which GPU of a process with several. */
 function whichRank({ file, inComm, nRanks }: Slowness, report: VerdictReport): string {
   const isOne = rankList([file], report).startsWith('rank ');
   return isOne ? `rank ${rankName(report, file)}` : someRanks([{ file, inComm: [inComm] }], nRanks, report);
@@ -67,7 +67,7 @@ const howText = ({ on, basis }: Slowness): string =>
     ? `on the GPU: its calls came in time (by ${RESTS_ON[basis]})`
     : `on the host: its calls come late (by ${RESTS_ON[basis]})`;
 
-/** Late only in a part of the time: since when, or in which burst. */
+/** If it was late for a part of the time: since when, or in which burst. */
 function whenText({ from, to, span, late, of }: Slowness, report: VerdictReport): string {
   const share = (to - from) / span;
   const often = late * 2 >= of ? 'nearly always' : `one in ${Math.round(of / late)}`;
@@ -75,10 +75,10 @@ function whenText({ from, to, span, late, of }: Slowness, report: VerdictReport)
   return `from ${clockTime(report, from)} to ${clockTime(report, to)}, ${durationText(to - from)} of ${durationText(span)}`;
 }
 
-/** Not above this share of the time nobody is mentioned. */
+/** Up to this share of the time nobody is mentioned. */
 const WORTH_A_WORD = 0.005;
 
-/** Of a run where nobody is called slow: who cost most, and why that is not it. */
+/** For a run without a slow rank: who cost most, and why this is not slow. */
 export function latestLines(report: VerdictReport): string[] {
   const { latest } = report.verdict;
   if (!latest?.why || latest.cost < WORTH_A_WORD * latest.span) return [];

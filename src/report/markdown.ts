@@ -1,4 +1,6 @@
-/** The report for tickets and chats: at most 60 lines of Markdown, of which the first says it all. Names from files are data there, too. */
+/**
+ * The report for tickets and chats: at most 60 lines of Markdown, with the result in the first. Names from files are only data here, too.
+ */
 
 import { binarySize } from '../analysis/size_class.js';
 import type { RankWord } from '../analysis/rank_words.js';
@@ -18,7 +20,7 @@ export function markdownOf(report: RunReport): string {
     `### ${escaped(report.headline)}`,
     '',
     '```',
-    // A fence ends at the first line of backquotes: none of ours begins with one.
+    // A fence ends at a line that begins with backquotes: none of ours does.
     ...report.lines.map((line) => printable(line)),
     '```',
     '',
@@ -64,7 +66,7 @@ function groupLines({ groups }: RunReport): string[] {
   return table(head, rows, groups.length);
 }
 
-/** Those that others waited for most. */
+/** The ranks that others waited for most. */
 function rankLines({ ranks }: RunReport): string[] {
   const rows = [...ranks]
     .filter(({ aloneNs, word }) => aloneNs > 0 || word !== null)
@@ -132,5 +134,5 @@ function table(head: readonly string[], rows: readonly (readonly string[])[], al
 const time = (ns: number | null): string => (ns === null ? '' : durationText(ns));
 const rank = (word: RankWord): string => (word === null ? '?' : String(word));
 
-/** What Markdown or the HTML in it would take for markup. */
+/** Escapes what Markdown, or HTML in it, treats as markup. */
 const escaped = (text: string): string => printable(text).replace(/[\\`*_[\]<>|~&@]/g, '\\$&');

@@ -1,6 +1,6 @@
 /**
- * The closing report of `merge`: the verdict, what was read, what is missing, what was lost and by which cause, how good the clocks
- * are, what had not ended, where to open the result. At most 80 columns, but for the link; equal ranks are folded.
+ * The closing report of `merge`: the verdict, what was read, what is missing, lost records by cause, quality of the clocks, unfinished
+ * work, how to open the result. At most 80 columns except for the link. Equal ranks share a line.
  */
 
 import { maxOf } from '../base/extremes.js';
@@ -33,7 +33,7 @@ export function mergeReportText(report: MergeReport): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** A browser on another machine cannot reach what `open` serves: the same screen for a trace that was copied there. */
+/** A browser on another machine cannot reach `open`: the link shows the same screen for a copied trace. */
 function howToOpen({ output, startup }: MergeReport): string[] {
   if (output === '-') return [];
   const lines = ['or follow this link and open the trace there (nothing is uploaded):'];
@@ -63,11 +63,11 @@ function withoutArrows({ outOfStep }: MergeReport): string[] {
   });
 }
 
-/** Of the same communicator, function and number: replays of a graph are one here. */
+/** By communicator, function and number: replays of a graph count as one here. */
 const callKey = ({ commId, func, seq }: Pick<OpenWork, 'commId' | 'func' | 'seq'>): string =>
   `${commId} ${func} ${seq}`;
 
-/** One line per operation that had not ended and that the verdict does not name, with the ranks it was open on. */
+/** One line per unfinished operation that the verdict does not name, with its ranks. */
 function unfinished({ ranks, verdict }: MergeReport): string[] {
   const standstill = standstillOf(verdict);
   const told = new Set((standstill ? [standstill, ...standstill.alsoHung] : []).map(callKey));
@@ -101,7 +101,7 @@ function fewLines(lines: readonly string[], title: string): string[] {
   return lines.length <= 6 ? [...lines] : [...lines.slice(0, 5), `${title}: ${lines.length - 5} more`];
 }
 
-/** Rings outside the file: what came after the copy may be missing, and is no gap. */
+/** Rings outside the file: events after the copy may be missing without a gap. */
 function copies({ ranks }: MergeReport): string[] {
   const of = (members: readonly RankReport[]): string => `rank ${foldRanks(members.flatMap(allRanks))}`;
   const never = ranks.filter(({ ringCopyAge }) => ringCopyAge === null);
@@ -138,7 +138,7 @@ function losses({ ranks }: MergeReport): string[] {
   return lines;
 }
 
-/** What NCCL does not tell, or tells in another process. */
+/** What NCCL does not report, or reports in another process. */
 function untold({ ranks }: MergeReport): string[] {
   const lines: string[] = [];
   const sum = sumOver(ranks);
@@ -179,7 +179,7 @@ const sumOver =
   (pick: (rank: RankReport) => number): number =>
     ranks.reduce((total, rank) => total + pick(rank), 0);
 
-/** What is odd and was counted; silent when there is nothing. */
+/** Counts of odd records; empty if there are none. */
 function doubts({ ranks }: MergeReport): string[] {
   const sum = sumOver(ranks);
   const counted: readonly (readonly [number, string])[] = [

@@ -1,4 +1,4 @@
-/** What to type after the verdict, as it stands, for a POSIX shell. */
+/** The command to type after the verdict, for a POSIX shell. */
 
 import { inspectCommandLine, mergeCommandLine, quoted } from '../trace/commands.js';
 import type { Diagnosis } from './diagnosis.js';
@@ -10,20 +10,20 @@ import { columns, printable } from './text.js';
 export interface NextCommand {
   /** Its words quoted. */
   readonly command: string;
-  /** What it will write, where that is known. */
+  /** What it writes, if known. */
   readonly about?: string;
 }
 
 type Asked = RunOptions & VerdictOptions;
 
-/** After `inspect`: another look where a job that lives may go on by itself, else the trace of what the verdict points at. */
+/** After `inspect`: look again if a live job may go on, else trace what the verdict points to. */
 export function inspectNext(found: Diagnosis, inputs: readonly string[], asked: Asked): NextCommand {
   const { verdict } = found;
   if (verdict.kind !== 'waiting' || !verdict.waiting.isLive) return mergeNext(found, inputs, asked);
   return { command: inspectCommandLine(about(inputs, asked)), about: '(look again)' };
 }
 
-/** The trace of what the verdict points at, of the same run. */
+/** Trace what the verdict points to, in the same run. */
 export function mergeNext(
   { suggestion }: Pick<Diagnosis, 'suggestion'>,
   inputs: readonly string[],
@@ -34,7 +34,7 @@ export function mergeNext(
   return { command: mergeCommandLine({ ...about(inputs, asked), request: {} }) };
 }
 
-/** With `--redact` commands name nothing: they are to be read, not typed. */
+/** With `--redact` commands name nothing: they are for reading, not typing. */
 const about = (inputs: readonly string[], { run, redact, hungAfter }: Asked) =>
   redact ? { inputs: ['DIR'], redact, hungAfter } : { inputs, run, hungAfter };
 
@@ -43,7 +43,7 @@ export const openNext = (output: string): NextCommand => ({
   command: `nccl-trace open ${output === '-' ? 'FILE' : quoted(output)}`,
 });
 
-/** Lines of `most` columns, as far as its words are no longer: they go on after a backslash. */
+/** Lines of `most` columns unless a word is longer. They continue after a backslash. */
 export function commandLines(title: string, { command, about }: NextCommand, most: number): string[] {
   const lines: string[] = [];
   let line = title;
@@ -58,5 +58,5 @@ export function commandLines(title: string, { command, about }: NextCommand, mos
   return [...lines, columns(line + end) <= most ? line + end : line];
 }
 
-/** As `quoted` makes them. */
+/** As written by `quoted`. */
 const SHELL_WORD = /(?:'[^']*'|\\'|[^\s'])+/g;

@@ -1,6 +1,6 @@
 /**
- * What `merge` did and what the trace does not show, as plain data: the closing report prints it, `--summary` writes it
- * as JSON (schemas/trace.md). Numbers of the trace equal what trace_processor finds in it.
+ * What `merge` did and what the trace does not show, as plain data: the closing report prints it, `--summary` writes it as JSON
+ * (schemas/trace.md). The trace's numbers equal those of trace_processor.
  */
 
 import { hex64 } from '../base/hex.js';
@@ -31,19 +31,19 @@ export interface TraceCounts {
 
 export interface RankReport {
   readonly rank: number | null;
-  /** Of a process with several GPUs: all that it was. */
+  /** If a process has several GPUs: all its ranks. */
   readonly ranks?: readonly number[];
   readonly file: string;
   readonly host: string;
-  /** Its number on its host; null: the environment did not say. */
+  /** Its number on its host; null: the environment has none. */
   readonly localRank: number | null;
   readonly pid: number;
   readonly life: string;
-  /** ns since the Unix epoch, decimal; null when no heartbeat was written. */
+  /** ns since the Unix epoch, decimal; null: no heartbeat was written. */
   readonly lastHeartbeat: string | null;
   /**
-   * Rings that lay outside the file and were copied into it: by how many seconds the copy is older than the last sign of
-   * life; null if there is no copy. Not there when the rings are in the file, or the file was closed.
+   * For rings outside the file: the age of their copy in it, in seconds, against the last sign; null: no copy. Absent if the rings are in
+   * the file, or the file was closed.
    */
   readonly ringCopyAge?: number | null;
   readonly records: number;
@@ -56,22 +56,22 @@ export interface RankReport {
   readonly beganBefore: number;
   /** States and stops of stopped or foreign events, and states a step had already left. */
   readonly strayRecords: number;
-  /** Of events whose handle NCCL did not have: nothing was recorded. */
+  /** Of events without a handle, because nothing was recorded. */
   readonly nullCalls: number;
-  /** Parents of earlier work, which cannot be. */
+  /** Impossible parents, of earlier work. */
   readonly staleParents: number;
-  /** Operations and kernels begun once more while they were under way. */
+  /** Operations and kernels begun again while in flight. */
   readonly startsAgain: number;
-  /** Events of communicators that had been finalized. */
+  /** Events of finalized communicators. */
   readonly afterFinalize: number;
-  /** Steps that NCCL never stopped, though their operation was. */
+  /** Steps that NCCL never stopped, though it stopped their operation. */
   readonly stepsWithoutStop: number;
-  /** What this version does not know, with its number. */
+  /** Unknown to this version, with its number. */
   readonly unknown: Readonly<Record<string, number>>;
   readonly suspectKernels: number;
   /** Completions of kernels that never started. */
   readonly kernelsWithoutStart: number;
-  /** Records drawn at the time of a later one that stands before them in their ring. */
+  /** Records drawn at the later time of one before them in their ring. */
   readonly reordered: number;
   readonly work: {
     readonly complete: number;
@@ -79,9 +79,9 @@ export interface RankReport {
     readonly aborted: number;
     readonly notRecorded: number;
   };
-  /** Calls of which NCCL told nothing more, by function: copy engines, Broadcast from 2.29 on, symmetric memory... */
+  /** Calls without further events, by function: copy engines, Broadcast from 2.29 on, symmetric memory... */
   readonly callsOnly: Readonly<Record<string, number>>;
-  /** Operations whose end NCCL never tells (CollNet, memcpy). */
+  /** Operations whose end NCCL never reports (CollNet, memcpy). */
   readonly silentOps: number;
   /** Executed for other processes. */
   readonly pxn: { readonly ops: number; readonly unexplained: number; readonly pids: readonly number[] };
@@ -100,7 +100,7 @@ export interface OpenWork {
   readonly peer: number | null;
 }
 
-/** A connection without arrows from an operation on: its two ends are of different work there. */
+/** A connection without arrows from an operation on, because its two ends belong to different work. */
 export interface OutOfStepReport {
   /** 16 hexadecimal digits. */
   readonly commId: string;
@@ -111,7 +111,7 @@ export interface OutOfStepReport {
   readonly destination: number;
   /** Of its first such operation on this connection. */
   readonly ordinal: number;
-  /** From there on. */
+  /** Number from there on. */
   readonly operations: number;
 }
 
@@ -132,12 +132,12 @@ export interface MergeReport {
   /** Its files are indices into `ranks`, its times ns after `traceStart`. */
   readonly verdict: Verdict;
   readonly output: string;
-  /** How the Perfetto UI shows the trace first: a part of its URL (merge/startup.ts). */
+  /** The Perfetto UI's first screen of the trace: part of its URL (merge/startup.ts). */
   readonly startup: string;
   readonly bytes: number;
   readonly worldSize: number;
   readonly missingRanks: readonly number[];
-  /** Runs that lie beside this one and were not asked for, the newest first. */
+  /** Other runs beside this one, the newest first. */
   readonly otherRuns: readonly OtherRun[];
   /** ns since the Unix epoch, decimal. */
   readonly traceStart: string;
@@ -145,13 +145,13 @@ export interface MergeReport {
   readonly records: number;
   readonly trace: TraceCounts;
   readonly selection: SelectionReport;
-  /** What to draw to see what the verdict points at; null: it points nowhere. */
+  /** The command that draws what the verdict points to; null: nothing. */
   readonly suggestion: SizedCommand | null;
   readonly ranks: readonly RankReport[];
   readonly clocks: readonly ClockReport[];
   readonly traffic: TrafficReport | null;
   readonly outOfStep: readonly OutOfStepReport[];
-  /** Whole sentences, files that could not be used first. */
+  /** Whole sentences, unusable files first. */
   readonly problems: readonly string[];
 }
 
@@ -182,7 +182,7 @@ function arrows(blocks: readonly ConvertResult[]): number {
   return ends.length > 0 ? countSelectedArrows(ends) : countArrows(blocks.map(({ flows }) => flows));
 }
 
-/** `ends`, `origins`: of this file. `block`: null, it is not drawn. */
+/** `ends`, `origins`: of this file. `block` null: it is not drawn. */
 export function reportRank(
   { scan, rank, ranks }: RunMember,
   ends: readonly WorkEnd[],

@@ -1,6 +1,6 @@
 /**
- * The whole report of a run as plain data (schemas/report.md): what `report --json` prints, and what the page, the text for tickets and the
- * tables are made of. The verdict is the same as in `--summary`; the numbers beside it are of src/analysis.
+ * The whole report of a run as plain data (schemas/report.md), for `report --json`, the page, the text for tickets and the tables. The
+ * verdict is that of `--summary`; the numbers are from src/analysis.
  */
 
 import { readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ export interface RunReport {
   readonly lines: readonly string[];
   /** Its files are indices into `ranks`, its times ns after `run.traceStart`. */
   readonly verdict: Verdict;
-  /** What to type to see what the verdict points at; null: it points nowhere. */
+  /** The command that shows what the verdict points to; null: nothing. */
   readonly next: string | null;
   readonly run: {
     /** ns since the Unix epoch, decimal. */
@@ -39,19 +39,19 @@ export interface RunReport {
   };
   /** By file. */
   readonly ranks: readonly RankRow[];
-  /** By communicator, function and size class, the most time first. */
+  /** By communicator, function and size class, the longest total time first. */
   readonly groups: readonly CollectiveGroup[];
   readonly collectives: {
     readonly total: number;
-    /** Those that did not end, and the longest: at most MOST_COLLECTIVES, in order of time. All: `nccl-trace collectives`. */
+    /** The unfinished and the longest: at most MOST_COLLECTIVES, in order of time. All: `nccl-trace collectives`. */
     readonly shown: readonly CollectiveRow[];
   };
   readonly lateness: Lateness;
-  /** What all ranks did around the moment that the verdict speaks of. */
+  /** What all ranks did around the verdict's moment. */
   readonly picture: Picture;
   readonly waits: readonly WaitRow[];
   readonly links: readonly LinkRow[];
-  /** The same by pair of ranks, all channels together. */
+  /** The same by pair of ranks, over all channels. */
   readonly pairs: readonly LinkRow[];
   readonly slowLinks: readonly SlowLink[];
   readonly clocks: readonly ClockReport[];
@@ -59,7 +59,7 @@ export interface RunReport {
   readonly problems: readonly string[];
   readonly made: {
     readonly by: string;
-    /** Those that were given and change what is found, as they may be typed. */
+    /** The options given that change the findings, ready to type. */
     readonly options: string;
     readonly files: readonly { readonly path: string; readonly bytes: number; readonly recorder: string }[];
   };
@@ -72,17 +72,17 @@ export interface RankRow {
   readonly localRank: number | null;
   readonly pid: number;
   readonly file: string;
-  /** What the verdict holds against it, in one word. */
+  /** The verdict's charge in one word. */
   readonly word: SuspectWord | null;
   readonly life: string;
   readonly records: number;
   readonly lostSlots: number;
-  /** Collectives of which the lateness is known. */
+  /** Collectives with known lateness. */
   readonly collectives: number;
-  /** Behind the first to arrive. */
+  /** After the first arrival. */
   readonly meanLateNs: number | null;
   readonly lastIn: number;
-  /** While all others waited for it alone. */
+  /** Time that all others waited for it alone. */
   readonly aloneNs: number;
   readonly bytesSent: number;
   readonly bytesReceived: number;
@@ -93,7 +93,7 @@ export interface RankRow {
 
 const MOST_COLLECTIVES = 400;
 
-/** `options`: as they were given. */
+/** `options`: as given. */
 export function runReport(studied: Study, diagnosis: Diagnosis, options: string): RunReport {
   return reportOf(studied, diagnosis, runNumbers(studied), options);
 }

@@ -1,4 +1,4 @@
-/** What was selected and what was left out, for the closing report; nothing where everything is drawn. */
+/** What was selected and left out, for the closing report; nothing if everything is drawn. */
 
 import { durationText } from '../base/duration.js';
 import { COMFORTABLE } from '../trace/budget.js';
@@ -26,7 +26,7 @@ function absent({ absentRanks }: SelectionReport): string[] {
   return absentRanks.length === 0 ? [] : [`no file here: rank ${rangesText(absentRanks)}`];
 }
 
-/** One line: what is drawn of most ranks, and of whom there is more. */
+/** One line: what is drawn of most ranks, and which ranks have more. */
 function reduced(report: Report): string[] {
   const { isReduced, drawn } = report.selection;
   if (!isReduced) return [];
@@ -46,7 +46,7 @@ const DETAILS = Object.keys(WORDS) as Detail[];
 /** "calls, operations of the last 60 s, steps of the last 12.5 s" */
 function drawnText({ windows }: DrawnAlike, report: Report): string {
   const shown = DETAILS.filter((detail) => windows[detail] !== null);
-  // What is drawn for as long is said once.
+  // Details with the same time are named once.
   const parts = shown.filter((detail, i) => i === 0 || !isSame(windows[detail]!, windows[shown[i - 1]!]));
   return parts
     .map((detail) => {
@@ -56,7 +56,7 @@ function drawnText({ windows }: DrawnAlike, report: Report): string {
     .join(', ');
 }
 
-/** Only that of which there is more. */
+/** Only what is more. */
 function moreText(group: DrawnAlike, most: DrawnAlike, report: Report): string {
   const { coll, op, step } = group.windows;
   const differs = (detail: Detail): boolean => {

@@ -1,6 +1,6 @@
 /**
- * The tables for spreadsheets and notebooks: which columns each has, in which unit, and the value of a row. The same rows as CSV, as JSON
- * and in the page; schemas/tables.md describes them, and a test holds the two together.
+ * The tables for spreadsheets and notebooks: their columns, units, and the values of a row. CSV, JSON and the page have the same rows.
+ * schemas/tables.md describes them, and a test compares the two.
  */
 
 import type { CollectiveRow } from '../analysis/collectives.js';
@@ -123,7 +123,7 @@ export const WAITS: Table<WaitRow> = {
   ],
 };
 
-/** A table with its rows, whatever they are. */
+/** A table with its rows. */
 export interface FilledTable {
   readonly name: TableName;
   readonly about: string;
@@ -138,7 +138,7 @@ export const filled = <Row>({ name, about, columns }: Table<Row>, rows: readonly
   rows: rows.map((row) => columns.map(({ of }) => of(row))),
 });
 
-/** `collectives`: all of the run. `byPair`: links with all channels together. */
+/** `collectives`: all of the run. `byPair`: links over all channels. */
 export function tableOf(
   name: TableName,
   { ranks, links, pairs, waits }: RunReport,
@@ -157,13 +157,13 @@ export function tableOf(
   }
 }
 
-/** RFC 4180, lines that end in a line feed. */
+/** RFC 4180, with line feeds. */
 export const csvOf = ({ columns, rows }: FilledTable): string =>
   [columns.map(({ name }) => name), ...rows].map((cells) => `${cells.map(csvCell).join(',')}\n`).join('');
 
 /**
- * Names are data: one that a spreadsheet would take for a formula gets an apostrophe, and what a terminal might obey is replaced as in all
- * our text.
+ * Names are data: an apostrophe marks one that a spreadsheet would run as a formula, and characters that control a terminal are replaced as
+ * in all our text.
  */
 function csvCell(cell: Cell): string {
   if (cell === null) return '';

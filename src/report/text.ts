@@ -5,21 +5,21 @@ import { maxOf } from '../base/extremes.js';
 export { foldRanks } from '../base/ranks.js';
 
 /**
- * Text from a file may hold anything; a terminal must never obey it, and a person must never be deceived by it. So it shows
- * neither control characters, nor what turns the direction of writing or has no width, nor halves of characters.
+ * Text from a file may contain anything. It must not control a terminal or deceive a person. So control characters, changes of the writing
+ * direction, characters without width and halves of characters are not shown.
  */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, '?');
 }
 
 /**
- * Other (control, format, unassigned, private, surrogate), separators that are not the space, letters that are drawn as
- * nothing, selectors of variants, and piles of marks.
+ * Other (control, format, unassigned, private, surrogate), separators except the space, invisible letters, selectors of variants, and piles
+ * of marks.
  */
 const UNPRINTABLE =
   /[\p{C}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|[\p{Variation_Selector}]|\u034f|\u17b4|\u17b5|\p{M}{4,}/gu;
 
-/** Columns a terminal needs for it: East Asian wide characters and emoji take two, combining marks none. */
+/** Columns in a terminal: East Asian wide characters and emoji take two, combining marks none. */
 export function columns(text: string): number {
   let sum = 0;
   for (const char of text) sum += width(char);
@@ -31,11 +31,11 @@ function width(char: string): number {
   return WIDE.test(char) ? 2 : 1;
 }
 
-/** The blocks that Unicode's table of East Asian widths calls wide or fullwidth, rounded up to whole blocks. */
+/** Unicode's wide and fullwidth East Asian blocks, rounded up to whole blocks. */
 const WIDE =
   /[\u1100-\u115f\u231a\u231b\u2329\u232a\u23e9-\u23f3\u25fd\u25fe\u2614-\u2615\u2648-\u2653\u267f\u2693\u26a1\u26aa\u26ab\u26bd-\u26ce\u26d4\u26ea\u26f2-\u26fd\u2705-\u2728\u274c-\u2797\u27b0\u27bf\u2b1b\u2b1c\u2b50\u2b55\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18fff}\u{1b000}-\u{1b2ff}\u{1f000}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
-/** At most `most` columns, of a longer one the beginning and dots. */
+/** At most `most` columns: the start of a longer text, and dots. */
 export function cut(text: string, most: number): string {
   if (columns(text) <= most) return text;
   let kept = '';
@@ -60,12 +60,12 @@ export function padColumns(rows: readonly (readonly string[])[]): string {
     .join('');
 }
 
-/** Of a file, in decimal units as `ls` and browsers show it. */
+/** Of a file, in decimal units as in `ls` and browsers. */
 export function size(bytes: number): string {
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** Of a communicator; 0: NCCL did not tell, as before its profiler API v4. */
+/** Of a communicator; 0: NCCL did not report it (before profiler API v4). */
 export function sizeText(nRanks: number, worldSize = nRanks): string {
   if (nRanks === 0) return 'size not told';
   return nRanks === worldSize ? `${nRanks} ranks` : `${nRanks} of ${worldSize} ranks`;

@@ -1,4 +1,4 @@
-/** UNCLEAR in words: what cannot be told, why, and whom to ask first. */
+/** UNCLEAR in words: what is not known, why, and which rank to check first. */
 
 import { durationText } from '../base/duration.js';
 import type { Idle, Silent, Unclear } from '../verdict/types.js';
@@ -19,7 +19,7 @@ import {
   type VerdictReport,
 } from './verdict_words.js';
 
-/** ns: heartbeats come once a second; one is missing after so long. As the verdict has it. */
+/** ns: heartbeats come once a second. One is overdue after this, as in the verdict. */
 const OVERDUE = 1.5e9;
 
 export function unclearLines(
@@ -75,7 +75,7 @@ function silentTitle(silent: readonly Silent[], end: number, report: VerdictRepo
   return `the job goes on: ${isOne ? 'a rank fell silent' : 'ranks fell silent'}`;
 }
 
-/** Ranks that called less than others, at most so many groups of them. */
+/** Ranks with fewer calls than others, at most this many groups. */
 const MOST_BEHIND = 3;
 
 function idleLines(
@@ -111,7 +111,7 @@ function idleLines(
   ];
 }
 
-/** Beside others that were closed later a file is silent that missed no heartbeat. */
+/** Next to files closed later, a file is silent without a missed heartbeat. */
 const missedHeartbeat = ({ lastSign }: Silent, end: number): boolean =>
   lastSign === null || end - lastSign > OVERDUE;
 
@@ -128,7 +128,7 @@ export const silentLines = (silent: readonly Silent[], end: number, report: Verd
   ...copyLines(silent, report),
 ];
 
-/** Of a job that seems well: who did not end as others did, and who had no heartbeat when others still had. */
+/** For a healthy run: ranks that did not end as others did, and ranks without a heartbeat when others had one. */
 export const firstSilentLines = (silent: readonly Silent[], report: VerdictReport): string[] => [
   ...neverClosedLines(
     silent.filter(({ mayBeCopy }) => !mayBeCopy),

@@ -1,6 +1,6 @@
 /**
- * The verdict in words: at most 15 lines of at most 80 columns, the first of which says it all and the last of which is the command
- * to type next. Every claim stands in the JSON beside its evidence (`--summary`, `inspect --json`).
+ * The verdict in words: at most 15 lines of at most 80 columns. The first is the result, the last is the next command. The JSON has the
+ * evidence of every claim (`--summary`, `inspect --json`).
  */
 
 import { maxOf, minOf } from '../base/extremes.js';
@@ -35,11 +35,11 @@ export type { VerdictReport } from './verdict_words.js';
 
 const LINES = 15;
 
-/** As a trace's own attribute: without commands, and of this run alone. */
+/** A trace's own attribute: without commands, and only about this run. */
 export const verdictWords = (report: VerdictReport): string =>
   verdictText({ ...report, otherRuns: [] }, null).join('\n');
 
-/** `next`: null: none is told. */
+/** `next` null: no command. */
 export function verdictText(report: VerdictReport, next: NextCommand | null): string[] {
   const { verdict } = report;
   const [first = '', ...rest] = verdictLines(verdict, report);
@@ -117,7 +117,7 @@ function working({ end, stood, files, silent }: Working, report: VerdictReport):
   ];
 }
 
-/** First of all: one stray new file may stand before a run of hundreds. */
+/** First of all, because one stray new file may hide a run of hundreds. */
 function otherRuns({ otherRuns: others, ranks }: VerdictReport): string[] {
   const [first] = others;
   if (!first) return [];
@@ -129,7 +129,7 @@ function otherRuns({ otherRuns: others, ranks }: VerdictReport): string[] {
   const name = others.length === 1 || isLarger ? largest.name : 'list';
   const line = (run: string): string => labelled('other runs', `${count}${size}: --run ${run}`);
   const full = line(printable(quoted(name)));
-  // A name that is cut cannot be typed.
+  // A cut name cannot be typed.
   return [full.length <= COLUMNS ? full : line('list')];
 }
 
@@ -147,7 +147,7 @@ function missing({ missingRanks, worldSize, verdict }: VerdictReport): string[] 
   return lines;
 }
 
-/** What the evidence does not reach. */
+/** The limits of the evidence. */
 function limits(report: VerdictReport): string[] {
   const { untold, partial, damaged, nameless, lateness, unresolved, notRecorded, muted } = report.verdict;
   const lines: string[] = sampledLines(report);
@@ -180,7 +180,7 @@ function limits(report: VerdictReport): string[] {
   return lines;
 }
 
-/** How much of it was looked at. */
+/** The part that was recorded. */
 const sampledLines = (report: VerdictReport): string[] =>
   report.verdict.sampled.map(({ every, files }) => {
     const part = every === null ? 'samples of the collectives' : `1 of ${every} collectives`;

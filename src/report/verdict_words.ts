@@ -1,19 +1,19 @@
-/** Words that all parts of the verdict share: ranks folded, calls, times of day. */
+/** Words shared by all parts of the verdict: folded ranks, calls, times of day. */
 
 import { append } from '../base/extremes.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { CallArguments, SomeRanks, StandingCall } from '../verdict/types.js';
 import { cut, foldRanks, printable } from './text.js';
 
-/** What a person needs to read file numbers and trace times. */
+/** What gives file numbers and trace times a meaning. */
 export type VerdictReport = Omit<Diagnosis, 'problems'>;
 
 export const COLUMNS = 80;
-/** Of a line's label, with its indent. */
+/** Width of a line's label with its indent. */
 const LABEL = 18;
-/** Of a line, behind its label. */
+/** Width after the label. */
 export const ROOM = COLUMNS - LABEL;
-/** Of a name that a line has room for. */
+/** Width for a name. */
 const NAME = 28;
 
 export const fit = (line: string): string => cut(line, COLUMNS);
@@ -22,14 +22,14 @@ export const fit = (line: string): string => cut(line, COLUMNS);
 export const labelled = (label: string, text: string): string => `${`  ${label}: `.padEnd(LABEL)}${text}`;
 export const continued = (text: string): string => `${' '.repeat(LABEL)}${text}`;
 
-/** `on`: "on dp", or nothing where that has been said. */
+/** `on`: "on dp", or empty if said before. */
 export function callText(call: StandingCall, on = ` on ${commName(call)}`): string {
   const seq = call.seq === null ? '' : ` seq ${call.seq}`;
   const replay = call.replay === 0 ? '' : ` replay ${call.replay}`;
   return `${name(call.func)}${seq}${replay}${on}`;
 }
 
-/** Behind a function of which only the calls tell: which one it is of its communicator's, from 0. */
+/** For a function with calls only: its number among the communicator's calls, from 0. */
 export const callNumber = (call: number | null): string => (call === null ? '' : ` call ${call}`);
 
 export function wayArguments({ count, datatype, root }: CallArguments): string {
@@ -65,7 +65,7 @@ export function rankList(files: readonly number[], { ranks }: VerdictReport): st
   return all.length === 1 ? `rank ${foldRanks(all)}` : `${all.length} ranks (${foldRanks(all)})`;
 }
 
-/** Of a process with several ranks of the communicator (of `nRanks`) those that are meant, as far as they can be named. */
+/** For a process with several ranks of the communicator (of `nRanks`): the ranks meant, as far as they can be named. */
 export function someRanks(
   list: readonly ({ readonly file: number } & SomeRanks)[],
   nRanks: number,
@@ -76,7 +76,7 @@ export function someRanks(
   for (const { file, inComm } of list) {
     const all = allRanks(report.ranks[file]!);
     if (!inComm) append(whole, all);
-    // Whoever is one of all ranks has the same number in both.
+    // If all ranks take part, the numbers are the same in both.
     else if (nRanks === report.worldSize && inComm.every((rank) => all.includes(rank))) append(whole, inComm);
     else parts.push(`${inComm.length} of ranks ${foldRanks(all)}`);
   }
@@ -92,13 +92,13 @@ export function few(words: readonly string[], most: number): string {
   return `${words.slice(0, most).join(', ')}${rest}`;
 }
 
-/** Time of day, UTC: what the job's logs can be searched for. */
+/** Time of day, UTC, to search the job's logs. */
 export function clockTime({ traceStart }: VerdictReport, at: number): string {
   const date = new Date(Number((BigInt(traceStart) + BigInt(Math.round(at))) / 1_000_000n));
   return Number.isNaN(date.getTime()) ? 'an impossible time' : `${date.toISOString().slice(11, 19)} UTC`;
 }
 
-/** Everything was recorded and told. */
+/** Everything was recorded and reported. */
 export const isWhole = ({ verdict, missingRanks }: VerdictReport): boolean =>
   verdict.untold === 0 &&
   (verdict.kind !== 'healthy' || verdict.silent.length === 0) &&
@@ -111,7 +111,7 @@ export const isWhole = ({ verdict, missingRanks }: VerdictReport): boolean =>
 export function seenText({ ranks, verdict: { seen } }: VerdictReport): string {
   const many = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
   const by = `by ${many(ranks.flatMap(allRanks).length, 'rank')}`;
-  // Before v4 NCCL does not tell which communicator a call is of.
+  // Before v4 NCCL does not report the communicator of a call.
   if (seen.collectives === 0 && seen.works > 0)
     return `${many(seen.works, 'call')}, ${by}; of which communicators is not told`;
   return `${many(seen.collectives, 'collective')} on ${many(seen.communicators, 'communicator')}, ${by}`;
