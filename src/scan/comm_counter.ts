@@ -1,6 +1,6 @@
 /**
- * How large the picture of one communicator would be. Operations lie in lanes as they are drawn: the lowest that is free, per channel,
- * direction and peer; and each lane has as many step slots as its operation with the most.
+ * Counts the slices and tracks of one communicator in the trace. Operations lie in lanes as in the trace: the lowest free one, per channel,
+ * direction and peer. Each lane has as many step slots as its largest operation.
  */
 
 import { mostAtOnce } from '../base/intervals.js';
@@ -16,12 +16,12 @@ import { TimeCounter, type TimeCounts } from './time_counts.js';
 
 /** One channel, direction and peer. */
 interface Connection {
-  /** Stand-ins: when they ended is known at the end only. */
+  /** Stand-ins: their ends are only known at the end. */
   readonly standIns: Op[];
-  /** The others, in the lowest lane that is free, as they are drawn. */
+  /** The others, in the lowest free lane, as in the trace. */
   readonly lanes: LaneNumbers;
   inLanes: number;
-  /** By lane: of the operation with the most. */
+  /** By lane: of its largest operation. */
   readonly slots: number[];
 }
 
@@ -37,7 +37,7 @@ export class CommCounter {
   };
   private readonly connections = new Map<number, Connection>();
   private readonly quiet = new QuietConnections();
-  /** Row and start of each, in turn. They overlap where the host runs ahead: then they lie in lanes. */
+  /** Row and start of each, in turn. They overlap if the host runs ahead, and then lie in lanes. */
   readonly begun: Readonly<Record<Work['kind'], number[]>> = { Coll: [], P2p: [] };
   /** The most frequent ones. */
   readonly steps = this.counters.step;
@@ -49,7 +49,7 @@ export class CommCounter {
     this.counters[kind].add(at);
   }
 
-  /** `number`: unlike that of any other track of that depth. */
+  /** `number`: unique among tracks of that depth. */
   track(detail: Detail, number: number): void {
     this.tracks[detail].add(number);
   }
@@ -81,7 +81,7 @@ export class CommCounter {
     connection.slots[lane] = Math.max(connection.slots[lane]!, slotsOf(op));
   }
 
-  /** After `opStop` of those that are still open. */
+  /** Call it after `opStop` of those still open. */
   finish(until: (row: number) => number, silent: ReadonlySet<string>): CommSize {
     const { comm, counters, tracks, begun } = this;
     const works = lanesOf(begun.Coll, until) + lanesOf(begun.P2p, until);
@@ -118,7 +118,7 @@ export class CommCounter {
   }
 }
 
-/** Beyond this they are not counted: bounds memory. */
+/** More are not counted: bounds memory. */
 const MOST_LANES = 1024;
 
 function lanesOf(begun: readonly number[], until: (row: number) => number): number {
@@ -129,7 +129,7 @@ function lanesOf(begun: readonly number[], until: (row: number) => number): numb
   return mostAtOnce(intervals);
 }
 
-/** Of the steps that are in the file. */
+/** Slots for the steps in the file. */
 const slotsOf = ({ stepsDone, openSteps }: Op): number => Math.min(stepsDone + openSteps.length, NCCL_STEPS);
 
 /** By lane. */

@@ -1,9 +1,9 @@
-/** What the picture of a file consists of, and how much of each there is. */
+/** How much of each kind a file's trace contains. */
 
 import type { Detail } from '../trace/tracks/selection.js';
 import type { TimeCounts } from './time_counts.js';
 
-/** Kinds of what is drawn, and how deep each lies. */
+/** Kinds that are drawn, and their depth. */
 export const DRAWN_KINDS = {
   call: 'coll',
   work: 'coll',
@@ -17,26 +17,26 @@ export const DRAWN_KINDS = {
 export type DrawnKind = keyof typeof DRAWN_KINDS;
 export const KINDS = Object.keys(DRAWN_KINDS) as DrawnKind[];
 
-/** What belongs to no communicator: groups of calls, proxy threads. */
+/** Belongs to no communicator: groups of calls, proxy threads. */
 export const NO_COMM = '';
-/** Of a communicator that is not known: left out as soon as communicators are selected. */
+/** An unknown communicator: left out when communicators are selected. */
 export const UNKNOWN_COMM = '?';
 
 export interface CommSize {
   /** `commKey`, NO_COMM or UNKNOWN_COMM. */
   readonly comm: string;
   readonly counts: Readonly<Record<DrawnKind, TimeCounts>>;
-  /** Of the operations those that are no slices: NCCL never tells their end (CollNet, memcpy). */
+  /** Operations drawn as instants: NCCL never reports their end (CollNet, memcpy). */
   readonly instants: TimeCounts;
   readonly tracks: Readonly<Record<Detail, number>>;
 }
 
 export interface FileSize {
   readonly comms: readonly CommSize[];
-  /** Rings that hold calls and collectives: all that the detail 'coll' needs to read. */
+  /** Rings with calls and collectives: the only ones that the detail 'coll' reads. */
   readonly callRings: ReadonlySet<number>;
   /** With counters of their own, each way. */
   readonly peers: number;
-  /** Of which records are lost: drawn where. */
+  /** Rings with lost records, which are drawn. */
   readonly lossyRings: number;
 }

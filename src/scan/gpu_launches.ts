@@ -1,6 +1,6 @@
 /**
- * Launches of kernels that bound the GPU's clock from the side that notices do not: a stamp was taken after the call. Kept are those
- * on the envelope, however long the run; and the steps that the timer counts in.
+ * Launches of kernels bound the GPU's clock from the other side than notices do: a stamp was taken after the call. Only those on the
+ * envelope are kept, however long the run, and the steps of the timer.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -14,30 +14,30 @@ export interface GpuLaunch {
 
 /** Launches between two reductions to their envelope. */
 const BATCH = 4096;
-/** Stamps whose step is looked for together: by chance alone a larger one is found in one group of a thousand. */
+/** Stamps whose step is computed together: by chance one group in a thousand shows a larger step. */
 const GROUP = 12;
-/** Steps that are told apart: a timer shows a few. */
+/** Most steps to keep: a timer shows a few. */
 const MOST_STEPS = 1024;
 
 export class GpuLaunches {
   private kept: { readonly x: number; readonly launch: GpuLaunch }[] = [];
   private limit = BATCH;
-  /** Of stamps that follow one another, how many groups are multiples of what, ns. */
+  /** Number of groups of successive stamps per common step, ns. */
   private readonly steps = new Map<number, number>();
   private group: number[] = [];
 
-  /** Any stamp that may be true. */
+  /** Any plausible stamp. */
   seen(gpu: number): void {
     this.group.push(gpu);
     if (this.group.length === GROUP) this.finishGroup();
   }
 
   /**
-   * What stamps are multiples of, from one another, ns; 0: one stamp, or none. What half of the groups show: one wrong stamp shares no
-   * step with its group, and says nothing of the others.
+   * Step of the timer, ns; 0: one stamp, or none. Half of the groups must show it: a wrong stamp shares no step with its group, and does
+   * not affect the others.
    */
   step(): number {
-    // A rest of few stamps says little, but for those before it.
+    // The last few stamps only count if there are no others.
     if (this.steps.size === 0) return commonStep(this.group);
     const steps = [...this.steps].sort(([a], [b]) => a - b);
     let rest = steps.reduce((sum, [, count]) => sum + count, 0) / 2;
@@ -51,7 +51,7 @@ export class GpuLaunches {
     this.group = [];
   }
 
-  /** `x`: when it was called, ns; in any order. */
+  /** `x`: time of the call, ns; in any order. */
   add(launched: Ticks, x: number, gpu: number): void {
     this.kept.push({ x, launch: { launched, gpu: gpu as GpuNs } });
     if (this.kept.length >= this.limit) this.reduce();
@@ -75,7 +75,7 @@ export class GpuLaunches {
   }
 }
 
-/** What all are multiples of, from one another; 0: they are equal. */
+/** Common step of all stamps; 0: they are equal. */
 function commonStep(stamps: readonly number[]): number {
   return stamps.reduce((step, stamp) => {
     let [a, b] = [Math.abs(stamp - stamps[0]!), step];

@@ -1,9 +1,8 @@
 /**
- * What the scan of a file keeps of the stamps of its GPUs: those that may bound a GPU's clock, however long the run.
- *
- * A process with several GPUs has a timer for each, and NCCL tells no device. Certain is: one communicator's ranks in one
- * process are on different GPUs, and each of them stays on its own. So there each rank of a communicator, an entry of the
- * file's table, counts by itself; its rank in another communicator may be on the same GPU, which nothing tells.
+ * The stamps of a file's GPUs that may bound a GPU's clock, however long the run. A process with several GPUs has a timer for each, and
+ * NCCL names no device. It is certain that one communicator's ranks in one process are on different GPUs and stay there. So each rank of a
+ * communicator, an entry of the file's table, counts by itself. Its rank in another communicator may be on the same GPU, but this is not
+ * known.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -19,16 +18,16 @@ export interface GpuStamp {
   readonly gpu: GpuNs;
 }
 
-/** In place of a communicator's number: the only GPU of the file, whatever the communicator. */
+/** In place of a communicator's number: the file's only GPU. */
 export const ONLY_GPU = -1;
 
 export interface StampedGpu {
   /** Number of the communicator in its file, or ONLY_GPU. */
   readonly comm: number;
   readonly stamps: readonly GpuStamp[];
-  /** As for the stamps: those that bound from the other side. */
+  /** Likewise those that bound from the other side. */
   readonly launches: readonly GpuLaunch[];
-  /** What its stamps are multiples of, from one another, ns; 0: one stamp, or none. */
+  /** Step of its stamps, ns; 0: one stamp, or none. */
   readonly step: number;
 }
 
@@ -57,7 +56,7 @@ export class GpuStamps {
   /** `gpu`: a stamp of the kernel, and when it was noticed. */
   add({ work, comm }: Kernel, noticed: Ticks, gpu: GpuNs): void {
     const key = this.areSeveral ? comm?.number : ONLY_GPU;
-    if (key === undefined) return; // which of them is not known
+    if (key === undefined) return; // its rank is not known
     let timer = this.gpus.get(key);
     if (!timer) this.gpus.set(key, (timer = new OneGpu(this.nsPerTick)));
     timer.votes.add({
@@ -69,17 +68,17 @@ export class GpuStamps {
     });
   }
 
-  /** After the last record. In the order of the file's table. */
+  /** Call it after the last record. In the order of the file's table. */
   finish(): StampedGpu[] {
     return [...this.gpus].sort(([a], [b]) => a - b).map(([comm, gpu]) => ({ comm, ...gpu.finish() }));
   }
 }
 
-/** A stamp on its way to the envelope. */
+/** A stamp before it joins the envelope. */
 interface StampVote extends GpuVote {
   readonly tick: Ticks;
   readonly gpu: GpuNs;
-  /** When its launch was called; null: by a graph, or not told. */
+  /** Time of its launch's call; null: by a graph, or not reported. */
   readonly launched: Ticks | null;
 }
 
@@ -95,7 +94,7 @@ class OneGpu {
 
   constructor(private readonly nsPerTick: number) {}
 
-  /** Which points lie on the hull does not depend on the exact tick rate, so the final one may be applied later. */
+  /** The exact tick rate does not change which points are on the hull, so it may be applied later. */
   finish(): Omit<StampedGpu, 'comm'> {
     this.votes.finish();
     const stamps = this.hull.points().map(({ vote: { tick, gpu } }) => ({ noticed: tick, gpu }));

@@ -1,6 +1,6 @@
 /**
- * How much is drawn of connections on which nothing has shown a sign of life yet. Where that stays so (model/silent_ops.ts) their
- * operations are instants on one track; else they lie in lanes, like all others. Of one communicator.
+ * Counts what is drawn of connections without a sign of life so far, for one communicator. If they stay silent (model/silent_ops.ts), their
+ * operations are instants on one track; else they lie in lanes, like all others.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -18,18 +18,18 @@ interface Quiet {
 }
 
 export interface QuietCounts {
-  /** Operations that are instants. */
+  /** Number of operations drawn as instants. */
   readonly instants: TimeCounts;
   readonly instantTracks: number;
-  /** Of the other connections: open to the end. */
+  /** Of other connections: open to the end. */
   readonly waiting: readonly Op[];
 }
 
 export class QuietConnections {
-  /** null: something was alive there. */
+  /** null: something moved there. */
   private readonly connections = new Map<number, Quiet | null>();
 
-  /** Whether its connection is quiet: else the operation lies in a lane. */
+  /** Whether its connection is quiet. Else the operation lies in a lane. */
   started(op: Op, at: Ticks): boolean {
     if (!mayBeSilent(op)) return false;
     const number = numberOf(op);
@@ -45,7 +45,7 @@ export class QuietConnections {
     return true;
   }
 
-  /** Those that lie in lanes after all: of its connection, the oldest first. */
+  /** Operations of its connection that lie in lanes after all, oldest first. */
   alive(op: Op): readonly Op[] {
     if (!mayBeSilent(op)) return [];
     const number = numberOf(op);

@@ -1,21 +1,21 @@
 /**
- * The rings of a job that runs are read, or copied, one after the other: a thread whose ring came first may have called since what is
- * not in the file, and another one, whose ring came later, has in its own what it called after that.
+ * The rings of a running job are read or copied one after the other. A thread whose ring came first may have made later calls that are not
+ * in the file, while a later ring contains its thread's calls of that time.
  */
 
 import { maxOf, minOf } from '../base/extremes.js';
 import type { Ticks } from '../base/time.js';
 import type { FileFacts } from '../rankfile/types.js';
 
-/** ns: so much later others may have been copied. */
+/** ns: others may have been copied up to this much later. */
 export const COPIED_WITHIN = 30e9;
 
 /** ns */
 const SURELY_COPIED_WITHIN = 2 * COPIED_WITHIN;
 
 /**
- * Ticks: up to here the calls of all threads are in the file. `newest`: of each ring of a thread that calls. Infinity: nothing else is
- * missing than what came after all that is there.
+ * Ticks: the file has the calls of all threads up to here. `newest`: of each ring of a calling thread. Infinity: only calls after all
+ * recorded ones are missing.
  */
 export function callsUntil(
   { header, heartbeat }: Pick<FileFacts, 'header' | 'heartbeat'>,
@@ -24,7 +24,7 @@ export function callsUntil(
   if (header.life === 'closed' || newest.length < 2) return Infinity;
   const leastNew = minOf(newest);
   if (header.placement !== 'in-file') return Math.max(leastNew, header.copiedTick ?? 0);
-  // Nobody had called anything for much longer than a copy takes: no ring was read before the last call of another one.
+  // Nobody had called for much longer than a copy takes, so no ring was read before another one's last call.
   const quiet = ((heartbeat?.tick ?? 0) - maxOf(newest)) * (1e9 / header.tickHz);
   return quiet >= SURELY_COPIED_WITHIN ? Infinity : leastNew;
 }

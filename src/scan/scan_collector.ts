@@ -1,4 +1,4 @@
-/** What the scan of one file keeps of its events: what the other ranks and the second pass need to know. Draws nothing. */
+/** What the scan of one file keeps of its events for the other ranks and the second pass. Draws nothing. */
 
 import { OpenSet } from '../base/open_set.js';
 import type { Ticks } from '../base/time.js';
@@ -42,11 +42,11 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
   private readonly silent = new SilentOps();
   private readonly gpus: GpuStamps;
 
-  /** `stepFile`: null where no side file of steps is wanted. */
+  /** `stepFile` null: no side file of steps is wanted. */
   constructor(
     file: Pick<FileFacts, 'header' | 'communicators' | 'changes'>,
     private readonly stepFile: StepFileWriter | null,
-    /** Null where no report is asked for. */
+    /** Null if no report is requested. */
     private readonly totals: TransferCollector | null,
   ) {
     this.quiet = new QuietTimes(spansWithoutCalls(file, file.communicators.values()));
@@ -147,7 +147,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
       this.gpus.add(kernel, kernel.stop, kernel.timerStop);
   }
 
-  /** After the last record, before any count is final. */
+  /** Call it after the last record, before any count is final. */
   settle(): { silent: Silent; silentOps: number; gpus: StampedGpu[] } {
     return { silent: this.silent.finish(), silentOps: this.silent.count, gpus: this.gpus.finish() };
   }

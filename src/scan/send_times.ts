@@ -1,8 +1,7 @@
 /**
- * How long the sends of each connection were on the wire, counted by powers of two: medians of these tell a slow link from its like, and a
- * few long ones move no median. Of collectives alone: all ranks send alike in these. Ticks are the file's own.
- *
- * From when the network had taken the send (state 9) to its stop. What waited for the GPU or for room at the receiver is no wire.
+ * How long each connection's sends were on the wire, counted by powers of two. Their medians show a slow link, and a few long sends move no
+ * median. Only of collectives, because there all ranks send alike. Ticks are the file's own. From the moment the network took the send
+ * (state 9) to its stop: waiting for the GPU or for room at the receiver is not on the wire.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -15,7 +14,7 @@ export interface SendTimes {
   readonly channel: number;
   /** The other rank of the communicator. */
   readonly peer: number;
-  /** Sends that took at least 2^i ticks, and less than twice as many. */
+  /** Sends of 2^i ticks up to less than twice as many. */
   readonly counts: Uint32Array;
 }
 

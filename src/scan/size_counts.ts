@@ -1,7 +1,6 @@
 /**
- * How large the picture of a file would be, counted while its records are paired: what would be drawn, when it began, in
- * which communicator, and on how many tracks. The counts mirror src/trace/tracks: each of these is one slice there,
- * but for operations whose end NCCL never tells: those are instants.
+ * Counts how large a file's trace would be, while its records are paired: what is drawn, its begin, its communicator, and the tracks. The
+ * counts mirror src/trace/tracks: each is one slice there, but an instant for operations whose end NCCL never reports.
  */
 
 import { belongsToNoComm, callComm } from '../model/host_span.js';
@@ -17,7 +16,7 @@ export class SizeCounter {
   private readonly comms = new Map<Communicator | null, CommCounter>();
   private readonly free = new CommCounter(NO_COMM);
   private readonly callRings = new Set<number>();
-  /** Whose events come in a row. */
+  /** The communicator of the last event: its events come in a row. */
   private lastComm: Communicator | null | undefined;
   private last = this.free;
 
@@ -69,10 +68,7 @@ export class SizeCounter {
     this.of(op.comm).phases.add(at);
   }
 
-  /**
-   * `ends`, `enqueued`: by row of work. `open`: operations that have not stopped. `silent`: connections on which nothing ever showed a
-   * sign of life.
-   */
+  /** `ends`, `enqueued`: by row of work. `open`: operations that have not stopped. `silent`: connections on which nothing ever moved. */
   finish(
     ends: readonly WorkEnd[],
     enqueued: Float64Array,
@@ -104,7 +100,7 @@ export class SizeCounter {
   }
 }
 
-/** As a collective or send/receive is drawn, without what other processes executed of it. Infinity: left open. */
+/** As drawn, without what other processes executed. Infinity: left open. */
 function drawnUntil({ outcome, lastOp, lastKernel, finalized }: WorkEnd, enqueued: number): number {
   if (outcome === 'complete' || outcome === 'aborted')
     return Math.max(lastOp ?? 0, lastKernel?.noticed ?? 0, finalized ?? 0);

@@ -1,9 +1,7 @@
 /**
- * What the scan keeps of network transfers: of every one, for the clocks, or of the first one of each operation, where ranks are on one
- * counter and only arrows are to be proved. One row per step and end, on disk and not in memory, because there are as many as the run is
- * long. Rows lie in blocks by connection, so that the two ends of a connection are later read side by side, a block at a time.
- *
- * A row is ten doubles (STEP_ROW); ticks are the file's own.
+ * What the scan keeps of network transfers: all of them, for the clocks, or only each operation's first one, if ranks are on one counter
+ * and only arrows are checked. One row per step and end, on disk, because the number grows with the run. Rows lie in blocks by connection,
+ * so that its two ends can be read side by side, a block at a time. A row is ten doubles (STEP_ROW); ticks are the file's own.
  */
 
 import { closeSync, openSync, writeSync } from 'node:fs';
@@ -18,21 +16,21 @@ export const STEP_ROW = {
   /** Of the operation on its connection. */
   ordinal: 0,
   step: 1,
-  /** Send: UNTOLD where it is not known. */
+  /** Send: UNTOLD if it is not known. */
   bytes: 2,
   /** What both ends know of the operation, hashed; 0: its work is not known. */
   check: 3,
   /** Send: the last state 20 before 9 (before interface v4 the start). Receive: the start. */
   before: 4,
-  /** Send: state 9, or the stop where the size is UNTOLD. Receive: state 11. */
+  /** Send: state 9, or the stop if the size is UNTOLD. Receive: state 11. */
   told: 5,
   /** Receive: the stop. Send: 0. */
   stop: 6,
   /** Send: polls of state 20. Receive: 0. */
   polls: 7,
-  /** Of the operation: how many it has. */
+  /** Number of the operation's steps. */
   steps: 8,
-  /** 1: by the operation's protocol state 11 means arrival. 0: it may not. -1: its work is not known. */
+  /** 1: in the operation's protocol state 11 means arrival. 0: it may not. -1: its work is not known. */
   arrives: 9,
 } as const;
 export const ROW_WIDTH = 10;
@@ -46,11 +44,11 @@ export interface StepRows {
   readonly destination: number;
   readonly isSend: boolean;
   readonly rows: number;
-  /** Where its blocks begin in the side file, and how many rows each has. */
+  /** Start of each block in the side file, and its rows. */
   readonly blocks: readonly (readonly [offset: number, rows: number])[];
 }
 
-/** As the size of a send: its record is lost. */
+/** As a send's size: its record is lost. */
 export const UNTOLD = -1;
 
 /** Rows of a block, at most. */
@@ -64,7 +62,7 @@ interface OpenConnection {
   readonly blocks: [number, number][];
 }
 
-/** What stands in Op.drawing while the scan runs; null: its other end cannot be named. */
+/** Op.drawing during the scan; null: its other end is not known. */
 type OpRows = {
   readonly connection: OpenConnection;
   readonly check: number;
@@ -93,14 +91,14 @@ export class StepFileWriter {
   }
 
   stepStop(steps: StepTable, row: number, at: Ticks): void {
-    // A send whose state 9 is lost: only its arrow is to be checked.
+    // A send without state 9: only its arrow is checked.
     if (steps.phase[row] === StepPhase.PeerWait) this.addSend(steps, row, at, UNTOLD);
     const [arrived, bytes] = [steps.arrived[row]!, steps.bytes[row]!];
     if (steps.op[row]!.isSend || arrived === NONE || bytes === NONE) return;
     this.add(steps, row, bytes, steps.start[row]!, arrived, at, 0);
   }
 
-  /** At the file's end, with all polls counted: a send that never ended has an arrow as soon as its receiver has the data. */
+  /** At the file's end, when all polls are counted: a send that never ended has an arrow once its receiver has the data. */
   stepOpen(steps: StepTable, row: number): void {
     const polled = steps.lastPoll[row]!;
     const last = polled === NONE ? steps.start[row]! : polled;
@@ -172,7 +170,7 @@ export class StepFileWriter {
     return { connection, check: this.checks.of(op), arrives: arrivesByProtocol(op) };
   }
 
-  /** One communicator may stand in the file's table twice. */
+  /** The file's table may contain a communicator twice. */
   private connectionsOf(comm: Communicator): Map<number, OpenConnection> {
     let connections = this.connections.get(comm);
     if (!connections) {
@@ -195,19 +193,19 @@ export class StepFileWriter {
   }
 }
 
-/** The other end must be able to name the same operation. */
+/** The other end must know the same operation. */
 function isJoinable(op: Op): boolean {
   return !op.lost && op.comm !== null && op.comm.commId !== 0n && op.ordinalAbsolute && op.foreign === null;
 }
 
 /**
- * Low-latency protocols write data and flag in one: on some networks NCCL does not wait for such a receive, and its state
- * 11 says nothing.
+ * Low-latency protocols write data and flag together. On some networks NCCL does not wait for such a receive, so its state 11 proves
+ * nothing.
  */
 const arrivesByProtocol = ({ work }: Op): number =>
   work === null ? -1 : work.proto.toUpperCase() === 'SIMPLE' ? 1 : 0;
 
-/** Equal at both ends of an operation, and hardly ever of another one. The same for most operations of a work. */
+/** Equal at both ends of an operation, and rarely equal for two operations. The same for most operations of a work. */
 class OperationChecks {
   private work: Op['work'] = null;
   private nSteps = 0;

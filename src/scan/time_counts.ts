@@ -1,7 +1,6 @@
 /**
- * How many things began when: counts in bins whose width doubles when the time outgrows them, so that neither the length of a
- * run nor the moment of its first event needs to be known. Memory is bounded; a window's count is exact at the borders of
- * bins and shared out evenly within one.
+ * Counts of begins over time, in bins whose width doubles when the time outgrows them. So neither the length of a run nor its first event
+ * must be known. Memory is bounded. A window's count is exact at the borders of bins and divided evenly within one.
  */
 
 const BINS = 128;
@@ -37,7 +36,7 @@ export class TimeCounter {
     this.counts[bin < 0 ? 0 : bin | 0]! += times;
   }
 
-  /** Each bin of another counter as if all of it were at the bin's start. */
+  /** Adds another counter's bins, each at its start. */
   addAll({ first, width, counts }: TimeCounts): void {
     counts.forEach((times, bin) => {
       if (times > 0) this.add(first + bin * width, times);

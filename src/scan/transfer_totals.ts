@@ -1,10 +1,8 @@
 /**
- * What a report says of one file's network transfers, summed up while its records are paired: per connection how much went over it, how long
- * its transfers waited for what, and their times by size. Only kept where a report was asked for. Grows with connections and sizes, not
- * with the run. Ticks are the file's own.
- *
- * A send's time on the wire is from its last poll of state 20 to its stop. A receive tells no such time: its wait begins when it was
- * posted, whenever the peer began to send.
+ * What a report says of one file's network transfers, summed up while its records are paired: per connection its bytes, its transfers'
+ * waits, and their times by size. Only kept if a report is requested. Grows with connections and sizes, not with the run. Ticks are the
+ * file's own. A send's time on the wire is from its last poll of state 20 to its stop. A receive has no such time: its wait begins when it
+ * is posted, whenever the peer sends.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -15,7 +13,7 @@ import { StepPhase, type Op } from '../model/types.js';
 export const WAITED = { gpu: 0, peer: 1, send: 2, recv: 3, flush: 4 } as const;
 export const WAITS = Object.keys(WAITED) as (keyof typeof WAITED)[];
 
-/** By phase; -1: posted, which is nobody's wait. */
+/** By phase; -1: posted, which is no wait. */
 const WAITED_IN: Readonly<Record<StepPhase, number>> = {
   [StepPhase.Posted]: -1,
   [StepPhase.SendGpuWait]: WAITED.gpu,
@@ -38,7 +36,7 @@ export interface EndTotals {
   readonly bytes: number;
   /** Ticks, by WAITED. */
   readonly waits: readonly number[];
-  /** Of transfers that had not ended: since when the oldest waited, and for what (index of WAITED). */
+  /** Transfers that had not ended: begin of the oldest one's wait, and the wait (index of WAITED). */
   readonly open: { readonly since: Ticks; readonly wait: number; readonly transfers: number } | null;
   /** Sends: times by size. */
   readonly sizes: readonly SizeTotals[];
@@ -53,7 +51,7 @@ export interface SizeTotals {
   readonly least: number;
 }
 
-/** One function of one communicator: how long all its transfers waited for what. */
+/** One function of one communicator: the waits of all its transfers. */
 export interface CallTotals {
   readonly comm: number;
   readonly func: string;
@@ -75,14 +73,14 @@ interface Entry {
   readonly call: { readonly comm: number; readonly func: string; readonly waits: number[] };
 }
 
-/** Of one connection; transfers of further sizes count, but have no times. */
+/** Per connection. Transfers of further sizes count, but have no times. */
 const MOST_SIZES = 64;
 
 export class TransferCollector {
   private readonly entries = new Map<Op, Entry>();
   private readonly ends = new Map<string, End>();
   private readonly calls = new Map<string, Entry['call']>();
-  /** By row of the step table: whose it is, its phase, and since when. */
+  /** By row of the step table: its connection, its phase, and the phase's begin. */
   private readonly entryOf: (Entry | undefined)[] = [];
   private readonly phase: number[] = [];
   private readonly since: number[] = [];
