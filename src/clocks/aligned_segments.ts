@@ -1,4 +1,4 @@
-/** The map of a domain that traffic aligned: a segment per span, and one before and behind them where the recording reaches farther. */
+/** The map of an aligned domain: a segment per span, and one before and one after if the recording is longer. */
 
 import { maxOf } from '../base/extremes.js';
 import { localNs } from '../base/time.js';
@@ -7,14 +7,14 @@ import { MAX_RATE } from './arc_limit.js';
 import type { ClockSegment } from './clock_map.js';
 import { correctionAt, knotTime } from './corrections.js';
 
-/** What the traffic between domains says, and the coarse axis it says it on. */
+/** The alignment by traffic, and its coarse axis. */
 export interface TrafficClocks {
   readonly alignment: Alignment;
   /** Per domain: LocalNs + this is the coarse axis. */
   readonly coarse: readonly number[];
 }
 
-/** Where on the common axis a domain is at a LocalNs. */
+/** A domain's place on the common axis at a LocalNs. */
 export function onAxis({ alignment, coarse }: TrafficClocks, domain: number, local: number): number {
   const time = local + coarse[domain]!;
   return time + correctionAt(alignment.knots, alignment.corrections[domain]!, time);
@@ -47,7 +47,7 @@ export function alignedSegments(
   return [...before, ...inside, ...behind];
 }
 
-/** In a span of the alignment; or `beyond` ns outside of it, where it is the first or last. */
+/** In a span of the alignment, or `beyond` ns outside of its first or last. */
 function boundsOf(
   alignment: Alignment,
   domain: number,
@@ -65,7 +65,7 @@ function boundsOf(
     reference === domain || beyond === 0
       ? 0
       : beyond * widening(own, width / knots.step, mostWander * (knots.step + beyond));
-  // The slope of a piece is off by what its two ends are, to whichever side each of them.
+  // A piece's slope is wrong by the errors of its two ends, each in either direction.
   const ofPiece = alignment.hard.slice(piece * perPiece, (piece + 1) * perPiece).map((all) => all[domain]!);
   const turn = maxOf(ofPiece.map(({ below }) => below)) + maxOf(ofPiece.map(({ above }) => above));
   const { below, above } = alignment.hard[span]![domain]!;
@@ -74,9 +74,8 @@ function boundsOf(
 }
 
 /**
- * By how much a bound grows beyond the last evidence, per ns: the slope of the last piece is off by what its ends are, and two
- * rates go on to change as declared, by `curved` each. Two counters are never farther apart than MAX_RATE, and the estimate of
- * them by `own`.
+ * Growth of a bound after the last evidence, per ns. The last piece's slope has the errors of its ends, and both rates may go on changing
+ * as declared, by `curved` each. Two counters differ by at most MAX_RATE, and their estimate by `own`.
  */
 function widening(own: number, slope: number, curved: number): number {
   return Math.min(MAX_RATE + own, slope + 2 * curved);

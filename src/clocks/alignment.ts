@@ -33,9 +33,9 @@ export interface AlignmentOptions {
 
 export const ALIGNMENT_DEFAULTS: AlignmentOptions = { alike: 0.35, wanderPpmPerMinute: 3 };
 
-/** Standard errors of a 99 % bound, with room for the noise of the estimate itself. */
+/** Standard errors of a 99 % bound, with a margin for the estimate's own noise. */
 const LIKELY = 2.8;
-/** What projection may leave violated, ns, before the evidence counts as contradictory. */
+/** ns: evidence is contradictory if projection leaves more than this violated. */
 const TOLERANCE_NS = 50;
 
 export interface UnlikeLink {
@@ -50,21 +50,21 @@ export interface Alignment {
   readonly knots: Knots;
   /** Per domain, at the knots: common axis = coarse axis + correction. */
   readonly corrections: readonly Float64Array[];
-  /** Per domain the first domain of its group. */
+  /** Per domain its group's first domain. */
   readonly references: readonly number[];
-  /** The pieces divided: what hard bounds are stated for. */
+  /** The divided pieces, for which hard bounds hold. */
   readonly spans: Knots;
   /** Truth minus estimate against the group's reference, per span and domain. */
   readonly hard: readonly (readonly Interval[])[];
-  /** Per domain: its hard bounds rest on causality alone; else also on credits, which are taken for true. */
+  /** Per domain: its hard bounds rest on causality alone, not also on credits, which are assumed to be true. */
   readonly sure: readonly boolean[];
-  /** 99 % of |truth - estimate| of two domains of a group in a piece, ns; before the hard bound is looked at. */
+  /** 99 % of |truth - estimate| of two domains of a group in a piece, ns; without the hard bound. */
   readonly likely: (a: number, b: number, piece: number) => number;
   /** Hard bounds of any pair of domains: [a against b], per span. */
   readonly hardBetween: (a: number, b: number, span: number) => Interval;
   /** Most that a clock's rate changes, as declared, 1/ns. */
   readonly mostWander: number;
-  /** Per domain, how fast its rate was seen to change at most, 1/ns; null: the run is too short to see it, or no traffic shows it. */
+  /** Per domain, largest observed change of its rate, 1/ns; null: the run is too short, or no traffic shows it. */
   readonly wander: readonly (number | null)[];
   readonly alike: AlikeFound;
   /** Least delays by likeness, ns. */
@@ -75,8 +75,8 @@ export interface Alignment {
 }
 
 /**
- * Domains are numbered from 0. Nothing here knows which hosts they are. `sure`: the evidence that hard bounds rest on; what needs
- * no assumption, by default those of `edges`.
+ * Domains are numbers from 0; their hosts are not known here. `sure`: the evidence for hard bounds, by default the part of `edges` without
+ * assumptions.
  */
 export function align(
   domains: number,
@@ -100,17 +100,17 @@ export function align(
     }
     append(culprits, found);
     const isBelieved = (edge: EdgeEvidence): boolean => !found.some((culprit) => isOf(edge, culprit));
-    // Evidence that still contradicts itself is none at all: every domain for itself.
+    // Evidence that still contradicts itself is not used: every domain stands alone.
     used = round < LAST_ROUND ? used.filter(isBelieved) : [];
     certain = round < LAST_ROUND ? certain.filter(isBelieved) : [];
   }
 }
 
-/** So many culprits are looked for one by one, each in the light of the others' absence... */
+/** This many culprits are found one by one, each without the ones before... */
 const ONE_BY_ONE = 16;
-/** ...then all that are half as bad as the worst... */
+/** ...then all that are at least half as bad as the worst... */
 const HALF_AS_BAD = 0.5;
-/** ...and not for ever. */
+/** ...up to this round. */
 const LAST_ROUND = 40;
 
 function isOf({ from, to }: EdgeEvidence, culprit: Culprit): boolean {
@@ -127,7 +127,7 @@ interface Attempt {
   readonly culprits: readonly Culprit[];
 }
 
-/** `asBadAs`: links that contradict the others by this part of the worst are named with it. */
+/** `asBadAs`: also names links that contradict the others by this part of the worst. */
 function alignOnce(
   domains: number,
   used: readonly EdgeEvidence[],
@@ -137,7 +137,7 @@ function alignOnce(
 ): Attempt {
   const references = groupReferences(domains, used);
   const inside = used.filter(({ from, to }) => references[from] === references[to]);
-  // Where no two hosts are solved together one-sided bounds are all there is to say, for as long as any evidence lasts.
+  // If no two hosts are solved together, one-sided bounds are all there is, as long as any evidence lasts.
   const knots = knotsFor(inside.length > 0 ? inside : [...used, ...certain], domains);
   const mostWander = perNs(options.wanderPpmPerMinute);
   const guess = estimate(domains, references, inside, knots, {
@@ -195,7 +195,7 @@ function finish(
   };
 }
 
-/** As many corrections can be solved for. */
+/** At most this many corrections can be solved for. */
 const MANY_CORRECTIONS = 8192;
 
 function knotsFor(edges: readonly EdgeEvidence[], domains: number): Knots {

@@ -1,6 +1,6 @@
 /**
- * How far like links have like minimum delays: as cycles show it, and which links are unlike the others. Links are named
- * and lose weight by what they leave unexplained.
+ * How equal the minimum delays of similar links are, as cycles show it, and which links differ from the others. These are named and lose
+ * weight by their unexplained part.
  */
 
 import { maxOf } from '../base/extremes.js';
@@ -15,13 +15,13 @@ import {
   type Link,
 } from './links.js';
 
-/** Which domains are solved together: `reference[d]` is the group's first domain. */
+/** Domains that are solved together: `reference[d]` is the group's first domain. */
 export type References = readonly number[];
 
-/** As stated, or shown, without any figure in ns. */
+/** As stated or shown, without a limit in ns. */
 const byPart = (part: number): Alike => ({ part, atMost: Infinity });
 
-/** Unexplained by more than this many standard errors: the link is unlike the others. */
+/** A link differs from the others if it leaves more than this many standard errors unexplained. */
 const UNLIKE = 3.5;
 
 /** Residuals beyond this are not those of a link like the others: by what was stated, or by what the others show. */
@@ -32,7 +32,7 @@ function unlikeBeyond(link: Link, delay: number, alike: number, shown: number | 
   return shown === null || !isWire(link.edge) ? stated : Math.min(stated, beyond(shown));
 }
 
-/** From their residuals: which links lose weight. */
+/** Decides by residuals which links lose weight. */
 export function judge(links: readonly Link[], references: References, delayOf: DelayOf, alike: number): void {
   const shown = shownAlike(links, references, delayOf, 'median');
   for (const link of links) {
@@ -41,7 +41,7 @@ export function judge(links: readonly Link[], references: References, delayOf: D
   }
 }
 
-/** From their delays and what `judge` found: what links weigh. False: that has settled. */
+/** Sets the links' weights from their delays and from `judge`. False: they have settled. */
 export function weigh(links: readonly Link[], delayOf: DelayOf, alike: number): boolean {
   let moved = false;
   statedSigmas(links, delayOf, byPart(alike)).forEach((sigma, i) => {
@@ -51,7 +51,7 @@ export function weigh(links: readonly Link[], delayOf: DelayOf, alike: number): 
   return moved;
 }
 
-/** Weights that change by no more than this part have settled. */
+/** Weights have settled if they change by at most this part. */
 const SETTLED = 0.01;
 
 /** Links whose minimum delays are unlike those of their likeness, worst first. */
@@ -72,11 +72,11 @@ export interface AlikeFound {
   readonly stated: number;
   /** Null: nothing shows it. */
   readonly measured: number | null;
-  /** What the 99 % bound rests on: of the shortest wire; of longer ones it is less. */
+  /** Used for the 99 % bound: of the shortest wire; less for longer ones. */
   readonly used: number;
 }
 
-/** What links are taken to be alike to: what was stated, unless cycles show that they are less alike, or more. */
+/** How equal links are assumed to be: as stated, unless cycles show more or less. */
 export function findAlike(
   stated: number,
   links: readonly Link[],
@@ -108,8 +108,8 @@ interface MeasuredAlike {
   /** Relatively. */
   readonly spread: number;
   /**
-   * ns: what can be relied on, which is more where few cycles show it. Not relatively: what cycles show is in ns, and may be hardly
-   * anything of a long delay and much of a short one that the clocks rest on.
+   * ns: a reliable limit, larger with few cycles. Not relative, because cycles show ns: little of a long delay, but much of a short one
+   * that the clocks rest on.
    */
   readonly atMost: number;
   /** No cycle shows how far the two directions of a wire differ. */
@@ -126,7 +126,7 @@ function measuredAlike(
   if (spread === null) return null;
   const { wires, freedom } = wiresShown(links, references);
   const { sums, differences } = split(wires);
-  // Of one direction only: what a sum is and what a difference is cannot be told apart.
+  // With one direction only, sums and differences cannot be separated.
   const ofDifferences = freedom - Math.max(0, sums.count - sums.likenesses);
   const ofSumsOnly = ofDifferences < LEAST_FREEDOM;
   const atMost = ofSumsOnly
@@ -138,8 +138,8 @@ function measuredAlike(
 const LEAST_FREEDOM = 2;
 
 /**
- * The squares of residuals, ns²: of what the two directions of each pair of hosts add up to, and of all the rest. Two directions show
- * their sum whatever the clocks are; how far they differ looks like an offset, unless a longer way round contradicts it.
+ * Squared residuals, ns²: of the sums of both directions between two hosts, and of the rest. Two directions show their sum whatever the
+ * clocks are. Their difference looks like an offset, unless a longer way round contradicts it.
  */
 function split(wires: readonly Link[]) {
   const back = new Map(wires.map((link) => [`${link.edge.to} ${link.edge.from}`, link]));
@@ -159,13 +159,13 @@ function split(wires: readonly Link[]) {
   return { sums: { count, squares, likenesses: likenesses.size }, differences };
 }
 
-/** Below it lies one in forty (Wilson and Hilferty). */
+/** One in forty lies below it (Wilson and Hilferty). */
 function lowChiSquare(freedom: number): number {
   const part = 2 / (9 * freedom);
   return freedom * (1 - part - 1.96 * Math.sqrt(part)) ** 3;
 }
 
-/** 'median': what half of the links keep to, as a standard error; not moved by a few that are unlike. */
+/** 'median': half of the links are within it, as a standard error. A few different links do not move it. */
 function shownAlike(
   links: readonly Link[],
   references: References,
@@ -185,7 +185,7 @@ function shownAlike(
 /** Of a normal distribution. */
 const SQUARED_ERROR_PER_MEDIAN = 1.4826 ** 2;
 
-/** The best link of each wire, and how many of them are more than it takes to solve for the clocks and for their likenesses' delays. */
+/** The best link of each wire, and how many there are beyond those needed to solve for the clocks and the delays. */
 function wiresShown(links: readonly Link[], references: References) {
   const best = new Map<number, Link>();
   for (const link of links) {

@@ -1,17 +1,16 @@
 /**
- * By how much one clock can be ahead of another, as far as the pairs from the one to the other say. A pair says it for one
- * instant: its sender's clock showed `time`, its receiver's no more than `time + delay`. Between two pairs clocks may bend by the
- * declared curvature. Beside a pair they drift apart no faster than two rates, which differ from piece to piece.
- *
- * Nothing here is estimated: times are those of the sender's clock, and delays differences of what the two clocks show.
+ * How far one clock can be ahead of another, by the pairs in one direction. A pair bounds one instant: its sender's clock showed `time`,
+ * its receiver's at most `time + delay`. Between two pairs clocks may bend by the declared curvature. Beside a pair they drift apart at
+ * most as fast as two rates, which differ by piece. Nothing is estimated here: times are the sender's, and delays are differences of the
+ * two clocks.
  */
 
 import { pieceAt, knotTime, type Knots } from './corrections.js';
 
-/** No two counters run faster apart, each by its nominal rate. */
+/** Two counters' rates, relative to nominal, differ at most by this. */
 export const MAX_RATE = 400e-6;
 
-/** Per piece, how fast the receiver's clock gains on the sender's: at least and at most. Dimensionless. */
+/** Per piece, how fast the receiver's clock gains on the sender's: lower and upper bound. Dimensionless. */
 export interface GainRates {
   readonly least: Float64Array;
   readonly most: Float64Array;
@@ -31,7 +30,7 @@ export function mostAhead(
   const limits = new Float64Array(times.length);
   const mostAtKnots = gainedAtKnots(knots, gain.most);
   const leastAtKnots = gainedAtKnots(knots, gain.least);
-  // What a pair says of any other time grows as the gain does: the least of (delay - gain) is what all of them say.
+  // A pair's bound at another time grows with the gain: the least of (delay - gain) is the bound of all.
   let at = 0;
   let least = Infinity;
   for (let i = 0; i < times.length; i++) {

@@ -25,14 +25,14 @@ import { bandOf, worstOfSpans, type Interval, type Readings } from './readings.j
 import { anyRate, fastestDrift, gainOf, narrowRates } from './rates.js';
 import { findUnsteady } from './unsteady.js';
 
-/** Instants no farther apart: what clocks can do between them matters little. Of many arcs there are fewer. */
+/** Largest distance of instants: clocks hardly change in between. With many arcs it is larger. */
 const INSTANTS_APART_NS = 2.5e9;
 /** The least and the largest number for one piece, however long it is. */
 const MOST_INSTANTS = 24;
 const LEAST_INSTANTS = 2;
 const LEAST_IN_ALL = 4;
 const ARCS_TIMES_INSTANTS = 20_000;
-/** A curvature is per time of a clock, and clocks count true time with this error at most. */
+/** A curvature is per time of a clock, and a clock's own time is wrong by at most this factor. */
 const ANY_CLOCK = 1.001;
 
 /** One arc's pairs of the whole run. */
@@ -41,9 +41,9 @@ interface ArcHull extends Arc {
 }
 
 export class HardBounds {
-  /** What bounds are stated for. */
+  /** Hard bounds hold for these. */
   readonly spans: Knots;
-  /** Where no clocks that are as steady as declared could have made these pairs; null: some could. */
+  /** Where clocks as steady as declared could not have made these pairs; null: nowhere. */
   readonly contradiction: UnsteadyClock | null;
   private readonly arcs: readonly ArcHull[];
   private readonly out: Adjacency;
@@ -53,7 +53,7 @@ export class HardBounds {
   private readonly instants: Float64Array;
   /** Per domain: what it shows at the instants as it is estimated. */
   private readonly shown: readonly Float64Array[];
-  /** Per instant, per arc: by how much the receiver can be ahead of the sender beyond the estimate. */
+  /** Per instant, per arc: how far the receiver can be ahead of the sender beyond the estimate. */
   private readonly slacks: readonly Float64Array[];
   private readonly stretch: Float64Array;
   private readonly curvature: number;
@@ -123,7 +123,7 @@ export class HardBounds {
     return spans;
   }
 
-  /** The one that many others are held against, so that paths are not looked for again and again. */
+  /** Prefers a domain that many others are compared with, to avoid repeated searches of paths. */
   private isBetterSource(a: number, b: number): boolean {
     if (this.known.has(a) || this.known.has(b)) return this.known.has(a);
     const size = (domain: number): number =>
@@ -141,7 +141,7 @@ export class HardBounds {
     return source;
   }
 
-  /** What every clock can show when `source` is estimated to be at each of the instants. */
+  /** What every clock can show when `source` is at each of the instants by estimate. */
   private readings(source: number, slacks: readonly Float64Array[], stretch: Float64Array): Readings {
     return {
       source,
@@ -179,7 +179,7 @@ export class HardBounds {
     return rates;
   }
 
-  /** Per instant, per arc. Below 0 where pairs at other times say that the estimate is wrong there. */
+  /** Per instant, per arc. Below 0 if pairs at other times contradict the estimate there. */
   private slacksBy(gains: readonly GainRates[]): Float64Array[] {
     const { knots, corrections, arcs, curvature, instants, shown } = this;
     const slacks = Array.from(instants, () => new Float64Array(arcs.length));
@@ -195,14 +195,14 @@ export class HardBounds {
   }
 }
 
-/** In place: a bound holds the estimate as well, though truth may lie beside it. */
+/** In place: a bound includes the estimate as well, though the truth may lie outside. */
 function clamped(slacks: Float64Array[]): readonly Float64Array[] {
   for (const lengths of slacks)
     for (let arc = 0; arc < lengths.length; arc++) lengths[arc] = Math.max(0, lengths[arc]!);
   return slacks;
 }
 
-/** What is known against one domain; of each other one its spans, once they were asked for. */
+/** Bounds against one domain; the spans of others are added on request. */
 interface Source {
   readonly readings: Readings;
   readonly domains: (readonly Interval[])[];
@@ -218,7 +218,7 @@ function farthest(corrections: readonly Float64Array[]): number {
   return far;
 }
 
-/** What comes before an arc makes the instant uncertain that it is asked about; likewise backwards. */
+/** What precedes an arc makes its instant uncertain; likewise backwards. */
 const stretchOf = (rate: number): number => 1 / (1 - rate);
 
 function joinPieces(hulls: readonly EdgeHull[], curvature: number): ArcHull[] {

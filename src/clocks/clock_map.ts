@@ -1,20 +1,18 @@
 /**
- * The one door from a host's clock to the trace's. A clock domain is what shares one counter (one boot, one tick
- * source); its `ClockMap` is a continuous, strictly rising, piecewise-linear function LocalNs → TraceNs with a bound per
- * segment. An unbounded side is Infinity, never a number made up.
- *
- * Pure functions and plain data: a ClockMap travels to a worker thread as it is.
+ * The only way from a host's clock to the trace's. A clock domain shares one counter (one boot, one tick source). Its `ClockMap` is a
+ * continuous, strictly rising, piecewise-linear function LocalNs → TraceNs with a bound per segment. An unbounded side is Infinity, never
+ * an invented number. Pure functions and plain data, so a worker thread can receive a ClockMap.
  */
 
 import { traceNsFromClockMap, type LocalNs, type TraceNs } from '../base/time.js';
 
-/** What a segment rests on. */
+/** The basis of a segment. */
 export type ClockSource =
-  /** The only domain of the run: relative times come from one counter, nothing had to be aligned. */
+  /** The only domain of the run: one counter, nothing to align. */
   | 'own-counter'
   /** Aligned by the traffic between hosts (alignment.ts); bounds are against the group's reference. */
   | 'traffic'
-  /** Placed by its host's CLOCK_REALTIME alone: as wrong as NTP is. */
+  /** Placed by its host's CLOCK_REALTIME alone, with NTP's error. */
   | 'realtime';
 
 export interface ClockSegment {
@@ -25,9 +23,9 @@ export interface ClockSegment {
   readonly offset: number;
   /** Dimensionless: 1e-6 is one ppm. */
   readonly drift: number;
-  /** Worst case of |error| against the reference domain, ns; Infinity where evidence sets no limit. */
+  /** Worst case of |error| against the reference domain, ns; Infinity: no evidence limits it. */
   readonly hardBound: number;
-  /** 99 % bound, ns; Infinity where not even an assumption gives one. */
+  /** 99 % bound, ns; Infinity: not even an assumption gives one. */
   readonly bound99: number;
   readonly source: ClockSource;
   readonly flags: readonly string[];
@@ -69,8 +67,7 @@ export interface MapPiece {
 /** The outer segments reach to the ends of the trace. */
 export function mapPieces({ segments }: ClockMap, duration: number): MapPiece[] {
   let last = 0;
-  // A piece ends where the next one begins. By itself, each end would be rounded by itself: where a wall clock is decades
-  // off, that is a matter of 256 ns.
+  // A piece ends where the next one begins. Rounded separately, its end would differ: by 256 ns if a wall clock is decades off.
   const starts = segments.map((segment, i) => {
     last = Math.max(last, i === 0 ? 0 : toTraceIn(segment, segment.from));
     return last;

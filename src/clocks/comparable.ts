@@ -1,16 +1,16 @@
-/** Whose times may be compared, and within which bound. */
+/** Which times may be compared, and with which bound. */
 
 import type { TraceNs } from '../base/time.js';
 import { bound99At } from './clock_map.js';
 import { domainOfFile, type ClockSolution } from './domains.js';
 
-/** Ranks of one group of domains are compared, within the bounds of their clocks; between groups no error is known. */
+/** Ranks in one group of domains are comparable within their clocks' bounds. Between groups the error is not known. */
 export const onOneAxis =
   (clocks: ClockSolution) =>
   (files: readonly number[]): boolean =>
     new Set(files.map((file) => domainOfFile(clocks, file).group)).size <= 1;
 
-/** Each clock is bounded against its group's reference: between two the bounds add up. */
+/** Each clock has a bound against its group's reference. For two clocks the bounds add up. */
 export function clockBound({ domains, domainOf }: ClockSolution) {
   const bounds = domains.map(({ map }) => bound99At(map));
   return (fileA: number, fileB: number, at: TraceNs): number => {

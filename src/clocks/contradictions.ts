@@ -1,7 +1,6 @@
 /**
- * When evidence contradicts itself, who is to blame? A host whose clock jumped is seen on *all* its links at the same
- * moment: messages to it take longer by the jump, messages from it shorter. A link on which pairs were matched wrongly,
- * or whose stamps are not what they are taken for, stands alone.
+ * Finds the cause of contradicting evidence. If a host's clock jumps, *all* its links show it at the same moment: messages to it take
+ * longer by the jump, messages from it shorter. A link with wrongly matched pairs, or with stamps of another meaning, stands alone.
  */
 
 import { minOf } from '../base/extremes.js';
@@ -13,8 +12,8 @@ import { violationOf } from './projection.js';
 
 export type Culprit =
   /**
-   * The host's clock jumped; ns, against the others. `other`: or that one's, as far the other way, for they have no peers but
-   * each other.
+   * The host's clock jumped; ns, against the others. `other`: or that one's in the other direction, because they only have each other as
+   * peers.
    */
   | {
       readonly what: 'clock-jump';
@@ -27,7 +26,7 @@ export type Culprit =
   /** Pairs of this link contradict the others by `by` ns. */
   | { readonly what: 'link'; readonly from: number; readonly to: number; readonly by: number };
 
-/** Pairs leave no room for one of these clocks to have run as steadily as declared: by so many ns at a time of the common axis. */
+/** Pairs contradict a clock as steady as declared: by this many ns at a time of the common axis. */
 export interface UnsteadyClock {
   readonly what: 'clock-unsteady';
   readonly domains: readonly number[];
@@ -35,9 +34,9 @@ export interface UnsteadyClock {
   readonly by: number;
 }
 
-/** A jump must be larger than any wire's change of mood. */
+/** A jump must be larger than any natural change of a wire. */
 const SMALLEST_JUMP_NS = 15_000;
-/** Of the jump, at least this part must lie clear between all minima before it and all after it. */
+/** At least this part of the jump must separate all minima before it from all after it. */
 const CLEAR = 0.5;
 /** Sub-windows looked at on each side of a jump, least and most. */
 const LEAST_BESIDE = 3;
@@ -50,26 +49,25 @@ interface SeenStep {
   readonly step: number;
 }
 
-/** What the links of one domain show of its clock. */
+/** A domain's clock, as its links show it. */
 interface DomainView {
   readonly steps: SeenStep[];
-  /** How many of its links have a say. */
+  /** Number of its links that count. */
   links: number;
-  /** Whom it hears, and who hears it. */
+  /** Domains it hears, and domains that hear it. */
   readonly into: Set<number>;
   readonly out: Set<number>;
 }
 
 /**
- * The clearest jump; null without one. A host that hears no other sees each jump of that one on all its links as well: of hosts that may
- * have jumped at once the one with the most peers did.
+ * The clearest jump; null: none. If a host hears only one other, all its links show that one's jumps too: the one with more peers jumped.
  */
 export function findJump(domains: number, estimate: Estimate): Culprit | null {
   const cellNs = cellOf(estimate.links);
   const views = viewsOf(domains, estimate, cellNs);
   const found = views.flatMap((view, domain) => {
     const { steps, links, into, out } = view;
-    // In one direction only a jump looks like messages that begin to wait.
+    // In one direction only, a jump looks like messages that begin to wait.
     if (into.size === 0 || out.size === 0) return [];
     let clearest = { domain, cell: 0, jump: 0, peers: new Set([...into, ...out]).size };
     for (const { cell, step } of steps) {
@@ -98,7 +96,7 @@ function viewsOf(domains: number, estimate: Estimate, cellNs: number): DomainVie
   }));
   estimate.links.forEach((link, index) => {
     const { kind, from, to } = link.edge;
-    // Credits and collectives wait for programs: their minima step when a program changes its mind.
+    // Credits and collectives wait for programs: their minima step when a program changes.
     if (kind === 'credit' || kind === 'collective') return;
     const count = minimaOf(link);
     if (count < 2 * LEAST_BESIDE) return;
@@ -117,7 +115,7 @@ function viewsOf(domains: number, estimate: Estimate, cellNs: number): DomainVie
   return views;
 }
 
-/** The peer that is the only one of the domain, and has no other itself; null: there is none. */
+/** The domain's only peer, if it has no other peer itself; null: none. */
 function onlyPeer(views: readonly DomainView[], domain: number): number | null {
   const peersOf = ({ into, out }: DomainView): number[] => [...new Set([...into, ...out])];
   const [peer, ...others] = peersOf(views[domain]!);
@@ -146,7 +144,7 @@ function spreadOfResiduals({ knots, corrections }: Estimate, { edge, lines }: Li
   return most - least;
 }
 
-/** What all links of a host step by near a cell, in one direction; 0 where they do not. */
+/** The common step of all links of a host near a cell, in one direction; 0: none. */
 function commonStep(steps: readonly SeenStep[], cell: number, sign: number, links: number): number {
   const byLink = new Map<number, number>();
   for (const { link, cell: at, step } of steps) {
@@ -211,8 +209,8 @@ function medianOf(values: Float64Array, count: number): number {
 }
 
 /**
- * The link that the estimate, in which one link counts little against the others, contradicts most; and those that it contradicts
- * by `asBadAs` of that, each by its worst. Where links of one host with several others are contradicted about as badly, it is its clock.
+ * The link that the estimate contradicts most (one link counts little in it), and those contradicted by `asBadAs` of that, each by its worst. If one host's
+ * links with several others are similarly bad, its clock is the cause.
  */
 export function worstLinks(
   knots: Knots,
@@ -245,7 +243,7 @@ interface BadLink {
 
 const ABOUT_AS_BAD = 0.5;
 
-/** The host that is at one end of all links, with several others at the other; null: there is none. */
+/** The host at one end of all links, with several at the other; null: none. */
 function inAll(links: readonly BadLink[]): number | null {
   const { from, to } = links[0]!;
   const shared = [from, to].filter((host) => links.every((link) => link.from === host || link.to === host));

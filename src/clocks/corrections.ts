@@ -1,6 +1,6 @@
 /**
- * What a domain's clock must be corrected by to be on the run's common axis: one continuous piecewise-linear function
- * per domain, all with the same knots. Beyond the first and last knot the outer pieces go on.
+ * A domain's correction to the run's common axis: one continuous piecewise-linear function per domain, all with the same knots. The outer
+ * pieces continue beyond the first and last knot.
  */
 
 export interface Knots {
@@ -51,7 +51,7 @@ const LONGEST_SPAN_NS = 12e9;
 /** Each has bounds of its own in memory, and a slice in the trace: of long runs whole pieces are spans. */
 const MANY_SPANS = 400;
 
-/** Every piece divided into spans, as many in each: their ends as knots. */
+/** Divides each piece into equally many spans; their ends are knots. */
 export function spansOf({ first, step, count }: Knots): Knots {
   const pieces = count - 1;
   const affordable = Math.max(1, Math.floor(MANY_SPANS / pieces));

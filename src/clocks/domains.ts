@@ -1,10 +1,8 @@
 /**
- * Clock domains, and where each lies on the trace's axis. Inside a domain, whose processes share a counter (shared_counters.ts),
- * alignment is exact. Domains among each other are aligned by the traffic between them (alignment.ts); groups of domains, and domains
- * without evidence, are placed by REALTIME and say so.
- *
- * Steps and slews of the wall clock move the absolute axis but never bend the relative times: a domain by itself has one
- * line REALTIME = a + b * local over the whole run, a group goes by medians (placement.ts).
+ * Clock domains, and their place on the trace's axis. In a domain, whose processes share a counter (shared_counters.ts), alignment is
+ * exact. Traffic aligns domains with each other (alignment.ts). Groups of domains, and domains without evidence, are placed by REALTIME and
+ * flagged. Steps and slews of the wall clock move the absolute axis but never bend relative times: a single domain has one line REALTIME =
+ * a + b * local over the whole run, a group uses medians (placement.ts).
  */
 
 import { maxOf, minOf } from '../base/extremes.js';
@@ -29,7 +27,7 @@ export interface ClockDomain {
   readonly hostName: string;
   readonly files: readonly number[];
   readonly map: ClockMap;
-  /** Largest |sample - line| of REALTIME, ns: how restless the wall clock was. */
+  /** Largest |sample - line| of REALTIME, ns: how unsteady the wall clock was. */
   readonly realtimeResidual: number;
   readonly samples: number;
   /** Domains of one group are on one axis, within their bounds: the number of its first domain. */
@@ -45,7 +43,7 @@ export interface ClockSolution {
   readonly domainOf: readonly number[];
 }
 
-/** Beyond what NTP slews: the wall clock was set. Relative times do not follow it, the absolute axis is in doubt. */
+/** More than NTP slews: the wall clock was set. Relative times do not follow it; the absolute axis is uncertain. */
 const STEPPED_NS = 10e6;
 
 /** Domains before they are aligned. */
@@ -53,7 +51,7 @@ export interface ClockAxes {
   /** By file index. */
   readonly scales: readonly TickScale[];
   readonly domainOf: readonly number[];
-  /** Per domain: LocalNs + this is one axis for all, as good as the wall clocks were at the start. */
+  /** Per domain: LocalNs + this is one axis for all, as exact as the wall clocks at the start. */
   readonly coarse: readonly number[];
   /** Per domain, for people. */
   readonly names: readonly string[];
@@ -64,7 +62,7 @@ export function clockAxes(witnesses: readonly ClockWitness[]): ClockAxes {
   return { ...fileAxes(counters), coarse: coarseOffsets(counters), names: counters.map(nameOf) };
 }
 
-/** `traffic`: null where wall clocks are all there is. */
+/** `traffic` null: there are only wall clocks. */
 export function solveClocks(
   witnesses: readonly ClockWitness[],
   traffic: TrafficClocks | null = null,
@@ -73,7 +71,7 @@ export function solveClocks(
   const base = counters.map(({ realtimeBase }) => realtimeBase).reduce((a, b) => (b < a ? b : a));
   const placements = new Map<number, Placement>();
   const placed = counters.map((counter, domain) => {
-    // Counters of which no file is here are in the alignment, and nowhere else.
+    // Counters without a file are only in the alignment.
     const group = traffic
       ? groupOf(traffic.alignment, domain).filter((other) => other < counters.length)
       : [];
@@ -154,7 +152,7 @@ interface Placed {
   readonly realtimeResidual: number;
 }
 
-/** `isOnly`: nothing has to be aligned, and no time of it is doubtful. */
+/** `isOnly`: nothing needs alignment, and its times are certain. */
 function placeAlone(
   { line, realtimeBase, flags }: SharedCounter,
   base: bigint,

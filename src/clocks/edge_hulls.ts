@@ -1,6 +1,6 @@
 /**
- * All pairs from one domain to another, whatever their kind or size, piece by piece of the corrections: the few that a
- * clock within its declared curvature can touch. What projection and hard bounds rest on.
+ * All pairs from one domain to another, of any kind or size, per piece of the corrections: the few that a clock within its declared
+ * curvature can touch. Projection and hard bounds rest on them.
  */
 
 import { pieceAt, type Knots } from './corrections.js';
@@ -20,7 +20,7 @@ interface EdgePieces {
   readonly hulls: readonly PointList[];
 }
 
-/** Keeps what it made of each edge, for edges are asked for in several selections. */
+/** Caches its result per edge, because several selections need the same edges. */
 export class PieceHulls {
   private readonly known = new Map<EdgeEvidence, EdgePieces>();
   private readonly builder: HullBuilder;

@@ -1,7 +1,6 @@
 /**
- * The normal matrix of rows of least squares, factored (Cholesky) and asked for variances. Kept is what lies between a row's first
- * entry and its diagonal, which is where all of its factor lies: unknowns that are neighbours in time cost little if they are
- * numbered by time, and those that everything speaks of stand last.
+ * The normal matrix of least squares, factored (Cholesky) for variances. Each row is stored from its first entry to its diagonal, where its
+ * whole factor lies. Neighbours in time cost little if unknowns are numbered by time; unknowns in all rows come last.
  */
 
 export class EnvelopeMatrix {
@@ -19,8 +18,7 @@ export class EnvelopeMatrix {
   }
 
   /**
-   * The sum of coefficients[i] * x[indices[i]] is known within `sigma`; what it is does not matter to variances. Indices below
-   * 0 are known to be 0.
+   * The sum of coefficients[i] * x[indices[i]] is known within `sigma`; variances do not need its value. Indices below 0 are known to be 0.
    */
   add(indices: readonly number[], coefficients: readonly number[], _target: number, sigma: number): void {
     this.rows.push({ indices, coefficients, sigma });
@@ -33,7 +31,7 @@ export class EnvelopeMatrix {
     return this.first.reduce((sum, from, i) => sum + (i - from) ** 2 / 2, 0);
   }
 
-  /** After this, `variance` may be asked and nothing added. */
+  /** After this `variance` works, and nothing may be added. */
   factor(): this {
     const { first, start, unknowns } = this;
     for (let i = 0; i < unknowns; i++) start[i + 1] = start[i]! + i - first[i]! + 1;

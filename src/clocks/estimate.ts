@@ -1,8 +1,7 @@
 /**
- * The estimate inside groups of domains that evidence connects both ways: weighted least squares over the support
- * lines of all edges, then over all their minima (floors.ts). Unknown are the corrections at the knots (0 for each group's reference)
- * and one minimum delay per likeness: links that are alike are taken to have equal minimum delays, and a link's weight says how
- * far that holds.
+ * The estimate inside groups of domains that evidence connects both ways: weighted least squares over the support lines of all edges, then
+ * over all their minima (floors.ts). Unknown are the corrections at the knots (0 for each group's reference) and one minimum delay per
+ * likeness. Similar links are assumed to have equal minimum delays, and a link's weight says how far this holds.
  */
 
 import { judge, weigh, type References } from './alike.js';
@@ -86,7 +85,7 @@ function throughLines(setting: Setting): Float64Array {
       const left = rows[i]!.map((row) => system.unexplained(row, x));
       link.residual = left.length === 0 ? 0 : left.reduce((sum, rest) => sum + rest, 0) / left.length;
     });
-    // Not by the first pass: it weighs all links alike, and would blame the one of a pair that ought to be shorter.
+    // Not in the first pass: it weighs all links equally, and would blame the one of a pair that should be shorter.
     if (pass > 0) judge(links, references, delayOf, alike);
     const moved = weigh(links, delayOf, alike);
     const isSteady = measureWander(wander, x, place, mostWander);
@@ -120,7 +119,7 @@ export const delaysOf =
   ({ edge }) =>
     delays.get(edge.like)!;
 
-/** What the estimate says a pair's true delay was: never below 0 if the clocks are right. */
+/** The estimate of a pair's true delay: never below 0 if the clocks are right. */
 export function slack(
   knots: Knots,
   from: Float64Array,

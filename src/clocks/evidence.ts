@@ -1,11 +1,9 @@
 /**
- * What says anything about two clocks: a stamp taken *before the cause* on one and a stamp taken *after the effect* on
- * the other. Of all such pairs between two domains a summary is kept that does not grow with the run: windows of time,
- * in each the lower hull of (time, delay) over all its pairs. When windows run out, neighbours are joined and the
- * windows are twice as wide.
- *
- * Times are ns on the common coarse axis (a domain's LocalNs plus one constant per domain), the time is the cause's, and a delay is
- * the effect's stamp minus the cause's: the true delay plus what the one clock is ahead of the other.
+ * Evidence about two clocks: a stamp taken *before the cause* on one and a stamp taken *after the effect* on the other. The pairs of two
+ * domains are kept as a summary that does not grow with the run: windows of time, each with the lower hull of (time, delay) of its pairs.
+ * When windows run out, neighbours are joined and windows become twice as wide. Times are ns on the common coarse axis (a domain's LocalNs
+ * plus one constant per domain). The time is the cause's. A delay is the effect's stamp minus the cause's: the true delay plus the
+ * difference of the clocks.
  */
 
 import { HullCollector } from './lower_hull.js';
@@ -24,19 +22,19 @@ export type EvidenceKind =
 export const WAITED_CREDIT = 'credit, waited for';
 
 /**
- * Whether least delays are those of a wire and of programs that watch it, and so like those of other such links. Of other credits and of
- * collectives it is not known how long ago the effect happened when it was noticed.
+ * Whether least delays are those of a wire and of polling programs, and so similar on all such links. For other credits and for
+ * collectives, the time from the effect to its notice is not known.
  */
 export const isWire = ({ kind, like }: Pick<EdgeEvidence, 'kind' | 'like'>): boolean =>
   kind === 'data' || kind === 'beacon' || like === WAITED_CREDIT;
 
-/** How the likenesses of receives begin that NCCL may tell as arrived before they have. */
+/** Prefix of the likenesses of receives that NCCL may report as arrived too early. */
 export const EARLY_ARRIVAL = 'data, low latency,';
 
 /**
- * Whether effect comes after cause for certain. Not where a receive may be told early, nor of credits where a network may take a
- * send before the receiver is ready: one that was seen to turn senders of the link away until then does so with none. Such pairs
- * count as long as they contradict nothing, but no hard bound rests on them.
+ * Whether the effect surely comes after the cause. Not for a receive that may be reported early, and not for credits if the network may
+ * take a send before the receiver is ready (unless it was seen to turn senders of the link away until then). Such pairs count while they
+ * contradict nothing, but no hard bound uses them.
  */
 export const isCertain = ({
   kind,
@@ -61,7 +59,7 @@ export interface EdgeEvidence {
   readonly kind: EvidenceKind;
   /** Edges of the same name are taken to have like minimum delays: transport and size class. */
   readonly like: string;
-  /** Of credits: the network was seen to turn senders of this link away until they had one. Absent, or false: it was not. */
+  /** Credits: the network was seen to turn senders of this link away until they had one. Absent or false: it was not. */
   readonly insists?: boolean;
   readonly pairs: number;
   /** Least size of its messages, bytes; absent: not known. Minima are those of the smallest messages. */

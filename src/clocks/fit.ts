@@ -16,9 +16,9 @@ export interface Line {
   at(x: number): number;
 }
 
-/** Below this span a slope would be made of read-out noise: 1 µs over 2 s is already half a ppm. */
+/** A shorter span shows only read-out noise: 1 µs over 2 s is half a ppm. */
 const MIN_SPAN_NS = 2e9;
-/** No oscillator is farther off its nominal rate; beyond it the wall clock was stepped, not the counter. */
+/** No oscillator is farther off its nominal rate: then the wall clock was stepped. */
 const MAX_DRIFT = 1e-3;
 
 export function fitLine(points: readonly Point[]): Line {

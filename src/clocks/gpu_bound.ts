@@ -1,10 +1,8 @@
 /**
- * How wrong a GPU's times can be on its host's clock, hard. A stamp was noticed after it was taken, and taken after the call
- * that launched its kernel: the GPU's timer is a clock with evidence in both directions, like a host. So the shortest time that
- * a notice took, which nothing can observe, lies inside the bound, with the shortest launch; and a timer that counts in steps
- * says up to one step less than it is.
- *
- * Taken for true: a stamp is of the kernel it is said to be of. Stamps that contradict it were dropped before.
+ * Hard error of a GPU's times on its host's clock. A stamp is taken before it is noticed, and after the call that launched its kernel. So
+ * the GPU's timer is a clock with evidence in both directions, like a host. The shortest notice, which nothing can observe, lies inside the
+ * bound, as does the shortest launch. A timer with steps shows up to one step too little. It is assumed that a stamp belongs to its kernel;
+ * contradicting stamps were dropped before.
  */
 
 import { maxOf, minOf } from '../base/extremes.js';
@@ -19,7 +17,7 @@ export interface GpuMoment {
   readonly gpu: number;
 }
 
-/** Of the times as they are drawn, against the host's clock, the worst of the run, ns; Infinity: unbounded. */
+/** Of drawn times against the host's clock, worst of the run, ns; Infinity: unbounded. */
 export interface GpuBound {
   readonly late: number;
   readonly early: number;
@@ -41,7 +39,7 @@ export function gpuBound(
   // The timer on an axis near the host's, where the line says by how much it is corrected.
   const base = line.offset;
   const possible = launched.filter(({ host, gpu }) => drawn(gpu) + grain >= host);
-  // Where half of those that matter contradict, stamps are often of other kernels, and say nothing to this side.
+  // If half of the relevant stamps contradict, they are often of other kernels and prove nothing on this side.
   const believed = 2 * possible.length < launched.length ? [] : possible;
   const times = [...noticed, ...believed].flatMap(({ host, gpu }) => [host, gpu + base]);
   if (times.length === 0) return { late: Infinity, early: Infinity };

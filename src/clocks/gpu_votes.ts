@@ -1,8 +1,7 @@
 /**
- * Which GPU stamps may say where the GPU's clock lies. A stamp that was taken in truth lies between the call it belongs to
- * and the moment it was noticed, so each one allows an interval of offsets; garbage allows another one. What most of a
- * batch allow is the clock. A stamp from the future would otherwise move the lower envelope, and all kernels with it; one
- * from the past moves nothing and stays.
+ * Which GPU stamps may define the GPU's clock. A true stamp lies between its call and its notice, so each allows an interval of offsets;
+ * garbage allows another one. The offset that most of a batch allow is the clock. A stamp from the future would otherwise move the lower
+ * envelope and all kernels; one from the past moves nothing and stays.
  */
 
 export interface GpuVote {
@@ -22,8 +21,8 @@ export class GpuVotes<Vote extends GpuVote> {
   private batch: Vote[] = [];
 
   /**
-   * `accept` gets what the others of its batch do not contradict, in the order of `add`; and whether the vote was taken too early to
-   * belong to its call.
+   * `accept` gets the votes that their batch does not contradict, in the order of `add`, and whether a vote's stamp is too early for its
+   * call.
    */
   constructor(private readonly accept: (vote: Vote, isTooEarly: boolean) => void) {}
 

@@ -1,6 +1,6 @@
 /**
- * Whether pairs contradict each other for certain, whatever the corrections: around a cycle of hosts, all asked about one instant, they
- * say that a clock is behind itself. Between two pairs of one piece the line through them holds too, for there corrections are straight.
+ * Whether pairs surely contradict each other, whatever the corrections: around a cycle of hosts, at one instant, a clock would be behind
+ * itself. Between two pairs of one piece the line through them holds too, because corrections are straight there.
  */
 
 import { firstIndex } from '../base/search.js';

@@ -1,4 +1,4 @@
-/** What the estimate knows of one edge and likeness, and how much it believes it. */
+/** What the estimate knows of each edge and likeness, and its weight. */
 
 import { median } from '../base/median.js';
 import { joined, knotTime, type Knots } from './corrections.js';

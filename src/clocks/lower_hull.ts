@@ -1,8 +1,7 @@
 /**
- * Lower convex hulls of (time, delay): of all points the few that any straight line can touch from below. Which points
- * these are does not change when a line is subtracted from all delays, so a hull may be kept before the clocks are known.
- *
- * Points lie in flat arrays, x and y in turn: there are many hulls, and each is small.
+ * Lower convex hulls of (time, delay): the few points that a straight line can touch from below. Subtracting a line from all delays does
+ * not change these points, so a hull may be kept before the clocks are known. Points lie in flat arrays, x and y in turn, because there are
+ * many small hulls.
  */
 
 /** x0, y0, x1, y1, ... by rising x. */

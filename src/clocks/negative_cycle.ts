@@ -1,6 +1,6 @@
 /**
- * What a contradiction looks like: a cycle of hosts round which, at one instant, a clock would have to be behind itself. Each arc says
- * by how much its receiver can at most be ahead of its sender; the arcs of the cycle add up to less than 0.
+ * Finds a contradiction: a cycle of hosts around which, at one instant, a clock would be behind itself. Each arc bounds how far its
+ * receiver can be ahead of its sender; the arcs of the cycle add up to less than 0.
  */
 
 import type { Arc } from './graph.js';

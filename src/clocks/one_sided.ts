@@ -1,6 +1,6 @@
 /**
- * Domains that were only ever heard, or only ever spoke: their wall clock places them, and all that evidence says is that
- * they lie no farther to one side. Which may be enough to show that the wall clock is wrong.
+ * Domains with traffic in one direction only: their wall clock places them, and the evidence bounds them on one side. This may be enough to
+ * show that the wall clock is wrong.
  */
 
 import { correctionAt, knotTime } from './corrections.js';

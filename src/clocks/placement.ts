@@ -1,6 +1,6 @@
 /**
- * Where an aligned group lies on the absolute axis, and how its hosts' wall clocks behaved. All of the group's REALTIME
- * samples have a say, by medians: a step or a slew of some hosts moves nothing, and nothing here bends relative times.
+ * Places an aligned group on the absolute axis, and judges its hosts' wall clocks. All of the group's REALTIME samples count, by medians: a
+ * step or slew of some hosts moves nothing, and nothing here bends relative times.
  */
 
 import { median } from '../base/median.js';
@@ -24,7 +24,7 @@ export interface WallClock {
 
 /** Below this span a rate would be made of read-out noise. */
 const MIN_SPAN_NS = 2e9;
-/** Farther off than any crystal is: NTP was turning that wall clock. */
+/** More than any crystal: NTP was slewing that wall clock. */
 export const SLEWED = 200e-6;
 
 /** Per host the samples: x on the group's axis, y the wall clock. */

@@ -1,7 +1,7 @@
 /**
- * Which processes share a counter, and so a clock domain: those of one boot with one tick source. That is *confirmed* by their own samples
- * of tick, REALTIME and MONOTONIC: a process whose samples contradict the others' (a VM snapshot, a migration) is split off and flagged.
- * Clones whose samples agree are told apart by their transfers (evidence/clones.ts).
+ * Which processes share a counter, and so a clock domain: those of one boot with one tick source. Their own samples of tick, REALTIME and
+ * MONOTONIC must *confirm* it: a process with contradicting samples (a VM snapshot, a migration) is split off and flagged. Transfers
+ * distinguish clones whose samples agree (evidence/clones.ts).
  */
 
 import { median } from '../base/median.js';

@@ -1,6 +1,6 @@
 /**
- * Hard bounds by what is certain alone. Where that says nothing to one side (hosts that only ever received, and gave credits)
- * credits count, which are taken for true as long as nothing contradicts them, and it is known of which domains that is so.
+ * Hard bounds from certain evidence. If that leaves one side open (hosts that only received, and gave credits), credits count too. They are
+ * assumed to be true while nothing contradicts them, and the domains concerned are known.
  */
 
 import { HardBounds } from './bounds.js';

@@ -1,7 +1,7 @@
 /**
- * Clocks that ran otherwise than any clock may: pairs at different times, each possible by itself, leave no room for a clock whose rate
- * changes no faster than declared. A jump that lies between two of few transfers looks like that, and a counter that is slewed. Shown by a
- * cycle of hosts round which, at one instant, a clock would have to be behind itself.
+ * Clocks that changed faster than declared: pairs at different times, each possible by itself, leave no room for a steady clock. A jump
+ * between two of few transfers looks like this, and so does a slewed counter. It shows as a cycle of hosts around which, at one instant, a
+ * clock would be behind itself.
  */
 
 import type { Arc } from './graph.js';

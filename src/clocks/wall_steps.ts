@@ -1,6 +1,6 @@
 /**
- * When a host's wall clock was set: between two samples it went on by another time than the counter did. Nothing in the
- * trace follows it, but whoever compares the trace with logs of that host has to know.
+ * When a host's wall clock was set: between two samples it advanced by another time than the counter. The trace does not follow it, but a
+ * reader who compares the trace with that host's logs must know it.
  */
 
 import type { LocalNs } from '../base/time.js';

@@ -1,9 +1,7 @@
 /**
- * How fast rates of clocks change, as the corrections themselves show it: a room that warms up, a fan that starts. The estimate takes bends of
- * corrections for small beforehand; where pairs bend them all the same, what is taken beforehand grows to what they show. Noise
- * alone does not make it grow: of bends that nothing but noise speaks for the estimate keeps less than half.
- *
- * Against the group's reference: which of two clocks changed is another question.
+ * How fast clocks' rates change, as the corrections show it: a room that warms up, a fan that starts. The estimate first assumes small
+ * bends; if pairs bend the corrections more, the assumption grows to match. Noise alone does not make it grow: of bends that only noise
+ * supports the estimate keeps less than half. Measured against the group's reference, so it does not say which of two clocks changed.
  */
 
 import { median } from '../base/median.js';

@@ -1,6 +1,6 @@
 /**
- * Whether the two ends of a transfer tell of the same one. Where the work behind an operation is not known at an end, its neighbours
- * decide: two ends that agree on an operation before and on one behind, and disagree on none between them, count operations alike there.
+ * Whether the two ends of a transfer describe the same one. If an end does not know the work behind an operation, its neighbours decide:
+ * two ends that agree on an operation before and one after, and disagree on none between, count operations alike there.
  */
 
 import { STEP_ROW, UNTOLD } from '../../scan/step_file.js';

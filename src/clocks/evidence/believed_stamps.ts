@@ -1,7 +1,7 @@
 /**
- * Which stamps may be believed is learned: whether receives of low-latency protocols wait for their data (else their stop counts instead
- * of state 11), and whether the network makes a sender wait for the receiver at all (else a receive's start says nothing about the
- * sender). Each belief is tried, the richest first; the one under which the evidence contradicts itself least is taken.
+ * Learns which stamps to believe: whether receives of low-latency protocols wait for their data (else their stop counts instead of state
+ * 11), and whether the network makes a sender wait for the receiver (else a receive's start says nothing about the sender). Each belief is
+ * tried, the richest first. The one with the fewest contradictions is used.
  */
 
 import { align, type Alignment, type AlignmentOptions } from '../alignment.js';

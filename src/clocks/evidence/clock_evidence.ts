@@ -1,6 +1,6 @@
 /**
- * From pairs of transfers to what the clocks are solved from: each pair is in the evidence once per stamp that may stand for its
- * arrival, beside beacons. Which of them are believed is found out later (believed_stamps.ts).
+ * Turns pairs of transfers into evidence for the clocks: each pair appears once per stamp that may be its arrival, beside beacons.
+ * believed_stamps.ts later decides which ones to believe.
  */
 
 import { toLocal } from '../domains.js';

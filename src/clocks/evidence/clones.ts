@@ -1,7 +1,7 @@
 /**
- * Machines that were copied while they ran, or started from one snapshot: they show one boot id and nearly one counter, and have host names
- * of their own. So have containers of one host, whose counter is one. What tells them apart is a transfer between two of those names that
- * would arrive before it was sent: then each name has a clock of its own.
+ * Machines copied while they ran, or started from one snapshot: they have one boot id, nearly one counter, and different host names. So
+ * have containers of one host, which share a counter. A transfer between two of those names that would arrive before it was sent proves
+ * clones: then each name has its own clock.
  */
 
 import { toLocal, type ClockAxes, type ClockWitness } from '../domains.js';

@@ -1,7 +1,6 @@
 /**
- * From collectives to pairs of stamps: nobody leaves one before everybody has entered it whose data he needs. Between
- * them lies a whole collective, so these pairs say little where transfers or beacons say anything; they are there for hosts
- * that have nothing else, or that were only ever heard in one direction.
+ * Turns collectives into pairs of stamps: no rank leaves one before all ranks whose data it needs have entered. A pair spans a whole
+ * collective, so it adds little to transfers or beacons. It is for hosts without these, or with traffic in one direction only.
  */
 
 import { ticks } from '../../base/time.js';

@@ -1,6 +1,6 @@
 /**
- * A start that needs to be right to a second only: from a first look at the transfers, so that no wall clock has a say in relative
- * times. On the way it shows which networks turn senders away until their receiver is ready.
+ * A start that is exact to a second: from a first look at the transfers, so that wall clocks do not affect relative times. It also shows
+ * which networks turn senders away until their receiver is ready.
  */
 
 import { toLocal } from '../domains.js';

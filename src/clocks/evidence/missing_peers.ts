@@ -1,6 +1,6 @@
 /**
- * Counters that several hosts asked for the time, and of which no file is here: that of rank 0, when its file is missing. All who asked
- * compared themselves with the same counter, so it is a clock of its own in the evidence, though nothing of it is drawn.
+ * Counters that several hosts asked for the time, without a file here: that of rank 0, if its file is missing. All compared themselves with
+ * the same counter, so it is a clock of its own in the evidence, but nothing of it is drawn.
  */
 
 import type { ClockAxes } from '../domains.js';

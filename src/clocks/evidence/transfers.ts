@@ -1,7 +1,7 @@
 /**
- * The two ends of every network transfer between two hosts, side by side: rows of the scans' side files joined by
- * (communicator, channel, source, destination, ordinal of the operation, step), never by counting. A pair counts only
- * where size, number of steps and the work behind the operation agree at both ends (agreement.ts); what does not is counted by cause.
+ * Joins the two ends of every transfer between two hosts: rows of the scans' side files, by (communicator, channel, source, destination,
+ * ordinal of the operation, step), never by counting. A pair counts only if size, number of steps and the work behind the operation agree
+ * at both ends (agreement.ts). Others are counted by cause.
  */
 
 import { closeSync, openSync } from 'node:fs';
