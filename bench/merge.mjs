@@ -33,7 +33,7 @@ const { values } = parseArgs({
 });
 const rounds = Number(values.rounds ?? (values.smoke ? 1 : 5));
 const fileCount = Number(values.files ?? (values.smoke ? 16 : 1024));
-if (!values.smoke) console.log(`about ${5 + rounds} minutes on two quiet cores`);
+if (!values.smoke) console.log(`about ${Math.ceil(1 + rounds / 2)} minutes on two quiet cores`);
 
 /** As large as it gets: what is measured is drawing all of it. */
 const EVERYTHING = { slices: 1e9, tracks: 1e9, bytes: 1e12 };
