@@ -209,8 +209,8 @@ function medianOf(values: Float64Array, count: number): number {
 }
 
 /**
- * The link that the estimate contradicts most (one link counts little in it), and those contradicted by `asBadAs` of that, each by its worst. If one host's
- * links with several others are similarly bad, its clock is the cause.
+ * The link that the estimate contradicts most (one link counts little in it), and those contradicted by `asBadAs` of that, each by its
+ * worst. If one host's links with several others are similarly bad, its clock is the cause.
  */
 export function worstLinks(
   knots: Knots,
