@@ -6,7 +6,7 @@ import type { Run } from '../runs/run.js';
 
 /** trace = local + offsetNs + driftPpm * 1e-6 * (local - fromNs), rounded to whole ns. */
 export interface ClockPiece {
-  /** The first piece has no begin and the last one no end. */
+  /** The first piece has no start and the last one no end. */
   readonly fromNs: number;
   /** null: it ends with the recording. */
   readonly toNs: number | null;

@@ -1,5 +1,5 @@
 /**
- * Counts how large a file's trace would be, while its records are paired: what is drawn, its begin, its communicator, and the tracks. The
+ * Counts how large a file's trace would be, while its records are paired: what is drawn, its start, its communicator, and the tracks. The
  * counts mirror src/trace/tracks: each is one slice there, but an instant for operations whose end NCCL never reports.
  */
 

@@ -121,7 +121,7 @@ const MOST_BEFORE_NS = 60e9;
 const DEFAULT_BEFORE_NS = 1e9;
 
 /**
- * From well before its begin to shortly after; null: no such moment, all of the run. `commId`: its collectives decide what "well before"
+ * From well before its start to shortly after; null: no such moment, all of the run. `commId`: its collectives decide what "well before"
  * is.
  */
 export function viewAround(

@@ -184,7 +184,7 @@ export interface WitnessedOp {
 }
 
 export type Verdict = VerdictKind & {
-  /** Work without a recorded end: the verdict only knows its begin. */
+  /** Work without a recorded end: the verdict only knows its start. */
   readonly untold: number;
   /** Files with missing records of calls, at the beginning or later. Nothing is claimed about that time. */
   readonly partial: readonly number[];

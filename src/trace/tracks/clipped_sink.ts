@@ -145,7 +145,7 @@ export class ClippedSink implements TrackSink {
     }
   }
 
-  /** Writes a track's value at its window's begin. */
+  /** Writes a track's value at its window's start. */
   private enter(track: ClippedTrack, { from }: Window): void {
     if (!track.isPending) return;
     track.isPending = false;

@@ -227,7 +227,7 @@ const lateOn = ({ late: { onGpu }, lastArrival }: Pick<Collective, 'late' | 'las
     ? 'host call'
     : 'GPU';
 
-/** Null: left open. Never before its begin, whatever the clocks say. */
+/** Null: left open. Never before its start, whatever the clocks say. */
 export function drawnUntil({ open, end, enqueued, firstArrival }: Collective): TraceNs | null {
   if (open.length > 0) return null;
   const last = end ?? enqueued ?? firstArrival;
