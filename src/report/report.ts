@@ -132,7 +132,7 @@ export interface MergeReport {
   /** Its files are indices into `ranks`, its times ns after `traceStart`. */
   readonly verdict: Verdict;
   readonly output: string;
-  /** The Perfetto UI's first screen of the trace: part of its URL (merge/startup.ts). */
+  /** The Perfetto UI's first screen of the trace: part of its URL (trace/startup.ts). */
   readonly startup: string;
   readonly bytes: number;
   readonly worldSize: number;

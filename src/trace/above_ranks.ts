@@ -45,7 +45,7 @@ export interface AboveRanks {
   /** Processes and arrows drawn here. */
   readonly processes: number;
   readonly arrows: number;
-  /** See merge/startup.ts. */
+  /** See startup.ts. */
   readonly startup: string;
 }
 

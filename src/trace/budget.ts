@@ -1,7 +1,7 @@
 /**
  * Estimates a trace's size before a packet is written, and says how much a browser can open. The estimate uses the scan's counts. Slices
  * are exact for a whole run and, for a window, within a time bin (1/128 to 1/64 of the run). Bytes are the mean sizes below.
- * `test/merge/budget.test.ts` compares both with what was written.
+ * `test/trace/budget.test.ts` compares both with what was written.
  */
 
 import { commKey } from '../model/identity.js';

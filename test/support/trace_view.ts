@@ -2,7 +2,7 @@
  * Reads a .pftrace (plain or .gz) the way trace_processor does and returns what its tables would hold, plus every
  * problem its stats would count and those it is silent about. For tests: it shares nothing with the writer but the
  * generated protobuf code. Rules as observed with trace_processor v58 and read in its source; the parts are in
- * test/perfetto/view. Not covered, because we never write it: threads' own tables, legacy events, merged siblings.
+ * test/trace/perfetto/view. Not covered, because we never write it: threads' own tables, legacy events, merged siblings.
  */
 
 import { Clocks } from '../trace/perfetto/view/clocks.js';

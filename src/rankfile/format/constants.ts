@@ -1,6 +1,6 @@
 /**
  * The numbers of schemas/rank-file.md: kinds, classes, sizes, offsets, without computation. native/format/rank_file.h has the same contract
- * for C++. test/format/contract.test.ts compares all three. So names follow the header's (kHeaderBytes is HEADER_BYTES, Kind::kStop is
+ * for C++. test/rankfile/format/contract.test.ts compares all three, so names follow the header's (kHeaderBytes is HEADER_BYTES, Kind::kStop is
  * Kind.Stop).
  */
 
