@@ -268,7 +268,10 @@ describe.skipIf(!existsSync(CHROMIUM))('in Chromium, the network off (skipped wh
       const press = async (name: string): Promise<Page> => {
         const opened = context.waitForEvent('page');
         await page.getByRole('button', { name, exact: true }).first().click();
-        return opened;
+        const tab = await opened;
+        // A new tab is there before it has its address.
+        await tab.waitForURL(/#!/, { waitUntil: 'commit' });
+        return tab;
       };
       const ui = await press('Open in Perfetto');
       const { from, bytes, title, fileName, localOnly } = await given(ui);
