@@ -36,7 +36,7 @@ export interface CollectiveRow {
   readonly busbwGBs: number | null;
   readonly algbwFromFirstGBs: number | null;
   readonly busbwFromFirstGBs: number | null;
-  /** Who came last, beyond what the clocks leave open; null: nobody can be named. */
+  /** The last rank to come; null: the clocks cannot tell. */
   readonly lateRank: RankWord;
   readonly ranks: number;
   readonly outcome: Outcome;
@@ -50,7 +50,7 @@ export interface CollectiveGroup {
   /** Lower end of the size class, bytes; null: sizes are not known. */
   readonly sizeClass: number | null;
   readonly count: number;
-  /** Of these ended, with a duration that is known. */
+  /** How many of them ended with a known duration. */
   readonly ended: number;
   readonly durationP50Ns: number | null;
   readonly durationP99Ns: number | null;
@@ -62,7 +62,7 @@ export interface CollectiveGroup {
   readonly algbwGBs: number | null;
   readonly busbwGBs: number | null;
   readonly busbwFromFirstGBs: number | null;
-  /** Who came last most often, in how many of `named`. */
+  /** The rank that came last most often; `lateIn`: in how many of `named`. */
   readonly lateRank: RankWord;
   readonly lateIn: number;
   /** Collectives in which a last rank could be named. */

@@ -8,9 +8,9 @@ import { jobRanks } from '../trace/job_ranks.js';
 export type RankWord = number | string | null;
 
 export interface RankWords {
-  /** Of a file. */
+  /** The ranks of a file. */
   readonly ofFile: (file: number) => RankWord;
-  /** Of a rank of a communicator. `file`: whose it is, where that is known. */
+  /** The rank in the job of a communicator's rank. `file`: its file, if known. */
   readonly inComm: (commId: bigint, rank: number, file: number | null) => RankWord;
 }
 

@@ -28,7 +28,7 @@ const LEAST_LIKE = 4;
 const LEAST_RATIO = 2;
 const SPREADS = 6;
 /**
- * Of the least times. A busy proxy thread makes many of a link's sends long, and hardly all of them: of 64 ranks on two processors 46 of
+ * Compares the shortest sends. A busy proxy thread delays many of a link's sends but rarely all: with 64 ranks on two processors, 46 of
  * 1,024 links took 2 to 12 times the usual mean, and none twice the usual least.
  */
 const LEAST_LEAST_RATIO = 2;

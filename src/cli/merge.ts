@@ -4,7 +4,6 @@ import { Command, InvalidArgumentError } from 'commander';
 import { merge } from '../merge.js';
 import type { MergeReport } from '../report/report.js';
 import { findRankFiles } from '../rankfile/index.js';
-import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
 import { interruptible, surviveFileSizeLimit } from './interrupts.js';
 import { mergeReportText } from '../report/merge_report.js';
@@ -20,12 +19,12 @@ import {
 } from './selection_options.js';
 import { checkNames, print, writeSummary } from './output.js';
 import { complain, say } from './streams.js';
-import { addRunOptions, LIST, runList } from './run_option.js';
-import { addVerdictOptions } from './verdict_options.js';
+import { LIST, runList } from './run_option.js';
 import { traceWords } from '../report/headline.js';
 import { coloured, whileWatched } from './watching.js';
+import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
 
-interface Options extends SelectionOptions, PageOptions {
+interface Options extends SelectionOptions, PageOptions, StudyFlags {
   readonly report?: string;
   readonly output: string;
   readonly force?: true;
@@ -33,12 +32,6 @@ interface Options extends SelectionOptions, PageOptions {
   readonly summary?: string;
   readonly jobs?: number;
   readonly quiet?: true;
-  readonly run?: string;
-  readonly redact?: true;
-  readonly clock?: 'auto' | 'realtime';
-  readonly clockAlike?: number;
-  readonly clockWander?: number;
-  readonly hungAfter?: number;
 }
 
 const EXAMPLES = `Examples:
@@ -67,7 +60,7 @@ export function mergeCommand(setExit: (code: ExitCode) => void): Command {
       positiveInteger,
     )
     .option('-q, --quiet', 'no report, no progress');
-  return addVerdictOptions(addClockOptions(addRunOptions(addSelectionOptions(addPageOptions(command)))))
+  return addStudyOptions(addSelectionOptions(addPageOptions(command)))
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
@@ -88,8 +81,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
     whileWatched(options.quiet ?? false, (onProgress) =>
       merge({
         ...options,
-        alike: options.clockAlike,
-        wander: options.clockWander,
+        ...studyOptions(options),
         select: selectionRequest(options),
         inputs,
         stdout: process.stdout,

@@ -13,29 +13,22 @@ import { traceWords } from '../report/headline.js';
 import { markdownOf } from '../report/markdown.js';
 import type { RunReport } from '../report/run_report.js';
 import { printable, size } from '../report/text.js';
-import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
 import { print } from './output.js';
 import { addPageOptions, checkPage, writePage, type PageOptions } from './report_page.js';
-import { addRunOptions, LIST, runList } from './run_option.js';
+import { LIST, runList } from './run_option.js';
 import { complain, say } from './streams.js';
-import { addVerdictOptions } from './verdict_options.js';
 import { whileWatched } from './watching.js';
+import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
 
-interface Options extends PageOptions {
+interface Options extends PageOptions, StudyFlags {
   readonly output?: string;
   readonly force?: true;
   readonly jobs?: number;
   readonly json?: true;
   readonly markdown?: true;
   readonly quiet?: true;
-  readonly run?: string;
-  readonly redact?: true;
-  readonly clock?: 'auto' | 'realtime';
-  readonly clockAlike?: number;
-  readonly clockWander?: number;
-  readonly hungAfter?: number;
 }
 
 const EXAMPLES = `Examples:
@@ -53,7 +46,7 @@ export function reportCommand(setExit: (code: ExitCode) => void): Command {
     .option('--markdown', 'for tickets and chats: at most 60 lines')
     .option('-f, --force', 'replace an existing report, and nothing else')
     .option('-q, --quiet', 'print errors only');
-  return addVerdictOptions(addClockOptions(addRunOptions(addPageOptions(command))))
+  return addStudyOptions(addPageOptions(command))
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
@@ -79,8 +72,7 @@ const watched = <T>(options: Options, work: (about: About) => Promise<T>): Promi
   interruptible((interrupt) =>
     whileWatched(options.quiet ?? false, (onProgress) =>
       work({
-        ...{ run: options.run, redact: options.redact, hungAfter: options.hungAfter },
-        ...{ clock: options.clock, alike: options.clockAlike, wander: options.clockWander },
+        ...studyOptions(options),
         ...{ interrupt, onProgress, onWait: options.quiet ? undefined : complain },
       }),
     ),

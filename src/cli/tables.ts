@@ -5,27 +5,20 @@ import { UsageError } from '../base/errors.js';
 import { examine } from '../report/examine.js';
 import { csvOf, jsonOf, tableOf, type Cell, type FilledTable, type TableName } from '../report/tables.js';
 import { cut, padColumns, printable } from '../report/text.js';
-import { addClockOptions } from './clock_options.js';
 import type { ExitCode as Exit } from './exit.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
 import { print } from './output.js';
-import { addRunOptions, LIST, runList } from './run_option.js';
+import { LIST, runList } from './run_option.js';
 import { complain } from './streams.js';
-import { addVerdictOptions } from './verdict_options.js';
 import { whileWatched } from './watching.js';
+import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
 
-interface Options {
+interface Options extends StudyFlags {
   readonly pairs?: true;
   readonly csv?: true;
   readonly json?: true;
   readonly quiet?: true;
-  readonly run?: string;
-  readonly redact?: true;
-  readonly clock?: 'auto' | 'realtime';
-  readonly clockAlike?: number;
-  readonly clockWander?: number;
-  readonly hungAfter?: number;
 }
 
 const ABOUT: Readonly<Record<TableName, string>> = {
@@ -45,7 +38,7 @@ export const tableCommand =
       .option('--json', 'all rows as JSON')
       .option('-q, --quiet', 'print errors only');
     if (name === 'links') command.option('--pairs', 'one row per pair of ranks: all its channels together');
-    return addVerdictOptions(addClockOptions(addRunOptions(command)))
+    return addStudyOptions(command)
       .addHelpText('before', `Examples:\n  $ nccl-trace ${name} RUN --csv > ${name}.csv\n`)
       .action(async (paths: string[], options: Options) => {
         setExit(await run(name, paths, options));
@@ -62,8 +55,7 @@ async function run(name: TableName, inputs: readonly string[], options: Options)
   const { report, collectives } = await interruptible((interrupt) =>
     whileWatched(options.quiet ?? false, (onProgress) =>
       examine(inputs, {
-        ...{ run: options.run, redact: options.redact, hungAfter: options.hungAfter },
-        ...{ clock: options.clock, alike: options.clockAlike, wander: options.clockWander },
+        ...studyOptions(options),
         ...{ interrupt, onProgress, onWait: note },
       }),
     ),
