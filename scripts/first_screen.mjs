@@ -140,9 +140,25 @@ export function screenText({ pins, groups, view: [from, to], selected }) {
     'pinned',
     ...pins.map(({ name, slices }) => `  ${name.padEnd(ROW_CHARACTERS)} ${shownIn(slices)}`.trimEnd()),
     'below',
-    ...groups.map(({ name, isExpanded }) => `  ${isExpanded ? 'v' : '>'} ${name}`),
+    ...folded(groups).map((line) => `  ${line}`),
     '',
   ].join('\n');
+}
+
+/** Ranks whose title says nothing of them are closed and alike: more than three in a row are one line. */
+function folded(groups) {
+  const lines = [];
+  const isAlike = ({ name, isExpanded }) => !isExpanded && /^rank \d+( · [^A-Z]*)?$/.test(name);
+  for (let from = 0; from < groups.length;) {
+    let to = from;
+    while (to < groups.length && isAlike(groups[to])) to++;
+    if (to - from > 3)
+      lines.push(`> ${groups[from].name} and ${to - from - 1} more, to ${groups[to - 1].name}`);
+    else to = from + 1;
+    if (to === from + 1) lines.push(`${groups[from].isExpanded ? 'v' : '>'} ${groups[from].name}`);
+    from = to;
+  }
+  return lines;
 }
 
 function shownIn(slices) {

@@ -21,11 +21,17 @@ type Tally = { -readonly [Field in keyof PeerTraffic]: PeerTraffic[Field] };
 export class PeerBytes {
   /** By communicator, then by peer and direction in one number. */
   private readonly peers = new Map<Communicator, Map<number, Tally>>();
+  private readonly directions = new Set<boolean>();
   private lastComm: Communicator | null = null;
   private last = new Map<number, Tally>();
 
   stopped(op: Op): void {
     this.add(op);
+  }
+
+  /** Directions in which any bytes went: 0 to 2. Call it after `busiest`. */
+  get used(): number {
+    return this.directions.size;
   }
 
   /** The busiest of each direction, sends first. `open`: in flight. */
@@ -43,7 +49,9 @@ export class PeerBytes {
   }
 
   private add({ comm, peer, isSend, bytes, foreign, lost }: Op): void {
-    if (!comm || bytes === 0 || foreign || lost) return;
+    if (bytes === 0) return;
+    this.directions.add(isSend);
+    if (!comm || foreign || lost) return;
     const tallies = this.talliesOf(comm);
     const key = peer * 2 + Number(isSend);
     let tally = tallies.get(key);

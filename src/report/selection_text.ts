@@ -11,22 +11,22 @@ import { allRanks } from './verdict_words.js';
 
 type Report = Pick<MergeReport, 'selection' | 'ranks' | 'durationNs'>;
 
+/** One line: what is drawn, what is left out, and the command for the rest. A second one names ranks without a file. */
 export function selectionLines(report: Report): string[] {
   const { selection } = report;
-  const whole = selection.isWhole ? ' (that is the whole run)' : '';
-  return [
-    ...(selection.asked === '' ? [] : [`selected: ${printable(selection.asked)}${whole}`]),
-    ...absent(selection),
-    ...reduced(report),
-    ...leftOut(selection),
-  ];
+  const parts = [...asked(selection), ...reduced(report), ...leftOut(selection)];
+  return [...(parts.length === 0 ? [] : [parts.join('; ')]), ...absent(selection)];
+}
+
+function asked({ asked, isWhole }: SelectionReport): string[] {
+  return asked === '' ? [] : [`selected: ${printable(asked)}${isWhole ? ' (that is the whole run)' : ''}`];
 }
 
 function absent({ absentRanks }: SelectionReport): string[] {
   return absentRanks.length === 0 ? [] : [`no file here: rank ${rangesText(absentRanks)}`];
 }
 
-/** One line: what is drawn of most ranks, and which ranks have more. */
+/** What is drawn of most ranks, and which ranks have more. */
 function reduced(report: Report): string[] {
   const { isReduced, drawn } = report.selection;
   if (!isReduced) return [];

@@ -6,11 +6,10 @@
 import { mostAtOnce } from '../base/intervals.js';
 import type { Ticks } from '../base/time.js';
 import { seenUntil } from '../model/stand_ins.js';
-import type { Op, Work } from '../model/types.js';
+import type { Kernel, Op, Work } from '../model/types.js';
 import { NCCL_STEPS } from '../trace/tracks/connections.js';
 import { LaneNumbers } from '../trace/tracks/lanes.js';
-import type { Detail } from '../trace/tracks/selection.js';
-import { KINDS, NO_COMM, UNKNOWN_COMM, type CommSize, type DrawnKind } from './drawn_size.js';
+import { KINDS, type CommSize, type DrawnKind, type Threads } from './drawn_size.js';
 import { QuietConnections } from './quiet_connections.js';
 import { TimeCounter, type TimeCounts } from './time_counts.js';
 
@@ -30,11 +29,13 @@ export class CommCounter {
     DrawnKind,
     TimeCounter
   >;
-  private readonly tracks: Readonly<Record<Detail, Set<number>>> = {
-    coll: new Set(),
-    op: new Set(),
-    step: new Set(),
-  };
+  /** Of proxy threads. */
+  private readonly tracks = new Set<number>();
+  private readonly threads: Readonly<Record<Threads, Set<number>>> = { coll: new Set(), step: new Set() };
+  /** The file names it: it has a track of its own. */
+  isInFile = false;
+  /** By channel, and whether they are phases: the end of the last kernel in each lane. */
+  private readonly kernels = new Map<number, number[]>();
   private readonly connections = new Map<number, Connection>();
   private readonly quiet = new QuietConnections();
   /** Row and start of each, in turn. They overlap if the host runs ahead, and then lie in lanes. */
@@ -49,9 +50,27 @@ export class CommCounter {
     this.counters[kind].add(at);
   }
 
-  /** `number`: unique among tracks of that depth. */
-  track(detail: Detail, number: number): void {
-    this.tracks[detail].add(number);
+  track(number: number): void {
+    this.tracks.add(number);
+  }
+
+  thread(detail: Threads, ring: number): void {
+    this.threads[detail].add(ring);
+  }
+
+  kernelStart(kernel: Kernel, at: Ticks): void {
+    this.add('kernel', at);
+    const channel = channelOf(kernel);
+    if (!this.kernels.has(channel)) this.kernels.set(channel, []);
+  }
+
+  /** By the GPU's stamps, as drawn: in the first lane whose last kernel ended before. Without stamps they hardly overlap. */
+  kernelStop(kernel: Kernel): void {
+    const { timerStart, timerStop } = kernel;
+    const ends = this.kernels.get(channelOf(kernel));
+    if (!ends || timerStart === null || timerStop === null) return;
+    const lane = ends.findIndex((end) => end <= timerStart);
+    ends[lane < 0 ? ends.length : lane] = timerStop;
   }
 
   opStart(op: Op, at: Ticks): void {
@@ -82,17 +101,17 @@ export class CommCounter {
   }
 
   /** Call it after `opStop` of those still open. */
-  finish(until: (row: number) => number, silent: ReadonlySet<string>): CommSize {
-    const { comm, counters, tracks, begun } = this;
+  finish(until: (row: number) => number, silent: ReadonlySet<string>, peers: number): CommSize {
+    const { comm, counters, tracks, threads, begun } = this;
     const works = lanesOf(begun.Coll, until) + lanesOf(begun.P2p, until);
     const { instants, instantTracks, waiting } = this.quiet.finish(silent);
     for (const op of waiting) this.takeLane(op);
-    const life = comm === NO_COMM || comm === UNKNOWN_COMM ? 0 : 1;
     const counts = Object.fromEntries(KINDS.map((kind) => [kind, counters[kind].finish()]));
     const connections = [...this.connections.values()].map(({ standIns, slots }) => [
       ...slots,
       ...slotsOfStandIns(standIns),
     ]);
+    const kernels = [...this.kernels.values()].reduce((sum, { length }) => sum + Math.max(1, length), 0);
     const lanes = connections.reduce((sum, { length }) => sum + length, 0);
     const slots = connections.flat().reduce((sum, slots) => sum + slots, 0);
     return {
@@ -100,10 +119,13 @@ export class CommCounter {
       counts: counts as Record<DrawnKind, TimeCounts>,
       instants,
       tracks: {
-        coll: tracks.coll.size + life + works,
-        op: tracks.op.size + lanes + instantTracks,
-        step: tracks.step.size + slots,
+        coll: works,
+        op: tracks.size + kernels + lanes + instantTracks,
+        step: slots,
       },
+      threads: { coll: [...threads.coll], step: [...threads.step] },
+      isInFile: this.isInFile,
+      peers,
     };
   }
 
@@ -117,6 +139,8 @@ export class CommCounter {
     return connection;
   }
 }
+
+const channelOf = ({ channel, phase }: Kernel): number => channel * 2 + Number(phase !== null);
 
 /** More are not counted: bounds memory. */
 const MOST_LANES = 1024;

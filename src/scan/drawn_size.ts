@@ -28,15 +28,24 @@ export interface CommSize {
   readonly counts: Readonly<Record<DrawnKind, TimeCounts>>;
   /** Operations drawn as instants: NCCL never reports their end (CollNet, memcpy). */
   readonly instants: TimeCounts;
+  /** Without the threads' and the counters'. */
   readonly tracks: Readonly<Record<Detail, number>>;
+  /** Rings of the threads that call ('coll'), or drive a network plugin ('step'). Communicators share them. */
+  readonly threads: Readonly<Record<Threads, readonly number[]>>;
+  /** It has a track of its own, also without any event. */
+  readonly isInFile: boolean;
+  /** Its peers with counters of their own, each way. */
+  readonly peers: number;
 }
+
+export type Threads = 'coll' | 'step';
 
 export interface FileSize {
   readonly comms: readonly CommSize[];
   /** Rings with calls and collectives: the only ones that the detail 'coll' reads. */
   readonly callRings: ReadonlySet<number>;
-  /** With counters of their own, each way. */
-  readonly peers: number;
-  /** Rings with lost records, which are drawn. */
-  readonly lossyRings: number;
+  /** Directions in which bytes went: each has counters of bytes and rate. */
+  readonly directions: number;
+  /** Tracks of the recorder itself, without that of a silent process. */
+  readonly recorderTracks: number;
 }

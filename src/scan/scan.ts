@@ -6,7 +6,7 @@
 import { maxOf } from '../base/extremes.js';
 import type { Ticks } from '../base/time.js';
 import type { CallTable } from '../model/call_table.js';
-import { isEverMuted } from '../model/control.js';
+import { controlChanges, isEverMuted } from '../model/control.js';
 import type { ForeignOps } from '../model/foreign_ops.js';
 import type { InsideCall } from '../model/inside_calls.js';
 import type { OddCounts } from '../model/odd_records.js';
@@ -149,6 +149,7 @@ function scanStream(
   const busiestPeers = collector.peers.busiest(collector.openOps.all());
   const lastTick = newestOf(used.map((ring) => ring.lastTick));
   const lastPoll = pairing.openFolds(file.folds());
+  const lastSign = newestOf([file.heartbeat?.tick ?? null, lastTick, lastPoll]);
   for (const op of collector.openOps.all())
     for (const row of op.openSteps) stepFile?.stepOpen(pairing.steps, row);
   return {
@@ -166,7 +167,7 @@ function scanStream(
     damage: file.damage,
     odd: { ...pairing.oddCounts, startsAgain: pairing.oddCounts.startsAgain - silent.otherDirection },
     lastTick,
-    lastSign: newestOf([file.heartbeat?.tick ?? null, lastTick, lastPoll]),
+    lastSign,
     records: used.reduce((sum, { records }) => sum + records, 0),
     folded: file.rings.reduce((sum, ring) => sum + ring.folded, 0),
     workEnds,
@@ -196,15 +197,29 @@ function scanStream(
     silentOps,
     foreignOps: collector.foreign.all(),
     gpus,
-    size: collector.size.finish(workEnds, works.enqueued, collector.openOps.all(), silent.connections, {
-      peers: busiestPeers.length,
-      lossyRings: file.rings.filter(({ gaps }) => gaps.length > 0).length,
-    }),
+    size: collector.size.finish(
+      workEnds,
+      works.enqueued,
+      collector.openOps.all(),
+      silent.connections,
+      file.communicators.values(),
+      busiestPeers,
+      {
+        directions: collector.peers.used,
+        recorderTracks: recorderTracks(file, collector.oddRecords - silent.otherDirection, lastSign),
+      },
+    ),
     busiestPeers,
     steps: stepFile?.close() ?? [],
     sendTimes: collector.sendTimes.finish(),
     transfers: totals?.finish() ?? null,
   };
+}
+
+/** One for each ring that lost records, and those of odd records, of changed settings and of the last sign of life. */
+function recorderTracks(file: RankFileStream, odd: number, lastSign: Ticks | null): number {
+  const others = [odd > 0, controlChanges(file).length > 0, lastSign !== null];
+  return file.rings.filter(({ gaps }) => gaps.length > 0).length + others.filter(Boolean).length;
 }
 
 /** What stands still, without that whose end was only lost. */

@@ -39,6 +39,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
   readonly peers = new PeerBytes();
   readonly sendTimes = new SendTimeCollector();
   copyColls = 0;
+  oddRecords = 0;
   private readonly silent = new SilentOps();
   private readonly gpus: GpuStamps;
 
@@ -132,7 +133,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
   }
 
   kernelStart(kernel: Kernel, at: Ticks): void {
-    this.size.kernel(kernel, at);
+    this.size.kernelStart(kernel, at);
     this.standstill.kernelStart(kernel, at);
     this.ends.kernelStarted(kernel);
     this.quiet.moved(at);
@@ -140,11 +141,16 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
   }
 
   kernelStop(kernel: Kernel, at: Ticks): void {
+    this.size.kernelStop(kernel);
     this.ends.kernelEnded(kernel);
     this.standstill.kernelStop(kernel, at);
     this.quiet.moved(at);
     if (kernel.stop !== null && kernel.timerStop !== null)
       this.gpus.add(kernel, kernel.stop, kernel.timerStop);
+  }
+
+  oddRecord(): void {
+    this.oddRecords++;
   }
 
   /** Call it after the last record, before any count is final. */

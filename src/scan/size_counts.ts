@@ -7,6 +7,7 @@ import { belongsToNoComm, callComm } from '../model/host_span.js';
 import { commKey } from '../model/identity.js';
 import type { Ticks } from '../base/time.js';
 import type { HostSpan, Kernel, Op, Work } from '../model/types.js';
+import type { PeerTraffic } from '../model/peer_bytes.js';
 import type { WorkEnd } from '../model/work_end.js';
 import type { Communicator } from '../rankfile/types.js';
 import { CommCounter } from './comm_counter.js';
@@ -24,7 +25,7 @@ export class SizeCounter {
     const isWatched = span.kind === 'NetPlugin' || span.kind === 'unknown';
     const counter = belongsToNoComm(span) ? this.free : this.of(callComm(span));
     counter.add(isWatched ? 'net' : 'call', at);
-    counter.track(isWatched ? 'step' : 'coll', span.ring);
+    counter.thread(isWatched ? 'step' : 'coll', span.ring);
     if (!isWatched) this.callRings.add(span.ring);
   }
 
@@ -49,15 +50,17 @@ export class SizeCounter {
     this.of(op.comm).opStop(op);
   }
 
-  kernel({ comm, channel, phase }: Kernel, at: Ticks): void {
-    const counter = this.of(comm);
-    counter.add('kernel', at);
-    counter.track('op', channel * 2 + (phase === null ? 0 : 1));
+  kernelStart(kernel: Kernel, at: Ticks): void {
+    this.of(kernel.comm).kernelStart(kernel, at);
+  }
+
+  kernelStop(kernel: Kernel): void {
+    this.of(kernel.comm).kernelStop(kernel);
   }
 
   ctrl(ring: number, at: Ticks): void {
     this.free.add('ctrl', at);
-    this.free.track('op', -1 - ring);
+    this.free.track(ring);
   }
 
   step(op: Op, at: Ticks): void {
@@ -68,18 +71,27 @@ export class SizeCounter {
     this.of(op.comm).phases.add(at);
   }
 
-  /** `ends`, `enqueued`: by row of work. `open`: operations that have not stopped. `silent`: connections on which nothing ever moved. */
+  /**
+   * `ends`, `enqueued`: by row of work. `open`: operations that have not stopped. `silent`: connections on which nothing ever moved.
+   * `communicators`: all of the file; each has a track, also without any event.
+   */
   finish(
     ends: readonly WorkEnd[],
     enqueued: Float64Array,
     open: readonly Op[],
     silent: ReadonlySet<string>,
-    more: Pick<FileSize, 'peers' | 'lossyRings'>,
+    communicators: Iterable<Communicator>,
+    busiest: readonly PeerTraffic[],
+    more: Pick<FileSize, 'directions' | 'recorderTracks'>,
   ): FileSize {
     for (const op of open) this.opStop(op);
+    for (const comm of communicators) this.of(comm).isInFile = true;
     const until = (row: number): number => drawnUntil(ends[row]!, enqueued[row]!);
-    const comms = [this.free, ...this.comms.values()].map((counter) => counter.finish(until, silent));
-    return { comms, callRings: this.callRings, ...more };
+    const comms = [...this.comms].map(([comm, counter]) => {
+      const peers = busiest.filter((one) => one.comm === comm?.number).length;
+      return counter.finish(until, silent, peers);
+    });
+    return { comms: [this.free.finish(until, silent, 0), ...comms], callRings: this.callRings, ...more };
   }
 
   private of(comm: Communicator | null): CommCounter {

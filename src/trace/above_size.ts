@@ -1,4 +1,4 @@
-/** Size of everything above the ranks, always drawn: the verdict, and the ranks without a file. */
+/** Size of everything above the ranks, always drawn: the verdict, the hosts' clocks, and the ranks without a file. */
 
 import type { Size } from './budget.js';
 import { runDuration } from './duration.js';
@@ -6,19 +6,31 @@ import { missingGroups } from './missing_ranks.js';
 import { boundsOf, momentsOf } from './moments.js';
 import type { Scope } from './selection.js';
 import type { Study } from '../study/study.js';
+import { hostClocks } from './host_clocks.js';
+import { shownClocks } from './tracks/clock_tracks.js';
 
-/** Bytes as written: a verdict with report and link, each further slice of it, a process with one track. */
+/** Bytes as written: a verdict with report and link, each further slice of it, a process with one track, a clock, a piece of it. */
 const VERDICT_BYTES = 2500;
 const MOMENT_BYTES = 250;
 const MISSING_BYTES = 700;
+const CLOCK_BYTES = 500;
+const PIECE_BYTES = 100;
 
 export function sizeAbove({ run, comms, clocks, verdict }: Study, scope: Scope): Size {
-  const bounds = boundsOf(scope, runDuration(run, clocks.solution));
+  const duration = runDuration(run, clocks.solution);
+  const bounds = boundsOf(scope, duration);
   const moments = momentsOf(verdict, '', { run, comms, bounds }).all.length;
   const missing = missingGroups(run, scope).length;
+  const shown = shownClocks(hostClocks(run, clocks.solution, clocks.traffic, duration));
+  const pieces = shown.reduce((sum, clock) => sum + clock.pieces.length, 0);
   return {
-    slices: moments + missing,
-    tracks: 1 + missing,
-    bytes: VERDICT_BYTES + moments * MOMENT_BYTES + missing * MISSING_BYTES,
+    slices: moments + missing + pieces,
+    tracks: 1 + missing + shown.length,
+    bytes:
+      VERDICT_BYTES +
+      moments * MOMENT_BYTES +
+      missing * MISSING_BYTES +
+      shown.length * CLOCK_BYTES +
+      pieces * PIECE_BYTES,
   };
 }

@@ -56,6 +56,8 @@ export const fits = (size: Size, budget: Budget): boolean =>
 /** One file, for the estimate. */
 export interface SizedFile {
   readonly size: FileSize;
+  /** It fell silent, which is drawn. */
+  readonly isSilent: boolean;
   /** The file's tick at a trace time; infinite times stay infinite. */
   readonly tickAt: (at: number) => number;
   /** Trace time of its last record. */
@@ -77,27 +79,49 @@ const COLLECTIVE_BYTES = 170;
 const TRACK_BYTES = 260;
 const RANK_BYTES = 550;
 const SAMPLE_BYTES = 15;
-/** Bytes and rates, each way, in all and per busiest peer. */
-const COUNTER_TRACKS = 4;
+/** Bytes and rate. */
+const BYTE_COUNTERS = 2;
 
 /** Of one file alone. */
 export function sizeOf(file: SizedFile, plan: DrawPlan): Size {
-  const { lossyRings } = file.size;
-  let size: Size = { slices: 0, tracks: 2 + lossyRings, bytes: RANK_BYTES + lossyRings * TRACK_BYTES };
-  let steps = 0;
-  for (const comm of file.size.comms) {
-    if (!isSelected(comm.comm, plan)) continue;
-    for (const detail of DETAILS) {
-      const window = plan.windows[detail];
-      if (!window) continue;
-      const [from, to] = [file.tickAt(window.from), file.tickAt(window.to)];
+  const { comms, directions, recorderTracks } = file.size;
+  const selected = comms.filter(({ comm }) => isSelected(comm, plan));
+  let size = tracksAlone(recorderTracks + Number(file.isSilent), RANK_BYTES);
+  for (const detail of DETAILS) {
+    const window = plan.windows[detail];
+    if (!window) continue;
+    const [from, to] = [file.tickAt(window.from), file.tickAt(window.to)];
+    const threads = new Set<number>();
+    for (const comm of selected) {
       size = added(size, sizeOfPart(comm, detail, from, to));
-      // The byte counters also count steps that are not drawn.
-      if (detail === 'op') steps += countWithin(comm.counts.step, from, to);
+      if (detail === 'op' || countWithin(comm.counts[detail === 'coll' ? 'call' : 'net'], from, to) === 0)
+        continue;
+      for (const ring of comm.threads[detail]) threads.add(ring);
     }
+    const inFlight = selected.some((comm) => countInFlight(comm, detail, to) > 0);
+    const communicators = detail === 'coll' ? selected.filter(({ isInFile }) => isInFile).length : 0;
+    size = added(size, tracksAlone(threads.size + Number(inFlight) + communicators));
   }
-  if (!plan.windows.op || steps === 0) return size;
-  return added(size, counterSize(steps, COUNTER_TRACKS + 2 * file.size.peers, plan.windows.op, file.end));
+  if (!plan.windows.op) return size;
+  // The byte counters also count steps that are not drawn.
+  const { from, to } = plan.windows.op;
+  const [first, last] = [file.tickAt(from), file.tickAt(to)];
+  const steps = selected.reduce((sum, { counts }) => sum + countWithin(counts.step, first, last), 0);
+  const peers = selected.reduce((sum, comm) => sum + comm.peers, 0);
+  return added(size, counterSize(steps, (directions + peers) * BYTE_COUNTERS, plan.windows.op, file.end));
+}
+
+const tracksAlone = (tracks: number, more = 0): Size => ({
+  slices: 0,
+  tracks,
+  bytes: tracks * TRACK_BYTES + more,
+});
+
+/** What the counter of that detail counts: works, or operations that are no instants. */
+function countInFlight({ counts, instants }: CommSize, detail: Detail, to: number): number {
+  if (detail === 'step') return 0;
+  if (detail === 'coll') return countWithin(counts.work, -Infinity, to);
+  return countWithin(counts.op, -Infinity, to) - countWithin(instants, -Infinity, to);
 }
 
 const isSelected = (comm: string, { comms }: DrawPlan): boolean =>

@@ -17,6 +17,7 @@ import { runDuration } from './duration.js';
 import { type Scope, type Selectable, type SelectionRequest, selectScope } from './selection.js';
 import type { Study } from '../study/study.js';
 import { rangesOf } from './time_words.js';
+import { silentFiles } from '../verdict/evidence/silence.js';
 import { neighbours, standstillOf, suspectComm, suspects } from '../verdict/evidence/suspects.js';
 
 export interface DrawingOptions extends RunWords {
@@ -153,10 +154,12 @@ function questionOf(studied: Study, { select, budget }: DrawingOptions, scope: S
   };
 }
 
-function sizedFiles({ run, clocks: { solution } }: Study): SizedFile[] {
+function sizedFiles({ run, clocks: { solution }, alive }: Study): SizedFile[] {
+  const silent = silentFiles(run, solution, alive);
   return run.members.map(({ scan }, file) => {
     const time = traceTimeOf(solution, file);
-    return { size: scan.size, tickAt: (at) => tickAt(time, at), end: time(scan.lastTick ?? 0) };
+    const isSilent = silent[file]!;
+    return { size: scan.size, isSilent, tickAt: (at) => tickAt(time, at), end: time(scan.lastTick ?? 0) };
   });
 }
 

@@ -20,8 +20,8 @@ function hour() {
   const end = { outcome: 'no-children', lastOp: null, lastKernel: null, finalized: null } as never;
   const enqueued = Float64Array.from({ length: SECONDS }, (_, second) => second * 1e9);
   const ends = Array.from({ length: SECONDS }, () => end);
-  const size = counter.finish(ends, enqueued, [], new Set(), { peers: 0, lossyRings: 0 });
-  return { size, tickAt: (time: number) => time, end: SECONDS * 1e9 };
+  const size = counter.finish(ends, enqueued, [], new Set(), [], [], { directions: 0, recorderTracks: 0 });
+  return { size, isSilent: false, tickAt: (time: number) => time, end: SECONDS * 1e9 };
 }
 
 it('details lie within what was selected, though everything moved on long after it', () => {

@@ -47,16 +47,22 @@ const SOURCE_NAME: Readonly<Record<ClockPiece['source'], string>> = {
   realtime: 'placed by wall clock',
 };
 
+/** All of them, or none: one clock without incidents is not drawn. */
+export function shownClocks(clocks: readonly HostClock[]): readonly HostClock[] {
+  const isQuiet = clocks.every(
+    ({ pieces, incidents }) => incidents.length === 0 && pieces.every(({ flags }) => flags.length === 0),
+  );
+  return clocks.length < 2 && isQuiet ? [] : clocks;
+}
+
 export function drawClocks(
   sink: TrackSink,
   cluster: TrackRef,
   clocks: readonly HostClock[],
   rank: number,
 ): void {
-  const isQuiet = clocks.every(
-    ({ pieces, incidents }) => incidents.length === 0 && pieces.every(({ flags }) => flags.length === 0),
-  );
-  if (clocks.length < 2 && isQuiet) return;
+  const shown = shownClocks(clocks);
+  if (shown.length === 0) return;
   const group = sink.describe({
     kind: 'group',
     name: 'clocks',
@@ -66,7 +72,7 @@ export function drawClocks(
       'How well the clocks of the hosts are known against each other. Skews and transfer times below the bounds of the ' +
       'two hosts mean nothing.',
   });
-  clocks.forEach((clock, order) => {
+  shown.forEach((clock, order) => {
     drawClock(sink, group, clock, order);
   });
 }
