@@ -13,8 +13,7 @@ import { collectiveGroups, collectiveRows, type CollectiveGroup, type Collective
 import { comparableBy } from './comparable.js';
 import { PartsCollector, type Lateness, type Picture } from './parts.js';
 import { rankWords, type RankWord } from './rank_words.js';
-import { slowLinks, type SlowLink } from './slow_links.js';
-import { transfersOf, type LinkRow, type RankWaits, type WaitRow } from './transfers.js';
+import { transfersOf, type LinkRow, type RankWaits, type SlowLinkRow, type WaitRow } from './transfers.js';
 
 export interface RunNumbers {
   readonly durationNs: number;
@@ -29,7 +28,7 @@ export interface RunNumbers {
   readonly links: readonly LinkRow[];
   /** All channels of a pair of ranks together. */
   readonly pairs: readonly LinkRow[];
-  readonly slowLinks: readonly SlowLink[];
+  readonly slowLinks: readonly SlowLinkRow[];
 }
 
 export function runNumbers({ run, clocks, ends, gpuLines, comms, verdict }: Study): RunNumbers {
@@ -58,6 +57,6 @@ export function runNumbers({ run, clocks, ends, gpuLines, comms, verdict }: Stud
     waits: transfers.waits,
     links: transfers.links,
     pairs: transfers.pairs,
-    slowLinks: slowLinks(transfers.links),
+    slowLinks: transfers.slowLinks,
   };
 }

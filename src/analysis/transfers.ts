@@ -5,6 +5,8 @@
 
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
+import { linkTimes } from '../cluster/link_times.js';
+import { slowLinks, type SlowLink } from '../cluster/slow_links.js';
 import type { Run } from '../runs/run.js';
 import type { RankScan } from '../scan/scan.js';
 import { WAITED, WAITS, type EndTotals, type SizeTotals } from '../scan/transfer_totals.js';
@@ -56,13 +58,6 @@ export interface LinkRow {
   readonly senderGpuNs: number;
   readonly senderRoomNs: number;
   readonly receiverGpuNs: number | null;
-  /** Times by size, for comparison with other links. */
-  readonly bySize: readonly {
-    readonly bytes: number;
-    readonly transfers: number;
-    readonly meanNs: number;
-    readonly leastNs: number;
-  }[];
 }
 
 export interface Transfers {
@@ -71,6 +66,16 @@ export interface Transfers {
   /** By channel, and by pair of ranks with all channels together. */
   readonly links: readonly LinkRow[];
   readonly pairs: readonly LinkRow[];
+  readonly slowLinks: readonly SlowLinkRow[];
+}
+
+/** cluster/slow_links.ts. `link`: index into the links. */
+export interface SlowLinkRow extends Pick<
+  SlowLink,
+  'ratio' | 'like' | 'sizes' | 'medianNs' | 'usualNs' | 'costNs'
+> {
+  readonly link: number;
+  readonly transfers: number;
 }
 
 /** `time`: of a file's tick on the trace's axis. */
@@ -83,21 +88,45 @@ export function transfersOf(
   const ends = run.members.flatMap(({ scan }, file) =>
     (scan.transfers?.ends ?? []).flatMap((end) => namedEnd(end, file, scan, files) ?? []),
   );
+  const senders = senderEnds(ends);
   return {
     ranks: run.members.map((_, file) => rankWaits(run, file)),
     waits: waitRows(ends, words, time),
-    links: linkRows(ends, run, words),
-    pairs: linkRows(allChannels(ends), run, words),
+    links: linkRows(senders, ends, run, words),
+    pairs: linkRows(senderEnds(allChannels(ends)), allChannels(ends), run, words),
+    slowLinks: slowLinkRows(senders, run),
   };
 }
 
 /** The most bytes first. */
-function linkRows(ends: readonly AnyEnd[], run: Run, words: RankWords): LinkRow[] {
+const senderEnds = <T extends AnyEnd>(ends: readonly T[]): T[] =>
+  ends.filter(({ isSend, transfers }) => isSend && transfers > 0).sort((a, b) => b.bytes - a.bytes);
+
+function linkRows(
+  senders: readonly AnyEnd[],
+  ends: readonly AnyEnd[],
+  run: Run,
+  words: RankWords,
+): LinkRow[] {
   const receivers = new Map(ends.filter((end) => !end.isSend).map((end) => [linkKey(end), end]));
-  return ends
-    .filter(({ isSend, transfers }) => isSend && transfers > 0)
-    .map((end) => linkRow(end, receivers.get(linkKey(end)) ?? null, run, words))
-    .sort((a, b) => b.bytes - a.bytes);
+  return senders.map((end) => linkRow(end, receivers.get(linkKey(end)) ?? null, run, words));
+}
+
+function slowLinkRows(senders: readonly AnyEnd[], run: Run): SlowLinkRow[] {
+  const rows = new Map(senders.map((end, row) => [linkKey(end), row]));
+  return slowLinks(linkTimes(run)).flatMap(({ times, ratio, sends, ...more }) => {
+    const { commId, channel, rank: source, peer: destination } = times;
+    const link = rows.get(linkKey({ commId, channel, source, destination }));
+    const { sizes, like, medianNs, usualNs, costNs } = more;
+    const rounded = {
+      medianNs: Math.round(medianNs),
+      usualNs: Math.round(usualNs),
+      costNs: Math.round(costNs),
+    };
+    return link === undefined
+      ? []
+      : [{ link, ratio: Number(ratio.toFixed(2)), transfers: sends, sizes, like, ...rounded }];
+  });
 }
 
 /** One end of a connection, with its communicator. Ticks are ns by its file's nominal rate. */
@@ -177,7 +206,12 @@ function namedEnd(
   return { ...end, file, commId, name, source, destination, nsPerTick: 1e9 / header.tickHz, peerFile };
 }
 
-const linkKey = ({ commId, channel, source, destination }: AnyEnd): string =>
+const linkKey = ({
+  commId,
+  channel,
+  source,
+  destination,
+}: Pick<AnyEnd, 'commId' | 'channel' | 'source' | 'destination'>): string =>
   `${commId} ${channel} ${source} ${destination}`;
 
 const timesOf = (waits: readonly number[], nsPerTick: number): WaitTimes =>
@@ -250,14 +284,6 @@ function linkRow(end: AnyEnd, receiver: AnyEnd | null, run: Run, words: RankWord
   const { file, peerFile, nsPerTick, sizes, waits } = end;
   const timed = sizes.reduce((sum, { transfers }) => sum + transfers, 0);
   const total = sizes.reduce((sum, { sum: took }) => sum + took, 0);
-  const bySize = sizes
-    .map(({ bytes, transfers, sum, least }) => ({
-      bytes,
-      transfers,
-      meanNs: Math.round((sum / transfers) * nsPerTick),
-      leastNs: Math.round(least * nsPerTick),
-    }))
-    .sort((a, b) => a.bytes - b.bytes);
   const ns = (ticks: number): number => Math.round(ticks * nsPerTick);
   return {
     comm: end.name,
@@ -276,6 +302,5 @@ function linkRow(end: AnyEnd, receiver: AnyEnd | null, run: Run, words: RankWord
     senderGpuNs: ns(waits[WAITED.gpu]!),
     senderRoomNs: ns(waits[WAITED.peer]!),
     receiverGpuNs: receiver && Math.round(receiver.waits[WAITED.gpu]! * receiver.nsPerTick),
-    bySize,
   };
 }

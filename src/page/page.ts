@@ -77,10 +77,8 @@ const MOST_ROWS = 1500;
 const forPage = (report: RunReport): RunReport => ({
   ...report,
   // Which of these is a finding says an index: those stay.
-  links: report.links
-    .map((link) => ({ ...link, bySize: [] }))
-    .slice(0, Math.max(MOST_ROWS, lastSlow(report) + 1)),
-  pairs: report.pairs.map((link) => ({ ...link, bySize: [] })).slice(0, MOST_ROWS),
+  links: report.links.slice(0, Math.max(MOST_ROWS, lastSlow(report) + 1)),
+  pairs: report.pairs.slice(0, MOST_ROWS),
   waits: report.waits.slice(0, MOST_ROWS),
 });
 

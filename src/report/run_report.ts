@@ -8,8 +8,7 @@ import type { CollectiveGroup, CollectiveRow } from '../analysis/collectives.js'
 import type { Lateness, Picture } from '../analysis/parts.js';
 import type { RankWord } from '../analysis/rank_words.js';
 import { runNumbers, type RunNumbers } from '../analysis/run_numbers.js';
-import type { SlowLink } from '../analysis/slow_links.js';
-import type { LinkRow, WaitRow, WaitTimes } from '../analysis/transfers.js';
+import type { LinkRow, SlowLinkRow, WaitRow, WaitTimes } from '../analysis/transfers.js';
 import { projectFile } from '../base/project.js';
 import type { Study } from '../study/study.js';
 import { suspectsOf, type SuspectWord } from '../verdict/evidence/suspects.js';
@@ -53,7 +52,7 @@ export interface RunReport {
   readonly links: readonly LinkRow[];
   /** The same by pair of ranks, over all channels. */
   readonly pairs: readonly LinkRow[];
-  readonly slowLinks: readonly SlowLink[];
+  readonly slowLinks: readonly SlowLinkRow[];
   readonly clocks: readonly ClockReport[];
   readonly traffic: TrafficReport | null;
   readonly problems: readonly string[];

@@ -1,10 +1,11 @@
 /**
- * How long each connection's sends were on the wire, counted by powers of two. Their medians show a slow link, and a few long sends move no
- * median. Only of collectives, because there all ranks send alike. Ticks are the file's own. From the moment the network took the send
- * (state 9) to its stop: waiting for the GPU or for room at the receiver is not on the wire.
+ * How long each connection's sends were on the wire, by size, counted in bins: their medians show a slow link, and a few long sends move no
+ * median. Ticks are the file's own. From the moment the network took the send (state 20's last poll) to its stop: waiting for the GPU or
+ * for room at the receiver is not on the wire.
  */
 
 import type { Ticks } from '../base/time.js';
+import { countTime, noTimes } from '../base/time_bins.js';
 import type { StepTable } from '../model/step_table.js';
 import { StepPhase, type Op } from '../model/types.js';
 
@@ -14,42 +15,46 @@ export interface SendTimes {
   readonly channel: number;
   /** The other rank of the communicator. */
   readonly peer: number;
-  /** Sends of 2^i ticks up to less than twice as many. */
-  readonly counts: Uint32Array;
+  /** Bytes of a send (-1: not reported, up to interface v3) → its times in ticks (base/time_bins.ts). */
+  readonly sizes: ReadonlyMap<number, Uint32Array>;
 }
 
-const BINS = 48;
+/** Per connection; sends of further sizes are left out. */
+const MOST_SIZES = 16;
+
+interface End extends SendTimes {
+  readonly sizes: Map<number, Uint32Array>;
+}
 
 export class SendTimeCollector {
-  private readonly ends = new Map<number, SendTimes>();
+  private readonly ends = new Map<number, End>();
   private lastOp: Op | null = null;
-  private last: SendTimes | null = null;
+  private lastBytes = -1;
+  private last: Uint32Array | null = null;
 
   stepStop(steps: StepTable, row: number, at: Ticks): void {
     if (steps.phase[row] !== StepPhase.SendWait) return;
     const op = steps.op[row]!;
-    if (op !== this.lastOp) {
+    const bytes = steps.bytes[row]!;
+    if (op !== this.lastOp || bytes !== this.lastBytes) {
       this.lastOp = op;
-      this.last = this.endOf(op);
+      this.lastBytes = bytes;
+      this.last = this.timesOf(op, bytes);
     }
-    if (!this.last) return;
-    const took = at - steps.phaseSince[row]!;
-    const bin = took < 1 ? 0 : took < 2 ** 31 ? 31 - Math.clz32(took) : Math.floor(Math.log2(took));
-    this.last.counts[Math.min(bin, BINS - 1)]!++;
+    if (this.last) countTime(this.last, at - steps.phaseSince[row]!);
   }
 
   finish(): SendTimes[] {
     return [...this.ends.values()];
   }
 
-  private endOf({ comm, foreign, of, channel, peer }: Op): SendTimes | null {
-    if (!comm || foreign || of?.kind !== 'Coll') return null;
+  private timesOf({ comm, foreign, channel, peer }: Op, bytes: number): Uint32Array | null {
+    if (!comm || foreign) return null;
     const key = (comm.number * 256 + channel) * 2 ** 24 + peer;
     let end = this.ends.get(key);
-    if (!end) {
-      end = { comm: comm.number, channel, peer, counts: new Uint32Array(BINS) };
-      this.ends.set(key, end);
-    }
-    return end;
+    if (!end) this.ends.set(key, (end = { comm: comm.number, channel, peer, sizes: new Map() }));
+    let times = end.sizes.get(bytes);
+    if (!times && end.sizes.size < MOST_SIZES) end.sizes.set(bytes, (times = noTimes()));
+    return times ?? null;
   }
 }

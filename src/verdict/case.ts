@@ -2,21 +2,16 @@
 
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
+import type { SlowLink } from '../cluster/slow_links.js';
 import type { ClusterComm } from '../cluster/types.js';
-import type {
-  Evidence,
-  LinkTimes,
-  RankWitness,
-  StandingCall,
-  WitnessedComm,
-  WitnessedWork,
-} from './types.js';
+import type { Evidence, RankWitness, StandingCall, WitnessedComm, WitnessedWork } from './types.js';
 
 export interface Case {
   readonly comms: readonly ClusterComm[];
   /** By file. */
   readonly ranks: readonly RankWitness[];
-  readonly links: readonly LinkTimes[];
+  /** The costliest first. */
+  readonly slowLinks: readonly SlowLink[];
   /** Every rank of the job has a file, as far as their number is known. */
   readonly isWholeJob: boolean;
   /** Whether the files are on one axis, within the bounds of their clocks. */

@@ -1,57 +1,33 @@
 /**
- * One connection whose sends take ten times as long as the communicator's others, so all ranks wait for it. Medians are compared, because a
- * few long sends or one slow link do not move them. A rank at one end of most slow links has a slow NIC.
+ * A rank whose slow links (cluster/slow_links.ts) cost so much that all ranks wait for it. A rank at one end of most slow links has a slow
+ * NIC.
  */
 
 import { maxOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
-import type { ClusterComm } from '../cluster/types.js';
+import type { SlowLink } from '../cluster/slow_links.js';
+import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Case } from './case.js';
-import type { LinkTimes, Slowness } from './types.js';
+import type { Slowness } from './types.js';
 
-/** Times the median of at least these others, over these sends. */
-const RATIO = 10;
-const FEWEST_LIKE = 2;
-const FEWEST_SENDS = 16;
-/** At most this many sends of a connection are on the wire at once (NCCL's steps in flight): its least cost is its time divided by this. */
-const IN_FLIGHT = 8;
 /** Of the communicator's observed time. */
 const SHARE = 0.05;
 
-interface SlowLink extends LinkTimes {
-  readonly usualNs: number;
-  readonly cost: number;
-}
-
 /** The rank that costs most; null: none. */
-export function slowestLink({ comms, links, ranks }: Case): Slowness | null {
-  const found = comms.flatMap((comm): Slowness[] => {
-    const own = links.filter(({ commId }) => commId === comm.commId);
-    const whole = comm.collectives.slice(1).filter(({ end }) => end !== null);
-    const slow = own.flatMap((link) => slowLink(link, own) ?? []);
-    if (slow.length === 0 || whole.length === 0) return [];
+export function slowestLink({ comms, slowLinks, ranks }: Case): Slowness | null {
+  for (const worst of slowLinks) {
+    const comm = comms.find(({ commId }) => commId === worst.times.commId);
+    const whole = comm?.collectives.slice(1).filter(({ end }) => end !== null) ?? [];
+    if (!comm || whole.length === 0) continue;
     const span = maxOf(whole.map(({ end }) => end!)) - whole[0]!.firstArrival;
-    const worst = slow.reduce((a, b) => (b.cost > a.cost ? b : a));
-    return worst.cost >= SHARE * span ? [describe(worst, slow, comm, span, ranks)] : [];
-  });
-  return found.reduce<Slowness | null>((a, b) => (a === null || b.cost > a.cost ? b : a), null);
-}
-
-function slowLink(link: LinkTimes, own: readonly LinkTimes[]): SlowLink | null {
-  const like = own.filter(
-    (one) =>
-      one.isWithinHost === link.isWithinHost &&
-      (one.file !== link.file || one.peer !== link.peer) &&
-      one.sends >= FEWEST_SENDS,
-  );
-  if (link.sends < FEWEST_SENDS || like.length < FEWEST_LIKE) return null;
-  const usualNs = like.map(({ medianNs }) => medianNs).sort((a, b) => a - b)[like.length >> 1]!;
-  if (link.medianNs < RATIO * usualNs) return null;
-  return { ...link, usualNs, cost: (link.sends * (link.medianNs - usualNs)) / IN_FLIGHT };
+    const slow = slowLinks.filter(({ times }) => times.commId === comm.commId);
+    if (worst.costNs >= SHARE * span) return describe(worst, slow, comm, span, ranks);
+  }
+  return null;
 }
 
 function describe(
-  worst: SlowLink,
+  { times, costNs, sends, medianNs, usualNs }: SlowLink,
   slow: readonly SlowLink[],
   { commId, name, nRanks, collectives }: ClusterComm,
   span: number,
@@ -60,17 +36,15 @@ function describe(
   // As sender or receiver. Over several connections only one rank can be an end of all.
   const linksOf = (file: number): number =>
     new Set(
-      slow.flatMap((one) =>
+      slow.flatMap(({ times: one }) =>
         one.file === file || one.peerFile === file ? [`${one.file} ${one.peerFile}`] : [],
       ),
     ).size;
-  const isReceiver = linksOf(worst.peerFile) > linksOf(worst.file);
-  const [file, inComm] = isReceiver ? [worst.peerFile, worst.peer] : [worst.file, worst.rank];
-  const length = ({ end, lastArrival }: ClusterComm['collectives'][number]): number =>
-    (end ?? lastArrival) - lastArrival;
+  const isReceiver = linksOf(times.peerFile) > linksOf(times.file);
+  const [file, inComm] = isReceiver ? [times.peerFile, times.peer] : [times.file, times.rank];
+  const length = ({ end, lastArrival }: Collective): number => (end ?? lastArrival) - lastArrival;
   const [, second, ...more] = collectives;
   const longest = more.reduce((a, b) => (length(b) > length(a) ? b : a), second!);
-  const call = { func: longest.func, seq: longest.seq, ordinal: longest.ordinal };
   return {
     comm: name,
     commId: hex64(commId),
@@ -79,10 +53,10 @@ function describe(
     inComm,
     on: 'link',
     basis: 'step',
-    late: worst.sends,
-    of: worst.sends,
+    late: sends,
+    of: sends,
     leftOut: 0,
-    cost: worst.cost,
+    cost: costNs,
     span,
     ofOthers: 0,
     from: collectives[0]!.firstArrival,
@@ -91,22 +65,22 @@ function describe(
     worst: {
       commId: hex64(commId),
       comm: name,
-      func: call.func,
-      seq: call.seq,
-      replay: call.ordinal,
+      func: longest.func,
+      seq: longest.seq,
+      replay: longest.ordinal,
       file,
-      record: ranks[file]!.calls.entered(commId, call)?.record ?? '',
+      record: ranks[file]!.calls.entered(commId, longest)?.record ?? '',
       at: longest.lastArrival,
       by: length(longest),
     },
     clockBound: 0,
     link: {
-      file: worst.file,
-      peerFile: worst.peerFile,
-      channel: worst.channel,
-      sends: worst.sends,
-      medianNs: worst.medianNs,
-      usualNs: worst.usualNs,
+      file: times.file,
+      peerFile: times.peerFile,
+      channel: times.channel,
+      sends,
+      medianNs,
+      usualNs,
       isOnlyOne: linksOf(file) === 1,
     },
   };

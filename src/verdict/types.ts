@@ -517,17 +517,3 @@ export interface SlowSends {
   /** No other connection of the rank is this slow. */
   readonly isOnlyOne: boolean;
 }
-
-/** Sends of collectives over one connection. */
-export interface LinkTimes {
-  readonly commId: bigint;
-  /** The sender and its rank in the communicator; the receiver. */
-  readonly file: number;
-  readonly rank: number;
-  readonly peer: number;
-  readonly peerFile: number;
-  readonly channel: number;
-  readonly isWithinHost: boolean;
-  readonly sends: number;
-  readonly medianNs: number;
-}

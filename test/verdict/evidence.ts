@@ -106,7 +106,7 @@ export function evidence(
     readonly hungAfter?: number;
     /** NCCL did not tell how many ranks a communicator has. */
     readonly untoldSize?: true;
-    readonly links?: Case['links'];
+    readonly slowLinks?: Case['slowLinks'];
     /** Some rank of the job has no file. */
     readonly missing?: true;
   } = {},
@@ -116,7 +116,7 @@ export function evidence(
   const joined = joinCollectives(ranks.map((rank, file) => member(rank, file, comms)));
   return {
     comms: options.untoldSize ? joined.map((comm) => ({ ...comm, nRanks: 0 })) : joined,
-    links: options.links ?? [],
+    slowLinks: options.slowLinks ?? [],
     isWholeJob: options.missing === undefined,
     ranks: ranks.map((rank, file) => witness(rank, file, comms, end)),
     comparable: (files) => comparable || files.length < 2,

@@ -6,6 +6,8 @@ import { isLostText } from '../../base/lost_text.js';
 import type { TraceNs } from '../../base/time.js';
 import { toTrace } from '../../clocks/clock_map.js';
 import { toLocal, type ClockSolution } from '../../clocks/domains.js';
+import { linkTimes } from '../../cluster/link_times.js';
+import { slowLinks } from '../../cluster/slow_links.js';
 import type { ClusterComm } from '../../cluster/types.js';
 import { EventType, type EventTypeName } from '../../rankfile/format/nccl.js';
 import { everMuted, spansWithoutCalls } from '../../model/control.js';
@@ -15,7 +17,6 @@ import { WAIT_OF } from '../../model/waits.js';
 import type { WorkEnd } from '../../model/work_end.js';
 import { judge } from '../judge.js';
 import type { RankWitness, Verdict, WitnessedOp, WitnessedWork } from '../types.js';
-import { linkTimes } from './links.js';
 import { rankCalls } from './calls.js';
 import { hostCalls } from './scanned_calls.js';
 import type { OriginTable } from '../../cluster/origins.js';
@@ -55,7 +56,7 @@ export function runVerdict(
   return judge({
     comms,
     ranks,
-    links: linkTimes(run),
+    slowLinks: slowLinks(linkTimes(run)),
     isWholeJob: run.missing.length === 0,
     comparable: onOneAxis(clocks),
     clockBound: clockBound(clocks),

@@ -1,0 +1,40 @@
+/**
+ * Durations counted in bins: four per power of two, so a quantile is known within 20 %, whatever the durations are. For very many
+ * durations that must not be kept.
+ */
+
+const PER_OCTAVE = 4;
+const OCTAVES = 48;
+
+export const noTimes = (): Uint32Array => new Uint32Array(OCTAVES * PER_OCTAVE);
+
+/** Called for each transfer of a run. */
+export function countTime(counts: Uint32Array, took: number): void {
+  let octave = 0;
+  let scaled = took < 1 ? 1 : took;
+  while (scaled >= 2 ** 31) {
+    scaled /= 2 ** 16;
+    octave += 16;
+  }
+  const whole = 31 - Math.clz32(scaled);
+  octave += whole;
+  const part = Math.floor((scaled / 2 ** whole - 1) * PER_OCTAVE);
+  counts[Math.min(octave * PER_OCTAVE + part, counts.length - 1)]!++;
+}
+
+export const countOf = (counts: Uint32Array): number => counts.reduce((sum, count) => sum + count, 0);
+
+/** Interpolated within its bin; NaN of none. */
+export function quantileOf(counts: Uint32Array, share: number): number {
+  const wanted = share * countOf(counts);
+  let before = 0;
+  for (const [bin, count] of counts.entries()) {
+    if (count > 0 && before + count >= wanted)
+      return edge(bin) + (edge(bin + 1) - edge(bin)) * ((wanted - before) / count);
+    before += count;
+  }
+  return NaN;
+}
+
+const edge = (bin: number): number =>
+  2 ** Math.floor(bin / PER_OCTAVE) * (1 + (bin % PER_OCTAVE) / PER_OCTAVE);

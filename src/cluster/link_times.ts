@@ -1,0 +1,50 @@
+/** How long the sends of each connection were on the wire, by size, with the files of both ends. */
+
+import { countOf, quantileOf } from '../base/time_bins.js';
+import type { Run } from '../runs/run.js';
+
+/** Of one channel, from `rank` to `peer`. */
+export interface LinkTimes {
+  readonly commId: bigint;
+  /** The sender and its rank in the communicator; the receiver. */
+  readonly file: number;
+  readonly rank: number;
+  readonly peer: number;
+  readonly peerFile: number;
+  readonly channel: number;
+  readonly isWithinHost: boolean;
+  readonly sizes: readonly SizeTimes[];
+}
+
+export interface SizeTimes {
+  readonly bytes: number;
+  readonly sends: number;
+  /** ns: half of the sends, and nine of ten, took longer. */
+  readonly medianNs: number;
+  readonly quickNs: number;
+}
+
+/** Only connections with files of both ends: of others it is not known whether they leave the host. */
+export function linkTimes({ members }: Run): LinkTimes[] {
+  const files = new Map<string, number>();
+  members.forEach(({ scan }, file) => {
+    for (const { commId, rank } of scan.communicators) files.set(`${commId} ${rank}`, file);
+  });
+  return members.flatMap(({ scan: { sendTimes, communicators, header } }, file) => {
+    const ns = 1e9 / header.tickHz;
+    return sendTimes.flatMap(({ comm, channel, peer, sizes }): LinkTimes[] => {
+      const known = communicators.find(({ number }) => number === comm);
+      const peerFile = files.get(`${known?.commId} ${peer}`);
+      if (!known || known.commId === 0n || peerFile === undefined) return [];
+      const { commId, rank } = known;
+      const isWithinHost = members[peerFile]!.scan.header.hostName === header.hostName;
+      const times = [...sizes].map(([bytes, counts]) => ({
+        bytes,
+        sends: countOf(counts),
+        medianNs: quantileOf(counts, 0.5) * ns,
+        quickNs: quantileOf(counts, 0.1) * ns,
+      }));
+      return [{ commId, file, rank, peer, peerFile, channel, isWithinHost, sizes: times }];
+    });
+  });
+}

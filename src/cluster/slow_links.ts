@@ -1,0 +1,106 @@
+/**
+ * Links that are slow compared with their like: connections of the same communicator, within a host or between hosts, size by size. The
+ * verdict and the report use this one rule. Medians are compared, because a few long sends or one slow link do not move them.
+ */
+
+import { maxOf } from '../base/extremes.js';
+import type { LinkTimes, SizeTimes } from './link_times.js';
+
+export interface SlowLink {
+  readonly times: LinkTimes;
+  /** Its median send time is so many times the usual one, the median over sizes. */
+  readonly ratio: number;
+  /** The sends and sizes that were compared, and how many other pairs of ranks they were compared with. */
+  readonly sends: number;
+  readonly sizes: number;
+  readonly like: number;
+  /** ns: median send time, its own and the usual one, of the size that cost most. */
+  readonly medianNs: number;
+  readonly usualNs: number;
+  /** ns: what its sends took longer than usual, divided by as many as are on the wire at once: the least that the rank lost. */
+  readonly costNs: number;
+}
+
+/** Fewer sends of a size show nothing, and fewer other pairs of ranks do not show what is usual. */
+const FEWEST_SENDS = 16;
+const FEWEST_LIKE = 2;
+/** At least twice the usual time, and beyond this many times the usual deviation. */
+const LEAST_RATIO = 2;
+const DEVIATIONS = 6;
+/** Few links do not show how much links deviate. With 2 others the time must be 10 times the usual one, with 10 others 2 times. */
+const UNKNOWN_DEVIATION = 9;
+/** At most this many sends of a connection are on the wire at once (NCCL's steps in flight). */
+const IN_FLIGHT = 8;
+
+/** The costliest first. */
+export function slowLinks(links: readonly LinkTimes[]): SlowLink[] {
+  const kinds = new Map<string, LinkTimes[]>();
+  for (const link of links) {
+    const key = `${link.commId} ${link.isWithinHost}`;
+    const kind = kinds.get(key);
+    if (kind) kind.push(link);
+    else kinds.set(key, [link]);
+  }
+  return [...kinds.values()].flatMap(slowIn).sort((a, b) => b.costNs - a.costNs);
+}
+
+function slowIn(kind: readonly LinkTimes[]): SlowLink[] {
+  const like = new Set(kind.map(({ rank, peer }) => `${rank} ${peer}`)).size - 1;
+  if (like < FEWEST_LIKE) return [];
+  const usual = usualBySize(kind);
+  const compared = kind.flatMap((times) => comparison(times, usual, like) ?? []);
+  const deviation = lowerMedian(compared.map(({ ratio }) => Math.abs(ratio - 1)));
+  const least = Math.max(LEAST_RATIO, 1 + UNKNOWN_DEVIATION / (like - 1), 1 + DEVIATIONS * deviation);
+  return compared.filter(({ ratio }) => ratio >= least);
+}
+
+type Usual = Pick<SizeTimes, 'medianNs' | 'quickNs'>;
+
+function usualBySize(kind: readonly LinkTimes[]): Map<number, Usual> {
+  const bySize = new Map<number, SizeTimes[]>();
+  for (const one of kind.flatMap(({ sizes }) => sizes)) {
+    if (one.sends < FEWEST_SENDS) continue;
+    const all = bySize.get(one.bytes);
+    if (all) all.push(one);
+    else bySize.set(one.bytes, [one]);
+  }
+  return new Map(
+    [...bySize]
+      .filter(([, all]) => all.length > FEWEST_LIKE)
+      .map(([bytes, all]) => [
+        bytes,
+        {
+          medianNs: lowerMedian(all.map(({ medianNs }) => medianNs)),
+          quickNs: lowerMedian(all.map(({ quickNs }) => quickNs)),
+        },
+      ]),
+  );
+}
+
+function comparison(times: LinkTimes, usual: ReadonlyMap<number, Usual>, like: number): SlowLink | null {
+  const known = times.sizes.flatMap((one) => {
+    const of = usual.get(one.bytes);
+    if (!of || one.sends < FEWEST_SENDS) return [];
+    const costNs = (one.sends * Math.max(0, one.medianNs - of.medianNs)) / IN_FLIGHT;
+    // A busy processor delays many of a link's sends, but not all.
+    const ratio = Math.min(one.medianNs / of.medianNs, one.quickNs / of.quickNs);
+    return [{ ...one, usualNs: of.medianNs, ratio, costNs }];
+  });
+  if (known.length === 0) return null;
+  const most = maxOf(known.map(({ costNs }) => costNs));
+  const { medianNs, usualNs } = known.find(({ costNs }) => costNs === most)!;
+  return {
+    times,
+    ratio: lowerMedian(known.map(({ ratio }) => ratio)),
+    sends: known.reduce((sum, { sends }) => sum + sends, 0),
+    sizes: known.length,
+    like,
+    medianNs,
+    usualNs,
+    costNs: known.reduce((sum, { costNs }) => sum + costNs, 0),
+  };
+}
+
+/** Of an even number the lower one: with two slow links of four the usual time is that of the others. */
+const lowerMedian = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[(values.length - 1) >> 1] ?? NaN;

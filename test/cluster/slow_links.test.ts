@@ -1,0 +1,73 @@
+/** Which link is called slow, and that chance, few sends and a slow peer do not call one so. */
+
+import { describe, expect, it } from 'vitest';
+import type { LinkTimes } from '../../src/cluster/link_times.js';
+import { slowLinks } from '../../src/cluster/slow_links.js';
+
+/** `times` of the usual send time, each size; the usual ones differ by a tenth. */
+function link(
+  rank: number,
+  times: number,
+  { sends = 40, quickTimes = times, other = false } = {},
+): LinkTimes {
+  const usual = 1 + 0.1 * Math.sin(rank);
+  const sizes = [64 << 10, 512 << 10].map((bytes) => ({
+    bytes,
+    sends,
+    medianNs: usual * times * (5000 + bytes / 10),
+    quickNs: usual * quickTimes * (2000 + bytes / 20),
+  }));
+  return {
+    commId: 7n,
+    file: rank,
+    rank,
+    peer: rank + 1,
+    peerFile: rank + 1,
+    channel: 0,
+    isWithinHost: !other,
+    sizes,
+  };
+}
+
+const ring = (...times: number[]): LinkTimes[] => times.map((one, rank) => link(rank, one));
+
+describe('slow links', () => {
+  it('one of eight, three times as slow at all sizes, is named with its evidence', () => {
+    const found = slowLinks(ring(1, 1, 1, 3, 1, 1, 1, 1));
+    expect(found).toEqual([expect.objectContaining({ sends: 80, sizes: 2, like: 7 })]);
+    expect(found[0]!.times.rank).toBe(3);
+    expect(found[0]!.ratio).toBeGreaterThan(2.5);
+    expect(found[0]!.costNs).toBeGreaterThan(0);
+  });
+
+  it('of two the costlier first', () => {
+    expect(slowLinks(ring(1, 1, 3, 1, 1, 6, 1, 1, 1, 1)).map((one) => one.times.rank)).toEqual([5, 2]);
+  });
+
+  it.each([
+    ['all alike', ring(1, 1, 1, 1, 1, 1, 1, 1)],
+    ['too few to compare with', ring(1, 1, 4)],
+    ['no usual time: they differ as much among each other', ring(1, 3, 9, 1, 3, 9, 1, 3, 9)],
+    [
+      'slow at times, and as quick as the others at best',
+      [...ring(1, 1, 1, 1, 1), link(5, 3, { quickTimes: 1 })],
+    ],
+    ['few transfers', [...ring(1, 1, 1, 1, 1), link(5, 3, { sends: 7 })]],
+    ['another kind of path: between hosts', [...ring(1, 1, 1, 1, 1), link(5, 3, { other: true })]],
+  ])('none: %s', (_, links) => {
+    expect(slowLinks(links)).toEqual([]);
+  });
+
+  it('with few to compare the difference must be larger', () => {
+    const sizes = [2, 3, 5, 9];
+    const least = sizes.map((others) => {
+      const usual = Array.from({ length: others }, () => 1);
+      return [3, 4, 6, 11].find((times) => slowLinks(ring(...usual, times)).length > 0);
+    });
+    expect(least).toEqual([11, 6, 4, 3]);
+  });
+
+  it('two of four are found: those at the rank with a slow NIC', () => {
+    expect(slowLinks(ring(1, 20, 20, 1)).map((one) => one.times.rank)).toEqual([2, 1]);
+  });
+});
