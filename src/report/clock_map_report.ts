@@ -1,7 +1,7 @@
 /** The clocks' maps as plain data: from ticks of a file to times of the trace, with their errors, piece by piece. */
 
 import type { ClockSegment } from '../clocks/clock_map.js';
-import type { RunClocks } from '../clocks/evidence/run_clocks.js';
+import type { FoundClocks } from '../clocks/evidence/run_clocks.js';
 import type { Run } from '../runs/run.js';
 
 /** trace = local + offsetNs + driftPpm * 1e-6 * (local - fromNs), rounded to whole ns. */
@@ -31,7 +31,7 @@ export interface ClockMapReport {
 }
 
 /** One per clock domain, in their order. */
-export function reportMaps({ solution }: RunClocks, run: Run): ClockMapReport[] {
+export function reportMaps({ solution }: FoundClocks, run: Run): ClockMapReport[] {
   return solution.domains.map(({ name, files, map }) => ({
     domain: name,
     files: files.map((file) => {

@@ -4,12 +4,10 @@ import { maxOf } from '../base/extremes.js';
 import { perNs } from '../clocks/alignment.js';
 import type { AlikeFound } from '../clocks/alike.js';
 import type { Culprit } from '../clocks/contradictions.js';
-import { oneSidedBound } from '../clocks/one_sided.js';
 import type { ClockDomain, ClockSolution } from '../clocks/domains.js';
 import type { EvidenceKind } from '../clocks/evidence.js';
-import { largestGroup } from '../clocks/evidence/collective_evidence.js';
 import { reportGpus, type GpuClockReport } from '../clocks/evidence/gpu_clocks.js';
-import type { BrokenTransfers, RunClocks, TrafficClocksFound } from '../clocks/evidence/run_clocks.js';
+import type { BrokenTransfers, FoundClocks, TrafficFacts } from '../clocks/evidence/run_clocks.js';
 import type { Run } from '../runs/run.js';
 
 /** One clock domain: a boot of a host. */
@@ -81,14 +79,14 @@ export interface TrafficReport {
   readonly brokenArrows: { readonly backwards: number; readonly mismatched: number };
 }
 
-export function reportClocks(clocks: RunClocks, run: Run): ClockReport[] {
+export function reportClocks(clocks: FoundClocks, run: Run): ClockReport[] {
   return clocks.solution.domains.map((domain, index) => reportDomain(domain, index, clocks, run));
 }
 
 function reportDomain(
   domain: ClockDomain,
   index: number,
-  { solution, traffic, broken }: RunClocks,
+  { solution, traffic, broken }: FoundClocks,
   run: Run,
 ): ClockReport {
   const { segments } = domain.map;
@@ -107,7 +105,7 @@ function reportDomain(
     oneSided: oneSidedOf(index, solution, traffic),
     driftPpm: (segments[0]?.drift ?? 0) * 1e6,
     pieces: segments.length,
-    evidence: evidenceOf(index, traffic),
+    evidence: traffic?.pairs[index] ?? {},
     violations: violationsOf(index, broken),
     ...gpusOf(domain, solution, run),
     wanderPpmPerMinute: wanderOf(index, traffic),
@@ -116,7 +114,7 @@ function reportDomain(
   };
 }
 
-function wanderOf(domain: number, traffic: TrafficClocksFound | null): number | null {
+function wanderOf(domain: number, traffic: TrafficFacts | null): number | null {
   const seen = traffic?.alignment.wander[domain] ?? null;
   return seen === null ? null : seen / perNs(1);
 }
@@ -132,24 +130,11 @@ const ranksOrUnknown = (ranks: readonly number[] = []): readonly (number | null)
 
 function oneSidedOf(
   domain: number,
-  solution: ClockSolution,
-  traffic: TrafficClocksFound | null,
+  { domains }: ClockSolution,
+  traffic: TrafficFacts | null,
 ): ClockReport['oneSided'] {
-  if (!traffic || solution.domains[domain]!.map.segments[0]?.source !== 'realtime') return null;
-  const { alignment, evidence } = traffic;
-  const reference = largestGroup(alignment.references);
-  if (reference === alignment.references[domain]) return null;
-  const bound = oneSidedBound(domain, reference, solution, alignment, evidence.coarse);
-  return bound && { host: solution.domains[reference]!.hostName, late: bound.late, early: bound.early };
-}
-
-function evidenceOf(domain: number, traffic: TrafficClocksFound | null): ClockReport['evidence'] {
-  const counts: Partial<Record<EvidenceKind, number>> = {};
-  if (traffic === null) return counts;
-  for (const { from, to, kind, pairs } of traffic.edges) {
-    if (from === domain || to === domain) counts[kind] = (counts[kind] ?? 0) + pairs;
-  }
-  return counts;
+  const bound = traffic?.oneSided[domain] ?? null;
+  return bound && { host: domains[bound.against]!.hostName, late: bound.late, early: bound.early };
 }
 
 function violationsOf(domain: number, { backwards }: BrokenTransfers): number {
@@ -160,7 +145,7 @@ function violationsOf(domain: number, { backwards }: BrokenTransfers): number {
   return sum;
 }
 
-export function reportTraffic({ solution, traffic, broken }: RunClocks): TrafficReport | null {
+export function reportTraffic({ solution, traffic, broken }: FoundClocks): TrafficReport | null {
   if (!traffic) return null;
   const { alignment, belief, evidence } = traffic;
   const { pairs, ...dropped } = evidence.counts;

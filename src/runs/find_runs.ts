@@ -69,11 +69,11 @@ export function aliasesOf(runs: readonly FoundRun<FileInRun>[], files: readonly 
 }
 
 /** By its name or its alias. With `redact` only the alias is shown. */
-export function named(
-  runs: readonly FoundRun<FileInRun>[],
+export function named<T extends FileInRun>(
+  runs: readonly FoundRun<T>[],
   wanted: string | undefined,
   aliases: Aliases | null,
-): FoundRun<FileInRun> {
+): FoundRun<T> {
   const known = runs.find(({ name }) => name === wanted);
   if (known || aliases === null) return known ?? pickRun(runs, wanted);
   const shown = runs.map((run) => redactRun(run, aliases));

@@ -4,11 +4,19 @@ import { countFiles, type OnProgress } from '../base/progress.js';
 import type { Sentence } from '../base/sentence.js';
 import { commKey } from '../model/identity.js';
 import { join } from 'node:path';
-import { aliasesOf, findRuns, named, noInput, shownAs, type RunOptions } from '../runs/find_runs.js';
+import {
+  aliasesOf,
+  findRuns,
+  named,
+  noInput,
+  shownAs,
+  type FileInRun,
+  type RunOptions,
+} from '../runs/find_runs.js';
 import { reason } from '../output/reason.js';
 import { redactFacts, redactRun, type Aliases } from '../runs/redact.js';
 import { chooseRun, otherRun, setAside, type Run } from '../runs/run.js';
-import { solveRunClocks, type ClockOptions, type RunClocks } from '../clocks/evidence/run_clocks.js';
+import { solveRunClocks, type ClockOptions, type FoundClocks } from '../clocks/evidence/run_clocks.js';
 import type { FoundRun, RunFile } from '../runs/runs.js';
 import type { RankScan } from '../scan/scan.js';
 import type { Outcome } from './task.js';
@@ -17,7 +25,7 @@ import type { Workers } from './workers.js';
 /** The files of one run, on one time axis as far as it is known. */
 export interface ScannedRun {
   readonly run: Run;
-  readonly clocks: RunClocks;
+  readonly clocks: FoundClocks;
   /** Of all files that were read. */
   readonly records: number;
   /** Sentences about files that could not be used. */
@@ -40,6 +48,26 @@ export interface ScanOptions extends ClockOptions, RunOptions {
   readonly onProgress?: OnProgress | undefined;
 }
 
+/** One file after the first pass. */
+export interface ScannedFile extends FileInRun {
+  readonly scan: RankScan;
+  /** The side file of its steps. */
+  readonly stepPath: string;
+  /** What the second pass reads: the file, or a copy of one that may still be written. */
+  readonly readFrom: string;
+}
+
+/** The first pass over the files of one run, before what is known of one file meets the others. */
+export interface GatheredRun {
+  readonly runs: readonly FoundRun<FileInRun>[];
+  readonly chosen: FoundRun<FileInRun>;
+  /** Null without `redact`. */
+  readonly aliases: Aliases | null;
+  readonly files: readonly ScannedFile[];
+  /** About files that could not be used. */
+  readonly unusable: readonly Sentence[];
+}
+
 /** Reads the files of one run only. If its ranks are on several hosts, side files hold every step. Throws NoUsableInput. */
 export async function scanRun(
   workers: Workers,
@@ -47,16 +75,39 @@ export async function scanRun(
   folder: string,
   options: ScanOptions,
 ): Promise<ScannedRun> {
-  const { runs, unusable: unreadable } = findRuns(files, options.onProgress);
-  const aliases = options.redact ? aliasesOf(runs, files) : null;
-  if (runs.length === 0) throw noInput(shownAs(unreadable, aliases), files);
-  const chosen = named(runs, options.run, aliases);
-  const scanned = await scanFiles(workers, chosen.files, folder, options, aliases);
-  const unusable = shownAs([...unreadable, ...scanned.unusable], aliases);
-  if (scanned.scans.length === 0 || (options.strict && unusable.length > 0)) throw noInput(unusable, files);
-  const run = chooseRun(scanned.scans);
-  const stepPaths = run.members.map(({ scan }) => scanned.stepPaths.get(scan)!);
+  const { runs, unusable } = findRuns(files, options.onProgress);
+  const { aliases, chosen } = pickFrom(runs, unusable, files, options);
+  const every = options.clock !== 'realtime' && areOnSeveralHosts(chosen.files);
+  const scanned = await scanFiles(workers, chosen.files, folder, { ...options, every });
+  const gathered = { runs, chosen, aliases, ...scanned, unusable: [...unusable, ...scanned.unusable] };
+  return joinScans(gathered, files, options);
+}
+
+/** Throws NoUsableInput if there is no run. `files`: all paths that were looked at. */
+export function pickFrom<T extends FileInRun>(
+  runs: readonly FoundRun<T>[],
+  unusable: readonly Sentence[],
+  files: readonly string[],
+  { redact, run }: RunOptions,
+): { readonly aliases: Aliases | null; readonly chosen: FoundRun<T> } {
+  const aliases = redact ? aliasesOf(runs, files) : null;
+  if (runs.length === 0) throw noInput(shownAs(unusable, aliases), files);
+  return { aliases, chosen: named(runs, run, aliases) };
+}
+
+/** Puts the files of a run on one time axis. Throws NoUsableInput. */
+export function joinScans(
+  { runs, chosen, aliases, files, unusable: sentences }: GatheredRun,
+  paths: readonly string[],
+  options: ScanOptions,
+): ScannedRun {
+  const unusable = shownAs(sentences, aliases);
+  if (files.length === 0 || (options.strict && unusable.length > 0)) throw noInput(unusable, paths);
+  const fileOf = new Map(files.map((file) => [aliases ? redactScan(file.scan, aliases) : file.scan, file]));
+  const run = chooseRun([...fileOf.keys()]);
+  const members = run.members.map(({ scan }) => fileOf.get(scan)!);
   options.onProgress?.({ stage: 'clocks', files: null });
+  const stepPaths = members.map(({ stepPath }) => stepPath);
   const clocks = solveRunClocks(run, stepPaths, options);
   const shown = (one: FoundRun): FoundRun => (aliases === null ? one : redactRun(one, aliases));
   const others = (options.run === undefined ? runs.filter((other) => other !== chosen) : []).map(shown);
@@ -64,11 +115,11 @@ export async function scanRun(
   return {
     run: { ...run, others: others.map(otherRun), problems },
     clocks,
-    records: scanned.scans.reduce((sum, scan) => sum + scan.records, 0),
+    records: files.reduce((sum, { scan }) => sum + scan.records, 0),
     unusable,
     aliases,
-    sources: run.members.map(({ scan }) => scanned.sources.get(scan)!),
-    readFrom: run.members.map(({ scan }) => scanned.readFrom.get(scan)!),
+    sources: members.map(({ path }) => path),
+    readFrom: members.map(({ readFrom }) => readFrom),
   };
 }
 
@@ -85,50 +136,35 @@ function redactScan(scan: RankScan, aliases: Aliases): RankScan {
   };
 }
 
-interface ScannedFiles {
-  readonly scans: readonly RankScan[];
-  readonly sources: ReadonlyMap<RankScan, string>;
-  readonly readFrom: ReadonlyMap<RankScan, string>;
-  readonly stepPaths: ReadonlyMap<RankScan, string>;
-  readonly unusable: readonly Sentence[];
-}
-
-async function scanFiles(
+/** `every`: all steps, not only the first one of each operation. */
+export async function scanFiles(
   workers: Workers,
-  files: readonly RunFile[],
+  files: readonly FileInRun[],
   folder: string,
-  options: ScanOptions,
-  aliases: Aliases | null,
-): Promise<ScannedFiles> {
-  const every = options.clock !== 'realtime' && areOnSeveralHosts(files);
+  options: Pick<ScanOptions, 'forReport' | 'readsTwice' | 'onProgress'> & { readonly every: boolean },
+): Promise<Pick<GatheredRun, 'files' | 'unusable'>> {
   const stepPath = (file: number): string => join(folder, `steps-${file}`);
   const outcomes = await workers.run(
     files.map(({ path }, file) => ({
       pass: 'scan',
       path,
-      steps: { path: stepPath(file), every },
+      steps: { path: stepPath(file), every: options.every },
       forReport: options.forReport ?? false,
       frozen: options.readsTwice ? join(folder, `frozen-${file}.bin`) : null,
     })),
     countFiles('scan', files.length, options.onProgress),
   );
-  const scans: RankScan[] = [];
-  const sources = new Map<RankScan, string>();
-  const readFrom = new Map<RankScan, string>();
-  const stepPaths = new Map<RankScan, string>();
+  const scanned: ScannedFile[] = [];
   const unusable: Sentence[] = [];
-  outcomes.forEach((outcome, file) => {
-    if (!outcome.ok || !outcome.scan) {
-      unusable.push(failure(outcome));
-      return;
+  outcomes.forEach((outcome, i) => {
+    const file = files[i]!;
+    if (!outcome.ok || !outcome.scan) unusable.push(failure(outcome));
+    else {
+      const { scan, readFrom = file.path } = outcome;
+      scanned.push({ ...file, scan, readFrom, stepPath: stepPath(i) });
     }
-    const scan = aliases === null ? outcome.scan : redactScan(outcome.scan, aliases);
-    scans.push(scan);
-    sources.set(scan, files[file]!.path);
-    readFrom.set(scan, outcome.readFrom ?? files[file]!.path);
-    stepPaths.set(scan, stepPath(file));
   });
-  return { scans, sources, readFrom, stepPaths, unusable };
+  return { files: scanned, unusable };
 }
 
 const areOnSeveralHosts = (files: readonly RunFile[]): boolean =>

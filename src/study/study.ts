@@ -10,6 +10,7 @@ import { withElsewhere, type WorkEnd } from '../model/work_end.js';
 import type { Verdict } from '../verdict/types.js';
 import { gpuLines, type GpuLines } from '../clocks/evidence/gpu_clocks.js';
 import { resolveOrigins, type OriginTable } from '../cluster/origins.js';
+import type { Run } from '../runs/run.js';
 import type { RankScan } from '../scan/scan.js';
 import { scanRun, type ScannedRun, type ScanOptions } from './scanned_run.js';
 import { runVerdict, type VerdictOptions } from '../verdict/evidence/run_verdict.js';
@@ -41,34 +42,46 @@ export async function study(
   options: StudyOptions,
 ): Promise<Study> {
   const scanned = await scanRun(workers, files, folder, options);
-  const {
-    run,
-    clocks: { solution },
-  } = scanned;
+  return studyScanned(scanned, options, (alive) => stillAlive(scanned.run, alive, scanned.sources));
+}
+
+/** `lookAgain`: which of the files that seemed alive still are. */
+export async function studyScanned(
+  scanned: ScannedRun,
+  options: StudyOptions,
+  lookAgain: (alive: readonly boolean[]) => Promise<readonly boolean[]>,
+): Promise<Study> {
   options.onProgress?.({ stage: 'verdict', files: null });
+  const joined = joinRanks(scanned);
+  const judge = judgeOf(joined, options);
+  return { ...joined, ...(await verdictOf(scanned.run, judge, lookAgain, options.onWait)) };
+}
+
+/** What all ranks did together, before it is judged. */
+export type JoinedRun = Omit<Study, 'verdict' | 'alive'>;
+
+export function joinRanks(scanned: ScannedRun): JoinedRun {
+  const { run } = scanned;
+  const { solution } = scanned.clocks;
   const times = run.members.map((_, file) => traceTimeOf(solution, file));
   const origins = resolveOrigins(run.members, (file, tick) => times[file]!(tick));
   const ends = run.members.map(({ scan }, file) => completeEnds(scan, origins[file]!));
   const lines = run.members.map(({ scan }, file) => gpuLines(scan, solution.scales[file]!));
-  const comms = joinRun(run, solution, ends, lines);
-  return {
-    ...scanned,
-    origins,
-    ends,
-    gpuLines: lines,
-    comms,
-    ...(await verdictOf(
-      scanned,
-      (alive) => runVerdict(run, solution, ends, origins, comms, { ...options, alive }),
-      options.onWait,
-    )),
-  };
+  return { ...scanned, origins, ends, gpuLines: lines, comms: joinRun(run, solution, ends, lines) };
 }
+
+type Judge = (alive: readonly boolean[]) => Verdict;
+
+export const judgeOf =
+  ({ run, clocks, ends, origins, comms }: JoinedRun, options: VerdictOptions): Judge =>
+  (alive) =>
+    runVerdict(run, clocks.solution, ends, origins, comms, { ...options, alive });
 
 /** Takes a second look if it matters who is alive. */
 async function verdictOf(
-  { run, sources }: ScannedRun,
-  judge: (alive: readonly boolean[]) => Verdict,
+  run: Run,
+  judge: Judge,
+  lookAgain: (alive: readonly boolean[]) => Promise<readonly boolean[]>,
   onWait: StudyOptions['onWait'],
 ): Promise<Pick<Study, 'verdict' | 'alive'>> {
   const alive = seemAlive(run);
@@ -78,7 +91,7 @@ async function verdictOf(
   if (otherwise.kind === verdict.kind && String(suspects(otherwise)) === String(suspects(verdict)))
     return { verdict, alive };
   onWait?.('waits up to 2 s: the verdict depends on whether the ranks still live');
-  const still = await stillAlive(run, alive, sources);
+  const still = await lookAgain(alive);
   return { verdict: judge(still), alive: still };
 }
 

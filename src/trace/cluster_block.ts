@@ -14,7 +14,7 @@ import { describeCluster, drawCluster, type WantedCall } from './tracks/cluster_
 import { drawVerdict, type VerdictPicture } from './tracks/verdict_track.js';
 import { type DrawPlan, isEverything } from './tracks/selection.js';
 import { hostClocks } from './host_clocks.js';
-import type { RunClocks } from '../clocks/evidence/run_clocks.js';
+import type { FoundClocks } from '../clocks/evidence/run_clocks.js';
 import type { Run } from '../runs/run.js';
 
 export interface ClusterBlock {
@@ -36,7 +36,7 @@ export interface ClusterPlace {
 /** `duration`: of the trace, ns. */
 export function clusterBlock(
   run: Run,
-  { solution, traffic }: RunClocks,
+  { solution, traffic }: FoundClocks,
   comms: readonly ClusterComm[],
   plan: DrawPlan,
   duration: number,

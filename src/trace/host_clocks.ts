@@ -7,13 +7,13 @@ import type { ClockDomain, ClockSolution } from '../clocks/domains.js';
 import { wallSteps } from '../clocks/wall_steps.js';
 import type { ClockIncident, ClockPiece, HostClock } from './tracks/clock_tracks.js';
 import type { Run } from '../runs/run.js';
-import type { TrafficClocksFound } from '../clocks/evidence/run_clocks.js';
+import type { TrafficFacts } from '../clocks/evidence/run_clocks.js';
 
 /** `duration`: of the trace, ns; the last piece of a clock lasts to its end. */
 export function hostClocks(
   run: Run,
   solution: ClockSolution,
-  traffic: TrafficClocksFound | null,
+  traffic: TrafficFacts | null,
   duration: number,
 ): HostClock[] {
   return solution.domains.map((domain, index) => ({
@@ -60,7 +60,7 @@ function steps(run: Run, { scales }: ClockSolution, { files, map }: ClockDomain)
 function contradictions(
   index: number,
   { domains }: ClockSolution,
-  traffic: TrafficClocksFound | null,
+  traffic: TrafficFacts | null,
 ): ClockIncident[] {
   if (!traffic) return [];
   const { alignment, evidence } = traffic;

@@ -3,7 +3,7 @@
  * in hand every transfer between hosts is looked at once more, in whole nanoseconds as it will be drawn.
  */
 
-import { ALIGNMENT_DEFAULTS, type AlignmentOptions } from '../alignment.js';
+import { ALIGNMENT_DEFAULTS, type Alignment, type AlignmentOptions } from '../alignment.js';
 import {
   clockAxes,
   domainOfFile,
@@ -19,23 +19,38 @@ import {
   transferName,
   type ConnectionName,
 } from '../../model/identity.js';
-import { alignByEvidence, type Aligned } from './believed_stamps.js';
+import type { EdgeEvidence, EvidenceKind } from '../evidence.js';
+import { oneSidedBound, type OneSidedBound } from '../one_sided.js';
+import { alignByEvidence, type Aligned, type Belief } from './believed_stamps.js';
 import { collectEvidence, type ClockEvidence, type EvidenceSource } from './clock_evidence.js';
+import { largestGroup } from './collective_evidence.js';
 import type { Run } from '../../runs/run.js';
 import { tellClones } from './clones.js';
 import { withMissingPeers } from './missing_peers.js';
 import { STEP_ROW } from '../../scan/step_file.js';
 import { joinTransfers, linksBetween, type StepSource, type TransferLink } from './transfers.js';
 
-export interface RunClocks {
+/** The clocks as everybody else needs them. Plain data: it is written to a file between two steps of a merge. */
+export interface FoundClocks {
   readonly solution: ClockSolution;
   /** null: one host, or wall clocks were asked for. */
-  readonly traffic: TrafficClocksFound | null;
+  readonly traffic: TrafficFacts | null;
   readonly broken: BrokenTransfers;
 }
 
-export interface TrafficClocksFound extends Aligned {
-  readonly evidence: ClockEvidence;
+export interface TrafficFacts {
+  readonly alignment: Pick<Alignment, 'references' | 'wander' | 'alike' | 'unlike' | 'culprits'>;
+  readonly belief: Belief;
+  readonly evidence: Pick<ClockEvidence, 'coarse' | 'counts' | 'beacons'>;
+  /** Per domain: pairs about it, used for its clock, by kind. */
+  readonly pairs: readonly Readonly<Partial<Record<EvidenceKind, number>>>[];
+  /** Per domain: what traffic in one direction says of a wall clock; null: nothing. */
+  readonly oneSided: readonly (OneSidedBound | null)[];
+}
+
+/** With all that the solver knows. */
+export interface RunClocks extends FoundClocks {
+  readonly traffic: (Aligned & TrafficFacts & { readonly evidence: ClockEvidence }) | null;
 }
 
 /** Transfers whose arrow would be wrong. */
@@ -104,7 +119,38 @@ export function solveRunClocks(
   };
   const aligned = alignByEvidence(axes.names.length, evidence, options);
   const solution = solveClocks(witnesses, { alignment: aligned.alignment, coarse: evidence.coarse });
-  return { solution, traffic: { ...aligned, evidence }, broken: findBroken(sources, solution) };
+  return {
+    solution,
+    traffic: trafficFound(aligned, evidence, solution),
+    broken: findBroken(sources, solution),
+  };
+}
+
+function trafficFound(
+  aligned: Aligned,
+  evidence: ClockEvidence,
+  solution: ClockSolution,
+): NonNullable<RunClocks['traffic']> {
+  const { alignment, edges } = aligned;
+  const { references } = alignment;
+  const reference = largestGroup(references);
+  return {
+    ...aligned,
+    evidence,
+    pairs: solution.domains.map((_, domain) => pairsOf(domain, edges)),
+    oneSided: solution.domains.map(({ map }, domain) =>
+      map.segments[0]?.source !== 'realtime' || references[domain] === reference
+        ? null
+        : oneSidedBound(domain, reference, solution, alignment, evidence.coarse),
+    ),
+  };
+}
+
+function pairsOf(domain: number, edges: readonly EdgeEvidence[]): TrafficFacts['pairs'][number] {
+  const counts: Partial<Record<EvidenceKind, number>> = {};
+  for (const { from, to, kind, pairs } of edges)
+    if (from === domain || to === domain) counts[kind] = (counts[kind] ?? 0) + pairs;
+  return counts;
 }
 
 /** All pairs on one axis, also those that were no evidence. */
