@@ -4,9 +4,13 @@
  */
 
 import { append } from '../base/extremes.js';
+import { MAX_CHUNK_RAW_BYTES } from './format/constants.js';
 
-/** Smaller buffers are cheaper to make anew. */
-const LARGE = 1 << 20;
+/**
+ * Other buffers are cheaper to make anew. A chunk is not large: a file has any number of them, and a lent buffer is only free again when
+ * the file is closed.
+ */
+const LARGE = MAX_CHUNK_RAW_BYTES + 1;
 /** Kept between files, at most, per thread. */
 const MOST_KEPT = 160 << 20;
 
