@@ -31,7 +31,8 @@ export function startWorkers(
   return workers;
 }
 
-const BYTES_PER_THREAD = 128 << 20;
+/** A second thread compiles everything once more: 0.9 s of processor time, as much as 250 MB of records take. */
+const BYTES_PER_THREAD = 256 << 20;
 
 function totalBytes(files: readonly string[]): number {
   return files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
