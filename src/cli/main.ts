@@ -15,6 +15,7 @@ import { tuneCompiler } from './compiler.js';
 import { ExitCode, exitCodeOf } from './exit.js';
 import { stackInSources } from './source_stack.js';
 import { hearErrors, isBrokenPipe, say } from './streams.js';
+import { usageSentence } from './usage_text.js';
 
 type SetExit = (code: ExitCode) => void;
 
@@ -78,6 +79,7 @@ async function program(words: readonly string[], setExit: SetExit): Promise<Comm
     .description('Record what NCCL does on every rank, and merge all ranks into one Perfetto trace.')
     .version(version(), '-V, --version')
     .exitOverride()
+    .configureOutput(errorsFor('nccl-trace'))
     .addHelpText('before', EXAMPLES)
     .addHelpText('after', '\n"nccl-trace help COMMAND" shows the options of a command.')
     .argument('[command]')
@@ -94,11 +96,17 @@ async function program(words: readonly string[], setExit: SetExit): Promise<Comm
       command
         .copyInheritedSettings(root)
         .allowExcessArguments(false)
-        .showHelpAfterError(`(nccl-trace ${command.name()} --help has examples)`),
+        .configureOutput(errorsFor(`nccl-trace ${command.name()}`)),
     );
   }
   return root;
 }
+
+const errorsFor = (command: string) => ({
+  outputError: (text: string) => {
+    say(`${printable(usageSentence(text, command))}\n`);
+  },
+});
 
 function askedFor(word = ''): (typeof COMMANDS)[string][] {
   if (word === '-V' || word === '--version') return [];

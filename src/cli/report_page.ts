@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { OutputError } from '../base/errors.js';
 import { checkOutput, type Output, type Permission } from '../output/allowed.js';
 import { deliver, withWorkFolderFor } from '../output/deliver.js';
@@ -24,11 +24,10 @@ export interface PageOptions {
 export const addPageOptions = (command: Command): Command =>
   command
     .option('--no-trace', 'a page that does not carry its trace')
-    .option(
-      '--trace-budget <MB>',
-      'the page carries its trace if that has at most so many MB, packed',
-      megabytes,
-      TRACE_BUDGET,
+    .addOption(
+      new Option('--trace-budget <MB>', 'the page carries its trace if that has at most so many MB, packed')
+        .argParser(megabytes)
+        .default(TRACE_BUDGET, String(TRACE_BUDGET / 1e6)),
     )
     .option(
       '--origin <url>',

@@ -132,15 +132,26 @@ describe('exit codes are the same everywhere', () => {
 describe('hints', () => {
   it.each([
     ['mrege', /there is no command mrege \(did you mean merge\?\)/],
-    ['merge run --ouptut x', /Did you mean --output/],
-    ['demo -s stragler', /must be one of healthy, straggler, hang\. \(did you mean straggler\?\)/],
+    [
+      'merge run --ouptut x',
+      /^nccl-trace: there is no option --ouptut \(did you mean --output\?\); see nccl-trace merge --help\n$/,
+    ],
+    [
+      'demo -s stragler',
+      /^nccl-trace: --scenario stragler: must be one of healthy, straggler, hang \(did you mean straggler\?\); see/,
+    ],
     ['clocks run --clock autp', /\(did you mean auto\?\)/],
     ['merge run --run run2', /no such run here \(did you mean run1\?\)/],
-    ['merge', /nccl-trace merge --help has examples/],
+    ['merge', /^nccl-trace: <paths> is missing; see nccl-trace merge --help\n$/],
+    ['--bad', /^nccl-trace: there is no option --bad; see nccl-trace --help\n$/],
+    ['merge run -o', /^nccl-trace: --output <file>: the value is missing; see/],
     ['help mrege', /there is no command mrege \(did you mean merge\?\)/],
     ['help merge run', /help takes one command/],
-    ['demo there', /too many arguments for 'demo'. Expected 0 arguments but got 1/],
-    ['merge run --hung-after 0', /must be a number of seconds from 1 to 1000000/],
+    ['demo there', /^nccl-trace: demo expects 0 arguments, got 1; see nccl-trace demo --help\n$/],
+    [
+      'merge run --hung-after 0',
+      /^nccl-trace: --hung-after 0: must be a number of seconds from 1 to 1000000; see/,
+    ],
   ])('%s', async (words, sentence) => {
     expect((await run(words)).err).toMatch(sentence);
   });

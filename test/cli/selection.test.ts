@@ -51,8 +51,8 @@ describe('an impossible selection is a usage error, and nothing is written', () 
       'nccl-trace: --comm wrld: there is no such communicator; there are world, 0x000000abcdef0123\n',
     ],
     [['--last', '1s', '--around', '1s'], '--around and --last exclude each other'],
-    [['--last', 'soon'], 'give a duration, as in 60s, 1.5m or 500ms.'],
-    [['--detail', 'all'], 'Allowed choices are coll, op, step.'],
+    [['--last', 'soon'], 'give a duration, as in 60s, 1.5m or 500ms;'],
+    [['--detail', 'all'], '--detail all: must be one of coll, op, step;'],
   ])('%j', async (words, sentence) => {
     const { code, out, err } = await run(...words, '-o', '-');
     expect({ code, out: out.length }).toEqual({ code: 2, out: 0 });
