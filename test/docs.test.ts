@@ -39,6 +39,7 @@ const COMMANDS = [
   'links',
   'ranks',
   'waits',
+  'diff',
   'clocks',
   'demo',
   'plugin-path',
@@ -179,7 +180,7 @@ describe('the commands in documents run', () => {
     'the examples in the help of "%s"',
     (command) => {
       // The names that examples use.
-      for (const name of ['nccl-trace', 'DIR', 'RUN']) {
+      for (const name of ['nccl-trace', 'DIR', 'RUN', 'before', 'after']) {
         mkdirSync(path.join(folder, name));
         for (const rank of [0, 1])
           copyFileSync(

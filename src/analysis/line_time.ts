@@ -15,7 +15,7 @@ export interface LinkLine {
 }
 
 export function lineTime(
-  sizes: readonly SizeTotals[],
+  sizes: readonly Omit<SizeTotals, 'counts' | 'sums'>[],
   nsPerTick: number,
   mode: 'average' | 'least',
 ): LinkLine | null {

@@ -11,6 +11,7 @@ import { suspectComm } from '../verdict/evidence/suspects.js';
 import type { Study } from '../study/study.js';
 import { collectiveGroups, collectiveRows, type CollectiveGroup, type CollectiveRow } from './collectives.js';
 import { comparableBy } from './comparable.js';
+import type { SendSeries } from './over_time.js';
 import { PartsCollector, type Lateness, type Picture } from './parts.js';
 import { rankWords, type RankWord } from './rank_words.js';
 import { transfersOf, type LinkRow, type RankWaits, type SlowLinkRow, type WaitRow } from './transfers.js';
@@ -28,6 +29,8 @@ export interface RunNumbers {
   readonly links: readonly LinkRow[];
   /** All channels of a pair of ranks together. */
   readonly pairs: readonly LinkRow[];
+  /** By pair. */
+  readonly sends: readonly (readonly SendSeries[])[];
   readonly slowLinks: readonly SlowLinkRow[];
 }
 
@@ -57,6 +60,7 @@ export function runNumbers({ run, clocks, ends, gpuLines, comms, verdict }: Stud
     waits: transfers.waits,
     links: transfers.links,
     pairs: transfers.pairs,
+    sends: transfers.sends,
     slowLinks: transfers.slowLinks,
   };
 }

@@ -11,6 +11,7 @@ import type { Run } from '../runs/run.js';
 import type { RankScan } from '../scan/scan.js';
 import { WAITED, WAITS, type EndTotals, type SizeTotals } from '../scan/transfer_totals.js';
 import { lineTime, type LinkLine } from './line_time.js';
+import { countsTogether, meansOverTime, sendSeries, type SendSeries } from './over_time.js';
 import type { RankWord, RankWords } from './rank_words.js';
 
 /** ns by what was waited for. */
@@ -18,9 +19,13 @@ export type WaitTimes = Readonly<Record<(typeof WAITS)[number], number>>;
 
 export interface RankWaits {
   readonly file: number;
+  /** That ended. */
+  readonly transfers: number;
   readonly all: WaitTimes;
   /** By function, the longest first; '': not known. */
   readonly byFunc: readonly { readonly func: string; readonly times: WaitTimes }[];
+  /** ns per transfer, by time. */
+  readonly overTime: Readonly<Record<(typeof WAITS)[number], readonly number[]>>;
 }
 
 /** `rank` waited for `forRank`: for its data, or for room at its end. Summed over channels; transfers that run side by side count each. */
@@ -66,6 +71,8 @@ export interface Transfers {
   /** By channel, and by pair of ranks with all channels together. */
   readonly links: readonly LinkRow[];
   readonly pairs: readonly LinkRow[];
+  /** By pair. */
+  readonly sends: readonly (readonly SendSeries[])[];
   readonly slowLinks: readonly SlowLinkRow[];
 }
 
@@ -89,11 +96,14 @@ export function transfersOf(
     (scan.transfers?.ends ?? []).flatMap((end) => namedEnd(end, file, scan, files) ?? []),
   );
   const senders = senderEnds(ends);
+  const allPairs = allChannels(ends);
+  const pairSenders = senderEnds(allPairs);
   return {
     ranks: run.members.map((_, file) => rankWaits(run, file)),
     waits: waitRows(ends, words, time),
     links: linkRows(senders, ends, run, words),
-    pairs: linkRows(senderEnds(allChannels(ends)), allChannels(ends), run, words),
+    pairs: linkRows(pairSenders, allPairs, run, words),
+    sends: pairSenders.map(sendSeries),
     slowLinks: slowLinkRows(senders, run),
   };
 }
@@ -185,6 +195,8 @@ function sizesTogether(all: readonly SizeTotals[]): SizeTotals[] {
             sum: before.sum + one.sum,
             sumOfSquares: before.sumOfSquares + one.sumOfSquares,
             least: Math.min(before.least, one.least),
+            counts: countsTogether(before.counts, one.counts),
+            sums: countsTogether(before.sums, one.sums),
           }
         : one,
     );
@@ -236,10 +248,17 @@ function rankWaits({ members }: Run, file: number): RankWaits {
   const nsPerTick = 1e9 / header.tickHz;
   return {
     file,
+    transfers: transfers?.ended.total ?? 0,
     all: timesOf(all, nsPerTick),
     byFunc: [...byFunc]
       .map(([func, waits]) => ({ func, times: timesOf(waits, nsPerTick) }))
       .sort((a, b) => sumOfTimes(b.times) - sumOfTimes(a.times)),
+    overTime: Object.fromEntries(
+      WAITS.map((name, i) => [
+        name,
+        transfers ? meansOverTime(transfers.ended, transfers.waits[i]!, nsPerTick) : [],
+      ]),
+    ) as unknown as RankWaits['overTime'],
   };
 }
 

@@ -7,7 +7,7 @@ import { Interrupted, NoUsableInput, OutputError, RankFileError, UsageError } fr
 
 export const ExitCode = {
   ok: 0,
-  /** Done, and the report names problems (with --strict; otherwise `ok`). For `control`: a recorder did not answer or refused. */
+  /** Done, and the report names problems (with --strict; otherwise `ok`). For `control`: a recorder did not answer or refused. For `diff --fail-on`: worse. */
   problems: 1,
   usage: 2,
   noUsableInput: 3,

@@ -29,6 +29,7 @@ const COMMANDS: Readonly<Record<string, (setExit: SetExit) => Promise<Command>>>
   links: async (setExit) => (await import('./tables.js')).tableCommand('links')(setExit),
   ranks: async (setExit) => (await import('./tables.js')).tableCommand('ranks')(setExit),
   waits: async (setExit) => (await import('./tables.js')).tableCommand('waits')(setExit),
+  diff: async (setExit) => (await import('./diff.js')).diffCommand(setExit),
   clocks: async (setExit) => (await import('./clocks.js')).clocksCommand(setExit),
   demo: async (setExit) => (await import('./demo.js')).demoCommand(setExit),
   'plugin-path': async () => (await import('./plugin_path.js')).pluginPathCommand(),

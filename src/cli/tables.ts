@@ -52,7 +52,7 @@ async function run(name: TableName, inputs: readonly string[], options: Options)
     return ExitCode.ok;
   }
   const note = options.quiet ? undefined : complain;
-  const { report, collectives } = await interruptible((interrupt) =>
+  const { report, numbers } = await interruptible((interrupt) =>
     whileWatched(options.quiet ?? false, (onProgress) =>
       examine(inputs, {
         ...studyOptions(options),
@@ -61,7 +61,7 @@ async function run(name: TableName, inputs: readonly string[], options: Options)
     ),
   );
   for (const problem of report.problems) note?.(problem);
-  const table = tableOf(name, report, collectives, options.pairs);
+  const table = tableOf(name, report, numbers.collectives, options.pairs);
   await print(options.csv ? csvOf(table) : options.json ? jsonOf(table) : shown(table));
   return ExitCode.ok;
 }

@@ -1,9 +1,7 @@
 /** A report without a trace: one study that collects its data. */
 
 import { tmpdir } from 'node:os';
-import { collectiveRows, type CollectiveRow } from '../analysis/collectives.js';
-import { comparableBy } from '../analysis/comparable.js';
-import { rankWords } from '../analysis/rank_words.js';
+import { runNumbers, type RunNumbers } from '../analysis/run_numbers.js';
 import { findRankFiles } from '../rankfile/index.js';
 import { withWorkFolder } from '../output/work_folder.js';
 import { study } from '../study/study.js';
@@ -16,8 +14,7 @@ import { runReport, type RunReport } from './run_report.js';
 
 export interface Examined {
   readonly report: RunReport;
-  /** All of the run, in order of time. */
-  readonly collectives: readonly CollectiveRow[];
+  readonly numbers: RunNumbers;
 }
 
 /** Throws NoUsableInput, UsageError. */
@@ -31,11 +28,8 @@ export async function examine(
     return await withWorkFolder(tmpdir(), options.interrupt, async (folder) => {
       const studied = await study(workers, files, folder, { ...options, forReport: true });
       const diagnosis = diagnosisOf(studied, suggestDrawing(studied, { ...options, inputs }));
-      const { run, clocks, comms } = studied;
-      return {
-        report: runReport(studied, diagnosis, mannerWords(options)),
-        collectives: collectiveRows(comms, rankWords(run), comparableBy(clocks.solution)),
-      };
+      const numbers = runNumbers(studied);
+      return { report: runReport(studied, diagnosis, mannerWords(options), numbers), numbers };
     });
   } finally {
     await workers.close();

@@ -93,11 +93,12 @@ export interface RankRow {
 const MOST_COLLECTIVES = 400;
 
 /** `options`: as given. */
-export function runReport(studied: Study, diagnosis: Diagnosis, options: string): RunReport {
-  return reportOf(studied, diagnosis, runNumbers(studied), options);
-}
-
-function reportOf(studied: Study, diagnosis: Diagnosis, numbers: RunNumbers, options: string): RunReport {
+export function runReport(
+  studied: Study,
+  diagnosis: Diagnosis,
+  options: string,
+  numbers = runNumbers(studied),
+): RunReport {
   const { run, verdict, records } = studied;
   const { problems, ...about } = diagnosis;
   return {

@@ -1,6 +1,6 @@
 /**
- * Counts of begins over time, in bins whose width doubles when the time outgrows them. So neither the length of a run nor its first event
- * must be known. Memory is bounded. A window's count is exact at the borders of bins and divided evenly within one.
+ * Counts of begins over time, or sums of amounts, in bins whose width doubles when the time outgrows them. So neither the length of a run
+ * nor its first event must be known. Memory is bounded. A window's count is exact at the borders of bins and divided evenly within one.
  */
 
 const BINS = 128;
@@ -21,15 +21,18 @@ export class TimeCounter {
   private counts = new Float64Array(0);
   private total = 0;
 
+  /** `bins`: an even number. */
+  constructor(private readonly bins = BINS) {}
+
   /** Times may step back a little; before the first one they count as the first. */
   add(at: number, times = 1): void {
-    if (this.total === 0) {
+    if (this.counts.length === 0) {
       this.first = at;
-      this.counts = new Float64Array(BINS);
+      this.counts = new Float64Array(this.bins);
     }
     this.total += times;
     let bin = (at - this.first) * this.perTick;
-    while (bin >= BINS) {
+    while (bin >= this.bins) {
       this.widen();
       bin /= 2;
     }
@@ -51,9 +54,9 @@ export class TimeCounter {
   }
 
   private widen(): void {
-    const { counts } = this;
-    for (let bin = 0; bin < BINS; bin++)
-      counts[bin] = bin < BINS / 2 ? counts[2 * bin]! + counts[2 * bin + 1]! : 0;
+    const { bins, counts } = this;
+    for (let bin = 0; bin < bins; bin++)
+      counts[bin] = bin < bins / 2 ? counts[2 * bin]! + counts[2 * bin + 1]! : 0;
     this.width *= 2;
     this.perTick /= 2;
   }

@@ -8,6 +8,7 @@
 import type { Ticks } from '../base/time.js';
 import type { StepTable } from '../model/step_table.js';
 import { StepPhase, type Op } from '../model/types.js';
+import { TimeCounter, type TimeCounts } from './time_counts.js';
 
 /** Indices into `waits`: what a transfer waited for. */
 export const WAITED = { gpu: 0, peer: 1, send: 2, recv: 3, flush: 4 } as const;
@@ -49,6 +50,9 @@ export interface SizeTotals {
   readonly sum: number;
   readonly sumOfSquares: number;
   readonly least: number;
+  /** How many, and their sum, by the time of their end. Both have the same bins. */
+  readonly counts: TimeCounts;
+  readonly sums: TimeCounts;
 }
 
 /** One function of one communicator: the waits of all its transfers. */
@@ -61,12 +65,19 @@ export interface CallTotals {
 export interface TransferTotals {
   readonly ends: readonly EndTotals[];
   readonly calls: readonly CallTotals[];
+  /** Transfers that ended, and what they waited for (by WAITED), by the time of their end. All have the same bins. */
+  readonly ended: TimeCounts;
+  readonly waits: readonly TimeCounts[];
 }
 
 type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
+interface Size extends Writable<Omit<SizeTotals, 'counts' | 'sums'>> {
+  readonly counts: TimeCounter;
+  readonly sums: TimeCounter;
+}
 interface End extends Writable<Omit<EndTotals, 'sizes' | 'waits'>> {
   readonly waits: number[];
-  readonly sizes: Map<number, Writable<SizeTotals>>;
+  readonly sizes: Map<number, Size>;
 }
 interface Entry {
   readonly end: End;
@@ -75,6 +86,8 @@ interface Entry {
 
 /** Per connection. Transfers of further sizes count, but have no times. */
 const MOST_SIZES = 64;
+/** Of what is kept over time: enough to tell a drift from a change. */
+const BINS = 16;
 
 export class TransferCollector {
   private readonly entries = new Map<Op, Entry>();
@@ -84,6 +97,10 @@ export class TransferCollector {
   private readonly entryOf: (Entry | undefined)[] = [];
   private readonly phase: number[] = [];
   private readonly since: number[] = [];
+  private readonly ended = new TimeCounter(BINS);
+  private readonly waits = WAITS.map(() => new TimeCounter(BINS));
+  /** Not in `waits` yet: the next transfer that ends adds it. */
+  private readonly recent = noWaits();
 
   opStop(op: Op): void {
     if (op.openSteps.length === 0) this.entries.delete(op);
@@ -108,9 +125,14 @@ export class TransferCollector {
     const { end } = entry;
     const bytes = steps.bytes[row]!;
     end.transfers++;
+    this.ended.add(at);
+    this.waits.forEach((waited, i) => {
+      waited.add(at, this.recent[i]);
+      this.recent[i] = 0;
+    });
     if (bytes > 0) {
       end.bytes += bytes;
-      if (this.phase[row] === StepPhase.SendWait) timed(end.sizes, bytes, at - this.since[row]!);
+      if (this.phase[row] === StepPhase.SendWait) timed(end.sizes, bytes, at, at - this.since[row]!);
     }
     this.entryOf[row] = undefined;
   }
@@ -126,8 +148,17 @@ export class TransferCollector {
       entry.end.open = open && open.since <= since ? { ...open, transfers } : { since, wait, transfers };
     });
     return {
-      ends: [...this.ends.values()].map((end) => ({ ...end, sizes: [...end.sizes.values()] })),
+      ends: [...this.ends.values()].map((end) => ({
+        ...end,
+        sizes: [...end.sizes.values()].map((size) => ({
+          ...size,
+          counts: size.counts.finish(),
+          sums: size.sums.finish(),
+        })),
+      })),
       calls: [...this.calls.values()],
+      ended: this.ended.finish(),
+      waits: this.waits.map((waited) => waited.finish()),
     };
   }
 
@@ -138,6 +169,7 @@ export class TransferCollector {
     if (!entry || wait < 0 || !(took > 0)) return;
     entry.end.waits[wait]! += took;
     entry.call.waits[wait]! += took;
+    this.recent[wait]! += took;
   }
 
   private entryFor(op: Op): Entry {
@@ -172,14 +204,17 @@ export class TransferCollector {
 
 const noWaits = (): number[] => WAITS.map(() => 0);
 
-function timed(sizes: Map<number, Writable<SizeTotals>>, bytes: number, took: number): void {
+function timed(sizes: Map<number, Size>, bytes: number, at: number, took: number): void {
   let size = sizes.get(bytes);
   if (!size) {
     if (sizes.size >= MOST_SIZES) return;
-    size = { bytes, transfers: 0, sum: 0, sumOfSquares: 0, least: Infinity };
+    const [counts, sums] = [new TimeCounter(BINS), new TimeCounter(BINS)];
+    size = { bytes, transfers: 0, sum: 0, sumOfSquares: 0, least: Infinity, counts, sums };
     sizes.set(bytes, size);
   }
   size.transfers++;
+  size.counts.add(at);
+  size.sums.add(at, took);
   size.sum += took;
   size.sumOfSquares += took * took;
   if (took < size.least) size.least = took;

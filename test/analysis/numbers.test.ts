@@ -49,7 +49,10 @@ describe.each(['straggler', 'healthy', 'slow-gpu', 'hosts'])('%s', (sample) => {
   });
 
   it('collectives are those of the cluster group, with their skew, bandwidth and late rank', async () => {
-    const { collectives, view } = await both(sample);
+    const {
+      numbers: { collectives },
+      view,
+    } = await both(sample);
     const drawn = view.slices.filter(({ args }) => args.busbwGBs !== undefined && args.seq !== undefined);
     expect(drawn.length).toBeGreaterThan(3);
     for (const { args, name } of drawn) {

@@ -147,7 +147,7 @@ describe('names from files are data', () => {
       madeUpRank(rank, SMALL_RUN, { hostName: NASTY }).write(path.join(input, `rank${rank}.bin`));
     const examined = await examine([input], { jobs: 1, hungAfter: 1 });
     ({ report } = examined);
-    csv = csvOf(tableOf('ranks', report, examined.collectives));
+    csv = csvOf(tableOf('ranks', report, examined.numbers.collectives));
   });
 
   it('CSV: no formula, no line of its own, the quotes doubled', () => {

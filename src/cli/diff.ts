@@ -1,0 +1,79 @@
+/** `nccl-trace diff`: two runs, before and after a change: what got slower or faster by more than noise. */
+
+import { Command, InvalidArgumentError } from 'commander';
+import { UsageError } from '../base/errors.js';
+import { diffOf, diffText, type RunDiff } from '../report/diff.js';
+import { examine } from '../report/examine.js';
+import { addClockOptions } from './clock_options.js';
+import { ExitCode } from './exit.js';
+import { interruptible } from './interrupts.js';
+import { print } from './output.js';
+import { complain } from './streams.js';
+import { studyOptions, type StudyFlags } from './study_options.js';
+import { addVerdictOptions } from './verdict_options.js';
+import { whileWatched } from './watching.js';
+
+interface Options extends StudyFlags {
+  readonly before?: string;
+  readonly after?: string;
+  readonly failOn?: number;
+  readonly json?: true;
+  readonly quiet?: true;
+}
+
+const EXAMPLES = `Examples:
+  $ nccl-trace diff before/ after/                 what got slower or faster by more than noise
+  $ nccl-trace diff before/ after/ --fail-on 10%   for a pipeline: exit code 1 if something got worse by 10 %
+`;
+
+export function diffCommand(setExit: (code: ExitCode) => void): Command {
+  const command = new Command('diff')
+    .description(
+      'Compare two runs: which collectives, links and ranks got slower or faster by more than noise.',
+    )
+    .argument('<before>', 'rank file, or directory that holds them')
+    .argument('<after>', 'the same of the run to compare')
+    .option('--before <name>', 'which run of the first directory (default: the newest)')
+    .option('--after <name>', 'which run of the second directory (default: the newest)')
+    .option(
+      '--fail-on <percent>',
+      'exit code 1 if a number got worse by so much, beyond the noise',
+      percentage,
+    )
+    .option('--json', 'one JSON object (schemas/report.md)')
+    .option('--redact', 'replace names of hosts, communicators and files (host-1, comm-2...)')
+    .option('-q, --quiet', 'print errors only');
+  return addVerdictOptions(addClockOptions(command))
+    .addHelpText('before', EXAMPLES)
+    .action(async (before: string, after: string, options: Options) => {
+      setExit(await run(before, after, options));
+    });
+}
+
+function percentage(text: string): number {
+  const value = /^(\d+(?:\.\d+)?) ?%?$/.exec(text)?.[1];
+  if (value === undefined || Number(value) <= 0)
+    throw new InvalidArgumentError('must be a percentage, as 5%.');
+  return Number(value) / 100;
+}
+
+async function run(before: string, after: string, options: Options): Promise<ExitCode> {
+  const note = options.quiet ? undefined : complain;
+  const diff = await interruptible((interrupt) =>
+    whileWatched(options.quiet ?? false, async (onProgress) => {
+      const about = { ...studyOptions(options), interrupt, onProgress, onWait: note };
+      const first = await examine([before], { ...about, run: options.before });
+      const second = await examine([after], { ...about, run: options.after });
+      for (const problem of [...first.report.problems, ...second.report.problems]) note?.(problem);
+      return diffOf(first, second);
+    }),
+  );
+  if (String(diff.before.files) === String(diff.after.files))
+    throw new UsageError('both are the same run; --before and --after choose among the runs of a directory');
+  await print(options.json ? `${JSON.stringify(diff, null, 1)}\n` : diffText(diff));
+  return hasFailed(diff, options.failOn) ? ExitCode.problems : ExitCode.ok;
+}
+
+const hasFailed = ({ differences }: RunDiff, limit: number | undefined): boolean =>
+  limit !== undefined &&
+  differences.some(({ isWorse, change }) => isWorse && Math.abs(change ?? Infinity) >= limit);

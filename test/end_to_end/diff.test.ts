@@ -1,0 +1,96 @@
+/**
+ * `nccl-trace diff` on recorded pairs: two runs of the same healthy job have no difference that could be told, and of a slow link the collectives
+ * over it and the link itself are named. NCCL_TRACE_LONG=1 records 20 pairs of several jobs.
+ */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunDiff } from '../../src/report/diff.js';
+import { record, type Recording } from '../support/loopback.js';
+import { temporaryFolder } from '../support/made_up_run.js';
+import { runProgram, type ProgramResult } from '../support/program.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const { folder, remove } = temporaryFolder();
+afterAll(remove);
+
+const diff = (before: string, after: string, ...words: string[]) =>
+  runProgram(root, 'diff', before, after, '-q', ...words);
+
+const JOBS = [
+  '--ranks 4 --channels 2 --iterations 60 --ops allreduce:1M,allgather:256K,allreduce:64K',
+  '--ranks 4 --channels 1 --iterations 60 --ops allreduce:256K,sleep:5ms --rate-limit 200',
+  '--ranks 8 --channels 1 --iterations 30 --ops allreduce@dp:64K,allgather@tp:128K --groups tp=2 --groups-strided dp=2',
+  '--ranks 3 --channels 2 --iterations 40 --ops allreduce:256K*2,group{send+recv:64K}',
+];
+const PAIRS = process.env.NCCL_TRACE_LONG === '1' ? 20 : 3;
+
+it.each(Array.from({ length: PAIRS }, (_, i) => i))(
+  'pair %i of recordings of one healthy job: no difference',
+  async (i) => {
+    const job = JOBS[i % JOBS.length]!;
+    // At the same time: what else this machine does is then the same for both.
+    const [{ folder: before }, { folder: after }] = (await Promise.all(
+      ['a', 'b'].map((name) => record(join(folder, `${i}${name}`), job)),
+    )) as [Recording, Recording];
+    const { code, out } = await diff(before, after, '--fail-on', '5%');
+    expect(out.toString()).toMatch(/^no difference that could be told\n/);
+    expect(out.toString()).toMatch(/compared: +\d\d+ numbers/);
+    expect(code).toBe(0);
+  },
+);
+
+describe('a link that got slow', () => {
+  const JOB = '--ranks 4 --channels 1 --iterations 40 --ops allreduce:256K --rate-limit 60';
+  let [healthy, slow] = ['', ''];
+  let told: ProgramResult;
+  beforeAll(async () => {
+    ({ folder: healthy } = await record(join(folder, 'healthy'), JOB));
+    ({ folder: slow } = await record(join(folder, 'slow'), `${JOB} --slow link:1:4`));
+    told = await diff(healthy, slow, '--json', '--fail-on', '5%');
+  });
+
+  it('is named, with what it costs, and fails a pipeline', () => {
+    const { code, out } = told;
+    expect(code).toBe(1);
+    const { differences, onlyBefore, onlyAfter } = JSON.parse(out.toString()) as RunDiff;
+    const duration = differences.find(({ measure }) => measure === 'duration')!;
+    expect(duration).toMatchObject({ of: { func: 'AllReduce', commSize: 4 }, isWorse: true });
+    expect(duration.change).toBeGreaterThan(1);
+    expect(duration.low).toBeLessThan(duration.change!);
+    expect(duration.costNs).toBeGreaterThan(0);
+    const links = differences.filter(({ of, isWorse }) => of.kind === 'link' && isWorse);
+    expect(links.map(({ of }) => of)).toEqual([expect.objectContaining({ source: 1, destination: 2 })]);
+    expect([onlyBefore, onlyAfter]).toEqual([[], []]);
+  });
+
+  it('and the other way round nothing is worse for it', async () => {
+    const { code, out } = await diff(slow, healthy, '--fail-on', '5%');
+    expect(out.toString()).toMatch(/better: +AllReduce of 256 KiB/);
+    expect(out.toString()).toMatch(/better: +link 1 -> 2/);
+    expect(code).toBe(0);
+  });
+
+  it('two runs of one input say the same each time', async () => {
+    const again = await diff(healthy, slow, '--json');
+    expect(again.out.equals(told.out)).toBe(true);
+  });
+
+  it('a run is not compared with itself, and a limit is a percentage', async () => {
+    const { code, err } = await diff(slow, slow);
+    expect(code).toBe(2);
+    expect(err).toContain('the same run');
+    expect(await diff(healthy, slow, '--fail-on', 'much')).toMatchObject({ code: 2 });
+  });
+
+  it('every field of the JSON is in schemas/report.md', () => {
+    const text = readFileSync(join(root, 'schemas/report.md'), 'utf8').split(
+      '## `nccl-trace diff --json`',
+    )[1]!;
+    const found = JSON.parse(told.out.toString()) as RunDiff;
+    for (const part of [found, found.before, found.differences[0]!])
+      for (const name of Object.keys(part)) expect(text, name).toMatch(new RegExp(`\`${name}(\\[\\])?\``));
+  });
+});
