@@ -1,11 +1,12 @@
 /** The map of an aligned domain: a segment per span, and one before and one after if the recording is longer. */
 
-import { maxOf } from '../base/extremes.js';
+import { maxOf, minOf } from '../base/extremes.js';
 import { localNs } from '../base/time.js';
 import type { Alignment } from './alignment.js';
 import { MAX_RATE } from './arc_limit.js';
 import type { ClockSegment } from './clock_map.js';
-import { correctionAt, knotTime } from './corrections.js';
+import { clocksAt, correctionIn } from './clock_parts.js';
+import { correctionAt, knotTime, pieceAt } from './corrections.js';
 
 /** The alignment by traffic, and its coarse axis. */
 export interface TrafficClocks {
@@ -17,7 +18,7 @@ export interface TrafficClocks {
 /** A domain's place on the common axis at a LocalNs. */
 export function onAxis({ alignment, coarse }: TrafficClocks, domain: number, local: number): number {
   const time = local + coarse[domain]!;
-  return time + correctionAt(alignment.knots, alignment.corrections[domain]!, time);
+  return time + correctionIn(alignment, alignment.parts[domain]!, time);
 }
 
 /** `recorded`: LocalNs of the first and last that is known of the domain. `place`: LocalNs → the trace's axis. */
@@ -29,46 +30,71 @@ export function alignedSegments(
   flags: readonly string[],
 ): ClockSegment[] {
   const { spans } = alignment;
-  const segment = (from: number, to: number, span: number, beyond: number): ClockSegment => ({
-    from: localNs(from),
-    to: localNs(to),
-    offset: place(from) - from,
-    drift: (place(to) - place(from)) / (to - from) - 1,
-    ...boundsOf(alignment, domain, span, beyond),
-    source: 'traffic',
-    flags,
+  const parts = alignment.parts[domain]!;
+  const ends = Array.from({ length: spans.count }, (_, span) => knotTime(spans, span));
+  const jumps = parts.flatMap(({ from, to }) => [from, to]).filter(Number.isFinite);
+  const first = Math.min(ends[0]!, recorded.from + coarse[domain]!);
+  const last = Math.max(ends.at(-1)!, recorded.to + coarse[domain]!);
+  const cuts = [first, ...ends, ...jumps, last].sort((a, b) => a - b);
+  return cuts.slice(1).flatMap((to, i): ClockSegment[] => {
+    const from = cuts[i]!;
+    // Of times that are meant to be the same.
+    if (to - from < 1) return [];
+    const [left, right] = [from - coarse[domain]!, to - coarse[domain]!];
+    return [
+      {
+        from: localNs(left),
+        to: localNs(right),
+        offset: place(left) - left,
+        drift: (place(right) - place(left)) / (right - left) - 1,
+        ...boundsWithin(alignment, domain, from, to),
+        source: 'traffic',
+        flags,
+      },
+    ];
   });
-  const count = spans.count - 1;
-  const end = (span: number): number => knotTime(spans, span) - coarse[domain]!;
-  const { from, to } = recorded;
-  const before = from < end(0) ? [segment(from, end(0), 0, end(0) - from)] : [];
-  const inside = Array.from({ length: count }, (_, span) => segment(end(span), end(span + 1), span, 0));
-  const behind = to > end(count) ? [segment(end(count), to, count - 1, to - end(count))] : [];
-  return [...before, ...inside, ...behind];
 }
 
-/** In a span of the alignment, or `beyond` ns outside of its first or last. */
+type Bounds = Pick<ClockSegment, 'hardBound' | 'bound99'>;
+
+/** While the counter jumps, times before and behind the jump are not told apart. */
+function boundsWithin(alignment: Alignment, domain: number, from: number, to: number): Bounds {
+  const { knots, spans, corrections, references } = alignment;
+  const middle = (from + to) / 2;
+  const span = pieceAt(spans, middle);
+  const beyond = Math.max(0, spans.first - from, to - knotTime(spans, spans.count - 1));
+  const clocks = clocksAt(alignment.parts[domain]!, middle);
+  const bounds = clocks.map(({ clock }) => boundsOf(alignment, clock, references[domain]!, span, beyond));
+  const places = clocks.map(({ clock }) => correctionAt(knots, corrections[clock]!, middle));
+  const jump = maxOf(places) - minOf(places);
+  return {
+    hardBound: jump + maxOf(bounds.map(({ hardBound }) => hardBound)),
+    bound99: jump + maxOf(bounds.map(({ bound99 }) => bound99)),
+  };
+}
+
+/** Of a clock in a span of the alignment, or `beyond` ns outside of its first or last. */
 function boundsOf(
   alignment: Alignment,
-  domain: number,
+  clock: number,
+  reference: number,
   span: number,
   beyond: number,
-): Pick<ClockSegment, 'hardBound' | 'bound99'> {
-  const { knots, spans, references, corrections, mostWander } = alignment;
+): Bounds {
+  const { knots, spans, corrections, mostWander } = alignment;
   const perPiece = (spans.count - 1) / (knots.count - 1);
   const piece = Math.floor(span / perPiece);
-  const reference = references[domain]!;
-  const likely = alignment.likely(domain, reference, piece);
-  const [left, right] = [corrections[domain]![piece]!, corrections[domain]![piece + 1]!];
+  const likely = alignment.likely(clock, reference, piece);
+  const [left, right] = [corrections[clock]![piece]!, corrections[clock]![piece + 1]!];
   const own = Math.abs((right - left) / knots.step);
   const widerBy = (width: number): number =>
-    reference === domain || beyond === 0
+    reference === clock || beyond === 0
       ? 0
       : beyond * widening(own, width / knots.step, mostWander * (knots.step + beyond));
   // A piece's slope is wrong by the errors of its two ends, each in either direction.
-  const ofPiece = alignment.hard.slice(piece * perPiece, (piece + 1) * perPiece).map((all) => all[domain]!);
+  const ofPiece = alignment.hard.slice(piece * perPiece, (piece + 1) * perPiece).map((all) => all[clock]!);
   const turn = maxOf(ofPiece.map(({ below }) => below)) + maxOf(ofPiece.map(({ above }) => above));
-  const { below, above } = alignment.hard[span]![domain]!;
+  const { below, above } = alignment.hard[span]![clock]!;
   const hardBound = Math.max(below, above) + widerBy(turn);
   return { hardBound, bound99: Math.min(hardBound, likely + widerBy(2 * likely)) };
 }

@@ -2,22 +2,25 @@
  * From evidence to clocks: groups of domains that messages connect both ways are put on one axis, with bounds. Domains
  * that are not connected both ways stay groups of their own; nothing here says where groups lie against each other.
  *
- *   edges ──▶ groups ──▶ estimate ──▶ projection onto all pairs ──▶ bounds
- *               ▲                          │ contradiction
- *               └── without the culprit ◀──┘
+ *   edges ──▶ groups ──▶ jumps ──▶ estimate ──▶ projection onto all pairs ──▶ bounds
+ *               ▲  ▲       │                          │ contradiction
+ *               │  └───────┴── two clocks for one     │
+ *               └──────────────── without the culprit ┘
  *
- *   evidence   graph     estimate     projection                    bounds, sure_bounds (hard)
- *                        floors       contradictions (who)          variances, alike    (99 %)
+ *   evidence   graph     jumps       estimate   projection                    bounds, sure_bounds (hard)
+ *                        clock_parts floors     contradictions (who)          variances, alike    (99 %)
  */
 
-import { append } from '../base/extremes.js';
 import { findAlike, unlikeLinks, type AlikeFound } from './alike.js';
-import { findJump, worstLinks, type Culprit } from './contradictions.js';
+import { edgeSplitter, splitParts, wholeClock, type ClockPart } from './clock_parts.js';
+import { worstLinks, type Contradiction, type Culprit } from './contradictions.js';
 import { placeKnots, type Knots } from './corrections.js';
 import { delaysOf, estimate, type Estimate } from './estimate.js';
 import { isCertain, NARROWEST_WINDOW_NS, type EdgeEvidence } from './evidence.js';
 import { groupReferences } from './graph.js';
 import { PieceHulls } from './edge_hulls.js';
+import { findJump, type Jump, type JumpsSeen } from './jumps.js';
+import { linksOf } from './links.js';
 import { project } from './projection.js';
 import type { Interval } from './readings.js';
 import { sureBounds, type SureBounds } from './sure_bounds.js';
@@ -48,19 +51,21 @@ export interface UnlikeLink {
 
 export interface Alignment {
   readonly knots: Knots;
-  /** Per domain, at the knots: common axis = coarse axis + correction. */
+  /** Per domain its clocks, by time: several if its counter jumped. The first one has the number of the domain. */
+  readonly parts: readonly (readonly ClockPart[])[];
+  /** Per clock, at the knots: common axis = coarse axis + correction. */
   readonly corrections: readonly Float64Array[];
   /** Per domain its group's first domain. */
   readonly references: readonly number[];
   /** The divided pieces, for which hard bounds hold. */
   readonly spans: Knots;
-  /** Truth minus estimate against the group's reference, per span and domain. */
+  /** Truth minus estimate against the group's reference, per span and clock. */
   readonly hard: readonly (readonly Interval[])[];
   /** Per domain: its hard bounds rest on causality alone, not also on credits, which are assumed to be true. */
   readonly sure: readonly boolean[];
-  /** 99 % of |truth - estimate| of two domains of a group in a piece, ns; without the hard bound. */
+  /** 99 % of |truth - estimate| of two clocks of a group in a piece, ns; without the hard bound. */
   readonly likely: (a: number, b: number, piece: number) => number;
-  /** Hard bounds of any pair of domains: [a against b], per span. */
+  /** Hard bounds of any pair of clocks: [a against b], per span. */
   readonly hardBetween: (a: number, b: number, span: number) => Interval;
   /** Most that a clock's rate changes, as declared, 1/ns. */
   readonly mostWander: number;
@@ -70,7 +75,7 @@ export interface Alignment {
   /** Least delays by likeness, ns. */
   readonly delays: ReadonlyMap<string, number>;
   readonly unlike: readonly UnlikeLink[];
-  /** Left out, in the order found. */
+  /** Whom evidence contradicts, in the order found: left out, but for clocks that jumped. */
   readonly culprits: readonly Culprit[];
 }
 
@@ -88,23 +93,84 @@ export function align(
   const between = ({ from, to, pairs }: EdgeEvidence): boolean => from !== to && pairs > 0;
   let used = edges.filter(between);
   let certain = sure.filter(between);
-  for (let round = 0; ; round++) {
-    const attempt = alignOnce(domains, used, certain, options, round < ONE_BY_ONE ? 1 : HALF_AS_BAD);
+  const parts = Array.from({ length: domains }, (_, domain) => wholeClock(domain));
+  let clocks = domains;
+  let jumps = 0;
+  const domainOf = (clock: number): number =>
+    parts.findIndex((own) => own.some((part) => part.clock === clock));
+  const leaveOut = (isOut: (edge: EdgeEvidence) => boolean): void => {
+    used = used.filter((edge) => !isOut(edge));
+    certain = certain.filter((edge) => !isOut(edge));
+  };
+  for (let round = 0; ;) {
+    const isPart = (clock: number): boolean => clock >= domains || parts[clock]!.length > 1;
+    const references = groupReferences(clocks, used, isPart);
+    const torn = parts.findIndex((own) =>
+      own.some(({ clock }) => references[clock] !== references[own[0]!.clock]),
+    );
+    if (torn >= 0) {
+      const own = parts[torn]!.map(({ clock }) => clock);
+      leaveOut(({ from, to }) => own.includes(from) || own.includes(to));
+      parts[torn] = wholeClock(torn);
+      culprits.forEach((culprit, i) => {
+        if (culprit.what === 'clock-jump' && culprit.domain === torn)
+          culprits[i] = { ...culprit, isSplit: false };
+      });
+      continue;
+    }
+    const attempt = alignOnce(references, used, certain, options, {
+      asBadAs: round < ONE_BY_ONE ? 1 : HALF_AS_BAD,
+      mayJump: jumps < MOST_JUMPS,
+    });
+    if ('jump' in attempt) {
+      const { jump } = attempt;
+      const [domain, other] = [domainOf(jump.clock), jump.other === null ? null : domainOf(jump.other)];
+      const split = edgeSplitter(jump, clocks);
+      [used, certain] = [split(used), split(certain)];
+      parts[domain] = splitParts(parts[domain]!, jump, clocks++);
+      const at = (jump.from + jump.to) / 2;
+      culprits.push({ what: 'clock-jump', domain, other, at, jump: jump.jump, isSplit: true });
+      jumps++;
+      continue;
+    }
     let found = attempt.culprits;
     if (found.length === 0) {
-      const { references, guess, used: inUse, pieces } = attempt;
+      const { guess, pieces, unseen } = attempt;
       const most = perNs(options.wanderPpmPerMinute);
-      const bounds = sureBounds(references, guess, inUse, certain, pieces, most);
-      if (bounds.contradiction === null) return finish(domains, attempt, bounds, options, culprits);
+      const bounds = withUnseen(sureBounds(references, guess, used, certain, pieces, most), unseen, guess);
+      if (bounds.contradiction === null) return finish(references, guess, bounds, options, culprits, parts);
       found = [bounds.contradiction];
     }
-    append(culprits, found);
-    const isBelieved = (edge: EdgeEvidence): boolean => !found.some((culprit) => isOf(edge, culprit));
+    for (const culprit of found) culprits.push(namedBy(culprit, domainOf));
     // Evidence that still contradicts itself is not used: every domain stands alone.
-    used = round < LAST_ROUND ? used.filter(isBelieved) : [];
-    certain = round < LAST_ROUND ? certain.filter(isBelieved) : [];
+    leaveOut((edge) => round >= LAST_ROUND || found.some((culprit) => isOf(edge, culprit)));
+    round++;
   }
 }
+
+/**
+ * Hard bounds that also hold if a counter jumped by less than would be seen. A jump breaks them by what it is more than the least delay
+ * of messages: there is so much room to either side of a clock.
+ */
+function withUnseen(bounds: SureBounds, unseen: JumpsSeen['unseen'], guess: Estimate): SureBounds {
+  const shortest = unseen.map(() => Infinity);
+  for (const link of guess.links) {
+    const delay = delaysOf(guess)(link) + link.residual;
+    for (const clock of [link.edge.from, link.edge.to]) shortest[clock] = Math.min(shortest[clock]!, delay);
+  }
+  const wider = unseen.map((least, clock) => (least === null ? 0 : Math.max(0, least - shortest[clock]!)));
+  return {
+    ...bounds,
+    between: (a, b, span) => {
+      const { below, above } = bounds.between(a, b, span);
+      const more = a === b ? 0 : Math.max(wider[a]!, wider[b]!);
+      return { below: below + more, above: above + more };
+    },
+  };
+}
+
+/** As many are found one after the other; clocks that go on jumping are not steady. */
+const MOST_JUMPS = 64;
 
 /** This many culprits are found one by one, each without the ones before... */
 const ONE_BY_ONE = 16;
@@ -113,71 +179,78 @@ const HALF_AS_BAD = 0.5;
 /** ...up to this round. */
 const LAST_ROUND = 40;
 
-function isOf({ from, to }: EdgeEvidence, culprit: Culprit): boolean {
-  if (culprit.what === 'link') return from === culprit.from && to === culprit.to;
-  const domains = culprit.what === 'clock-jump' ? [culprit.domain] : culprit.domains;
-  return domains.includes(from) || domains.includes(to);
-}
+const isOf = ({ from, to }: EdgeEvidence, culprit: Contradiction): boolean =>
+  culprit.what === 'link'
+    ? from === culprit.from && to === culprit.to
+    : culprit.domains.includes(from) || culprit.domains.includes(to);
+
+const namedBy = (culprit: Contradiction, domainOf: (clock: number) => number): Culprit =>
+  culprit.what === 'link'
+    ? { ...culprit, from: domainOf(culprit.from), to: domainOf(culprit.to) }
+    : { ...culprit, domains: [...new Set(culprit.domains.map(domainOf))] };
 
 interface Attempt {
-  readonly used: readonly EdgeEvidence[];
-  readonly references: readonly number[];
   readonly guess: Estimate;
   readonly pieces: PieceHulls;
-  readonly culprits: readonly Culprit[];
+  readonly unseen: JumpsSeen['unseen'];
+  readonly culprits: readonly Contradiction[];
 }
 
 /** `asBadAs`: also names links that contradict the others by this part of the worst. */
 function alignOnce(
-  domains: number,
+  references: readonly number[],
   used: readonly EdgeEvidence[],
   certain: readonly EdgeEvidence[],
   options: AlignmentOptions,
-  asBadAs: number,
-): Attempt {
-  const references = groupReferences(domains, used);
+  { asBadAs, mayJump }: { readonly asBadAs: number; readonly mayJump: boolean },
+): Attempt | { readonly jump: Jump } {
+  const clocks = references.length;
   const inside = used.filter(({ from, to }) => references[from] === references[to]);
   // If no two hosts are solved together, one-sided bounds are all there is, as long as any evidence lasts.
-  const knots = knotsFor(inside.length > 0 ? inside : [...used, ...certain], domains);
+  const knots = knotsFor(inside.length > 0 ? inside : [...used, ...certain], clocks);
   const mostWander = perNs(options.wanderPpmPerMinute);
-  const guess = estimate(domains, references, inside, knots, {
-    alike: options.alike,
-    mostWander: 2 * mostWander,
-  });
+  const linked = linksOf(inside, knots);
+  const { jump, unseen } = findJump(clocks, linked.links, mostWander);
+  if (mayJump && jump !== null) return { jump };
+  const guess = estimate(references, linked, knots, { alike: options.alike, mostWander: 2 * mostWander });
   const pieces = new PieceHulls(knots, mostWander);
   const hulls = pieces.of(inside);
   const estimated = guess.corrections.map((values) => values.slice());
-  const jump = findJump(domains, guess);
-  const violated = jump === null ? project(knots, guess.corrections, hulls, references) : 0;
-  const culprits =
-    jump !== null ? [jump] : violated > TOLERANCE_NS ? worstLinks(knots, estimated, hulls, asBadAs) : [];
-  return { used, references, guess, pieces, culprits };
+  const violated = project(knots, guess.corrections, hulls, references);
+  const culprits = violated > TOLERANCE_NS ? worstLinks(knots, estimated, hulls, asBadAs) : [];
+  return { guess, pieces, culprits, unseen };
 }
 
 function finish(
-  domains: number,
-  { references, guess }: Attempt,
+  references: readonly number[],
+  guess: Estimate,
   bounds: SureBounds,
   options: AlignmentOptions,
   culprits: readonly Culprit[],
+  parts: Alignment['parts'],
 ): Alignment {
   const { knots, corrections, delays, wander } = guess;
   const delayOf = delaysOf(guess);
   const { alike, found } = findAlike(options.alike, guess.links, references, delayOf);
   const variance = variances(references, guess, alike);
   const bend = (a: number, b: number): number => ((wander[a]! + wander[b]!) * knots.step ** 2) / 8;
+  const seen = seenWander(guess, references);
+  const ofDomains = references.slice(0, parts.length);
+  const domainOf = (clock: number): number =>
+    parts.findIndex((own) => own.some((part) => part.clock === clock));
   return {
     knots,
+    parts,
     corrections,
-    references,
+    references: ofDomains,
     spans: bounds.spans,
-    hard: hardPerSpan(domains, references, bounds),
+    hard: hardPerSpan(references.length, references, bounds),
     hardBetween: bounds.between,
-    sure: bounds.sure,
+    sure: parts.map((own) => own.every(({ clock }) => bounds.sure[clock])),
     mostWander: perNs(options.wanderPpmPerMinute),
-    wander: seenWander(guess, references).map((seen, domain) =>
-      references.some((reference, other) => reference === references[domain] && other !== domain)
-        ? seen
+    wander: parts.map((own, domain) =>
+      ofDomains.some((reference, other) => reference === ofDomains[domain] && other !== domain)
+        ? own.reduce((most: number | null, { clock }) => larger(most, seen[clock]!), null)
         : null,
     ),
     likely: (a, b, piece) =>
@@ -189,11 +262,19 @@ function finish(
     alike: found,
     delays,
     unlike: unlikeLinks(guess.links, references, delayOf, options.alike).map(
-      ({ edge: { from, to, like }, residual }) => ({ from, to, like, by: residual }),
+      ({ edge: { from, to, like }, residual }) => ({
+        from: domainOf(from),
+        to: domainOf(to),
+        like,
+        by: residual,
+      }),
     ),
     culprits,
   };
 }
+
+const larger = (a: number | null, b: number | null): number | null =>
+  a === null ? b : b === null ? a : Math.max(a, b);
 
 /** At most this many corrections can be solved for. */
 const MANY_CORRECTIONS = 8192;

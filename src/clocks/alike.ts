@@ -4,7 +4,7 @@
  */
 
 import { maxOf } from '../base/extremes.js';
-import { isWire } from './evidence.js';
+import { isWire, wireOf } from './evidence.js';
 import {
   FLOOR_SIGMA_NS,
   ownSpread,
@@ -142,11 +142,11 @@ const LEAST_FREEDOM = 2;
  * clocks are. Their difference looks like an offset, unless a longer way round contradicts it.
  */
 function split(wires: readonly Link[]) {
-  const back = new Map(wires.map((link) => [`${link.edge.to} ${link.edge.from}`, link]));
+  const back = new Map(wires.map((link) => [`${wireOf(link.edge).to} ${wireOf(link.edge).from}`, link]));
   const likenesses = new Set<string>();
   let [count, squares, differences] = [0, 0, 0];
   for (const link of wires) {
-    const { from, to } = link.edge;
+    const { from, to } = wireOf(link.edge);
     const other = back.get(`${from} ${to}`);
     if (!other) differences += link.residual ** 2;
     else if (from < to) {
@@ -195,6 +195,8 @@ function wiresShown(links: readonly Link[], references: References) {
   }
   const wires = [...best.values()];
   const likenesses = new Set(wires.map(({ like }) => like)).size;
-  const solved = references.filter((reference, domain) => reference !== domain).length;
-  return { wires, freedom: wires.length - solved - likenesses };
+  // What a counter was before and after a jump are two clocks, but how far apart is shown by the same wires once more.
+  const domains = new Set(links.flatMap(({ edge }) => [wireOf(edge).from, wireOf(edge).to]));
+  const groups = new Set(links.map(({ edge }) => references[edge.from]));
+  return { wires, freedom: wires.length - (domains.size - groups.size) - likenesses };
 }

@@ -6,10 +6,9 @@
 
 import { judge, weigh, type References } from './alike.js';
 import { correctionAt, type Knots } from './corrections.js';
-import { compareLikes, type EdgeEvidence } from './evidence.js';
 import { settle } from './floors.js';
 import { SparseLeastSquares } from './least_squares.js';
-import { makeLinks, type DelayOf, type Link } from './links.js';
+import type { DelayOf, Link, Linked } from './links.js';
 import {
   addRatePriors,
   addLikenessPriors,
@@ -26,6 +25,8 @@ export interface Estimate {
   /** Per domain, at the knots. All 0: a reference, or not connected. */
   readonly corrections: readonly Float64Array[];
   readonly links: readonly Link[];
+  /** How many least delays links have. */
+  readonly floors: number;
   /** Minimum delays by likeness, ns. */
   readonly delays: ReadonlyMap<string, number>;
   /** How much rates of clocks are seen to change against their reference, 1/ns. */
@@ -36,19 +37,17 @@ export interface Estimate {
 
 const PASSES = 8;
 
-/** `edges`: only those inside groups. `alike`: relative spread of minimum delays; `mostWander`: 1/ns. */
+/** `linked`: only inside groups. `alike`: relative spread of minimum delays; `mostWander`: 1/ns. */
 export function estimate(
-  domains: number,
   references: References,
-  edges: readonly EdgeEvidence[],
+  { links, names, floors }: Linked,
   knots: Knots,
   options: { readonly alike: number; readonly mostWander: number },
 ): Estimate {
-  const names = [...new Set(edges.map(({ like }) => like))].sort(compareLikes);
-  const links = makeLinks(edges, names, knots);
+  const domains = references.length;
   const place = unknownPlaces(references, knots);
   const wander = wanderAtRest(domains, options.mostWander);
-  const setting: Setting = { links, names, references, place, wander, ...options };
+  const setting: Setting = { links, names, floors, references, place, wander, ...options };
   const x = throughLines(setting);
   const corrections = x.subarray(0, place.count);
   const delays = x.subarray(place.count);
@@ -62,6 +61,7 @@ export function estimate(
       }),
     ),
     links,
+    floors,
     delays: new Map(names.map((name, i) => [name, delays[i]!])),
     wander,
     settled,

@@ -57,6 +57,8 @@ export interface EdgeEvidence {
   readonly from: number;
   readonly to: number;
   readonly kind: EvidenceKind;
+  /** The domains, where `from` or `to` is what one of them was before or after its counter jumped: the wire is the same. */
+  readonly wire?: { readonly from: number; readonly to: number };
   /** Edges of the same name are taken to have like minimum delays: transport and size class. */
   readonly like: string;
   /** Credits: the network was seen to turn senders of this link away until they had one. Absent or false: it was not. */
@@ -68,6 +70,9 @@ export interface EdgeEvidence {
   /** By rising index; empty ones are left out. */
   readonly windows: readonly EvidenceWindow[];
 }
+
+export const wireOf = ({ from, to, wire }: EdgeEvidence): { readonly from: number; readonly to: number } =>
+  wire ?? { from, to };
 
 /** The narrowest windows, ns. Wider ones are these, doubled: all borders of all edges lie on one grid. */
 export const NARROWEST_WINDOW_NS = 62.5e6;

@@ -46,22 +46,22 @@ export interface Solved {
 /** Improves what the lines gave; also the links' residuals and weights. False: it is too much, nothing was changed. */
 export function settle(
   solved: Solved,
-  { links, names, references, place, alike, wander, mostWander }: Setting,
+  { links, names, floors, references, place, alike, wander, mostWander }: Setting,
 ): boolean {
   const minima = links.reduce((sum, link) => sum + minimaOf(link), 0);
   if (minima > MOST_MINIMA) return false;
-  const likes = place.count + links.length;
+  const likes = place.count + floors;
   const x = new Float64Array(likes + names.length);
   x.set(solved.corrections);
-  links.forEach((link, i) => (x[place.count + i] = solved.delays[link.like]! + link.residual));
+  links.forEach((link) => (x[place.count + link.floor] = solved.delays[link.like]! + link.residual));
   x.set(solved.delays, likes);
   const delays = x.subarray(likes);
   const delayOf = (link: Link): number => delays[link.like]!;
 
   const system = new SparseLeastSquares(x.length, { count: place.solved.length, size: place.knots.count });
-  const rows = links.map((link, i) => addMinima(system, link, place, place.count + i, link.spread));
-  const own = links.map((link, i) =>
-    system.add([place.count + i, likes + link.like], [1, -1], 0, link.sigma),
+  const rows = links.map((link) => addMinima(system, link, place, place.count + link.floor, link.spread));
+  const own = links.map((link) =>
+    system.add([place.count + link.floor, likes + link.like], [1, -1], 0, link.sigma),
   );
   // Lines show less of bends than minima do.
   wander.fill(mostWander);
@@ -74,7 +74,7 @@ export function settle(
     const isFree = pass < FREE_PASSES;
     if (isFree) scales.forEach((scale, i) => (scales[i] = Math.max(FLOOR_SIGMA_NS, FREE * scale)));
     links.forEach((link, i) => {
-      link.residual = x[place.count + i]! - delayOf(link);
+      link.residual = x[place.count + link.floor]! - delayOf(link);
       weighMinima(system, rows[i]!, scales[i]!, x);
     });
     judge(links, references, delayOf, alike);

@@ -71,11 +71,16 @@ export function connectedBothWays(nodes: number, arcs: readonly Arc[]): number[]
   return components.sort((a, b) => a[0]! - b[0]!);
 }
 
-/** Per node the first one of its component. */
-export function groupReferences(nodes: number, arcs: readonly Arc[]): number[] {
+/** Per node the first one of its component, if possible none that `isLast`. */
+export function groupReferences(
+  nodes: number,
+  arcs: readonly Arc[],
+  isLast: (node: number) => boolean = () => false,
+): number[] {
   const references = new Array<number>(nodes).fill(-1);
   for (const group of connectedBothWays(nodes, arcs)) {
-    for (const node of group) references[node] = group[0]!;
+    const first = group.find((node) => !isLast(node)) ?? group[0]!;
+    for (const node of group) references[node] = first;
   }
   return references;
 }

@@ -2,7 +2,7 @@
 
 import { median } from '../base/median.js';
 import { joined, knotTime, type Knots } from './corrections.js';
-import { isWire, type EdgeEvidence } from './evidence.js';
+import { compareLikes, isWire, wireOf, type EdgeEvidence } from './evidence.js';
 import { supportLine, type SupportLine } from './support_line.js';
 
 /** One edge and likeness, seen by the estimate. */
@@ -12,10 +12,14 @@ export interface Link {
   /** Per stretch; null where the edge was silent. */
   readonly lines: readonly (SupportLine | null)[];
   readonly stretchNs: number;
+  /** When the first stretch begins. */
+  readonly first: number;
   /** Median over the stretches, ns. */
   readonly spread: number;
   /** Number of its wire: all likenesses, of whatever kind, between the same two domains; they share the wire's own error. */
   readonly wire: number;
+  /** Number of its least delay: links of one wire and likeness have the same. */
+  readonly floor: number;
   /** By what part its messages are larger, or smaller, than those of its like. */
   readonly sizeOff: number;
   /** Standard error that its minimum delay is taken to have, ns. */
@@ -58,35 +62,58 @@ const WINDOWS_PER_LINE = 8;
 const LONGEST_LINE_NS = 60e9;
 const SHORTEST_LINE_NS = 10e9;
 
+export interface Linked {
+  readonly links: readonly Link[];
+  /** Likenesses, by number. */
+  readonly names: readonly string[];
+  /** How many least delays they have. */
+  readonly floors: number;
+}
+
 /** No window of an edge lies across two `knots`. */
-export function makeLinks(edges: readonly EdgeEvidence[], names: readonly string[], knots: Knots): Link[] {
-  const wires = new Map<string, number>();
-  const wireOf = (edge: EdgeEvidence): number => {
-    const key = `${edge.from} ${edge.to} ${isWire(edge)}`;
-    const wire = wires.get(key) ?? wires.size;
-    wires.set(key, wire);
-    return wire;
-  };
+export function linksOf(edges: readonly EdgeEvidence[], knots: Knots): Linked {
+  const names = [...new Set(edges.map(({ like }) => like))].sort(compareLikes);
+  const wires = new Numbers();
+  const floors = new Numbers();
   const sizes = sizesByLike(edges);
-  return edges.map((edge) => {
+  const links = edges.map((edge): Link => {
     const stretches = stretchesOf(edge, knots);
     const lines = Array.from({ length: stretches.count - 1 }, (_, stretch) =>
       supportLine(edge, knotTime(stretches, stretch), knotTime(stretches, stretch + 1)),
     );
+    const wire = `${wireOf(edge).from} ${wireOf(edge).to}`;
     const spread = median(lines.flatMap((line) => (line ? [line.spread] : []))) ?? 0;
     return {
       edge,
       like: names.indexOf(edge.like),
       lines,
       stretchNs: stretches.step,
+      first: stretches.first,
       spread,
-      wire: wireOf(edge),
+      wire: wires.of(`${wire} ${isWire(edge)}`),
+      floor: floors.of(`${wire} ${edge.like}`),
       sizeOff: sizeOffOf(edge, sizes.get(edge.like) ?? 0),
       sigma: FIRST_SIGMA_NS + spread,
       excess: 1,
       residual: 0,
     };
   });
+  return { links, names, floors: floors.count };
+}
+
+/** Of texts, in the order in which they come. */
+class Numbers {
+  private readonly known = new Map<string, number>();
+
+  of(text: string): number {
+    const number = this.known.get(text) ?? this.known.size;
+    this.known.set(text, number);
+    return number;
+  }
+
+  get count(): number {
+    return this.known.size;
+  }
 }
 
 /** Mean of the least sizes, by likeness, bytes. */

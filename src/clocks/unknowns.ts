@@ -23,6 +23,8 @@ export interface Setting {
   readonly links: readonly Link[];
   /** Likenesses, by number. */
   readonly names: readonly string[];
+  /** How many least delays links have. */
+  readonly floors: number;
   readonly references: References;
   readonly place: Places;
   /** Relative spread of minimum delays. */

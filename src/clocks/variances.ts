@@ -27,19 +27,19 @@ export function variances(references: References, guess: Estimate, alike: Alike)
 
 /** Null: too much to ask. */
 function fromMinima(references: References, guess: Estimate, alike: Alike): Variances | null {
-  const { knots, links, delays, wander } = guess;
+  const { knots, links, floors, delays, wander } = guess;
   const corrections = unknownPlaces(references, knots, 'knot');
   // What stands first is solved for first: links say nothing of each other, knots only of their neighbours.
-  const linksFirst = links.length > corrections.count;
+  const linksFirst = floors > corrections.count;
   const minimum = linksFirst ? 0 : corrections.count;
-  const place = linksFirst ? shifted(corrections, links.length) : corrections;
-  const likes = place.count + links.length;
+  const place = linksFirst ? shifted(corrections, floors) : corrections;
+  const likes = place.count + floors;
   const matrix = new EnvelopeMatrix(likes + delays.size);
   const own = statedSigmas(links, delaysOf(guess), alike, () => LOWEST_ABOVE);
-  const scatters = scattersOf(links, guess, place.count + links.length);
+  const scatters = scattersOf(links, guess, likes);
   links.forEach((link, i) => {
-    addMinima(matrix, link, place, minimum + i, scatters[i]!);
-    matrix.add([minimum + i, likes + link.like], [1, -1], 0, own[i]!);
+    addMinima(matrix, link, place, minimum + link.floor, scatters[i]!);
+    matrix.add([minimum + link.floor, likes + link.like], [1, -1], 0, own[i]!);
   });
   addRatePriors(matrix, place);
   addBendRows(matrix, place, wander);

@@ -184,16 +184,17 @@ function leftOut(culprit: Culprit, host: (domain: number) => string): string {
       'without arrows'
     );
   }
-  if (culprit.other !== null) {
-    return (
-      `the clock of ${host(culprit.domain)} or that of ${host(culprit.other)} jumped by ${us(Math.abs(culprit.jump))} us against the other ` +
-      '(a virtual machine stopped or moved?), and no third host tells which: both are placed by their wall clocks, without arrows'
-    );
-  }
-  return (
-    `the clock of ${host(culprit.domain)} jumped by ${us(culprit.jump)} us against all others ` +
-    '(a virtual machine stopped or moved?): it is placed by its wall clock, without arrows'
-  );
+  const { domain, other, jump } = culprit;
+  const by = `${us(other === null ? jump : Math.abs(jump))} us`;
+  const what = `jumped by ${by} against ${other === null ? 'all others' : 'the other'} (a virtual machine stopped or moved?)`;
+  const who =
+    other === null
+      ? `the clock of ${host(domain)}`
+      : `the clock of ${host(domain)} or that of ${host(other)}`;
+  const unknown = other === null ? '' : ', and no third host tells which';
+  return culprit.isSplit
+    ? `${who} ${what}${unknown}: its times before and behind that are aligned each by itself`
+    : `${who} ${what}${unknown}: ${other === null ? 'it is' : 'both are'} placed by wall clock, without arrows`;
 }
 
 const us = (ns: number): string => (ns / 1e3).toFixed(0);

@@ -154,7 +154,8 @@ describe('contradictions', () => {
     const run = draw(5, 6, true, { wander: (host, time) => (host === 2 && time > 11e9 ? -3e6 : 0) });
     const alignment = align(6, run.edges);
     expect(named(alignment)).toEqual([['clock-jump', 2]]);
-    expect(alignment.references[2]).toBe(2);
+    expect(new Set(alignment.references).size).toBe(1);
+    expect(alignment.parts[2]).toHaveLength(2);
     for (const check of checkAll(run, alignment)) expect(check.insideHard).toBe(true);
   });
 
@@ -173,7 +174,7 @@ describe('contradictions', () => {
       expect(culprits).toMatchObject([{ what: 'clock-jump' }]);
       const [jump] = culprits;
       expect(jump?.what === 'clock-jump' && [jump.domain, jump.other].sort()).toEqual([0, 1]);
-      expect(references).toEqual([0, 1]);
+      expect(new Set(references).size).toBe(1);
     }
   });
 

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { align } from '../../src/clocks/alignment.js';
 import { placeKnots } from '../../src/clocks/corrections.js';
 import { EARLY_ARRIVAL, isCertain, WAITED_CREDIT, type EdgeEvidence } from '../../src/clocks/evidence.js';
-import { makeLinks, statedSigmas } from '../../src/clocks/links.js';
+import { linksOf, statedSigmas } from '../../src/clocks/links.js';
 import { collectEvidence, type EvidenceSource } from '../../src/clocks/evidence/clock_evidence.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { checkAll, normal, ring, seeded, simulate, type SimulatedLink } from '../support/simulated_links.js';
@@ -78,8 +78,7 @@ describe('the likenesses of one wire', () => {
     };
   };
   const together = (edges: readonly EdgeEvidence[]): number => {
-    const names = edges.map(({ like }) => like);
-    const links = makeLinks(edges, names, placeKnots(0, 20e9, 20e9));
+    const { links } = linksOf(edges, placeKnots(0, 20e9, 20e9));
     const delays = new Map(edges.map(({ like, windows }) => [like, windows[0]!.hull[1]!]));
     const sigmas = statedSigmas(
       links,

@@ -4,6 +4,7 @@
  */
 
 import type { Alignment } from '../../src/clocks/alignment.js';
+import { clocksAt, correctionIn } from '../../src/clocks/clock_parts.js';
 import { correctionAt, knotTime, pieceAt } from '../../src/clocks/corrections.js';
 import { EdgeCollector, sizeClass, type EdgeEvidence, type EvidenceKind } from '../../src/clocks/evidence.js';
 
@@ -187,12 +188,24 @@ function checkPair(
 ): Check {
   const aligned = (host: number): number => {
     const shown = run.clock(host, time);
-    return shown + correctionAt(alignment.knots, alignment.corrections[host]!, shown);
+    return shown + correctionIn(alignment, alignment.parts[host]!, shown);
   };
+  // While a counter jumps, by both of its clocks and the way between them.
+  const clocks = (host: number): number[] =>
+    clocksAt(alignment.parts[host]!, run.clock(host, time)).map(({ clock }) => clock);
+  const sides = clocks(a).flatMap((x) => clocks(b).map((y) => [x, y] as const));
+  const jumped = [a, b].reduce((sum, host) => {
+    const places = clocks(host).map((clock) =>
+      correctionAt(alignment.knots, alignment.corrections[clock]!, time),
+    );
+    return sum + Math.max(...places) - Math.min(...places);
+  }, 0);
   const error = aligned(b) - aligned(a);
-  const { below, above } = hardOfPair(alignment, a, b, pieceAt(alignment.spans, time));
+  const hards = sides.map(([x, y]) => hardOfPair(alignment, x, y, pieceAt(alignment.spans, time)));
+  const below = jumped + Math.max(...hards.map((hard) => hard.below));
+  const above = jumped + Math.max(...hards.map((hard) => hard.above));
   const hard = Math.max(below, above);
-  const likely = Math.min(hard, alignment.likely(a, b, piece));
+  const likely = Math.min(hard, jumped + Math.max(...sides.map(([x, y]) => alignment.likely(x, y, piece))));
   return {
     a,
     b,

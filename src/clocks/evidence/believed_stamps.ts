@@ -5,6 +5,7 @@
  */
 
 import { align, type Alignment, type AlignmentOptions } from '../alignment.js';
+import type { Culprit } from '../contradictions.js';
 import { EARLY_ARRIVAL, isCertain, type EdgeEvidence } from '../evidence.js';
 import { CONSUMED, type ClockEvidence } from './clock_evidence.js';
 import { visitCollectives } from './collective_evidence.js';
@@ -38,7 +39,7 @@ export function alignByEvidence(
 ): Aligned {
   const first = bestBelief(domains, evidence, options);
   // Hosts whose evidence contradicts itself are not brought back by another kind of it.
-  if (first.alignment.culprits.length > 0) return first;
+  if (!first.alignment.culprits.every(isSplit)) return first;
   const more = collectiveEdges(evidence, first.alignment.references);
   if (more.length === 0) return first;
   const edges = [...first.edges, ...more];
@@ -68,11 +69,14 @@ function bestBelief(domains: number, { edges }: ClockEvidence, options: Alignmen
     const alignment = align(domains, believed, options, sureIn(edges, belief));
     const aligned = { alignment, belief, edges: believed };
     // A jump that data show in both directions is no fault of the stamps.
-    if (alignment.culprits.every(({ what }) => what === 'clock-jump')) return aligned;
+    if (alignment.culprits.every(isJump)) return aligned;
     tried.push(aligned);
   }
   return tried.reduce((a, b) => (b.alignment.culprits.length < a.alignment.culprits.length ? b : a));
 }
+
+const isJump = ({ what }: Culprit): boolean => what === 'clock-jump';
+const isSplit = (culprit: Culprit): boolean => culprit.what === 'clock-jump' && culprit.isSplit;
 
 /** What hard bounds may rest on: certain, but for credits that others contradict: then the network takes sends before there is room. */
 const sureIn = (edges: readonly EdgeEvidence[], { credits }: Belief): EdgeEvidence[] =>

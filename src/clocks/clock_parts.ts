@@ -1,0 +1,90 @@
+/**
+ * A counter that jumped is two clocks: one before the jump and one behind it, each with the evidence of its time. Pairs from
+ * between, which may be of either, are not used. Both clocks are solved for like any other, so nothing else knows of jumps.
+ */
+
+import { correctionAt, type Knots } from './corrections.js';
+import { wireOf, type EdgeEvidence, type EvidenceWindow } from './evidence.js';
+import type { Jump } from './jumps.js';
+
+/** What a domain's clock is in [from, to], by its own time on the coarse axis. */
+export interface ClockPart {
+  /** Index of its corrections and bounds. */
+  readonly clock: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A clock of a domain that did not jump. */
+export const wholeClock = (clock: number): readonly ClockPart[] => [{ clock, from: -Infinity, to: Infinity }];
+
+/** The parts of a domain, when `clock`, one of them, jumped: it keeps its number before the jump, and is `next` behind it. */
+export function splitParts(
+  parts: readonly ClockPart[],
+  { clock, from, to }: Jump,
+  next: number,
+): ClockPart[] {
+  return parts.flatMap((part) =>
+    part.clock === clock
+      ? [
+          { ...part, to: from },
+          { clock: next, from: to, to: part.to },
+        ]
+      : [part],
+  );
+}
+
+/** Likewise of evidence: the same edges for the same edge. */
+export function edgeSplitter(jump: Jump, next: number): (edges: readonly EdgeEvidence[]) => EdgeEvidence[] {
+  const known = new Map<EdgeEvidence, readonly EdgeEvidence[]>();
+  const split = (edge: EdgeEvidence): readonly EdgeEvidence[] => {
+    const isInward = edge.to === jump.clock;
+    if (!isInward && edge.from !== jump.clock) return [edge];
+    const shown = (time: number, delay: number): number => (isInward ? time + delay : time);
+    const before = partOf(edge, (time, delay) => shown(time, delay) <= jump.from);
+    const behind = partOf(edge, (time, delay) => shown(time, delay) >= jump.to);
+    const wire = wireOf(edge);
+    const moved = { ...behind, ...(isInward ? { to: next } : { from: next }), wire };
+    return [{ ...before, wire }, moved].filter(({ pairs }) => pairs > 0);
+  };
+  return (edges) =>
+    edges.flatMap((edge) => {
+      const found = known.get(edge) ?? split(edge);
+      known.set(edge, found);
+      return found;
+    });
+}
+
+function partOf(edge: EdgeEvidence, holds: (time: number, delay: number) => boolean): EdgeEvidence {
+  const windows = edge.windows.flatMap((window): EvidenceWindow[] => {
+    const hull: number[] = [];
+    for (let i = 0; i < window.hull.length; i += 2)
+      if (holds(window.hull[i]!, window.hull[i + 1]!)) hull.push(window.hull[i]!, window.hull[i + 1]!);
+    if (hull.length === window.hull.length) return [window];
+    const pairs = Math.ceil((window.pairs * hull.length) / window.hull.length);
+    return hull.length === 0 ? [] : [{ ...window, hull, pairs }];
+  });
+  return { ...edge, windows, pairs: windows.reduce((sum, { pairs }) => sum + pairs, 0) };
+}
+
+/** The clock of a domain at a time of its own; while it jumps, both. */
+export function clocksAt(parts: readonly ClockPart[], time: number): readonly ClockPart[] {
+  const at = Math.max(
+    0,
+    parts.findLastIndex(({ from }) => from <= time),
+  );
+  return parts.slice(at, time <= parts[at]!.to ? at + 1 : at + 2);
+}
+
+/** A domain's correction at a time of its own; while it jumps, on the way from one part to the next. */
+export function correctionIn(
+  { knots, corrections }: { readonly knots: Knots; readonly corrections: readonly Float64Array[] },
+  parts: readonly ClockPart[],
+  time: number,
+): number {
+  const [part, next] = clocksAt(parts, time) as [ClockPart, ClockPart | undefined];
+  if (next === undefined) return correctionAt(knots, corrections[part.clock]!, time);
+  const before = correctionAt(knots, corrections[part.clock]!, part.to);
+  const behind = correctionAt(knots, corrections[next.clock]!, next.from);
+  return before + ((behind - before) * (time - part.to)) / (next.from - part.to);
+}

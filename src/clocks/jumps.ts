@@ -1,0 +1,259 @@
+/**
+ * Finds counters that jumped (a virtual machine that was stopped or moved). All links of such a host step at one moment: messages to it take
+ * longer by the jump, messages from it shorter. What is tested is the assumption that all bounds rest on: that rates of clocks change
+ * no faster than declared. It needs no estimate of clocks: a step in a line shows whatever the line's slope is.
+ */
+
+import { median } from '../base/median.js';
+import { isWire } from './evidence.js';
+import { FLOOR_SIGMA_NS, type Link } from './links.js';
+import { stepsOf, type Steps } from './step_test.js';
+
+export interface Jump {
+  readonly clock: number;
+  /** Or that one's in the other direction: they only have each other as peers. */
+  readonly other: number | null;
+  /** Of the clock's own time, when it jumped: between these. */
+  readonly from: number;
+  readonly to: number;
+  /** Against the others, ns. */
+  readonly jump: number;
+}
+
+/** A link as one of its ends sees it: by its own time, delays to it and delays from it negated. A jump raises both. */
+interface View {
+  readonly link: Link;
+  readonly inward: boolean;
+  readonly times: Float64Array;
+  readonly steps: Steps;
+  /** Of one of its minima, at least, ns. */
+  readonly scatter: number;
+}
+
+/** What one link says of a jump at some moment, or several links together. */
+interface Step {
+  readonly step: number;
+  /** Standard error, and what bends as large as declared make of it at most. */
+  readonly error: number;
+  readonly bend: number;
+}
+
+/** Standard errors beyond which a step is none of scatter: there are thousands of places where it could be one. */
+const CLEAR = 7;
+/** One link may differ by so many from what all show, or by this part of it. */
+const AGREES = 4;
+const AGREES_PART = 0.3;
+/** A step that is less is no jump, ns: wires and programs do as much. */
+const LEAST_JUMP_NS = 2000;
+/** Of places where a clock may have jumped, and of minima in all, looked at most. */
+const MOST_PLACES = 512;
+const MOST_MINIMA = 60_000;
+const LEAST_PER_LINK = 24;
+
+export interface JumpsSeen {
+  /** The clearest; null: none. */
+  readonly jump: Jump | null;
+  /** Per clock, a smaller jump would not have been seen in half of the places, ns; null: no jump at all. */
+  readonly unseen: readonly (number | null)[];
+}
+
+/** `curvature`: most that one clock's rate changes, 1/ns. */
+export function findJump(clocks: number, links: readonly Link[], curvature: number): JumpsSeen {
+  const wires = links.filter(({ edge }) => isWire(edge));
+  const most = Math.max(LEAST_PER_LINK, MOST_MINIMA / Math.max(1, wires.length));
+  const views = Array.from({ length: clocks }, (): View[] => []);
+  const all = wires.map((link) => stepsOf(link, most, 2 * curvature, CLEAR));
+  const usual = usualScatters(wires, all);
+  wires.forEach((link, i) => {
+    const steps = all[i]!;
+    const scatter = Math.max(FLOOR_SIGMA_NS, steps.usual, usual.get(link.like)!);
+    const { times, delays } = steps;
+    views[link.edge.from]!.push({ link, inward: false, times, steps, scatter });
+    const shown = times.map((time, i) => time + delays[i]!);
+    views[link.edge.to]!.push({ link, inward: true, times: shown, steps, scatter });
+  });
+  const unseen: (number | null)[] = [];
+  const found = views.flatMap((view, clock) => {
+    const places = placesOf(view).flatMap((at) => placeAt(view, at, 2 * curvature) ?? []);
+    unseen.push(median(places.map(({ least }) => least)) ?? null);
+    let clearest: Place | null = null;
+    for (const place of places)
+      if (place.isJump && place.clearness > (clearest?.clearness ?? 1)) clearest = place;
+    return clearest === null ? [] : [{ ...clearest, clock }];
+  });
+  const largest = found.reduce((size, { jump }) => Math.max(size, Math.abs(jump)), 0);
+  // A host with one peer sees each jump of that peer on all its links.
+  const [first] = found
+    .filter(({ jump }) => Math.abs(jump) >= largest / 2)
+    .sort((a, b) => b.peers - a.peers || b.clearness - a.clearness);
+  if (!first) return { jump: null, unseen };
+  const { clock, at, jump } = first;
+  const other = onlyPeer(views, clock);
+  return { jump: { clock, other, ...narrowed(views[clock]!, at, jump), jump }, unseen };
+}
+
+/** Half of the links of a likeness scatter no more. */
+function usualScatters(wires: readonly Link[], all: readonly Steps[]): Map<number, number> {
+  const known = new Map<number, number[]>();
+  wires.forEach(({ like }, i) => known.set(like, [...(known.get(like) ?? []), all[i]!.usual]));
+  return new Map([...known].map(([like, scatters]) => [like, median(scatters)!]));
+}
+
+/** Between any two minima, by the clock's own time. */
+function placesOf(view: readonly View[]): number[] {
+  if (!view.some(({ inward }) => inward) || view.every(({ inward }) => inward)) return [];
+  const times = Float64Array.from(view.flatMap(({ times }) => [...times])).sort();
+  const stride = Math.ceil(times.length / MOST_PLACES);
+  const places: number[] = [];
+  for (let i = stride; i < times.length; i += stride) places.push((times[i - 1]! + times[i]!) / 2);
+  return places;
+}
+
+/** Where a clock may have jumped. */
+interface Place {
+  readonly at: number;
+  readonly jump: number;
+  /** A smaller one would not be seen, ns. */
+  readonly least: number;
+  /** Of that the part that is seen. */
+  readonly clearness: number;
+  /** All links agree, in both directions. */
+  readonly isJump: boolean;
+  /** Clocks that it shows against. */
+  readonly peers: number;
+}
+
+/** null: in one direction there are too few messages beside. */
+function placeAt(view: readonly View[], at: number, curvature: number): Place | null {
+  const sides = { in: new Mean(), out: new Mean(), both: new Mean() };
+  const seen: Step[] = [];
+  const peers = new Set<number>();
+  for (const { link, inward, times, steps, scatter } of view) {
+    const i = indexBehind(times, at);
+    if (i === times.length || steps.gain[i] === 0) continue;
+    const step = {
+      step: (inward ? 1 : -1) * steps.step[i]!,
+      error: Math.max(scatter, steps.scatter[i]!) * steps.gain[i]!,
+      bend: curvature * steps.bend[i]!,
+    };
+    seen.push(step);
+    peers.add(inward ? link.edge.from : link.edge.to);
+    sides.both.add(step);
+    (inward ? sides.in : sides.out).add(step);
+  }
+  if (sides.in.isEmpty || sides.out.isEmpty) return null;
+  const { step: jump } = sides.both;
+  // Both directions must show it: in one alone messages that wait look like a step.
+  const error = Math.hypot(sides.in.error, sides.out.error) / 2;
+  const least = CLEAR * error + (sides.in.bend + sides.out.bend) / 2 + LEAST_JUMP_NS;
+  const clearness = Math.abs(jump) / least;
+  const agrees = (one: Step): boolean =>
+    Math.abs(one.step - jump) <= Math.max(AGREES_PART * Math.abs(jump), AGREES * one.error + one.bend);
+  const isSide = (side: Step): boolean =>
+    agrees(side) && side.step * Math.sign(jump) >= AGREES_PART * Math.abs(jump);
+  const isJump = clearness > 1 && isSide(sides.in) && isSide(sides.out) && seen.every(agrees);
+  return { at, jump, least, clearness, isJump, peers: peers.size };
+}
+
+/** The first that is later than `at`. */
+function indexBehind(times: Float64Array, at: number): number {
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (times[middle]! > at) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+class Mean implements Step {
+  private weights = 0;
+  private sum = 0;
+  private errors = 0;
+  private bends = 0;
+
+  add({ step, error, bend }: Step): void {
+    const weight = 1 / (error * error + bend * bend);
+    this.weights += weight;
+    this.sum += weight * step;
+    this.errors += (weight * error) ** 2;
+    this.bends += weight * bend;
+  }
+
+  get isEmpty(): boolean {
+    return this.weights === 0;
+  }
+
+  get step(): number {
+    return this.sum / this.weights;
+  }
+
+  get error(): number {
+    return Math.sqrt(this.errors) / this.weights;
+  }
+
+  get bend(): number {
+    return this.bends / this.weights;
+  }
+}
+
+/** The clock's only peer, if it has no other peer itself; null: none. */
+function onlyPeer(views: readonly (readonly View[])[], clock: number): number | null {
+  const peersOf = (of: number): number[] => [
+    ...new Set(views[of]!.map(({ link, inward }) => (inward ? link.edge.from : link.edge.to))),
+  ];
+  const [peer, ...others] = peersOf(clock);
+  return others.length === 0 && peersOf(peer!).length === 1 ? peer! : null;
+}
+
+/** When it jumped: behind messages that only fit the line before, and before those that only fit the line behind. */
+function narrowed(view: readonly View[], at: number, jump: number): { from: number; to: number } {
+  let reach = 0;
+  for (const { times } of view) {
+    const i = indexBehind(times, at);
+    if (i > 0 && i < times.length) reach = Math.max(reach, times[i]! - times[i - 1]!);
+  }
+  const told: { readonly own: number; readonly isBefore: boolean }[] = [];
+  for (const { link, inward, times, steps, scatter } of view) {
+    const step = inward ? jump : -jump;
+    // Where the two lines fit best.
+    let i = -1;
+    for (let k = indexBehind(times, at - reach); k < times.length && times[k]! <= at + reach; k++) {
+      const isIt = steps.gain[k]! > 0 && Math.abs(steps.step[k]! - step) < AGREES_PART * Math.abs(jump);
+      if (isIt && (i < 0 || steps.scatter[k]! < steps.scatter[i]!)) i = k;
+    }
+    if (i < 0) continue;
+    const lower = steps.level[i]! + Math.min(0, step);
+    const room = Math.abs(jump) - BELOW * Math.max(scatter, steps.scatter[i]!);
+    if (room < 0) continue;
+    const fits = lower + Math.min(Math.abs(jump) / 2, room);
+    for (const { hull } of link.edge.windows) {
+      for (let k = 0; k < hull.length; k += 2) {
+        const own = inward ? hull[k]! + hull[k + 1]! : hull[k]!;
+        if (Math.abs(own - at) > reach) continue;
+        if (hull[k + 1]! - steps.slope[i]! * (hull[k]! - steps.times[i]!) > fits) continue;
+        // Too early for the higher line.
+        told.push({ own, isBefore: step > 0 });
+      }
+    }
+  }
+  told.sort((a, b) => a.own - b.own);
+  // The odd one is of a pair that is none: as many as possible shall be right.
+  let right = told.filter(({ isBefore }) => !isBefore).length;
+  let most = right;
+  let from = at - reach;
+  let to = told[0]?.own ?? at + reach;
+  told.forEach(({ own, isBefore }, k) => {
+    right += isBefore ? 1 : -1;
+    if (right < most) return;
+    if (right > most) from = own;
+    most = right;
+    to = told[k + 1]?.own ?? at + reach;
+  });
+  // Times must go on rising across it.
+  const beside = Math.max(0, 2 * Math.abs(jump) - (to - from)) / 2;
+  return { from: from - beside, to: to + beside };
+}
+
+/** No message lies farther below its line, in what minima scatter. */
+const BELOW = 2;
