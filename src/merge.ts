@@ -170,7 +170,7 @@ function reportMerge(
 ): MergeReport {
   const { traffic } = diagnosis;
   return {
-    version: 1,
+    version: 2,
     verdict,
     output,
     startup,

@@ -67,7 +67,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
   const { clocks, traffic, maps } = found;
   await print(
     options.json
-      ? `${JSON.stringify({ version: 1, clocks, traffic, maps }, null, 2)}\n`
+      ? `${JSON.stringify({ version: 2, clocks, traffic, maps }, null, 2)}\n`
       : clockTable({ clocks, traffic }),
   );
   const doubtful = (traffic?.leftOut.length ?? 0) > 0 || clocks.some(({ source }) => source === 'realtime');

@@ -35,7 +35,7 @@ export class Course {
 
   /** Call it for all rows in turn. */
   comingOf(row: number): Coming {
-    const { works, calledUntold } = this.member;
+    const { works, calledWithoutWork } = this.member;
     const comm = works.comm[row]!;
     const tick = works.arrival[row]!;
     const over = freeAfter(this.member, row);
@@ -45,7 +45,7 @@ export class Course {
     if (this.free <= arrival.at) this.idle = { from: this.free, to: arrival.at };
     if (this.free <= arrival.called) this.hostIdle = { from: this.free, to: arrival.called };
     const isQueued = before > arrival.called && before < over && arrival.at - before <= SOON;
-    const isHeldUp = isQueued || calledUntold(comm, this.calledIn.get(comm) ?? -Infinity, tick);
+    const isHeldUp = isQueued || calledWithoutWork(comm, this.calledIn.get(comm) ?? -Infinity, tick);
     this.free = Math.max(this.free, over);
     if (over !== Infinity) this.freeIn.set(comm, Math.max(before, over));
     this.calledIn.set(comm, tick);
@@ -55,7 +55,7 @@ export class Course {
 }
 
 /** Calls of collectives (CollApi) for which NCCL reported no Coll. */
-export function untoldCalls(calls: CallTable): ClusterMember['calledUntold'] {
+export function callsWithoutWork(calls: CallTable): ClusterMember['calledWithoutWork'] {
   return (comm, from, to) => {
     const found = calls.comms.get(comm);
     if (!found || found.hasCaptured) return false;

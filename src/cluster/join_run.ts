@@ -4,7 +4,7 @@ import { domainOfFile, traceTimeOf, type ClockSolution } from '../clocks/domains
 import { gpuErrors, gpuTimes, type GpuLines } from '../clocks/evidence/gpu_clocks.js';
 import type { WorkEnd } from '../model/work_end.js';
 import type { Run } from '../runs/run.js';
-import { untoldCalls } from './course.js';
+import { callsWithoutWork } from './course.js';
 import { joinCollectives, type Part } from './join.js';
 import type { ClusterComm } from './types.js';
 
@@ -23,7 +23,7 @@ export function joinRun(
       ends: ends[file]!,
       time: traceTimeOf(clocks, file),
       gpuTime: gpuTimes(gpuLines[file]!, domainOfFile(clocks, file).map),
-      calledUntold: untoldCalls(scan.calls),
+      calledWithoutWork: callsWithoutWork(scan.calls),
       gpuError: gpuErrors(scan, clocks.scales[file]!),
     })),
     heard,

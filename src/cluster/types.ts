@@ -19,7 +19,7 @@ export interface ClusterMember {
   /** By number of the communicator, -1: not known. `at` in ns of its GPU's timer, relative as in `ends`. */
   readonly gpuTime: (comm: number) => ((at: number) => TraceNs) | null;
   /** Between these ticks the process made a call on the communicator that NCCL did not report further. */
-  readonly calledUntold: (comm: number, from: number, to: number) => boolean;
+  readonly calledWithoutWork: (comm: number, from: number, to: number) => boolean;
   /** How late and how early such a time may be, ns. */
   readonly gpuError: (comm: number) => { readonly late: number; readonly early: number };
 }

@@ -114,7 +114,7 @@ function isWanted(event: Event): boolean {
     case 'host':
       return event.stop === null || event.graphCaptured;
     case 'op':
-      return event.stop === null && !event.isUntold;
+      return event.stop === null && !event.isEndless;
     default:
       return event.stop === null;
   }

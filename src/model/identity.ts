@@ -15,12 +15,12 @@ export interface FlowId {
 }
 
 /** Interfaces v1 to v3, used through an adapter, never name the communicator. */
-const UNTOLD = 0n;
+const NO_COMM_ID = 0n;
 
 /** The part of the id shared by all transfers of a connection; null if the other end cannot know it. */
 export function transfersOf(op: Op): Hash64 | null {
   const { comm } = op;
-  if (op.lost || comm === null || comm.commId === UNTOLD) return null;
+  if (op.lost || comm === null || comm.commId === NO_COMM_ID) return null;
   const [source, destination] = op.isSend ? [comm.rank, op.peer] : [op.peer, comm.rank];
   return connectionHash({ commId: comm.commId, channel: op.channel, source, destination });
 }
@@ -68,7 +68,7 @@ export const transferName = ({ hi, lo }: FlowId): string => `${hi} ${lo}`;
 
 /** Equal on all ranks of a collective and at both ends of a send/receive. An ordinal that is not absolute joins nothing. */
 export function workCorrelation(work: WorkIdentity | null): number | undefined {
-  if (!work?.comm || work.comm.commId === UNTOLD || !work.ordinalAbsolute) return undefined;
+  if (!work?.comm || work.comm.commId === NO_COMM_ID || !work.ordinalAbsolute) return undefined;
   const { comm, kind, func, seq, peer, ordinal } = work;
   if (kind === 'Coll') return collectiveCorrelation(comm.commId, func, seq ?? 0, ordinal);
   const [source, destination] = func === 'Recv' ? [peer, comm.rank] : [comm.rank, peer];
@@ -95,7 +95,7 @@ export function collectiveCorrelation(commId: bigint, func: string, seq: number,
 
 /** A collective of the copy engines: NCCL numbers it apart from the collectives of its kernels. */
 export function copyCorrelation({ comm, func, facts }: HostSpan): number | undefined {
-  if (facts?.kind !== 'CeColl' || !comm || comm.commId === UNTOLD) return undefined;
+  if (facts?.kind !== 'CeColl' || !comm || comm.commId === NO_COMM_ID) return undefined;
   return identifier(comm.commId, `CE ${func}`, [facts.seq]);
 }
 

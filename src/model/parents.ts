@@ -31,7 +31,7 @@ const MOST_CHANNELS = 256;
 
 /**
  * Some of NCCL's transports say isSend 0 in both directions: there a second operation in the same direction is the other direction's. The
- * transport is known later (silent_ops.ts). False: there was a second one before.
+ * transport is known later (endless_ops.ts). False: there was a second one before.
  */
 export function claimOtherDirection(work: Work, op: number): boolean {
   return claim(work, -1 - MOST_CHANNELS - op) === 'first';

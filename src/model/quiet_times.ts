@@ -22,8 +22,8 @@ export class QuietTimes {
   private calls = 0;
   private works = 0;
 
-  /** `untold`: spans in which silence proves nothing (control.ts). */
-  constructor(private readonly untold: readonly Span[] = []) {}
+  /** `unrecorded`: spans in which silence proves nothing (control.ts). */
+  constructor(private readonly unrecorded: readonly Span[] = []) {}
 
   /** A start or an end of any work, operation or kernel. In order. */
   moved(at: Ticks): void {
@@ -72,7 +72,7 @@ export class QuietTimes {
   /** Nearly all pauses are short, so these make no object. */
   private pause(from: number, end: number): void {
     const { quiet } = this;
-    if (this.untold.length > 0 && overlaps({ from, end }, this.untold)) return;
+    if (this.unrecorded.length > 0 && overlaps({ from, end }, this.unrecorded)) return;
     this.watchedFor += end - from;
     const shortest = quiet.length < MOST ? 0 : lengthOf(quiet[MOST - 1]!);
     if (end - from <= shortest) return;

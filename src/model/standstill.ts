@@ -102,7 +102,7 @@ export class StandstillCollector implements Partial<WorkListener> {
     this.unfinished(op.work);
     this.progress.opStart(op);
     this.moved(op, at);
-    if (this.ops.size > this.manyOps) this.forgetUntold();
+    if (this.ops.size > this.manyOps) this.forgetEndless();
   }
 
   opStop(op: Op, at: Ticks): void {
@@ -141,7 +141,7 @@ export class StandstillCollector implements Partial<WorkListener> {
         continue;
       }
       this.moved(op, op.lastMove);
-      if (!op.work || op.isUntold) continue;
+      if (!op.work || op.isEndless) continue;
       byWork.set(op.work, [...(byWork.get(op.work) ?? []), standing(op, steps)]);
       mayHaveEnded(op.work, op.ring, op.lastMove);
     }
@@ -197,8 +197,8 @@ export class StandstillCollector implements Partial<WorkListener> {
     if (work === this.lastWork) this.lastWork = null;
   }
 
-  private forgetUntold(): void {
-    for (const op of this.ops.all()) if (op.isUntold) this.ops.delete(op);
+  private forgetEndless(): void {
+    for (const op of this.ops.all()) if (op.isEndless) this.ops.delete(op);
     for (const work of [...this.works]) this.forgetIfDone(work);
     this.manyOps = MANY_OPS + 2 * this.ops.size;
   }

@@ -65,7 +65,7 @@ export interface Work extends WorkIdentity {
   children: number;
   openChildren: number;
   /** Number of its operations whose end NCCL never reports. The two counts above exclude them. */
-  untold: number;
+  endlessOps: number;
   /** Its children so far (parents.ts), and whether they have stopped. */
   readonly claims: Map<number, boolean>;
 }
@@ -110,7 +110,7 @@ export interface Op {
   /** A state, a step or its stop came, so NCCL reports this operation's end. */
   isAlive: boolean;
   /** NCCL will not report its end (CollNet, copies by memcpy). */
-  isUntold: boolean;
+  isEndless: boolean;
   /** Number of stopped steps, and when one last moved. */
   stepsDone: number;
   lastMove: Ticks;

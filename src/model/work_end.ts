@@ -17,7 +17,7 @@ export type WorkOutcome =
   /** NCCL reported no child, or only stamps of other work: intra-node without KernelCh, or masked. Enqueued, completion not recorded. */
   | 'no-children'
   /** Only operations whose end NCCL never reports (CollNet, memcpy). */
-  | 'untold'
+  | 'endless'
   /** The records of its children were overwritten. */
   | 'outside-window'
   /** A later collective of its communicator ended, so it ended; the record is lost. */
@@ -67,7 +67,10 @@ export interface Elsewhere {
   readonly isOpen: boolean;
 }
 
-type Counted = Pick<Work, 'kind' | 'start' | 'comm' | 'enqueued' | 'children' | 'openChildren' | 'untold'>;
+type Counted = Pick<
+  Work,
+  'kind' | 'start' | 'comm' | 'enqueued' | 'children' | 'openChildren' | 'endlessOps'
+>;
 
 interface Row {
   /** The work itself while children may come, then its outcome. */
@@ -144,9 +147,9 @@ export class WorkEnds {
 
   /** Releases the work: bounds memory. */
   private settle(row: Row): void {
-    const { kind, start, comm, enqueued, children, openChildren, untold } = row.work;
+    const { kind, start, comm, enqueued, children, openChildren, endlessOps } = row.work;
     if (enqueued === null || openChildren > 0) return;
-    row.work = { kind, start, comm, enqueued, children, openChildren, untold };
+    row.work = { kind, start, comm, enqueued, children, openChildren, endlessOps };
   }
 
   /**
@@ -205,7 +208,7 @@ function outcome(
   if (work.openChildren > 0 || work.enqueued === null || unended === 'unfinished')
     return finalized !== null && work.start <= finalized ? 'aborted' : 'open';
   // A kernel's end is the work's own. The operations with a known end are not all.
-  if (work.untold > 0 && noticed === null) return 'untold';
+  if (work.endlessOps > 0 && noticed === null) return 'endless';
   if (unended === 'unknown') return 'no-children';
   if (work.children > 0) return 'complete';
   return work.start < windowStart ? 'outside-window' : 'no-children';

@@ -79,7 +79,7 @@ export class WorkFactory {
       enqueued: null,
       children: 0,
       openChildren: 0,
-      untold: 0,
+      endlessOps: 0,
       claims: new Map<number, boolean>(),
       algo: own.algo,
       proto: own.proto,

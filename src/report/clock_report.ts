@@ -59,7 +59,7 @@ export interface TrafficReport {
     readonly single: number;
     readonly sizesDiffer: number;
     readonly operationsDiffer: number;
-    readonly untold: number;
+    readonly sizeLost: number;
     readonly unconfirmed: number;
   };
   /** Exchanges of time with rank 0: used, and left out because their peer has no file or their times are impossible. */

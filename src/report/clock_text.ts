@@ -106,7 +106,7 @@ function causes({ dropped }: TrafficReport): string {
     single: 'other end lost',
     sizesDiffer: 'sizes differ',
     operationsDiffer: 'operations differ',
-    untold: 'size lost',
+    sizeLost: 'size lost',
     unconfirmed: 'work unknown',
   };
   return (Object.keys(words) as (keyof TrafficReport['dropped'])[])

@@ -218,7 +218,7 @@ function whereToLook({ front, kernels, waiting: entered }: Hang, report: Verdict
       'in what',
       unseen.length > 0
         ? `not known: ${unseen.join(', ')} not recorded (NCCL_TRACE_EVENTS)`
-        : 'not known: NCCL told of no operation on the network',
+        : 'not known: NCCL reported no operation on the network',
     ),
   ];
 }

@@ -22,7 +22,7 @@ export function mergeReportText(report: MergeReport): string {
     ...unfinished(report),
     ...copies(report),
     ...losses(report),
-    ...untold(report),
+    ...notReported(report),
     ...(report.clocks.length > 1 ? clockLines(report) : []),
     ...withoutArrows(report),
     ...doubts(report),
@@ -71,10 +71,11 @@ const callKey = ({ commId, func, seq }: Pick<OpenWork, 'commId' | 'func' | 'seq'
 function unfinished({ ranks, verdict }: MergeReport): string[] {
   const standstill = standstillOf(verdict);
   const told = new Set((standstill ? [standstill, ...standstill.alsoHung] : []).map(callKey));
-  const untold = (works: readonly OpenWork[]): OpenWork[] => works.filter((work) => !told.has(callKey(work)));
+  const unnamed = (works: readonly OpenWork[]): OpenWork[] =>
+    works.filter((work) => !told.has(callKey(work)));
   return [
-    ...workLines('not finished', ranks, (rank) => untold(rank.open)),
-    ...workLines('aborted, not finished at finalize', ranks, (rank) => untold(rank.aborted)),
+    ...workLines('not finished', ranks, (rank) => unnamed(rank.open)),
+    ...workLines('aborted, not finished at finalize', ranks, (rank) => unnamed(rank.aborted)),
   ];
 }
 
@@ -139,7 +140,7 @@ function losses({ ranks }: MergeReport): string[] {
 }
 
 /** What NCCL does not report, or reports in another process. */
-function untold({ ranks }: MergeReport): string[] {
+function notReported({ ranks }: MergeReport): string[] {
   const lines: string[] = [];
   const sum = sumOver(ranks);
   const calls = new Map<string, number>();
@@ -151,8 +152,8 @@ function untold({ ranks }: MergeReport): string[] {
     const rest = most.length > 3 ? `, ${most.length - 3} more functions` : '';
     lines.push(`only the call is known of: ${shown.join(', ')}${rest}`);
   }
-  const silent = sum((rank) => rank.silentOps);
-  if (silent > 0) lines.push(`end never told by NCCL: ${silent} proxy operations (CollNet, memcpy)`);
+  const endless = sum((rank) => rank.endlessOps);
+  if (endless > 0) lines.push(`end not reported by NCCL: ${endless} proxy operations (CollNet, memcpy)`);
   return [...lines, ...pxn(ranks)];
 }
 

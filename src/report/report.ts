@@ -82,7 +82,7 @@ export interface RankReport {
   /** Calls without further events, by function: copy engines, Broadcast from 2.29 on, symmetric memory... */
   readonly callsOnly: Readonly<Record<string, number>>;
   /** Operations whose end NCCL never reports (CollNet, memcpy). */
-  readonly silentOps: number;
+  readonly endlessOps: number;
   /** Executed for other processes. */
   readonly pxn: { readonly ops: number; readonly unexplained: number; readonly pids: readonly number[] };
   readonly open: readonly OpenWork[];
@@ -128,7 +128,7 @@ export function reportOutOfStep(found: readonly OutOfStep[], run: Run): OutOfSte
 }
 
 export interface MergeReport {
-  readonly version: 1;
+  readonly version: 2;
   /** Its files are indices into `ranks`, its times ns after `traceStart`. */
   readonly verdict: Verdict;
   readonly output: string;
@@ -215,7 +215,7 @@ export function reportRank(
     reordered: block?.reordered ?? 0,
     work: countWork(ends.map((end) => end.outcome)),
     callsOnly: countCalls(scan),
-    silentOps: scan.silentOps,
+    endlessOps: scan.endlessOps,
     pxn: origins.executed,
     open: worksThat('open', scan, ends),
     aborted: worksThat('aborted', scan, ends),
@@ -264,9 +264,9 @@ function countWork(outcomes: readonly WorkOutcome[]): RankReport['work'] {
   return { complete, open, aborted, notRecorded: outcomes.length - complete - open - aborted };
 }
 
-function countCalls({ silentCalls, copyColls }: RankScan): RankReport['callsOnly'] {
+function countCalls({ bareCalls, copyColls }: RankScan): RankReport['callsOnly'] {
   const counts: Record<string, number> = copyColls > 0 ? { 'copy engine': copyColls } : {};
-  for (const func of silentCalls.values()) counts[func] = (counts[func] ?? 0) + 1;
+  for (const func of bareCalls.values()) counts[func] = (counts[func] ?? 0) + 1;
   return counts;
 }
 

@@ -67,6 +67,6 @@ export function size(bytes: number): string {
 
 /** Of a communicator; 0: NCCL did not report it (before profiler API v4). */
 export function sizeText(nRanks: number, worldSize = nRanks): string {
-  if (nRanks === 0) return 'size not told';
+  if (nRanks === 0) return 'size not known';
   return nRanks === worldSize ? `${nRanks} ranks` : `${nRanks} of ${worldSize} ranks`;
 }

@@ -66,12 +66,12 @@ function othersText([first]: readonly Silent[], end: number): string {
 
 /** What is unclear, and why. */
 function silentTitle(silent: readonly Silent[], end: number, report: VerdictReport): string {
-  const { untold, sampled, muted } = report.verdict;
-  const isAllTold = untold === 0 && sampled.length + muted.length === 0;
+  const { endsNotKnown, sampled, muted } = report.verdict;
+  const isAllKnown = endsNotKnown === 0 && sampled.length + muted.length === 0;
   const isOne = silent.length === 1;
   if (!silent.some((one) => missedHeartbeat(one, end)))
     return `anything stands: ${isOne ? 'a rank did not close its file' : 'ranks did not close their files'}`;
-  if (!isAllTold) return 'anything stands: ranks fell silent, and not all is recorded';
+  if (!isAllKnown) return 'anything stands: ranks fell silent, and not all is recorded';
   return `the job goes on: ${isOne ? 'a rank fell silent' : 'ranks fell silent'}`;
 }
 

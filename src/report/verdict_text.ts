@@ -80,7 +80,7 @@ function verdictLines(verdict: VerdictKind, report: VerdictReport): string[] {
         ...firstSilentLines(verdict.silent, report),
       ];
     case 'nothing':
-      return ['NOTHING  to judge: no collective, send or receive was told of beyond its call'];
+      return ['NOTHING  to judge: NCCL reported only the calls of collectives, sends and receives'];
   }
 }
 
@@ -149,13 +149,14 @@ function missing({ missingRanks, worldSize, verdict }: VerdictReport): string[] 
 
 /** The limits of the evidence. */
 function limits(report: VerdictReport): string[] {
-  const { untold, partial, damaged, nameless, lateness, unresolved, notRecorded, muted } = report.verdict;
+  const { endsNotKnown, partial, damaged, nameless, lateness, unresolved, notRecorded, muted } =
+    report.verdict;
   const lines: string[] = sampledLines(report);
   if (muted.length > 0)
     lines.push(labelled('turned off', `events at times, by control: ${rankList(muted, report)}`));
-  if (untold > 0) {
+  if (endsNotKnown > 0) {
     const kernels = notRecorded.some(({ event }) => event === 'KernelCh') ? ' (KernelCh not recorded)' : '';
-    lines.push(labelled('end not known', `${untold} collectives, sends, receives${kernels}`));
+    lines.push(labelled('end not known', `${endsNotKnown} collectives, sends, receives${kernels}`));
   }
   if (damaged.length > 0)
     lines.push(labelled('damaged', `the files of ${rankList(damaged, report)}: what they lack is not known`));

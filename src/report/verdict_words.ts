@@ -100,7 +100,7 @@ export function clockTime({ traceStart }: VerdictReport, at: number): string {
 
 /** Everything was recorded and reported. */
 export const isWhole = ({ verdict, missingRanks }: VerdictReport): boolean =>
-  verdict.untold === 0 &&
+  verdict.endsNotKnown === 0 &&
   (verdict.kind !== 'healthy' || verdict.silent.length === 0) &&
   verdict.sampled.length + verdict.muted.length === 0 &&
   !verdict.notRecorded.some(({ event }) => event === 'Coll' || event === 'P2p') &&
@@ -113,6 +113,6 @@ export function seenText({ ranks, verdict: { seen } }: VerdictReport): string {
   const by = `by ${many(ranks.flatMap(allRanks).length, 'rank')}`;
   // Before v4 NCCL does not report the communicator of a call.
   if (seen.collectives === 0 && seen.works > 0)
-    return `${many(seen.works, 'call')}, ${by}; of which communicators is not told`;
+    return `${many(seen.works, 'call')}, ${by}; of which communicators is not known`;
   return `${many(seen.collectives, 'collective')} on ${many(seen.communicators, 'communicator')}, ${by}`;
 }

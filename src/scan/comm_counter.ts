@@ -101,10 +101,10 @@ export class CommCounter {
   }
 
   /** Call it after `opStop` of those still open. */
-  finish(until: (row: number) => number, silent: ReadonlySet<string>, peers: number): CommSize {
+  finish(until: (row: number) => number, endless: ReadonlySet<string>, peers: number): CommSize {
     const { comm, counters, tracks, threads, begun } = this;
     const works = lanesOf(begun.Coll, until) + lanesOf(begun.P2p, until);
-    const { instants, instantTracks, waiting } = this.quiet.finish(silent);
+    const { instants, instantTracks, waiting } = this.quiet.finish(endless);
     for (const op of waiting) this.takeLane(op);
     const counts = Object.fromEntries(KINDS.map((kind) => [kind, counters[kind].finish()]));
     const connections = [...this.connections.values()].map(({ standIns, slots }) => [

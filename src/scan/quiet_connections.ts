@@ -1,10 +1,10 @@
 /**
- * Counts what is drawn of connections without a sign of life so far, for one communicator. If they stay silent (model/silent_ops.ts), their
+ * Counts what is drawn of connections without a sign of life so far, for one communicator. If they stay endless (model/endless_ops.ts), their
  * operations are instants on one track; else they lie in lanes, like all others.
  */
 
 import type { Ticks } from '../base/time.js';
-import { connectionKey, DEEPEST_QUEUE, mayBeSilent } from '../model/silent_ops.js';
+import { connectionKey, DEEPEST_QUEUE, mayBeEndless } from '../model/endless_ops.js';
 import type { Op } from '../model/types.js';
 import { TimeCounter, type TimeCounts } from './time_counts.js';
 
@@ -31,7 +31,7 @@ export class QuietConnections {
 
   /** Whether its connection is quiet. Else the operation lies in a lane. */
   started(op: Op, at: Ticks): boolean {
-    if (!mayBeSilent(op)) return false;
+    if (!mayBeEndless(op)) return false;
     const number = numberOf(op);
     let quiet = this.connections.get(number);
     if (quiet === null) return false;
@@ -47,7 +47,7 @@ export class QuietConnections {
 
   /** Operations of its connection that lie in lanes after all, oldest first. */
   alive(op: Op): readonly Op[] {
-    if (!mayBeSilent(op)) return [];
+    if (!mayBeEndless(op)) return [];
     const number = numberOf(op);
     const quiet = this.connections.get(number);
     if (!quiet) return [];
@@ -55,17 +55,17 @@ export class QuietConnections {
     return quiet.waiting;
   }
 
-  /** `silent`: connections, as `connectionKey`. */
-  finish(silent: ReadonlySet<string>): QuietCounts {
+  /** `endless`: connections, as `connectionKey`. */
+  finish(endless: ReadonlySet<string>): QuietCounts {
     const quiet = [...this.connections.values()].filter((one) => one !== null);
-    const untold = quiet.filter(({ key }) => silent.has(key));
+    const drawnAsInstants = quiet.filter(({ key }) => endless.has(key));
     const instants = new TimeCounter();
-    const counts = untold.map(({ starts }) => starts.finish());
+    const counts = drawnAsInstants.map(({ starts }) => starts.finish());
     for (const one of counts.sort((a, b) => a.first - b.first)) instants.addAll(one);
     return {
       instants: instants.finish(),
-      instantTracks: new Set(untold.map(({ track }) => track)).size,
-      waiting: quiet.filter(({ key }) => !silent.has(key)).flatMap(({ waiting }) => waiting),
+      instantTracks: new Set(drawnAsInstants.map(({ track }) => track)).size,
+      waiting: quiet.filter(({ key }) => !endless.has(key)).flatMap(({ waiting }) => waiting),
     };
   }
 }

@@ -94,14 +94,14 @@ export interface RankScan {
   /** Ticks: for so long that is known. */
   readonly watched: number;
   /** Calls of which nothing more was told, by row: what was called. */
-  readonly silentCalls: ReadonlyMap<number, string>;
+  readonly bareCalls: ReadonlyMap<number, string>;
   /** Collectives of the copy engines: put into their stream, when they ran is not told. */
   readonly copyColls: number;
   /** Calls that its threads were inside of. */
   readonly inside: readonly InsideCall[];
   /** Connections and operations whose end NCCL never tells. */
-  readonly silentConnections: ReadonlySet<string>;
-  readonly silentOps: number;
+  readonly endlessConnections: ReadonlySet<string>;
+  readonly endlessOps: number;
   /** Executed for other processes. */
   readonly foreignOps: readonly ForeignOps[];
   readonly gpus: readonly StampedGpu[];
@@ -143,7 +143,7 @@ function scanStream(
   const pairing = new Pairing(file, collector);
   const seen = readRings(file, pairing);
   const used = [...seen.values()].filter(({ records }) => records > 0);
-  const { silent, silentOps, gpus } = collector.settle();
+  const { endless, endlessOps, gpus } = collector.settle();
   const { workEnds, standstill } = endings(collector, pairing.steps, file);
   const works = collector.works.finish();
   const busiestPeers = collector.peers.busiest(collector.openOps.all());
@@ -165,7 +165,7 @@ function scanStream(
     rings: file.rings.map((ring) => ringSummary(ring, seen.get(ring.ring)!.records)),
     problems: file.problems(),
     damage: file.damage,
-    odd: { ...pairing.oddCounts, startsAgain: pairing.oddCounts.startsAgain - silent.otherDirection },
+    odd: { ...pairing.oddCounts, startsAgain: pairing.oddCounts.startsAgain - endless.otherDirection },
     lastTick,
     lastSign,
     records: used.reduce((sum, { records }) => sum + records, 0),
@@ -187,26 +187,26 @@ function scanStream(
       file.rings.flatMap((ring) => (ring.class === 'steps' ? [] : ring.gaps)),
     ),
     watched: collector.quiet.watched,
-    silentCalls:
+    bareCalls:
       file.header.sampleEvery !== 1 || isEverMuted(file)
         ? new Map()
         : collector.calls.finish(keptFrom(file, 'host')),
     copyColls: collector.copyColls,
     inside: collector.inside.finish(lostAfter(file.rings)),
-    silentConnections: silent.connections,
-    silentOps,
+    endlessConnections: endless.connections,
+    endlessOps,
     foreignOps: collector.foreign.all(),
     gpus,
     size: collector.size.finish(
       workEnds,
       works.enqueued,
       collector.openOps.all(),
-      silent.connections,
+      endless.connections,
       file.communicators.values(),
       busiestPeers,
       {
         directions: collector.peers.used,
-        recorderTracks: recorderTracks(file, collector.oddRecords - silent.otherDirection, lastSign),
+        recorderTracks: recorderTracks(file, collector.oddRecords - endless.otherDirection, lastSign),
       },
     ),
     busiestPeers,

@@ -9,7 +9,7 @@ import { ForeignOpsCollector } from '../model/foreign_ops.js';
 import { InsideCalls } from '../model/inside_calls.js';
 import { PeerBytes } from '../model/peer_bytes.js';
 import { QuietTimes } from '../model/quiet_times.js';
-import { SilentOps, type Silent } from '../model/silent_ops.js';
+import { EndlessOps, type Endless } from '../model/endless_ops.js';
 import { StandIns } from '../model/stand_ins.js';
 import { StandstillCollector } from '../model/standstill.js';
 import type { CtrlState, HostSpan, Kernel, Op, StepListener, Work, WorkListener } from '../model/types.js';
@@ -40,7 +40,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
   readonly sendTimes = new SendTimeCollector();
   copyColls = 0;
   oddRecords = 0;
-  private readonly silent = new SilentOps();
+  private readonly endless = new EndlessOps();
   private readonly gpus: GpuStamps;
 
   /** `stepFile` null: no side file of steps is wanted. */
@@ -109,7 +109,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
   opStart(op: Op, at: Ticks): void {
     this.size.opStart(op, at);
     this.standIns.started(op);
-    this.silent.started(op);
+    this.endless.started(op);
     this.foreign.started(op);
     this.openOps.add(op);
     this.standstill.opStart(op, at);
@@ -118,7 +118,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
 
   opAlive(op: Op): void {
     this.size.opAlive(op);
-    this.silent.alive(op);
+    this.endless.alive(op);
   }
 
   opStop(op: Op, at: Ticks): void {
@@ -154,7 +154,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
   }
 
   /** Call it after the last record, before any count is final. */
-  settle(): { silent: Silent; silentOps: number; gpus: StampedGpu[] } {
-    return { silent: this.silent.finish(), silentOps: this.silent.count, gpus: this.gpus.finish() };
+  settle(): { endless: Endless; endlessOps: number; gpus: StampedGpu[] } {
+    return { endless: this.endless.finish(), endlessOps: this.endless.count, gpus: this.gpus.finish() };
   }
 }

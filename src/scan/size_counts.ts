@@ -72,14 +72,14 @@ export class SizeCounter {
   }
 
   /**
-   * `ends`, `enqueued`: by row of work. `open`: operations that have not stopped. `silent`: connections on which nothing ever moved.
+   * `ends`, `enqueued`: by row of work. `open`: operations that have not stopped. `endless`: connections on which nothing ever moved.
    * `communicators`: all of the file; each has a track, also without any event.
    */
   finish(
     ends: readonly WorkEnd[],
     enqueued: Float64Array,
     open: readonly Op[],
-    silent: ReadonlySet<string>,
+    endless: ReadonlySet<string>,
     communicators: Iterable<Communicator>,
     busiest: readonly PeerTraffic[],
     more: Pick<FileSize, 'directions' | 'recorderTracks'>,
@@ -89,9 +89,9 @@ export class SizeCounter {
     const until = (row: number): number => drawnUntil(ends[row]!, enqueued[row]!);
     const comms = [...this.comms].map(([comm, counter]) => {
       const peers = busiest.filter((one) => one.comm === comm?.number).length;
-      return counter.finish(until, silent, peers);
+      return counter.finish(until, endless, peers);
     });
-    return { comms: [this.free.finish(until, silent, 0), ...comms], callRings: this.callRings, ...more };
+    return { comms: [this.free.finish(until, endless, 0), ...comms], callRings: this.callRings, ...more };
   }
 
   private of(comm: Communicator | null): CommCounter {

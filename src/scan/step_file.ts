@@ -16,13 +16,13 @@ export const STEP_ROW = {
   /** Of the operation on its connection. */
   ordinal: 0,
   step: 1,
-  /** Send: UNTOLD if it is not known. */
+  /** Send: SIZE_LOST if it is not known. */
   bytes: 2,
   /** What both ends know of the operation, hashed; 0: its work is not known. */
   check: 3,
   /** Send: the last state 20 before 9 (before interface v4 the start). Receive: the start. */
   before: 4,
-  /** Send: state 9, or the stop if the size is UNTOLD. Receive: state 11. */
+  /** Send: state 9, or the stop if the size is SIZE_LOST. Receive: state 11. */
   told: 5,
   /** Receive: the stop. Send: 0. */
   stop: 6,
@@ -49,7 +49,7 @@ export interface StepRows {
 }
 
 /** As a send's size: its record is lost. */
-export const UNTOLD = -1;
+export const SIZE_LOST = -1;
 
 /** Rows of a block, at most. */
 export const BLOCK_ROWS = 128;
@@ -92,7 +92,7 @@ export class StepFileWriter {
 
   stepStop(steps: StepTable, row: number, at: Ticks): void {
     // A send without state 9: only its arrow is checked.
-    if (steps.phase[row] === StepPhase.PeerWait) this.addSend(steps, row, at, UNTOLD);
+    if (steps.phase[row] === StepPhase.PeerWait) this.addSend(steps, row, at, SIZE_LOST);
     const [arrived, bytes] = [steps.arrived[row]!, steps.bytes[row]!];
     if (steps.op[row]!.isSend || arrived === NONE || bytes === NONE) return;
     this.add(steps, row, bytes, steps.start[row]!, arrived, at, 0);
@@ -102,7 +102,7 @@ export class StepFileWriter {
   stepOpen(steps: StepTable, row: number): void {
     const polled = steps.lastPoll[row]!;
     const last = polled === NONE ? steps.start[row]! : polled;
-    if (steps.phase[row] === StepPhase.PeerWait) this.addSend(steps, row, last, UNTOLD);
+    if (steps.phase[row] === StepPhase.PeerWait) this.addSend(steps, row, last, SIZE_LOST);
   }
 
   close(): StepRows[] {

@@ -11,7 +11,7 @@ import type { ClockMap } from '../clocks/clock_map.js';
 import { traceTime, type TickScale } from '../clocks/domains.js';
 import { Pairing } from '../model/pairing.js';
 import type { PeerTraffic } from '../model/peer_bytes.js';
-import { connectionKey, mayBeSilent } from '../model/silent_ops.js';
+import { connectionKey, mayBeEndless } from '../model/endless_ops.js';
 import type { Op } from '../model/types.js';
 import type { WorkEnd } from '../model/work_end.js';
 import { BlockWriter } from './perfetto/block_writer.js';
@@ -55,8 +55,8 @@ export interface ConvertJob {
   readonly lastSign: Ticks | null;
   readonly isSilent: boolean;
   /** Calls without further events, by row. */
-  readonly silentCalls: ReadonlyMap<number, string>;
-  readonly silentConnections: ReadonlySet<string>;
+  readonly bareCalls: ReadonlyMap<number, string>;
+  readonly endlessConnections: ReadonlySet<string>;
   readonly origins: OriginTable;
   /** Per communicator (commId in decimal) its ranks on this file's axis. */
   readonly clockMates: ReadonlyMap<string, ReadonlySet<number>>;
@@ -149,7 +149,7 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
   const clipped = plan && new ClippedSink(thinned ?? watching ?? writer, plan.windows);
   const time = traceTime(job.map, job.scale);
   const neverEnds = (op: Op): boolean =>
-    job.silentConnections.size > 0 && mayBeSilent(op) && job.silentConnections.has(connectionKey(op));
+    job.endlessConnections.size > 0 && mayBeEndless(op) && job.endlessConnections.has(connectionKey(op));
   const gpuTime = gpuTimes(job.gpuLines, job.map);
   const tracks = new RankTracks(
     {
@@ -162,7 +162,7 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
       standInSteps: (op) => job.standInSteps[op.standIn]!,
       lastSign: job.lastSign,
       isSilent: job.isSilent,
-      isSilentCall: (row) => job.silentCalls.has(row),
+      isBareCall: (row) => job.bareCalls.has(row),
       neverEnds,
       brokenTransfers: job.brokenTransfers,
       outOfStep: job.outOfStep,

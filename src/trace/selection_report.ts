@@ -73,8 +73,11 @@ export function reportSelection(
 }
 
 /** Of a file's whole trace, without instants. */
-export function slicesOf({ size, silentOps }: Pick<RankScan, 'size' | 'silentOps'>, detail: Detail): number {
-  let slices = detail === 'op' ? -silentOps : 0;
+export function slicesOf(
+  { size, endlessOps }: Pick<RankScan, 'size' | 'endlessOps'>,
+  detail: Detail,
+): number {
+  let slices = detail === 'op' ? -endlessOps : 0;
   for (const { counts } of size.comms)
     for (const [kind, depth] of Object.entries(DRAWN_KINDS) as [DrawnKind, Detail][])
       if (depth === detail && kind !== 'ctrl') slices += counts[kind].total;

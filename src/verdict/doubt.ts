@@ -105,7 +105,7 @@ export function unclearBreak({ stall, gone }: Break, { ranks }: Case): Unclear {
 
 function mayStandWithout(file: number, ranks: readonly RankWitness[]): boolean {
   const own = new Set([...ranks[file]!.communicators.values()].map(({ commId }) => commId));
-  return ranks.some(({ communicators, untoldLast, sampleEvery, isMuted }, other) => {
+  return ranks.some(({ communicators, lastWithoutEnd, sampleEvery, isMuted }, other) => {
     const shared = [...communicators].flatMap(([number, { commId }]) =>
       commId !== 0n && own.has(commId) ? [number] : [],
     );
@@ -114,7 +114,7 @@ function mayStandWithout(file: number, ranks: readonly RankWitness[]): boolean {
       shared.length > 0 &&
       (sampleEvery !== 1 ||
         isMuted ||
-        untoldLast.some((number) => number === null || shared.includes(number)))
+        lastWithoutEnd.some((number) => number === null || shared.includes(number)))
     );
   });
 }

@@ -22,7 +22,7 @@ export function judge(evidence: Case): Verdict {
   const { slow, unresolved, latest } = slowest(evidence);
   return {
     ...kindOf(evidence, slow),
-    untold: ranks.reduce((sum, rank) => sum + rank.untold, 0),
+    endsNotKnown: ranks.reduce((sum, rank) => sum + rank.endsNotKnown, 0),
     partial: ranks.flatMap(({ isPartial }, file) => (isPartial ? [file] : [])),
     damaged: ranks.flatMap(({ isDamaged }, file) => (isDamaged ? [file] : [])),
     lostEntries: ranks.reduce((sum, { lostEntries }) => sum + lostEntries, 0),

@@ -71,7 +71,7 @@ export function findUnfinished(evidence: Case): Stall[] {
 }
 
 /** Neither an end nor its absence is reported. */
-const isUntold = ({ end, open, aborted }: Collective): boolean =>
+const isEndNotKnown = ({ end, open, aborted }: Collective): boolean =>
   end === null && open.length + aborted.length === 0;
 
 /** Files of a communicator whose processes are gone since its last move. */
@@ -93,7 +93,7 @@ function standingIn(comm: ClusterComm, evidence: Case): { comm: ClusterComm; one
   const several = ofSeveralRanks(comm, ranks);
   let gone: readonly number[] | undefined;
   const lacksGone = (one: Collective): boolean =>
-    isUntold(one) &&
+    isEndNotKnown(one) &&
     one.absent.length + one.notKnown.length > 0 &&
     goneBefore(one, (gone ??= goneIn(comm, evidence)), comm, ranks).length > 0;
   const unfinished = comm.collectives.filter(
@@ -150,7 +150,7 @@ function collectiveStall(comm: ClusterComm, collective: Collective, evidence: Ca
     ),
   );
   const absent = absentFrom(collective, comm, ranks);
-  const gone = isUntold(collective) ? goneBefore(collective, goneIn(comm, evidence), comm, ranks) : [];
+  const gone = isEndNotKnown(collective) ? goneBefore(collective, goneIn(comm, evidence), comm, ranks) : [];
   const waiting = entered.length > 0 ? entered : enteredBy(comm, collective);
   const until = knownUntilOf(waiting, ranks);
   const longest = longestFinished(comm);

@@ -46,9 +46,9 @@ export interface RankWitness {
   /** ns: the longest finished send or receive, from its call; null: none. */
   readonly longestTransfer: number | null;
   /** Collectives and sends/receives whose end NCCL did not report or is no longer recorded; calls without further events. */
-  readonly untold: number;
+  readonly endsNotKnown: number;
   /** Communicators whose newest work is of this sort: they may be stuck in it. null: an unknown one. */
-  readonly untoldLast: readonly (number | null)[];
+  readonly lastWithoutEnd: readonly (number | null)[];
   readonly calls: RankCalls;
   /** Calls that its threads were in at the end of its records. */
   readonly inside: readonly WitnessedCall[];
@@ -185,7 +185,7 @@ export interface WitnessedOp {
 
 export type Verdict = VerdictKind & {
   /** Work without a recorded end: the verdict only knows its start. */
-  readonly untold: number;
+  readonly endsNotKnown: number;
   /** Files with missing records of calls, at the beginning or later. Nothing is claimed about that time. */
   readonly partial: readonly number[];
   /** Files with missing parts (cut short or damaged). Their content is not known. */

@@ -39,7 +39,7 @@ it('says how good each clock is, and why', async () => {
 it('says the same as JSON, and with --strict fails where wall clocks are all there is', async () => {
   const { out } = await runProgram(folder, 'clocks', 'run', '--json');
   const json = JSON.parse(out.toString()) as { version: number; clocks: unknown[]; traffic: unknown };
-  expect(json.version).toBe(1);
+  expect(json.version).toBe(2);
   expect(json.clocks).toHaveLength(4);
   expect(json.clocks[3]).toMatchObject({
     source: 'traffic',

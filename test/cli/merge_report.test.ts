@@ -67,7 +67,7 @@ it('says each of them once', async () => {
     'not finished: AllReduce seq 4 on dp, on rank 1',
     'aborted, not finished at finalize: AllReduce seq 3 on tp, on rank 1',
     'only the call is known of: 1 copy engine, 1 Broadcast',
-    'end never told by NCCL: 1 proxy operations (CollNet, memcpy)',
+    'end not reported by NCCL: 1 proxy operations (CollNet, memcpy)',
     'executed for other ranks (PXN): 1 sends',
     'missing: the files of whom 1 of them were for (pid 4711)',
     'stray: 1 states or stops that fit no event (late, repeated, foreign)',

@@ -47,7 +47,7 @@ describe('ranks on several hosts', () => {
     expect(solved.traffic?.evidence.counts).toMatchObject({
       sizesDiffer: 0,
       operationsDiffer: 0,
-      untold: 0,
+      sizeLost: 0,
       unconfirmed: 0,
     });
     expect(solved.broken.backwards.size).toBe(0);

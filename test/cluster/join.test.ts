@@ -30,7 +30,7 @@ function member(
   rows: readonly Row[],
   clockOffset = 0,
   nRanks = 3,
-  untold: number | null = null,
+  bareAt: number | null = null,
 ): ClusterMember {
   const funcs = [...new Set(rows.map(({ func = 'AllReduce' }) => func))];
   const works: WorkTable = {
@@ -69,7 +69,7 @@ function member(
     ends,
     time: (at) => (at + clockOffset) as TraceNs,
     gpuTime: () => (at) => (at + clockOffset) as TraceNs,
-    calledUntold: (_, from, to) => untold !== null && untold > from && untold < to,
+    calledWithoutWork: (_, from, to) => bareAt !== null && bareAt > from && bareAt < to,
     gpuError: () => ({ late: 0, early: 0 }),
   };
 }
@@ -147,7 +147,7 @@ describe('a collective of three ranks', () => {
 
 describe('late by itself', () => {
   // Two collectives; the second rank is late with the second one, and the third rank is behind the second one in a ring.
-  const ranks = (untold: number | null): ClusterMember[] =>
+  const ranks = (bareAt: number | null): ClusterMember[] =>
     [1000, 90_000, 1000].map((called, rank) => {
       const begun = rank === 0 ? 1000 : rank === 1 ? 90_000 : 90_500;
       const rows = [
@@ -155,7 +155,7 @@ describe('late by itself', () => {
         { seq: 1, arrival: called, begun, lastOp: 91_000 },
       ];
       return {
-        ...member(rows, 0, 3, untold === null ? null : untold + called - 1000),
+        ...member(rows, 0, 3, bareAt === null ? null : bareAt + called - 1000),
         communicators: [{ number: 7, commId: COMM, name: 'dp', rank, nRanks: 3 }],
       };
     });
@@ -201,11 +201,11 @@ describe('who never entered', () => {
 });
 
 it('communicators without an id are not joined', () => {
-  const untold = {
+  const unknown = {
     ...member([{ seq: 0, arrival: 0 }]),
     communicators: [{ number: 7, commId: 0n, name: '', rank: 0, nRanks: 0 }],
   };
-  expect(joinCollectives([untold, untold])).toEqual([]);
+  expect(joinCollectives([unknown, unknown])).toEqual([]);
 });
 
 it('does not depend on the order of the files, but for their numbers', () => {

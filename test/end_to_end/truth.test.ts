@@ -101,7 +101,7 @@ describe('the trace matches what the loopback did', () => {
         totalsOf(truth).starts.ProxyStep ?? 0,
       );
       expect(slices.filter(({ name, dur }) => name === 'AllReduce' && dur >= 0n)).toHaveLength(2);
-      expect(slices.some(({ track }) => track.path.join('/').includes('size not told'))).toBe(true);
+      expect(slices.some(({ track }) => track.path.join('/').includes('size not known'))).toBe(true);
     });
     expect(view.flows).toEqual([]);
   });

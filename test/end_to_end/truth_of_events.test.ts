@@ -170,13 +170,13 @@ describe('kernels whose marks are wrong', () => {
 
 describe('transports that forget', () => {
   it.each(['collnet', 'memcpy'])(
-    '%s: operations whose end is never told are shown as such, and the collectives are not called hung',
+    '%s: operations whose end NCCL never reports are shown as such, and the collectives are not called hung',
     async (kind) => {
       const { view, truths } = await runAndMerge(2, `--iterations 2 --transport ${kind} --ops allreduce:64K`);
       truths.forEach((truth, rank) => {
         const ops = named(ofRank(view, rank), 'proxy op');
         expect(ops).toHaveLength(totalsOf(truth).starts.ProxyOp!);
-        for (const { args } of ops) expect(args.end).toMatch(/never told/);
+        for (const { args } of ops) expect(args.end).toMatch(/not reported/);
         expect(named(ofRank(view, rank), 'step')).toEqual([]);
         expect(ofRank(view, rank).filter(({ dur }) => dur < 0n)).toEqual([]);
       });

@@ -136,7 +136,7 @@ describe.concurrent('the verdict on', () => {
     expect,
   }) => {
     const { code, verdict, text } = await verdictOn(
-      'untold',
+      'endsNotKnown',
       '--ranks 3 --ops allreduce:1M --channels 1 --iterations 3 --kill-rank 1 --kill-at 1:5 --hang-seconds 4',
       { NCCL_TRACE_EVENTS: 'coll' },
     );
@@ -364,7 +364,7 @@ describe.concurrent('the verdict on', () => {
       silent: [],
       sampled: [],
       muted: [],
-      untold: 0,
+      endsNotKnown: 0,
       partial: [],
       damaged: [],
       lostEntries: 0,

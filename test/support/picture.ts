@@ -9,7 +9,7 @@ import { gpuLines, gpuTimes } from '../../src/clocks/evidence/gpu_clocks.js';
 import { scanFile, type RankScan } from '../../src/scan/scan.js';
 import { NO_ORIGINATORS } from '../../src/model/origin.js';
 import { Pairing } from '../../src/model/pairing.js';
-import { connectionKey, mayBeSilent } from '../../src/model/silent_ops.js';
+import { connectionKey, mayBeEndless } from '../../src/model/endless_ops.js';
 import type { Op } from '../../src/model/types.js';
 import { mergedRows, openRankFile } from '../../src/rankfile/index.js';
 import { RankTracks } from '../../src/trace/tracks/rank_tracks.js';
@@ -55,7 +55,7 @@ function drawFile(path: string, sharesClock: boolean, isSilent: boolean): Pictur
   const file = openRankFile(path);
   const sink = new TextSink();
   const gpuTime = gpuTimes(gpuLines(scan, { offset: 0, nsPerTick: 1 }), IDENTITY);
-  const neverEnds = (op: Op): boolean => mayBeSilent(op) && scan.silentConnections.has(connectionKey(op));
+  const neverEnds = (op: Op): boolean => mayBeEndless(op) && scan.endlessConnections.has(connectionKey(op));
   const tracks = new RankTracks(
     {
       sink,
@@ -67,7 +67,7 @@ function drawFile(path: string, sharesClock: boolean, isSilent: boolean): Pictur
       standInSteps: (op) => scan.standInSteps[op.standIn]!,
       lastSign: scan.lastSign,
       isSilent,
-      isSilentCall: (row) => scan.silentCalls.has(row),
+      isBareCall: (row) => scan.bareCalls.has(row),
       neverEnds,
       brokenTransfers: new Set(),
       outOfStep: new Map(),

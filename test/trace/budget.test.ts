@@ -77,7 +77,7 @@ describe('the estimate', () => {
 });
 
 /** `calls` collectives of so many channels, 1 ms apart, of which nothing but the beginning is told: in both directions, isSend 0. */
-function untold(name: string, calls: number, channels: number) {
+function endless(name: string, calls: number, channels: number) {
   const input = path.join(folder, name);
   const { file, comm } = recording({ rank: 0, worldSize: 1, life: 'closed' });
   const host = file.ring('host', 1 << 13, { threadName: 'python', tid: 21 });
@@ -97,11 +97,11 @@ describe('operations whose end NCCL never tells', () => {
     [300, 2],
     [1100, 16],
   ])('%i calls of %i channels: instants on one track per channel, and no slices', async (calls, channels) => {
-    const { input, file } = untold(`untold${calls}.bin`, calls, channels);
+    const { input, file } = endless(`endless${calls}.bin`, calls, channels);
     file.write(input);
     const { report } = await drawn({ inputs: [input] });
     const { estimate, estimateOfAll, isReduced, isWhole } = report.selection;
-    expect(report.ranks[0]!.silentOps).toBe(2 * calls * channels);
+    expect(report.ranks[0]!.endlessOps).toBe(2 * calls * channels);
     expect([isWhole, isReduced]).toEqual([true, false]);
     expect(estimateOfAll).toEqual(estimate);
     expectWithin(estimate.slices, slicesIn(report), 1.01);
@@ -113,7 +113,7 @@ describe('operations whose end NCCL never tells', () => {
   });
 
   it('beside receives of sends/receives that move, and of one that hangs', async () => {
-    const { input, file, comm, host, ops } = untold('beside.bin', 40, 1);
+    const { input, file, comm, host, ops } = endless('beside.bin', 40, 1);
     for (let i = 0; i < 30; i++) {
       const at = 1e6 * (i + 1) + 500;
       const parent = host.startP2p(at, { comm, func: 'Recv', peer: 0, ordinal: i });
@@ -123,7 +123,7 @@ describe('operations whose end NCCL never tells', () => {
     }
     file.write(input);
     const { report } = await drawn({ inputs: [input] });
-    expect(report.ranks[0]!.silentOps).toBe(80);
+    expect(report.ranks[0]!.endlessOps).toBe(80);
     expectWithin(report.selection.estimate.slices, slicesIn(report), 1.01);
     expect(report.selection.estimate.tracks).toBe(report.trace.tracks);
   });

@@ -8,7 +8,7 @@ import { parseRanks, parseTime } from '../../src/trace/time_words.js';
 const DP = { commId: 0x5cb6n, name: 'dp' };
 const TP0 = { commId: 0x10n, name: 'tp' };
 const TP1 = { commId: 0x11n, name: 'tp' };
-const UNTOLD = { commId: 0n, name: 'old' };
+const NO_ID = { commId: 0n, name: 'old' };
 
 /** Four files of ranks 0, 1, 2 and 5; 100 s from 23:59:00 on. */
 const RUN: Selectable = {
@@ -17,7 +17,7 @@ const RUN: Selectable = {
     [DP, TP0],
     [DP, TP0],
     [DP, TP1],
-    [DP, TP1, UNTOLD],
+    [DP, TP1, NO_ID],
   ],
   traceStart: BigInt(Date.UTC(2026, 2, 1, 23, 59)) * 1_000_000n,
   durationNs: 100e9,
@@ -68,7 +68,7 @@ describe('communicators', () => {
     ['tp', [TP0, TP1], [0, 1, 2, 3]],
     ['0x11', [TP1], [2, 3]],
     ['0x0000000000000011', [TP1], [2, 3]],
-    ['old', [UNTOLD], [3]],
+    ['old', [NO_ID], [3]],
   ])('%s', (word, comms, files) => {
     expect(selectScope(RUN, { comms: [word] })).toMatchObject({
       files,

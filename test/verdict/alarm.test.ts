@@ -127,9 +127,9 @@ describe('what it took before', () => {
   it('is not a pause of the hang itself, into which more was enqueued', () => {
     const hung = [done(0, 1), done(1, 2), open(2, 10), open(3, 600)];
     expect(verdictAt(640, [{ calls: hung }, { calls: hung }]).kind).toBe('hung');
-    const untold = hung.map((call): MadeUpCall => (call.end === null ? { ...call, untold: true } : call));
+    const noEnd = hung.map((call): MadeUpCall => (call.end === null ? { ...call, noEnd: true } : call));
     const late = { calls: [done(0, 1), done(1, 2)] };
-    expect(verdictAt(640, [{ calls: untold }, { calls: untold }, late]).kind).toBe('hung');
+    expect(verdictAt(640, [{ calls: noEnd }, { calls: noEnd }, late]).kind).toBe('hung');
   });
 
   it('is not the pause behind the first of all, as a job compiles', () => {

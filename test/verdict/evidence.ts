@@ -31,7 +31,7 @@ export interface MadeUpCall {
   /** It finished without a receive or a kernel. */
   readonly onlySent?: true;
   /** Its completion is not recorded. */
-  readonly untold?: true;
+  readonly noEnd?: true;
   /** Its communicator was finalized then. */
   readonly finalized?: number;
   readonly count?: number;
@@ -105,7 +105,7 @@ export function evidence(
     /** s. */
     readonly hungAfter?: number;
     /** NCCL did not tell how many ranks a communicator has. */
-    readonly untoldSize?: true;
+    readonly unknownSize?: true;
     readonly slowLinks?: Case['slowLinks'];
     /** Some rank of the job has no file. */
     readonly missing?: true;
@@ -115,7 +115,7 @@ export function evidence(
   const comms = options.comms ?? { world: { id: 1n, members: ranks.map((_, file) => file) } };
   const joined = joinCollectives(ranks.map((rank, file) => member(rank, file, comms)));
   return {
-    comms: options.untoldSize ? joined.map((comm) => ({ ...comm, nRanks: 0 })) : joined,
+    comms: options.unknownSize ? joined.map((comm) => ({ ...comm, nRanks: 0 })) : joined,
     slowLinks: options.slowLinks ?? [],
     isWholeJob: options.missing === undefined,
     ranks: ranks.map((rank, file) => witness(rank, file, comms, end)),
@@ -162,17 +162,17 @@ function member({ calls }: MadeUpRank, file: number, comms: Comms): ClusterMembe
     ends: calls.map(endOf),
     time,
     gpuTime: () => null,
-    calledUntold: () => false,
+    calledWithoutWork: () => false,
     gpuError: () => ({ late: 0, early: 0 }),
   };
 }
 
-function endOf({ end, untold, finalized, onlySent }: MadeUpCall): WorkEnd {
+function endOf({ end, noEnd, finalized, onlySent }: MadeUpCall): WorkEnd {
   const open = finalized === undefined ? 'open' : 'aborted';
   return {
-    outcome: untold ? 'no-children' : end === null ? open : 'complete',
-    lastOp: end === null || untold ? null : (s(end) as number as Ticks),
-    lastRecv: end === null || untold || onlySent ? null : (s(end) as number as Ticks),
+    outcome: noEnd ? 'no-children' : end === null ? open : 'complete',
+    lastOp: end === null || noEnd ? null : (s(end) as number as Ticks),
+    lastRecv: end === null || noEnd || onlySent ? null : (s(end) as number as Ticks),
     lastKernel: null,
     gpu: { kernel: null, step: null, data: null },
     finalized: finalized === undefined ? null : (s(finalized) as number as Ticks),
@@ -182,7 +182,7 @@ function endOf({ end, untold, finalized, onlySent }: MadeUpCall): WorkEnd {
 
 function witness(rank: MadeUpRank, file: number, comms: Comms, end: number): RankWitness {
   const { calls, alive = end, closed, knownFrom = 0, knownUntil = closed ? Infinity : alive } = rank;
-  const works = calls.filter((call) => call.end === null && !call.untold);
+  const works = calls.filter((call) => call.end === null && !call.noEnd);
   const lastMove = new Map<number, TraceNs>();
   for (const call of calls) {
     const before = lastMove.get(numberOf(comms, call)) ?? 0;
@@ -211,9 +211,9 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number): Ran
     lastMove,
     longestTransfer:
       transfers.length === 0 ? null : Math.max(...transfers.map(({ at, end: ended }) => s(ended! - at))),
-    untold: calls.filter(({ untold }) => untold).length,
-    untoldLast: [...new Set(calls.map((call) => numberOf(comms, call)))].filter(
-      (number) => calls.findLast((call) => numberOf(comms, call) === number)?.untold,
+    endsNotKnown: calls.filter(({ noEnd }) => noEnd).length,
+    lastWithoutEnd: [...new Set(calls.map((call) => numberOf(comms, call)))].filter(
+      (number) => calls.findLast((call) => numberOf(comms, call) === number)?.noEnd,
     ),
     sampleEvery: rank.sampleEvery === undefined ? 1 : rank.sampleEvery,
     isMuted: rank.isMuted ?? false,

@@ -1,4 +1,4 @@
-/** Calls of which NCCL told no more, compared between ranks: only what surely is the same call of each. */
+/** Calls of which NCCL reported nothing more, compared between ranks: only what surely is the same call of each. */
 
 import { describe, expect, it } from 'vitest';
 import { judge } from '../../src/verdict/judge.js';
@@ -19,7 +19,7 @@ const broadcast = (at: number, more: Partial<MadeUpAsked> = {}): MadeUpAsked => 
 });
 
 describe('ranks that called otherwise', () => {
-  it('are named by the first call that differs, though NCCL told no more of any', () => {
+  it('are named by the first call that differs, though NCCL reported nothing more of any', () => {
     const usual = closed(broadcast(1), broadcast(2), broadcast(3));
     const verdict = judged(usual, closed(broadcast(1), { at: 2.1 }, broadcast(3)), usual);
     expect(mismatchOf(verdict)).toEqual({
@@ -210,11 +210,11 @@ describe('where the first calls of a rank are lost', () => {
 
   it('nothing says so where NCCL told of none, or of one within a group, or they disagree', () => {
     const whole = later(0, broadcast(9));
-    const untold: MadeUpAsked = { at: 1, isLater: true };
-    expect(judged(whole, closed(untold, broadcast(9, { root: 1 }))).kind).toBe('nothing');
+    const notNamed: MadeUpAsked = { at: 1, isLater: true };
+    expect(judged(whole, closed(notNamed, broadcast(9, { root: 1 }))).kind).toBe('nothing');
     const grouped: MadeUpAsked = { at: 2, told: 5, sameGroup: true };
-    expect(judged(whole, closed(untold, grouped, broadcast(9, { root: 1 }))).kind).toBe('nothing');
-    const disagreeing = closed({ ...untold, told: 2 }, { at: 2, told: 5 }, broadcast(9, { root: 1 }));
+    expect(judged(whole, closed(notNamed, grouped, broadcast(9, { root: 1 }))).kind).toBe('nothing');
+    const disagreeing = closed({ ...notNamed, told: 2 }, { at: 2, told: 5 }, broadcast(9, { root: 1 }));
     expect(judged(whole, disagreeing).kind).toBe('nothing');
   });
 });

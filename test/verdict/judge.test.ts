@@ -269,10 +269,10 @@ describe('a hang', () => {
   });
 
   it('of which no completion is recorded is told by who never entered', () => {
-    const calls = [done(0, 1, { untold: true }), done(1, 10, { untold: true })];
+    const calls = [done(0, 1, { noEnd: true }), done(1, 10, { noEnd: true })];
     const verdict = judge(evidence([{ calls }, { calls: calls.slice(0, 1) }]));
     expect(hangOf(verdict)).toMatchObject({ seq: 1, waiting: [], neverEntered: [{ file: 1 }] });
-    expect(verdict.untold).toBe(3);
+    expect(verdict.endsNotKnown).toBe(3);
   });
 
   it('of a receive names the other side, where that has nothing unfinished', () => {
@@ -376,7 +376,7 @@ describe('never said not to have entered is', () => {
 
 describe('calls that differ', () => {
   const calls = (count: number, end = 6): MadeUpRank => ({
-    calls: [done(0, 1), done(1, 2, { count }), { ...done(2, 5), untold: true }],
+    calls: [done(0, 1), done(1, 2, { count }), { ...done(2, 5), noEnd: true }],
     alive: end,
   });
 
@@ -428,12 +428,12 @@ describe('slow', () => {
 
   it('is told where NCCL does not tell how many ranks there are, if none is missing', () => {
     const ranks = [late(0), late(0.3), late(0.01)];
-    expect(slownessOf(judge(evidence(ranks, { untoldSize: true })))).toMatchObject({
+    expect(slownessOf(judge(evidence(ranks, { unknownSize: true })))).toMatchObject({
       file: 1,
       late: 9,
       of: 9,
     });
-    expect(judge(evidence(ranks, { untoldSize: true, missing: true })).kind).toBe('healthy');
+    expect(judge(evidence(ranks, { unknownSize: true, missing: true })).kind).toBe('healthy');
   });
 
   it('is nobody where it costs little, or where it is not always the same', () => {
@@ -493,7 +493,7 @@ it('healthy is what ended', () => {
     damaged: [],
     lostEntries: 0,
     nameless: { works: 0, files: [] },
-    untold: 0,
+    endsNotKnown: 0,
     partial: [],
     sampled: [],
     muted: [],

@@ -160,17 +160,17 @@ it('of what broke off says who is gone, and what the others did then', () => {
 });
 
 describe('of a rank that did not close its file, where others did', () => {
-  const untold = { ...done(1, 9), untold: true as const };
+  const noEnd = { ...done(1, 9), noEnd: true as const };
   const head = (ranks: readonly MadeUpRank[]): string[] =>
     verdictText(report(judge(evidence(ranks, { end: 10 })), ranks.length), NEXT).slice(0, 4);
 
   it('says no heartbeat only where it missed one', () => {
-    const closed: MadeUpRank = { calls: [done(0, 1), untold], alive: 10, closed: true };
-    const near = head([closed, { calls: [done(0, 1), untold], alive: 9.5 }]);
+    const closed: MadeUpRank = { calls: [done(0, 1), noEnd], alive: 10, closed: true };
+    const near = head([closed, { calls: [done(0, 1), noEnd], alive: 9.5 }]);
     expect(near[0]).toBe('UNCLEAR  whether anything stands: a rank did not close its file');
     expect(near[2]).toBe('  never closed:   rank 1 (node0 gpu1), last sign of life 03:00:09 UTC');
-    const silent = { calls: [done(0, 1), untold], alive: 8 };
-    const both = head([closed, silent, { ...silent, calls: [done(0, 1), untold], alive: 9.5 }]);
+    const silent = { calls: [done(0, 1), noEnd], alive: 8 };
+    const both = head([closed, silent, { ...silent, calls: [done(0, 1), noEnd], alive: 9.5 }]);
     expect(both[0]).toContain('ranks fell silent');
     expect(both.slice(2)).toEqual([
       expect.stringMatching(/^ {2}no heartbeat: {3}rank 1 /),
@@ -260,7 +260,7 @@ it('of what the others finished says that the file may be a copy', () => {
 describe('of calls that differ', () => {
   it('says what else may be wrong', () => {
     const rank = (count: number, more: Partial<MadeUpRank>): MadeUpRank => ({
-      calls: [done(0, 1), done(1, 2, { count }), { ...done(2, 5), untold: true }],
+      calls: [done(0, 1), done(1, 2, { count }), { ...done(2, 5), noEnd: true }],
       ...more,
     });
     const live = rank(1, { isAlive: true });
@@ -362,7 +362,7 @@ it('calls two orders of two calls a deadlock, and names who took the one that fe
 
 it('says what the evidence does not reach', () => {
   const words = {
-    untold: 12,
+    endsNotKnown: 12,
     partial: [0, 1],
     damaged: [],
     lostEntries: 0,
@@ -390,7 +390,7 @@ it('does not call a communicator empty whose size NCCL did not tell', () => {
   const hung = judge(evidence([all(1), { calls: [done(0, 1)] }]));
   if (hung.kind !== 'hung') throw new Error(hung.kind);
   expect(first({ ...hung, hang: { ...hung.hang, nRanks: 0 } })[0]).toBe(
-    'HUNG  AllReduce seq 1 on world (size not told)  since 03:00:10 UTC (90.0 s)',
+    'HUNG  AllReduce seq 1 on world (size not known)  since 03:00:10 UTC (90.0 s)',
   );
   const calls = [{ calls: [done(0, 1)] }, { calls: [done(0, 1, { count: 7 })] }];
   const other = judge(evidence(calls));
@@ -538,7 +538,7 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
         ...(lateness
           ? { kind: 'hung', hang: one }
           : { kind: 'waiting', waiting: { stands: one, hungAfter, isLive: hungAfter < 1e9 } }),
-        untold: 1,
+        endsNotKnown: 1,
         partial: [0],
         damaged: [0],
         lostEntries: 1,

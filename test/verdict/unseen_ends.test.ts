@@ -5,9 +5,9 @@ import { judge } from '../../src/verdict/judge.js';
 import type { Verdict } from '../../src/verdict/types.js';
 import { done, evidence, s, type MadeUpCall, type MadeUpRank } from './evidence.js';
 
-const untold = (seq: number, at: number): MadeUpCall => ({ seq, at, end: at, untold: true });
+const noEnd = (seq: number, at: number): MadeUpCall => ({ seq, at, end: at, noEnd: true });
 const until = (newest: number): MadeUpCall[] =>
-  Array.from({ length: newest + 1 }, (_, seq) => untold(seq, 1 + seq / 10));
+  Array.from({ length: newest + 1 }, (_, seq) => noEnd(seq, 1 + seq / 10));
 
 /** It had come to seq 6, at 1.6 s, long before the end of the others. */
 const dead: MadeUpRank = { calls: until(6), alive: 1.65 };
@@ -44,12 +44,12 @@ describe('a rank that was gone before it came', () => {
   });
 
   it('not while they move on', () => {
-    const moving: MadeUpRank = { calls: [...until(7), untold(8, 37.5)], alive: 38 };
+    const moving: MadeUpRank = { calls: [...until(7), noEnd(8, 37.5)], alive: 38 };
     expect(judged([moving, dead, moving])).toMatchObject(unclearFor(1));
   });
 
   it('nor where its file may have been copied before: they went on long after its last sign', () => {
-    const later: MadeUpRank = { calls: [...until(7), untold(8, 4)], alive: 8 };
+    const later: MadeUpRank = { calls: [...until(7), noEnd(8, 4)], alive: 8 };
     expect(judged([later, dead, later])).toMatchObject({
       kind: 'unclear',
       unclear: { silent: [{ file: 1, mayBeCopy: true }] },
@@ -73,7 +73,7 @@ describe('a rank that was gone before it came', () => {
 
 /** A step each 0.4 s up to 12 s, with its collective in the middle; then it writes a checkpoint up to `end`. */
 const job = (end: number): MadeUpCall[] =>
-  Array.from({ length: 30 }, (_, seq) => untold(seq, 0.2 + seq * 0.4)).filter(({ at }) => at <= end);
+  Array.from({ length: 30 }, (_, seq) => noEnd(seq, 0.2 + seq * 0.4)).filter(({ at }) => at <= end);
 /** Its file, as it was at `at`: heartbeats come once a second. */
 const copiedAt = (at: number): MadeUpRank => {
   const calls = job(at);
@@ -104,7 +104,7 @@ describe('a healthy job that was copied file by file', () => {
   });
 
   it('nor where a pause was as long before', () => {
-    const calls = [...until(5), untold(6, 40), untold(7, 41)];
+    const calls = [...until(5), noEnd(6, 40), noEnd(7, 41)];
     const later: MadeUpRank = { calls, alive: 100 };
     const early: MadeUpRank = { calls: calls.slice(0, -1), alive: 40.5 };
     expect(judge(evidence([later, early, later])).kind).toBe('unclear');
@@ -167,13 +167,13 @@ describe('a rank that fell silent when it had entered all that the others did', 
 
   it('leaves nobody in a communicator of others', () => {
     const comms = { world: { id: 1n, members: [0, 1, 2] }, tp: { id: 2n, members: [0, 2] } };
-    const calls: MadeUpCall[] = [done(0, 1), { ...untold(0, 2), comm: 'tp' }];
+    const calls: MadeUpCall[] = [done(0, 1), { ...noEnd(0, 2), comm: 'tp' }];
     const other: MadeUpRank = { calls, alive: 8 };
     expect(judged([other, { calls: [done(0, 1)], alive: 1.5 }, other], { comms }).kind).toBe('healthy');
   });
 
   it('may have left a send or receive', () => {
-    const send: MadeUpCall = { func: 'Send', seq: null, peer: 1, at: 1.8, end: 1.8, untold: true };
+    const send: MadeUpCall = { func: 'Send', seq: null, peer: 1, at: 1.8, end: 1.8, noEnd: true };
     const receive: MadeUpCall = { ...send, func: 'Recv', peer: 0 };
     const [sends, receives] = [
       [done(0, 1), send],

@@ -3,14 +3,14 @@
  * two ends that agree on an operation before and one after, and disagree on none between, count operations alike there.
  */
 
-import { STEP_ROW, UNTOLD } from '../../scan/step_file.js';
+import { STEP_ROW, SIZE_LOST } from '../../scan/step_file.js';
 
-export type Agreement = 'agree' | 'sizesDiffer' | 'operationsDiffer' | 'untold' | 'unconfirmed';
+export type Agreement = 'agree' | 'sizesDiffer' | 'operationsDiffer' | 'sizeLost' | 'unconfirmed';
 
 export function agreementOf(send: Float64Array, receive: Float64Array): Agreement {
   const isKnown = send[STEP_ROW.check] !== 0 && receive[STEP_ROW.check] !== 0;
   if (isKnown && send[STEP_ROW.check] !== receive[STEP_ROW.check]) return 'operationsDiffer';
-  if (send[STEP_ROW.bytes] === UNTOLD) return 'untold';
+  if (send[STEP_ROW.bytes] === SIZE_LOST) return 'sizeLost';
   if (!isKnown) return 'unconfirmed';
   return send[STEP_ROW.bytes] === receive[STEP_ROW.bytes] ? 'agree' : 'sizesDiffer';
 }

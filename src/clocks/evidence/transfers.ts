@@ -32,7 +32,7 @@ export interface JoinCounts {
   sizesDiffer: number;
   operationsDiffer: number;
   /** The sender's size is not known. */
-  untold: number;
+  sizeLost: number;
   /** The operation's work is not known at one end, and no neighbours confirm the pair. */
   unconfirmed: number;
 }
@@ -42,7 +42,7 @@ const noCounts = (): JoinCounts => ({
   single: 0,
   sizesDiffer: 0,
   operationsDiffer: 0,
-  untold: 0,
+  sizeLost: 0,
   unconfirmed: 0,
 });
 

@@ -23,7 +23,7 @@ import { StepWriter } from './step_writer.js';
 const MAX_TRACK_DEPTH = 90;
 
 const ROOT =
-  'What NCCL told the recorder on this rank: counters, then each communicator with its collectives, kernel channels and ' +
+  'What NCCL reported to the recorder on this rank: counters, then each communicator with its collectives, kernel channels and ' +
   'connections, the proxy and host threads, and the recorder itself.';
 
 export interface BlockOptions extends BlockPosition {

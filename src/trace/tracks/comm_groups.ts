@@ -111,7 +111,7 @@ export function commTitle(comm: NamedComm): string {
 }
 
 /** `open` also recognises a communicator's line by this. */
-export const sizeWords = (nRanks: number): string => (nRanks > 0 ? `${nRanks} ranks` : 'size not told');
+export const sizeWords = (nRanks: number): string => (nRanks > 0 ? `${nRanks} ranks` : 'size not known');
 
 export function commLabel(comm: Pick<NamedComm, 'commId' | 'name'>): string {
   const id = hex64(comm.commId);

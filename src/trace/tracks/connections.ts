@@ -35,14 +35,14 @@ export class Connections {
 
   of(op: Op): Connection {
     const group = this.groups.groupOf(op);
-    const isSilent = this.context.neverEnds(op);
-    const direction = op.lost ? 3 : isSilent ? 2 : Number(op.isSend);
+    const isEndless = this.context.neverEnds(op);
+    const direction = op.lost ? 3 : isEndless ? 2 : Number(op.isSend);
     const key = (group * CHANNELS + op.channel + 1) * 4 + direction;
     let peers = this.byPeer.get(key);
     if (!peers) this.byPeer.set(key, (peers = new Map<number, Connection>()));
     let connection = peers.get(op.peer);
     if (!connection) {
-      connection = new Connection(this.context, group, op, isSilent);
+      connection = new Connection(this.context, group, op, isEndless);
       peers.set(op.peer, connection);
     }
     return connection;
@@ -75,7 +75,7 @@ export class Connection {
     private readonly context: TrackContext,
     group: TrackRef,
     op: Op,
-    readonly isSilent: boolean,
+    readonly isEndless: boolean,
   ) {
     this.transfers = arrowsOf(context, op);
     const direction = op.isSend ? 0 : 1;
@@ -85,7 +85,7 @@ export class Connection {
       context.sink.describe({
         kind: 'slices',
         detail: 'op',
-        name: laneName(connectionName(op, isSilent, context.names), lane),
+        name: laneName(connectionName(op, isEndless, context.names), lane),
         parent: group,
         rank: COMM_ORDER.connections + order + Math.min(lane, LANES - 1),
         description: op.lost ? STAND_IN_DESCRIPTION : CONNECTION_DESCRIPTION,
@@ -136,11 +136,11 @@ export class Slots {
 }
 
 /** If another process executes its sends (PXN), they have the originator's name. */
-function connectionName(op: Op, silent: boolean, names: RankNames): string {
+function connectionName(op: Op, isEndless: boolean, names: RankNames): string {
   const owner = rankName(names, op.comm);
   if (op.lost) return titleOf(owner, 'operations that began before the window');
   const peer = peerName(names, op.comm, op.peer);
-  return silent
+  return isEndless
     ? titleOf(owner, `${channelTitle(op.channel)} with ${peer}`)
     : connectionTitle(owner, op.channel, op.isSend, peer);
 }

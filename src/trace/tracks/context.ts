@@ -25,7 +25,7 @@ export interface TrackContext {
   /** The process gave no sign after that, though the run went on. */
   readonly isSilent: boolean;
   /** Whether the CollApi or P2pApi in this row has no further events. */
-  readonly isSilentCall: (apiRow: number) => boolean;
+  readonly isBareCall: (apiRow: number) => boolean;
   /** Whether NCCL reports no ends on its connection (CollNet, memcpy). */
   readonly neverEnds: (op: Op) => boolean;
   /**

@@ -46,7 +46,7 @@ const WATCHED: Readonly<Partial<Record<HostKind, Watched>>> = {
   NetPlugin: {
     name: 'net',
     description:
-      'Requests of the network plugin that this thread drives (queue pairs, sockets), as the plugin told them. Overlapping ' +
+      'Requests of the network plugin that this thread drives (queue pairs, sockets), as the plugin reported them. Overlapping ' +
       'ones lie in further lanes (·2, ·3).',
   },
   unknown: {
@@ -124,7 +124,7 @@ export class HostTracks {
   }
 
   private args(span: HostSpan): Args {
-    const args = hostArgs(span, span.apiRow >= 0 && this.context.isSilentCall(span.apiRow));
+    const args = hostArgs(span, span.apiRow >= 0 && this.context.isBareCall(span.apiRow));
     if (!this.isShortLived(span.ring)) return args;
     const lease = leaseAt(this.leasesOf(span.ring), span);
     return lease ? [...args, ['tid', lease.tid]] : args;

@@ -35,8 +35,8 @@ function netName({ id, isSend }: NetFacts): string {
   return `net plugin 0x${id.toString(16)}`;
 }
 
-/** `isSilent`: NCCL reported nothing after this call. */
-export function hostArgs(span: HostSpan, isSilent: boolean): Args {
+/** `isBare`: NCCL reported nothing after this call. */
+export function hostArgs(span: HostSpan, isBare: boolean): Args {
   const args: ArgList = [];
   const comm = commOf(span);
   if (comm) args.push(['comm', commLabel(comm)]);
@@ -44,7 +44,7 @@ export function hostArgs(span: HostSpan, isSilent: boolean): Args {
   if (span.facts) append(args, factArgs(span.facts, span.func));
   if (span.userTag !== 0n) args.push(['userTag', span.userTag]);
   if (span.graphCaptured) args.push(['graphCaptured', true]);
-  if (isSilent) args.push(['completion', 'not recorded: NCCL told no more of this call']);
+  if (isBare) args.push(['completion', 'not recorded: NCCL reported nothing more of this call']);
   return args;
 }
 

@@ -59,9 +59,9 @@ export class OpTracks {
 
   opStart(op: Op, at: TraceNs): void {
     const connection = this.connections.of(op);
-    if (connection.isSilent) {
-      op.isUntold = true;
-      const args: Args = [...opArgs(op), ['end', 'never told by NCCL (CollNet or memcpy)']];
+    if (connection.isEndless) {
+      op.isEndless = true;
+      const args: Args = [...opArgs(op), ['end', 'not reported by NCCL (CollNet or memcpy)']];
       const correlation = this.correlations.of(op.of);
       this.context.sink.instant(connection.lanes.track(0), at, opName(op, true), { args, correlation });
       return;
@@ -216,10 +216,10 @@ const NOT_TOLD = 'not told';
 const carriesBytes = (phase: StepPhase): boolean =>
   phase === StepPhase.SendWait || phase === StepPhase.FlushWait;
 
-/** A silent operation's direction is not known: NCCL says isSend 0 both ways. */
-function opName(op: Op, silent: boolean): string {
+/** An endless operation's direction is not known: NCCL says isSend 0 both ways. */
+function opName(op: Op, isEndless: boolean): string {
   if (op.lost) return 'began before the window';
-  if (silent) return 'proxy op';
+  if (isEndless) return 'proxy op';
   return op.isSend ? 'proxy send' : 'proxy recv';
 }
 

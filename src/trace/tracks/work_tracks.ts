@@ -24,7 +24,7 @@ const COMPLETION: Readonly<Record<WorkEnd['outcome'], string | null>> = {
   open: null,
   aborted: 'not finished when the communicator was finalized',
   'no-children': 'enqueued, completion not recorded',
-  untold: 'enqueued, end never told by NCCL (CollNet or memcpy)',
+  endless: 'enqueued, end not reported by NCCL (CollNet or memcpy)',
   'outside-window': 'enqueued, completion overwritten in the ring',
   'end-lost': 'enqueued, completion among lost records',
 };

@@ -81,7 +81,7 @@ function witness(
   const isDamaged = damage.cutAreas + damage.lostAreas + damage.shortRings > 0 || damage.isHollow;
   // Its calls are then not known.
   const isNameless = damage.lostCommunicators > 0 || scan.works.funcs.some(isLostText);
-  const untoldCalls = spansWithoutCalls(scan, communicators);
+  const unrecordedCalls = spansWithoutCalls(scan, communicators);
   const mutedCalls = (muted.events & asked) !== 0 || muted.sampling;
   const tellsCalls = (asked & EventType.Coll) !== 0 && !mutedCalls;
   return {
@@ -114,9 +114,11 @@ function witness(
     ].sort((a, b) => a.start - b.start),
     lastMove: new Map([...standstill.lastMove].map(([number, tick]) => [number, time(tick)])),
     longestTransfer: longestTransfer(scan, ends, time),
-    untold:
-      ends.filter(({ outcome }) => UNTOLD.includes(outcome)).length + scan.silentCalls.size + scan.copyColls,
-    untoldLast: untoldLast(scan, ends),
+    endsNotKnown:
+      ends.filter(({ outcome }) => WITHOUT_END.includes(outcome)).length +
+      scan.bareCalls.size +
+      scan.copyColls,
+    lastWithoutEnd: lastWithoutEnd(scan, ends),
     calls: rankCalls(scan, time),
     inside: isClosed
       ? []
@@ -124,8 +126,8 @@ function witness(
     worksSeen: scan.works.keys.length,
     hostCalls: isDamaged || isNameless ? new Map() : hostCalls(scan, muted.events, time),
     lastEvent: scan.lastEvent === null ? null : time(scan.lastEvent),
-    hasCallsNow: !untoldCalls.some(({ end }) => end === Infinity),
-    isPaceWhole: hostWindow === 0 && untoldCalls.length === 0,
+    hasCallsNow: !unrecordedCalls.some(({ end }) => end === Infinity),
+    isPaceWhole: hostWindow === 0 && unrecordedCalls.length === 0,
     watched: (scan.watched * 1e9) / header.tickHz,
     longestQuiet: (scan.longestQuiet * 1e9) / header.tickHz,
   };
@@ -148,24 +150,24 @@ const isToldInTime = ({ header: { snapshotRealtime, placement, ringPath } }: Ran
 const CALLS = EventType.Coll | EventType.P2p;
 /** The verdict on a hang or an end rests on these. */
 const OF_WEIGHT: readonly EventTypeName[] = ['Coll', 'P2p', 'ProxyOp', 'ProxyStep', 'KernelCh'];
-const UNTOLD: readonly string[] = [
+const WITHOUT_END: readonly string[] = [
   'no-children',
-  'untold',
+  'endless',
   'outside-window',
   'end-lost',
 ] satisfies WorkEnd['outcome'][];
 
 /** The communicator of a call alone is not known. */
-function untoldLast(
-  { works, silentCalls, copyColls }: RankScan,
+function lastWithoutEnd(
+  { works, bareCalls, copyColls }: RankScan,
   ends: readonly WorkEnd[],
 ): (number | null)[] {
   const newest = new Map<number, WorkEnd>();
   ends.forEach((end, row) => newest.set(works.comm[row]!, end));
-  const untold = [...newest].flatMap(([number, { outcome }]) =>
-    UNTOLD.includes(outcome) ? [number < 0 ? null : number] : [],
+  const without = [...newest].flatMap(([number, { outcome }]) =>
+    WITHOUT_END.includes(outcome) ? [number < 0 ? null : number] : [],
   );
-  return silentCalls.size + copyColls > 0 ? [...untold, null] : untold;
+  return bareCalls.size + copyColls > 0 ? [...without, null] : without;
 }
 
 function longestTransfer({ works }: RankScan, ends: readonly WorkEnd[], time: ToTime): number | null {

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { STEP_ROW, UNTOLD } from '../../../src/scan/step_file.js';
+import { STEP_ROW, SIZE_LOST } from '../../../src/scan/step_file.js';
 import { joinTransfers, linksBetween, type StepSource } from '../../../src/clocks/evidence/transfers.js';
 import { temporaryFolder } from '../../support/made_up_run.js';
 import { writeSteps } from '../../support/step_rows.js';
@@ -85,10 +85,10 @@ it('not where the sizes or the numbers of steps are others', () => {
 });
 
 it('not where the sender has lost the size; that says nothing of its neighbours', () => {
-  const sends: ToldOp[] = [{ work: 1 }, { work: 2, bytes: UNTOLD }, { work: null }, { work: 4 }];
+  const sends: ToldOp[] = [{ work: 1 }, { work: 2, bytes: SIZE_LOST }, { work: null }, { work: 4 }];
   const { words, counts } = judged(sends, known(1, 2, 3, 4));
-  expect(words).toEqual(['0 agree', '1 untold', '2 agree', '3 agree']);
-  expect(counts).toMatchObject({ pairs: 6, untold: 2 });
+  expect(words).toEqual(['0 agree', '1 sizeLost', '2 agree', '3 agree']);
+  expect(counts).toMatchObject({ pairs: 6, sizeLost: 2 });
 });
 
 it('also where operations between are missing, or come late', () => {

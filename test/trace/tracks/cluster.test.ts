@@ -80,7 +80,7 @@ it.each([
   const sink = draw([collective(0, 100, 150, 1150)], 0, { nRanks: 0, worldSize });
   expect(sink.lines[0]!.includes('lateRank=1')).toBe(isTold);
   expect(sink.lines[0]!.includes('skewNs=50')).toBe(isTold);
-  expect(sink.lines[0]).toContain('(size not told)');
+  expect(sink.lines[0]).toContain('(size not known)');
 });
 
 it('adds the bus bandwidths of collectives that overlap, and ends at nothing', () => {

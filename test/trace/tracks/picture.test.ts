@@ -253,7 +253,7 @@ describe('host threads', () => {
     host.stop(150, launch).stop(160, group);
     expect(draw(file).sink.of(/host threads/)).toEqual([
       '100 [host threads / python 11] begin GroupApi groupDepth=1',
-      '110 [host threads / python 11] begin ncclAllReduce comm=dp 0x0000000000000abc count=8 datatype=ncclFloat32 stream=0x7000 completion=not recorded: NCCL told no more of this call',
+      '110 [host threads / python 11] begin ncclAllReduce comm=dp 0x0000000000000abc count=8 datatype=ncclFloat32 stream=0x7000 completion=not recorded: NCCL reported nothing more of this call',
       '120 [host threads / python 11] end ncclAllReduce',
       '130 [host threads / python 11] begin KernelLaunch comm=dp 0x0000000000000abc stream=0x7000',
       '150 [host threads / python 11] end KernelLaunch',
@@ -416,7 +416,7 @@ it('a communicator that never said which it is gets no arrows and no common colo
   steps.state(300, steps.startProxyStep(250, { comm, parent: op, step: 0 }), 20);
   const { sink } = draw(file);
   expect(sink.of(/slot/).join()).not.toContain('flow');
-  expect(sink.of(COLLECTIVES)[0]).toContain('[comm 0x0000000000000000 (size not told) / collectives]');
+  expect(sink.of(COLLECTIVES)[0]).toContain('[comm 0x0000000000000000 (size not known) / collectives]');
 });
 
 it('what a ring lost is drawn in order of positions, also where ticks step back', () => {

@@ -62,7 +62,7 @@ async function judged(...ranks: readonly Rank[]) {
 const usual: Rank = { calls: [BROADCAST, BROADCAST, BROADCAST] };
 const otherRoot: Rank = { calls: [BROADCAST, { ...BROADCAST, root: 0 }, BROADCAST] };
 
-describe('calls of which NCCL told no more', () => {
+describe('calls of which NCCL reported nothing more', () => {
   it('are compared: which one differs, by whom, and its record', async () => {
     const verdict = await judged(usual, otherRoot, usual);
     expect(verdict).toMatchObject({

@@ -137,7 +137,7 @@ describe('a record of an end is lost', () => {
       allReduce(one, 2 * S, 1, 2.1 * S);
     }
     beats(ranks, 90);
-    expect((await judged('passed', ranks)).verdict).toMatchObject({ kind: 'healthy', untold: 1 });
+    expect((await judged('passed', ranks)).verdict).toMatchObject({ kind: 'healthy', endsNotKnown: 1 });
     const { workEnds, standstill } = scanFile(join(folder, 'passed', 'rank00000.bin'));
     expect(workEnds.map(({ outcome }) => outcome)).toEqual(['end-lost', 'complete']);
     expect(standstill.works).toEqual([]);
@@ -152,7 +152,7 @@ describe('a record of an end is lost', () => {
       one.file.finalize(one.comm, 30 * S);
     }
     beats(ranks, 31);
-    expect((await judged('destroyed', ranks)).verdict).toMatchObject({ kind: 'healthy', untold: 1 });
+    expect((await judged('destroyed', ranks)).verdict).toMatchObject({ kind: 'healthy', endsNotKnown: 1 });
   });
 
   it('of the last collective: that cannot be told from a hang, and is not called one', async () => {

@@ -24,8 +24,8 @@ describe('§3.7 CollNet', () => {
     expect(outline(lines)).toEqual(
       Array.from([1030, 1030, 2030, 2030], (at) => `${at} [ch00 with 0] instant proxy op`),
     );
-    expect(argOf(lines[0], 'end')).toBe('never told by NCCL (CollNet or memcpy)');
-    expect(scan.silentOps).toBe(4);
+    expect(argOf(lines[0], 'end')).toBe('not reported by NCCL (CollNet or memcpy)');
+    expect(scan.endlessOps).toBe(4);
   });
 
   it('one operation of each direction is none begun again; a third one is', () => {
@@ -39,16 +39,16 @@ describe('§3.7 CollNet', () => {
     expect(scan.odd.startsAgain).toBe(1);
     expect(outline(sink.of(/fit nothing/))).toEqual(['2040 [records that fit nothing] instant start again']);
     expect(argOf(sink.of(/ch00/)[4], 'parent')).toBe('begun again while under way');
-    expect(scan.silentOps).toBe(5);
+    expect(scan.endlessOps).toBe(5);
   });
 
   it('its collectives are not reported as unfinished for that alone', () => {
     const { sink, scan } = draw(collNet().file);
     expect(sink.openSlices()).toEqual([]);
     expect(argOf(sink.of(/collectives/)[0], 'completion')).toBe(
-      'enqueued, end never told by NCCL (CollNet or memcpy)',
+      'enqueued, end not reported by NCCL (CollNet or memcpy)',
     );
-    expect(scan.workEnds.map(({ outcome }) => outcome)).toEqual(['untold', 'untold']);
+    expect(scan.workEnds.map(({ outcome }) => outcome)).toEqual(['endless', 'endless']);
   });
 
   it('with kernels is complete when they are, and hangs when one does', () => {
@@ -78,7 +78,7 @@ describe('§3.7 CollNet', () => {
       '1100 [ch00 recv from 0] begin proxy recv',
       '2100 [ch00 recv from 0 ·2] begin proxy recv',
     ]);
-    expect(scan.silentOps).toBe(0);
+    expect(scan.endlessOps).toBe(0);
   });
 
   it('receives of sends/receives between the same ranks are alive beside it, and one of them may hang', () => {
@@ -91,8 +91,8 @@ describe('§3.7 CollNet', () => {
     ops.stop(3100, recv(3000, 0));
     recv(4000, 1);
     const { sink, scan } = draw(file);
-    expect(scan.workEnds.map(({ outcome }) => outcome)).toEqual(['untold', 'untold', 'complete', 'open']);
-    expect(scan.silentOps).toBe(4);
+    expect(scan.workEnds.map(({ outcome }) => outcome)).toEqual(['endless', 'endless', 'complete', 'open']);
+    expect(scan.endlessOps).toBe(4);
     expect(outline(sink.of(/recv from 0/))).toEqual([
       '3030 [ch00 recv from 0] begin proxy recv',
       '3100 [ch00 recv from 0] end proxy recv',
@@ -108,7 +108,7 @@ describe('§3.7 CollNet', () => {
     ops.state(5000, last, 19).stop(6000, last);
     const { sink, scan } = draw(file);
     expect(outline(sink.of(/ch00/))[0]).toBe('100 [ch00 recv from 3] begin proxy recv');
-    expect(scan.silentConnections.size).toBe(0);
+    expect(scan.endlessConnections.size).toBe(0);
   });
 });
 
@@ -122,8 +122,8 @@ describe('§3.7 only the call is told', () => {
     host.stop(120, host.startCollApi(110, { comm, parent: group, func })).stop(150, group);
     const { sink, scan } = draw(file);
     const line = sink.of(/python/).find((text) => text.includes(`nccl${func}`));
-    expect(argOf(line, 'completion')).toBe('not recorded: NCCL told no more of this call');
-    expect([...scan.silentCalls.values()]).toEqual([func]);
+    expect(argOf(line, 'completion')).toBe('not recorded: NCCL reported nothing more of this call');
+    expect([...scan.bareCalls.values()]).toEqual([func]);
   });
 
   it('says nothing of it where it cannot know: work was told, not launched yet, overwritten, sampled out', () => {
@@ -159,7 +159,7 @@ describe('§3.7 only the call is told', () => {
       'enqueued, completion not recorded',
     ]);
     expect(sink.correlations).toHaveLength(1);
-    expect([scan.copyColls, scan.silentCalls.size]).toEqual([1, 0]);
+    expect([scan.copyColls, scan.bareCalls.size]).toEqual([1, 0]);
   });
 
   it('a symmetric collective of v7 says so and names its kernel', () => {

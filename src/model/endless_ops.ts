@@ -1,8 +1,8 @@
 /**
  * Operations whose end NCCL never reports. Its CollNet transport, and SHM or P2P that copy by memcpy, start a ProxyOp (with isSend 0 in
  * both directions) and report neither state nor stop. Such an operation looks like a receive that hangs before its first progress call. The
- * connection decides. If *no* operation of the connection ever moved, it is silent; else its silent operations are queued. Collectives and
- * sends/receives between two ranks use separate connections (NCCL's connIndex 0 and 1): a receive moves beside a silent CollNet.
+ * connection decides. If *no* operation of the connection ever moved, its operations are endless; else they are queued. Collectives and
+ * sends/receives between two ranks use separate connections (NCCL's connIndex 0 and 1): a receive moves beside an endless CollNet.
  */
 
 import type { Op } from './types.js';
@@ -20,24 +20,24 @@ interface Connection {
   readonly kind: Kind;
   isAlive: boolean;
   waiting: Set<Op>;
-  /** Operations of the other direction if the connection is silent, else repeats. */
+  /** Operations of the other direction if the connection is endless, else repeats. */
   otherDirection: number;
 }
 
-export interface Silent {
+export interface Endless {
   /** Connections on which nothing ever moved. */
   readonly connections: Set<string>;
   /** Number of their operations that were mistaken for repeats. */
   readonly otherDirection: number;
 }
 
-export class SilentOps {
+export class EndlessOps {
   /** By communicator and channel in one number, then by peer and kind in another: looked up for every receive. */
   private readonly byPeer = new Map<number, Map<number, Connection>>();
   count = 0;
 
   started(op: Op): void {
-    if (!mayBeSilent(op)) return;
+    if (!mayBeEndless(op)) return;
     const connection = this.connectionOf(op);
     if (connection.isAlive) return;
     connection.waiting.add(op);
@@ -46,10 +46,10 @@ export class SilentOps {
   }
 
   alive(op: Op): void {
-    if (!mayBeSilent(op)) return;
+    if (!mayBeEndless(op)) return;
     const peers = this.byPeer.get(channelKey(op));
     if (!peers) return;
-    if (op.isUntold) this.correct(op);
+    if (op.isEndless) this.correct(op);
     const own = kindOf(op);
     if (own !== 'unknown') comesAlive(peers.get(peerKey(op.peer, own)));
     // Unknown work: any connection there may be alive.
@@ -57,7 +57,7 @@ export class SilentOps {
   }
 
   /** Until this call no work's counts are final. */
-  finish(): Silent {
+  finish(): Endless {
     const connections = new Set<string>();
     let otherDirection = 0;
     for (const peers of this.byPeer.values()) {
@@ -73,23 +73,23 @@ export class SilentOps {
 
   private settle({ waiting }: Connection): void {
     for (const op of waiting) {
-      op.isUntold = true;
+      op.isEndless = true;
       this.count++;
       if (!op.work || op.parent !== 'known') continue;
       op.work.children--;
       op.work.openChildren--;
-      op.work.untold++;
+      op.work.endlessOps++;
     }
     waiting.clear();
   }
 
   private correct(op: Op): void {
-    op.isUntold = false;
+    op.isEndless = false;
     this.count--;
     if (!op.work || op.parent !== 'known') return;
     op.work.children++;
     op.work.openChildren++;
-    op.work.untold--;
+    op.work.endlessOps--;
   }
 
   private connectionOf(op: Op): Connection {
@@ -123,7 +123,7 @@ function isAnyAlive(peers: ReadonlyMap<number, Connection>, key: number): boolea
 }
 
 /** NCCL says isSend 1 only for its network transport, which reports all its ends. */
-export function mayBeSilent(op: Op): boolean {
+export function mayBeEndless(op: Op): boolean {
   return !op.isSend && !op.lost && !op.foreign;
 }
 
