@@ -10,7 +10,7 @@ const plainJavaScript = ['**/*.js', '**/*.mjs'];
 const typeScript = ['**/*.ts'];
 
 export default defineConfig([
-  { ignores: ['dist/', 'build/', 'coverage/', 'src/trace/perfetto/generated/'] },
+  { ignores: ['dist/', 'build/', 'coverage/', 'src/trace/perfetto/generated/', 'src/shards/generated/'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
 

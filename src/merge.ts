@@ -7,62 +7,45 @@
  *   clocks   every host on one axis                                         clocks
  *   origins  who executed whose sends (PXN)                                 cluster/origins
  *   verdict  what all ranks did together, and who held them up              cluster → verdict
- *   plan     what of it is drawn: selection and budget                      trace/drawing, trace/convert_jobs
+ *   plan     what of it is drawn: selection and budget                      finish, trace/drawing, trace/convert_jobs
  *   convert  each file by itself into a block of packets                    reader → model → tracks → perfetto
- *   above    the verdict, what all ranks did together, ranks without file   trace/above_ranks
- *   join     prologue + those + blocks in rank order                        perfetto, trace/output
+ *   above    the verdict, what all ranks did together, ranks without file   finish, trace/above_ranks
+ *   join     prologue + those + blocks in rank order                        finish, perfetto, trace/output
  *
- * Up to the verdict it is `study/study`, which `inspect` shares. The bytes depend on the files alone: not on their order, nor
+ * Up to the verdict it is `study/study`, which `inspect` shares. The steps can also run in processes of their own, on other hosts (shards/). The bytes depend on the files alone: not on their order, nor
  * on how many workers there were. Of a job that still runs also on when they were read: who is alive is then no suspect,
  * and not silent.
  */
 
-import { countFiles, type OnProgress } from './base/progress.js';
+import { countFiles } from './base/progress.js';
 import { tmpdir } from 'node:os';
-import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
-import { Interrupted, OutputError, UsageError } from './base/errors.js';
-import type { Budget, Size } from './trace/budget.js';
+import { OutputError, UsageError } from './base/errors.js';
+import { finishTrace, planTrace, type FinishOptions } from './finish.js';
 import { reportMaps, type ClockMapReport } from './report/clock_map_report.js';
 import { reportClocks, reportTraffic } from './report/clock_report.js';
-import { drawAboveRanks, layoutOf, type VerdictWords } from './trace/above_ranks.js';
 import type { ConvertJob, ConvertResult } from './trace/convert.js';
 import { convertJobs } from './trace/convert_jobs.js';
-import { diagnosisOf, type Diagnosis } from './report/diagnosis.js';
-import { mannerWords } from './trace/commands.js';
-import { planDrawing, suggestDrawing } from './trace/drawing.js';
-import { runDuration } from './trace/duration.js';
 import { aliasesOf, findRuns, shownAs, type RunOptions } from './runs/find_runs.js';
-import { tracePrologue } from './trace/labels.js';
-import { lookAtAttributes } from './trace/watches.js';
-import { assemble } from './trace/output.js';
+import { contentOf } from './trace/output.js';
 import { OUTPUT_KINDS, TRACE } from './trace/output_kinds.js';
 import { redactRun, said } from './runs/redact.js';
-import {
-  countTrace,
-  reportOutOfStep,
-  reportRank,
-  type MergeReport,
-  type TraceCounts,
-} from './report/report.js';
-import { runReport, type RunReport } from './report/run_report.js';
+import type { MergeReport } from './report/report.js';
 import { listRun, type RunListing } from './runs/run.js';
 import type { ClockOptions } from './clocks/evidence/run_clocks.js';
 import { failure, scanRun } from './study/scanned_run.js';
-import { checkRequest, type SelectionRequest } from './trace/selection.js';
-import { reportSelection, selectionAttributes, type SelectionReport } from './trace/selection_report.js';
+import { checkRequest } from './trace/selection.js';
 import { study, type Study } from './study/study.js';
 import type { VerdictOptions } from './verdict/evidence/run_verdict.js';
 import { startWorkers, type Workers } from './study/workers.js';
 import { checkOutput } from './output/allowed.js';
 import { withWorkFolderFor } from './output/deliver.js';
-import { reason } from './output/reason.js';
 import { withWorkFolder } from './output/work_folder.js';
 import { findRankFiles } from './rankfile/index.js';
 
 export type { RunListing } from './runs/run.js';
 
-export interface MergeOptions extends ClockOptions, RunOptions, VerdictOptions {
+export interface MergeOptions extends ClockOptions, RunOptions, VerdictOptions, FinishOptions {
   /** Rank files and directories of them. */
   readonly inputs: readonly string[];
   /** Path of the trace (.pftrace, .pftrace.gz, .pftrace.zst), or "-". */
@@ -74,21 +57,10 @@ export interface MergeOptions extends ClockOptions, RunOptions, VerdictOptions {
   readonly interrupt?: AbortSignal | undefined;
   /** A file that cannot be used fails the merge. */
   readonly strict?: boolean | undefined;
-  /** What of the run is drawn; absent: all of it, as far as the budget goes. */
-  readonly select?: SelectionRequest | undefined;
-  /** What is drawn at most where no detail was asked for. Default: what a browser shows at ease. */
-  readonly budget?: Budget | undefined;
-  /** A detail that was asked for is refused beyond this. Default: what a browser opens at all. */
-  readonly utmost?: Size | undefined;
   /** Files worked on at once; 1: no threads. */
   readonly jobs?: number | undefined;
-  readonly onProgress?: OnProgress | undefined;
   /** Why it waits: the verdict may need a second look at files of ranks that seem alive. */
   readonly onWait?: ((text: string) => void) | undefined;
-  /** The verdict for people, in the trace itself: who is given the trace alone reads it there. */
-  readonly words?: ((found: Diagnosis) => VerdictWords) | undefined;
-  /** A report of the run is wanted as well: what only it needs is then collected. */
-  readonly onReport?: ((report: RunReport) => void) | undefined;
 }
 
 /** Throws NoUsableInput, RankFileError (a path that holds none), OutputError, UsageError. */
@@ -105,41 +77,13 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
     return await withWorkFolderFor(place, interrupt, async (folder) => {
       const forReport = options.onReport !== undefined;
       const studied = await study(workers, found.files, folder, { ...options, forReport, readsTwice: true });
-      const { run, clocks, verdict } = studied;
-      const drawing = planDrawing(studied, options);
-      const layout = layoutOf(studied, drawing);
-      const jobs = convertJobs(studied, drawing, folder, options.output, layout);
+      const planned = planTrace(studied, options);
+      const jobs = convertJobs(studied, planned.drawing, folder, options.output, planned.layout);
       const blocks = await convertAll(workers, jobs, studied, options);
-      options.onProgress?.({ stage: 'write', files: null });
-      const duration = runDuration(run, clocks.solution);
-      const selection = reportSelection(studied, drawing, blocks);
-      const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options));
-      const words = (options.words ?? plainWords)(diagnosis);
-      // Its commands are typed later, elsewhere: they write what they write by default.
-      const suggestion = forReport ? suggestDrawing(studied, { ...options, output: undefined }) : null;
-      options.onReport?.(runReport(studied, { ...diagnosis, suggestion }, mannerWords(options)));
-      const above = drawAboveRanks(studied, drawing, layout, blocks, words);
-      const head = tracePrologue(run, clocks.solution, verdict, [
-        ...lookAtAttributes(layout.watches),
-        ...(words.report === '' ? [] : [['nccl_trace.report', words.report] as const]),
-        ['nccl_trace.startup', above.startup],
-        ...selectionAttributes(selection, run),
-      ]);
-      const prologue = Buffer.concat([head, above.bytes]);
       const delivery = { place, output, permission, interrupt, stdout };
-      const bytes = await assemble(delivery, folder, prologue, blockPaths(jobs)).catch(outputFailed(options));
       const problems = shownAs(found.problems, studied.aliases);
-      const trace = countTrace(blocks, above);
-      const shown = options.redact ? basename(options.output) : options.output;
-      return reportMerge(studied, {
-        output: shown,
-        startup: above.startup,
-        bytes,
-        duration,
-        blocks,
-        trace,
-        selection,
-        diagnosis,
+      return finishTrace(planned, blocks, contentOf(blockPaths(jobs)), delivery, folder, {
+        ...options,
         problems,
       });
     });
@@ -148,59 +92,10 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
   }
 }
 
-/** What came of it, beside what is known of the run anyway. */
-interface Merged {
-  readonly output: string;
-  readonly startup: string;
-  readonly bytes: number;
-  /** ns. */
-  readonly duration: number;
-  /** By file; null: not drawn. */
-  readonly blocks: readonly (ConvertResult | null)[];
-  readonly trace: TraceCounts;
-  readonly selection: SelectionReport;
-  readonly diagnosis: Diagnosis;
-  /** Of looking for files. */
-  readonly problems: readonly string[];
-}
-
-function reportMerge(
-  { run, clocks, verdict, records, ends, origins, unusable }: Study,
-  { output, startup, bytes, duration, blocks, trace, selection, diagnosis, problems }: Merged,
-): MergeReport {
-  const { traffic } = diagnosis;
-  return {
-    version: 2,
-    verdict,
-    output,
-    startup,
-    bytes,
-    worldSize: run.worldSize,
-    missingRanks: run.missing,
-    otherRuns: run.others,
-    traceStart: String(clocks.solution.traceStart),
-    durationNs: duration,
-    records,
-    trace,
-    selection,
-    suggestion: diagnosis.suggestion,
-    ranks: run.members.map((member, i) => reportRank(member, ends[i]!, origins[i]!, blocks[i] ?? null)),
-    clocks: diagnosis.clocks,
-    traffic,
-    outOfStep: reportOutOfStep(clocks.broken.outOfStep, run),
-    problems: [...problems, ...unusable, ...run.problems, ...(traffic?.leftOut ?? [])],
-  };
-}
-
 export function checkTraceName(path: string): void {
   if (/\.(zip|json)$/.test(path))
     throw new UsageError(`${path}: traces are written as .pftrace, .pftrace.gz or .pftrace.zst`);
 }
-
-const plainWords = ({ verdict }: Diagnosis): VerdictWords => ({
-  report: '',
-  headline: verdict.kind.toUpperCase(),
-});
 
 /** The clocks of a run without a trace. */
 export async function findClocks(
@@ -264,10 +159,3 @@ async function convertAll(
 
 const blockPaths = (jobs: readonly (ConvertJob | null)[]): string[] =>
   jobs.flatMap((job) => (job ? [job.blockPath] : []));
-
-function outputFailed({ output }: MergeOptions) {
-  return (error: unknown): never => {
-    if (error instanceof OutputError || error instanceof Interrupted) throw error;
-    throw new OutputError(output, reason(error), 'nothing was written', { cause: error });
-  };
-}

@@ -35,7 +35,8 @@ const LAYERS = table(`
   page/client    |                                                    | page report analysis |       | no
   page           | base output report/text                            | report        |            | yes
   merge          | base rankfile runs clocks clocks/evidence verdict output trace study report |             |            | yes
-  cli            | base rankfile runs output trace report page merge              | verdict       | commander  | yes
+  shards         | base rankfile runs scan/step_file study output trace report merge finish | scan clocks/evidence verdict | @msgpack/msgpack | yes
+  cli            | base rankfile runs output trace report page merge shards       | verdict       | commander  | yes
 `);
 
 const ROOMS = new Set(LAYERS.map((row) => row.layer?.[0]));

@@ -6,20 +6,24 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { streamRankFile } from '../rankfile/index.js';
-import type { Run } from '../runs/run.js';
+import type { RunMember } from '../runs/run.js';
 import { wasFresh } from '../verdict/evidence/run_verdict.js';
 
 /** ms: a live process writes a heartbeat within this time. */
 const LONGEST = 2000;
 const STEP = 100;
 
+interface ScannedMembers {
+  readonly members: readonly Pick<RunMember, 'scan'>[];
+}
+
 /** By file. Closed files are out; a snapshot says itself when it was made. */
-export const seemAlive = ({ members }: Run): boolean[] =>
+export const seemAlive = ({ members }: ScannedMembers): boolean[] =>
   members.map(({ scan }) => scan.header.life !== 'closed' && wasFresh(scan));
 
 /** Those of `alive` that have a newer heartbeat now, or within 2 s. `paths`: by file. */
 export async function stillAlive(
-  { members }: Run,
+  { members }: ScannedMembers,
   alive: readonly boolean[],
   paths: readonly string[],
 ): Promise<boolean[]> {

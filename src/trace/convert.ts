@@ -85,8 +85,8 @@ export interface ConvertResult extends DrawnRank {
   readonly counts: BlockCounts;
   /** Null without a plan. */
   readonly selected: SelectedPart | null;
-  /** Bytes in the block file. */
-  readonly storedBytes: number;
+  /** Bytes of each piece in the block file. */
+  readonly pieces: readonly number[];
 }
 
 export interface SelectedPart {
@@ -107,7 +107,7 @@ export function convertFile(job: ConvertJob): ConvertResult {
     });
     const result = draw(job, writer);
     writer.close();
-    return { ...result, counts: writer.counts(), storedBytes: out.close() };
+    return { ...result, counts: writer.counts(), pieces: out.close() };
   } finally {
     out.close();
   }
@@ -199,7 +199,7 @@ class BlockFile {
   private readonly fd: number;
   private pending: Uint8Array[] = [];
   private pendingBytes = 0;
-  private stored = 0;
+  private readonly pieces: number[] = [];
   private closed = false;
 
   constructor(
@@ -215,16 +215,16 @@ class BlockFile {
     if (this.pendingBytes >= PIECE_BYTES) this.flush();
   }
 
-  /** Total bytes stored. It may be called twice. */
-  close(): number {
-    if (this.closed) return this.stored;
+  /** The bytes of each piece. It may be called twice. */
+  close(): readonly number[] {
+    if (this.closed) return this.pieces;
     this.closed = true;
     try {
       this.flush();
     } finally {
       closeSync(this.fd);
     }
-    return this.stored;
+    return this.pieces;
   }
 
   private flush(): void {
@@ -234,7 +234,7 @@ class BlockFile {
     this.pendingBytes = 0;
     const bytes = compressed(piece, this.compression);
     for (let at = 0; at < bytes.length;) at += writeSync(this.fd, bytes, at);
-    this.stored += bytes.length;
+    this.pieces.push(bytes.length);
   }
 }
 

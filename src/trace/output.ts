@@ -1,24 +1,24 @@
 /** Assembles the trace: the prologue and the blocks of all files in order, compressed by its name. */
 
 import { createReadStream } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { deliver, type Delivery } from '../output/deliver.js';
 import { compressed, compressionOf } from './compression.js';
 
-/** Joins prologue and blocks and moves the result to its place. Returns its size in bytes. */
-export async function assemble(
+/** Joins prologue and blocks and moves the result to its place. `blocks`: compressed as the trace is. Returns its size in bytes. */
+export function assemble(
   delivery: Delivery,
   folder: string,
   prologue: Uint8Array,
-  blocks: readonly string[],
+  blocks: AsyncIterable<Uint8Array>,
 ): Promise<number> {
-  const first = join(folder, 'prologue');
-  await writeFile(first, compressed(prologue, compressionOf(delivery.output.path)));
-  return deliver(delivery, folder, joined([first, ...blocks]));
+  async function* all(): AsyncGenerator<Uint8Array> {
+    yield compressed(prologue, compressionOf(delivery.output.path));
+    yield* blocks;
+  }
+  return deliver(delivery, folder, all());
 }
 
-async function* joined(parts: readonly string[]): AsyncGenerator<Uint8Array> {
-  for (const part of parts)
-    for await (const chunk of createReadStream(part, { highWaterMark: 1 << 20 })) yield chunk as Buffer;
+export async function* contentOf(files: readonly string[]): AsyncGenerator<Uint8Array> {
+  for (const file of files)
+    for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 })) yield chunk as Buffer;
 }

@@ -1,0 +1,179 @@
+/** The steps of a merge as commands of their own, for schedulers: `scan` and `convert` run where the files are, `study` and `join` once. */
+
+import { Command, InvalidArgumentError } from 'commander';
+import { inWords, type Sentence } from '../base/sentence.js';
+import { STDOUT } from '../output/place.js';
+import { traceWords } from '../report/headline.js';
+import { mergeReportText } from '../report/merge_report.js';
+import { printable, size } from '../report/text.js';
+import { verdictText } from '../report/verdict_text.js';
+import { diagnosisOf } from '../report/diagnosis.js';
+import { makePart } from '../shards/convert_step.js';
+import { joinTrace } from '../shards/join_step.js';
+import { makeScan } from '../shards/scan_step.js';
+import { makeStudy } from '../shards/study_step.js';
+import { ExitCode } from './exit.js';
+import { interruptible, surviveFileSizeLimit } from './interrupts.js';
+import { writeSummary } from './output.js';
+import { addSelectionOptions, selectionRequest, type SelectionOptions } from './selection_options.js';
+import { complain, say } from './streams.js';
+import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
+import { coloured, whileWatched } from './watching.js';
+
+interface Common {
+  readonly output: string;
+  readonly force?: true;
+  readonly quiet?: true;
+  readonly jobs?: number;
+}
+
+type SetExit = (code: ExitCode) => void;
+
+const EXAMPLES = `Examples:
+  $ nccl-trace scan DIR -o node1.scan                              1. on each node: its rank files are read there
+  $ nccl-trace study node*.scan --allow-missing -o run.study       2. once, even if ranks are missing
+  $ nccl-trace convert --study run.study DIR -o node1.part         3. on each node
+  $ nccl-trace join run.study node*.part -o whole.pftrace          4. once: the trace that "merge" writes
+docs/cluster.md has the same for Slurm and Kubernetes.
+`;
+
+export function scanCommand(setExit: SetExit): Command {
+  return step('scan', 'Read the rank files of a node, or any part of a run, once (step 1 of 4).', 'node.scan')
+    .argument('<paths...>', 'rank files, or directories that hold them')
+    .option('--run <name>', 'read the files of this run only (default: of all runs)')
+    .addHelpText('before', EXAMPLES)
+    .action(async (inputs: string[], options: Common & { readonly run?: string }) => {
+      const made = await watched(options, (about) => makeScan({ ...about, run: options.run, inputs }));
+      if (made === null) {
+        done(options);
+        return;
+      }
+      tell(options, made.problems);
+      note(options, `${made.files} files, ${size(made.bytes)}, ${made.records} records`);
+      setExit(ExitCode.ok);
+    });
+}
+
+export function studyCommand(setExit: SetExit): Command {
+  const command = step(
+    'study',
+    'Find clocks, verdict and plan of a run from its scans (step 2 of 4).',
+    'run.study',
+  )
+    .argument('<scans...>', 'what "nccl-trace scan" wrote')
+    .option('--allow-missing', 'go on without the ranks of which there is no scan');
+  return addStudyOptions(addSelectionOptions(command))
+    .addHelpText('before', EXAMPLES)
+    .action(
+      async (inputs: string[], options: Common & StudyFlags & SelectionOptions & { allowMissing?: true }) => {
+        const select = selectionRequest(options);
+        const { allowMissing } = options;
+        const made = await watched(options, (about) =>
+          makeStudy({ ...about, ...studyOptions(options), select, allowMissing, inputs }),
+        );
+        if (made === null) {
+          done(options);
+          return;
+        }
+        const diagnosis = diagnosisOf(made, null);
+        if (!options.quiet) for (const problem of diagnosis.problems) complain(problem);
+        const lines = verdictText(diagnosis, null);
+        if (!options.quiet) say(coloured(lines.map((line) => `${line}\n`).join(''), process.stderr));
+        setExit(ExitCode.ok);
+      },
+    );
+}
+
+export function convertCommand(setExit: SetExit): Command {
+  return step(
+    'convert',
+    'Turn the rank files of a node into their part of the trace (step 3 of 4).',
+    'node.part',
+  )
+    .argument('<paths...>', 'the rank files that were scanned, or directories that hold them')
+    .requiredOption('--study <file>', 'what "nccl-trace study" wrote')
+    .addHelpText('before', EXAMPLES)
+    .action(async (inputs: string[], options: Common & { readonly study: string }) => {
+      const made = await watched(options, (about) => makePart({ ...about, study: options.study, inputs }));
+      if (made === null) {
+        done(options);
+        return;
+      }
+      tell(options, made.problems);
+      note(options, `${made.files} files drawn, ${made.slices} slices`);
+      setExit(ExitCode.ok);
+    });
+}
+
+export function joinCommand(setExit: SetExit): Command {
+  return step(
+    'join',
+    'Join the parts of a run into the trace that "merge" writes (step 4 of 4).',
+    'nccl.pftrace',
+  )
+    .argument('<study>', 'what "nccl-trace study" wrote')
+    .argument('<parts...>', 'what "nccl-trace convert" wrote')
+    .option('--allow-missing', 'go on without the ranks of which there is no part')
+    .option('--summary <file>', 'write the findings as JSON, - for the standard output (schemas/trace.md)')
+    .addHelpText('before', EXAMPLES)
+    .action(
+      async (
+        study: string,
+        parts: string[],
+        options: Common & { readonly allowMissing?: true; readonly summary?: string },
+      ) => {
+        surviveFileSizeLimit();
+        const { allowMissing, summary, force } = options;
+        const report = await watched(options, (about) =>
+          joinTrace({ ...about, study, parts, allowMissing, words: traceWords, stdout: process.stdout }),
+        );
+        if (!options.quiet) say(coloured(mergeReportText(report), process.stderr));
+        if (summary !== undefined) await writeSummary(summary, report, { force, inputs: [study, ...parts] });
+        setExit(ExitCode.ok);
+      },
+    );
+}
+
+function step(name: string, about: string, output: string): Command {
+  return new Command(name)
+    .description(about)
+    .option('-o, --output <file>', 'what it writes', output)
+    .option('-f, --force', 'make it again, and replace what is there')
+    .option(
+      '-j, --jobs <n>',
+      'files to work on at once (default: by size, at most one per CPU)',
+      positiveInteger,
+    )
+    .option('-q, --quiet', 'print errors only');
+}
+
+type About = Pick<Common, 'output' | 'force' | 'jobs'> & {
+  readonly interrupt: AbortSignal;
+  readonly onProgress: Parameters<Parameters<typeof whileWatched>[1]>[0];
+};
+
+const watched = <T>({ output, force, jobs, quiet }: Common, work: (about: About) => Promise<T>): Promise<T> =>
+  interruptible((interrupt) =>
+    whileWatched(quiet ?? false, (onProgress) =>
+      work({ output, ...(force && { force }), ...(jobs && { jobs }), interrupt, onProgress }),
+    ),
+  );
+
+function done(options: Common): void {
+  note(options, 'is there, valid, and made of the same input: nothing to do (--force makes it again)');
+}
+
+function note({ quiet, output }: Common, text: string): void {
+  if (!quiet && output !== STDOUT) say(`${printable(output)}: ${text}\n`);
+}
+
+function tell({ quiet }: Common, problems: readonly Sentence[]): void {
+  if (!quiet) for (const problem of problems) complain(inWords(problem));
+}
+
+function positiveInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1)
+    throw new InvalidArgumentError('must be a whole number from 1 up.');
+  return value;
+}

@@ -1,0 +1,159 @@
+/**
+ * The last step of a merge: what is drawn of a run (the plan), and with the blocks of all files in hand the trace and its report. It does
+ * not know where the blocks were made: in this process (merge.ts), or on many hosts (shards/).
+ */
+
+import { basename } from 'node:path';
+import type { OnProgress } from './base/progress.js';
+import { Interrupted, OutputError } from './base/errors.js';
+import { reason } from './output/reason.js';
+import type { Delivery } from './output/deliver.js';
+import { diagnosisOf, type Diagnosis } from './report/diagnosis.js';
+import {
+  countTrace,
+  reportOutOfStep,
+  reportRank,
+  type MergeReport,
+  type TraceCounts,
+} from './report/report.js';
+import { runReport, type RunReport } from './report/run_report.js';
+import type { Study } from './study/study.js';
+import { drawAboveRanks, layoutOf, type Layout, type VerdictWords } from './trace/above_ranks.js';
+import type { Budget, Size } from './trace/budget.js';
+import { mannerWords } from './trace/commands.js';
+import type { ConvertResult } from './trace/convert.js';
+import { planDrawing, suggestDrawing, type Drawing, type DrawingOptions } from './trace/drawing.js';
+import { runDuration } from './trace/duration.js';
+import { tracePrologue } from './trace/labels.js';
+import { assemble } from './trace/output.js';
+import type { SelectionRequest } from './trace/selection.js';
+import { reportSelection, selectionAttributes, type SelectionReport } from './trace/selection_report.js';
+import { lookAtAttributes } from './trace/watches.js';
+
+/** How a trace is drawn and told about. */
+export interface FinishOptions {
+  /** What of the run is drawn; absent: all of it, as far as the budget goes. */
+  readonly select?: SelectionRequest | undefined;
+  /** What is drawn at most where no detail was asked for. Default: what a browser shows at ease. */
+  readonly budget?: Budget | undefined;
+  /** A detail that was asked for is refused beyond this. Default: what a browser opens at all. */
+  readonly utmost?: Size | undefined;
+  readonly onProgress?: OnProgress | undefined;
+  /** The verdict for people, in the trace itself: who is given the trace alone reads it there. */
+  readonly words?: ((found: Diagnosis) => VerdictWords) | undefined;
+  /** A report of the run is wanted as well: what only it needs is then collected. */
+  readonly onReport?: ((report: RunReport) => void) | undefined;
+}
+
+/** What is drawn, decided before a file is read for the second time. */
+export interface PlannedTrace {
+  readonly studied: Study;
+  readonly drawing: Drawing;
+  readonly layout: Layout;
+}
+
+/** Throws UsageError for a selection that does not exist, and for a detail that is too large. */
+export function planTrace(studied: Study, options: DrawingOptions): PlannedTrace {
+  const drawing = planDrawing(studied, options);
+  return { studied, drawing, layout: layoutOf(studied, drawing) };
+}
+
+/** `blocks`: by file; null: not drawn. `content`: their bytes in order, compressed as the trace is. Throws OutputError, Interrupted. */
+export async function finishTrace(
+  { studied, drawing, layout }: PlannedTrace,
+  blocks: readonly (ConvertResult | null)[],
+  content: AsyncIterable<Uint8Array>,
+  delivery: Delivery,
+  folder: string,
+  options: FinishOptions & DrawingOptions & { readonly output: string; readonly problems: readonly string[] },
+): Promise<MergeReport> {
+  const { run, clocks, verdict } = studied;
+  options.onProgress?.({ stage: 'write', files: null });
+  const duration = runDuration(run, clocks.solution);
+  const selection = reportSelection(studied, drawing, blocks);
+  const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options));
+  const words = (options.words ?? plainWords)(diagnosis);
+  // Its commands are typed later, elsewhere: they write what they write by default.
+  const suggestion = options.onReport ? suggestDrawing(studied, { ...options, output: undefined }) : null;
+  options.onReport?.(runReport(studied, { ...diagnosis, suggestion }, mannerWords(options)));
+  const above = drawAboveRanks(studied, drawing, layout, blocks, words);
+  const head = tracePrologue(run, clocks.solution, verdict, [
+    ...lookAtAttributes(layout.watches),
+    ...(words.report === '' ? [] : [['nccl_trace.report', words.report] as const]),
+    ['nccl_trace.startup', above.startup],
+    ...selectionAttributes(selection, run),
+  ]);
+  const prologue = Buffer.concat([head, above.bytes]);
+  const bytes = await assemble(delivery, folder, prologue, content).catch(outputFailed(options.output));
+  const trace = countTrace(blocks, above);
+  const output = options.redact ? basename(options.output) : options.output;
+  const { startup } = above;
+  const { problems } = options;
+  return reportMerge(studied, {
+    output,
+    startup,
+    bytes,
+    duration,
+    blocks,
+    trace,
+    selection,
+    diagnosis,
+    problems,
+  });
+}
+
+const plainWords = ({ verdict }: Diagnosis): VerdictWords => ({
+  report: '',
+  headline: verdict.kind.toUpperCase(),
+});
+
+/** What came of it, beside what is known of the run anyway. */
+interface Merged {
+  readonly output: string;
+  readonly startup: string;
+  readonly bytes: number;
+  /** ns. */
+  readonly duration: number;
+  /** By file; null: not drawn. */
+  readonly blocks: readonly (ConvertResult | null)[];
+  readonly trace: TraceCounts;
+  readonly selection: SelectionReport;
+  readonly diagnosis: Diagnosis;
+  /** Of looking for files. */
+  readonly problems: readonly string[];
+}
+
+function reportMerge(
+  { run, clocks, verdict, records, ends, origins, unusable }: Study,
+  { output, startup, bytes, duration, blocks, trace, selection, diagnosis, problems }: Merged,
+): MergeReport {
+  const { traffic } = diagnosis;
+  return {
+    version: 2,
+    verdict,
+    output,
+    startup,
+    bytes,
+    worldSize: run.worldSize,
+    missingRanks: run.missing,
+    otherRuns: run.others,
+    traceStart: String(clocks.solution.traceStart),
+    durationNs: duration,
+    records,
+    trace,
+    selection,
+    suggestion: diagnosis.suggestion,
+    ranks: run.members.map((member, i) => reportRank(member, ends[i]!, origins[i]!, blocks[i] ?? null)),
+    clocks: diagnosis.clocks,
+    traffic,
+    outOfStep: reportOutOfStep(clocks.broken.outOfStep, run),
+    problems: [...problems, ...unusable, ...run.problems, ...(traffic?.leftOut ?? [])],
+  };
+}
+
+function outputFailed(output: string) {
+  return (error: unknown): never => {
+    if (error instanceof OutputError || error instanceof Interrupted) throw error;
+    throw new OutputError(output, reason(error), 'nothing was written', { cause: error });
+  };
+}

@@ -1,0 +1,92 @@
+/** The .scan files that `study` was given, together. What is in them is checked, and belongs to nobody's file twice. */
+
+import { join } from 'node:path';
+import { NoUsableInput } from '../base/errors.js';
+import type { Sentence } from '../base/sentence.js';
+import { processKey } from '../runs/runs.js';
+import type { ScannedFile } from '../study/scanned_run.js';
+import { checkScan } from './plausible.js';
+import { SectionFile } from './sections.js';
+import { readSteps } from './step_rows.js';
+
+export interface LoadedScan extends ScannedFile {
+  /** Which of the scans it is in. */
+  readonly part: number;
+  readonly isAlive: boolean;
+}
+
+export interface LoadedScans {
+  readonly names: readonly string[];
+  /** What they hold, in a number each. */
+  readonly ids: readonly string[];
+  /** Of all files that were looked at. */
+  readonly paths: ReadonlySet<string>;
+  readonly problems: readonly Sentence[];
+  readonly unusable: readonly Sentence[];
+  /** Their steps go into `folder`. */
+  read(folder: string): LoadedScan[];
+  close(): void;
+}
+
+/** Throws NoUsableInput. */
+export function loadScans(names: readonly string[]): LoadedScans {
+  const parts: SectionFile[] = [];
+  const close = (): void => {
+    for (const part of parts) part.close();
+  };
+  try {
+    for (const name of names) parts.push(new SectionFile(name, 'scan'));
+    const heads = parts.map((part) => part.value('head', 0, 'ScanHead'));
+    const ids = parts.map((part) => part.id());
+    names.forEach((name, i) => {
+      const first = ids.indexOf(ids[i]!);
+      if (first !== i)
+        throw new NoUsableInput(`${name}: is the same as ${names[first]}; name each scan once`);
+    });
+    return {
+      names,
+      ids,
+      paths: new Set(heads.flatMap(({ files }) => files.map(({ path }) => path))),
+      problems: heads.flatMap(({ problems }) => problems),
+      unusable: heads.flatMap(({ unusable }) => unusable),
+      read: (folder) =>
+        onlyOnce(
+          parts.flatMap((part, i) => filesOf(part, i, folder)),
+          names,
+        ),
+      close,
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+function filesOf(part: SectionFile, index: number, folder: string): LoadedScan[] {
+  let section = 0;
+  return Array.from({ length: part.count('file') }, (_, i) => {
+    const { scan, leases, isAlive, stepSections } = part.value('file', i, 'StoredScan');
+    checkScan(scan, part);
+    const stepPath = join(folder, `steps-${index}-${i}`);
+    const steps = readSteps(part, section, stepSections, scan, stepPath);
+    section += stepSections;
+    const { path, header, communicators, heartbeat } = scan;
+    const about = { path, header, communicators, heartbeat, leases };
+    return { ...about, scan: { ...scan, steps }, stepPath, readFrom: path, part: index, isAlive };
+  });
+}
+
+/** Two scans of one file would be two files of one rank. Copies of a file elsewhere are told apart as `merge` does it. */
+function onlyOnce(files: LoadedScan[], names: readonly string[]): LoadedScan[] {
+  const seen = new Map<string, LoadedScan>();
+  for (const file of files) {
+    const key = `${processKey(file)} ${file.path}`;
+    const first = seen.get(key);
+    if (first)
+      throw new NoUsableInput(
+        `${names[file.part]}: has the scan of ${file.path}, and so has ${names[first.part]}; name one of them`,
+      );
+    seen.set(key, file);
+  }
+  return files;
+}

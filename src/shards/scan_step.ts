@@ -1,0 +1,92 @@
+/** `nccl-trace scan`: the first pass over some files of a run, where they are. What it finds goes into a .scan, which `study` reads. */
+
+import { statSync } from 'node:fs';
+import type { OnProgress } from '../base/progress.js';
+import type { Sentence } from '../base/sentence.js';
+import { findRankFiles } from '../rankfile/index.js';
+import { findRuns, type FileInRun, type RunOptions } from '../runs/find_runs.js';
+import { ranksOf } from '../runs/runs.js';
+import { pickFrom, scanFiles } from '../study/scanned_run.js';
+import { seemAlive, stillAlive } from '../study/second_look.js';
+import { startWorkers } from '../study/workers.js';
+import { produce, type ProduceOptions } from './produce.js';
+import { stepSections, writeSteps } from './step_rows.js';
+import type { InputFile, ScanHead } from './stored.js';
+
+export interface ScanStepOptions extends ProduceOptions, Pick<RunOptions, 'run'> {
+  readonly inputs: readonly string[];
+  readonly jobs?: number | undefined;
+  readonly onProgress?: OnProgress | undefined;
+}
+
+export interface ScanMade {
+  readonly files: number;
+  readonly records: number;
+  /** Of the rank files. */
+  readonly bytes: number;
+  readonly problems: readonly Sentence[];
+}
+
+/** null: the file is there, valid, and of the same input. Throws NoUsableInput, RankFileError, UsageError, OutputError. */
+export async function makeScan(options: ScanStepOptions): Promise<ScanMade | null> {
+  const found = findRankFiles(options.inputs);
+  const looked = found.files.map(inputFile);
+  const isSame = (head: ScanHead): boolean => head.run === options.run && text(head.files) === text(looked);
+  return produce(
+    'scan',
+    options,
+    found.files,
+    (there) => isSame(there.value('head', 0, 'ScanHead')),
+    async (writer, folder) => {
+      const { runs, unusable } = findRuns(found.files, options.onProgress);
+      const { chosen } = pickFrom(runs, unusable, found.files, options);
+      const files = options.run === undefined ? runs.flatMap((run) => run.files) : chosen.files;
+      const workers = startWorkers(options.jobs, found.files, options.interrupt);
+      try {
+        const every = !areAlone(files);
+        const scanned = await scanFiles(workers, files, folder, { ...options, forReport: true, every });
+        const members = scanned.files.map(({ scan }) => ({ scan }));
+        const isAlive = await stillAlive(
+          { members },
+          seemAlive({ members }),
+          scanned.files.map(({ path }) => path),
+        );
+        const sentences = [...unusable, ...scanned.unusable];
+        const head = { files: looked, run: options.run, problems: found.problems, unusable: sentences };
+        writer.value('head', 'ScanHead', head);
+        scanned.files.forEach(({ scan, leases, stepPath }, i) => {
+          const stored = { scan, leases, isAlive: isAlive[i]!, stepSections: stepSections(stepPath) };
+          writer.value('file', 'StoredScan', stored);
+          writeSteps(writer, stepPath);
+        });
+        return {
+          files: scanned.files.length,
+          records: scanned.files.reduce((sum, { scan }) => sum + scan.records, 0),
+          bytes: looked.reduce((sum, { bytes }) => sum + bytes, 0),
+          problems: [...found.problems, ...sentences],
+        };
+      } finally {
+        await workers.close();
+      }
+    },
+  );
+}
+
+function inputFile(path: string): InputFile {
+  const { size, mtimeNs } = statSync(path, { bigint: true });
+  return { path, bytes: Number(size), changed: mtimeNs };
+}
+
+const text = (files: readonly InputFile[]): string =>
+  files.map(({ path, bytes, changed }) => `${path} ${bytes} ${changed}`).join('\n');
+
+/** All ranks of the run are here, on one host: then no transfer says anything about a clock. */
+function areAlone(files: readonly FileInRun[]): boolean {
+  const hosts = new Set(files.map(({ header }) => header.process.bootId));
+  const ranks = new Set(files.flatMap(ranksOf));
+  const worlds = files.flatMap(({ header, communicators }) => [
+    header.worldSize ?? 0,
+    ...communicators.map(({ nRanks }) => nRanks),
+  ]);
+  return hosts.size === 1 && worlds.every((world) => world <= ranks.size);
+}

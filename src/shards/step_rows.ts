@@ -1,0 +1,121 @@
+/**
+ * The side file of a scan's steps (scan/step_file.ts) on its way through a .scan. A node scans before it is known whether the run has several
+ * hosts, so it keeps every step. If the run turns out to be on one host, only the first step of each operation is used, as `merge` does.
+ */
+
+import { closeSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import type { RankScan } from '../scan/scan.js';
+import { BLOCK_ROWS, ROW_WIDTH, STEP_ROW, type StepRows } from '../scan/step_file.js';
+import type { SectionFile, SectionWriter } from './sections.js';
+
+const ROW_BYTES = ROW_WIDTH * 8;
+/** Rows of a section. */
+const SECTION_ROWS = 1 << 17;
+
+export const stepSections = (path: string): number =>
+  Math.ceil(statSync(path).size / (SECTION_ROWS * ROW_BYTES));
+
+export function writeSteps(writer: SectionWriter, path: string): void {
+  const fd = openSync(path, 'r');
+  try {
+    const rows = new Float64Array(SECTION_ROWS * ROW_WIDTH);
+    for (let bytes; (bytes = readWhole(fd, rows)) > 0;)
+      writer.bytes('step', byColumns(rows.subarray(0, bytes / 8)));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Writes the steps to `path`; returns where they lie in it. `first`: the number of the file's first section of steps. */
+export function readSteps(
+  file: SectionFile,
+  first: number,
+  sections: number,
+  scan: RankScan,
+  path: string,
+): readonly StepRows[] {
+  const fd = openSync(path, 'wx', 0o600);
+  let end = 0;
+  try {
+    for (let i = 0; i < sections; i++) {
+      const columns = file.bytes('step', first + i);
+      if (columns.length % ROW_BYTES !== 0) file.damaged('its steps are cut');
+      const rows = byRows(new Float64Array(columns.buffer, columns.byteOffset, columns.length / 8));
+      writeSync(fd, new Uint8Array(rows.buffer));
+      end += columns.length;
+    }
+  } finally {
+    closeSync(fd);
+  }
+  for (const { blocks } of scan.steps)
+    for (const [offset, rows] of blocks) {
+      const isWhole = Number.isInteger(rows) && rows > 0 && rows <= BLOCK_ROWS;
+      if (!isWhole || !Number.isInteger(offset) || offset < 0 || offset + rows * ROW_BYTES > end)
+        file.damaged('its steps do not lie where they should');
+    }
+  return scan.steps;
+}
+
+/** Keeps the first step of each operation, in a side file of its own. */
+export function firstSteps(all: readonly StepRows[], from: string, to: string): readonly StepRows[] {
+  const input = openSync(from, 'r');
+  const output = openSync(to, 'wx', 0o600);
+  let end = 0;
+  const block = new Float64Array(BLOCK_ROWS * ROW_WIDTH);
+  const kept = new Float64Array(BLOCK_ROWS * ROW_WIDTH);
+  try {
+    return all.flatMap((connection) => {
+      const blocks: [number, number][] = [];
+      let filled = 0;
+      let rows = 0;
+      const flush = (): void => {
+        if (filled === 0) return;
+        const bytes = filled * ROW_BYTES;
+        writeSync(output, new Uint8Array(kept.buffer, 0, bytes));
+        blocks.push([end, filled]);
+        end += bytes;
+        filled = 0;
+      };
+      for (const [offset, count] of connection.blocks) {
+        readSync(input, new Uint8Array(block.buffer), 0, count * ROW_BYTES, offset);
+        for (let at = 0; at < count * ROW_WIDTH; at += ROW_WIDTH) {
+          if (block[at + STEP_ROW.step] !== 0) continue;
+          kept.set(block.subarray(at, at + ROW_WIDTH), filled * ROW_WIDTH);
+          filled++;
+          rows++;
+          if (filled === BLOCK_ROWS) flush();
+        }
+      }
+      flush();
+      return rows === 0 ? [] : [{ ...connection, rows, blocks }];
+    });
+  } finally {
+    closeSync(input);
+    closeSync(output);
+  }
+}
+
+function readWhole(fd: number, into: Float64Array): number {
+  const bytes = new Uint8Array(into.buffer);
+  let done = 0;
+  for (let got = -1; got !== 0 && done < bytes.length; done += got)
+    got = readSync(fd, bytes, done, bytes.length - done, null);
+  return done;
+}
+
+/** Neighbours in a column are alike: packed, a third of the rows. */
+function byColumns(rows: Float64Array): Uint8Array {
+  const count = rows.length / ROW_WIDTH;
+  const columns = new Float64Array(rows.length);
+  for (let column = 0; column < ROW_WIDTH; column++)
+    for (let row = 0; row < count; row++) columns[column * count + row] = rows[row * ROW_WIDTH + column]!;
+  return new Uint8Array(columns.buffer);
+}
+
+function byRows(columns: Float64Array): Float64Array<ArrayBuffer> {
+  const count = columns.length / ROW_WIDTH;
+  const rows = new Float64Array(columns.length);
+  for (let column = 0; column < ROW_WIDTH; column++)
+    for (let row = 0; row < count; row++) rows[row * ROW_WIDTH + column] = columns[column * count + row]!;
+  return rows;
+}

@@ -1,0 +1,112 @@
+/**
+ * What the files between the steps of a merge hold: types alone. scripts/generate-shapes.mjs makes descriptions of them, by which a file
+ * is checked before it is used. So a type that goes into a file is plain data, and described once.
+ */
+
+import type { FoundClocks } from '../clocks/evidence/run_clocks.js';
+import type { Sentence } from '../base/sentence.js';
+import type { Lease } from '../rankfile/types.js';
+import type { Aliases } from '../runs/redact.js';
+import type { OtherRun } from '../runs/run.js';
+import type { RankScan } from '../scan/scan.js';
+import type { ConvertJob, ConvertResult } from '../trace/convert.js';
+import type { SelectionRequest } from '../trace/selection.js';
+
+/** At the beginning of a .scan. */
+export interface ScanHead {
+  /** All files that were looked at, and the run that was asked for. */
+  readonly files: readonly InputFile[];
+  readonly run?: string | undefined;
+  /** Problems of looking for files, and files that cannot be used. */
+  readonly problems: readonly Sentence[];
+  readonly unusable: readonly Sentence[];
+}
+
+/** Tells whether the same files would be read again. */
+export interface InputFile {
+  readonly path: string;
+  readonly bytes: number;
+  /** When it last changed, ns. */
+  readonly changed: bigint;
+}
+
+/** One file of a .scan. Its steps follow. */
+export interface StoredScan {
+  readonly scan: RankScan;
+  readonly leases: readonly Lease[];
+  /** Its process beat again after the file was read. */
+  readonly isAlive: boolean;
+  /** Sections that its steps take. */
+  readonly stepSections: number;
+}
+
+/** At the beginning of a .study. */
+export interface StudyHead {
+  /** The scans that it is of, and the options, in one number. */
+  readonly id: string;
+  readonly options: StudyWords;
+  readonly run: StoredRun;
+  readonly members: readonly StudyMember[];
+}
+
+/** What the user asked for. */
+export interface StudyWords {
+  readonly run?: string | undefined;
+  readonly redact?: boolean | undefined;
+  readonly clock?: 'auto' | 'realtime' | undefined;
+  readonly alike?: number | undefined;
+  readonly wander?: number | undefined;
+  readonly hungAfter?: number | undefined;
+  readonly select?: SelectionRequest | undefined;
+}
+
+export interface StoredRun {
+  readonly worldSize: number;
+  readonly missing: readonly number[];
+  readonly others: readonly OtherRun[];
+  readonly problems: readonly string[];
+  readonly unusable: readonly string[];
+  /** Of looking for files. */
+  readonly notes: readonly string[];
+  readonly records: number;
+  readonly aliases: Aliases | null;
+  readonly clocks: FoundClocks;
+  readonly alive: readonly boolean[];
+}
+
+/** By file, as the run's members. */
+export interface StudyMember {
+  readonly rank: number | null;
+  readonly ranks: readonly number[];
+  /** Its process (`processKey`), wherever its file lies. */
+  readonly process: string;
+  readonly isDrawn: boolean;
+}
+
+/** At the beginning of a part. */
+export interface PartHead {
+  readonly study: string;
+  /** Members in it, ascending. */
+  readonly files: readonly number[];
+}
+
+/** What `convert` does with a member's file. The paths in it are empty: files are found by their process. */
+export interface StoredJob {
+  readonly job: ConvertJob;
+}
+
+/** A member's block. Its pieces follow, in a section each. */
+export interface StoredBlock {
+  readonly file: number;
+  readonly result: ConvertResult;
+}
+
+/** By name: how a section is read and written. */
+export interface StoredTypes {
+  readonly ScanHead: ScanHead;
+  readonly StoredScan: StoredScan;
+  readonly StudyHead: StudyHead;
+  readonly PartHead: PartHead;
+  readonly StoredJob: StoredJob;
+  readonly StoredBlock: StoredBlock;
+}

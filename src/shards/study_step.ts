@@ -1,0 +1,150 @@
+/**
+ * `nccl-trace study`: the one step of a merge that sees all ranks. It reads scans, not rank files, and decides clocks, verdict and plan. The
+ * .study has what `convert` needs for each file, and what `join`, `inspect` and `report` need of the run.
+ */
+
+import { createHash } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { encode } from '@msgpack/msgpack';
+import { NoUsableInput } from '../base/errors.js';
+import type { OnProgress } from '../base/progress.js';
+import { foldRanks } from '../base/ranks.js';
+import { planTrace } from '../finish.js';
+import type { ClockOptions } from '../clocks/evidence/run_clocks.js';
+import { shownAs, type RunOptions } from '../runs/find_runs.js';
+import { processKey, tellRunsApart, type FoundRun } from '../runs/runs.js';
+import { joinScans, pickFrom } from '../study/scanned_run.js';
+import { studyScanned, type Study } from '../study/study.js';
+import { convertJobs } from '../trace/convert_jobs.js';
+import { checkRequest, type SelectionRequest } from '../trace/selection.js';
+import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
+import { OBJECTS } from './generated/shapes.js';
+import { produce, type ProduceOptions } from './produce.js';
+import { loadScans, type LoadedScan } from './load_scans.js';
+import type { SectionWriter } from './sections.js';
+import { toWire } from './shape.js';
+import { firstSteps } from './step_rows.js';
+import type { StudyWords } from './stored.js';
+
+export interface StudyStepOptions extends ProduceOptions, RunOptions, ClockOptions, VerdictOptions {
+  /** Paths of scans. */
+  readonly inputs: readonly string[];
+  readonly select?: SelectionRequest | undefined;
+  /** Goes on without the ranks of which there is no scan. */
+  readonly allowMissing?: boolean | undefined;
+  readonly onProgress?: OnProgress | undefined;
+}
+
+/** null: the study is there, valid, and of the same scans. Throws NoUsableInput, UsageError, OutputError. */
+export async function makeStudy(options: StudyStepOptions): Promise<Study | null> {
+  checkRequest(options.select ?? {});
+  const { run, redact, clock, alike, wander, hungAfter, select } = options;
+  const words: StudyWords = { run, redact, clock, alike, wander, hungAfter, select };
+  const scans = loadScans(options.inputs);
+  try {
+    const id = idOf(scans.ids, words);
+    return await produce(
+      'study',
+      options,
+      options.inputs,
+      (there) => there.value('head', 0, 'StudyHead').id === id,
+      async (writer, folder) => {
+        const files = scans.read(folder);
+        const runs = tellRunsApart(files);
+        const paths = [...scans.paths];
+        const { aliases, chosen } = pickFrom(runs, scans.unusable, paths, options);
+        checkNotMixed(scans.names, runs, chosen);
+        const gathered = { runs, chosen, aliases, unusable: scans.unusable };
+        const stepsOf = onSeveralHosts(chosen, clock) ? (file: LoadedScan) => file : withFirstSteps(folder);
+        const scanned = joinScans({ ...gathered, files: chosen.files.map(stepsOf) }, paths, options);
+        checkComplete(scanned.run.missing, scanned.run.worldSize, options);
+        const beats = new Map(chosen.files.map((file) => [file.path, file.isAlive]));
+        const studied = await studyScanned(scanned, options, (alive) =>
+          Promise.resolve(alive.map((one, file) => one && beats.get(scanned.sources[file]!) === true)),
+        );
+        write(writer, studied, { id, words, notes: shownAs(scans.problems, aliases) });
+        return studied;
+      },
+    );
+  } finally {
+    scans.close();
+  }
+}
+
+const idOf = (scans: readonly string[], words: StudyWords): string =>
+  createHash('sha256')
+    .update([...scans].sort().join(' '))
+    .update(encode(toWire({ of: 'StudyWords' }, words), { useBigInt64: true }))
+    .update(Object.keys(OBJECTS).join(' '))
+    .digest('hex');
+
+const onSeveralHosts = ({ files }: FoundRun, clock: ClockOptions['clock']): boolean =>
+  clock !== 'realtime' && new Set(files.map(({ header }) => header.process.bootId)).size > 1;
+
+const withFirstSteps =
+  (folder: string) =>
+  (file: LoadedScan, i: number): LoadedScan => {
+    const stepPath = join(folder, `first-${i}`);
+    const steps = firstSteps(file.scan.steps, file.stepPath, stepPath);
+    return { ...file, stepPath, scan: { ...file.scan, steps } };
+  };
+
+/** A scan of another run is a mistake of whoever named it. Files of other runs beside this one are not. */
+function checkNotMixed(
+  names: readonly string[],
+  runs: readonly FoundRun<LoadedScan>[],
+  chosen: FoundRun<LoadedScan>,
+): void {
+  names.forEach((name, i) => {
+    if (chosen.files.some(({ part }) => part === i)) return;
+    const other = runs.find(({ files }) => files.some(({ part }) => part === i));
+    if (other)
+      throw new NoUsableInput(
+        `${name}: is of run ${other.name}, but the newest run of these scans is ${chosen.name}; ` +
+          `name the scans of one run, or choose with --run`,
+      );
+  });
+}
+
+function checkComplete(
+  missing: readonly number[],
+  worldSize: number,
+  { allowMissing }: StudyStepOptions,
+): void {
+  if (missing.length === 0 || allowMissing === true) return;
+  throw new NoUsableInput(
+    `no scan has rank${missing.length === 1 ? '' : 's'} ${foldRanks(missing)} (of ${worldSize}); ` +
+      'scan the files of their nodes too, or go on without them: --allow-missing',
+  );
+}
+
+function write(
+  writer: SectionWriter,
+  studied: Study,
+  {
+    id,
+    words,
+    notes,
+  }: { readonly id: string; readonly words: StudyWords; readonly notes: readonly string[] },
+): void {
+  const { run, clocks, unusable, records, aliases, alive } = studied;
+  const { worldSize, missing, others, problems } = run;
+  const planned = planTrace(studied, { ...words, inputs: foldersOf(studied) });
+  // Pieces stay as they are until `join` knows the name of the trace.
+  const jobs = convertJobs(studied, planned.drawing, '', '', planned.layout);
+  const stored = { worldSize, missing, others, problems, unusable, notes, records, aliases, clocks, alive };
+  const members = run.members.map(({ rank, ranks, scan }, file) => {
+    return { rank, ranks, process: processKey(scan), isDrawn: jobs[file] !== null };
+  });
+  writer.value('head', 'StudyHead', { id, options: words, run: stored, members });
+  run.members.forEach(({ scan }, file) => {
+    writer.value('file', 'StoredScan', { scan, leases: [], isAlive: alive[file]!, stepSections: 0 });
+  });
+  for (const job of jobs)
+    if (job) writer.value('job ', 'StoredJob', { job: { ...job, path: '', blockPath: '' } });
+}
+
+/** For suggested commands: where the rank files were. */
+export const foldersOf = ({ run }: Pick<Study, 'run'>): string[] => [
+  ...new Set(run.members.map(({ scan }) => dirname(scan.path))),
+];
