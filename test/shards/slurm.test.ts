@@ -1,0 +1,133 @@
+/**
+ * examples/slurm/postmortem.sbatch on a real Slurm of two nodes, which scripts/slurm-here.sh starts on this machine. Needs root, and Debian's
+ * slurm-wlm and munge; without them it is skipped, and says so.
+ */
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { merge } from '../../src/merge.js';
+import { traceWords } from '../../src/report/headline.js';
+import type { MergeReport } from '../../src/report/report.js';
+import { PROGRAM } from '../support/program.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const has = (command: string): boolean => spawnSync('which', [command]).status === 0;
+const canStart = process.getuid?.() === 0 && ['slurmctld', 'slurmd', 'munged', 'srun'].every(has);
+const name = canStart
+  ? 'on a real Slurm of two nodes'
+  : 'on a real Slurm: skipped, because it needs root and the packages slurm-wlm and munge';
+
+describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-real-slurm-'));
+  const slurm = path.join(folder, 'slurm');
+  const script = path.join(root, 'scripts/slurm-here.sh');
+  const sample = path.join(root, 'samples/hosts');
+  const files = [0, 1, 2, 3].map((rank) => `rank0000${rank}.bin`);
+  let env: NodeJS.ProcessEnv = {};
+
+  beforeAll(() => {
+    const port = 20_000 + (process.pid % 10_000);
+    const words = execFileSync(script, ['start', slurm, String(port)], { encoding: 'utf8' });
+    const conf = /SLURM_CONF=(.*)/.exec(words)![1]!;
+    mkdirSync(path.join(folder, 'bin'));
+    env = { ...process.env, SLURM_CONF: conf, TOOLS: folder, PATIENCE: '60' };
+    tool(`exec "${process.execPath}" "${PROGRAM}" "$@"`);
+    files.forEach((file, rank) => {
+      // Two ranks on each node's own disk.
+      const disk = path.join(folder, 'disks', rank < 2 ? 'n1' : 'n2');
+      mkdirSync(disk, { recursive: true });
+      copyFileSync(path.join(sample, file), path.join(disk, file));
+    });
+  });
+  afterAll(() => {
+    execFileSync(script, ['stop', slurm]);
+    rmSync(folder, { recursive: true });
+  });
+
+  /** What the nodes run as nccl-trace. */
+  function tool(lines: string): void {
+    const file = path.join(folder, 'bin/nccl-trace');
+    writeFileSync(file, `#!/bin/bash\n${lines}\n`);
+    chmodSync(file, 0o755);
+  }
+
+  /** Returns the job's log. */
+  function postmortem(out: string, disks = 'disks'): string {
+    const log = path.join(folder, `${path.basename(out)}.log`);
+    // sbatch --wait asks every half minute.
+    const job = execFileSync(
+      'sbatch',
+      [
+        ...['--parsable', '--nodelist=n1,n2', '--nodes=2', `--output=${log}`, '--open-mode=append'],
+        ...[path.join(root, 'examples/slurm/postmortem.sbatch'), path.join(folder, disks, '%N'), out],
+      ],
+      { env, encoding: 'utf8' },
+    ).trim();
+    while (stateOf(job) !== 'done') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    return readFileSync(log, 'utf8');
+  }
+
+  function stateOf(job: string): 'done' | 'running' {
+    const state = execFileSync('squeue', ['-h', '-o', '%T', '-j', job], { env, encoding: 'utf8' }).trim();
+    return state === '' || /COMPLETED|FAILED|CANCELLED|TIMEOUT/.test(state) ? 'done' : 'running';
+  }
+
+  const summaryIn = (out: string): MergeReport =>
+    JSON.parse(readFileSync(path.join(out, 'run.json'), 'utf8')) as MergeReport;
+
+  it('the trace is that of merge, and the log has the verdict', async () => {
+    const out = path.join(folder, 'out');
+    const log = postmortem(out);
+    expect(log).toContain('HEALTHY');
+    expect(readdirSync(out).sort()).toEqual([
+      ...['n1.part', 'n1.scan', 'n2.part', 'n2.scan'],
+      ...['run.json', 'run.pftrace', 'run.study'],
+    ]);
+    const output = path.join(folder, 'merged.pftrace');
+    await merge({ inputs: [sample], output, words: traceWords });
+    expect(readFileSync(path.join(out, 'run.pftrace')).equals(readFileSync(output))).toBe(true);
+  });
+
+  it('a task that is killed in mid-scan is started again', () => {
+    const out = path.join(folder, 'killed');
+    const mark = path.join(folder, 'was-killed');
+    // The first scan of n2 ends by SIGKILL while it works.
+    tool(
+      `if [ "$1" = scan ] && [ "$SLURMD_NODENAME" = n2 ] && [ ! -e "${mark}" ]; then touch "${mark}"; ` +
+        `"${process.execPath}" "${PROGRAM}" "$@" & sleep 0.15; kill -9 $!; wait $!; exit 137; fi\n` +
+        `exec "${process.execPath}" "${PROGRAM}" "$@"`,
+    );
+    const log = postmortem(out);
+    expect(existsSync(mark)).toBe(true);
+    expect(log).toContain('try 1 of 3: a node did not finish its .scan');
+    expect(log).toMatch(/n1\.scan: is there, valid, and made of the same input: nothing to do/);
+    const whole = readFileSync(path.join(folder, 'out/run.pftrace'));
+    expect(readFileSync(path.join(out, 'run.pftrace')).equals(whole)).toBe(true);
+    // A killed scan leaves a work folder, and the next one removes it.
+    expect(readdirSync(out).filter((entry) => entry.startsWith('.'))).toEqual([]);
+  });
+
+  it('a node that never comes leaves its ranks named as missing', () => {
+    const out = path.join(folder, 'without');
+    tool(`if [ "$SLURMD_NODENAME" = n2 ]; then sleep 600; fi\nexec "${process.execPath}" "${PROGRAM}" "$@"`);
+    env = { ...env, TRIES: '1', PATIENCE: '10' };
+    postmortem(out);
+    const { missingRanks, ranks } = summaryIn(out);
+    expect(missingRanks).toEqual([2, 3]);
+    expect(ranks.map(({ rank }) => rank)).toEqual([0, 1]);
+  });
+});
