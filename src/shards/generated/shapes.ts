@@ -50,10 +50,10 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   PeerTraffic: {"comm":"number","peer":"number","isSend":"boolean","bytes":"number"},
   StepRows: {"commId":"bigint","channel":"number","source":"number","destination":"number","isSend":"boolean","rows":"number","blocks":["array",["tuple","number","number"]]},
   SendTimes: {"comm":"number","channel":"number","peer":"number","sizes":["map","number","Uint32Array"]},
-  TransferTotals: {"ends":["array",{"of":"EndTotals"}],"calls":["array",{"of":"CallTotals"}]},
+  TransferTotals: {"ends":["array",{"of":"EndTotals"}],"calls":["array",{"of":"CallTotals"}],"ended":{"of":"TimeCounts"},"waits":["array",{"of":"TimeCounts"}]},
   EndTotals: {"comm":"number","channel":"number","peer":"number","isSend":"boolean","transfers":"number","bytes":"number","waits":["array","number"],"open":["either","null",{"of":"Part8"}],"sizes":["array",{"of":"SizeTotals"}]},
   Part8: {"since":"number","wait":"number","transfers":"number"},
-  SizeTotals: {"bytes":"number","transfers":"number","sum":"number","sumOfSquares":"number","least":"number"},
+  SizeTotals: {"bytes":"number","transfers":"number","sum":"number","sumOfSquares":"number","least":"number","counts":{"of":"TimeCounts"},"sums":{"of":"TimeCounts"}},
   CallTotals: {"comm":"number","func":"string","waits":["array","number"]},
   Lease: {"ring":"number","tid":"number","threadName":"string","fromTick":"number","fromPosition":"number","endPosition":["either","null","number"],"endTick":["either","null","number"]},
   StudyHead: {"id":"string","options":{"of":"StudyWords"},"run":{"of":"StoredRun"},"members":["array",{"of":"StudyMember"}]},
@@ -113,7 +113,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   FlowEnds: {"operation":"Float64Array","sends":"Uint8Array","from":"Uint32Array","end":"Uint32Array"},
 };
 
-export const SHAPES_ID = 1674126602;
+export const SHAPES_ID = 69184109;
 
 export const STORED = {
   ScanHead: {"of":"ScanHead"},
