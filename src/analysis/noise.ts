@@ -38,8 +38,9 @@ export function levelOf(values: readonly number[], floor = 0): Level | null {
   return { log: medianOf(logs), spread: deviation(medians), stretches: medians.length };
 }
 
-function stretchesOf(values: readonly number[]): number[][] {
-  const stretches = Math.min(STRETCHES, values.length);
+/** Of equal length. */
+export function stretchesOf(values: readonly number[], most = STRETCHES): number[][] {
+  const stretches = Math.min(most, values.length);
   const border = (i: number): number => Math.floor((i * values.length) / stretches);
   return Array.from({ length: stretches }, (_, i) => values.slice(border(i), border(i + 1)));
 }

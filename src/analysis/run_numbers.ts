@@ -9,6 +9,7 @@ import { runDuration } from '../trace/duration.js';
 import { momentsOf, viewAround } from '../trace/moments.js';
 import { suspectComm } from '../verdict/evidence/suspects.js';
 import type { Study } from '../study/study.js';
+import { causesOf, type Cause } from './causes.js';
 import { collectiveGroups, collectiveRows, type CollectiveGroup, type CollectiveRow } from './collectives.js';
 import { comparableBy } from './comparable.js';
 import type { SendSeries } from './over_time.js';
@@ -32,6 +33,7 @@ export interface RunNumbers {
   /** By pair. */
   readonly sends: readonly (readonly SendSeries[])[];
   readonly slowLinks: readonly SlowLinkRow[];
+  readonly causes: readonly Cause[];
 }
 
 export function runNumbers({ run, clocks, ends, gpuLines, comms, verdict }: Study): RunNumbers {
@@ -62,5 +64,12 @@ export function runNumbers({ run, clocks, ends, gpuLines, comms, verdict }: Stud
     pairs: transfers.pairs,
     sends: transfers.sends,
     slowLinks: transfers.slowLinks,
+    causes: causesOf({
+      collectives,
+      links: transfers.links,
+      slowLinks: transfers.slowLinks,
+      slow: verdict.kind === 'slow' ? verdict.slow : null,
+      rankOf: words.ofFile,
+    }),
   };
 }

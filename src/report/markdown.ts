@@ -24,6 +24,7 @@ export function markdownOf(report: RunReport): string {
     ...report.lines.map((line) => printable(line)),
     '```',
     '',
+    ...causeLines(report),
     ...groupLines(report),
     ...rankLines(report),
     ...waitLines(report),
@@ -36,6 +37,11 @@ export function markdownOf(report: RunReport): string {
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
+
+const MOST_CAUSES = 4;
+
+const causeLines = ({ causes }: RunReport): string[] =>
+  causes.length === 0 ? [] : [...causes.slice(0, MOST_CAUSES).map(({ says }) => `- ${escaped(says)}`), ''];
 
 function groupLines({ groups }: RunReport): string[] {
   if (groups.length === 0) return [];

@@ -4,6 +4,7 @@
  */
 
 import { readFileSync } from 'node:fs';
+import type { Cause } from '../analysis/causes.js';
 import type { CollectiveGroup, CollectiveRow } from '../analysis/collectives.js';
 import type { Lateness, Picture } from '../analysis/parts.js';
 import type { RankWord } from '../analysis/rank_words.js';
@@ -13,6 +14,7 @@ import { projectFile } from '../base/project.js';
 import type { Study } from '../study/study.js';
 import { suspectsOf, type SuspectWord } from '../verdict/evidence/suspects.js';
 import type { Verdict } from '../verdict/types.js';
+import { causeText } from './causes_text.js';
 import type { ClockReport, TrafficReport } from './clock_report.js';
 import type { Diagnosis } from './diagnosis.js';
 import { headline } from './headline.js';
@@ -53,6 +55,8 @@ export interface RunReport {
   /** The same by pair of ranks, over all channels. */
   readonly pairs: readonly LinkRow[];
   readonly slowLinks: readonly SlowLinkRow[];
+  /** `says`: a sentence for people. */
+  readonly causes: readonly (Cause & { readonly says: string })[];
   readonly clocks: readonly ClockReport[];
   readonly traffic: TrafficReport | null;
   readonly problems: readonly string[];
@@ -124,6 +128,7 @@ export function runReport(
     links: numbers.links,
     pairs: numbers.pairs,
     slowLinks: numbers.slowLinks,
+    causes: numbers.causes.map((cause) => ({ ...cause, says: causeText(cause, diagnosis) })),
     clocks: diagnosis.clocks,
     traffic: diagnosis.traffic,
     problems,

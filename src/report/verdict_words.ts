@@ -93,7 +93,7 @@ export function few(words: readonly string[], most: number): string {
 }
 
 /** Time of day, UTC, to search the job's logs. */
-export function clockTime({ traceStart }: VerdictReport, at: number): string {
+export function clockTime({ traceStart }: Pick<VerdictReport, 'traceStart'>, at: number): string {
   const date = new Date(Number((BigInt(traceStart) + BigInt(Math.round(at))) / 1_000_000n));
   return Number.isNaN(date.getTime()) ? 'an impossible time' : `${date.toISOString().slice(11, 19)} UTC`;
 }

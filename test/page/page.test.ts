@@ -13,6 +13,7 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { escaped, jsonInScript } from '../../src/page/html.js';
 import { PAGE_START } from '../../src/page/page.js';
+import type { RunReport } from '../../src/report/run_report.js';
 import { record } from '../support/loopback.js';
 import { madeUpRank, SMALL_RUN, temporaryFolder } from '../support/made_up_run.js';
 import { runProgram, type ProgramResult } from '../support/program.js';
@@ -152,7 +153,9 @@ describe.skipIf(!existsSync(CHROMIUM))('in Chromium, the network off (skipped wh
       expect(complaints).toEqual([]);
       expect(requests).toEqual([url]);
       expect(await page.locator('h1').textContent()).toMatch(/^[A-Z ]+\b/);
-      expect(await page.locator('section').count()).toBe(8);
+      const causes = await page.locator('#why-it-is-slow').count();
+      expect(causes).toBe(name === 'straggler' ? 1 : 0);
+      expect(await page.locator('section').count()).toBe(8 + causes);
       expect(await page.locator('section canvas, section table, section p').count()).toBeGreaterThan(8);
       await context.close();
     },
@@ -304,6 +307,28 @@ describe.skipIf(!existsSync(CHROMIUM))('in Chromium, the network off (skipped wh
       expect(Number(start / 1_000_000n)).toBeLessThanOrEqual(time);
       expect(Number(end / 1_000_000n)).toBeGreaterThanOrEqual(time);
       expect(seen.has('dur')).toBe(false);
+      await context.close();
+    });
+
+    it('the button of a cause opens the trace where it shows', async () => {
+      await run('report', sample('straggler'), '-qo', 'cause.html', '--origin', origin);
+      const { causes, run: facts } = JSON.parse(
+        (await run('report', sample('straggler'), '-q', '--json')).out.toString(),
+      ) as RunReport;
+      expect(causes[0]!.says).toMatch(/^Rank 2 is late/);
+      const { context, page } = await open('cause.html', { offline: false });
+      const item = page.locator('#why-it-is-slow li').first();
+      expect(await item.textContent()).toContain(causes[0]!.says);
+      const opened = context.waitForEvent('page');
+      await item.getByRole('button', { name: 'Open', exact: true }).click();
+      const tab = await opened;
+      await tab.waitForURL(/#!/, { waitUntil: 'commit' });
+      const seen = new URLSearchParams(tab.url().split('#!/?')[1]);
+      const shown = ['visStart', 'visEnd'].map((name) =>
+        Number(BigInt(seen.get(name)!) - BigInt(facts.traceStart)),
+      );
+      expect(shown).toEqual(causes[0]!.view);
+      expect(decodeURIComponent(tab.url())).toContain('dev.perfetto.PinTracksByRegex');
       await context.close();
     });
 

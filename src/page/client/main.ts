@@ -33,9 +33,29 @@ function section(name: string, about: string, ...content: readonly (Node | null)
 const hasLateness = report.lateness.files.some(({ collectives }) => collectives > 0);
 const hasWaits = report.ranks.some(({ waits: of }) => Object.values(of).some((ns) => ns > 0));
 
+/** Each with a button that opens the trace where it shows. */
+function causes(): HTMLElement | null {
+  if (report.causes.length === 0) return null;
+  const items = report.causes.map(({ says, view }) => {
+    const onclick = (): void => show?.(view);
+    const button = h(
+      'button',
+      { type: 'button', class: 'small', onclick, title: 'Open the trace there' },
+      'Open',
+    );
+    return h('li', {}, shown(says), ' ', show ? button : null);
+  });
+  return section(
+    'Why it is slow',
+    'Causes with their evidence, and what cannot be told.',
+    h('ul', {}, ...items),
+  );
+}
+
 document
   .getElementById('sections')!
   .append(
+    ...[causes()].filter((found) => found !== null),
     section(
       'Around the moment',
       'What every rank did: one bar per collective, from its arrival to its end.',

@@ -1,0 +1,48 @@
+/** Each cause of slowness as a sentence: what, its evidence, and what cannot be told. */
+
+import type { Cause, LateRank, SlowerSince, SlowLinks } from '../analysis/causes.js';
+import { durationText } from '../base/duration.js';
+import { clockTime, type VerdictReport } from './verdict_words.js';
+
+type Times = Pick<VerdictReport, 'traceStart'>;
+
+export function causeText(cause: Cause, about: Times): string {
+  const costs = cause.costNs === null ? '' : `; costs at least ${durationText(cause.costNs)}`;
+  switch (cause.cause) {
+    case 'slower since':
+      return slowerText(cause, about);
+    case 'late rank':
+      return `${lateText(cause, about)}${costs}`;
+    default:
+      return `${linksText(cause)}${costs}${doubt(cause)}`;
+  }
+}
+
+const moment = (about: Times, at: number): string =>
+  `${clockTime(about, at)} (${durationText(at)} into the trace)`;
+
+const slowerText = (
+  { sinceNs, factor, before, after, slowerKinds, kinds, costNs }: SlowerSince,
+  about: Times,
+): string =>
+  `Collectives take ${factor} times as long since ${moment(about, sinceNs)}: ${slowerKinds} of ${kinds} kinds ` +
+  `of them, ${before} collectives before and ${after} after; costs ${durationText(costNs ?? 0)}`;
+
+function lateText({ rank, on, when, sinceNs, late, of }: LateRank, about: Times): string {
+  const time = sinceNs === null ? when : `since ${moment(about, sinceNs)}`;
+  const where = on === 'host' ? 'it calls late' : 'its GPU begins late';
+  return `Rank ${rank} is late ${time}: ${where}, and holds up ${late} of ${of} collectives`;
+}
+
+function linksText({ cause, rank, host, slowPairs, pairs, ratio, transfers, ends }: SlowLinks): string {
+  const evidence = `sends take up to ${Number(ratio.toPrecision(2))} times the usual time (${transfers} sends)`;
+  if (cause === 'slow node') return `All ${pairs} links of host ${host} to other hosts are slow: ${evidence}`;
+  if (cause === 'slow NIC') return `All ${pairs} links of rank ${rank} are slow: ${evidence}`;
+  const others = pairs > slowPairs ? `; rank ${rank}'s other links are not` : '';
+  return `The link from rank ${rank} to rank ${ends[1]} is slow: ${evidence}${others}`;
+}
+
+const doubt = ({ cannotTell, rank }: SlowLinks): string =>
+  cannotTell === null
+    ? ''
+    : `. Whether it is the link or the NIC cannot be told, because rank ${rank} sends over no other link`;

@@ -1,0 +1,115 @@
+/** Causes of slowness: when a change is one, and what slow links have in common. Made-up numbers; test/end_to_end/causes.test.ts records jobs. */
+
+import { describe, expect, it } from 'vitest';
+import { causesOf, type Cause } from '../../src/analysis/causes.js';
+import { changePoint } from '../../src/analysis/change_point.js';
+import type { LinkRow, SlowLinkRow } from '../../src/analysis/transfers.js';
+
+/** Logarithms that scatter by about 0.1, in a fixed way. */
+const scatter = (count: number, level: (i: number) => number): number[] =>
+  Array.from(
+    { length: count },
+    (_, i) => level(i) + 0.1 * Math.sin(12.9898 * i) + 0.1 * Math.cos(4.1414 * i * i),
+  );
+
+describe('a change point', () => {
+  it.each([20, 33, 40, 61])('is found at value %i of 80', (at) => {
+    const found = changePoint(scatter(80, (i) => (i < at ? 0 : 1)))!;
+    expect(Math.abs(found.index - at)).toBeLessThanOrEqual(1);
+    expect(found.factor).toBeGreaterThan(2.2);
+    expect(found.factor).toBeLessThan(3.3);
+  });
+
+  it.each<[string, (i: number) => number]>([
+    ['nothing changes', () => 0],
+    ['it becomes quicker', (i) => (i < 40 ? 1 : 0)],
+    ['it changes by a fifth', (i) => (i < 40 ? 0 : 0.2)],
+    ['it is slow in the middle only', (i) => (i >= 30 && i < 50 ? 1 : 0)],
+    ['every tenth is slow', (i) => (i % 10 === 0 ? 2 : 0)],
+    ['only the last ones are slow', (i) => (i < 76 ? 0 : 3)],
+  ])('is none if %s', (_, level) => {
+    expect(changePoint(scatter(80, level))).toBeNull();
+  });
+
+  it('is none in too few values', () => {
+    expect(changePoint(scatter(19, (i) => (i < 10 ? 0 : 3)))).toBeNull();
+  });
+});
+
+/** Ranks 0 to 3 on host a, 4 to 7 on host b; each sends to each of the other host. */
+const RANKS = [0, 1, 2, 3, 4, 5, 6, 7];
+const hostOf = (rank: number): string => (rank < 4 ? 'a' : rank < 8 ? 'b' : 'c');
+const ALL = RANKS.flatMap((source) =>
+  RANKS.flatMap((destination) =>
+    hostOf(source) === hostOf(destination) ? [] : [[source, destination] as const],
+  ),
+);
+
+function causesWhere(isSlow: (source: number, destination: number) => boolean, links = ALL): Cause[] {
+  const rows = links.map(([source, destination]) => ({
+    commId: '0x7',
+    source,
+    destination,
+    sourceHost: hostOf(source),
+    destinationHost: hostOf(destination),
+  })) as unknown as LinkRow[];
+  const slowLinks = links.flatMap(([source, destination], link): SlowLinkRow[] =>
+    isSlow(source, destination)
+      ? [{ link, ratio: 5, like: 9, sizes: 1, medianNs: 5, usualNs: 1, costNs: 10, transfers: 100 }]
+      : [],
+  );
+  return causesOf({ collectives: [], links: rows, slowLinks, slow: null, rankOf: (file) => file });
+}
+
+describe('slow links', () => {
+  it('one of several of a rank is a link', () => {
+    expect(causesWhere((source, destination) => source === 1 && destination === 6)).toEqual([
+      expect.objectContaining({
+        cause: 'slow link',
+        rank: 1,
+        ends: [1, 6],
+        slowPairs: 1,
+        pairs: 4,
+        cannotTell: null,
+      }),
+    ]);
+  });
+
+  it('the only one of a rank is a link or its NIC: it cannot be told', () => {
+    const ring = RANKS.map((rank) => [rank, (rank + 1) % 8] as const);
+    expect(causesWhere((source) => source === 2, ring)).toEqual([
+      expect.objectContaining({ cause: 'slow link', rank: 2, cannotTell: 'link or NIC' }),
+    ]);
+  });
+
+  it.each<[string, (source: number, destination: number) => boolean]>([
+    ['both directions', (source, destination) => source === 2 || destination === 2],
+    ['what it sends', (source) => source === 2],
+    ['what it receives', (_, destination) => destination === 2],
+  ])('all of a rank (%s) are its NIC', (_, isSlow) => {
+    expect(causesWhere(isSlow)).toEqual([expect.objectContaining({ cause: 'slow NIC', rank: 2 })]);
+  });
+
+  it('two slow links of different ranks are two', () => {
+    const found = causesWhere(
+      (source, destination) => source !== destination && source + destination === 7 && source < 2,
+    );
+    expect(found.map(({ cause }) => cause)).toEqual(['slow link', 'slow link']);
+  });
+
+  it('all that a node sends is the node, if another node is not', () => {
+    const three = [...ALL, ...RANKS.flatMap((rank) => [[rank, 8] as const, [8, rank] as const])];
+    expect(causesWhere((source) => source < 4, three)).toEqual([
+      expect.objectContaining({ cause: 'slow node', host: 'a', rank: null }),
+    ]);
+  });
+
+  it('from one of two nodes to the other: neither node, nor any NIC, is called slow', () => {
+    const found = causesWhere((source) => source < 4).map(({ cause }) => cause);
+    expect(new Set(found)).toEqual(new Set(['slow link']));
+  });
+
+  it('none: no cause', () => {
+    expect(causesWhere(() => false)).toEqual([]);
+  });
+});
