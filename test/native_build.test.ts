@@ -95,7 +95,7 @@ describe.skipIf(!hasCompiler)('with a compiler', () => {
     expect(built()).toContain('nccl-trace-loopback');
   });
 
-  it('builds only the addon at install, and says what is not built yet', () => {
+  it('builds only the addon at install, and names the parts that are not built yet', () => {
     put('native/addon/addon.cc', 'int addon() { return 1; }\n');
     const install = build('prepare');
     expect(install.status).toBe(0);

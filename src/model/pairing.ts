@@ -20,7 +20,7 @@ import { NO_ORIGINATORS, type Originators } from './origin.js';
 import { lostOp } from './op_factory.js';
 import { applyCtrlState, applyOpState, isHostState, type Told } from './states.js';
 import { StepPairing } from './step_pairing.js';
-import { ENDED_STEP, NO_STEP, type StepTable } from './step_table.js';
+import { type StepListener, ENDED_STEP, NO_STEP, type StepTable } from './step_table.js';
 import {
   extra64,
   extraBigint,
@@ -35,7 +35,7 @@ import {
 } from './record_fields.js';
 import { hasStopped, typeOf, type Stoppable } from './stoppable.js';
 import { StampOwners } from './stamp_owners.js';
-import type { HostSpan, Kernel, Op, StepListener, WorkListener } from './types.js';
+import type { HostSpan, Kernel, Op, WorkListener } from './types.js';
 
 const TWO_31 = 2 ** 31;
 

@@ -8,8 +8,8 @@ import type { Ticks } from '../base/time.js';
 import { State } from '../rankfile/format/nccl.js';
 import type { OddRecords } from './odd_records.js';
 import type { StateFields } from './record_fields.js';
-import { NO_STEP, NONE, StepTable } from './step_table.js';
-import { StepPhase, type Op, type StepListener } from './types.js';
+import { type StepListener, NO_STEP, NONE, StepTable } from './step_table.js';
+import { StepPhase, type Op } from './types.js';
 
 /** By state; 0: not a step's state. The most frequent look-up of all. */
 const PHASE_OF_STATE = new Uint8Array(256);

@@ -4,6 +4,7 @@
  * happened.
  */
 
+import type { Ticks } from '../base/time.js';
 import type { Op, StepPhase } from './types.js';
 
 /** In place of a tick, or of a size that NCCL has not reported. */
@@ -162,4 +163,13 @@ function removeRow(rows: number[], row: number): void {
   let at = rows.indexOf(row);
   for (; at < rows.length - 1; at++) rows[at] = rows[at + 1]!;
   rows.pop();
+}
+
+/** Steps are rows of a table. A row is reused once `stepStop` has returned. Called in the same order. */
+export interface StepListener {
+  stepStart(steps: StepTable, row: number, at: Ticks): void;
+  /** `from`: begin of the new phase, at or before `at`. */
+  stepPhase(steps: StepTable, row: number, from: Ticks, at: Ticks): void;
+  /** `told`: by its own stop; else its operation stopped without it. */
+  stepStop(steps: StepTable, row: number, at: Ticks, told: boolean): void;
 }

@@ -18,7 +18,6 @@ import type { HostSpan } from './host_span.js';
 import type { OddListener } from './odd_records.js';
 import type { Foreign, Originator } from './origin.js';
 import type { HandleKey } from './record_fields.js';
-import type { StepTable } from './step_table.js';
 import type { WorkIdentity } from './work_identity.js';
 
 export { eventTypeNames } from '../rankfile/format/nccl.js';
@@ -196,13 +195,4 @@ export interface WorkListener extends OddListener {
   kernelStop(kernel: Kernel, at: Ticks): void;
   /** `value` is the number of appended operations for AppendEnd, else null. */
   ctrl(ring: number, state: CtrlState, at: Ticks, value: number | null): void;
-}
-
-/** Steps are rows of a table. A row is reused once `stepStop` has returned. Called in the same order. */
-export interface StepListener {
-  stepStart(steps: StepTable, row: number, at: Ticks): void;
-  /** `from`: begin of the new phase, at or before `at`. */
-  stepPhase(steps: StepTable, row: number, from: Ticks, at: Ticks): void;
-  /** `told`: by its own stop; else its operation stopped without it. */
-  stepStop(steps: StepTable, row: number, at: Ticks, told: boolean): void;
 }

@@ -87,7 +87,7 @@ it('straggler: the table of ranks blames the one that the verdict names', async 
   expect(worst.indexOf(Math.max(...worst))).toBe(2);
 });
 
-it('hang: who still waits, for whom, since when, stands first', async () => {
+it('hang: the report begins with who waits, for whom and since when', async () => {
   const { report } = await both('hang');
   const standing = report.waits.filter(({ openSinceNs }) => openSinceNs !== null);
   expect(standing.map(({ rank, forRank, waitsFor }) => [rank, forRank, waitsFor])).toEqual([

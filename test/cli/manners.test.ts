@@ -246,7 +246,7 @@ describe('progress and colour', () => {
     expect([scan(12_200), silent(12_300), scan(13_000)]).toEqual([true, true, false]);
   });
 
-  it('merge and inspect tell every stage, each before its work', async () => {
+  it('merge and inspect name every stage before it begins', async () => {
     const stages: string[] = [];
     const onProgress = ({ stage, files }: Progress): void => {
       stages.push(files === null ? stage : `${stage} ${files.done}/${files.total}`);

@@ -193,7 +193,7 @@ describe('contradictions', () => {
     for (const check of checkAll(run, alignment)) expect(check.insideHard).toBe(true);
   });
 
-  it('of one link alone: its pairs are not what they are taken for', () => {
+  it('of one link alone: its pairs do not belong together', () => {
     const run = draw(6, 6, true, {
       tamper: ({ from, to }, time, delay) =>
         from === 3 && to === 4 && time > 8e9 && time < 9e9 ? delay - 2e6 : delay,
@@ -214,8 +214,8 @@ describe('contradictions', () => {
   });
 });
 
-describe('what cannot be known', () => {
-  it('stays apart: hosts that only ever sent, and hosts that nobody heard', () => {
+describe('facts that cannot be known', () => {
+  it('keeps hosts apart that only sent, and hosts that received nothing', () => {
     const run = simulate({
       seed: 3,
       hosts: 5,

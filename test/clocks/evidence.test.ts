@@ -85,7 +85,7 @@ it('touches every line from below: no point lies under the hull', () => {
   );
 });
 
-it('names size classes by what a person would say', () => {
+it('names size classes as a person would', () => {
   expect([1, 8192, 8193, 65_536, 65_537, 1 << 20, 1 << 30].map(sizeClass)).toEqual([
     'up to 8 KiB',
     'up to 8 KiB',

@@ -98,7 +98,7 @@ it('is about as wide as floor, launch and step together', () => {
   expect(bound.early).toBeLessThan(20_000);
 });
 
-it('is not narrowed by stamps of other kernels, and is unbounded to the side of which nothing is known', () => {
+it('is not narrowed by stamps of other kernels, and is unbounded on a side without evidence', () => {
   const { bound, latest } = record(
     { seconds: 20, floor: 3000, launch: 5000, step: 32, stale: 0.05 },
     seeded(6),

@@ -58,7 +58,7 @@ it('finds who is connected both ways', () => {
   );
 });
 
-it('solves what can be solved on paper, with its variances', () => {
+it('gives the same solution and variances as a calculation by hand', () => {
   // x0 = 3 within 1, x1 - x0 = 4 within 2, and x1 = 8 within 1: minimize by hand.
   const rows = [
     [[0], [1], 3, 1],

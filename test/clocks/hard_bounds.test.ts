@@ -160,7 +160,7 @@ describe('evidence that is only believed', () => {
     sizes: [64],
   });
 
-  it('bounds nothing where low-latency receives are told early, by too little to contradict anything', () => {
+  it('gives no bound if low-latency receives are reported too early by an amount that contradicts nothing', () => {
     // The first link's by nearly the slack of the ring: with only those to go by truth is outside.
     const early = run.edges.map((edge) =>
       restamped(edge, `${EARLY_ARRIVAL} up to 8 KiB`, edge.from === 0 ? -50_000 : 0),
@@ -175,7 +175,7 @@ describe('evidence that is only believed', () => {
     expect(alignment.sure).toEqual([true, true, true, true]);
   });
 
-  it('bounds nothing where the network takes sends before there is room, unless nothing else does, which is said', () => {
+  it('gives no bound if the network takes sends before there is room; if there is no other evidence, it does, and says so', () => {
     const credits = run.edges.map((edge) => ({
       ...restamped(edge, 'credit', edge.from === 0 ? -50_000 : 0),
       kind: 'credit' as const,

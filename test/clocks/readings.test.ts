@@ -83,7 +83,7 @@ describe('the worst of a piece', () => {
     expect(worstOfOther(rising)[0]!.below).toBeCloseTo(10);
   });
 
-  it('goes on no faster than what is known of both ends of the run leaves open', () => {
+  it('grows no faster than the evidence at both ends of the run allows', () => {
     // Within 10 to either side for 3e6: its rate is bounded by 20 in 3e6.
     const known = readings(() => 10, [3e5, 3e5, 3e5, 3e5], 10);
     const { below } = worstOfOther(known)[2]!;
@@ -101,7 +101,7 @@ describe('the worst of a piece', () => {
     expect(worstOfOther(bent)[0]!.below).toBeCloseTo(knotAt - 1.15385e6, -2);
   });
 
-  it('is unbounded to the side of which nothing is known', () => {
+  it('is unbounded on a side without evidence', () => {
     const { below, above } = worstOfOther(readings(() => Infinity, [0, 0, 0, 0], 5))[1]!;
     expect(below).toBe(Infinity);
     expect(above).toBeCloseTo(5);

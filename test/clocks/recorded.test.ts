@@ -60,7 +60,7 @@ describe('ranks on several hosts', () => {
     for (const { map } of solved.solution.domains) expect(map.segments[0]?.source).toBe('traffic');
   });
 
-  it('do not follow a wall clock that is stepped and slewed, which is said', () => {
+  it('do not follow a wall clock that is stepped and slewed, and the report says so', () => {
     const restless = skewed.skews.map((skew, host) =>
       host % 2 === 0 ? skew : { ...skew, wallError: (ns: number) => ns * 500e-6 + (ns > 0.1e9 ? 1e9 : 0) },
     );
@@ -173,7 +173,7 @@ describe('ranks that ask rank 0 for its time', () => {
     for (const { insideHard } of checks) expect(insideHard).toBe(true);
   });
 
-  it('have nobody to be compared with when one of them is alone', () => {
+  it('are not compared if there is only one of them', () => {
     const solved = solveFiles([asking.files[1]!], stepFolder());
     expect(solved.traffic).toBeNull();
   });

@@ -73,7 +73,7 @@ it('classes of large messages span less than half as much again', () => {
   for (const [name, most] of largest) expect(most / smallest.get(name)!).toBeLessThan(1.5);
 });
 
-it('likenesses stand from the largest size to the smallest', () => {
+it('likenesses are listed from the largest size to the smallest', () => {
   const names = [
     'data up to 8 KiB',
     'credit',

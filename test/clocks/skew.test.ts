@@ -16,7 +16,7 @@ const OFFSET = 7_000_000_000n;
 const own: Skew = { hostName: 'other', bootId: 'ab'.repeat(16), offsetTicks: Number(OFFSET), ppm: 0 };
 const peer: Skew = { hostName: 'asked', bootId: 'cd'.repeat(16), offsetTicks: 50, ppm: 0 };
 
-it('by its own clock a skewed file tells what it told before', () => {
+it('by its own clock a skewed file has the same content as before', () => {
   const file = new RankFileBuilder({ tickHz: HZ, changed: { tick: 600, events: 3, sampleEvery: 2 } });
   const ring = file.ring('host', 16, { tid: 9 });
   const group = ring.startGroupApi(100);

@@ -98,7 +98,7 @@ describe('narrowed bounds', () => {
     }
   });
 
-  it('do not leave what was estimated, where clocks bend more than they may', () => {
+  it('stay at the estimate where clocks bend more than assumed', () => {
     const zigzag = times.map((_, i) => (i % 2) * 1e6);
     const band: Band = { times, most: zigzag.slice(), least: zigzag.slice(), guess: zigzag };
     narrow(band, CURVATURE, 8);
@@ -106,7 +106,7 @@ describe('narrowed bounds', () => {
     expect(band.least).toEqual(zigzag);
   });
 
-  it('look no farther than they are told', () => {
+  it('look no farther than their limit', () => {
     const band = known(0, 1);
     const before = band.most[8];
     narrow(band, 0, 1);

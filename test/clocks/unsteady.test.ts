@@ -74,7 +74,7 @@ describe('a clock whose rate changes', () => {
       wander: (host, time) => (host === 2 ? perNs(ppmPerMinute) * 0.5 * time ** 2 : 0),
     });
 
-  it.each([0.1, 0.6, 1.5, 3])('by %d ppm a minute is followed, with bounds that hold, and told', (ppm) => {
+  it.each([0.1, 0.6, 1.5, 3])('by %d ppm a minute is followed, reported, and its bounds hold', (ppm) => {
     const run = bending(ppm);
     const alignment = align(4, run.edges);
     expect(alignment.culprits).toEqual([]);
@@ -100,7 +100,7 @@ describe('a clock whose rate changes', () => {
     }
   });
 
-  it('is held to what a person says of clocks, not to more', () => {
+  it('uses only what a person says about clocks', () => {
     const strict = align(4, bending(1.5).edges, { ...ALIGNMENT_DEFAULTS, wanderPpmPerMinute: 0.1 });
     expect(strict.culprits).toMatchObject([{ what: 'clock-unsteady', domains: [2] }]);
     const lenient = align(4, bending(30).edges, { ...ALIGNMENT_DEFAULTS, wanderPpmPerMinute: 30 });
@@ -119,7 +119,7 @@ describe('who is named', () => {
     return findUnsteady(5, arcs, [new Float64Array(arcs.length).fill(5000), lengths])?.domains;
   };
 
-  it('is nobody where there is room, for stamps of programs as well', () => {
+  it('is nobody if there is room, also with stamps of programs', () => {
     expect(
       found([
         [0, 1, -1],

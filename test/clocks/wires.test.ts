@@ -54,7 +54,7 @@ describe('credits that were waited for', () => {
     expect(unlike.alignment.likely(0, 3, 0)).toBeGreaterThan(2 * alignment.likely(0, 3, 0));
   });
 
-  it('tell a slow link of a ring from a wrong clock: the link is named', () => {
+  it('distinguish a slow link of a ring from a wrong clock: the link is named', () => {
     const links = ringWithCredits(7, 0.05).map((link) =>
       link.from === 2 && link.to === 3 ? { ...link, delay: link.delay + 40_000 } : link,
     );

@@ -168,7 +168,7 @@ describe('late by itself', () => {
     ]);
   });
 
-  it('is nobody by its call alone, where nothing held up the one whose GPU came last', () => {
+  it('is nobody by its call alone if nothing held up the rank whose GPU came last', () => {
     const [, one] = joined(ranks(null));
     expect(lateSpans(one!, 0).map(({ late, from, to }) => [late.rank, from, to])).toEqual([
       [2, 90_000, 90_500],
@@ -177,7 +177,7 @@ describe('late by itself', () => {
 });
 
 describe('who never entered', () => {
-  it('is said of a rank that was recording before', () => {
+  it('is reported for a rank that was recording before', () => {
     const [, second] = joined([
       member([
         { seq: 0, arrival: 0 },

@@ -108,7 +108,7 @@ describe('the timers of a process with several GPUs', () => {
     expect(clockTable(report)).toContain('kernels of 2 ranks of communicators against their hosts');
   });
 
-  it('are asked for each communicator: on which GPU the same process is in another one is not told', async () => {
+  it('are looked up for each communicator: the GPU of a process in another communicator is not known', async () => {
     const { kernels, report } = await shown([
       ...world(0, 5_000_000),
       { commId: OTHER, rank: 1, ahead: 5_000_000 },

@@ -20,7 +20,7 @@ function overAndIn(): string {
   return `--groups tp=2 --groups-strided dp=2 --ops ${ops}`;
 }
 
-describe('the trace matches what the loopback did', () => {
+describe('the trace matches the work of the loopback', () => {
   it('on 2 ranks: AllReduce in both protocols, send and receive', async () => {
     const ops = 'allreduce:1M,allreduce:24K/ll,group{send+recv:1M}';
     expectTraceIsTrue(await runAndMerge(2, `--channels 2 --iterations 2 --ops ${ops}`));

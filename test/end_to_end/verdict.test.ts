@@ -191,7 +191,7 @@ describe.concurrent('the verdict on', () => {
     expect(text).toContain('\n  other calls:    rank 1: ReduceScatter seq 0 (');
   });
 
-  it('a rank that calls with another count, of which nothing hangs: a mismatch', async ({ expect }) => {
+  it('a rank that calls with another count, without a hang: a mismatch', async ({ expect }) => {
     const { verdict, text } = await verdictOn(
       'count',
       '--ranks 3 --ops allreduce:1M --channels 1 --iterations 2 --other-rank 1 --other-at 1 --other-ops allreduce:512K',
@@ -253,7 +253,7 @@ describe.concurrent('the verdict on', () => {
     expect(hang?.silent.map(({ file }) => file)).toContain(1);
   });
 
-  it('sends that another process executes (PXN): among what is waited for', async ({ expect }) => {
+  it('sends that another process executes (PXN) are among the waits', async ({ expect }) => {
     const { hang, text, recording } = await verdictOn(
       'pxn',
       '--ranks 4 --ops allreduce:256K --channels 1 --iterations 3 --pxn 0:2 --drop-rank 2 --drop-at 1:3 --hang-seconds 3',
@@ -308,7 +308,7 @@ describe.concurrent('the verdict on', () => {
     });
   });
 
-  it('a run of which each second collective is recorded: of that part alone', async ({ expect }) => {
+  it('a run with every second collective recorded: judged by that part alone', async ({ expect }) => {
     const { verdict, text } = await verdictOn(
       'sampled',
       '--ranks 2 --ops allreduce:64K --channels 1 --iterations 4',
@@ -319,7 +319,9 @@ describe.concurrent('the verdict on', () => {
     expect(text).toContain('\n  looked at:      1 of 2 collectives alone\n');
   });
 
-  it('a hang in what sampling left out: not healthy, and who called less', async ({ expect }) => {
+  it('a hang in a collective that was sampled out: not healthy, and names who called less', async ({
+    expect,
+  }) => {
     // As soon as that is known, however long it takes on a busy machine.
     const { verdict, text } = await verdictOnceIn(
       'left-out',
@@ -335,9 +337,7 @@ describe.concurrent('the verdict on', () => {
     expect(text).toContain('\n  fewer calls:    rank 2: 1 less on world than others\n');
   });
 
-  it('a broadcast of which NCCL tells no more than the call, from another root: a mismatch', async ({
-    expect,
-  }) => {
+  it('a broadcast from another root, of which NCCL reports only the call: a mismatch', async ({ expect }) => {
     const { verdict, hang } = await verdictOn(
       'root',
       '--ranks 3 --ops allreduce:8K,broadcast:64K --channels 1 --iterations 3 --other-rank 2 --other-at 1 --other-ops allreduce:8K,broadcast(1):64K --hang-seconds 3',

@@ -139,7 +139,7 @@ describe('Broadcast', () => {
     ]);
   });
 
-  test('untold work takes part in no count that the plugin could compare', async () => {
+  test('work that NCCL does not report is in no count that the plugin could compare', async () => {
     const run = await Run.of('--ranks 3 --iterations 2 --ops broadcast:1M,allreduce:1M', { echo: {} });
     const [hidden, seen] = run.tasks(0);
     expect(hidden).toMatchObject({ func: 'Broadcast', untold: true, seq: null, completed: true });

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 import { connectionHash, operationId, transferId, transferName } from '../../src/model/identity.js';
 
-it('tells apart connections, operations and steps', () => {
+it('distinguishes connections, operations and steps', () => {
   const ids = new Set<string>();
   let transfers = 0;
   for (const [channel, source, destination] of [

@@ -56,7 +56,7 @@ describe('rank files are found', () => {
     ]);
   });
 
-  it('and what only has such a name is named', () => {
+  it('and names a file that only has such a name', () => {
     const folder = folderOf('run/rank0.bin', 'run/notes.fifo');
     const inRun = (name: string): string => path.join(folder, 'run', name);
     execFileSync('mkfifo', [inRun('rank1.bin')]);
@@ -80,7 +80,7 @@ describe('rank files are found', () => {
     );
   });
 
-  it('or it is said why not', () => {
+  it('or says why not', () => {
     const folder = folderOf('empty/x', 'packed/rank0.bin.gz');
     expect(() => found(folder, 'empty')).toThrow(
       /empty: no rank files \(rank\*\.bin\) here or one level below.*NCCL_DEBUG/,

@@ -19,7 +19,7 @@ function rankFile(life: 'recording' | 'closed'): string {
   return path;
 }
 
-it('a closed file is not copied, nor one that nobody wrote for minutes', () => {
+it('a closed file is not copied, nor a file without a write for minutes', () => {
   expect(mayBeWritten(rankFile('recording'))).toBe(true);
   const path = rankFile('closed');
   expect(mayBeWritten(path)).toBe(false);
@@ -42,7 +42,7 @@ it('the copy reads as the file, and has the rings that were saved beside it', ()
   expect(a.rings).toEqual(b.rings);
 });
 
-it('says which file it was, and what to do, where the copy cannot be made', () => {
+it('names the file and what to do if the copy fails', () => {
   const path = rankFile('recording');
   mkdirSync(join(folder, 'taken'));
   expect(() => {

@@ -63,7 +63,7 @@ it('also where the rank file had not been begun, and where there is none', () =>
   expect(records(rings)).toBe(records(SAMPLE));
 });
 
-it('not when they are of another process, or not complete; and that is said', () => {
+it('are not used if they belong to another process or are incomplete, and the report says so', () => {
   copyFileSync(SAMPLE, rank);
   copyFileSync(sample('hang'), rings);
   expect(records(rank)).toBe(records(SAMPLE));

@@ -200,7 +200,7 @@ describe('one process with several GPUs', () => {
     file.write(path.join(folder, `rank0000${process}.bin`));
   }
 
-  it('is all its ranks: in the trace, in what is missing, in the verdict', async () => {
+  it('stands for all its ranks: in the trace, among the missing ranks, in the verdict', async () => {
     node(0);
     node(1);
     const output = path.join(folder, 'x.pftrace');
@@ -219,7 +219,7 @@ describe('one process with several GPUs', () => {
     expect(report.clocks.flatMap(({ ranks }) => ranks)).toEqual([0, 1, 2, 3]);
   });
 
-  it('of which one left no file: its ranks are missing', async () => {
+  it('with a process that left no file: its ranks are missing', async () => {
     node(1);
     expect(await diagnose([folder])).toMatchObject({
       worldSize: 4,

@@ -136,7 +136,7 @@ describe.each(samples)('%s', (name) => {
     }
   });
 
-  it('names no late rank that the clocks cannot tell', () => {
+  it('names no late rank that the clocks cannot resolve', () => {
     for (const { args } of view.slices.filter(({ track }) => !track.process)) {
       if (!('skewNs' in args)) continue;
       const bound = Number(args.skewBoundNs ?? 0);

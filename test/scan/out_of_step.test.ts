@@ -88,7 +88,7 @@ const reduce = (seqNumber: number, more: Partial<Call> = {}): Call => ({
 });
 const alike = [reduce(0), reduce(1), reduce(2)];
 
-it('are drawn where both ends tell of the same', async () => {
+it('are drawn if both ends agree', async () => {
   const report = await merged(alike, alike);
   expect(report.trace.flows).toBe(3 * STEPS);
   expect(report.outOfStep).toEqual([]);
@@ -110,7 +110,7 @@ it('end at the first operation whose ends differ, also before ones that look ali
   );
 });
 
-it('are kept where one end does not know what its operation is of', async () => {
+it('are kept if one end does not know the work of its operation', async () => {
   const report = await merged(alike, [reduce(0), reduce(1, { isLost: true }), reduce(2)]);
   expect(report.trace.flows).toBe(3 * STEPS);
   expect(report.outOfStep).toEqual([]);

@@ -78,7 +78,7 @@ it.each(CLOCK_INCIDENTS)('%s is counted among the instants', (name) => {
   expect(counts.get('instants')).toContain(`'${name}'`);
 });
 
-it.each([...SAMPLES, 'abused'])('the numbers of the summary are what the queries count: %s', (name) => {
+it.each([...SAMPLES, 'abused'])('the numbers of the summary equal the counts of the queries: %s', (name) => {
   const { report, counted } = byName.get(name)!;
   expect(Object.fromEntries(counted)).toEqual(report.trace);
 });

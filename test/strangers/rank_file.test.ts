@@ -118,7 +118,7 @@ describe("a stranger's reader agrees with ours on", () => {
     agreed(...upTo(100).map((i) => whole.subarray(0, Math.floor((i * whole.length) / 100))));
   });
 
-  it('what may not be used', () => {
+  it('data that may not be used', () => {
     const damaged = [0, 7, FILE_HEADER.endianMark, FILE_HEADER.rank, FILE_HEADER.slotBytes].map((offset) => {
       const bytes = smallFile().build();
       bytes[offset]! ^= 1;

@@ -92,7 +92,7 @@ function endless(name: string, calls: number, channels: number) {
   return { input, file, comm, host, ops };
 }
 
-describe('operations whose end NCCL never tells', () => {
+describe('operations whose end NCCL never reports', () => {
   it.each([
     [300, 2],
     [1100, 16],
@@ -274,7 +274,7 @@ describe('64 ranks', () => {
     });
   });
 
-  it('with no budget at all collectives are what is left', async () => {
+  it('without any budget only collectives are drawn', async () => {
     const { report } = await drawn({ inputs, budget: { slices: 0, tracks: 0, bytes: 0 } });
     const [group, ...others] = report.selection.drawn;
     expect(others).toEqual([]);
@@ -283,7 +283,7 @@ describe('64 ranks', () => {
     expect(report.trace.openSlices).toBeGreaterThan(0);
   });
 
-  it('a detail of which too much would be drawn is refused, with what would fit', async () => {
+  it('a detail that is too large is refused, and a smaller one suggested', async () => {
     const { estimate } = whole.report.selection;
     const output = path.join(folder, 'refused.pftrace');
     const utmost = { ...estimate, slices: Math.floor(estimate.slices / 2) };

@@ -24,7 +24,7 @@ function hour() {
   return { size, isSilent: false, tickAt: (time: number) => time, end: SECONDS * 1e9 };
 }
 
-it('details lie within what was selected, though everything moved on long after it', () => {
+it('details stay within the selection, though everything moved on long after it', () => {
   const window = { from: at(600e9), to: at(2400e9) };
   const { plans, isReduced } = decide({
     files: [hour()],

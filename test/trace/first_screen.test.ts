@@ -85,7 +85,7 @@ it('straggler: one slice for each of the longest waits, the rank that was late r
   expect(groups).toHaveLength(5);
 });
 
-it('mismatch: what the rank that never came called instead, beside what the others did', () => {
+it('mismatch: the call of the rank that never came, beside the calls of the others', () => {
   const { pins, slices, groups } = parts('mismatch');
   expect(slices[0]).toMatch(/HUNG: AllReduce seq 2 on world \(3 ranks\)\. Rank 1 never entered it/);
   expect(pins).toContain('rank 1 · collectives');

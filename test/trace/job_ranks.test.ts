@@ -60,7 +60,7 @@ it('a rank without a file is named by its number in the communicator, which says
   expect(peerName(names, { commId: 1n }, 3)).toBe('3');
 });
 
-it('a process with several GPUs does not tell which of its ranks is which, except in a communicator of the whole job', () => {
+it('the ranks of a process with several GPUs are only known in a communicator of the whole job', () => {
   const names = namesIn(4, [
     [
       [0, 1, 2, 3],
@@ -76,7 +76,7 @@ it('a process with several GPUs does not tell which of its ranks is which, excep
   expect(rankName(names, { ...TP, rank: 1 })).toBe('comm rank 1');
 });
 
-it('a communicator whose id NCCL does not tell, and none at all, name nobody', () => {
+it('a communicator whose id NCCL does not report, or none at all, names nobody', () => {
   const names = namesIn(2, [[[0], [[0n, 0, 0]]]]);
   expect(peerName(names, { commId: 0n }, 1)).toBe('comm rank 1');
   expect(rankName(names, null)).toBe('rank of the process');

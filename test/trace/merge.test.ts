@@ -199,7 +199,7 @@ describe('bad input', () => {
     expectSummaryIsTrue(report, view());
   });
 
-  it('a file cut short in its rings gives what it has, and says what it lacks', async () => {
+  it('a file cut short in its rings gives its records, and reports the missing part', async () => {
     truncateSync(files[1]!, 20_000);
     const report = await mergeHere();
     expect(report.missingRanks).toEqual([]);
@@ -216,7 +216,7 @@ describe('bad input', () => {
     expect(readdirSync(folder)).toEqual(['run']);
   });
 
-  it('that is all there is is told file by file', async () => {
+  it('that is the only one is reported file by file', async () => {
     for (const file of files) truncateSync(file, 0);
     await expect(mergeHere()).rejects.toThrow(/none of the 4 files can be used:\n.*rank00000.bin/);
     expect(readdirSync(folder)).toEqual(['run']);
@@ -241,7 +241,7 @@ describe('bad input', () => {
     expect(report.ranks).toHaveLength(4);
   });
 
-  it('two processes that claim one rank are told apart', async () => {
+  it('two processes that claim one rank are distinguished', async () => {
     madeUpRank(0, SMALL_RUN, { pid: 4242 })
       .heartbeat(900_000)
       .write(join(folder, 'run', 'rank00000.4242.bin'));
@@ -263,7 +263,7 @@ describe('bad input', () => {
     expect(report.worldSize).toBe(2);
   });
 
-  it('runs without an id are told apart by their communicators', async () => {
+  it('runs without an id are distinguished by their communicators', async () => {
     writeRun(join(folder, 'run'), SMALL_RUN, { runId: '' });
     expect((await mergeHere()).problems).toEqual([]);
   });
@@ -280,7 +280,7 @@ describe('output', () => {
     expect(view().problems).toEqual([]);
   });
 
-  it('never replaces what is no trace of ours, not even with force', async () => {
+  it('never replaces a file that is no trace of ours, even with --force', async () => {
     writeFileSync(output, 'precious');
     await expect(mergeHere({ force: true })).rejects.toThrow(/not a trace written by nccl-trace/);
     expect(readFileSync(output, 'utf8')).toBe('precious');

@@ -131,7 +131,7 @@ describe.each(['hosts', 'wrapped', 'copy-engine'])('%s', (sample) => {
     ['steps', { detail: 'step' }],
     ['a mixture', { ranks: [[1, 1]], comms: ['world'], last: 400e6, detail: 'op' }],
   ];
-  it.each(requests)('%s: counts are what is there, and add up', async (_, select) => {
+  it.each(requests)('%s: counts match the content, and add up', async (_, select) => {
     const whole = await drawnWhole(sample);
     const { report, view } = await drawn(sample, select);
     expect(view.problems).toEqual([]);
@@ -157,7 +157,7 @@ describe.each(['hosts', 'wrapped', 'copy-engine'])('%s', (sample) => {
   });
 });
 
-it('details: each draws what lies no deeper, and that unchanged', async () => {
+it('details: each draws everything down to its depth, unchanged', async () => {
   const whole = await drawnWhole('straggler');
   const names = (view: TraceView): Set<string> => new Set(view.slices.map(({ name }) => name ?? ''));
   const coll = await drawn('straggler', { detail: 'coll' });
@@ -201,7 +201,7 @@ it('the same window by the clock and since the start', async () => {
   expect(again.view.slices.length).toBe(view.slices.length);
 });
 
-it('with aliases for names, also what was asked for and the commands are told in aliases', async () => {
+it('with aliases for names, the request and the commands use aliases, too', async () => {
   const output = path.join(folder, 'redacted.pftrace');
   const inputs = [path.join(root, 'straggler')];
   const select = { comms: ['world'] };
@@ -212,7 +212,7 @@ it('with aliases for names, also what was asked for and the commands are told in
   expect(readFileSync(output).includes('world (')).toBe(false);
 });
 
-it('commands carry what was asked for of clocks and verdict', async () => {
+it('commands keep the options for clocks and verdict', async () => {
   const { report } = await drawn(
     'straggler',
     { detail: 'coll' },

@@ -90,7 +90,7 @@ describe('commands', () => {
     );
   });
 
-  it('name a directory for its many files, and quote what a shell would read', () => {
+  it('name a directory instead of its many files, and quote for a shell', () => {
     const files = ['r/0.bin', 'r/1.bin', 'r/2.bin', 'r/3.bin'];
     expect(mergeCommandLine({ inputs: files, request: {} })).toBe('nccl-trace merge r');
     expect(mergeCommandLine({ inputs: ["it's $HOME"], request: {} })).toBe(
@@ -98,7 +98,7 @@ describe('commands', () => {
     );
   });
 
-  it('write beside what was written', () => {
+  it('write beside the earlier output', () => {
     expect(besides('run.pftrace', 'full')).toBe('run-full.pftrace');
     expect(besides('a.b/run.pftrace.gz', 'full')).toBe('a.b/run-full.pftrace.gz');
     expect(besides('run', 'full')).toBe('run-full');

@@ -81,7 +81,7 @@ describe('while all ranks live', () => {
     });
   });
 
-  it('is said before who is slow, and after a hang elsewhere', () => {
+  it('comes before who is slow, and after a hang elsewhere', () => {
     const comms = { world: { id: 1n, members: [0, 1, 2] }, tp: { id: 2n, members: [0, 1] } };
     const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
     const inTp = open(4, 3, { comm: 'tp' });
@@ -201,7 +201,7 @@ describe('where records are lost', () => {
     closed: true,
   });
 
-  it('cannot tell a hang from a lost end, and says so', () => {
+  it('cannot distinguish a hang from a lost end, and says so', () => {
     const verdict = judge(evidence([closed(lost), closed(lost), closed(done(1, 10))]));
     expect(verdict).toMatchObject({
       kind: 'unclear',
@@ -232,7 +232,7 @@ describe('where records are lost', () => {
     });
   });
 
-  it('says it is a hang where another rank tells it surely, and only of that one that it has not finished', () => {
+  it('says it is a hang if another rank proves it, and says only of that rank that it has not finished', () => {
     const verdict = judge(evidence([closed(lost), { calls: [done(0, 1), open(1, 10)] }]));
     expect(verdict).toMatchObject({
       kind: 'hung',

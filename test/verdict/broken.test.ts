@@ -49,7 +49,7 @@ describe('a rank that is gone', () => {
     });
   });
 
-  it('of which nothing is there but its last sign: its rings lay elsewhere, and were copied before', () => {
+  it('with nothing but its last sign: its rings were elsewhere, and copied before', () => {
     const comms = { world: { id: 1n, members: [0, null, 2] } };
     const nothing = { calls: [], alive: 10.1, knownUntil: 0 };
     const verdict = judge(evidence([aborted, nothing, aborted], { end: 10.3, comms }));
@@ -82,7 +82,7 @@ describe('a rank that is gone', () => {
     expect(after([left, idle, idle])).toMatchObject({ kind: 'broken', broken: { gone: [{ file: 1 }] } });
   });
 
-  it('in what the others finished, when it had sent all that they needed', () => {
+  it('in a collective that the others finished, after it had sent all that they needed', () => {
     const finished: MadeUpRank = { calls: [done(0, 1), done(1, 10)], alive: 10.3, ...closed };
     expect(after([finished, killed, finished])).toMatchObject({
       kind: 'broken',
@@ -96,7 +96,7 @@ describe('a rank that is gone', () => {
     expect(after([finished, { ...killed, knownUntil: 10.05 }, finished]).kind).toBe('working');
   });
 
-  it('in what the others finished, unless they ended so much later that the file may be a copy', () => {
+  it('in a collective that the others finished, unless they ended so much later that the file may be a copy', () => {
     const finished = (end: number): MadeUpRank => ({
       calls: [done(0, 1), done(1, 10)],
       alive: end,
@@ -134,7 +134,7 @@ describe('a rank that is gone', () => {
     expect(bounded).toMatchObject({ kind: 'broken', broken: { isOrderKnown: false } });
   });
 
-  it('in what the others finished after its last sign: it stood until they ended', () => {
+  it('in a collective that the others finished after its last sign: it was stuck until they ended', () => {
     const finished: MadeUpRank = { calls: [done(0, 1), done(1, 10.2)], alive: 10.3, ...closed };
     const verdict = after([finished, killed, finished]);
     expect(verdict).toMatchObject({
@@ -213,7 +213,7 @@ describe('nothing broke off', () => {
     expect(after(ranks).kind).not.toBe('broken');
   });
 
-  it('is said on clocks that nothing relates', () => {
+  it('is reported on unrelated clocks', () => {
     expect(judge(evidence([aborted, killed], { end: 10.3, comparable: false })).kind).toBe('working');
     // Nor where they may be wrong by more.
     expect(judge(evidence([aborted, killed], { end: 10.3, clockBound: 0.2 })).kind).toBe('working');
@@ -231,7 +231,7 @@ describe('a file that is only older', () => {
   const silent = (verdict: Verdict) => (verdict.kind === 'working' ? verdict.working.silent : verdict);
   const judged = (ranks: readonly MadeUpRank[], more = {}) => judge(evidence(ranks, { end: 20.2, ...more }));
 
-  it('is none of a rank that fell silent: the others finished what needs it since', () => {
+  it('is not made of a rank that fell silent: the others finished a collective that needs it since', () => {
     expect(silent(judged([working(5.1), working(12.1), working(20.2)]))).toEqual([]);
   });
 

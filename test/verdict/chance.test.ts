@@ -19,7 +19,7 @@ describe('the chance of so large a share', () => {
     expect(logChance(waits(10, 70), waits(90, 0.3), 4)).toBeLessThan(Math.log(1e-4));
   });
 
-  it('is rarely below what is called slow where two ranks jitter alike', () => {
+  it('is rarely below the threshold if two ranks jitter alike', () => {
     const random = seeded(7);
     let low = 0;
     for (let run = 0; run < 400; run++) {

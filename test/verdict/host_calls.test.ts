@@ -65,7 +65,7 @@ describe('ranks that called otherwise', () => {
     expect(judged(closed(broadcast(1), broadcast(2)), closed(broadcast(1))).kind).toBe('nothing');
   });
 
-  it('are told by what NCCL said of a collective, where it did', () => {
+  it('are known from the collectives that NCCL reported', () => {
     const rank = (count: number): MadeUpRank => ({
       calls: [done(0, 1), done(1, 2, { count })],
       asked: [{ at: 1 }, { at: 2, count }],
@@ -77,7 +77,7 @@ describe('ranks that called otherwise', () => {
     });
   });
 
-  it('are told in a hang of their communicator, which is one at once', () => {
+  it('are named in a hang of their communicator, which is a hang at once', () => {
     const rank = (root: number): MadeUpRank => ({
       calls: [done(0, 1), open(1, 4)],
       asked: [{ at: 1 }, broadcast(3, { root }), { at: 4 }],
@@ -101,7 +101,7 @@ describe('within a group', () => {
     );
   });
 
-  it('what is not there on the other side is told', () => {
+  it('a send without the other side is named', () => {
     const { call, ways } = mismatchOf(
       judged(closed(a, b, last), closed(a, b, last), closed(a, { ...b, count: 3 }, last)),
     );
@@ -113,14 +113,14 @@ describe('within a group', () => {
     ]);
   });
 
-  it('nothing is told before it is ended: more calls may belong to it', () => {
+  it('nothing is said before it has ended: more calls may belong to it', () => {
     const begun = { ...other, isOpen: true as const };
     expect(judged(closed(a), closed(begun)).kind).toBe('nothing');
     expect(judged(closed(a), closed(other)).kind).toBe('mismatch');
   });
 });
 
-it('ranks of which not all calls are known are not asked', () => {
+it('ranks with unknown calls are not compared', () => {
   const usual = closed(broadcast(1), broadcast(2));
   expect(judged(usual, { calls: [], closed: true }, usual).kind).toBe('nothing');
 });
@@ -135,7 +135,7 @@ describe('where the first calls of a rank are lost', () => {
     return closed(...Array.from({ length: 6 - first }, (_, i) => told(first + i)), ...more);
   };
 
-  it('a collective that NCCL told of says which they are', () => {
+  it('a collective that NCCL reported says which they are', () => {
     const whole = later(0, broadcast(9));
     expect(judged(later(3, broadcast(9)), whole, later(2, broadcast(9))).kind).toBe('nothing');
     const verdict = judged(later(3, broadcast(9)), whole, later(2, broadcast(9, { root: 1 })));
@@ -208,7 +208,7 @@ describe('where the first calls of a rank are lost', () => {
     expect(mismatchOf(verdict).call).toBe(4);
   });
 
-  it('nothing says so where NCCL told of none, or of one within a group, or they disagree', () => {
+  it('nothing says so if NCCL reported none, or one within a group, or they disagree', () => {
     const whole = later(0, broadcast(9));
     const notNamed: MadeUpAsked = { at: 1, isLater: true };
     expect(judged(whole, closed(notNamed, broadcast(9, { root: 1 }))).kind).toBe('nothing');
@@ -219,7 +219,7 @@ describe('where the first calls of a rank are lost', () => {
   });
 });
 
-it('what NCCL told is asked of each rank once', () => {
+it('the reported collectives of each rank are read once', () => {
   const asked: MadeUpAsked[] = [
     { at: 2, told: 1, isLater: true },
     { at: 3, told: 2 },

@@ -72,7 +72,7 @@ describe('of living ranks that do nothing', () => {
     expect(unclearOf(at(100, [off, sampled])).idle).toMatchObject({ files: [1] });
   });
 
-  it('a call of which no more was told is one that is recorded', () => {
+  it('a call without further events counts as recorded', () => {
     const asked = (last: number): MadeUpRank => ({ calls: [], asked: [{ at: 1 }, { at: last }] });
     expect(unclearOf(at(100, [asked(2), asked(2)])).idle).toMatchObject({ since: s(2) });
     expect(at(100, [asked(80), asked(80)]).kind).toBe('nothing');
@@ -122,7 +122,7 @@ describe('who called less than the others', () => {
     asked: Array.from({ length: count }, (_, i) => ({ at: 1 + i, func: 'AllGather' })),
   });
 
-  it('is named, with what it was to call next', () => {
+  it('is named, with the call that it should make next', () => {
     expect(unclearOf(at(100, [asked(5), asked(4), asked(5)])).idle!.behind).toEqual([
       {
         commId: '0x0000000000000001',
@@ -157,7 +157,7 @@ describe('who called less than the others', () => {
     expect(suspects(verdict)).toEqual([1, 2]);
   });
 
-  it('is waited for: nobody has to do nothing for long then, but for longer than before', () => {
+  it('is waited for: the pause need not be long, only longer than before', () => {
     const kinds = (end: number, more: Partial<MadeUpRank> = {}) =>
       at(end, [{ ...asked(5), ...more }, asked(4), asked(5)]).kind;
     expect([kinds(9.9), kinds(10.1)]).toEqual(['healthy', 'unclear']);
@@ -208,7 +208,7 @@ describe('a rank that fell silent while the others live', () => {
     ).toMatchObject([{ file: 1, mayBeCopy: false }]);
   });
 
-  it('is named with what it had not finished, and the others had, before they did nothing', () => {
+  it('is named with the work that it had not finished, and the others had, before they paused', () => {
     const dead = { ...sampled, calls: [...calls.slice(0, 2), open(2, 3)], alive: 3.2 };
     const verdict = at(100, [{ ...sampled, isAlive: true }, dead, { ...sampled, isAlive: true }]);
     expect(unclearOf(verdict)).toMatchObject({

@@ -42,7 +42,7 @@ describe('ranks inside their first call', () => {
     });
   });
 
-  it('wait for whoever stands in another communicator', () => {
+  it('wait for a rank that is stuck in another communicator', () => {
     const comms = { world: { id: 1n, members: [0, 1, 2] }, dp: { id: 2n, members: [2, null] } };
     const stands: MadeUpRank = { calls: [{ comm: 'dp', seq: 0, at: 5, end: null }], asked: [] };
     const verdict = judge(evidence([inside(10), inside(11), stands], { comms }));
@@ -57,19 +57,19 @@ describe('a rank inside ncclSend', () => {
   const calls = [done(0, 1)];
   const sends: MadeUpRank = { calls, inside: [{ func: 'Send', at: 10 }] };
 
-  it('is told with the only rank that lives outside of it', () => {
+  it('is reported with the only rank that lives outside of it', () => {
     const verdict = judge(evidence([sends, { calls }, { calls, alive: 12, closed: true }]));
     expect(verdict).toMatchObject({ kind: 'hung', hang: { func: 'Send', neverEntered: [{ file: 1 }] } });
     expect(suspects(verdict)).toEqual([1, 0]);
   });
 
-  it('is told alone where several may be its peer', () => {
+  it('is reported alone if several ranks may be its peer', () => {
     const verdict = judge(evidence([sends, { calls }, { calls }]));
     expect(verdict).toMatchObject({ kind: 'hung', hang: { neverEntered: [], inside: [{ file: 0 }] } });
     expect(suspects(verdict)).toEqual([0]);
   });
 
-  it('is told with the only rank that never sent nor received, where the others went on to a collective', () => {
+  it('is reported with the only rank that never sent nor received, if the others went on to a collective', () => {
     const exchanged = { seq: null, peer: 3, at: 1, end: 2 };
     const goesOn = (more: Partial<MadeUpRank>): MadeUpRank => ({
       calls: [],

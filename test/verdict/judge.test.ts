@@ -18,7 +18,7 @@ function slownessOf(verdict: Verdict): Slowness {
 }
 
 describe('a hang', () => {
-  it('names who never entered by what is left of full rings: it called less, so its window reaches further back', () => {
+  it('names who never entered from the rest of full rings: it called less, so its window reaches further back', () => {
     const left = (first: number) => [0, 1, 2].map((i) => done(first + i, 10 + first + i));
     const others: MadeUpRank = { calls: [...left(5), open(8, 18)], knownFrom: 14.5 };
     const behind: MadeUpRank = { calls: [done(4, 14), ...left(5)], knownFrom: 13.5 };
@@ -57,7 +57,7 @@ describe('a hang', () => {
     });
   });
 
-  it('says what a rank entered instead: the larger part of the ranks is asked about', () => {
+  it('says what a rank entered instead, measured against most of the ranks', () => {
     const instead = open(0, 9, { func: 'AllGather', ops: [waitingFor(1)] });
     const hang = hangOf(
       judge(
@@ -157,7 +157,7 @@ describe('a hang', () => {
     expect(judged(90)).toMatchObject({ kind: 'unclear', unclear: { idle: { files: [2, 3] } } });
   });
 
-  it('of a rank that died in what the others then finished is the one they wait in for it', () => {
+  it('of a rank that died in a collective that the others then finished is the one they wait in for it', () => {
     const dead = { calls: [done(0, 1), open(1, 10), open(2, 10.1)], alive: 10.2 };
     const others = [done(0, 1), done(1, 10), open(2, 10.1, { ops: [waitingFor(1)] })];
     const verdict = judge(evidence([{ calls: others }, dead, { calls: others }], { end: 13 }));
@@ -214,7 +214,7 @@ describe('a hang', () => {
     expect(hang.neverEntered).toEqual([]);
   });
 
-  it('is the one whose missing ranks stand nowhere, not the one that waits for them', () => {
+  it('is the one whose missing ranks are not stuck elsewhere, not the one that waits for them', () => {
     const comms = {
       world: { id: 1n, members: [0, 1, 2, 3] },
       tp: { id: 2n, members: [2, 3] },
@@ -268,7 +268,7 @@ describe('a hang', () => {
     expect(hang).toMatchObject({ age: s(30), aborted: [0, 1], waiting: [0, 1] });
   });
 
-  it('of which no completion is recorded is told by who never entered', () => {
+  it('without a recorded completion is recognised by who never entered', () => {
     const calls = [done(0, 1, { noEnd: true }), done(1, 10, { noEnd: true })];
     const verdict = judge(evidence([{ calls }, { calls: calls.slice(0, 1) }]));
     expect(hangOf(verdict)).toMatchObject({ seq: 1, waiting: [], neverEntered: [{ file: 1 }] });
@@ -283,7 +283,7 @@ describe('a hang', () => {
     expect(hang).toMatchObject({ func: 'Recv', seq: null, waiting: [0], neverEntered: [{ file: 1 }] });
   });
 
-  it('of a receive does not miss the other side that sent, and is the cause of what all stand in then', () => {
+  it('of a receive does not miss the other side that sent, and is the cause of the stall', () => {
     const recv = { func: 'Recv', seq: null, peer: 1, at: 10, end: null, ops: [waitingFor(1)] };
     const sent = { func: 'Send', seq: null, peer: 0, at: 10, end: 10.1 };
     const next = open(0, 11, { ops: [waitingFor(0, { done: 3 })] });
@@ -426,7 +426,7 @@ describe('slow', () => {
     expect(slow.cost / 1e9).toBeCloseTo(9 * 0.29);
   });
 
-  it('is told where NCCL does not tell how many ranks there are, if none is missing', () => {
+  it('is reported if NCCL does not report the number of ranks, and none is missing', () => {
     const ranks = [late(0), late(0.3), late(0.01)];
     expect(slownessOf(judge(evidence(ranks, { unknownSize: true })))).toMatchObject({
       file: 1,
@@ -436,12 +436,12 @@ describe('slow', () => {
     expect(judge(evidence(ranks, { unknownSize: true, missing: true })).kind).toBe('healthy');
   });
 
-  it('is nobody where it costs little, or where it is not always the same', () => {
+  it('is nobody if the cost is small, or if it is not always the same rank', () => {
     expect(judge(evidence([late(0), late(0.05)])).kind).toBe('healthy');
     expect(judge(evidence([late(0.3, 0), late(0.3, 1), late(0.3, 2)])).kind).toBe('healthy');
   });
 
-  it('is nobody on clocks whose error is not known, and that is said', () => {
+  it('is nobody on clocks with an unknown error, and the verdict says so', () => {
     const verdict = judge(evidence([late(0), late(0.3)], { comparable: false }));
     expect(verdict).toMatchObject({ kind: 'healthy', lateness: false });
   });
@@ -468,7 +468,7 @@ describe('slow', () => {
     expect(judge(evidence([rooted(late(0)), rooted(late(0.3))])).kind).toBe('healthy');
   });
 
-  it('is nobody whose lateness the clocks cannot resolve, and that is said', () => {
+  it('is nobody whose lateness the clocks cannot resolve, and the verdict says so', () => {
     const ranks = [late(0), late(0.3), late(0.01)];
     const verdict = judge(evidence(ranks, { clockBound: 0.16 }));
     expect(verdict).toMatchObject({ kind: 'healthy', unresolved: { file: 1, clockBound: s(0) } });
@@ -477,14 +477,14 @@ describe('slow', () => {
     expect(resolved.cost / 1e9).toBeCloseTo(9 * (0.29 - 0.04));
   });
 
-  it('is told of a job that still works, too', () => {
+  it('is reported for a job that still works, too', () => {
     const still = ({ calls }: MadeUpRank): MadeUpRank => ({ calls: [...calls, open(10, 10.5)] });
     const verdict = judge(evidence([still(late(0)), still(late(0.3))], { end: 10.6 }));
     expect(slownessOf(verdict)).toMatchObject({ file: 1 });
   });
 });
 
-it('healthy is what ended', () => {
+it('a run that ended is healthy', () => {
   const calls = [done(0, 1), done(1, 2)];
   const closed = { calls, closed: true } as const;
   expect(judge(evidence([closed, closed]))).toEqual({

@@ -69,7 +69,7 @@ const RECORDINGS: Readonly<Record<string, Expected>> = {
 };
 
 describe.each(Object.entries(RECORDINGS))('%s', (name, { kind, culprits, says = [] }) => {
-  it('is told as it was', async () => {
+  it('is reported as it was', async () => {
     const diagnosis = await diagnose([unpackRecording(name, folder)], { jobs: 1 });
     const lines = verdictText(diagnosis, null);
     expect(diagnosis.verdict.kind).toBe(kind);

@@ -65,7 +65,7 @@ const body = (words: VerdictReport): string[] => verdictText(words, NEXT).slice(
 describe('a hang of 512 ranks', () => {
   const ranks = Array.from({ length: 512 }, (_, file) => (file === 37 ? { calls: [done(0, 1)] } : all(37)));
 
-  it('is told in few lines, ranks folded, the next command last', () => {
+  it('is reported in few lines, with ranks folded and the next command last', () => {
     const words = report(judge(evidence(ranks)), 512, { clocks: [CLOCK] });
     const suggestion = { command: 'nccl-trace merge run --comm world --ranks 36-38', size: SIZE };
     expect(verdictText(words, mergeNext({ suggestion }, ['run']))).toEqual([
@@ -136,7 +136,7 @@ it('of ranks that live says no alarm, when it would be one, and to look again', 
   ]);
 });
 
-it('of what broke off says who is gone, and what the others did then', () => {
+it('of a run that broke off says who is gone, and what the others did then', () => {
   const left: MadeUpRank = {
     calls: [done(0, 1), open(1, 10, { finalized: 10.3, ops: [waitingFor(1)] })],
     alive: 10.3,
@@ -178,7 +178,7 @@ describe('of a rank that did not close its file, where others did', () => {
     ]);
   });
 
-  it('says not that all ended, and no more of it where nobody closed his', () => {
+  it('does not say that all ended, and says nothing about it if no file is closed', () => {
     const closed: MadeUpRank = { calls: [done(0, 1)], alive: 10, closed: true };
     const silent: MadeUpRank = { calls: [done(0, 1)], alive: 3 };
     const lines = head([closed, silent]);
@@ -196,7 +196,7 @@ describe('of living ranks that do nothing', () => {
   const calls = [done(0, 1), done(1, 2)];
   const asked = (count: number) => ({ asked: Array.from({ length: count }, (_, at) => ({ at: at + 1 })) });
 
-  it('says since when, what it paused before, and who called less', () => {
+  it('says since when, the earlier pause, and who called less', () => {
     const rank = (count: number): MadeUpRank => ({
       calls,
       ...asked(count),
@@ -223,7 +223,7 @@ describe('of living ranks that do nothing', () => {
     expect(last(true, undefined)).toBe('  alive to end:   2 ranks (0-1): outside of NCCL');
   });
 
-  it('says that it may have paused for longer in what is lost', () => {
+  it('says that a longer pause may be among the lost records', () => {
     const rank: MadeUpRank = { calls, longestQuiet: 2, watched: 3600 };
     expect(body(report(judge(evidence([rank, rank])), 2))).toContain(
       '  last recorded:  03:00:02 UTC; longest pause in what is recorded: 2.0 s',
@@ -245,7 +245,7 @@ describe('of living ranks that do nothing', () => {
   });
 });
 
-it('of what the others finished says that the file may be a copy', () => {
+it('of a collective that the others finished says that the file may be a copy', () => {
   const finished: MadeUpRank = { calls: [done(0, 1), done(1, 10)], alive: 60, closed: true };
   const gone: MadeUpRank = { calls: [done(0, 1), open(1, 10, { ops: [waitingFor(0)] })], alive: 10.1 };
   expect(body(report(judge(evidence([finished, gone, finished], { end: 60 })), 3))).toEqual([
@@ -276,7 +276,7 @@ describe('of calls that differ', () => {
     ]);
   });
 
-  it('says which call it is, where only the calls tell it', () => {
+  it('says which call it is if only the calls show it', () => {
     const rank = (root: number): MadeUpRank => ({
       calls: [],
       asked: [{ at: 1 }, { at: 2, func: 'Broadcast', root }],
@@ -322,7 +322,7 @@ describe('other runs beside the one that is judged', () => {
   });
 });
 
-it('says where a stray stands instead, and that it called otherwise', () => {
+it('says where a stray rank is stuck instead, and that its calls differ', () => {
   const stray = { calls: [done(0, 1), open(4, 9, { func: 'AllGather', ops: [waitingFor(1, { done: 3 })] })] };
   expect(body(report(judge(evidence([stray, all(0), all(0)])), 3))).toEqual([
     'HUNG  AllReduce seq 1 on world (3 ranks)  since 03:00:10 UTC (90.0 s)',
@@ -360,7 +360,7 @@ it('calls two orders of two calls a deadlock, and names who took the one that fe
   expect(other).toMatchObject({ kind: 'hung', hang: { crossed: null, different: [] } });
 });
 
-it('says what the evidence does not reach', () => {
+it('names the time without evidence', () => {
   const words = {
     endsNotKnown: 12,
     partial: [0, 1],
@@ -385,7 +385,7 @@ it('says what the evidence does not reach', () => {
   ]);
 });
 
-it('does not call a communicator empty whose size NCCL did not tell', () => {
+it('does not call a communicator of unknown size empty', () => {
   const first = (verdict: Verdict): readonly string[] => body(report(verdict, 2));
   const hung = judge(evidence([all(1), { calls: [done(0, 1)] }]));
   if (hung.kind !== 'hung') throw new Error(hung.kind);

@@ -20,7 +20,7 @@ const unclearFor = (...files: number[]) => ({
 });
 
 describe('a rank that was gone before it came', () => {
-  it('never entered what the others stand in', () => {
+  it('never entered the collective that the others are stuck in', () => {
     expect(judged([alive, dead, alive])).toMatchObject({
       kind: 'hung',
       hang: {
@@ -121,7 +121,7 @@ describe('a rank that fell silent when it had entered all that the others did', 
     expect(judged([alive, same, { ...alive, closed: true }])).toMatchObject(unclearFor(1));
   });
 
-  it('has left nobody in what is known to have ended', () => {
+  it('has left nobody in a collective that surely ended', () => {
     const ended = until(7).map((call): MadeUpCall => done(call.seq!, call.at));
     const verdict = judged([
       { calls: ended, alive: 8, closed: true },
@@ -130,7 +130,7 @@ describe('a rank that fell silent when it had entered all that the others did', 
     expect(verdict).toMatchObject({ kind: 'healthy', silent: [{ file: 1 }] });
   });
 
-  it('may have left them in what was not recorded', () => {
+  it('may have left them in a collective that was not recorded', () => {
     const calls = [done(0, 1), done(4, 1.4)];
     const sampleEvery = 4;
     const lives: MadeUpRank = { calls, alive: 8, sampleEvery };
@@ -142,7 +142,7 @@ describe('a rank that fell silent when it had entered all that the others did', 
     expect(judged([muted, { calls, alive: 1.9 }, muted])).toMatchObject({ ...unclearFor(1), muted: [0, 2] });
   });
 
-  it('nor in what came before something that ended', () => {
+  it('nor in a collective before one that ended', () => {
     const ended = [...until(6), done(7, 1.7)];
     expect(
       judged([

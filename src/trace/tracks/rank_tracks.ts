@@ -3,7 +3,7 @@
  * per event.
  */
 
-import type { StepTable } from '../../model/step_table.js';
+import type { StepListener, StepTable } from '../../model/step_table.js';
 import type { Ticks, TraceNs } from '../../base/time.js';
 import {
   StepPhase,
@@ -12,7 +12,6 @@ import {
   type Kernel,
   type OddRecord,
   type Op,
-  type StepListener,
   type Work,
   type WorkListener,
 } from '../../model/types.js';

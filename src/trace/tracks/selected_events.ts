@@ -4,21 +4,12 @@
  * threads.
  */
 
-import type { StepTable } from '../../model/step_table.js';
+import type { StepListener, StepTable } from '../../model/step_table.js';
 import { belongsToNoComm, callComm } from '../../model/host_span.js';
 import { commKey } from '../../model/identity.js';
 import type { Ticks, TraceNs } from '../../base/time.js';
 import type { Communicator } from '../../model/recording.js';
-import type {
-  CtrlState,
-  HostSpan,
-  Kernel,
-  OddRecord,
-  Op,
-  StepListener,
-  Work,
-  WorkListener,
-} from '../../model/types.js';
+import type { CtrlState, HostSpan, Kernel, OddRecord, Op, Work, WorkListener } from '../../model/types.js';
 import { type DrawPlan } from './selection.js';
 
 type Picture = Omit<WorkListener, 'opAlive'> & StepListener;

@@ -108,7 +108,7 @@ describe('a block', () => {
     ]);
   });
 
-  it('counts what the reader finds', () => {
+  it('counts the findings of the reader', () => {
     expect(written.counts).toEqual({
       slices: view.slices.length,
       openSlices: view.slices.filter(({ dur }) => dur === -1n).length,

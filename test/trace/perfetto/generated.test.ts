@@ -11,7 +11,7 @@ const schemas = join(root, 'schemas', 'perfetto');
 const hasProtoc = spawnSync('protoc', ['--version']).status === 0;
 
 describe('the generated code', () => {
-  it('is what schemas/perfetto gives; if not, run npm run generate:protos', () => {
+  it('is generated from schemas/perfetto; if not, run npm run generate:protos', () => {
     const fresh = mkdtempSync(join(tmpdir(), 'protos-'));
     try {
       execFileSync(process.execPath, [join(root, 'scripts', 'generate-protos.mjs'), fresh]);

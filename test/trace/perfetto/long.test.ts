@@ -29,7 +29,7 @@ describe('toLong', () => {
     expect(signedRoundTrip(-(1n << 63n))).toBe(-(1n << 63n));
   });
 
-  it('refuses what has more than 64 bits', () => {
+  it('refuses a number of more than 64 bits', () => {
     expect(() => toLong(1n << 64n)).toThrow('64 bits');
     expect(() => toLong(-(1n << 63n) - 1n)).toThrow('64 bits');
   });

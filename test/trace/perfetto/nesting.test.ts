@@ -228,7 +228,7 @@ describe('allowed, and read as meant', () => {
     expect(view.slices.map(({ ts }) => Number(ts - view.start))).toEqual([20, 50, 100, 101]);
   });
 
-  it('and so does what is told after its time on any other track', () => {
+  it('and so do late reports on any other track', () => {
     const written = block((sink) => {
       const [a, b] = [lane(sink, 'a'), lane(sink, 'b')];
       const wait = sink.begin(a, ns(10), 'wait');

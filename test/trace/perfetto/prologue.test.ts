@@ -33,7 +33,7 @@ describe('the prologue', () => {
     });
   });
 
-  it('is read without a problem, and says what it was told', () => {
+  it('is read without a problem, and shows its values', () => {
     const view = viewTrace(prologue(options));
     expect(view.problems).toEqual([]);
     expect(view.start).toBe(T0);
@@ -49,7 +49,7 @@ describe('the prologue', () => {
     expect(ChildTracksOrdering.EXPLICIT).toBe(3);
   });
 
-  it('refuses what it cannot say exactly', () => {
+  it('refuses a value that it cannot represent exactly', () => {
     expect(() => prologue({ ...options, attributes: [['ratio', 0.5]] })).toThrow('ratio');
     expect(() => prologue({ ...options, traceStart: -1n })).toThrow('start');
   });

@@ -81,7 +81,7 @@ describe('the stack', () => {
     expect(slices.map(({ depth }) => depth)).toEqual([0, 1, 2, 1, 1]);
   });
 
-  it('events are taken in the order of time, wherever they stand', () => {
+  it('events are read in the order of time, wherever they are in the file', () => {
     const shuffled = view([end(5), begin(3, 'B'), end(4), begin(0, 'A')]);
     expect(slicesOf(shuffled)).toEqual(['A 0..5', 'B 3..4']);
   });
@@ -219,7 +219,7 @@ describe('counters and states', () => {
   });
 });
 
-describe('what the importer would count', () => {
+describe('the counts of the importer', () => {
   const cases: Record<string, readonly Packet[]> = {
     track_hierarchy_missing_uuid: [begin(0, 'A', { trackUuid: long(99) })],
     interned_data_tokenizer_errors: [event(Type.TYPE_SLICE_BEGIN, 0, { nameIid: long(5) })],

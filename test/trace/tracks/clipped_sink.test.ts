@@ -70,7 +70,7 @@ describe('a slice', () => {
   });
 });
 
-it('counters and states enter the window with what they have there', () => {
+it('counters and states enter the window with their value', () => {
   const { text, sink } = clip();
   const bytes = sink.describe({ kind: 'counter', name: 'bytes', rank: 1, unit: 'bytes' });
   const thread = sink.describe({ kind: 'state', name: 'thread', rank: 2 });
@@ -94,7 +94,7 @@ it('counters and states enter the window with what they have there', () => {
   ]);
 });
 
-it('what lies deeper has a window of its own, and the tracks above it are described with it', () => {
+it('deeper tracks have a window of their own, and the tracks above are described with them', () => {
   const { text, sink } = clip({ coll: ALWAYS, op: null, step: WINDOW });
   const op = sink.describe({ kind: 'slices', name: 'op', rank: 0, detail: 'op' });
   const slot = sink.describe({ kind: 'slices', name: 'slot', rank: 0, parent: op, detail: 'step' });

@@ -129,7 +129,7 @@ it('says nothing of one quiet clock, and all of one that was set', () => {
   ]);
 });
 
-it('tells a wall clock that was set from one that is slewed or read slowly', () => {
+it('distinguishes a wall clock that was set from one that is slewed or read slowly', () => {
   const sample = (tick: number, realtime: number, width = 10) => ({
     ...{ tick, realtime: BigInt(realtime), monotonic: 0n, boottime: 0n, width },
   });

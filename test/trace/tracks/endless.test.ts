@@ -18,7 +18,7 @@ function collNet(works = 2) {
 }
 
 describe('§3.7 CollNet', () => {
-  it('its operations are instants whose end NCCL never tells, in no direction', () => {
+  it('its operations are instants without an end or a direction', () => {
     const { sink, scan } = draw(collNet().file);
     const lines = sink.of(/ch00/);
     expect(outline(lines)).toEqual(
@@ -112,7 +112,7 @@ describe('§3.7 CollNet', () => {
   });
 });
 
-describe('§3.7 only the call is told', () => {
+describe('§3.7 NCCL reports only the call', () => {
   it.each([
     ['Broadcast from NCCL 2.29 on', 'Broadcast'],
     ['symmetric memory before v7', 'AllGather'],
@@ -126,7 +126,7 @@ describe('§3.7 only the call is told', () => {
     expect([...scan.bareCalls.values()]).toEqual([func]);
   });
 
-  it('says nothing of it where it cannot know: work was told, not launched yet, overwritten, sampled out', () => {
+  it('says nothing about it if it cannot know: work was reported, not launched yet, overwritten, sampled out', () => {
     const told = recording();
     const api = told.host.startCollApi(100, { comm: told.comm });
     coll(told.host, told.comm, 120, 130, 1, { parent: api });
@@ -147,7 +147,7 @@ describe('§3.7 only the call is told', () => {
       ).not.toContain('completion');
   });
 
-  it('copy engines: the collective was put into its stream, when it ran is not told; ranks are joined', () => {
+  it('copy engines: a collective was put into its stream, the time it ran is not known; ranks are joined', () => {
     const { file, comm, host } = recording();
     const api = host.startCollApi(100, { comm, func: 'AllGather' });
     const ce = host.startCeColl(110, { comm, parent: api, seqNumber: 3, func: 'AllGather' });

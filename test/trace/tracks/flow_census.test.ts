@@ -32,7 +32,7 @@ it('keeps consecutive steps as one range', () => {
   ]);
 });
 
-it('keeps what it has when it grows', () => {
+it('keeps its content when it grows', () => {
   const flows = new FlowCensus();
   for (let lo = 0; lo < 3000; lo++) flows.step(flows.begin({ hi: 1, lo: lo * 4096 }, lo % 2 === 0), lo);
   const { operation: ids, from, end } = flows.all();

@@ -90,7 +90,7 @@ describe('§3.7 CUDA graph', () => {
     expect(outline(sink.of(/kernel ch00/))[0]).toBe('5000000 [kernel ch00] begin AllReduce kernel');
   });
 
-  it('without proxy operations: told once at capture, and that its replays are not told', () => {
+  it('without proxy operations: reported once at capture, and says that its replays are not', () => {
     const { file, callback, comm, api } = capture(0);
     coll(callback, comm, 145, 150, 5, { parent: api });
     const [begin] = draw(file).sink.of(/collectives/);
@@ -121,7 +121,7 @@ describe('§3.7 CUDA graph', () => {
     expect(sink.correlations).toEqual([]);
   });
 
-  it('a call that the ring has overwritten is said to be gone', () => {
+  it('a call that the ring has overwritten is called overwritten', () => {
     const { file, comm, host } = recording();
     const gone = host.handleAt(0);
     for (let i = 0; i < 70; i++) host.stop(10 + i, host.startGroup(10 + i, { comm }));

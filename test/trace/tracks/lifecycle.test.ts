@@ -18,7 +18,7 @@ function aborted() {
 }
 
 describe('§3.5 abort', () => {
-  it('what was in flight ends where its communicator was finalized, and is not hung until the end', () => {
+  it('work in flight ends where its communicator was finalized, and does not hang until the end', () => {
     const { sink, scan } = draw(aborted().file);
     expect(sink.openSlices()).toEqual([]);
     const ends = sink.lines.filter((line) => line.startsWith('5000 '));
@@ -72,7 +72,7 @@ describe('§3.5 abort', () => {
 });
 
 describe('§3.7 communicators', () => {
-  it('each shows when it began and ended, also one that NCCL tells nothing of (nRanks 1)', () => {
+  it('each shows when it began and ended, also one that NCCL reports nothing of (nRanks 1)', () => {
     const { file } = recording();
     file.communicator({ name: 'self', commId: 1n, rank: 0, nRanks: 1, initTick: 70, finalizeTick: 90 });
     expect(draw(file).sink.of(/self/)).toEqual([
@@ -154,7 +154,7 @@ describe('§3.7 communicators', () => {
 });
 
 describe('control', () => {
-  it('that a running job was told to record otherwise is drawn when it was', () => {
+  it('a change of the recording of a running job is drawn at its time', () => {
     const { file, comm, host } = recording({
       eventMask: 0x1a,
       changed: { tick: 700, events: 0x2, sampleEvery: 100 },
@@ -192,7 +192,7 @@ describe('control', () => {
     ]);
   });
 
-  it('and nothing where nobody did', () => {
+  it('and nothing is drawn without a change', () => {
     expect(draw(recording().file.heartbeat(900)).sink.of(/control/)).toEqual([]);
   });
 });

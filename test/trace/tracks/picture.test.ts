@@ -64,7 +64,7 @@ describe('a collective', () => {
     ]);
   });
 
-  it('with a child that never ended stays open, and so do the steps where they stand', () => {
+  it('with a child that never ended stays open, and so do its steps', () => {
     const { file, comm, host, ops, steps } = recording();
     const work = coll(host, comm, 100, 120);
     const op = ops.startProxyOp(200, { comm, parent: work, peer: 2, isSend: true });
@@ -261,7 +261,7 @@ describe('host threads', () => {
     ]);
   });
 
-  it('continue on a further lane what outlives the call it began in', () => {
+  it('continue on a further lane a call that outlives the call it began in', () => {
     const { file, comm, host } = recording();
     const group = host.startGroupApi(100, { comm, groupDepth: 1 });
     const launch = host.startKernelLaunch(130, { comm, parent: group });
@@ -287,7 +287,7 @@ describe('host threads', () => {
     );
   });
 
-  it('show what the copy engine was told within its call', () => {
+  it('show the work of the copy engine within its call', () => {
     const { file, comm, host } = recording();
     const api = host.startCollApi(100, { comm, func: 'AllGather', datatype: 'ncclInt8', count: 64 });
     const ce = host.startCeColl(110, { comm, parent: api, count: 64, syncStrategy: 'UC', userTag: 3n });
@@ -313,7 +313,7 @@ describe('host threads', () => {
     expect(scan.odd.unknown.size).toBe(0);
   });
 
-  it('have tracks of their own for what a network plugin tells, and never cut it', () => {
+  it('have tracks of their own for the events of a network plugin, and never cut them', () => {
     const { file, comm, ops, steps } = recording();
     const parent = steps.startProxyStep(90, { comm });
     const qp = ops.startNetPlugin(100, { comm, parent, length: 8192n, device: 1, qpNum: 77 });
@@ -362,7 +362,7 @@ describe('host threads', () => {
   });
 });
 
-it('a proxy thread returns to what it was after sleep and append', () => {
+it('a proxy thread returns to its earlier state after sleep and append', () => {
   const { file, comm, ops } = recording();
   for (const [at, states] of [
     [100, [14]],
@@ -400,7 +400,7 @@ it('strays are counted by cause: before the window, after the stop, not of this 
   expect(draw(file).scan.odd.unknown).toEqual(new Map([['ProxyStep state 99', 1]]));
 });
 
-it('an operation of NCCL 2.23 to 2.26 tells of its own progress, which is nothing unknown', () => {
+it('an operation of NCCL 2.23 to 2.26 reports its own progress, which counts as known', () => {
   const { file, comm, ops } = recording();
   const op = ops.startProxyOp(100, { comm, peer: 2, isSend: true });
   for (const state of [0, 1, 2, 3]) ops.state(110 + state, op, state, 4096);
@@ -419,7 +419,7 @@ it('a communicator that never said which it is gets no arrows and no common colo
   expect(sink.of(COLLECTIVES)[0]).toContain('[comm 0x0000000000000000 (size not known) / collectives]');
 });
 
-it('what a ring lost is drawn in order of positions, also where ticks step back', () => {
+it('records that a ring lost are drawn in order of positions, also if ticks step back', () => {
   const { file } = recording();
   const shared = file.ring('overflow', 64);
   const lost = [1, 4];
@@ -435,7 +435,7 @@ it('what a ring lost is drawn in order of positions, also where ticks step back'
   ]);
 });
 
-it('what a full ring lost is drawn where it was lost', () => {
+it('records that a full ring lost are drawn where they were lost', () => {
   const { file, comm } = recording();
   const full = file.ring('steps', 4, {});
   for (let i = 0; i < 10; i++) full.startProxyStep(1000 + i, { comm, step: i });

@@ -31,7 +31,7 @@ function toldTracks({ scan }: Picture): { op: number; step: number } {
 }
 
 describe('a stand-in', () => {
-  it('ends with its last step, which is no end that was told, and frees its lane', () => {
+  it('ends with its last step, which is marked as no recorded end, and frees its lane', () => {
     const made = recording();
     stepsOf(made, 7, [[300, 400], [450, 500]]); // prettier-ignore
     stepsOf(made, 8, [[600, 700]]);

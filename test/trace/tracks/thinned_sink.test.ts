@@ -19,7 +19,7 @@ it('a total keeps its first and its last sample and one per interval, each with 
   ]);
 });
 
-it('rates, and what is counted at every change, are left alone', () => {
+it('rates, and counters of every change, are not thinned', () => {
   const text = new TextSink();
   const sink = new ThinnedSink(text, 1000);
   const rate = sink.describe({ kind: 'counter', detail: 'op', name: 'rate', rank: 0, unit: 'GB/s' });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { draw } from '../../support/picture.js';
 import { argOf, coll, outline, recording } from '../../support/recording.js';
 
-describe('what this version does not know', () => {
+describe('records that this version does not know', () => {
   it('event types are slices on a track of their own, and cut no call', () => {
     const { file, comm, host } = recording();
     const call = host.startCollApi(100, { comm });
@@ -50,7 +50,7 @@ describe('what this version does not know', () => {
     expect(scan.odd.unknown).toEqual(new Map([['net plugin 0x50000003', 1]]));
   });
 
-  it('versions of the profiler interface are said with the communicator', () => {
+  it('versions of the profiler interface are shown with the communicator', () => {
     const { file } = recording({ abi: 9 });
     const { sink, scan } = draw(file);
     expect(argOf(sink.of(/communicator/)[0], 'interface')).toBe('v9');

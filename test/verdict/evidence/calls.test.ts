@@ -39,7 +39,7 @@ function scanned(read: () => void): Pick<RankScan, 'works' | 'communicators'> {
   };
 }
 
-it('tells which GPUs entered, and does not read the table again for each collective', () => {
+it('knows which GPUs entered, and does not read the table again for each collective', () => {
   let reads = 0;
   const calls = rankCalls(scanned(() => reads++) as RankScan, (tick) => tick as TraceNs);
   const entered = Array.from({ length: MANY }, (_, seq) =>
@@ -51,7 +51,7 @@ it('tells which GPUs entered, and does not read the table again for each collect
   expect(reads).toBeLessThan(10 * MANY);
 });
 
-it('tells which sends were begun, and does not read the table again for each one', () => {
+it('knows which sends were begun, and does not read the table again for each one', () => {
   let reads = 0;
   const { works, communicators } = scanned(() => undefined);
   const rows = works.seq.length;

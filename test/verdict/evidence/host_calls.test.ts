@@ -144,7 +144,7 @@ it('a job that lives, and calls no more, is not said to be well: who called less
   expect((await judged({ ...usual, lives: 30 }, { ...usual, lives: 30 })).kind).toBe('nothing');
 });
 
-it('its pace is what it did before, its start aside', async () => {
+it('its pace is that of its time before, without the start', async () => {
   const at = (seconds: number) => (host: RingBuilder, comm: number) => {
     host.startKernelLaunch(seconds * S, { comm });
   };
@@ -171,7 +171,7 @@ describe('where the first calls of a rank are lost', () => {
   };
   const otherwise: Rank = { calls: [BROADCAST, gather(0), gather(1), { ...BROADCAST, root: 0 }, gather(2)] };
 
-  it('a collective that NCCL told of says which the others are', async () => {
+  it('a collective that NCCL reported says which the others are', async () => {
     expect((await judged(whole, { ...whole, more: lost }, whole)).kind).not.toBe('mismatch');
     expect(await judged(whole, { ...otherwise, more: lost }, whole)).toMatchObject({
       kind: 'mismatch',
@@ -179,7 +179,7 @@ describe('where the first calls of a rank are lost', () => {
     });
   });
 
-  it('what came before the loss is not counted on', async () => {
+  it('calls before the loss do not count', async () => {
     const calls = [BROADCAST, gather(0), gather(1), BROADCAST, BROADCAST, gather(2)];
     const differs = calls.map((call, i) => (i === 4 ? { ...BROADCAST, root: 0 } : call));
     // The third call: behind two of 5 slots, one of them with 5 more of its Coll each, and the start of its group.
@@ -192,7 +192,7 @@ describe('where the first calls of a rank are lost', () => {
     });
   });
 
-  it('none does where more was told than was called: a graph ran whose calls are lost', async () => {
+  it('none does if NCCL reported more than was called: a graph ran whose calls are lost', async () => {
     const replay = (host: RingBuilder, comm: number): void => {
       host.stop(7 * S, host.startColl(6.5 * S, { comm, func: 'AllGather', seqNumber: 0, ordinal: 1 }));
     };
@@ -262,7 +262,7 @@ describe('calls of two threads, whose rings are read one after the other', () =>
     });
   });
 
-  it('are all there in a file that was closed, or that tells of no call for longer than a copy takes', async () => {
+  it('are all there in a file that was closed, or that has no call for longer than a copy takes', async () => {
     expect((await ofTwoThreads(2, { life: 'closed' })).kind).toBe('mismatch');
     // Until then what came after the other thread's last call is not compared.
     expect((await ofTwoThreads(0, {}, { root: 0 }, { differs: 10 })).kind).toBe('nothing');

@@ -90,7 +90,7 @@ async function judged({ calls, changes = [], firstChange, lost, lives, slots = 1
 const steady = (from: number, end: number): number[] =>
   Array.from({ length: 2 * (end - from) }, (_, i) => from + i / 2);
 
-describe('a job that lives and of which nothing is recorded any more', () => {
+describe('a live job without any newer records', () => {
   const idle = { calls: steady(1, 11), lives: 60 };
   const changed = (events: number, sampleEvery = 1): Job => ({
     ...idle,
@@ -122,7 +122,7 @@ describe('a job that lives and of which nothing is recorded any more', () => {
   });
 });
 
-describe('what it paused before', () => {
+describe('its earlier pauses', () => {
   const later = { calls: [...steady(1, 6), ...steady(606, 611)], lives: 1000 };
 
   it('is no time for which calls were turned off', async () => {
@@ -149,7 +149,7 @@ describe('what it paused before', () => {
     expect((await judged({ ...whole, lost: 10 })).kind).toBe('unclear');
   });
 
-  it('may be more than a full ring still tells', async () => {
+  it('may be longer than a full ring still shows', async () => {
     const wrapped = { calls: [...steady(1, 11), ...steady(111, 200)], slots: 256 };
     expect((await judged({ ...wrapped, lives: 270 })).kind).toBe('healthy');
     expect(await judged({ ...wrapped, lives: 600 })).toMatchObject({

@@ -57,7 +57,7 @@ it('its steps were not recorded for a while: its calls are all there', async () 
   });
 });
 
-it('its calls were not recorded for a while: nobody knows', async () => {
+it('its calls were not recorded for a while: not known', async () => {
   expect(await whoIsMissing('calls', [ALL & ~EventType.Coll, ALL])).toEqual({
     neverEntered: [],
     notRecorded: [{ event: 'Coll', files: [3] }],
@@ -65,7 +65,7 @@ it('its calls were not recorded for a while: nobody knows', async () => {
   });
 });
 
-it('its file tells the newest change alone, as older ones do: nobody knows what was before', async () => {
+it('its file has only the newest change, as older files do: the earlier state is not known', async () => {
   const changed = { tick: 500, events: ALL, sampleEvery: 1 };
   const { neverEntered, partial } = await whoIsMissing('old', [], { changed });
   expect({ neverEntered, partial }).toEqual({ neverEntered: [], partial: [3] });

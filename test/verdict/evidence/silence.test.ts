@@ -53,7 +53,7 @@ it('from its newest record on, where that is newer than its heartbeat', async ()
   expect(await silent('beat-before', [0.2, 4.6])).toEqual([[1_000_000, expect.closeTo(1, 5), -1]]);
 });
 
-it('nobody, where all speak to the end, or left in order', async () => {
+it('nobody, if all have signs of life to the end, or left in order', async () => {
   expect(await silent('late', [3, 4.4])).toEqual([]);
   expect(await silent('closed', [3, 4.6], { life: 'closed' })).toEqual([]);
 });

@@ -155,7 +155,7 @@ describe('a record of an end is lost', () => {
     expect((await judged('destroyed', ranks)).verdict).toMatchObject({ kind: 'healthy', endsNotKnown: 1 });
   });
 
-  it('of the last collective: that cannot be told from a hang, and is not called one', async () => {
+  it('of the last collective: it may be a hang, and is not called one', async () => {
     const ranks = [closed(0), closed(1)];
     for (const one of ranks) {
       allReduce(one, S, 0, 1.1 * S);
@@ -222,7 +222,7 @@ describe('of a process with several GPUs only the one that did not come', () => 
     expect(lines).toContain('  not finished:   3 ranks (0,2-3)');
   });
 
-  it('and nobody where all came', async () => {
+  it('and nobody if all came', async () => {
     const processes = job();
     for (const one of processes.flat()) allReduce(one, S, 0, null);
     const firsts = processes.map(([first]) => first!);
