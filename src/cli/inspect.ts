@@ -6,7 +6,7 @@
 
 import { Command, InvalidArgumentError } from 'commander';
 
-import { NoUsableInput, RankFileError } from '../base/errors.js';
+import { NoUsableInput, RankFileError, UsageError } from '../base/errors.js';
 import { diagnose, type Diagnosis } from '../report/diagnosis.js';
 import { pickFiles, type RunOptions } from '../runs/find_runs.js';
 import { redactFile, said, type Aliases } from '../runs/redact.js';
@@ -24,7 +24,8 @@ import { ExitCode } from './exit.js';
 import { recordText, summaryText } from '../report/inspect_text.js';
 import { interruptible } from './interrupts.js';
 import { addVerdictOptions } from './verdict_options.js';
-import { inspectNext } from '../report/next_command.js';
+import { inspectNext, mergeNext } from '../report/next_command.js';
+import { diagnoseStudy, studyAmong } from '../shards/study_file.js';
 import { print } from './output.js';
 import { complain } from './streams.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
@@ -77,6 +78,8 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
     await print(runList(paths, options));
     return ExitCode.ok;
   }
+  const study = studyAmong(paths);
+  if (study !== null) return inspectStudy(study, options);
   const found = findRankFiles(paths);
   const { files, aliases } = pickFiles(found.files, options);
   const note = options.quiet === true ? (): void => undefined : complain;
@@ -104,6 +107,21 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
   }
   if (used === 0) return ExitCode.noUsableInput;
   return options.strict === true && !clean ? ExitCode.problems : ExitCode.ok;
+}
+
+/** The options that change a verdict were given to `study`. */
+async function inspectStudy(path: string, options: Options): Promise<ExitCode> {
+  const { run, redact, hungAfter, files, records } = options;
+  if ([run, redact, hungAfter, files, records].some((one) => one !== undefined))
+    throw new UsageError(
+      `${path}: is a .study: give --run, --redact and --hung-after to "nccl-trace study"; it has no files and records`,
+    );
+  const { problems, ...diagnosis } = diagnoseStudy(path);
+  if (options.quiet !== true) for (const problem of problems) complain(problem);
+  const text = verdictText(diagnosis, diagnosis.suggestion ? mergeNext(diagnosis, []) : null);
+  const words = coloured(text.map((line) => `${line}\n`).join(''), process.stdout);
+  await print(options.json === true ? jsonLine({ diagnosis }) : words);
+  return options.strict === true && problems.length > 0 ? ExitCode.problems : ExitCode.ok;
 }
 
 type Shown = 'clean' | 'problems' | 'nothing usable' | 'nobody reads';

@@ -9,6 +9,7 @@ import { STDOUT } from '../output/place.js';
 import { withWorkFolder } from '../output/work_folder.js';
 import { findRankFiles } from '../rankfile/index.js';
 import { examine } from '../report/examine.js';
+import { examineStudy, studyAmong } from '../shards/study_file.js';
 import { traceWords } from '../report/headline.js';
 import { markdownOf } from '../report/markdown.js';
 import type { RunReport } from '../report/run_report.js';
@@ -60,8 +61,14 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
   }
   const forms = [options.output !== undefined, options.json, options.markdown].filter(Boolean).length;
   if (forms !== 1) throw new UsageError('name one form: -o postmortem.html, --markdown or --json');
+  const study = studyAmong(inputs);
+  if (study !== null && options.output !== undefined)
+    throw new UsageError(
+      `${study}: is a .study, without the trace that a page carries; give --markdown or --json`,
+    );
   if (options.output !== undefined) return page(inputs, options.output, options);
-  const { report } = await watched(options, (about) => examine(inputs, about));
+  const { report } =
+    study === null ? await watched(options, (about) => examine(inputs, about)) : examineStudy(study);
   if (!options.quiet) for (const problem of report.problems) complain(problem);
   await print(options.json ? `${JSON.stringify(report, null, 1)}\n` : markdownOf(report));
   return ExitCode.ok;

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { runNumbers, type RunNumbers } from '../analysis/run_numbers.js';
 import { findRankFiles } from '../rankfile/index.js';
 import { withWorkFolder } from '../output/work_folder.js';
-import { study } from '../study/study.js';
+import { study, type Study } from '../study/study.js';
 import { startWorkers } from '../study/workers.js';
-import { mannerWords } from '../trace/commands.js';
+import { mannerWords, type RunWords } from '../trace/commands.js';
 import { suggestDrawing } from '../trace/drawing.js';
 import type { ClockOptions } from '../clocks/evidence/run_clocks.js';
 import { diagnosisOf, type DiagnosisOptions } from './diagnosis.js';
@@ -27,11 +27,15 @@ export async function examine(
   try {
     return await withWorkFolder(tmpdir(), options.interrupt, async (folder) => {
       const studied = await study(workers, files, folder, { ...options, forReport: true });
-      const diagnosis = diagnosisOf(studied, suggestDrawing(studied, { ...options, inputs }));
-      const numbers = runNumbers(studied);
-      return { report: runReport(studied, diagnosis, mannerWords(options), numbers), numbers };
+      return examineStudied(studied, { ...options, inputs });
     });
   } finally {
     await workers.close();
   }
+}
+
+export function examineStudied(studied: Study, options: RunWords): Examined {
+  const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options));
+  const numbers = runNumbers(studied);
+  return { report: runReport(studied, diagnosis, mannerWords(options), numbers), numbers };
 }

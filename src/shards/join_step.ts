@@ -14,8 +14,7 @@ import { OUTPUT_KINDS, TRACE } from '../trace/output_kinds.js';
 import type { ProduceOptions } from './produce.js';
 import { SectionFile } from './sections.js';
 import type { StudyHead } from './stored.js';
-import { loadStudy } from './study_file.js';
-import { foldersOf } from './study_step.js';
+import { foldersOf, loadStudy } from './study_file.js';
 
 export interface JoinStepOptions
   extends ProduceOptions, Pick<FinishOptions, 'onProgress' | 'words' | 'onReport'> {

@@ -1,7 +1,14 @@
 /** A .study, read: the head for `convert`, and the whole study for `join`, `inspect` and `report`. */
 
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { UsageError } from '../base/errors.js';
+import { diagnosisOf, type Diagnosis } from '../report/diagnosis.js';
+import { examineStudied, type Examined } from '../report/examine.js';
 import { joinRanks, judgeOf, type Study } from '../study/study.js';
+import { suggestDrawing } from '../trace/drawing.js';
 import { checkScan } from './plausible.js';
+import { isOfKind } from './produce.js';
 import { SectionFile } from './sections.js';
 import type { StudyHead } from './stored.js';
 
@@ -9,6 +16,37 @@ export interface LoadedStudy {
   readonly head: StudyHead;
   readonly studied: Study;
 }
+
+/** The .study among the arguments of a command that reads rank files; null: there is none. Throws UsageError if it is not alone. */
+export function studyAmong(paths: readonly string[]): string | null {
+  const study = paths.find(
+    (path) => statSync(path, { throwIfNoEntry: false })?.isFile() && isOfKind(path, 'study'),
+  );
+  if (study === undefined) return null;
+  if (paths.length > 1) throw new UsageError(`${study}: is a .study, which holds a whole run; name it alone`);
+  return study;
+}
+
+/** With a command for the folders where the rank files were. Throws NoUsableInput. */
+export function diagnoseStudy(path: string): Diagnosis {
+  const { head, studied } = loadStudy(path);
+  const diagnosis = diagnosisOf(
+    studied,
+    suggestDrawing(studied, { ...head.options, inputs: foldersOf(studied) }),
+  );
+  return { ...diagnosis, problems: [...head.run.notes, ...diagnosis.problems] };
+}
+
+/** Throws NoUsableInput. */
+export function examineStudy(path: string): Examined {
+  const { head, studied } = loadStudy(path);
+  return examineStudied(studied, { ...head.options, inputs: foldersOf(studied) });
+}
+
+/** For suggested commands: where the rank files were. */
+export const foldersOf = ({ run }: Pick<Study, 'run'>): string[] => [
+  ...new Set(run.members.map(({ scan }) => dirname(scan.path))),
+];
 
 /** Throws NoUsableInput. */
 export function loadStudy(path: string): LoadedStudy {

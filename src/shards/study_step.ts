@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { encode } from '@msgpack/msgpack';
 import { NoUsableInput } from '../base/errors.js';
 import type { OnProgress } from '../base/progress.js';
@@ -20,6 +20,7 @@ import { checkRequest, type SelectionRequest } from '../trace/selection.js';
 import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
 import { OBJECTS } from './generated/shapes.js';
 import { produce, type ProduceOptions } from './produce.js';
+import { foldersOf } from './study_file.js';
 import { loadScans, type LoadedScan } from './load_scans.js';
 import type { SectionWriter } from './sections.js';
 import { toWire } from './shape.js';
@@ -143,8 +144,3 @@ function write(
   for (const job of jobs)
     if (job) writer.value('job ', 'StoredJob', { job: { ...job, path: '', blockPath: '' } });
 }
-
-/** For suggested commands: where the rank files were. */
-export const foldersOf = ({ run }: Pick<Study, 'run'>): string[] => [
-  ...new Set(run.members.map(({ scan }) => dirname(scan.path))),
-];
