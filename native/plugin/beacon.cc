@@ -124,7 +124,7 @@ void Beacons::Begin(const HostFacts& host, uint32_t tick_source, uint64_t hz) {
   wall_offset_ = 0;
 }
 
-bool Beacons::Turn(uint64_t now, bool may_ask, BeaconExchange& exchange) {
+bool Beacons::Poll(uint64_t now, bool may_ask, BeaconExchange& exchange) {
   if (wake_.load(std::memory_order_relaxed) < 0) return false;
   if (!AreOurs()) {
     GiveUp();

@@ -46,9 +46,9 @@ class Beacons {
   void Begin(const HostFacts& host, uint32_t tick_source, uint64_t hz);
 
   /** Answers, asks (if `may_ask`), receives an answer. True: `exchange` is complete; call again, there may be more. */
-  bool Turn(uint64_t now, bool may_ask, BeaconExchange& exchange);
+  bool Poll(uint64_t now, bool may_ask, BeaconExchange& exchange);
 
-  /** Like WaitWhile in futex.h; also returns when Turn may have work. */
+  /** Like WaitWhile in futex.h; also returns when Poll may have work. */
   void WaitWhile(std::atomic<uint32_t>& word, uint32_t old, uint64_t deadline);
 
   /** From any thread, after changing the word of WaitWhile. Never blocks. */

@@ -171,13 +171,13 @@ bool ChunkFile::Write(const ChunkHeader& header, const void* payload) {
     return true;
   }
   const int error = errno;
-  GiveBack(BytesInFile(header));
+  FreeDiskSpace(BytesInFile(header));
   errno = error;
   return false;
 }
 
 /** Frees the space of a failed write. It is behind everything that is mapped, and only we write there. */
-bool ChunkFile::GiveBack(uint64_t bytes) {
+bool ChunkFile::FreeDiskSpace(uint64_t bytes) {
   if (top_ == 0) return ftruncate(fd_, static_cast<off_t>(end_)) == 0;
   return fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(end_),
                    static_cast<off_t>(bytes)) == 0;

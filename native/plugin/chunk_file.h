@@ -63,7 +63,7 @@ class ChunkFile {
   uint64_t AfterOldest() const;
   bool Punch();
   bool Write(const rank_file::ChunkHeader& header, const void* payload);
-  bool GiveBack(uint64_t bytes);
+  bool FreeDiskSpace(uint64_t bytes);
   bool Publish(uint64_t rank_file::FileHeader::*field, uint64_t offset);
 
   ChunkCodec codec_;

@@ -46,7 +46,7 @@ void Drainer::Use(const Image& image, const Plan* plan, ChunkFile* chunks) {
   looked_ = not_before_ = 0;
 }
 
-Drainer::Outcome Drainer::Turn(uint64_t now) {
+Drainer::Outcome Drainer::DrainOnce(uint64_t now) {
   if (!chunks_->has_file() || now < not_before_) return Outcome::kIdle;
   Look(now);
   for (uint32_t ring = MostUrgent(); ring != kNone; ring = MostUrgent()) {
@@ -151,7 +151,7 @@ ChunkSlots Drainer::Gather(uint32_t ring) {
   return {ring, progress.next, slots_ + lost, whole - lost, ticks.first(), ticks.last()};
 }
 
-uint64_t Drainer::NextTurn(uint64_t now) const {
+uint64_t Drainer::NextDue(uint64_t now) const {
   if (!chunks_->has_file()) return now + kSecondNs;
   if (now < not_before_) return not_before_;
   uint64_t shortest = kSecondNs;

@@ -36,13 +36,13 @@ class Drainer {
   /**
    * At most one chunk, of the ring that needs it most. `now`: CLOCK_MONOTONIC, ns. kFailed: it could not be written.
    */
-  Outcome Turn(uint64_t now);
+  Outcome DrainOnce(uint64_t now);
 
   /** Everything of a ring before this position is in chunks, or lost. */
   uint64_t Drained(uint32_t ring) const { return rings_[ring].next; }
 
-  /** When the next turn is due, in ns of the same clock. */
-  uint64_t NextTurn(uint64_t now) const;
+  /** When draining is due again, in ns of the same clock. */
+  uint64_t NextDue(uint64_t now) const;
 
  private:
   struct Progress {

@@ -124,7 +124,7 @@ bool RankFileKeeper::CopyAll() {
 }
 
 uint64_t RankFileKeeper::Drain(uint64_t now) {
-  switch (drainer_.Turn(now)) {
+  switch (drainer_.DrainOnce(now)) {
     case Drainer::Outcome::kDrained:
       return now;
     case Drainer::Outcome::kFailed:
@@ -134,7 +134,7 @@ uint64_t RankFileKeeper::Drain(uint64_t now) {
     case Drainer::Outcome::kIdle:
       break;
   }
-  return drainer_.NextTurn(now);
+  return drainer_.NextDue(now);
 }
 
 /** The disk may have room again, or the mount be back. */

@@ -195,7 +195,7 @@ void RecorderThread::Loop() {
     const uint32_t seen = wake_.load(std::memory_order_acquire);
     const auto wanted = static_cast<rank_file::Life>(wanted_life_.load(std::memory_order_relaxed));
     if (wanted != life_.load(std::memory_order_relaxed)) {
-      Turn(wanted);
+      RunOnce(wanted);
       next_beat = 0;
     } else if (wanted == rank_file::kClosed && seen != handled) {
       keeper_.CopyRings();  // asked again: there were callbacks after the last one
@@ -209,20 +209,20 @@ void RecorderThread::Loop() {
       if (wanted == rank_file::kRecording) Beat();
       next_beat = now + kBeatNs;
     }
-    while (beacons_.Turn(now, wanted == rank_file::kRecording, exchange)) beacon_tables_.Add(exchange);
+    while (beacons_.Poll(now, wanted == rank_file::kRecording, exchange)) beacon_tables_.Add(exchange);
     if (beacons_.TakeLoss()) keeper_.CountIoError();
     // Also when closed: callbacks may still come.
     const uint64_t next_turn = streams() ? keeper_.Drain(now) : kForeverNs;
     beacons_.WaitWhile(wake_, seen, next_turn < next_beat ? next_turn : next_beat);
   }
-  if (life_.load(std::memory_order_relaxed) != rank_file::kClosed) Turn(rank_file::kClosed);
+  if (life_.load(std::memory_order_relaxed) != rank_file::kClosed) RunOnce(rank_file::kClosed);
   // Exit handlers come next, on this thread, and may call back: Leave does the rest.
   has_ended_ = true;
   sigprocmask(SIG_SETMASK, &job_mask_, nullptr);
 }
 
 /** To kRecording (the first time, or again after the last communicator had gone), or to kClosed. */
-void RecorderThread::Turn(rank_file::Life life) {
+void RecorderThread::RunOnce(rank_file::Life life) {
   if (life == rank_file::kClosed) {
     heartbeat_.WriteLast();
     Store(image_.header().life, static_cast<uint32_t>(life));

@@ -72,7 +72,7 @@ class RecorderThread {
   void FinishHeader();
   void GiveWay();
   void Loop();
-  void Turn(rank_file::Life life);
+  void RunOnce(rank_file::Life life);
   void Beat();
   void Remove();
 

@@ -128,7 +128,7 @@ void BeaconsWithout(size_t which) {
   const HostFacts host;
   beacons->Begin(host, rank_file::kTickMonotonic, 1'000'000'000);
   BeaconExchange exchange;
-  CHECK(!beacons->Turn(1, true, exchange));
+  CHECK(!beacons->Poll(1, true, exchange));
   CHECK(!beacons->TakeLoss());
 
   std::vector<int> sockets = Sockets();
@@ -138,7 +138,7 @@ void BeaconsWithout(size_t which) {
   beacons->Wake();
   std::atomic<uint32_t> word{0};
   beacons->WaitWhile(word, 0, ReadClockNs(CLOCK_MONOTONIC) + 1'000'000);
-  CHECK(!beacons->Turn(2, true, exchange));
+  CHECK(!beacons->Poll(2, true, exchange));
   CHECK(beacons->TakeLoss());
   CHECK(!beacons->TakeLoss());
   beacons->Wake();

@@ -28,7 +28,7 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr uint64_t kCapacity = 256;  // of the smallest rings
-constexpr uint64_t kBetweenTurns = 5'000'000;
+constexpr uint64_t kInterval = 5'000'000;
 
 std::string folder;
 
@@ -94,13 +94,13 @@ class Stage {
       Append(rings_[ring], rank_file::kStop, tick, tick, 0);
     }
   }
-  Outcome Turn() { return drainer_.Turn(now_ += kBetweenTurns); }
-  void TurnUntilIdle() {
-    while (Turn() == Outcome::kDrained) {
+  Outcome DrainOnce() { return drainer_.DrainOnce(now_ += kInterval); }
+  void DrainUntilIdle() {
+    while (DrainOnce() == Outcome::kDrained) {
     }
   }
   void Wait(uint64_t ns) { now_ += ns; }
-  uint64_t Sleep() const { return drainer_.NextTurn(now_) - now_; }
+  uint64_t Sleep() const { return drainer_.NextDue(now_) - now_; }
 
   Ring& ring(uint32_t i) { return rings_[i]; }
   uint32_t overflow() const { return plan_.overflow; }
@@ -141,14 +141,14 @@ void DrainingIsLazy() {
   Stage stage;
   CHECK_EQ(stage.ring(1).mask + 1, kCapacity);
   stage.Add(1, kCapacity / 2 - 1);
-  CHECK(stage.Turn() == Outcome::kIdle);
+  CHECK(stage.DrainOnce() == Outcome::kIdle);
   CHECK_EQ(stage.Read().header().chunks_begin, 0);
   stage.Add(1, 1);
-  CHECK(stage.Turn() == Outcome::kDrained);
+  CHECK(stage.DrainOnce() == Outcome::kDrained);
   for (uint64_t lap = 0; lap < 20; ++lap) {
     stage.Add(1, kCapacity / 2);
-    CHECK(stage.Turn() == Outcome::kDrained);
-    CHECK(stage.Turn() == Outcome::kIdle);
+    CHECK(stage.DrainOnce() == Outcome::kDrained);
+    CHECK(stage.DrainOnce() == Outcome::kIdle);
   }
   const RankFileReader file = stage.Read();
   CHECK_EQ(file.chunks().size(), 21);
@@ -172,7 +172,7 @@ void RecordsStayWhole() {
     const uint64_t position = Prepare(ring, 3);
     for (uint32_t part = 0; part < 3; ++part) Put(ring, rank_file::kStartP2p, position, part, 3, at + 1, part, 0);
     Commit(ring, position, 3);
-    stage.Turn();
+    stage.DrainOnce();
   }
   const RankFileReader file = stage.Read();
   CHECK(file.chunks().size() > 10);
@@ -184,12 +184,12 @@ void RecordsStayWhole() {
 void ALappedRingLeavesAGap() {
   Stage stage;
   stage.Add(1, 1'000);
-  stage.TurnUntilIdle();
+  stage.DrainUntilIdle();
   ExpectGaps(stage.Read(), 1, {{0, 1'000 - kCapacity}});
   stage.Add(1, 600);
-  stage.TurnUntilIdle();
+  stage.DrainUntilIdle();
   stage.Add(1, kCapacity / 2);
-  stage.TurnUntilIdle();
+  stage.DrainUntilIdle();
   const RankFileReader file = stage.Read();
   // Of what was in danger while it was copied (one record's slots) the ring has lost the oldest since.
   ExpectGaps(file, 1,
@@ -201,7 +201,7 @@ void AHalfOverwrittenSlotIsNoRecord() {
   Stage stage;
   stage.Add(1, kCapacity);
   Store(stage.ring(1).slots[0].words[0], uint64_t{77'777});
-  CHECK(stage.Turn() == Outcome::kDrained);
+  CHECK(stage.DrainOnce() == Outcome::kDrained);
   const RankFileReader file = stage.Read();
   CHECK_EQ(file.chunks().at(0).header.first_position, rank_file::kMaxParts);
   ExpectGaps(file, 1, {{0, 1}});
@@ -217,10 +217,10 @@ void HolesAreWaitedForNotForEver() {
   stage.Add(shared, 10);
   const uint64_t late = Prepare(ring, 2);
   stage.Add(shared, kCapacity / 2);
-  CHECK(stage.Turn() == Outcome::kIdle);
+  CHECK(stage.DrainOnce() == Outcome::kIdle);
   CHECK(stage.Sleep() >= kSecond / 1'000);
   stage.Add(shared, kCapacity / 4);
-  CHECK(stage.Turn() == Outcome::kDrained);
+  CHECK(stage.DrainOnce() == Outcome::kDrained);
   ExpectGaps(stage.Read(), shared, {{forgotten, forgotten + 1}, {late, late + 2}});
   // Filled now, it is found in the ring, although the chunk is before it.
   for (uint32_t part = 0; part < 2; ++part) Put(ring, rank_file::kFold, late, part, 2, 1, 2, 3);
@@ -232,7 +232,7 @@ void SeveralRings() {
   Stage stage;
   for (int lap = 0; lap < 8; ++lap) {
     for (uint32_t ring = 0; ring <= stage.overflow(); ++ring) stage.Add(ring, kCapacity / 2 + ring);
-    stage.TurnUntilIdle();
+    stage.DrainUntilIdle();
   }
   const RankFileReader file = stage.Read();
   for (uint32_t ring = 0; ring <= stage.overflow(); ++ring) ExpectGaps(file, ring, {});
@@ -260,7 +260,7 @@ void Outgrow(Stage& stage, uint64_t turns) {
   uint64_t most = 0;
   for (uint64_t turn = 0; turn < turns; ++turn) {
     stage.Add(1, kCapacity / 2);
-    CHECK(stage.Turn() == Outcome::kDrained);
+    CHECK(stage.DrainOnce() == Outcome::kDrained);
     const uint64_t bytes = stage.DiskBytes();
     CHECK(bytes <= kLimit);
     most = bytes > most ? bytes : most;
@@ -298,12 +298,12 @@ void AFullDiskInTheNewerLap() {
   const size_t before = stage.Read().chunks().size();
   stage.Add(1, kCapacity / 2);
   bytes_left = 200;
-  CHECK(stage.Turn() == Outcome::kFailed);
+  CHECK(stage.DrainOnce() == Outcome::kFailed);
   bytes_left = ~uint64_t{0};
   CHECK(stage.Read().chunks().size() >= before - 1);  // one may have gone to make room
   ExpectNewest(stage.Read(), turns, 300);
   stage.Wait(kSecond);
-  CHECK(stage.Turn() == Outcome::kDrained);
+  CHECK(stage.DrainOnce() == Outcome::kDrained);
   ExpectNewest(stage.Read(), turns + 1, 300);
   printf("two laps: %s, %zu records\n", stage.path().c_str(), stage.Read().Records(1).size());
 }
@@ -367,21 +367,21 @@ void AFullDisk() {
   for (uint64_t left = 0;; left += 9) {
     Stage stage;
     stage.Add(1, kCapacity / 2);
-    CHECK(stage.Turn() == Outcome::kDrained);
+    CHECK(stage.DrainOnce() == Outcome::kDrained);
     const uint64_t before = stage.Read().size();
     stage.Add(1, kCapacity / 2);
     bytes_left = left;
-    const Outcome outcome = stage.Turn();
+    const Outcome outcome = stage.DrainOnce();
     bytes_left = ~uint64_t{0};
     if (outcome == Outcome::kDrained) break;
     ++failures;
     CHECK(outcome == Outcome::kFailed);
     CHECK(stage.Read().size() <= before + rank_file::kChunkAlignment);
     CHECK_EQ(stage.Read().chunks().size(), 1);
-    CHECK(stage.Turn() == Outcome::kIdle);
+    CHECK(stage.DrainOnce() == Outcome::kIdle);
     CHECK(stage.Sleep() <= kSecond && stage.Sleep() >= kSecond / 2);
     stage.Wait(kSecond);
-    CHECK(stage.Turn() == Outcome::kDrained);
+    CHECK(stage.DrainOnce() == Outcome::kDrained);
     CHECK_EQ(stage.Read().chunks().size(), 2);
     ExpectGaps(stage.Read(), 1, {});
   }
@@ -397,7 +397,7 @@ void ADescriptorThatIsNoLongerOurs() {
   CHECK_EQ(write(fd, "precious", 8), 8);
   CHECK_EQ(dup2(fd, stage.fd()), stage.fd());
   stage.Add(1, kCapacity);
-  CHECK(stage.Turn() == Outcome::kFailed);
+  CHECK(stage.DrainOnce() == Outcome::kFailed);
   struct stat file;
   CHECK_EQ(fstat(fd, &file), 0);
   CHECK_EQ(file.st_size, 8);
@@ -407,14 +407,14 @@ void ADescriptorThatIsNoLongerOurs() {
 // The thread sleeps short enough not to lose a burst of a million slots a second, and does not spin.
 void Sleeping() {
   Stage stage(0, 64 << 20);
-  CHECK(stage.Turn() == Outcome::kIdle);
+  CHECK(stage.DrainOnce() == Outcome::kIdle);
   printf("idle: %" PRIu64 " us\n", stage.Sleep() / 1'000);
   CHECK(stage.Sleep() >= 10'000'000);
   const uint64_t smallest = stage.ring(2).mask + 1;
   CHECK(stage.Sleep() * 1'000'000 / kSecond <= smallest);
   for (int i = 0; i < 50; ++i) {
-    stage.Add(0, 10 * kBetweenTurns / 1'000);  // ten million a second
-    stage.TurnUntilIdle();
+    stage.Add(0, 10 * kInterval / 1'000);  // ten million a second
+    stage.DrainUntilIdle();
     CHECK(stage.Sleep() * 10'000'000 / kSecond <= stage.ring(0).mask / 2);
     CHECK(stage.Sleep() >= 1'000'000);
   }
