@@ -33,11 +33,11 @@ export class ApiCalls {
   /** `windowStart`: before it, what followed a call may have been overwritten. */
   finish(windowStart: Ticks): Map<number, string> {
     const tooEarly = new Set([...this.pending.values()].flat());
-    const silent = new Map<number, string>();
+    const bare = new Map<number, string>();
     this.called.forEach((at, row) => {
-      if (at !== null && at >= windowStart && !tooEarly.has(row)) silent.set(row, this.funcs[row]!);
+      if (at !== null && at >= windowStart && !tooEarly.has(row)) bare.set(row, this.funcs[row]!);
     });
-    return silent;
+    return bare;
   }
 
   private found(api: HostSpan): void {

@@ -125,7 +125,7 @@ export class StandstillCollector implements Partial<WorkListener> {
     this.forgetIfDone(kernel.work);
   }
 
-  /** Call it when the silent operations are known. */
+  /** Call it when the endless operations are known. */
   finish(steps: StepTable, lostAfter: LostAfter = NOTHING_LOST): Standstill {
     const byWork = new Map<Work, StandingOp[]>();
     const lost = new Map<Work, number>();
