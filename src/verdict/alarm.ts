@@ -6,7 +6,7 @@
 
 import { commOf, type Case } from './case.js';
 import { mismatchOf } from './mismatch.js';
-import { allLived } from './silence.js';
+import { allLived } from './lives.js';
 import { filesInDoubt, MUCH_LONGER, type Stall } from './stalls.js';
 import type { RankWitness } from './types.js';
 

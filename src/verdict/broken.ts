@@ -10,7 +10,7 @@ import type { TraceNs } from '../base/time.js';
 import { enteredBy, ranksInComm, SILENT_AFTER } from './absence.js';
 import { lastSignOf, type Case } from './case.js';
 import type { Standing } from './front.js';
-import { othersEndedAfter, silentAmong } from './silence.js';
+import { othersEndedAfter, silentAmong } from './lives.js';
 import { findUnfinished, type Stall } from './stalls.js';
 import type { Silent, WitnessedWork } from './types.js';
 

@@ -4,9 +4,11 @@ import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import type { SlowLink } from '../cluster/slow_links.js';
 import type { ClusterComm } from '../cluster/types.js';
+import type { Life } from './lives.js';
 import type { Evidence, RankWitness, StandingCall, WitnessedComm, WitnessedWork } from './types.js';
 
-export interface Case {
+/** What is known of the run. */
+export interface Facts {
   readonly comms: readonly ClusterComm[];
   /** By file. */
   readonly ranks: readonly RankWitness[];
@@ -20,6 +22,11 @@ export interface Case {
   readonly clockBound: (fileA: number, fileB: number, at: TraceNs) => number;
   /** Age from which a stall of live ranks is a hang, ns; null: 30 s, or twice its communicator's longest time. */
   readonly hungAfter: number | null;
+}
+
+/** With the state of each file. */
+export interface Case extends Facts {
+  readonly lives: readonly Life[];
 }
 
 export function endOfRun(ranks: readonly RankWitness[]): TraceNs {

@@ -4,7 +4,7 @@ import { isAborted } from './alarm.js';
 import { endOfRun, standingCall, type Case } from './case.js';
 import { mismatchOf } from './mismatch.js';
 import type { Break } from './broken.js';
-import { allLived, othersEndedAfter } from './silence.js';
+import { allLived, othersEndedAfter } from './lives.js';
 import type { Stall } from './stalls.js';
 import type { Idle, RankWitness, Silent, Unclear } from './types.js';
 

@@ -9,7 +9,7 @@ import { waitingFor } from './causes.js';
 import { crossedWith, strayedIn } from './crossed.js';
 import { filesOfComm, frontOf, waitsOf, type Standing } from './front.js';
 import { firstMismatch, mismatchOf, upTo } from './mismatch.js';
-import { silentFiles } from './silence.js';
+import { silentFiles } from './lives.js';
 import { filesInDoubt, type Stall } from './stalls.js';
 import type { Evidence, Hang, KernelStand, RankWitness, Silent, StandingCall, Stray } from './types.js';
 

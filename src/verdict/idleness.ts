@@ -8,7 +8,7 @@ import type { TraceNs } from '../base/time.js';
 import { HUNG_AFTER } from './alarm.js';
 import type { Case } from './case.js';
 import { behindOthers } from './host_calls.js';
-import { NOTHING_STOOD, silentFiles } from './silence.js';
+import { NOTHING_STOOD, silentFiles } from './lives.js';
 import { MUCH_LONGER, TRANSFER_MAY_TAKE } from './stalls.js';
 import type { Behind, Idle, RankWitness } from './types.js';
 

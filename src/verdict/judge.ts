@@ -5,19 +5,20 @@
  */
 
 import { hungAfter, isHang, mayGoOn, stands } from './alarm.js';
-import { endOfRun, type Case } from './case.js';
+import { endOfRun, type Case, type Facts } from './case.js';
 import { endedItself, findBreaks, type Break } from './broken.js';
 import { causeOf, waitingFor } from './causes.js';
 import { cannotTell, mayBeOver, unclear, unclearBreak, unclearFor, unclearWhileIdle } from './doubt.js';
 import { describeHang } from './hang.js';
 import { idleness } from './idleness.js';
 import { firstMismatch, mismatchOf } from './mismatch.js';
-import { NOTHING_STOOD, silentFiles } from './silence.js';
+import { livesOf, NOTHING_STOOD, silentFiles } from './lives.js';
 import { slowest } from './slowness.js';
 import { findStalls, type Stall } from './stalls.js';
 import type { Broken, RankWitness, Silent, Unclear, Verdict, VerdictKind } from './types.js';
 
-export function judge(evidence: Case): Verdict {
+export function judge(facts: Facts): Verdict {
+  const evidence: Case = { ...facts, lives: livesOf(facts) };
   const { comms, ranks, comparable } = evidence;
   const { slow, unresolved, latest } = slowest(evidence);
   return {

@@ -4,17 +4,17 @@
  */
 
 import type { ClusterComm, Collective } from '../cluster/types.js';
-import type { Case } from './case.js';
+import type { Facts } from './case.js';
 import type { RankWitness } from './types.js';
 
 /** The result on each rank needs every other rank's input. */
 const ALL_TO_ALL: readonly string[] = ['AllReduce', 'AllGather', 'ReduceScatter'];
 
 /** Its process surely lived after its file's last sign. */
-export const livedLater = (file: number, evidence: Case): boolean =>
+export const livedLater = (file: number, evidence: Facts): boolean =>
   evidence.comms.some((comm) => comm.files.includes(file) && livedLaterIn(comm, file, evidence));
 
-export function livedLaterIn(comm: ClusterComm, file: number, evidence: Case): boolean {
+export function livedLaterIn(comm: ClusterComm, file: number, evidence: Facts): boolean {
   const rank = evidence.ranks[file]!;
   if (rank.isClosed || rank.lastSign === null) return false;
   const last = newestFinished(comm);
@@ -22,7 +22,7 @@ export function livedLaterIn(comm: ClusterComm, file: number, evidence: Case): b
 }
 
 /** Others finished what needs it, and its complete file does not have it: it entered later. */
-function enteredUnseen({ one }: Finished, file: number, evidence: Case): boolean {
+function enteredUnseen({ one }: Finished, file: number, evidence: Facts): boolean {
   const rank = evidence.ranks[file]!;
   return isCompleteToItsEnd(rank) && beganAfter(one.firstCalled, one.firstFile, file, evidence);
 }
@@ -31,11 +31,11 @@ function enteredUnseen({ one }: Finished, file: number, evidence: Case): boolean
  * It may have entered both before its last sign, if those records are not in its file. But the earlier one ended on it only after another
  * rank came, which was later than that sign. Only then did it begin its part of the later one, which others received.
  */
-function tookPart({ before }: Finished, file: number, evidence: Case): boolean {
+function tookPart({ before }: Finished, file: number, evidence: Facts): boolean {
   return before !== null && beganAfter(before.lastArrival, before.lastFile, file, evidence);
 }
 
-function beganAfter(at: Collective['lastArrival'], by: number, file: number, evidence: Case): boolean {
+function beganAfter(at: Collective['lastArrival'], by: number, file: number, evidence: Facts): boolean {
   const { ranks, comparable, clockBound } = evidence;
   return comparable([by, file]) && at - clockBound(by, file, at) > ranks[file]!.lastSign!;
 }

@@ -15,7 +15,7 @@ import {
 } from './absence.js';
 import { commOf, knownUntilOf, type Case } from './case.js';
 import { filesOfComm, type Standing } from './front.js';
-import { goneSince } from './silence.js';
+import { goneSince } from './lives.js';
 import { behindOthers } from './host_calls.js';
 import type { RankWitness, WitnessedCall, WitnessedWork } from './types.js';
 

@@ -6,7 +6,7 @@ import type { ClusterMember } from '../../src/cluster/types.js';
 import type { WorkEnd } from '../../src/model/work_end.js';
 import { Wait } from '../../src/model/waits.js';
 import type { WorkTable } from '../../src/model/work_table.js';
-import type { Case } from '../../src/verdict/case.js';
+import type { Facts } from '../../src/verdict/case.js';
 import type {
   CallNumber,
   EnteredCall,
@@ -106,11 +106,11 @@ export function evidence(
     readonly hungAfter?: number;
     /** NCCL did not tell how many ranks a communicator has. */
     readonly unknownSize?: true;
-    readonly slowLinks?: Case['slowLinks'];
+    readonly slowLinks?: Facts['slowLinks'];
     /** Some rank of the job has no file. */
     readonly missing?: true;
   } = {},
-): Case {
+): Facts {
   const { end = 100, comparable = true, clockBound = 0 } = options;
   const comms = options.comms ?? { world: { id: 1n, members: ranks.map((_, file) => file) } };
   const joined = joinCollectives(ranks.map((rank, file) => member(rank, file, comms)));

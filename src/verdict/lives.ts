@@ -1,0 +1,100 @@
+/**
+ * The state of each file's process, decided once for all rules. Files of a running job are copied one after the other, so an older copy of
+ * a live rank looks like a rank that fell silent. Nothing is claimed across unrelated clocks.
+ */
+
+import { COPIED_WITHIN } from '../scan/read_order.js';
+import type { TraceNs } from '../base/time.js';
+import { SILENT_AFTER } from './absence.js';
+import { lastSignOf, type Case, type Facts } from './case.js';
+import { livedLater } from './older_copies.js';
+import type { Silent } from './types.js';
+
+/**
+ * `ended`: its file was closed in order. `alive`: its heartbeat was recent when it was read, or as new as the others'. `silent`: its last
+ * sign is older. `copy`: older, too, but others finished a collective that shows that its rank lived on.
+ */
+export interface Life {
+  readonly state: 'ended' | 'alive' | 'silent' | 'copy';
+  readonly lastSign: TraceNs | null;
+  /** Of a silent file or copy: it cannot be an earlier copy of a rank that is still alive. */
+  readonly isSure: boolean;
+}
+
+export function livesOf(facts: Facts): Life[] {
+  const { ranks, comparable } = facts;
+  const all = ranks.map((_, file) => file);
+  const end = comparable(all) ? lastSignOf(all, ranks) : null;
+  // If files were read in place, or the job has ended, none is an earlier copy.
+  const isAtEnd = ranks.some(({ isAlive, isClosed }) => isAlive || isClosed);
+  return ranks.map(({ lastSign, isClosed, isAlive, isToldInTime }, file): Life => {
+    if (isClosed || isAlive) return { state: isClosed ? 'ended' : 'alive', lastSign, isSure: true };
+    if (lastSign === null) return { state: 'silent', lastSign, isSure: true };
+    const onItsAxis = (): number[] => all.filter((other) => comparable([file, other]));
+    const behind = (end ?? lastSignOf(onItsAxis(), ranks)) - lastSign;
+    // If others were closed later, no heartbeat need be missing: they ended, and it did not.
+    if (behind <= SILENT_AFTER && !othersEndedAfter(file, all, facts))
+      return { state: 'alive', lastSign, isSure: false };
+    const isSure = isAtEnd || isToldInTime || behind > COPIED_WITHIN;
+    return { state: livedLater(file, facts) ? 'copy' : 'silent', lastSign, isSure };
+  });
+}
+
+/**
+ * The silent ones among `files`, for a stall that began at `since`. A last sign at that time is its reason. After that the file may be an
+ * older copy. A copy whose rank lived on is not silent, unless it lacks a record of the stall: then it may have died with its last records
+ * (a node and its memory).
+ */
+export const silentAmong = (files: readonly number[], { lives }: Case, since: TraceNs): Silent[] =>
+  files.flatMap((file): Silent[] => {
+    const { state, lastSign, isSure } = lives[file]!;
+    if (state === 'ended' || state === 'alive') return [];
+    const livedOn = lastSign !== null && lastSign - since > SILENT_AFTER;
+    if (livedOn && state === 'copy') return [];
+    return [{ file, lastSign, mayBeCopy: !isSure && (livedOn || state === 'copy') }];
+  });
+
+export const silentFiles = (evidence: Case, since: TraceNs): Silent[] =>
+  silentAmong([...evidence.lives.keys()], evidence, since);
+
+/** Then no last sign is the reason for a stall. */
+export const NOTHING_STOOD = -Infinity as TraceNs;
+
+/** None ended, and none is surely gone. */
+export const allLived = (files: readonly number[], evidence: Case, since: TraceNs): boolean =>
+  !files.some((file) => evidence.lives[file]!.state === 'ended') &&
+  silentAmong(files, evidence, since).every(({ mayBeCopy }) => mayBeCopy);
+
+/**
+ * Among `files`, those whose processes were gone when the stall began at `since`, or shortly before. No record shows anything of theirs
+ * unfinished, and an older copy of a healthy file looks the same. So the stall must be longer than copying takes and than `muchLonger`, ns.
+ * A fresh or closed file of another rank does not date this one. Their records reach to their ends.
+ */
+export function goneSince(
+  files: readonly number[],
+  evidence: Case,
+  since: TraceNs,
+  muchLonger: number,
+): number[] {
+  const { ranks, comparable } = evidence;
+  if (!comparable(files)) return [];
+  const end = lastSignOf(files, ranks);
+  const isNoCopy = (lastSign: TraceNs): boolean =>
+    since - lastSign <= COPIED_WITHIN &&
+    end - Math.max(since, lastSign) >= Math.max(COPIED_WITHIN, muchLonger);
+  return silentAmong(files, evidence, since).flatMap(({ file, lastSign, mayBeCopy }) => {
+    if (mayBeCopy || lastSign === null || ranks[file]!.knownUntil < lastSign) return [];
+    return ranks[file]!.isToldInTime || isNoCopy(lastSign) ? [file] : [];
+  });
+}
+
+export const othersEndedAfter = (
+  file: number,
+  others: readonly number[],
+  { ranks, comparable, clockBound }: Facts,
+): boolean =>
+  others.some((other) => {
+    const [sign, end] = [ranks[file]!.lastSign, ranks[other]!.lastSign];
+    if (!ranks[other]!.isClosed || end === null || !comparable([file, other])) return false;
+    return sign === null || end - clockBound(file, other, end) > sign;
+  });
