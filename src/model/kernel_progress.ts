@@ -34,7 +34,7 @@ interface Row {
 interface Tally {
   waiting: Row[];
   ring: number;
-  /** Finished works reported in full, and others. If there are others, announced channels prove nothing. */
+  /** Earlier works reported in full, and others. If there are others, announced channels prove nothing. */
   full: number;
   short: number;
 }
@@ -85,7 +85,7 @@ export class KernelProgress {
   /** The newest works of each communicator, after which none began. */
   finish(): KernelsOf[] {
     return [...this.comms.values()].flatMap(({ waiting, ring, full, short }) =>
-      full === 0 || short > 0
+      full + waiting.filter(isFull).length === 0 || short > 0
         ? []
         : waiting.map((row) => ({
             work: row.work,
@@ -105,7 +105,7 @@ export class KernelProgress {
     tally.waiting = tally.waiting.filter((row) => {
       if (row.work.row >= work.row || isSameLaunch(row.work, work)) return true;
       this.rows.delete(row.work);
-      if (row.begun + row.ofOther >= row.work.nChannels) tally.full++;
+      if (isFull(row)) tally.full++;
       else if (!row.hasOps) tally.short++;
       return false;
     });
@@ -117,6 +117,8 @@ export class KernelProgress {
     return tally;
   }
 }
+
+const isFull = ({ begun, ofOther, work }: Row): boolean => begun + ofOther >= work.nChannels;
 
 /** Operations on the network have records of their own. */
 function stateOf({ work, begun, ended, ofOther, hasOps }: Row): KernelsOf['state'] {

@@ -56,6 +56,27 @@ export function knownUntilOf(files: readonly number[], ranks: readonly RankWitne
   return end as TraceNs;
 }
 
+/** ns: NCCL sets up a communicator together; its ranks report it within this time. */
+const SET_UP_WITHIN = 1e9;
+
+/**
+ * ns: how long a file that is known until `until` is known after `at` of another file. Without a relation of their clocks both count from the
+ * set-up of their common communicator. -Infinity: not known.
+ */
+export function knownAfter(
+  [file, until]: readonly [number, number],
+  [other, at]: readonly [number, number],
+  commId: bigint,
+  { ranks, comparable }: Facts,
+): number {
+  if (comparable([file, other])) return until - at;
+  const [own, its] = [file, other].map((one) => setUp(ranks[one]!, commId));
+  return own == null || its == null ? -Infinity : until - own - (at - its) - SET_UP_WITHIN;
+}
+
+const setUp = ({ communicators }: RankWitness, commId: bigint): TraceNs | null =>
+  [...communicators.values()].find((comm) => comm.commId === commId)?.init ?? null;
+
 export function commOf(rank: RankWitness, { comm }: WitnessedWork): WitnessedComm | null {
   return comm === null ? null : (rank.communicators.get(comm) ?? null);
 }

@@ -10,8 +10,8 @@ import type { Stall } from './stalls.js';
 import type { RankWitness, WitnessedWork } from './types.js';
 
 /**
- * The cause waits for none, or only for stalls that wait for it as well. Among several it is the one begun first. A stall with different
- * calls comes before all others, because anything may follow from it.
+ * The cause waits for none, or only for stalls that wait for it as well. Of these it is the one that misses the fewest ranks, because most
+ * ranks are right; else the one begun first. A stall with different calls comes before all others, because anything may follow from it.
  */
 export function causeOf(
   stalls: readonly Stall[],
@@ -20,15 +20,27 @@ export function causeOf(
 ): Stall | null {
   const isBehind = (stall: Stall, other: Stall): boolean => waitsFor(stall, other, ranks);
   const waiting = new Map(stalls.map((stall) => [stall, thoseBehind(stall, stalls, isBehind)]));
-  const ranked = stalls.map((stall) => ({
-    stall,
-    isAlike: Number(stalls.length < 2 || callAlike(stall)),
-    waits: stalls.filter((other) => waiting.get(other)!.has(stall) && !waiting.get(stall)!.has(other)).length,
-    missing: stalls.filter((other) => other !== stall && missesOneIn(stall, other, ranks)).length,
-    begin: begin(stall),
-  }));
+  const ranked = stalls.map((stall) => {
+    const before = stalls.filter((other) => waiting.get(other)!.has(stall));
+    const mutual = before.filter((other) => waiting.get(stall)!.has(other));
+    const missesFewer = ({ absent }: Stall): boolean =>
+      absent.length > 0 && absent.length < stall.absent.length;
+    return {
+      stall,
+      isAlike: Number(stalls.length < 2 || callAlike(stall)),
+      waits: before.length - mutual.length,
+      missing: stalls.filter((other) => other !== stall && missesOneIn(stall, other, ranks)).length,
+      fewer: mutual.filter(missesFewer).length,
+      begin: begin(stall),
+    };
+  });
   ranked.sort(
-    (a, b) => a.isAlike - b.isAlike || a.waits - b.waits || a.missing - b.missing || a.begin - b.begin,
+    (a, b) =>
+      a.isAlike - b.isAlike ||
+      a.waits - b.waits ||
+      a.missing - b.missing ||
+      a.fewer - b.fewer ||
+      a.begin - b.begin,
   );
   return ranked[0]?.stall ?? null;
 }

@@ -142,9 +142,11 @@ class Chains {
   /** Its GPU has no data to send, or no room: what does the GPU wait for? */
   private otherSide({ file, op }: StandingOp): StandingOp | null {
     const others = (this.ofFile.get(file) ?? []).filter(
-      (other) => other.op.isSend !== op.isSend && other.op.channel === op.channel && isOnNetwork(other.op),
+      (other) => other.op.isSend !== op.isSend && other.op.channel === op.channel,
     );
-    return others.length === 0 ? null : leastFar(others);
+    const onNetwork = others.filter((other) => isOnNetwork(other.op));
+    if (onNetwork.length > 0) return leastFar(onNetwork);
+    return op.isSend ? (others.find((other) => isUnbegun(other.op)) ?? null) : null;
   }
 
   private across(one: StandingOp, peer: number): StandingOp | null {
@@ -154,14 +156,20 @@ class Chains {
     return !other || other.op.done > (op.wait?.step ?? op.done) ? null : other;
   }
 
-  /** None of it is in flight: an earlier operation is on the connection, or the GPU has not begun. */
+  /**
+   * None of it is in flight: an earlier operation is on the connection, or the GPU has not begun. The earlier one may be unrecorded, such as
+   * a Broadcast: then it waits for data that pass through the peer, if that has not begun either.
+   */
   private whyNotBegun(one: StandingOp, peer: number | null): StandingOp | null {
     const queued = this.byPlace.get(placeOf(one.file, peer, one.op)) ?? [];
-    const before = queued[queued.indexOf(one) - 1];
-    return before ?? this.otherSide(one);
+    const before = queued[queued.indexOf(one) - 1] ?? this.otherSide(one);
+    if (before || one.op.isSend || peer === null) return before;
+    const [sender] = this.byPlace.get(placeOf(peer, one.file, { ...one.op, isSend: true })) ?? [];
+    return sender && isUnbegun(sender.op) ? sender : null;
   }
 }
 
+const isUnbegun = ({ wait, done }: WitnessedOp): boolean => wait === null && done === 0;
 const isOnNetwork = ({ wait }: WitnessedOp): boolean => wait !== null && wait.name !== Wait.Gpu;
 
 const leastFar = (ops: readonly StandingOp[]): StandingOp =>

@@ -8,7 +8,7 @@ import { hex64 } from '../base/hex.js';
 import { ELEMENT_BYTES } from '../cluster/bandwidth.js';
 import type { CallShape } from '../model/call_table.js';
 import { ranksInComm, SHORTEST_HANG } from './absence.js';
-import type { Case } from './case.js';
+import { knownAfter, type Case } from './case.js';
 import type {
   Behind,
   CallNumber,
@@ -68,7 +68,8 @@ export function differentHostCalls(ranks: readonly RankWitness[]): ReadonlyMap<b
 }
 
 /** Ranks that surely had not made a call a second after another rank did; least calls first. */
-export function behindOthers({ ranks, comparable }: Case): Behind[] {
+export function behindOthers(evidence: Case): Behind[] {
+  const { ranks } = evidence;
   const all = [...callersByComm(ranks)].flatMap(([commId, sections]) =>
     sections.map((callers) => [commId, callers] as const),
   );
@@ -78,9 +79,10 @@ export function behindOthers({ ranks, comparable }: Case): Behind[] {
     const byEnd = new Map<number, Placed[]>();
     for (const caller of callers) {
       const { file, end, calls } = caller;
-      if (end >= most.end || end < most.from || !comparable([file, most.file])) continue;
+      if (end >= most.end || end < most.from) continue;
       const knownUntil = Math.min(ranks[file]!.knownUntil, calls.until);
-      if (knownUntil - most.calls.at(end - most.from) < SHORTEST_HANG) continue;
+      const call = most.calls.at(end - most.from);
+      if (knownAfter([file, knownUntil], [most.file, call], commId, evidence) < SHORTEST_HANG) continue;
       byEnd.set(end, [...(byEnd.get(end) ?? []), caller]);
     }
     const fewestFirst = [...byEnd].sort(([a], [b]) => a - b);

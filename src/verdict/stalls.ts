@@ -13,7 +13,7 @@ import {
   SHORTEST_HANG,
   SILENT_AFTER,
 } from './absence.js';
-import { commOf, knownUntilOf, type Case } from './case.js';
+import { commOf, knownAfter, knownUntilOf, type Case } from './case.js';
 import { filesOfComm, type Standing } from './front.js';
 import { goneSince } from './lives.js';
 import { behindOthers } from './host_calls.js';
@@ -345,7 +345,7 @@ function insideStall(commId: bigint, inside: readonly Inside[], evidence: Case):
     collective: null,
     works: [],
     inside,
-    absent: notInside(inside, files, since, commId, evidence),
+    absent: notInside(inside, files, commId, evidence),
     partlyAbsent: [],
     since: since as TraceNs,
     until: knownUntilOf(
@@ -364,7 +364,6 @@ function insideStall(commId: bigint, inside: readonly Inside[], evidence: Case):
 function notInside(
   inside: readonly Inside[],
   files: readonly number[],
-  since: number,
   commId: bigint,
   evidence: Case,
 ): number[] {
@@ -376,9 +375,12 @@ function notInside(
       .flatMap((one) => one.files)
       .filter((file) => !within.has(file))
       .sort((a, b) => a - b);
-  const outside = files.filter(
-    (file) => !within.has(file) && !ranks[file]!.isClosed && ranks[file]!.knownUntil - since >= SHORTEST_HANG,
-  );
+  const livedOn = (file: number): boolean =>
+    inside.every(
+      ({ file: other, call }) =>
+        knownAfter([file, ranks[file]!.knownUntil], [other, call.at], commId, evidence) >= SHORTEST_HANG,
+    );
+  const outside = files.filter((file) => !within.has(file) && !ranks[file]!.isClosed && livedOn(file));
   const never = outside.filter((file) => neverTransferred(ranks[file]!, commId));
   return [outside, never].find(({ length }) => length === 1) ?? [];
 }

@@ -140,6 +140,8 @@ export interface WitnessedComm {
   /** This file's rank in it. */
   readonly rank: number;
   readonly nRanks: number;
+  /** When it was set up, on all ranks at about the same time. null: not known. */
+  readonly init: TraceNs | null;
   readonly finalized: TraceNs | null;
 }
 

@@ -106,6 +106,8 @@ export function evidence(
     readonly hungAfter?: number;
     /** NCCL did not tell how many ranks a communicator has. */
     readonly unknownSize?: true;
+    /** s, by file: when its communicators were set up. Absent: not known. */
+    readonly setUp?: readonly number[];
     readonly slowLinks?: Facts['slowLinks'];
     /** Some rank of the job has no file. */
     readonly missing?: true;
@@ -118,7 +120,7 @@ export function evidence(
     comms: options.unknownSize ? joined.map((comm) => ({ ...comm, nRanks: 0 })) : joined,
     slowLinks: options.slowLinks ?? [],
     isWholeJob: options.missing === undefined,
-    ranks: ranks.map((rank, file) => witness(rank, file, comms, end)),
+    ranks: ranks.map((rank, file) => witness(rank, file, comms, end, options.setUp?.[file])),
     comparable: (files) => comparable || files.length < 2,
     clockBound: (a, b) => (a === b ? 0 : s(2 * clockBound)),
     hungAfter: options.hungAfter === undefined ? null : s(options.hungAfter),
@@ -180,7 +182,7 @@ function endOf({ end, noEnd, finalized, onlySent }: MadeUpCall): WorkEnd {
   };
 }
 
-function witness(rank: MadeUpRank, file: number, comms: Comms, end: number): RankWitness {
+function witness(rank: MadeUpRank, file: number, comms: Comms, end: number, setUp?: number): RankWitness {
   const { calls, alive = end, closed, knownFrom = 0, knownUntil = closed ? Infinity : alive } = rank;
   const works = calls.filter((call) => call.end === null && !call.noEnd);
   const lastMove = new Map<number, TraceNs>();
@@ -194,7 +196,11 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number): Ran
     communicators: new Map(
       commsOf(file, comms).map(({ number, ...comm }) => [
         number,
-        { ...comm, finalized: finalized === undefined ? null : s(finalized) },
+        {
+          ...comm,
+          init: setUp === undefined ? null : s(setUp),
+          finalized: finalized === undefined ? null : s(finalized),
+        },
       ]),
     ),
     isClosed: closed ?? false,

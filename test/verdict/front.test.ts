@@ -102,6 +102,27 @@ describe('the chain of waits ends', () => {
     expect(front).toMatchObject({ file: 2, peerFile: null, peerInComm: 1 });
   });
 
+  it('at a rank that posts nothing though data are ready for it, past those that wait for what it passes on', () => {
+    const atFirst: Ends = [
+      [0, Wait.Recv],
+      [0, Wait.Gpu],
+    ];
+    const waiting = ring([atFirst, atFirst, atFirst, atFirst]);
+    const notBegun = (file: number, which: readonly boolean[]): Standing => {
+      const { work } = waiting[file]!;
+      const ops = work.ops.map((one) => (which.includes(one.isSend) ? { ...one, done: 0, wait: null } : one));
+      return { file, work: { ...work, ops } };
+    };
+    const [first] = ring([
+      [
+        [0, Wait.Recv],
+        [0, Wait.Peer],
+      ],
+    ]);
+    const all = [first!, notBegun(1, [true, false]), notBegun(2, [true, false]), notBegun(3, [false])];
+    expect(frontOf(all, here)).toMatchObject({ file: 1, peerFile: 0, isSend: false, waiters: 8, of: 8 });
+  });
+
   it('somewhere, where all wait in a circle', () => {
     const front = frontOf(ring([WAITS, WAITS, WAITS, WAITS]), here);
     expect(front).toMatchObject({ waiters: 8, of: 8 });

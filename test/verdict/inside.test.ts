@@ -42,6 +42,17 @@ describe('ranks inside their first call', () => {
     });
   });
 
+  it('name it, too, if only the set-up of the communicator relates the clocks', () => {
+    // Its clock is 1000 s ahead.
+    const ranks = [inside(10), inside(11), { ...outside, alive: 1100 }];
+    const unrelated = (setUp?: readonly number[]) =>
+      judge(evidence(ranks, { comparable: false, ...(setUp && { setUp }) }));
+    expect(unrelated([5, 5.1, 1005])).toMatchObject({ kind: 'hung', hang: { neverEntered: [{ file: 2 }] } });
+    // Its file ends before the others called.
+    expect(unrelated([5, 5.1, 1095])).toMatchObject({ hang: { neverEntered: [] } });
+    expect(unrelated()).toMatchObject({ hang: { neverEntered: [] } });
+  });
+
   it('wait for a rank that is stuck in another communicator', () => {
     const comms = { world: { id: 1n, members: [0, 1, 2] }, dp: { id: 2n, members: [2, null] } };
     const stands: MadeUpRank = { calls: [{ comm: 'dp', seq: 0, at: 5, end: null }], asked: [] };
@@ -67,6 +78,16 @@ describe('a rank inside ncclSend', () => {
     const verdict = judge(evidence([sends, { calls }, { calls }]));
     expect(verdict).toMatchObject({ kind: 'hung', hang: { neverEntered: [], inside: [{ file: 0 }] } });
     expect(suspects(verdict)).toEqual([0]);
+  });
+
+  it('comes before a collective that misses it, if fewer ranks are missed', () => {
+    const sending: MadeUpRank = { calls: [], asked: [], inside: [{ func: 'Send', at: 12 }] };
+    const exchanged = { seq: null, peer: 3, at: 1, end: 2, func: 'Recv' };
+    const gone: MadeUpRank = { calls: [exchanged], asked: [{ at: 11 }], inside: [{ at: 11 }] };
+    const skipped: MadeUpRank = { ...gone, calls: [], asked: [{ at: 10 }], inside: [{ at: 10 }] };
+    const verdict = judge(evidence([skipped, sending, sending, gone, gone]));
+    expect(verdict).toMatchObject({ hang: { func: 'Send', neverEntered: [{ file: 0 }] } });
+    expect(suspects(verdict)[0]).toBe(0);
   });
 
   it('is reported with the only rank that never sent nor received, if the others went on to a collective', () => {

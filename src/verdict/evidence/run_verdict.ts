@@ -86,9 +86,16 @@ function witness(
   const tellsCalls = (asked & EventType.Coll) !== 0 && !mutedCalls;
   return {
     communicators: new Map(
-      communicators.map(({ number, commId, name, rank, nRanks, finalizeTick }) => [
+      communicators.map(({ number, commId, name, rank, nRanks, initTick, finalizeTick }) => [
         number,
-        { commId, name, rank, nRanks, finalized: finalizeTick === null ? null : time(finalizeTick) },
+        {
+          commId,
+          name,
+          rank,
+          nRanks,
+          init: initTick > 0 ? time(initTick) : null,
+          finalized: finalizeTick === null ? null : time(finalizeTick),
+        },
       ]),
     ),
     isClosed,
