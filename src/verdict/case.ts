@@ -70,8 +70,9 @@ export function knownAfter(
   { ranks, comparable }: Facts,
 ): number {
   if (comparable([file, other])) return until - at;
-  const [own, its] = [file, other].map((one) => setUp(ranks[one]!, commId));
-  return own == null || its == null ? -Infinity : until - own - (at - its) - SET_UP_WITHIN;
+  const own = setUp(ranks[file]!, commId);
+  const its = setUp(ranks[other]!, commId);
+  return own === null || its === null ? -Infinity : until - own - (at - its) - SET_UP_WITHIN;
 }
 
 const setUp = ({ communicators }: RankWitness, commId: bigint): TraceNs | null =>
