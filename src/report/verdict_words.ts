@@ -2,7 +2,8 @@
 
 import { append } from '../base/extremes.js';
 import type { Diagnosis } from './diagnosis.js';
-import type { CallArguments, SomeRanks, StandingCall } from '../verdict/types.js';
+import type { CallArguments } from '../verdict/facts.js';
+import type { SomeRanks, StandingCall } from '../verdict/types.js';
 import { cut, foldRanks, printable } from './text.js';
 
 /** What gives file numbers and trace times a meaning. */

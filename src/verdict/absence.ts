@@ -1,7 +1,7 @@
 /** Who entered a collective, and who surely did not. A file only proves what its records cover. */
 
 import type { ClusterComm, Collective } from '../cluster/types.js';
-import type { RankWitness } from './types.js';
+import type { RankWitness } from './facts.js';
 
 /** ns: ranks may arrive this far apart. Nothing shorter is called a hang. */
 export const SHORTEST_HANG = 1e9;
@@ -22,7 +22,7 @@ export function absentFrom(one: Collective, comm: ClusterComm, ranks: readonly R
 
 function wouldKnow(file: number, one: Collective, comm: ClusterComm, ranks: readonly RankWitness[]): boolean {
   const rank = ranks[file]!;
-  const { knownUntil } = rank;
+  const { knownUntil } = rank.reach;
   if (knownUntil - one.firstCalled < SHORTEST_HANG) return false;
   return reaches(rank, one, comm, ranks);
 }
@@ -34,7 +34,7 @@ function reaches(
   comm: ClusterComm,
   ranks: readonly RankWitness[],
 ): boolean {
-  const { knownFrom, isPartial } = rank;
+  const { knownFrom, isPartial } = rank.reach;
   if (!Number.isFinite(knownFrom)) return false;
   return !isPartial || (knownFrom <= one.firstCalled && knowsEarlierCall(rank, one, comm, ranks));
 }
@@ -82,7 +82,7 @@ export const ranksInComm = ({ communicators }: RankWitness, commId: bigint | nul
 
 /** Among files whose records of the communicator begin later, only those that lost nothing: they never called before. */
 function unseenBy({ absent, notKnown }: Collective, ranks: readonly RankWitness[]): number[] {
-  const complete = notKnown.filter((file) => !ranks[file]!.isPartial);
+  const complete = notKnown.filter((file) => !ranks[file]!.reach.isPartial);
   return complete.length === 0 ? [...absent] : [...absent, ...complete].sort((a, b) => a - b);
 }
 
@@ -92,7 +92,7 @@ function unseenBy({ absent, notKnown }: Collective, ranks: readonly RankWitness[
  * further back.
  */
 function knowsEarlierCall(
-  { calls, knownFrom }: RankWitness,
+  { calls, reach: { knownFrom } }: RankWitness,
   one: Collective,
   comm: ClusterComm,
   ranks: readonly RankWitness[],

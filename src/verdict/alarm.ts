@@ -8,7 +8,7 @@ import { commOf, type Case } from './case.js';
 import { mismatchOf } from './mismatch.js';
 import { allLived } from './lives.js';
 import { filesInDoubt, MUCH_LONGER, type Stall } from './stalls.js';
-import type { RankWitness } from './types.js';
+import type { RankWitness } from './facts.js';
 
 /** ns, unless the user sets another time. */
 export const HUNG_AFTER = 30e9;

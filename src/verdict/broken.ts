@@ -12,20 +12,13 @@ import { lastSignOf, type Case } from './case.js';
 import type { Standing } from './front.js';
 import { othersEndedAfter, silentAmong } from './lives.js';
 import { findUnfinished, type Stall } from './stalls.js';
-import type { Silent, WitnessedWork } from './types.js';
+import type { WitnessedWork } from './facts.js';
+import type { Broken, Silent } from './types.js';
 
-export interface Break {
+export interface Break extends Omit<Broken, 'stands'> {
   readonly stall: Stall;
-  /** Never closed, while others were closed after their last sign. */
-  readonly gone: readonly Silent[];
   /** False: the others finished it, and ended so long after that the file may be a copy of a live one. */
   readonly isSure: boolean;
-  /** They were all gone when the first of the others ended. */
-  readonly isOrderKnown: boolean;
-  /** Closed in order without finishing it. */
-  readonly left: readonly number[];
-  /** Closed in order, and had finished it. */
-  readonly finished: readonly number[];
 }
 
 export const findBreaks = (evidence: Case): Break[] =>
@@ -33,7 +26,7 @@ export const findBreaks = (evidence: Case): Break[] =>
 
 function breakOf(stall: Stall, evidence: Case): Break | null {
   const { ranks } = evidence;
-  const isClosed = (file: number): boolean => ranks[file]!.isClosed;
+  const isClosed = (file: number): boolean => ranks[file]!.life.isClosed;
   const surely = stall.works.filter(({ work }) => work.lostSince === 0 && isOwn(work));
   const left = [...new Set(surely.map(({ file }) => file))].filter(isClosed).sort((a, b) => a - b);
   const finished = finishedBy(stall, evidence);
@@ -72,13 +65,13 @@ export function endedItself(evidence: Case): Stall[] {
   const surely = findUnfinished(evidence).filter(({ works }) =>
     works.some(({ work }) => work.lostSince === 0 && isOwn(work)),
   );
-  return surely.filter(({ works }) => works.every(({ file }) => ranks[file]!.isClosed));
+  return surely.filter(({ works }) => works.every(({ file }) => ranks[file]!.life.isClosed));
 }
 
 /** A job that had done all but its last steps need not have broken off because of a rank that ends much later. */
 function endedSoonAfter({ file, lastSign }: Silent, ended: readonly number[], { ranks }: Case): boolean {
-  const ends = ended.flatMap((other) => ranks[other]!.lastSign ?? []);
-  return ranks[file]!.isToldInTime || minOf(ends) - (lastSign ?? -Infinity) <= COPIED_WITHIN;
+  const ends = ended.flatMap((other) => ranks[other]!.life.lastSign ?? []);
+  return ranks[file]!.life.isToldInTime || minOf(ends) - (lastSign ?? -Infinity) <= COPIED_WITHIN;
 }
 
 /** None of the others ended while a heartbeat was still due. */
@@ -89,7 +82,7 @@ const isOrderKnown = (
 ): boolean =>
   gone.every(({ file, lastSign }) =>
     ended.every((other) => {
-      const end = ranks[other]!.lastSign;
+      const end = ranks[other]!.life.lastSign;
       return (
         lastSign !== null && end !== null && end - clockBound(file, other, end) - lastSign > SILENT_AFTER
       );
@@ -100,8 +93,8 @@ const isOrderKnown = (
 function mayBeMembers({ files, commId, nRanks }: Stall, { ranks }: Case): number[] {
   const present = new Set(files.flatMap((file) => ranksInComm(ranks[file]!, commId ?? 0n)));
   if (commId === null || present.size >= nRanks) return [];
-  return ranks.flatMap(({ communicators, isClosed }, file) =>
-    !isClosed && communicators.size === 0 ? [file] : [],
+  return ranks.flatMap(({ communicators, life }, file) =>
+    !life.isClosed && communicators.size === 0 ? [file] : [],
   );
 }
 
@@ -121,7 +114,10 @@ function finishedBy({ collective, commId }: Stall, { comms }: Case): number[] {
  * before its last sign, they prove nothing.
  */
 function hadGivenAll(file: number, works: readonly Standing[], { ranks }: Case): boolean {
-  const { lastSign, knownUntil } = ranks[file]!;
+  const { life, reach } = ranks[file]!;
+  const { lastSign } = life;
   const ops = works.flatMap((one) => (one.file === file ? one.work.ops : []));
-  return lastSign !== null && knownUntil >= lastSign && ops.length > 0 && !ops.some(({ isSend }) => isSend);
+  return (
+    lastSign !== null && reach.knownUntil >= lastSign && ops.length > 0 && !ops.some(({ isSend }) => isSend)
+  );
 }

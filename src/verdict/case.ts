@@ -5,7 +5,8 @@ import type { TraceNs } from '../base/time.js';
 import type { SlowLink } from '../cluster/slow_links.js';
 import type { ClusterComm } from '../cluster/types.js';
 import type { Life } from './lives.js';
-import type { Evidence, RankWitness, StandingCall, WitnessedComm, WitnessedWork } from './types.js';
+import type { RankWitness, WitnessedComm, WitnessedWork } from './facts.js';
+import type { Evidence, StandingCall } from './types.js';
 
 /** What is known of the run. */
 export interface Facts {
@@ -29,6 +30,16 @@ export interface Case extends Facts {
   readonly lives: readonly Life[];
 }
 
+/** Asked often, and as long as the run. */
+export function cached<K extends object, V>(make: (key: K) => V): (key: K) => V {
+  const known = new WeakMap<K, { readonly value: V }>();
+  return (key) => {
+    let found = known.get(key);
+    if (!found) known.set(key, (found = { value: make(key) }));
+    return found.value;
+  };
+}
+
 export function endOfRun(ranks: readonly RankWitness[]): TraceNs {
   return lastSignOf(
     ranks.map((_, file) => file),
@@ -40,8 +51,8 @@ export function endOfRun(ranks: readonly RankWitness[]): TraceNs {
 export function lastSignOf(files: readonly number[], ranks: readonly RankWitness[]): TraceNs {
   let end = 0;
   for (const file of files) {
-    const { lastSign, lastMove } = ranks[file]!;
-    for (const at of [lastSign ?? 0, ...lastMove.values()]) end = Math.max(end, at);
+    const { life, pace } = ranks[file]!;
+    for (const at of [life.lastSign ?? 0, ...pace.lastMove.values()]) end = Math.max(end, at);
   }
   return end as TraceNs;
 }
@@ -50,8 +61,9 @@ export function lastSignOf(files: readonly number[], ranks: readonly RankWitness
 export function knownUntilOf(files: readonly number[], ranks: readonly RankWitness[]): TraceNs {
   let end = 0;
   for (const file of files) {
-    const { lastSign, lastMove, knownUntil } = ranks[file]!;
-    for (const at of [Math.min(lastSign ?? 0, knownUntil), ...lastMove.values()]) end = Math.max(end, at);
+    const { life, reach, pace } = ranks[file]!;
+    for (const at of [Math.min(life.lastSign ?? 0, reach.knownUntil), ...pace.lastMove.values()])
+      end = Math.max(end, at);
   }
   return end as TraceNs;
 }

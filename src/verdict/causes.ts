@@ -7,7 +7,7 @@
 import { minOf } from '../base/extremes.js';
 import { commOf } from './case.js';
 import type { Stall } from './stalls.js';
-import type { RankWitness, WitnessedWork } from './types.js';
+import type { RankWitness, WitnessedWork } from './facts.js';
 
 /**
  * The cause waits for none, or only for stalls that wait for it as well. Of these it is the one that misses the fewest ranks, because most
@@ -83,7 +83,7 @@ function standsIn(
 ): boolean {
   if ([...works, ...inside].some((one) => one.file === file)) return true;
   const isOther = (work: WitnessedWork): boolean => commOf(ranks[file]!, work)?.commId === commId;
-  return collective !== null && ranks[file]!.works.some(isOther);
+  return collective !== null && ranks[file]!.pending.works.some(isOther);
 }
 
 function queuesBehind(stall: Stall, other: Stall): boolean {

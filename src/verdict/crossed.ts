@@ -6,7 +6,8 @@
 import { Wait } from '../model/waits.js';
 import { standingCall } from './case.js';
 import type { Stall } from './stalls.js';
-import type { Crossed, Order, RankWitness, WitnessedWork } from './types.js';
+import type { RankWitness, WitnessedWork } from './facts.js';
+import type { Crossed, Order } from './types.js';
 
 /** null: all ranks in both began them in the same order. */
 export function crossedWith(

@@ -6,7 +6,8 @@ import { mismatchOf } from './mismatch.js';
 import type { Break } from './broken.js';
 import { allLived, othersEndedAfter } from './lives.js';
 import type { Stall } from './stalls.js';
-import type { Idle, RankWitness, Silent, Unclear } from './types.js';
+import type { RankWitness } from './facts.js';
+import type { Idle, Silent, Unclear } from './types.js';
 
 /** There is no other evidence of a hang: no absent rank, no process gone, no abort, no different call. */
 export function mayBeOver(stall: Stall, evidence: Case): boolean {
@@ -16,7 +17,7 @@ export function mayBeOver(stall: Stall, evidence: Case): boolean {
   const told = new Set(works.map(({ file }) => file));
   if (absent.length + partlyAbsent.length > 0 || collective?.open.some((file) => !told.has(file)) === true)
     return false;
-  const notClosed = files.filter((file) => !ranks[file]!.isClosed);
+  const notClosed = files.filter((file) => !ranks[file]!.life.isClosed);
   return (
     !isAborted(stall, ranks) &&
     allLived(notClosed, evidence, stall.since) &&
@@ -26,11 +27,11 @@ export function mayBeOver(stall: Stall, evidence: Case): boolean {
 
 /** null: no such work, or something else is surely pending. `stalls`: those that may be over. */
 export function unclear({ ranks }: Case, stalls: readonly Stall[]): Unclear | null {
-  const all = ranks.flatMap(({ works }, file) => works.map((work) => ({ file, work })));
+  const all = ranks.flatMap(({ pending }, file) => pending.works.map((work) => ({ file, work })));
   const doubtful = all.filter(({ work }) => work.lostSince > 0);
   if (
     stalls.length === 0 &&
-    (doubtful.length < all.length || doubtful.some(({ file }) => !ranks[file]!.isClosed))
+    (doubtful.length < all.length || doubtful.some(({ file }) => !ranks[file]!.life.isClosed))
   )
     return null;
   const [first] = [...doubtful].sort((a, b) => a.work.start - b.work.start);
@@ -51,8 +52,8 @@ export function unclear({ ranks }: Case, stalls: readonly Stall[]): Unclear | nu
  * neither.
  */
 export function cannotTell({ ranks }: Case): Unclear | null {
-  const isOpen = ranks.some(({ works }) => works.some(({ comm }) => comm === null));
-  const isDamaged = ranks.some((rank) => rank.isDamaged);
+  const isOpen = ranks.some(({ pending }) => pending.works.some(({ comm }) => comm === null));
+  const isDamaged = ranks.some((rank) => rank.lacks.isDamaged);
   return isDamaged || isOpen ? nothingStands([], ranks) : null;
 }
 
@@ -80,7 +81,7 @@ function unfinishedOf(
   silent: readonly Silent[],
   ranks: readonly RankWitness[],
 ): Pick<Unclear, 'work' | 'works' | 'files'> {
-  const all = silent.flatMap(({ file }) => ranks[file]!.works.map((work) => ({ file, work })));
+  const all = silent.flatMap(({ file }) => ranks[file]!.pending.works.map((work) => ({ file, work })));
   const [first] = [...all].sort((a, b) => a.work.start - b.work.start);
   return {
     work: first ? standingCall(first, ranks) : null,
@@ -105,16 +106,16 @@ export function unclearBreak({ stall, gone }: Break, { ranks }: Case): Unclear {
 
 function mayStandWithout(file: number, ranks: readonly RankWitness[]): boolean {
   const own = new Set([...ranks[file]!.communicators.values()].map(({ commId }) => commId));
-  return ranks.some(({ communicators, lastWithoutEnd, sampleEvery, isMuted }, other) => {
+  return ranks.some(({ communicators, pending, lacks }, other) => {
     const shared = [...communicators].flatMap(([number, { commId }]) =>
       commId !== 0n && own.has(commId) ? [number] : [],
     );
     return (
       other !== file &&
       shared.length > 0 &&
-      (sampleEvery !== 1 ||
-        isMuted ||
-        lastWithoutEnd.some((number) => number === null || shared.includes(number)))
+      (lacks.sampleEvery !== 1 ||
+        lacks.isMuted ||
+        pending.lastWithoutEnd.some((number) => number === null || shared.includes(number)))
     );
   });
 }

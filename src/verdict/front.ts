@@ -5,7 +5,8 @@
  */
 
 import { Wait } from '../model/waits.js';
-import type { Front, Hang, RankWitness, WitnessedOp, WitnessedWork } from './types.js';
+import type { RankWitness, WitnessedOp, WitnessedWork } from './facts.js';
+import type { Front, Hang } from './types.js';
 
 export interface Standing {
   readonly file: number;

@@ -11,7 +11,8 @@ import { filesOfComm, frontOf, waitsOf, type Standing } from './front.js';
 import { firstMismatch, mismatchOf, upTo } from './mismatch.js';
 import { silentFiles } from './lives.js';
 import { filesInDoubt, type Stall } from './stalls.js';
-import type { Evidence, Hang, KernelStand, RankWitness, Silent, StandingCall, Stray } from './types.js';
+import type { RankWitness } from './facts.js';
+import type { Evidence, Hang, KernelStand, Silent, StandingCall, Stray } from './types.js';
 
 export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: Case): Hang {
   const { ranks } = evidence;
@@ -62,7 +63,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     front: frontOf(surely, filesOfComm(ranks, commId), suspects, absentRanks),
     kernels: kernelsOf(surely),
     missing:
-      commId === null || ranks.some(({ nameless }) => nameless > 0)
+      commId === null || ranks.some(({ lacks }) => lacks.nameless > 0)
         ? [] // One of the files may be that rank's.
         : Array.from({ length: nRanks }, (_, rank) => rank).filter((rank) => !present.has(rank)),
     silent,
@@ -134,12 +135,13 @@ function stray(
   ranks: readonly RankWitness[],
   inComm?: readonly number[],
 ): Stray {
-  const { knownFrom, knownUntil, lastSign, isAlive, inside } = ranks[file]!;
-  const [call] = inside;
+  const { life, reach, pending } = ranks[file]!;
+  const { knownFrom, knownUntil } = reach;
+  const [call] = pending.inside;
   return {
     file,
-    lastSign,
-    isAlive,
+    lastSign: life.lastSign,
+    isAlive: life.isAlive,
     knownFrom,
     knownUntil: Number.isFinite(knownUntil) ? knownUntil : null,
     standsIn: standsIn(file, ranks, inComm && { commId, inComm }),
@@ -155,7 +157,7 @@ function standsIn(
   only?: { readonly commId: bigint | null; readonly inComm: readonly number[] },
 ): Stray['standsIn'] {
   const rank = ranks[file]!;
-  const work = rank.works.find((one) => {
+  const work = rank.pending.works.find((one) => {
     const comm = commOf(rank, one);
     return !only || (comm !== null && comm.commId === only.commId && only.inComm.includes(comm.rank));
   });

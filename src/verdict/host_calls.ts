@@ -8,17 +8,9 @@ import { hex64 } from '../base/hex.js';
 import { ELEMENT_BYTES } from '../cluster/bandwidth.js';
 import type { CallShape } from '../model/call_table.js';
 import { ranksInComm, SHORTEST_HANG } from './absence.js';
-import { knownAfter, type Case } from './case.js';
-import type {
-  Behind,
-  CallNumber,
-  Evidence,
-  HostCalls,
-  Mismatch,
-  RankWitness,
-  SomeRanks,
-  Way,
-} from './types.js';
+import { cached, knownAfter, type Case } from './case.js';
+import type { CallNumber, HostCalls, RankWitness } from './facts.js';
+import type { Behind, Evidence, Mismatch, SomeRanks, Way } from './types.js';
 
 /** At most this many of a rank's calls that NCCL reported are compared, and all must agree. */
 const MOST_ANCHORS = 64;
@@ -48,24 +40,16 @@ interface Placed extends Caller {
 /** By communicator: callers placed by the same file. Calls of two sections cannot be compared. */
 type Sections = ReadonlyMap<bigint, readonly (readonly Placed[])[]>;
 
-/** By communicator. Cached: asked often, and as long as the run. */
-const known = new WeakMap<readonly RankWitness[], ReadonlyMap<bigint, Mismatch>>();
-const placed = new WeakMap<readonly RankWitness[], Sections>();
-
 /** By communicator, the first difference. */
-export function differentHostCalls(ranks: readonly RankWitness[]): ReadonlyMap<bigint, Mismatch> {
-  let found = known.get(ranks);
-  if (!found) {
-    found = new Map(
+export const differentHostCalls = cached(
+  (ranks: readonly RankWitness[]): ReadonlyMap<bigint, Mismatch> =>
+    new Map(
       [...callersByComm(ranks)].flatMap(([commId, sections]): [bigint, Mismatch][] => {
         const [one] = sections.flatMap((callers) => mismatchAmong(commId, callers) ?? []);
         return one ? [[commId, one]] : [];
       }),
-    );
-    known.set(ranks, found);
-  }
-  return found;
-}
+    ),
+);
 
 /** Ranks that surely had not made a call a second after another rank did; least calls first. */
 export function behindOthers(evidence: Case): Behind[] {
@@ -80,7 +64,7 @@ export function behindOthers(evidence: Case): Behind[] {
     for (const caller of callers) {
       const { file, end, calls } = caller;
       if (end >= most.end || end < most.from) continue;
-      const knownUntil = Math.min(ranks[file]!.knownUntil, calls.until);
+      const knownUntil = Math.min(ranks[file]!.reach.knownUntil, calls.until);
       const call = most.calls.at(end - most.from);
       if (knownAfter([file, knownUntil], [most.file, call], commId, evidence) < SHORTEST_HANG) continue;
       byEnd.set(end, [...(byEnd.get(end) ?? []), caller]);
@@ -110,24 +94,19 @@ function byFile(callers: readonly Placed[]): [Placed, SomeRanks][] {
   });
 }
 
-function callersByComm(ranks: readonly RankWitness[]): Sections {
-  let all = placed.get(ranks);
-  if (!all) {
-    const found = new Map<bigint, Caller[]>();
-    ranks.forEach((witness, file) => {
-      for (const [number, { commId, name, nRanks, rank }] of witness.communicators) {
-        const calls = witness.hostCalls.get(number);
-        if (!calls || commId === 0n) continue;
-        const callers = found.get(commId) ?? [];
-        callers.push({ file, name, nRanks, rank, own: ranksInComm(witness, commId), calls });
-        found.set(commId, callers);
-      }
-    });
-    all = new Map([...found].map(([commId, callers]) => [commId, sectionsOf(callers)]));
-    placed.set(ranks, all);
-  }
-  return all;
-}
+const callersByComm = cached((ranks: readonly RankWitness[]): Sections => {
+  const found = new Map<bigint, Caller[]>();
+  ranks.forEach((witness, file) => {
+    for (const [number, { commId, name, nRanks, rank }] of witness.communicators) {
+      const calls = witness.hostCalls.get(number);
+      if (!calls || commId === 0n) continue;
+      const callers = found.get(commId) ?? [];
+      callers.push({ file, name, nRanks, rank, own: ranksInComm(witness, commId), calls });
+      found.set(commId, callers);
+    }
+  });
+  return new Map([...found].map(([commId, callers]) => [commId, sectionsOf(callers)]));
+});
 
 /**
  * By the first call, if one file has it, else by the file with most calls. Callers that do not fit, such as an old file's, are placed by

@@ -10,7 +10,8 @@ import type { Case } from './case.js';
 import { behindOthers } from './host_calls.js';
 import { NOTHING_STOOD, silentFiles } from './lives.js';
 import { MUCH_LONGER, TRANSFER_MAY_TAKE } from './stalls.js';
-import type { Behind, Idle, RankWitness } from './types.js';
+import type { RankWitness } from './facts.js';
+import type { Behind, Idle } from './types.js';
 
 /** ns: a shorter recording may contain none of the job's long pauses (a checkpoint, an evaluation). */
 const LONG_WINDOW = 600e9;
@@ -25,7 +26,7 @@ export function idleness(evidence: Case): Idle | null {
   const ages = files.flatMap((file) => quietFor(ranks[file]!) ?? []);
   if (ages.length === 0) return null;
   const age = minOf(ages);
-  const longestBefore = maxOf(ranks.map(({ longestQuiet }) => longestQuiet));
+  const longestBefore = maxOf(ranks.map(({ pace }) => pace.longestQuiet));
   const behind = longBehind(evidence);
   // The others wait for an absent rank, as in a recorded collective.
   const [shorter, longer] = isPaceKnown(files, ranks)
@@ -34,20 +35,20 @@ export function idleness(evidence: Case): Idle | null {
   const least = behind.length > 0 ? shorter : longer;
   if (age < (hungAfter ?? Math.max(least, MUCH_LONGER * longestBefore))) return null;
   return {
-    since: maxOf(files.map((file) => ranks[file]!.lastEvent ?? -Infinity)) as TraceNs,
+    since: maxOf(files.map((file) => ranks[file]!.pace.lastEvent ?? -Infinity)) as TraceNs,
     age,
     longestBefore,
-    isPaceWhole: files.every((file) => ranks[file]!.isPaceWhole),
+    isPaceWhole: files.every((file) => ranks[file]!.pace.isPaceWhole),
     files,
-    isLive: files.every((file) => ranks[file]!.isAlive),
-    ended: ranks.flatMap(({ isClosed }, file) => (isClosed ? [file] : [])),
+    isLive: files.every((file) => ranks[file]!.life.isAlive),
+    ended: ranks.flatMap(({ life }, file) => (life.isClosed ? [file] : [])),
     behind,
   };
 }
 
 /** Some file covers all of its job's activity, or much of it. */
 const isPaceKnown = (files: readonly number[], ranks: readonly RankWitness[]): boolean =>
-  files.some((file) => ranks[file]!.isPaceWhole || ranks[file]!.watched >= LONG_WINDOW);
+  files.some((file) => ranks[file]!.pace.isPaceWhole || ranks[file]!.pace.watched >= LONG_WINDOW);
 
 /** Surely long enough to be more than a garbage collection or a wait for input, whatever the clocks' error. */
 function longBehind(evidence: Case): Behind[] {
@@ -55,16 +56,18 @@ function longBehind(evidence: Case): Behind[] {
   const least = Math.min(TRANSFER_MAY_TAKE, hungAfter ?? Infinity);
   return behindOthers(evidence).flatMap((one) => {
     const isLong = (file: number): boolean =>
-      ranks[file]!.knownUntil - one.at - clockBound(file, one.file, one.at) >= least;
+      ranks[file]!.reach.knownUntil - one.at - clockBound(file, one.file, one.at) >= least;
     const files = one.files.filter(isLong);
     return files.length === 0 ? [] : [{ ...one, files }];
   });
 }
 
 /** Not closed, with a communicator that was not finalized, and its calls are recorded. */
-const mayCall = ({ isClosed, hasCallsNow, communicators }: RankWitness): boolean =>
-  !isClosed && hasCallsNow && [...communicators.values()].some(({ finalized }) => finalized === null);
+const mayCall = ({ life, pace, communicators }: RankWitness): boolean =>
+  !life.isClosed &&
+  pace.hasCallsNow &&
+  [...communicators.values()].some(({ finalized }) => finalized === null);
 
 /** ns; null: it never did anything, which shows no pace. */
-const quietFor = ({ lastSign, knownUntil, lastEvent }: RankWitness): number | null =>
-  lastSign === null || lastEvent === null ? null : Math.min(lastSign, knownUntil) - lastEvent;
+const quietFor = ({ life: { lastSign }, reach, pace: { lastEvent } }: RankWitness): number | null =>
+  lastSign === null || lastEvent === null ? null : Math.min(lastSign, reach.knownUntil) - lastEvent;

@@ -15,7 +15,8 @@ import { firstMismatch, mismatchOf } from './mismatch.js';
 import { livesOf, NOTHING_STOOD, silentFiles } from './lives.js';
 import { slowest } from './slowness.js';
 import { findStalls, type Stall } from './stalls.js';
-import type { Broken, RankWitness, Silent, Unclear, Verdict, VerdictKind } from './types.js';
+import type { RankWitness } from './facts.js';
+import type { Broken, Silent, Unclear, Verdict, VerdictKind } from './types.js';
 
 export function judge(facts: Facts): Verdict {
   const evidence: Case = { ...facts, lives: livesOf(facts) };
@@ -23,16 +24,16 @@ export function judge(facts: Facts): Verdict {
   const { slow, unresolved, latest } = slowest(evidence);
   return {
     ...kindOf(evidence, slow),
-    endsNotKnown: ranks.reduce((sum, rank) => sum + rank.endsNotKnown, 0),
-    partial: ranks.flatMap(({ isPartial }, file) => (isPartial ? [file] : [])),
-    damaged: ranks.flatMap(({ isDamaged }, file) => (isDamaged ? [file] : [])),
-    lostEntries: ranks.reduce((sum, { lostEntries }) => sum + lostEntries, 0),
+    endsNotKnown: ranks.reduce((sum, rank) => sum + rank.pending.endsNotKnown, 0),
+    partial: ranks.flatMap(({ reach }, file) => (reach.isPartial ? [file] : [])),
+    damaged: ranks.flatMap(({ lacks }, file) => (lacks.isDamaged ? [file] : [])),
+    lostEntries: ranks.reduce((sum, { lacks }) => sum + lacks.lostEntries, 0),
     nameless: {
-      works: ranks.reduce((sum, { nameless }) => sum + nameless, 0),
-      files: ranks.flatMap(({ nameless }, file) => (nameless > 0 ? [file] : [])),
+      works: ranks.reduce((sum, { lacks }) => sum + lacks.nameless, 0),
+      files: ranks.flatMap(({ lacks }, file) => (lacks.nameless > 0 ? [file] : [])),
     },
     sampled: sampled(ranks),
-    muted: ranks.flatMap(({ isMuted }, file) => (isMuted ? [file] : [])),
+    muted: ranks.flatMap(({ lacks }, file) => (lacks.isMuted ? [file] : [])),
     notRecorded: notRecorded(ranks),
     seen: {
       communicators: comms.length,
@@ -79,7 +80,7 @@ function withoutMismatch(
       waiting: {
         stands: describeHang(waiting, stalls, evidence),
         hungAfter: hungAfter(waiting, evidence),
-        isLive: waiting.files.every((file) => ranks[file]!.isAlive),
+        isLive: waiting.files.every((file) => ranks[file]!.life.isAlive),
       },
     };
   const unknown = unclear(evidence, doubtful);
@@ -102,7 +103,7 @@ function withoutMismatch(
   if (idle) return { kind: 'unclear', unclear: unclearWhileIdle(idle, silent, evidence) };
   const left = isAtWork ? endedItself(evidence) : [];
   const ended = causeAmong(left, evidence);
-  if (ended && unfinished.every((file) => ranks[file]!.isClosed))
+  if (ended && unfinished.every((file) => ranks[file]!.life.isClosed))
     return {
       kind: 'broken',
       broken: {
@@ -115,7 +116,7 @@ function withoutMismatch(
     };
   if (unfinished.length > 0) {
     const end = endOfRun(ranks);
-    const moved = ranks.flatMap(({ lastMove }) => [...lastMove.values()]);
+    const moved = ranks.flatMap(({ pace }) => [...pace.lastMove.values()]);
     // Nothing ever moved: since the trace begins.
     const stood = moved.length === 0 ? end : end - moved.reduce((a, b) => (b > a ? b : a));
     return {
@@ -123,7 +124,7 @@ function withoutMismatch(
       working: { end, stood, files: unfinished, silent },
     };
   }
-  if (ranks.every(({ lastMove }) => lastMove.size === 0)) return { kind: 'nothing' };
+  if (ranks.every(({ pace }) => pace.lastMove.size === 0)) return { kind: 'nothing' };
   const quiet = unclearOf(silent);
   return quiet ? { kind: 'unclear', unclear: quiet } : { kind: 'healthy', silent };
 }
@@ -155,14 +156,14 @@ function hangAmong(stalls: readonly Stall[], evidence: Case): Stall | null {
 /** Also those whose only unfinished part another process executes (PXN). */
 function filesAtWork({ comms, ranks }: Case): number[] {
   const open = new Set(comms.flatMap(({ collectives }) => collectives.flatMap((one) => one.open)));
-  return ranks.flatMap(({ works, inside }, file) =>
+  return ranks.flatMap(({ pending: { works, inside } }, file) =>
     works.length + inside.length > 0 || open.has(file) ? [file] : [],
   );
 }
 
 function sampled(ranks: readonly RankWitness[]): Verdict['sampled'] {
   const byNumber = new Map<number | null, number[]>();
-  ranks.forEach(({ sampleEvery: every }, file) => {
+  ranks.forEach(({ lacks: { sampleEvery: every } }, file) => {
     if (every !== 1) byNumber.set(every, [...(byNumber.get(every) ?? []), file]);
   });
   return [...byNumber].map(([every, files]) => ({ every, files }));
@@ -171,7 +172,7 @@ function sampled(ranks: readonly RankWitness[]): Verdict['sampled'] {
 function notRecorded(ranks: readonly RankWitness[]): Verdict['notRecorded'] {
   const byEvent = new Map<string, number[]>();
   ranks.forEach((rank, file) => {
-    for (const event of rank.notRecorded) byEvent.set(event, [...(byEvent.get(event) ?? []), file]);
+    for (const event of rank.lacks.notRecorded) byEvent.set(event, [...(byEvent.get(event) ?? []), file]);
   });
   return [...byEvent].map(([event, files]) => ({ event, files }));
 }

@@ -26,8 +26,8 @@ export function livesOf(facts: Facts): Life[] {
   const all = ranks.map((_, file) => file);
   const end = comparable(all) ? lastSignOf(all, ranks) : null;
   // If files were read in place, or the job has ended, none is an earlier copy.
-  const isAtEnd = ranks.some(({ isAlive, isClosed }) => isAlive || isClosed);
-  return ranks.map(({ lastSign, isClosed, isAlive, isToldInTime }, file): Life => {
+  const isAtEnd = ranks.some(({ life }) => life.isAlive || life.isClosed);
+  return ranks.map(({ life: { lastSign, isClosed, isAlive, isToldInTime } }, file): Life => {
     if (isClosed || isAlive) return { state: isClosed ? 'ended' : 'alive', lastSign, isSure: true };
     if (lastSign === null) return { state: 'silent', lastSign, isSure: true };
     const onItsAxis = (): number[] => all.filter((other) => comparable([file, other]));
@@ -83,8 +83,8 @@ export function goneSince(
     since - lastSign <= COPIED_WITHIN &&
     end - Math.max(since, lastSign) >= Math.max(COPIED_WITHIN, muchLonger);
   return silentAmong(files, evidence, since).flatMap(({ file, lastSign, mayBeCopy }) => {
-    if (mayBeCopy || lastSign === null || ranks[file]!.knownUntil < lastSign) return [];
-    return ranks[file]!.isToldInTime || isNoCopy(lastSign) ? [file] : [];
+    if (mayBeCopy || lastSign === null || ranks[file]!.reach.knownUntil < lastSign) return [];
+    return ranks[file]!.life.isToldInTime || isNoCopy(lastSign) ? [file] : [];
   });
 }
 
@@ -94,7 +94,7 @@ export const othersEndedAfter = (
   { ranks, comparable, clockBound }: Facts,
 ): boolean =>
   others.some((other) => {
-    const [sign, end] = [ranks[file]!.lastSign, ranks[other]!.lastSign];
-    if (!ranks[other]!.isClosed || end === null || !comparable([file, other])) return false;
+    const [sign, end] = [ranks[file]!.life.lastSign, ranks[other]!.life.lastSign];
+    if (!ranks[other]!.life.isClosed || end === null || !comparable([file, other])) return false;
     return sign === null || end - clockBound(file, other, end) > sign;
   });

@@ -12,7 +12,8 @@ import { absentFrom, enteredBy } from './absence.js';
 import type { Case } from './case.js';
 import { differentHostCalls } from './host_calls.js';
 import type { Stall } from './stalls.js';
-import type { CallArguments, CallNumber, Evidence, Mismatch, RankWitness, Way } from './types.js';
+import type { CallArguments, CallNumber, RankWitness } from './facts.js';
+import type { Evidence, Mismatch, Way } from './types.js';
 
 /** At most this many are compared; a run has hardly any, and the first ones matter. */
 const MOST_SUSPECTS = 200;

@@ -4,8 +4,8 @@
  */
 
 import type { ClusterComm, Collective } from '../cluster/types.js';
-import type { Facts } from './case.js';
-import type { RankWitness } from './types.js';
+import { cached, type Facts } from './case.js';
+import type { RankWitness } from './facts.js';
 
 /** The result on each rank needs every other rank's input. */
 const ALL_TO_ALL: readonly string[] = ['AllReduce', 'AllGather', 'ReduceScatter'];
@@ -16,7 +16,7 @@ export const livedLater = (file: number, evidence: Facts): boolean =>
 
 export function livedLaterIn(comm: ClusterComm, file: number, evidence: Facts): boolean {
   const rank = evidence.ranks[file]!;
-  if (rank.isClosed || rank.lastSign === null) return false;
+  if (rank.life.isClosed || rank.life.lastSign === null) return false;
   const last = newestFinished(comm);
   return last !== null && (enteredUnseen(last, file, evidence) || tookPart(last, file, evidence));
 }
@@ -37,12 +37,12 @@ function tookPart({ before }: Finished, file: number, evidence: Facts): boolean 
 
 function beganAfter(at: Collective['lastArrival'], by: number, file: number, evidence: Facts): boolean {
   const { ranks, comparable, clockBound } = evidence;
-  return comparable([by, file]) && at - clockBound(by, file, at) > ranks[file]!.lastSign!;
+  return comparable([by, file]) && at - clockBound(by, file, at) > ranks[file]!.life.lastSign!;
 }
 
 /** Rings inside the file are never behind its heartbeat, and its calls are complete from some time on. */
-const isCompleteToItsEnd = ({ lastSign, knownFrom, knownUntil }: RankWitness): boolean =>
-  Number.isFinite(knownFrom) && lastSign !== null && knownUntil >= lastSign;
+const isCompleteToItsEnd = ({ life: { lastSign }, reach }: RankWitness): boolean =>
+  Number.isFinite(reach.knownFrom) && lastSign !== null && reach.knownUntil >= lastSign;
 
 interface Finished {
   /** The newest for which a rank had all it needed. */
@@ -51,18 +51,7 @@ interface Finished {
   readonly before: Collective | null;
 }
 
-const known = new WeakMap<ClusterComm, Finished | null>();
-
-function newestFinished(comm: ClusterComm): Finished | null {
-  let found = known.get(comm);
-  if (found === undefined) {
-    found = findNewestFinished(comm);
-    known.set(comm, found);
-  }
-  return found;
-}
-
-function findNewestFinished({ collectives }: ClusterComm): Finished | null {
+const newestFinished = cached(({ collectives }: ClusterComm): Finished | null => {
   const one = collectives.findLast((last) => last.isFed && ALL_TO_ALL.includes(last.func));
   if (!one) return null;
   const earlier = collectives.filter(
@@ -74,4 +63,4 @@ function findNewestFinished({ collectives }: ClusterComm): Finished | null {
     null,
   );
   return { one, before };
-}
+});

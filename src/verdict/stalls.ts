@@ -17,7 +17,7 @@ import { commOf, knownAfter, knownUntilOf, type Case } from './case.js';
 import { filesOfComm, type Standing } from './front.js';
 import { goneSince } from './lives.js';
 import { behindOthers } from './host_calls.js';
-import type { RankWitness, WitnessedCall, WitnessedWork } from './types.js';
+import type { RankWitness, WitnessedCall, WitnessedWork } from './facts.js';
 
 /** Times its communicator's longest collective or pause before. */
 export const MUCH_LONGER = 2;
@@ -83,7 +83,7 @@ const longestIn = (comm: ClusterComm): number => Math.max(longestFinished(comm),
 
 /** null: no transfer ended. */
 function longestTransfer(files: readonly number[], ranks: readonly RankWitness[]): number | null {
-  const ended = files.flatMap((file) => ranks[file]!.longestTransfer ?? []);
+  const ended = files.flatMap((file) => ranks[file]!.pace.longestTransfer ?? []);
   return ended.length === 0 ? null : maxOf(ended);
 }
 
@@ -130,7 +130,7 @@ function isLeftBehind(one: Collective, unfinished: readonly Collective[], { rank
 function mayHaveEnded(one: Collective, comm: ClusterComm, ranks: readonly RankWitness[]): boolean {
   if (begun(one).length === 0 || one.absent.length > 0) return false;
   return begun(one).every((file) => {
-    const works = ranks[file]!.works.filter((work) => isOf(ranks[file]!, work, comm, one));
+    const works = ranks[file]!.pending.works.filter((work) => isOf(ranks[file]!, work, comm, one));
     return works.length > 0 && works.every(({ lostSince }) => lostSince > 0);
   });
 }
@@ -145,7 +145,7 @@ function collectiveStall(comm: ClusterComm, collective: Collective, evidence: Ca
   const isAborted = collective.open.length === 0 && collective.aborted.length > 0;
   const entered = begun(collective);
   const works = entered.flatMap((file) =>
-    ranks[file]!.works.flatMap((work) =>
+    ranks[file]!.pending.works.flatMap((work) =>
       isOf(ranks[file]!, work, comm, collective) ? [{ file, work }] : [],
     ),
   );
@@ -202,10 +202,10 @@ function isOf(rank: RankWitness, work: WitnessedWork, { commId }: ClusterComm, o
 const stoodSince = ({ commId, files }: ClusterComm, ranks: readonly RankWitness[]): TraceNs =>
   files.reduce((latest, file) => Math.max(latest, lastMoveIn(commId, ranks[file]!)), 0) as TraceNs;
 
-function lastMoveIn(commId: bigint, { communicators, lastMove }: RankWitness): number {
+function lastMoveIn(commId: bigint, { communicators, pace }: RankWitness): number {
   let latest = 0;
   for (const [number, comm] of communicators)
-    if (comm.commId === commId) latest = Math.max(latest, lastMove.get(number) ?? 0);
+    if (comm.commId === commId) latest = Math.max(latest, pace.lastMove.get(number) ?? 0);
   return latest;
 }
 
@@ -216,7 +216,7 @@ function lastMoveIn(commId: bigint, { communicators, lastMove }: RankWitness): n
 function looseStalls(ranks: readonly RankWitness[], covered: ReadonlyMap<bigint, Stall>): Stall[] {
   const groups = new Map<string, Standing[]>();
   ranks.forEach((rank, file) => {
-    for (const work of rank.works) {
+    for (const work of rank.pending.works) {
       const commId = commOf(rank, work)?.commId ?? 0n;
       const collective = covered.get(commId);
       if (collective && (work.seq !== null || queuesBehind({ file, work }, collective))) continue;
@@ -243,7 +243,7 @@ function looseStall(works: readonly Standing[], ranks: readonly RankWitness[]): 
         );
   const begin = works.reduce((latest, { work: one }) => Math.max(latest, one.start), 0);
   const moved = (i: number): number =>
-    commId === null ? (ranks[i]!.lastMove.get(work.comm ?? -1) ?? 0) : lastMoveIn(commId, ranks[i]!);
+    commId === null ? (ranks[i]!.pace.lastMove.get(work.comm ?? -1) ?? 0) : lastMoveIn(commId, ranks[i]!);
   const waiting = works.map((one) => one.file);
   const finals = works.map((one) => commOf(ranks[one.file]!, one.work)?.finalized ?? null);
   return {
@@ -281,7 +281,7 @@ function idlePeers(
     const peer = one.work.peer === null ? null : fileOf(one.work.peer);
     return peer === null || beganItsSide(one, peer, commId, ranks) ? [] : [peer];
   });
-  const idle = [...new Set(peers)].filter((file) => !standing.has(file) && !ranks[file]!.isDamaged);
+  const idle = [...new Set(peers)].filter((file) => !standing.has(file) && !ranks[file]!.lacks.isDamaged);
   return idle.sort((a, b) => a - b);
 }
 
@@ -312,8 +312,8 @@ function beganItsSide(
 function insideStalls(evidence: Case, covered: ReadonlyMap<bigint, Stall>): Stall[] {
   const { ranks } = evidence;
   const groups = new Map<string, { commId: bigint; inside: Inside[] }>();
-  ranks.forEach(({ inside, communicators }, file) => {
-    for (const call of inside) {
+  ranks.forEach(({ pending, communicators }, file) => {
+    for (const call of pending.inside) {
       const commId = communicators.get(call.comm)?.commId ?? 0n;
       if (commId === 0n || covered.has(commId)) continue;
       const key = `${commId} ${call.isTransfer}`;
@@ -378,15 +378,16 @@ function notInside(
   const livedOn = (file: number): boolean =>
     inside.every(
       ({ file: other, call }) =>
-        knownAfter([file, ranks[file]!.knownUntil], [other, call.at], commId, evidence) >= SHORTEST_HANG,
+        knownAfter([file, ranks[file]!.reach.knownUntil], [other, call.at], commId, evidence) >=
+        SHORTEST_HANG,
     );
-  const outside = files.filter((file) => !within.has(file) && !ranks[file]!.isClosed && livedOn(file));
+  const outside = files.filter((file) => !within.has(file) && !ranks[file]!.life.isClosed && livedOn(file));
   const never = outside.filter((file) => neverTransferred(ranks[file]!, commId));
   return [outside, never].find(({ length }) => length === 1) ?? [];
 }
 
-const neverTransferred = ({ calls, isPartial, knownFrom }: RankWitness, commId: bigint): boolean =>
-  !isPartial && Number.isFinite(knownFrom) && !calls.hasTransfers(commId);
+const neverTransferred = ({ calls, reach }: RankWitness, commId: bigint): boolean =>
+  !reach.isPartial && Number.isFinite(reach.knownFrom) && !calls.hasTransfers(commId);
 
 /** Files whose pending work may have ended among the lost records. */
 export function filesInDoubt(works: readonly Standing[]): number[] {

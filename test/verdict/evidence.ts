@@ -7,15 +7,14 @@ import type { WorkEnd } from '../../src/model/work_end.js';
 import { Wait } from '../../src/model/waits.js';
 import type { WorkTable } from '../../src/model/work_table.js';
 import type { Facts } from '../../src/verdict/case.js';
+import { rankCalls } from '../../src/verdict/evidence/calls.js';
 import type {
   CallNumber,
-  EnteredCall,
   HostCalls,
-  RankCalls,
   RankWitness,
   WitnessedOp,
   WitnessedWork,
-} from '../../src/verdict/types.js';
+} from '../../src/verdict/facts.js';
 
 export interface MadeUpCall {
   /** Name of its communicator; 'world' if not said. */
@@ -139,16 +138,16 @@ const commsOf = (file: number, comms: Comms) =>
 const numberOf = (comms: Comms, { comm = 'world' }: MadeUpCall): number => Object.keys(comms).indexOf(comm);
 const funcOf = ({ func = 'AllReduce' }: MadeUpCall): string => func;
 
-function member({ calls }: MadeUpRank, file: number, comms: Comms): ClusterMember {
+function tableOf({ calls }: MadeUpRank, comms: Comms): WorkTable {
   const funcs = [...new Set(calls.map(funcOf))];
-  const works: WorkTable = {
+  return {
     keys: Float64Array.from(calls, (_, row) => row),
     comm: Int32Array.from(calls, (call) => numberOf(comms, call)),
     func: Uint16Array.from(calls, (call) => funcs.indexOf(funcOf(call))),
     funcs,
     seq: Float64Array.from(calls, ({ seq }) => seq ?? -1),
     peer: Int32Array.from(calls, ({ peer = -1 }) => peer),
-    ordinal: Uint32Array.from(calls, () => 0),
+    ordinal: Uint32Array.from(calls, (call) => ordinalOf(call, calls)),
     ordinalAbsolute: Uint8Array.from(calls, () => 1),
     count: Float64Array.from(calls, ({ count = 1024 }) => count),
     datatype: Uint16Array.from(calls, () => 0),
@@ -157,12 +156,14 @@ function member({ calls }: MadeUpRank, file: number, comms: Comms): ClusterMembe
     arrival: Float64Array.from(calls, ({ at }) => s(at)),
     enqueued: Float64Array.from(calls, ({ at }) => s(at)),
   };
-  const time = (at: number) => at as TraceNs;
+}
+
+function member(rank: MadeUpRank, file: number, comms: Comms): ClusterMember {
   return {
     communicators: commsOf(file, comms),
-    works,
-    ends: calls.map(endOf),
-    time,
+    works: tableOf(rank, comms),
+    ends: rank.calls.map(endOf),
+    time: (at) => at as TraceNs,
     gpuTime: () => null,
     calledWithoutWork: () => false,
     gpuError: () => ({ late: 0, early: 0 }),
@@ -190,6 +191,7 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number, setU
     const before = lastMove.get(numberOf(comms, call)) ?? 0;
     lastMove.set(numberOf(comms, call), Math.max(before, s(call.end ?? call.at)) as TraceNs);
   }
+  const table = tableOf(rank, comms);
   const finalized = calls.find((call) => call.finalized !== undefined)?.finalized;
   const transfers = calls.filter(({ seq, end: ended }) => seq === null && ended !== null);
   return {
@@ -203,45 +205,51 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number, setU
         },
       ]),
     ),
-    isClosed: closed ?? false,
-    isAlive: rank.isAlive ?? false,
-    isToldInTime: rank.isToldInTime ?? false,
-    lastSign: s(alive),
-    knownFrom: s(knownFrom),
-    knownUntil: s(knownUntil),
-    isPartial: knownFrom > 0,
-    isDamaged: rank.damaged ?? false,
-    lostEntries: 0,
-    nameless: calls.filter((call) => numberOf(comms, call) < 0).length,
-    works: works.map((call) => ({ ...witnessedWork(call, comms), ordinal: ordinalOf(call, calls) })),
-    lastMove,
-    longestTransfer:
-      transfers.length === 0 ? null : Math.max(...transfers.map(({ at, end: ended }) => s(ended! - at))),
-    endsNotKnown: calls.filter(({ noEnd }) => noEnd).length,
-    lastWithoutEnd: [...new Set(calls.map((call) => numberOf(comms, call)))].filter(
-      (number) => calls.findLast((call) => numberOf(comms, call) === number)?.noEnd,
-    ),
-    sampleEvery: rank.sampleEvery === undefined ? 1 : rank.sampleEvery,
-    isMuted: rank.isMuted ?? false,
-    notRecorded: rank.notRecorded ?? [],
-    calls: callsOf(calls, comms),
-    inside: (rank.inside ?? []).map((call) => ({
-      comm: 0,
-      func: call.func ?? 'AllReduce',
-      isTransfer: call.func === 'Send' || call.func === 'Recv',
-      count: 1024,
-      datatype: 'ncclFloat32',
-      root: null,
-      at: s(call.at),
-      record: '0:7',
-    })),
-    worksSeen: calls.length,
+    life: {
+      isClosed: closed ?? false,
+      isAlive: rank.isAlive ?? false,
+      isToldInTime: rank.isToldInTime ?? false,
+      lastSign: s(alive),
+    },
+    reach: { knownFrom: s(knownFrom), knownUntil: s(knownUntil), isPartial: knownFrom > 0 },
+    lacks: {
+      isDamaged: rank.damaged ?? false,
+      lostEntries: 0,
+      nameless: calls.filter((call) => numberOf(comms, call) < 0).length,
+      sampleEvery: rank.sampleEvery === undefined ? 1 : rank.sampleEvery,
+      isMuted: rank.isMuted ?? false,
+      notRecorded: rank.notRecorded ?? [],
+    },
+    pending: {
+      works: works.map((call) => ({ ...witnessedWork(call, comms), ordinal: ordinalOf(call, calls) })),
+      inside: (rank.inside ?? []).map((call) => ({
+        comm: 0,
+        func: call.func ?? 'AllReduce',
+        isTransfer: call.func === 'Send' || call.func === 'Recv',
+        count: 1024,
+        datatype: 'ncclFloat32',
+        root: null,
+        at: s(call.at),
+        record: '0:7',
+      })),
+      endsNotKnown: calls.filter(({ noEnd }) => noEnd).length,
+      lastWithoutEnd: [...new Set(calls.map((call) => numberOf(comms, call)))].filter(
+        (number) => calls.findLast((call) => numberOf(comms, call) === number)?.noEnd,
+      ),
+    },
+    pace: {
+      lastMove,
+      longestTransfer:
+        transfers.length === 0 ? null : Math.max(...transfers.map(({ at, end: ended }) => s(ended! - at))),
+      lastEvent: lastEventOf(rank),
+      hasCallsNow: rank.hasNoCallsNow === undefined,
+      longestQuiet: s(rank.longestQuiet ?? 0),
+      isPaceWhole: rank.watched === undefined,
+      watched: s(rank.watched ?? 0),
+    },
+    calls: rankCalls({ works: table, communicators: commsOf(file, comms) }, (at) => at as TraceNs),
     hostCalls: rank.asked === undefined ? new Map() : new Map([[0, hostCalls(rank.asked)]]),
-    lastEvent: lastEventOf(rank),
-    hasCallsNow: rank.hasNoCallsNow === undefined,
-    longestQuiet: s(rank.longestQuiet ?? 0),
-    isPaceWhole: rank.watched === undefined,
-    watched: s(rank.watched ?? 0),
+    worksSeen: calls.length,
   };
 }
 
@@ -268,42 +276,6 @@ function hostCalls(asked: readonly MadeUpAsked[]): HostCalls {
     told: (most) => asked.slice(-most).map(collectiveOf),
     at: (call) => s(asked[call]!.at),
     record: (call) => `0:${call}`,
-  };
-}
-
-function callsOf(calls: readonly MadeUpCall[], comms: Comms): RankCalls {
-  const of = (commId: bigint) =>
-    calls.filter((call) => call.seq !== null && comms[call.comm ?? 'world']?.id === commId);
-  const told = (call: MadeUpCall | undefined): EnteredCall | null =>
-    call
-      ? {
-          func: funcOf(call),
-          seq: call.seq!,
-          ordinal: 0,
-          isAbsolute: true,
-          count: call.count ?? 1024,
-          datatype: 'ncclFloat32',
-          root: call.root ?? null,
-          record: '0:7',
-          at: s(call.at),
-        }
-      : null;
-  return {
-    entered: (commId, { func, seq }) =>
-      told(of(commId).find((call) => funcOf(call) === func && call.seq === seq)),
-    oldest: (commId, from) => told(of(commId).find(({ at }) => s(at) >= from)),
-    newest: (commId) => told(of(commId).at(-1)),
-    enteredAs: () => [],
-    hasTransfers: (commId) =>
-      calls.some((call) => call.seq === null && comms[call.comm ?? 'world']?.id === commId),
-    transferred: (commId, { func, peer, ordinal }) =>
-      calls.filter(
-        (call) =>
-          call.seq === null &&
-          funcOf(call) === func &&
-          call.peer === peer &&
-          comms[call.comm ?? 'world']?.id === commId,
-      ).length > ordinal,
   };
 }
 

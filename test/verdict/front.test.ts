@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { Wait } from '../../src/model/waits.js';
 import { frontOf, type Standing } from '../../src/verdict/front.js';
-import type { WitnessedOp } from '../../src/verdict/types.js';
+import type { WitnessedOp } from '../../src/verdict/facts.js';
 import { s } from './evidence.js';
 
 const N = 4;

@@ -99,7 +99,7 @@ describe('a hang', () => {
       what: 'calls',
       ways: [
         { func: 'AllReduce', seq: 1, entered: [{ file: 0 }, { file: 2 }] },
-        { func: 'ReduceScatter', seq: 0, entered: [{ file: 1, record: '0:7', at: s(9) }] },
+        { func: 'ReduceScatter', seq: 0, entered: [{ file: 1, record: '0:1', at: s(9) }] },
       ],
     });
   });

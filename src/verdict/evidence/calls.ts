@@ -1,79 +1,52 @@
-/** Looks up what a file saw begin. Only files that are asked often get an index. */
+/** Looks up what a file saw begin. The index is made when it is first needed: most files are never asked. */
 
 import type { TraceNs } from '../../base/time.js';
+import type { ClusterCommunicator } from '../../cluster/types.js';
 import { keyPosition, keyRing } from '../../model/record_fields.js';
-import type { EnteredCall, RankCalls } from '../types.js';
-import type { RankScan } from '../../scan/scan.js';
+import type { WorkTable } from '../../model/work_table.js';
+import type { EnteredCall, RankCalls } from '../facts.js';
 
-const OFTEN = 16;
+interface Table {
+  readonly works: WorkTable;
+  readonly communicators: readonly ClusterCommunicator[];
+}
 
-export function rankCalls({ works, communicators }: RankScan, time: (tick: number) => TraceNs): RankCalls {
-  const ofComm = (commId: bigint, ranks?: readonly number[]) =>
+export function rankCalls({ works, communicators }: Table, time: (tick: number) => TraceNs): RankCalls {
+  const ofComm = (commId: bigint, ranks?: readonly number[]): readonly ClusterCommunicator[] =>
     communicators.filter((comm) => comm.commId === commId && (ranks?.includes(comm.rank) ?? true));
   const numbersOf = (commId: bigint, ranks?: readonly number[]): ReadonlySet<number> =>
     new Set(ofComm(commId, ranks).map(({ number }) => number));
-  let asked = 0;
-  let index: Map<string, number> | undefined;
-  /** Numbers of communicators, by collective. */
-  let enteredIn: Map<string, Set<number>> | undefined;
-  let askedTransfers = 0;
-  let transfers: Set<string> | undefined;
-  const transferOf = (comm: number, func: number, peer: number, ordinal: number): string =>
-    `${comm} ${func} ${peer} ${ordinal}`;
-  const callOf = (func: number, seq: number, ordinal: number): string => `${func} ${seq} ${ordinal}`;
-  const keyOf = (row: number): string =>
-    `${works.comm[row]} ${works.func[row]} ${works.seq[row]} ${works.ordinal[row]}`;
+  let index: Map<string, number[]> | undefined;
+  /** `number`: of a collective its seq, of a send or receive its peer. */
+  const rowsOf = (func: string, isColl: boolean, number: number, ordinal: number): readonly number[] => {
+    index ??= indexOf(works);
+    return index.get(`${works.funcs.indexOf(func)} ${isColl} ${number} ${ordinal}`) ?? [];
+  };
   const isAbsolute = (row: number): boolean => works.ordinalAbsolute[row] === 1;
-  const call = (row: number): EnteredCall => ({
-    func: works.funcs[works.func[row]!]!,
-    seq: works.seq[row]!,
-    ordinal: works.ordinal[row]!,
-    isAbsolute: isAbsolute(row),
-    count: works.count[row]!,
-    datatype: works.datatypes[works.datatype[row]!]!,
-    root: works.root[row]! < 0 ? null : works.root[row]!,
-    record: `${keyRing(works.keys[row]!)}:${keyPosition(works.keys[row]!)}`,
-    at: time(works.arrival[row]!),
-  });
+  const call = (row: number | undefined): EnteredCall | null =>
+    row === undefined
+      ? null
+      : {
+          func: works.funcs[works.func[row]!]!,
+          seq: works.seq[row]!,
+          ordinal: works.ordinal[row]!,
+          isAbsolute: isAbsolute(row),
+          count: works.count[row]!,
+          datatype: works.datatypes[works.datatype[row]!]!,
+          root: works.root[row]! < 0 ? null : works.root[row]!,
+          record: `${keyRing(works.keys[row]!)}:${keyPosition(works.keys[row]!)}`,
+          at: time(works.arrival[row]!),
+        };
   return {
-    entered: (commId, wanted) => {
+    entered: (commId, { func, seq, ordinal }) => {
       const numbers = numbersOf(commId);
-      const func = works.funcs.indexOf(wanted.func);
-      if (asked++ < OFTEN) {
-        for (let row = works.seq.length - 1; row >= 0; row--)
-          if (
-            works.seq[row] === wanted.seq &&
-            works.func[row] === func &&
-            works.ordinal[row] === wanted.ordinal &&
-            isAbsolute(row) &&
-            numbers.has(works.comm[row]!)
-          )
-            return call(row);
-        return null;
-      }
-      index ??= new Map(
-        Array.from(works.seq, (_, row) => [keyOf(row), row] as const).filter(([, row]) => isAbsolute(row)),
-      );
-      for (const number of numbers) {
-        const row = index.get(`${number} ${func} ${wanted.seq} ${wanted.ordinal}`);
-        if (row !== undefined) return call(row);
-      }
-      return null;
+      const isIt = (row: number): boolean => isAbsolute(row) && numbers.has(works.comm[row]!);
+      return call(rowsOf(func, true, seq, ordinal).findLast(isIt));
     },
     enteredAs: (commId, { func, seq, ordinal }) => {
-      // Asked for each collective without a known end: one pass over the table serves all.
-      if (!enteredIn) {
-        enteredIn = new Map();
-        for (let row = 0; row < works.seq.length; row++) {
-          const key = callOf(works.func[row]!, works.seq[row]!, works.ordinal[row]!);
-          const numbers = enteredIn.get(key);
-          if (numbers) numbers.add(works.comm[row]!);
-          else enteredIn.set(key, new Set([works.comm[row]!]));
-        }
-      }
-      const numbers = enteredIn.get(callOf(works.funcs.indexOf(func), seq, ordinal));
+      const numbers = new Set(rowsOf(func, true, seq, ordinal).map((row) => works.comm[row]!));
       return ofComm(commId)
-        .filter(({ number }) => numbers?.has(number) === true)
+        .filter(({ number }) => numbers.has(number))
         .map(({ rank }) => rank)
         .sort((a, b) => a - b);
     },
@@ -83,30 +56,9 @@ export function rankCalls({ works, communicators }: RankScan, time: (tick: numbe
     },
     transferred: (commId, { rank, func, peer, ordinal }) => {
       const numbers = numbersOf(commId, [rank]);
-      const number = works.funcs.indexOf(func);
-      if (askedTransfers++ < OFTEN) {
-        for (let row = works.seq.length - 1; row >= 0; row--)
-          if (
-            works.peer[row] === peer &&
-            works.ordinal[row] === ordinal &&
-            works.func[row] === number &&
-            works.seq[row]! < 0 &&
-            isAbsolute(row) &&
-            numbers.has(works.comm[row]!)
-          )
-            return true;
-        return false;
-      }
-      if (!transfers) {
-        transfers = new Set();
-        for (let row = 0; row < works.seq.length; row++)
-          if (works.seq[row]! < 0 && isAbsolute(row))
-            transfers.add(
-              transferOf(works.comm[row]!, works.func[row]!, works.peer[row]!, works.ordinal[row]!),
-            );
-      }
-      for (const comm of numbers) if (transfers.has(transferOf(comm, number, peer, ordinal))) return true;
-      return false;
+      return rowsOf(func, false, peer, ordinal).some(
+        (row) => isAbsolute(row) && numbers.has(works.comm[row]!),
+      );
     },
     oldest: (commId, from) => {
       const numbers = numbersOf(commId);
@@ -122,4 +74,17 @@ export function rankCalls({ works, communicators }: RankScan, time: (tick: numbe
       return null;
     },
   };
+}
+
+/** Rows by function, number and ordinal, of all communicators. */
+function indexOf({ func, seq, peer, ordinal }: WorkTable): Map<string, number[]> {
+  const index = new Map<string, number[]>();
+  for (let row = 0; row < seq.length; row++) {
+    const isColl = seq[row]! >= 0;
+    const key = `${func[row]} ${isColl} ${isColl ? seq[row] : peer[row]} ${ordinal[row]}`;
+    const rows = index.get(key);
+    if (rows) rows.push(row);
+    else index.set(key, [row]);
+  }
+  return index;
 }

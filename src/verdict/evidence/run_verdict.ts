@@ -16,7 +16,8 @@ import { type StandingOp, type StandingWork, UNKNOWN_COMM } from '../../model/st
 import { WAIT_OF } from '../../model/waits.js';
 import type { WorkEnd } from '../../model/work_end.js';
 import { judge } from '../judge.js';
-import type { RankWitness, Verdict, WitnessedOp, WitnessedWork } from '../types.js';
+import type { RankWitness, WitnessedOp, WitnessedWork } from '../facts.js';
+import type { Verdict } from '../types.js';
 import { rankCalls } from './calls.js';
 import { hostCalls } from './scanned_calls.js';
 import type { OriginTable } from '../../cluster/origins.js';
@@ -51,7 +52,7 @@ export function runVerdict(
   const ranks = run.members.map(({ scan }, file) => {
     const rank = witness(scan, ends[file]!, times[file]!, elsewhere[file]!, alive[file] === true);
     // Different ranks then left out different collectives.
-    return sampling.size > 1 ? { ...rank, knownFrom: Infinity as TraceNs } : rank;
+    return sampling.size > 1 ? { ...rank, reach: { ...rank.reach, knownFrom: Infinity as TraceNs } } : rank;
   });
   return judge({
     comms,
@@ -98,45 +99,50 @@ function witness(
         },
       ]),
     ),
-    isClosed,
-    isAlive: !isClosed && isAlive,
-    isToldInTime: isToldInTime(scan),
-    lastSign,
-    // The file does not show calls if their events were not requested, or `control` once turned them off.
-    knownFrom:
-      hostWindow === null || !tellsCalls || isDamaged || isNameless
-        ? (Infinity as TraceNs)
-        : time(hostWindow),
-    knownUntil: isClosed ? (Infinity as TraceNs) : knownUntil(scan, lastSign, time),
-    isDamaged,
-    lostEntries: damage.lostEntries,
-    nameless: scan.works.comm.reduce((sum, number) => sum + (number === UNKNOWN_COMM ? 1 : 0), 0),
-    isPartial: hostWindow !== 0 || mutedCalls,
-    sampleEvery: muted.sampling ? null : header.sampleEvery,
-    isMuted: muted.events !== 0,
-    notRecorded: OF_WEIGHT.filter((event) => (header.eventMask & ~muted.events & EventType[event]) === 0),
-    works: [
-      ...standstill.works.map((work) => witnessedWork(work, elsewhere.get(work.key) ?? [], time)),
-      ...onlyElsewhere(scan, elsewhere, time),
-    ].sort((a, b) => a.start - b.start),
-    lastMove: new Map([...standstill.lastMove].map(([number, tick]) => [number, time(tick)])),
-    longestTransfer: longestTransfer(scan, ends, time),
-    endsNotKnown:
-      ends.filter(({ outcome }) => WITHOUT_END.includes(outcome)).length +
-      scan.bareCalls.size +
-      scan.copyColls,
-    lastWithoutEnd: lastWithoutEnd(scan, ends),
+    life: { isClosed, isAlive: !isClosed && isAlive, isToldInTime: isToldInTime(scan), lastSign },
+    reach: {
+      // The file does not show calls if their events were not requested, or `control` once turned them off.
+      knownFrom:
+        hostWindow === null || !tellsCalls || isDamaged || isNameless
+          ? (Infinity as TraceNs)
+          : time(hostWindow),
+      knownUntil: isClosed ? (Infinity as TraceNs) : knownUntil(scan, lastSign, time),
+      isPartial: hostWindow !== 0 || mutedCalls,
+    },
+    lacks: {
+      isDamaged,
+      lostEntries: damage.lostEntries,
+      nameless: scan.works.comm.reduce((sum, number) => sum + (number === UNKNOWN_COMM ? 1 : 0), 0),
+      sampleEvery: muted.sampling ? null : header.sampleEvery,
+      isMuted: muted.events !== 0,
+      notRecorded: OF_WEIGHT.filter((event) => (header.eventMask & ~muted.events & EventType[event]) === 0),
+    },
+    pending: {
+      works: [
+        ...standstill.works.map((work) => witnessedWork(work, elsewhere.get(work.key) ?? [], time)),
+        ...onlyElsewhere(scan, elsewhere, time),
+      ].sort((a, b) => a.start - b.start),
+      inside: isClosed
+        ? []
+        : scan.inside.map((call) => ({ ...call, at: time(call.at), record: recordOf(call.key) })),
+      endsNotKnown:
+        ends.filter(({ outcome }) => WITHOUT_END.includes(outcome)).length +
+        scan.bareCalls.size +
+        scan.copyColls,
+      lastWithoutEnd: lastWithoutEnd(scan, ends),
+    },
+    pace: {
+      lastMove: new Map([...standstill.lastMove].map(([number, tick]) => [number, time(tick)])),
+      longestTransfer: longestTransfer(scan, ends, time),
+      lastEvent: scan.lastEvent === null ? null : time(scan.lastEvent),
+      hasCallsNow: !unrecordedCalls.some(({ end }) => end === Infinity),
+      longestQuiet: (scan.longestQuiet * 1e9) / header.tickHz,
+      isPaceWhole: hostWindow === 0 && unrecordedCalls.length === 0,
+      watched: (scan.watched * 1e9) / header.tickHz,
+    },
     calls: rankCalls(scan, time),
-    inside: isClosed
-      ? []
-      : scan.inside.map((call) => ({ ...call, at: time(call.at), record: recordOf(call.key) })),
-    worksSeen: scan.works.keys.length,
     hostCalls: isDamaged || isNameless ? new Map() : hostCalls(scan, muted.events, time),
-    lastEvent: scan.lastEvent === null ? null : time(scan.lastEvent),
-    hasCallsNow: !unrecordedCalls.some(({ end }) => end === Infinity),
-    isPaceWhole: hostWindow === 0 && unrecordedCalls.length === 0,
-    watched: (scan.watched * 1e9) / header.tickHz,
-    longestQuiet: (scan.longestQuiet * 1e9) / header.tickHz,
+    worksSeen: scan.works.keys.length,
   };
 }
 

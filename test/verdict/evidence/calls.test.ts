@@ -41,7 +41,7 @@ function scanned(read: () => void): Pick<RankScan, 'works' | 'communicators'> {
 
 it('knows which GPUs entered, and does not read the table again for each collective', () => {
   let reads = 0;
-  const calls = rankCalls(scanned(() => reads++) as RankScan, (tick) => tick as TraceNs);
+  const calls = rankCalls(scanned(() => reads++), (tick) => tick as TraceNs);
   const entered = Array.from({ length: MANY }, (_, seq) =>
     calls.enteredAs(1n, { func: 'AllReduce', seq, ordinal: 0 }),
   );
@@ -74,7 +74,7 @@ it('knows which sends were begun, and does not read the table again for each one
     ordinalAbsolute: Uint8Array.from({ length: rows }, (_, row) => Number(row > 0)),
   };
   const scan: Pick<RankScan, 'works' | 'communicators'> = { works: sends, communicators };
-  const calls = rankCalls(scan as RankScan, (tick) => tick as TraceNs);
+  const calls = rankCalls(scan, (tick) => tick as TraceNs);
   const isThere = (row: number, rank = row % 2): boolean =>
     calls.transferred(1n, { rank, func: 'Send', peer: row % 7, ordinal: Math.floor(row / 14) });
   const asked = Array.from({ length: rows }, (_, row) => isThere(row));

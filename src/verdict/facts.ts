@@ -1,0 +1,208 @@
+/**
+ * What the judge knows of each file, and look-ups in what it recorded. Files are named by their index in the run; times are ns on the
+ * trace's axis.
+ */
+
+import type { TraceNs } from '../base/time.js';
+import type { CallShape, CommCalls } from '../model/call_table.js';
+import type { BlocksSeen } from '../model/kernel_progress.js';
+import type { Wait } from '../model/waits.js';
+
+/** What one file shows at the end of its records. */
+export interface RankWitness {
+  /** Number of a communicator in this file → its evidence. */
+  readonly communicators: ReadonlyMap<number, WitnessedComm>;
+  readonly life: FileLife;
+  readonly reach: Reach;
+  readonly lacks: Lacks;
+  readonly pending: Pending;
+  readonly pace: Pace;
+  readonly calls: RankCalls;
+  /** Number of a communicator in this file → its calls of collectives, up to the newest. Absent: not known. */
+  readonly hostCalls: ReadonlyMap<number, HostCalls>;
+  /** Collectives, sends and receives that began. */
+  readonly worksSeen: number;
+}
+
+/** Signs of its process. */
+export interface FileLife {
+  /** Its process closed it in order. */
+  readonly isClosed: boolean;
+  /** The heartbeat was recent when the file was read. */
+  readonly isAlive: boolean;
+  /** If not alive it is gone: the file cannot be an earlier copy. */
+  readonly isToldInTime: boolean;
+  /** Its newest heartbeat or record; null: none. */
+  readonly lastSign: TraceNs | null;
+}
+
+/** Anything that began between the two is in the file. Closed files cover all the rest: Infinity. */
+export interface Reach {
+  readonly knownFrom: TraceNs;
+  readonly knownUntil: TraceNs;
+  /** Records of calls are missing. */
+  readonly isPartial: boolean;
+}
+
+/** What is not in the file. */
+export interface Lacks {
+  /** Parts of the file are missing (cut short or damaged), and how much is not known. */
+  readonly isDamaged: boolean;
+  /** Unreadable entries of its tables. */
+  readonly lostEntries: number;
+  /** Collectives and sends/receives of unknown communicators. */
+  readonly nameless: number;
+  /** 1: each collective was recorded, N: only each Nth; null: it changed. */
+  readonly sampleEvery: number | null;
+  /** Events were turned off for some time. */
+  readonly isMuted: boolean;
+  /** Event types the verdict needs that were not requested. */
+  readonly notRecorded: readonly string[];
+}
+
+/** What had not ended, or is not known to have ended. */
+export interface Pending {
+  /** In order of start. */
+  readonly works: readonly WitnessedWork[];
+  /** Calls that its threads were in at the end of its records. */
+  readonly inside: readonly WitnessedCall[];
+  /** Collectives and sends/receives whose end NCCL did not report or is no longer recorded; calls without further events. */
+  readonly endsNotKnown: number;
+  /** Communicators whose newest work is of this sort: they may be stuck in it. null: an unknown one. */
+  readonly lastWithoutEnd: readonly (number | null)[];
+}
+
+/** How long it works and pauses. */
+export interface Pace {
+  /** Number of a communicator in this file → its last move. */
+  readonly lastMove: ReadonlyMap<number, TraceNs>;
+  /** ns: the longest finished send or receive, from its call; null: none. */
+  readonly longestTransfer: number | null;
+  /** Last begin or end of any NCCL event, also of calls without further events; null: none. */
+  readonly lastEvent: TraceNs | null;
+  /** When its records end, calls are recorded as at the start. */
+  readonly hasCallsNow: boolean;
+  /** ns: longest recorded pause before, without the job's start. */
+  readonly longestQuiet: number;
+  /** That covers everything: no older records are lost, and calls were never turned off. */
+  readonly isPaceWhole: boolean;
+  /** ns: length of the known time. */
+  readonly watched: number;
+}
+
+/** What the host called (CollApi), whether or not NCCL reported a Coll. No call after the first of these is missing. */
+export interface HostCalls extends Pick<CommCalls, 'shape' | 'begins' | 'isLastOpen'> {
+  /** There was no call before them. */
+  readonly isWhole: boolean;
+  /** All calls up to here are known. Later ones may be missing. */
+  readonly until: TraceNs;
+  readonly shapes: readonly CallShape[];
+  /** NCCL's numbers of the newest calls, at most `most`; null: not reported. */
+  told(most: number): readonly (CallNumber | null)[];
+  at(call: number): TraceNs;
+  record(call: number): string;
+}
+
+/** Look-ups in what a file saw begin. */
+export interface RankCalls {
+  /** null: it is not in the file, or its replay is not known. */
+  entered(commId: bigint, call: CallNumber): EnteredCall | null;
+  /** The communicator's oldest collective that began at `from` or later. */
+  oldest(commId: bigint, from: TraceNs): EnteredCall | null;
+  /** The communicator's newest collective in the file; `ranks`: only of these ranks. */
+  newest(commId: bigint, ranks?: readonly number[]): EnteredCall | null;
+  /** This file's ranks that entered it, ascending: several for a process with several GPUs. */
+  enteredAs(commId: bigint, call: CallNumber): readonly number[];
+  /** It began a send or receive of the communicator. */
+  hasTransfers(commId: bigint): boolean;
+  /** It surely began that send or receive. */
+  transferred(commId: bigint, transfer: Transfer): boolean;
+}
+
+/** Which send or receive of a communicator. */
+export interface Transfer {
+  /** Rank in the communicator: a process with several GPUs has several. */
+  readonly rank: number;
+  /** Send or Recv. */
+  readonly func: string;
+  /** The other rank of the communicator. */
+  readonly peer: number;
+  /** Among those with this peer and direction, from 0. */
+  readonly ordinal: number;
+}
+
+/** Which collective of a communicator. */
+export interface CallNumber {
+  readonly func: string;
+  readonly seq: number;
+  /** Replay of a captured graph. */
+  readonly ordinal: number;
+}
+
+/** The application's call if NCCL reports it, else the enqueueing. */
+export interface EnteredCall extends CallNumber, CallArguments {
+  /** Its ordinal counts from the beginning, so it names the same replay in all files. */
+  readonly isAbsolute: boolean;
+  readonly record: string;
+  readonly at: TraceNs;
+}
+
+export interface CallArguments {
+  /** As NCCL reports it: bytes for AllGather and Broadcast. */
+  readonly count: number;
+  readonly datatype: string;
+  /** null: the function has no root. */
+  readonly root: number | null;
+}
+
+export interface WitnessedComm {
+  /** 0: not reported; then two of them are not the same. */
+  readonly commId: bigint;
+  readonly name: string;
+  /** This file's rank in it. */
+  readonly rank: number;
+  readonly nRanks: number;
+  /** When it was set up, on all ranks at about the same time. null: not known. */
+  readonly init: TraceNs | null;
+  readonly finalized: TraceNs | null;
+}
+
+export interface WitnessedWork {
+  readonly comm: number | null;
+  readonly func: string;
+  /** For collectives, else null. */
+  readonly seq: number | null;
+  /** For sends/receives, else null: the other rank of the communicator. */
+  readonly peer: number | null;
+  readonly ordinal: number;
+  readonly start: TraceNs;
+  /** Of its start record: "ring:position", as in `inspect --records`. */
+  readonly record: string;
+  readonly ops: readonly WitnessedOp[];
+  /** What its GPU was seen to begin and end; null: not known. */
+  readonly blocks: BlocksSeen | null;
+  /** Slots lost since the last sign of its pending parts: it may have ended there. 0: it has not. */
+  readonly lostSince: number;
+}
+
+/** A call that has not returned and has no further events: it may be connecting. */
+export interface WitnessedCall extends CallArguments {
+  readonly comm: number;
+  readonly func: string;
+  readonly isTransfer: boolean;
+  readonly at: TraceNs;
+  readonly record: string;
+}
+
+export interface WitnessedOp {
+  readonly channel: number;
+  /** Rank in the communicator. */
+  readonly peer: number;
+  readonly isSend: boolean;
+  readonly nSteps: number;
+  readonly done: number;
+  /** The oldest step in flight and its wait; null: none was. */
+  readonly wait: { readonly step: number; readonly name: Wait; readonly since: TraceNs } | null;
+  /** File of the process that executes it (PXN); null: its own. */
+  readonly executor: number | null;
+}
