@@ -93,7 +93,7 @@ function rankLines({ ranks }: RunReport): string[] {
     'verdict',
     'others waited for it',
     'late, mean',
-    'last in',
+    'last on the GPU in',
     'its steps waited',
   ];
   return table(head, rows.slice(0, MOST_RANKS), rows.length);

@@ -87,7 +87,7 @@ export function ranks(report: RunReport): HTMLElement {
         show: time,
       },
       {
-        title: 'Last in',
+        title: 'Last on the GPU in',
         about: 'its GPU arrived last, by more than the clocks leave open',
         of: (row) => row.lastIn,
         show: (last: number, row) => `${last} of ${row.collectives}`,
