@@ -41,7 +41,10 @@ function scanned(read: () => void): Pick<RankScan, 'works' | 'communicators'> {
 
 it('knows which GPUs entered, and does not read the table again for each collective', () => {
   let reads = 0;
-  const calls = rankCalls(scanned(() => reads++), (tick) => tick as TraceNs);
+  const calls = rankCalls(
+    scanned(() => reads++),
+    (tick) => tick as TraceNs,
+  );
   const entered = Array.from({ length: MANY }, (_, seq) =>
     calls.enteredAs(1n, { func: 'AllReduce', seq, ordinal: 0 }),
   );
