@@ -74,7 +74,11 @@ function throughLines(setting: Setting): Float64Array {
   const x = new Float64Array(place.count + names.length);
   const delays = x.subarray(place.count);
   const delayOf = (link: Link): number => delays[link.like]!;
-  const system = new SparseLeastSquares(x.length, { count: place.solved.length, size: place.knots.count });
+  const system = new SparseLeastSquares(x.length, {
+    count: place.solved.length,
+    size: place.knots.count,
+    shared: names.length,
+  });
   const rows = links.map((link) => addLines(system, link, place));
   addRatePriors(system, place);
   const bends = addBendRows(system, place, wander);

@@ -58,7 +58,11 @@ export function settle(
   const delays = x.subarray(likes);
   const delayOf = (link: Link): number => delays[link.like]!;
 
-  const system = new SparseLeastSquares(x.length, { count: place.solved.length, size: place.knots.count });
+  const system = new SparseLeastSquares(x.length, {
+    count: place.solved.length,
+    size: place.knots.count,
+    shared: names.length,
+  });
   const rows = links.map((link) => addMinima(system, link, place, place.count + link.floor, link.spread));
   const own = links.map((link) =>
     system.add([place.count + link.floor, likes + link.like], [1, -1], 0, link.sigma),

@@ -3,6 +3,13 @@
  * in milliseconds.
  */
 
+import { OrderedCholesky, orderOf, type Order } from './ordered_cholesky.js';
+
+/** To factor a matrix as a whole, in multiplications... */
+const MOST_COST = 1e8;
+/** ...and with so many clocks: among fewer no way is long. */
+const MANY_BLOCKS = 128;
+
 /** Rows of at most `WIDTH` terms. */
 const WIDTH = 5;
 
@@ -10,6 +17,8 @@ const WIDTH = 5;
 export interface Blocks {
   readonly count: number;
   readonly size: number;
+  /** So many of the last unknowns are in rows of all clocks. */
+  readonly shared?: number;
 }
 
 export class SparseLeastSquares {
@@ -18,6 +27,8 @@ export class SparseLeastSquares {
   private value = new Float64Array(1024 * WIDTH);
   private target = new Float64Array(1024);
   private weight = new Float64Array(1024);
+  /** Of what there is when it is first solved. */
+  private order: Order | undefined;
 
   /** `blocks`: rounds begin with what each of them says by itself. In a row indices of one block are no more than BAND apart. */
   constructor(
@@ -32,6 +43,7 @@ export class SparseLeastSquares {
   add(indices: readonly number[], coefficients: readonly number[], target: number, sigma: number): number {
     if (this.rows === this.target.length) this.grow();
     const row = this.rows++;
+    this.order = undefined;
     for (let i = 0, at = row * WIDTH; i < indices.length; i++) {
       if (indices[i]! < 0) continue;
       this.index[at] = indices[i]!;
@@ -55,7 +67,7 @@ export class SparseLeastSquares {
 
   /** Starts from `x` and improves it in place, until nothing moves by more than a small part of the rows' sigmas. */
   solve(x: Float64Array): Float64Array {
-    const blocks = new BandedBlocks(this.unknowns, this.blocks);
+    const blocks = this.near();
     this.addTo(blocks);
     blocks.factor();
     const gradient = this.gradient(x);
@@ -81,6 +93,16 @@ export class SparseLeastSquares {
       for (let i = 0; i < x.length; i++) direction[i] = towards[i]! + keep * direction[i]!;
     }
     return x;
+  }
+
+  /** What is near the whole solution, or it. */
+  private near(): OrderedCholesky | BandedBlocks {
+    const { unknowns, blocks, rows, index, value } = this;
+    if (blocks.count < MANY_BLOCKS) return new BandedBlocks(unknowns, blocks);
+    this.order ??= orderOf(unknowns, blocks.shared ?? 0, { rows, width: WIDTH, index, value });
+    return this.order.cost <= MOST_COST
+      ? new OrderedCholesky(unknowns, this.order)
+      : new BandedBlocks(unknowns, blocks);
   }
 
   private gradient(x: Float64Array): Float64Array {
@@ -117,7 +139,7 @@ export class SparseLeastSquares {
     }
   }
 
-  private addTo(blocks: BandedBlocks): void {
+  private addTo(blocks: OrderedCholesky | BandedBlocks): void {
     const { index, value, weight } = this;
     for (let row = 0; row < this.rows; row++) {
       const first = row * WIDTH;
