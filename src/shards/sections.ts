@@ -18,7 +18,7 @@ import type { StoredTypes } from './stored.js';
 /** What follows "nccl-trace " on the first line. */
 export type FileKind = 'scan' | 'study' | 'part';
 
-export const VERSION = 1;
+export const VERSION = 2;
 const TAG = 4;
 /** Tag, check, bytes in the file, bytes unpacked. */
 const SECTION = 24;

@@ -6,6 +6,7 @@
 
 import { ExtData } from '@msgpack/msgpack';
 import { OBJECTS } from './generated/shapes.js';
+import { fromPlanes, toPlanes } from './planes.js';
 
 export type Shape =
   | 'number'
@@ -45,6 +46,8 @@ type Wire = unknown;
 export function toWire(shape: Shape, value: unknown): Wire {
   if (typeof shape === 'string') {
     if (value === undefined) return UNDEFINED;
+    if (shape === 'Float64Array')
+      return new ExtData(ARRAYS.Float64Array.type, toPlanes(value as Float64Array));
     if (!(shape in ARRAYS)) return value;
     const { buffer, byteOffset, byteLength } = value as Uint8Array;
     return new ExtData(
@@ -79,6 +82,11 @@ export function toWire(shape: Shape, value: unknown): Wire {
 /** Objects as columns, numbers as a typed array. */
 function listToWire(shape: Shape, list: readonly unknown[]): Wire {
   if (shape === 'number') return toWire('Float64Array', Float64Array.from(list as readonly number[]));
+  if (isMaybeNumber(shape)) {
+    const numbers = Float64Array.from(list as readonly (number | null)[], (value) => value ?? 0);
+    const isNull = Uint8Array.from(list, (value) => Number(value === null));
+    return [toWire('Uint8Array', isNull), toWire('Float64Array', numbers)];
+  }
   if (typeof shape === 'string' || !('of' in shape)) return list.map((value) => toWire(shape, value));
   const columns = Object.entries(OBJECTS[shape.of]!).map(([name, own]) => [
     name,
@@ -89,6 +97,9 @@ function listToWire(shape: Shape, list: readonly unknown[]): Wire {
   ]);
   return [list.length, Object.fromEntries(columns) as unknown];
 }
+
+const isMaybeNumber = (shape: Shape): boolean =>
+  Array.isArray(shape) && shape.join() === 'either,null,number';
 
 const fieldOf = (value: unknown, name: string): unknown => (value as Readonly<Record<string, unknown>>)[name];
 
@@ -167,6 +178,7 @@ function plainFrom(shape: Shape & string, wire: Wire, where: string): unknown {
   const bytes = wire instanceof ExtData && wire.type === type ? wire.data : null;
   if (!(bytes instanceof Uint8Array) || bytes.length % make.BYTES_PER_ELEMENT !== 0)
     return fail(where, shape);
+  if (make === Float64Array) return fromPlanes(bytes);
   // Aligned, and not a view of the whole file.
   return new make(bytes.slice().buffer);
 }
@@ -198,6 +210,13 @@ const isPlain = (shape: Shape, wire: Wire): boolean =>
 /** Every column is as long as the file says, so a short file cannot claim a long list. */
 function listFrom(shape: Shape, wire: Wire, where: string): unknown[] {
   if (shape === 'number') return [...(fromWire('Float64Array', wire, where) as Float64Array)];
+  if (isMaybeNumber(shape)) {
+    const [nulls, values] = pairFrom(wire, where);
+    const isNull = fromWire('Uint8Array', nulls, where) as Uint8Array;
+    const numbers = fromWire('Float64Array', values, where) as Float64Array;
+    if (isNull.length !== numbers.length) fail(where, 'a whole column');
+    return Array.from(numbers, (value, i) => (isNull[i] === 0 ? value : null));
+  }
   if (typeof shape === 'string' || !('of' in shape)) {
     const list = Array.isArray(wire) ? (wire as Wire[]) : fail(where, 'a list');
     return list.map((one) => fromWire(shape, one, where));

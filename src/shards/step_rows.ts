@@ -6,6 +6,7 @@
 import { closeSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import type { RankScan } from '../scan/scan.js';
 import { BLOCK_ROWS, ROW_WIDTH, STEP_ROW, type StepRows } from '../scan/step_file.js';
+import { fromPlanes, toPlanes } from './planes.js';
 import type { SectionFile, SectionWriter } from './sections.js';
 
 const ROW_BYTES = ROW_WIDTH * 8;
@@ -40,7 +41,7 @@ export function readSteps(
     for (let i = 0; i < sections; i++) {
       const columns = file.bytes('step', first + i);
       if (columns.length % ROW_BYTES !== 0) file.damaged('its steps are cut');
-      const rows = byRows(new Float64Array(columns.buffer, columns.byteOffset, columns.length / 8));
+      const rows = byRows(fromPlanes(columns));
       writeSync(fd, new Uint8Array(rows.buffer));
       end += columns.length;
     }
@@ -103,13 +104,12 @@ function readWhole(fd: number, into: Float64Array): number {
   return done;
 }
 
-/** Neighbours in a column are alike: packed, a third of the rows. */
 function byColumns(rows: Float64Array): Uint8Array {
   const count = rows.length / ROW_WIDTH;
   const columns = new Float64Array(rows.length);
   for (let column = 0; column < ROW_WIDTH; column++)
     for (let row = 0; row < count; row++) columns[column * count + row] = rows[row * ROW_WIDTH + column]!;
-  return new Uint8Array(columns.buffer);
+  return toPlanes(columns);
 }
 
 function byRows(columns: Float64Array): Float64Array<ArrayBuffer> {
