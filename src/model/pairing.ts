@@ -5,7 +5,7 @@
  */
 
 import { ticks, type Ticks } from '../base/time.js';
-import { FOLD_OF_START, Kind } from '../rankfile/format/constants.js';
+import { Kind } from '../rankfile/format/constants.js';
 import { tagBits } from '../rankfile/format/handle.js';
 import { State } from '../rankfile/format/nccl.js';
 import type { FileFacts, OpenFold, RecordColumns, RingFacts, RowRange } from '../rankfile/types.js';
@@ -20,10 +20,9 @@ import { NO_ORIGINATORS, type Originators } from './origin.js';
 import { lostOp } from './op_factory.js';
 import { applyCtrlState, applyOpState, isHostState, type Told } from './states.js';
 import { StepPairing } from './step_pairing.js';
-import { type StepListener, ENDED_STEP, NO_STEP, type StepTable } from './step_table.js';
+import type { StepListener, StepTable } from './step_table.js';
 import {
-  extra64,
-  extraBigint,
+  foldOf,
   handleKey,
   keyPosition,
   keyRing,
@@ -80,7 +79,12 @@ export class Pairing {
     this.kernelClock = new KernelClock(file.header.startRealtime);
     this.stampOwners = new StampOwners(file.header.tickHz);
     this.known = new EventTable(file.rings);
-    this.stepPairing = new StepPairing(listener, this.odd);
+    this.stepPairing = new StepPairing(listener, this.odd, {
+      opOf: this.opOf.bind(this),
+      other: this.record.bind(this),
+      tag17: this.tag17,
+      tickBase: this.tickBase,
+    });
     this.factory = new EventFactory(
       file,
       this.kernelClock,
@@ -96,13 +100,18 @@ export class Pairing {
     return this.stepPairing.table;
   }
 
+  /** Records of steps that count as of the time of the record before them. */
+  get reorderedSteps(): number {
+    return this.stepPairing.reordered;
+  }
+
   get oddCounts(): OddCounts {
     return this.odd.counts;
   }
 
   read({ ring, records, from, end }: RowRange): void {
     if (this.windowStart.get(ring) === Infinity) this.windowStart.set(ring, records.position[from]!);
-    for (let i = from; i < end; i++) this.record(ring, records, i);
+    this.stepPairing.read(ring, records, from, end);
   }
 
   /** Repeats that were still going on at the file's last write. Returns the newest of known steps; null: none. */
@@ -111,7 +120,7 @@ export class Pairing {
     for (const fold of folds) {
       const row = this.steps.find(fold.handleLow, fold.handleHigh);
       if (row < 0) continue;
-      this.stepPairing.fold(row, fold.state, fold.count, fold.lastTick);
+      this.stepPairing.addRepeats(row, fold);
       if (newest === null || fold.lastTick > newest) newest = fold.lastTick;
     }
     return newest;
@@ -120,13 +129,9 @@ export class Pairing {
   private record(ring: number, records: RecordColumns, i: number): void {
     const kind = records.kind[i]!;
     const at = tickOf(records, i);
-    if (kind === Kind.State || kind === Kind.Stop || kind === Kind.Fold) {
-      const row = this.steps.find(records.word1Low[i]!, records.word1High[i]!);
-      if (row !== NO_STEP) this.stepRecord(row, kind, records, i, at);
-      else if (kind === Kind.State) this.state(records, i, at);
-      else if (kind === Kind.Stop) this.stop(records, i, at);
-      else this.fold(records, i);
-    } else if (kind === Kind.StartProxyStep) this.stepStart(ring, records, i, at);
+    if (kind === Kind.State) this.state(records, i, at);
+    else if (kind === Kind.Stop) this.stop(records, i, at);
+    else if (kind === Kind.Fold) this.fold(records, i);
     else if (kind >= Kind.StartGroup && kind <= Kind.StartUnknown) this.start(ring, kind, records, i, at);
     else this.odd.unknownKind(kind, at);
   }
@@ -163,35 +168,14 @@ export class Pairing {
     }
   }
 
-  private stepStart(ring: number, records: RecordColumns, i: number, at: Ticks): void {
+  /** The operation of a step that begins. */
+  private opOf(ring: number, records: RecordColumns, i: number, at: Ticks): Op {
     const parent = this.keyOf(records, i);
     const known = this.known.get(parent);
     const op = known?.type === 'op' ? known : lostOp(ring, this.factory.commOf(records, i), at);
     if (op.lost) this.standIn(parent, op, at);
-    this.showLife(op);
-    const position = records.position[i]!;
-    const low = ((position % TWO_31) * 2) >>> 0;
-    const high = ((this.tag17 << 15) | (ring << 9) | (Math.floor(position / TWO_31) & 0x1ff)) >>> 0;
-    this.stepPairing.start(low, high, op, records.word2High[i]! | 0, at);
-  }
-
-  /** A state, a stop or repeats of a step. */
-  private stepRecord(row: number, kind: number, records: RecordColumns, i: number, at: Ticks): void {
-    const { stepPairing, stateFields } = this;
-    if (kind === Kind.State) {
-      readState(records, i, stateFields);
-      if (row === ENDED_STEP) this.odd.afterStop('ProxyStep', stateFields.state, at);
-      else stepPairing.state(row, stateFields, at);
-    } else if (kind === Kind.Stop) {
-      if (row === ENDED_STEP) this.odd.afterStop('ProxyStep', null, at);
-      else {
-        this.steps.forget(records.word1Low[i]!, records.word1High[i]!);
-        stepPairing.stop(row, at, true);
-      }
-    } else if (row !== ENDED_STEP) {
-      const { state, count, lastTick } = this.foldOf(records, i);
-      stepPairing.fold(row, state, count, lastTick);
-    }
+    if (!op.isAlive) this.showLife(op);
+    return op;
   }
 
   /** A step as parent of a plugin's event. */
@@ -332,20 +316,8 @@ export class Pairing {
   private fold(records: RecordColumns, i: number): void {
     const event = this.find(records, i, tickOf(records, i));
     if (event?.type !== 'ctrl') return;
-    const { state, lastTick } = this.foldOf(records, i);
+    const { state, lastTick } = foldOf(records, i, this.tickBase);
     if (state !== 'start') applyCtrlState(event, { state, value: null }, lastTick, this.told);
-  }
-
-  private foldOf(
-    records: RecordColumns,
-    i: number,
-  ): { state: number | 'start'; count: number; lastTick: Ticks } {
-    const repeated = records.word2Low[i]!;
-    return {
-      state: repeated === FOLD_OF_START ? 'start' : repeated,
-      count: extra64(records, i, 1, 1),
-      lastTick: ticks(Math.max(0, Number(extraBigint(records, i, 1, 0) - this.tickBase))),
-    };
   }
 
   private keyOf(records: RecordColumns, i: number): HandleKey {

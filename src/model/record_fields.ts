@@ -3,6 +3,8 @@
  * itself, slot k >= 1 lies in `extra`. Missing slots read as zero.
  */
 
+import { ticks, type Ticks } from '../base/time.js';
+import { FOLD_OF_START } from '../rankfile/format/constants.js';
 import type { RecordColumns } from '../rankfile/types.js';
 
 /**
@@ -80,4 +82,20 @@ export function readState(records: RecordColumns, i: number, out: StateFields): 
   out.state = low & 0xffff;
   const value = records.word2High[i]! * 0x10000 + (low >>> 16);
   out.value = value === NO_VALUE ? null : value;
+}
+
+/** What a Fold record counts: repeats of a state or of the start, and when the newest was. */
+export interface Repeats {
+  readonly state: number | 'start';
+  readonly count: number;
+  readonly lastTick: Ticks;
+}
+
+export function foldOf(records: RecordColumns, i: number, tickBase: bigint): Repeats {
+  const repeated = records.word2Low[i]!;
+  return {
+    state: repeated === FOLD_OF_START ? 'start' : repeated,
+    count: extra64(records, i, 1, 1),
+    lastTick: ticks(Math.max(0, Number(extraBigint(records, i, 1, 0) - tickBase))),
+  };
 }

@@ -12,6 +12,7 @@ export { describeRecord, type DescribedRecord } from './describe.js';
 export { findRankFiles, type FoundFiles } from './find_files.js';
 export { freeze, mayBeWritten } from './freeze.js';
 export { mergedRows } from './merged_rows.js';
+export { pairedRows } from './paired_rows.js';
 export { type FileTables, openRankFile, openRankFileHeader, openRankFileTables } from './rank_file.js';
 export { type RankFileStream, streamRankFile } from './rank_file_stream.js';
 export { type Snapshot, takeSnapshot } from './snapshot.js';

@@ -13,7 +13,7 @@ interface SegmentedRing {
   next(): RecordColumns | null;
 }
 
-interface Cursor {
+export interface Cursor {
   readonly source: SegmentedRing;
   readonly ring: number;
   records: RecordColumns;
@@ -22,10 +22,13 @@ interface Cursor {
   tick: number;
 }
 
+/** A ring whose records come in segments, or all at once. */
+export type AnyRing = SegmentedRing | Pick<Ring, 'ring' | 'records'>;
+
 export function* mergedRows(file: {
-  readonly rings: readonly (SegmentedRing | Pick<Ring, 'ring' | 'records'>)[];
+  readonly rings: readonly AnyRing[];
 }): Generator<RowRange, void, undefined> {
-  const cursors = file.rings.flatMap((ring) => cursorOf('next' in ring ? ring : inOneSegment(ring)));
+  const cursors = file.rings.flatMap(cursorOf);
   const first = cursors[0];
   if (first === undefined) return;
 
@@ -42,7 +45,8 @@ export function* mergedRows(file: {
   }
 }
 
-function cursorOf(source: SegmentedRing): Cursor[] {
+export function cursorOf(ring: AnyRing): Cursor[] {
+  const source = 'next' in ring ? ring : inOneSegment(ring);
   const records = source.next();
   return records === null ? [] : [{ source, ring: source.ring, records, row: 0, tick: records.tick[0]! }];
 }
@@ -60,7 +64,7 @@ function inOneSegment({ ring, records }: Pick<Ring, 'ring' | 'records'>): Segmen
 }
 
 /** False: there is none. */
-function toNextSegment(cursor: Cursor): boolean {
+export function toNextSegment(cursor: Cursor): boolean {
   const records = cursor.source.next();
   if (records === null) return false;
   cursor.records = records;

@@ -17,7 +17,7 @@ import type { StepTable } from '../model/step_table.js';
 import type { Standstill } from '../model/standstill.js';
 import type { WorkEnd } from '../model/work_end.js';
 import type { WorkTable } from '../model/work_table.js';
-import { mergedRows, type RankFileStream, streamRankFile } from '../rankfile/index.js';
+import { pairedRows, type RankFileStream, streamRankFile } from '../rankfile/index.js';
 import type {
   Beacon,
   ClockSample,
@@ -246,7 +246,7 @@ function readRings(file: RankFileStream, pairing: Pairing): ReadonlyMap<number, 
   const read = new Map(
     file.rings.map(({ ring }): [number, ReadRing] => [ring, { records: 0, lastTick: 0 as Ticks }]),
   );
-  for (const range of mergedRows(file)) {
+  for (const range of pairedRows(file.rings)) {
     pairing.read(range);
     const ring = read.get(range.ring)!;
     ring.records += range.end - range.from;

@@ -65,14 +65,14 @@ export interface SizedFile {
 
 /** Mean bytes per item drawn, fitted to small and large recorded runs: within 10 %, for wrapped rings within 30 %. */
 const BYTES: Readonly<Record<DrawnKind, number>> = {
-  call: 75,
-  work: 115,
-  op: 50,
-  kernel: 70,
-  ctrl: 20,
-  step: 20,
-  phase: 50,
-  net: 100,
+  call: 70,
+  work: 110,
+  op: 45,
+  kernel: 62,
+  ctrl: 18,
+  step: 18,
+  phase: 43,
+  net: 95,
 };
 const COLLECTIVE_BYTES = 170;
 const TRACK_BYTES = 260;

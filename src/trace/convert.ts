@@ -17,7 +17,7 @@ import type { WorkEnd } from '../model/work_end.js';
 import { BlockWriter } from './perfetto/block_writer.js';
 import type { BlockCounts } from './perfetto/counts.js';
 import type { ProcessSpec } from './perfetto/descriptors.js';
-import { mergedRows, type RankFileStream, streamRankFile } from '../rankfile/index.js';
+import { pairedRows, type RankFileStream, streamRankFile } from '../rankfile/index.js';
 import type { RankFileHeader } from '../rankfile/types.js';
 import { ClippedSink } from './tracks/clipped_sink.js';
 import { RankTracks, type DrawnRank } from './tracks/rank_tracks.js';
@@ -174,14 +174,18 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
   );
   const listener = plan ? new SelectedEvents(tracks, plan, time) : tracks;
   const pairing = new Pairing(file, listener, originators(job.origins), neverEnds);
-  for (const range of mergedRows({ rings: ringsToRead(file, job) })) pairing.read(range);
+  for (const range of pairedRows(ringsToRead(file, job))) pairing.read(range);
   pairing.openFolds(file.folds());
-  const drawn = tracks.finish(pairing.steps);
+  const { reordered, ...drawn } = tracks.finish(pairing.steps);
   clipped?.finish();
   thinned?.finish();
   const found = watching?.finish() ?? [];
-  if (!clipped) return { ...drawn, found, selected: null };
-  return { ...drawn, found, selected: { slices: clipped.drawn, flowEnds: clipped.flowEnds() } };
+  return {
+    ...drawn,
+    reordered: reordered + pairing.reorderedSteps,
+    found,
+    selected: clipped && { slices: clipped.drawn, flowEnds: clipped.flowEnds() },
+  };
 }
 
 /** Collectives and calls need no other rings: the scan knows when work ended. */

@@ -11,7 +11,8 @@ import { NO_ORIGINATORS } from '../../src/model/origin.js';
 import { Pairing } from '../../src/model/pairing.js';
 import { connectionKey, mayBeEndless } from '../../src/model/endless_ops.js';
 import type { Op } from '../../src/model/types.js';
-import { mergedRows, openRankFile } from '../../src/rankfile/index.js';
+import type { RankFile, RowRange } from '../../src/rankfile/types.js';
+import { openRankFile, pairedRows } from '../../src/rankfile/index.js';
 import { RankTracks } from '../../src/trace/tracks/rank_tracks.js';
 import type { RankFileBuilder } from './rank_file_builder.js';
 import { TextSink } from './text_sink.js';
@@ -50,7 +51,13 @@ export function draw(builder: RankFileBuilder, sharesClock = true, isSilent = fa
   }
 }
 
-function drawFile(path: string, sharesClock: boolean, isSilent: boolean): Picture {
+/** `order`: in which its records are paired. */
+export function drawFile(
+  path: string,
+  sharesClock: boolean,
+  isSilent: boolean,
+  order: (rings: RankFile['rings']) => Iterable<RowRange> = pairedRows,
+): Picture {
   const scan = scanFile(path);
   const file = openRankFile(path);
   const sink = new TextSink();
@@ -77,7 +84,7 @@ function drawFile(path: string, sharesClock: boolean, isSilent: boolean): Pictur
     1e6,
   );
   const pairing = new Pairing(file, tracks, NO_ORIGINATORS, neverEnds);
-  for (const range of mergedRows(file)) pairing.read(range);
+  for (const range of order(file.rings)) pairing.read(range);
   pairing.openFolds(file.folds);
   const { suspectKernels } = tracks.finish(pairing.steps);
   return { sink, scan, suspectKernels };

@@ -84,6 +84,10 @@ export class TextSink implements TrackSink {
         const args: Args = bytes === null ? [] : [['bytes', bytes]];
         open.push(this.begin(track, at, name, { args, flow: flow ?? undefined }));
       },
+      brief: (at, name, flow) => {
+        endPhase(at);
+        this.end(track, at, this.begin(track, at, name, { flow: flow ?? undefined }));
+      },
       end: (at, args) => {
         endPhase(at);
         this.end(track, at, open.pop()!, { args });

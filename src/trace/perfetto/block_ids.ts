@@ -1,5 +1,5 @@
 /**
- * Numbers that must be unique in a trace, though its blocks are written independently: each block gets every n-th track uuid and two
+ * Numbers that must be unique in a trace, though its blocks are written independently: each block gets every n-th track uuid and a few
  * sequence ids. They stay small, because every event carries both as varints.
  */
 
@@ -9,7 +9,9 @@ import { assert } from '../../base/assert.js';
 const FIRST_UUID = 16;
 /** 1 is the prologue. */
 const FIRST_SEQUENCE = 2;
-const SEQUENCES_PER_BLOCK = 2;
+/** Of a block: those in order of time, and one more (block_sequences.ts). */
+export const TIME_SEQUENCES = 8;
+const SEQUENCES_PER_BLOCK = TIME_SEQUENCES + 1;
 
 /** Index and count. */
 export interface BlockPosition {
@@ -33,11 +35,8 @@ export class BlockIds {
     return FIRST_UUID + this.locals++ * this.block.blockCount + this.block.blockIndex;
   }
 
-  get timeSequence(): number {
-    return FIRST_SEQUENCE + SEQUENCES_PER_BLOCK * this.block.blockIndex;
-  }
-
-  get lateSequence(): number {
-    return this.timeSequence + 1;
+  /** `number`: from 0, up to the one more. */
+  sequence(number: number): number {
+    return FIRST_SEQUENCE + SEQUENCES_PER_BLOCK * this.block.blockIndex + number;
   }
 }

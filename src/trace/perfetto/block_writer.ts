@@ -8,6 +8,7 @@ import { BugError, assert } from '../../base/assert.js';
 import type { TraceNs } from '../../base/time.js';
 import type { SliceExtra, SliceRef, StepSink, TrackRef, TrackSink, TrackSpec } from '../tracks/sink.js';
 import { BlockIds, type BlockPosition } from './block_ids.js';
+import { BlockSequences } from './block_sequences.js';
 import { Chunks, type Output } from './chunks.js';
 import { REALTIME, TraceStart } from './clocks.js';
 import { Tally, type BlockCounts } from './counts.js';
@@ -16,7 +17,7 @@ import { EventPackets, INSTANT, SLICE_BEGIN, SLICE_END, STATE } from './event_pa
 import { toLong } from './long.js';
 import { Nesting, type Track } from './nesting.js';
 import { encodePackets, type TrackDescriptor } from './protos.js';
-import { Sequence } from './sequence.js';
+import type { Sequence } from './sequence.js';
 import { StepWriter } from './step_writer.js';
 
 /** The importer rejects more than 100 ancestors; process and group take two. */
@@ -44,19 +45,17 @@ export class BlockWriter implements TrackSink {
   private readonly start: TraceStart;
   private readonly tracks: Track[] = [];
   private readonly root: number | undefined;
-  private readonly inTime: Sequence;
-  private lateSequence: Sequence | undefined;
+  private readonly sequences: BlockSequences;
   private readonly tally = new Tally();
   private isClosed = false;
 
-  constructor(private readonly options: BlockOptions) {
+  constructor(options: BlockOptions) {
     this.ids = new BlockIds(options);
     this.out = new Chunks(options.output);
     this.packets = new EventPackets(this.out);
     this.start = new TraceStart(options.traceStart);
     this.root = this.describeRoot(options.process);
-    this.inTime = new Sequence(this.ids.timeSequence, 'delta', this.start, options.internLimit);
-    this.out.append(this.inTime.opening());
+    this.sequences = new BlockSequences(this.ids, this.start, this.out, options.internLimit);
   }
 
   describe(spec: TrackSpec): TrackRef {
@@ -73,7 +72,6 @@ export class BlockWriter implements TrackSink {
       kind: spec.kind,
       depth,
       uuid,
-      isLate: spec.kind !== 'group' && spec.order === 'late',
       isInteger: spec.kind === 'counter' && isIntegerUnit(spec.unit),
       open: [],
       lastAt: 0,
@@ -150,20 +148,10 @@ export class BlockWriter implements TrackSink {
     return track;
   }
 
-  /** An event before the track's time (a cut that is known later) goes to the sequence with absolute times. */
   private readonly sequenceOf = (track: Track, at: TraceNs): Sequence => {
     if (this.isClosed) throw new BugError(`track "${track.name}" has an event after close()`);
-    const isLate = track.isLate || at < this.inTime.time;
-    return isLate ? (this.lateSequence ?? this.openLateSequence()) : this.inTime;
+    return this.sequences.of(at);
   };
-
-  /** Only blocks with late events get one. */
-  private openLateSequence(): Sequence {
-    const { internLimit } = this.options;
-    this.lateSequence = new Sequence(this.ids.lateSequence, 'absolute', this.start, internLimit);
-    this.out.append(this.lateSequence.opening());
-    return this.lateSequence;
-  }
 
   /** The root track. Its uuid is reserved even without one, so that TrackRefs map alike. */
   private describeRoot(process: ProcessSpec | null): number | undefined {

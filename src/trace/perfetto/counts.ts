@@ -7,6 +7,7 @@ export interface BlockCounts {
   readonly slices: number;
   /** Of these, never ended. */
   readonly openSlices: number;
+  /** Not the phases of steps that ended as they began, which are written as instants. */
   readonly instants: number;
   readonly counterSamples: number;
   /** Rows of `state`. Leaving a state is not a row. */

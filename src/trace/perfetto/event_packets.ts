@@ -9,7 +9,7 @@ import type { Args, FlowId, SliceExtra } from '../tracks/sink.js';
 import { putArgs, putCount } from './arguments.js';
 import type { Chunks } from './chunks.js';
 import { putText } from './interning.js';
-import { NEEDS_STATE, type Sequence } from './sequence.js';
+import type { Sequence } from './sequence.js';
 import {
   BYTES,
   FIXED64,
@@ -30,7 +30,6 @@ const TIMESTAMP = tag(8, VARINT);
 const SEQUENCE_ID = tag(10, VARINT);
 const TRACK_EVENT = tag(11, BYTES);
 const INTERNED_DATA = tag(12, BYTES);
-const SEQUENCE_FLAGS = tag(13, VARINT);
 
 // Fields of TrackEvent.
 const TYPE = tag(9, VARINT);
@@ -87,7 +86,7 @@ export class EventPackets {
    */
   slice(
     sequence: Sequence,
-    type: typeof SLICE_BEGIN | typeof SLICE_END,
+    type: typeof SLICE_BEGIN | typeof SLICE_END | typeof INSTANT,
     uuid: number,
     at: TraceNs,
     name: string | null,
@@ -125,8 +124,6 @@ export class EventPackets {
       end = putFixed64(bytes, end, flow.hi, flow.lo);
     }
     bytes[event] = end - event - 1;
-    bytes[end++] = SEQUENCE_FLAGS;
-    bytes[end++] = NEEDS_STATE;
     bytes[start + 1] = end - start - 2;
     this.out.commit(end);
   }
@@ -165,10 +162,7 @@ export class EventPackets {
   private close(sequence: Sequence, end: number): void {
     end = closeLength(this.out.bytes, this.eventLengthAt, end);
     if (sequence.hasFreshStrings) end = this.putFreshStrings(sequence, end);
-    const { bytes } = this.out;
-    bytes[end++] = SEQUENCE_FLAGS;
-    bytes[end++] = NEEDS_STATE;
-    this.out.commit(closeLength(bytes, this.packetLengthAt, end));
+    this.out.commit(closeLength(this.out.bytes, this.packetLengthAt, end));
   }
 
   private putFreshStrings(sequence: Sequence, end: number): number {

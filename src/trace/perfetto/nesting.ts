@@ -17,8 +17,6 @@ export interface Track {
   /** Below the process or the root. */
   readonly depth: number;
   readonly uuid: number;
-  /** Its events are known late: never on the sequence in order of time. */
-  readonly isLate: boolean;
   /** A counter of bytes or things. */
   readonly isInteger: boolean;
   /** Innermost last. */

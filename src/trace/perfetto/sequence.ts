@@ -9,10 +9,11 @@ import { INTERN_LIMIT, InternTable } from './interning.js';
 import { encodePackets } from './protos.js';
 import { putVarint } from './wire.js';
 
-/** SEQ_INCREMENTAL_STATE_CLEARED, on a sequence's first packet. */
+/**
+ * SEQ_INCREMENTAL_STATE_CLEARED, on a sequence's first packet. The others do not say that they need that state, which only matters where
+ * packets were lost on the way to the file.
+ */
 export const CLEARED = 1;
-/** SEQ_NEEDS_INCREMENTAL_STATE, on all others. */
-export const NEEDS_STATE = 2;
 
 /** The lists of InternedData. */
 const EVENT_NAMES = 2;
@@ -27,7 +28,8 @@ export class Sequence {
   readonly argNames: InternTable;
   readonly argTexts: InternTable;
   private readonly isDelta: boolean;
-  private last = 0;
+  /** Time of the newest packet. A delta clock cannot go back before it. */
+  last = 0;
 
   constructor(
     readonly id: number,
@@ -57,11 +59,6 @@ export class Sequence {
     const distance = at - this.last;
     this.last = at;
     return putVarint(out, position, distance);
-  }
-
-  /** Time of the newest packet. A delta clock cannot go back before it. */
-  get time(): number {
-    return this.last;
   }
 
   get hasFreshStrings(): boolean {

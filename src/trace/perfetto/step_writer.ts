@@ -8,7 +8,7 @@ import { BugError } from '../../base/assert.js';
 import type { TraceNs } from '../../base/time.js';
 import type { Args, FlowId, StepSink, TrackRef } from '../tracks/sink.js';
 import type { Tally } from './counts.js';
-import { SLICE_BEGIN, SLICE_END, type EventPackets } from './event_packets.js';
+import { INSTANT, SLICE_BEGIN, SLICE_END, type EventPackets } from './event_packets.js';
 import type { Nesting, Track } from './nesting.js';
 import type { Sequence } from './sequence.js';
 
@@ -40,10 +40,18 @@ export class StepWriter implements StepSink {
   }
 
   phase(at: TraceNs, name: string, bytes: number | null, flow: FlowId | null): void {
-    if (!this.isOpen) throw new BugError(`track "${this.at.name}" at ${at} ns: a phase outside a step`);
-    if (this.inPhase) this.close(at, null);
+    this.endPhase(at);
     this.inPhase = true;
     this.slice(at, name, bytes === null ? null : BYTES, bytes ?? 0, flow);
+  }
+
+  /** One packet: an instant is a slice without a duration. */
+  brief(at: TraceNs, name: string, flow: FlowId | null): void {
+    this.endPhase(at);
+    const { nesting, tally, packets } = this.block;
+    nesting.advance(this.at, at, 'slices');
+    tally.slice(this.at);
+    packets.slice(this.block.sequenceOf(this.at, at), INSTANT, this.at.uuid, at, name, null, 0, flow);
   }
 
   end(at: TraceNs, args: Args): void {
@@ -52,6 +60,12 @@ export class StepWriter implements StepSink {
     this.isOpen = false;
     this.inPhase = false;
     this.close(at, args.length > 0 ? args : null);
+  }
+
+  private endPhase(at: TraceNs): void {
+    if (!this.isOpen) throw new BugError(`track "${this.at.name}" at ${at} ns: a phase outside a step`);
+    if (this.inPhase) this.close(at, null);
+    this.inPhase = false;
   }
 
   private slice(at: TraceNs, name: string, argName: string | null, value: number, flow: FlowId | null): void {

@@ -7,6 +7,7 @@
 import type { TraceNs } from '../../base/time.js';
 import type { Communicator } from '../../model/recording.js';
 import type { Op } from '../../model/types.js';
+import type { Changes, Counting } from './changes.js';
 import { COMM_ORDER, RANK_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import { peerName, rankName, titleOf } from './rank_names.js';
@@ -28,6 +29,7 @@ export class ByteCounters {
   constructor(
     private readonly context: TrackContext,
     private readonly groups: CommGroups,
+    private readonly changes: Changes,
     private readonly binNs: number,
   ) {
     const { sink, names } = context;
@@ -39,14 +41,12 @@ export class ByteCounters {
     });
   }
 
-  sent(op: Op, bytes: number, at: TraceNs): void {
-    this.tx.add(bytes, at);
-    if (op.comm && !op.foreign) this.txPeers.get(op.comm)?.get(op.peer)?.add(bytes, at);
-  }
-
-  received(op: Op, bytes: number, at: TraceNs): void {
-    this.rx.add(bytes, at);
-    if (op.comm && !op.foreign) this.rxPeers.get(op.comm)?.get(op.peer)?.add(bytes, at);
+  /** `isSend`: of a stand-in only its steps tell it. */
+  moved({ comm, foreign, peer }: Op, isSend: boolean, bytes: number, at: TraceNs): void {
+    this.changes.add(isSend ? this.tx : this.rx, bytes, at);
+    if (!comm || foreign) return;
+    const counter = (isSend ? this.txPeers : this.rxPeers).get(comm)?.get(peer);
+    if (counter) this.changes.add(counter, bytes, at);
   }
 
   finish(): void {
@@ -99,7 +99,7 @@ interface CounterSpec {
 const TX = { name: 'tx', what: 'sent to', of: '', more: '' };
 const RX = { name: 'rx', what: 'received from', of: '', more: '' };
 
-class ByteCounter {
+class ByteCounter implements Counting {
   private total: SampledCounter | undefined;
   private rate: TrackRef | undefined;
   private bin = -1;
@@ -161,7 +161,6 @@ class ByteCounter {
     });
     this.rate = this.sink.describe({
       ...common,
-      order: 'late',
       name: titleOf(owner, `${name} rate${of}`),
       rank: bytesOrder + 1,
       unit: 'GB/s',

@@ -210,6 +210,10 @@ class ClippedSteps implements StepSink {
     this.wait = this.sink.begin(this.track, at, name, { args, flow: flow ? { ...flow } : undefined });
   }
 
+  brief(at: TraceNs, name: string, flow: FlowId | null): void {
+    this.phase(at, name, null, flow);
+  }
+
   end(at: TraceNs, args: Args): void {
     this.endPhase(at);
     assert(this.step !== null, 'a step ends that has not begun');

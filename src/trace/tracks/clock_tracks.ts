@@ -79,7 +79,7 @@ export function drawClocks(
 
 function drawClock(sink: TrackSink, parent: TrackRef, clock: HostClock, rank: number): void {
   const { title: name, description, pieces, incidents } = clock;
-  const track = sink.describe({ kind: 'slices', order: 'late', name, parent, rank, description });
+  const track = sink.describe({ kind: 'slices', name, parent, rank, description });
   const told = [...incidents].sort((a, b) => a.at - b.at);
   const instantsUpTo = (until: number): void => {
     for (let next = told[0]; next && next.at < until; next = told[0]) {

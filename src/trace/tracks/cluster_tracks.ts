@@ -97,7 +97,6 @@ class CommLanes {
     this.lanes = new Lanes((lane) =>
       sink.describe({
         kind: 'slices',
-        order: 'late',
         detail: 'coll',
         name: laneName(title, lane),
         parent: cluster,
@@ -135,7 +134,6 @@ class CommLanes {
     if (this.busy.length === 0) return;
     const track = this.sink.describe({
       kind: 'counter',
-      order: 'late',
       name: `${this.place.title} busbw`,
       parent: this.cluster,
       rank: this.place.order + BUSBW_ORDER,

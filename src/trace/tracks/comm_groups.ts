@@ -80,7 +80,6 @@ export function drawCommunicators({ sink, file, time }: TrackContext, groups: Co
   for (const comm of file.communicators.values()) {
     const track = sink.describe({
       kind: 'slices',
-      order: 'late',
       name: 'communicator',
       parent: groups.group(comm),
       rank: COMM_ORDER.life,

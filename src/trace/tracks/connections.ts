@@ -20,8 +20,10 @@ export const NCCL_STEPS = 8;
 export interface Slot {
   readonly steps: StepSink;
   isBusy: boolean;
-  /** Begin of the newest phase, or of the step. */
+  /** Begin of the newest phase, or of the step; when the step ended. */
   phaseAt: TraceNs;
+  /** The newest phase is a peer wait, which is drawn when it is over. */
+  inPeerWait: boolean;
 }
 
 export class Connections {
@@ -113,12 +115,17 @@ export class Slots {
     private readonly parent: () => TrackRef,
   ) {}
 
-  acquire(step: number): Slot {
+  acquire(step: number, at: TraceNs): Slot {
     let number = step & (NCCL_STEPS - 1);
-    while (this.slots[number]?.isBusy) number = number < NCCL_STEPS ? NCCL_STEPS : number + 1;
-    const slot = (this.slots[number] ??= this.describe(number));
-    slot.isBusy = true;
-    return slot;
+    for (;;) {
+      const slot = (this.slots[number] ??= this.describe(number));
+      if (!slot.isBusy && slot.phaseAt <= at) {
+        slot.isBusy = true;
+        slot.phaseAt = at;
+        return slot;
+      }
+      number = number < NCCL_STEPS ? NCCL_STEPS : number + 1;
+    }
   }
 
   private describe(number: number): Slot {
@@ -131,7 +138,7 @@ export class Slots {
       rank: number,
       description: SLOT_DESCRIPTION,
     });
-    return { steps: sink.steps(track), isBusy: false, phaseAt: 0 as TraceNs };
+    return { steps: sink.steps(track), isBusy: false, phaseAt: 0 as TraceNs, inPeerWait: false };
   }
 }
 

@@ -7,6 +7,7 @@
 import type { TraceNs } from '../../base/time.js';
 import type { Communicator } from '../../model/recording.js';
 import type { Op } from '../../model/types.js';
+import type { Changes, Counting } from './changes.js';
 import { RANK_ORDER } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import type { Detail } from './selection.js';
@@ -26,12 +27,19 @@ interface CommOps {
 
 export class InFlight {
   private works: SampledCounter | undefined;
-  private proxyOps: SampledCounter | undefined;
+  private sampledOps: SampledCounter | undefined;
+  private readonly proxyOps: Counting = {
+    add: (amount, at) => {
+      this.sampledOps ??= this.describe(PROXY_OPS, at, PROXY_SAMPLE_NS);
+      this.sampledOps.add(amount, at);
+    },
+  };
   private readonly byComm = new Map<Communicator, CommOps>();
 
   constructor(
     private readonly context: TrackContext,
     private readonly dueEnds: DueEnds,
+    private readonly changes: Changes,
   ) {}
 
   workStarted(at: TraceNs): void {
@@ -47,20 +55,19 @@ export class InFlight {
     const comm = this.commOps(op, at);
     if (comm?.isFinalized) return;
     if (comm) comm.open++;
-    this.proxyOps ??= this.describe(PROXY_OPS, at, PROXY_SAMPLE_NS);
-    this.proxyOps.add(1, at);
+    this.changes.add(this.proxyOps, 1, at);
   }
 
   opEnded(op: Op, at: TraceNs): void {
     const comm = this.commOps(op, at);
     if (comm?.isFinalized) return;
     if (comm) comm.open--;
-    this.proxyOps?.add(-1, at);
+    this.changes.add(this.proxyOps, -1, at);
   }
 
   finish(): void {
     this.works?.finish();
-    this.proxyOps?.finish();
+    this.sampledOps?.finish();
   }
 
   /** Null: its communicator is another process's, or not known. */
@@ -82,7 +89,7 @@ export class InFlight {
     }
     this.dueEnds.schedule(finalized, (at) => {
       ops.isFinalized = true;
-      if (ops.open > 0) this.proxyOps?.add(-ops.open, at);
+      if (ops.open > 0) this.changes.add(this.proxyOps, -ops.open, at);
     });
   }
 

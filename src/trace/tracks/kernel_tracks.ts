@@ -137,7 +137,6 @@ export class KernelTracks {
         lanes: new Lanes((lane) =>
           this.context.sink.describe({
             kind: 'slices',
-            order: 'late',
             detail: 'op',
             name: laneName(titleOf(owner, name), lane),
             parent: this.groups.group(kernel.comm),

@@ -4,17 +4,19 @@
  */
 
 export class LaneNumbers {
-  private readonly busy: boolean[] = [];
+  /** When it was released; Infinity: it is busy. */
+  private readonly freeAt: number[] = [];
 
-  acquire(): number {
-    const free = this.busy.indexOf(false);
-    const lane = free < 0 ? this.busy.length : free;
-    this.busy[lane] = true;
+  /** `at`: its begin, where slices are not told in order of time: it takes no lane that was released later. */
+  acquire(at = Number.MAX_VALUE): number {
+    const free = this.freeAt.findIndex((since) => since <= at);
+    const lane = free < 0 ? this.freeAt.length : free;
+    this.freeAt[lane] = Infinity;
     return lane;
   }
 
-  release(lane: number): void {
-    this.busy[lane] = false;
+  release(lane: number, at = 0): void {
+    this.freeAt[lane] = at;
   }
 }
 

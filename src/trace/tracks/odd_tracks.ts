@@ -1,6 +1,6 @@
 /**
  * Records that fit no event, at their time: late, repeated, foreign, or unknown to this version. Nothing new is dropped. A flood is cut
- * short here and counted in full in the report.
+ * short here and counted in full in the report. They are drawn at the end, because rings are read one ahead of the other.
  */
 
 import type { TraceNs } from '../../base/time.js';
@@ -11,8 +11,7 @@ import type { Args, TrackRef } from './sink.js';
 const MOST_SHOWN = 1000;
 
 export class OddTracks {
-  private track: TrackRef | undefined;
-  private shown = 0;
+  private readonly found: { readonly odd: OddRecord; readonly at: TraceNs }[] = [];
 
   constructor(
     private readonly context: TrackContext,
@@ -20,10 +19,13 @@ export class OddTracks {
   ) {}
 
   add(odd: OddRecord, at: TraceNs): void {
-    if (this.shown === MOST_SHOWN) return;
-    this.shown++;
+    if (this.found.length < MOST_SHOWN) this.found.push({ odd, at });
+  }
+
+  finish(): void {
+    if (this.found.length === 0) return;
     const { sink } = this.context;
-    this.track ??= sink.describe({
+    const track = sink.describe({
       kind: 'slices',
       name: 'records that fit nothing',
       parent: this.parent,
@@ -32,7 +34,8 @@ export class OddTracks {
         `States and stops that came late, again or for no event of this file, and numbers this version does not know. The ` +
         `first ${MOST_SHOWN}; the report counts all.`,
     });
-    sink.instant(this.track, at, odd.what, { args: oddArgs(odd) });
+    for (const { odd, at } of this.found.sort((a, b) => a.at - b.at))
+      sink.instant(track, at, odd.what, { args: oddArgs(odd) });
   }
 }
 

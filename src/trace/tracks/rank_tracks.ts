@@ -16,6 +16,7 @@ import {
   type WorkListener,
 } from '../../model/types.js';
 import { ByteCounters } from './byte_counters.js';
+import { Changes } from './changes.js';
 import { CommGroups, drawCommunicators } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import { DueEnds } from './due_ends.js';
@@ -40,6 +41,7 @@ export interface DrawnRank {
 
 export class RankTracks implements Omit<WorkListener, 'opAlive'>, StepListener {
   private readonly dueEnds = new DueEnds();
+  private readonly changes = new Changes();
   private readonly flows = new FlowCensus();
   private readonly host: HostTracks;
   private readonly work: WorkTracks;
@@ -60,12 +62,12 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'>, StepListener {
   ) {
     const groups = new CommGroups(context.sink);
     this.host = new HostTracks(context);
-    this.inFlight = new InFlight(context, this.dueEnds);
+    this.inFlight = new InFlight(context, this.dueEnds, this.changes);
     this.work = new WorkTracks(context, groups, this.dueEnds, this.inFlight);
     this.ops = new OpTracks(context, groups, this.flows, this.inFlight);
     this.kernels = new KernelTracks(context, groups);
     this.proxyThreads = new ProxyThreadTracks(context);
-    this.bytes = new ByteCounters(context, groups, rateBinNs);
+    this.bytes = new ByteCounters(context, groups, this.changes, rateBinNs);
     this.recorder = describeRecorder(context);
     this.odd = new OddTracks(context, this.recorder);
     drawCommunicators(context, groups);
@@ -87,36 +89,38 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'>, StepListener {
     this.work.enqueued(work, this.now(at));
   }
 
+  /** A stand-in begins with its first step. */
   opStart(op: Op, at: Ticks): void {
-    this.ops.opStart(op, this.now(at));
+    this.ops.opStart(op, op.lost ? this.context.time(at) : this.now(at));
   }
 
   opBytes(op: Op, bytes: number, at: Ticks): void {
-    const now = this.now(at);
-    if (op.isSend) this.bytes.sent(op, bytes, now);
-    else this.bytes.received(op, bytes, now);
+    this.bytes.moved(op, op.isSend, bytes, this.now(at));
   }
 
+  /** The steps of all rings are known up to here. */
   opStop(op: Op, at: Ticks): void {
     this.ops.opStop(op, this.now(at));
+    this.changes.settle();
   }
 
   stepStart(steps: StepTable, row: number, at: Ticks): void {
-    this.ops.stepStart(steps, row, this.now(at));
+    this.ops.steps.stepStart(steps, row, at);
   }
 
   stepPhase(steps: StepTable, row: number, from: Ticks, at: Ticks): void {
-    const now = this.now(at);
-    this.ops.stepPhase(steps, row, from === at ? now : this.context.time(from), now);
+    this.ops.steps.stepPhase(steps, row, from, at);
     if (steps.phase[row] === StepPhase.FlushWait)
-      this.bytes.received(steps.op[row]!, Math.max(0, steps.bytes[row]!), now);
+      this.bytes.moved(steps.op[row]!, false, Math.max(0, steps.bytes[row]!), this.context.time(at));
   }
 
   stepStop(steps: StepTable, row: number, at: Ticks, told: boolean): void {
-    const now = this.now(at);
+    const op = steps.op[row]!;
+    const now = this.context.time(at);
     if (steps.phase[row] === StepPhase.SendWait)
-      this.bytes.sent(steps.op[row]!, Math.max(0, steps.bytes[row]!), now);
-    this.ops.stepStop(steps, row, now, told);
+      this.bytes.moved(op, true, Math.max(0, steps.bytes[row]!), now);
+    this.ops.steps.stepStop(steps, row, at, told);
+    if (op.lost) this.ops.standInStep(op, now);
   }
 
   kernelStart(kernel: Kernel): void {
@@ -132,17 +136,19 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'>, StepListener {
   }
 
   oddRecord(odd: OddRecord, at: Ticks): void {
-    this.odd.add(odd, this.now(at));
+    this.odd.add(odd, this.context.time(at));
   }
 
   /** After the last record. `steps`: those in flight. Returns the ends of drawn arrows. */
   finish(steps: StepTable): DrawnRank {
     this.dueEnds.flush(Infinity);
+    this.changes.settle();
     this.ops.finish(steps);
     this.kernels.finish();
     this.bytes.finish();
     this.inFlight.finish();
     this.proxyThreads.finish();
+    this.odd.finish();
     drawRecorder(this.context, this.recorder);
     return { flows: this.flows.all(), suspectKernels: this.kernels.suspects, reordered: this.reordered };
   }

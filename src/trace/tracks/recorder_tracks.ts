@@ -42,7 +42,6 @@ function drawGaps(context: TrackContext, parent: TrackRef, ring: Ring): void {
   const { sink, time } = context;
   const track = sink.describe({
     kind: 'slices',
-    order: 'late',
     name: `lost records, ${ring.class} ring ${ring.ring}`,
     parent,
     rank: 1 + ring.ring,
@@ -81,7 +80,6 @@ function drawLife(context: TrackContext, parent: TrackRef): void {
   if (at === null) return;
   const track = sink.describe({
     kind: 'slices',
-    order: 'late',
     name: 'heartbeat',
     parent,
     rank: 0,
@@ -103,7 +101,6 @@ export const pinnedSilence = (owner: string): string => titleOf(owner, 'no sign 
 function drawSilence({ sink, names }: TrackContext, parent: TrackRef, from: TraceNs): void {
   const track = sink.describe({
     kind: 'slices',
-    order: 'late',
     name: pinnedSilence(names.own),
     parent,
     rank: 0,
@@ -120,7 +117,6 @@ function drawControl({ sink, file, time }: TrackContext, parent: TrackRef): void
   if (changes.length === 0) return;
   const track = sink.describe({
     kind: 'slices',
-    order: 'late',
     name: 'control',
     parent,
     rank: 0,

@@ -7,9 +7,8 @@
  *  - slices of one track are properly nested: `end` closes the innermost open slice of its track, and the caller
  *    names the slice it means to close;
  *  - times on one track never go back; at equal times ends come before begins, children's ends before parents';
- *  - tracks with order 'time' (the default) mostly come in order of time across all tracks: they share a delta
- *    clock. Tracks whose events are known late (GPU kernels, rates) say order 'late'. Either is right at any
- *    time; the wrong one costs bytes.
+ *  - events of different tracks may come in any order; what comes in a few streams, each in order of time, costs
+ *    the fewest bytes.
  */
 
 import type { TraceNs } from '../../base/time.js';
@@ -49,11 +48,10 @@ interface TrackCommon {
 
 export type TrackSpec =
   | (TrackCommon & { readonly kind: 'group' })
-  | (TrackCommon & { readonly kind: 'slices'; readonly order?: 'time' | 'late' })
-  | (TrackCommon & { readonly kind: 'state'; readonly order?: 'time' | 'late' })
+  | (TrackCommon & { readonly kind: 'slices' })
+  | (TrackCommon & { readonly kind: 'state' })
   | (TrackCommon & {
       readonly kind: 'counter';
-      readonly order?: 'time' | 'late';
       /** 'bytes' and 'count' are Perfetto's own units. Others are shown as text ("GB/s"). */
       readonly unit: string;
     });
@@ -85,6 +83,8 @@ export interface StepSink {
    * caller reuses it.
    */
   phase(at: TraceNs, name: string, bytes: number | null, flow: FlowId | null): void;
+  /** A phase that ended when it began. */
+  brief(at: TraceNs, name: string, flow: FlowId | null): void;
   /** Ends the phase and the step, and adds these arguments. */
   end(at: TraceNs, args: Args): void;
 }

@@ -37,7 +37,6 @@ export function drawVerdict(sink: TrackSink, cluster: TrackRef, picture: Verdict
   const { moments, main, lines, link, arrow } = picture;
   const track = sink.describe({
     kind: 'slices',
-    order: 'late',
     detail: 'always',
     name: 'verdict',
     parent: cluster,

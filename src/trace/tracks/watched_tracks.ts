@@ -101,6 +101,10 @@ export class WatchingSink implements TrackSink {
         steps.phase(at, name, bytes, flow);
         this.moved(track, at);
       },
+      brief: (at, name, flow) => {
+        steps.brief(at, name, flow);
+        this.moved(track, at);
+      },
       end: (at, args) => {
         steps.end(at, args);
         this.closed(track, at);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { perfetto } from '../../../src/trace/perfetto/generated/protos.js';
-import { BlockIds } from '../../../src/trace/perfetto/block_ids.js';
+import { BlockIds, TIME_SEQUENCES } from '../../../src/trace/perfetto/block_ids.js';
 import { BlockWriter } from '../../../src/trace/perfetto/block_writer.js';
 import { CHUNK_BYTES } from '../../../src/trace/perfetto/chunks.js';
 import { viewTrace } from '../../support/trace_view.js';
@@ -16,7 +16,7 @@ function everything(sink: BlockWriter): void {
   const comm = sink.describe({ kind: 'group', name: 'comm dp', rank: 1, description: 'One communicator.' });
   const colls = sink.describe({ kind: 'slices', name: 'colls', rank: 0, parent: comm });
   const below = sink.describe({ kind: 'slices', name: 'steps', rank: 0, parent: colls });
-  const kernel = sink.describe({ kind: 'slices', name: 'kernel', rank: 1, parent: comm, order: 'late' });
+  const kernel = sink.describe({ kind: 'slices', name: 'kernel', rank: 1, parent: comm });
   const bytes = sink.describe({ kind: 'counter', name: 'tx bytes', rank: 2, parent: comm, unit: 'bytes' });
   const rate = sink.describe({
     kind: 'counter',
@@ -24,7 +24,6 @@ function everything(sink: BlockWriter): void {
     rank: 3,
     parent: comm,
     unit: 'GB/s',
-    order: 'late',
   });
   const ctrl = sink.describe({ kind: 'state', name: 'ProxyCtrl', rank: 4 });
   const flow = { hi: 0x80000000, lo: 1 };
@@ -121,13 +120,21 @@ describe('a block', () => {
     });
   });
 
-  it('opens its late sequence only when it is needed', () => {
+  it('opens a sequence only for an event that is earlier than the newest of all others', () => {
     const sequences = (bytes: Uint8Array): unknown[] => [
       ...new Set(Trace.decode(bytes).packet.map((packet) => packet.trustedPacketSequenceId)),
     ];
-    expect(sequences(written.bytes)).toEqual([null, 2, 3]);
-    const plain = block((sink) => sink.describe({ kind: 'slices', name: 'late', rank: 0, order: 'late' }));
-    expect(sequences(plain.bytes)).toEqual([null, 2]);
+    expect(sequences(written.bytes)).toEqual([null, 2, 3, 4]);
+    const backwards = (events: number) =>
+      block((sink) => {
+        for (let at = events; at > 0; at--)
+          sink.instant(sink.describe({ kind: 'slices', name: `${at}`, rank: at }), ns(at), 'mark');
+      });
+    expect(sequences(backwards(1).bytes)).toEqual([null, 2]);
+    expect(sequences(backwards(20).bytes)).toEqual([null, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(viewTrace(trace(backwards(20))).slices.map(at)).toEqual(
+      Array.from({ length: 20 }, (_, i) => i + 1),
+    );
   });
 
   it('without a process has its tracks at the top', () => {
@@ -179,11 +186,11 @@ describe('blocks of one trace', () => {
         for (let blockIndex = 0; blockIndex < blockCount; blockIndex++) {
           const ids = new BlockIds({ blockIndex, blockCount });
           for (let i = 0; i < tracks; i++) uuids.add(ids.nextUuid());
-          sequences.add(ids.timeSequence).add(ids.lateSequence);
+          for (let i = 0; i <= TIME_SEQUENCES; i++) sequences.add(ids.sequence(i));
         }
         expect(uuids.size).toBe(blockCount * tracks);
         expect(Math.max(...uuids)).toBe(16 + blockCount * tracks - 1);
-        expect(sequences.size).toBe(1 + 2 * blockCount);
+        expect(sequences.size).toBe(1 + (TIME_SEQUENCES + 1) * blockCount);
       }),
     );
   });

@@ -18,17 +18,16 @@ const { Type } = TrackEvent;
 
 const TRACKS: readonly TrackSpec[] = [
   { kind: 'slices', name: 'in time', rank: 0 },
-  { kind: 'slices', name: 'in time too', rank: 1, order: 'time' },
-  { kind: 'slices', name: 'late', rank: 2, order: 'late' },
+  { kind: 'slices', name: 'in time too', rank: 1 },
+  { kind: 'slices', name: 'late', rank: 2 },
   { kind: 'counter', name: 'bytes', rank: 3, unit: 'bytes' },
-  { kind: 'counter', name: 'things', rank: 4, unit: 'count', order: 'late' },
+  { kind: 'counter', name: 'things', rank: 4, unit: 'count' },
   { kind: 'counter', name: 'rate', rank: 5, unit: 'GB/s' },
-  { kind: 'counter', name: 'late rate', rank: 6, unit: 'GB/s', order: 'late' },
+  { kind: 'counter', name: 'late rate', rank: 6, unit: 'GB/s' },
   { kind: 'state', name: 'state', rank: 7 },
-  { kind: 'state', name: 'late state', rank: 8, order: 'late' },
+  { kind: 'state', name: 'late state', rank: 8 },
 ];
 const FIRST_UUID = 16 + 2;
-const isLate = (spec: TrackSpec): boolean => 'order' in spec && spec.order === 'late';
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 12 }),
@@ -136,16 +135,21 @@ class Player {
 
 /** Runs the commands against a block; returns its bytes beside the expected ones. */
 function play(commands: readonly Command[], internLimit: number): { ours: string; expected: string } {
-  const inTime = new ExpectedSequence(2, false, internLimit);
-  const late = new ExpectedSequence(3, true, internLimit);
-  const expected: Packet[] = [inTime.opening()];
+  const inTime = Array.from({ length: 8 }, (_, i) => new ExpectedSequence(2 + i, false, internLimit));
+  const late = new ExpectedSequence(10, true, internLimit);
+  const expected: Packet[] = [inTime[0]!.opening()];
+  /** The nearest before it, else one more, else the one with whole times. */
+  const sequenceAt = (at: number): ExpectedSequence =>
+    inTime.filter(({ hasOpened, last }) => hasOpened && last <= at).sort((a, b) => b.last - a.last)[0] ??
+    inTime.find(({ hasOpened }) => !hasOpened) ??
+    late;
   const { bytes } = block(
     (sink) => {
       const players = TRACKS.map((spec, index) => new Player(sink, spec, FIRST_UUID + index));
       for (const command of commands) {
         const player = players[command.track]!;
         const at = Math.min(player.lastAt + command.step, Number.MAX_SAFE_INTEGER);
-        const sequence = isLate(player.spec) || at < inTime.last ? late : inTime;
+        const sequence = sequenceAt(at);
         const event = player.play(command, at, sequence);
         if (event === undefined) continue;
         if (!sequence.hasOpened) expected.push(sequence.opening());

@@ -74,7 +74,7 @@ export class ExpectedSequence {
       })),
     };
     const packet = {
-      ...{ timestamp, trustedPacketSequenceId: this.id, sequenceFlags: 2, trackEvent },
+      ...{ timestamp, trustedPacketSequenceId: this.id, trackEvent },
       ...(this.fresh.length > 0 && { internedData }),
     };
     this.fresh = [];

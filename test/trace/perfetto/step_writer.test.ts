@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { traceNsFromClockMap } from '../../../src/base/time.js';
+import { traceNsFromClockMap, type TraceNs } from '../../../src/base/time.js';
 import { BlockWriter } from '../../../src/trace/perfetto/block_writer.js';
 import type {
   Args,
@@ -31,6 +31,10 @@ const slow: Make = (sink, track) => {
       endPhase(at);
       const args: Args | undefined = bytes === null ? undefined : [['bytes', bytes]];
       open.push(sink.begin(track, at, name, { args, flow: flow ?? undefined }));
+    },
+    brief: (at, name, flow) => {
+      endPhase(at);
+      sink.instant(track, at, name, { flow: flow ?? undefined });
     },
     end: (at, args) => {
       endPhase(at);
@@ -72,7 +76,7 @@ const step = fc.record<Step>({
   polls: fc.nat(2),
 });
 
-/** Steps one after the other; those of track 2 are told late, so they go to the other sequence. */
+/** Steps one after the other; those of track 2 are told late, so they go to another sequence. */
 function write(steps: readonly Step[], make: Make, internLimit: number): { bytes: Buffer; counts: unknown } {
   const pieces: Uint8Array[] = [];
   const writer = new BlockWriter({
@@ -80,21 +84,23 @@ function write(steps: readonly Step[], make: Make, internLimit: number): { bytes
     output: (piece) => void pieces.push(piece),
   });
   const tracks = [0, 1, 2].map((rank) =>
-    make(
-      writer,
-      writer.describe({ kind: 'slices', name: `slot ${rank}`, rank, order: rank === 2 ? 'late' : 'time' }),
-    ),
+    make(writer, writer.describe({ kind: 'slices', name: `slot ${rank}`, rank })),
   );
   let now = 0;
   for (const { track, number, phases, polls } of steps) {
     const sink = tracks[track]!;
-    sink.begin(traceNsFromClockMap(now), number);
-    for (const { wait, name, bytes, flow } of phases)
-      sink.phase(traceNsFromClockMap((now += wait)), name, bytes, flow);
-    sink.end(traceNsFromClockMap(now), polls > 0 ? [['peerPolls', polls]] : []);
+    const at = (): TraceNs => traceNsFromClockMap(track === 2 ? Math.floor(now / 2) : now);
+    sink.begin(at(), number);
+    for (const { wait, name, bytes, flow } of phases) {
+      now += wait;
+      if (bytes === null && wait % 2 === 1) sink.brief(at(), name, flow);
+      else sink.phase(at(), name, bytes, flow);
+    }
+    sink.end(at(), polls > 0 ? [['peerPolls', polls]] : []);
   }
   writer.close();
-  return { bytes: Buffer.concat(pieces), counts: writer.counts() };
+  // A brief phase is no instant to people.
+  return { bytes: Buffer.concat(pieces), counts: { ...writer.counts(), instants: 0 } };
 }
 
 it.each([1 << 16, 2, 0])('byte for byte, with room for %i strings', (internLimit) => {

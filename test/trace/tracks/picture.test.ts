@@ -131,14 +131,14 @@ describe('a step', () => {
       '310 [comm dp 0x0000000000000abc (4 ranks) / ch03 recv from 0 / step slot 0] begin recv wait',
       '400 [comm dp 0x0000000000000abc (4 ranks) / ch03 recv from 0 / step slot 0] end recv wait',
       '400 [comm dp 0x0000000000000abc (4 ranks) / ch03 recv from 0 / step slot 0] begin flush wait bytes=4096 flow=1',
-      '400 [rx bytes] = 0',
-      '400 [rx bytes] = 4096',
-      '400 [comm dp 0x0000000000000abc (4 ranks) / rx bytes from 0] = 0',
-      '400 [comm dp 0x0000000000000abc (4 ranks) / rx bytes from 0] = 4096',
       '410 [comm dp 0x0000000000000abc (4 ranks) / ch03 recv from 0 / step slot 0] end flush wait',
       '410 [comm dp 0x0000000000000abc (4 ranks) / ch03 recv from 0 / step slot 0] begin GPU wait',
       '500 [comm dp 0x0000000000000abc (4 ranks) / ch03 recv from 0 / step slot 0] end GPU wait',
       '500 [comm dp 0x0000000000000abc (4 ranks) / ch03 recv from 0 / step slot 0] end step',
+      '400 [rx bytes] = 0',
+      '400 [rx bytes] = 4096',
+      '400 [comm dp 0x0000000000000abc (4 ranks) / rx bytes from 0] = 0',
+      '400 [comm dp 0x0000000000000abc (4 ranks) / rx bytes from 0] = 4096',
     ]);
   });
 

@@ -76,7 +76,8 @@ export class Slices {
       ts: event.ts,
       dur,
       depth: stack.length,
-      isInstant: dur === 0n,
+      // A wait that ended as it began is written as one, which nobody can tell from a slice without a duration.
+      isInstant: dur === 0n && event.name !== 'peer wait',
       args: { ...event.args },
       flows: [...event.flows, ...event.endingFlows],
       correlation: event.correlation,

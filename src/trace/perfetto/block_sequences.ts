@@ -1,0 +1,46 @@
+/**
+ * The sequences of a block. An event is stored as its distance from the event before it on its sequence, so a sequence's times never go
+ * back. But events come from several sources, each in order of time, one ahead of the other (rings, ends that are known late). So each event
+ * goes to the sequence whose last event is the nearest before it. If it is earlier than all of them, one more is opened; if there are enough,
+ * it goes to the last one, with its whole time.
+ */
+
+import type { TraceNs } from '../../base/time.js';
+import { TIME_SEQUENCES, type BlockIds } from './block_ids.js';
+import type { Chunks } from './chunks.js';
+import type { TraceStart } from './clocks.js';
+import { Sequence } from './sequence.js';
+
+export class BlockSequences {
+  private readonly inTime: Sequence[] = [];
+  private absolute: Sequence | undefined;
+
+  constructor(
+    private readonly ids: BlockIds,
+    private readonly start: TraceStart,
+    private readonly out: Chunks,
+    private readonly internLimit: number | undefined,
+  ) {
+    this.open('delta');
+  }
+
+  of(at: TraceNs): Sequence {
+    const { inTime } = this;
+    let nearest = -1;
+    let found: Sequence | undefined;
+    for (const sequence of inTime) {
+      if (sequence.last > at || sequence.last <= nearest) continue;
+      nearest = sequence.last;
+      found = sequence;
+    }
+    if (found) return found;
+    return inTime.length < TIME_SEQUENCES ? this.open('delta') : (this.absolute ??= this.open('absolute'));
+  }
+
+  private open(clock: 'delta' | 'absolute'): Sequence {
+    const sequence = new Sequence(this.ids.sequence(this.inTime.length), clock, this.start, this.internLimit);
+    if (clock === 'delta') this.inTime.push(sequence);
+    this.out.append(sequence.opening());
+    return sequence;
+  }
+}
