@@ -7,7 +7,7 @@ import type { Naming } from './naming.js';
  * `right`: the first ranks it names are culprits, and only those. `too wide`: a culprit is among at most 3 named ranks. `open`: it says
  * that it does not know, or names a late rank and says why that is not slow. `missed`: it says that all is well, or names no rank.
  * `wrong`: it names others. For healthy runs: `alarm`: it names a fault. `true`: it names a slow rank which the machine held up, by the
- * ranks' own account. `doubt`: it says that something may be wrong.
+ * ranks' own account, or that a job which gave up broke off. `doubt`: it says that something may be wrong.
  */
 export type Outcome =
   'right' | 'too wide' | 'open' | 'missed' | 'wrong' | 'quiet' | 'true' | 'doubt' | 'alarm';

@@ -74,7 +74,11 @@ async function playIn(one: Case, folder: string, memory: string, begin: number):
   return {
     case: one,
     naming,
-    outcome: judge(one.truth, naming, (rank, comm) => isTrulySlow(join(folder, 'truth'), rank, comm)),
+    // A healthy job that gave up, as on a machine that is too busy, did break off.
+    outcome:
+      one.truth === null && code !== null && code !== 0 && naming.kind === 'broken'
+        ? 'true'
+        : judge(one.truth, naming, (rank, comm) => isTrulySlow(join(folder, 'truth'), rank, comm)),
     code,
     headline: diagnosis.headline,
     diagnosis: diagnosis.json,
