@@ -38,12 +38,12 @@ export function arrivalOf(member: ClusterMember, row: number, free: number): Arr
 }
 
 function stepArrival(
-  { ends, time }: ClusterMember,
+  { endOf, time }: ClusterMember,
   row: number,
   called: TraceNs,
   queued: TraceNs,
 ): Arrival | null {
-  const { step, data } = ends[row]!.gpu;
+  const { step, data } = endOf(row).gpu;
   if (step === null) return null;
   const at = Math.max(called, time(step)) as TraceNs;
   const waited = data === null ? Infinity : at - time(data);
@@ -60,7 +60,7 @@ const NOTICE_TAKES = 1e6;
 
 /** A stamp is late by the time of a notice and early by the timer's step, within the bounds of the GPU's clock. */
 function kernelArrival(member: ClusterMember, row: number, called: TraceNs): Arrival | null {
-  const { kernel } = member.ends[row]!.gpu;
+  const { kernel } = member.endOf(row).gpu;
   const comm = member.works.comm[row]!;
   const gpuTime = member.gpuTime(comm);
   if (kernel === null || gpuTime === null) return null;

@@ -6,10 +6,10 @@ import type { ClusterMember } from './types.js';
 
 /** The end of a work; when it was enqueued, if no end is reported. Infinity: it is open. */
 export function freeAfter(member: ClusterMember, row: number): number {
-  const end = member.ends[row]!;
+  const end = member.endOf(row);
   if (end.outcome === 'open') return Infinity;
   const enqueued = member.works.enqueued[row]!;
-  const over = endOf(member, row);
+  const over = overAt(member, row);
   return over ?? (Number.isNaN(enqueued) ? -Infinity : member.time(enqueued));
 }
 
@@ -17,8 +17,8 @@ export function freeAfter(member: ClusterMember, row: number): number {
  * The end of the last child. A kernel ends by the GPU's clock if that is known and possible, a send executed by another process by that
  * process's records, an aborted child when its communicator was finalized.
  */
-export function endOf({ works, ends, time, gpuTime }: ClusterMember, row: number): TraceNs | null {
-  const end = ends[row]!;
+export function overAt({ works, endOf, time, gpuTime }: ClusterMember, row: number): TraceNs | null {
+  const end = endOf(row);
   let latest = end.elsewhere?.lastEnd ?? null;
   if (end.lastOp !== null) latest = later(latest, time(end.lastOp));
   if (end.finalized !== null) latest = later(latest, time(end.finalized));

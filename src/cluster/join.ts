@@ -7,7 +7,7 @@ import { isLostText } from '../base/lost_text.js';
 import type { TraceNs } from '../base/time.js';
 import type { WorkTable } from '../model/work_table.js';
 import { Course } from './course.js';
-import { endOf, later } from './ends.js';
+import { later, overAt } from './ends.js';
 import { LastRanks, type RankComing } from './late.js';
 import type { ClusterComm, ClusterMember, Collective } from './types.js';
 
@@ -82,8 +82,8 @@ function partOf(
   row: number,
 ): Pick<Part, 'func' | 'seq' | 'ordinal' | 'end' | 'isOpen'> {
   const { func, funcs, seq, ordinal } = member.works;
-  const isOpen = member.ends[row]!.outcome === 'open';
-  const end = isOpen ? null : endOf(member, row);
+  const isOpen = member.endOf(row).outcome === 'open';
+  const end = isOpen ? null : overAt(member, row);
   return { func: funcs[func[row]!]!, seq: seq[row]!, ordinal: ordinal[row]!, end, isOpen };
 }
 
@@ -114,7 +114,7 @@ class CommDraft {
 
   add(member: ClusterMember, file: number, row: number, coming: RankComing): void {
     const { works } = member;
-    const end = member.ends[row]!;
+    const end = member.endOf(row);
     const { arrival } = coming;
     const draft = this.draft(works, row, file, coming);
     if (arrival.called < draft.firstCalled) draft.firstCalled = arrival.called;
@@ -137,7 +137,7 @@ class CommDraft {
       works.root[row] === draft.root;
     if (!isSame) draft.different.push(file);
     if (end.outcome === 'open') draft.open.push(file);
-    else draft.end = later(draft.end, endOf(member, row));
+    else draft.end = later(draft.end, overAt(member, row));
     if (end.outcome === 'aborted') draft.aborted.push(file);
     if (end.outcome === 'complete' && (end.lastRecv !== null || end.lastKernel !== null)) draft.isFed = true;
     const enqueued = works.enqueued[row]!;

@@ -5,7 +5,7 @@
  * sends/receives between two ranks use separate connections (NCCL's connIndex 0 and 1): a receive moves beside an endless CollNet.
  */
 
-import type { Op } from './types.js';
+import type { Op, Work } from './types.js';
 
 /** A longer queue is no queue, because NCCL queues only a few. Bounds the memory of a long run. */
 export const DEEPEST_QUEUE = 1024;
@@ -35,6 +35,9 @@ export class EndlessOps {
   /** By communicator and channel in one number, then by peer and kind in another: looked up for every receive. */
   private readonly byPeer = new Map<number, Map<number, Connection>>();
   count = 0;
+
+  /** `counted`: called for a work whose number of children has changed. */
+  constructor(private readonly counted: (work: Work) => void) {}
 
   started(op: Op): void {
     if (!mayBeEndless(op)) return;
@@ -79,6 +82,7 @@ export class EndlessOps {
       op.work.children--;
       op.work.openChildren--;
       op.work.endlessOps++;
+      this.counted(op.work);
     }
     waiting.clear();
   }
@@ -90,6 +94,7 @@ export class EndlessOps {
     op.work.children++;
     op.work.openChildren++;
     op.work.endlessOps--;
+    this.counted(op.work);
   }
 
   private connectionOf(op: Op): Connection {

@@ -5,7 +5,8 @@
 
 import { hex64 } from '../base/hex.js';
 import type { AboveRanks } from '../trace/above_ranks.js';
-import type { WorkEnd, WorkOutcome } from '../model/work_end.js';
+import type { WorkOutcome } from '../model/work_end.js';
+import { outcomesOf, type WorkEndTable } from '../model/work_end_table.js';
 import { workIdentity } from '../model/work_table.js';
 import { countArrows, countSelectedArrows } from '../trace/tracks/flow_census.js';
 import type { Verdict } from '../verdict/types.js';
@@ -185,11 +186,12 @@ function arrows(blocks: readonly ConvertResult[]): number {
 /** `ends`, `origins`: of this file. `block` null: it is not drawn. */
 export function reportRank(
   { scan, rank, ranks }: RunMember,
-  ends: readonly WorkEnd[],
+  ends: WorkEndTable,
   origins: OriginTable,
   block: ConvertResult | null,
 ): RankReport {
   const { odd } = scan;
+  const outcomes = outcomesOf(ends);
   return {
     rank,
     ...severalRanks(ranks),
@@ -213,12 +215,12 @@ export function reportRank(
     suspectKernels: block?.suspectKernels ?? 0,
     kernelsWithoutStart: odd.kernelsWithoutStart,
     reordered: block?.reordered ?? 0,
-    work: countWork(ends.map((end) => end.outcome)),
+    work: countWork(outcomes),
     callsOnly: countCalls(scan),
     endlessOps: scan.endlessOps,
     pxn: origins.executed,
-    open: worksThat('open', scan, ends),
-    aborted: worksThat('aborted', scan, ends),
+    open: worksThat('open', scan, outcomes),
+    aborted: worksThat('aborted', scan, outcomes),
     problems: problemsOf(scan),
   };
 }
@@ -271,12 +273,12 @@ function countCalls({ bareCalls, copyColls }: RankScan): RankReport['callsOnly']
 }
 
 function worksThat(
-  outcome: WorkOutcome,
+  wanted: WorkOutcome,
   { works, communicators }: RankScan,
-  ends: readonly WorkEnd[],
+  outcomes: readonly WorkOutcome[],
 ): OpenWork[] {
-  return ends.flatMap((end, row) => {
-    if (end.outcome !== outcome) return [];
+  return outcomes.flatMap((outcome, row) => {
+    if (outcome !== wanted) return [];
     const { comm, func, seq, peer } = workIdentity(works, row, communicators);
     const commId = comm === null || comm.commId === 0n ? null : hex64(comm.commId);
     return [{ commId, comm: comm === null ? 'unknown' : comm.name || hex64(comm.commId), func, seq, peer }];

@@ -15,7 +15,7 @@ import type { PeerTraffic } from '../model/peer_bytes.js';
 import { Pairing } from '../model/pairing.js';
 import type { StepTable } from '../model/step_table.js';
 import type { Standstill } from '../model/standstill.js';
-import type { WorkEnd } from '../model/work_end.js';
+import { outcomeAt, type WorkEndTable } from '../model/work_end_table.js';
 import type { WorkTable } from '../model/work_table.js';
 import { pairedRows, type RankFileStream, streamRankFile } from '../rankfile/index.js';
 import type {
@@ -77,7 +77,7 @@ export interface RankScan {
   readonly records: number;
   /** Repeats that became counts: callbacks that happened and were not recorded one by one. */
   readonly folded: number;
-  readonly workEnds: readonly WorkEnd[];
+  readonly workEnds: WorkEndTable;
   /** What they are called: the same rows. */
   readonly works: WorkTable;
   /** Of operations whose start is lost, with which of their steps they end (model/stand_ins.ts). */
@@ -231,7 +231,7 @@ function endings(
   const standstill = collected.finish(steps, lostAfter(file.rings));
   const doubtful = standstill.works.filter(({ lostSince }) => lostSince > 0).map(({ row }) => row);
   const workEnds = ends.finish(keptFrom(file, 'ops'), openOps.all(), new Set(doubtful), standstill.unended);
-  const works = standstill.works.filter(({ row }) => workEnds[row]!.outcome !== 'end-lost');
+  const works = standstill.works.filter(({ row }) => outcomeAt(workEnds, row) !== 'end-lost');
   return { workEnds, standstill: { ...standstill, works } };
 }
 

@@ -13,7 +13,7 @@ import { EndlessOps, type Endless } from '../model/endless_ops.js';
 import { StandIns } from '../model/stand_ins.js';
 import { StandstillCollector } from '../model/standstill.js';
 import type { CtrlState, HostSpan, Kernel, Op, Work, WorkListener } from '../model/types.js';
-import { WorkEnds } from '../model/work_end.js';
+import { WorkEnds } from '../model/work_ends.js';
 import { WorkTableBuilder } from '../model/work_table.js';
 import type { StepListener, StepTable } from '../model/step_table.js';
 import type { FileFacts } from '../rankfile/types.js';
@@ -40,7 +40,9 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
   readonly sendTimes = new SendTimeCollector();
   copyColls = 0;
   oddRecords = 0;
-  private readonly endless = new EndlessOps();
+  private readonly endless = new EndlessOps((work) => {
+    this.ends.changed(work);
+  });
   private readonly gpus: GpuStamps;
 
   /** `stepFile` null: no side file of steps is wanted. */
@@ -102,6 +104,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
 
   workEnqueued(work: Work, at: Ticks): void {
     this.standstill.workEnqueued(work, at);
+    this.ends.changed(work);
     this.works.enqueued(work);
     this.quiet.moved(at);
   }
@@ -112,6 +115,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
     this.endless.started(op);
     this.foreign.started(op);
     this.openOps.add(op);
+    this.ends.opStarted(op);
     this.standstill.opStart(op, at);
     this.quiet.moved(at);
   }

@@ -9,6 +9,7 @@ import type { Ticks } from '../base/time.js';
 import type { HostSpan, Kernel, Op, Work } from '../model/types.js';
 import type { PeerTraffic } from '../model/peer_bytes.js';
 import type { WorkEnd } from '../model/work_end.js';
+import { endsOf, type WorkEndTable } from '../model/work_end_table.js';
 import type { Communicator } from '../rankfile/types.js';
 import { CommCounter } from './comm_counter.js';
 import { NO_COMM, UNKNOWN_COMM, type FileSize } from './drawn_size.js';
@@ -76,7 +77,7 @@ export class SizeCounter {
    * `communicators`: all of the file; each has a track, also without any event.
    */
   finish(
-    ends: readonly WorkEnd[],
+    ends: WorkEndTable,
     enqueued: Float64Array,
     open: readonly Op[],
     endless: ReadonlySet<string>,
@@ -86,7 +87,8 @@ export class SizeCounter {
   ): FileSize {
     for (const op of open) this.opStop(op);
     for (const comm of communicators) this.of(comm).isInFile = true;
-    const until = (row: number): number => drawnUntil(ends[row]!, enqueued[row]!);
+    const endOf = endsOf(ends);
+    const until = (row: number): number => drawnUntil(endOf(row), enqueued[row]!);
     const comms = [...this.comms].map(([comm, counter]) => {
       const peers = busiest.filter((one) => one.comm === comm?.number).length;
       return counter.finish(until, endless, peers);

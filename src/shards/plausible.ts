@@ -3,6 +3,8 @@
  * column that is too short, a row that is not there, a world of 2^31 ranks. What a rank file may say is in rankfile/format/ranges.ts.
  */
 
+import { WORK_OUTCOMES } from '../model/work_end.js';
+import { END_TIMES } from '../model/work_end_table.js';
 import { MAX_RANKS } from '../rankfile/format/ranges.js';
 import type { RankScan } from '../scan/scan.js';
 import type { SectionFile } from './sections.js';
@@ -15,7 +17,7 @@ export function checkScan(scan: RankScan, file: SectionFile): void {
 
 function rules(scan: RankScan): Readonly<Record<string, boolean>> {
   const { header, communicators, works, workEnds, calls, standstill, clockSamples } = scan;
-  const rows = workEnds.length;
+  const rows = workEnds.outcome.length;
   const { funcs, datatypes, func, datatype, keys: _keys, ...columns } = works;
   const lengths = [func, datatype, _keys, ...Object.values(columns)].map(({ length }) => length);
   return {
@@ -31,6 +33,9 @@ function rules(scan: RankScan): Readonly<Record<string, boolean>> {
       lengths.every((length) => length === rows) &&
       func.every((name) => name < funcs.length) &&
       datatype.every((name) => name < datatypes.length),
+    'the ends of work':
+      END_TIMES.every((time) => workEnds[time].length === rows) &&
+      workEnds.outcome.every((outcome) => outcome < WORK_OUTCOMES.length),
     'the stopped work': [...standstill.works.map(({ row }) => row), ...standstill.unended.keys()].every(
       (row) => isCount(row, rows - 1),
     ),

@@ -6,12 +6,11 @@
 import { joinRun } from '../cluster/join_run.js';
 import { traceTimeOf } from '../clocks/domains.js';
 import type { ClusterComm } from '../cluster/types.js';
-import { withElsewhere, type WorkEnd } from '../model/work_end.js';
+import type { WorkEndTable } from '../model/work_end_table.js';
 import type { Verdict } from '../verdict/types.js';
 import { gpuLines, type GpuLines } from '../clocks/evidence/gpu_clocks.js';
 import { resolveOrigins, type OriginTable } from '../cluster/origins.js';
 import type { Run } from '../runs/run.js';
-import type { RankScan } from '../scan/scan.js';
 import { scanRun, type ScannedRun, type ScanOptions } from './scanned_run.js';
 import { runVerdict, type VerdictOptions } from '../verdict/evidence/run_verdict.js';
 import { suspects } from '../verdict/evidence/suspects.js';
@@ -21,7 +20,8 @@ import type { Workers } from './workers.js';
 export interface Study extends ScannedRun {
   /** By file, as are the next ones. */
   readonly origins: readonly OriginTable[];
-  readonly ends: readonly (readonly WorkEnd[])[];
+  /** With what other processes executed. */
+  readonly ends: readonly WorkEndTable[];
   readonly gpuLines: readonly GpuLines[];
   readonly comms: readonly ClusterComm[];
   readonly verdict: Verdict;
@@ -65,7 +65,10 @@ export function joinRanks(scanned: ScannedRun): JoinedRun {
   const { solution } = scanned.clocks;
   const times = run.members.map((_, file) => traceTimeOf(solution, file));
   const origins = resolveOrigins(run.members, (file, tick) => times[file]!(tick));
-  const ends = run.members.map(({ scan }, file) => completeEnds(scan, origins[file]!));
+  const ends = run.members.map(({ scan: { workEnds } }, file) => ({
+    ...workEnds,
+    elsewhere: origins[file]!.elsewhere,
+  }));
   const lines = run.members.map(({ scan }, file) => gpuLines(scan, solution.scales[file]!));
   return { ...scanned, origins, ends, gpuLines: lines, comms: joinRun(run, solution, ends, lines) };
 }
@@ -93,13 +96,4 @@ async function verdictOf(
   onWait?.('waits up to 2 s: the verdict depends on whether the ranks still live');
   const still = await lookAgain(alive);
   return { verdict: judge(still), alive: still };
-}
-
-/** Work is done when its sends are done, also sends that other processes executed. */
-function completeEnds({ workEnds }: RankScan, { elsewhere }: OriginTable): readonly WorkEnd[] {
-  if (elsewhere.size === 0) return workEnds;
-  return workEnds.map((end, row) => {
-    const executed = elsewhere.get(row);
-    return executed ? withElsewhere(end, executed) : end;
-  });
 }

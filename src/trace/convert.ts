@@ -13,7 +13,7 @@ import { Pairing } from '../model/pairing.js';
 import type { PeerTraffic } from '../model/peer_bytes.js';
 import { connectionKey, mayBeEndless } from '../model/endless_ops.js';
 import type { Op } from '../model/types.js';
-import type { WorkEnd } from '../model/work_end.js';
+import { endsOf, type WorkEndTable } from '../model/work_end_table.js';
 import { BlockWriter } from './perfetto/block_writer.js';
 import type { BlockCounts } from './perfetto/counts.js';
 import type { ProcessSpec } from './perfetto/descriptors.js';
@@ -49,7 +49,7 @@ export interface ConvertJob {
   readonly map: ClockMap;
   readonly scale: TickScale;
   readonly gpuLines: GpuLines;
-  readonly workEnds: readonly WorkEnd[];
+  readonly workEnds: WorkEndTable;
   readonly standInSteps: Uint32Array;
   /** See `RankScan`; and whether it fell silent (verdict/evidence/silence.ts). */
   readonly lastSign: Ticks | null;
@@ -158,7 +158,7 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
       names: { own: job.title, inJob: inJob(job.jobRanks) },
       time,
       gpuTime: (comm) => gpuTime(comm?.number ?? -1),
-      workEnd: (row) => job.workEnds[row]!,
+      workEnd: endsOf(job.workEnds),
       standInSteps: (op) => job.standInSteps[op.standIn]!,
       lastSign: job.lastSign,
       isSilent: job.isSilent,

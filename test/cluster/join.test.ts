@@ -66,7 +66,7 @@ function member(
   return {
     communicators: [{ number: 7, commId: COMM, name: 'dp', rank: clockOffset, nRanks }],
     works,
-    ends,
+    endOf: (row) => ends[row]!,
     time: (at) => (at + clockOffset) as TraceNs,
     gpuTime: () => (at) => (at + clockOffset) as TraceNs,
     calledWithoutWork: (_, from, to) => bareAt !== null && bareAt > from && bareAt < to,

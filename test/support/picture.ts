@@ -16,6 +16,7 @@ import { openRankFile, pairedRows } from '../../src/rankfile/index.js';
 import { RankTracks } from '../../src/trace/tracks/rank_tracks.js';
 import type { RankFileBuilder } from './rank_file_builder.js';
 import { TextSink } from './text_sink.js';
+import { endsOf } from '../../src/model/work_end_table.js';
 
 /** 1 tick = 1 ns = 1 ns of trace: times in the lines are the builder's ticks. */
 const IDENTITY: ClockMap = {
@@ -70,7 +71,7 @@ export function drawFile(
       names: { own: `rank ${file.header.rank ?? 'unknown'}`, inJob: (_, rank) => rank },
       time: (at) => toTrace(IDENTITY, localNs(at)),
       gpuTime: (comm) => gpuTime(comm?.number ?? -1),
-      workEnd: (row) => scan.workEnds[row]!,
+      workEnd: endsOf(scan.workEnds),
       standInSteps: (op) => scan.standInSteps[op.standIn]!,
       lastSign: scan.lastSign,
       isSilent,

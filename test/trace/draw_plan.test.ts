@@ -6,21 +6,28 @@ import { fits, UTMOST, type Budget } from '../../src/trace/budget.js';
 import { decide } from '../../src/trace/draw_plan.js';
 import type { Scope } from '../../src/trace/selection.js';
 import { SizeCounter } from '../../src/scan/size_counts.js';
+import type { Work } from '../../src/model/types.js';
+import { WorkEnds } from '../../src/model/work_ends.js';
 
 const SECONDS = 3600;
 
 /** A call and an operation each second, for an hour; a tick is a ns. */
 function hour() {
   const counter = new SizeCounter();
+  const ends = new WorkEnds();
   const op = { comm: null, ring: 0, channel: 0, isSend: true, peer: 1, openSteps: [] };
   for (let second = 0; second < SECONDS; second++) {
-    counter.work({ comm: null, kind: 'Coll', ring: 0, row: second } as never, (second * 1e9) as Ticks);
+    const start = (second * 1e9) as Ticks;
+    const work = { comm: null, kind: 'Coll', ring: 0, row: second, start, enqueued: start } as Work;
+    counter.work(work, start);
+    ends.started(work);
     counter.step(op as never, (second * 1e9) as Ticks);
   }
-  const end = { outcome: 'no-children', lastOp: null, lastKernel: null, finalized: null } as never;
   const enqueued = Float64Array.from({ length: SECONDS }, (_, second) => second * 1e9);
-  const ends = Array.from({ length: SECONDS }, () => end);
-  const size = counter.finish(ends, enqueued, [], new Set(), [], [], { directions: 0, recorderTracks: 0 });
+  const size = counter.finish(ends.finish(0 as Ticks), enqueued, [], new Set(), [], [], {
+    directions: 0,
+    recorderTracks: 0,
+  });
   return { size, isSilent: false, tickAt: (time: number) => time, end: SECONDS * 1e9 };
 }
 

@@ -162,7 +162,7 @@ function member(rank: MadeUpRank, file: number, comms: Comms): ClusterMember {
   return {
     communicators: commsOf(file, comms),
     works: tableOf(rank, comms),
-    ends: rank.calls.map(endOf),
+    endOf: (row) => endOf(rank.calls[row]!),
     time: (at) => at as TraceNs,
     gpuTime: () => null,
     calledWithoutWork: () => false,

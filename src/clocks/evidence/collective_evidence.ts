@@ -5,6 +5,8 @@
 
 import { ticks } from '../../base/time.js';
 import { toLocal, type ClockAxes } from '../domains.js';
+import type { WorkEnd } from '../../model/work_end.js';
+import { endsOf } from '../../model/work_end_table.js';
 import type { RankScan } from '../../scan/scan.js';
 
 export type CollectiveSource = Pick<RankScan, 'communicators' | 'works' | 'workEnds' | 'rings'>;
@@ -38,7 +40,8 @@ export function seenCollectives(sources: readonly CollectiveSource[], axes: Cloc
   sources.forEach((source, file) => {
     const comms = new Map(source.communicators.map((comm) => [comm.number, comm]));
     const whole = isWhole(source);
-    const { works, workEnds } = source;
+    const { works } = source;
+    const endAt = endsOf(source.workEnds);
     for (let row = 0; row < works.comm.length; row++) {
       const comm = comms.get(works.comm[row]!);
       const func = works.funcs[works.func[row]!]!;
@@ -57,7 +60,7 @@ export function seenCollectives(sources: readonly CollectiveSource[], axes: Cloc
         draft.entered.set(domain, Math.max(draft.entered.get(domain) ?? -Infinity, start));
       }
       if (flow === 'all to all' || isRoot === (flow === 'to root')) {
-        const end = whole ? endOf(workEnds[row]!) : null;
+        const end = whole ? endOf(endAt(row)) : null;
         if (end !== null) draft.left.set(domain, Math.min(draft.left.get(domain) ?? Infinity, at(end)));
       }
     }
@@ -68,7 +71,7 @@ export function seenCollectives(sources: readonly CollectiveSource[], axes: Cloc
 }
 
 /** Its last receive, or the kernels, which wait for it. A send may be done before the others have begun. */
-function endOf({ outcome, lastRecv, lastKernel }: RankScan['workEnds'][number]): number | null {
+function endOf({ outcome, lastRecv, lastKernel }: WorkEnd): number | null {
   if (outcome !== 'complete') return null;
   if (lastRecv === null) return lastKernel?.noticed ?? null;
   return Math.max(lastRecv, lastKernel?.noticed ?? 0);

@@ -14,7 +14,8 @@ import { everMuted, spansWithoutCalls } from '../../model/control.js';
 import { keyPosition, keyRing, type HandleKey } from '../../model/record_fields.js';
 import { type StandingOp, type StandingWork, UNKNOWN_COMM } from '../../model/standstill.js';
 import { WAIT_OF } from '../../model/waits.js';
-import type { WorkEnd } from '../../model/work_end.js';
+import type { WorkOutcome } from '../../model/work_end.js';
+import { outcomeAt, outcomesOf, type WorkEndTable } from '../../model/work_end_table.js';
 import { judge } from '../judge.js';
 import type { RankWitness, WitnessedOp, WitnessedWork } from '../facts.js';
 import type { Verdict } from '../types.js';
@@ -37,7 +38,7 @@ export interface VerdictOptions {
 export function runVerdict(
   run: Run,
   clocks: ClockSolution,
-  ends: readonly (readonly WorkEnd[])[],
+  ends: readonly WorkEndTable[],
   origins: readonly OriginTable[],
   comms: readonly ClusterComm[],
   { hungAfter, alive }: VerdictOptions & { readonly alive: readonly boolean[] },
@@ -67,7 +68,7 @@ export function runVerdict(
 
 function witness(
   scan: RankScan,
-  ends: readonly WorkEnd[],
+  ends: WorkEndTable,
   time: ToTime,
   elsewhere: ReadonlyMap<HandleKey, readonly WitnessedOp[]>,
   isAlive: boolean,
@@ -126,7 +127,7 @@ function witness(
         ? []
         : scan.inside.map((call) => ({ ...call, at: time(call.at), record: recordOf(call.key) })),
       endsNotKnown:
-        ends.filter(({ outcome }) => WITHOUT_END.includes(outcome)).length +
+        outcomesOf(ends).filter((outcome) => WITHOUT_END.includes(outcome)).length +
         scan.bareCalls.size +
         scan.copyColls,
       lastWithoutEnd: lastWithoutEnd(scan, ends),
@@ -168,25 +169,22 @@ const WITHOUT_END: readonly string[] = [
   'endless',
   'outside-window',
   'end-lost',
-] satisfies WorkEnd['outcome'][];
+] satisfies WorkOutcome[];
 
 /** The communicator of a call alone is not known. */
-function lastWithoutEnd(
-  { works, bareCalls, copyColls }: RankScan,
-  ends: readonly WorkEnd[],
-): (number | null)[] {
-  const newest = new Map<number, WorkEnd>();
-  ends.forEach((end, row) => newest.set(works.comm[row]!, end));
-  const without = [...newest].flatMap(([number, { outcome }]) =>
-    WITHOUT_END.includes(outcome) ? [number < 0 ? null : number] : [],
+function lastWithoutEnd({ works, bareCalls, copyColls }: RankScan, ends: WorkEndTable): (number | null)[] {
+  const newest = new Map<number, number>();
+  works.comm.forEach((comm, row) => newest.set(comm, row));
+  const without = [...newest].flatMap(([number, row]) =>
+    WITHOUT_END.includes(outcomeAt(ends, row)) ? [number < 0 ? null : number] : [],
   );
   return bareCalls.size + copyColls > 0 ? [...without, null] : without;
 }
 
-function longestTransfer({ works }: RankScan, ends: readonly WorkEnd[], time: ToTime): number | null {
+function longestTransfer({ works }: RankScan, ends: WorkEndTable, time: ToTime): number | null {
   let longest: number | null = null;
-  ends.forEach(({ outcome, lastOp }, row) => {
-    if (outcome !== 'complete' || lastOp === null || works.seq[row]! >= 0) return;
+  ends.lastOp.forEach((lastOp, row) => {
+    if (works.seq[row]! >= 0 || Number.isNaN(lastOp) || outcomeAt(ends, row) !== 'complete') return;
     longest = Math.max(longest ?? 0, time(lastOp) - time(works.arrival[row]!));
   });
   return longest;

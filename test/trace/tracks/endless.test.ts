@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { draw } from '../../support/picture.js';
 import { argOf, coll, outline, recording } from '../../support/recording.js';
+import { outcomesOf } from '../../../src/model/work_end_table.js';
 
 /** Both directions say isSend 0, and nothing more ever comes. */
 function collNet(works = 2) {
@@ -48,7 +49,7 @@ describe('§3.7 CollNet', () => {
     expect(argOf(sink.of(/collectives/)[0], 'completion')).toBe(
       'enqueued, end not reported by NCCL (CollNet or memcpy)',
     );
-    expect(scan.workEnds.map(({ outcome }) => outcome)).toEqual(['endless', 'endless']);
+    expect(outcomesOf(scan.workEnds)).toEqual(['endless', 'endless']);
   });
 
   it('with kernels is complete when they are, and hangs when one does', () => {
@@ -56,7 +57,7 @@ describe('§3.7 CollNet', () => {
     ops.stop(1900, ops.startKernelCh(1500, { comm, parent: parents[0]! }));
     ops.startKernelCh(2500, { comm, parent: parents[1]! });
     const { sink, scan } = draw(file.heartbeat(9000));
-    expect(scan.workEnds.map(({ outcome }) => outcome)).toEqual(['complete', 'open']);
+    expect(outcomesOf(scan.workEnds)).toEqual(['complete', 'open']);
     expect(sink.openSlices().map((line) => outline([`0 ${line}`])[0])).toEqual([
       '0 [collectives] AllReduce',
       '0 [kernel ch00] AllReduce kernel',
@@ -73,7 +74,7 @@ describe('§3.7 CollNet', () => {
     ops.state(1200, alive, 19);
     ops.startProxyOp(2100, { comm, parent: second, peer: 0, ordinal: 1 });
     const { sink, scan } = draw(file);
-    expect(scan.workEnds.map(({ outcome }) => outcome)).toEqual(['open', 'open']);
+    expect(outcomesOf(scan.workEnds)).toEqual(['open', 'open']);
     expect(outline(sink.of(/ch00/))).toEqual([
       '1100 [ch00 recv from 0] begin proxy recv',
       '2100 [ch00 recv from 0 ·2] begin proxy recv',
@@ -91,7 +92,7 @@ describe('§3.7 CollNet', () => {
     ops.stop(3100, recv(3000, 0));
     recv(4000, 1);
     const { sink, scan } = draw(file);
-    expect(scan.workEnds.map(({ outcome }) => outcome)).toEqual(['endless', 'endless', 'complete', 'open']);
+    expect(outcomesOf(scan.workEnds)).toEqual(['endless', 'endless', 'complete', 'open']);
     expect(scan.endlessOps).toBe(4);
     expect(outline(sink.of(/recv from 0/))).toEqual([
       '3030 [ch00 recv from 0] begin proxy recv',

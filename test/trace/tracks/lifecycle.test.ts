@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { draw, type Picture } from '../../support/picture.js';
 import { argOf, coll, outline, recording } from '../../support/recording.js';
+import { outcomesOf } from '../../../src/model/work_end_table.js';
 
 /** An AllReduce whose send hangs in its peer wait; the communicator is finalized at 5000. */
 function aborted() {
@@ -38,7 +39,7 @@ describe('§3.5 abort', () => {
     expect(argOf(sink.of(/collectives/)[0], 'completion')).toBe(
       'not finished when the communicator was finalized',
     );
-    expect(scan.workEnds.map(({ outcome }) => outcome)).toEqual(['aborted']);
+    expect(outcomesOf(scan.workEnds)).toEqual(['aborted']);
   });
 
   it('finalize with work in flight that ends later after all is drawn as it ended', () => {

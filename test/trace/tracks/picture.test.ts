@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { draw } from '../../support/picture.js';
 import { RankFileBuilder } from '../../support/rank_file_builder.js';
 import { argOf, coll, recording } from '../../support/recording.js';
+import { outcomesOf } from '../../../src/model/work_end_table.js';
 
 const COLLECTIVES = /collectives/;
 const AR = 'AllReduce seq=5 count=1024 datatype=ncclFloat32 algo=RING proto=SIMPLE channels=1 warps=16';
@@ -77,7 +78,7 @@ describe('a collective', () => {
       '[comm dp 0x0000000000000abc (4 ranks) / ch00 send to 2 / step slot 4] step',
       '[comm dp 0x0000000000000abc (4 ranks) / ch00 send to 2 / step slot 4] peer wait',
     ]);
-    expect(scan.workEnds.map(({ outcome }) => outcome)).toEqual(['open']);
+    expect(outcomesOf(scan.workEnds)).toEqual(['open']);
     expect(sink.of(/heartbeat/)).toEqual([
       '5000 [recorder / heartbeat] instant last heartbeat life=recording',
     ]);

@@ -9,6 +9,7 @@ import { diagnose, type DiagnosisOptions } from '../../../src/report/diagnosis.j
 import { scanFile } from '../../../src/scan/scan.js';
 import { temporaryFolder } from '../../support/made_up_run.js';
 import { RankFileBuilder, type FileOptions, type RingBuilder } from '../../support/rank_file_builder.js';
+import { outcomesOf } from '../../../src/model/work_end_table.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);
@@ -139,7 +140,7 @@ describe('a record of an end is lost', () => {
     beats(ranks, 90);
     expect((await judged('passed', ranks)).verdict).toMatchObject({ kind: 'healthy', endsNotKnown: 1 });
     const { workEnds, standstill } = scanFile(join(folder, 'passed', 'rank00000.bin'));
-    expect(workEnds.map(({ outcome }) => outcome)).toEqual(['end-lost', 'complete']);
+    expect(outcomesOf(workEnds)).toEqual(['end-lost', 'complete']);
     expect(standstill.works).toEqual([]);
   });
 

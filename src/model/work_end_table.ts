@@ -1,0 +1,82 @@
+/** The ends of one file's works in columns, one row each: a long run has millions. NaN is the time of what is not known. */
+
+import type { Ticks } from '../base/time.js';
+import type { GpuNs } from './types.js';
+import { WORK_OUTCOMES, type Elsewhere, type GpuInterval, type WorkEnd } from './work_end.js';
+
+/** What WorkEnd has, by row. Ticks, and ns of the GPU's clock for stamps. */
+export const END_TIMES = [
+  'lastOp',
+  'lastRecv',
+  /** Of the last kernel. */
+  'noticed',
+  'firstStamp',
+  'lastStamp',
+  /** Of the first kernel. */
+  'kernelStamp',
+  'kernelNoticed',
+  'step',
+  'data',
+] as const;
+
+export type EndTimes = Readonly<Record<(typeof END_TIMES)[number], Float64Array>>;
+
+export interface WorkEndTable extends EndTimes {
+  /** Index into WORK_OUTCOMES. */
+  readonly outcome: Uint8Array;
+  /** By row, of aborted works. */
+  readonly finalized: ReadonlyMap<number, Ticks>;
+  /** By row. Empty until all files are scanned. */
+  readonly elsewhere: ReadonlyMap<number, Elsewhere>;
+}
+
+/** The end of the work in a row. */
+export type EndOf = (row: number) => WorkEnd;
+
+/** Remembers the last row that was asked for. */
+export function endsOf(table: WorkEndTable): EndOf {
+  let last = -1;
+  let end: WorkEnd;
+  return (row) => {
+    if (row !== last) {
+      end = endAt(table, row);
+      last = row;
+    }
+    return end;
+  };
+}
+
+function endAt(table: WorkEndTable, row: number): WorkEnd {
+  const [noticed, first] = [table.noticed[row]!, table.firstStamp[row]!];
+  const [stamp, kernelNoticed] = [table.kernelStamp[row]!, table.kernelNoticed[row]!];
+  const stamps = Number.isNaN(first) ? null : ({ first, last: table.lastStamp[row]! } as GpuInterval);
+  const kernel = { stamp: stamp as GpuNs, noticed: kernelNoticed as Ticks };
+  return {
+    outcome: outcomeAt(table, row),
+    lastOp: known(table.lastOp[row]!),
+    lastRecv: known(table.lastRecv[row]!),
+    lastKernel: Number.isNaN(noticed) ? null : { stamps, noticed: noticed as Ticks },
+    gpu: {
+      kernel: Number.isNaN(stamp) ? null : kernel,
+      step: known(table.step[row]!),
+      data: known(table.data[row]!),
+    },
+    finalized: table.finalized.get(row) ?? null,
+    elsewhere: table.elsewhere.get(row) ?? null,
+  };
+}
+
+/** With what the executors of its sends report: work is done when its sends are done, also those that other processes executed. */
+export function outcomeAt({ outcome, elsewhere }: WorkEndTable, row: number): WorkEnd['outcome'] {
+  const own = WORK_OUTCOMES[outcome[row]!]!;
+  const executed = elsewhere.size === 0 ? undefined : elsewhere.get(row);
+  if (executed === undefined) return own;
+  if (executed.isOpen && own !== 'aborted') return 'open';
+  return own === 'no-children' ? 'complete' : own;
+}
+
+/** By row. */
+export const outcomesOf = (table: WorkEndTable): WorkEnd['outcome'][] =>
+  Array.from(table.outcome, (_, row) => outcomeAt(table, row));
+
+const known = (tick: number): Ticks | null => (Number.isNaN(tick) ? null : (tick as Ticks));
