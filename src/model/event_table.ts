@@ -1,6 +1,6 @@
 /**
  * The events that later records may refer to, by handle: open ones, and parents whose children may come after their stop. A handle is a
- * position, so an event's place is its position modulo the table's size, per ring. A newer event displaces the older one. A displaced event
+ * position, so an event's place is its position modulo the table's size, per ring. A newer event displaces those that are older by that size. A displaced event
  * that is open, or belongs to a captured graph (whose calls are parents at every replay), moves to a map.
  */
 
@@ -28,6 +28,8 @@ interface Places {
   readonly keys: Float64Array;
   readonly events: (Event | undefined)[];
   readonly mask: number;
+  /** The greatest key so far. */
+  newest: number;
 }
 
 export class EventTable {
@@ -53,11 +55,24 @@ export class EventTable {
       return;
     }
     const place = key & places.mask;
-    const before = places.events[place];
-    if (before && places.keys[place] !== key && isWanted(before))
-      this.displaced.set(places.keys[place]!, before);
+    if (places.keys[place] !== key) this.passTo(key, places);
     places.keys[place] = key;
     places.events[place] = event;
+  }
+
+  /** Events begin at few positions: without this, most places would keep an event of long ago. */
+  private passTo(key: HandleKey, places: Places): void {
+    const { keys, events, mask } = places;
+    const first = Math.max(places.newest + 1, key - mask);
+    for (let passed = Math.min(first, key); passed <= key; passed++) {
+      const place = passed & mask;
+      const before = events[place];
+      if (before === undefined) continue;
+      if (isWanted(before)) this.displaced.set(keys[place]!, before);
+      events[place] = undefined;
+      keys[place] = -1;
+    }
+    places.newest = Math.max(places.newest, key);
   }
 
   /** The event has stopped: release what only open events need. */
@@ -89,6 +104,7 @@ export class EventTable {
       keys: new Float64Array(size).fill(-1),
       events: new Array<Event | undefined>(size),
       mask: size - 1,
+      newest: -1,
     };
     return this.rings[ring];
   }

@@ -1,0 +1,28 @@
+/** What later records may refer to is kept; what is long over is not, however few positions begin an event. */
+
+import { expect, it } from 'vitest';
+import { EventTable, type Event } from '../../src/model/event_table.js';
+import { startKey } from '../../src/model/record_fields.js';
+
+const RING = 3;
+/** As many positions as a table of calls has places. */
+const KEPT = 1 << 16;
+/** Positions between two calls. */
+const STRIDE = 17;
+
+const call = (stop: number | null): Event => ({ type: 'host', stop, graphCaptured: false }) as Event;
+
+it('keeps the calls of the last 65,536 positions, and older ones that are open', () => {
+  const chunks = { count: 100, from: 0, end: 20 * KEPT };
+  const table = new EventTable([{ ring: RING, class: 'host', capacity: 1024, chunks }]);
+  const position = (i: number): number => i * STRIDE;
+  const last = Math.floor((10 * KEPT) / STRIDE);
+  for (let i = 0; i <= last; i++) table.set(startKey(RING, position(i)), call(i === 1 ? null : 1));
+  const found = (i: number): boolean => table.get(startKey(RING, position(i))) !== undefined;
+  const kept = Array.from({ length: last + 1 }, (_, i) => i).filter(found);
+  const firstKept = kept.find((i) => i > 1)!;
+  expect(kept.slice(0, 2)).toEqual([1, firstKept]);
+  expect(kept).toHaveLength(last - firstKept + 2);
+  expect(position(last) - position(firstKept)).toBeLessThan(KEPT);
+  expect(position(last) - position(firstKept - 1)).toBeGreaterThanOrEqual(KEPT);
+});
