@@ -1,11 +1,12 @@
 /** Collects the ends of one file's works while its records stream by. A work's row is all that is kept of it. */
 
+import { withRows } from '../base/columns.js';
 import type { Ticks } from '../base/time.js';
 import type { Communicator } from '../rankfile/types.js';
 import type { Standstill } from './standstill.js';
 import type { Kernel, Op, Work } from './types.js';
 import { WORK_OUTCOMES, type WorkOutcome } from './work_end.js';
-import { END_TIMES, type WorkEndTable } from './work_end_table.js';
+import { END_TIMES, type EndTimes, type WorkEndTable } from './work_end_table.js';
 
 /** What a row knows of its work: bits. */
 const IS_COLL = 1;
@@ -17,28 +18,30 @@ const HAS_ENDLESS = 16;
 const FIRST_ROWS = 256;
 const NO_COMM = -1;
 
-type Times = Record<(typeof END_TIMES)[number] | 'start', Float64Array>;
+type Columns = Readonly<Record<(typeof END_TIMES)[number] | 'start', Float64Array>> & {
+  readonly state: Uint8Array;
+  /** Number of the communicator. */
+  readonly comm: Int32Array;
+};
 
 export class WorkEnds {
   private rows = 0;
-  private times = emptyTimes(FIRST_ROWS);
-  private state = new Uint8Array(FIRST_ROWS);
-  private comm = new Int32Array(FIRST_ROWS);
+  private columns = withRows(emptyColumns(), FIRST_ROWS);
   private readonly comms = new Map<number, Communicator>();
 
   started(work: Work): void {
     const { row, comm } = work;
-    if (row >= this.state.length) this.grow();
     this.rows = row + 1;
-    this.times.start[row] = work.start;
-    this.comm[row] = comm?.number ?? NO_COMM;
+    if (row === this.columns.state.length) this.columns = withRows(this.columns, 2 * row);
+    this.columns.start[row] = work.start;
+    this.columns.comm[row] = comm?.number ?? NO_COMM;
     if (comm !== null && !this.comms.has(comm.number)) this.comms.set(comm.number, comm);
     this.changed(work);
   }
 
   /** It was enqueued, or the number of its children has changed. */
   changed({ row, kind, enqueued, children, openChildren, endlessOps }: Work): void {
-    this.state[row] =
+    this.columns.state[row] =
       (kind === 'Coll' ? IS_COLL : 0) |
       (enqueued === null ? 0 : IS_ENQUEUED) |
       (children > 0 ? HAS_CHILDREN : 0) |
@@ -55,15 +58,15 @@ export class WorkEnds {
     if (!work || stop === null) return;
     this.changed(work);
     this.gpuBegan(work.row, op);
-    this.times.lastOp[work.row] = stop;
-    if (!isSend) this.times.lastRecv[work.row] = stop;
+    this.columns.lastOp[work.row] = stop;
+    if (!isSend) this.columns.lastRecv[work.row] = stop;
   }
 
   kernelStarted({ work, timerStart, start, isWithinBlock, isOfOther }: Kernel): void {
     if (!work) return;
     this.changed(work);
     if (timerStart === null || isWithinBlock || isOfOther) return;
-    const { kernelStamp, kernelNoticed } = this.times;
+    const { kernelStamp, kernelNoticed } = this.columns;
     if (timerStart >= kernelStamp[work.row]!) return;
     kernelStamp[work.row] = timerStart;
     kernelNoticed[work.row] = start;
@@ -75,7 +78,7 @@ export class WorkEnds {
     this.changed(work);
     if (kernel.isWithinBlock || kernel.isOfOther) return;
     const { row } = work;
-    const { noticed, firstStamp } = this.times;
+    const { noticed, firstStamp } = this.columns;
     const isFirst = Number.isNaN(noticed[row]);
     noticed[row] = stop;
     if (isFirst || !Number.isNaN(firstStamp[row])) this.widen(row, kernel);
@@ -83,7 +86,7 @@ export class WorkEnds {
 
   /** Impossible stamps: none are known from then on. */
   private widen(row: number, { timerStart, timerStop }: Kernel): void {
-    const { firstStamp, lastStamp } = this.times;
+    const { firstStamp, lastStamp } = this.columns;
     const isPossible = timerStart !== null && timerStop !== null && timerStop >= timerStart;
     if (!isPossible) firstStamp[row] = lastStamp[row] = NaN;
     else {
@@ -95,7 +98,7 @@ export class WorkEnds {
 
   /** Operations come in any order: they are not merged by time. */
   private gpuBegan(row: number, { gpuBegan, firstData }: Op): void {
-    const { step, data } = this.times;
+    const { step, data } = this.columns;
     if (gpuBegan !== null && !(step[row]! <= gpuBegan)) step[row] = gpuBegan;
     if (firstData !== null && !(data[row]! <= firstData)) data[row] = firstData;
   }
@@ -104,7 +107,7 @@ export class WorkEnds {
     const passed = new Set<number>();
     const completeLater = new Set<number>();
     for (let row = this.rows - 1; row >= 0; row--) {
-      const comm = this.comm[row]!;
+      const comm = this.columns.comm[row]!;
       if (comm === NO_COMM) continue;
       const end = this.outcome(row, windowStart);
       if (end === 'complete' && this.is(row, IS_COLL)) completeLater.add(comm);
@@ -134,43 +137,36 @@ export class WorkEnds {
       outcome[row] = WORK_OUTCOMES.indexOf(end);
       if (end === 'aborted') finalized.set(row, this.finalizeOf(row)!);
     }
-    const times = Object.fromEntries(END_TIMES.map((name) => [name, this.times[name].slice(0, this.rows)]));
-    return { ...(times as Omit<Times, 'start'>), outcome, finalized, elsewhere: new Map() };
+    const times = Object.fromEntries(END_TIMES.map((name) => [name, this.columns[name].slice(0, this.rows)]));
+    return { ...(times as EndTimes), outcome, finalized, elsewhere: new Map() };
   }
 
   private outcome(row: number, windowStart: Ticks, unended?: 'unfinished' | 'unknown'): WorkOutcome {
     const finalized = this.finalizeOf(row);
-    const start = this.times.start[row]!;
+    const start = this.columns.start[row]!;
     if (this.is(row, HAS_OPEN_CHILDREN) || !this.is(row, IS_ENQUEUED) || unended === 'unfinished')
       return finalized !== null && start <= finalized ? 'aborted' : 'open';
     // A kernel's end is the work's own. The operations with a known end are not all.
-    if (this.is(row, HAS_ENDLESS) && Number.isNaN(this.times.noticed[row])) return 'endless';
+    if (this.is(row, HAS_ENDLESS) && Number.isNaN(this.columns.noticed[row])) return 'endless';
     if (unended === 'unknown') return 'no-children';
     if (this.is(row, HAS_CHILDREN)) return 'complete';
     return start < windowStart ? 'outside-window' : 'no-children';
   }
 
   private is(row: number, bit: number): boolean {
-    return (this.state[row]! & bit) !== 0;
+    return (this.columns.state[row]! & bit) !== 0;
   }
 
   private finalizeOf(row: number): Ticks | null {
-    return this.comms.get(this.comm[row]!)?.finalizeTick ?? null;
-  }
-
-  private grow(): void {
-    const rows = 2 * this.state.length;
-    const [times, state, comm] = [emptyTimes(rows), new Uint8Array(rows), new Int32Array(rows)];
-    for (const name of NAMES) times[name].set(this.times[name]);
-    state.set(this.state);
-    comm.set(this.comm);
-    [this.times, this.state, this.comm] = [times, state, comm];
+    return this.comms.get(this.columns.comm[row]!)?.finalizeTick ?? null;
   }
 }
 
-const NAMES = [...END_TIMES, 'start'] as const;
-
-function emptyTimes(rows: number): Times {
-  const column = (): Float64Array => new Float64Array(rows).fill(NaN);
-  return Object.fromEntries(NAMES.map((name) => [name, column()])) as Times;
-}
+const emptyColumns = (): Columns => ({
+  ...(Object.fromEntries([...END_TIMES, 'start'].map((name) => [name, new Float64Array(0)])) as Omit<
+    Columns,
+    'state' | 'comm'
+  >),
+  state: new Uint8Array(0),
+  comm: new Int32Array(0),
+});

@@ -3,8 +3,8 @@
  * handle of its start record.
  */
 
+import { withRows } from '../base/columns.js';
 import type { Communicator } from '../rankfile/types.js';
-import type { HandleKey } from './record_fields.js';
 import { hasRoot } from './roots.js';
 import type { Work, WorkIdentity } from './types.js';
 
@@ -32,78 +32,54 @@ export interface WorkTable {
   readonly enqueued: Float64Array;
 }
 
+const FIRST_ROWS = 256;
+
+const emptyColumns = () => ({
+  keys: new Float64Array(0),
+  comm: new Int32Array(0),
+  func: new Uint16Array(0),
+  seq: new Float64Array(0),
+  peer: new Int32Array(0),
+  ordinal: new Uint32Array(0),
+  ordinalAbsolute: new Uint8Array(0),
+  count: new Float64Array(0),
+  datatype: new Uint16Array(0),
+  root: new Int32Array(0),
+  arrival: new Float64Array(0),
+  enqueued: new Float64Array(0),
+});
+
 export class WorkTableBuilder {
-  private readonly rows: {
-    key: HandleKey;
-    comm: number;
-    func: number;
-    seq: number;
-    peer: number;
-    ordinal: number;
-    ordinalAbsolute: boolean;
-    count: number;
-    datatype: number;
-    root: number;
-    arrival: number;
-    enqueued: number;
-  }[] = [];
+  private rows = 0;
+  private columns = withRows(emptyColumns(), FIRST_ROWS);
   private readonly funcs = new Names();
   private readonly datatypes = new Names();
 
   add(work: Work): void {
-    this.rows[work.row] = {
-      key: work.key,
-      comm: work.comm?.number ?? -1,
-      func: this.funcs.number(work.func),
-      seq: work.seq ?? -1,
-      peer: work.peer ?? -1,
-      ordinal: work.ordinal,
-      ordinalAbsolute: work.ordinalAbsolute,
-      count: work.count,
-      datatype: this.datatypes.number(work.datatype),
-      root: work.root !== null && hasRoot(work.func) ? work.root : -1,
-      arrival: work.api && !work.api.graphCaptured ? work.api.start : work.start,
-      enqueued: NaN,
-    };
+    const { row, api } = work;
+    this.rows = row + 1;
+    if (row === this.columns.keys.length) this.columns = withRows(this.columns, 2 * row);
+    const { columns } = this;
+    columns.keys[row] = work.key;
+    columns.comm[row] = work.comm?.number ?? -1;
+    columns.func[row] = this.funcs.number(work.func);
+    columns.seq[row] = work.seq ?? -1;
+    columns.peer[row] = work.peer ?? -1;
+    columns.ordinal[row] = work.ordinal;
+    columns.ordinalAbsolute[row] = Number(work.ordinalAbsolute);
+    columns.count[row] = work.count;
+    columns.datatype[row] = this.datatypes.number(work.datatype);
+    columns.root[row] = work.root !== null && hasRoot(work.func) ? work.root : -1;
+    columns.arrival[row] = api && !api.graphCaptured ? api.start : work.start;
   }
 
   enqueued({ row, enqueued }: Work): void {
-    this.rows[row]!.enqueued = enqueued ?? NaN;
+    this.columns.enqueued[row] = enqueued ?? NaN;
   }
 
   finish(): WorkTable {
-    const { rows, funcs, datatypes } = this;
-    const table = {
-      keys: new Float64Array(rows.length),
-      comm: new Int32Array(rows.length),
-      func: new Uint16Array(rows.length),
-      funcs: funcs.all(),
-      seq: new Float64Array(rows.length),
-      peer: new Int32Array(rows.length),
-      ordinal: new Uint32Array(rows.length),
-      ordinalAbsolute: new Uint8Array(rows.length),
-      count: new Float64Array(rows.length),
-      datatype: new Uint16Array(rows.length),
-      datatypes: datatypes.all(),
-      root: new Int32Array(rows.length),
-      arrival: new Float64Array(rows.length),
-      enqueued: new Float64Array(rows.length),
-    };
-    rows.forEach((row, i) => {
-      table.keys[i] = row.key;
-      table.comm[i] = row.comm;
-      table.func[i] = row.func;
-      table.seq[i] = row.seq;
-      table.peer[i] = row.peer;
-      table.ordinal[i] = row.ordinal;
-      table.ordinalAbsolute[i] = Number(row.ordinalAbsolute);
-      table.count[i] = row.count;
-      table.datatype[i] = row.datatype;
-      table.root[i] = row.root;
-      table.arrival[i] = row.arrival;
-      table.enqueued[i] = row.enqueued;
-    });
-    return table;
+    const columns = withRows(this.columns, this.rows);
+    return { ...columns, funcs: this.funcs.all(), datatypes: this.datatypes.all() };
   }
 }
 

@@ -1,0 +1,18 @@
+/** Rows in typed columns of equal length. */
+
+type Column = Float64Array | Int32Array | Uint32Array | Uint16Array | Uint8Array;
+
+/** The same columns with another number of rows. New rows are 0, times and other Float64s NaN. */
+export function withRows<C extends Readonly<Record<string, Column>>>(columns: C, rows: number): C {
+  return Object.fromEntries(
+    Object.entries(columns).map(([name, column]) => [name, resized(column, rows)]),
+  ) as C;
+}
+
+function resized(column: Column, rows: number): Column {
+  if (rows <= column.length) return column.slice(0, rows);
+  const longer = new (column.constructor as new (rows: number) => Column)(rows);
+  if (longer instanceof Float64Array) longer.fill(NaN, column.length);
+  longer.set(column);
+  return longer;
+}
