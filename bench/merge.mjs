@@ -1,10 +1,11 @@
-// What it costs to look at a run and to draw it: `npm run bench:merge [-- --rounds 5] [--files 1024] [--smoke]`.
+// What it costs to look at a run and to draw it: `npm run bench:merge [-- --rounds 5] [--files 1024] [--large 16] [--smoke]`.
 //
 //   floor          read, check and decode every file once, write as many bytes as the trace has: nothing can be faster
 //   scan           the first pass: what `inspect` does with each file
 //   merge          everything
 //   inspect, merge -j1, -j2        as commands, processes of their own, cold; "no addon": TypeScript alone decodes
 //   of many files                  the same commands on --files files of 9,760 records each, eight to a host (merge/many_files.ts)
+//   of large files                 on --large files of 540,000 records each; 64 of them take 2 GB of disk and some minutes
 //
 // The first three are warm, on one thread. Ways take turns. Printed is the least processor time of all rounds, since what else the
 // machine does can only add; of commands also the least time and the peak of memory. A record is one callback; repeats that were
@@ -28,11 +29,15 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string' },
     files: { type: 'string' },
+    large: { type: 'string' },
     smoke: { type: 'boolean', default: false },
   },
 });
 const rounds = Number(values.rounds ?? (values.smoke ? 1 : 5));
 const fileCount = Number(values.files ?? (values.smoke ? 16 : 1024));
+const largeCount = Number(values.large ?? 16);
+/** Collectives of a file. */
+const [SHORT, LONG] = [160, values.smoke ? 160 : 8850];
 if (!values.smoke) console.log(`about ${Math.ceil(1 + rounds / 2)} minutes on two quiet cores`);
 
 /** As large as it gets: what is measured is drawing all of it. */
@@ -60,16 +65,8 @@ try {
   const perRecord = (bytes) => (bytes / report.records).toFixed(1);
   console.log(`bytes of trace per record: ${perRecord(trace.length)}, as .zst ${perRecord(packed)}`);
 
-  const many = await writeMany();
-  const { records } = await merge({ inputs: many, output, jobs: 1, force: true });
-  console.log(`\n${many.length} files, ${records} records`);
-  await measure(
-    {
-      'inspect of many files': () => command(['inspect', ...many]),
-      'merge of many files': () => command(['merge', ...many, '-qfo', output, '-j1']),
-    },
-    records,
-  );
+  await measureMany('many', fileCount, SHORT, []);
+  await measureMany('large', largeCount, LONG, ['--detail', 'step']);
 } finally {
   rmSync(folder, { recursive: true });
 }
@@ -93,8 +90,22 @@ function recordRun() {
   return readdirSync(run).map((name) => path.join(run, name));
 }
 
+async function measureMany(name, count, collectives, detail) {
+  const many = await writeMany(name, count, collectives);
+  const { records } = await merge({ inputs: many, output, jobs: 1, force: true });
+  console.log(`\n${many.length} files, ${records} records`);
+  await measure(
+    {
+      [`inspect of ${name} files`]: () => command(['inspect', ...many]),
+      [`merge of ${name} files`]: () => command(['merge', ...many, ...detail, '-qfo', output, '-j1']),
+    },
+    records,
+  );
+  rmSync(path.dirname(many[0]), { recursive: true });
+}
+
 /** The builder of rank files is the tests', and in TypeScript. */
-async function writeMany() {
+async function writeMany(name, count, collectives) {
   const outfile = path.join(folder, 'many_files.mjs');
   await build({
     entryPoints: [path.join(root, 'bench/merge/many_files.ts')],
@@ -106,9 +117,9 @@ async function writeMany() {
     logLevel: 'error',
   });
   const { writeManyFiles } = await import(pathToFileURL(outfile).href);
-  const many = path.join(folder, 'many');
+  const many = path.join(folder, name);
   mkdirSync(many);
-  return writeManyFiles(many, fileCount);
+  return writeManyFiles(many, count, collectives);
 }
 
 function floor(files, trace) {

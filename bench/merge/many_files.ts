@@ -1,27 +1,26 @@
 /**
- * The rank files of a large job, as small as they may be: eight ranks per host, a ring of AllReduces with one channel, 9,760 records
- * each. Written by the tests' own builder from schemas/rank-file.md, because a thousand processes do not fit onto one machine; what a
- * file costs beside its records is what this is for.
+ * The rank files of a large job: eight ranks per host, a ring of AllReduces with one channel, 61 records per collective. Written by the
+ * tests' own builder from schemas/rank-file.md, because so many processes and hosts do not fit onto one machine. Every host has a clock
+ * of its own.
  */
 
 import { join } from 'node:path';
 import { RankFileBuilder } from '../../test/support/rank_file_builder.js';
 
-const COLLECTIVES = 160;
 const STEPS = 6;
 const RANKS_PER_HOST = 8;
 
-export function writeManyFiles(folder: string, ranks: number): string[] {
+export function writeManyFiles(folder: string, ranks: number, collectives: number): string[] {
   return Array.from({ length: ranks }, (_, rank) => {
     const path = join(folder, `rank${String(rank).padStart(5, '0')}.bin`);
-    rankFile(rank, ranks).write(path);
+    rankFile(rank, ranks, collectives).write(path);
     return path;
   });
 }
 
-function rankFile(rank: number, ranks: number): RankFileBuilder {
+function rankFile(rank: number, ranks: number, collectives: number): RankFileBuilder {
   const host = Math.floor(rank / RANKS_PER_HOST);
-  const bootId = `00000000-0000-4000-8000-${String(host).padStart(12, '0')}`;
+  const bootId = (host + 1).toString(16).padStart(32, '0');
   const file = new RankFileBuilder({
     rank,
     worldSize: ranks,
@@ -31,10 +30,11 @@ function rankFile(rank: number, ranks: number): RankFileBuilder {
   });
   const comm = file.communicator({ name: 'world', commId: 0xabcdef0123n, rank, nRanks: ranks });
   const thread = { threadName: 'NCCL Progress 0', tid: 200 + rank };
-  const calls = file.ring('host', 512, { threadName: 'python', tid: 100 + rank });
-  const ops = file.ring('ops', 1024, thread);
-  const steps = file.ring('steps', 16384, { ...thread, foldCapacity: 8 });
-  for (let i = 0; i < COLLECTIVES; i++) {
+  const slots = (perCollective: number): number => 2 ** Math.ceil(Math.log2(perCollective * collectives));
+  const calls = file.ring('host', slots(9), { threadName: 'python', tid: 100 + rank });
+  const ops = file.ring('ops', slots(12), thread);
+  const steps = file.ring('steps', slots(100), { ...thread, foldCapacity: 8 });
+  for (let i = 0; i < collectives; i++) {
     const t = 1000 + i * 100_000 + (rank % RANKS_PER_HOST) * 10;
     const shape = { func: 'AllReduce', seqNumber: i, count: 4096, algo: 'RING', proto: 'SIMPLE' };
     const parent = calls.startColl(t, { comm, ...shape });
@@ -59,5 +59,5 @@ function rankFile(rank: number, ranks: number): RankFileBuilder {
     const end = t + 2000 + STEPS * 1000;
     ops.stop(end, send).stop(end + 10, recv);
   }
-  return file.clockSample(0).heartbeat(COLLECTIVES * 100_000 + 50_000);
+  return file.clockSample(0).heartbeat(collectives * 100_000 + 50_000);
 }
