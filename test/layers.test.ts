@@ -35,7 +35,7 @@ const LAYERS = table(`
   page/client    |                                                    | page report analysis |       | no
   page           | base output report/text                            | report        |            | yes
   merge          | base rankfile runs clocks clocks/evidence verdict output trace study report |             |            | yes
-  shards         | base rankfile runs scan/step_file study output trace report merge finish | scan clocks/evidence verdict | @msgpack/msgpack | yes
+  shards         | base rankfile runs model/work_end scan/step_file study output trace report merge finish | scan clocks/evidence verdict | @msgpack/msgpack | yes
   cli            | base rankfile runs output trace report page merge shards       | verdict       | commander  | yes
 `);
 

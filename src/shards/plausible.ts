@@ -4,7 +4,6 @@
  */
 
 import { WORK_OUTCOMES } from '../model/work_end.js';
-import { END_TIMES } from '../model/work_end_table.js';
 import { MAX_RANKS } from '../rankfile/format/ranges.js';
 import type { RankScan } from '../scan/scan.js';
 import type { SectionFile } from './sections.js';
@@ -17,7 +16,9 @@ export function checkScan(scan: RankScan, file: SectionFile): void {
 
 function rules(scan: RankScan): Readonly<Record<string, boolean>> {
   const { header, communicators, works, workEnds, calls, standstill, clockSamples } = scan;
-  const rows = workEnds.outcome.length;
+  const outcomes = workEnds.outcome;
+  const rows = outcomes.length;
+  const times = Object.values(workEnds).filter((column) => column instanceof Float64Array);
   const { funcs, datatypes, func, datatype, keys: _keys, ...columns } = works;
   const lengths = [func, datatype, _keys, ...Object.values(columns)].map(({ length }) => length);
   return {
@@ -34,8 +35,8 @@ function rules(scan: RankScan): Readonly<Record<string, boolean>> {
       func.every((name) => name < funcs.length) &&
       datatype.every((name) => name < datatypes.length),
     'the ends of work':
-      END_TIMES.every((time) => workEnds[time].length === rows) &&
-      workEnds.outcome.every((outcome) => outcome < WORK_OUTCOMES.length),
+      times.every(({ length }) => length === rows) &&
+      outcomes.every((outcome) => outcome < WORK_OUTCOMES.length),
     'the stopped work': [...standstill.works.map(({ row }) => row), ...standstill.unended.keys()].every(
       (row) => isCount(row, rows - 1),
     ),
