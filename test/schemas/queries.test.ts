@@ -94,14 +94,14 @@ it.each([...queries.keys()])('finds its subject: %s', (title) => {
 
 describe('agrees with the report of a sample:', () => {
   it('the stuck operation and its wait', () => {
-    const all = rowsOf('hang', /^Everything that was unfinished/);
+    const all = rowsOf('hang', /^All work that was unfinished/);
     const works = all.filter(({ track }) => String(track).endsWith(' · collectives'));
     expect(works.map(({ rank, name }) => `${rank} ${name}`.replace(/ · .* /, ' ')).sort()).toEqual([
       'rank 0000 AllReduce',
       'rank 0002 AllReduce',
       'rank 0003 AllReduce',
     ]);
-    const waits = rowsOf('hang', /^In which wait/);
+    const waits = rowsOf('hang', /^The waits in which transfers hang/);
     const { front } = (byName.get('hang')!.report.verdict as { hang: { front: { wait: { step: number } } } })
       .hang;
     expect(waits).toContainEqual(
