@@ -77,7 +77,7 @@ describe.skipIf(!hasCompiler)('with a compiler', () => {
     expect(packs()).toBe(hasZstd ? 1 : 2);
   });
 
-  it('removes a program whose source is gone', () => {
+  it('removes a program without a source', () => {
     build('build');
     rmSync(path.join(folder, 'native/loopback/main.cc'));
     build('build');
@@ -148,7 +148,7 @@ describe.skipIf(!hasCompiler)('with a compiler', () => {
     expect(built()).toContain('nccl-trace-loopback');
   });
 
-  it('of a folder that cannot be written says so in one line', () => {
+  it('says in one line that a folder cannot be written', () => {
     chmodSync(folder, 0o555);
     // To root everything can be written.
     const somebody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};

@@ -37,7 +37,7 @@ describe('the lock file', () => {
     expect(others.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([]);
   });
 
-  it('knows of no install script but that of esbuild', () => {
+  it('has only one install script: that of esbuild', () => {
     const scripted = others.filter(([, { hasInstallScript }]) => hasInstallScript).map(([place]) => place);
     expect(scripted.filter((place) => place !== 'node_modules/fsevents')).toEqual(['node_modules/esbuild']);
   });

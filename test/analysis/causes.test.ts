@@ -75,7 +75,7 @@ describe('slow links', () => {
     ]);
   });
 
-  it('the only one of a rank is a link or its NIC: it cannot be told', () => {
+  it('the only link of a rank is slow: link or NIC, which cannot be distinguished', () => {
     const ring = RANKS.map((rank) => [rank, (rank + 1) % 8] as const);
     expect(causesWhere((source) => source === 2, ring)).toEqual([
       expect.objectContaining({ cause: 'slow link', rank: 2, cannotTell: 'link or NIC' }),
@@ -104,7 +104,7 @@ describe('slow links', () => {
     ]);
   });
 
-  it('from one of two nodes to the other: neither node, nor any NIC, is called slow', () => {
+  it('all links from one of two nodes to the other: neither a node nor a NIC is called slow', () => {
     const found = causesWhere((source) => source < 4).map(({ cause }) => cause);
     expect(new Set(found)).toEqual(new Set(['slow link']));
   });

@@ -38,7 +38,7 @@ describe('noise', () => {
     expect(told).toEqual([]);
   });
 
-  it('a change by 30 % in noise of 5 % is told, with an interval that holds it', () => {
+  it('a change by 30 % in noise of 5 % is reported, with an interval that contains it', () => {
     for (let seed = 1; seed <= 100; seed++) {
       const change = changeOf(level(times(seed)), level(times(seed + 500, { level: 1.3e6 })), COMPARISONS);
       expect(change!.change).toBeCloseTo(0.3, 1);
@@ -63,7 +63,7 @@ describe('noise', () => {
     expect(noiseBetween(a, b, 1000)).toBeGreaterThan(noiseBetween(a, b, 10));
   });
 
-  it('quantiles are those of the tables', () => {
+  it('quantiles equal those of published tables', () => {
     expect(studentQuantile(0.05, 10)).toBeCloseTo(2.2281, 4);
     expect(studentQuantile(0.001, 30)).toBeCloseTo(3.646, 3);
     expect(studentQuantile(0.01, 2)).toBeCloseTo(9.9248, 4);

@@ -18,7 +18,7 @@ describe('quantiles', () => {
 });
 
 describe('a line', () => {
-  it('of points on it is found exactly, however the points are grouped', () => {
+  it('through exact points is found exactly, however the points are grouped', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 1e6 }),

@@ -6,7 +6,7 @@ import { append, maxOf, minOf } from '../../src/base/extremes.js';
 
 const numbers = fc.array(fc.double());
 
-it('are those of Math', () => {
+it('equal those of Math', () => {
   fc.assert(
     fc.property(numbers, fc.double(), (values, bound) => {
       expect(maxOf(values)).toBe(Math.max(...values));

@@ -146,7 +146,7 @@ it('a request that was replaced by another one is reported', async () => {
   expect(await mask()).toBe(0x8);
 });
 
-it('where one file cannot be asked, none is; and one that vanishes takes no other answer with it', async () => {
+it('if one file cannot be asked, none is; a file that disappears does not suppress other answers', async () => {
   start({ NCCL_TRACE_RING_DIR: 'none', NCCL_TRACE_EVENTS: 'Coll,ProxyOp,ProxyStep' });
   expect(await mask()).toBe(0x1a);
   const [copy, link] = ['copy.bin', 'rank-link.bin'].map((name) => path.join(folder, name)) as [

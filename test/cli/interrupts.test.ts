@@ -56,7 +56,7 @@ describe.each(SIGNALS)('%s ends with %i and leaves nothing:', (signal, code) => 
     expect(readdirSync(at('tmp'))).toEqual([]);
   });
 
-  it('a merge whose reader has stopped', async () => {
+  it('a merge to a reader that stopped', async () => {
     writeRun(at('run'), { ranks: 4, collectives: 40, steps: 12 });
     const reader = spawn('bash', ['-c', 'exec 3< pipe; read -n 1 <&3; echo; sleep 60'], { cwd: folder });
     const child = start('merge run -q -o pipe');
@@ -108,7 +108,7 @@ describe('a work folder of a killed command', () => {
     expect(readdirSync(at('tmp'))).toEqual([]);
   });
 
-  it('of a demo, rank files and all, too', async () => {
+  it('and also those of a demo, with its rank files', async () => {
     const child = start('demo --ranks 2');
     const name = await working(child, at('tmp'));
     child.kill('SIGKILL');

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 
 const DIST = fileURLToPath(new URL('../../dist/', import.meta.url));
 
-it('--version and --help of a command wait for neither the merge nor a package beside commander', () => {
+it('--version and --help of a command load neither the merge nor a package other than commander', () => {
   const { files, packages, bytes } = loadedBy('cli/main.js');
   expect(packages).toEqual([]);
   expect(files.length).toBeLessThan(10);

@@ -141,7 +141,7 @@ it('problems of other files are reported without their names', async () => {
   for (const words of [err, alone.err]) expect(words).not.toContain(SECRET);
 });
 
-it('the bytes do not depend on the names of the files, nor on their order', async () => {
+it('the bytes depend neither on the names of the files nor on their order', async () => {
   const output = path.join(folder, 'a.pftrace');
   await merge({ inputs: [run], output, jobs: 1, redact: true });
   readdirSync(run).forEach((name, i) => {

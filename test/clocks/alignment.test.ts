@@ -38,7 +38,7 @@ function draw(seed: number, hosts: number, withTree: boolean, extra: Partial<Sim
   });
 }
 
-describe('a run whose truth is known', () => {
+describe('a simulated run', () => {
   it('is recovered within the hard bound always, within the 99 % bound nearly always', () => {
     let inside = 0;
     let all = 0;
@@ -59,7 +59,7 @@ describe('a run whose truth is known', () => {
     expect(inside / all).toBeGreaterThan(0.99);
   });
 
-  it('leaves no pair whose effect comes before its cause', () => {
+  it('leaves no effect before its cause', () => {
     fc.assert(
       fc.property(seeds, fc.boolean(), (seed, withTree) => {
         const run = draw(seed, 5, withTree);
@@ -150,7 +150,7 @@ describe('contradictions', () => {
       return [culprit.what, ...(culprit.what === 'clock-jump' ? [culprit.domain] : culprit.domains)];
     });
 
-  it('of all links of a host at one moment: its clock jumped', () => {
+  it('at one moment on all links of a host: its clock jumped', () => {
     const run = draw(5, 6, true, { wander: (host, time) => (host === 2 && time > 11e9 ? -3e6 : 0) });
     const alignment = align(6, run.edges);
     expect(named(alignment)).toEqual([['clock-jump', 2]]);
@@ -159,7 +159,7 @@ describe('contradictions', () => {
     for (const check of checkAll(run, alignment)) expect(check.insideHard).toBe(true);
   });
 
-  it('of two hosts that have no others: either clock jumped, whichever it was', () => {
+  it('between two hosts without other peers: one of both clocks jumped', () => {
     for (const jumped of [0, 1]) {
       const wander = (host: number, time: number): number => (host === jumped && time > 11e9 ? -3e6 : 0);
       const run = simulate({
@@ -193,7 +193,7 @@ describe('contradictions', () => {
     for (const check of checkAll(run, alignment)) expect(check.insideHard).toBe(true);
   });
 
-  it('of one link alone: its pairs do not belong together', () => {
+  it('on one link alone: its pairs do not belong together', () => {
     const run = draw(6, 6, true, {
       tamper: ({ from, to }, time, delay) =>
         from === 3 && to === 4 && time > 8e9 && time < 9e9 ? delay - 2e6 : delay,
@@ -257,7 +257,7 @@ it('npm run bench:clocks', () => {
   expect(results.length).toBeGreaterThan(15);
 });
 
-it('a pair that is decades from the others, as of a tick that cannot be true, costs no more than it', () => {
+it('a pair that is decades from the others (a tick that cannot be true) is the only one lost', () => {
   const collect = (from: number, to: number): EdgeEvidence => {
     const edge = new EdgeCollector({ from, to, kind: 'data', like: 'x' });
     for (let second = 0; second < 20; second++) edge.add(second * 1e9, 20_000);

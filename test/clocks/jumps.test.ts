@@ -56,7 +56,7 @@ describe('a jump', () => {
     },
   );
 
-  it('of two hosts, and two of one host, are told each', () => {
+  it('two hosts that jump, and two jumps of one host, are each named', () => {
     const wander: NamedWander = {
       name: 'three jumps',
       ppmPerMinute: 0.1,
@@ -78,13 +78,13 @@ describe('a jump', () => {
   });
 });
 
-describe('no jump is told', () => {
+describe('no jump is reported', () => {
   it.each(NAMES)('%s: of clocks that swing by 3 ppm a minute every minute', (topology) => {
     const { alignments } = judge({ ...MINUTE, topology, wander: sineOf(3, 60) }, 3, false);
     for (const { culprits } of alignments) expect(culprits).toEqual([]);
   });
 
-  it('of a wire that is longer from the middle of the run on', () => {
+  it('for a wire that is longer from the middle of the run on', () => {
     const { alignments } = judge(
       {
         ...MINUTE,

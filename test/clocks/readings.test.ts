@@ -20,7 +20,7 @@ describe('by how much a clock can be ahead', () => {
   const ahead = (hull: number[], time: number, gain: GainRates, curvature = 0): number =>
     mostAhead(hull, Float64Array.of(time), KNOTS, gain, curvature)[0]!;
 
-  it('of a pair at another time: more by the rate of each piece between', () => {
+  it('from a pair at another time: more by the rate of each piece between', () => {
     const gain = rates([-0.3, -0.2, -0.1], [0.1, 0.2, 0.3]);
     expect(ahead([500, 7], 500, gain)).toBeCloseTo(7);
     expect(ahead([500, 7], 2500, gain)).toBeCloseTo(7 + 50 + 200 + 150);
@@ -30,7 +30,7 @@ describe('by how much a clock can be ahead', () => {
     expect(ahead([2500, 7], 3100, gain)).toBeCloseTo(7 + 180);
   });
 
-  it('of two pairs: as much as clocks can bend between them', () => {
+  it('from two pairs: as much as clocks can bend between them', () => {
     const any = rates([-9, -9, -9], [9, 9, 9]);
     expect(ahead([500, 7, 1500, 9], 1000, any, 1e-5)).toBeCloseTo(8 + 1e-5 * 500 * 500);
     expect(ahead([500, 7, 1500, 9], 1000, rates([0, 0, 0], [0, 0, 0]), 1e-5)).toBeCloseTo(7);

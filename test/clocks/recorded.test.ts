@@ -94,7 +94,7 @@ describe('ranks on several hosts', () => {
     for (const { insideHard } of checkRun(lossy, solved)) expect(insideHard).toBe(true);
   });
 
-  it('are aligned without the one whose file is of another job, which is named', async () => {
+  it('are aligned without a file of another job, which is named', async () => {
     const words = `--ranks ${HOSTS} --channels 1 --iterations 2 --ops allreduce:32K*4,sleep:10ms`;
     const other = await record(join(folder, 'other-source'), words, SETTINGS);
     const strange = skewRun(other.folder, join(folder, 'other'), skewed.skews);

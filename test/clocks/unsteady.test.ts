@@ -41,7 +41,7 @@ describe('a clock that jumps between two of few transfers', () => {
     },
   );
 
-  it('in a ring may be that of any host: none is believed', () => {
+  it('in a ring may belong to any host: none is believed', () => {
     const run = jumping(
       2,
       6,
@@ -61,7 +61,7 @@ describe('a clock that jumps between two of few transfers', () => {
   });
 });
 
-describe('a clock whose rate changes', () => {
+describe('a clock with a changing rate', () => {
   const mesh = [0, 1, 2, 3].flatMap((a) => [0, 1, 2, 3].flatMap((b) => (b > a ? both(a, b) : [])));
   /** The rate of host 2 rises by so many ppm a minute. */
   const bending = (ppmPerMinute: number) =>
@@ -89,7 +89,7 @@ describe('a clock whose rate changes', () => {
     }
   });
 
-  it('by more than any clock may is named and set aside alone, and the others are aligned as ever', () => {
+  it('by more than declared is named and set aside alone, and the others stay aligned', () => {
     const run = bending(30);
     const alignment = align(4, run.edges);
     expect(alignment.culprits).toMatchObject([{ what: 'clock-unsteady', domains: [2] }]);
@@ -108,7 +108,7 @@ describe('a clock whose rate changes', () => {
   });
 });
 
-describe('who is named', () => {
+describe('the named host', () => {
   /** Each pair of arcs both ways; `short`: how far they fall short round that pair. */
   const found = (pairs: readonly (readonly [number, number, number])[]) => {
     const arcs = pairs.flatMap(([a, b]) => [
@@ -139,7 +139,7 @@ describe('who is named', () => {
     ).toEqual([1]);
   });
 
-  it('of two is who has hardly any other peers, or both', () => {
+  it('of two is the one with hardly any other peers, or both', () => {
     expect(
       found([
         [0, 1, 9000],

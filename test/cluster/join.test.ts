@@ -168,7 +168,7 @@ describe('late by itself', () => {
     ]);
   });
 
-  it('is nobody by its call alone if nothing held up the rank whose GPU came last', () => {
+  it('is no rank by its call alone if nothing held up the rank whose GPU came last', () => {
     const [, one] = joined(ranks(null));
     expect(lateSpans(one!, 0).map(({ late, from, to }) => [late.rank, from, to])).toEqual([
       [2, 90_000, 90_500],
@@ -176,7 +176,7 @@ describe('late by itself', () => {
   });
 });
 
-describe('who never entered', () => {
+describe('a rank that never entered', () => {
   it('is reported for a rank that was recording before', () => {
     const [, second] = joined([
       member([

@@ -173,7 +173,7 @@ describe('§3.7 PXN', () => {
     expect(textOf(report)).toContain('not finished: AllReduce seq 7 on dp, on rank 0\n');
   });
 
-  it("is not held against its communicator's finalize, which is told in the originator's own ticks", async () => {
+  it("is not compared with its communicator's finalize, which is in the originator's own ticks", async () => {
     const [a, b, c] = pxnRun();
     // Rank 0 began to record long after rank 1: a small number of its ticks is late on rank 1's.
     a!.file.finalize(a!.comm, 1500);

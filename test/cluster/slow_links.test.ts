@@ -40,7 +40,7 @@ describe('slow links', () => {
     expect(found[0]!.costNs).toBeGreaterThan(0);
   });
 
-  it('of two the costlier first', () => {
+  it('lists the costlier of two first', () => {
     expect(slowLinks(ring(1, 1, 3, 1, 1, 6, 1, 1, 1, 1)).map((one) => one.times.rank)).toEqual([5, 2]);
   });
 
@@ -58,7 +58,7 @@ describe('slow links', () => {
     expect(slowLinks(links)).toEqual([]);
   });
 
-  it('with few to compare the difference must be larger', () => {
+  it('needs a larger difference if there are few links to compare', () => {
     const sizes = [2, 3, 5, 9];
     const least = sizes.map((others) => {
       const usual = Array.from({ length: others }, () => 1);

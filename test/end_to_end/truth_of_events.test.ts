@@ -90,7 +90,7 @@ describe('collectives without connections', () => {
   });
 });
 
-describe('kernels whose marks are wrong', () => {
+describe('kernels with wrong marks', () => {
   const LINE = 'kernel timestamps that cannot be true, drawn as noticed';
   const kernelsOf = (view: TraceView, rank: number): ViewSlice[] =>
     onTracks(ofRank(view, rank), /kernel ch/).sort((a, b) => Number(a.ts - b.ts));
@@ -234,7 +234,7 @@ describe('PXN', () => {
     }
   });
 
-  it("without the originator's file says whose is missing, and guesses nothing", async () => {
+  it('names the missing file of the originator, and guesses nothing', async () => {
     const { view, truths, report } = await runAndMerge(4, words, {}, { without: 0 });
     const { pid } = truths[0]!.find(({ kind }) => kind === 'process')! as unknown as { pid: number };
     expect(report.missingRanks).toEqual([0]);

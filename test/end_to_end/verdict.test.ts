@@ -337,7 +337,7 @@ describe.concurrent('the verdict on', () => {
     expect(text).toContain('\n  fewer calls:    rank 2: 1 less on world than others\n');
   });
 
-  it('a broadcast from another root, of which NCCL reports only the call: a mismatch', async ({ expect }) => {
+  it('a broadcast from another root, if NCCL reports only the call: a mismatch', async ({ expect }) => {
     const { verdict, hang } = await verdictOn(
       'root',
       '--ranks 3 --ops allreduce:8K,broadcast:64K --channels 1 --iterations 3 --other-rank 2 --other-at 1 --other-ops allreduce:8K,broadcast(1):64K --hang-seconds 3',

@@ -88,7 +88,7 @@ it('a communicator that a rank knows by another id does not end the run of the o
   expect(report!.suggestion?.command ?? '').not.toContain('--comm');
 });
 
-it('a host whose wall clock began in 1970 is merged with the others', async () => {
+it('a host with a wall clock in 1970 is merged with the others', async () => {
   const sample = samples.get('hosts')!;
   for (const [which, ns] of [
     [3, 2_696_385],

@@ -86,7 +86,7 @@ test('a plan without operations of the proxy: announced when captured, and never
   ]);
 });
 
-test('a start that leaves the handle alone finds that of the replay before: its children, a second stop', async () => {
+test('a start that does not set the handle keeps the one of the earlier replay: its children, a second stop', async () => {
   const log = await Log.of(twoReplays, { echo: { ECHO_KEEP: '0x2' } });
   const stops = calls(log, 'stop').filter(({ thread }) => thread === 'callback');
   const [coll] = log.ofType('Coll');

@@ -54,7 +54,7 @@ describe('--fault', () => {
     ]);
   });
 
-  test('node: all its processes end and its memory is gone, and no other node', async () => {
+  test('node: all its processes end and its memory is removed, and no other node is affected', async () => {
     const memory = mkdtempSync(path.join(tmpdir(), 'loopback-nodes-'));
     folders.push(memory);
     const result = await run(

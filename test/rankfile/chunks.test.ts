@@ -86,7 +86,7 @@ describe('chunks', () => {
     ]);
   });
 
-  it('of an unknown codec, or of an area that is no ring, are left out and counted', () => {
+  it('with an unknown codec, or in an area that is not a ring, are left out and counted', () => {
     const changed = (field: keyof typeof CHUNK_HEADER, value: number): RankFile => {
       const builder = twoChunks();
       const bytes = builder.build();
@@ -153,7 +153,7 @@ describe('chunks', () => {
   });
 });
 
-describe('where the borders of chunks lie', () => {
+describe('borders of chunks', () => {
   const storage: fc.Arbitrary<Storage> = fc.record({
     capacity: fc.constantFrom(64, 128),
     drains: fc.array(

@@ -44,7 +44,7 @@ describe('merged rows', () => {
     expect(merged([[6], [5, 6]])).toEqual(['1:0-1', '0:0-1', '1:1-2']);
   });
 
-  it('where a shared ring steps back, keep its order', () => {
+  it('keep the order of a shared ring that steps back', () => {
     expect(
       merged([
         [10, 3, 20],

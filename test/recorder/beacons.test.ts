@@ -192,7 +192,7 @@ test('rank 0 answers its own form and nothing else, and never with more than it 
   });
 });
 
-test('a peer whose name is never found costs nothing', async () => {
+test('a peer with a name that is never found costs nothing', async () => {
   await onStage(async ({ record }) => {
     const recorder = await record(1, 'no.such.host.invalid:1');
     const before = recorder.cpuTicks();

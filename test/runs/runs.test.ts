@@ -101,7 +101,7 @@ describe('files are of two runs', () => {
     expect(Object.keys(found).at(-1)).toBe('job@2025-10-09T08:53:20');
   });
 
-  it('whose ids of communicators were set and come again', () => {
+  it('with communicator ids that were set and are used again', () => {
     made('a', { ...first, runId: 'one' });
     made('b', { ...first, runId: 'two', at: 5 });
     expect(runs()).toEqual({ two: ['b'], one: ['a'] });

@@ -17,7 +17,7 @@ afterEach(() => {
   remove();
 });
 
-it('of communicators and of records: no time of the trace is before its beginning', async () => {
+it('ticks of communicators and records: no time of the trace is before its beginning', async () => {
   const file = new RankFileBuilder({ rank: 0, worldSize: 1 });
   const comm = file.communicator({ initTick: -500_000, finalizeTick: -400_000 });
   const host = file.ring('host', 64);

@@ -44,7 +44,7 @@ describe('merged in steps: the same bytes', () => {
     await expectEqual(filesOf(path.join(root, 'hosts')), 2, {}, name);
   });
 
-  it('with wall clocks only, a selection, and aliases for names', async () => {
+  it('also with wall clocks only, a selection, and aliases for names', async () => {
     const select = { ranks: [[0, 1]] as const, last: 50e6, detail: 'step' as const };
     await expectEqual(filesOf(path.join(root, 'hosts')), 3, { clock: 'realtime', select, redact: true });
   });

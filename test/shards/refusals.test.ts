@@ -81,7 +81,7 @@ describe('study refuses', () => {
 });
 
 describe('join refuses', () => {
-  it('missing ranks, which it names, and goes on without them when told', async () => {
+  it('missing ranks, which it names; --allow-missing goes on without them', async () => {
     await expect(join(['a.part'])).rejects.toThrow(/^no part has ranks 2-3; .*--allow-missing$/);
     const { problems } = await join(['a.part'], { allowMissing: true });
     expect(problems).toContain('no part has ranks 2-3: not drawn');

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-it('the descriptions of stored types are those of src/shards/stored.ts; if not, run npm run generate:shapes', () => {
+it('the descriptions of stored types match src/shards/stored.ts; if not, run npm run generate:shapes', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'shapes-'));
   try {
     const fresh = path.join(folder, 'shapes.ts');

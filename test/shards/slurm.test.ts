@@ -89,7 +89,7 @@ describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
   const summaryIn = (out: string): MergeReport =>
     JSON.parse(readFileSync(path.join(out, 'run.json'), 'utf8')) as MergeReport;
 
-  it('the trace is that of merge, and the log has the verdict', async () => {
+  it('the trace equals that of merge, and the log has the verdict', async () => {
     const out = path.join(folder, 'out');
     const log = postmortem(out);
     expect(log).toContain('HEALTHY');

@@ -14,7 +14,7 @@ const read = scan.heartbeat!.realtime;
 const runOf = (more: Partial<typeof scan>): Run =>
   ({ members: [{ scan: { ...scan, readAt: read + 1_000_000_000n, ...more } }] }) as unknown as Run;
 
-it('a process whose heartbeat was recent and does not come again is not alive', async () => {
+it('a process without a new heartbeat is not alive, even if its last one was recent', async () => {
   const run = runOf({});
   expect(seemAlive(run)).toEqual([true]);
   expect(await stillAlive(run, [true], [path])).toEqual([false]);
@@ -27,7 +27,7 @@ it('one that has a newer heartbeat by now is, at once', async () => {
   expect(performance.now() - before).toBeLessThan(1000);
 });
 
-it('a file that is gone is no evidence', async () => {
+it('a file that disappeared is no evidence', async () => {
   expect(await stillAlive(runOf({}), [true], [`${path}.gone`])).toEqual([false]);
 });
 

@@ -85,7 +85,7 @@ it('the budget is spent: of all ranks the last stretch is as long as it can be',
   for (const plan of plans) expect(plan!.windows.step!.from).toBeLessThan((SECONDS - 600) * 1e9);
 });
 
-it('where not even a second of all ranks fits, steps of some are drawn, the suspect first', () => {
+it('if not even a second of all ranks fits, steps of some ranks are drawn, the suspect first', () => {
   const whole = decided(4, [], { slices: 1e9, tracks: 1e9, bytes: 1e12 }).size;
   const { plans } = decided(4, [2], { ...whole, slices: 4 * SECONDS + 16 });
   const inSteps = plans.flatMap((plan, file) => (plan?.windows.step ? [file] : []));

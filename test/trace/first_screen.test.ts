@@ -107,7 +107,7 @@ it('healthy: one row that says so, all of the run in view, ranks in their order'
   ]);
 });
 
-it('31 ranks that wait alike: the two to look at stand right below the verdict, open; the others follow, closed', async () => {
+it('31 ranks that wait alike: the two to look at are right below the verdict, open; the others follow, closed', async () => {
   const faults = '--skip-rank 13 --skip-at 2 --hang-seconds 2';
   const { folder: run, code } = await record(
     path.join(folder, 'waiting'),
@@ -129,7 +129,7 @@ it('31 ranks that wait alike: the two to look at stand right below the verdict, 
 }, 60_000);
 
 describe.each(SAMPLES)('%s: everything has room', (sample) => {
-  it('rows, and their names, which say whose they are', () => {
+  it('rows with names that say which rank they belong to', () => {
     const { pins } = parts(sample);
     expect(pins[0]).toBe('verdict');
     expect(pins.length).toBeLessThanOrEqual(ROWS);

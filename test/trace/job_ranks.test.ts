@@ -76,7 +76,7 @@ it('the ranks of a process with several GPUs are only known in a communicator of
   expect(rankName(names, { ...TP, rank: 1 })).toBe('comm rank 1');
 });
 
-it('a communicator whose id NCCL does not report, or none at all, names nobody', () => {
+it('a communicator without a reported id, or no communicator, names no rank', () => {
   const names = namesIn(2, [[[0], [[0n, 0, 0]]]]);
   expect(peerName(names, { commId: 0n }, 1)).toBe('comm rank 1');
   expect(rankName(names, null)).toBe('rank of the process');

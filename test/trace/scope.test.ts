@@ -26,7 +26,7 @@ const RUN: Selectable = {
 const time = (text: string) => parseTime(text)!;
 const ranks = (text: string) => parseRanks(text)!;
 
-it('nothing asked for is everything', () => {
+it('without options everything is drawn', () => {
   expect(selectScope(RUN, {})).toEqual({
     files: [0, 1, 2, 3],
     absentRanks: [],
@@ -37,7 +37,7 @@ it('nothing asked for is everything', () => {
 });
 
 describe('ranks', () => {
-  it('of one process with several GPUs each mean its file', () => {
+  it('each rank of a process with several GPUs means its file', () => {
     const several = { ...RUN, ranks: [[0, 1], [2, 3], [4, 5], []] };
     expect(selectScope(several, { ranks: ranks('3-4,7') })).toMatchObject({
       files: [1, 2],
@@ -55,7 +55,7 @@ describe('ranks', () => {
     });
   });
 
-  it('none of which is here', () => {
+  it('is refused if none of the ranks has a file', () => {
     expect(() => selectScope(RUN, { ranks: ranks('7') })).toThrow(
       '--ranks: none of these has a file here; there are ranks 0-2,5',
     );
@@ -88,7 +88,7 @@ describe('communicators', () => {
     expect(() => selectScope(RUN, { comms: [word] })).toThrow(words);
   });
 
-  it('of which none of the ranks is', () => {
+  it('is refused if none of the ranks belongs to it', () => {
     expect(() => selectScope(RUN, { comms: ['0x11'], ranks: ranks('0-1') })).toThrow(
       '--ranks and --comm together select nothing',
     );
@@ -127,7 +127,7 @@ describe('time', () => {
     expect(() => selectScope(RUN, request)).toThrow(words);
   });
 
-  it('of day in a run of days needs a date', () => {
+  it('a time of day needs a date in a run of several days', () => {
     const long = { ...RUN, durationNs: 3 * 86_400e9 };
     expect(() => selectScope(long, { from: time('12:00') })).toThrow(
       'comes 3 times in the run, give the date',

@@ -16,8 +16,8 @@ const verdictAt = (
   more: { readonly hungAfter?: number } = {},
 ): Verdict => judge(evidence(ranks, { end, ...more }));
 
-describe('while all ranks live', () => {
-  it('waits, with the evidence of a hang, before it is old', () => {
+describe('while all ranks are alive', () => {
+  it('waits until the stall is old, with the evidence of a hang', () => {
     const verdict = verdictAt(39.9, standing(done(0, 1), done(1, 2)));
     expect(verdict).toMatchObject({
       kind: 'waiting',
@@ -36,7 +36,7 @@ describe('while all ranks live', () => {
     expect(verdictAt(34, all).kind).toBe('hung');
   });
 
-  it('waits twice as long as a collective took before, the first one aside', () => {
+  it('waits twice as long as the longest earlier collective, except the first', () => {
     const long = { seq: 1, at: 2, end: 9.5 };
     expect(verdictAt(39.9, standing(done(0, 1), long)).kind).toBe('waiting');
     expect(verdictAt(40, standing(done(0, 1), long)).kind).toBe('hung');
@@ -61,17 +61,17 @@ describe('while all ranks live', () => {
     expect(run(200.1).kind).toBe('hung');
   });
 
-  it('says whether another look is worth it: only where the files themselves are alive', () => {
+  it('advises another look only if the files themselves are alive', () => {
     const live = standing(done(0, 1)).map((rank): MadeUpRank => ({ ...rank, isAlive: true }));
     expect(verdictAt(20, live)).toMatchObject({ kind: 'waiting', waiting: { isLive: true } });
   });
 
-  it('does not take a file that was read earlier for one whose process is gone', () => {
+  it('does not take a file that was read earlier for a process that disappeared', () => {
     const [first, ...rest] = standing(done(0, 1));
     expect(verdictAt(20, [{ ...first!, alive: 14, isAlive: true }, ...rest]).kind).toBe('waiting');
   });
 
-  it('is a hang after another time where that was asked for', () => {
+  it('is a hang after the time that --hung-after sets', () => {
     const ranks = standing(done(0, 1));
     expect(verdictAt(12, ranks, { hungAfter: 2 }).kind).toBe('hung');
     expect(verdictAt(11.9, ranks, { hungAfter: 2 }).kind).toBe('waiting');
@@ -81,7 +81,7 @@ describe('while all ranks live', () => {
     });
   });
 
-  it('comes before who is slow, and after a hang elsewhere', () => {
+  it('comes before a slow rank, and after a hang elsewhere', () => {
     const comms = { world: { id: 1n, members: [0, 1, 2] }, tp: { id: 2n, members: [0, 1] } };
     const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
     const inTp = open(4, 3, { comm: 'tp' });
@@ -91,7 +91,7 @@ describe('while all ranks live', () => {
     expect(verdict).toMatchObject({ kind: 'hung', hang: { comm: 'tp', alsoHung: [{ comm: 'world' }] } });
   });
 
-  it('does not call that a hang which only waits for ranks that began something a moment ago', () => {
+  it('does not call it a hang if the missing ranks began something a moment ago', () => {
     const comms = { world: { id: 1n, members: [0, 1, 2] }, tp: { id: 2n, members: [1, 2] } };
     const before = [done(0, 1), done(1, 2, { comm: 'tp' })];
     const inTp = open(2, 55, { comm: 'tp' });
@@ -107,19 +107,19 @@ describe('while all ranks live', () => {
   });
 });
 
-describe('what it took before', () => {
+describe('the longest earlier time', () => {
   const slow = { seq: 1, at: 1, end: 13 };
   const before = [done(0, 0.5), slow];
   const calls = [...before, open(2, 20)];
 
-  it('is not waited for where a rank is gone', () => {
+  it('is not waited for if a rank disappeared', () => {
     const other: MadeUpRank = { calls, isAlive: true };
     expect(verdictAt(25, [other, other, { calls: before, alive: 20.5 }]).kind).toBe('hung');
     expect(verdictAt(25, [other, other, { calls: before, closed: true }]).kind).toBe('hung');
     expect(verdictAt(25, [other, other, { calls: before, isAlive: true }]).kind).toBe('working');
   });
 
-  it('nor where it was said how old a standstill may become', () => {
+  it('is not waited for if --hung-after is set', () => {
     expect(verdictAt(25, [{ calls }, { calls }], { hungAfter: 5 }).kind).toBe('hung');
     expect(verdictAt(24.9, [{ calls }, { calls }], { hungAfter: 5 }).kind).toBe('waiting');
   });
@@ -132,14 +132,14 @@ describe('what it took before', () => {
     expect(verdictAt(640, [{ calls: noEnd }, { calls: noEnd }, late]).kind).toBe('hung');
   });
 
-  it('is not the pause behind the first of all, as a job compiles', () => {
+  it('is not the pause after the first collective, when a job compiles', () => {
     const compiled = [done(0, 1), done(1, 301), done(2, 302), open(3, 303)];
     expect(verdictAt(332, [{ calls: compiled }, { calls: compiled }]).kind).toBe('waiting');
     expect(verdictAt(334, [{ calls: compiled }, { calls: compiled }]).kind).toBe('hung');
   });
 });
 
-describe('is a hang at once where it cannot go on:', () => {
+describe('is a hang at once if it cannot go on:', () => {
   const short = 12;
 
   it('a rank fell silent, while the others were alive when they were read', () => {
@@ -152,12 +152,12 @@ describe('is a hang at once where it cannot go on:', () => {
     });
   });
 
-  it('a rank fell silent before a copy was made that says when', () => {
+  it('a rank fell silent before a copy that states its time', () => {
     const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
     expect(verdictAt(18, [a, b, { ...c, alive: 15, isToldInTime: true }]).kind).toBe('hung');
   });
 
-  it('but not where its file may only have been copied before the others', () => {
+  it('but not if its file may have been copied before the others', () => {
     const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
     expect(verdictAt(18, [a, b, { ...c, alive: 15 }])).toMatchObject({
       kind: 'waiting',
@@ -168,7 +168,7 @@ describe('is a hang at once where it cannot go on:', () => {
     expect(verdictAt(46, [a, b, { ...c, alive: 15 }], { hungAfter: 600 }).kind).toBe('hung');
   });
 
-  it('but not where its clock is not known to say so', () => {
+  it('but not if its clock is not related to the others', () => {
     const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
     const silent = [a, b, { ...c, alive: 10.2 }];
     expect(judge(evidence(silent, { end: short, comparable: false }))).toMatchObject({
@@ -188,13 +188,13 @@ describe('is a hang at once where it cannot go on:', () => {
     expect(verdictAt(short, [{ calls }, { calls }]).kind).toBe('hung');
   });
 
-  it('the ranks called unlike each other', () => {
+  it('the ranks made different calls', () => {
     const calls = (count: number): MadeUpRank => ({ calls: [done(0, 1), open(1, 10, { count })] });
     expect(verdictAt(short, [calls(1), calls(2)]).kind).toBe('hung');
   });
 });
 
-describe('where records are lost', () => {
+describe('if records are lost', () => {
   const lost = open(1, 10, { lostSince: 12 });
   const closed = (...calls: readonly MadeUpCall[]): MadeUpRank => ({
     calls: [done(0, 1), ...calls],
@@ -214,11 +214,11 @@ describe('where records are lost', () => {
     });
   });
 
-  it('says so of none that is still recorded and has not stood: that job works', () => {
+  it('does not say so of a job that is still recorded and moves: it works', () => {
     expect(judge(evidence([{ calls: [done(0, 1), lost] }], { end: 10.1 })).kind).toBe('working');
   });
 
-  it('says so of a short one, too: a file that was closed in order does not work on', () => {
+  it('says so of a short stall, too: a file that was closed in order does not go on', () => {
     expect(judge(evidence([closed(lost)], { end: 10.1 })).kind).toBe('unclear');
   });
 
@@ -232,7 +232,7 @@ describe('where records are lost', () => {
     });
   });
 
-  it('says it is a hang if another rank proves it, and says only of that rank that it has not finished', () => {
+  it('says it is a hang if another rank proves it, and says "not finished" only of that rank', () => {
     const verdict = judge(evidence([closed(lost), { calls: [done(0, 1), open(1, 10)] }]));
     expect(verdict).toMatchObject({
       kind: 'hung',
@@ -240,19 +240,19 @@ describe('where records are lost', () => {
     });
   });
 
-  it('says it is a hang where a rank never entered, or is gone', () => {
+  it('says it is a hang if a rank never entered or disappeared', () => {
     expect(judge(evidence([closed(lost), { calls: [done(0, 1)] }])).kind).toBe('hung');
     const gone = { calls: [done(0, 1), lost], alive: 11 };
     expect(judge(evidence([{ calls: [done(0, 1), lost] }, gone])).kind).toBe('hung');
   });
 });
 
-it('speaks of no time after the rings were last copied into a file', () => {
+it('makes no claim about the time after the last copy of the rings', () => {
   const copied = { calls: [done(0, 1), done(1, 2), open(2, 10)], knownUntil: 10.2 };
   expect(verdictAt(11.2, [copied, copied], { hungAfter: 1 }).kind).toBe('working');
 });
 
-it('says that a hang cannot be excluded before it says who is slow', () => {
+it('says that a hang cannot be excluded before it names a slow rank', () => {
   const calls = (late: number): MadeUpCall[] =>
     Array.from({ length: 9 }, (_, seq) => ({ seq, at: seq + late, end: seq + 0.5 }));
   const closed = (late: number): MadeUpRank => ({

@@ -15,7 +15,7 @@ const aborted: MadeUpRank = {
 const killed: MadeUpRank = { calls: [done(0, 1), open(1, 10, { ops: [waitingFor(0)] })], alive: 10.1 };
 const after = (ranks: readonly MadeUpRank[]): Verdict => judge(evidence(ranks, { end: 10.3 }));
 
-describe('a rank that is gone', () => {
+describe('a rank that disappeared', () => {
   it('in a collective that the others aborted at once: it broke off', () => {
     expect(after([aborted, killed, aborted])).toMatchObject({
       kind: 'broken',
@@ -33,7 +33,7 @@ describe('a rank that is gone', () => {
     });
   });
 
-  it('in one that they left without a word', () => {
+  it('in a collective that the others left without finalizing', () => {
     const left: MadeUpRank = { calls: [done(0, 1), open(1, 10)], alive: 10.3, ...closed };
     expect(after([left, killed, left])).toMatchObject({
       kind: 'broken',
@@ -41,7 +41,7 @@ describe('a rank that is gone', () => {
     });
   });
 
-  it('before it came to what the others aborted', () => {
+  it('before it entered the collective that the others aborted', () => {
     const before = { calls: [done(0, 1)], alive: 9.9 };
     expect(after([aborted, before, aborted])).toMatchObject({
       kind: 'broken',
@@ -49,7 +49,7 @@ describe('a rank that is gone', () => {
     });
   });
 
-  it('with nothing but its last sign: its rings were elsewhere, and copied before', () => {
+  it('with only a last sign: its rings were elsewhere, and copied before', () => {
     const comms = { world: { id: 1n, members: [0, null, 2] } };
     const nothing = { calls: [], alive: 10.1, knownUntil: 0 };
     const verdict = judge(evidence([aborted, nothing, aborted], { end: 10.3, comms }));
@@ -62,7 +62,7 @@ describe('a rank that is gone', () => {
     });
   });
 
-  it('is none where all ended in order, in the middle of it: the job ended itself', () => {
+  it('is not claimed if all ranks ended in order in mid-collective: the job ended itself', () => {
     expect(after([aborted, aborted, aborted])).toMatchObject({
       kind: 'broken',
       broken: { gone: [], left: [0, 1, 2], finished: [] },
@@ -118,7 +118,7 @@ describe('a rank that is gone', () => {
     expect(ended(4000, { isToldInTime: true }).kind).toBe('broken');
   });
 
-  it('was so before the others ended, if that came when its heartbeat was overdue', () => {
+  it('disappeared first if the others ended when its heartbeat was overdue', () => {
     // Nobody can tell who was first: one that raised, for which the others were killed, looks the same.
     const near = after([aborted, killed, aborted]);
     expect(near).toMatchObject({ kind: 'broken', broken: { isOrderKnown: false } });
@@ -144,7 +144,7 @@ describe('a rank that is gone', () => {
     expect(verdict.kind === 'broken' && verdict.broken.stands.age).toBeCloseTo(s(0.09), -3);
   });
 
-  it('is named where it left nothing unfinished, too', () => {
+  it('is also named if it left nothing unfinished', () => {
     const calls = [done(0, 1)];
     expect(
       after([
@@ -166,7 +166,7 @@ describe('a rank that is gone', () => {
   });
 });
 
-describe('nothing broke off', () => {
+describe('a run did not break off', () => {
   it.each([
     ['and were closed in the end', 4000],
     ['and were closed soon', 104],
@@ -235,7 +235,7 @@ describe('a file that is only older', () => {
     expect(silent(judged([working(5.1), working(12.1), working(20.2)]))).toEqual([]);
   });
 
-  it('and one whose rings lie elsewhere, if they finished two', () => {
+  it('and a file whose rings are elsewhere, if the others finished two', () => {
     const elsewhere = { ...working(5.1), calls: working(3).calls, knownUntil: 3.1 };
     expect(silent(judged([elsewhere, working(20.2), working(20.2)]))).toEqual([]);
     // Of one alone it may have done its part before.

@@ -7,7 +7,7 @@ import { seeded } from '../support/simulated_links.js';
 const waits = (count: number, each: number): number[] => Array.from({ length: count }, () => each);
 
 describe('the chance of so large a share', () => {
-  it('is that of a die for waits of one length', () => {
+  it('equals that of a die for waits of one length', () => {
     expect(Math.exp(logChance(waits(6, 20), [], 4))).toBeCloseTo(4 * 4 ** -6, 8);
   });
 

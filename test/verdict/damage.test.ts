@@ -75,7 +75,7 @@ it.each(['leases', 'heartbeat', 'strings'] as const)(
   },
 );
 
-it('a function whose name is lost is unlike none', async () => {
+it('a function whose name is lost differs from no other', async () => {
   const folder = damaged('healthy', /00003/, (file, bytes) => {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     for (const { areaClass, capacity, slots } of areasOf(view)) {

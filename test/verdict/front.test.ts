@@ -67,7 +67,7 @@ describe('the chain of waits ends', () => {
     expect(front).toMatchObject({ file: 2, peerFile: 3, isSend: true, waiters: 8, of: 8 });
   });
 
-  it('at a receive whose data was sent: it is its own rank that does not go on', () => {
+  it('at a receive whose data was sent: its own rank does not go on', () => {
     const sent: Ends = [
       [5, Wait.Recv],
       [6, Wait.Peer],

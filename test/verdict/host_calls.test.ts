@@ -18,8 +18,8 @@ const broadcast = (at: number, more: Partial<MadeUpAsked> = {}): MadeUpAsked => 
   ...more,
 });
 
-describe('ranks that called otherwise', () => {
-  it('are named by the first call that differs, though NCCL reported nothing more of any', () => {
+describe('ranks with other calls than most', () => {
+  it('are named with the first call that differs, even if NCCL reported only the calls', () => {
     const usual = closed(broadcast(1), broadcast(2), broadcast(3));
     const verdict = judged(usual, closed(broadcast(1), { at: 2.1 }, broadcast(3)), usual);
     expect(mismatchOf(verdict)).toEqual({
@@ -61,7 +61,7 @@ describe('ranks that called otherwise', () => {
     expect(ways[1]).toMatchObject(more);
   });
 
-  it('are not looked for by the number of calls: who made less may make them yet', () => {
+  it('are not found by counting calls: a rank with fewer calls may still make them', () => {
     expect(judged(closed(broadcast(1), broadcast(2)), closed(broadcast(1))).kind).toBe('nothing');
   });
 
@@ -77,7 +77,7 @@ describe('ranks that called otherwise', () => {
     });
   });
 
-  it('are named in a hang of their communicator, which is a hang at once', () => {
+  it('make a stall of their communicator a hang at once, which names them', () => {
     const rank = (root: number): MadeUpRank => ({
       calls: [done(0, 1), open(1, 4)],
       asked: [{ at: 1 }, broadcast(3, { root }), { at: 4 }],
@@ -113,7 +113,7 @@ describe('within a group', () => {
     ]);
   });
 
-  it('nothing is said before it has ended: more calls may belong to it', () => {
+  it('is not judged before it has ended: more calls may belong to it', () => {
     const begun = { ...other, isOpen: true as const };
     expect(judged(closed(a), closed(begun)).kind).toBe('nothing');
     expect(judged(closed(a), closed(other)).kind).toBe('mismatch');
@@ -125,7 +125,7 @@ it('ranks with unknown calls are not compared', () => {
   expect(judged(usual, { calls: [], closed: true }, usual).kind).toBe('nothing');
 });
 
-describe('where the first calls of a rank are lost', () => {
+describe('if the first calls of a rank are lost', () => {
   const later = (first: number, ...more: readonly MadeUpAsked[]): MadeUpRank => {
     const told = (i: number): MadeUpAsked => ({
       at: 1 + i,
@@ -135,7 +135,7 @@ describe('where the first calls of a rank are lost', () => {
     return closed(...Array.from({ length: 6 - first }, (_, i) => told(first + i)), ...more);
   };
 
-  it('a collective that NCCL reported says which they are', () => {
+  it('a collective that NCCL reported tells their numbers', () => {
     const whole = later(0, broadcast(9));
     expect(judged(later(3, broadcast(9)), whole, later(2, broadcast(9))).kind).toBe('nothing');
     const verdict = judged(later(3, broadcast(9)), whole, later(2, broadcast(9, { root: 1 })));
@@ -151,7 +151,7 @@ describe('where the first calls of a rank are lost', () => {
     expect([call, ways.length]).toEqual([null, 2]);
   });
 
-  it('whoever an old file cannot place is compared with the others', () => {
+  it('a rank that cannot be compared with an old file is compared with the others', () => {
     const from = (first: number, end: number, ...more: readonly MadeUpAsked[]): MadeUpRank =>
       closed(
         ...Array.from({ length: end - first }, (_, i) => ({
@@ -173,7 +173,7 @@ describe('where the first calls of a rank are lost', () => {
     });
   });
 
-  it('each with the one that has most calls in common with it', () => {
+  it('each rank is compared with the one that shares most calls with it', () => {
     const whole = closed(...Array.from({ length: 4 }, (_, i) => ({ at: 1 + i, told: i })));
     const more = (root: number): MadeUpRank =>
       closed({ at: 4, told: 3, isLater: true }, broadcast(5, { root }), broadcast(6));
@@ -183,7 +183,7 @@ describe('where the first calls of a rank are lost', () => {
     });
   });
 
-  it('and who called less', () => {
+  it('ranks that called fewer collectives are named', () => {
     const live = ({ asked = [] }: MadeUpRank): MadeUpRank => ({ calls: [], asked });
     const ranks = [later(3, broadcast(9)), later(2), later(4, broadcast(9))].map(live);
     const verdict = judge(evidence(ranks, { end: 60 }));
@@ -193,7 +193,7 @@ describe('where the first calls of a rank are lost', () => {
     });
   });
 
-  it('a group that goes on elsewhere where they begin is not compared', () => {
+  it('a group that continues elsewhere at their beginning is not compared', () => {
     const told: MadeUpAsked = { at: 1, told: 0 };
     const last: MadeUpAsked = { at: 4, told: 1 };
     const inGroup = (count: number, more: Partial<MadeUpAsked> = {}): MadeUpAsked => ({
@@ -208,7 +208,7 @@ describe('where the first calls of a rank are lost', () => {
     expect(mismatchOf(verdict).call).toBe(4);
   });
 
-  it('nothing says so if NCCL reported none, or one within a group, or they disagree', () => {
+  it('their numbers stay unknown if NCCL reported no collective, one within a group, or contradicting ones', () => {
     const whole = later(0, broadcast(9));
     const notNamed: MadeUpAsked = { at: 1, isLater: true };
     expect(judged(whole, closed(notNamed, broadcast(9, { root: 1 }))).kind).toBe('nothing');

@@ -15,8 +15,8 @@ const unclearOf = (verdict: Verdict): Unclear => {
 const at = (end: number, ranks: readonly MadeUpRank[], more: { readonly hungAfter?: number } = {}): Verdict =>
   judge(evidence(ranks, { end, ...more }));
 
-describe('of living ranks that do nothing', () => {
-  it('it is not said that all is well, when that lasts much longer than any pause before', () => {
+describe('live ranks that do nothing', () => {
+  it('are not healthy if that lasts much longer than any earlier pause', () => {
     const three = [sampled, sampled, sampled];
     expect(at(33, three).kind).toBe('healthy');
     const { idle, silent } = unclearOf(at(33.1, three));
@@ -28,7 +28,7 @@ describe('of living ranks that do nothing', () => {
     expect(unclearOf(at(83.1, [sampled, slower])).idle).toMatchObject({ longestBefore: s(40) });
   });
 
-  it('it may be a pause as there were before, where older records are lost', () => {
+  it('may pause as before if older records are lost', () => {
     const wrapped = { ...sampled, watched: 599 };
     expect(at(303, [wrapped, wrapped]).kind).toBe('healthy');
     expect(unclearOf(at(303.1, [wrapped, wrapped])).idle).toMatchObject({ isPaceWhole: false });
@@ -39,11 +39,11 @@ describe('of living ranks that do nothing', () => {
     expect(at(99, [wrapped, wrapped], { hungAfter: 5 }).kind).toBe('unclear');
   });
 
-  it('nor where each collective is recorded: then they are outside of NCCL', () => {
+  it('are not healthy either if each collective is recorded: they are outside of NCCL', () => {
     expect(unclearOf(at(40, [{ calls }, { calls }])).idle).toMatchObject({ files: [0, 1] });
   });
 
-  it('nor before who was slow', () => {
+  it('come before a slow rank', () => {
     const late = (by: number): MadeUpRank => ({
       calls: Array.from({ length: 10 }, (_, seq): MadeUpCall => ({ seq, at: seq + by, end: seq + 0.5 })),
     });
@@ -51,22 +51,22 @@ describe('of living ranks that do nothing', () => {
     expect(at(60, [late(0), late(0.3)]).kind).toBe('unclear');
   });
 
-  it('another time counts where it was asked for', () => {
+  it('are judged by --hung-after if it is set', () => {
     expect(at(9, [sampled, sampled], { hungAfter: 5 }).kind).toBe('unclear');
     expect(at(99, [sampled, sampled], { hungAfter: 600 }).kind).toBe('healthy');
   });
 
-  it('each is asked by its own clock', () => {
+  it('are each judged by their own clock', () => {
     const verdict = judge(evidence([{ ...sampled, alive: 90 }, sampled], { end: 100, comparable: false }));
     expect(unclearOf(verdict).idle!.age / 1e9).toBeCloseTo(86.99);
   });
 
-  it('a rank that never called anything is one of them, but nothing is known of a job that has not begun', () => {
+  it('include a rank that never called anything; a job that has not begun is not judged', () => {
     expect(unclearOf(at(100, [sampled, { calls: [] }])).idle).toMatchObject({ files: [0, 1] });
     expect(at(100, [{ calls: [] }, { calls: [] }]).kind).toBe('nothing');
   });
 
-  it('one whose calls are not recorded any more is none of them', () => {
+  it('do not include a rank whose calls are no longer recorded', () => {
     const off: MadeUpRank = { ...sampled, hasNoCallsNow: true };
     expect(at(100, [off, off]).kind).toBe('healthy');
     expect(unclearOf(at(100, [off, sampled])).idle).toMatchObject({ files: [1] });
@@ -116,7 +116,7 @@ describe('healthy stays', () => {
   });
 });
 
-describe('who called less than the others', () => {
+describe('a rank that called less than the others', () => {
   const asked = (count: number): MadeUpRank => ({
     ...sampled,
     asked: Array.from({ length: count }, (_, i) => ({ at: 1 + i, func: 'AllGather' })),
@@ -142,7 +142,7 @@ describe('who called less than the others', () => {
     ]);
   });
 
-  it('is not, where its records end before, or not all of its calls are known', () => {
+  it('is not named if its records end before, or if not all of its calls are known', () => {
     const ahead = { ...sampled, asked: [...asked(5).asked!, { at: 60 }] };
     const behind = (rank: MadeUpRank) =>
       unclearOf(at(100, [ahead, rank, ahead])).idle!.behind.map(({ files }) => files);
@@ -152,7 +152,7 @@ describe('who called less than the others', () => {
     expect(behind(ahead)).toEqual([]);
   });
 
-  it('is looked at first, and then who fell silent', () => {
+  it('is looked at first, before a silent rank', () => {
     const verdict = at(100, [asked(5), asked(4), { ...asked(5), alive: 20 }, { ...asked(5), isAlive: true }]);
     expect(suspects(verdict)).toEqual([1, 2]);
   });

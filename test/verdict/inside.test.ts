@@ -15,7 +15,7 @@ const inside = (at: number, more: Partial<MadeUpRank> = {}): MadeUpRank => ({
 const outside: MadeUpRank = { calls: [], asked: [] };
 
 describe('ranks inside their first call', () => {
-  it('hang when they have been there for long, on account of the one that never called', () => {
+  it('hang after a long time, and the rank that never called is named', () => {
     const verdict = judge(evidence([inside(10), inside(11), outside]));
     expect(verdict).toMatchObject({
       kind: 'hung',
@@ -31,11 +31,11 @@ describe('ranks inside their first call', () => {
     expect(suspects(verdict)[0]).toBe(2);
   });
 
-  it('wait while they have not been there for long', () => {
+  it('wait for a short time first', () => {
     expect(judge(evidence([inside(10), inside(11), outside], { end: 30 })).kind).toBe('waiting');
   });
 
-  it('have no culprit where all are inside', () => {
+  it('have no culprit if all ranks are inside', () => {
     expect(judge(evidence([inside(10), inside(11)]))).toMatchObject({
       kind: 'hung',
       hang: { neverEntered: [], inside: [{ file: 0 }, { file: 1 }] },
@@ -90,7 +90,7 @@ describe('a rank inside ncclSend', () => {
     expect(suspects(verdict)[0]).toBe(0);
   });
 
-  it('is reported with the only rank that never sent nor received, if the others went on to a collective', () => {
+  it('is reported with the only rank that never sent or received, if the others went on to a collective', () => {
     const exchanged = { seq: null, peer: 3, at: 1, end: 2 };
     const goesOn = (more: Partial<MadeUpRank>): MadeUpRank => ({
       calls: [],

@@ -18,7 +18,7 @@ function slownessOf(verdict: Verdict): Slowness {
 }
 
 describe('a hang', () => {
-  it('names who never entered from the rest of full rings: it called less, so its window reaches further back', () => {
+  it('names the rank that never entered although rings are full: it called less, so its window reaches further back', () => {
     const left = (first: number) => [0, 1, 2].map((i) => done(first + i, 10 + first + i));
     const others: MadeUpRank = { calls: [...left(5), open(8, 18)], knownFrom: 14.5 };
     const behind: MadeUpRank = { calls: [done(4, 14), ...left(5)], knownFrom: 13.5 };
@@ -30,7 +30,7 @@ describe('a hang', () => {
     expect(hangOf(judge(evidence([both, ahead, both])))).toMatchObject({ neverEntered: [], notKnown: [1] });
   });
 
-  it('names who never entered, who waits, since when, and where to look', () => {
+  it('names the ranks that never entered and those that wait, since when, and where to look', () => {
     const hang = hangOf(
       judge(
         evidence([
@@ -74,7 +74,7 @@ describe('a hang', () => {
     ]);
   });
 
-  it('says who entered with another count', () => {
+  it('names ranks that entered with another count', () => {
     const hang = hangOf(
       judge(
         evidence([{ calls: [done(0, 1), open(1, 10)] }, { calls: [done(0, 1), open(1, 10, { count: 99 })] }]),
@@ -83,7 +83,7 @@ describe('a hang', () => {
     expect(hang).toMatchObject({ different: [1], neverEntered: [], waiting: [0, 1] });
   });
 
-  it('says who made a call that others left out, though all went on', () => {
+  it('names ranks that made a call that others left out, even if all went on', () => {
     const reduced = { func: 'ReduceScatter' };
     const hang = hangOf(
       judge(
@@ -104,7 +104,7 @@ describe('a hang', () => {
     });
   });
 
-  it('sets against such a call the one that came in its place, not the newest', () => {
+  it('compares such a call with the one made in its place, not with the newest', () => {
     const others = { calls: [0, 1, 2, 3, 4, 5].map((seq) => done(seq, 10 + seq)) };
     // In the place of seq 2 another one; all later numbers are those of the call before.
     const one = {
@@ -127,7 +127,7 @@ describe('a hang', () => {
     });
   });
 
-  it('compares roots, too; and without a hang says only that calls differ', () => {
+  it('compares roots, too; without a hang the verdict is only that calls differ', () => {
     const call = (root: number) => done(0, 5, { func: 'Broadcast', root });
     const verdict = judge(
       evidence([{ calls: [call(0)] }, { calls: [call(1)] }, { calls: [call(0)] }], { end: 6 }),
@@ -144,7 +144,7 @@ describe('a hang', () => {
     });
   });
 
-  it('is known to have stood as long as its own files speak: others were copied later', () => {
+  it('lasts until its own files end: others were copied later', () => {
     const comms = { world: { id: 1n, members: [0, 1, 2, 3] }, tp: { id: 2n, members: [0, 1] } };
     const early = {
       calls: [done(0, 1), done(0, 1.1, { comm: 'tp' }), open(1, 9.9, { comm: 'tp' })],
@@ -157,7 +157,7 @@ describe('a hang', () => {
     expect(judged(90)).toMatchObject({ kind: 'unclear', unclear: { idle: { files: [2, 3] } } });
   });
 
-  it('of a rank that died in a collective that the others then finished is the one they wait in for it', () => {
+  it('names the collective in which the others wait, not the one in which a rank died and the others finished', () => {
     const dead = { calls: [done(0, 1), open(1, 10), open(2, 10.1)], alive: 10.2 };
     const others = [done(0, 1), done(1, 10), open(2, 10.1, { ops: [waitingFor(1)] })];
     const verdict = judge(evidence([{ calls: others }, dead, { calls: others }], { end: 13 }));
@@ -173,7 +173,7 @@ describe('a hang', () => {
     expect(hangOf(sooner)).toMatchObject({ seq: 2, silent: [{ file: 1 }] });
   });
 
-  it('is not made of a file that was copied in a collective, long before the others', () => {
+  it('is not reported for a file that was copied in a collective, long before the others', () => {
     const early = { calls: [done(0, 1), open(1, 10)], alive: 10.2 };
     const others = { calls: [done(0, 1), done(1, 10), done(2, 20), open(3, 30)] };
     expect(judge(evidence([early, others, others], { end: 33 }))).toMatchObject({
@@ -182,7 +182,7 @@ describe('a hang', () => {
     });
   });
 
-  it('counts the ranks without a file, and looks where they are the other side', () => {
+  it('counts the ranks without a file, and looks at connections to them', () => {
     const hang = hangOf(
       judge(
         evidence(
@@ -198,7 +198,7 @@ describe('a hang', () => {
     expect(hang.front).toMatchObject({ file: 0, peerInComm: 1, peerFile: null, done: 3 });
   });
 
-  it('calls a recorder silent that fell silent, not one that closed its file or was alive when it was read', () => {
+  it('calls a recorder silent only if it did not close its file and was not alive when it was read', () => {
     const calls = [done(0, 1), open(1, 10)];
     const hang = hangOf(
       judge(
@@ -214,7 +214,7 @@ describe('a hang', () => {
     expect(hang.neverEntered).toEqual([]);
   });
 
-  it('is the one whose missing ranks are not stuck elsewhere, not the one that waits for them', () => {
+  it('is the stall whose missing ranks are not stuck in another one', () => {
     const comms = {
       world: { id: 1n, members: [0, 1, 2, 3] },
       tp: { id: 2n, members: [2, 3] },
@@ -237,7 +237,7 @@ describe('a hang', () => {
     expect(hang.alsoHung).toMatchObject([{ comm: 'world', func: 'AllReduce', seq: 1 }]);
   });
 
-  it('is the one that ranks in both began first, where both miss the same rank', () => {
+  it('is the stall that ranks in both began first, if both miss the same rank', () => {
     const comms = { world: { id: 1n, members: [0, 1, 2, 3] }, tp: { id: 2n, members: [2, 3] } };
     const before = [done(0, 1), done(9, 2, { comm: 'tp' })];
     const hang = hangOf(
@@ -260,7 +260,7 @@ describe('a hang', () => {
     });
   });
 
-  it('that was aborted stood until its communicator was finalized', () => {
+  it('that was aborted lasts until its communicator was finalized', () => {
     const aborted = open(1, 10, { finalized: 40 });
     const hang = hangOf(
       judge(evidence([{ calls: [done(0, 1), aborted] }, { calls: [done(0, 1), aborted] }])),
@@ -268,14 +268,14 @@ describe('a hang', () => {
     expect(hang).toMatchObject({ age: s(30), aborted: [0, 1], waiting: [0, 1] });
   });
 
-  it('without a recorded completion is recognised by who never entered', () => {
+  it('without a recorded completion is recognised by the ranks that never entered', () => {
     const calls = [done(0, 1, { noEnd: true }), done(1, 10, { noEnd: true })];
     const verdict = judge(evidence([{ calls }, { calls: calls.slice(0, 1) }]));
     expect(hangOf(verdict)).toMatchObject({ seq: 1, waiting: [], neverEntered: [{ file: 1 }] });
     expect(verdict.endsNotKnown).toBe(3);
   });
 
-  it('of a receive names the other side, where that has nothing unfinished', () => {
+  it('in a receive names the other side if that has nothing unfinished', () => {
     const recv = { func: 'Recv', seq: null, peer: 1, at: 10, end: null, ops: [waitingFor(1)] };
     const past = { func: 'Send', seq: null, peer: 0, at: 1, end: 1.5 };
     const received = { ...recv, at: 1, end: 1.5 };
@@ -283,7 +283,7 @@ describe('a hang', () => {
     expect(hang).toMatchObject({ func: 'Recv', seq: null, waiting: [0], neverEntered: [{ file: 1 }] });
   });
 
-  it('of a receive does not miss the other side that sent, and is the cause of the stall', () => {
+  it('in a receive is the cause of the stall, and its other side is not missing if it sent', () => {
     const recv = { func: 'Recv', seq: null, peer: 1, at: 10, end: null, ops: [waitingFor(1)] };
     const sent = { func: 'Send', seq: null, peer: 0, at: 10, end: 10.1 };
     const next = open(0, 11, { ops: [waitingFor(0, { done: 3 })] });
@@ -296,7 +296,7 @@ describe('a hang', () => {
     });
   });
 
-  it('of a receive misses who went on to the next collective without sending, which waits behind the receive', () => {
+  it('in a receive names the rank that went on to the next collective without sending', () => {
     const recv = { func: 'Recv', seq: null, peer: 1, at: 10, end: null, ops: [waitingFor(1)] };
     const behind = { isSend: true, wait: { step: 0, name: Wait.Gpu, since: s(11) } };
     const queued = open(0, 11, { ops: [waitingFor(1, behind)] });
@@ -321,14 +321,14 @@ describe('a hang', () => {
     });
   });
 
-  it('of a communicator without an id is of its own file alone', () => {
+  it('in a communicator without an id covers only its own file', () => {
     const comms = { world: { id: 0n, members: [0, 1] } };
     const hang = hangOf(judge(evidence([{ calls: [open(3, 10)] }, { calls: [done(2, 9)] }], { comms })));
     expect(hang).toMatchObject({ commId: null, waiting: [0], neverEntered: [], missing: [] });
   });
 });
 
-describe('no hang is', () => {
+describe('not a hang:', () => {
   const working: readonly (readonly [string, number, readonly MadeUpRank[]])[] = [
     ['a live copy in mid-work', 10.4, [{ calls: [done(0, 1), open(1, 10)] }, { calls: [done(0, 1)] }]],
     [
@@ -346,7 +346,7 @@ describe('no hang is', () => {
   });
 });
 
-describe('never said not to have entered is', () => {
+describe('a rank is never said not to have entered:', () => {
   const others: readonly MadeUpRank[] = [
     { calls: [done(0, 1), open(1, 10)] },
     { calls: [done(0, 1), open(1, 10)] },
@@ -363,12 +363,12 @@ describe('never said not to have entered is', () => {
     expect(hang).toMatchObject({ seq: 1, neverEntered: [], notKnown: [2] });
   });
 
-  it('but a rank that never called anything, and lost nothing', () => {
+  it('except if it never called anything and lost nothing', () => {
     const hang = hangOf(judge(evidence([...others, { calls: [] }])));
     expect(hang).toMatchObject({ neverEntered: [{ file: 2, newest: null }], notKnown: [] });
   });
 
-  it('but a rank that closed its file and was gone', () => {
+  it('except if it closed its file and exited', () => {
     const hang = hangOf(judge(evidence([...others, { calls: [done(0, 1)], alive: 9, closed: true }])));
     expect(hang).toMatchObject({ neverEntered: [{ file: 2 }], notKnown: [] });
   });
@@ -380,7 +380,7 @@ describe('calls that differ', () => {
     alive: end,
   });
 
-  it('come before a rank that fell silent, which they may have ended, and which is named beside them', () => {
+  it('come before a silent rank, which is named beside them: they may be the reason', () => {
     const live = { ...calls(1), isAlive: true } as const;
     const verdict = judge(evidence([live, live, calls(2, 3)], { end: 6 }));
     expect(verdict).toMatchObject({
@@ -390,7 +390,7 @@ describe('calls that differ', () => {
     });
   });
 
-  it('come before a standstill elsewhere that may go on, and say so', () => {
+  it('come before a stall elsewhere that may go on, and the verdict says so', () => {
     const comms = { world: { id: 1n, members: [0, 1] }, tp: { id: 2n, members: [0, 1] } };
     const waits = (count: number): MadeUpRank => ({
       calls: [done(0, 1), done(1, 2, { count }), done(0, 3, { comm: 'tp' }), open(1, 4, { comm: 'tp' })],
@@ -401,7 +401,7 @@ describe('calls that differ', () => {
     });
   });
 
-  it('and nothing else is wrong where all ended', () => {
+  it('are the only problem if all work ended', () => {
     expect(judge(evidence([calls(1), calls(2)], { end: 6 }))).toMatchObject({
       kind: 'mismatch',
       besides: { kind: 'healthy' },
@@ -436,17 +436,17 @@ describe('slow', () => {
     expect(judge(evidence(ranks, { unknownSize: true, missing: true })).kind).toBe('healthy');
   });
 
-  it('is nobody if the cost is small, or if it is not always the same rank', () => {
+  it('is no rank if the cost is small, or if it is not always the same rank', () => {
     expect(judge(evidence([late(0), late(0.05)])).kind).toBe('healthy');
     expect(judge(evidence([late(0.3, 0), late(0.3, 1), late(0.3, 2)])).kind).toBe('healthy');
   });
 
-  it('is nobody on clocks with an unknown error, and the verdict says so', () => {
+  it('is no rank on clocks with an unknown error, and the verdict says so', () => {
     const verdict = judge(evidence([late(0), late(0.3)], { comparable: false }));
     expect(verdict).toMatchObject({ kind: 'healthy', lateness: false });
   });
 
-  it('is nobody who only came last because its own earlier work ended last', () => {
+  it('is no rank that came last only because its own earlier work ended last', () => {
     const calls = (by: number) =>
       Array.from({ length: 10 }, (_, seq) => ({ seq, at: seq + by, end: seq + 1 + by }));
     expect(judge(evidence([{ calls: calls(0) }, { calls: calls(0.5) }], { end: 12 })).kind).toBe('healthy');
@@ -460,7 +460,7 @@ describe('slow', () => {
     expect(slow.cost / 1e9).toBeCloseTo(5);
   });
 
-  it('is nobody in a Broadcast: no one waits for its last rank', () => {
+  it('is no rank in a Broadcast: nobody waits for its last rank', () => {
     const rooted = ({ calls, ...rank }: MadeUpRank): MadeUpRank => ({
       ...rank,
       calls: calls.map((call) => ({ ...call, func: 'Broadcast', root: 0 })),
@@ -468,7 +468,7 @@ describe('slow', () => {
     expect(judge(evidence([rooted(late(0)), rooted(late(0.3))])).kind).toBe('healthy');
   });
 
-  it('is nobody whose lateness the clocks cannot resolve, and the verdict says so', () => {
+  it('is no rank if the clocks cannot resolve its lateness, and the verdict says so', () => {
     const ranks = [late(0), late(0.3), late(0.01)];
     const verdict = judge(evidence(ranks, { clockBound: 0.16 }));
     expect(verdict).toMatchObject({ kind: 'healthy', unresolved: { file: 1, clockBound: s(0) } });
@@ -505,14 +505,14 @@ it('a run that ended is healthy', () => {
   });
 });
 
-it('nothing is nothing', () => {
+it('a run without collectives has nothing to judge', () => {
   expect(judge(evidence([{ calls: [] }, { calls: [] }])).kind).toBe('nothing');
 });
 
 describe('damaged files', () => {
   const calls = [done(0, 1), done(1, 2)];
 
-  it('are not called healthy, nor is anything too brief in them', () => {
+  it('are not called healthy, and a short stall in them is not called working', () => {
     expect(judge(evidence([{ calls }, { calls, damaged: true }]))).toMatchObject({
       kind: 'unclear',
       unclear: { work: null },

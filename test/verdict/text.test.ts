@@ -116,7 +116,7 @@ describe('the next command', () => {
   });
 });
 
-it('of ranks that live says no alarm, when it would be one, and to look again', () => {
+it('a stall of live ranks is no alarm: the report says when it becomes one, and to look again', () => {
   const live = { isAlive: true } as const;
   const waits = { calls: [done(0, 1), open(1, 10, { ops: [waitingFor(1)] })], ...live };
   const verdict = judge(evidence([waits, { calls: [done(0, 1)], ...live }], { end: 11.3 }));
@@ -136,7 +136,7 @@ it('of ranks that live says no alarm, when it would be one, and to look again', 
   ]);
 });
 
-it('of a run that broke off says who is gone, and what the others did then', () => {
+it('the report of a run that broke off says which rank disappeared and what the others did then', () => {
   const left: MadeUpRank = {
     calls: [done(0, 1), open(1, 10, { finalized: 10.3, ops: [waitingFor(1)] })],
     alive: 10.3,
@@ -159,7 +159,7 @@ it('of a run that broke off says who is gone, and what the others did then', () 
   ]);
 });
 
-describe('of a rank that did not close its file, where others did', () => {
+describe('a rank that did not close its file, while others did', () => {
   const noEnd = { ...done(1, 9), noEnd: true as const };
   const head = (ranks: readonly MadeUpRank[]): string[] =>
     verdictText(report(judge(evidence(ranks, { end: 10 })), ranks.length), NEXT).slice(0, 4);
@@ -192,7 +192,7 @@ describe('of a rank that did not close its file, where others did', () => {
   });
 });
 
-describe('of living ranks that do nothing', () => {
+describe('live ranks that do nothing', () => {
   const calls = [done(0, 1), done(1, 2)];
   const asked = (count: number) => ({ asked: Array.from({ length: count }, (_, at) => ({ at: at + 1 })) });
 
@@ -230,7 +230,7 @@ describe('of living ranks that do nothing', () => {
     );
   });
 
-  it('says that they are outside of NCCL where all is recorded, and who is gone', () => {
+  it('says that they are outside of NCCL if all is recorded, and which rank disappeared', () => {
     const live: MadeUpRank = { calls, isAlive: true };
     expect(
       body(report(judge(evidence([live, { calls, alive: 10 }, { calls, closed: true }, live])), 4)),
@@ -245,7 +245,7 @@ describe('of living ranks that do nothing', () => {
   });
 });
 
-it('of a collective that the others finished says that the file may be a copy', () => {
+it('the report of a collective that the others finished says that the file may be a copy', () => {
   const finished: MadeUpRank = { calls: [done(0, 1), done(1, 10)], alive: 60, closed: true };
   const gone: MadeUpRank = { calls: [done(0, 1), open(1, 10, { ops: [waitingFor(0)] })], alive: 10.1 };
   expect(body(report(judge(evidence([finished, gone, finished], { end: 60 })), 3))).toEqual([
@@ -257,7 +257,7 @@ it('of a collective that the others finished says that the file may be a copy', 
   ]);
 });
 
-describe('of calls that differ', () => {
+describe('calls that differ', () => {
   it('says what else may be wrong', () => {
     const rank = (count: number, more: Partial<MadeUpRank>): MadeUpRank => ({
       calls: [done(0, 1), done(1, 2, { count }), { ...done(2, 5), noEnd: true }],

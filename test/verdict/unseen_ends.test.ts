@@ -48,7 +48,7 @@ describe('a rank that was gone before it came', () => {
     expect(judged([moving, dead, moving])).toMatchObject(unclearFor(1));
   });
 
-  it('nor where its file may have been copied before: they went on long after its last sign', () => {
+  it('not if its file may have been copied before: the others went on long after its last sign', () => {
     const later: MadeUpRank = { calls: [...until(7), noEnd(8, 4)], alive: 8 };
     expect(judged([later, dead, later])).toMatchObject({
       kind: 'unclear',
@@ -60,7 +60,7 @@ describe('a rank that was gone before it came', () => {
     expect(judged([later, { ...dead, isToldInTime: true }, later])).toMatchObject({ kind: 'hung' });
   });
 
-  it('nor where its records end before its last sign, or begin too late, or its clock is not related', () => {
+  it('not if its records end before its last sign, or begin too late, or its clock is not related', () => {
     for (const more of [
       { knownUntil: 1.2 },
       { knownFrom: 1.68 },
@@ -95,15 +95,15 @@ describe('a healthy job that was copied file by file', () => {
     for (const kind of kinds({ calls: job(17), alive: 17 })) expect(of).toContain(kind);
   });
 
-  it('nor where the newest copy is so fresh that its rank was seen alive', () => {
+  it('not if the newest copy is so recent that its rank was seen alive', () => {
     for (const kind of kinds({ calls: job(17), alive: 17, isAlive: true })) expect(of).toContain(kind);
   });
 
-  it('nor where the others had been closed by then, after a checkpoint', () => {
+  it('not if the others were closed by then, after a checkpoint', () => {
     for (const kind of kinds({ calls: job(17), alive: 17, closed: true })) expect(of).toContain(kind);
   });
 
-  it('nor where a pause was as long before', () => {
+  it('not if an earlier pause was as long', () => {
     const calls = [...until(5), noEnd(6, 40), noEnd(7, 41)];
     const later: MadeUpRank = { calls, alive: 100 };
     const early: MadeUpRank = { calls: calls.slice(0, -1), alive: 40.5 };
@@ -142,7 +142,7 @@ describe('a rank that fell silent when it had entered all that the others did', 
     expect(judged([muted, { calls, alive: 1.9 }, muted])).toMatchObject({ ...unclearFor(1), muted: [0, 2] });
   });
 
-  it('nor in a collective before one that ended', () => {
+  it('not in a collective before one that ended', () => {
     const ended = [...until(6), done(7, 1.7)];
     expect(
       judged([
@@ -156,7 +156,7 @@ describe('a rank that fell silent when it had entered all that the others did', 
     expect(judged([same, same, { ...same, alive: 2.5 }]).kind).toBe('healthy');
   });
 
-  it('nor is one that pauses, for a while', () => {
+  it('not for a rank that pauses for a while', () => {
     const briefly = { ...alive, alive: 31 };
     expect(judged([briefly, briefly, briefly]).kind).toBe('healthy');
     expect(judged([alive, alive, alive])).toMatchObject({

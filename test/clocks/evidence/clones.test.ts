@@ -61,7 +61,7 @@ describe('two host names with one boot id', () => {
     for (const { map } of domains) expect(map.segments[0]!.flags).toContain('counter-contradicts-boot');
   });
 
-  it('with one name count as one', () => {
+  it('with one host name count as one', () => {
     expect(told(-3e6, ['vm', 'vm']).domains).toHaveLength(1);
   });
 });

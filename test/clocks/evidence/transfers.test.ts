@@ -48,7 +48,7 @@ function judged(sends: readonly ToldOp[], receives: readonly ToldOp[]) {
 
 const known = (...works: (number | null)[]): ToldOp[] => works.map((work) => ({ work }));
 
-it('a pair whose work is lost counts where operations on both sides of it agree', () => {
+it('a pair with lost work counts if the operations before and after it agree', () => {
   const { words, counts } = judged(known(1, null, 3, 4, null), known(1, 2, null, 4, 5));
   expect(words).toEqual(['0 agree', '1 agree', '2 agree', '3 agree', '4 unconfirmed']);
   expect(counts).toMatchObject({ pairs: 8, unconfirmed: 2, operationsDiffer: 0, single: 0 });

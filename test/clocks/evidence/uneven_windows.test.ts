@@ -57,7 +57,7 @@ function expectAllPairs(sends: readonly number[], receives: readonly number[]): 
 
 const ALL = range(0, 60_000);
 
-describe('ends whose files hold different parts of the run', () => {
+describe('ends in files that hold different parts of the run', () => {
   it.each([
     ['one begins 5,000 steps later', ALL, range(5000, 60_000)],
     ['one ends 50,000 steps earlier', ALL, range(0, 10_000)],
@@ -127,7 +127,7 @@ function stepsIn({ path }: StepSource, { blocks }: StepRows): Set<string> {
   return steps;
 }
 
-it('a recording of the newest events, whose ranks sent and received differently much, gives all pairs that two files have', async () => {
+it('a recording of the newest events gives all pairs that two files share, even if ranks sent and received different amounts', async () => {
   // A broadcast goes down a chain: its ends have half as much to tell as the rank between, so their rings reach back twice as far.
   const words = '--ranks 3 --channels 1 --iterations 24 --proto ll --ops broadcast:4M*8,allreduce:64K';
   const source = (await record(join(folder, 'flight'), words, { NCCL_ALLGATHERV_ENABLE: '0' })).folder;

@@ -75,7 +75,7 @@ describe('overlaps, silently bent', () => {
 });
 
 describe('the stack', () => {
-  it('instants of one time lie on one another, those of different times do not', () => {
+  it('instants of one time lie on one another, instants of different times do not', () => {
     const instant = (at: number): Packet => event(Type.TYPE_INSTANT, at, { name: 'i' });
     const { slices } = view([begin(0, 'A'), instant(1), instant(1), instant(2), begin(2, 'B')]);
     expect(slices.map(({ depth }) => depth)).toEqual([0, 1, 2, 1, 1]);

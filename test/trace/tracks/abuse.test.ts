@@ -32,7 +32,7 @@ describe('§3.5 user-buffer registration', () => {
     expect(argOf(sink.of(/slot/).at(-1), 'startRepeats')).toBe('5000');
   });
 
-  it('while the kernel has not begun the count is that of the open fold', () => {
+  it('the count is the open fold while the kernel has not begun', () => {
     const { file, comm, op, steps } = receiving();
     const step = steps.startProxyStep(300, { comm, parent: op, step: 0 });
     steps.openFold(step, 'start', 7000, 9000);
@@ -74,7 +74,7 @@ it('§3.5 a send that waits for its peer for ever shows until when the proxy thr
 });
 
 describe('§3.5 unbalanced calls', () => {
-  it('NCCL 2.24 to 2.26: steps whose stop never came end with their operation', () => {
+  it('NCCL 2.24 to 2.26: steps without a stop end with their operation', () => {
     const { file, comm, op, ops, steps } = receiving();
     for (const step of [0, 1]) steps.state(310, steps.startProxyStep(300, { comm, parent: op, step }), 10);
     ops.stop(900, op);

@@ -105,7 +105,7 @@ it('deeper tracks have a window of their own, and the tracks above are described
   expect(sink.drawn).toEqual({ coll: 0, op: 0, step: 1 });
 });
 
-it('ends of arrows are those of slices that were drawn', () => {
+it('arrows end only at slices that were drawn', () => {
   const { sink, track } = clip();
   const flow = (lo: number) => ({ flow: { hi: 1, lo } });
   sink.end(track, at(20), sink.begin(track, at(10), 'out', flow(1)));

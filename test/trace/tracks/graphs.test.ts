@@ -113,7 +113,7 @@ describe('§3.7 CUDA graph', () => {
     ]);
   });
 
-  it('replay whose number was lost joins nothing and says so', () => {
+  it('replay: with a lost number it joins nothing and says so', () => {
     const { file, comm, host } = recording();
     coll(host, comm, 100, 120, 5, { flags: 1 });
     const { sink } = draw(file);

@@ -92,7 +92,7 @@ describe('§4.4 a kernel timestamp', () => {
     });
   });
 
-  it('of work before its collective is suspect, and proves nothing about its end', () => {
+  it('is suspect if it is of work before its collective, and proves nothing about the end', () => {
     expect(drawn([80_001_000, 80_008_000])).toEqual({
       suspect: 'starts before its call',
       interval: NOTICED,

@@ -193,7 +193,7 @@ describe('control', () => {
     ]);
   });
 
-  it('and nothing is drawn without a change', () => {
+  it('nothing is drawn without a change', () => {
     expect(draw(recording().file.heartbeat(900)).sink.of(/control/)).toEqual([]);
   });
 });
@@ -213,7 +213,7 @@ describe('the last sign of life', () => {
   const life = (picture: Picture): string[] =>
     picture.sink.of(/heartbeat/).map((line) => line.replace(/\[.*\] /, ''));
 
-  it('is the heartbeat where nothing is newer', () => {
+  it('is the heartbeat if nothing is newer', () => {
     const { file } = waiting();
     expect(life(draw(file.heartbeat(500)))).toEqual(['500 instant last heartbeat life=recording']);
   });
@@ -227,7 +227,7 @@ describe('the last sign of life', () => {
     expect(life(draw(file))).toEqual(['900 instant last record life=recording heartbeatNsBefore=450']);
   });
 
-  it('of a closed file is its farewell, and its threads have no state behind it', () => {
+  it('is the closing of a closed file, and its threads have no state after it', () => {
     const { sink } = draw(waiting('closed').file.heartbeat(700));
     expect(sink.of(/heartbeat/).map((line) => line.replace(/\[.*\] /, ''))).toEqual([
       '700 instant closed life=closed',
@@ -239,14 +239,14 @@ describe('the last sign of life', () => {
     expect(sink.of(/no sign of life/)).toEqual([]);
   });
 
-  it('of a process that fell silent ends the states of its threads, and silence lasts to the end', () => {
+  it('ends the thread states of a silent process, and silence lasts to the end', () => {
     const { sink } = draw(waiting().file, true, true);
     expect(outline(sink.of(/proxy thread/)).at(-1)).toBe('500 [proxy thread 12] state -');
     expect(outline(sink.of(/no sign of life/))).toEqual(['500 [no sign of life] begin no sign of life']);
     expect(sink.openSlices().at(-1)).toMatch(/no sign of life$/);
   });
 
-  it('of one that did not says nothing of later', () => {
+  it('makes no claim about later if the process did not fall silent', () => {
     const { sink } = draw(waiting().file);
     expect(outline(sink.of(/proxy thread/))).toEqual(['150 [proxy thread 12] state Active']);
     expect(sink.of(/no sign of life/)).toEqual([]);

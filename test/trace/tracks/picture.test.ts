@@ -65,7 +65,7 @@ describe('a collective', () => {
     ]);
   });
 
-  it('with a child that never ended stays open, and so do its steps', () => {
+  it('stays open if a child never ended, and so do its steps', () => {
     const { file, comm, host, ops, steps } = recording();
     const work = coll(host, comm, 100, 120);
     const op = ops.startProxyOp(200, { comm, parent: work, peer: 2, isSend: true });
@@ -84,7 +84,7 @@ describe('a collective', () => {
     ]);
   });
 
-  it('whose children were overwritten says so', () => {
+  it('says so if its children were overwritten', () => {
     const { file, comm, host } = recording();
     const small = file.ring('ops', 4, {});
     coll(host, comm, 100, 120);
@@ -96,7 +96,7 @@ describe('a collective', () => {
 });
 
 describe('a step', () => {
-  it('of a send is cut at the first and the last poll of its peer, folded ones included', () => {
+  it('is cut at the first and the last poll of the peer if it is a send, folded polls included', () => {
     const { file, comm, host, ops, steps } = recording();
     const op = ops.startProxyOp(200, { comm, parent: coll(host, comm, 100, 120), peer: 2, isSend: true });
     const step = steps.startProxyStep(300, { comm, parent: op, step: 9 });
@@ -115,7 +115,7 @@ describe('a step', () => {
     ]);
   });
 
-  it('of a receive is cut at its arrival and the end of the flush', () => {
+  it('is cut at its arrival and the end of the flush if it is a receive', () => {
     const { file, comm, host, ops, steps } = recording();
     const op = ops.startProxyOp(200, {
       comm,
@@ -143,7 +143,7 @@ describe('a step', () => {
     ]);
   });
 
-  it('has no arrow to another clock, nor from an operation whose ordinal is not absolute', () => {
+  it('has no arrow to another clock, and none from an operation without an absolute ordinal', () => {
     for (const [flags, sharesClock] of [
       [0, false],
       [1, true],
@@ -169,7 +169,7 @@ describe('a step', () => {
     expect(argOf(flushWait, 'flow')).toBe(hasArrow ? '1' : undefined);
   });
 
-  it('whose operation was overwritten keeps its phases below a stand-in', () => {
+  it('keeps its phases below a stand-in if its operation was overwritten', () => {
     const { file, comm, ops, steps } = recording();
     const gone = ops.handleAt(7);
     const step = steps.startProxyStep(300, { comm, parent: gone, step: 2 });
@@ -224,7 +224,7 @@ describe('a kernel', () => {
     expect(suspectKernels).toBe(0);
   });
 
-  it('whose stamps cannot be true shows when it was noticed', () => {
+  it('shows when it was noticed if its stamps cannot be true', () => {
     const { file, comm, host, ops } = recording();
     const parent = coll(host, comm, 100, 120);
     const kernel = ops.startKernelCh(1100, { comm, parent, channel: 0, pTimer: EPOCH });
@@ -279,7 +279,7 @@ describe('host threads', () => {
     ]);
   });
 
-  it('close a call whose stop never came when the next of its kind begins', () => {
+  it('close a call without a stop when the next of its kind begins', () => {
     const { file, comm, host } = recording();
     host.startGroupApi(100, { comm, groupDepth: 1 });
     host.stop(220, host.startGroupApi(200, { comm, groupDepth: 1 }));

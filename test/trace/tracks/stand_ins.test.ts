@@ -49,7 +49,7 @@ describe('a stand-in', () => {
     expect(toldTracks(picture)).toEqual({ op: 1, step: 2 });
   });
 
-  it('with a stop of its own ends there', () => {
+  it('ends with its own stop if it has one', () => {
     const made = recording();
     stepsOf(made, 7, [[300, 400]]);
     made.ops.stop(450, made.ops.handleAt(7));
@@ -79,7 +79,7 @@ describe('a stand-in', () => {
     expect(toldTracks(picture)).toEqual({ op: 2, step: 3 });
   });
 
-  it('with a step under way is open, as that is', () => {
+  it('is open if one of its steps is', () => {
     const made = recording();
     stepsOf(made, 7, [[300, 400], [410, null]]); // prettier-ignore
     const picture = draw(made.file);
@@ -91,7 +91,7 @@ describe('a stand-in', () => {
     expect(inFlight(picture).at(-1)).toBe('300 = 1');
   });
 
-  it('with a step under way when its communicator was finalized was aborted', () => {
+  it('was aborted if a step was under way when its communicator was finalized', () => {
     const made = recording({ finalizeTick: 500 });
     stepsOf(made, 7, [[300, null]]);
     const picture = draw(made.file);

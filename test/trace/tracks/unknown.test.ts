@@ -69,7 +69,7 @@ describe('records that this version does not know', () => {
 });
 
 describe('§5 NetPlugin', () => {
-  it('of a receive, InfiniBand leaves length and opcode unset: they are not shown', () => {
+  it('shows no length and opcode of a receive: InfiniBand leaves them unset', () => {
     const { file, comm, ops, steps } = recording();
     for (const [at, isSend] of [
       [100, true],
@@ -89,7 +89,7 @@ describe('§5 NetPlugin', () => {
     expect(recv).toContain('0abc direction=recv device=2 qp=77 workRequest=9 step=6 channel=3 peer=2');
   });
 
-  it('of a socket: direction, size and descriptor', () => {
+  it('shows direction, size and descriptor of a socket', () => {
     const { file, comm, ops } = recording();
     ops.stop(120, ops.startNetPlugin(100, { comm, id: 0x20001n, length: 512n, op: 1, fd: 44 }));
     const [begin] = draw(file).sink.of(/net NCCL/);

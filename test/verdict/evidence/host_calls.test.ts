@@ -62,7 +62,7 @@ async function judged(...ranks: readonly Rank[]) {
 const usual: Rank = { calls: [BROADCAST, BROADCAST, BROADCAST] };
 const otherRoot: Rank = { calls: [BROADCAST, { ...BROADCAST, root: 0 }, BROADCAST] };
 
-describe('calls of which NCCL reported nothing more', () => {
+describe('bare calls', () => {
   it('are compared: which one differs, by whom, and its record', async () => {
     const verdict = await judged(usual, otherRoot, usual);
     expect(verdict).toMatchObject({
@@ -100,7 +100,7 @@ describe('calls of which NCCL reported nothing more', () => {
     },
   );
 
-  it('of one rank by two types of the same bytes are compared as well', async () => {
+  it('with two types of the same size are compared as well', async () => {
     const [floats, bytes] = [BROADCAST, { ...BROADCAST, datatype: 'ncclInt8', count: 256 }];
     const of = (...calls: Call[]): Rank => ({ calls });
     expect((await judged(of(floats, bytes, floats), of(bytes, floats, bytes))).kind).toBe('nothing');
@@ -127,7 +127,7 @@ describe('calls of which NCCL reported nothing more', () => {
   });
 });
 
-it('a job that lives, and calls no more, is not said to be well: who called less is named', async () => {
+it('a live job that calls nothing more is not healthy, and the rank that called less is named', async () => {
   const lives = 60;
   const less: Rank = { calls: usual.calls.slice(0, 2), lives };
   expect(await judged({ ...usual, lives }, less, { ...usual, lives })).toMatchObject({
@@ -144,7 +144,7 @@ it('a job that lives, and calls no more, is not said to be well: who called less
   expect((await judged({ ...usual, lives: 30 }, { ...usual, lives: 30 })).kind).toBe('nothing');
 });
 
-it('its pace is that of its time before, without the start', async () => {
+it('its pace is measured before that, without the start', async () => {
   const at = (seconds: number) => (host: RingBuilder, comm: number) => {
     host.startKernelLaunch(seconds * S, { comm });
   };
@@ -162,7 +162,7 @@ it('its pace is that of its time before, without the start', async () => {
   });
 });
 
-describe('where the first calls of a rank are lost', () => {
+describe('if the first calls of a rank are lost', () => {
   const gather = (told: number): Call => ({ func: 'AllGather', count: 8, told });
   const whole: Rank = { calls: [BROADCAST, gather(0), gather(1), BROADCAST, gather(2)] };
   /** Of its first group of calls, 5 slots, and of what follows at once. */
@@ -192,7 +192,7 @@ describe('where the first calls of a rank are lost', () => {
     });
   });
 
-  it('none does if NCCL reported more than was called: a graph ran whose calls are lost', async () => {
+  it('no number is known if NCCL reported more than was called: the calls of a graph are lost', async () => {
     const replay = (host: RingBuilder, comm: number): void => {
       host.stop(7 * S, host.startColl(6.5 * S, { comm, func: 'AllGather', seqNumber: 0, ordinal: 1 }));
     };
@@ -205,7 +205,7 @@ describe('where the first calls of a rank are lost', () => {
     expect((await judged(usually, { ...otherwise, more: replay }, usually)).kind).toBe('mismatch');
   });
 
-  it('nor of one whose group is not known', async () => {
+  it('no number is known for a call whose group is not known', async () => {
     const differs: Call = { ...BROADCAST, root: 0, parent: 0n };
     const calls = [BROADCAST, differs, gather(0), BROADCAST];
     const usually: Rank = { calls: [BROADCAST, BROADCAST, gather(0), BROADCAST] };
@@ -213,7 +213,7 @@ describe('where the first calls of a rank are lost', () => {
   });
 });
 
-describe('calls of two threads, whose rings are read one after the other', () => {
+describe('calls of two threads with rings that are read one after the other', () => {
   const gather: StartApi = { func: 'AllGather', datatype: 'ncclFloat32', count: 8 };
   /** The first thread calls at full seconds, the second one half a second later. Of rank 1 the first one's last calls are not there. */
   async function ofTwoThreads(
@@ -296,7 +296,7 @@ describe('calls of two threads, whose rings are read one after the other', () =>
   });
 });
 
-describe('of processes with two ranks of a communicator', () => {
+describe('processes with two ranks of a communicator', () => {
   /** Two of them; of the first one the second rank's last call is `last`, null: it did not make it. */
   async function ofTwo(last: StartApi | null) {
     const run = join(folder, `${runs++}`);

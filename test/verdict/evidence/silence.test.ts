@@ -45,11 +45,11 @@ async function silent(name: string, beats: readonly [number, number], options: F
     .map(({ track, ts, dur }) => [track.process?.pid, Number(ts - view.start) / S, Number(dur)]);
 }
 
-it('the rank whose last sign of life is older than heartbeats can be late', async () => {
+it('a rank is silent if its last sign is older than a heartbeat can be late', async () => {
   expect(await silent('killed', [3, 4.6])).toEqual([[1_000_000, 3, -1]]);
 });
 
-it('from its newest record on, where that is newer than its heartbeat', async () => {
+it('it begins with the newest record if that is newer than the heartbeat', async () => {
   expect(await silent('beat-before', [0.2, 4.6])).toEqual([[1_000_000, expect.closeTo(1, 5), -1]]);
 });
 

@@ -156,7 +156,7 @@ describe('a record of an end is lost', () => {
     expect((await judged('destroyed', ranks)).verdict).toMatchObject({ kind: 'healthy', endsNotKnown: 1 });
   });
 
-  it('of the last collective: it may be a hang, and is not called one', async () => {
+  it('the end of the last collective is lost: it may be a hang, and is not called one', async () => {
     const ranks = [closed(0), closed(1)];
     for (const one of ranks) {
       allReduce(one, S, 0, 1.1 * S);
@@ -192,7 +192,7 @@ describe('a record of an end is lost', () => {
 });
 
 /** Two processes of two GPUs each: rank 1 alone does not come, or rank 1 of `tp` where that is a part of the world. */
-describe('of a process with several GPUs only the one that did not come', () => {
+describe('only the GPU that did not come is named for a process with several', () => {
   const process = (number: number, name: string): Rank[] => {
     const one = rank(number, { worldSize: 2 });
     // In the place of the communicator that each process has by itself.
