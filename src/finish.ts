@@ -18,9 +18,9 @@ import {
 } from './report/report.js';
 import { runReport, type RunReport } from './report/run_report.js';
 import type { Study } from './study/study.js';
-import { drawAboveRanks, layoutOf, type Layout, type VerdictWords } from './trace/above_ranks.js';
+import { drawAboveRanks, layoutOf, type Layout, type VerdictText } from './trace/above_ranks.js';
 import type { Budget, Size } from './trace/budget.js';
-import { mannerWords } from './trace/commands.js';
+import { mannerText } from './trace/commands.js';
 import type { ConvertResult } from './trace/convert.js';
 import { planDrawing, suggestDrawing, type Drawing, type DrawingOptions } from './trace/drawing.js';
 import { runDuration } from './trace/duration.js';
@@ -40,7 +40,7 @@ export interface FinishOptions {
   readonly utmost?: Size | undefined;
   readonly onProgress?: OnProgress | undefined;
   /** The verdict for people, in the trace itself: who is given the trace alone reads it there. */
-  readonly words?: ((found: Diagnosis) => VerdictWords) | undefined;
+  readonly words?: ((found: Diagnosis) => VerdictText) | undefined;
   /** A report of the run is wanted as well: what only it needs is then collected. */
   readonly onReport?: ((report: RunReport) => void) | undefined;
 }
@@ -75,7 +75,7 @@ export async function finishTrace(
   const words = (options.words ?? plainWords)(diagnosis);
   // Its commands are typed later, elsewhere: they write what they write by default.
   const suggestion = options.onReport ? suggestDrawing(studied, { ...options, output: undefined }) : null;
-  options.onReport?.(runReport(studied, { ...diagnosis, suggestion }, mannerWords(options)));
+  options.onReport?.(runReport(studied, { ...diagnosis, suggestion }, mannerText(options)));
   const above = drawAboveRanks(studied, drawing, layout, blocks, words);
   const head = tracePrologue(run, clocks.solution, verdict, [
     ...lookAtAttributes(layout.watches),
@@ -102,7 +102,7 @@ export async function finishTrace(
   });
 }
 
-const plainWords = ({ verdict }: Diagnosis): VerdictWords => ({
+const plainWords = ({ verdict }: Diagnosis): VerdictText => ({
   report: '',
   headline: verdict.kind.toUpperCase(),
 });

@@ -5,7 +5,7 @@
 
 import { changePoint } from './change_point.js';
 import type { CollectiveRow } from './collectives.js';
-import type { RankWord } from './rank_words.js';
+import type { RankLabel } from './rank_labels.js';
 import { sizeClassOf } from './size_class.js';
 import { medianOf } from './statistics.js';
 import type { LinkRow, SlowLinkRow } from './transfers.js';
@@ -30,7 +30,7 @@ export interface SlowerSince extends Shown {
 
 export interface LateRank extends Shown {
   readonly cause: 'late rank';
-  readonly rank: RankWord;
+  readonly rank: RankLabel;
   readonly on: 'host' | 'GPU';
   readonly when: 'always' | 'at times' | 'since a moment';
   readonly sinceNs: number | null;
@@ -42,10 +42,10 @@ export interface LateRank extends Shown {
 export interface SlowLinks extends Shown {
   readonly cause: 'slow link' | 'slow NIC' | 'slow node';
   /** The rank that all of them have in common; null: a node, or none. */
-  readonly rank: RankWord;
+  readonly rank: RankLabel;
   readonly host: string | null;
   /** Sender and receiver of the first of them. */
-  readonly ends: readonly [RankWord, RankWord];
+  readonly ends: readonly [RankLabel, RankLabel];
   /** Indices into the links. */
   readonly links: readonly number[];
   /** Of so many pairs of ranks that rank or node is an end of, these are slow. */
@@ -75,7 +75,7 @@ export interface CauseEvidence {
   readonly slowLinks: readonly SlowLinkRow[];
   /** Of the verdict; null: no rank is slow. */
   readonly slow: SlowRank | null;
-  readonly rankOf: (file: number) => RankWord;
+  readonly rankOf: (file: number) => RankLabel;
 }
 
 export function causesOf(evidence: CauseEvidence): Cause[] {
@@ -184,11 +184,11 @@ function slowLinkCauses({ links, slowLinks, collectives }: CauseEvidence): SlowL
   const slow = slowLinks.map((one) => ({ ...one, row: links[one.link]! }));
   const pairOf = ({ commId, source, destination }: LinkRow): string => `${commId} ${source} ${destination}`;
   const slowPairs = new Set(slow.map(({ row }) => pairOf(row)));
-  const ends = (row: LinkRow, by: 'rank' | 'host'): (RankWord | null)[] =>
+  const ends = (row: LinkRow, by: 'rank' | 'host'): (RankLabel | null)[] =>
     by === 'rank' ? [row.source, row.destination] : [row.sourceHost, row.destinationHost];
   const left = new Set(slow);
   const causes: SlowLinks[] = [];
-  const add = (cause: SlowLinks['cause'], key: RankWord, all: typeof slow, pairs: number): void => {
+  const add = (cause: SlowLinks['cause'], key: RankLabel, all: typeof slow, pairs: number): void => {
     for (const one of all) left.delete(one);
     const [first] = all as [(typeof slow)[number]];
     const longest = collectives
@@ -212,7 +212,7 @@ function slowLinkCauses({ links, slowLinks, collectives }: CauseEvidence): SlowL
   const among = (
     by: 'rank' | 'host',
     direction: 0 | 1 | null,
-    key: RankWord,
+    key: RankLabel,
     rows: readonly LinkRow[],
   ): LinkRow[] =>
     rows.filter((row) =>
@@ -221,7 +221,7 @@ function slowLinkCauses({ links, slowLinks, collectives }: CauseEvidence): SlowL
   const isWhole = (
     by: 'rank' | 'host',
     direction: 0 | 1 | null,
-    key: RankWord,
+    key: RankLabel,
     rows: readonly LinkRow[],
   ): boolean => among(by, direction, key, rows).every((row) => slowPairs.has(pairOf(row)));
   for (const [cause, by] of [

@@ -5,7 +5,7 @@
 
 import type { CollectiveRow } from './collectives.js';
 import { changeOf, levelOf, levelsTogether, noiseBetween, type Level } from './noise.js';
-import type { RankWord } from './rank_words.js';
+import type { RankLabel } from './rank_labels.js';
 import type { RunNumbers } from './run_numbers.js';
 import { sizeClassOf } from './size_class.js';
 import { medianOf } from './statistics.js';
@@ -23,10 +23,10 @@ export type Subject =
   | {
       readonly kind: 'link';
       readonly comm: string;
-      readonly source: RankWord;
-      readonly destination: RankWord;
+      readonly source: RankLabel;
+      readonly destination: RankLabel;
     }
-  | { readonly kind: 'rank'; readonly rank: RankWord };
+  | { readonly kind: 'rank'; readonly rank: RankLabel };
 
 export type Measure =
   'duration' | 'busbw' | 'skew' | 'send' | 'lateness' | 'gpuWait' | 'peerWait' | 'recvWait' | 'flushWait';

@@ -7,7 +7,7 @@ import { hex64 } from '../base/hex.js';
 import { collectiveSize } from '../cluster/bandwidth.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Comparable } from './comparable.js';
-import type { RankWord, RankWords } from './rank_words.js';
+import type { RankLabel, RankLabels } from './rank_labels.js';
 import { sizeClassOf } from './size_class.js';
 import { quantile, sortedNumbers } from './statistics.js';
 
@@ -29,7 +29,7 @@ export interface CollectiveRow {
   readonly durationNs: number | null;
   /** First to last arrival; null: not all came, or not told by the clocks. */
   readonly skewNs: number | null;
-  /** Size in the words of nccl-tests; null: not known. */
+  /** Size as nccl-tests counts it; null: not known. */
   readonly bytes: number | null;
   /** GB/s, from the last arrival, and from the first. */
   readonly algbwGBs: number | null;
@@ -37,7 +37,7 @@ export interface CollectiveRow {
   readonly algbwFromFirstGBs: number | null;
   readonly busbwFromFirstGBs: number | null;
   /** The last rank to come; null: the clocks cannot tell. */
-  readonly lateRank: RankWord;
+  readonly lateRank: RankLabel;
   readonly ranks: number;
   readonly outcome: Outcome;
 }
@@ -63,7 +63,7 @@ export interface CollectiveGroup {
   readonly busbwGBs: number | null;
   readonly busbwFromFirstGBs: number | null;
   /** The rank that came last most often; `lateIn`: in how many of `named`. */
-  readonly lateRank: RankWord;
+  readonly lateRank: RankLabel;
   readonly lateIn: number;
   /** Collectives in which a last rank could be named. */
   readonly named: number;
@@ -72,13 +72,13 @@ export interface CollectiveGroup {
 /** In order of time. */
 export function collectiveRows(
   comms: readonly ClusterComm[],
-  words: RankWords,
+  labels: RankLabels,
   comparable: Comparable,
 ): CollectiveRow[] {
   return comms
     .flatMap((comm) => {
       const isComparable = comparable.areOnOneAxis(comm.files);
-      return comm.collectives.map((one) => rowOf(one, comm, words, isComparable, comparable));
+      return comm.collectives.map((one) => rowOf(one, comm, labels, isComparable, comparable));
     })
     .sort((a, b) => a.startNs - b.startNs);
 }
@@ -86,7 +86,7 @@ export function collectiveRows(
 function rowOf(
   one: Collective,
   comm: ClusterComm,
-  words: RankWords,
+  labels: RankLabels,
   isComparable: boolean,
   { bound }: Comparable,
 ): CollectiveRow {
@@ -118,7 +118,7 @@ function rowOf(
     busbwGBs: three(bus(fromLast)),
     algbwFromFirstGBs: three(fromFirst),
     busbwFromFirstGBs: three(bus(fromFirst)),
-    lateRank: isNamed ? words.inComm(comm.commId, one.lastRank, one.lastFile) : null,
+    lateRank: isNamed ? labels.inComm(comm.commId, one.lastRank, one.lastFile) : null,
     ranks: one.arrived,
     outcome,
   };
@@ -158,9 +158,12 @@ function groupOf(rows: readonly CollectiveRow[]): CollectiveGroup {
     sorted.length === 0 ? null : quantile(sorted, part);
   const durations = of((row) => row.durationNs);
   const skews = of((row) => row.skewNs);
-  const late = new Map<RankWord, number>();
+  const late = new Map<RankLabel, number>();
   for (const { lateRank } of rows) if (lateRank !== null) late.set(lateRank, (late.get(lateRank) ?? 0) + 1);
-  const [lateRank, lateIn] = [...late].reduce<[RankWord, number]>((a, b) => (b[1] > a[1] ? b : a), [null, 0]);
+  const [lateRank, lateIn] = [...late].reduce<[RankLabel, number]>(
+    (a, b) => (b[1] > a[1] ? b : a),
+    [null, 0],
+  );
   return {
     ...{ comm, commId, commSize, func },
     sizeClass: bytes === null ? null : sizeClassOf(bytes),

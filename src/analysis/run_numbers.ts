@@ -14,13 +14,13 @@ import { collectiveGroups, collectiveRows, type CollectiveGroup, type Collective
 import { comparableBy } from './comparable.js';
 import type { SendSeries } from './over_time.js';
 import { PartsCollector, type Lateness, type Picture } from './parts.js';
-import { rankWords, type RankWord } from './rank_words.js';
+import { rankLabels, type RankLabel } from './rank_labels.js';
 import { transfersOf, type LinkRow, type RankWaits, type SlowLinkRow, type WaitRow } from './transfers.js';
 
 export interface RunNumbers {
   readonly durationNs: number;
   /** By file. */
-  readonly ranks: readonly RankWord[];
+  readonly ranks: readonly RankLabel[];
   readonly collectives: readonly CollectiveRow[];
   readonly groups: readonly CollectiveGroup[];
   readonly lateness: Lateness;
@@ -38,7 +38,7 @@ export interface RunNumbers {
 
 export function runNumbers({ run, clocks, ends, gpuLines, comms, verdict }: Study): RunNumbers {
   const { solution } = clocks;
-  const words = rankWords(run);
+  const labels = rankLabels(run);
   const comparable = comparableBy(solution);
   const durationNs = runDuration(run, solution);
   const bounds = { from: 0, to: durationNs };
@@ -49,11 +49,11 @@ export function runNumbers({ run, clocks, ends, gpuLines, comms, verdict }: Stud
   const parts = new PartsCollector(comms, comparable, run.members.length, durationNs, view);
   joinRun(run, solution, ends, gpuLines, parts.heard);
   const times = run.members.map((_, file) => traceTimeOf(solution, file));
-  const transfers = transfersOf(run, words, (file, tick) => times[file]!(tick));
-  const collectives = collectiveRows(comms, words, comparable);
+  const transfers = transfersOf(run, labels, (file, tick) => times[file]!(tick));
+  const collectives = collectiveRows(comms, labels, comparable);
   return {
     durationNs,
-    ranks: run.members.map((_, file) => words.ofFile(file)),
+    ranks: run.members.map((_, file) => labels.ofFile(file)),
     collectives,
     groups: collectiveGroups(collectives),
     lateness: parts.lateness(),
@@ -69,7 +69,7 @@ export function runNumbers({ run, clocks, ends, gpuLines, comms, verdict }: Stud
       links: transfers.links,
       slowLinks: transfers.slowLinks,
       slow: verdict.kind === 'slow' ? verdict.slow : null,
-      rankOf: words.ofFile,
+      rankOf: labels.ofFile,
     }),
   };
 }

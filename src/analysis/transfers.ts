@@ -12,7 +12,7 @@ import type { RankScan } from '../scan/scan.js';
 import { WAITED, WAITS, type EndTotals, type SizeTotals } from '../scan/transfer_totals.js';
 import { lineTime, type LinkLine } from './line_time.js';
 import { countsTogether, meansOverTime, sendSeries, type SendSeries } from './over_time.js';
-import type { RankWord, RankWords } from './rank_words.js';
+import type { RankLabel, RankLabels } from './rank_labels.js';
 
 /** ns by what was waited for. */
 export type WaitTimes = Readonly<Record<(typeof WAITS)[number], number>>;
@@ -30,8 +30,8 @@ export interface RankWaits {
 
 /** `rank` waited for `forRank`: for its data, or for room at its end. Summed over channels; transfers that run side by side count each. */
 export interface WaitRow {
-  readonly rank: RankWord;
-  readonly forRank: RankWord;
+  readonly rank: RankLabel;
+  readonly forRank: RankLabel;
   readonly comm: string;
   readonly commId: string;
   readonly waitsFor: 'data' | 'room';
@@ -46,8 +46,8 @@ export interface LinkRow {
   readonly commId: string;
   /** null: all channels together. */
   readonly channel: number | null;
-  readonly source: RankWord;
-  readonly destination: RankWord;
+  readonly source: RankLabel;
+  readonly destination: RankLabel;
   readonly sourceHost: string;
   /** null: its file is not here. */
   readonly destinationHost: string | null;
@@ -88,7 +88,7 @@ export interface SlowLinkRow extends Pick<
 /** `time`: of a file's tick on the trace's axis. */
 export function transfersOf(
   run: Run,
-  words: RankWords,
+  labels: RankLabels,
   time: (file: number, tick: number) => TraceNs,
 ): Transfers {
   const files = filesByRank(run);
@@ -100,9 +100,9 @@ export function transfersOf(
   const pairSenders = senderEnds(allPairs);
   return {
     ranks: run.members.map((_, file) => rankWaits(run, file)),
-    waits: waitRows(ends, words, time),
-    links: linkRows(senders, ends, run, words),
-    pairs: linkRows(pairSenders, allPairs, run, words),
+    waits: waitRows(ends, labels, time),
+    links: linkRows(senders, ends, run, labels),
+    pairs: linkRows(pairSenders, allPairs, run, labels),
     sends: pairSenders.map(sendSeries),
     slowLinks: slowLinkRows(senders, run),
   };
@@ -116,10 +116,10 @@ function linkRows(
   senders: readonly AnyEnd[],
   ends: readonly AnyEnd[],
   run: Run,
-  words: RankWords,
+  labels: RankLabels,
 ): LinkRow[] {
   const receivers = new Map(ends.filter((end) => !end.isSend).map((end) => [linkKey(end), end]));
-  return senders.map((end) => linkRow(end, receivers.get(linkKey(end)) ?? null, run, words));
+  return senders.map((end) => linkRow(end, receivers.get(linkKey(end)) ?? null, run, labels));
 }
 
 function slowLinkRows(senders: readonly AnyEnd[], run: Run): SlowLinkRow[] {
@@ -265,7 +265,7 @@ function rankWaits({ members }: Run, file: number): RankWaits {
 /** The longest first; those that still wait before all others. */
 function waitRows(
   ends: readonly NamedEnd[],
-  words: RankWords,
+  labels: RankLabels,
   time: (file: number, tick: number) => TraceNs,
 ): WaitRow[] {
   const rows = new Map<string, { -readonly [Field in keyof WaitRow]: WaitRow[Field] }>();
@@ -284,8 +284,8 @@ function waitRows(
       if (stands !== null) before.openSinceNs = Math.min(before.openSinceNs ?? Infinity, stands);
     } else
       rows.set(key, {
-        rank: words.inComm(commId, own, file),
-        forRank: words.inComm(commId, peer, peerFile),
+        rank: labels.inComm(commId, own, file),
+        forRank: labels.inComm(commId, peer, peerFile),
         comm: name,
         commId: hex64(commId),
         waitsFor: isSend ? 'room' : 'data',
@@ -299,7 +299,7 @@ function waitRows(
   );
 }
 
-function linkRow(end: AnyEnd, receiver: AnyEnd | null, run: Run, words: RankWords): LinkRow {
+function linkRow(end: AnyEnd, receiver: AnyEnd | null, run: Run, labels: RankLabels): LinkRow {
   const { file, peerFile, nsPerTick, sizes, waits } = end;
   const timed = sizes.reduce((sum, { transfers }) => sum + transfers, 0);
   const total = sizes.reduce((sum, { sum: took }) => sum + took, 0);
@@ -308,8 +308,8 @@ function linkRow(end: AnyEnd, receiver: AnyEnd | null, run: Run, words: RankWord
     comm: end.name,
     commId: hex64(end.commId),
     channel: end.channel,
-    source: words.inComm(end.commId, end.source, file),
-    destination: words.inComm(end.commId, end.destination, peerFile),
+    source: labels.inComm(end.commId, end.source, file),
+    destination: labels.inComm(end.commId, end.destination, peerFile),
     sourceHost: run.members[file]!.scan.header.hostName,
     destinationHost: peerFile === null ? null : run.members[peerFile]!.scan.header.hostName,
     transfers: end.transfers,

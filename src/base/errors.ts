@@ -3,7 +3,7 @@
  * wrong, where, the likely cause, and what to do. The command line turns the class into an exit code (src/cli/exit.ts).
  */
 
-import { inWords, type Sentence } from './sentence.js';
+import { sentenceText, type Sentence } from './sentence.js';
 
 export interface RankFileFault {
   readonly path: string;
@@ -33,7 +33,7 @@ export class RankFileError extends Error {
 
   constructor(fault: RankFileFault, options?: ErrorOptions) {
     const sentence: Sentence = [{ path: fault.path }, ': ', ...faultWords(fault)];
-    super(inWords(sentence), options);
+    super(sentenceText(sentence), options);
     this.sentence = sentence;
     this.path = fault.path;
     this.what = fault.what;
@@ -94,7 +94,7 @@ export class OutputError extends Error {
   ) {
     const words = typeof what === 'string' ? [what] : what;
     const sentence: Sentence = [{ path }, ': ', ...words, `; ${advice}`];
-    super(inWords(sentence), options);
+    super(sentenceText(sentence), options);
     this.sentence = sentence;
   }
 }

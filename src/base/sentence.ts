@@ -22,7 +22,7 @@ export const about = (
   });
 
 /** `shown`: how to show a path; by default unchanged. */
-export const inWords = (sentence: Sentence, shown: (path: string) => string = (path) => path): string =>
+export const sentenceText = (sentence: Sentence, shown: (path: string) => string = (path) => path): string =>
   sentence.map((part) => (typeof part === 'string' ? part : shown(part.path))).join('');
 
 /** For a path that has no alias. */

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 
 import { NoUsableInput, OutputError, RankFileError, UsageError } from '../base/errors.js';
-import { inWords } from '../base/sentence.js';
+import { sentenceText } from '../base/sentence.js';
 import { codeOf, reason } from '../output/reason.js';
 import {
   checkMayRequest,
@@ -58,7 +58,7 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
   const { events, sample, wait, quiet = false } = options;
   if (events === undefined && sample === undefined) throw new UsageError('give --events, --sample or both');
   const found = findRankFiles(paths);
-  if (!quiet) for (const problem of found.problems) complain(inWords(problem));
+  if (!quiet) for (const problem of found.problems) complain(sentenceText(problem));
   // Check all recorders first: if one cannot do it, none is asked.
   const files = found.files.flatMap((path) => {
     const header = headerOf(path, quiet);

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { HIDDEN_PATH, inWords } from '../base/sentence.js';
+import { HIDDEN_PATH, sentenceText } from '../base/sentence.js';
 import { OutputError, RankFileError, UsageError } from '../base/errors.js';
 import { hint } from '../base/nearest.js';
 import { projectFile } from '../base/project.js';
@@ -135,9 +135,9 @@ function report(error: unknown, redact: boolean): ExitCode {
 
 function messageOf(error: Error, redact: boolean): string {
   if (!redact) return error.message;
-  if (error instanceof RankFileError) return inWords(error.sentence, () => HIDDEN_PATH);
+  if (error instanceof RankFileError) return sentenceText(error.sentence, () => HIDDEN_PATH);
   if (!(error instanceof OutputError)) return error.message;
-  return inWords(error.sentence, (path) => (path === error.path ? basename(path) : HIDDEN_PATH));
+  return sentenceText(error.sentence, (path) => (path === error.path ? basename(path) : HIDDEN_PATH));
 }
 
 function version(): string {

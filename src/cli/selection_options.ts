@@ -2,7 +2,7 @@
 
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { SelectionRequest } from '../trace/selection.js';
-import { parseAround, parseDuration, parseRanks, parseTime, type TimeWord } from '../trace/time_words.js';
+import { parseAround, parseDuration, parseRanks, parseTime, type AskedTime } from '../trace/asked_times.js';
 
 /** As Commander hands them over. */
 export interface SelectionOptions {
@@ -57,7 +57,7 @@ function collect(text: string, before: readonly string[] = []): readonly string[
   return [...before, text];
 }
 
-function time(text: string): TimeWord {
+function time(text: string): AskedTime {
   return (
     parseTime(text) ??
     refuse('give a time in UTC (2026-03-01T03:02:11Z, or 03:02:11) or since the start (90s, 1.5m, 2h).')

@@ -7,7 +7,7 @@ import { lstatSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
 
-import { inWords } from '../base/sentence.js';
+import { sentenceText } from '../base/sentence.js';
 import { NoUsableInput, OutputError, RankFileError } from '../base/errors.js';
 import { findRankFiles, type Snapshot, takeSnapshot } from '../rankfile/index.js';
 import { reason } from '../output/reason.js';
@@ -78,7 +78,7 @@ interface Copy {
 /** Runs in folders stay in folders. */
 function plan(input: string, output: string): Copy[] {
   const { files, problems } = findRankFiles([input]);
-  for (const problem of problems) complain(inWords(problem));
+  for (const problem of problems) complain(sentenceText(problem));
   const base = statSync(input).isDirectory() ? input : path.dirname(input);
   return files.map((from) => ({
     from,

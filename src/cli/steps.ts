@@ -1,7 +1,7 @@
 /** The steps of a merge as commands of their own, for schedulers: `scan` and `convert` run where the files are, `study` and `join` once. */
 
 import { Command, InvalidArgumentError } from 'commander';
-import { inWords, type Sentence } from '../base/sentence.js';
+import { sentenceText, type Sentence } from '../base/sentence.js';
 import { STDOUT } from '../output/place.js';
 import { traceWords } from '../report/headline.js';
 import { mergeReportText } from '../report/merge_report.js';
@@ -168,7 +168,7 @@ function note({ quiet, output }: Common, text: string): void {
 }
 
 function tell({ quiet }: Common, problems: readonly Sentence[]): void {
-  if (!quiet) for (const problem of problems) complain(inWords(problem));
+  if (!quiet) for (const problem of problems) complain(sentenceText(problem));
 }
 
 function positiveInteger(text: string): number {

@@ -9,7 +9,7 @@ import { readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { RankFileError } from '../base/errors.js';
-import { about, inWords, type Sentence } from '../base/sentence.js';
+import { about, sentenceText, type Sentence } from '../base/sentence.js';
 import { SAVED_RINGS } from './saved_rings.js';
 
 export interface FoundFiles {
@@ -35,7 +35,7 @@ export function findRankFiles(inputs: readonly string[]): FoundFiles {
     } else again.set(first, (again.get(first) ?? 1) + 1);
   }
   for (const [file, times] of again) problems.push(about`${{ path: file }}: named ${times} times, used once`);
-  return { files, problems: problems.sort((a, b) => byName(inWords(a), inWords(b))) };
+  return { files, problems: problems.sort((a, b) => byName(sentenceText(a), sentenceText(b))) };
 }
 
 const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

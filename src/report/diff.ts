@@ -7,7 +7,7 @@ import {
   type Measure,
   type Subject,
 } from '../analysis/changes.js';
-import type { RankWord } from '../analysis/rank_words.js';
+import type { RankLabel } from '../analysis/rank_labels.js';
 import { binarySize } from '../analysis/size_class.js';
 import type { LinkLine } from '../analysis/line_time.js';
 import { durationText } from '../base/duration.js';
@@ -22,8 +22,8 @@ export interface RunDiff extends Changes {
   /** By pair of ranks, where both runs have a line: least time of a send = latency + size / rate. */
   readonly links: readonly {
     readonly comm: string;
-    readonly source: RankWord;
-    readonly destination: RankWord;
+    readonly source: RankLabel;
+    readonly destination: RankLabel;
     readonly before: LinkLine;
     readonly after: LinkLine;
   }[];

@@ -6,7 +6,7 @@ import { findRankFiles } from '../rankfile/index.js';
 import { withWorkFolder } from '../output/work_folder.js';
 import { study, type Study } from '../study/study.js';
 import { startWorkers } from '../study/workers.js';
-import { mannerWords, type RunWords } from '../trace/commands.js';
+import { mannerText, type RunArgs } from '../trace/commands.js';
 import { suggestDrawing } from '../trace/drawing.js';
 import type { ClockOptions } from '../clocks/evidence/run_clocks.js';
 import { diagnosisOf, type DiagnosisOptions } from './diagnosis.js';
@@ -34,8 +34,8 @@ export async function examine(
   }
 }
 
-export function examineStudied(studied: Study, options: RunWords): Examined {
+export function examineStudied(studied: Study, options: RunArgs): Examined {
   const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options));
   const numbers = runNumbers(studied);
-  return { report: runReport(studied, diagnosis, mannerWords(options), numbers), numbers };
+  return { report: runReport(studied, diagnosis, mannerText(options), numbers), numbers };
 }

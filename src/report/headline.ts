@@ -5,7 +5,7 @@
 
 import { minOf } from '../base/extremes.js';
 import type { Hang } from '../verdict/types.js';
-import type { VerdictWords } from '../trace/above_ranks.js';
+import type { VerdictText } from '../trace/above_ranks.js';
 import { suspectsOf, standstillOf } from '../verdict/evidence/suspects.js';
 import { cut, foldRanks } from './text.js';
 import { verdictText, verdictWords } from './verdict_text.js';
@@ -15,7 +15,7 @@ import { allRanks, clockTime, rankName, type VerdictReport } from './verdict_wor
 export const HEADLINE_CHARACTERS = 100;
 
 /** The verdict's texts inside a trace. */
-export const traceWords = (report: VerdictReport): VerdictWords => ({
+export const traceWords = (report: VerdictReport): VerdictText => ({
   report: verdictWords(report),
   headline: headline(report),
 });

@@ -3,7 +3,7 @@
  */
 
 import { binarySize } from '../analysis/size_class.js';
-import type { RankWord } from '../analysis/rank_words.js';
+import type { RankLabel } from '../analysis/rank_labels.js';
 import { sumOfTimes } from '../analysis/transfers.js';
 import { durationText } from '../base/duration.js';
 import type { RunReport } from './run_report.js';
@@ -138,7 +138,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[], al
 }
 
 const time = (ns: number | null): string => (ns === null ? '' : durationText(ns));
-const rank = (word: RankWord): string => (word === null ? '?' : String(word));
+const rank = (word: RankLabel): string => (word === null ? '?' : String(word));
 
 /** Escapes what Markdown, or HTML in it, treats as markup. */
 const escaped = (text: string): string => printable(text).replace(/[\\`*_[\]<>|~&@]/g, '\\$&');

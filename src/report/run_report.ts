@@ -7,12 +7,12 @@ import { readFileSync } from 'node:fs';
 import type { Cause } from '../analysis/causes.js';
 import type { CollectiveGroup, CollectiveRow } from '../analysis/collectives.js';
 import type { Lateness, Picture } from '../analysis/parts.js';
-import type { RankWord } from '../analysis/rank_words.js';
+import type { RankLabel } from '../analysis/rank_labels.js';
 import { runNumbers, type RunNumbers } from '../analysis/run_numbers.js';
 import type { LinkRow, SlowLinkRow, WaitRow, WaitTimes } from '../analysis/transfers.js';
 import { projectFile } from '../base/project.js';
 import type { Study } from '../study/study.js';
-import { suspectsOf, type SuspectWord } from '../verdict/evidence/suspects.js';
+import { suspectsOf, type SuspectLabel } from '../verdict/evidence/suspects.js';
 import type { Verdict } from '../verdict/types.js';
 import { causeText } from './causes_text.js';
 import type { ClockReport, TrafficReport } from './clock_report.js';
@@ -70,13 +70,13 @@ export interface RunReport {
 
 /** One file: a process, which may be several ranks. */
 export interface RankRow {
-  readonly rank: RankWord;
+  readonly rank: RankLabel;
   readonly host: string;
   readonly localRank: number | null;
   readonly pid: number;
   readonly file: string;
   /** The verdict's charge in one word. */
-  readonly word: SuspectWord | null;
+  readonly word: SuspectLabel | null;
   readonly life: string;
   readonly records: number;
   readonly lostSlots: number;

@@ -5,7 +5,7 @@ import { COMFORTABLE } from '../trace/budget.js';
 import { bytesText, countText, type SizedCommand } from '../trace/drawing.js';
 import type { MergeReport } from './report.js';
 import type { DrawnAlike, SelectionReport, WindowReport } from '../trace/selection_report.js';
-import { rangesText } from '../trace/time_words.js';
+import { rangesText } from '../trace/asked_times.js';
 import { foldRanks, printable } from './text.js';
 import { allRanks } from './verdict_words.js';
 

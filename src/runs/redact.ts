@@ -4,7 +4,7 @@
  * communicators, not of files or names. Ranks, pids, random ids, times and NCCL's own words stay.
  */
 
-import { HIDDEN_PATH, inWords, type Sentence } from '../base/sentence.js';
+import { HIDDEN_PATH, sentenceText, type Sentence } from '../base/sentence.js';
 import type { Communicator, Lease, RankFileHeader } from '../rankfile/types.js';
 import { processKey, ranksOf, type FoundRun, type RunFile } from './runs.js';
 
@@ -131,7 +131,9 @@ export function redactRun<T extends RunFile>(run: FoundRun<T>, aliases: Aliases)
 
 /** As text. A path that is not a file (a folder, a broken link) has no alias. */
 export const said = (sentence: Sentence, aliases: Aliases | null): string =>
-  aliases === null ? inWords(sentence) : inWords(sentence, (path) => aliases.paths.get(path) ?? HIDDEN_PATH);
+  aliases === null
+    ? sentenceText(sentence)
+    : sentenceText(sentence, (path) => aliases.paths.get(path) ?? HIDDEN_PATH);
 
 const redactComm = (comm: Communicator, { comms }: Aliases): Communicator => ({
   ...comm,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { NoUsableInput, OutputError, RankFileError, UsageError } from '../base/errors.js';
 import { countFiles, type OnProgress } from '../base/progress.js';
 import { foldRanks } from '../base/ranks.js';
-import { inWords, type Sentence } from '../base/sentence.js';
+import { sentenceText, type Sentence } from '../base/sentence.js';
 import { findRankFiles, openRankFileTables } from '../rankfile/index.js';
 import { processKey } from '../runs/runs.js';
 import { failure } from '../study/scanned_run.js';
@@ -103,7 +103,7 @@ function filesOf(
     throw new NoUsableInput(
       `none of the ${files.length} files is of this study${problems
         .slice(0, 3)
-        .map((one) => `\n  ${inWords(one)}`)
+        .map((one) => `\n  ${sentenceText(one)}`)
         .join('')}`,
     );
   return { paths, problems };

@@ -32,7 +32,7 @@ export function layoutOf({ run, verdict }: Study, { scope }: Drawing): Layout {
 }
 
 /** For people. */
-export interface VerdictWords {
+export interface VerdictText {
   /** Lines of text. */
   readonly report: string;
   /** One line of at most 100 characters. */
@@ -55,7 +55,7 @@ export function drawAboveRanks(
   drawing: Drawing,
   { blockCount, watches, missing }: Layout,
   blocks: readonly (ConvertResult | null)[],
-  words: VerdictWords,
+  words: VerdictText,
 ): AboveRanks {
   const { run, clocks, comms, verdict } = studied;
   const { traceStart } = clocks.solution;

@@ -4,11 +4,11 @@ import { append } from '../base/extremes.js';
 import { dirname } from 'node:path';
 import type { SelectionRequest } from './selection.js';
 import type { ClockOptions } from '../clocks/evidence/run_clocks.js';
-import { rangesText, type TimeWord } from './time_words.js';
+import { rangesText, type AskedTime } from './asked_times.js';
 import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
 
 /** Options that a suggested command keeps, for any command that studies a run. */
-export interface RunWords extends ClockOptions, VerdictOptions {
+export interface RunArgs extends ClockOptions, VerdictOptions {
   /** As the user gave them. */
   readonly inputs: readonly string[];
   /** `--run` */
@@ -16,52 +16,52 @@ export interface RunWords extends ClockOptions, VerdictOptions {
   readonly redact?: boolean | undefined;
 }
 
-export interface CommandWords extends RunWords {
+export interface CommandArgs extends RunArgs {
   readonly output?: string | undefined;
   readonly request: SelectionRequest;
 }
 
-export function mergeCommandLine({ output, request, ...about }: CommandWords): string {
-  const words = ['nccl-trace', 'merge', ...runWords(about)];
-  for (const comm of request.comms ?? []) words.push('--comm', comm);
-  if (request.ranks) words.push('--ranks', rangesText(request.ranks));
-  if (request.from) words.push('--from', timeText(request.from));
-  if (request.to) words.push('--to', timeText(request.to));
+export function mergeCommandLine({ output, request, ...about }: CommandArgs): string {
+  const args = ['nccl-trace', 'merge', ...runArgs(about)];
+  for (const comm of request.comms ?? []) args.push('--comm', comm);
+  if (request.ranks) args.push('--ranks', rangesText(request.ranks));
+  if (request.from) args.push('--from', timeText(request.from));
+  if (request.to) args.push('--to', timeText(request.to));
   if (request.around)
-    words.push('--around', `${timeText(request.around.at)},${secondsText(request.around.halfNs)}`);
-  if (request.last !== undefined) words.push('--last', secondsText(request.last));
-  if (request.detail) words.push('--detail', request.detail);
-  append(words, manner(about));
-  if (output !== undefined) words.push('-o', output);
-  return words.map(quoted).join(' ');
+    args.push('--around', `${timeText(request.around.at)},${secondsText(request.around.halfNs)}`);
+  if (request.last !== undefined) args.push('--last', secondsText(request.last));
+  if (request.detail) args.push('--detail', request.detail);
+  append(args, manner(about));
+  if (output !== undefined) args.push('-o', output);
+  return args.map(quoted).join(' ');
 }
 
 /** `nccl-trace inspect`, which solves clocks in its own way. */
-export const inspectCommandLine = (about: Omit<RunWords, keyof ClockOptions>): string =>
-  ['nccl-trace', 'inspect', ...runWords(about), ...manner(about)].map(quoted).join(' ');
+export const inspectCommandLine = (about: Omit<RunArgs, keyof ClockOptions>): string =>
+  ['nccl-trace', 'inspect', ...runArgs(about), ...manner(about)].map(quoted).join(' ');
 
-const runWords = ({ inputs, run }: RunWords): string[] => [
+const runArgs = ({ inputs, run }: RunArgs): string[] => [
   ...fewInputs(inputs),
   ...(run === undefined ? [] : ['--run', run]),
 ];
 
 /** The given options that change what is found, ready to type. */
-export const mannerWords = (about: Omit<RunWords, 'inputs'>): string =>
+export const mannerText = (about: Omit<RunArgs, 'inputs'>): string =>
   [...(about.run === undefined || about.redact ? [] : ['--run', about.run]), ...manner(about)]
     .map(quoted)
     .join(' ');
 
-function manner({ clock, alike, wander, hungAfter, redact }: Omit<RunWords, 'inputs'>): string[] {
-  const words: string[] = [];
-  if (clock !== undefined && clock !== 'auto') words.push('--clock', clock);
-  if (alike !== undefined) words.push('--clock-alike', String(alike));
-  if (wander !== undefined) words.push('--clock-wander', String(wander));
-  if (hungAfter !== undefined) words.push('--hung-after', String(hungAfter));
-  if (redact) words.push('--redact');
-  return words;
+function manner({ clock, alike, wander, hungAfter, redact }: Omit<RunArgs, 'inputs'>): string[] {
+  const args: string[] = [];
+  if (clock !== undefined && clock !== 'auto') args.push('--clock', clock);
+  if (alike !== undefined) args.push('--clock-alike', String(alike));
+  if (wander !== undefined) args.push('--clock-wander', String(wander));
+  if (hungAfter !== undefined) args.push('--hung-after', String(hungAfter));
+  if (redact) args.push('--redact');
+  return args;
 }
 
-/** A shell expands one `rank*.bin` to many words. Their directory means the same. */
+/** A shell expands one `rank*.bin` to many arguments. Their directory means the same. */
 function fewInputs(inputs: readonly string[]): readonly string[] {
   const [first, ...others] = inputs;
   if (first === undefined || inputs.length <= 3) return inputs;
@@ -69,7 +69,7 @@ function fewInputs(inputs: readonly string[]): readonly string[] {
   return others.every((path) => dirname(path) === folder) ? [folder] : inputs;
 }
 
-export function timeText(word: TimeWord): string {
+export function timeText(word: AskedTime): string {
   switch (word.kind) {
     case 'since-start':
       return secondsText(word.ns);

@@ -11,16 +11,16 @@ import { hex64 } from '../base/hex.js';
 import { traceTimeOf } from '../clocks/domains.js';
 import { COMFORTABLE, fits, type Budget, type Size, type SizedFile, UTMOST } from './budget.js';
 import { sizeAbove } from './above_size.js';
-import { besides, mergeCommandLine, type RunWords } from './commands.js';
+import { besides, mergeCommandLine, type RunArgs } from './commands.js';
 import { decide, type DrawDecision, type DrawQuestion } from './draw_plan.js';
 import { runDuration } from './duration.js';
 import { type Scope, type Selectable, type SelectionRequest, selectScope } from './selection.js';
 import type { Study } from '../study/study.js';
-import { rangesOf } from './time_words.js';
+import { rangesOf } from './asked_times.js';
 import { silentFiles } from '../verdict/evidence/silence.js';
 import { neighbours, standstillOf, suspectComm, suspects } from '../verdict/evidence/suspects.js';
 
-export interface DrawingOptions extends RunWords {
+export interface DrawingOptions extends RunArgs {
   /** Path of the trace; absent: none is written. */
   readonly output?: string | undefined;
   readonly select?: SelectionRequest | undefined;

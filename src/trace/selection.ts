@@ -10,16 +10,16 @@ import { hex64 } from '../base/hex.js';
 import { closest } from '../base/nearest.js';
 import type { TraceNs } from '../base/time.js';
 import { ALWAYS, type Detail, type Window } from './tracks/selection.js';
-import { isInRanges, rangesOf, rangesText, type RankRange, type TimeWord, utcText } from './time_words.js';
+import { isInRanges, rangesOf, rangesText, type RankRange, type AskedTime, utcText } from './asked_times.js';
 
 /** All absent: everything that the budget allows. */
 export interface SelectionRequest {
   readonly ranks?: readonly RankRange[] | undefined;
   /** Names, or ids as 0x…. */
   readonly comms?: readonly string[] | undefined;
-  readonly from?: TimeWord | undefined;
-  readonly to?: TimeWord | undefined;
-  readonly around?: { readonly at: TimeWord; readonly halfNs: number } | undefined;
+  readonly from?: AskedTime | undefined;
+  readonly to?: AskedTime | undefined;
+  readonly around?: { readonly at: AskedTime; readonly halfNs: number } | undefined;
   /** ns before the end of the run. */
   readonly last?: number | undefined;
   readonly detail?: Detail | undefined;
@@ -168,7 +168,7 @@ const between = (from: number, to: number): Window => ({
   to: Math.round(to) as TraceNs,
 });
 
-function traceTime(run: Selectable, word: TimeWord): number {
+function traceTime(run: Selectable, word: AskedTime): number {
   switch (word.kind) {
     case 'since-start':
       return word.ns;

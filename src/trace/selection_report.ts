@@ -9,7 +9,7 @@ import type { RankScan } from '../scan/scan.js';
 import type { SelectionRequest } from './selection.js';
 import { DRAWN_KINDS, type DrawnKind } from '../scan/drawn_size.js';
 import type { Study } from '../study/study.js';
-import { rangesOf, rangesText, type RankRange } from './time_words.js';
+import { rangesOf, rangesText, type RankRange } from './asked_times.js';
 
 /** ns after the trace's start; null: without limit. */
 export type WindowReport = readonly [from: number | null, to: number | null];

@@ -6,7 +6,7 @@
 import { foldRanks } from '../base/ranks.js';
 import type { Verdict } from '../verdict/types.js';
 import type { RunMember } from '../runs/run.js';
-import { suspectsOf, type SuspectWord } from '../verdict/evidence/suspects.js';
+import { suspectsOf, type SuspectLabel } from '../verdict/evidence/suspects.js';
 
 /** Width of a group's title in the UI. */
 export const TITLE_CHARACTERS = 32;
@@ -24,7 +24,7 @@ const KIND: Readonly<Record<Verdict['kind'], string>> = {
 };
 
 /** The most telling first: a rank that is gone before those that wait for it. */
-const TELLING: readonly SuspectWord[] = [
+const TELLING: readonly SuspectLabel[] = [
   'SILENT',
   'GONE',
   'NO FILE',
@@ -44,7 +44,7 @@ export function clusterTitle(
 ): string {
   const title = `Cluster: ${KIND[verdict.kind]}`;
   const accused = suspectsOf(verdict);
-  const ranksWith = (word: SuspectWord): (number | null)[] =>
+  const ranksWith = (word: SuspectLabel): (number | null)[] =>
     word === 'NO FILE'
       ? [...missing]
       : accused.filter((one) => one.word === word).flatMap(({ file }) => ranksOf(members[file]!));
@@ -70,7 +70,7 @@ const ranksText = (ranks: readonly (number | null)[]): string =>
 /** "rank 0007 · host · gpu7 · SILENT". Whatever does not fit before the charge is left out, the least telling first. */
 export function processName(
   parts: readonly [title: string, ...more: string[]],
-  word: SuspectWord | null,
+  word: SuspectLabel | null,
 ): string {
   const whole = [...parts, ...(word === null ? [] : [word])];
   while (word !== null && whole.length > 2 && whole.join(' · ').length > TITLE_CHARACTERS) whole.splice(1, 1);

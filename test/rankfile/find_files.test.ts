@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
-import { inWords } from '../../src/base/sentence.js';
+import { sentenceText } from '../../src/base/sentence.js';
 import { findRankFiles } from '../../src/rankfile/find_files.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 
@@ -24,7 +24,7 @@ function folderOf(...files: string[]): string {
 function found(folder: string, ...inputs: string[]): { files: string[]; problems: string[] } {
   const { files, problems } = findRankFiles(inputs.map((input) => path.join(folder, input)));
   const short = (text: string): string => text.replaceAll(`${folder}/`, '');
-  return { files: files.map(short), problems: problems.map((problem) => short(inWords(problem))) };
+  return { files: files.map(short), problems: problems.map((problem) => short(sentenceText(problem))) };
 }
 
 describe('rank files are found', () => {

@@ -15,7 +15,7 @@ import { diagnose } from '../../src/report/diagnosis.js';
 import type { MergeReport } from '../../src/report/report.js';
 import { suspects } from '../../src/verdict/evidence/suspects.js';
 import { countWithin, TimeCounter } from '../../src/scan/time_counts.js';
-import { parseRanks } from '../../src/trace/time_words.js';
+import { parseRanks } from '../../src/trace/asked_times.js';
 import type { Verdict } from '../../src/verdict/types.js';
 import { record } from '../support/loopback.js';
 import { writeLargeStreamFile } from '../support/large_stream_file.js';

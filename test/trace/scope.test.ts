@@ -3,7 +3,7 @@
 import { commKey } from '../../src/model/identity.js';
 import { describe, expect, it } from 'vitest';
 import { checkRequest, selectScope, type Selectable } from '../../src/trace/selection.js';
-import { parseRanks, parseTime } from '../../src/trace/time_words.js';
+import { parseRanks, parseTime } from '../../src/trace/asked_times.js';
 
 const DP = { commId: 0x5cb6n, name: 'dp' };
 const TP0 = { commId: 0x10n, name: 'tp' };

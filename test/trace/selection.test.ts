@@ -10,7 +10,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { merge, type MergeOptions } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
 import type { SelectionRequest } from '../../src/trace/selection.js';
-import { parseTime } from '../../src/trace/time_words.js';
+import { parseTime } from '../../src/trace/asked_times.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import {
   countsOf,

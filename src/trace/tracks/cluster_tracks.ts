@@ -8,7 +8,7 @@ import { hex64 } from '../../base/hex.js';
 import type { TraceNs } from '../../base/time.js';
 import { busBandwidthSteps, collectiveSize, type BusyTime } from '../../cluster/bandwidth.js';
 import type { ClusterComm, Collective } from '../../cluster/types.js';
-import { sizeWords } from './comm_groups.js';
+import { commSizeText } from './comm_groups.js';
 import { collectiveCorrelation } from '../../model/identity.js';
 import { Lanes, laneName } from './lanes.js';
 import type { Args, ArgValue, SliceRef, TrackRef, TrackSink } from './sink.js';
@@ -58,7 +58,7 @@ const isWanted = (one: Collective, wanted: WantedCall): boolean =>
 function titlesOf(comms: readonly ClusterComm[]): string[] {
   return comms.map(({ name, commId, nRanks }) => {
     const isUnique = name !== '' && comms.filter((other) => other.name === name).length === 1;
-    const words = [name, isUnique ? '' : hex64(commId), `(${sizeWords(nRanks)})`];
+    const words = [name, isUnique ? '' : hex64(commId), `(${commSizeText(nRanks)})`];
     return words.filter((word) => word !== '').join(' ');
   });
 }

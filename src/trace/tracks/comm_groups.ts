@@ -106,11 +106,11 @@ export const pxnTitle = (process: string, comm: NamedComm): string =>
 type NamedComm = Pick<Communicator, 'commId' | 'name' | 'nRanks'>;
 
 export function commTitle(comm: NamedComm): string {
-  return `comm ${commLabel(comm)} (${sizeWords(comm.nRanks)})`;
+  return `comm ${commLabel(comm)} (${commSizeText(comm.nRanks)})`;
 }
 
 /** `open` also recognises a communicator's line by this. */
-export const sizeWords = (nRanks: number): string => (nRanks > 0 ? `${nRanks} ranks` : 'size not known');
+export const commSizeText = (nRanks: number): string => (nRanks > 0 ? `${nRanks} ranks` : 'size not known');
 
 export function commLabel(comm: Pick<NamedComm, 'commId' | 'name'>): string {
   const id = hex64(comm.commId);

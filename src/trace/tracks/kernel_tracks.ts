@@ -12,7 +12,7 @@ import { COMM_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import { Correlations } from '../../model/identity.js';
 import { Lanes, laneName } from './lanes.js';
-import { parentWords } from './parent_words.js';
+import { parentText } from './parent_text.js';
 import { rankName, titleOf } from './rank_names.js';
 import type { Args, ArgValue, TrackRef } from './sink.js';
 
@@ -175,7 +175,7 @@ function freeLane(lastEnd: readonly number[], start: TraceNs): number {
 function kernelArgs({ phase, work, parent }: Kernel, { suspect, aborted }: Interval): Args {
   const args: [string, ArgValue][] = [];
   if (phase !== null) args.push(['op', work?.func ?? 'unknown']);
-  const words = parentWords(parent);
+  const words = parentText(parent);
   if (words !== null) args.push(['parent', words]);
   if (suspect !== null) args.push(['suspect', suspect]);
   if (aborted) args.push(['end', 'communicator finalized']);

@@ -15,7 +15,7 @@ import type { TrackContext } from './context.js';
 import type { FlowCensus } from './flow_census.js';
 import { Correlations, operationId, transferName } from '../../model/identity.js';
 import type { InFlight } from './in_flight.js';
-import { parentWords } from './parent_words.js';
+import { parentText } from './parent_text.js';
 import type { Args, ArgValue, SliceRef, TrackRef } from './sink.js';
 import { StepTracks, type StepPlace } from './step_tracks.js';
 
@@ -139,7 +139,7 @@ function opArgs(op: Op): Args {
     ['chunkSize', op.chunkSize],
   ];
   if (op.foreign) append(args, foreignArgs(op, op.foreign.pid));
-  const parent = parentWords(op.parent);
+  const parent = parentText(op.parent);
   if (parent !== null) args.push(['parent', parent]);
   if (!op.ordinalAbsolute) args.push(['ordinalAbsolute', false]);
   return args;

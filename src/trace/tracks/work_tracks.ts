@@ -15,7 +15,7 @@ import type { DueEnds } from './due_ends.js';
 import { workCorrelation } from '../../model/identity.js';
 import type { InFlight } from './in_flight.js';
 import { Lanes, laneName } from './lanes.js';
-import { parentWords } from './parent_words.js';
+import { parentText } from './parent_text.js';
 import { rankName, titleOf } from './rank_names.js';
 import type { Args, ArgValue, SliceRef, TrackRef } from './sink.js';
 
@@ -154,7 +154,7 @@ function workArgs(work: Work, end: WorkEnd): Args {
   if (work.nWarps !== null) args.push(['warps', work.nWarps]);
   if (work.userTag !== 0n) args.push(['userTag', work.userTag]);
   if (isGraph) args.push(['graph', true]);
-  const parent = parentWords(work.parent);
+  const parent = parentText(work.parent);
   if (parent !== null) args.push(['parent', parent]);
   if (end.elsewhere) {
     const { executors, ops } = end.elsewhere;

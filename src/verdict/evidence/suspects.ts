@@ -14,18 +14,18 @@ export function standstillOf(verdict: VerdictKind): Hang | null {
 }
 
 /** The charge against a rank in one word: its process's name ends in it. `schemas/trace.md` explains each. */
-export type SuspectWord =
+export type SuspectLabel =
   'SILENT' | 'GONE' | 'NOT CALLED' | 'BEHIND' | 'OTHER CALL' | 'LATE' | 'LEFT' | 'STUCK' | 'NO FILE';
 
 export interface Suspect {
   readonly file: number;
-  readonly word: SuspectWord;
+  readonly word: SuspectLabel;
 }
 
 /** The most suspect first. */
 export function suspectsOf(verdict: Verdict): Suspect[] {
   const silent = new Set(silentIn(verdict).map(({ file }) => file));
-  const found = new Map<number, SuspectWord>();
+  const found = new Map<number, SuspectLabel>();
   for (const [file, word] of accused(verdict)) {
     if (file === null || found.has(file)) continue;
     // A rank that fell silent is SILENT first, whatever else it did not do.
@@ -43,7 +43,7 @@ function silentIn(verdict: Verdict): readonly Silent[] {
 }
 
 /** Files may come twice. */
-function* accused(verdict: Verdict): Generator<readonly [file: number | null, word: SuspectWord]> {
+function* accused(verdict: Verdict): Generator<readonly [file: number | null, word: SuspectLabel]> {
   if (verdict.kind === 'slow') yield [verdict.slow.file, 'LATE'];
   if (verdict.kind === 'mismatch') {
     // Ranks that called it as most did are witnesses.

@@ -5,22 +5,22 @@ import type { Run } from '../runs/run.js';
 import { jobRanks } from '../trace/job_ranks.js';
 
 /** A number where it is one rank; "0-7": one of these, or all of them; null: not known. */
-export type RankWord = number | string | null;
+export type RankLabel = number | string | null;
 
-export interface RankWords {
+export interface RankLabels {
   /** The ranks of a file. */
-  readonly ofFile: (file: number) => RankWord;
+  readonly ofFile: (file: number) => RankLabel;
   /** The rank in the job of a communicator's rank. `file`: its file, if known. */
-  readonly inComm: (commId: bigint, rank: number, file: number | null) => RankWord;
+  readonly inComm: (commId: bigint, rank: number, file: number | null) => RankLabel;
 }
 
-export function rankWords(run: Run): RankWords {
+export function rankLabels(run: Run): RankLabels {
   const numbers = jobRanks(run);
-  const ofFile = (file: number): RankWord => {
+  const ofFile = (file: number): RankLabel => {
     const { ranks } = run.members[file]!;
     return ranks.length === 1 ? ranks[0]! : ranks.length === 0 ? null : foldRanks(ranks);
   };
-  const inComm = (commId: bigint, rank: number, file: number | null): RankWord => {
+  const inComm = (commId: bigint, rank: number, file: number | null): RankLabel => {
     const known = numbers.get(String(commId));
     const inJob = known === 'same' ? rank : known?.get(rank);
     return inJob ?? (file === null ? null : ofFile(file));

@@ -7,7 +7,7 @@ import type { RankRange } from '../base/ranks.js';
 
 export { isInRanges, rangesOf, rangesText, type RankRange } from '../base/ranks.js';
 
-export type TimeWord =
+export type AskedTime =
   /** ns after the trace's start. */
   | { readonly kind: 'since-start'; readonly ns: number }
   /** ns since the Unix epoch. */
@@ -34,13 +34,13 @@ export function parseDuration(text: string): number | null {
 }
 
 /** null: no time. */
-export function parseTime(text: string): TimeWord | null {
+export function parseTime(text: string): AskedTime | null {
   const ns = parseDuration(text);
   if (ns !== null) return { kind: 'since-start', ns };
   return parseDate(text.trim()) ?? parseTimeOfDay(text.trim());
 }
 
-function parseDate(text: string): TimeWord | null {
+function parseDate(text: string): AskedTime | null {
   const match =
     /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)(?:\.(\d{1,9}))?(?:Z| ?UTC|([+-]\d{2}:\d{2}))?$/i.exec(
       text,
@@ -51,7 +51,7 @@ function parseDate(text: string): TimeWord | null {
   return { kind: 'utc', ns: BigInt(ms) * 1_000_000n + BigInt(fraction(match[3])) };
 }
 
-function parseTimeOfDay(text: string): TimeWord | null {
+function parseTimeOfDay(text: string): AskedTime | null {
   const match = /^(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.(\d{1,9}))?(?:Z| ?UTC)?$/i.exec(text);
   if (!match) return null;
   const [hours, minutes, seconds] = [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)];
@@ -63,7 +63,7 @@ function parseTimeOfDay(text: string): TimeWord | null {
 const fraction = (digits = ''): number => Number(digits.padEnd(9, '0'));
 
 /** "T" or "T,D": the time, and the time around it; `null` if unreadable. */
-export function parseAround(text: string): { at: TimeWord; halfNs: number } | null {
+export function parseAround(text: string): { at: AskedTime; halfNs: number } | null {
   const [time = '', width, ...rest] = text.split(',');
   const at = parseTime(time);
   const halfNs = width === undefined ? AROUND_NS : parseDuration(width.trim().replace(/^(±|\+-|\+\/-)/, ''));

@@ -11,4 +11,4 @@ const WORDS: Readonly<Record<ParentLink, string | null>> = {
   again: 'begun again while under way',
 };
 
-export const parentWords = (link: ParentLink): string | null => WORDS[link];
+export const parentText = (link: ParentLink): string | null => WORDS[link];

@@ -9,7 +9,7 @@ import {
   parseTime,
   rangesOf,
   rangesText,
-} from '../../src/trace/time_words.js';
+} from '../../src/trace/asked_times.js';
 
 it.each([
   ['60', 60e9],
