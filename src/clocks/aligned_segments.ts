@@ -57,7 +57,7 @@ export function alignedSegments(
 
 type Bounds = Pick<ClockSegment, 'hardBound' | 'bound99'>;
 
-/** While the counter jumps, times before and behind the jump are not told apart. */
+/** While the counter jumps, times before and after the jump cannot be distinguished. */
 function boundsWithin(alignment: Alignment, domain: number, from: number, to: number): Bounds {
   const { knots, spans, corrections, references } = alignment;
   const middle = (from + to) / 2;

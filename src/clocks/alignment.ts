@@ -142,7 +142,7 @@ export function align(
       found = [bounds.contradiction];
     }
     for (const culprit of found) culprits.push(namedBy(culprit, domainOf));
-    // Evidence that still contradicts itself is not used: every domain stands alone.
+    // Evidence that still contradicts itself is not used: every domain is placed alone.
     leaveOut((edge) => round >= LAST_ROUND || found.some((culprit) => isOf(edge, culprit)));
     round++;
   }

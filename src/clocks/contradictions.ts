@@ -1,4 +1,4 @@
-/** Who is named where evidence contradicts itself: a link with wrong pairs, or with stamps of another meaning, stands alone. */
+/** Decides which link or host is named if evidence contradicts itself. A link with wrong pairs, or with stamps of another meaning, is named alone. */
 
 import type { Knots } from './corrections.js';
 import type { EdgeHull } from './edge_hulls.js';

@@ -99,7 +99,7 @@ export function settle(
   return true;
 }
 
-/** One row per minimum; `minimum`: where the unknown of the link's least delay stands. */
+/** One row per minimum. `minimum`: index of the unknown for the link's least delay. */
 export function addMinima<Row>(
   system: Rows<Row>,
   { edge, lines }: Link,

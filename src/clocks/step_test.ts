@@ -25,7 +25,7 @@ export interface Steps {
   readonly slope: Float64Array;
 }
 
-/** A minimum is that of so many messages, or more where there are more than can be looked at. */
+/** Messages per minimum. It is raised if there are more messages than can be looked at. */
 const PAIRS = 5;
 /** Minima on each side, at least and at most. */
 const LEAST_BESIDE = 2;

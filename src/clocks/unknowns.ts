@@ -1,4 +1,4 @@
-/** What the estimate solves for, where each unknown stands, and what is known of them beforehand. */
+/** The unknowns of the estimate, their indices, and what is known about them beforehand. */
 
 import { pieceAt, shareAt, type Knots } from './corrections.js';
 import { WAITED_CREDIT, type EdgeEvidence } from './evidence.js';
@@ -105,7 +105,7 @@ interface LikenessPrior {
 export function likenessPriors(names: readonly string[], delays: ArrayLike<number>): LikenessPrior[] {
   const neighbours = names.map((_, i): LikenessPrior => {
     const sigma = LIKENESS_PRIOR * Math.max(FIRST_SIGMA_NS, delays[i]!, delays[i - 1] ?? 0);
-    // The first one's only keeps a delay that nothing else tells from running away.
+    // The prior of the first one only bounds a delay that no other evidence bounds.
     return { less: i - 1, more: i, sigma: i === 0 ? sigma * 1e3 : sigma };
   });
   const credit = names.indexOf(WAITED_CREDIT);
@@ -125,7 +125,7 @@ const SHORT_NS = 5000;
 /** Says nothing. */
 const FAR_NS = 1e9;
 
-/** `first`: where the unknown of the first likeness stands. Returns the numbers of the rows. */
+/** `first`: index of the unknown of the first likeness. Returns the numbers of the rows. */
 export function addLikenessPriors<Row>(
   system: Rows<Row>,
   first: number,

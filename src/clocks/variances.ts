@@ -29,7 +29,7 @@ export function variances(references: References, guess: Estimate, alike: Alike)
 function fromMinima(references: References, guess: Estimate, alike: Alike): Variances | null {
   const { knots, links, floors, delays, wander } = guess;
   const corrections = unknownPlaces(references, knots, 'knot');
-  // What stands first is solved for first: links say nothing of each other, knots only of their neighbours.
+  // The first unknowns are solved first: links do not depend on each other, and knots only on their neighbours.
   const linksFirst = floors > corrections.count;
   const minimum = linksFirst ? 0 : corrections.count;
   const place = linksFirst ? shifted(corrections, floors) : corrections;
@@ -146,5 +146,5 @@ function atEnds(link: Link): number {
 const FEW_MINIMA = 30;
 const MOST_AT_ENDS = 6;
 
-/** Of a clock of which nothing else is known. */
+/** For a clock without any other evidence. */
 const UNHEARD_NS = 1e12;

@@ -50,7 +50,7 @@ export const goneBefore = (
     ? []
     : unseenBy(one, ranks).filter((file) => gone.includes(file) && reaches(ranks[file]!, one, comm, ranks));
 
-/** Processes of which only some ranks entered, with the ranks that did not. `several`: see below. */
+/** Processes with several ranks if only some entered, with the ranks that did not. `several`: see below. */
 export function partlyAbsentFrom(
   one: Collective,
   comm: ClusterComm,

@@ -30,7 +30,7 @@ export interface FileLife {
   readonly isClosed: boolean;
   /** The heartbeat was recent when the file was read. */
   readonly isAlive: boolean;
-  /** If not alive it is gone: the file cannot be an earlier copy. */
+  /** If not alive, the process has disappeared: the file cannot be an earlier copy. */
   readonly isToldInTime: boolean;
   /** Its newest heartbeat or record; null: none. */
   readonly lastSign: TraceNs | null;

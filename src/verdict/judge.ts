@@ -95,7 +95,7 @@ function withoutMismatch(
   // The others need not be stuck in work that is only unfinished in the file of a silent rank.
   const isAtWork = unfinished.some((file) => !silent.some((one) => one.file === file));
   const idle = isAtWork ? null : idleness(evidence);
-  // Order of weight: a rank that is gone or ranks that do nothing, a late rank, a rank that may be gone.
+  // Most important first: a rank that disappeared or ranks that do nothing, a late rank, a rank that may have disappeared.
   if (slow && !idle && !unclearOf(gone)) return { kind: 'slow', slow };
   if (unknown) return { kind: 'unclear', unclear: unknown };
   const damaged = cannotTell(evidence);

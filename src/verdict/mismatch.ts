@@ -67,7 +67,7 @@ function differentArguments(
     return call ? [{ ...call, file }] : [];
   });
   for (const { file, count, datatype: named, root, record, at } of calls) {
-    // A type whose name is lost may equal that of any other rank.
+    // A type with a lost name may equal the type of any other rank.
     const alike = isLostText(named) ? calls.find((other) => isLike(other, { count, root })) : undefined;
     const datatype = alike?.datatype ?? named;
     const key = `${count} ${datatype} ${root}`;

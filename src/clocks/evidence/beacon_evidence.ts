@@ -68,7 +68,7 @@ interface Peer {
   readonly time: (raw: bigint) => number;
 }
 
-/** Each counter whose files are one domain, and those of which no file is here. */
+/** Counters: those with files (one domain each), and those without any file. */
 function peersByCounter(sources: readonly BeaconSource[], axes: AxesWithPeers): Map<string, Peer> {
   const found = new Map<string, Peer>();
   for (const [name, peer] of axes.missing)

@@ -46,7 +46,7 @@ const noCounts = (): JoinCounts => ({
   unconfirmed: 0,
 });
 
-/** Connections of which both ends are in files, and `isWanted` by these. */
+/** Connections with both ends in files, and `isWanted` by these files. */
 export function linksBetween(
   sources: readonly StepSource[],
   isWanted: (sender: number, receiver: number) => boolean,
