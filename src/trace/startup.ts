@@ -33,6 +33,7 @@ export interface StartupCommand {
 export function startupQuery({ pins, expand, select, view }: FirstScreen): string {
   const [first, ...others] = pins.slice(0, MOST_PINS).map(pathPattern);
   const commands = [
+    ...(select && view ? [{ id: RUN_QUERY, args: [HALF_A_SECOND] }] : []),
     ...(expand.length === 0 ? [] : [{ id: EXPAND, args: [openPattern(expand), 'path'] }]),
     ...[first, anyOf(others)].flatMap((pattern) =>
       pattern === undefined ? [] : [{ id: PIN, args: [pattern, 'path'] }],
@@ -66,6 +67,14 @@ export function startupLink(origin: string, trace: string | null, query: string)
 
 const PIN = 'dev.perfetto.PinTracksByRegex';
 const EXPAND = 'dev.perfetto.ExpandTracksByRegex';
+const RUN_QUERY = 'dev.perfetto.RunQuery';
+
+/**
+ * The UI (v58) looks for the selected slice while it zooms to the view, which takes 300 ms. If it finds the slice sooner, the selection stops
+ * the zoom, and the whole run is shown. This query takes longer than the zoom, and those that look for the slice wait behind it.
+ */
+const HALF_A_SECOND =
+  'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x<3000000) SELECT count(*) FROM c';
 
 const commandsQuery = (commands: readonly StartupCommand[]): string[] =>
   commands.length === 0 ? [] : [`startupCommands=${encoded(JSON.stringify(commands))}`];
