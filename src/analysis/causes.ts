@@ -73,7 +73,7 @@ export interface CauseEvidence {
   readonly collectives: readonly CollectiveRow[];
   readonly links: readonly LinkRow[];
   readonly slowLinks: readonly SlowLinkRow[];
-  /** Of the verdict; null: no rank is slow. */
+  /** What the verdict found; null: no rank is slow. */
   readonly slow: SlowRank | null;
   readonly rankOf: (file: number) => RankLabel;
 }
@@ -97,7 +97,9 @@ function slowerSince({ collectives }: CauseEvidence): SlowerSince | null {
   for (const row of collectives) {
     if (row.durationNs === null || row.durationNs === 0) continue;
     const key = `${row.commId} ${row.func} ${row.bytes === null ? '' : sizeClassOf(row.bytes)}`;
-    kinds.set(key, [...(kinds.get(key) ?? []), row]);
+    const like = kinds.get(key);
+    if (like) like.push(row);
+    else kinds.set(key, [row]);
   }
   const all = [...kinds].flatMap(([kind, [, ...rows]]): Timed[] => {
     const usual = medianOf(rows.map(({ durationNs }) => durationNs!));
@@ -179,7 +181,7 @@ function sinceWhen(isLate: readonly boolean[]): number | null {
   return (best as { readonly index: number } | null)?.index ?? null;
 }
 
-/** Of a rank that is an end of several slow links, and of no quick one, it is the NIC; of several such ranks of a host, the node. */
+/** If all links of a rank are slow and it has several, its NIC is slow. If a host has several such ranks, the node is. */
 function slowLinkCauses({ links, slowLinks, collectives }: CauseEvidence): SlowLinks[] {
   const slow = slowLinks.map((one) => ({ ...one, row: links[one.link]! }));
   const pairOf = ({ commId, source, destination }: LinkRow): string => `${commId} ${source} ${destination}`;

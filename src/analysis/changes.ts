@@ -75,7 +75,7 @@ const IN_FLIGHT = 8;
 const WAIT_FLOOR = 10_000;
 /** So is skew and lateness below this part of the collectives' median duration. */
 const LATE_FLOOR = 0.1;
-/** Of the second run's time: what lateness and waits must cost to count. */
+/** Lateness and waits count if they cost at least this share of the second run's time. */
 const LEAST_SHARE = 0.01;
 
 export function changesBetween(before: RunNumbers, after: RunNumbers): Changes {

@@ -9,7 +9,7 @@ import { medianOf } from './statistics.js';
 
 /** One number over one run. */
 export interface Level {
-  /** Of its median. */
+  /** Logarithm of its median. */
   readonly log: number;
   /** Standard deviation of the medians of its stretches. */
   readonly spread: number;

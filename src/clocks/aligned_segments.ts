@@ -73,7 +73,7 @@ function boundsWithin(alignment: Alignment, domain: number, from: number, to: nu
   };
 }
 
-/** Of a clock in a span of the alignment, or `beyond` ns outside of its first or last. */
+/** Bounds of a clock in a span of the alignment, or `beyond` ns before the first or after the last span. */
 function boundsOf(
   alignment: Alignment,
   clock: number,

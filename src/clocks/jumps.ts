@@ -13,7 +13,7 @@ export interface Jump {
   readonly clock: number;
   /** Or that one's in the other direction: they only have each other as peers. */
   readonly other: number | null;
-  /** Of the clock's own time, when it jumped: between these. */
+  /** It jumped between these two times, by its own clock. */
   readonly from: number;
   readonly to: number;
   /** Against the others, ns. */

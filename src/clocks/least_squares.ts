@@ -27,7 +27,7 @@ export class SparseLeastSquares {
   private value = new Float64Array(1024 * WIDTH);
   private target = new Float64Array(1024);
   private weight = new Float64Array(1024);
-  /** Of what there is when it is first solved. */
+  /** The order of the unknowns at the first solution. */
   private order: Order | undefined;
 
   /** `blocks`: rounds begin with what each of them says by itself. In a row indices of one block are no more than BAND apart. */
