@@ -40,7 +40,7 @@ export interface FinishOptions {
   readonly utmost?: Size | undefined;
   readonly onProgress?: OnProgress | undefined;
   /** The verdict for people, in the trace itself: who is given the trace alone reads it there. */
-  readonly words?: ((found: Diagnosis) => VerdictText) | undefined;
+  readonly texts?: ((found: Diagnosis) => VerdictText) | undefined;
   /** A report of the run is wanted as well: what only it needs is then collected. */
   readonly onReport?: ((report: RunReport) => void) | undefined;
 }
@@ -72,14 +72,14 @@ export async function finishTrace(
   const duration = runDuration(run, clocks.solution);
   const selection = reportSelection(studied, drawing, blocks);
   const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options));
-  const words = (options.words ?? plainWords)(diagnosis);
+  const texts = (options.texts ?? plainTexts)(diagnosis);
   // Its commands are typed later, elsewhere: they write what they write by default.
   const suggestion = options.onReport ? suggestDrawing(studied, { ...options, output: undefined }) : null;
   options.onReport?.(runReport(studied, { ...diagnosis, suggestion }, mannerText(options)));
-  const above = drawAboveRanks(studied, drawing, layout, blocks, words);
+  const above = drawAboveRanks(studied, drawing, layout, blocks, texts);
   const head = tracePrologue(run, clocks.solution, verdict, [
     ...lookAtAttributes(layout.watches),
-    ...(words.report === '' ? [] : [['nccl_trace.report', words.report] as const]),
+    ...(texts.report === '' ? [] : [['nccl_trace.report', texts.report] as const]),
     ['nccl_trace.startup', above.startup],
     ...selectionAttributes(selection, run),
   ]);
@@ -102,7 +102,7 @@ export async function finishTrace(
   });
 }
 
-const plainWords = ({ verdict }: Diagnosis): VerdictText => ({
+const plainTexts = ({ verdict }: Diagnosis): VerdictText => ({
   report: '',
   headline: verdict.kind.toUpperCase(),
 });
@@ -129,7 +129,7 @@ function reportMerge(
 ): MergeReport {
   const { traffic } = diagnosis;
   return {
-    version: 2,
+    version: 3,
     verdict,
     output,
     startup,

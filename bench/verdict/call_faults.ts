@@ -1,6 +1,6 @@
 /** A rank does not call, or calls something else than the others. */
 
-import { blame, ITERATIONS, standing, STANDS, type DrawCase, type Place } from './scenes.js';
+import { blame, ITERATIONS, stalling, STALLED, type DrawCase, type Place } from './scenes.js';
 import type { Wishes } from './shapes.js';
 
 export const skip = (rank: number, at: number): string => `--skip-rank ${rank} --skip-at ${at}`;
@@ -10,22 +10,22 @@ const other = ({ rank, at }: Pick<Place, 'rank' | 'at'>, ops: string): string =>
 
 /** All ranks do the first; the faulty one does the second. */
 const mismatch = (right: string, wrong: string): DrawCase =>
-  standing({ ops: [`allreduce:8K,${right}`] }, (place) => ({
+  stalling({ ops: [`allreduce:8K,${right}`] }, (place) => ({
     words: other(place, `allreduce:8K,${wrong}`),
     truth: blame(place.rank, ['mismatch', 'hung', 'waiting']),
   }));
 
 const never = (wishes: Wishes, more = ''): DrawCase =>
-  standing(wishes, ({ rank, at, shape }) => ({
+  stalling(wishes, ({ rank, at, shape }) => ({
     words: `${skip(rank, at)} ${more.replace('RANKS', String(shape.ranks))}`.trim(),
     truth: blame(rank),
   }));
 
 /** Neighbours exchange; one of them never sends. */
 const noSend = (behind: string, at: (drawn: number) => number): DrawCase =>
-  standing({ ops: [`allreduce:8K,group{send+recv:64K}${behind}`] }, (place) => ({
+  stalling({ ops: [`allreduce:8K,group{send+recv:64K}${behind}`] }, (place) => ({
     words: other({ rank: place.rank, at: at(place.at) }, `allreduce:8K,recv:64K${behind}`),
-    truth: blame(place.rank, [...STANDS, 'mismatch']),
+    truth: blame(place.rank, [...STALLED, 'mismatch']),
   }));
 
 export const CALL_FAULTS: Readonly<Record<string, DrawCase>> = {
@@ -40,25 +40,25 @@ export const CALL_FAULTS: Readonly<Record<string, DrawCase>> = {
   'other root': mismatch('broadcast(0):128K', 'broadcast(1):128K'),
   'other order': mismatch('allreduce:128K,allgather:128K', 'allgather:128K,allreduce:128K'),
   'extra collective': mismatch('allreduce:128K', 'allreduce:128K,allreduce:16K'),
-  'crossed communicators': standing(
+  'crossed communicators': stalling(
     { ops: ['allreduce:8K,allreduce@pair:64K'], groups: 'pair=RANKS' },
     (place) => ({
       words: `--one-stream ${other(place, 'allreduce@pair:64K,allreduce:8K')}`,
-      truth: blame(place.rank, [...STANDS, 'mismatch']),
+      truth: blame(place.rank, [...STALLED, 'mismatch']),
     }),
   ),
-  'startup: never calls the first collective': standing(
+  'startup: never calls the first collective': stalling(
     { ops: ['allreduce:64K', 'allgather:64K,allreduce:8K'], leastAbi: 5 },
     (place) => ({
       words: `--connect-at-use ${skip(place.rank, 0)}`,
       truth: blame(place.rank),
     }),
   ),
-  'startup: never sends nor receives': standing(
+  'startup: never sends nor receives': stalling(
     { ops: ['group{send+recv:64K},allreduce:8K'], leastAbi: 5 },
     ({ rank }) => ({
       words: `--connect-at-use ${other({ rank, at: 0 }, 'allreduce:8K')}`,
-      truth: blame(rank, [...STANDS, 'mismatch']),
+      truth: blame(rank, [...STALLED, 'mismatch']),
     }),
   ),
   'never sends, no work behind': noSend('', () => ITERATIONS - 1),

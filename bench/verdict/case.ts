@@ -45,7 +45,7 @@ export type VerdictKind =
   | 'none';
 
 export interface Look {
-  /** ms after the job's end; `live`: ms after the fault began, while the job stands. */
+  /** ms after the job's end; `live`: ms after the fault began, while the job is stuck. */
   readonly after: number;
   readonly isLive: boolean;
   readonly how: 'in place' | 'copy' | 'snapshot' | 'hosts';

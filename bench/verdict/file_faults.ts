@@ -1,41 +1,41 @@
 /** A rank never calls, and some events are not recorded, or files are missing or cut short. */
 
 import { skip } from './call_faults.js';
-import { blame, standing, STANDS, type DrawCase } from './scenes.js';
+import { blame, stalling, STALLED, type DrawCase } from './scenes.js';
 
 export const FILE_FAULTS: Readonly<Record<string, DrawCase>> = {
-  'never calls, its file missing': standing({}, ({ rank, at }) => ({
+  'never calls, its file missing': stalling({}, ({ rank, at }) => ({
     words: skip(rank, at),
     truth: blame(rank),
     files: { missing: [rank], cut: [] },
   })),
-  'never calls, another file missing': standing({ least: 4 }, ({ rank, at, shape }) => {
+  'never calls, another file missing': stalling({ least: 4 }, ({ rank, at, shape }) => {
     const missing = (rank + 2) % shape.ranks;
     return {
       words: skip(rank, at),
-      truth: blame(rank, STANDS, [missing]),
+      truth: blame(rank, STALLED, [missing]),
       files: { missing: [missing], cut: [] },
     };
   }),
-  'never calls, its file cut': standing({}, ({ draw, rank, at }) => ({
+  'never calls, its file cut': stalling({}, ({ draw, rank, at }) => ({
     words: skip(rank, at),
     truth: blame(rank),
     files: { missing: [], cut: [{ rank, bytes: draw.pick([100, 4096, 100_000]) }] },
   })),
-  'never calls, one file left': standing({ ops: ['allreduce:256K'] }, ({ rank, at, shape }) => {
+  'never calls, one file left': stalling({ ops: ['allreduce:256K'] }, ({ rank, at, shape }) => {
     const left = (rank + 1) % shape.ranks;
     const missing = Array.from({ length: shape.ranks }, (_, other) => other).filter(
       (other) => other !== left,
     );
     return {
       words: skip(rank, at),
-      truth: { ...blame(rank, STANDS, missing), needsName: false },
+      truth: { ...blame(rank, STALLED, missing), needsName: false },
       files: { missing, cut: [] },
     };
   }),
-  'never calls, sampled': standing({}, ({ rank, at }) => ({
+  'never calls, sampled': stalling({}, ({ rank, at }) => ({
     words: skip(rank, at),
-    truth: blame(rank, [...STANDS, 'unclear']),
+    truth: blame(rank, [...STALLED, 'unclear']),
     settings: { NCCL_TRACE_SAMPLE: '3' },
   })),
 };

@@ -36,7 +36,7 @@ interface Front {
   readonly wait: { readonly name: string } | null;
 }
 
-interface Standstill {
+interface Hang {
   readonly neverEntered?: readonly FileEntry[];
   readonly silent?: readonly FileEntry[];
   readonly different?: readonly number[];
@@ -79,12 +79,12 @@ function fileGroups(verdict: Diagnosis['verdict']): (number | null)[][] {
       return [ways.slice(1).flatMap(({ entered }) => entered.map(({ file }) => file))];
     }
     case 'hung':
-      return standstillGroups(verdict.hang as Standstill);
+      return hangGroups(verdict.hang as Hang);
     case 'waiting':
-      return standstillGroups((verdict.waiting as { stands: Standstill }).stands);
+      return hangGroups((verdict.waiting as { stall: Hang }).stall);
     case 'broken': {
-      const { gone, stands } = verdict.broken as { gone: readonly FileEntry[]; stands: Standstill };
-      return [gone.map(({ file }) => file), ...standstillGroups(stands)];
+      const { gone, stall } = verdict.broken as { gone: readonly FileEntry[]; stall: Hang };
+      return [gone.map(({ file }) => file), ...hangGroups(stall)];
     }
     case 'unclear': {
       const { idle, silent } = verdict.unclear as {
@@ -98,7 +98,7 @@ function fileGroups(verdict: Diagnosis['verdict']): (number | null)[][] {
   }
 }
 
-function standstillGroups(hang: Standstill): (number | null)[][] {
+function hangGroups(hang: Hang): (number | null)[][] {
   const { neverEntered = [], silent = [], different = [], front = null, kernels = [] } = hang;
   return [
     silent.filter(({ mayBeCopy }) => mayBeCopy !== true).map(({ file }) => file),
@@ -122,7 +122,7 @@ function frontFiles(front: Front | null): (number | null)[] {
 
 /** Of the world: its ranks are the job's. */
 function absentPeer({ hang, waiting }: Diagnosis['verdict']): number | null {
-  const stands = (hang ?? (waiting as { stands: unknown } | undefined)?.stands) as Standstill | undefined;
-  const front = stands?.front;
-  return front?.peerFile === null && stands?.comm === 'world' ? front.peerInComm : null;
+  const stall = (hang ?? (waiting as { stall: unknown } | undefined)?.stall) as Hang | undefined;
+  const front = stall?.front;
+  return front?.peerFile === null && stall?.comm === 'world' ? front.peerInComm : null;
 }

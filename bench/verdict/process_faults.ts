@@ -1,7 +1,7 @@
 /** A process, or a whole node, is gone or stopped. */
 
 import type { Draw } from './draw.js';
-import { allRanks, blame, someSteps, standing, STANDS, type DrawCase } from './scenes.js';
+import { allRanks, blame, someSteps, stalling, STALLED, type DrawCase } from './scenes.js';
 import { NODE_MEMORY } from './shapes.js';
 
 type Moment = 'before' | 'in' | 'after';
@@ -9,14 +9,14 @@ type Moment = 'before' | 'in' | 'after';
 const momentOf = (draw: Draw, moment: Moment): string => (moment === 'in' ? String(someSteps(draw)) : moment);
 
 const ofProcess = (kind: string, moment: Moment): DrawCase =>
-  standing({}, ({ draw, rank, at }) => ({
+  stalling({}, ({ draw, rank, at }) => ({
     words: `--fault ${kind}:${rank}@${at}:${momentOf(draw, moment)}`,
     truth: blame(rank),
   }));
 
 /** Rings lie in the memory of the nodes, as they do by default; the job has gone on for long enough to be copied. */
 const ofNode = (moment: Moment): DrawCase =>
-  standing(
+  stalling(
     { ranksOf: [4, 4, 8], inMemory: true, ops: ['allreduce:64K', 'allreduce:64K,allgather:64K'] },
     (place) => {
       const { draw, rank, at, shape } = place;
@@ -43,26 +43,26 @@ export const PROCESS_FAULTS: Readonly<Record<string, DrawCase>> = {
   'node dies after a collective': ofNode('after'),
   'exits in a collective': ofProcess('exit', 'in'),
   'aborts in a collective': ofProcess('abort', 'in'),
-  'all exit in a collective': standing(
+  'all exit in a collective': stalling(
     { canBeLive: false, ops: ['allreduce:256K'] },
     ({ draw, at, shape }) => ({
       words: `--fault exit:all@${at}:${someSteps(draw)}`,
       truth: { ...blame(allRanks(shape), ['broken']), needsName: false },
     }),
   ),
-  'killed, others abort': standing({ ops: ['allreduce:256K'] }, ({ draw, rank, at }) => ({
+  'killed, others abort': stalling({ ops: ['allreduce:256K'] }, ({ draw, rank, at }) => ({
     words: `--fault kill:${rank}@${at}:${someSteps(draw)} --hang-signal ABORT`,
     truth: blame(rank),
   })),
-  'killed, others ended by SIGTERM': standing({}, ({ draw, rank, at }) => ({
+  'killed, others ended by SIGTERM': stalling({}, ({ draw, rank, at }) => ({
     words: `--fault kill:${rank}@${at}:${someSteps(draw)} --hang-signal TERM`,
     truth: blame(rank),
   })),
-  'two at once: killed and stopped': standing({ least: 4 }, ({ draw, rank, at, shape }) => {
+  'two at once: killed and stopped': stalling({ least: 4 }, ({ draw, rank, at, shape }) => {
     const other = (rank + 2) % shape.ranks;
     return {
       words: `--fault kill:${rank}@${at}:${someSteps(draw)} --fault stop:${other}@${at}`,
-      truth: blame([rank, other], STANDS),
+      truth: blame([rank, other], STALLED),
     };
   }),
 };

@@ -8,7 +8,7 @@ import { drawLook, drawShape, shapeWords, type Shape, type Wishes } from './shap
 export type Drawn = Omit<Case, 'name' | 'className'>;
 export type DrawCase = (draw: Draw) => Drawn;
 
-export const STANDS: readonly VerdictKind[] = ['hung', 'waiting', 'broken'];
+export const STALLED: readonly VerdictKind[] = ['hung', 'waiting', 'broken'];
 
 /** s. Long enough for a live look; a job that nobody looks at is ended sooner, but rings in memory are copied every 2 s. */
 const LIVE = 25;
@@ -30,8 +30,8 @@ export interface Place {
   readonly at: number;
 }
 
-/** A job that stands once something has gone wrong with `rank` in iteration `at`. */
-export function standing(wishes: Wishes, wrong: (place: Place) => Wrong): DrawCase {
+/** A job that stalls once something has gone wrong with `rank` in iteration `at`. */
+export function stalling(wishes: Wishes, wrong: (place: Place) => Wrong): DrawCase {
   return (draw) => {
     const shape = drawShape(draw, { least: 3, ...wishes });
     const place = { draw, shape, rank: draw.between(0, shape.ranks - 1), at: draw.between(1, 4) };
@@ -48,7 +48,7 @@ export function standing(wishes: Wishes, wrong: (place: Place) => Wrong): DrawCa
   };
 }
 
-/** Of a job that stands, if nothing went wrong. */
+/** Of a job that stalls, if nothing went wrong. */
 export const ITERATIONS = 6;
 
 /** A job that comes to its end, late. */
@@ -71,7 +71,7 @@ export function lasting(
 
 export const blame = (
   culprits: number | readonly number[],
-  kinds: readonly VerdictKind[] = STANDS,
+  kinds: readonly VerdictKind[] = STALLED,
   beside: readonly number[] = [],
 ): Truth => ({ culprits: typeof culprits === 'number' ? [culprits] : culprits, beside, kinds });
 

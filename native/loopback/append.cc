@@ -15,10 +15,10 @@ void ProgressThread::Post(std::vector<ProxyOp> ops) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     for (ProxyOp& op : ops) {
-      op.silent = IsSilent(op);
+      op.endless = IsEndless(op);
       if (op.task != nullptr) {
         const Task& task = *op.task;
-        op.profile = {task.mask, op.comm->profilerContext, task.eventHandle, OwnPid(), op.comm->rank, task.untold};
+        op.profile = {task.mask, op.comm->profilerContext, task.eventHandle, OwnPid(), op.comm->rank, task.unreported};
         if (IsWithinNode(op)) KeepFromProfiler(op);
       }
       if (op.connection != nullptr && op.connection->executor != nullptr) {
@@ -43,13 +43,13 @@ bool ProgressThread::IsWithinNode(const ProxyOp& op) const {
 /** NVLink or shared memory carries it, so to speak. */
 void ProgressThread::KeepFromProfiler(ProxyOp& op) {
   op.profile.mask = 0;
-  op.profile.untold = true;
-  op.truth->untold = true;
+  op.profile.unreported = true;
+  op.truth->unreported = true;
 }
 
 /** As long as it is not of another process. */
-bool ProgressThread::IsSilent(const ProxyOp& op) const {
-  if (op.kind == ProxyKind::kProfiler || op.task == nullptr) return op.silent;
+bool ProgressThread::IsEndless(const ProxyOp& op) const {
+  if (op.kind == ProxyKind::kProfiler || op.task == nullptr) return op.endless;
   if (options_.transport == Transport::kCollNet) return !IsP2p(op.task->func);
   return options_.transport == Transport::kMemcpy;
 }

@@ -62,8 +62,9 @@ std::vector<ConnectionKey> Comm::NeededConnections(const Script& script, ProtoCh
 void Comm::AddTransfer(std::set<ConnectionKey>& keys, int peer, bool isSend, size_t bytes, ProtoChoice proto) const {
   const int distance = (peer % nRanks + nRanks) % nRanks;
   if (distance == 0) return;
-  const P2pPlan plan = PlanP2p(bytes, proto, nRanks, limits_, RoundOf(isSend ? distance : nRanks - distance, nRanks));
-  for (const ChannelPart& part : plan.parts) keys.insert({(rank + distance) % nRanks, part.channel, isSend, true});
+  const P2pPartition partition =
+      PartitionP2p(bytes, proto, nRanks, limits_, RoundOf(isSend ? distance : nRanks - distance, nRanks));
+  for (const ChannelPart& part : partition.parts) keys.insert({(rank + distance) % nRanks, part.channel, isSend, true});
 }
 
 Connection* Comm::AddConnection(const ConnectionKey& key, char* memory) {

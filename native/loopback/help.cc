@@ -11,7 +11,7 @@ examples:
   nccl-trace-loopback --ranks 8                                    a training-like loop
   nccl-trace-loopback --ranks 8 --channels 8 --ops allreduce:64M   one collective
   nccl-trace-loopback --ranks 8 --skip-rank 3 --skip-at 2          a hang: rank 3 never enters iteration 2
-  nccl-trace-loopback --ranks 8 --channels 8 --ops allreduce:64M --plan
+  nccl-trace-loopback --ranks 8 --channels 8 --ops allreduce:64M --partition
                                                                    only print its channels and steps
 
 workload:
@@ -122,7 +122,7 @@ faults (ranks of the world; iterations from 0):
 output:
   --truth DIR          every rank writes DIR/truth-<rank>.jsonl: what it did by its own account
   --json               a summary as JSON on stdout
-  --plan               print channels, chunks and steps as JSON, run nothing
+  --partition          print channels, chunks and steps as JSON, run nothing
   --quiet              no words on stderr but errors and the plugin's own
 
 environment: NCCL_PROFILER_PLUGIN as in NCCL

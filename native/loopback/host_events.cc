@@ -121,8 +121,8 @@ void HostEvents::StartCallApi(Task& task) {
     }
     profiler_->Start(task.comm->profilerContext, handle, d, counts_);
   }
-  task.untold = task.func == Func::kBroadcast && profiler_->HidesBroadcasts();
-  task.mask = profiler_->release().maskPerPlan || task.untold ? 0 : mask_;
+  task.unreported = task.func == Func::kBroadcast && profiler_->HidesBroadcasts();
+  task.mask = profiler_->release().maskPerPlan || task.unreported ? 0 : mask_;
   task.groupApiHandle = groupApiHandle_;
   task.apiHandle = *handle;
 }
@@ -160,7 +160,7 @@ void HostEvents::StartTasks(LaunchPlan& plan) {
 }
 
 void HostEvents::StartColl(LaunchPlan& plan, Task& task) {
-  if (task.untold) return;
+  if (task.unreported) return;
   task.announced = true;
   Comm& comm = *task.comm;
   uint64_t& nextNumber = comm.seqNumbers[static_cast<int>(task.func)];

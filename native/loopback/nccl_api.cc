@@ -124,8 +124,8 @@ std::vector<LaunchPlan> NcclApi::PlansOf(LaunchPlan whole, const HostEvents& eve
   for (Task* task : whole.windowed) {
     plans.emplace_back();
     plans.back().comm = whole.comm;
-    task->untold = task->engine != Engine::kSymmetric || !events.TellsSymmetric(*task);
-    (task->untold ? plans.back().windowed : plans.back().colls).push_back(task);
+    task->unreported = task->engine != Engine::kSymmetric || !events.TellsSymmetric(*task);
+    (task->unreported ? plans.back().windowed : plans.back().colls).push_back(task);
   }
   whole.windowed.clear();
   if (whole.colls.empty() && whole.p2ps.empty()) return plans;

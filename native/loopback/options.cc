@@ -156,7 +156,7 @@ const std::map<std::string, Flag>& Flags() {
       {"--symmetric", Switch(&Options::symmetric)},
       {"--truth", {true, [](Options& o, const std::string& v) { o.truthDir = v; }}},
       {"--json", Switch(&Options::json)},
-      {"--plan", Switch(&Options::plan)},
+      {"--partition", Switch(&Options::partition)},
       {"--quiet", Switch(&Options::quiet)},
       {"--help", Switch(&Options::help)},
       {"--rank", Int("--rank", &Options::rank, 0, kMaxRanks)},

@@ -118,7 +118,7 @@ struct Options {
   std::string truthDir;
   bool quiet = false;
   bool json = false;
-  bool plan = false;
+  bool partition = false;
   bool help = false;
 
   // Set by the launcher for the processes it starts.

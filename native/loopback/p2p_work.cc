@@ -10,8 +10,10 @@ namespace {
 
 class P2pWork : public Work {
  public:
-  P2pWork(const Task& task, const P2pPlan& plan, const ChannelPart& part)
-      : buffer_(reinterpret_cast<char*>(task.buffer) + part.offset), bytes_(part.bytes), chunkBytes_(plan.chunkBytes) {}
+  P2pWork(const Task& task, const P2pPartition& partition, const ChannelPart& part)
+      : buffer_(reinterpret_cast<char*>(task.buffer) + part.offset),
+        bytes_(part.bytes),
+        chunkBytes_(partition.chunkBytes) {}
 
   Advance TryAdvance() override {
     if (!begun_) Begin();
@@ -41,8 +43,8 @@ class P2pWork : public Work {
 
 class SendWork : public P2pWork {
  public:
-  SendWork(const Task& task, const P2pPlan& plan, const ChannelPart& part)
-      : P2pWork(task, plan, part), sender_(P2pConnection(task, part.channel), plan.proto) {}
+  SendWork(const Task& task, const P2pPartition& partition, const ChannelPart& part)
+      : P2pWork(task, partition, part), sender_(P2pConnection(task, part.channel), partition.proto) {}
 
  private:
   void Begin() override { sender_.Begin(1); }
@@ -55,8 +57,8 @@ class SendWork : public P2pWork {
 
 class RecvWork : public P2pWork {
  public:
-  RecvWork(const Task& task, const P2pPlan& plan, const ChannelPart& part)
-      : P2pWork(task, plan, part), receiver_(P2pConnection(task, part.channel), plan.proto) {}
+  RecvWork(const Task& task, const P2pPartition& partition, const ChannelPart& part)
+      : P2pWork(task, partition, part), receiver_(P2pConnection(task, part.channel), partition.proto) {}
 
  private:
   void Begin() override { receiver_.Begin(1); }
@@ -72,9 +74,9 @@ class RecvWork : public P2pWork {
 
 }  // namespace
 
-std::unique_ptr<Work> MakeP2pWork(const Task& task, const P2pPlan& plan, const ChannelPart& part) {
-  if (task.func == Func::kSend) return std::make_unique<SendWork>(task, plan, part);
-  return std::make_unique<RecvWork>(task, plan, part);
+std::unique_ptr<Work> MakeP2pWork(const Task& task, const P2pPartition& partition, const ChannelPart& part) {
+  if (task.func == Func::kSend) return std::make_unique<SendWork>(task, partition, part);
+  return std::make_unique<RecvWork>(task, partition, part);
 }
 
 }  // namespace loopback

@@ -68,7 +68,7 @@ class ProgressThread {
   void Remove(ProxyArgs* args, ProxyArgs* previous);
   [[noreturn]] void StandStill();
 
-  bool IsSilent(const ProxyOp& op) const;
+  bool IsEndless(const ProxyOp& op) const;
   bool IsWithinNode(const ProxyOp& op) const;
   static void KeepFromProfiler(ProxyOp& op);
   int TakePosted();

@@ -45,7 +45,7 @@ void ProxyEvents::OpAppended(ProxySub& sub) {
 void ProxyEvents::OpBegins(ProxySub& sub) {
   sub.transferred = 0;
   if (rules().opDetails) return StartOp(sub);
-  if (sub.op.silent) return;
+  if (sub.op.endless) return;
   if (!profiler_->loaded() || sub.opHandle == nullptr) return;
   const StateValues values;
   profiler_->State(sub.opHandle, nccl_abi::kOpInProgress, &values, counts_);
@@ -54,7 +54,7 @@ void ProxyEvents::OpBegins(ProxySub& sub) {
 void ProxyEvents::StartOp(ProxySub& sub) {
   const ProxyOp& op = sub.op;
   op.truth->started = true;
-  if (!op.profile.untold) op.truth->ordinal = (*op.connection->ordinals)++;
+  if (!op.profile.unreported) op.truth->ordinal = (*op.connection->ordinals)++;
   if (!profiler_->loaded() || (op.profile.mask & rules().masks.proxyOp) == 0) return;
   Event d(EventType::kProxyOp, op.profile.parent, op.profile.rank);
   d->proxyOp.pid = op.profile.pid;
@@ -62,7 +62,7 @@ void ProxyEvents::StartOp(ProxySub& sub) {
   d->proxyOp.peer = op.connection->peer;
   d->proxyOp.nSteps = DivUp(op.rawSteps, UnitOf(sub));
   d->proxyOp.chunkSize = ReportedChunkSize(op.chunkBytes, UnitOf(sub));
-  d->proxyOp.isSend = op.kind == ProxyKind::kSend && !op.silent;
+  d->proxyOp.isSend = op.kind == ProxyKind::kSend && !op.endless;
   profiler_->Start(op.profile.context, &sub.opHandle, d, counts_);
 }
 
@@ -76,7 +76,7 @@ void ProxyEvents::OpDetail(ProxySub& sub, int rawSteps, int state) {
 }
 
 void ProxyEvents::StopOp(ProxySub& sub) {
-  if (!profiler_->loaded() || sub.op.silent || sub.opHandle == nullptr) return;
+  if (!profiler_->loaded() || sub.op.endless || sub.opHandle == nullptr) return;
   profiler_->Stop(sub.opHandle, counts_);
   sub.opHandle = nullptr;
 }
@@ -87,7 +87,7 @@ ProxyEvents::Steps ProxyEvents::StepsOf(const ProxySub& sub, int rawStep) const 
 }
 
 void ProxyEvents::StartStep(ProxySub& sub, int rawStep) {
-  if (!profiler_->loaded() || sub.op.silent || (sub.op.profile.mask & rules().masks.proxyStep) == 0) return;
+  if (!profiler_->loaded() || sub.op.endless || (sub.op.profile.mask & rules().masks.proxyStep) == 0) return;
   if (sub.opHandle == nullptr && !rules().orphanSteps) return;
   const Steps steps = StepsOf(sub, rawStep);
   for (int step = steps.begin; step < steps.end; step++) {
@@ -100,7 +100,7 @@ void ProxyEvents::StartStep(ProxySub& sub, int rawStep) {
 }
 
 void ProxyEvents::StepState(ProxySub& sub, int rawStep, EventState state) {
-  if (!profiler_->loaded() || sub.op.silent || sub.opHandle == nullptr) return;
+  if (!profiler_->loaded() || sub.op.endless || sub.opHandle == nullptr) return;
   StateValues size;
   size.transSize = sub.transSize;  // of this step in states 9 and 11 only
   const StateValues* values = &size;
@@ -117,7 +117,7 @@ void ProxyEvents::StepState(ProxySub& sub, int rawStep, EventState state) {
 }
 
 void ProxyEvents::StopStep(ProxySub& sub, int rawStep) {
-  if (!profiler_->loaded() || sub.op.silent) return;
+  if (!profiler_->loaded() || sub.op.endless) return;
   const Steps steps = StepsOf(sub, rawStep);
   for (int step = steps.begin; step < steps.end; step++) {
     void* const handle = HandleOf(sub, step).load(std::memory_order_relaxed);
@@ -132,7 +132,7 @@ void ProxyEvents::StopStep(ProxySub& sub, int rawStep) {
 
 NetParent ProxyEvents::ParentOfRequest(ProxySub& sub, int rawStep) const {
   const OpProfile& profile = sub.op.profile;
-  if (sub.op.silent) return {&HandleOf(sub, 0), profile.context, 0, profile.rank};
+  if (sub.op.endless) return {&HandleOf(sub, 0), profile.context, 0, profile.rank};
   return {&HandleOf(sub, StepsOf(sub, rawStep).begin), profile.context, profile.mask, profile.rank};
 }
 

@@ -29,7 +29,7 @@ struct OpProfile {
   void* parent;
   pid_t pid;
   int rank;
-  bool untold;  // Task::untold
+  bool unreported;  // Task::unreported
 };
 
 /** Where an operation of another process came from. */
@@ -57,7 +57,7 @@ struct ProxyOp {
   uint64_t workCounter;                         // kProfiler: the mark to watch for
   bool symmetric;                               // kProfiler: among those of symmetric-memory kernels
   bool awaited = true;                          // the API thread waits for its end
-  bool silent = false;                          // not by network: starts, and says no more
+  bool endless = false;                         // not by network: starts, and says no more
   const RegisteredSteps* registered = nullptr;  // instead of slots
   OpOrigin* origin = nullptr;                   // another process, which waits
 };

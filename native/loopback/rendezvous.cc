@@ -128,7 +128,7 @@ void ConnectForeign(const Options& options, const std::vector<uint16_t>& ports, 
   }
 }
 
-/** It may be silent for long. */
+/** It may send nothing for long. */
 void UsePxnLink(Pxn* pxn, int fd) {
   const timeval noLimit{0, 0};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &noLimit, sizeof noLimit);

@@ -58,19 +58,20 @@ Hop HopOf(const Task& task, int hop) {
 
 class RingWork : public Work {
  public:
-  RingWork(const Task& task, const CollPlan& plan, const ChannelPart& part)
+  RingWork(const Task& task, const CollPartition& partition, const ChannelPart& part)
       : task_(task),
         nRanks_(task.comm->nRanks),
-        plan_{plan.algo, plan.proto, plan.chunkSteps, plan.sliceSteps, plan.chunkBytes, {}},
+        partition_{partition.algo,       partition.proto,      partition.chunkSteps,
+                   partition.sliceSteps, partition.chunkBytes, {}},
         part_(part),
         blockBytes_(InBlocks(task.func) ? task.bytes / task.comm->nRanks : 0),
-        receiver_(RingConnection(*task.comm, part.channel, false), plan.proto),
-        sender_(RingConnection(*task.comm, part.channel, true), plan.proto) {}
+        receiver_(RingConnection(*task.comm, part.channel, false), partition.proto),
+        sender_(RingConnection(*task.comm, part.channel, true), partition.proto) {}
 
   Advance TryAdvance() override {
     if (!begun_) Begin();
-    if (hop_.recv && !receiver_.HasData(plan_.sliceSteps)) return Advance::kBlocked;
-    if (hop_.send && !sender_.HasRoom(plan_.sliceSteps)) return Advance::kBlocked;
+    if (hop_.recv && !receiver_.HasData(partition_.sliceSteps)) return Advance::kBlocked;
+    if (hop_.send && !sender_.HasRoom(partition_.sliceSteps)) return Advance::kBlocked;
     DoSlice();
     return NextSlice() ? Advance::kProgressed : Advance::kDone;
   }
@@ -78,13 +79,13 @@ class RingWork : public Work {
  private:
   void Begin() {
     begun_ = true;
-    receiver_.Begin(plan_.chunkSteps);
-    sender_.Begin(plan_.chunkSteps);
+    receiver_.Begin(partition_.chunkSteps);
+    sender_.Begin(partition_.chunkSteps);
     BeginLoop();
   }
 
   void BeginLoop() {
-    chunkBytes_ = LoopChunkBytes(task_.func, plan_.chunkBytes, part_.bytes - loopOffset_, nRanks_);
+    chunkBytes_ = LoopChunkBytes(task_.func, partition_.chunkBytes, part_.bytes - loopOffset_, nRanks_);
     hopIndex_ = 0;
     BeginHop();
   }
@@ -98,7 +99,7 @@ class RingWork : public Work {
     hopBytes_ = inPart >= part_.bytes ? 0 : std::min(chunkBytes_, part_.bytes - inPart);
     data_ =
         reinterpret_cast<char*>(task_.buffer) + hop_.chunk * blockBytes_ + part_.offset + std::min(inPart, part_.bytes);
-    sliceBytes_ = SliceBytes(plan_.proto, plan_.chunkSteps, plan_.sliceSteps, hopBytes_);
+    sliceBytes_ = SliceBytes(partition_.proto, partition_.chunkSteps, partition_.sliceSteps, hopBytes_);
   }
 
   void DoSlice() {
@@ -108,8 +109,8 @@ class RingWork : public Work {
     if (hop_.recv) value = receiver_.Payload(bytes, GpuScratch());
     if (hop_.reduce) value = Reduce(value, own, bytes / sizeof(float));
     if (hop_.store && value != own) memcpy(own, value, bytes);
-    if (hop_.send) sender_.Post(value, bytes, plan_.sliceSteps);
-    if (hop_.recv) receiver_.Consume(plan_.sliceSteps);
+    if (hop_.send) sender_.Post(value, bytes, partition_.sliceSteps);
+    if (hop_.recv) receiver_.Consume(partition_.sliceSteps);
     offset_ += bytes;
     slice_ += 1;
   }
@@ -117,14 +118,14 @@ class RingWork : public Work {
   /** Into the place where the sum is needed next. */
   const float* Reduce(const float* received, float* own, size_t n) {
     float* sum = GpuScratch();
-    if (hop_.send && plan_.proto == Proto::kSimple) sum = sender_.Slot();
+    if (hop_.send && partition_.proto == Proto::kSimple) sum = sender_.Slot();
     if (hop_.store) sum = own;
     for (size_t i = 0; i < n; i++) sum[i] = received[i] + own[i];
     return sum;
   }
 
   bool NextSlice() {
-    if (slice_ < plan_.chunkSteps / plan_.sliceSteps) return true;
+    if (slice_ < partition_.chunkSteps / partition_.sliceSteps) return true;
     if (++hopIndex_ < HopCount(task_.func, nRanks_)) {
       BeginHop();
       return true;
@@ -141,7 +142,7 @@ class RingWork : public Work {
 
   const Task& task_;
   const int nRanks_;
-  const CollPlan plan_;
+  const CollPartition partition_;
   const ChannelPart part_;
   const size_t blockBytes_;  // 0: the whole buffer is one
   GpuReceiver receiver_;
@@ -171,8 +172,8 @@ bool RingSends(const Task& task) {
   return task.peer != (task.func == Func::kBroadcast ? task.comm->ringNext() : task.comm->rank);
 }
 
-std::unique_ptr<Work> MakeRingWork(const Task& task, const CollPlan& plan, const ChannelPart& part) {
-  return std::make_unique<RingWork>(task, plan, part);
+std::unique_ptr<Work> MakeRingWork(const Task& task, const CollPartition& partition, const ChannelPart& part) {
+  return std::make_unique<RingWork>(task, partition, part);
 }
 
 }  // namespace loopback

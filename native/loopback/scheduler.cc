@@ -19,7 +19,7 @@ struct Lane {
   Func batchFunc{};  // of the last collective batch
   Algo batchAlgo{};
   Proto batchProto{};
-  std::map<int, Batch> transfers;  // by turn
+  std::map<int, Batch> transfers;  // by TransferPair::ordinal
 };
 
 class Scheduler {
@@ -45,31 +45,31 @@ class Scheduler {
       const size_t share = InBlocks(task->func) ? task->bytes / comm_.nRanks : task->bytes;
       requests.push_back({task->func, share, task->protoChoice, task->algoChoice, task->registered});
     }
-    const std::vector<CollPlan> plans = PlanCollectives(requests, comm_.nRanks, maxChannels_);
-    for (size_t i = 0; i < plans.size(); i++) AddCollective(*plan_.colls[i], plans[i]);
+    const std::vector<CollPartition> partitions = PartitionCollectives(requests, comm_.nRanks, maxChannels_);
+    for (size_t i = 0; i < partitions.size(); i++) AddCollective(*plan_.colls[i], partitions[i]);
   }
 
-  void AddCollective(Task& task, const CollPlan& plan) {
-    task.algo = plan.algo;
-    Describe(task, plan.proto, plan.parts.size(), kMostOpsPerChannel);
-    for (const ChannelPart& part : plan.parts) {
-      ProxyOp op = OpOf(task, part, plan.chunkBytes);
-      op.chunkSteps = plan.chunkSteps;
-      op.sliceSteps = plan.sliceSteps;
-      for (Connection* connection : CollConnections(task, plan.algo, part.channel)) {
+  void AddCollective(Task& task, const CollPartition& partition) {
+    task.algo = partition.algo;
+    Describe(task, partition.proto, partition.parts.size(), kMostOpsPerChannel);
+    for (const ChannelPart& part : partition.parts) {
+      ProxyOp op = OpOf(task, part, partition.chunkBytes);
+      op.chunkSteps = partition.chunkSteps;
+      op.sliceSteps = partition.sliceSteps;
+      for (Connection* connection : CollConnections(task, partition.algo, part.channel)) {
         AddNetworkOp(op, connection, part);
       }
       AddProfilerOp(op, ++comm_.workCounters[part.channel]);
       Batch& batch = CollBatch(lanes_[part.channel], task);
       if (batch.marks++ == 0) batch.firstCounter = comm_.workCounters[part.channel];
-      batch.works.push_back(MakeCollWork(task, plan, part));
+      batch.works.push_back(MakeCollWork(task, partition, part));
     }
     opCount_ += 2;
   }
 
-  std::unique_ptr<Work> MakeCollWork(Task& task, const CollPlan& plan, const ChannelPart& part) {
-    if (plan.algo == Algo::kTree) return MakeTreeWork(task, plan, part);
-    if (!task.registered) return MakeRingWork(task, plan, part);
+  std::unique_ptr<Work> MakeCollWork(Task& task, const CollPartition& partition, const ChannelPart& part) {
+    if (partition.algo == Algo::kTree) return MakeTreeWork(task, partition, part);
+    if (!task.registered) return MakeRingWork(task, partition, part);
     Connection* const out = RingConnection(comm_, part.channel, true);
     Connection* const in = RingConnection(comm_, part.channel, false);
     return MakeRegisteredWork(StepsOf(out), out, StepsOf(in), in);
@@ -81,8 +81,8 @@ class Scheduler {
         ->registered;
   }
 
-  std::unique_ptr<Work> MakeTransferWork(Task& task, const P2pPlan& plan, const ChannelPart& part) {
-    if (!task.registered) return MakeP2pWork(task, plan, part);
+  std::unique_ptr<Work> MakeTransferWork(Task& task, const P2pPartition& partition, const ChannelPart& part) {
+    if (!task.registered) return MakeP2pWork(task, partition, part);
     Connection* const connection = P2pConnection(task, part.channel);
     const RegisteredSteps* const steps = StepsOf(connection);
     if (connection->isSend) return MakeRegisteredWork(steps, connection, nullptr, nullptr);
@@ -105,8 +105,8 @@ class Scheduler {
     for (Task* task : {pair.send, pair.recv}) {
       if (task != nullptr) plan_.p2ps.push_back(task);
     }
-    const P2pPlan recv = PlanTransfer(pair.recv, pair.round);
-    const P2pPlan send = PlanTransfer(pair.send, pair.round);
+    const P2pPartition recv = PartitionTransfer(pair.recv, pair.round);
+    const P2pPartition send = PartitionTransfer(pair.send, pair.round);
     if (pair.round == kSelfRound) return AddSelf(pair, send);
     for (size_t i = 0; i < std::max(recv.parts.size(), send.parts.size()); i++) {
       if (i < recv.parts.size()) AddTransfer(*pair.recv, recv, recv.parts[i], pair);
@@ -115,33 +115,33 @@ class Scheduler {
   }
 
   /** No connection and no operation; the GPU counts it, and so gets ahead of the host. */
-  void AddSelf(const TransferPair& pair, const P2pPlan& plan) {
-    for (const ChannelPart& part : plan.parts) {
-      Batch& batch = lanes_[part.channel].transfers[pair.turn];
+  void AddSelf(const TransferPair& pair, const P2pPartition& partition) {
+    for (const ChannelPart& part : partition.parts) {
+      Batch& batch = lanes_[part.channel].transfers[pair.ordinal];
       batch.concurrent = true;
       batch.works.push_back(MakeSelfWork(*pair.send, *pair.recv, part));
       batch.uncounted += 1;
-      marks_[{part.channel, pair.turn, pair.round}];
+      marks_[{part.channel, pair.ordinal, pair.round}];
     }
   }
 
-  P2pPlan PlanTransfer(Task* task, int round) {
+  P2pPartition PartitionTransfer(Task* task, int round) {
     if (task == nullptr) return {};
-    P2pPlan plan =
-        PlanP2p(task->bytes, task->protoChoice, comm_.nRanks, comm_.limits(), round, task->registered && round != 0);
-    Describe(*task, plan.proto, plan.parts.size(), 1);
-    return plan;
+    P2pPartition partition = PartitionP2p(task->bytes, task->protoChoice, comm_.nRanks, comm_.limits(), round,
+                                          task->registered && round != 0);
+    Describe(*task, partition.proto, partition.parts.size(), 1);
+    return partition;
   }
 
-  void AddTransfer(Task& task, const P2pPlan& plan, const ChannelPart& part, const TransferPair& pair) {
-    Batch& batch = lanes_[part.channel].transfers[pair.turn];
+  void AddTransfer(Task& task, const P2pPartition& partition, const ChannelPart& part, const TransferPair& pair) {
+    Batch& batch = lanes_[part.channel].transfers[pair.ordinal];
     batch.concurrent = true;
-    ProxyOp op = OpOf(task, part, plan.chunkBytes);
+    ProxyOp op = OpOf(task, part, partition.chunkBytes);
     op.chunkSteps = op.sliceSteps = 1;
-    op.opCount = opCount_ + 2 * pair.turn + 1;
+    op.opCount = opCount_ + 2 * pair.ordinal + 1;
     AddNetworkOp(op, P2pConnection(task, part.channel), part);
-    batch.works.push_back(MakeTransferWork(task, plan, part));
-    const WorkKey key{part.channel, pair.turn, pair.round};
+    batch.works.push_back(MakeTransferWork(task, partition, part));
+    const WorkKey key{part.channel, pair.ordinal, pair.round};
     marks_[key];
     if (AddProfilerOp(op, 0)) unnumbered_.push_back({ops_.size() - 1, key});
   }
@@ -149,10 +149,10 @@ class Scheduler {
   /** One mark for each pair on each channel, behind those of the collectives. What a rank sends to itself the host does not count. */
   void NumberTransfers() {
     for (auto& [key, counter] : marks_) {
-      const auto [channel, turn, round] = key;
+      const auto [channel, ordinal, round] = key;
       uint64_t& counted = comm_.workCounters[channel];
       counter = counted + 1;
-      Batch& batch = lanes_[channel].transfers[turn];
+      Batch& batch = lanes_[channel].transfers[ordinal];
       if (batch.firstCounter == 0) batch.firstCounter = counter;
       if (round == kSelfRound) continue;
       counted += 1;
@@ -204,7 +204,7 @@ class Scheduler {
     for (auto& [channel, lane] : lanes_) {
       Block block{channel, {}};
       for (Batch& batch : lane.colls) block.batches.push_back(std::move(batch));
-      for (auto& [turn, batch] : lane.transfers) block.batches.push_back(std::move(batch));
+      for (auto& [ordinal, batch] : lane.transfers) block.batches.push_back(std::move(batch));
       kernel->blocks.push_back(std::move(block));
     }
     for (std::vector<Task*>* tasks : {&plan_.colls, &plan_.p2ps}) {
@@ -213,7 +213,7 @@ class Scheduler {
     return kernel;
   }
 
-  using WorkKey = std::tuple<int, int, int>;  // channel, turn, round
+  using WorkKey = std::tuple<int, int, int>;  // channel, ordinal, round
 
   LaunchPlan& plan_;
   Comm& comm_;

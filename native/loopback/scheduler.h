@@ -17,10 +17,10 @@ struct Schedule {
   std::vector<ProxyOp> proxyOps;  // in the order in which they are posted
 };
 
-/** The largest first: the order in which they are planned and told. */
+/** The largest first: the order in which they are partitioned and reported. */
 void SortCollectives(std::vector<Task*>& colls);
 
-/** Also puts the plan's tasks into the order in which the profiler hears of them. */
+/** Also puts the plan's tasks into the order in which the profiler sees them. */
 Schedule MakeSchedule(LaunchPlan& plan, int maxChannels);
 
 }  // namespace loopback

@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-#include "loopback/plan.h"
+#include "loopback/partition.h"
 
 namespace loopback {
 

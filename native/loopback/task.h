@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "loopback/comm.h"
-#include "loopback/plan.h"
+#include "loopback/partition.h"
 #include "loopback/windows.h"
 
 namespace loopback {
@@ -27,8 +27,8 @@ struct OpTruth {
   uint64_t bytes = 0;  // on the wire, without our headers
   bool started = false;
   bool completed = false;
-  bool untold = false;  // not by the proxy, as far as the profiler can tell
-  int executor = -1;    // under PXN: the rank of the world that does it
+  bool unreported = false;  // the profiler gets no events of it from the proxy
+  int executor = -1;        // under PXN: the rank of the world that does it
 };
 
 /** A transfer from or into the user's memory. */
@@ -71,8 +71,8 @@ struct Call {
   void* groupApiHandle = nullptr;
   void* apiHandle = nullptr;
 
-  /** NCCL keeps it from the profiler, whatever the mask says: no event but that of the call. */
-  bool untold = false;
+  /** NCCL reports only the call of it to the profiler, whatever the mask says. */
+  bool unreported = false;
 };
 
 struct Task : Call {

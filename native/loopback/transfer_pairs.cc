@@ -5,15 +5,15 @@
 namespace loopback {
 
 std::vector<TransferPair> PairTransfers(const std::vector<Task*>& transfers, const Comm& comm) {
-  std::map<std::pair<int, int>, TransferPair> pairs;  // by turn, then round
-  std::map<std::pair<int, bool>, int> turns;          // by peer and direction
+  std::map<std::pair<int, int>, TransferPair> pairs;  // by ordinal, then round
+  std::map<std::pair<int, bool>, int> counts;         // by peer and direction
   for (Task* task : transfers) {
     const bool isSend = task->func == Func::kSend;
     const int distance = (task->peer - comm.rank + comm.nRanks) % comm.nRanks;
     const int ahead = (isSend ? distance : comm.nRanks - distance) % comm.nRanks;
     const int round = RoundOf(ahead, comm.nRanks);
-    const int turn = turns[{task->peer, isSend}]++;
-    TransferPair& pair = pairs.insert({{turn, round}, {turn, round, nullptr, nullptr}}).first->second;
+    const int ordinal = counts[{task->peer, isSend}]++;
+    TransferPair& pair = pairs.insert({{ordinal, round}, {ordinal, round, nullptr, nullptr}}).first->second;
     (isSend ? pair.send : pair.recv) = task;
   }
   std::vector<TransferPair> ordered;

@@ -10,11 +10,12 @@
 namespace loopback {
 
 /**
- * A send to the rank itself has round 0; there is always the receive to it. A send to one rank and the receive from the rank as far behind run as one work. `round` follows from that distance; `turn`
- * tells apart several transfers with one peer, which run one after another.
+ * A send to the rank itself has round 0 and always has its receive. A send to the rank at some distance ahead and the
+ * receive from the rank at the same distance behind run as one work. `round` follows from that distance. `ordinal` counts
+ * the transfers with one peer and direction, which run one after another.
  */
 struct TransferPair {
-  int turn;
+  int ordinal;
   int round;
   Task* send;
   Task* recv;

@@ -15,18 +15,20 @@ namespace {
 
 class TreeWork : public Work {
  public:
-  TreeWork(const Task& task, const CollPlan& plan, const ChannelPart& part)
-      : data_(reinterpret_cast<char*>(task.buffer) + part.offset), bytes_(part.bytes), chunkBytes_(plan.chunkBytes) {
+  TreeWork(const Task& task, const CollPartition& partition, const ChannelPart& part)
+      : data_(reinterpret_cast<char*>(task.buffer) + part.offset),
+        bytes_(part.bytes),
+        chunkBytes_(partition.chunkBytes) {
     const Comm& comm = *task.comm;
     const Tree& tree = comm.tree(part.channel);
     const auto find = [&](int peer, bool isSend) { return comm.Find({peer, part.channel, isSend, false}); };
     for (int peer : tree.down) {
-      fromBelow_.emplace_back(find(peer, false), plan.proto);
-      toBelow_.emplace_back(find(peer, true), plan.proto);
+      fromBelow_.emplace_back(find(peer, false), partition.proto);
+      toBelow_.emplace_back(find(peer, true), partition.proto);
     }
     if (tree.up == Tree::kNobody) return;
-    fromAbove_.emplace_back(find(tree.up, false), plan.proto);
-    toAbove_.emplace_back(find(tree.up, true), plan.proto);
+    fromAbove_.emplace_back(find(tree.up, false), partition.proto);
+    toAbove_.emplace_back(find(tree.up, true), partition.proto);
   }
 
   Advance TryAdvance() override {
@@ -106,8 +108,8 @@ class TreeWork : public Work {
 
 }  // namespace
 
-std::unique_ptr<Work> MakeTreeWork(const Task& task, const CollPlan& plan, const ChannelPart& part) {
-  return std::make_unique<TreeWork>(task, plan, part);
+std::unique_ptr<Work> MakeTreeWork(const Task& task, const CollPartition& partition, const ChannelPart& part) {
+  return std::make_unique<TreeWork>(task, partition, part);
 }
 
 }  // namespace loopback

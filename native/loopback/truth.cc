@@ -121,14 +121,14 @@ void Truth::TaskDone(const Task& task) {
   static const char* const roles[] = {"none", "captured", "replay"};
   json.Add("graph", roles[static_cast<int>(task.graphRole)]);
   if (task.graphRole == GraphRole::kReplay) json.Add("replay", task.replay);
-  json.Add("algo", AlgoName(task.algo)).Add("untold", !task.announced);
+  json.Add("algo", AlgoName(task.algo)).Add("unreported", !task.announced);
   json.Add("nChannels", task.nChannels).Add("startNs", task.startNs);
   const int64_t endNs = task.endNs.load(std::memory_order_acquire);
   endNs == 0 ? json.AddNull("endNs") : json.Add("endNs", endNs);
   json.Add("completed", endNs != 0);
   Line(json.Text());
   for (const OpTruth& op : task.ops) {
-    if (!op.untold) Line(OpLine(task, op));
+    if (!op.unreported) Line(OpLine(task, op));
   }
 }
 

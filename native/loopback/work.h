@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "loopback/connection.h"
-#include "loopback/plan.h"
+#include "loopback/partition.h"
 #include "loopback/task.h"
 
 namespace loopback {
@@ -86,15 +86,15 @@ class GpuReceiver {
 /** A slice's worth of memory for whichever work is running. GPU thread only. */
 float* GpuScratch();
 
-std::unique_ptr<Work> MakeRingWork(const Task& task, const CollPlan& plan, const ChannelPart& part);
-std::unique_ptr<Work> MakeTreeWork(const Task& task, const CollPlan& plan, const ChannelPart& part);
-std::unique_ptr<Work> MakeP2pWork(const Task& task, const P2pPlan& plan, const ChannelPart& part);
+std::unique_ptr<Work> MakeRingWork(const Task& task, const CollPartition& partition, const ChannelPart& part);
+std::unique_ptr<Work> MakeTreeWork(const Task& task, const CollPartition& partition, const ChannelPart& part);
+std::unique_ptr<Work> MakeP2pWork(const Task& task, const P2pPartition& partition, const ChannelPart& part);
 std::unique_ptr<Work> MakeSelfWork(const Task& send, const Task& recv, const ChannelPart& part);
 
 std::unique_ptr<Work> MakeRegisteredWork(const RegisteredSteps* sends, Connection* out, const RegisteredSteps* recvs,
                                          Connection* in);
 
-/** One side of an operation on the user's memory; `part` as planned for it. */
+/** One side of an operation on the user's memory; `part` as partitioned for it. */
 const RegisteredSteps* AddRegisteredSteps(Task& task, const ChannelPart& part, bool isSend);
 
 /** A broadcast ends, and a reduction begins, where there is nothing to pass on. */

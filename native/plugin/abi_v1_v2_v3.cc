@@ -33,7 +33,7 @@ template <Path path, typename Event>
 [[gnu::always_inline]] inline bool Introduce(Start start, int32_t rank, const Event& event) {
   const uint32_t number = CommOf(start.context);
   Communicator* communicator = recorder.FindCommunicator(number);
-  if (Unlikely(communicator != nullptr && communicator->untold.load(std::memory_order_relaxed))) {
+  if (Unlikely(communicator != nullptr && communicator->without_info.load(std::memory_order_relaxed))) {
     if constexpr (path == Path::kFast) return false;
     recorder.IntroduceCommunicator(number, event.commHash, event.name, rank);
   }

@@ -12,9 +12,9 @@ uint64_t Round(const BeaconExchange& exchange) { return exchange.received - exch
 
 }  // namespace
 
-void BeaconTables::Use(const Image& image, const Plan& plan) {
+void BeaconTables::Use(const Image& image, const FileLayout& layout) {
   image_ = image;
-  plan_ = &plan;
+  layout_ = &layout;
 }
 
 void BeaconTables::Add(const BeaconExchange& exchange) {
@@ -29,7 +29,7 @@ void BeaconTables::Add(const BeaconExchange& exchange) {
 
 void BeaconTables::Write(uint32_t table, const BeaconExchange& exchange) {
   constexpr uint32_t kParts = 3;
-  const rank_file::AreaEntry& entry = plan_->areas[plan_->first_beacon + table];
+  const rank_file::AreaEntry& entry = layout_->areas[layout_->first_beacon + table];
   const uint64_t position = written_[table]++ * rank_file::kBeaconSlots;
   rank_file::Slot* slots = &image_.slots(entry)[position & (entry.capacity - 1)];
   const auto meta = [&](uint32_t part) {

@@ -5,15 +5,15 @@
 #define NCCL_TRACE_NATIVE_PLUGIN_BEACON_TABLES_H_
 
 #include "plugin/beacon.h"
+#include "plugin/file_layout.h"
 #include "plugin/image.h"
-#include "plugin/plan.h"
 
 namespace nccl_trace {
 
 class BeaconTables {
  public:
   /** Zeroed memory. */
-  void Use(const Image& image, const Plan& plan);
+  void Use(const Image& image, const FileLayout& layout);
 
   void Add(const BeaconExchange& exchange);
 
@@ -21,7 +21,7 @@ class BeaconTables {
   void Write(uint32_t table, const BeaconExchange& exchange);
 
   Image image_;
-  const Plan* plan_;
+  const FileLayout* layout_;
   uint64_t exchanges_;
   uint64_t written_[kBeaconTables];
   BeaconExchange quickest_[kBeaconTables];

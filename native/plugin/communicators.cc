@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kStartParts = 7;
 constexpr uint32_t kNameParts = 5;
 // Peers beyond this have no ordinals: 64 KiB for a communicator of unknown size.
-constexpr int kPeersOfUntold = 8192;
+constexpr int kPeersWithoutInfo = 8192;
 static_assert(kNameParts * 24 == rank_file::kMaxCommNameBytes, "format");
 }  // namespace
 
@@ -30,12 +30,12 @@ uint32_t Communicators::Open(const CommunicatorInfo& info, uint64_t tick) {
     return rank_file::kCommNone;
   }
   Communicator& entry = entries_[number & mask_];
-  const bool untold = info.abi < 4;
-  entry.peers.Reset(untold ? kPeersOfUntold : info.ranks);
+  const bool without_info = info.abi < 4;
+  entry.peers.Reset(without_info ? kPeersWithoutInfo : info.ranks);
   entry.replays.Reset();
   entry.number.store(number, std::memory_order_relaxed);
   entry.live.store(true, std::memory_order_relaxed);
-  entry.untold.store(untold, std::memory_order_relaxed);
+  entry.without_info.store(without_info, std::memory_order_relaxed);
   next_.store(number + 1, std::memory_order_relaxed);
   ++live_count_;
   WriteEntry(number, info, tick);
@@ -60,7 +60,7 @@ bool Communicators::Close(uint32_t number, uint64_t tick) {
 
 void Communicators::Introduce(uint32_t number, uint64_t id, const char* name, int32_t rank) {
   Communicator* entry = Find(number);
-  if (entry == nullptr || !entry->untold.exchange(false, std::memory_order_relaxed)) return;
+  if (entry == nullptr || !entry->without_info.exchange(false, std::memory_order_relaxed)) return;
   const rank_file::Slot* slots = EntryOf(number);
   const uint8_t abi = static_cast<uint8_t>(Load(slots[1].words[0]) >> 32);
   WriteEntry(number, {id, name, rank, 0, 0, abi}, Load(slots[0].words[0]));

@@ -10,8 +10,8 @@
 
 #include <atomic>
 
+#include "plugin/file_layout.h"
 #include "plugin/ordinals.h"
-#include "plugin/plan.h"
 
 namespace nccl_trace {
 
@@ -28,7 +28,7 @@ struct CommunicatorInfo {
 struct Communicator {
   std::atomic<uint32_t> number;
   std::atomic<bool> live;
-  std::atomic<bool> untold;  // before v4: init said nothing
+  std::atomic<bool> without_info;  // before v4: init got no id, name and rank
   PeerOrdinals peers;
   ReplayOrdinals replays;
 };

@@ -21,12 +21,12 @@ void ControlAnswers::Answer() {
     Store(header.changed_tick, before);
     if (!order_->apply(request.events, sample)) return;
     const ControlChange change = {before, ReadTick(tick_source_), request.events, static_cast<uint32_t>(sample)};
-    WriteControlChange(image_, order_->plan.areas[order_->plan.control], changes_++, change);
+    WriteControlChange(image_, order_->layout.areas[order_->layout.control], changes_++, change);
     Store(header.mask_now, uint64_t{request.events});
     Store(header.sample_now, sample);
   }
   Store(header.control_answered, uint64_t{request.number});
-  keeper_->CopyTableAndHeader(order_->plan.control);
+  keeper_->CopyTableAndHeader(order_->layout.control);
 }
 
 }  // namespace nccl_trace

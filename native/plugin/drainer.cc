@@ -39,9 +39,9 @@ bool Drainer::Allocate() {
   return slots_ != nullptr;
 }
 
-void Drainer::Use(const Image& image, const Plan* plan, ChunkFile* chunks) {
+void Drainer::Use(const Image& image, const FileLayout* layout, ChunkFile* chunks) {
   image_ = image;
-  plan_ = plan;
+  layout_ = layout;
   chunks_ = chunks;
   looked_ = not_before_ = 0;
 }
@@ -70,10 +70,10 @@ Drainer::Outcome Drainer::DrainOnce(uint64_t now) {
 void Drainer::Look(uint64_t now) {
   const uint64_t passed = now - looked_;
   const bool measure = passed >= kShortestMeasureNs;
-  for (uint32_t ring = 0; ring <= plan_->overflow; ++ring) {
+  for (uint32_t ring = 0; ring <= layout_->overflow; ++ring) {
     Progress& progress = rings_[ring];
     progress.is_held_up = false;
-    const uint64_t head = Load(image_.live(plan_->areas[ring])->head);
+    const uint64_t head = Load(image_.live(layout_->areas[ring])->head);
     if (!measure) continue;
     // The estimate rises at once and falls slowly.
     const uint64_t per_s = looked_ == 0 ? 0 : (head - progress.head) * kSecondNs / passed;
@@ -84,25 +84,25 @@ void Drainer::Look(uint64_t now) {
 }
 
 uint64_t Drainer::Backlog(uint32_t ring) const {
-  return Load(image_.live(plan_->areas[ring])->head) - rings_[ring].next;
+  return Load(image_.live(layout_->areas[ring])->head) - rings_[ring].next;
 }
 
 uint64_t Drainer::GoodChunk(uint32_t ring) const {
-  const uint64_t half = plan_->areas[ring].capacity / 2;
+  const uint64_t half = layout_->areas[ring].capacity / 2;
   return half < kMostChunkSlots ? half : kMostChunkSlots;
 }
 
 /** Soon overwritten: holes in it are not waited for. */
-bool Drainer::MustGo(uint32_t ring) const { return Backlog(ring) >= plan_->areas[ring].capacity / 4 * 3; }
+bool Drainer::MustGo(uint32_t ring) const { return Backlog(ring) >= layout_->areas[ring].capacity / 4 * 3; }
 
 /** The fullest of the rings that have a good chunk. */
 uint32_t Drainer::MostUrgent() const {
   uint32_t chosen = kNone;
   uint64_t fullest = 0;
-  for (uint32_t ring = 0; ring <= plan_->overflow; ++ring) {
+  for (uint32_t ring = 0; ring <= layout_->overflow; ++ring) {
     const uint64_t backlog = Backlog(ring);
     if (rings_[ring].is_held_up || backlog < GoodChunk(ring)) continue;
-    const uint64_t full = (backlog << 20) / plan_->areas[ring].capacity;
+    const uint64_t full = (backlog << 20) / layout_->areas[ring].capacity;
     if (full < fullest) continue;
     fullest = full;
     chosen = ring;
@@ -112,7 +112,7 @@ uint32_t Drainer::MostUrgent() const {
 
 /** Whole records from `next` on, as many as make a chunk. Moves `next` to the oldest slot that is still there. */
 ChunkSlots Drainer::Gather(uint32_t ring) {
-  const rank_file::AreaEntry& area = plan_->areas[ring];
+  const rank_file::AreaEntry& area = layout_->areas[ring];
   const rank_file::Slot* slots = image_.slots(area);
   const uint64_t mask = area.capacity - 1;
   Progress& progress = rings_[ring];
@@ -155,7 +155,7 @@ uint64_t Drainer::NextDue(uint64_t now) const {
   if (!chunks_->has_file()) return now + kSecondNs;
   if (now < not_before_) return not_before_;
   uint64_t shortest = kSecondNs;
-  for (uint32_t ring = 0; ring <= plan_->overflow; ++ring) {
+  for (uint32_t ring = 0; ring <= layout_->overflow; ++ring) {
     const uint64_t ns = NsUntilDue(ring);
     if (ns < shortest) shortest = ns;
   }
@@ -164,7 +164,7 @@ uint64_t Drainer::NextDue(uint64_t now) const {
 
 /** Until the ring is a quarter full, or has a good chunk if that is more, or must go; at twice the rate seen. */
 uint64_t Drainer::NsUntilDue(uint32_t ring) const {
-  const uint64_t quarter = plan_->areas[ring].capacity / 4;
+  const uint64_t quarter = layout_->areas[ring].capacity / 4;
   const uint64_t good = GoodChunk(ring) > quarter ? GoodChunk(ring) : quarter;
   const uint64_t due = rings_[ring].is_held_up ? 3 * quarter : good;
   const uint64_t backlog = Backlog(ring);

@@ -28,8 +28,8 @@ class Drainer {
   /** False: no memory for the copy. Once, before all else. */
   bool Allocate();
 
-  /** `plan` and `chunks` are kept. */
-  void Use(const Image& image, const Plan* plan, ChunkFile* chunks);
+  /** `layout` and `chunks` are kept. */
+  void Use(const Image& image, const FileLayout* layout, ChunkFile* chunks);
 
   enum class Outcome { kIdle, kDrained, kFailed };
 
@@ -61,12 +61,12 @@ class Drainer {
   uint64_t NsUntilDue(uint32_t ring) const;
 
   Image image_;
-  const Plan* plan_;
+  const FileLayout* layout_;
   ChunkFile* chunks_;
   rank_file::Slot* slots_;  // the copy: one chunk
   uint64_t looked_;         // ns
   uint64_t not_before_;     // ns: after a failure
-  Progress rings_[kMaxPlannedRings];
+  Progress rings_[kMaxLayoutRings];
 };
 
 }  // namespace nccl_trace

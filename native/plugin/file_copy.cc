@@ -37,26 +37,26 @@ void FileCopy::StartAgain() {
 }
 
 bool FileCopy::CopyHeader(const Image& image) {
-  has_header_ = Copy(image, 0, rank_file::kHeaderBytes + sizeof(rank_file::AreaEntry) * plan_->area_count);
+  has_header_ = Copy(image, 0, rank_file::kHeaderBytes + sizeof(rank_file::AreaEntry) * layout_->area_count);
   return has_header_;
 }
 
 bool FileCopy::CopyAreas(const Image& image, const Drainer* drained) {
-  for (uint32_t area = 0; area < plan_->area_count; ++area) {
-    const bool done = area <= plan_->overflow ? CopyRing(image, area, drained != nullptr ? drained->Drained(area) : 0)
-                                              : CopyTable(image, area);
+  for (uint32_t area = 0; area < layout_->area_count; ++area) {
+    const bool done = area <= layout_->overflow ? CopyRing(image, area, drained != nullptr ? drained->Drained(area) : 0)
+                                                : CopyTable(image, area);
     if (!done) return false;
   }
   return CopyChangingHeader(image);
 }
 
 bool FileCopy::CopyRing(const Image& image, uint32_t index, uint64_t drained) {
-  const rank_file::AreaEntry& area = plan_->areas[index];
+  const rank_file::AreaEntry& area = layout_->areas[index];
   const uint64_t head = Load(image.live(area)->head);
   uint64_t from = copied_[index] > kOverlap ? copied_[index] - kOverlap : 0;
   if (from < drained && !has_lost_chunks_) from = drained < head ? drained : head;
   // The shared ring's producers take positions first and fill them whenever they run again.
-  const bool all_again = index == plan_->overflow && head != copied_[index];
+  const bool all_again = index == layout_->overflow && head != copied_[index];
   if (all_again || head - from > area.capacity) from = head > area.capacity ? head - area.capacity : 0;
   if (!CopySlots(image, area, from, head)) return false;
   copied_[index] = head;

@@ -14,9 +14,9 @@ namespace nccl_trace {
 class FileCopy {
  public:
   /** -1: there is no file. */
-  void Use(int fd, const Plan* plan) {
+  void Use(int fd, const FileLayout* layout) {
     fd_ = fd;
-    plan_ = plan;
+    layout_ = layout;
     is_known_ = fd >= 0 && Identify(fd, identity_);
     is_lost_ = has_header_ = has_lost_chunks_ = false;
     extent_ = 0;
@@ -45,7 +45,7 @@ class FileCopy {
    */
   bool CopyAreas(const Image& image, const Drainer* drained);
   bool CopyTable(const Image& image, uint32_t area) {
-    const rank_file::AreaEntry& entry = plan_->areas[area];
+    const rank_file::AreaEntry& entry = layout_->areas[area];
     return Copy(image, entry.live_offset, End(entry) - entry.live_offset);
   }
   /** All but the requests, which others write into the file. */
@@ -68,7 +68,7 @@ class FileCopy {
   bool IsOurs();
 
   int fd_;
-  const Plan* plan_;
+  const FileLayout* layout_;
   DescriptorIdentity identity_;  // of fd_
   bool is_known_;                // identity_ could be read
   bool is_lost_;

@@ -11,9 +11,9 @@ constexpr int kTries = 16;
 
 uint64_t Heartbeat::Beat() {
   const ClockSample now = Sample();
-  Write(plan_->heartbeat, heartbeats_++, now);
+  Write(layout_->heartbeat, heartbeats_++, now);
   for (uint32_t i = 0; i < kClockTables; ++i) {
-    if (beats_ % (kClockIntervalsMs[i] / 1'000) == 0) Write(plan_->first_clock + i, samples_[i]++, now);
+    if (beats_ % (kClockIntervalsMs[i] / 1'000) == 0) Write(layout_->first_clock + i, samples_[i]++, now);
   }
   ++beats_;
   return now.boottime;
@@ -21,15 +21,15 @@ uint64_t Heartbeat::Beat() {
 
 void Heartbeat::WriteLast() {
   const ClockSample last = Sample();
-  Write(plan_->heartbeat, heartbeats_++, last);
-  Write(plan_->first_clock, samples_[0]++, last);
+  Write(layout_->heartbeat, heartbeats_++, last);
+  Write(layout_->first_clock, samples_[0]++, last);
 }
 
 ClockSample Heartbeat::Sample() const { return SampleClocks(tick_source_, kTries); }
 
 void Heartbeat::Write(uint32_t area, uint64_t number, const ClockSample& sample) {
   constexpr uint32_t kParts = rank_file::kClockSampleSlots;
-  const rank_file::AreaEntry& entry = plan_->areas[area];
+  const rank_file::AreaEntry& entry = layout_->areas[area];
   const uint64_t position = number * kParts;
   rank_file::Slot* slots = &image_.slots(entry)[position & (entry.capacity - 1)];
   PutSlot(slots[0], rank_file::SlotMeta(rank_file::kClockSample, 0, kParts, position), sample.tick, sample.realtime,

@@ -10,10 +10,10 @@ namespace nccl_trace {
 
 class Heartbeat {
  public:
-  /** `plan` is kept. */
-  void Use(const Image& image, const Plan* plan, uint32_t tick_source) {
+  /** `layout` is kept. */
+  void Use(const Image& image, const FileLayout* layout, uint32_t tick_source) {
     image_ = image;
-    plan_ = plan;
+    layout_ = layout;
     tick_source_ = tick_source;
   }
 
@@ -27,7 +27,7 @@ class Heartbeat {
   void Write(uint32_t area, uint64_t number, const ClockSample& sample);
 
   Image image_;
-  const Plan* plan_;
+  const FileLayout* layout_;
   uint32_t tick_source_;
   uint64_t beats_;
   uint64_t heartbeats_;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-#include "plugin/plan.h"
+#include "plugin/file_layout.h"
 
 namespace nccl_trace {
 

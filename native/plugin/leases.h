@@ -9,7 +9,7 @@
 
 #include <atomic>
 
-#include "plugin/plan.h"
+#include "plugin/file_layout.h"
 #include "plugin/ring.h"
 
 namespace nccl_trace {

@@ -10,7 +10,7 @@ namespace nccl_trace {
 
 void WriteHeader(const Image& image, const HeaderFacts& facts) {
   const Settings& settings = *facts.settings;
-  const Plan& plan = *facts.plan;
+  const FileLayout& layout = *facts.layout;
   rank_file::FileHeader& header = image.header();
   memcpy(header.magic, rank_file::kMagic, sizeof(header.magic));
   header.endian_mark = rank_file::kEndianMark;
@@ -18,9 +18,9 @@ void WriteHeader(const Image& image, const HeaderFacts& facts) {
   header.writer_version = rank_file::kWriterVersion;
   header.header_bytes = rank_file::kHeaderBytes;
   header.slot_bytes = rank_file::kSlotBytes;
-  header.area_count = plan.area_count;
+  header.area_count = layout.area_count;
   header.directory_offset = rank_file::kHeaderBytes;
-  header.chunks_offset = plan.file_bytes;
+  header.chunks_offset = layout.file_bytes;
   header.tag = facts.tag;
   memcpy(header.boot_id, facts.host->boot_id, sizeof(header.boot_id));
   header.pid_namespace = facts.host->pid_namespace;
@@ -48,7 +48,7 @@ void WriteHeader(const Image& image, const HeaderFacts& facts) {
   snprintf(header.ring_path, sizeof(header.ring_path), "%s", facts.ring_path);
   snprintf(header.recorder_version, sizeof(header.recorder_version), "%s", kRecorderVersion);
   DescribeSettings(settings, header.options, sizeof(header.options));
-  memcpy(image.base + header.directory_offset, plan.areas, sizeof(plan.areas[0]) * plan.area_count);
+  memcpy(image.base + header.directory_offset, layout.areas, sizeof(layout.areas[0]) * layout.area_count);
   header.header_crc = 0;
   header.header_crc = Crc32(&header, rank_file::kHeaderFixedBytes);
 }

@@ -16,7 +16,7 @@ constexpr const char* kRecorderVersion = "0.1.0";
 struct HeaderFacts {
   const Settings* settings;
   const HostFacts* host;
-  const Plan* plan;
+  const FileLayout* layout;
   uint64_t tag;
   uint64_t event_mask;
   uint32_t tick_source;

@@ -19,7 +19,7 @@ constexpr uint64_t kBeatsPerRetry = 30;
 bool RankFileKeeper::Begin(const RecordingOrder* order) {
   order_ = order;
   file_.fd = -1;
-  copy_.Use(-1, &order->plan);
+  copy_.Use(-1, &order->layout);
   return !order->streams() || (drainer_.Allocate() && chunks_.Allocate());
 }
 
@@ -37,11 +37,11 @@ void RankFileKeeper::Create(const Image& rings, const HostFacts* host) {
     NameRankFile(rings, file_.path);
   }
   const FileUse use = rings.base == nullptr ? FileUse::kToBeMapped : FileUse::kWrittenOnly;
-  CreateRankFile(folder_, order_->settings, *host_, order_->plan.file_bytes, use, file_);
+  CreateRankFile(folder_, order_->settings, *host_, order_->layout.file_bytes, use, file_);
 }
 
 Image RankFileKeeper::Map() const {
-  return file_.fd >= 0 ? MapRankFile(file_, order_->plan.file_bytes) : Image{nullptr, 0, rank_file::kInFile};
+  return file_.fd >= 0 ? MapRankFile(file_, order_->layout.file_bytes) : Image{nullptr, 0, rank_file::kInFile};
 }
 
 void RankFileKeeper::Use(const Image& image, uint32_t tick_source) {
@@ -49,7 +49,7 @@ void RankFileKeeper::Use(const Image& image, uint32_t tick_source) {
   tick_source_ = tick_source;
   if (file_.fd < 0) CountIoError();
   if (image_.placement != rank_file::kInFile) {
-    copy_.Use(file_.fd, &order_->plan);
+    copy_.Use(file_.fd, &order_->layout);
     if (copy_.has_file()) {
       if (image_.placement == rank_file::kInRingFile) NameRankFile(image_, file_.real_path);
       if (!copy_.CopyHeader(image_)) CountIoError();
@@ -61,7 +61,7 @@ void RankFileKeeper::Use(const Image& image, uint32_t tick_source) {
   }
   if (order_->streams()) {
     chunks_.Use(file_.fd, image_);
-    drainer_.Use(image_, &order_->plan, &chunks_);
+    drainer_.Use(image_, &order_->layout, &chunks_);
   }
 }
 
@@ -71,7 +71,7 @@ void RankFileKeeper::AfterBeat(uint64_t beats) {
     if (beats % kBeatsPerRetry == kBeatsPerRetry - 1) Retry();
   } else if (beats % kBeatsPerCopy == 0) {
     CopyRings();
-  } else if (!copy_.CopyTable(image_, order_->plan.heartbeat)) {
+  } else if (!copy_.CopyTable(image_, order_->layout.heartbeat)) {
     CountIoError();
   }
 }
@@ -140,8 +140,8 @@ uint64_t RankFileKeeper::Drain(uint64_t now) {
 /** The disk may have room again, or the mount be back. */
 void RankFileKeeper::Retry() {
   if (copy_.is_lost()) return FindAgain();
-  CreateRankFile(folder_, order_->settings, *host_, order_->plan.file_bytes, FileUse::kWrittenOnly, file_);
-  copy_.Use(file_.fd, &order_->plan);
+  CreateRankFile(folder_, order_->settings, *host_, order_->layout.file_bytes, FileUse::kWrittenOnly, file_);
+  copy_.Use(file_.fd, &order_->layout);
   if (copy_.has_file() && image_.placement == rank_file::kInRingFile) NameRankFile(image_, file_.real_path);
   if (!copy_.has_file() || !copy_.CopyHeader(image_)) CountIoError();
   if (order_->streams()) chunks_.Use(file_.fd, image_);

@@ -108,9 +108,9 @@ bool Recorder::Start(const CommunicatorInfo& info, const Log& log) {
     return false;
   }
   OpenBeacons(log);
-  order_.plan =
-      MakePlan(order_.settings.ring_bytes, ExpectProxies(order_.settings.rank.rank >= 0, info.ranks, info.nodes),
-               order_.settings.clock_peer[0] != '\0');
+  order_.layout =
+      MakeFileLayout(order_.settings.ring_bytes, ExpectProxies(order_.settings.rank.rank >= 0, info.ranks, info.nodes),
+                     order_.settings.clock_peer[0] != '\0');
   order_.tag = MakeTag();
   order_.local_ranks = LocalRanks(order_.settings, info);
   order_.event_mask = event_mask_ = wanted_events_ = order_.settings.event_mask;
@@ -154,7 +154,7 @@ void Recorder::StandAside(const Log& log, const char* why) {
 }
 
 void Recorder::UseImage(const Image& image) {
-  const Plan& plan = order_.plan;
+  const FileLayout& layout = order_.layout;
   image_ = image;
   owner_ = getpid();
   hot.tag = order_.tag;
@@ -164,20 +164,20 @@ void Recorder::UseImage(const Image& image) {
   hot.edge_ticks = thread_.abandoned() ? 0 : thread_.tick_hz() / 10'000;
 
   rank_file::FileHeader& header = image.header();
-  const auto table = [&](uint32_t area) -> const rank_file::AreaEntry& { return plan.areas[area]; };
-  const auto& communicators = table(plan.communicators);
+  const auto table = [&](uint32_t area) -> const rank_file::AreaEntry& { return layout.areas[area]; };
+  const auto& communicators = table(layout.communicators);
   communicators_.Use(image.slots(communicators), image.live(communicators), communicators.capacity);
-  const auto& strings = table(plan.strings);
+  const auto& strings = table(layout.strings);
   strings_.Use(image.slots(strings), image.live(strings), strings.capacity, &header.strings_lost);
-  const auto& leases = table(plan.leases);
+  const auto& leases = table(layout.leases);
   leases_.Use(image.slots(leases), image.live(leases), leases.capacity, &header.leases_lost);
   UseRings(image);
 }
 
 void Recorder::UseRings(const Image& image) {
-  const Plan& plan = order_.plan;
-  for (uint32_t i = 0; i <= plan.overflow; ++i) {
-    const rank_file::AreaEntry& area = plan.areas[i];
+  const FileLayout& layout = order_.layout;
+  for (uint32_t i = 0; i <= layout.overflow; ++i) {
+    const rank_file::AreaEntry& area = layout.areas[i];
     Ring& ring = scratch_->rings[i];
     ring.slots = image.slots(area);
     ring.mask = area.capacity - 1;
@@ -185,10 +185,10 @@ void Recorder::UseRings(const Image& image) {
     ring.folds = image.folds(area);
     ring.fold_mask = area.fold_capacity - 1;
     ring.handle_prefix = rank_file::MakeHandle(hot.tag, i, 0);
-    ring.shared = i == plan.overflow;
+    ring.shared = i == layout.overflow;
     ring.index = i;
   }
-  for (uint32_t i = 0; i < plan.proxies; ++i) {
+  for (uint32_t i = 0; i < layout.proxies; ++i) {
     Producer& producer = scratch_->proxies[i];
     producer.steps = &scratch_->rings[2 * i];
     producer.rest = &scratch_->rings[2 * i + 1];
@@ -197,11 +197,11 @@ void Recorder::UseRings(const Image& image) {
   }
   for (uint32_t i = 0; i < kHostRings; ++i) {
     Producer& producer = scratch_->hosts[i];
-    producer.steps = producer.rest = &scratch_->rings[plan.first_host + i];
+    producer.steps = producer.rest = &scratch_->rings[layout.first_host + i];
     producer.last_starts = &scratch_->host_starts[i];
     producer.connections.Use(scratch_->host_connections[i], 1024);
   }
-  scratch_->overflow.steps = scratch_->overflow.rest = &scratch_->rings[plan.overflow];
+  scratch_->overflow.steps = scratch_->overflow.rest = &scratch_->rings[layout.overflow];
 }
 
 /** One line to grep for: is it recording? */
@@ -245,7 +245,7 @@ void Recorder::Announce(const Log& log) {
 void Recorder::DescribeRecording(char* text, uint64_t size) const {
   const auto megabytes = [](uint64_t bytes) { return static_cast<unsigned long long>(bytes >> 20); };
   const unsigned long long mask = event_mask_;
-  const unsigned long long bytes = order_.plan.file_bytes;
+  const unsigned long long bytes = order_.layout.file_bytes;
   if (!thread_.streams()) {
     snprintf(text, size, "mode flight, mask 0x%llx, %llu bytes", mask, bytes);
   } else if (order_.settings.max_bytes == 0) {
@@ -276,7 +276,7 @@ Producer* Recorder::TakeProducer(bool proxy) {
     uint32_t free = 0;
     return producer.taken.compare_exchange_strong(free, 1, std::memory_order_acquire);
   };
-  for (uint32_t i = 0; proxy && i < order_.plan.proxies; ++i) {
+  for (uint32_t i = 0; proxy && i < order_.layout.proxies; ++i) {
     if (take(scratch_->proxies[i])) return &scratch_->proxies[i];
   }
   for (Producer& host : scratch_->hosts) {

@@ -96,7 +96,7 @@ class Recorder {
 
   /** Producers' memory besides the slots of their rings: one mapping, all present, not copied by a fork. */
   struct Scratch {
-    Ring rings[kMaxPlannedRings];
+    Ring rings[kMaxLayoutRings];
     Producer proxies[kMaxProxyThreads];
     Producer hosts[kHostRings];
     Producer overflow;

@@ -110,7 +110,7 @@ void RecorderThread::Run() {
   OfferFile();
   if (image_.base == nullptr) return;
   keeper_.Use(image_, tick_source());
-  heartbeat_.Use(image_, &order_.plan, tick_source());
+  heartbeat_.Use(image_, &order_.layout, tick_source());
   control_.Use(image_, &order_, &keeper_, tick_source());
   GiveWay();
   neighbours_.Use(&ring_file_, file().real_path, &self_, &host_);
@@ -145,7 +145,7 @@ void RecorderThread::MeasureTicks() {
 
 /** The ring file is in memory, so nothing here waits for a disk, and the records are kept even without a rank file. */
 void RecorderThread::OfferRingFile() {
-  const Image image = CreateRingFile(order_.settings, self_, order_.plan.file_bytes, order_.local_ranks, ring_file_);
+  const Image image = CreateRingFile(order_.settings, self_, order_.layout.file_bytes, order_.local_ranks, ring_file_);
   MeasureTicks();
   if (image.base == nullptr) return;
   image_ = image;
@@ -161,7 +161,7 @@ void RecorderThread::OfferRingFile() {
 void RecorderThread::OfferFile() {
   if (image_.base == nullptr && offer_.IsAwaited()) {
     image_ = keeper_.Map();
-    if (image_.base == nullptr) image_ = AnonymousImage(order_.plan.file_bytes);
+    if (image_.base == nullptr) image_ = AnonymousImage(order_.layout.file_bytes);
     if (image_.base != nullptr) FinishHeader();
   }
   if (!offer_.OfferAll()) TakeAbandonedImage();
@@ -175,7 +175,7 @@ void RecorderThread::TakeAbandonedImage() {
 }
 
 void RecorderThread::FinishHeader() {
-  WriteHeader(image_, {&order_.settings, &host_, &order_.plan, order_.tag, order_.event_mask, tick_source(), tick_hz_,
+  WriteHeader(image_, {&order_.settings, &host_, &order_.layout, order_.tag, order_.event_mask, tick_source(), tick_hz_,
                        start_, ring_file_.path});
   rank_file::FileHeader& header = image_.header();
   Store(header.mask_now, order_.event_mask);
@@ -189,7 +189,7 @@ void RecorderThread::Loop() {
   uint64_t next_beat = 0;
   uint32_t handled = 0;
   beacons_.Begin(host_, tick_source(), tick_hz_);
-  beacon_tables_.Use(image_, order_.plan);
+  beacon_tables_.Use(image_, order_.layout);
   BeaconExchange exchange;
   for (;;) {
     const uint32_t seen = wake_.load(std::memory_order_acquire);

@@ -35,7 +35,7 @@ class RecorderThread {
   bool Start(const RecordingOrder& order);
 
   /** The image to record into, within 2 s. Without base: not even memory. */
-  Image AwaitImage() { return offer_.Await(order_.plan.file_bytes); }
+  Image AwaitImage() { return offer_.Await(order_.layout.file_bytes); }
 
   /** After AwaitImage. */
   uint32_t tick_source() const { return offer_.tick_source(); }

@@ -3,14 +3,14 @@
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORDING_ORDER_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_RECORDING_ORDER_H_
 
-#include "plugin/plan.h"
+#include "plugin/file_layout.h"
 #include "plugin/settings.h"
 
 namespace nccl_trace {
 
 struct RecordingOrder {
   Settings settings;
-  Plan plan;
+  FileLayout layout;
   uint64_t tag;
   uint64_t event_mask;
   uint32_t local_ranks;

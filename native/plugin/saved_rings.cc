@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "plugin/crc32.h"
+#include "plugin/file_layout.h"
 #include "plugin/host_facts.h"
 #include "plugin/mount_of.h"
-#include "plugin/plan.h"
 #include "plugin/ring_file.h"
 #include "plugin/write_all.h"
 

@@ -301,7 +301,7 @@ int main(int, char** argv) {
   // As an adapter of a later NCCL tells it: nothing but the rank. And one in which nothing happens.
   void* context = Init();
   void* adapted = Init();
-  void* silent = Init();
+  void* unused = Init();
   Handles handles = {};
   PlayHost(context, handles);
   const uint64_t first_adapted = P2p(0, 0, nullptr, 0, 2).Start(adapted);
@@ -314,7 +314,7 @@ int main(int, char** argv) {
   if (Has(nccl_abi::kNetPlugin)) {
     std::thread([&] { socket_thread = Socket(0).Start(context, handles.step, kSocket); }).join();
   }
-  for (void* each : {context, adapted, silent}) Finalize(each);
+  for (void* each : {context, adapted, unused}) Finalize(each);
 
   AwaitClosed(folder + "/rank00001.bin");
   const RankFileReader file(folder + "/rank00001.bin");

@@ -58,14 +58,14 @@ class Stranger {
 void CopyOfAFile() {
   const std::string path = folder + "/rank.bin";
   const auto settings = std::make_unique<Settings>();
-  const Plan plan = MakePlan(64 << 10, {1, true});
-  void* memory = mmap(nullptr, plan.file_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const FileLayout layout = MakeFileLayout(64 << 10, {1, true});
+  void* memory = mmap(nullptr, layout.file_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(memory != MAP_FAILED);
-  const Image image = {static_cast<uint8_t*>(memory), plan.file_bytes, rank_file::kInMemory};
+  const Image image = {static_cast<uint8_t*>(memory), layout.file_bytes, rank_file::kInMemory};
   const HostFacts host;
   WriteHeader(image, {settings.get(),
                       &host,
-                      &plan,
+                      &layout,
                       uint64_t{0x8101} << 48,
                       1,
                       rank_file::kTickTsc,
@@ -74,13 +74,13 @@ void CopyOfAFile() {
                       ""});
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
   const auto copy = std::make_unique<FileCopy>();
-  copy->Use(fd, &plan);
+  copy->Use(fd, &layout);
   CHECK(copy->CopyHeader(image) && copy->CopyAreas(image, nullptr) && !copy->is_lost());
 
   const Stranger stranger(fd);
   for (int i = 0; i < 2; ++i) {
     CHECK(!copy->CopyAreas(image, nullptr));
-    CHECK(!copy->CopyTable(image, plan.heartbeat));
+    CHECK(!copy->CopyTable(image, layout.heartbeat));
     CHECK(!copy->CopyChangingHeader(image));
     CHECK(!copy->CopyHeader(image));
     CHECK(copy->is_lost() && !copy->has_file());
@@ -95,11 +95,11 @@ void CopyOfAFile() {
   CHECK_EQ(rename((path + ".away").c_str(), path.c_str()), 0);
   CHECK(copy->Reopen(path.c_str()));
   CHECK(copy->CopyHeader(image) && copy->CopyAreas(image, nullptr) && !copy->is_lost());
-  CHECK(memcmp(Content(path).data(), memory, plan.file_bytes) == 0);
+  CHECK(memcmp(Content(path).data(), memory, layout.file_bytes) == 0);
   stranger.ExpectUntouched();
   close(copy->fd());
   close(fd);
-  munmap(memory, plan.file_bytes);
+  munmap(memory, layout.file_bytes);
 }
 
 std::vector<int> Sockets() {

@@ -47,7 +47,7 @@ class Stage {
                  rank_file::Placement placement = rank_file::kInFile) {
     static int number = 0;
     path_ = folder + "/" + std::to_string(number++) + ".bin";
-    plan_ = MakePlan(ring_bytes, {1, true});
+    layout_ = MakeFileLayout(ring_bytes, {1, true});
     settings_ = std::make_unique<Settings>();
     settings_->mode = rank_file::kStream;
     settings_->max_bytes = max_bytes;
@@ -55,16 +55,16 @@ class Stage {
     settings_->sample_every = 1;
     fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
     CHECK(fd_ >= 0);
-    CHECK_EQ(ftruncate(fd_, static_cast<off_t>(plan_.file_bytes)), 0);
+    CHECK_EQ(ftruncate(fd_, static_cast<off_t>(layout_.file_bytes)), 0);
     const bool in_file = placement == rank_file::kInFile;
-    void* memory = mmap(nullptr, plan_.file_bytes, PROT_READ | PROT_WRITE,
+    void* memory = mmap(nullptr, layout_.file_bytes, PROT_READ | PROT_WRITE,
                         in_file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, in_file ? fd_ : -1, 0);
     CHECK(memory != MAP_FAILED);
-    image_ = {static_cast<uint8_t*>(memory), plan_.file_bytes, placement};
+    image_ = {static_cast<uint8_t*>(memory), layout_.file_bytes, placement};
     const HostFacts host;
     WriteHeader(image_, {settings_.get(),
                          &host,
-                         &plan_,
+                         &layout_,
                          uint64_t{0x8101} << 48,
                          1,
                          rank_file::kTickTsc,
@@ -75,12 +75,12 @@ class Stage {
     if (!in_file) CHECK_EQ(pwrite(fd_, image_.base, image_.bytes, 0), image_.bytes);
     CHECK(chunks_.Allocate() && drainer_.Allocate());
     chunks_.Use(fd_, image_);
-    drainer_.Use(image_, &plan_, &chunks_);
-    for (uint32_t i = 0; i <= plan_.overflow; ++i) {
-      rings_[i].slots = image_.slots(plan_.areas[i]);
-      rings_[i].mask = plan_.areas[i].capacity - 1;
-      rings_[i].live = image_.live(plan_.areas[i]);
-      rings_[i].shared = i == plan_.overflow;
+    drainer_.Use(image_, &layout_, &chunks_);
+    for (uint32_t i = 0; i <= layout_.overflow; ++i) {
+      rings_[i].slots = image_.slots(layout_.areas[i]);
+      rings_[i].mask = layout_.areas[i].capacity - 1;
+      rings_[i].live = image_.live(layout_.areas[i]);
+      rings_[i].shared = i == layout_.overflow;
     }
   }
   ~Stage() {
@@ -103,7 +103,7 @@ class Stage {
   uint64_t Sleep() const { return drainer_.NextDue(now_) - now_; }
 
   Ring& ring(uint32_t i) { return rings_[i]; }
-  uint32_t overflow() const { return plan_.overflow; }
+  uint32_t overflow() const { return layout_.overflow; }
   int fd() const { return fd_; }
   const std::string& path() const { return path_; }
   RankFileReader Read() const { return RankFileReader(path_); }
@@ -116,12 +116,12 @@ class Stage {
  private:
   std::string path_;
   std::unique_ptr<Settings> settings_;
-  Plan plan_;
+  FileLayout layout_;
   int fd_;
   Image image_;
   ChunkFile chunks_ = {};
   Drainer drainer_ = {};
-  Ring rings_[kMaxPlannedRings];
+  Ring rings_[kMaxLayoutRings];
   uint64_t tick_ = 0;
   uint64_t now_ = kSecond;
 };

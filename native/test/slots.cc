@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/file_layout.h"
 #include "plugin/folds.h"
 #include "plugin/leases.h"
-#include "plugin/plan.h"
 #include "plugin/ring.h"
 #include "test/check.h"
 
@@ -131,16 +131,16 @@ void Plans() {
     for (uint32_t proxies = 1; proxies <= 2 * kMaxProxyThreads; ++proxies) {
       // Equal ones first, then those of which the first is the busiest.
       const bool alike = proxies <= kMaxProxyThreads;
-      const Plan plan = MakePlan(budget, {alike ? proxies : proxies - kMaxProxyThreads, !alike});
-      if (alike) CHECK_EQ(plan.proxies, proxies);
-      CHECK_EQ(plan.overflow, 2 * plan.proxies + kHostRings);
-      CHECK_EQ(plan.area_count, plan.overflow + 1 + 5 + kClockTables);
-      uint64_t end = rank_file::kHeaderBytes + plan.area_count * sizeof(rank_file::AreaEntry);
+      const FileLayout layout = MakeFileLayout(budget, {alike ? proxies : proxies - kMaxProxyThreads, !alike});
+      if (alike) CHECK_EQ(layout.proxies, proxies);
+      CHECK_EQ(layout.overflow, 2 * layout.proxies + kHostRings);
+      CHECK_EQ(layout.area_count, layout.overflow + 1 + 5 + kClockTables);
+      uint64_t end = rank_file::kHeaderBytes + layout.area_count * sizeof(rank_file::AreaEntry);
       uint64_t rings = 0;
       // In the order of the file: tables, then rings.
-      for (uint32_t n = 0; n < plan.area_count; ++n) {
-        const uint32_t i = (plan.overflow + 1 + n) % plan.area_count;
-        const rank_file::AreaEntry& area = plan.areas[i];
+      for (uint32_t n = 0; n < layout.area_count; ++n) {
+        const uint32_t i = (layout.overflow + 1 + n) % layout.area_count;
+        const rank_file::AreaEntry& area = layout.areas[i];
         CHECK(area.live_offset >= end && area.live_offset % rank_file::kAreaAlignment == 0);
         CHECK(area.folds_offset >= area.live_offset + sizeof(rank_file::AreaLive));
         CHECK(area.slots_offset >= area.folds_offset + area.fold_capacity * sizeof(rank_file::Fold));
@@ -148,10 +148,10 @@ void Plans() {
         CHECK(area.fold_capacity == 0 || area.fold_capacity >= kFoldWays);
         CHECK_EQ(area.fold_capacity & (area.fold_capacity - 1), 0);
         end = area.slots_offset + uint64_t{area.capacity} * rank_file::kSlotBytes;
-        if (i <= plan.overflow) rings += uint64_t{area.capacity} * rank_file::kSlotBytes;
+        if (i <= layout.overflow) rings += uint64_t{area.capacity} * rank_file::kSlotBytes;
       }
-      CHECK(plan.file_bytes >= end && plan.file_bytes % rank_file::kChunkAlignment == 0);
-      if (budget >= uint64_t{4} << 20) CHECK(rings <= budget && plan.file_bytes <= budget);
+      CHECK(layout.file_bytes >= end && layout.file_bytes % rank_file::kChunkAlignment == 0);
+      if (budget >= uint64_t{4} << 20) CHECK(rings <= budget && layout.file_bytes <= budget);
     }
   }
   CHECK(ExpectProxies(true, 64, 8).first_is_busiest);
@@ -161,12 +161,12 @@ void Plans() {
   CHECK_EQ(ExpectProxies(false, 2, 4).count, 1);
   CHECK_EQ(ExpectProxies(false, 0, 0).count, kProxiesOfOneRank);
 
-  const Plan usual = MakePlan(uint64_t{64} << 20, ExpectProxies(true, 8, 1));
+  const FileLayout usual = MakeFileLayout(uint64_t{64} << 20, ExpectProxies(true, 8, 1));
   const uint32_t mebislots = (1 << 20) / rank_file::kSlotBytes;
   for (const auto& [ring, mebibytes] : {std::pair{0, 16}, {2, 8}, {4, 4}, {6, 4}}) {
     CHECK_EQ(usual.areas[ring].capacity, mebibytes * mebislots);
   }
-  CHECK_EQ(MakePlan(uint64_t{1} << 20, ExpectProxies(true, 8, 1)).proxies, 1);
+  CHECK_EQ(MakeFileLayout(uint64_t{1} << 20, ExpectProxies(true, 8, 1)).proxies, 1);
 }
 
 // Threads that attach at the same time: a reader never sees the table's head go back, and in the end it has all.

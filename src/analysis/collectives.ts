@@ -11,7 +11,7 @@ import type { RankLabel, RankLabels } from './rank_labels.js';
 import { sizeClassOf } from './size_class.js';
 import { quantile, sortedNumbers } from './statistics.js';
 
-export type Outcome = 'complete' | 'open' | 'aborted' | 'end not told';
+export type Outcome = 'complete' | 'open' | 'aborted' | 'end not known';
 
 export interface CollectiveRow {
   readonly comm: string;
@@ -25,9 +25,9 @@ export interface CollectiveRow {
   readonly datatype: string;
   /** ns of the trace: the first arrival. */
   readonly startNs: number;
-  /** From the first arrival to the last end; null: not ended, or not told. */
+  /** From the first arrival to the last end; null: not ended, or not known. */
   readonly durationNs: number | null;
-  /** First to last arrival; null: not all came, or not told by the clocks. */
+  /** First to last arrival; null: not all came, or the clocks cannot tell. */
   readonly skewNs: number | null;
   /** Size as nccl-tests counts it; null: not known. */
   readonly bytes: number | null;
@@ -127,7 +127,7 @@ function rowOf(
 function outcomeOf({ open, aborted, end }: Collective): Outcome {
   if (open.length > 0) return 'open';
   if (aborted.length > 0) return 'aborted';
-  return end === null ? 'end not told' : 'complete';
+  return end === null ? 'end not known' : 'complete';
 }
 
 /** Significant digits: what a measurement of this kind is worth. */

@@ -32,7 +32,7 @@ export class RankFileError extends Error {
   readonly sentence: Sentence;
 
   constructor(fault: RankFileFault, options?: ErrorOptions) {
-    const sentence: Sentence = [{ path: fault.path }, ': ', ...faultWords(fault)];
+    const sentence: Sentence = [{ path: fault.path }, ': ', ...faultText(fault)];
     super(sentenceText(sentence), options);
     this.sentence = sentence;
     this.path = fault.path;
@@ -45,7 +45,7 @@ export class RankFileError extends Error {
 }
 
 /** "not a rank file at byte 0 (expected A, found B), perhaps the copy was cut short; copy it again" */
-function faultWords(fault: RankFileFault): Sentence {
+function faultText(fault: RankFileFault): Sentence {
   const at = fault.offset === undefined ? '' : ` at byte ${fault.offset}`;
   const values = [
     fault.expected === undefined ? '' : `expected ${fault.expected}`,
@@ -92,8 +92,8 @@ export class OutputError extends Error {
     readonly advice: string,
     options?: ErrorOptions,
   ) {
-    const words = typeof what === 'string' ? [what] : what;
-    const sentence: Sentence = [{ path }, ': ', ...words, `; ${advice}`];
+    const parts = typeof what === 'string' ? [what] : what;
+    const sentence: Sentence = [{ path }, ': ', ...parts, `; ${advice}`];
     super(sentenceText(sentence), options);
     this.sentence = sentence;
   }

@@ -1,22 +1,22 @@
 /** "Did you mean ...?" for names that people type. */
 
 /** " (did you mean X?)", or nothing if no name is near. */
-export function hint(word: string, known: readonly string[]): string {
-  const best = nearest(word, known);
+export function hint(typed: string, known: readonly string[]): string {
+  const best = nearest(typed, known);
   return best === undefined ? '' : ` (did you mean ${best}?)`;
 }
 
-function nearest(word: string, known: readonly string[]): string | undefined {
+function nearest(typed: string, known: readonly string[]): string | undefined {
   const rated = known
-    .map((name) => ({ name, distance: distance(word.toLowerCase(), name.toLowerCase()) }))
+    .map((name) => ({ name, distance: distance(typed.toLowerCase(), name.toLowerCase()) }))
     .filter(({ name, distance }) => distance <= Math.max(1, Math.floor(name.length * 0.4)));
   rated.sort((a, b) => a.distance - b.distance);
   return rated[0]?.name;
 }
 
 /** All names, the nearest first. */
-export function closest(word: string, known: readonly string[]): string[] {
-  const far = new Map(known.map((name) => [name, distance(word.toLowerCase(), name.toLowerCase())]));
+export function closest(typed: string, known: readonly string[]): string[] {
+  const far = new Map(known.map((name) => [name, distance(typed.toLowerCase(), name.toLowerCase())]));
   return [...known].sort((a, b) => far.get(a)! - far.get(b)! || (a < b ? -1 : a > b ? 1 : 0));
 }
 

@@ -1,4 +1,4 @@
-/** Sets of ranks: as ranges, and in words. */
+/** Sets of ranks: as ranges, and as text. */
 
 /** First and last, both included. */
 export type RankRange = readonly [first: number, last: number];

@@ -1,5 +1,5 @@
 /**
- * A sentence about files whose names may have to be hidden. The names are kept apart from our words until it is printed, where it is
+ * A sentence about files whose names may have to be hidden. The names are kept apart from our parts until it is printed, where it is
  * decided how each is shown. Plain data, so it can go to another thread.
  */
 
@@ -8,17 +8,17 @@ export interface Named {
   readonly path: string;
 }
 
-/** Strings are our own words and name nobody. */
+/** Strings are our own text and name nobody. */
 export type Sentence = readonly (string | Named)[];
 
 /** about`${{ path }}: named ${3} times` */
 export const about = (
-  words: TemplateStringsArray,
+  parts: TemplateStringsArray,
   ...values: readonly (string | number | Named)[]
 ): Sentence =>
-  words.flatMap((word, i) => {
+  parts.flatMap((part, i) => {
     const value = values[i];
-    return value === undefined ? [word] : [word, typeof value === 'number' ? String(value) : value];
+    return value === undefined ? [part] : [part, typeof value === 'number' ? String(value) : value];
   });
 
 /** `shown`: how to show a path; by default unchanged. */

@@ -16,7 +16,7 @@ import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
 import { hasProblems } from './merge.js';
 import { mergeReportText } from '../report/merge_report.js';
-import { traceWords } from '../report/headline.js';
+import { traceTexts } from '../report/headline.js';
 import { LOOPBACK, nativeFiles, PLUGIN } from './native_files.js';
 import { oneOf } from './one_of.js';
 import { checkNames, writeSummary } from './output.js';
@@ -102,7 +102,7 @@ async function recordAndMerge(folder: string, options: Options, interrupt: Abort
       interrupt,
       onProgress,
       onWait: quiet ? undefined : complain,
-      words: traceWords,
+      texts: traceTexts,
     }),
   );
   if (!quiet) say(coloured(mergeReportText(report), process.stderr));
@@ -152,12 +152,12 @@ function environment(plugin: string, folder: string): NodeJS.ProcessEnv {
 
 async function record(
   command: string,
-  words: readonly string[],
+  args: readonly string[],
   env: NodeJS.ProcessEnv,
   interrupt: AbortSignal,
 ): Promise<void> {
   const code = await new Promise<number | null>((done, fail) => {
-    const child = spawn(command, words, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+    const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
     interrupt.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
     child.on('error', fail);
     child.on('exit', done);

@@ -119,8 +119,8 @@ async function inspectStudy(path: string, options: Options): Promise<ExitCode> {
   const { problems, ...diagnosis } = diagnoseStudy(path);
   if (options.quiet !== true) for (const problem of problems) complain(problem);
   const text = verdictText(diagnosis, diagnosis.suggestion ? mergeNext(diagnosis, []) : null);
-  const words = coloured(text.map((line) => `${line}\n`).join(''), process.stdout);
-  await print(options.json === true ? jsonLine({ diagnosis }) : words);
+  const output = coloured(text.map((line) => `${line}\n`).join(''), process.stdout);
+  await print(options.json === true ? jsonLine({ diagnosis }) : output);
   return options.strict === true && problems.length > 0 ? ExitCode.problems : ExitCode.ok;
 }
 
@@ -141,7 +141,7 @@ async function showVerdict(
     const { problems, ...diagnosis } = found;
     for (const problem of problems) note(problem);
     const isRead = await print(
-      options.json === true ? jsonLine({ diagnosis }) : verdictWords(found, paths, options),
+      options.json === true ? jsonLine({ diagnosis }) : verdictOutput(found, paths, options),
     );
     if (!isRead) return 'nobody reads';
     const isClean = problems.length === 0 && found.ranks.every((rank) => rank.problems.length === 0);
@@ -159,7 +159,7 @@ const askedOf = ({ run, redact, hungAfter }: Options): RunOptions & VerdictOptio
   hungAfter,
 });
 
-function verdictWords(found: Diagnosis, paths: readonly string[], options: Options): string {
+function verdictOutput(found: Diagnosis, paths: readonly string[], options: Options): string {
   const lines = verdictText(found, inspectNext(found, paths, askedOf(options)));
   const factsFollow = options.files ?? options.records !== undefined;
   const text = [...lines, ...(factsFollow ? [''] : [])].map((line) => `${line}\n`).join('');

@@ -1,6 +1,6 @@
 /**
- * The command line: reads the words, calls one function per command, and turns what comes back into an exit
- * code. Data goes to stdout, words for people to stderr. A subcommand is one file beside this one.
+ * The command line: reads the arguments, calls one function per command, and turns what comes back into an exit
+ * code. Data goes to stdout, text for people to stderr. A subcommand is one file beside this one.
  */
 
 import { readFileSync } from 'node:fs';
@@ -49,37 +49,37 @@ const EXAMPLES = `Examples:
 `;
 
 /** Called by bin/nccl-trace.js, which sets the exit code: nothing in here ends the process. */
-export async function main(words: readonly string[]): Promise<ExitCode> {
+export async function main(args: readonly string[]): Promise<ExitCode> {
   hearErrors();
   tuneCompiler();
   try {
     let exit: ExitCode = ExitCode.ok;
-    const asked = withoutHelpCommand(words);
+    const asked = withoutHelpCommand(args);
     const root = await program(asked, (code) => (exit = code));
     await root.parseAsync(asked, { from: 'user' });
     return exit;
   } catch (error) {
     // Commander has already printed its message: --help and --version arrive here too, with its code 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
-    return report(error, words.includes('--redact'));
+    return report(error, args.includes('--redact'));
   }
 }
 
 /** "help merge" is "merge --help". */
-function withoutHelpCommand(words: readonly string[]): readonly string[] {
-  const [first, command, ...rest] = words;
-  if (first !== 'help') return words;
+function withoutHelpCommand(args: readonly string[]): readonly string[] {
+  const [first, command, ...rest] = args;
+  if (first !== 'help') return args;
   if (command === undefined) return ['--help'];
   if (rest.length > 0) throw new UsageError('help takes one command; see nccl-trace --help');
   if (!Object.hasOwn(COMMANDS, command) && !command.startsWith('-')) throw noSuchCommand(command);
   return [command, '--help'];
 }
 
-const noSuchCommand = (word: string): UsageError =>
-  new UsageError(`there is no command ${word}${hint(word, Object.keys(COMMANDS))}; see nccl-trace --help`);
+const noSuchCommand = (name: string): UsageError =>
+  new UsageError(`there is no command ${name}${hint(name, Object.keys(COMMANDS))}; see nccl-trace --help`);
 
 /** Has the command that is asked for. Has all of them if there is none: then the answer is the help or a hint. */
-async function program(words: readonly string[], setExit: SetExit): Promise<Command> {
+async function program(args: readonly string[], setExit: SetExit): Promise<Command> {
   const root = new Command('nccl-trace')
     .description('Record what NCCL does on every rank, and merge all ranks into one Perfetto trace.')
     .version(version(), '-V, --version')
@@ -90,11 +90,11 @@ async function program(words: readonly string[], setExit: SetExit): Promise<Comm
     .argument('[command]')
     .usage('<command> [options]')
     .allowExcessArguments()
-    .action((word: string | undefined, _options: unknown, command: Command) => {
-      if (word === undefined) command.help({ error: true });
-      throw noSuchCommand(word);
+    .action((name: string | undefined, _options: unknown, command: Command) => {
+      if (name === undefined) command.help({ error: true });
+      throw noSuchCommand(name);
     });
-  for (const load of askedFor(words[0])) {
+  for (const load of askedFor(args[0])) {
     const command = await load(setExit);
     root.addCommand(
       // Subcommands inherit how Commander ends: by an exception, which `main` catches.
@@ -113,9 +113,9 @@ const errorsFor = (command: string) => ({
   },
 });
 
-function askedFor(word = ''): (typeof COMMANDS)[string][] {
-  if (word === '-V' || word === '--version') return [];
-  const load = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined;
+function askedFor(name = ''): (typeof COMMANDS)[string][] {
+  if (name === '-V' || name === '--version') return [];
+  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   return load === undefined ? Object.values(COMMANDS) : [load];
 }
 

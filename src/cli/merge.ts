@@ -20,7 +20,7 @@ import {
 import { checkNames, print, writeSummary } from './output.js';
 import { complain, say } from './streams.js';
 import { LIST, runList } from './run_option.js';
-import { traceWords } from '../report/headline.js';
+import { traceTexts } from '../report/headline.js';
 import { coloured, whileWatched } from './watching.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
 
@@ -88,7 +88,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
         interrupt,
         onProgress,
         onWait: options.quiet ? undefined : complain,
-        words: traceWords,
+        texts: traceTexts,
         onReport: options.report === undefined ? undefined : (one) => (made = one),
       }),
     ),

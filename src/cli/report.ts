@@ -10,7 +10,7 @@ import { withWorkFolder } from '../output/work_folder.js';
 import { findRankFiles } from '../rankfile/index.js';
 import { examine } from '../report/examine.js';
 import { examineStudy, studyAmong } from '../shards/study_file.js';
-import { traceWords } from '../report/headline.js';
+import { traceTexts } from '../report/headline.js';
 import { markdownOf } from '../report/markdown.js';
 import type { RunReport } from '../report/run_report.js';
 import { printable, size } from '../report/text.js';
@@ -95,7 +95,7 @@ async function page(inputs: readonly string[], output: string, options: Options)
     const trace = join(folder, 'nccl.pftrace.gz');
     let report: RunReport | undefined;
     const merged = await watched(options, (about) =>
-      merge({ ...about, inputs, output: trace, words: traceWords, onReport: (made) => (report = made) }),
+      merge({ ...about, inputs, output: trace, texts: traceTexts, onReport: (made) => (report = made) }),
     );
     if (!options.quiet) for (const problem of merged.problems) complain(problem);
     const content = { report: report!, trace, traceName: traceNameFor(output), startup: merged.startup };

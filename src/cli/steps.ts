@@ -3,7 +3,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { sentenceText, type Sentence } from '../base/sentence.js';
 import { STDOUT } from '../output/place.js';
-import { traceWords } from '../report/headline.js';
+import { traceTexts } from '../report/headline.js';
 import { mergeReportText } from '../report/merge_report.js';
 import { printable, size } from '../report/text.js';
 import { verdictText } from '../report/verdict_text.js';
@@ -125,7 +125,7 @@ export function joinCommand(setExit: SetExit): Command {
         surviveFileSizeLimit();
         const { allowMissing, summary, force } = options;
         const report = await watched(options, (about) =>
-          joinTrace({ ...about, study, parts, allowMissing, words: traceWords, stdout: process.stdout }),
+          joinTrace({ ...about, study, parts, allowMissing, texts: traceTexts, stdout: process.stdout }),
         );
         if (!options.quiet) say(coloured(mergeReportText(report), process.stderr));
         if (summary !== undefined) await writeSummary(summary, report, { force, inputs: [study, ...parts] });

@@ -8,8 +8,8 @@ export function say(text: string): void {
 }
 
 /** One sentence, with our name in front. */
-export function complain(words: string): void {
-  say(`nccl-trace: ${printable(words)}\n`);
+export function complain(text: string): void {
+  say(`nccl-trace: ${printable(text)}\n`);
 }
 
 export const isBrokenPipe = (error: unknown): boolean =>

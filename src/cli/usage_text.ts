@@ -18,8 +18,8 @@ export function usageSentence(text: string, command: string): string {
     .replace(/^error: /, '')
     .split('\n');
   const form = FORMS.find(([pattern]) => pattern.test(first));
-  const words = form ? first.replace(form[0], form[1]) : first;
-  const sentence = [words.replace('Allowed choices are', 'must be one of'), ...hints]
+  const message = form ? first.replace(form[0], form[1]) : first;
+  const sentence = [message.replace('Allowed choices are', 'must be one of'), ...hints]
     .join(' ')
     .replace('(Did', '(did')
     .replace('. (did', ' (did');

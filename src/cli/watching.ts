@@ -73,10 +73,10 @@ export function progressLine(): (progress: Progress, nowMs: number) => string {
     const { done, total } = files;
     if (current !== stage) [stage, startedAt, firstDone] = [current, now, done];
     const elapsed = now - startedAt;
-    const words = `${current} ${done}/${total} files`;
-    if (elapsed < GUESS_AFTER || done <= firstDone) return words;
+    const counted = `${current} ${done}/${total} files`;
+    if (elapsed < GUESS_AFTER || done <= firstDone) return counted;
     const perSecond = ((done - firstDone) * 1000) / elapsed;
-    const rate = `${words}, ${perSecond.toFixed(1)}/s`;
+    const rate = `${counted}, ${perSecond.toFixed(1)}/s`;
     const isHonest = done - firstDone >= 3 && done * 10 >= total;
     return isHonest ? `${rate}, about ${Math.ceil((total - done) / perSecond)} s left` : rate;
   };

@@ -62,14 +62,14 @@ function addRows(
 ): void {
   const byNumber = new Map(member.communicators.map((one) => [one.number, one]));
   const { seq, comm, ordinalAbsolute, func, funcs } = member.works;
-  const nameless = new Set(funcs.flatMap((name, i) => (isLostText(name) ? [i] : [])));
+  const lostNames = new Set(funcs.flatMap((name, i) => (isLostText(name) ? [i] : [])));
   const course = new Course(member);
   for (let row = 0; row < comm.length; row++) {
     const coming = course.comingOf(row);
     // A send or receive has no seq. An ordinal that does not count from the beginning, or a function whose name is lost, cannot be
     // found on other ranks.
     const of = byNumber.get(comm[row]!);
-    if (!of || of.commId === 0n || seq[row]! < 0 || ordinalAbsolute[row] !== 1 || nameless.has(func[row]!))
+    if (!of || of.commId === 0n || seq[row]! < 0 || ordinalAbsolute[row] !== 1 || lostNames.has(func[row]!))
       continue;
     const { commId, rank } = of;
     comms.get(commId)?.add(member, file, row, { ...coming, file, rank });

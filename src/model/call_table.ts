@@ -45,7 +45,7 @@ export interface CallTable {
   /** By number of the communicator. */
   readonly comms: ReadonlyMap<number, CommCalls>;
   /** Calls of unknown communicators. */
-  readonly nameless: number;
+  readonly unknownComms: number;
   /** Ticks: the file holds the calls of all threads up to here. Later calls are not in the table. */
   readonly until: number;
 }
@@ -66,7 +66,7 @@ export class CallTableBuilder {
   private readonly shapes = new Map<string, CallShape & { readonly number: number }>();
   private readonly drafts = new Map<number, Draft>();
   private readonly callers = new Set<number>();
-  private nameless = 0;
+  private unknownComms = 0;
 
   /** Rings of threads that called NCCL. */
   get callingRings(): ReadonlySet<number> {
@@ -77,7 +77,7 @@ export class CallTableBuilder {
     if (CALLS.has(span.kind)) this.callers.add(span.ring);
     if (span.kind !== 'CollApi') return;
     if (span.comm === null) {
-      this.nameless++;
+      this.unknownComms++;
       return;
     }
     const draft = this.draft(span.comm.number);
@@ -111,7 +111,7 @@ export class CallTableBuilder {
           return [number, { ...finished(draft, end), shape, lastOther: others.get(number) ?? -1 }];
         }),
       ),
-      nameless: this.nameless,
+      unknownComms: this.unknownComms,
       until,
     };
   }

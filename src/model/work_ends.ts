@@ -3,7 +3,7 @@
 import { withRows } from '../base/columns.js';
 import type { Ticks } from '../base/time.js';
 import type { Communicator } from '../rankfile/types.js';
-import type { Standstill } from './standstill.js';
+import type { PendingAtEnd } from './pending.js';
 import type { Kernel, Op, Work } from './types.js';
 import { WORK_OUTCOMES, type WorkOutcome } from './work_end.js';
 import { END_TIMES, type EndTimes, type WorkEndTable } from './work_end_table.js';
@@ -119,14 +119,14 @@ export class WorkEnds {
 
   /**
    * `windowStart`: before it, records of children may have been overwritten. `doubtful`: rows whose end may be among lost records. NCCL
-   * runs a communicator's work in order, so work before a finished collective has ended, too. `unended`: see Standstill. `openOps`: those
+   * runs a communicator's work in order, so work before a finished collective has ended, too. `unended`: see PendingAtEnd. `openOps`: those
    * that have not stopped.
    */
   finish(
     windowStart: Ticks,
     openOps: readonly Op[] = [],
     doubtful: ReadonlySet<number> = new Set(),
-    unended: Standstill['unended'] = new Map(),
+    unended: PendingAtEnd['unended'] = new Map(),
   ): WorkEndTable {
     for (const op of openOps) if (op.work) this.gpuBegan(op.work.row, op);
     const passed = doubtful.size === 0 ? new Set<number>() : this.passed(windowStart, doubtful);

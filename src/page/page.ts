@@ -85,7 +85,7 @@ const forPage = (report: RunReport): RunReport => ({
 const lastSlow = ({ slowLinks }: RunReport): number =>
   slowLinks.reduce((last, { link }) => Math.max(last, link), -1);
 
-const text = (words: string): string => escaped(printable(words));
+const text = (shown: string): string => escaped(printable(shown));
 
 function head({ headline, run, ranks, made }: RunReport): string {
   const [kind = '', ...rest] = headline.split(': ');
@@ -119,13 +119,13 @@ function actions(trace: TraceInPage | { readonly why: string }): string {
 const sizeText = (bytes: number): string =>
   bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** "  label:   words", as the command prints them; what goes on has no label. */
+/** "  label:   text", as the command prints them; what goes on has no label. */
 function verdict({ headline, lines, verdict: evidence, next }: RunReport): string {
   const [first = '', ...rest] = lines;
   const isSaid = first.replace(/ +/g, ' ') === headline.replace(': ', ' ');
   const rows = rest.map((line) => {
-    const [, label = '', words = line.trim()] = /^ {2}([^:]{1,17}): +(.*)$/.exec(line) ?? [];
-    return `<dt>${text(label)}</dt><dd>${text(words)}</dd>\n`;
+    const [, label = '', rest = line.trim()] = /^ {2}([^:]{1,17}): +(.*)$/.exec(line) ?? [];
+    return `<dt>${text(label)}</dt><dd>${text(rest)}</dd>\n`;
   });
   const whole = isSaid ? '' : `<dt>verdict</dt><dd>${text(first)}</dd>\n`;
   const command = next === null ? '' : `<p class="next">Closer: <code>${text(next)}</code></p>\n`;

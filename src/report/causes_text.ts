@@ -2,7 +2,7 @@
 
 import type { Cause, LateRank, SlowerSince, SlowLinks } from '../analysis/causes.js';
 import { durationText } from '../base/duration.js';
-import { clockTime, type VerdictReport } from './verdict_words.js';
+import { clockTime, type VerdictReport } from './verdict_phrases.js';
 
 type Times = Pick<VerdictReport, 'traceStart'>;
 

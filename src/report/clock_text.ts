@@ -1,4 +1,4 @@
-/** Quality of the clocks in words: for the closing report of `merge`, and the table of `nccl-trace clocks`. */
+/** Quality of the clocks as text: for the closing report of `merge`, and the table of `nccl-trace clocks`. */
 
 import { maxOf } from '../base/extremes.js';
 import type { ClockReport, TrafficReport } from './clock_report.js';
@@ -33,9 +33,9 @@ export function clockLines({ clocks, traffic }: ClockFindings): string[] {
   if (backwards > 0) lines.push(`clocks: ${backwards} arrows would point backwards and are not drawn`);
   if (mismatched > 0) lines.push(`clocks: ${mismatched} transfers whose ends disagree have no arrow`);
   for (const { from, to, byNs } of traffic.unlike.slice(0, 3)) {
-    const words = byNs > 0 ? 'slower' : 'faster';
+    const comparison = byNs > 0 ? 'slower' : 'faster';
     lines.push(
-      `clocks: ${printable(from)} to ${printable(to)} is ${us(Math.abs(byNs))} us ${words} than its like`,
+      `clocks: ${printable(from)} to ${printable(to)} is ${us(Math.abs(byNs))} us ${comparison} than similar links`,
     );
   }
   return lines;
@@ -81,17 +81,15 @@ function flagLines(clocks: readonly ClockReport[]): string[] {
 function oneSidedLines(clocks: readonly ClockReport[]): string[] {
   const heard = clocks.flatMap(({ host, oneSided }) => (oneSided ? [{ host, oneSided }] : []));
   const lines = heard.slice(0, 3).map(({ host, oneSided: { host: other, late, early } }) => {
-    const sides = [side(late, 'late', 'early'), side(early, 'early', 'late')].filter(
-      (words) => words !== null,
-    );
+    const sides = [side(late, 'late', 'early'), side(early, 'early', 'late')].filter((text) => text !== null);
     return `clocks: ${printable(host)} against ${printable(other)}: ${sides.join(', ')}, by messages one way`;
   });
   return heard.length > 3 ? [...lines, `clocks: likewise ${heard.length - 3} more hosts (--json)`] : lines;
 }
 
-const side = (ns: number | null, word: string, other: string): string | null => {
+const side = (ns: number | null, same: string, other: string): string | null => {
   if (ns === null) return null;
-  return ns >= 0 ? `at most ${us(ns)} us ${word}` : `at least ${us(-ns)} us ${other}`;
+  return ns >= 0 ? `at most ${us(ns)} us ${same}` : `at least ${us(-ns)} us ${other}`;
 };
 
 function fewHosts(hosts: readonly string[]): string {
@@ -102,16 +100,16 @@ function fewHosts(hosts: readonly string[]): string {
 }
 
 function causes({ dropped }: TrafficReport): string {
-  const words: Readonly<Record<keyof TrafficReport['dropped'], string>> = {
+  const texts: Readonly<Record<keyof TrafficReport['dropped'], string>> = {
     single: 'other end lost',
     sizesDiffer: 'sizes differ',
     operationsDiffer: 'operations differ',
     sizeLost: 'size lost',
     unconfirmed: 'work unknown',
   };
-  return (Object.keys(words) as (keyof TrafficReport['dropped'])[])
+  return (Object.keys(texts) as (keyof TrafficReport['dropped'])[])
     .filter((cause) => dropped[cause] > 0)
-    .map((cause) => `${words[cause]}: ${dropped[cause]}`)
+    .map((cause) => `${texts[cause]}: ${dropped[cause]}`)
     .join(', ');
 }
 
@@ -124,7 +122,7 @@ function gpuLines(clocks: readonly ClockReport[]): string[] {
     const known = gpus.flatMap((gpu) => gpu[side] ?? []);
     const most = known.length === 0 ? '' : `at most ${us(maxOf(known))} us ${side}`;
     const none = `${side} by an unknown time on ${unbounded}`;
-    return [most, unbounded === 0 ? '' : none].filter((words) => words !== '').join(', ');
+    return [most, unbounded === 0 ? '' : none].filter((text) => text !== '').join(', ');
   };
   return [
     `clocks: kernels of ${gpuCount(gpus)} against their hosts: ${worst('late')}; ${worst('early')} (hard)`,
@@ -135,8 +133,8 @@ function gpuLines(clocks: readonly ClockReport[]): string[] {
 function gpuCount(gpus: NonNullable<ClockReport['gpus']>): string {
   const ranks = gpus.filter(({ commId }) => commId !== undefined).length;
   const single = gpus.length - ranks;
-  const words = [single === 1 ? '1 GPU' : `${single} GPUs`, `${ranks} ranks of communicators`];
-  return words.filter((_, i) => [single, ranks][i]! > 0).join(' and ');
+  const texts = [single === 1 ? '1 GPU' : `${single} GPUs`, `${ranks} ranks of communicators`];
+  return texts.filter((_, i) => [single, ranks][i]! > 0).join(' and ');
 }
 
 /** Of evidence, in the table's order. */

@@ -1,7 +1,7 @@
-/** A hang in words: what stands since when, who never came, who made another call, who waits, where to look. */
+/** A hang as text: what is stuck since when, who never came, who made another call, who waits, where to look. */
 
 import { durationText } from '../base/duration.js';
-import type { Broken, Front, Hang, KernelStand, Order, Silent, Stray, Waiting } from '../verdict/types.js';
+import type { Broken, Front, Hang, KernelState, Order, Silent, Stray, Waiting } from '../verdict/types.js';
 import {
   callNumber,
   callText,
@@ -19,7 +19,7 @@ import {
   someRanks,
   wayArguments,
   type VerdictReport,
-} from './verdict_words.js';
+} from './verdict_phrases.js';
 import { goneFirst } from '../verdict/evidence/suspects.js';
 import { sizeText } from './text.js';
 
@@ -29,20 +29,20 @@ const MOST_STRAYS = 2;
 const MOST_WAYS = 3;
 
 export function hangLines(hang: Hang, report: VerdictReport): string[] {
-  return standstillLines(hang, hang.aborted.length > 0 ? 'HUNG, then ABORTED' : 'HUNG', [], report);
+  return stallLines(hang, hang.aborted.length > 0 ? 'HUNG, then ABORTED' : 'HUNG', [], report);
 }
 
 /** The same evidence, and why there is no alarm. */
-export function waitingLines({ stands, hungAfter, isLive }: Waiting, report: VerdictReport): string[] {
-  const who = stands.missing.length === 0 ? 'all ranks' : 'all with a file';
-  const lived = isLive ? `${who} live, by heartbeats` : `the records end after ${durationText(stands.age)}`;
+export function waitingLines({ stall, hungAfter, isLive }: Waiting, report: VerdictReport): string[] {
+  const who = stall.missing.length === 0 ? 'all ranks' : 'all with a file';
+  const lived = isLive ? `${who} live, by heartbeats` : `the records end after ${durationText(stall.age)}`;
   const why = labelled('no hang yet', `${lived}; --hung-after is ${durationText(hungAfter)}`);
-  return standstillLines(stands, 'WAITING', [why], report);
+  return stallLines(stall, 'WAITING', [why], report);
 }
 
 /** Who is gone, and what the others did afterwards. */
 export function brokenLines(broken: Broken, report: VerdictReport): string[] {
-  const { stands, gone, isOrderKnown, left, finished } = broken;
+  const { stall, gone, isOrderKnown, left, finished } = broken;
   const ended = (files: readonly number[], how: string): string[] =>
     files.length === 0 ? [] : [labelled('ended in order', `${rankList(files, report)}, ${how}`)];
   const why = [
@@ -51,11 +51,11 @@ export function brokenLines(broken: Broken, report: VerdictReport): string[] {
     ...ended(finished, 'finished'),
     ...(isOrderKnown ? [] : [labelled('which first', 'not known, heartbeats come once a second')]),
   ];
-  const rest = stands.silent.filter(({ file }) => !filesOf(gone).includes(file));
-  return standstillLines({ ...stands, silent: rest }, 'BROKEN OFF', why, report);
+  const rest = stall.silent.filter(({ file }) => !filesOf(gone).includes(file));
+  return stallLines({ ...stall, silent: rest }, 'BROKEN OFF', why, report);
 }
 
-function standstillLines(hang: Hang, verb: string, why: readonly string[], report: VerdictReport): string[] {
+function stallLines(hang: Hang, verb: string, why: readonly string[], report: VerdictReport): string[] {
   return [
     ...title(hang, verb, report),
     ...goneLines(hang, verb, report),
@@ -74,7 +74,7 @@ function standstillLines(hang: Hang, verb: string, why: readonly string[], repor
 function title({ since, age, nRanks, ...hang }: Hang, verb: string, report: VerdictReport): string[] {
   const what = `${verb}  ${callText(hang)} (${sizeText(nRanks, report.worldSize)})`;
   const when = `since ${clockTime(report, since)} (${durationText(age)})`;
-  return what.length + when.length + 2 <= 80 ? [`${what}  ${when}`] : [what, labelled('stands', when)];
+  return what.length + when.length + 2 <= 80 ? [`${what}  ${when}`] : [what, labelled('stuck', when)];
 }
 
 const TRANSFERS: readonly string[] = ['Send', 'Recv'];
@@ -103,8 +103,8 @@ function strays(hang: Hang, verb: string, report: VerdictReport): string[] {
   const { neverEntered, seq, waiting, inside } = hang;
   const groups = new Map<string, Stray[]>();
   for (const stray of neverEntered) {
-    const { standsIn, newest } = stray;
-    const key = standsIn ? `${standsIn.commId} ${callText(standsIn)}` : newest ? callText(newest) : '';
+    const { stuckIn, newest } = stray;
+    const key = stuckIn ? `${stuckIn.commId} ${callText(stuckIn)}` : newest ? callText(newest) : '';
     groups.set(key, [...(groups.get(key) ?? []), stray]);
   }
   const isCalled = inside.some(({ func }) => !TRANSFERS.includes(func));
@@ -127,15 +127,15 @@ function strays(hang: Hang, verb: string, report: VerdictReport): string[] {
 function strayLines(label: string, group: readonly Stray[], hang: Hang, report: VerdictReport): string[] {
   const { nRanks } = hang;
   const [first] = group as [Stray];
-  const { standsIn, isIn, newest, file } = first;
+  const { stuckIn, isIn, newest, file } = first;
   const isOne = group.length === 1;
   const all = someRanks(group, nRanks, report);
   const one = first.inComm ? `${all} (${hostOf(report, file)})` : `rank ${rankWithHost(report, file)}`;
   const who = isOne ? one : all;
   const lines = [labelled(label, isOne ? `${who}, ${lifeText(first, hang, report)}` : who)];
-  if (standsIn) {
-    lines.push(continued(`stands in ${callText(standsIn)} since ${clockTime(report, standsIn.at)}`));
-    if (standsIn.front) lines.push(continued(frontText(standsIn.front, report)));
+  if (stuckIn) {
+    lines.push(continued(`stuck in ${callText(stuckIn)} since ${clockTime(report, stuckIn.at)}`));
+    if (stuckIn.front) lines.push(continued(frontText(stuckIn.front, report)));
   } else if (isIn) lines.push(continued(`inside nccl${name(isIn.func)} since ${clockTime(report, isIn.at)}`));
   else if (newest)
     lines.push(continued(`last there: ${callText(newest, '')}, ${clockTime(report, newest.at)}`));
@@ -224,14 +224,14 @@ function whereToLook({ front, kernels, waiting: entered }: Hang, report: Verdict
 }
 
 /** Called, but its kernel never began, or began and did not end. */
-function kernelLines(kernels: readonly KernelStand[], report: VerdictReport): string[] {
-  const groups = new Map<string, KernelStand[]>();
+function kernelLines(kernels: readonly KernelState[], report: VerdictReport): string[] {
+  const groups = new Map<string, KernelState[]>();
   for (const one of kernels) {
     const key = `${one.isLeast} ${one.begun} ${one.ended} ${one.channels}`;
     groups.set(key, [...(groups.get(key) ?? []), one]);
   }
   return [...groups.values()].slice(0, MOST_STRAYS).map((group) => {
-    const [{ begun, ended, channels, isLeast }] = group as [KernelStand];
+    const [{ begun, ended, channels, isLeast }] = group as [KernelState];
     const who =
       group.length === 1 ? `rank ${rankWithHost(report, group[0]!.file)}` : rankList(filesOf(group), report);
     const size = channels === 1 ? '1 channel' : `${channels} channels`;
@@ -307,7 +307,7 @@ function alsoHung({ alsoHung: others }: Hang): string[] {
   if (rest.length > 0)
     lines.push(
       labelled(
-        'standing too',
+        'stuck too',
         few(
           rest.map((one) => callText(one)),
           2,

@@ -6,17 +6,17 @@
 import { minOf } from '../base/extremes.js';
 import type { Hang } from '../verdict/types.js';
 import type { VerdictText } from '../trace/above_ranks.js';
-import { suspectsOf, standstillOf } from '../verdict/evidence/suspects.js';
+import { suspectsOf, stallOf } from '../verdict/evidence/suspects.js';
 import { cut, foldRanks } from './text.js';
-import { verdictText, verdictWords } from './verdict_text.js';
-import { allRanks, clockTime, rankName, type VerdictReport } from './verdict_words.js';
+import { verdictText, printedVerdict } from './verdict_text.js';
+import { allRanks, clockTime, rankName, type VerdictReport } from './verdict_phrases.js';
 
 /** Characters that a slice of the screen's width shows. */
 export const HEADLINE_CHARACTERS = 100;
 
 /** The verdict's texts inside a trace. */
-export const traceWords = (report: VerdictReport): VerdictText => ({
-  report: verdictWords(report),
+export const traceTexts = (report: VerdictReport): VerdictText => ({
+  report: printedVerdict(report),
   headline: headline(report),
 });
 
@@ -24,9 +24,9 @@ export function headline(report: VerdictReport): string {
   const [first = ''] = verdictText({ ...report, otherRuns: [] }, null);
   // "HUNG AllReduce seq 6 on tp (4 of 8 ranks) since …": the slice itself shows the time.
   const [verb = '', what = ''] = first.split('  ');
-  const standstill = standstillOf(report.verdict);
+  const stall = stallOf(report.verdict);
   const start = `${verb}: ${what}`;
-  const more = standstill ? ways(standstill, report) : [];
+  const more = stall ? ways(stall, report) : [];
   const lines = more.map((parts) => [start, ...parts.filter((part) => part !== '')].join('. '));
   return lines.find((line) => line.length <= HEADLINE_CHARACTERS) ?? cut(start, HEADLINE_CHARACTERS);
 }
@@ -46,8 +46,8 @@ function who({ silent, missing, nRanks }: Hang, report: VerdictReport): string {
     return `${ranks.length === 1 ? 'Rank' : 'Ranks'} ${foldRanks(ranks)}`;
   };
   const accused = suspectsOf(report.verdict);
-  const filesWith = (word: string): number[] =>
-    accused.filter((one) => one.word === word).map(({ file }) => file);
+  const filesWith = (label: string): number[] =>
+    accused.filter((one) => one.label === label).map(({ file }) => file);
   const gone = filesWith('SILENT');
   if (gone.length > 0) {
     const signs = silent.filter(({ file }) => gone.includes(file)).flatMap(({ lastSign }) => lastSign ?? []);

@@ -136,7 +136,7 @@ function foldLine(fold: FileSummary['openFolds'][number]): string {
 
 const RING_HEAD = ['ring', 'class', 'records', 'from', 'last', 'overwritten', 'torn', 'copy', 'folded'];
 
-/** Followed by the rarer counts in words, if any. */
+/** Followed by the rarer counts as text, if any. */
 function ringTable(rings: readonly RingSummary[]): string[] {
   const rows = rings.map((ring) => [
     `${ring.ring}`,

@@ -1,4 +1,4 @@
-/** The late rank in words: how often, what it cost, whether its host or its GPU, since when; also for a healthy run. */
+/** The late rank as text: how often, what it cost, whether its host or its GPU, since when; also for a healthy run. */
 
 import { durationText } from '../base/duration.js';
 import type { Slowness, SlowSends } from '../verdict/types.js';
@@ -13,7 +13,7 @@ import {
   rankName,
   someRanks,
   type VerdictReport,
-} from './verdict_words.js';
+} from './verdict_phrases.js';
 
 export function slowLines(slow: Slowness, report: VerdictReport): string[] {
   if (slow.link) return slowLinkLines(slow, slow.link, report);

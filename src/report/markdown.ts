@@ -75,12 +75,12 @@ function groupLines({ groups }: RunReport): string[] {
 /** The ranks that others waited for most. */
 function rankLines({ ranks }: RunReport): string[] {
   const rows = [...ranks]
-    .filter(({ aloneNs, word }) => aloneNs > 0 || word !== null)
-    .sort((a, b) => Number(b.word !== null) - Number(a.word !== null) || b.aloneNs - a.aloneNs)
+    .filter(({ aloneNs, label }) => aloneNs > 0 || label !== null)
+    .sort((a, b) => Number(b.label !== null) - Number(a.label !== null) || b.aloneNs - a.aloneNs)
     .map((row) => [
       rank(row.rank),
       escaped(row.host),
-      row.word ?? '',
+      row.label ?? '',
       time(row.aloneNs),
       time(row.meanLateNs),
       `${row.lastIn} of ${row.collectives}`,
@@ -138,7 +138,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[], al
 }
 
 const time = (ns: number | null): string => (ns === null ? '' : durationText(ns));
-const rank = (word: RankLabel): string => (word === null ? '?' : String(word));
+const rank = (label: RankLabel): string => (label === null ? '?' : String(label));
 
 /** Escapes what Markdown, or HTML in it, treats as markup. */
 const escaped = (text: string): string => printable(text).replace(/[\\`*_[\]<>|~&@]/g, '\\$&');

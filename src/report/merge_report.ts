@@ -6,13 +6,13 @@
 import { maxOf } from '../base/extremes.js';
 import type { MergeReport, OpenWork, RankReport } from './report.js';
 import { PERFETTO, startupLink } from '../trace/startup.js';
-import { standstillOf } from '../verdict/evidence/suspects.js';
+import { stallOf } from '../verdict/evidence/suspects.js';
 import { clockLines } from './clock_text.js';
 import { openNext } from './next_command.js';
 import { selectionLines } from './selection_text.js';
 import { foldRanks, printable, size } from './text.js';
 import { verdictText } from './verdict_text.js';
-import { allRanks } from './verdict_words.js';
+import { allRanks } from './verdict_phrases.js';
 
 export function mergeReportText(report: MergeReport): string {
   const lines = [
@@ -69,8 +69,8 @@ const callKey = ({ commId, func, seq }: Pick<OpenWork, 'commId' | 'func' | 'seq'
 
 /** One line per unfinished operation that the verdict does not name, with its ranks. */
 function unfinished({ ranks, verdict }: MergeReport): string[] {
-  const standstill = standstillOf(verdict);
-  const told = new Set((standstill ? [standstill, ...standstill.alsoHung] : []).map(callKey));
+  const stall = stallOf(verdict);
+  const told = new Set((stall ? [stall, ...stall.alsoHung] : []).map(callKey));
   const unnamed = (works: readonly OpenWork[]): OpenWork[] =>
     works.filter((work) => !told.has(callKey(work)));
   return [
@@ -215,11 +215,11 @@ function unknown(ranks: readonly RankReport[]): string[] {
 }
 
 function problems(ranks: readonly RankReport[]): string[] {
-  const byWords = new Map<string, (number | null)[]>();
+  const byText = new Map<string, (number | null)[]>();
   for (const rank of ranks)
     for (const problem of rank.problems)
-      byWords.set(problem, [...(byWords.get(problem) ?? []), ...allRanks(rank)]);
-  return [...byWords].map(([words, members]) => `rank ${foldRanks(members)}: ${printable(words)}`);
+      byText.set(problem, [...(byText.get(problem) ?? []), ...allRanks(rank)]);
+  return [...byText].map(([text, members]) => `rank ${foldRanks(members)}: ${printable(text)}`);
 }
 
 function seconds(ns: number): string {

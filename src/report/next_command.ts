@@ -8,7 +8,7 @@ import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
 import { columns, printable } from './text.js';
 
 export interface NextCommand {
-  /** Its words quoted. */
+  /** Its arguments quoted. */
   readonly command: string;
   /** What it writes, if known. */
   readonly about?: string;

@@ -129,7 +129,7 @@ export function reportOutOfStep(found: readonly OutOfStep[], run: Run): OutOfSte
 }
 
 export interface MergeReport {
-  readonly version: 2;
+  readonly version: 3;
   /** Its files are indices into `ranks`, its times ns after `traceStart`. */
   readonly verdict: Verdict;
   readonly output: string;

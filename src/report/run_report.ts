@@ -21,7 +21,7 @@ import { headline } from './headline.js';
 import { verdictText } from './verdict_text.js';
 
 export interface RunReport {
-  readonly version: 1;
+  readonly version: 2;
   readonly headline: string;
   /** The verdict for people, as `inspect` prints it. */
   readonly lines: readonly string[];
@@ -75,8 +75,8 @@ export interface RankRow {
   readonly localRank: number | null;
   readonly pid: number;
   readonly file: string;
-  /** The verdict's charge in one word. */
-  readonly word: SuspectLabel | null;
+  /** What the verdict holds against it. */
+  readonly label: SuspectLabel | null;
   readonly life: string;
   readonly records: number;
   readonly lostSlots: number;
@@ -106,7 +106,7 @@ export function runReport(
   const { run, verdict, records } = studied;
   const { problems, ...about } = diagnosis;
   return {
-    version: 1,
+    version: 2,
     headline: headline(about),
     lines: verdictText(about, null),
     verdict,
@@ -149,7 +149,7 @@ function rankRows(
   { ranks: diagnosed }: Diagnosis,
   { ranks, lateness, rankWaits }: RunNumbers,
 ): RankRow[] {
-  const words = new Map(suspectsOf(verdict).map(({ file, word }) => [file, word]));
+  const labels = new Map(suspectsOf(verdict).map(({ file, label }) => [file, label]));
   return run.members.map(({ scan }, file) => {
     const { header, transfers } = scan;
     const late = lateness.files[file]!;
@@ -159,7 +159,7 @@ function rankRows(
     return {
       rank: ranks[file]!,
       ...{ host, localRank, pid: header.process.pid, file: scan.path },
-      word: words.get(file) ?? null,
+      label: labels.get(file) ?? null,
       life,
       records: scan.records,
       lostSlots: Object.values(lost).reduce((sum, slots) => sum + slots, 0),

@@ -7,7 +7,7 @@ import type { MergeReport } from './report.js';
 import type { DrawnAlike, SelectionReport, WindowReport } from '../trace/selection_report.js';
 import { rangesText } from '../trace/asked_times.js';
 import { foldRanks, printable } from './text.js';
-import { allRanks } from './verdict_words.js';
+import { allRanks } from './verdict_phrases.js';
 
 type Report = Pick<MergeReport, 'selection' | 'ranks' | 'durationNs'>;
 
@@ -39,9 +39,9 @@ function reduced(report: Report): string[] {
 const ranksOf = ({ files }: DrawnAlike, { ranks }: Report): string =>
   foldRanks(files.flatMap((file) => allRanks(ranks[file]!)));
 
-const WORDS = { coll: 'calls', op: 'operations', step: 'steps' } as const;
-type Detail = keyof typeof WORDS;
-const DETAILS = Object.keys(WORDS) as Detail[];
+const DETAIL_NAMES = { coll: 'calls', op: 'operations', step: 'steps' } as const;
+type Detail = keyof typeof DETAIL_NAMES;
+const DETAILS = Object.keys(DETAIL_NAMES) as Detail[];
 
 /** "calls, operations of the last 60 s, steps of the last 12.5 s" */
 function drawnText({ windows }: DrawnAlike, report: Report): string {
@@ -51,7 +51,7 @@ function drawnText({ windows }: DrawnAlike, report: Report): string {
   return parts
     .map((detail) => {
       const alike = shown.filter((one) => isSame(windows[one]!, windows[detail]));
-      return `${alike.map((one) => WORDS[one]).join(' and ')}${since(windows[detail]!, report)}`;
+      return `${alike.map((one) => DETAIL_NAMES[one]).join(' and ')}${since(windows[detail]!, report)}`;
     })
     .join(', ');
 }
@@ -86,13 +86,13 @@ function leftOut({ isReduced, rest, estimateOfAll, leftOut: { files, slices } }:
     const what = `${countText(coll + op + step)} of ${countText(all)} slices, more than opens in ${SECONDS} s`;
     return rest === null ? [`left out: ${what}`] : [`left out: ${what}; all: ${restText(rest)}`];
   }
-  const words = [
+  const texts = [
     files > 0 ? `${files} ranks` : '',
     coll > 0 ? `${countText(coll)} collectives and calls` : '',
     op > 0 ? `${countText(op)} operations and kernels` : '',
     step > 0 ? `${countText(step)} of steps and their waits` : '',
   ].filter((part) => part !== '');
-  return words.length === 0 ? [] : [`left out: ${words.join(', ')}`];
+  return texts.length === 0 ? [] : [`left out: ${texts.join(', ')}`];
 }
 
 const SECONDS = COMFORTABLE.seconds;

@@ -1,4 +1,4 @@
-/** UNCLEAR in words: what is not known, why, and which rank to check first. */
+/** UNCLEAR as text: what is not known, why, and which rank to check first. */
 
 import { durationText } from '../base/duration.js';
 import type { Idle, Silent, Unclear } from '../verdict/types.js';
@@ -17,7 +17,7 @@ import {
   someRanks,
   wayArguments,
   type VerdictReport,
-} from './verdict_words.js';
+} from './verdict_phrases.js';
 
 /** ns: heartbeats come once a second. One is overdue after this, as in the verdict. */
 const OVERDUE = 1.5e9;
@@ -35,7 +35,7 @@ export function unclearLines(
     ];
   if (work === null)
     return [
-      'UNCLEAR  whether anything stands: parts of the files are lost',
+      'UNCLEAR  whether anything is stuck: parts of the files are lost',
       labelled('seen', seenText(report)),
     ];
   const what = works === 1 ? callText(work) : `${callText(work)} and ${works - 1} more`;
@@ -70,8 +70,8 @@ function silentTitle(silent: readonly Silent[], end: number, report: VerdictRepo
   const isAllKnown = endsNotKnown === 0 && sampled.length + muted.length === 0;
   const isOne = silent.length === 1;
   if (!silent.some((one) => missedHeartbeat(one, end)))
-    return `anything stands: ${isOne ? 'a rank did not close its file' : 'ranks did not close their files'}`;
-  if (!isAllKnown) return 'anything stands: ranks fell silent, and not all is recorded';
+    return `anything is stuck: ${isOne ? 'a rank did not close its file' : 'ranks did not close their files'}`;
+  if (!isAllKnown) return 'anything is stuck: ranks fell silent, and not all is recorded';
   return `the job goes on: ${isOne ? 'a rank fell silent' : 'ranks fell silent'}`;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The verdict in words: at most 15 lines of at most 80 columns. The first is the result, the last is the next command. The JSON has the
+ * The verdict as text: at most 15 lines of at most 80 columns. The first is the result, the last is the next command. The JSON has the
  * evidence of every claim (`--summary`, `inspect --json`).
  */
 
@@ -8,7 +8,7 @@ import { durationText } from '../base/duration.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { Mismatch, VerdictKind, Way, Working } from '../verdict/types.js';
 import { quoted } from '../trace/commands.js';
-import { standstillOf } from '../verdict/evidence/suspects.js';
+import { stallOf } from '../verdict/evidence/suspects.js';
 import { brokenLines, hangLines, waitingLines } from './hang_text.js';
 import { latestLines, slowLines } from './lateness_text.js';
 import { commandLines, type NextCommand } from './next_command.js';
@@ -27,16 +27,16 @@ import {
   someRanks,
   wayArguments,
   type VerdictReport,
-} from './verdict_words.js';
+} from './verdict_phrases.js';
 import { foldRanks, printable } from './text.js';
 import { firstSilentLines, silentLines, unclearLines } from './unclear_text.js';
 
-export type { VerdictReport } from './verdict_words.js';
+export type { VerdictReport } from './verdict_phrases.js';
 
 const LINES = 15;
 
 /** A trace's own attribute: without commands, and only about this run. */
-export const verdictWords = (report: VerdictReport): string =>
+export const printedVerdict = (report: VerdictReport): string =>
   verdictText({ ...report, otherRuns: [] }, null).join('\n');
 
 /** `next` null: no command. */
@@ -106,12 +106,12 @@ function wayText(way: Way, call: number | null, report: VerdictReport): string {
   return `${callText(way, callNumber(call))} (${wayArguments(way)}) ${clockTime(report, at)}`;
 }
 
-function working({ end, stood, files, silent }: Working, report: VerdictReport): string[] {
+function working({ end, stalledFor, files, silent }: Working, report: VerdictReport): string[] {
   return [
     `WORKING  unfinished at the end, too briefly for a hang: ${rankList(files, report)}`,
     labelled(
       'last movement',
-      `${durationText(stood)} before the last sign of life, ${clockTime(report, end)}`,
+      `${durationText(stalledFor)} before the last sign of life, ${clockTime(report, end)}`,
     ),
     ...silentLines(silent, end, report),
   ];
@@ -139,17 +139,17 @@ function missing({ missingRanks, worldSize, verdict }: VerdictReport): string[] 
     lines.push(
       labelled('no file', `rank ${foldRanks(missingRanks)} of ${worldSize}: what they did is not known`),
     );
-  const standstill = standstillOf(verdict);
-  if (standstill !== null && standstill.missing.length > 0 && standstill.nRanks !== worldSize) {
-    const whose = `the ${standstill.nRanks} of ${commName(standstill)}`;
-    lines.push(labelled('no file', `ranks ${foldRanks(standstill.missing)} of ${whose}`));
+  const stall = stallOf(verdict);
+  if (stall !== null && stall.missing.length > 0 && stall.nRanks !== worldSize) {
+    const whose = `the ${stall.nRanks} of ${commName(stall)}`;
+    lines.push(labelled('no file', `ranks ${foldRanks(stall.missing)} of ${whose}`));
   }
   return lines;
 }
 
 /** The limits of the evidence. */
 function limits(report: VerdictReport): string[] {
-  const { endsNotKnown, partial, damaged, nameless, lateness, unresolved, notRecorded, muted } =
+  const { endsNotKnown, partial, damaged, unknownComms, lateness, unresolved, notRecorded, muted } =
     report.verdict;
   const lines: string[] = sampledLines(report);
   if (muted.length > 0)
@@ -160,15 +160,18 @@ function limits(report: VerdictReport): string[] {
   }
   if (damaged.length > 0)
     lines.push(labelled('damaged', `the files of ${rankList(damaged, report)}: what they lack is not known`));
-  if (nameless.works > 0)
+  if (unknownComms.works > 0)
     lines.push(
-      labelled('unknown', `communicators of ${nameless.works} calls, ${rankList(nameless.files, report)}`),
+      labelled(
+        'unknown',
+        `communicators of ${unknownComms.works} calls, ${rankList(unknownComms.files, report)}`,
+      ),
     );
   if (partial.length > 0)
     lines.push(
       labelled('window', `older calls of ${rankList(partial, report)} are lost, nothing is said of them`),
     );
-  if (standstillOf(report.verdict)) return lines;
+  if (stallOf(report.verdict)) return lines;
   if (!lateness) lines.push(labelled('late', "not known who: the hosts' wall clocks have an unknown error"));
   if (unresolved)
     lines.push(
@@ -192,7 +195,7 @@ const sampledLines = (report: VerdictReport): string[] =>
 function lossText({ ranks, verdict }: Pick<Diagnosis, 'ranks' | 'verdict'>): string {
   const sum = (cause: keyof (typeof ranks)[number]['lost']): number =>
     ranks.reduce((total, { lost }) => total + lost[cause], 0);
-  const words: readonly (readonly [number, string])[] = [
+  const texts: readonly (readonly [number, string])[] = [
     [sum('overwritten'), 'slots overwritten in full rings'],
     [sum('dropped'), 'dropped (disk limit)'],
     [sum('torn'), 'torn'],
@@ -201,7 +204,7 @@ function lossText({ ranks, verdict }: Pick<Diagnosis, 'ranks' | 'verdict'>): str
   ];
   const files = verdict.damaged.length;
   const cut = files === 0 ? [] : [`parts of ${files} ${files === 1 ? 'file' : 'files'}`];
-  const lost = words.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
+  const lost = texts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
   return [...cut, ...lost].join(', ') || 'none';
 }
 
@@ -210,11 +213,11 @@ function clockText({ clocks, traffic }: Pick<Diagnosis, 'clocks' | 'traffic'>): 
   const byTraffic = clocks.filter(({ source }) => source === 'traffic');
   const byWall = clocks.length - byTraffic.length;
   const bounds = byTraffic.map(({ bound99 }) => bound99 ?? Infinity);
-  const words = [`${clocks.length} hosts`];
+  const texts = [`${clocks.length} hosts`];
   if (byTraffic.length > 0) {
     const how = traffic?.alike.measured === null ? 'assumed' : 'measured';
-    words.push(`99 % bound ${durationText(maxOf(bounds))} (${how})`);
+    texts.push(`99 % bound ${durationText(maxOf(bounds))} (${how})`);
   }
-  if (byWall > 0) words.push(`${byWall} by wall clock only: error unknown`);
-  return words.join(', ');
+  if (byWall > 0) texts.push(`${byWall} by wall clock only: error unknown`);
+  return texts.join(', ');
 }

@@ -1,7 +1,7 @@
 /**
  * `--redact`: replaces names of hosts, programs, jobs, communicators, threads, GPUs and files by aliases before anything is drawn or
  * printed. A name has the same alias in trace, report and summary. Aliases are numbered in the order of runs, ranks and
- * communicators, not of files or names. Ranks, pids, random ids, times and NCCL's own words stay.
+ * communicators, not of files or names. Ranks, pids, random ids, times and NCCL's own names stay.
  */
 
 import { HIDDEN_PATH, sentenceText, type Sentence } from '../base/sentence.js';
@@ -81,12 +81,12 @@ function byRank(a: RunFile, b: RunFile): number {
 }
 
 function numbered(
-  word: string,
+  prefix: string,
   names: readonly string[],
   spell: (alias: string) => string = (alias) => alias,
 ): ReadonlyMap<string, string> {
   const distinct = [...new Set(names)].filter((name) => name !== '');
-  return new Map(distinct.map((name, i) => [name, spell(`${word}-${i + 1}`)]));
+  return new Map(distinct.map((name, i) => [name, spell(`${prefix}-${i + 1}`)]));
 }
 
 /** A name that appeared after the aliases were made (a live file) is hidden altogether. */

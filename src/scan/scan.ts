@@ -14,7 +14,7 @@ import { lostAfter } from '../model/lost_ends.js';
 import type { PeerTraffic } from '../model/peer_bytes.js';
 import { Pairing } from '../model/pairing.js';
 import type { StepTable } from '../model/step_table.js';
-import type { Standstill } from '../model/standstill.js';
+import type { PendingAtEnd } from '../model/pending.js';
 import { outcomeAt, type WorkEndTable } from '../model/work_end_table.js';
 import type { WorkTable } from '../model/work_table.js';
 import { pairedRows, type RankFileStream, streamRankFile } from '../rankfile/index.js';
@@ -82,8 +82,8 @@ export interface RankScan {
   readonly works: WorkTable;
   /** Of operations whose start is lost, with which of their steps they end (model/stand_ins.ts). */
   readonly standInSteps: Uint32Array;
-  /** Where it stood when its records end. */
-  readonly standstill: Standstill;
+  /** What had not ended when its records end. */
+  readonly pending: PendingAtEnd;
   /** From here on no record of a thread that calls NCCL is lost; null: the newest ones are. */
   readonly hostWindow: Ticks | null;
   /** The collectives that were called, whether or not more was told of them. */
@@ -144,7 +144,7 @@ function scanStream(
   const seen = readRings(file, pairing);
   const used = [...seen.values()].filter(({ records }) => records > 0);
   const { endless, endlessOps, gpus } = collector.settle();
-  const { workEnds, standstill } = endings(collector, pairing.steps, file);
+  const { workEnds, pending } = endings(collector, pairing.steps, file);
   const works = collector.works.finish();
   const busiestPeers = collector.peers.busiest(collector.openOps.all());
   const lastTick = newestOf(used.map((ring) => ring.lastTick));
@@ -173,7 +173,7 @@ function scanStream(
     workEnds,
     works,
     standInSteps: collector.standIns.lastSteps(),
-    standstill,
+    pending,
     hostWindow: hostWindow(file),
     calls: collector.callTable.finish(
       callsUntil(
@@ -222,17 +222,17 @@ function recorderTracks(file: RankFileStream, odd: number, lastSign: Ticks | nul
   return file.rings.filter(({ gaps }) => gaps.length > 0).length + others.filter(Boolean).length;
 }
 
-/** What stands still, without that whose end was only lost. */
+/** What is pending, without work whose end was only lost. */
 function endings(
-  { standstill: collected, ends, openOps }: ScanCollector,
+  { pending: collected, ends, openOps }: ScanCollector,
   steps: StepTable,
   file: RankFileStream,
-): Pick<RankScan, 'workEnds' | 'standstill'> {
-  const standstill = collected.finish(steps, lostAfter(file.rings));
-  const doubtful = standstill.works.filter(({ lostSince }) => lostSince > 0).map(({ row }) => row);
-  const workEnds = ends.finish(keptFrom(file, 'ops'), openOps.all(), new Set(doubtful), standstill.unended);
-  const works = standstill.works.filter(({ row }) => outcomeAt(workEnds, row) !== 'end-lost');
-  return { workEnds, standstill: { ...standstill, works } };
+): Pick<RankScan, 'workEnds' | 'pending'> {
+  const pending = collected.finish(steps, lostAfter(file.rings));
+  const doubtful = pending.works.filter(({ lostSince }) => lostSince > 0).map(({ row }) => row);
+  const workEnds = ends.finish(keptFrom(file, 'ops'), openOps.all(), new Set(doubtful), pending.unended);
+  const works = pending.works.filter(({ row }) => outcomeAt(workEnds, row) !== 'end-lost');
+  return { workEnds, pending: { ...pending, works } };
 }
 
 /** What was read of a ring. */

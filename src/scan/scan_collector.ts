@@ -11,7 +11,7 @@ import { PeerBytes } from '../model/peer_bytes.js';
 import { QuietTimes } from '../model/quiet_times.js';
 import { EndlessOps, type Endless } from '../model/endless_ops.js';
 import { StandIns } from '../model/stand_ins.js';
-import { StandstillCollector } from '../model/standstill.js';
+import { PendingCollector } from '../model/pending.js';
 import type { CtrlState, HostSpan, Kernel, Op, Work, WorkListener } from '../model/types.js';
 import { WorkEnds } from '../model/work_ends.js';
 import { WorkTableBuilder } from '../model/work_table.js';
@@ -33,7 +33,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
   readonly foreign = new ForeignOpsCollector();
   /** Operations that have not stopped. */
   readonly openOps = new OpenSet<Op>();
-  readonly standstill = new StandstillCollector(this.openOps);
+  readonly pending = new PendingCollector(this.openOps);
   readonly standIns = new StandIns();
   readonly size = new SizeCounter();
   readonly peers = new PeerBytes();
@@ -94,7 +94,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
 
   workStart(work: Work, at: Ticks): void {
     this.size.work(work, at);
-    this.standstill.workStart(work, at);
+    this.pending.workStart(work, at);
     this.ends.started(work);
     this.works.add(work);
     this.calls.workStarted(work);
@@ -103,7 +103,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
   }
 
   workEnqueued(work: Work, at: Ticks): void {
-    this.standstill.workEnqueued(work, at);
+    this.pending.workEnqueued(work, at);
     this.ends.changed(work);
     this.works.enqueued(work);
     this.quiet.moved(at);
@@ -116,7 +116,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
     this.foreign.started(op);
     this.openOps.add(op);
     this.ends.opStarted(op);
-    this.standstill.opStart(op, at);
+    this.pending.opStart(op, at);
     this.quiet.moved(at);
   }
 
@@ -132,13 +132,13 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
     this.ends.opEnded(op);
     this.foreign.stopped(op);
     this.peers.stopped(op);
-    this.standstill.opStop(op, at);
+    this.pending.opStop(op, at);
     this.quiet.moved(at);
   }
 
   kernelStart(kernel: Kernel, at: Ticks): void {
     this.size.kernelStart(kernel, at);
-    this.standstill.kernelStart(kernel, at);
+    this.pending.kernelStart(kernel, at);
     this.ends.kernelStarted(kernel);
     this.quiet.moved(at);
     if (kernel.timerStart !== null) this.gpus.add(kernel, kernel.start, kernel.timerStart);
@@ -147,7 +147,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
   kernelStop(kernel: Kernel, at: Ticks): void {
     this.size.kernelStop(kernel);
     this.ends.kernelEnded(kernel);
-    this.standstill.kernelStop(kernel, at);
+    this.pending.kernelStop(kernel, at);
     this.quiet.moved(at);
     if (kernel.stop !== null && kernel.timerStop !== null)
       this.gpus.add(kernel, kernel.stop, kernel.timerStop);

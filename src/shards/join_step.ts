@@ -17,7 +17,7 @@ import type { StudyHead } from './stored.js';
 import { foldersOf, loadStudy } from './study_file.js';
 
 export interface JoinStepOptions
-  extends ProduceOptions, Pick<FinishOptions, 'onProgress' | 'words' | 'onReport'> {
+  extends ProduceOptions, Pick<FinishOptions, 'onProgress' | 'texts' | 'onReport'> {
   readonly study: string;
   readonly parts: readonly string[];
   readonly stdout?: Writable | undefined;

@@ -15,7 +15,7 @@ export function checkScan(scan: RankScan, file: SectionFile): void {
 }
 
 function rules(scan: RankScan): Readonly<Record<string, boolean>> {
-  const { header, communicators, works, workEnds, calls, standstill, clockSamples } = scan;
+  const { header, communicators, works, workEnds, calls, pending, clockSamples } = scan;
   const outcomes = workEnds.outcome;
   const rows = outcomes.length;
   const times = Object.values(workEnds).filter((column) => column instanceof Float64Array);
@@ -37,8 +37,8 @@ function rules(scan: RankScan): Readonly<Record<string, boolean>> {
     'the ends of work':
       times.every(({ length }) => length === rows) &&
       outcomes.every((outcome) => outcome < WORK_OUTCOMES.length),
-    'the stopped work': [...standstill.works.map(({ row }) => row), ...standstill.unended.keys()].every(
-      (row) => isCount(row, rows - 1),
+    'the stopped work': [...pending.works.map(({ row }) => row), ...pending.unended.keys()].every((row) =>
+      isCount(row, rows - 1),
     ),
     'the calls': [...calls.comms.values()].every(
       ({ shape, at, keys, begins }) =>

@@ -172,7 +172,7 @@ export class SectionFile {
     closeSync(this.fd);
   }
 
-  /** What its own words say is wrong. */
+  /** What its own checks find wrong. */
   damaged(what: string, cause?: unknown): never {
     throw new NoUsableInput(
       `${this.path}: is damaged: ${what}; make it again with "nccl-trace ${STEP[this.kind]}"`,

@@ -44,13 +44,13 @@ export interface StoredScan {
 export interface StudyHead {
   /** The scans that it is of, and the options, in one number. */
   readonly id: string;
-  readonly options: StudyWords;
+  readonly options: StoredOptions;
   readonly run: StoredRun;
   readonly members: readonly StudyMember[];
 }
 
 /** What the user asked for. */
-export interface StudyWords {
+export interface StoredOptions {
   readonly run?: string | undefined;
   readonly redact?: boolean | undefined;
   readonly clock?: 'auto' | 'realtime' | undefined;

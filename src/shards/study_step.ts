@@ -25,7 +25,7 @@ import { loadScans, type LoadedScan } from './load_scans.js';
 import type { SectionWriter } from './sections.js';
 import { toWire } from './shape.js';
 import { firstSteps } from './step_rows.js';
-import type { StudyWords } from './stored.js';
+import type { StoredOptions } from './stored.js';
 
 export interface StudyStepOptions extends ProduceOptions, RunOptions, ClockOptions, VerdictOptions {
   /** Paths of scans. */
@@ -40,10 +40,10 @@ export interface StudyStepOptions extends ProduceOptions, RunOptions, ClockOptio
 export async function makeStudy(options: StudyStepOptions): Promise<Study | null> {
   checkRequest(options.select ?? {});
   const { run, redact, clock, alike, wander, hungAfter, select } = options;
-  const words: StudyWords = { run, redact, clock, alike, wander, hungAfter, select };
+  const stored: StoredOptions = { run, redact, clock, alike, wander, hungAfter, select };
   const scans = loadScans(options.inputs);
   try {
-    const id = idOf(scans.ids, words);
+    const id = idOf(scans.ids, stored);
     return await produce(
       'study',
       options,
@@ -63,7 +63,7 @@ export async function makeStudy(options: StudyStepOptions): Promise<Study | null
         const studied = await studyScanned(scanned, options, (alive) =>
           Promise.resolve(alive.map((one, file) => one && beats.get(scanned.sources[file]!) === true)),
         );
-        write(writer, studied, { id, words, notes: shownAs(scans.problems, aliases) });
+        write(writer, studied, { id, options: stored, notes: shownAs(scans.problems, aliases) });
         return studied;
       },
     );
@@ -72,10 +72,10 @@ export async function makeStudy(options: StudyStepOptions): Promise<Study | null
   }
 }
 
-const idOf = (scans: readonly string[], words: StudyWords): string =>
+const idOf = (scans: readonly string[], options: StoredOptions): string =>
   createHash('sha256')
     .update([...scans].sort().join(' '))
-    .update(encode(toWire({ of: 'StudyWords' }, words), { useBigInt64: true }))
+    .update(encode(toWire({ of: 'StoredOptions' }, options), { useBigInt64: true }))
     .update(Object.keys(OBJECTS).join(' '))
     .digest('hex');
 
@@ -124,20 +124,20 @@ function write(
   studied: Study,
   {
     id,
-    words,
+    options,
     notes,
-  }: { readonly id: string; readonly words: StudyWords; readonly notes: readonly string[] },
+  }: { readonly id: string; readonly options: StoredOptions; readonly notes: readonly string[] },
 ): void {
   const { run, clocks, unusable, records, aliases, alive } = studied;
   const { worldSize, missing, others, problems } = run;
-  const planned = planTrace(studied, { ...words, inputs: foldersOf(studied) });
+  const planned = planTrace(studied, { ...options, inputs: foldersOf(studied) });
   // Pieces stay as they are until `join` knows the name of the trace.
   const jobs = convertJobs(studied, planned.drawing, '', '', planned.layout);
   const stored = { worldSize, missing, others, problems, unusable, notes, records, aliases, clocks, alive };
   const members = run.members.map(({ rank, ranks, scan }, file) => {
     return { rank, ranks, process: processKey(scan), isDrawn: jobs[file] !== null };
   });
-  writer.value('head', 'StudyHead', { id, options: words, run: stored, members });
+  writer.value('head', 'StudyHead', { id, options, run: stored, members });
   run.members.forEach(({ scan }, file) => {
     writer.value('file', 'StoredScan', { scan, leases: [], isAlive: alive[file]!, stepSections: 0 });
   });

@@ -55,7 +55,7 @@ export function drawAboveRanks(
   drawing: Drawing,
   { blockCount, watches, missing }: Layout,
   blocks: readonly (ConvertResult | null)[],
-  words: VerdictText,
+  texts: VerdictText,
 ): AboveRanks {
   const { run, clocks, comms, verdict } = studied;
   const { traceStart } = clocks.solution;
@@ -64,7 +64,7 @@ export function drawAboveRanks(
   const isNamed = new Set(named);
   const title = clusterTitle(verdict, run.members, named);
   const bounds = boundsOf(drawing.scope, duration);
-  const moments = momentsOf(verdict, words.headline, { run, comms, bounds });
+  const moments = momentsOf(verdict, texts.headline, { run, comms, bounds });
   const found = watches.map(({ file }, i) => {
     const own = watches.slice(0, i).filter((one) => one.file === file).length;
     return blocks[file]?.found[own] ?? null;
@@ -85,7 +85,7 @@ export function drawAboveRanks(
     return {
       isFromBegin: bounds.from === 0,
       ...{ moments: moments.all, main: moments.main },
-      lines: words.report.split('\n').filter((line) => line !== ''),
+      lines: texts.report.split('\n').filter((line) => line !== ''),
       link: startupLink(PERFETTO, null, startup),
       arrow: target?.arrow?.flow ?? null,
     };

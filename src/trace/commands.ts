@@ -69,18 +69,18 @@ function fewInputs(inputs: readonly string[]): readonly string[] {
   return others.every((path) => dirname(path) === folder) ? [folder] : inputs;
 }
 
-export function timeText(word: AskedTime): string {
-  switch (word.kind) {
+export function timeText(asked: AskedTime): string {
+  switch (asked.kind) {
     case 'since-start':
-      return secondsText(word.ns);
+      return secondsText(asked.ns);
     case 'utc': {
-      const iso = new Date(Number(word.ns / 1_000_000n)).toISOString().slice(0, 19);
-      return `${iso}${fractionText(Number(word.ns % 1_000_000_000n))}Z`;
+      const iso = new Date(Number(asked.ns / 1_000_000n)).toISOString().slice(0, 19);
+      return `${iso}${fractionText(Number(asked.ns % 1_000_000_000n))}Z`;
     }
     case 'time-of-day': {
       const of = (unit: number, limit: number): string =>
-        String(Math.floor(word.ns / unit) % limit).padStart(2, '0');
-      return `${of(3600e9, 24)}:${of(60e9, 60)}:${of(1e9, 60)}${fractionText(word.ns % 1e9)}`;
+        String(Math.floor(asked.ns / unit) % limit).padStart(2, '0');
+      return `${of(3600e9, 24)}:${of(60e9, 60)}:${of(1e9, 60)}${fractionText(asked.ns % 1e9)}`;
     }
   }
 }
@@ -91,8 +91,8 @@ const fractionText = (ns: number): string =>
 export const secondsText = (ns: number): string => `${(ns / 1e9).toFixed(9).replace(/\.?0+$/, '')}s`;
 
 /** For a POSIX shell. */
-export const quoted = (word: string): string =>
-  /^[\w./:=,@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+export const quoted = (text: string): string =>
+  /^[\w./:=,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** "run.pftrace.gz", "full" → "run-full.pftrace.gz" */
 export function besides(output: string, what: string): string {

@@ -18,7 +18,7 @@ import { type Scope, type Selectable, type SelectionRequest, selectScope } from 
 import type { Study } from '../study/study.js';
 import { rangesOf } from './asked_times.js';
 import { silentFiles } from '../verdict/evidence/silence.js';
-import { neighbours, standstillOf, suspectComm, suspects } from '../verdict/evidence/suspects.js';
+import { neighbours, stallOf, suspectComm, suspects } from '../verdict/evidence/suspects.js';
 
 export interface DrawingOptions extends RunArgs {
   /** Path of the trace; absent: none is written. */
@@ -69,12 +69,12 @@ export function suggestDrawing(studied: Study, given: DrawingOptions): SizedComm
   const near = [...files, ...neighbours(files, named.commId, communicators)];
   const ranks = [...new Set(near.flatMap((file) => run.members[file]!.ranks))];
   const isAll = ranks.length === 0 || near.length === run.members.length;
-  const word = commWord(named, communicators.flat());
+  const asked = commText(named, communicators.flat());
   // A damaged file may give the communicator another id: then only its ranks are named.
   const isThere = near.some((file) =>
-    communicators[file]!.some(({ name, commId }) => name === word || hex64(commId) === word),
+    communicators[file]!.some(({ name, commId }) => name === asked || hex64(commId) === asked),
   );
-  const comm = isThere ? word : null;
+  const comm = isThere ? asked : null;
   const request: SelectionRequest = {
     comms: comm === null ? undefined : [comm],
     ranks: isAll ? undefined : rangesOf(ranks),
@@ -87,7 +87,7 @@ export function suggestDrawing(studied: Study, given: DrawingOptions): SizedComm
 /** With `--redact` commands name nothing either: they are for reading, not for typing. */
 function inAliases({ aliases }: Study, options: DrawingOptions): DrawingOptions {
   if (aliases === null) return options;
-  const comms = options.select?.comms?.map((word) => aliases.comms.get(word) ?? word);
+  const comms = options.select?.comms?.map((asked) => aliases.comms.get(asked) ?? asked);
   const output = options.output === undefined ? undefined : basename(options.output);
   return { ...options, inputs: ['DIR'], run: undefined, output, select: { ...options.select, comms } };
 }
@@ -142,7 +142,7 @@ function questionOf(studied: Study, { select, budget }: DrawingOptions, scope: S
     scope,
     suspects: suspects(verdict),
     lastMove:
-      standstillOf(verdict)?.since ??
+      stallOf(verdict)?.since ??
       maxOf(
         files.map((file) => file.end),
         0,
@@ -188,7 +188,7 @@ function selectable({ run, clocks: { solution }, origins }: Study): Selectable {
 }
 
 /** The name if it is unique, else the id. */
-function commWord(
+function commText(
   { comm, commId }: { readonly comm: string; readonly commId: string | null },
   there: readonly { readonly commId: bigint; readonly name: string }[],
 ): string | null {
@@ -203,7 +203,7 @@ const BEFORE_NS = 10e9;
 /** Round time from 10 s before everything stopped to the end; undefined: the whole run. */
 function lastOf({ run, clocks: { solution }, verdict }: Study): number | undefined {
   const duration = runDuration(run, solution);
-  const since = standstillOf(verdict)?.since;
+  const since = stallOf(verdict)?.since;
   const wanted = since === undefined ? 0 : duration - since + BEFORE_NS;
   const round = wanted > 7200e9 ? 3600e9 : wanted > 120e9 ? 60e9 : 10e9;
   const last = Math.max(LEAST_LAST_NS, Math.ceil(wanted / round) * round);

@@ -15,7 +15,7 @@ import { viewAround, type Bounds, type Moments } from './moments.js';
 
 import type { Run } from '../runs/run.js';
 import { MOST_PINS, type FirstScreen, type TrackPath } from './startup.js';
-import { standstillOf, suspectComm, suspectsOf } from '../verdict/evidence/suspects.js';
+import { stallOf, suspectComm, suspectsOf } from '../verdict/evidence/suspects.js';
 import type { FileWatch } from './watches.js';
 
 /** A screen has room for this many ranks. */
@@ -83,7 +83,7 @@ export function firstScreen(
 /** The collective that the verdict names; null: none, or sends and receives. */
 export function namedCall(verdict: Verdict): WantedCall | null {
   const call =
-    standstillOf(verdict) ??
+    stallOf(verdict) ??
     (verdict.kind === 'slow'
       ? verdict.slow.worst
       : verdict.kind === 'mismatch'

@@ -35,7 +35,7 @@ export function processSpec(
   const pid = rank === null ? NO_RANK_PID_BASE + file : PID_BASE + rank;
   return {
     pid,
-    name: processName(parts, accused[place]?.word ?? null),
+    name: processName(parts, accused[place]?.label ?? null),
     orderRank: place < 0 ? pid : place,
     description: describe(scan),
   };

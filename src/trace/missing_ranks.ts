@@ -15,7 +15,7 @@ import { PID_BASE } from './labels.js';
 import type { Bounds } from './moments.js';
 import type { Run } from '../runs/run.js';
 import type { Scope } from './selection.js';
-import { standstillOf } from '../verdict/evidence/suspects.js';
+import { stallOf } from '../verdict/evidence/suspects.js';
 import { processName } from './titles.js';
 
 /** Beyond this many processes neighbours share one, then all the rest. */
@@ -23,12 +23,12 @@ const MOST = 16;
 
 /** Ranks that the verdict misses: a stall waits for them. */
 export function namedMissing(run: Run, verdict: Verdict): number[] {
-  const standstill = standstillOf(verdict);
-  if (typeof standstill?.commId !== 'string') return [];
-  const isSame = jobRanks(run).get(String(BigInt(standstill.commId))) === 'same';
+  const stall = stallOf(verdict);
+  if (typeof stall?.commId !== 'string') return [];
+  const isSame = jobRanks(run).get(String(BigInt(stall.commId))) === 'same';
   if (!isSame) return [];
   const missing = new Set(run.missing);
-  return standstill.missing.filter((rank) => missing.has(rank));
+  return stall.missing.filter((rank) => missing.has(rank));
 }
 
 /** Groups of ranks that share a process, without ranks outside the selection. */
@@ -88,8 +88,8 @@ export function missingBlock(groups: readonly (readonly number[])[], place: Miss
 export function missingPath(ranks: readonly number[]): readonly [string, string] {
   const [first = 0] = ranks;
   const isOne = ranks.length === 1;
-  const words = isOne ? `rank ${first}` : `ranks ${rangesText(rangesOf(ranks))}`;
-  return [isOne ? `rank ${String(first).padStart(4, '0')}` : words, titleOf(words, 'no file')];
+  const who = isOne ? `rank ${first}` : `ranks ${rangesText(rangesOf(ranks))}`;
+  return [isOne ? `rank ${String(first).padStart(4, '0')}` : who, titleOf(who, 'no file')];
 }
 
 function missingProcess(ranks: readonly number[], { named }: MissingPlace): ProcessSpec {

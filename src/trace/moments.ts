@@ -11,7 +11,7 @@ import type { VerdictMoment } from './tracks/verdict_track.js';
 import type { Slowness, Verdict } from '../verdict/types.js';
 import { inJob, jobRanks } from './job_ranks.js';
 import type { Run } from '../runs/run.js';
-import { standstillOf } from '../verdict/evidence/suspects.js';
+import { stallOf } from '../verdict/evidence/suspects.js';
 
 /** This many of a slow rank's longest waits are drawn. */
 const MOST_WAITS = 10;
@@ -68,13 +68,13 @@ const at = (ns: number): TraceNs => Math.round(Math.max(0, ns)) as TraceNs;
 
 /** ns of the trace. A moment without a begin lasts all the time. */
 function beginOf(verdict: Verdict): number {
-  const standstill = standstillOf(verdict);
-  if (standstill) return standstill.since;
+  const stall = stallOf(verdict);
+  if (stall) return stall.since;
   switch (verdict.kind) {
     case 'mismatch':
       return minOf(verdict.mismatch.ways.flatMap(({ entered }) => entered.map((one) => one.at)));
     case 'working':
-      return verdict.working.end - verdict.working.stood;
+      return verdict.working.end - verdict.working.stalledFor;
     case 'unclear': {
       const { idle, work, silent } = verdict.unclear;
       return idle?.since ?? work?.at ?? silent[0]?.lastSign ?? 0;
@@ -155,6 +155,6 @@ export function viewAround(
 
 /** When ranks fell silent. Heartbeats come once a second, so it may be well before or after the moment. */
 function signs(verdict: Verdict): number[] {
-  const silent = verdict.kind === 'unclear' ? verdict.unclear.silent : (standstillOf(verdict)?.silent ?? []);
+  const silent = verdict.kind === 'unclear' ? verdict.unclear.silent : (stallOf(verdict)?.silent ?? []);
   return silent.flatMap(({ lastSign }) => lastSign ?? []);
 }

@@ -12,7 +12,7 @@ export const TRACE: OutputKind = {
 };
 
 /** As JSON.stringify writes it; a test compares it with the real output. */
-const SUMMARY_START = '{\n  "version": 2,\n  "verdict": {\n';
+const SUMMARY_START = '{\n  "version": 3,\n  "verdict": {\n';
 
 export const SUMMARY: OutputKind = {
   name: 'a summary',

@@ -56,7 +56,7 @@ export interface Scope {
 
 /** Contradictions that show without reading a file. Throws UsageError. */
 export function checkRequest({ from, to, around, last }: SelectionRequest): void {
-  const edges = [from && '--from', to && '--to'].filter((word) => word !== undefined);
+  const edges = [from && '--from', to && '--to'].filter((option) => option !== undefined);
   const ways = [...edges.slice(0, 1), around && '--around', last !== undefined && '--last'].filter(Boolean);
   if (ways.length > 1)
     throw new UsageError(
@@ -120,31 +120,31 @@ function commsNamed({ communicators }: Selectable, wanted: readonly string[]): S
   const there = new Map<string, SelectableComm>();
   for (const comm of communicators.flat()) there.set(`${commKey(comm)} ${comm.name}`, comm);
   const selected = new Set<string>();
-  for (const word of wanted) {
-    const found = [...there.values()].filter((comm) => isCalled(comm, word));
-    if (found.length === 0) throw new UsageError(unknownComm(word, [...there.values()]));
+  for (const asked of wanted) {
+    const found = [...there.values()].filter((comm) => isCalled(comm, asked));
+    if (found.length === 0) throw new UsageError(unknownComm(asked, [...there.values()]));
     for (const comm of found) selected.add(commKey(comm));
   }
   return selected;
 }
 
 /** An id with or without its leading zeros. */
-function isCalled({ commId, name }: SelectableComm, word: string): boolean {
-  if (name !== '' && name === word) return true;
-  return commId !== 0n && AN_ID.test(word) && BigInt(word) === commId;
+function isCalled({ commId, name }: SelectableComm, asked: string): boolean {
+  if (name !== '' && name === asked) return true;
+  return commId !== 0n && AN_ID.test(asked) && BigInt(asked) === commId;
 }
 
 const AN_ID = /^0x[0-9a-f]{1,16}$/i;
 const MOST_NAMED = 8;
 
-function unknownComm(word: string, there: readonly SelectableComm[]): string {
-  const words = new Set(there.flatMap(({ commId, name }) => [name, commId === 0n ? '' : hex64(commId)]));
-  words.delete('');
-  if (words.size === 0) return `--comm ${word}: no communicator of this run has a name or an id`;
-  const meant = AN_ID.test(word) ? hex64(BigInt(word)) : word;
-  const names = closest(meant, [...words]).slice(0, MOST_NAMED);
-  const rest = words.size > names.length ? ` and ${words.size - names.length} more` : '';
-  return `--comm ${word}: there is no such communicator; there are ${names.join(', ')}${rest}`;
+function unknownComm(asked: string, there: readonly SelectableComm[]): string {
+  const known = new Set(there.flatMap(({ commId, name }) => [name, commId === 0n ? '' : hex64(commId)]));
+  known.delete('');
+  if (known.size === 0) return `--comm ${asked}: no communicator of this run has a name or an id`;
+  const meant = AN_ID.test(asked) ? hex64(BigInt(asked)) : asked;
+  const names = closest(meant, [...known]).slice(0, MOST_NAMED);
+  const rest = known.size > names.length ? ` and ${known.size - names.length} more` : '';
+  return `--comm ${asked}: there is no such communicator; there are ${names.join(', ')}${rest}`;
 }
 
 function windowOf(run: Selectable, { from, to, around, last }: SelectionRequest): Window {
@@ -168,14 +168,14 @@ const between = (from: number, to: number): Window => ({
   to: Math.round(to) as TraceNs,
 });
 
-function traceTime(run: Selectable, word: AskedTime): number {
-  switch (word.kind) {
+function traceTime(run: Selectable, asked: AskedTime): number {
+  switch (asked.kind) {
     case 'since-start':
-      return word.ns;
+      return asked.ns;
     case 'utc':
-      return Number(word.ns - run.traceStart);
+      return Number(asked.ns - run.traceStart);
     case 'time-of-day':
-      return dayTime(run, word.ns);
+      return dayTime(run, asked.ns);
   }
 }
 

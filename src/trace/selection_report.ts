@@ -104,15 +104,15 @@ function windowReport(window: Window | null): WindowReport | null {
 }
 
 function askedText({ ranks, comms, from, to, around, last, detail }: SelectionRequest): string {
-  const words: string[] = [];
-  if (ranks) words.push(`ranks ${rangesText(ranks)}`);
-  if (comms) words.push(`communicator ${comms.join(', ')}`);
-  if (from) words.push(`from ${timeText(from)}`);
-  if (to) words.push(`to ${timeText(to)}`);
-  if (around) words.push(`${secondsText(around.halfNs)} around ${timeText(around.at)}`);
-  if (last !== undefined) words.push(`the last ${secondsText(last)}`);
-  if (detail) words.push(`detail ${detail}`);
-  return words.join('; ');
+  const texts: string[] = [];
+  if (ranks) texts.push(`ranks ${rangesText(ranks)}`);
+  if (comms) texts.push(`communicator ${comms.join(', ')}`);
+  if (from) texts.push(`from ${timeText(from)}`);
+  if (to) texts.push(`to ${timeText(to)}`);
+  if (around) texts.push(`${secondsText(around.halfNs)} around ${timeText(around.at)}`);
+  if (last !== undefined) texts.push(`the last ${secondsText(last)}`);
+  if (detail) texts.push(`detail ${detail}`);
+  return texts.join('; ');
 }
 
 /** For the trace itself, because its reader must know that it is a part. Empty for a whole trace. */

@@ -44,18 +44,18 @@ export function clusterTitle(
 ): string {
   const title = `Cluster: ${KIND[verdict.kind]}`;
   const accused = suspectsOf(verdict);
-  const ranksWith = (word: SuspectLabel): (number | null)[] =>
-    word === 'NO FILE'
+  const ranksWith = (label: SuspectLabel): (number | null)[] =>
+    label === 'NO FILE'
       ? [...missing]
-      : accused.filter((one) => one.word === word).flatMap(({ file }) => ranksOf(members[file]!));
-  const word = TELLING.find((one) => ranksWith(one).length > 0);
-  if (word === undefined) return title;
-  const ranks = ranksWith(word);
+      : accused.filter((one) => one.label === label).flatMap(({ file }) => ranksOf(members[file]!));
+  const label = TELLING.find((one) => ranksWith(one).length > 0);
+  if (label === undefined) return title;
+  const ranks = ranksWith(label);
   const ways = [
-    `${ranksText(ranks)} ${word.toLowerCase()}`,
+    `${ranksText(ranks)} ${label.toLowerCase()}`,
     // The rank says more than its charge, which its process's title has.
     ranksText(ranks),
-    `${ranks.length} ${word.toLowerCase()}`,
+    `${ranks.length} ${label.toLowerCase()}`,
   ];
   const fitting = ways.map((who) => `${title}, ${who}`).find((one) => one.length <= TITLE_CHARACTERS);
   return fitting ?? title;
@@ -70,9 +70,10 @@ const ranksText = (ranks: readonly (number | null)[]): string =>
 /** "rank 0007 · host · gpu7 · SILENT". Whatever does not fit before the charge is left out, the least telling first. */
 export function processName(
   parts: readonly [title: string, ...more: string[]],
-  word: SuspectLabel | null,
+  label: SuspectLabel | null,
 ): string {
-  const whole = [...parts, ...(word === null ? [] : [word])];
-  while (word !== null && whole.length > 2 && whole.join(' · ').length > TITLE_CHARACTERS) whole.splice(1, 1);
+  const whole = [...parts, ...(label === null ? [] : [label])];
+  while (label !== null && whole.length > 2 && whole.join(' · ').length > TITLE_CHARACTERS)
+    whole.splice(1, 1);
   return whole.join(' · ');
 }

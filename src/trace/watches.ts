@@ -16,7 +16,7 @@ import { processTitle } from '../runs/process_title.js';
 import { shortTitle } from './labels.js';
 import type { Run } from '../runs/run.js';
 import type { RankScan } from '../scan/scan.js';
-import { standstillOf, suspectComm, suspectsOf } from '../verdict/evidence/suspects.js';
+import { stallOf, suspectComm, suspectsOf } from '../verdict/evidence/suspects.js';
 
 export interface FileWatch extends Watch {
   readonly file: number;
@@ -53,16 +53,16 @@ export const lookHere = (commId: bigint): FlowId => {
 };
 
 function connections(run: Run, verdict: Verdict, commId: bigint): FileWatch[] {
-  const standstill = standstillOf(verdict);
-  if (!standstill?.front) return [];
-  const { channel, file, executor, peerFile, peerInComm, isSend, wait } = standstill.front;
+  const stall = stallOf(verdict);
+  if (!stall?.front) return [];
+  const { channel, file, executor, peerFile, peerInComm, isSend, wait } = stall.front;
   const [own, ...more] = commsIn(run, file, commId);
   if (!own) return [];
   const titleIn = (one: number, comm: Comm, send: boolean, peer: number): string => {
     const names = namesOf(run, one);
     return connectionTitle(rankName(names, comm), channel, send, peerName(names, comm, peer));
   };
-  const at = Math.round(Math.max(0, standstill.since)) as TraceNs;
+  const at = Math.round(Math.max(0, stall.since)) as TraceNs;
   const ends: FileWatch[] = [
     {
       ...placeOf(run, file, executor, own),

@@ -14,10 +14,10 @@ import type { RankWitness } from './facts.js';
 export const HUNG_AFTER = 30e9;
 
 /**
- * Worth reporting. A stall that may still end is not while it is younger than its communicator's longest collective before, unless the user
+ * A stall that may still end is not reported while it is younger than its communicator's longest collective before, unless the user
  * set an age.
  */
-export const stands = (stall: Stall, evidence: Case): boolean =>
+export const isWorthReporting = (stall: Stall, evidence: Case): boolean =>
   stall.until - stall.since >= stall.mayTake || evidence.hungAfter !== null || !mayGoOn(stall, evidence);
 
 /** ns: the age from which it is a hang; 0: at once. */

@@ -9,13 +9,13 @@ import { COPIED_WITHIN } from '../scan/read_order.js';
 import type { TraceNs } from '../base/time.js';
 import { enteredBy, ranksInComm, SILENT_AFTER } from './absence.js';
 import { lastSignOf, type Case } from './case.js';
-import type { Standing } from './front.js';
+import type { FileWork } from './front.js';
 import { othersEndedAfter, silentAmong } from './lives.js';
 import { findUnfinished, type Stall } from './stalls.js';
 import type { WitnessedWork } from './facts.js';
 import type { Broken, Silent } from './types.js';
 
-export interface Break extends Omit<Broken, 'stands'> {
+export interface Break extends Omit<Broken, 'stall'> {
   readonly stall: Stall;
   /** False: the others finished it, and ended so long after that the file may be a copy of a live one. */
   readonly isSure: boolean;
@@ -113,7 +113,7 @@ function finishedBy({ collective, commId }: Stall, { comms }: Case): number[] {
  * The others finished it, so they had its data. If its file shows these data in flight, the file is a copy from then. If its records end
  * before its last sign, they prove nothing.
  */
-function hadGivenAll(file: number, works: readonly Standing[], { ranks }: Case): boolean {
+function hadGivenAll(file: number, works: readonly FileWork[], { ranks }: Case): boolean {
   const { life, reach } = ranks[file]!;
   const { lastSign } = life;
   const ops = works.flatMap((one) => (one.file === file ? one.work.ops : []));

@@ -6,7 +6,7 @@ import type { SlowLink } from '../cluster/slow_links.js';
 import type { ClusterComm } from '../cluster/types.js';
 import type { Life } from './lives.js';
 import type { RankWitness, WitnessedComm, WitnessedWork } from './facts.js';
-import type { Evidence, StandingCall } from './types.js';
+import type { Evidence, CallName } from './types.js';
 
 /** What is known of the run. */
 export interface Facts {
@@ -94,10 +94,10 @@ export function commOf(rank: RankWitness, { comm }: WitnessedWork): WitnessedCom
   return comm === null ? null : (rank.communicators.get(comm) ?? null);
 }
 
-export function standingCall(
+export function callName(
   { file, work }: { readonly file: number; readonly work: WitnessedWork },
   ranks: readonly RankWitness[],
-): StandingCall & Evidence {
+): CallName & Evidence {
   const comm = commOf(ranks[file]!, work);
   return {
     commId: comm === null || comm.commId === 0n ? null : hex64(comm.commId),

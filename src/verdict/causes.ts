@@ -74,9 +74,9 @@ const missSameRank = (stall: Stall, other: Stall): boolean =>
   stall.absent.some((file) => other.absent.includes(file));
 
 const missesOneIn = ({ absent }: Stall, other: Stall, ranks: readonly RankWitness[]): boolean =>
-  absent.some((file) => standsIn(file, other, ranks));
+  absent.some((file) => stuckIn(file, other, ranks));
 
-function standsIn(
+function stuckIn(
   file: number,
   { works, inside, commId, collective }: Stall,
   ranks: readonly RankWitness[],

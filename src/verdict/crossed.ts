@@ -4,7 +4,7 @@
  */
 
 import { Wait } from '../model/waits.js';
-import { standingCall } from './case.js';
+import { callName } from './case.js';
 import type { Stall } from './stalls.js';
 import type { RankWitness, WitnessedWork } from './facts.js';
 import type { Crossed, Order } from './types.js';
@@ -33,7 +33,7 @@ function ordersOf(own: FirstWorks, others: FirstWorks, ranks: readonly RankWitne
     const isOwnFirst = work.start < other.start;
     const [first, second] = isOwnFirst ? [work, other] : [other, work];
     if (hasBegun(second)) return null;
-    const call = (one: WitnessedWork): Order['first'] => standingCall({ file, work: one }, ranks);
+    const call = (one: WitnessedWork): Order['first'] => callName({ file, work: one }, ranks);
     (isOwnFirst ? ownFirst : otherFirst).push({ file, first: call(first), second: call(second) });
   }
   if (ownFirst.length === 0 || otherFirst.length === 0) return null;

@@ -1,7 +1,7 @@
 /** Pending work that may have ended in lost records or elsewhere, and finished work that may be stuck. */
 
 import { isAborted } from './alarm.js';
-import { endOfRun, standingCall, type Case } from './case.js';
+import { endOfRun, callName, type Case } from './case.js';
 import { mismatchOf } from './mismatch.js';
 import type { Break } from './broken.js';
 import { allLived, othersEndedAfter } from './lives.js';
@@ -37,7 +37,7 @@ export function unclear({ ranks }: Case, stalls: readonly Stall[]): Unclear | nu
   const [first] = [...doubtful].sort((a, b) => a.work.start - b.work.start);
   if (!first) return null;
   return {
-    work: standingCall(first, ranks),
+    work: callName(first, ranks),
     works: doubtful.length,
     files: [...new Set(doubtful.map((one) => one.file))].sort((a, b) => a - b),
     lost: doubtful.reduce((most, one) => Math.max(most, one.work.lostSince), 0),
@@ -84,7 +84,7 @@ function unfinishedOf(
   const all = silent.flatMap(({ file }) => ranks[file]!.pending.works.map((work) => ({ file, work })));
   const [first] = [...all].sort((a, b) => a.work.start - b.work.start);
   return {
-    work: first ? standingCall(first, ranks) : null,
+    work: first ? callName(first, ranks) : null,
     works: all.length,
     files: [...new Set(all.map(({ file }) => file))],
   };
@@ -98,7 +98,7 @@ export function unclearBreak({ stall, gone }: Break, { ranks }: Case): Unclear {
       gone.map((one) => ({ ...one, mayBeCopy: true })),
       ranks,
     ),
-    work: first ? standingCall(first, ranks) : null,
+    work: first ? callName(first, ranks) : null,
     works: stall.works.length,
     files: gone.map(({ file }) => file),
   };

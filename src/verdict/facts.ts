@@ -51,7 +51,7 @@ export interface Lacks {
   /** Unreadable entries of its tables. */
   readonly lostEntries: number;
   /** Collectives and sends/receives of unknown communicators. */
-  readonly nameless: number;
+  readonly unknownComms: number;
   /** 1: each collective was recorded, N: only each Nth; null: it changed. */
   readonly sampleEvery: number | null;
   /** Events were turned off for some time. */

@@ -8,12 +8,12 @@ import { Wait } from '../model/waits.js';
 import type { RankWitness, WitnessedOp, WitnessedWork } from './facts.js';
 import type { Front, Hang } from './types.js';
 
-export interface Standing {
+export interface FileWork {
   readonly file: number;
   readonly work: WitnessedWork;
 }
 
-interface StandingOp {
+interface PendingOp {
   readonly file: number;
   readonly record: string;
   readonly op: WitnessedOp;
@@ -24,13 +24,13 @@ interface StandingOp {
  * others of their process did.
  */
 export function frontOf(
-  standing: readonly Standing[],
+  pending: readonly FileWork[],
   fileOf: (peerInComm: number) => number | null,
   suspects: ReadonlySet<number> = new Set(),
   absentRanks: ReadonlySet<number> = new Set(),
 ): Front | null {
-  const all = standing.flatMap(({ file, work }) =>
-    work.ops.map((op): StandingOp => ({ file, op, record: work.record })),
+  const all = pending.flatMap(({ file, work }) =>
+    work.ops.map((op): PendingOp => ({ file, op, record: work.record })),
   );
   const [first] = all;
   if (!first) return null;
@@ -38,9 +38,9 @@ export function frontOf(
     const file = fileOf(peer);
     return file === null || suspects.has(file) || absentRanks.has(peer);
   };
-  const isSuspect = ({ op }: StandingOp): boolean => needsPeer(op) && isGone(op);
+  const isSuspect = ({ op }: PendingOp): boolean => needsPeer(op) && isGone(op);
   // Chains that end at the same missing rank wait for the same.
-  const groups = new Map<StandingOp | number, { ends: StandingOp[]; waiters: number }>();
+  const groups = new Map<PendingOp | number, { ends: PendingOp[]; waiters: number }>();
   for (const end of new Chains(all, fileOf, isGone).ends().values()) {
     const key = isSuspect(end) ? end.op.peer : end;
     const group = groups.get(key) ?? { ends: [], waiters: 0 };
@@ -73,7 +73,7 @@ export function frontOf(
 }
 
 interface Group {
-  readonly front: StandingOp;
+  readonly front: PendingOp;
   readonly waiters: number;
 }
 
@@ -93,11 +93,11 @@ const progress = ({ done, nSteps }: WitnessedOp): number => (nSteps === 0 ? 1 : 
 const stoodSince = ({ wait }: WitnessedOp): number => wait?.since ?? Number.MAX_VALUE;
 
 class Chains {
-  private readonly byPlace = new Map<string, StandingOp[]>();
-  private readonly ofFile = new Map<number, StandingOp[]>();
+  private readonly byPlace = new Map<string, PendingOp[]>();
+  private readonly ofFile = new Map<number, PendingOp[]>();
 
   constructor(
-    private readonly all: readonly StandingOp[],
+    private readonly all: readonly PendingOp[],
     private readonly fileOf: (peerInComm: number) => number | null,
     private readonly isGone: (op: WitnessedOp) => boolean,
   ) {
@@ -108,10 +108,10 @@ class Chains {
   }
 
   /** Operation → end of its chain. A circle ends at its operation with least progress. */
-  ends(): Map<StandingOp, StandingOp> {
-    const ends = new Map<StandingOp, StandingOp>();
+  ends(): Map<PendingOp, PendingOp> {
+    const ends = new Map<PendingOp, PendingOp>();
     for (const one of this.all) {
-      const path: StandingOp[] = [];
+      const path: PendingOp[] = [];
       let at = one;
       while (!ends.has(at) && !path.includes(at)) {
         path.push(at);
@@ -124,7 +124,7 @@ class Chains {
   }
 
   /** null: it ends here. */
-  private next(one: StandingOp): StandingOp | null {
+  private next(one: PendingOp): PendingOp | null {
     const peer = this.fileOf(one.op.peer);
     if (needsPeer(one.op) && this.isGone(one.op)) return null;
     switch (one.op.wait?.name) {
@@ -141,7 +141,7 @@ class Chains {
   }
 
   /** Its GPU has no data to send, or no room: what does the GPU wait for? */
-  private otherSide({ file, op }: StandingOp): StandingOp | null {
+  private otherSide({ file, op }: PendingOp): PendingOp | null {
     const others = (this.ofFile.get(file) ?? []).filter(
       (other) => other.op.isSend !== op.isSend && other.op.channel === op.channel,
     );
@@ -150,7 +150,7 @@ class Chains {
     return op.isSend ? (others.find((other) => isUnbegun(other.op)) ?? null) : null;
   }
 
-  private across(one: StandingOp, peer: number): StandingOp | null {
+  private across(one: PendingOp, peer: number): PendingOp | null {
     const { op } = one;
     const [other] = this.byPlace.get(placeOf(peer, one.file, { ...op, isSend: !op.isSend })) ?? [];
     // Not there: it ended or never began. Past this step: the two sides contradict each other, so the link is the reason.
@@ -161,7 +161,7 @@ class Chains {
    * None of it is in flight: an earlier operation is on the connection, or the GPU has not begun. The earlier one may be unrecorded, such as
    * a Broadcast: then it waits for data that pass through the peer, if that has not begun either.
    */
-  private whyNotBegun(one: StandingOp, peer: number | null): StandingOp | null {
+  private whyNotBegun(one: PendingOp, peer: number | null): PendingOp | null {
     const queued = this.byPlace.get(placeOf(one.file, peer, one.op)) ?? [];
     const before = queued[queued.indexOf(one) - 1] ?? this.otherSide(one);
     if (before || one.op.isSend || peer === null) return before;
@@ -173,13 +173,13 @@ class Chains {
 const isUnbegun = ({ wait, done }: WitnessedOp): boolean => wait === null && done === 0;
 const isOnNetwork = ({ wait }: WitnessedOp): boolean => wait !== null && wait.name !== Wait.Gpu;
 
-const leastFar = (ops: readonly StandingOp[]): StandingOp =>
+const leastFar = (ops: readonly PendingOp[]): PendingOp =>
   ops.reduce((a, b) => (progress(b.op) < progress(a.op) ? b : a));
 
 /** At equal progress the one that has stood longest. */
-const foremost = (ops: readonly StandingOp[]): StandingOp =>
+const foremost = (ops: readonly PendingOp[]): PendingOp =>
   ops.reduce((a, b) => (compareProgress(a, b) > 0 ? b : a));
-const compareProgress = (a: StandingOp, b: StandingOp): number =>
+const compareProgress = (a: PendingOp, b: PendingOp): number =>
   progress(a.op) - progress(b.op) || stoodSince(a.op) - stoodSince(b.op);
 
 const placeOf = (
@@ -194,9 +194,9 @@ function append<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   else map.set(key, [value]);
 }
 
-export function waitsOf(standing: readonly Standing[]): Hang['waits'] {
+export function waitsOf(pending: readonly FileWork[]): Hang['waits'] {
   const waits = new Map<Hang['waits'][number][0], number>();
-  for (const { wait } of standing.flatMap(({ work }) => work.ops)) {
+  for (const { wait } of pending.flatMap(({ work }) => work.ops)) {
     const name = wait?.name ?? 'no step in flight';
     waits.set(name, (waits.get(name) ?? 0) + 1);
   }

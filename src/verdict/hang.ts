@@ -4,15 +4,15 @@ import { minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { ranksInComm, SILENT_AFTER } from './absence.js';
-import { commOf, standingCall, type Case } from './case.js';
+import { commOf, callName, type Case } from './case.js';
 import { waitingFor } from './causes.js';
 import { crossedWith, strayedIn } from './crossed.js';
-import { filesOfComm, frontOf, waitsOf, type Standing } from './front.js';
+import { filesOfComm, frontOf, waitsOf, type FileWork } from './front.js';
 import { firstMismatch, mismatchOf, upTo } from './mismatch.js';
 import { silentFiles } from './lives.js';
 import { filesInDoubt, type Stall } from './stalls.js';
 import type { RankWitness } from './facts.js';
-import type { Evidence, Hang, KernelStand, Silent, StandingCall, Stray } from './types.js';
+import type { Evidence, Hang, KernelState, Silent, CallName, Stray } from './types.js';
 
 export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: Case): Hang {
   const { ranks } = evidence;
@@ -63,7 +63,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     front: frontOf(surely, filesOfComm(ranks, commId), suspects, absentRanks),
     kernels: kernelsOf(surely),
     missing:
-      commId === null || ranks.some(({ lacks }) => lacks.nameless > 0)
+      commId === null || ranks.some(({ lacks }) => lacks.unknownComms > 0)
         ? [] // One of the files may be that rank's.
         : Array.from({ length: nRanks }, (_, rank) => rank).filter((rank) => !present.has(rank)),
     silent,
@@ -75,7 +75,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
   };
 }
 
-function callOf({ commId, name, collective, works, inside }: Stall): StandingCall {
+function callOf({ commId, name, collective, works, inside }: Stall): CallName {
   const first = works[0]?.work;
   const funcs = [
     ...new Set([...works.map(({ work }) => work.func), ...inside.map(({ call }) => call.func)]),
@@ -114,8 +114,8 @@ function waitingIn(
 }
 
 /** Within a node only kernels show the progress. */
-function kernelsOf(standing: readonly Standing[]): KernelStand[] {
-  const all = standing.flatMap(({ file, work: { ops, blocks, record } }) =>
+function kernelsOf(pending: readonly FileWork[]): KernelState[] {
+  const all = pending.flatMap(({ file, work: { ops, blocks, record } }) =>
     blocks && ops.length === 0 ? [{ file, record, ...blocks }] : [],
   );
   const least = minOf(all.map(({ begun }) => begun));
@@ -125,7 +125,7 @@ function kernelsOf(standing: readonly Standing[]): KernelStand[] {
     .sort((a, b) => a.begun - b.begun || a.file - b.file);
 }
 
-const abortedOf = (works: readonly Standing[], ranks: readonly RankWitness[]): number[] =>
+const abortedOf = (works: readonly FileWork[], ranks: readonly RankWitness[]): number[] =>
   works.flatMap(({ file, work }) => ((commOf(ranks[file]!, work)?.finalized ?? null) === null ? [] : [file]));
 
 /** `inComm`: ranks of a process that came with others of its ranks. Its other work may be theirs. */
@@ -144,18 +144,18 @@ function stray(
     isAlive: life.isAlive,
     knownFrom,
     knownUntil: Number.isFinite(knownUntil) ? knownUntil : null,
-    standsIn: standsIn(file, ranks, inComm && { commId, inComm }),
+    stuckIn: stuckIn(file, ranks, inComm && { commId, inComm }),
     isIn: call ? { file, record: call.record, at: call.at, func: call.func } : null,
     newest: commId === null ? null : newestCall(file, commId, ranks[file]!, inComm),
     ...(inComm && { inComm }),
   };
 }
 
-function standsIn(
+function stuckIn(
   file: number,
   ranks: readonly RankWitness[],
   only?: { readonly commId: bigint | null; readonly inComm: readonly number[] },
-): Stray['standsIn'] {
+): Stray['stuckIn'] {
   const rank = ranks[file]!;
   const work = rank.pending.works.find((one) => {
     const comm = commOf(rank, one);
@@ -164,7 +164,7 @@ function standsIn(
   if (!work) return null;
   const commId = commOf(rank, work)?.commId ?? null;
   return {
-    ...standingCall({ file, work }, ranks),
+    ...callName({ file, work }, ranks),
     front: frontOf([{ file, work }], filesOfComm(ranks, commId)),
   };
 }

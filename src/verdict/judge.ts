@@ -4,7 +4,7 @@
  * lasted much longer than anything before.
  */
 
-import { hungAfter, isHang, mayGoOn, stands } from './alarm.js';
+import { hungAfter, isHang, isWorthReporting, mayGoOn } from './alarm.js';
 import { endOfRun, type Case, type Facts } from './case.js';
 import { endedItself, findBreaks, type Break } from './broken.js';
 import { causeOf, waitingFor } from './causes.js';
@@ -28,9 +28,9 @@ export function judge(facts: Facts): Verdict {
     partial: ranks.flatMap(({ reach }, file) => (reach.isPartial ? [file] : [])),
     damaged: ranks.flatMap(({ lacks }, file) => (lacks.isDamaged ? [file] : [])),
     lostEntries: ranks.reduce((sum, { lacks }) => sum + lacks.lostEntries, 0),
-    nameless: {
-      works: ranks.reduce((sum, { lacks }) => sum + lacks.nameless, 0),
-      files: ranks.flatMap(({ lacks }, file) => (lacks.nameless > 0 ? [file] : [])),
+    unknownComms: {
+      works: ranks.reduce((sum, { lacks }) => sum + lacks.unknownComms, 0),
+      files: ranks.flatMap(({ lacks }, file) => (lacks.unknownComms > 0 ? [file] : [])),
     },
     sampled: sampled(ranks),
     muted: ranks.flatMap(({ lacks }, file) => (lacks.isMuted ? [file] : [])),
@@ -47,7 +47,7 @@ export function judge(facts: Facts): Verdict {
 }
 
 function kindOf(evidence: Case, slow: ReturnType<typeof slowest>['slow']): VerdictKind {
-  const seeming = findStalls(evidence).filter((stall) => stands(stall, evidence));
+  const seeming = findStalls(evidence).filter((stall) => isWorthReporting(stall, evidence));
   const doubtful = seeming.filter((stall) => mayBeOver(stall, evidence));
   const stalls = seeming.filter((stall) => !doubtful.includes(stall));
   const hung = hangAmong(stalls, evidence);
@@ -78,7 +78,7 @@ function withoutMismatch(
     return {
       kind: 'waiting',
       waiting: {
-        stands: describeHang(waiting, stalls, evidence),
+        stall: describeHang(waiting, stalls, evidence),
         hungAfter: hungAfter(waiting, evidence),
         isLive: waiting.files.every((file) => ranks[file]!.life.isAlive),
       },
@@ -107,7 +107,7 @@ function withoutMismatch(
     return {
       kind: 'broken',
       broken: {
-        stands: describeHang(ended, left, evidence),
+        stall: describeHang(ended, left, evidence),
         gone: [],
         isOrderKnown: true,
         left: [...new Set(ended.works.map(({ file }) => file))],
@@ -118,10 +118,10 @@ function withoutMismatch(
     const end = endOfRun(ranks);
     const moved = ranks.flatMap(({ pace }) => [...pace.lastMove.values()]);
     // Nothing ever moved: since the trace begins.
-    const stood = moved.length === 0 ? end : end - moved.reduce((a, b) => (b > a ? b : a));
+    const stalledFor = moved.length === 0 ? end : end - moved.reduce((a, b) => (b > a ? b : a));
     return {
       kind: 'working',
-      working: { end, stood, files: unfinished, silent },
+      working: { end, stalledFor, files: unfinished, silent },
     };
   }
   if (ranks.every(({ pace }) => pace.lastMove.size === 0)) return { kind: 'nothing' };
@@ -129,14 +129,14 @@ function withoutMismatch(
   return quiet ? { kind: 'unclear', unclear: quiet } : { kind: 'healthy', silent };
 }
 
-/** The other breaks are listed as waiting for it or standing beside it. */
+/** The other breaks are listed as waiting for it or reported beside it. */
 function firstBreak(breaks: readonly Break[], evidence: Case): Broken | null {
   const stalls = breaks.map(({ stall }) => stall);
   const cause = causeAmong(stalls, evidence);
   const found = breaks.find(({ stall }) => stall === cause);
   if (!found) return null;
   const { stall, gone, isOrderKnown, left, finished } = found;
-  return { stands: describeHang(stall, stalls, evidence), gone, isOrderKnown, left, finished };
+  return { stall: describeHang(stall, stalls, evidence), gone, isOrderKnown, left, finished };
 }
 
 const causeAmong = (stalls: readonly Stall[], evidence: Case): Stall | null =>

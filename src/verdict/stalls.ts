@@ -14,7 +14,7 @@ import {
   SILENT_AFTER,
 } from './absence.js';
 import { commOf, knownAfter, knownUntilOf, type Case } from './case.js';
-import { filesOfComm, type Standing } from './front.js';
+import { filesOfComm, type FileWork } from './front.js';
 import { goneSince } from './lives.js';
 import { behindOthers } from './host_calls.js';
 import type { RankWitness, WitnessedCall, WitnessedWork } from './facts.js';
@@ -35,7 +35,7 @@ export interface Stall {
   /** null: sends/receives, or collectives of a communicator without an id. */
   readonly collective: Collective | null;
   /** Unfinished works of this collective. */
-  readonly works: readonly Standing[];
+  readonly works: readonly FileWork[];
   /** Threads inside an NCCL call that has not returned: nothing is enqueued yet. */
   readonly inside: readonly Inside[];
   /** Never entered, and would have been recorded. For sends/receives the other sides without unfinished work here. */
@@ -62,8 +62,8 @@ export const findStalls = (evidence: Case): Stall[] =>
 /** Of any age. */
 export function findUnfinished(evidence: Case): Stall[] {
   const { comms, ranks } = evidence;
-  const standing = comms.flatMap((comm) => standingIn(comm, evidence));
-  const joined = standing.map(({ comm, one }) => collectiveStall(comm, one, evidence));
+  const pending = comms.flatMap((comm) => stalledIn(comm, evidence));
+  const joined = pending.map(({ comm, one }) => collectiveStall(comm, one, evidence));
   const covered = new Map(
     joined.flatMap((stall) => (stall.commId === null ? [] : [[stall.commId, stall] as const])),
   );
@@ -88,7 +88,7 @@ function longestTransfer(files: readonly number[], ranks: readonly RankWitness[]
 }
 
 /** The oldest unfinished collective. One that may have ended in lost records counts only if there is no other. */
-function standingIn(comm: ClusterComm, evidence: Case): { comm: ClusterComm; one: Collective }[] {
+function stalledIn(comm: ClusterComm, evidence: Case): { comm: ClusterComm; one: Collective }[] {
   const { ranks } = evidence;
   const several = ofSeveralRanks(comm, ranks);
   let gone: readonly number[] | undefined;
@@ -179,9 +179,9 @@ function longestFinished({ collectives }: ClusterComm): number {
 
 /**
  * ns: between the known end of all begun collectives and the next arrival, before the stall. The pause after the first does not count,
- * because jobs compile and start up then. `standing` null: all pauses.
+ * because jobs compile and start up then. `pending` null: all pauses.
  */
-function longestPause({ collectives }: ClusterComm, standing: Collective | null = null): number {
+function longestPause({ collectives }: ClusterComm, pending: Collective | null = null): number {
   let busyUntil = Infinity;
   let longest = 0;
   for (const one of collectives.slice(1)) {
@@ -189,7 +189,7 @@ function longestPause({ collectives }: ClusterComm, standing: Collective | null 
     longest = Math.max(longest, firstArrival - busyUntil);
     const over = Math.max(lastArrival, enqueued ?? 0, end ?? 0);
     busyUntil = busyUntil === Infinity ? over : Math.max(busyUntil, over);
-    if (one === standing || begun(one).length > 0) break;
+    if (one === pending || begun(one).length > 0) break;
   }
   return longest;
 }
@@ -214,7 +214,7 @@ function lastMoveIn(commId: bigint, { communicators, pace }: RankWitness): numbe
  * communicator has no id.
  */
 function looseStalls(ranks: readonly RankWitness[], covered: ReadonlyMap<bigint, Stall>): Stall[] {
-  const groups = new Map<string, Standing[]>();
+  const groups = new Map<string, FileWork[]>();
   ranks.forEach((rank, file) => {
     for (const work of rank.pending.works) {
       const commId = commOf(rank, work)?.commId ?? 0n;
@@ -227,12 +227,12 @@ function looseStalls(ranks: readonly RankWitness[], covered: ReadonlyMap<bigint,
   return [...groups.values()].map((works) => looseStall(works, ranks));
 }
 
-function queuesBehind({ file, work }: Standing, { works }: Stall): boolean {
+function queuesBehind({ file, work }: FileWork, { works }: Stall): boolean {
   return works.some((other) => other.file === file && other.work.start <= work.start);
 }
 
-function looseStall(works: readonly Standing[], ranks: readonly RankWitness[]): Stall {
-  const [{ file, work }] = works as [Standing];
+function looseStall(works: readonly FileWork[], ranks: readonly RankWitness[]): Stall {
+  const [{ file, work }] = works as [FileWork];
   const comm = commOf(ranks[file]!, work);
   const commId = comm === null || comm.commId === 0n ? null : comm.commId;
   const files =
@@ -271,17 +271,17 @@ function looseStall(works: readonly Standing[], ranks: readonly RankWitness[]): 
  * is not missing: what it sent did not arrive.
  */
 function idlePeers(
-  works: readonly Standing[],
+  works: readonly FileWork[],
   commId: bigint | null,
   ranks: readonly RankWitness[],
 ): number[] {
   const fileOf = filesOfComm(ranks, commId);
-  const standing = new Set(works.map(({ file }) => file));
+  const pending = new Set(works.map(({ file }) => file));
   const peers = works.flatMap((one) => {
     const peer = one.work.peer === null ? null : fileOf(one.work.peer);
     return peer === null || beganItsSide(one, peer, commId, ranks) ? [] : [peer];
   });
-  const idle = [...new Set(peers)].filter((file) => !standing.has(file) && !ranks[file]!.lacks.isDamaged);
+  const idle = [...new Set(peers)].filter((file) => !pending.has(file) && !ranks[file]!.lacks.isDamaged);
   return idle.sort((a, b) => a - b);
 }
 
@@ -289,7 +289,7 @@ const OTHER_SIDE: Readonly<Record<string, string>> = { Send: 'Recv', Recv: 'Send
 
 /** With the same number between the two. */
 function beganItsSide(
-  { file, work }: Standing,
+  { file, work }: FileWork,
   peerFile: number,
   commId: bigint | null,
   ranks: readonly RankWitness[],
@@ -390,7 +390,7 @@ const neverTransferred = ({ calls, reach }: RankWitness, commId: bigint): boolea
   !reach.isPartial && Number.isFinite(reach.knownFrom) && !calls.hasTransfers(commId);
 
 /** Files whose pending work may have ended among the lost records. */
-export function filesInDoubt(works: readonly Standing[]): number[] {
+export function filesInDoubt(works: readonly FileWork[]): number[] {
   const surely = new Set(works.filter(({ work }) => work.lostSince === 0).map(({ file }) => file));
   return [...new Set(works.map(({ file }) => file))].filter((file) => !surely.has(file));
 }

@@ -1,6 +1,6 @@
 /**
  * The verdict: healthy, mismatched, slow, waiting, hung, broken or unclear, and the rank it blames, as far as the evidence goes. Plain
- * data, so that terminal text and JSON agree, and each claim stands beside its record. Files are named by their index in the run; times are
+ * data, so that terminal text and JSON agree, and each claim is beside its record. Files are named by their index in the run; times are
  * ns on the trace's axis.
  */
 
@@ -21,7 +21,7 @@ export type Verdict = VerdictKind & {
   /** Unreadable entries of tables, in all files. */
   readonly lostEntries: number;
   /** Work of unknown communicators: table entries are lost, or the table was full. */
-  readonly nameless: { readonly works: number; readonly files: readonly number[] };
+  readonly unknownComms: { readonly works: number; readonly files: readonly number[] };
   /** Files with only each Nth collective (null: it changed): the others were not checked. */
   readonly sampled: readonly { readonly every: number | null; readonly files: readonly number[] }[];
   /** Files in which events were turned off for some time. */
@@ -60,7 +60,7 @@ export type VerdictKind =
   | { readonly kind: 'nothing' };
 
 export interface Broken {
-  readonly stands: Hang;
+  readonly stall: Hang;
   /** Files that were never closed, while others were closed after their last sign. */
   readonly gone: readonly Silent[];
   /** It was surely gone when the first of the others ended. Else it may have been killed later: heartbeats come once a second. */
@@ -72,7 +72,7 @@ export interface Broken {
 }
 
 export interface Waiting {
-  readonly stands: Hang;
+  readonly stall: Hang;
   /** Age from which it is called a hang, ns. */
   readonly hungAfter: number;
   /** Every file of the communicator was alive when read, so look again later. Else the records end here. */
@@ -81,7 +81,7 @@ export interface Waiting {
 
 export interface Unclear {
   /** The oldest that may have ended; null: nothing seems stuck, but parts of files are missing. */
-  readonly work: (StandingCall & Evidence) | null;
+  readonly work: (CallName & Evidence) | null;
   /** Number of such works in all files. */
   readonly works: number;
   /** Files with such work. */
@@ -135,14 +135,14 @@ export interface Behind extends Evidence, CallShape {
 export interface Working {
   /** Newest sign of any file, and time from the last move to it. */
   readonly end: TraceNs;
-  readonly stood: number;
+  readonly stalledFor: number;
   /** Files with unfinished work. */
   readonly files: readonly number[];
   readonly silent: readonly Silent[];
 }
 
 /** The stuck collective, or sends/receives (`seq` is null). */
-export interface StandingCall {
+export interface CallName {
   /** 16 hexadecimal digits; null: NCCL did not report it. */
   readonly commId: string | null;
   readonly comm: string;
@@ -166,7 +166,7 @@ export interface Evidence {
   readonly at: TraceNs;
 }
 
-export interface Hang extends StandingCall {
+export interface Hang extends CallName {
   readonly nRanks: number;
   /** Last move of the communicator on any rank, and the time since then, ns. */
   readonly since: TraceNs;
@@ -197,7 +197,7 @@ export interface Hang extends StandingCall {
   /** The operation that ends the chain of waits: look there first. */
   readonly front: Front | null;
   /** What the GPUs began, if no operation on the network shows it; least first. */
-  readonly kernels: readonly KernelStand[];
+  readonly kernels: readonly KernelState[];
   /** Ranks of the communicator without a file. */
   readonly missing: readonly number[];
   /** Files without a sign in the last seconds of the run. */
@@ -218,11 +218,11 @@ export interface Crossed {
 
 export interface Order {
   readonly file: number;
-  readonly first: StandingCall & Evidence;
-  readonly second: StandingCall & Evidence;
+  readonly first: CallName & Evidence;
+  readonly second: CallName & Evidence;
 }
 
-export interface AlsoHung extends StandingCall {
+export interface AlsoHung extends CallName {
   readonly since: TraceNs;
   /** It waits for the named stall, or for others that do. */
   readonly onlyWaits: boolean;
@@ -244,15 +244,15 @@ export interface Stray extends SomeRanks {
   readonly lastSign: TraceNs | null;
   readonly isAlive: boolean;
   /** Its oldest unfinished work; null: none. */
-  readonly standsIn: (StandingCall & Evidence & { readonly front: Front | null }) | null;
+  readonly stuckIn: (CallName & Evidence & { readonly front: Front | null }) | null;
   /** The call its threads are in instead; null: none. */
   readonly isIn: (Evidence & { readonly func: string }) | null;
   /** Its newest collective in the stuck communicator; null: none. */
-  readonly newest: (StandingCall & Evidence) | null;
+  readonly newest: (CallName & Evidence) | null;
 }
 
 /** What the GPU began and ended of the called work. `isLeast`: it began less than another, or no GPU began any. */
-export interface KernelStand extends BlocksSeen {
+export interface KernelState extends BlocksSeen {
   readonly file: number;
   readonly record: string;
   readonly isLeast: boolean;
@@ -294,7 +294,7 @@ export interface Mismatch {
 }
 
 /** One of the ways to call. */
-export interface Way extends StandingCall, CallArguments {
+export interface Way extends CallName, CallArguments {
   readonly entered: readonly (Evidence & SomeRanks)[];
 }
 
@@ -326,7 +326,7 @@ export interface Slowness {
   /** null: it is slow. Else the reason why not: chance explains it among equal ranks, or it cost too little. */
   readonly why: 'chance' | 'cost' | null;
   /** Its latest arrival, and by how much, ns. */
-  readonly worst: StandingCall & Evidence & { readonly by: number };
+  readonly worst: CallName & Evidence & { readonly by: number };
   /** ns: largest error of the clocks (99 %) over its collectives; 0: one clock. */
   readonly clockBound: number;
   /** The slowest connection; null: not the reason. Then `late` of `of` are its sends, and `cost` is a lower bound. */

@@ -78,7 +78,7 @@ it('straggler: the table of ranks blames the one that the verdict names', async 
   expect(report.headline).toContain('rank 2');
   expect(cost[2]).toBeCloseTo(138.3, 0);
   expect(Math.max(cost[0]!, cost[1]!, cost[3]!)).toBeLessThan(1);
-  expect(report.ranks.map(({ word }) => word)).toEqual([null, null, 'LATE', null]);
+  expect(report.ranks.map(({ label }) => label)).toEqual([null, null, 'LATE', null]);
   const { lateRank, lateIn, named } = report.groups[0]!;
   expect([lateRank, lateIn, named]).toEqual([2, 7, 7]);
   // Its row is the one that stands out, in time as well.

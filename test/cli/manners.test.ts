@@ -203,7 +203,7 @@ describe('a summary', () => {
     rmSync(path.join(folder, 'x.pftrace'));
     expect((await run(words.replace(' -f', ''))).err).toMatch(/s\.json: already exists; use --force/);
     expect((await run(words)).code).toBe(0);
-    expect(JSON.parse(readFileSync(path.join(folder, 's.json'), 'utf8'))).toMatchObject({ version: 2 });
+    expect(JSON.parse(readFileSync(path.join(folder, 's.json'), 'utf8'))).toMatchObject({ version: 3 });
     expect(readdirSync(folder).sort()).toEqual(['run', 's.json', 'there', 'x.pftrace']);
   });
 });

@@ -64,7 +64,7 @@ describe('merge', () => {
   it('writes its findings as JSON', async () => {
     const { out } = await run('merge', 'run', '-o', 't.pftrace', '--summary', '-', '-q');
     expect(JSON.parse(out.toString())).toMatchObject({
-      version: 2,
+      version: 3,
       worldSize: 4,
       trace: { processes: 4, flows: 72 },
     });

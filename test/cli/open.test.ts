@@ -214,7 +214,7 @@ describe('the command', () => {
         '\nThis begins as a packet of 84 bytes would, which text may do by chance.\nAnd here it ends.\n\n',
       ],
       ['text.gz', gzipSync('no trace')],
-      ['summary', '{\n  "version": 2,\n  "verdict": {\n    "kind": "healthy"'],
+      ['summary', '{\n  "version": 3,\n  "verdict": {\n    "kind": "healthy"'],
     ] as const)
       writeFileSync(path.join(folder, name), content);
     const result = await runProgram(folder, ...words);

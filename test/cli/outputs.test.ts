@@ -276,7 +276,7 @@ describe('our own output is replaced with --force, and only then:', () => {
     expect(await nccl(words)).toMatchObject({ code: 0 });
     writeFileSync(at('s.json'), readFileSync(at('s.json'), 'utf8').slice(0, 100));
     expect(await nccl(words)).toMatchObject({ code: 0 });
-    expect(JSON.parse(readFileSync(at('s.json'), 'utf8'))).toMatchObject({ version: 2 });
+    expect(JSON.parse(readFileSync(at('s.json'), 'utf8'))).toMatchObject({ version: 3 });
   });
 });
 
@@ -316,7 +316,7 @@ describe('streams are written to, without a temporary file beside them:', () => 
     expect(await shell('cat json > s & nt merge run -q -o /dev/null --summary json; wait')).toMatchObject({
       code: 0,
     });
-    expect(JSON.parse(readFileSync(at('s'), 'utf8'))).toMatchObject({ version: 2 });
+    expect(JSON.parse(readFileSync(at('s'), 'utf8'))).toMatchObject({ version: 3 });
     for (const name of ['pipe', 'json']) expect(lstatSync(at(name)).isFIFO()).toBe(true);
     expect(readdirSync(folder).sort()).toEqual(['got', 'json', 'pipe', 'run', 's']);
   });

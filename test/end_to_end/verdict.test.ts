@@ -100,7 +100,7 @@ describe.concurrent('the verdict on', () => {
       comm: 'world',
       func: 'AllReduce',
       seq: 1,
-      neverEntered: [{ file: 3, standsIn: null, newest: { func: 'AllReduce', seq: 0 } }],
+      neverEntered: [{ file: 3, stuckIn: null, newest: { func: 'AllReduce', seq: 0 } }],
       front: { peerFile: 3, peerInComm: 3, done: 0 },
       mismatch: null,
       missing: [],
@@ -171,7 +171,7 @@ describe.concurrent('the verdict on', () => {
       expect(closed).toEqual(expect.arrayContaining([...broken.left]));
     }
     expect((broken?.gone ?? hang?.silent)?.map(({ file }) => file)).toContain(2);
-    expect(broken?.stands ?? hang).toMatchObject({ func: 'AllReduce', seq: 2 });
+    expect(broken?.stall ?? hang).toMatchObject({ func: 'AllReduce', seq: 2 });
     expect(text).toMatch(/\n {2}(never closed|no heartbeat): /);
   });
 
@@ -368,7 +368,7 @@ describe.concurrent('the verdict on', () => {
       partial: [],
       damaged: [],
       lostEntries: 0,
-      nameless: { works: 0, files: [] },
+      unknownComms: { works: 0, files: [] },
       notRecorded: [],
       seen: { communicators: 1, collectives: 3, works: 12 },
       lateness: true,

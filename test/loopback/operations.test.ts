@@ -142,8 +142,8 @@ describe('Broadcast', () => {
   test('work that NCCL does not report is in no count that the plugin could compare', async () => {
     const run = await Run.of('--ranks 3 --iterations 2 --ops broadcast:1M,allreduce:1M', { echo: {} });
     const [hidden, seen] = run.tasks(0);
-    expect(hidden).toMatchObject({ func: 'Broadcast', untold: true, seq: null, completed: true });
-    expect(seen).toMatchObject({ func: 'AllReduce', untold: false, seq: 0 });
+    expect(hidden).toMatchObject({ func: 'Broadcast', unreported: true, seq: null, completed: true });
+    expect(seen).toMatchObject({ func: 'AllReduce', unreported: false, seq: 0 });
     const sends = run.proxyOps(0).filter(({ isSend, channel }) => isSend && channel === 0);
     expect(sends.filter(({ task }) => task % 2 === 1).map(({ ordinal }) => ordinal)).toEqual([0, 1]);
     expect(run.totals(0).starts.ProxyOp).toBe(2 * 2 * 2);

@@ -6,10 +6,10 @@ import { Run, runRaw } from './loopback.js';
 
 const GIB = 2 ** 30;
 
-async function planOf(args: string): Promise<Record<string, unknown>[]> {
-  const { code, stdout } = await runRaw(`${args} --plan`);
+async function partitionOf(args: string): Promise<Record<string, unknown>[]> {
+  const { code, stdout } = await runRaw(`${args} --partition`);
   expect(code).toBe(0);
-  return (JSON.parse(stdout) as { plan: Record<string, unknown>[] }).plan;
+  return (JSON.parse(stdout) as { partition: Record<string, unknown>[] }).partition;
 }
 
 describe('how it is cut', () => {
@@ -20,16 +20,16 @@ describe('how it is cut', () => {
     [1, 'send:2500M', 2, 3, 128 * 1024],
     [2, 'send:2500M', 2, 2, 128 * 1024],
   ])('%i channels, %s on %i ranks: %i steps', async (channels, op, ranks, stepsPerOp, chunkSize) => {
-    const [plan] = await planOf(
+    const [partition] = await partitionOf(
       `--registered --ranks ${ranks} --channels ${channels} --peer-channels ${channels} --ops ${op}`,
     );
-    expect(plan).toMatchObject({ proto: 'SIMPLE', stepsPerOp, chunkSize });
+    expect(partition).toMatchObject({ proto: 'SIMPLE', stepsPerOp, chunkSize });
   });
 
   test('other collectives are as ever', async () => {
-    const plans = async (words: string) =>
-      planOf(`${words} --ranks 4 --ops allreduce:8M,reducescatter:8M,broadcast:8M`);
-    expect(await plans('--registered')).toEqual(await plans('--channels 2'));
+    const partitions = async (args: string) =>
+      partitionOf(`${args} --ranks 4 --ops allreduce:8M,reducescatter:8M,broadcast:8M`);
+    expect(await partitions('--registered')).toEqual(await partitions('--channels 2'));
   });
 });
 

@@ -19,7 +19,7 @@ const opsOf = (log: Log) => {
 };
 
 const comm = { name: 'world', commHash: expect.stringMatching(/^[1-9a-f][0-9a-f]{15}$/) as string };
-const untold = { name: 'NULL', commHash: '0000000000000000' };
+const unreported = { name: 'NULL', commHash: '0000000000000000' };
 const group = (...tasks: string[]) => ['start Group < NULL', ...tasks, 'stop Group'];
 const groupApi = (calls: string[], tasks: string[]) => [
   'start GroupApi < NULL',
@@ -255,7 +255,7 @@ describe('through an adapter', () => {
     const log = await allReduce('--abi 6 --plugin-abi 3');
     expect(log.shapes('api')).toEqual(['init', ...group('start Coll < Group', 'stop Coll'), 'finalize']);
     expect(log.lines[0]!.fields).toEqual({});
-    expect(fields(log, 'Coll')).toMatchObject([{ ...untold, func: 'AllReduce', nMaxChannels: '1' }]);
+    expect(fields(log, 'Coll')).toMatchObject([{ ...unreported, func: 'AllReduce', nMaxChannels: '1' }]);
     const ops = Object.values(opsOf(log));
     expect(ops.map(states)).toEqual([[], []]);
     for (const step of ops.flatMap((op) => log.childrenOf(op, 'ProxyStep'))) {
@@ -267,10 +267,12 @@ describe('through an adapter', () => {
 
   test('v1 on NCCL 2.28', async () => {
     const log = await run('--abi 5 --plugin-abi 1 --ops allreduce:1M,group{send+recv:64K}');
-    expect(fields(log, 'Coll')).toMatchObject([{ ...untold, func: '4', trafficBytes: '0', datatype: '7' }]);
+    expect(fields(log, 'Coll')).toMatchObject([
+      { ...unreported, func: '4', trafficBytes: '0', datatype: '7' },
+    ]);
     expect(fields(log, 'P2p')).toMatchObject([
-      { ...untold, func: '6' },
-      { ...untold, func: '7' },
+      { ...unreported, func: '6' },
+      { ...unreported, func: '7' },
     ]);
     // Counted in transfers: that is the core's doing.
     expect(field(opsOf(log).send, 'nSteps')).toBe('4');

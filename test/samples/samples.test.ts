@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mergeReportText } from '../../src/report/merge_report.js';
 import { mergeNext } from '../../src/report/next_command.js';
-import { traceWords } from '../../src/report/headline.js';
+import { traceTexts } from '../../src/report/headline.js';
 import { verdictText } from '../../src/report/verdict_text.js';
 import { merge } from '../../src/merge.js';
 import { diagnose } from '../../src/report/diagnosis.js';
@@ -54,7 +54,7 @@ describe.each(samples)('%s', (name) => {
   let view: TraceView;
 
   beforeAll(async () => {
-    report = await merge({ inputs: [input], output, jobs: 1, words: traceWords });
+    report = await merge({ inputs: [input], output, jobs: 1, texts: traceTexts });
     view = viewTrace(readFileSync(output), { emptySlices: 'fine' });
   });
 
@@ -73,7 +73,7 @@ describe.each(samples)('%s', (name) => {
       .filter((file) => file.endsWith('.bin'))
       .map((file) => path.join(input, file));
     const again = path.join(folder, `${name}-again.pftrace`);
-    await merge({ inputs: files.reverse(), output: again, jobs: 1, words: traceWords });
+    await merge({ inputs: files.reverse(), output: again, jobs: 1, texts: traceTexts });
     expect(readFileSync(again).equals(readFileSync(output))).toBe(true);
   });
 

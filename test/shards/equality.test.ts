@@ -5,7 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
-import { traceWords } from '../../src/report/headline.js';
+import { traceTexts } from '../../src/report/headline.js';
 import { record } from '../support/loopback.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { mergeInSteps, type SharedOptions } from '../support/sharded.js';
@@ -30,7 +30,7 @@ async function expectEqual(
 ): Promise<void> {
   const own = mkdtempSync(path.join(folder, 'equal-'));
   const output = path.join(own, `merged-${name}`);
-  await merge({ ...options, inputs: files, output, words: traceWords, jobs: 1 });
+  await merge({ ...options, inputs: files, output, texts: traceTexts, jobs: 1 });
   const joined = await mergeInSteps(files, own, seeded(seed), options, name);
   expect(readFileSync(joined).equals(readFileSync(output))).toBe(true);
 }

@@ -20,7 +20,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
-import { traceWords } from '../../src/report/headline.js';
+import { traceTexts } from '../../src/report/headline.js';
 import type { MergeReport } from '../../src/report/report.js';
 import { PROGRAM } from '../support/program.js';
 
@@ -98,7 +98,7 @@ describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
       ...['run.json', 'run.pftrace', 'run.study'],
     ]);
     const output = path.join(folder, 'merged.pftrace');
-    await merge({ inputs: [sample], output, words: traceWords });
+    await merge({ inputs: [sample], output, texts: traceTexts });
     expect(readFileSync(path.join(out, 'run.pftrace')).equals(readFileSync(output))).toBe(true);
   });
 

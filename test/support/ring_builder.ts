@@ -71,7 +71,7 @@ export class RingBuilder {
   }
 
   startGroup(tick: number, options: StartOptions = {}): bigint {
-    return this.record(Kind.StartGroup, tick, parentOf(options), commWord(options, 0));
+    return this.record(Kind.StartGroup, tick, parentOf(options), commText(options, 0));
   }
 
   startColl(tick: number, o: StartColl = {}): bigint {
@@ -79,7 +79,7 @@ export class RingBuilder {
       Kind.StartColl,
       tick,
       parentOf(o),
-      commWord(o, this.rankOf(o)),
+      commText(o, this.rankOf(o)),
       BigInt(o.seqNumber ?? 0),
       BigInt(o.count ?? 1024),
       bits([this.id(o.func ?? 'AllReduce'), 16], [this.id(o.datatype ?? 'ncclFloat32'), 16]) |
@@ -105,7 +105,7 @@ export class RingBuilder {
       Kind.StartP2p,
       tick,
       parentOf(o),
-      commWord(o, this.rankOf(o)),
+      commText(o, this.rankOf(o)),
       o.buff ?? 0x1000n,
       BigInt(o.count ?? 1024),
       bits(
@@ -137,18 +137,18 @@ export class RingBuilder {
   }
 
   startProxyStep(tick: number, options: StartOptions & { readonly step?: number } = {}): bigint {
-    return this.record(Kind.StartProxyStep, tick, parentOf(options), commWord(options, options.step ?? 0));
+    return this.record(Kind.StartProxyStep, tick, parentOf(options), commText(options, options.step ?? 0));
   }
 
   startProxyCtrl(tick: number, options: StartOptions = {}): bigint {
-    return this.record(Kind.StartProxyCtrl, tick, parentOf(options), commWord(options, 0));
+    return this.record(Kind.StartProxyCtrl, tick, parentOf(options), commText(options, 0));
   }
 
   startKernelCh(
     tick: number,
     options: StartOptions & { readonly channel?: number; readonly pTimer?: bigint } = {},
   ): bigint {
-    const words = [commWord(options, options.channel ?? 0), options.pTimer ?? 0n, 0n, 0n];
+    const words = [commText(options, options.channel ?? 0), options.pTimer ?? 0n, 0n, 0n];
     return this.record(Kind.StartKernelCh, tick, parentOf(options), ...words);
   }
 
@@ -157,7 +157,7 @@ export class RingBuilder {
     options: StartOptions & { readonly graphCaptured?: boolean; readonly groupDepth?: number } = {},
   ): bigint {
     const depth = bits([options.graphCaptured === true ? 1 : 0, 1], [options.groupDepth ?? 1, 31]);
-    return this.record(Kind.StartGroupApi, tick, parentOf(options), commWord(options, 0) | (depth << 32n));
+    return this.record(Kind.StartGroupApi, tick, parentOf(options), commText(options, 0) | (depth << 32n));
   }
 
   startCollApi(tick: number, options: StartApi = {}): bigint {
@@ -182,7 +182,7 @@ export class RingBuilder {
   }
 
   startKernelLaunch(tick: number, options: StartOptions & { readonly stream?: bigint } = {}): bigint {
-    const words = [commWord(options, 0), options.stream ?? 0x7000n, 0n, 0n];
+    const words = [commText(options, 0), options.stream ?? 0x7000n, 0n, 0n];
     return this.record(Kind.StartKernelLaunch, tick, parentOf(options), ...words);
   }
 
@@ -191,7 +191,7 @@ export class RingBuilder {
       Kind.StartNetPlugin,
       tick,
       parentOf(o),
-      commWord(o, 0),
+      commText(o, 0),
       o.id ?? 0x10001n,
       o.length ?? 4096n,
       o.wrId ?? 0n,
@@ -207,7 +207,7 @@ export class RingBuilder {
       Kind.StartCeColl,
       tick,
       parentOf(o),
-      commWord(o, this.rankOf(o)),
+      commText(o, this.rankOf(o)),
       BigInt(o.seqNumber ?? 0),
       BigInt(o.count ?? 1024),
       bits([this.id(func), 16], [this.id(datatype), 16], [this.id(syncStrategy), 16]),
@@ -221,7 +221,7 @@ export class RingBuilder {
   }
 
   startCeSync(tick: number, options: StartOptions & { readonly nRanks?: number } = {}): bigint {
-    const words = [commWord(options, options.nRanks ?? 4), 0n, 0n, 0n];
+    const words = [commText(options, options.nRanks ?? 4), 0n, 0n, 0n];
     return this.record(Kind.StartCeSync, tick, parentOf(options), ...words);
   }
 
@@ -229,7 +229,7 @@ export class RingBuilder {
     tick: number,
     options: StartOptions & { readonly numOps?: number; readonly totalBytes?: bigint } = {},
   ): bigint {
-    const words = [commWord(options, options.numOps ?? 1), options.totalBytes ?? 0n, 0n, 0n];
+    const words = [commText(options, options.numOps ?? 1), options.totalBytes ?? 0n, 0n, 0n];
     return this.record(Kind.StartCeBatch, tick, parentOf(options), ...words);
   }
 
@@ -243,7 +243,7 @@ export class RingBuilder {
   }
 
   startUnknown(tick: number, type: number, options: StartOptions = {}): bigint {
-    const words = [commWord(options, this.rankOf(options)), BigInt(type), 0n, 0n];
+    const words = [commText(options, this.rankOf(options)), BigInt(type), 0n, 0n];
     return this.record(Kind.StartUnknown, tick, parentOf(options), ...words);
   }
 
@@ -320,7 +320,7 @@ export class RingBuilder {
 
 const parentOf = (options: StartOptions): bigint => options.parent ?? 0n;
 
-function commWord(options: StartOptions, high: number): bigint {
+function commText(options: StartOptions, high: number): bigint {
   return bits([options.comm ?? 0, 32], [high, 32]);
 }
 

@@ -5,7 +5,7 @@ import { makePart } from '../../src/shards/convert_step.js';
 import { joinTrace } from '../../src/shards/join_step.js';
 import { makeScan } from '../../src/shards/scan_step.js';
 import { makeStudy, type StudyStepOptions } from '../../src/shards/study_step.js';
-import { traceWords } from '../../src/report/headline.js';
+import { traceTexts } from '../../src/report/headline.js';
 
 export type SharedOptions = Partial<Omit<StudyStepOptions, 'inputs' | 'output'>>;
 
@@ -40,6 +40,6 @@ export async function mergeInSteps(
     parts.push(output);
   }
   const output = join(folder, name);
-  await joinTrace({ study, parts, output, words: traceWords });
+  await joinTrace({ study, parts, output, texts: traceTexts });
   return output;
 }

@@ -34,14 +34,14 @@ export interface TaskTruth extends TruthLine {
   func: string;
   /** Who moves the data: NCCL tells all of it only of a kernel with connections. */
   engine: 'kernel' | 'copy engine' | 'symmetric';
-  /** Collectives only; null if untold. */
+  /** Collectives only; null if unreported. */
   seq?: number | null;
   /** Send/receive only. */
   peer?: number;
   /** Elements. */
   count: number;
   /** NCCL made no Coll or P2p of it, whatever the plugin asked for. */
-  untold: boolean;
+  unreported: boolean;
   graph: 'none' | 'captured' | 'replay';
   /** CLOCK_MONOTONIC. */
   startNs: number;
@@ -77,7 +77,7 @@ export function tasksOf(lines: readonly TruthLine[]): TaskTruth[] {
 
 /** What NCCL told the plugin of. */
 export function toldOf(lines: readonly TruthLine[]): { tasks: TaskTruth[]; ops: ProxyOpTruth[] } {
-  const tasks = tasksOf(lines).filter(({ untold }) => !untold);
+  const tasks = tasksOf(lines).filter(({ unreported }) => !unreported);
   const told = new Set(tasks.map(({ task }) => task));
   return { tasks, ops: proxyOpsOf(lines).filter(({ task }) => told.has(task)) };
 }

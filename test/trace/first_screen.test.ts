@@ -8,7 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
-import { HEADLINE_CHARACTERS, traceWords } from '../../src/report/headline.js';
+import { HEADLINE_CHARACTERS, traceTexts } from '../../src/report/headline.js';
 import { TITLE_CHARACTERS } from '../../src/trace/titles.js';
 import { record } from '../support/loopback.js';
 import { temporaryFolder } from '../support/made_up_run.js';
@@ -23,7 +23,7 @@ const ROWS = 6;
 
 async function screenOf(name: string, input = path.join(root, 'samples', name)): Promise<string> {
   const output = path.join(folder, `${name}.pftrace`);
-  await merge({ inputs: [input], output, jobs: 1, hungAfter: 1, words: traceWords });
+  await merge({ inputs: [input], output, jobs: 1, hungAfter: 1, texts: traceTexts });
   const { stdout, stderr } = spawnSync(process.execPath, ['scripts/picture.mjs', '--screen', output], {
     cwd: root,
     encoding: 'utf8',

@@ -1,4 +1,4 @@
-/** When a standstill is an alarm: never while all ranks live and it is no older than what may well be. */
+/** When a stall is an alarm: never while all ranks live and it is no older than what may well be. */
 
 import { describe, expect, it } from 'vitest';
 import { judge } from '../../src/verdict/judge.js';
@@ -6,7 +6,7 @@ import type { Verdict } from '../../src/verdict/types.js';
 import { done, evidence, open, s, waitingFor, type MadeUpCall, type MadeUpRank } from './evidence.js';
 
 /** Three ranks; rank 2 has not come to the collective that begins at 10 s. */
-const standing = (...before: readonly MadeUpCall[]): MadeUpRank[] => {
+const stalled = (...before: readonly MadeUpCall[]): MadeUpRank[] => {
   const waits: MadeUpRank = { calls: [...before, open(9, 10, { ops: [waitingFor(2)] })] };
   return [waits, waits, { calls: before }];
 };
@@ -18,16 +18,16 @@ const verdictAt = (
 
 describe('while all ranks are alive', () => {
   it('waits until the stall is old, with the evidence of a hang', () => {
-    const verdict = verdictAt(39.9, standing(done(0, 1), done(1, 2)));
+    const verdict = verdictAt(39.9, stalled(done(0, 1), done(1, 2)));
     expect(verdict).toMatchObject({
       kind: 'waiting',
       waiting: {
         hungAfter: s(30),
         isLive: false,
-        stands: { seq: 9, since: s(10), neverEntered: [{ file: 2 }], waiting: [{ file: 0 }, { file: 1 }] },
+        stall: { seq: 9, since: s(10), neverEntered: [{ file: 2 }], waiting: [{ file: 0 }, { file: 1 }] },
       },
     });
-    expect(verdictAt(40, standing(done(0, 1), done(1, 2))).kind).toBe('hung');
+    expect(verdictAt(40, stalled(done(0, 1), done(1, 2))).kind).toBe('hung');
   });
 
   it('waits while the first collective of all starts up', () => {
@@ -38,8 +38,8 @@ describe('while all ranks are alive', () => {
 
   it('waits twice as long as the longest earlier collective, except the first', () => {
     const long = { seq: 1, at: 2, end: 9.5 };
-    expect(verdictAt(39.9, standing(done(0, 1), long)).kind).toBe('waiting');
-    expect(verdictAt(40, standing(done(0, 1), long)).kind).toBe('hung');
+    expect(verdictAt(39.9, stalled(done(0, 1), long)).kind).toBe('waiting');
+    expect(verdictAt(40, stalled(done(0, 1), long)).kind).toBe('hung');
     const longer = (by: number): MadeUpRank[] => {
       const calls = [done(0, 1), { seq: 1, at: 2, end: 42 }, open(2, 50)];
       return [
@@ -62,17 +62,17 @@ describe('while all ranks are alive', () => {
   });
 
   it('advises another look only if the files themselves are alive', () => {
-    const live = standing(done(0, 1)).map((rank): MadeUpRank => ({ ...rank, isAlive: true }));
+    const live = stalled(done(0, 1)).map((rank): MadeUpRank => ({ ...rank, isAlive: true }));
     expect(verdictAt(20, live)).toMatchObject({ kind: 'waiting', waiting: { isLive: true } });
   });
 
   it('does not take a file that was read earlier for a process that disappeared', () => {
-    const [first, ...rest] = standing(done(0, 1));
+    const [first, ...rest] = stalled(done(0, 1));
     expect(verdictAt(20, [{ ...first!, alive: 14, isAlive: true }, ...rest]).kind).toBe('waiting');
   });
 
   it('is a hang after the time that --hung-after sets', () => {
-    const ranks = standing(done(0, 1));
+    const ranks = stalled(done(0, 1));
     expect(verdictAt(12, ranks, { hungAfter: 2 }).kind).toBe('hung');
     expect(verdictAt(11.9, ranks, { hungAfter: 2 }).kind).toBe('waiting');
     expect(verdictAt(100, ranks, { hungAfter: 600 })).toMatchObject({
@@ -83,7 +83,7 @@ describe('while all ranks are alive', () => {
 
   it('comes before a slow rank, and after a hang elsewhere', () => {
     const comms = { world: { id: 1n, members: [0, 1, 2] }, tp: { id: 2n, members: [0, 1] } };
-    const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
+    const [a, b, c] = stalled(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
     const inTp = open(4, 3, { comm: 'tp' });
     const verdict = judge(
       evidence([{ calls: [...a.calls, inTp] }, { calls: [...b.calls, inTp] }, c], { end: 36, comms }),
@@ -102,7 +102,7 @@ describe('while all ranks are alive', () => {
     ];
     expect(judge(evidence(ranks, { end: 60, comms }))).toMatchObject({
       kind: 'waiting',
-      waiting: { stands: { comm: 'tp', alsoHung: [{ comm: 'world', onlyWaits: true }] } },
+      waiting: { stall: { comm: 'tp', alsoHung: [{ comm: 'world', onlyWaits: true }] } },
     });
   });
 });
@@ -143,7 +143,7 @@ describe('is a hang at once if it cannot go on:', () => {
   const short = 12;
 
   it('a rank fell silent, while the others were alive when they were read', () => {
-    const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
+    const [a, b, c] = stalled(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
     const dead = { ...c, alive: 15 };
     const live = { isAlive: true } as const;
     expect(verdictAt(18, [{ ...a, ...live }, { ...b, ...live }, dead])).toMatchObject({
@@ -153,15 +153,15 @@ describe('is a hang at once if it cannot go on:', () => {
   });
 
   it('a rank fell silent before a copy that states its time', () => {
-    const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
+    const [a, b, c] = stalled(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
     expect(verdictAt(18, [a, b, { ...c, alive: 15, isToldInTime: true }]).kind).toBe('hung');
   });
 
   it('but not if its file may have been copied before the others', () => {
-    const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
+    const [a, b, c] = stalled(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
     expect(verdictAt(18, [a, b, { ...c, alive: 15 }])).toMatchObject({
       kind: 'waiting',
-      waiting: { stands: { silent: [{ file: 2, mayBeCopy: true }] } },
+      waiting: { stall: { silent: [{ file: 2, mayBeCopy: true }] } },
     });
     // The last sign comes as it begins to stand, or long before the others' last one.
     expect(verdictAt(18, [a, b, { ...c, alive: 10.2 }]).kind).toBe('hung');
@@ -169,16 +169,16 @@ describe('is a hang at once if it cannot go on:', () => {
   });
 
   it('but not if its clock is not related to the others', () => {
-    const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
+    const [a, b, c] = stalled(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
     const silent = [a, b, { ...c, alive: 10.2 }];
     expect(judge(evidence(silent, { end: short, comparable: false }))).toMatchObject({
       kind: 'waiting',
-      waiting: { stands: { silent: [], isRelated: false } },
+      waiting: { stall: { silent: [], isRelated: false } },
     });
   });
 
   it('a rank closed its file', () => {
-    const [a, b, c] = standing(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
+    const [a, b, c] = stalled(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
     expect(verdictAt(short, [a, b, { ...c, closed: true }]).kind).toBe('hung');
   });
 

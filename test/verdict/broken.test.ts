@@ -23,7 +23,7 @@ describe('a rank that disappeared', () => {
         gone: [{ file: 1, lastSign: s(10.1) }],
         left: [0, 2],
         finished: [],
-        stands: {
+        stall: {
           seq: 1,
           waiting: [{ file: 0 }, { file: 1 }, { file: 2 }],
           aborted: [0, 2],
@@ -86,7 +86,7 @@ describe('a rank that disappeared', () => {
     const finished: MadeUpRank = { calls: [done(0, 1), done(1, 10)], alive: 10.3, ...closed };
     expect(after([finished, killed, finished])).toMatchObject({
       kind: 'broken',
-      broken: { gone: [{ file: 1 }], left: [], finished: [0, 2], stands: { waiting: [{ file: 1 }] } },
+      broken: { gone: [{ file: 1 }], left: [], finished: [0, 2], stall: { waiting: [{ file: 1 }] } },
     });
     // What it had not sent yet they have had: a copy that was made before.
     const sending = open(1, 10, { ops: [waitingFor(0), waitingFor(2, { isSend: true })] });
@@ -139,9 +139,9 @@ describe('a rank that disappeared', () => {
     const verdict = after([finished, killed, finished]);
     expect(verdict).toMatchObject({
       kind: 'broken',
-      broken: { stands: { since: s(10.21), until: s(10.3) } },
+      broken: { stall: { since: s(10.21), until: s(10.3) } },
     });
-    expect(verdict.kind === 'broken' && verdict.broken.stands.age).toBeCloseTo(s(0.09), -3);
+    expect(verdict.kind === 'broken' && verdict.broken.stall.age).toBeCloseTo(s(0.09), -3);
   });
 
   it('is also named if it left nothing unfinished', () => {

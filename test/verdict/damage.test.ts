@@ -53,7 +53,7 @@ const flipIn = (areaClass: number) => (file: string, bytes: Uint8Array) => {
 it('one flipped bit in each table of communicators does not make a hang disappear', async () => {
   const { verdict, ranks } = await diagnose([damaged('hang', /./, flipIn(AreaClass.TableCommunicators))]);
   expect(verdict.kind).toBe('unclear');
-  expect(verdict).toMatchObject({ lostEntries: 3, nameless: { works: 9, files: [0, 1, 2] } });
+  expect(verdict).toMatchObject({ lostEntries: 3, unknownComms: { works: 9, files: [0, 1, 2] } });
   for (const { problems } of ranks)
     expect(problems).toEqual([
       'torn slots in the table of communicators',

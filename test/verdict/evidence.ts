@@ -215,7 +215,7 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number, setU
     lacks: {
       isDamaged: rank.damaged ?? false,
       lostEntries: 0,
-      nameless: calls.filter((call) => numberOf(comms, call) < 0).length,
+      unknownComms: calls.filter((call) => numberOf(comms, call) < 0).length,
       sampleEvery: rank.sampleEvery === undefined ? 1 : rank.sampleEvery,
       isMuted: rank.isMuted ?? false,
       notRecorded: rank.notRecorded ?? [],

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { Wait } from '../../src/model/waits.js';
-import { frontOf, type Standing } from '../../src/verdict/front.js';
+import { frontOf, type FileWork } from '../../src/verdict/front.js';
 import type { WitnessedOp } from '../../src/verdict/facts.js';
 import { s } from './evidence.js';
 
@@ -19,8 +19,8 @@ function op(more: Partial<WitnessedOp>): WitnessedOp {
 /** By rank: the step and wait of its receive and of its send; null: it has none any more. */
 type Ends = readonly [recv: readonly [number, Wait] | null, send: readonly [number, Wait] | null];
 
-function ring(ranks: readonly (Ends | null)[]): Standing[] {
-  return ranks.flatMap((ends, file): Standing[] => {
+function ring(ranks: readonly (Ends | null)[]): FileWork[] {
+  return ranks.flatMap((ends, file): FileWork[] => {
     if (ends === null) return [];
     const ops = ends.flatMap((end, i): WitnessedOp[] => {
       if (end === null) return [];
@@ -108,7 +108,7 @@ describe('the chain of waits ends', () => {
       [0, Wait.Gpu],
     ];
     const waiting = ring([atFirst, atFirst, atFirst, atFirst]);
-    const notBegun = (file: number, which: readonly boolean[]): Standing => {
+    const notBegun = (file: number, which: readonly boolean[]): FileWork => {
       const { work } = waiting[file]!;
       const ops = work.ops.map((one) => (which.includes(one.isSend) ? { ...one, done: 0, wait: null } : one));
       return { file, work: { ...work, ops } };

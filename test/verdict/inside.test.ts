@@ -55,8 +55,8 @@ describe('ranks inside their first call', () => {
 
   it('wait for a rank that is stuck in another communicator', () => {
     const comms = { world: { id: 1n, members: [0, 1, 2] }, dp: { id: 2n, members: [2, null] } };
-    const stands: MadeUpRank = { calls: [{ comm: 'dp', seq: 0, at: 5, end: null }], asked: [] };
-    const verdict = judge(evidence([inside(10), inside(11), stands], { comms }));
+    const stuck: MadeUpRank = { calls: [{ comm: 'dp', seq: 0, at: 5, end: null }], asked: [] };
+    const verdict = judge(evidence([inside(10), inside(11), stuck], { comms }));
     expect(verdict).toMatchObject({
       kind: 'hung',
       hang: { comm: 'dp', alsoHung: [{ comm: 'world', onlyWaits: true }] },

@@ -47,7 +47,7 @@ describe('a hang', () => {
       seq: 1,
       since: s(11),
       age: s(89),
-      neverEntered: [{ file: 2, standsIn: null }],
+      neverEntered: [{ file: 2, stuckIn: null }],
       waiting: [0, 1],
       notKnown: [],
       missing: [],
@@ -70,7 +70,7 @@ describe('a hang', () => {
     );
     expect(hang).toMatchObject({ func: 'AllReduce', seq: 1, waiting: [1, 2] });
     expect(hang.neverEntered).toMatchObject([
-      { file: 0, standsIn: { func: 'AllGather', seq: 0, comm: 'world', front: { file: 0, peerFile: 1 } } },
+      { file: 0, stuckIn: { func: 'AllGather', seq: 0, comm: 'world', front: { file: 0, peerFile: 1 } } },
     ]);
   });
 
@@ -178,7 +178,7 @@ describe('a hang', () => {
     const others = { calls: [done(0, 1), done(1, 10), done(2, 20), open(3, 30)] };
     expect(judge(evidence([early, others, others], { end: 33 }))).toMatchObject({
       kind: 'waiting',
-      waiting: { stands: { seq: 3, silent: [{ file: 0, mayBeCopy: true }] } },
+      waiting: { stall: { seq: 3, silent: [{ file: 0, mayBeCopy: true }] } },
     });
   });
 
@@ -233,7 +233,7 @@ describe('a hang', () => {
         ),
       ),
     );
-    expect(hang).toMatchObject({ comm: 'tp', waiting: [2], neverEntered: [{ file: 3, standsIn: null }] });
+    expect(hang).toMatchObject({ comm: 'tp', waiting: [2], neverEntered: [{ file: 3, stuckIn: null }] });
     expect(hang.alsoHung).toMatchObject([{ comm: 'world', func: 'AllReduce', seq: 1 }]);
   });
 
@@ -308,7 +308,7 @@ describe('a hang', () => {
     ];
     expect(hangOf(judge(evidence(ranks)))).toMatchObject({
       func: 'Recv',
-      neverEntered: [{ file: 1, standsIn: { func: 'AllReduce' } }],
+      neverEntered: [{ file: 1, stuckIn: { func: 'AllReduce' } }],
       alsoHung: [{ func: 'AllReduce', onlyWaits: true }],
     });
     // The same, in another communicator than the collective's.
@@ -397,7 +397,7 @@ describe('calls that differ', () => {
     });
     expect(judge(evidence([waits(1), waits(2)], { comms, end: 12 }))).toMatchObject({
       kind: 'mismatch',
-      besides: { kind: 'waiting', waiting: { stands: { comm: 'tp' } } },
+      besides: { kind: 'waiting', waiting: { stall: { comm: 'tp' } } },
     });
   });
 
@@ -492,7 +492,7 @@ it('a run that ended is healthy', () => {
     silent: [],
     damaged: [],
     lostEntries: 0,
-    nameless: { works: 0, files: [] },
+    unknownComms: { works: 0, files: [] },
     endsNotKnown: 0,
     partial: [],
     sampled: [],

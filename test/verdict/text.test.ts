@@ -167,7 +167,7 @@ describe('a rank that did not close its file, while others did', () => {
   it('says no heartbeat only where it missed one', () => {
     const closed: MadeUpRank = { calls: [done(0, 1), noEnd], alive: 10, closed: true };
     const near = head([closed, { calls: [done(0, 1), noEnd], alive: 9.5 }]);
-    expect(near[0]).toBe('UNCLEAR  whether anything stands: a rank did not close its file');
+    expect(near[0]).toBe('UNCLEAR  whether anything is stuck: a rank did not close its file');
     expect(near[2]).toBe('  never closed:   rank 1 (node0 gpu1), last sign of life 03:00:09 UTC');
     const silent = { calls: [done(0, 1), noEnd], alive: 8 };
     const both = head([closed, silent, { ...silent, calls: [done(0, 1), noEnd], alive: 9.5 }]);
@@ -269,7 +269,7 @@ describe('calls that differ', () => {
       '  2 ranks (0-1):  AllReduce seq 1 (1 ncclFloat32) 03:00:02 UTC',
       '  rank 2:         AllReduce seq 1 (2 ncclFloat32) 03:00:02 UTC',
       '  what NCCL computes from such calls is not defined',
-      '  UNCLEAR  whether anything stands: ranks fell silent, and not all is recorded',
+      '  UNCLEAR  whether anything is stuck: ranks fell silent, and not all is recorded',
       '  seen:           3 collectives on 1 communicator, by 3 ranks',
       '  no heartbeat:   rank 2 (node0 gpu2) since 03:00:03 UTC (3.0 s before the end)',
       '  end not known:  3 collectives, sends, receives',
@@ -327,7 +327,7 @@ it('says where a stray rank is stuck instead, and that its calls differ', () => 
   expect(body(report(judge(evidence([stray, all(0), all(0)])), 3))).toEqual([
     'HUNG  AllReduce seq 1 on world (3 ranks)  since 03:00:10 UTC (90.0 s)',
     '  never entered:  rank 0 (node0 gpu0), alive to the end',
-    '                  stands in AllGather seq 4 on world since 03:00:09 UTC',
+    '                  stuck in AllGather seq 4 on world since 03:00:09 UTC',
     '                  rank 0 ch 0 recv from 1, step 0 of 12 in recv wait',
     '  other calls:    rank 0: AllGather seq 4 (1024 ncclFloat32)',
     '                  2 ranks (1-2): AllReduce seq 1 (1024 ncclFloat32)',
@@ -366,7 +366,7 @@ it('names the time without evidence', () => {
     partial: [0, 1],
     damaged: [],
     lostEntries: 0,
-    nameless: { works: 0, files: [] },
+    unknownComms: { works: 0, files: [] },
     sampled: [],
     muted: [],
     notRecorded: [{ event: 'KernelCh', files: [0, 1] }],
@@ -450,7 +450,7 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
     of: fc.nat(),
   });
   const place = fc.record({ file: fc.nat(511), record: fc.constant('0:7'), at: time });
-  const standsIn = fc.option(
+  const stuckIn = fc.option(
     fc.tuple(call, fc.option(front), place).map(([one, at, where]) => ({ ...one, ...where, front: at })),
   );
   const way = fc
@@ -486,7 +486,7 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
           knownUntil: fc.option(time),
           lastSign: fc.option(time),
           isAlive: fc.boolean(),
-          standsIn,
+          stuckIn,
           isIn: fc.option(fc.tuple(place, text).map(([where, func]) => ({ ...where, func }))),
           newest: fc.option(fc.tuple(call, place).map(([one, where]) => ({ ...one, ...where }))),
         }),
@@ -537,12 +537,12 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
       const verdict: Verdict = {
         ...(lateness
           ? { kind: 'hung', hang: one }
-          : { kind: 'waiting', waiting: { stands: one, hungAfter, isLive: hungAfter < 1e9 } }),
+          : { kind: 'waiting', waiting: { stall: one, hungAfter, isLive: hungAfter < 1e9 } }),
         endsNotKnown: 1,
         partial: [0],
         damaged: [0],
         lostEntries: 1,
-        nameless: { works: 1, files: [0] },
+        unknownComms: { works: 1, files: [0] },
         sampled: [{ every: 100, files: [0] }],
         muted: [0],
         notRecorded: [{ event: 'KernelCh', files: [0] }],

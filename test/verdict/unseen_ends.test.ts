@@ -26,7 +26,7 @@ describe('a rank that was gone before it came', () => {
       hang: {
         seq: 7,
         since: s(1.7),
-        neverEntered: [{ file: 1, standsIn: null, newest: { seq: 6 } }],
+        neverEntered: [{ file: 1, stuckIn: null, newest: { seq: 6 } }],
         waiting: [],
         silent: [{ file: 1, mayBeCopy: false }],
       },

@@ -23,9 +23,9 @@ export function picture(report: RunReport): HTMLElement {
     axis(context, width, total, drawn.from, drawn.to, (at) =>
       timeOfDay(run.traceStart, at, drawn.to - drawn.from < 20e9),
     );
-    ranks.forEach(({ rank, word }, file) => {
+    ranks.forEach(({ rank, label }, file) => {
       const y = AXIS + file * height;
-      rowLabel(context, rankLabel(rank), y, height, word !== null, file, ranks.length);
+      rowLabel(context, rankLabel(rank), y, height, label !== null, file, ranks.length);
       for (const [from, to, func] of drawn.files[file]!.slices) {
         const left = Math.max(LABEL, x(from));
         const right = to === null ? width : Math.min(width, x(to));
@@ -67,7 +67,7 @@ export function heatMap({ lateness, ranks, run }: RunReport): HTMLElement {
         rankLabel(ranks[file]!.rank),
         y,
         height,
-        ranks[file]!.word !== null,
+        ranks[file]!.label !== null,
         file,
         ranks.length,
       );
@@ -128,9 +128,9 @@ export function waitBars({ ranks }: RunReport): HTMLElement {
     ranks.length * height + 4,
     (context, width) => {
       const scale = (width - LABEL - right) / most;
-      ranks.forEach(({ rank, waits, word }, file) => {
+      ranks.forEach(({ rank, waits, label }, file) => {
         const y = file * height;
-        rowLabel(context, rankLabel(rank), y, height, word !== null, file, ranks.length);
+        rowLabel(context, rankLabel(rank), y, height, label !== null, file, ranks.length);
         let x = LABEL;
         for (const [key] of WAITS) {
           const length = waits[key] * scale;
@@ -174,8 +174,8 @@ function axis(
     context.moveTo(x, AXIS - 6);
     context.lineTo(x, height);
     context.stroke();
-    const words = text(at);
-    if (x + context.measureText(words).width < width) context.fillText(words, x + 3, 8);
+    const shown = text(at);
+    if (x + context.measureText(shown).width < width) context.fillText(shown, x + 3, 8);
   }
 }
 

@@ -1,4 +1,4 @@
-/** A table that sorts by any column, filters by any word, and copies what it shows as CSV. Numbers are copied as they are, not as shown. */
+/** A table that sorts by any column, filters by any text, and copies what it shows as CSV. Numbers are copied as they are, not as shown. */
 
 import { h, shown } from './dom.js';
 import { count } from './format.js';
@@ -41,7 +41,7 @@ export function table<Row>({ name, columns: all, rows, first = 12, none }: Table
   const columns = all.filter((column) => saysSomething(column, rows));
   const isRight = columns.map((column) => isNumeric(column, rows));
   let sorted: { column: number; down: boolean } | null = null;
-  let words: string[] = [];
+  let filters: string[] = [];
   let isWhole = rows.length <= first;
   const body = h('tbody');
   const heads = columns.map((column, i) =>
@@ -63,7 +63,7 @@ export function table<Row>({ name, columns: all, rows, first = 12, none }: Table
     placeholder: 'Filter',
     'aria-label': `Filter ${name}`,
     oninput: () => {
-      words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+      filters = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
       render();
     },
   });
@@ -78,12 +78,12 @@ export function table<Row>({ name, columns: all, rows, first = 12, none }: Table
 
   function chosen(): Row[] {
     const fitting = rows.filter((row) => {
-      if (words.length === 0) return true;
+      if (filters.length === 0) return true;
       const text = columns
         .map((column) => textOf(column, row))
         .join(' ')
         .toLowerCase();
-      return words.every((word) => text.includes(word));
+      return filters.every((part) => text.includes(part));
     });
     if (sorted === null) return fitting;
     const { column, down } = sorted;

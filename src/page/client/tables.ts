@@ -76,8 +76,8 @@ export function ranks(report: RunReport): HTMLElement {
       { title: 'GPU', of: (row) => row.localRank, isName: true, minor: true },
       {
         title: 'Verdict',
-        of: (row) => row.word,
-        element: ({ word }) => (word === null ? null : h('span', { class: 'word' }, word)),
+        of: (row) => row.label,
+        element: ({ label }) => (label === null ? null : h('span', { class: 'label' }, label)),
       },
       { title: 'Others waited for it', of: (row) => row.aloneNs, show: time, bar: true },
       {

@@ -63,10 +63,10 @@ export class ByteCounters {
     const byComm = isSend ? this.txPeers : this.rxPeers;
     const peers = byComm.get(comm) ?? new Map<number, ByteCounter>();
     byComm.set(comm, peers);
-    const { what, ...words } = isSend ? TX : RX;
+    const { what, ...rest } = isSend ? TX : RX;
     const other = peerName(names, comm, peer);
     const counter = new ByteCounter(this.context.sink, {
-      ...words,
+      ...rest,
       owner: rankName(names, comm),
       what: `${what} rank ${peer} of this communicator over`,
       of: isSend ? ` to ${other}` : ` from ${other}`,

@@ -58,8 +58,8 @@ const isWanted = (one: Collective, wanted: WantedCall): boolean =>
 function titlesOf(comms: readonly ClusterComm[]): string[] {
   return comms.map(({ name, commId, nRanks }) => {
     const isUnique = name !== '' && comms.filter((other) => other.name === name).length === 1;
-    const words = [name, isUnique ? '' : hex64(commId), `(${commSizeText(nRanks)})`];
-    return words.filter((word) => word !== '').join(' ');
+    const parts = [name, isUnique ? '' : hex64(commId), `(${commSizeText(nRanks)})`];
+    return parts.filter((part) => part !== '').join(' ');
   });
 }
 

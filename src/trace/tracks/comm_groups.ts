@@ -118,8 +118,8 @@ export function commLabel(comm: Pick<NamedComm, 'commId' | 'name'>): string {
 }
 
 const PXN =
-  'Sends that this process executes for another one of its host (PXN). Channels and peers are in the words of that ' +
-  "process's communicator; the collective is found there by its correlation id.";
+  "Sends that this process executes for another one of its host (PXN). Channels and peers are those of that process's " +
+  'communicator. Its collective there has the same correlation id.';
 
 const UNKNOWN = 'Events whose context is not a communicator of this process, or whose entry was lost.';
 

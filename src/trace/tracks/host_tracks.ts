@@ -12,7 +12,7 @@ import type { HostKind, HostSpan } from '../../model/types.js';
 import type { Lease } from '../../model/recording.js';
 import { RANK_ORDER } from './comm_groups.js';
 import type { TrackContext } from './context.js';
-import { hostArgs, hostName } from './host_words.js';
+import { hostArgs, hostName } from './host_labels.js';
 import { copyCorrelation } from '../../model/identity.js';
 import { laneName } from './lanes.js';
 import type { Args, SliceRef, TrackRef } from './sink.js';

@@ -175,8 +175,8 @@ function freeLane(lastEnd: readonly number[], start: TraceNs): number {
 function kernelArgs({ phase, work, parent }: Kernel, { suspect, aborted }: Interval): Args {
   const args: [string, ArgValue][] = [];
   if (phase !== null) args.push(['op', work?.func ?? 'unknown']);
-  const words = parentText(parent);
-  if (words !== null) args.push(['parent', words]);
+  const text = parentText(parent);
+  if (text !== null) args.push(['parent', text]);
   if (suspect !== null) args.push(['suspect', suspect]);
   if (aborted) args.push(['end', 'communicator finalized']);
   return args;

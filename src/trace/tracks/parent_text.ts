@@ -2,7 +2,7 @@
 
 import type { ParentLink } from '../../model/types.js';
 
-const WORDS: Readonly<Record<ParentLink, string | null>> = {
+const TEXTS: Readonly<Record<ParentLink, string | null>> = {
   known: null,
   none: null,
   foreign: null,
@@ -11,4 +11,4 @@ const WORDS: Readonly<Record<ParentLink, string | null>> = {
   again: 'begun again while under way',
 };
 
-export const parentText = (link: ParentLink): string | null => WORDS[link];
+export const parentText = (link: ParentLink): string | null => TEXTS[link];

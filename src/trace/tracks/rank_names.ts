@@ -17,7 +17,7 @@ type NamedRanks = Pick<Communicator, 'commId'>;
 
 /** "rank 6", "comm rank 2"; without a known communicator the process's name. */
 export const rankName = (names: RankNames, comm: (NamedRanks & Pick<Communicator, 'rank'>) | null): string =>
-  comm === null ? names.own : withWord(names.inJob(comm, comm.rank), comm.rank);
+  comm === null ? names.own : withRank(names.inJob(comm, comm.rank), comm.rank);
 
 /** "7", "comm rank 3" */
 export function peerName({ inJob }: RankNames, comm: NamedRanks | null, peer: number): string {
@@ -28,5 +28,5 @@ export function peerName({ inJob }: RankNames, comm: NamedRanks | null, peer: nu
 /** "rank 6 · collectives" */
 export const titleOf = (owner: string, name: string): string => `${owner} · ${name}`;
 
-const withWord = (rank: number | null, inComm: number): string =>
+const withRank = (rank: number | null, inComm: number): string =>
   rank === null ? `comm rank ${inComm}` : `rank ${rank}`;

@@ -120,7 +120,7 @@ export class StepTracks implements StepListener {
     }
     this.drawPeerWait(steps, row, slot, last);
     slot.phaseAt = last;
-    slot.steps.phase(last, NOT_TOLD, null, null);
+    slot.steps.phase(last, NOT_KNOWN, null, null);
   }
 
   /** From the slot's newest phase to `until`. The next call ends it. */
@@ -145,7 +145,7 @@ export class StepTracks implements StepListener {
 }
 
 /** The record of what a step did is lost. */
-const NOT_TOLD = 'not told';
+const NOT_KNOWN = 'not known';
 
 const carriesBytes = (phase: StepPhase): boolean =>
   phase === StepPhase.SendWait || phase === StepPhase.FlushWait;

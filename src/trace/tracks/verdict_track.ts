@@ -1,5 +1,5 @@
 /**
- * The track `verdict`, first in the cluster group: what is wrong with the run, when, in words. It knows no verdicts: the trace's composer
+ * The track `verdict`, first in the cluster group: what is wrong with the run, when, as text. It knows no verdicts: the trace's composer
  * provides the content (trace/above_ranks.ts). It is part of every selection, and marks the start of the recording, so that a
  * reduced drawing begins where the whole run does.
  */

@@ -160,8 +160,8 @@ function workArgs(work: Work, end: WorkEnd): Args {
     const { executors, ops } = end.elsewhere;
     args.push(['executedBy', executors.join(', ')], ['pxnOps', ops]);
   }
-  const words = completion(work, end);
-  if (words !== null) args.push(['completion', words]);
+  const text = completion(work, end);
+  if (text !== null) args.push(['completion', text]);
   return args;
 }
 

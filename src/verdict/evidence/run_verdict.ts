@@ -12,7 +12,7 @@ import type { ClusterComm } from '../../cluster/types.js';
 import { EventType, type EventTypeName } from '../../rankfile/format/nccl.js';
 import { everMuted, spansWithoutCalls } from '../../model/control.js';
 import { keyPosition, keyRing, type HandleKey } from '../../model/record_fields.js';
-import { type StandingOp, type StandingWork, UNKNOWN_COMM } from '../../model/standstill.js';
+import { type PendingOp, type PendingWork, UNKNOWN_COMM } from '../../model/pending.js';
 import { WAIT_OF } from '../../model/waits.js';
 import type { WorkOutcome } from '../../model/work_end.js';
 import { outcomeAt, outcomesOf, type WorkEndTable } from '../../model/work_end_table.js';
@@ -73,7 +73,7 @@ function witness(
   elsewhere: ReadonlyMap<HandleKey, readonly WitnessedOp[]>,
   isAlive: boolean,
 ): RankWitness {
-  const { header, communicators, standstill, heartbeat, lastTick, hostWindow } = scan;
+  const { header, communicators, pending, heartbeat, lastTick, hostWindow } = scan;
   const signs = [heartbeat?.tick ?? null, lastTick].filter((tick) => tick !== null);
   const lastSign = signs.length === 0 ? null : time(maxOf(signs));
   const isClosed = header.life === 'closed';
@@ -113,14 +113,14 @@ function witness(
     lacks: {
       isDamaged,
       lostEntries: damage.lostEntries,
-      nameless: scan.works.comm.reduce((sum, number) => sum + (number === UNKNOWN_COMM ? 1 : 0), 0),
+      unknownComms: scan.works.comm.reduce((sum, number) => sum + (number === UNKNOWN_COMM ? 1 : 0), 0),
       sampleEvery: muted.sampling ? null : header.sampleEvery,
       isMuted: muted.events !== 0,
       notRecorded: OF_WEIGHT.filter((event) => (header.eventMask & ~muted.events & EventType[event]) === 0),
     },
     pending: {
       works: [
-        ...standstill.works.map((work) => witnessedWork(work, elsewhere.get(work.key) ?? [], time)),
+        ...pending.works.map((work) => witnessedWork(work, elsewhere.get(work.key) ?? [], time)),
         ...onlyElsewhere(scan, elsewhere, time),
       ].sort((a, b) => a.start - b.start),
       inside: isClosed
@@ -133,7 +133,7 @@ function witness(
       lastWithoutEnd: lastWithoutEnd(scan, ends),
     },
     pace: {
-      lastMove: new Map([...standstill.lastMove].map(([number, tick]) => [number, time(tick)])),
+      lastMove: new Map([...pending.lastMove].map(([number, tick]) => [number, time(tick)])),
       longestTransfer: longestTransfer(scan, ends, time),
       lastEvent: scan.lastEvent === null ? null : time(scan.lastEvent),
       hasCallsNow: !unrecordedCalls.some(({ end }) => end === Infinity),
@@ -204,7 +204,7 @@ function executedElsewhere(
 ): Map<HandleKey, WitnessedOp[]>[] {
   const byFile = run.members.map(() => new Map<HandleKey, WitnessedOp[]>());
   run.members.forEach(({ scan }, executor) => {
-    for (const { parent, op } of scan.standstill.foreign) {
+    for (const { parent, op } of scan.pending.foreign) {
       const origin = origins[executor]!.rows.get(parent);
       if (!origin) continue;
       const ops = byFile[origin.file]!;
@@ -217,11 +217,11 @@ function executedElsewhere(
 
 /** Work without unfinished parts in its own process. */
 function onlyElsewhere(
-  { standstill, works }: RankScan,
+  { pending, works }: RankScan,
   elsewhere: ReadonlyMap<HandleKey, readonly WitnessedOp[]>,
   time: ToTime,
 ): WitnessedWork[] {
-  const own = new Set(standstill.works.map(({ key }) => key));
+  const own = new Set(pending.works.map(({ key }) => key));
   return [...elsewhere].flatMap(([key, ops]) => {
     if (own.has(key)) return [];
     const row = works.keys.indexOf(key);
@@ -246,7 +246,7 @@ function onlyElsewhere(
 const recordOf = (key: HandleKey): string => `${keyRing(key)}:${keyPosition(key)}`;
 
 function witnessedWork(
-  { comm, func, seq, peer, ordinal, start, key, ops, blocks, lostSince }: StandingWork,
+  { comm, func, seq, peer, ordinal, start, key, ops, blocks, lostSince }: PendingWork,
   elsewhere: readonly WitnessedOp[],
   time: ToTime,
 ): WitnessedWork {
@@ -265,7 +265,7 @@ function witnessedWork(
   };
 }
 
-function witnessedOp({ channel, peer, isSend, nSteps, done, step }: StandingOp, time: ToTime): WitnessedOp {
+function witnessedOp({ channel, peer, isSend, nSteps, done, step }: PendingOp, time: ToTime): WitnessedOp {
   const wait = step && { step: step.step, name: WAIT_OF[step.phase], since: time(step.since) };
   return { channel, peer, isSend, nSteps, done, wait, executor: null };
 }

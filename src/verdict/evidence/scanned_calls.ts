@@ -33,7 +33,7 @@ export function hostCalls(
   time: (tick: number) => TraceNs,
 ): ReadonlyMap<number, HostCalls> {
   const asked = header.eventMask & ~muted & NEEDED;
-  if (asked !== NEEDED || hostWindow === null || calls.nameless > 0) return new Map();
+  if (asked !== NEEDED || hostWindow === null || calls.unknownComms > 0) return new Map();
   const known = communicators.flatMap(({ number, abi, initTick }): [number, HostCalls][] => {
     const found = calls.comms.get(number) ?? NO_CALLS;
     if (abi < FIRST_ABI || found.hasCaptured) return [];

@@ -7,31 +7,31 @@ import type { Hang, Silent, Verdict, VerdictKind } from '../types.js';
 const MOST = 8;
 
 /** The stall, called a hang or not yet, or the one that broke off. */
-export function standstillOf(verdict: VerdictKind): Hang | null {
+export function stallOf(verdict: VerdictKind): Hang | null {
   if (verdict.kind === 'hung') return verdict.hang;
-  if (verdict.kind === 'broken') return verdict.broken.stands;
-  return verdict.kind === 'waiting' ? verdict.waiting.stands : null;
+  if (verdict.kind === 'broken') return verdict.broken.stall;
+  return verdict.kind === 'waiting' ? verdict.waiting.stall : null;
 }
 
-/** The charge against a rank in one word: its process's name ends in it. `schemas/trace.md` explains each. */
+/** What is held against a rank, as a label: its process's name ends in it. `schemas/trace.md` explains each. */
 export type SuspectLabel =
   'SILENT' | 'GONE' | 'NOT CALLED' | 'BEHIND' | 'OTHER CALL' | 'LATE' | 'LEFT' | 'STUCK' | 'NO FILE';
 
 export interface Suspect {
   readonly file: number;
-  readonly word: SuspectLabel;
+  readonly label: SuspectLabel;
 }
 
 /** The most suspect first. */
 export function suspectsOf(verdict: Verdict): Suspect[] {
   const silent = new Set(silentIn(verdict).map(({ file }) => file));
   const found = new Map<number, SuspectLabel>();
-  for (const [file, word] of accused(verdict)) {
+  for (const [file, label] of accused(verdict)) {
     if (file === null || found.has(file)) continue;
     // A rank that fell silent is SILENT first, whatever else it did not do.
-    found.set(file, silent.has(file) && word !== 'GONE' ? 'SILENT' : word);
+    found.set(file, silent.has(file) && label !== 'GONE' ? 'SILENT' : label);
   }
-  return [...found].slice(0, MOST).map(([file, word]) => ({ file, word }));
+  return [...found].slice(0, MOST).map(([file, label]) => ({ file, label }));
 }
 
 /** Files, the most suspect first. */
@@ -39,11 +39,11 @@ export const suspects = (verdict: Verdict): number[] => suspectsOf(verdict).map(
 
 function silentIn(verdict: Verdict): readonly Silent[] {
   if (verdict.kind === 'unclear') return verdict.unclear.silent;
-  return standstillOf(verdict)?.silent ?? [];
+  return stallOf(verdict)?.silent ?? [];
 }
 
 /** Files may come twice. */
-function* accused(verdict: Verdict): Generator<readonly [file: number | null, word: SuspectLabel]> {
+function* accused(verdict: Verdict): Generator<readonly [file: number | null, label: SuspectLabel]> {
   if (verdict.kind === 'slow') yield [verdict.slow.file, 'LATE'];
   if (verdict.kind === 'mismatch') {
     // Ranks that called it as most did are witnesses.
@@ -64,13 +64,13 @@ function* accused(verdict: Verdict): Generator<readonly [file: number | null, wo
     for (const { files } of idle?.behind ?? []) for (const file of files) yield [file, 'BEHIND'];
     for (const { file, mayBeCopy } of silent) if (!mayBeCopy) yield [file, 'SILENT'];
   }
-  const standstill = standstillOf(verdict);
-  if (standstill) yield* accusedOf(standstill);
+  const stall = stallOf(verdict);
+  if (stall) yield* accusedOf(stall);
 }
 
-function* accusedOf(standstill: Hang): ReturnType<typeof accused> {
-  const { neverEntered, inside, different, front, kernels, silent } = standstill;
-  for (const { file } of goneFirst(standstill, 0)) yield [file, 'SILENT'];
+function* accusedOf(stall: Hang): ReturnType<typeof accused> {
+  const { neverEntered, inside, different, front, kernels, silent } = stall;
+  for (const { file } of goneFirst(stall, 0)) yield [file, 'SILENT'];
   for (const { file } of neverEntered) yield [file, 'NOT CALLED'];
   // The peer is not known: both sides.
   for (const { file, func } of inside) if (TRANSFERS.includes(func)) yield [file, 'STUCK'];
@@ -79,8 +79,8 @@ function* accusedOf(standstill: Hang): ReturnType<typeof accused> {
   for (const { file, isLeast } of kernels) if (isLeast) yield [file, 'STUCK'];
   for (const file of frontFiles(front)) yield [file, 'STUCK'];
   for (const { file } of silent) yield [file, 'SILENT'];
-  for (const { standsIn } of neverEntered)
-    for (const file of frontFiles(standsIn?.front ?? null)) yield [file, 'STUCK'];
+  for (const { stuckIn } of neverEntered)
+    for (const file of frontFiles(stuckIn?.front ?? null)) yield [file, 'STUCK'];
 }
 
 /** Ranks that fell silent before or about when it stood come first; none if most did. */
@@ -107,7 +107,7 @@ export function suspectComm(
 ): { readonly comm: string; readonly commId: string | null } | null {
   if (verdict.kind === 'slow') return verdict.slow;
   if (verdict.kind === 'mismatch') return verdict.mismatch;
-  return standstillOf(verdict);
+  return stallOf(verdict);
 }
 
 /** Ring neighbours in that communicator: a suspect sends to them and receives from them. */

@@ -27,7 +27,7 @@ describe('§3.5 abort', () => {
       '5000 [communicator] instant finalize',
       '5000 [collectives] end AllReduce',
       '5000 [operations in flight] = 0',
-      '5000 [step slot 4] end not told',
+      '5000 [step slot 4] end not known',
       '5000 [step slot 4] end step',
       '5000 [ch00 send to 2] end proxy send',
       '5000 [kernel ch00] end AllReduce kernel',

@@ -16,7 +16,7 @@ it('a send that is over with its operation has left its peer wait when it was la
   expect(lines.slice(3, 6)).toEqual([
     '400 [step slot 4] begin peer wait',
     '450 [step slot 4] end peer wait',
-    '450 [step slot 4] begin not told',
+    '450 [step slot 4] begin not known',
   ]);
 });
 
@@ -32,8 +32,8 @@ it('a send that stops in its peer wait has left it when it was last polled', () 
   expect(lines.slice(3)).toEqual([
     '400 [step slot 4] begin peer wait',
     '450 [step slot 4] end peer wait',
-    '450 [step slot 4] begin not told',
-    '900 [step slot 4] end not told',
+    '450 [step slot 4] begin not known',
+    '900 [step slot 4] end not known',
     '900 [step slot 4] end step',
   ]);
 });

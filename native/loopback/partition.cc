@@ -1,4 +1,4 @@
-#include "loopback/plan.h"
+#include "loopback/partition.h"
 
 #include <algorithm>
 
@@ -21,26 +21,26 @@ size_t TrafficPerByte(Func func, Proto proto, int nRanks) {
 
 size_t GlobalBytes(Func func, size_t bytes, int nRanks) { return InBlocks(func) ? bytes * nRanks : bytes; }
 
-CollPlan EmptyPlan(const CollRequest& request, int nRanks) {
-  CollPlan plan;
+CollPartition EmptyPartition(const CollRequest& request, int nRanks) {
+  CollPartition partition;
   if (request.registered) return {Algo::kRing, Proto::kSimple, 1, 1, kMaxMessage, {}};
   const size_t global = GlobalBytes(request.func, request.bytes, nRanks);
-  plan.algo = request.algo.value_or(Algo::kRing);
-  plan.proto = request.proto.value_or(global <= kAutoLlBytes ? Proto::kLl : Proto::kSimple);
-  const bool large = plan.proto == Proto::kSimple && plan.algo == Algo::kRing && !HasRoot(request.func);
-  plan.chunkSteps = large ? 4 : 1;
-  plan.sliceSteps = large ? 2 : 1;
-  const size_t grain = Shape(plan.proto).grainBytes;
-  plan.chunkBytes = SlotPayload(plan.proto) * plan.chunkSteps / grain * grain;
-  return plan;
+  partition.algo = request.algo.value_or(Algo::kRing);
+  partition.proto = request.proto.value_or(global <= kAutoLlBytes ? Proto::kLl : Proto::kSimple);
+  const bool large = partition.proto == Proto::kSimple && partition.algo == Algo::kRing && !HasRoot(request.func);
+  partition.chunkSteps = large ? 4 : 1;
+  partition.sliceSteps = large ? 2 : 1;
+  const size_t grain = Shape(partition.proto).grainBytes;
+  partition.chunkBytes = SlotPayload(partition.proto) * partition.chunkSteps / grain * grain;
+  return partition;
 }
 
-void CountSteps(ChannelPart& part, const CollPlan& plan, Func func, int nRanks) {
-  const bool chunkForEachRank = plan.algo == Algo::kRing && !HasRoot(func);
-  const int hops = plan.algo == Algo::kRing ? HopsPerLoop(func, nRanks) : 1;
-  part.loops = DivUp(GlobalBytes(func, part.bytes, nRanks), (chunkForEachRank ? nRanks : 1) * plan.chunkBytes);
-  part.rawSteps = hops * part.loops * plan.chunkSteps;
-  part.nSteps = DivUp(part.rawSteps, plan.sliceSteps);
+void CountSteps(ChannelPart& part, const CollPartition& partition, Func func, int nRanks) {
+  const bool chunkForEachRank = partition.algo == Algo::kRing && !HasRoot(func);
+  const int hops = partition.algo == Algo::kRing ? HopsPerLoop(func, nRanks) : 1;
+  part.loops = DivUp(GlobalBytes(func, part.bytes, nRanks), (chunkForEachRank ? nRanks : 1) * partition.chunkBytes);
+  part.rawSteps = hops * part.loops * partition.chunkSteps;
+  part.nSteps = DivUp(part.rawSteps, partition.sliceSteps);
 }
 
 /**
@@ -53,16 +53,16 @@ class Dealer {
   Dealer(size_t totalTraffic, int maxChannels)
       : maxChannels_(maxChannels), share_(std::max(kMinTrafficPerChannel, totalTraffic / maxChannels)) {}
 
-  void Deal(const CollRequest& request, CollPlan& plan, int nRanks) {
-    const size_t trafficPerByte = TrafficPerByte(request.func, plan.proto, nRanks);
+  void Deal(const CollRequest& request, CollPartition& partition, int nRanks) {
+    const size_t trafficPerByte = TrafficPerByte(request.func, partition.proto, nRanks);
     const size_t cell = RoundUp(DivUp(kMinTrafficPerChannel, trafficPerByte), 16);
     for (size_t offset = 0; offset < request.bytes;) {
       const bool last = channel_ + 1 == maxChannels_;
       const size_t room = DivUp(share_ - dealt_, cell * trafficPerByte) * cell;
       const size_t take = last ? request.bytes - offset : std::min(room, request.bytes - offset);
       ChannelPart part{channel_, offset, take, 0, 0, 0};
-      CountSteps(part, plan, request.func, nRanks);
-      plan.parts.push_back(part);
+      CountSteps(part, partition, request.func, nRanks);
+      partition.parts.push_back(part);
       offset += take;
       dealt_ += DivUp(take, cell) * cell * trafficPerByte;
       if (dealt_ >= share_ && !last) Advance();
@@ -123,17 +123,17 @@ size_t SliceBytes(Proto proto, int chunkSteps, int sliceSteps, size_t chunkBytes
   return std::max(DivUp(chunkBytes, grain * slices) * grain, largest / 32);
 }
 
-std::vector<CollPlan> PlanCollectives(const std::vector<CollRequest>& requests, int nRanks, int maxChannels) {
-  std::vector<CollPlan> plans;
+std::vector<CollPartition> PartitionCollectives(const std::vector<CollRequest>& requests, int nRanks, int maxChannels) {
+  std::vector<CollPartition> partitions;
   size_t traffic = 0;
   for (const CollRequest& request : requests) {
-    plans.push_back(EmptyPlan(request, nRanks));
-    const size_t own = request.bytes * TrafficPerByte(request.func, plans.back().proto, nRanks);
+    partitions.push_back(EmptyPartition(request, nRanks));
+    const size_t own = request.bytes * TrafficPerByte(request.func, partitions.back().proto, nRanks);
     traffic += std::max(kMinTrafficPerChannel, own);
   }
   Dealer dealer(traffic, maxChannels);
-  for (size_t i = 0; i < requests.size(); i++) dealer.Deal(requests[i], plans[i], nRanks);
-  return plans;
+  for (size_t i = 0; i < requests.size(); i++) dealer.Deal(requests[i], partitions[i], nRanks);
+  return partitions;
 }
 
 int RoundOf(int distance, int nRanks) {
@@ -147,21 +147,22 @@ int RoundOf(int distance, int nRanks) {
   return round;
 }
 
-P2pPlan PlanP2p(size_t bytes, ProtoChoice choice, int nRanks, ChannelLimits limits, int round, bool registered) {
+P2pPartition PartitionP2p(size_t bytes, ProtoChoice choice, int nRanks, ChannelLimits limits, int round,
+                          bool registered) {
   const int most = FloorPowerOfTwo(limits.all);
   const int channels = P2pChannels(bytes, nRanks, most, std::min(most, FloorPowerOfTwo(limits.ofPeer)));
   const bool small = bytes <= channels * kP2pLlBytesPerChannel;
-  P2pPlan plan;
-  plan.proto = small && !registered && choice != Proto::kSimple ? Proto::kLl : Proto::kSimple;
-  plan.chunkBytes = P2pChunkBytes(plan.proto, bytes);
+  P2pPartition partition;
+  partition.proto = small && !registered && choice != Proto::kSimple ? Proto::kLl : Proto::kSimple;
+  partition.chunkBytes = P2pChunkBytes(partition.proto, bytes);
   const size_t share = RoundUp(DivUp(bytes, channels), kP2pPartGrain);
   for (int i = 0; i < channels; i++) {
     const size_t begin = std::min(i * share, bytes);
     const size_t end = std::min(begin + share, bytes);
-    const int steps = std::max<size_t>(1, DivUp(end - begin, registered ? kMaxMessage : plan.chunkBytes));
-    plan.parts.push_back({(round + i) % most, begin, end - begin, 1, steps, steps});
+    const int steps = std::max<size_t>(1, DivUp(end - begin, registered ? kMaxMessage : partition.chunkBytes));
+    partition.parts.push_back({(round + i) % most, begin, end - begin, 1, steps, steps});
   }
-  return plan;
+  return partition;
 }
 
 }  // namespace loopback

@@ -1,4 +1,4 @@
-// Divides the budget into rings and tables, and places each in the file. Pure arithmetic.
+// The areas of a rank file. Divides the budget into rings and tables, and places each in the file. Pure arithmetic.
 //
 //   half       steps rings       } divided among the proxy threads expected
 //   an eighth  ops rings         }
@@ -7,8 +7,8 @@
 //
 // The rest of the budget, and more for tiny ones, goes to the tables and fold entries.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PLAN_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PLAN_H_
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_FILE_LAYOUT_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_FILE_LAYOUT_H_
 
 #include <stdint.h>
 
@@ -18,19 +18,19 @@ namespace nccl_trace {
 
 constexpr uint32_t kMaxProxyThreads = 8;
 constexpr uint32_t kHostRings = 8;
-constexpr uint32_t kMaxPlannedRings = 2 * kMaxProxyThreads + kHostRings + 1;
+constexpr uint32_t kMaxLayoutRings = 2 * kMaxProxyThreads + kHostRings + 1;
 constexpr uint32_t kClockTables = 4;
 constexpr uint32_t kClockIntervalsMs[kClockTables] = {1'000, 16'000, 256'000, 4'096'000};
 // Each table keeps the quickest of this many exchanges.
 constexpr uint32_t kBeaconTables = 3;
 constexpr uint32_t kExchangesPerBeacon[kBeaconTables] = {1, 16, 256};
-constexpr uint32_t kMaxAreas = kMaxPlannedRings + 5 + kClockTables + kBeaconTables;
+constexpr uint32_t kMaxAreas = kMaxLayoutRings + 5 + kClockTables + kBeaconTables;
 constexpr uint32_t kMaxCommunicators = 256;  // entries of the table
 constexpr uint32_t kMaxLeases = 256;
-static_assert(kMaxPlannedRings <= rank_file::kMaxRings, "handles number them");
+static_assert(kMaxLayoutRings <= rank_file::kMaxRings, "handles number them");
 
 /** The areas in the order of the directory: rings first, because ring numbers are their indices. */
-struct Plan {
+struct FileLayout {
   uint32_t proxies;                                                 // proxy p has rings 2p (steps) and 2p + 1 (ops)
   uint32_t first_host;                                              // kHostRings of them
   uint32_t overflow;                                                // the last ring
@@ -56,8 +56,8 @@ constexpr uint32_t kProxiesOfOneRank = 4;
 ExpectedProxies ExpectProxies(bool rank_known, int ranks, int nodes);
 
 /** `beacons`: add tables for them. */
-Plan MakePlan(uint64_t budget, ExpectedProxies expected, bool beacons = false);
+FileLayout MakeFileLayout(uint64_t budget, ExpectedProxies expected, bool beacons = false);
 
 }  // namespace nccl_trace
 
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PLAN_H_
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_FILE_LAYOUT_H_

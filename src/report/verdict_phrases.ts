@@ -3,7 +3,7 @@
 import { append } from '../base/extremes.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { CallArguments } from '../verdict/facts.js';
-import type { SomeRanks, StandingCall } from '../verdict/types.js';
+import type { SomeRanks, CallName } from '../verdict/types.js';
 import { cut, foldRanks, printable } from './text.js';
 
 /** What gives file numbers and trace times a meaning. */
@@ -24,7 +24,7 @@ export const labelled = (label: string, text: string): string => `${`  ${label}:
 export const continued = (text: string): string => `${' '.repeat(LABEL)}${text}`;
 
 /** `on`: "on dp", or empty if said before. */
-export function callText(call: StandingCall, on = ` on ${commName(call)}`): string {
+export function callText(call: CallName, on = ` on ${commName(call)}`): string {
   const seq = call.seq === null ? '' : ` seq ${call.seq}`;
   const replay = call.replay === 0 ? '' : ` replay ${call.replay}`;
   return `${name(call.func)}${seq}${replay}${on}`;
@@ -38,7 +38,7 @@ export function wayArguments({ count, datatype, root }: CallArguments): string {
   return `${count} ${name(datatype)}${on}`;
 }
 
-export const commName = ({ comm, commId }: Pick<StandingCall, 'comm' | 'commId'>): string =>
+export const commName = ({ comm, commId }: Pick<CallName, 'comm' | 'commId'>): string =>
   comm === '' ? (commId ?? 'a communicator without id') : name(comm);
 
 export const name = (text: string): string => cut(printable(text), NAME);
@@ -88,9 +88,9 @@ export function someRanks(
   return [...named, ...parts].join(' and ');
 }
 
-export function few(words: readonly string[], most: number): string {
-  const rest = words.length > most ? ` and ${words.length - most} more` : '';
-  return `${words.slice(0, most).join(', ')}${rest}`;
+export function few(texts: readonly string[], most: number): string {
+  const rest = texts.length > most ? ` and ${texts.length - most} more` : '';
+  return `${texts.slice(0, most).join(', ')}${rest}`;
 }
 
 /** Time of day, UTC, to search the job's logs. */
@@ -105,7 +105,7 @@ export const isWhole = ({ verdict, missingRanks }: VerdictReport): boolean =>
   (verdict.kind !== 'healthy' || verdict.silent.length === 0) &&
   verdict.sampled.length + verdict.muted.length === 0 &&
   !verdict.notRecorded.some(({ event }) => event === 'Coll' || event === 'P2p') &&
-  verdict.nameless.works === 0 &&
+  verdict.unknownComms.works === 0 &&
   verdict.partial.length === 0 &&
   missingRanks.length === 0;
 

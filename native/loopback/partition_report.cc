@@ -1,4 +1,4 @@
-#include "loopback/plan_report.h"
+#include "loopback/partition_report.h"
 
 #include <algorithm>
 #include <functional>
@@ -62,29 +62,33 @@ std::string ReportOp(const ScriptOp& op, const Options& options) {
     const int distance = op.func == Func::kAllToAll ? 1 : op.peer;
     const int ahead = ((op.func == Func::kRecv ? -distance : distance) % n + n) % n;
     const int round = RoundOf(ahead, n);
-    const P2pPlan plan =
-        PlanP2p(share, choice, n, {options.channels, options.peerChannels}, round, options.registered && round != 0);
+    const P2pPartition partition = PartitionP2p(share, choice, n, {options.channels, options.peerChannels}, round,
+                                                options.registered && round != 0);
     const int transfers = op.func == Func::kAllToAll ? 2 * (n - 1) : round == 0 ? 0 : 1;
-    return OpJson({op, n, plan.proto, 1, plan.chunkBytes, plan.parts, [=](int) { return transfers; }});
+    return OpJson({op, n, partition.proto, 1, partition.chunkBytes, partition.parts, [=](int) { return transfers; }});
   }
   const AlgoChoice algo = op.func == Func::kAllReduce ? (op.algo ? op.algo : options.algo) : std::nullopt;
-  const CollPlan plan = PlanCollectives(
+  const CollPartition partition = PartitionCollectives(
       {{op.func, share, choice, algo, options.registered && op.func == Func::kAllGather}}, n, options.channels)[0];
   const auto opsOn = [&](int channel) {
     if (HasRoot(op.func)) return op.peer == 0 || op.peer == (op.func == Func::kBroadcast ? 1 : n - 1) ? 1 : 2;
-    if (plan.algo == Algo::kRing) return 2;
+    if (partition.algo == Algo::kRing) return 2;
     const Tree tree = TreeOf(0, n, channel, options.channels);
     return static_cast<int>(2 * (tree.down.size() + (tree.up != Tree::kNobody)));
   };
-  return OpJson({op, n, plan.proto, plan.sliceSteps, plan.chunkBytes, plan.parts, opsOn});
+  return OpJson({op, n, partition.proto, partition.sliceSteps, partition.chunkBytes, partition.parts, opsOn});
 }
 
 }  // namespace
 
-std::string PlanReport(const Options& options) {
+std::string PartitionReport(const Options& options) {
   std::vector<std::string> ops;
   for (const ScriptOp& op : OpsOf(options.script)) ops.push_back(ReportOp(op, options));
-  return Json().Add("ranks", options.ranks).Add("channels", options.channels).AddRaw("plan", JsonArray(ops)).Text();
+  return Json()
+      .Add("ranks", options.ranks)
+      .Add("channels", options.channels)
+      .AddRaw("partition", JsonArray(ops))
+      .Text();
 }
 
 }  // namespace loopback

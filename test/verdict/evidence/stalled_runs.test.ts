@@ -1,4 +1,4 @@
-/** From files to the verdict on jobs that stand: at a checkpoint, at their start, or only because a record is lost. Ticks are ns. */
+/** From files to the verdict on jobs that are stuck: at a checkpoint, at their start, or only because a record is lost. Ticks are ns. */
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -89,7 +89,7 @@ describe('a long checkpoint of rank 0, as others wait for it', () => {
     const { verdict, lines } = await judged('checkpoint', job(25, false));
     expect(verdict).toMatchObject({
       kind: 'waiting',
-      waiting: { stands: { seq: 10, neverEntered: [{ file: 0 }], waiting: [{ file: 1 }] } },
+      waiting: { stall: { seq: 10, neverEntered: [{ file: 0 }], waiting: [{ file: 1 }] } },
     });
     expect(lines.slice(0, -1)).toEqual([
       'WAITING  AllReduce seq 10 on world (2 ranks)  since 08:53:30 UTC (15.0 s)',
@@ -123,7 +123,7 @@ it('the first collective as it starts up is no alarm', async () => {
   beats(ranks, 20);
   expect((await judged('startup', ranks)).verdict).toMatchObject({
     kind: 'waiting',
-    waiting: { stands: { seq: 0, neverEntered: [], waiting: [{ file: 0 }, { file: 1 }] } },
+    waiting: { stall: { seq: 0, neverEntered: [], waiting: [{ file: 0 }, { file: 1 }] } },
   });
 });
 
@@ -139,9 +139,9 @@ describe('a record of an end is lost', () => {
     }
     beats(ranks, 90);
     expect((await judged('passed', ranks)).verdict).toMatchObject({ kind: 'healthy', endsNotKnown: 1 });
-    const { workEnds, standstill } = scanFile(join(folder, 'passed', 'rank00000.bin'));
+    const { workEnds, pending } = scanFile(join(folder, 'passed', 'rank00000.bin'));
     expect(outcomesOf(workEnds)).toEqual(['end-lost', 'complete']);
-    expect(standstill.works).toEqual([]);
+    expect(pending.works).toEqual([]);
   });
 
   it('likewise where its communicator was then destroyed in order', async () => {
@@ -215,7 +215,7 @@ describe('only the GPU that did not come is named for a process with several', (
       kind: 'hung',
       hang: {
         seq: 1,
-        neverEntered: [{ file: 0, inComm: [1], standsIn: null, newest: { seq: 0 } }],
+        neverEntered: [{ file: 0, inComm: [1], stuckIn: null, newest: { seq: 0 } }],
         waiting: [{ file: 0, inComm: [0] }, { file: 1 }],
       },
     });

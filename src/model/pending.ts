@@ -12,14 +12,14 @@ import type { HandleKey } from './record_fields.js';
 import type { StepTable } from './step_table.js';
 import type { Kernel, Op, StepPhase, Work, WorkListener } from './types.js';
 
-export interface StandingStep {
+export interface PendingStep {
   readonly step: number;
   readonly phase: StepPhase;
   /** When this wait began. */
   readonly since: Ticks;
 }
 
-export interface StandingOp {
+export interface PendingOp {
   readonly channel: number;
   /** Rank in the communicator. */
   readonly peer: number;
@@ -28,10 +28,10 @@ export interface StandingOp {
   /** Steps that are done. */
   readonly done: number;
   /** The oldest step in flight; null: none was. */
-  readonly step: StandingStep | null;
+  readonly step: PendingStep | null;
 }
 
-export interface StandingWork {
+export interface PendingWork {
   readonly kind: Work['kind'];
   /** Of the file's table of work. */
   readonly row: number;
@@ -46,20 +46,20 @@ export interface StandingWork {
   /** P2p only. */
   readonly peer: number | null;
   readonly start: Ticks;
-  readonly ops: readonly StandingOp[];
+  readonly ops: readonly PendingOp[];
   /** What the GPU was seen to begin and end; null: not known. */
   readonly blocks: BlocksSeen | null;
   /** Slots lost since the last sign of its pending parts: all of them may have ended there. */
   readonly lostSince: number;
 }
 
-export interface Standstill {
+export interface PendingAtEnd {
   /** In order of start. */
-  readonly works: readonly StandingWork[];
+  readonly works: readonly PendingWork[];
   /** By row: works with blocks that the GPU did not begin or not end ('unfinished'), or with only stamps of other work ('unknown'). */
   readonly unended: ReadonlyMap<number, 'unfinished' | 'unknown'>;
   /** Executed for other processes (PXN), by the handle of their work there. */
-  readonly foreign: readonly { readonly parent: bigint; readonly op: StandingOp }[];
+  readonly foreign: readonly { readonly parent: bigint; readonly op: PendingOp }[];
   /**
    * Number of the communicator (UNKNOWN_COMM for all unknown ones) → when anything of it last began, moved on or ended before its finalize.
    */
@@ -72,7 +72,7 @@ export const UNKNOWN_COMM = -1;
 /** At this many operations, those that NCCL never ends are found and forgotten. */
 const MANY_OPS = 4096;
 
-export class StandstillCollector implements Partial<WorkListener> {
+export class PendingCollector implements Partial<WorkListener> {
   private readonly works = new Set<Work>();
   private readonly kernels = new OpenSet<Kernel>();
   private readonly progress = new KernelProgress();
@@ -126,23 +126,23 @@ export class StandstillCollector implements Partial<WorkListener> {
   }
 
   /** Call it when the endless operations are known. */
-  finish(steps: StepTable, lostAfter: LostAfter = NOTHING_LOST): Standstill {
-    const byWork = new Map<Work, StandingOp[]>();
+  finish(steps: StepTable, lostAfter: LostAfter = NOTHING_LOST): PendingAtEnd {
+    const byWork = new Map<Work, PendingOp[]>();
     const lost = new Map<Work, number>();
     const mayHaveEnded = (work: Work | null, ring: number, sign: Ticks): void => {
       if (work) lost.set(work, Math.min(lost.get(work) ?? Infinity, lostAfter(ring, sign)));
     };
     for (const work of this.works) if (work.enqueued === null) mayHaveEnded(work, work.ring, work.start);
     for (const { work, ring, start } of this.kernels.all()) mayHaveEnded(work, ring, start);
-    const foreign: { parent: bigint; op: StandingOp }[] = [];
+    const foreign: { parent: bigint; op: PendingOp }[] = [];
     for (const op of this.ops.all()) {
       if (op.foreign) {
-        foreign.push({ parent: op.foreign.parent, op: standing(op, steps) });
+        foreign.push({ parent: op.foreign.parent, op: pendingOp(op, steps) });
         continue;
       }
       this.moved(op, op.lastMove);
       if (!op.work || op.isEndless) continue;
-      byWork.set(op.work, [...(byWork.get(op.work) ?? []), standing(op, steps)]);
+      byWork.set(op.work, [...(byWork.get(op.work) ?? []), pendingOp(op, steps)]);
       mayHaveEnded(op.work, op.ring, op.lastMove);
     }
     const blocks = this.progress.finish();
@@ -210,7 +210,7 @@ function blocksOf(seen: BlocksSeen | undefined): BlocksSeen | null {
   return seen ? { channels: seen.channels, begun: seen.begun, ended: seen.ended } : null;
 }
 
-function standing({ channel, peer, isSend, nSteps, openSteps, stepsDone }: Op, steps: StepTable): StandingOp {
+function pendingOp({ channel, peer, isSend, nSteps, openSteps, stepsDone }: Op, steps: StepTable): PendingOp {
   const oldest = openSteps.reduce<number | null>(
     (first, row) => (first === null || steps.number[row]! < steps.number[first]! ? row : first),
     null,

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { runRaw } from './loopback.js';
 
-interface PlannedOp {
+interface PartitionedOp {
   proto: string;
   nChannels: number;
   chunkSize: number;
@@ -14,10 +14,10 @@ interface PlannedOp {
   parts: { channel: number; bytes: number; nSteps: number }[];
 }
 
-async function plan(args: string): Promise<PlannedOp[]> {
-  const { code, stdout } = await runRaw(`${args} --plan`);
+async function partitionOf(args: string): Promise<PartitionedOp[]> {
+  const { code, stdout } = await runRaw(`${args} --partition`);
   expect(code).toBe(0);
-  return (JSON.parse(stdout) as { plan: PlannedOp[] }).plan;
+  return (JSON.parse(stdout) as { partition: PartitionedOp[] }).partition;
 }
 
 describe('ring AllReduce', () => {
@@ -32,7 +32,9 @@ describe('ring AllReduce', () => {
     [64, '1G', 16, 'simple', 1, 252, 32, 8064],
     [64, '1G', 16, 'll', 32, 4032, 32, 129024],
   ])('%i ranks, %s, %i channels, %s', async (ranks, size, channels, proto, loops, stepsPerOp, ops, steps) => {
-    const [op] = await plan(`--ranks ${ranks} --channels ${channels} --ops allreduce:${size}/${proto}`);
+    const [op] = await partitionOf(
+      `--ranks ${ranks} --channels ${channels} --ops allreduce:${size}/${proto}`,
+    );
     expect(op).toMatchObject({
       nChannels: channels,
       loops,
@@ -43,12 +45,12 @@ describe('ring AllReduce', () => {
   });
 
   test('reports chunk times sliceSteps as chunk size, which is more than any transfer', async () => {
-    const ops = await plan('--ranks 8 --channels 8 --ops allreduce:64M/simple,allreduce:64M/ll');
+    const ops = await partitionOf('--ranks 8 --channels 8 --ops allreduce:64M/simple,allreduce:64M/ll');
     expect(ops.map((op) => op.chunkSize)).toEqual([4 * 2 ** 20, 32 * 2 ** 10]);
   });
 
   test('a small buffer does not use all channels: 32 KiB of traffic each', async () => {
-    const ops = await plan(
+    const ops = await partitionOf(
       '--ranks 4 --channels 8 --ops allreduce:16K/simple,allreduce:48K/simple,allreduce:64/ll',
     );
     expect(ops.map((op) => op.nChannels)).toEqual([1, 3, 1]);
@@ -56,7 +58,7 @@ describe('ring AllReduce', () => {
 });
 
 test('AllGather and ReduceScatter take half as many hops', async () => {
-  const ops = await plan('--ranks 8 --channels 8 --ops allgather:64M/simple,reducescatter:64M/simple');
+  const ops = await partitionOf('--ranks 8 --channels 8 --ops allgather:64M/simple,reducescatter:64M/simple');
   for (const op of ops)
     expect(op).toMatchObject({ loops: 1, stepsPerOp: 14, opsPerRank: 16, stepsPerRank: 224 });
 });
@@ -71,19 +73,19 @@ describe('Send and Recv', () => {
     [2, 2, '16K', 'LL', 1, 1, 32 * 1024],
     [2, 2, '0', 'LL', 1, 1, 32 * 1024],
   ])('%i ranks, %i channels, %s', async (ranks, channels, size, proto, nChannels, stepsPerOp, chunkSize) => {
-    const [send] = await plan(
+    const [send] = await partitionOf(
       `--ranks ${ranks} --channels ${channels} --peer-channels ${channels} --ops send:${size}`,
     );
     expect(send).toMatchObject({ proto, nChannels, stepsPerOp, chunkSize });
   });
 
   test('one channel by default, whatever the size', async () => {
-    const [send] = await plan('--ranks 2 --channels 4 --ops send:1200000');
+    const [send] = await partitionOf('--ranks 2 --channels 4 --ops send:1200000');
     expect(send).toMatchObject({ proto: 'SIMPLE', nChannels: 1 });
   });
 
   test('both ends choose the same channels', async () => {
-    const [send, recv] = await plan(
+    const [send, recv] = await partitionOf(
       '--ranks 8 --channels 4 --peer-channels 4 --ops group{send(+3)+recv(-3):1M}',
     );
     expect(send!.parts).toEqual(recv!.parts);

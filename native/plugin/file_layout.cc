@@ -1,4 +1,4 @@
-#include "plugin/plan.h"
+#include "plugin/file_layout.h"
 
 namespace nccl_trace {
 namespace {
@@ -24,17 +24,17 @@ uint32_t SlotsFor(uint64_t bytes) {
 }
 
 /** Places one area after the other. */
-class Layout {
+class AreaPlacer {
  public:
-  explicit Layout(Plan& plan) : plan_(plan) {}
+  explicit AreaPlacer(FileLayout& layout) : layout_(layout) {}
 
   uint32_t Add(AreaClass area_class, uint32_t capacity, uint32_t folds, uint32_t clock_interval_ms = 0) {
-    rank_file::AreaEntry& area = plan_.areas[plan_.area_count];
+    rank_file::AreaEntry& area = layout_.areas[layout_.area_count];
     area.area_class = area_class;
     area.capacity = capacity;
     area.fold_capacity = folds;
     area.clock_interval_ms = clock_interval_ms;
-    return plan_.area_count++;
+    return layout_.area_count++;
   }
 
   /** A ring. A tiny one gets fewer fold entries: they should not outweigh the records. */
@@ -45,10 +45,10 @@ class Layout {
 
   /** Tables before rings: a copy of a live file then has a heartbeat that is older than its records, never newer. */
   void Place() {
-    at_ = rank_file::kHeaderBytes + sizeof(rank_file::AreaEntry) * plan_.area_count;
-    for (uint32_t i = plan_.overflow + 1; i < plan_.area_count; ++i) PlaceArea(plan_.areas[i]);
-    for (uint32_t i = 0; i <= plan_.overflow; ++i) PlaceArea(plan_.areas[i]);
-    plan_.file_bytes = AlignUp(at_, rank_file::kChunkAlignment);
+    at_ = rank_file::kHeaderBytes + sizeof(rank_file::AreaEntry) * layout_.area_count;
+    for (uint32_t i = layout_.overflow + 1; i < layout_.area_count; ++i) PlaceArea(layout_.areas[i]);
+    for (uint32_t i = 0; i <= layout_.overflow; ++i) PlaceArea(layout_.areas[i]);
+    layout_.file_bytes = AlignUp(at_, rank_file::kChunkAlignment);
   }
 
  private:
@@ -61,7 +61,7 @@ class Layout {
   }
 
   uint64_t at_ = 0;
-  Plan& plan_;
+  FileLayout& layout_;
 };
 
 /** Proxy thread `i` gets 1/PartOf of what all share: equal parts, or 1/2, 1/4, 1/8, 1/8. */
@@ -77,40 +77,40 @@ ExpectedProxies ExpectProxies(bool rank_known, int ranks, int nodes) {
   return {static_cast<uint32_t>(Clamp(1, static_cast<uint64_t>(ranks / nodes), kMaxProxyThreads)), false};
 }
 
-Plan MakePlan(uint64_t budget, ExpectedProxies expected, bool beacons) {
-  Plan plan = {};
-  Layout layout(plan);
+FileLayout MakeFileLayout(uint64_t budget, ExpectedProxies expected, bool beacons) {
+  FileLayout layout = {};
+  AreaPlacer areas(layout);
   if (expected.first_is_busiest && budget < kBudgetForSeveral) expected.count = 1;
-  plan.proxies = expected.count;
+  layout.proxies = expected.count;
   for (uint32_t i = 0; i < expected.count; ++i) {
     const uint64_t part = PartOf(expected, i);
-    layout.AddRing(rank_file::kRingSteps, budget / 2 / part, 512);
-    layout.AddRing(rank_file::kRingOps, budget / 8 / part, 64);
+    areas.AddRing(rank_file::kRingSteps, budget / 2 / part, 512);
+    areas.AddRing(rank_file::kRingOps, budget / 8 / part, 64);
   }
   // Host rings fold as well: more communicators than expected bring more progress threads, which then live here.
-  plan.first_host = plan.area_count;
-  for (uint32_t i = 0; i < kHostRings; ++i) layout.AddRing(rank_file::kRingHost, budget / 4 / kHostRings, 64);
-  plan.overflow = layout.AddRing(rank_file::kRingOverflow, budget / 16, 0);
+  layout.first_host = layout.area_count;
+  for (uint32_t i = 0; i < kHostRings; ++i) areas.AddRing(rank_file::kRingHost, budget / 4 / kHostRings, 64);
+  layout.overflow = areas.AddRing(rank_file::kRingOverflow, budget / 16, 0);
 
   const uint64_t entries = PowerOfTwoUpTo(budget >> 14);
   const auto table = [&](AreaClass area_class, uint64_t fewest, uint64_t most, uint32_t slots, uint32_t interval) {
-    return layout.Add(area_class, static_cast<uint32_t>(Clamp(fewest, entries, most)) * slots, 0, interval);
+    return areas.Add(area_class, static_cast<uint32_t>(Clamp(fewest, entries, most)) * slots, 0, interval);
   };
-  plan.communicators = table(rank_file::kTableCommunicators, 16, kMaxCommunicators, rank_file::kCommunicatorSlots, 0);
-  plan.strings = table(rank_file::kTableStrings, 64, 256, rank_file::kStringSlots, 0);
-  plan.leases = table(rank_file::kTableLeases, 32, kMaxLeases, rank_file::kLeaseSlots, 0);
-  plan.heartbeat = table(rank_file::kTableHeartbeat, 2, 2, rank_file::kClockSampleSlots, 0);
-  plan.first_clock = plan.area_count;
+  layout.communicators = table(rank_file::kTableCommunicators, 16, kMaxCommunicators, rank_file::kCommunicatorSlots, 0);
+  layout.strings = table(rank_file::kTableStrings, 64, 256, rank_file::kStringSlots, 0);
+  layout.leases = table(rank_file::kTableLeases, 32, kMaxLeases, rank_file::kLeaseSlots, 0);
+  layout.heartbeat = table(rank_file::kTableHeartbeat, 2, 2, rank_file::kClockSampleSlots, 0);
+  layout.first_clock = layout.area_count;
   for (const uint32_t interval : kClockIntervalsMs) {
     table(rank_file::kTableClock, 16, 256, rank_file::kClockSampleSlots, interval);
   }
-  plan.control = table(rank_file::kTableControl, 64, 256, rank_file::kControlChangeSlots, 0);
-  plan.first_beacon = plan.area_count;
+  layout.control = table(rank_file::kTableControl, 64, 256, rank_file::kControlChangeSlots, 0);
+  layout.first_beacon = layout.area_count;
   for (uint32_t i = 0; beacons && i < kBeaconTables; ++i) {
     table(rank_file::kTableBeacon, 64, 1024, rank_file::kBeaconSlots, 0);
   }
-  layout.Place();
-  return plan;
+  areas.Place();
+  return layout;
 }
 
 }  // namespace nccl_trace

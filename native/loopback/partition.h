@@ -6,8 +6,8 @@
 // One slice is one network transfer: one ProxyStep on each side. A slice covers `sliceSteps` buffer slots, a chunk
 // `chunkSteps`.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_PLAN_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_PLAN_H_
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_PARTITION_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_PARTITION_H_
 
 #include <optional>
 #include <vector>
@@ -40,7 +40,7 @@ struct CollRequest {
   bool registered = false;
 };
 
-struct CollPlan {
+struct CollPartition {
   Algo algo;
   Proto proto;
   int chunkSteps;
@@ -49,20 +49,21 @@ struct CollPlan {
   std::vector<ChannelPart> parts;
 };
 
-/** Plans the collectives of one kernel together: they share out the channels. Same order as the requests. */
-std::vector<CollPlan> PlanCollectives(const std::vector<CollRequest>& requests, int nRanks, int maxChannels);
+/** Partitions the collectives of one kernel together, because they share out the channels. Same order as the requests. */
+std::vector<CollPartition> PartitionCollectives(const std::vector<CollRequest>& requests, int nRanks, int maxChannels);
 
-struct P2pPlan {
+struct P2pPartition {
   Proto proto;
   size_t chunkBytes;
   std::vector<ChannelPart> parts;
 };
 
-/** Both ends compute the same plan: `round` is (receiver - sender) modulo nRanks and chooses the first channel. */
+/** Both ends compute the same partition: `round` is (receiver - sender) modulo nRanks and chooses the first channel. */
 /** In which round NCCL sends so many ranks ahead, where each rank is a node of its own: distances 0, 1, 3, 6 and so on, modulo a power of two. */
 int RoundOf(int distance, int nRanks);
 
-P2pPlan PlanP2p(size_t bytes, ProtoChoice proto, int nRanks, ChannelLimits limits, int round, bool registered = false);
+P2pPartition PartitionP2p(size_t bytes, ProtoChoice proto, int nRanks, ChannelLimits limits, int round,
+                          bool registered = false);
 
 /** Hops in which a rank sends (as many in which it receives) for each loop of a ring. From or to a root: one. */
 int HopsPerLoop(Func func, int nRanks);
@@ -81,4 +82,4 @@ inline size_t ReportedChunkSize(size_t chunkBytes, int sliceSteps) { return chun
 
 }  // namespace loopback
 
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_PLAN_H_
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_PARTITION_H_

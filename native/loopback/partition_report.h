@@ -1,0 +1,17 @@
+// `--partition`: what a workload comes down to, without running it.
+
+#ifndef NCCL_TRACE_NATIVE_LOOPBACK_PARTITION_REPORT_H_
+#define NCCL_TRACE_NATIVE_LOOPBACK_PARTITION_REPORT_H_
+
+#include <string>
+
+#include "loopback/options.h"
+
+namespace loopback {
+
+/** JSON: each operation of the script, as rank 0 carries it out alone (operations of one group share channels). */
+std::string PartitionReport(const Options& options);
+
+}  // namespace loopback
+
+#endif  // NCCL_TRACE_NATIVE_LOOPBACK_PARTITION_REPORT_H_
