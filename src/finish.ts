@@ -30,7 +30,7 @@ import type { SelectionRequest } from './trace/selection.js';
 import { reportSelection, selectionAttributes, type SelectionReport } from './trace/selection_report.js';
 import { lookAtAttributes } from './trace/watches.js';
 
-/** How a trace is drawn and told about. */
+/** How a trace is drawn, and what is reported about it. */
 export interface FinishOptions {
   /** What of the run is drawn; absent: all of it, as far as the budget goes. */
   readonly select?: SelectionRequest | undefined;

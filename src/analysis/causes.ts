@@ -1,6 +1,6 @@
 /**
  * Why a run is slow, as far as its numbers show: everything since a moment, a late rank and when it is late, slow links and what they have in common.
- * Each cause has its evidence, or says what cannot be told. A healthy run has none.
+ * Each cause has its evidence, or says what is not known. A healthy run has none.
  */
 
 import { changePoint } from './change_point.js';

@@ -1,5 +1,5 @@
 /**
- * All numbers of a report beside the verdict: collectives, links, waits and lateness of one run, made of a study whose scans were told to
+ * All numbers of a report beside the verdict: collectives, links, waits and lateness of one run, made of a study whose scans were asked to
  * collect for a report. Reads no file.
  */
 

@@ -141,7 +141,7 @@ const maskOf = (names: readonly string[]): number =>
 interface Failed {
   readonly failed: string;
 }
-type NoAnswer = 'replaced' | 'silent' | Failed;
+type NoAnswer = 'replaced' | 'no answer' | Failed;
 
 async function answer(
   path: string,
@@ -159,7 +159,7 @@ async function answer(
       if (!(error instanceof RankFileError)) throw error;
       return { failed: error.what }; // its file went away; the others may still answer
     }
-    if (Date.now() >= deadline) return 'silent';
+    if (Date.now() >= deadline) return 'no answer';
     await pause(POLL_MS);
   }
 }
@@ -167,7 +167,7 @@ async function answer(
 function outcome(path: string, header: RankFileHeader | NoAnswer, refused: number): string {
   if (header === 'replaced') return `${path}: another request has replaced this one; ask again`;
   if (typeof header !== 'string' && 'failed' in header) return `${path}: no answer: ${header.failed}`;
-  if (header === 'silent') return `${path}: no answer; is the job still running?`;
+  if (header === 'no answer') return `${path}: no answer; is the job still running?`;
   if (header.controlRefused !== refused) return `${path}: refused`;
   const events = eventTypeNames(header.maskNow).join(',') || 'nothing';
   return `${path}: records ${events}${header.sampleNow > 1 ? `, 1 of ${header.sampleNow} collectives` : ''}`;

@@ -74,7 +74,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
   return ExitCode.ok;
 }
 
-/** What study and merge are told, the same for each form. */
+/** Options of study and merge, the same for each form. */
 const watched = <T>(options: Options, work: (about: About) => Promise<T>): Promise<T> =>
   interruptible((interrupt) =>
     whileWatched(options.quiet ?? false, (onProgress) =>

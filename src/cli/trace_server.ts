@@ -159,8 +159,8 @@ function refusal(request: IncomingMessage, trace: ServedTrace, origin: string): 
 const isOurName = (host: string | undefined): boolean => /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host ?? '');
 
 /** In constant time for tokens of this length. */
-function equal(told: string, token: string): boolean {
-  const [a, b] = [Buffer.from(told), Buffer.from(token)];
+function equal(given: string, token: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(token)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 

@@ -135,9 +135,13 @@ export function align(
     }
     let found = attempt.culprits;
     if (found.length === 0) {
-      const { guess, pieces, unseen } = attempt;
+      const { guess, pieces, tooSmall } = attempt;
       const most = perNs(options.wanderPpmPerMinute);
-      const bounds = withUnseen(sureBounds(references, guess, used, certain, pieces, most), unseen, guess);
+      const bounds = withTooSmall(
+        sureBounds(references, guess, used, certain, pieces, most),
+        tooSmall,
+        guess,
+      );
       if (bounds.contradiction === null) return finish(references, guess, bounds, options, culprits, parts);
       found = [bounds.contradiction];
     }
@@ -152,13 +156,13 @@ export function align(
  * Hard bounds that also hold if a counter jumped by less than would be seen. A jump breaks them by what it is more than the least delay
  * of messages: there is so much room to either side of a clock.
  */
-function withUnseen(bounds: SureBounds, unseen: JumpsSeen['unseen'], guess: Estimate): SureBounds {
-  const shortest = unseen.map(() => Infinity);
+function withTooSmall(bounds: SureBounds, tooSmall: JumpsSeen['tooSmall'], guess: Estimate): SureBounds {
+  const shortest = tooSmall.map(() => Infinity);
   for (const link of guess.links) {
     const delay = delaysOf(guess)(link) + link.residual;
     for (const clock of [link.edge.from, link.edge.to]) shortest[clock] = Math.min(shortest[clock]!, delay);
   }
-  const wider = unseen.map((least, clock) => (least === null ? 0 : Math.max(0, least - shortest[clock]!)));
+  const wider = tooSmall.map((least, clock) => (least === null ? 0 : Math.max(0, least - shortest[clock]!)));
   return {
     ...bounds,
     between: (a, b, span) => {
@@ -192,7 +196,7 @@ const namedBy = (culprit: Contradiction, domainOf: (clock: number) => number): C
 interface Attempt {
   readonly guess: Estimate;
   readonly pieces: PieceHulls;
-  readonly unseen: JumpsSeen['unseen'];
+  readonly tooSmall: JumpsSeen['tooSmall'];
   readonly culprits: readonly Contradiction[];
 }
 
@@ -210,7 +214,7 @@ function alignOnce(
   const knots = knotsFor(inside.length > 0 ? inside : [...used, ...certain], clocks);
   const mostWander = perNs(options.wanderPpmPerMinute);
   const linked = linksOf(inside, knots);
-  const { jump, unseen } = findJump(clocks, linked.links, mostWander);
+  const { jump, tooSmall } = findJump(clocks, linked.links, mostWander);
   if (mayJump && jump !== null) return { jump };
   const guess = estimate(references, linked, knots, { alike: options.alike, mostWander: 2 * mostWander });
   const pieces = new PieceHulls(knots, mostWander);
@@ -218,7 +222,7 @@ function alignOnce(
   const estimated = guess.corrections.map((values) => values.slice());
   const violated = project(knots, guess.corrections, hulls, references);
   const culprits = violated > TOLERANCE_NS ? worstLinks(knots, estimated, hulls, asBadAs) : [];
-  return { guess, pieces, culprits, unseen };
+  return { guess, pieces, culprits, tooSmall };
 }
 
 function finish(

@@ -54,7 +54,7 @@ export interface JumpsSeen {
   /** The clearest; null: none. */
   readonly jump: Jump | null;
   /** Per clock, a smaller jump would not have been seen in half of the places, ns; null: no jump at all. */
-  readonly unseen: readonly (number | null)[];
+  readonly tooSmall: readonly (number | null)[];
 }
 
 /** `curvature`: most that one clock's rate changes, 1/ns. */
@@ -72,10 +72,10 @@ export function findJump(clocks: number, links: readonly Link[], curvature: numb
     const shown = times.map((time, i) => time + delays[i]!);
     views[link.edge.to]!.push({ link, inward: true, times: shown, steps, scatter });
   });
-  const unseen: (number | null)[] = [];
+  const tooSmall: (number | null)[] = [];
   const found = views.flatMap((view, clock) => {
     const places = placesOf(view).flatMap((at) => placeAt(view, at, 2 * curvature) ?? []);
-    unseen.push(median(places.map(({ least }) => least)) ?? null);
+    tooSmall.push(median(places.map(({ least }) => least)) ?? null);
     let clearest: Place | null = null;
     for (const place of places)
       if (place.isJump && place.clearness > (clearest?.clearness ?? 1)) clearest = place;
@@ -86,10 +86,10 @@ export function findJump(clocks: number, links: readonly Link[], curvature: numb
   const [first] = found
     .filter(({ jump }) => Math.abs(jump) >= largest / 2)
     .sort((a, b) => b.peers - a.peers || b.clearness - a.clearness);
-  if (!first) return { jump: null, unseen };
+  if (!first) return { jump: null, tooSmall };
   const { clock, at, jump } = first;
   const other = onlyPeer(views, clock);
-  return { jump: { clock, other, ...narrowed(views[clock]!, at, jump), jump }, unseen };
+  return { jump: { clock, other, ...narrowed(views[clock]!, at, jump), jump }, tooSmall };
 }
 
 /** Half of the links of a likeness scatter no more. */
@@ -213,7 +213,7 @@ function narrowed(view: readonly View[], at: number, jump: number): { from: numb
     const i = indexBehind(times, at);
     if (i > 0 && i < times.length) reach = Math.max(reach, times[i]! - times[i - 1]!);
   }
-  const told: { readonly own: number; readonly isBefore: boolean }[] = [];
+  const signs: { readonly own: number; readonly isBefore: boolean }[] = [];
   for (const { link, inward, times, steps, scatter } of view) {
     const step = inward ? jump : -jump;
     // Where the two lines fit best.
@@ -233,22 +233,22 @@ function narrowed(view: readonly View[], at: number, jump: number): { from: numb
         if (Math.abs(own - at) > reach) continue;
         if (hull[k + 1]! - steps.slope[i]! * (hull[k]! - steps.times[i]!) > fits) continue;
         // Too early for the higher line.
-        told.push({ own, isBefore: step > 0 });
+        signs.push({ own, isBefore: step > 0 });
       }
     }
   }
-  told.sort((a, b) => a.own - b.own);
+  signs.sort((a, b) => a.own - b.own);
   // The odd one is of a pair that is none: as many as possible shall be right.
-  let right = told.filter(({ isBefore }) => !isBefore).length;
+  let right = signs.filter(({ isBefore }) => !isBefore).length;
   let most = right;
   let from = at - reach;
-  let to = told[0]?.own ?? at + reach;
-  told.forEach(({ own, isBefore }, k) => {
+  let to = signs[0]?.own ?? at + reach;
+  signs.forEach(({ own, isBefore }, k) => {
     right += isBefore ? 1 : -1;
     if (right < most) return;
     if (right > most) from = own;
     most = right;
-    to = told[k + 1]?.own ?? at + reach;
+    to = signs[k + 1]?.own ?? at + reach;
   });
   // Times must go on rising across it.
   const beside = Math.max(0, 2 * Math.abs(jump) - (to - from)) / 2;

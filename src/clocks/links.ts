@@ -9,7 +9,7 @@ import { supportLine, type SupportLine } from './support_line.js';
 export interface Link {
   readonly edge: EdgeEvidence;
   readonly like: number;
-  /** Per stretch; null where the edge was silent. */
+  /** Per stretch; null where the edge had no pair. */
   readonly lines: readonly (SupportLine | null)[];
   readonly stretchNs: number;
   /** When the first stretch begins. */

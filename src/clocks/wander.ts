@@ -72,7 +72,7 @@ const LEAST_BENDS = 4;
 
 /**
  * How fast each clock's rate was seen to change at most, 1/ns: by its corrections over half a minute and the next one, against what half of
- * the clocks of its group did meanwhile, so that of a group whose reference changes only the reference is told. null: the run is too
+ * the clocks of its group did meanwhile, so that of a group whose reference changes only the reference is known. null: the run is too
  * short.
  */
 export function seenWander(

@@ -22,14 +22,14 @@ export interface Change {
 
 /** In order. */
 export function controlChanges({ header, changes }: Source): Change[] {
-  const told = changes.map(({ number, tick, done, events, sampleEvery }, i): Change => {
+  const recorded = changes.map(({ number, tick, done, events, sampleEvery }, i): Change => {
     const before = changes[i - 1]?.number ?? -1;
     return { tick, done, events, sampleEvery, lostBefore: number - before - 1 };
   });
   const { changedTick, maskNow, sampleNow } = header;
-  if (changedTick === null || changes.some(({ tick }) => tick >= changedTick)) return told;
+  if (changedTick === null || changes.some(({ tick }) => tick >= changedTick)) return recorded;
   const newest = { tick: changedTick, done: null, events: maskNow, sampleEvery: sampleNow, lostBefore: null };
-  return [...told, newest];
+  return [...recorded, newest];
 }
 
 /** What was not recorded for some time and may be missing. */

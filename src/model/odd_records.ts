@@ -1,6 +1,6 @@
 /**
  * Records that fit no event or are unknown to this version. Each is counted by cause and reported to the listener, so that no late,
- * repeated, foreign or new record is dropped silently.
+ * repeated, foreign or new record is dropped without a count.
  */
 
 import type { Ticks } from '../base/time.js';

@@ -18,7 +18,7 @@ import { OddRecords, type OddCounts } from './odd_records.js';
 import { checkHostStart, checkInterfaces, checkStart } from './odd_starts.js';
 import { NO_ORIGINATORS, type Originators } from './origin.js';
 import { lostOp } from './op_factory.js';
-import { applyCtrlState, applyOpState, isHostState, type Told } from './states.js';
+import { applyCtrlState, applyOpState, isHostState, type Sinks } from './states.js';
 import { StepPairing } from './step_pairing.js';
 import type { StepListener, StepTable } from './step_table.js';
 import {
@@ -53,7 +53,7 @@ export class Pairing {
   private readonly kernelClock: KernelClock;
   private readonly stampOwners: StampOwners;
   private readonly odd: OddRecords;
-  private readonly told: Told;
+  private readonly sinks: Sinks;
   private readonly tag17: number;
   private readonly tickBase: bigint;
   private readonly recentCtrl = new Map<number, HandleKey[]>();
@@ -73,7 +73,7 @@ export class Pairing {
     private readonly neverEnds: (op: Op) => boolean = () => false,
   ) {
     this.odd = new OddRecords(listener);
-    this.told = { listener, odd: this.odd };
+    this.sinks = { listener, odd: this.odd };
     this.tag17 = tagBits(file.header.tag);
     this.tickBase = file.header.tickBase;
     this.kernelClock = new KernelClock(file.header.startRealtime);
@@ -211,7 +211,7 @@ export class Pairing {
   private state(records: RecordColumns, i: number, at: Ticks): void {
     const event = this.find(records, i, at);
     if (!event) return;
-    const { stateFields, told } = this;
+    const { stateFields, sinks } = this;
     readState(records, i, stateFields);
     if (event.type === 'kernel') {
       this.kernelState(event, records, i, at);
@@ -224,10 +224,10 @@ export class Pairing {
     switch (event.type) {
       case 'op':
         this.showLife(event);
-        applyOpState(event, stateFields, at, told);
+        applyOpState(event, stateFields, at, sinks);
         break;
       case 'ctrl':
-        applyCtrlState(event, stateFields, at, told);
+        applyCtrlState(event, stateFields, at, sinks);
         break;
       case 'host':
         this.hostState(event, stateFields.state, at);
@@ -317,7 +317,7 @@ export class Pairing {
     const event = this.find(records, i, tickOf(records, i));
     if (event?.type !== 'ctrl') return;
     const { state, lastTick } = foldOf(records, i, this.tickBase);
-    if (state !== 'start') applyCtrlState(event, { state, value: null }, lastTick, this.told);
+    if (state !== 'start') applyCtrlState(event, { state, value: null }, lastTick, this.sinks);
   }
 
   private keyOf(records: RecordColumns, i: number): HandleKey {

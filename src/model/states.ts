@@ -19,18 +19,18 @@ const CTRL_STATE = new Map<number, CtrlState>([
 ]);
 
 /** Where a state's effect is reported: the pairing's listener, and the count of states without effect. */
-export interface Told {
+export interface Sinks {
   readonly listener: Partial<WorkListener>;
   readonly odd: OddRecords;
 }
 
-export function applyOpState(op: Op, { state, value }: StateFields, at: Ticks, told: Told): void {
+export function applyOpState(op: Op, { state, value }: StateFields, at: Ticks, sinks: Sinks): void {
   const tellsProgress = state >= State.OpSendPosted && state <= State.OpRecvDone;
   if (state !== State.OpInProgress && !tellsProgress) {
-    told.odd.unknownState('ProxyOp', state, at);
+    sinks.odd.unknownState('ProxyOp', state, at);
     return;
   }
-  if (tellsProgress && value !== null) opProgress(op, value, at, told.listener);
+  if (tellsProgress && value !== null) opProgress(op, value, at, sinks.listener);
 }
 
 /** Up to NCCL 2.26 steps have no sizes. Their operation reports the bytes so far (states 0 to 7). */
@@ -42,10 +42,10 @@ function opProgress(op: Op, bytesSoFar: number, at: Ticks, listener: Partial<Wor
 }
 
 /** An unknown state is shown by its number, because the thread was in it. */
-export function applyCtrlState(ctrl: Ctrl, { state, value }: StateFields, at: Ticks, told: Told): void {
+export function applyCtrlState(ctrl: Ctrl, { state, value }: StateFields, at: Ticks, sinks: Sinks): void {
   const name = CTRL_STATE.get(state);
-  if (name === undefined) told.odd.unknownState('ProxyCtrl', state, at);
-  told.listener.ctrl?.(ctrl.ring, name ?? `state ${state}`, at, name === 'AppendEnd' ? value : null);
+  if (name === undefined) sinks.odd.unknownState('ProxyCtrl', state, at);
+  sinks.listener.ctrl?.(ctrl.ring, name ?? `state ${state}`, at, name === 'AppendEnd' ? value : null);
 }
 
 /**

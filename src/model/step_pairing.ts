@@ -148,15 +148,15 @@ export class StepPairing {
     }
   }
 
-  /** `told`: by its own stop; else its operation stopped. */
-  stop(row: number, at: Ticks, told: boolean): void {
+  /** `byItself`: NCCL stopped the step. Otherwise its operation stopped. */
+  stop(row: number, at: Ticks, byItself: boolean): void {
     const { table } = this;
     const op = table.op[row]!;
     op.stepsDone++;
     op.lastMove = at;
     if (!op.isSend) op.gpuBegan ??= at;
     table.end(row);
-    this.listener.stepStop?.(table, row, at, told);
+    this.listener.stepStop?.(table, row, at, byItself);
   }
 }
 

@@ -170,6 +170,6 @@ export interface StepListener {
   stepStart(steps: StepTable, row: number, at: Ticks): void;
   /** `from`: begin of the new phase, at or before `at`. */
   stepPhase(steps: StepTable, row: number, from: Ticks, at: Ticks): void;
-  /** `told`: by its own stop; else its operation stopped without it. */
-  stepStop(steps: StepTable, row: number, at: Ticks, told: boolean): void;
+  /** `byItself`: NCCL stopped the step. Otherwise its operation stopped without it. */
+  stepStop(steps: StepTable, row: number, at: Ticks, byItself: boolean): void;
 }

@@ -39,7 +39,7 @@ export function descriptorSource(path: string, file: number): ClosableSource {
   const buffers = new ReadBuffers();
   const close = (): void => {
     closeSync(file);
-    buffers.giveBack();
+    buffers.release();
   };
   return { ...fileSource(path, file, buffers), close };
 }

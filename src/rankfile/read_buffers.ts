@@ -29,7 +29,7 @@ export class ReadBuffers {
   }
 
   /** The buffers taken are no longer in use. */
-  giveBack(): void {
+  release(): void {
     append(spare, this.lent.splice(0));
     spare.sort((a, b) => a.byteLength - b.byteLength);
     while (spare.reduce((sum, { byteLength }) => sum + byteLength, 0) > MOST_KEPT) spare.pop();

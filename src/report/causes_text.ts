@@ -1,4 +1,4 @@
-/** Each cause of slowness as a sentence: what, its evidence, and what cannot be told. */
+/** Each cause of slowness as a sentence: what, its evidence, and what is not known. */
 
 import type { Cause, LateRank, SlowerSince, SlowLinks } from '../analysis/causes.js';
 import { durationText } from '../base/duration.js';
@@ -45,4 +45,4 @@ function linksText({ cause, rank, host, slowPairs, pairs, ratio, transfers, ends
 const doubt = ({ cannotTell, rank }: SlowLinks): string =>
   cannotTell === null
     ? ''
-    : `. Whether it is the link or the NIC cannot be told, because rank ${rank} sends over no other link`;
+    : `. It is not known whether it is the link or the NIC, because rank ${rank} sends over no other link`;

@@ -70,7 +70,7 @@ export function diffText(diff: RunDiff): string {
   const count = subjects.length;
   const lines = [
     count === 0
-      ? 'no difference that could be told'
+      ? 'no difference beyond the noise'
       : `${count} ${count === 1 ? 'difference' : 'differences'} beyond the noise, the costliest first`,
     `  before:         ${sideText(diff.before)}`,
     `  after:          ${sideText(diff.after)}`,

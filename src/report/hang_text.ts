@@ -210,14 +210,14 @@ function whereToLook({ front, kernels, waiting: entered }: Hang, report: Verdict
   }
   if (kernels.length > 0) return kernelLines(kernels, report);
   if (entered.length === 0) return [];
-  const unseen = report.verdict.notRecorded
+  const notRecorded = report.verdict.notRecorded
     .map(({ event }) => event)
     .filter((event) => event === 'ProxyOp' || event === 'KernelCh');
   return [
     labelled(
       'in what',
-      unseen.length > 0
-        ? `not known: ${unseen.join(', ')} not recorded (NCCL_TRACE_EVENTS)`
+      notRecorded.length > 0
+        ? `not known: ${notRecorded.join(', ')} not recorded (NCCL_TRACE_EVENTS)`
         : 'not known: NCCL reported no operation on the network',
     ),
   ];

@@ -70,9 +70,9 @@ const callKey = ({ commId, func, seq }: Pick<OpenWork, 'commId' | 'func' | 'seq'
 /** One line per unfinished operation that the verdict does not name, with its ranks. */
 function unfinished({ ranks, verdict }: MergeReport): string[] {
   const stall = stallOf(verdict);
-  const told = new Set((stall ? [stall, ...stall.alsoHung] : []).map(callKey));
+  const said = new Set((stall ? [stall, ...stall.alsoHung] : []).map(callKey));
   const unnamed = (works: readonly OpenWork[]): OpenWork[] =>
-    works.filter((work) => !told.has(callKey(work)));
+    works.filter((work) => !said.has(callKey(work)));
   return [
     ...workLines('not finished', ranks, (rank) => unnamed(rank.open)),
     ...workLines('aborted, not finished at finalize', ranks, (rank) => unnamed(rank.aborted)),

@@ -164,8 +164,8 @@ function oneFilePerRank(scans: readonly RankScan[]): { members: RunMember[]; pro
 
 /** If a process has several GPUs, the environment counts processes. It may still be the only source for one process alone. */
 function withoutEnvironment(scan: RankScan): RankScan {
-  const told = scan.communicators.some(({ rank }) => rank >= 0);
-  return told ? { ...scan, header: { ...scan.header, rank: null } } : scan;
+  const known = scan.communicators.some(({ rank }) => rank >= 0);
+  return known ? { ...scan, header: { ...scan.header, rank: null } } : scan;
 }
 
 function rivalry(kept: RankScan, dropped: RankScan, ranks: readonly number[]): string {
@@ -181,7 +181,7 @@ function rivalry(kept: RankScan, dropped: RankScan, ranks: readonly number[]): s
 
 /** By communicators only, if a process has several ranks: then the environment counts processes. */
 function worldSizeOf(scans: readonly RunFile[]): number {
-  const told = scans.flatMap(({ communicators }) => communicators.map(({ nRanks }) => nRanks));
+  const known = scans.flatMap(({ communicators }) => communicators.map(({ nRanks }) => nRanks));
   const several = scans.some((scan) => ranksOf(scan).length > 1);
-  return maxOf([...told, ...(several ? [] : scans.map(({ header }) => header.worldSize ?? 0))], 0);
+  return maxOf([...known, ...(several ? [] : scans.map(({ header }) => header.worldSize ?? 0))], 0);
 }

@@ -86,16 +86,16 @@ export interface RankScan {
   readonly pending: PendingAtEnd;
   /** From here on no record of a thread that calls NCCL is lost; null: the newest ones are. */
   readonly hostWindow: Ticks | null;
-  /** The collectives that were called, whether or not more was told of them. */
+  /** The collectives that were called, whether or not more was reported of them. */
   readonly calls: CallTable;
   /** When anything of NCCL last began or ended, and the longest that nothing had before, in ticks (model/quiet_times.ts). */
   readonly lastEvent: Ticks | null;
   readonly longestQuiet: number;
   /** Ticks: for so long that is known. */
   readonly watched: number;
-  /** Calls of which nothing more was told, by row: what was called. */
+  /** Calls of which nothing more was reported, by row: what was called. */
   readonly bareCalls: ReadonlyMap<number, string>;
-  /** Collectives of the copy engines: put into their stream, when they ran is not told. */
+  /** Collectives of the copy engines: put into their stream; when they ran is not reported. */
   readonly copyColls: number;
   /** Calls that its threads were inside of. */
   readonly inside: readonly InsideCall[];

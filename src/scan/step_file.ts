@@ -23,7 +23,7 @@ export const STEP_ROW = {
   /** Send: the last state 20 before 9 (before interface v4 the start). Receive: the start. */
   before: 4,
   /** Send: state 9, or the stop if the size is SIZE_LOST. Receive: state 11. */
-  told: 5,
+  seen: 5,
   /** Receive: the stop. Send: 0. */
   stop: 6,
   /** Send: polls of state 20. Receive: 0. */
@@ -112,9 +112,9 @@ export class StepFileWriter {
     return all.map(({ key, rows, blocks }) => ({ ...key, rows, blocks }));
   }
 
-  private addSend(steps: StepTable, row: number, told: number, bytes: number): void {
+  private addSend(steps: StepTable, row: number, seen: number, bytes: number): void {
     const polled = steps.lastPoll[row]!;
-    this.add(steps, row, bytes, polled === NONE ? steps.start[row]! : polled, told, 0, steps.polls[row]!);
+    this.add(steps, row, bytes, polled === NONE ? steps.start[row]! : polled, seen, 0, steps.polls[row]!);
   }
 
   private add(
@@ -122,7 +122,7 @@ export class StepFileWriter {
     row: number,
     bytes: number,
     before: number,
-    told: number,
+    seen: number,
     stop: number,
     polls: number,
   ): void {
@@ -140,7 +140,7 @@ export class StepFileWriter {
     pending[to + STEP_ROW.bytes] = bytes;
     pending[to + STEP_ROW.check] = check;
     pending[to + STEP_ROW.before] = before;
-    pending[to + STEP_ROW.told] = told;
+    pending[to + STEP_ROW.seen] = seen;
     pending[to + STEP_ROW.stop] = stop;
     pending[to + STEP_ROW.polls] = polls;
     pending[to + STEP_ROW.steps] = op.nSteps;

@@ -140,13 +140,13 @@ export function viewAround(
   const usual = oldest === undefined ? DEFAULT_BEFORE_NS : from - oldest;
   // Show an ended moment with its end and as much before it. Show the first part of one that lasts to the end of the run.
   const before = Math.min(MOST_BEFORE_NS, Math.max(own, usual));
-  const told = signs(verdict).filter((sign) => Math.abs(sign - from) < MOST_BEFORE_NS);
+  const near = signs(verdict).filter((sign) => Math.abs(sign - from) < MOST_BEFORE_NS);
   const first = minOf(
-    told.map((sign) => sign - before / 10),
+    near.map((sign) => sign - before / 10),
     from - 1.1 * before,
   );
   const last = maxOf(
-    told.map((sign) => sign + before / 2),
+    near.map((sign) => sign + before / 2),
     from + own + before / 2,
   );
   const view = [Math.max(bounds.from, first), Math.min(bounds.to, last)] as const;

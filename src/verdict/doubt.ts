@@ -14,8 +14,8 @@ export function mayBeOver(stall: Stall, evidence: Case): boolean {
   const { works, files, absent, partlyAbsent, collective } = stall;
   const { ranks } = evidence;
   if (works.length === 0 || works.some(({ work }) => work.lostSince === 0)) return false;
-  const told = new Set(works.map(({ file }) => file));
-  if (absent.length + partlyAbsent.length > 0 || collective?.open.some((file) => !told.has(file)) === true)
+  const known = new Set(works.map(({ file }) => file));
+  if (absent.length + partlyAbsent.length > 0 || collective?.open.some((file) => !known.has(file)) === true)
     return false;
   const notClosed = files.filter((file) => !ranks[file]!.life.isClosed);
   return (

@@ -98,7 +98,7 @@ export interface HostCalls extends Pick<CommCalls, 'shape' | 'begins' | 'isLastO
   readonly until: TraceNs;
   readonly shapes: readonly CallShape[];
   /** NCCL's numbers of the newest calls, at most `most`; null: not reported. */
-  told(most: number): readonly (CallNumber | null)[];
+  reported(most: number): readonly (CallNumber | null)[];
   at(call: number): TraceNs;
   record(call: number): string;
 }

@@ -78,7 +78,7 @@ interface Group {
 }
 
 /**
- * Within a node GPUs wait for each other unseen: among operations that wait for their own GPU, all wait for the one with least progress.
+ * Within a node GPUs wait for each other, and nothing is recorded of it: among operations that wait for their own GPU, all wait for the one with least progress.
  */
 function leastDone(groups: readonly Group[]): Group[] {
   const own = groups.filter(({ front: { op } }) => !needsPeer(op));

@@ -115,10 +115,10 @@ const callersByComm = cached((ranks: readonly RankWitness[]): Sections => {
 function sectionsOf(callers: readonly Caller[]): Placed[][] {
   const lengthOf = ({ calls }: Caller): number =>
     calls.shape.length + (calls.isWhole ? Number.MAX_SAFE_INTEGER / 2 : 0);
-  const toldOf = new Map<Caller, Told>();
-  const told = (caller: Caller): Told => {
-    const known = toldOf.get(caller) ?? caller.calls.told(MOST_ANCHORS);
-    toldOf.set(caller, known);
+  const reportedOf = new Map<Caller, Reported>();
+  const reported = (caller: Caller): Reported => {
+    const known = reportedOf.get(caller) ?? caller.calls.reported(MOST_ANCHORS);
+    reportedOf.set(caller, known);
     return known;
   };
   const sections: Placed[][] = [];
@@ -129,7 +129,7 @@ function sectionsOf(callers: readonly Caller[]): Placed[][] {
     const section = [placedAt(first, 0)];
     left = [];
     for (const caller of others) {
-      const from = reference.placeOf(caller.calls, () => told(caller));
+      const from = reference.placeOf(caller.calls, () => reported(caller));
       if (from === null) left.push(caller);
       else section.push(placedAt(caller, from));
     }
@@ -138,7 +138,7 @@ function sectionsOf(callers: readonly Caller[]): Placed[][] {
   return sections;
 }
 
-type Told = ReturnType<HostCalls['told']>;
+type Reported = ReturnType<HostCalls['reported']>;
 
 const placedAt = (caller: Caller, from: number): Placed => ({
   ...caller,
@@ -153,14 +153,14 @@ class Reference {
   constructor(private readonly calls: HostCalls) {}
 
   /** null: it is not known. */
-  placeOf(calls: HostCalls, toldOf: () => Told): number | null {
+  placeOf(calls: HostCalls, reportedOf: () => Reported): number | null {
     if (calls.isWhole && this.calls.isWhole) return 0;
     let from: number | null = null;
     let anchors = 0;
-    const told = toldOf();
-    const oldest = calls.shape.length - told.length;
+    const reported = reportedOf();
+    const oldest = calls.shape.length - reported.length;
     for (let call = calls.shape.length - 1; call >= oldest && anchors < ENOUGH_ANCHORS; call--) {
-      const collective = isAlone(calls, call) ? told[call - oldest] : null;
+      const collective = isAlone(calls, call) ? reported[call - oldest] : null;
       const there = collective && this.find(collective);
       if (there === null || there === undefined || !isAlone(this.calls, there)) continue;
       if (from !== null && from !== there - call) return null;
@@ -172,9 +172,9 @@ class Reference {
 
   private find(collective: CallNumber): number | undefined {
     if (!this.known) {
-      const told = this.calls.told(MOST_KNOWN);
-      const oldest = this.calls.shape.length - told.length;
-      this.known = new Map(told.flatMap((one, i) => (one ? [[numberOf(one), oldest + i] as const] : [])));
+      const reported = this.calls.reported(MOST_KNOWN);
+      const oldest = this.calls.shape.length - reported.length;
+      this.known = new Map(reported.flatMap((one, i) => (one ? [[numberOf(one), oldest + i] as const] : [])));
     }
     return this.known.get(numberOf(collective));
   }

@@ -29,9 +29,9 @@ export function firstMismatch({ comms, ranks }: Case): Mismatch | null {
 /** Of its communicator. Later calls are not related to the stall. */
 export function mismatchOf({ commId, since }: Stall, { comms, ranks }: Case): Mismatch | null {
   const comm = comms.find((one) => one.commId === commId);
-  const told = (comm && mismatchIn(comm, ranks)) ?? null;
+  const reported = (comm && mismatchIn(comm, ranks)) ?? null;
   const called = commId === null ? undefined : differentHostCalls(ranks).get(commId);
-  return upTo(since, first([told, called ?? null].filter((one) => one !== null)));
+  return upTo(since, first([reported, called ?? null].filter((one) => one !== null)));
 }
 
 function first(found: readonly Mismatch[]): Mismatch | null {

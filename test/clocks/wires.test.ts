@@ -113,10 +113,10 @@ describe('transfers of a recording', () => {
   function source(name: string, isSend: boolean, { polls = () => 1, arrives = 1 }: Told): EvidenceSource {
     const steps = Array.from({ length: 10 }, (_, step) => {
       const start = step * 1e6;
-      const [before, told, stop] = isSend
+      const [before, seen, stop] = isSend
         ? [start + 1000, start + 2000, 0]
         : [start, start + 9000, start + 9500];
-      return { step, bytes: 4096, check: 77, before, told, stop, polls: isSend ? polls(step) : 0, arrives };
+      return { step, bytes: 4096, check: 77, before, seen, stop, polls: isSend ? polls(step) : 0, arrives };
     });
     const header = { process: { bootId: name }, tickSource: 'tsc' };
     const end = writeSteps(join(folder, name), isSend, steps);

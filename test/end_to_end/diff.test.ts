@@ -1,5 +1,5 @@
 /**
- * `nccl-trace diff` on recorded pairs: two runs of the same healthy job have no difference that could be told, and of a slow link the collectives
+ * `nccl-trace diff` on recorded pairs: two runs of the same healthy job have no difference beyond the noise, and of a slow link the collectives
  * over it and the link itself are named. NCCL_TRACE_LONG=1 records 20 pairs of several jobs.
  */
 
@@ -38,7 +38,7 @@ it.each(Array.from({ length: isLong ? 20 : 2 }, (_, i) => i))(
       ['a', 'b'].map((name) => record(join(folder, `${i}${name}`), job)),
     )) as [Recording, Recording];
     const { code, out } = await diff(before, after, '--fail-on', '5%');
-    expect(out.toString()).toMatch(/^no difference that could be told\n/);
+    expect(out.toString()).toMatch(/^no difference beyond the noise\n/);
     expect(out.toString()).toMatch(/compared: +\d\d+ numbers/);
     expect(code).toBe(0);
   },

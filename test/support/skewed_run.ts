@@ -70,7 +70,7 @@ export function solveFiles(
   return { run, ...solveRunClocks(run, stepPaths, options) };
 }
 
-/** Every pair of ends that counts, by the ticks at which both ends were told: nothing else has the same. */
+/** Every pair of ends that counts, by the ticks at which both ends were seen: nothing else has the same. */
 export function pairsOf(files: readonly string[], folder: string): Set<string> {
   mkdirSync(folder, { recursive: true });
   const sources = files.map((file, i) => {
@@ -81,7 +81,7 @@ export function pairsOf(files: readonly string[], folder: string): Set<string> {
   const links = linksBetween(sources, (sender, receiver) => sender !== receiver);
   joinTransfers(sources, links, ({ sender, receiver }, send, receive, agreement) => {
     if (agreement === 'agree')
-      pairs.add(`${sender} ${send[STEP_ROW.told]!} ${receiver} ${receive[STEP_ROW.told]!}`);
+      pairs.add(`${sender} ${send[STEP_ROW.seen]!} ${receiver} ${receive[STEP_ROW.seen]!}`);
   });
   return pairs;
 }

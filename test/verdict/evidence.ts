@@ -273,7 +273,7 @@ function hostCalls(asked: readonly MadeUpAsked[]): HostCalls {
     isLastOpen: asked.at(-1)?.isOpen ?? false,
     isWhole: asked[0]?.isLater === undefined,
     until: Infinity as TraceNs,
-    told: (most) => asked.slice(-most).map(collectiveOf),
+    reported: (most) => asked.slice(-most).map(collectiveOf),
     at: (call) => s(asked[call]!.at),
     record: (call) => `0:${call}`,
   };

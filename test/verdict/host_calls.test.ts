@@ -231,11 +231,11 @@ it('the reported collectives of each rank are read once', () => {
   let times = 0;
   const ranks = made.ranks.map((rank) => {
     const calls = rank.hostCalls.get(0)!;
-    const told: typeof calls.told = (most) => {
+    const reported: typeof calls.reported = (most) => {
       times++;
-      return calls.told(most);
+      return calls.reported(most);
     };
-    return { ...rank, hostCalls: new Map([[0, { ...calls, told }]]) };
+    return { ...rank, hostCalls: new Map([[0, { ...calls, reported }]]) };
   });
   judge({ ...made, ranks });
   expect(times).toBe(9);

@@ -62,7 +62,7 @@ export function collectEvidence(sources: readonly EvidenceSource[], axes: AxesWi
     const size = sizeClass(bytes);
     const sent = time(sender, send[STEP_ROW.before]!);
     const protocol = arrivesBy(send, receive);
-    const arrived = time(receiver, receive[STEP_ROW.told]!);
+    const arrived = time(receiver, receive[STEP_ROW.seen]!);
     if (protocol !== -1) {
       const like = `${protocol === 1 ? 'data' : EARLY_ARRIVAL} ${size}`;
       collectors.add({ from, to, kind: 'data', like }, sent, arrived - sent, bytes);
@@ -72,7 +72,7 @@ export function collectEvidence(sources: readonly EvidenceSource[], axes: AxesWi
       collectors.add({ from, to, kind: 'data', like: `${CONSUMED} ${size}` }, sent, consumed - sent, bytes);
     }
     const posted = time(receiver, receive[STEP_ROW.before]!);
-    const noticed = time(sender, send[STEP_ROW.told]!);
+    const noticed = time(sender, send[STEP_ROW.seen]!);
     const like = isWaited(send) ? WAITED_CREDIT : 'credit';
     const insists = insisting.has(`${from} ${to}`);
     collectors.add({ from: to, to: from, kind: 'credit', like, insists }, posted, noticed - posted);

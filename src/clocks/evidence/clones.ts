@@ -26,9 +26,9 @@ export function tellClones(
     if (agreement !== 'agree') return;
     const sent = at(sender, send[STEP_ROW.before]!);
     const isTold = receive[STEP_ROW.arrives] === 1;
-    const arrived = at(receiver, receive[isTold ? STEP_ROW.told : STEP_ROW.stop]!);
+    const arrived = at(receiver, receive[isTold ? STEP_ROW.seen : STEP_ROW.stop]!);
     const posted = at(receiver, receive[STEP_ROW.before]!);
-    const noticed = at(sender, send[STEP_ROW.told]!);
+    const noticed = at(sender, send[STEP_ROW.seen]!);
     const isEarly = arrived < sent - SURE_NS || (isWaited(send) && noticed < posted - SURE_NS);
     if (isEarly) cloned.add(domainOf[sender]!);
   });

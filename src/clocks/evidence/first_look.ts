@@ -46,7 +46,7 @@ export function firstLook(
       const from = axes.domainOf[sender]!;
       const to = axes.domainOf[receiver]!;
       const at = (file: number, tick: number): number => toLocal(axes.scales[file]!, tick);
-      see(from, to, at(receiver, receive[STEP_ROW.told]!) - at(sender, send[STEP_ROW.before]!));
+      see(from, to, at(receiver, receive[STEP_ROW.seen]!) - at(sender, send[STEP_ROW.before]!));
       if (isWaited(send)) insisting.add(`${from} ${to}`);
     },
     FIRST_LOOK_PAIRS,

@@ -90,7 +90,7 @@ export function solveRunClocks(
   stepPaths: readonly string[],
   { clock, alike, wander }: ClockOptions,
 ): RunClocks {
-  const told = run.members.map(({ scan }, file): ClockWitness => ({
+  const stated = run.members.map(({ scan }, file): ClockWitness => ({
     file,
     header: scan.header,
     samples: scan.clockSamples,
@@ -105,7 +105,7 @@ export function solveRunClocks(
     workEnds: scan.workEnds,
     rings: scan.rings,
   }));
-  const witnesses = tellClones(sources, told, clockAxes(told));
+  const witnesses = tellClones(sources, stated, clockAxes(stated));
   const ofFiles = clockAxes(witnesses);
   const axes = withMissingPeers(sources, ofFiles);
   if (clock === 'realtime' || ofFiles.names.length < 2) {
@@ -164,7 +164,7 @@ function findBroken(sources: readonly StepSource[], solution: ClockSolution): Br
   let mismatched = 0;
   joinTransfers(sources, links, (link, send, receive, agreement) => {
     const { sender, receiver, sends } = link;
-    const arrives = times[receiver]!(receive[STEP_ROW.told]!);
+    const arrives = times[receiver]!(receive[STEP_ROW.seen]!);
     const isBackwards = arrives < times[sender]!(send[STEP_ROW.before]!);
     const isMismatched = agreement === 'sizesDiffer' || agreement === 'operationsDiffer';
     if (!isBackwards && !isMismatched) return;

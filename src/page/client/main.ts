@@ -47,7 +47,7 @@ function causes(): HTMLElement | null {
   });
   return section(
     'Why it is slow',
-    'Causes with their evidence, and what cannot be told.',
+    'Causes with their evidence, and what is not known.',
     h('ul', {}, ...items),
   );
 }

@@ -80,11 +80,11 @@ export function drawClocks(
 function drawClock(sink: TrackSink, parent: TrackRef, clock: HostClock, rank: number): void {
   const { title: name, description, pieces, incidents } = clock;
   const track = sink.describe({ kind: 'slices', name, parent, rank, description });
-  const told = [...incidents].sort((a, b) => a.at - b.at);
+  const waiting = [...incidents].sort((a, b) => a.at - b.at);
   const instantsUpTo = (until: number): void => {
-    for (let next = told[0]; next && next.at < until; next = told[0]) {
+    for (let next = waiting[0]; next && next.at < until; next = waiting[0]) {
       sink.instant(track, next.at, next.name, { args: incidentArgs(next) });
-      told.shift();
+      waiting.shift();
     }
   };
   for (const piece of pieces) {

@@ -105,16 +105,16 @@ const streamArg = (stream: bigint): [string, ArgValue] => ['stream', `0x${stream
 
 function netArgs(facts: NetFacts): ArgList {
   const args: ArgList = [];
-  const told = (name: string, value: ArgValue | null): void => {
+  const add = (name: string, value: ArgValue | null): void => {
     if (value !== null) args.push([name, value]);
   };
-  told('bytes', facts.bytes);
-  told('direction', facts.isSend === null ? null : facts.isSend ? 'send' : 'recv');
-  told('device', facts.device);
-  told('qp', facts.qp);
-  told('opcode', facts.opcode);
-  told('workRequest', facts.workRequest);
-  told('fd', facts.fd);
+  add('bytes', facts.bytes);
+  add('direction', facts.isSend === null ? null : facts.isSend ? 'send' : 'recv');
+  add('device', facts.device);
+  add('qp', facts.qp);
+  add('opcode', facts.opcode);
+  add('workRequest', facts.workRequest);
+  add('fd', facts.fd);
   if (facts.step) {
     const { op, number } = facts.step;
     args.push(['step', number]);

@@ -7,7 +7,7 @@ export class LaneNumbers {
   /** When it was released; Infinity: it is busy. */
   private readonly freeAt: number[] = [];
 
-  /** `at`: its begin, where slices are not told in order of time: it takes no lane that was released later. */
+  /** `at`: its begin, where slices do not come in order of time: it takes no lane that was released later. */
   acquire(at = Number.MAX_VALUE): number {
     const free = this.freeAt.findIndex((since) => since <= at);
     const lane = free < 0 ? this.freeAt.length : free;

@@ -114,12 +114,12 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'>, StepListener {
       this.bytes.moved(steps.op[row]!, false, Math.max(0, steps.bytes[row]!), this.context.time(at));
   }
 
-  stepStop(steps: StepTable, row: number, at: Ticks, told: boolean): void {
+  stepStop(steps: StepTable, row: number, at: Ticks, byItself: boolean): void {
     const op = steps.op[row]!;
     const now = this.context.time(at);
     if (steps.phase[row] === StepPhase.SendWait)
       this.bytes.moved(op, true, Math.max(0, steps.bytes[row]!), now);
-    this.ops.steps.stepStop(steps, row, at, told);
+    this.ops.steps.stepStop(steps, row, at, byItself);
     if (op.lost) this.ops.standInStep(op, now);
   }
 

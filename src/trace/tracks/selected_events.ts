@@ -62,8 +62,8 @@ export class SelectedEvents implements Picture {
     if (this.has(steps.op[row]!.comm)) this.picture.stepPhase(steps, row, from, at);
   }
 
-  stepStop(steps: StepTable, row: number, at: Ticks, told: boolean): void {
-    if (this.has(steps.op[row]!.comm)) this.picture.stepStop(steps, row, at, told);
+  stepStop(steps: StepTable, row: number, at: Ticks, byItself: boolean): void {
+    if (this.has(steps.op[row]!.comm)) this.picture.stepStop(steps, row, at, byItself);
   }
 
   kernelStart(kernel: Kernel, at: Ticks): void {

@@ -57,8 +57,8 @@ export class StepTracks implements StepListener {
     const slot = this.slots[row];
     if (!slot) return;
     const now = this.context.time(tick);
-    const told = from === tick ? now : this.context.time(from);
-    const at = told < slot.phaseAt ? slot.phaseAt : told > now ? now : told;
+    const began = from === tick ? now : this.context.time(from);
+    const at = began < slot.phaseAt ? slot.phaseAt : began > now ? now : began;
     if (slot.inPeerWait) this.drawPeerWait(steps, row, slot, at);
     slot.phaseAt = at;
     const phase = steps.phaseOf(row);
@@ -71,9 +71,9 @@ export class StepTracks implements StepListener {
     slot.steps.phase(at, WAIT_OF[phase], bytes, flow);
   }
 
-  /** `told`: by its own stop. */
-  stepStop(steps: StepTable, row: number, tick: Ticks, told: boolean): void {
-    this.end(steps, row, this.context.time(tick), told ? NO_MORE : NOT_STOPPED);
+  /** `byItself`: NCCL stopped the step. */
+  stepStop(steps: StepTable, row: number, tick: Ticks, byItself: boolean): void {
+    this.end(steps, row, this.context.time(tick), byItself ? NO_MORE : NOT_STOPPED);
   }
 
   /** Its communicator was finalized. */
@@ -99,12 +99,12 @@ export class StepTracks implements StepListener {
     this.context.sink.instant(slot.steps.track, at, 'last poll', { args: stepArgs(steps, row) });
   }
 
-  private end(steps: StepTable, row: number, told: TraceNs, more: Args): void {
+  private end(steps: StepTable, row: number, end: TraceNs, more: Args): void {
     const slot = this.slots[row];
     if (!slot) return;
     this.slots[row] = undefined;
-    if (slot.inPeerWait) this.leavePeerWait(steps, row, slot, told);
-    const at = later(slot.phaseAt, told);
+    if (slot.inPeerWait) this.leavePeerWait(steps, row, slot, end);
+    const at = later(slot.phaseAt, end);
     const hasOwn = steps.polls[row]! > 1 || steps.startRepeats[row]! > 0;
     slot.steps.end(at, hasOwn ? [...stepArgs(steps, row), ...more] : more);
     slot.phaseAt = at;

@@ -53,7 +53,7 @@ export function hostCalls(
       until: calls.until === Infinity ? (Infinity as TraceNs) : time(calls.until),
       at: (call) => time(numberAt(at, first + call)),
       record: (call) => recordOf(numberAt(keys, first + call)),
-      told: (most) => newestTold(found, Math.max(first, found.shape.length - most), number, works),
+      reported: (most) => newestReported(found, Math.max(first, found.shape.length - most), number, works),
     };
     return [[number, one]];
   });
@@ -70,7 +70,7 @@ function firstKnown({ at, begins, knownFrom, shape }: CommCalls, window: number)
 }
 
 /** What NCCL reported of the calls from `from` on. A Coll gives the time of its call. */
-function newestTold(
+function newestReported(
   { at, shape }: CommCalls,
   from: number,
   number: number,
@@ -78,8 +78,8 @@ function newestTold(
 ): readonly (CallNumber | null)[] {
   const calls = new Map<number, number>();
   for (let call = shape.length - 1; call >= from; call--) calls.set(numberAt(at, call), call - from);
-  const told = Array.from({ length: shape.length - from }, (): CallNumber | null => null);
-  const first = told.length > 0 ? numberAt(at, from) : Infinity;
+  const numbers = Array.from({ length: shape.length - from }, (): CallNumber | null => null);
+  const first = numbers.length > 0 ? numberAt(at, from) : Infinity;
   // The newest ones are needed, and a communicator's come in order.
   for (let row = seq.length - 1; row >= 0; row--) {
     if (comm[row] !== number || seq[row]! < 0) continue;
@@ -88,7 +88,7 @@ function newestTold(
     const call = calls.get(tick);
     calls.delete(tick);
     if (call === undefined || ordinalAbsolute[row] === 0) continue;
-    told[call] = { func: funcs[func[row]!]!, seq: seq[row]!, ordinal: ordinal[row]! };
+    numbers[call] = { func: funcs[func[row]!]!, seq: seq[row]!, ordinal: ordinal[row]! };
   }
-  return told;
+  return numbers;
 }

@@ -39,9 +39,9 @@ function told(ahead: number, names: readonly [string, string]) {
   const common = { ordinal: 0, step: 0, bytes: 4096, check: 1, steps: 1, arrives: 1 };
   const path = join(made.folder, `${ahead}${names.join('')}`);
   const sources = [
-    writeSteps(`${path}.s`, true, [{ ...common, before: sent, told: sent + 3000, polls: 1 }]),
+    writeSteps(`${path}.s`, true, [{ ...common, before: sent, seen: sent + 3000, polls: 1 }]),
     writeSteps(`${path}.r`, false, [
-      { ...common, before: sent - 5000 + ahead, told: sent + 20_000 + ahead, stop: sent + 30_000 + ahead },
+      { ...common, before: sent - 5000 + ahead, seen: sent + 20_000 + ahead, stop: sent + 30_000 + ahead },
     ]),
   ];
   const witnesses = names.map((name, file) => witness(file, name));

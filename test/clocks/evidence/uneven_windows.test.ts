@@ -30,7 +30,7 @@ const endOf = (isSend: boolean, steps: readonly number[]): StepSource =>
       check: 1 + Math.floor(step / STEPS),
       steps: STEPS,
       before: step,
-      told: step,
+      seen: step,
     })),
   );
 
@@ -44,8 +44,8 @@ function expectAllPairs(sends: readonly number[], receives: readonly number[]): 
     sources,
     linksBetween(sources, () => true),
     (_, send, receive) => {
-      expect(send[STEP_ROW.told]).toBe(receive[STEP_ROW.told]);
-      found.push(send[STEP_ROW.told]!);
+      expect(send[STEP_ROW.seen]).toBe(receive[STEP_ROW.seen]);
+      found.push(send[STEP_ROW.seen]!);
     },
   );
   const received = new Set(receives);
