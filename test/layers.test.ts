@@ -22,7 +22,7 @@ const LAYERS = table(`
   runs           | base rankfile                                      | scan          |            | no
   scan           | base rankfile model clocks/lower_hull clocks/gpu_clock clocks/gpu_votes trace/tracks/connections trace/tracks/lanes | trace/tracks | | yes
   clocks         | base                                               | rankfile      |            | no
-  clocks/evidence | base clocks model scan/step_file scan/gpu_stamps  | rankfile scan runs |       | yes
+  clocks/evidence | base clocks model scan/step_file scan/step_sample scan/gpu_stamps  | rankfile scan runs |       | yes
   cluster        | base rankfile/format model clocks clocks/evidence runs             |               |            | no
   verdict        | base rankfile/format model scan/read_order cluster clocks | scan runs |           | no
   trace/tracks   | base cluster model                                 |               |            | no

@@ -1,16 +1,19 @@
 /**
  * What the scan keeps of network transfers: all of them, for the clocks, or only each operation's first one, if ranks are on one counter
- * and only arrows are checked. One row per step and end, on disk, because the number grows with the run. Rows lie in blocks by connection,
- * so that its two ends can be read side by side, a block at a time. A row is ten doubles (STEP_ROW); ticks are the file's own.
+ * and only arrows are checked. Of more than MOST_ROWS a share is kept (step_sample.ts). One row per step and end, in a file, because a run has
+ * many files. Rows lie together by connection, in the order of operations and steps, so that its two ends can be read side by side. A row is
+ * ten doubles (STEP_ROW); ticks are the file's own.
  */
 
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { maxOf } from '../base/extremes.js';
 import { addBigint, addText, addWord, HASH_SEED, toSafeInteger } from '../base/hash.js';
 import type { Ticks } from '../base/time.js';
 import { NONE, type StepTable } from '../model/step_table.js';
 import { opClaim } from '../model/parents.js';
 import { StepPhase, type Op, type Work } from '../model/types.js';
 import type { Communicator } from '../rankfile/types.js';
+import { isKept, MOST_ROWS, type Halved } from './step_sample.js';
 
 export const STEP_ROW = {
   /** Of the operation on its connection. */
@@ -44,22 +47,27 @@ export interface StepRows {
   readonly destination: number;
   readonly isSend: boolean;
   readonly rows: number;
-  /** Start of each block in the side file, and its rows. */
-  readonly blocks: readonly (readonly [offset: number, rows: number])[];
+  /** Where they lie in the side file. */
+  readonly offset: number;
+  readonly halved: Halved;
 }
 
 /** As a send's size: its record is lost. */
 export const SIZE_LOST = -1;
 
-/** Rows of a block, at most. */
-export const BLOCK_ROWS = 128;
+/** More steps than an operation ever has. */
+const STEPS = 2 ** 22;
+
+/** The order of the rows of a connection, at both ends. */
+export const stepKey = (rows: Float64Array, at: number): number =>
+  rows[at + STEP_ROW.ordinal]! * STEPS + rows[at + STEP_ROW.step]!;
 
 interface OpenConnection {
-  readonly key: Omit<StepRows, 'rows' | 'blocks'>;
-  readonly pending: Float64Array;
-  filled: number;
-  rows: number;
-  readonly blocks: [number, number][];
+  readonly key: Omit<StepRows, 'rows' | 'offset' | 'halved'>;
+  rows: Float64Array;
+  /** First steps, and later ones. */
+  readonly counts: [number, number];
+  readonly halved: [number, number];
 }
 
 /** Op.drawing during the scan; null: its other end is not known. */
@@ -75,7 +83,8 @@ export class StepFileWriter {
   /** By communicator, then by peer, channel and direction in one number. */
   private readonly connections = new Map<Communicator, Map<number, OpenConnection>>();
   private readonly checks = new OperationChecks();
-  private end = 0;
+  /** Rows of all connections: first steps, and later ones. */
+  private readonly counts: [number, number] = [0, 0];
 
   constructor(
     path: string,
@@ -106,10 +115,22 @@ export class StepFileWriter {
   }
 
   close(): StepRows[] {
-    const all = [...new Set(this.connections.values())].flatMap((connections) => [...connections.values()]);
-    for (const connection of all) this.flush(connection);
+    let end = 0;
+    const all = this.all().map((connection): StepRows => {
+      const { key, rows, halved } = connection;
+      const offset = end;
+      const sorted = inOrder(rows.subarray(0, rowsOf(connection) * ROW_WIDTH));
+      const bytes = new Uint8Array(sorted.buffer, 0, sorted.byteLength);
+      for (let at = 0; at < bytes.length;) at += writeSync(this.fd, bytes, at);
+      end += bytes.length;
+      return { ...key, rows: rowsOf(connection), offset, halved };
+    });
     closeSync(this.fd);
-    return all.map(({ key, rows, blocks }) => ({ ...key, rows, blocks }));
+    return all;
+  }
+
+  private all(): OpenConnection[] {
+    return [...new Set(this.connections.values())].flatMap((connections) => [...connections.values()]);
   }
 
   private addSend(steps: StepTable, row: number, seen: number, bytes: number): void {
@@ -133,8 +154,10 @@ export class StepFileWriter {
     const own = op.drawing as OpRows;
     if (own === null) return;
     const { connection, check, arrives } = own;
-    const { pending } = connection;
-    const to = connection.filled * ROW_WIDTH;
+    if (!isKept(op.ordinal, number, connection.halved)) return;
+    const to = rowsOf(connection) * ROW_WIDTH;
+    if (to === connection.rows.length) connection.rows = withRoom(connection.rows);
+    const { rows: pending } = connection;
     pending[to + STEP_ROW.ordinal] = op.ordinal;
     pending[to + STEP_ROW.step] = number;
     pending[to + STEP_ROW.bytes] = bytes;
@@ -145,9 +168,22 @@ export class StepFileWriter {
     pending[to + STEP_ROW.polls] = polls;
     pending[to + STEP_ROW.steps] = op.nSteps;
     pending[to + STEP_ROW.arrives] = arrives;
-    connection.filled++;
-    connection.rows++;
-    if (connection.filled === BLOCK_ROWS) this.flush(connection);
+    const kind = number === 0 ? 0 : 1;
+    connection.counts[kind]++;
+    if (++this.counts[kind] > MOST_ROWS) this.halve(kind);
+  }
+
+  /** The connections that have most. */
+  private halve(kind: 0 | 1): void {
+    const all = this.all();
+    const most = maxOf(all.map(({ counts }) => counts[kind]));
+    for (const connection of all) {
+      if (connection.counts[kind] <= most / 2) continue;
+      connection.halved[kind]++;
+      const before = connection.counts[kind];
+      keepShare(connection, kind);
+      this.counts[kind] -= before - connection.counts[kind];
+    }
   }
 
   private rowsOf(op: Op): OpRows {
@@ -160,10 +196,9 @@ export class StepFileWriter {
       const [source, destination] = op.isSend ? [rank, op.peer] : [op.peer, rank];
       connection = {
         key: { commId, channel: op.channel, source, destination, isSend: op.isSend },
-        pending: new Float64Array(BLOCK_ROWS * ROW_WIDTH),
-        filled: 0,
-        rows: 0,
-        blocks: [],
+        rows: new Float64Array(FIRST_ROWS * ROW_WIDTH),
+        counts: [0, 0],
+        halved: [0, 0],
       };
       connections.set(number, connection);
     }
@@ -182,15 +217,43 @@ export class StepFileWriter {
     }
     return connections;
   }
+}
 
-  private flush(connection: OpenConnection): void {
-    if (connection.filled === 0) return;
-    const bytes = new Uint8Array(connection.pending.buffer, 0, connection.filled * ROW_WIDTH * 8);
-    for (let at = 0; at < bytes.length;) at += writeSync(this.fd, bytes, at);
-    connection.blocks.push([this.end, connection.filled]);
-    this.end += bytes.length;
-    connection.filled = 0;
+const FIRST_ROWS = 32;
+
+const rowsOf = ({ counts }: OpenConnection): number => counts[0] + counts[1];
+
+function withRoom(rows: Float64Array): Float64Array {
+  const larger = new Float64Array(2 * rows.length);
+  larger.set(rows);
+  return larger;
+}
+
+/** In place, in the order in which they came. */
+function keepShare(connection: OpenConnection, kind: 0 | 1): void {
+  const { rows, counts, halved } = connection;
+  const end = rowsOf(connection) * ROW_WIDTH;
+  let to = 0;
+  for (let from = 0; from < end; from += ROW_WIDTH) {
+    if (!isKept(rows[from + STEP_ROW.ordinal]!, rows[from + STEP_ROW.step]!, halved)) continue;
+    rows.copyWithin(to, from, from + ROW_WIDTH);
+    to += ROW_WIDTH;
   }
+  counts[kind] -= (end - to) / ROW_WIDTH;
+}
+
+/** Nearly so already: NCCL works on several operations of a connection at once. */
+export function inOrder(rows: Float64Array): Float64Array {
+  const keys = Float64Array.from({ length: rows.length / ROW_WIDTH }, (_, row) =>
+    stepKey(rows, row * ROW_WIDTH),
+  );
+  if (keys.every((key, row) => row === 0 || keys[row - 1]! <= key)) return rows;
+  const order = Uint32Array.from(keys.keys()).sort((a, b) => keys[a]! - keys[b]! || a - b);
+  const sorted = new Float64Array(rows.length);
+  order.forEach((row, to) => {
+    sorted.set(rows.subarray(row * ROW_WIDTH, (row + 1) * ROW_WIDTH), to * ROW_WIDTH);
+  });
+  return sorted;
 }
 
 /** The other end must know the same operation. */

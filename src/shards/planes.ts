@@ -3,26 +3,44 @@
  * the second bytes, and so on. Neighbours in a column are mostly times that rise slowly. Exact for all values, also NaN.
  */
 
-const BYTES = 8;
-
 export function toPlanes(numbers: Float64Array): Uint8Array {
   const words = new Uint32Array(numbers.slice().buffer);
-  for (let i = words.length - 1; i >= 2; i--) words[i] = words[i]! ^ words[i - 2]!;
-  const bytes = new Uint8Array(words.buffer);
-  const planes = new Uint8Array(bytes.length);
   const { length } = numbers;
-  for (let i = 0; i < length; i++)
-    for (let plane = 0; plane < BYTES; plane++) planes[plane * length + i] = bytes[i * BYTES + plane]!;
+  const planes = new Uint8Array(8 * length);
+  for (let half = 0; half < 2; half++) {
+    const [a, b, c, d] = planesOf(planes, half, length);
+    for (let i = 0, before = 0; i < length; i++) {
+      const word = words[2 * i + half]!;
+      const bits = word ^ before;
+      before = word;
+      a[i] = bits;
+      b[i] = bits >>> 8;
+      c[i] = bits >>> 16;
+      d[i] = bits >>> 24;
+    }
+  }
   return planes;
 }
 
 /** Of a whole number of doubles. */
 export function fromPlanes(planes: Uint8Array): Float64Array<ArrayBuffer> {
-  const length = planes.length / BYTES;
-  const bytes = new Uint8Array(planes.length);
-  for (let i = 0; i < length; i++)
-    for (let plane = 0; plane < BYTES; plane++) bytes[i * BYTES + plane] = planes[plane * length + i]!;
-  const words = new Uint32Array(bytes.buffer);
-  for (let i = 2; i < words.length; i++) words[i] = words[i]! ^ words[i - 2]!;
-  return new Float64Array(bytes.buffer);
+  const length = planes.length / 8;
+  const words = new Uint32Array(2 * length);
+  for (let half = 0; half < 2; half++) {
+    const [a, b, c, d] = planesOf(planes, half, length);
+    for (let i = 0, word = 0; i < length; i++) {
+      word ^= a[i]! | (b[i]! << 8) | (c[i]! << 16) | (d[i]! << 24);
+      words[2 * i + half] = word;
+    }
+  }
+  return new Float64Array(words.buffer);
 }
+
+type Planes = readonly [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
+
+/** Of the lower or the upper halves of the numbers. */
+const planesOf = (planes: Uint8Array, half: number, length: number): Planes =>
+  [0, 1, 2, 3].map((plane) => {
+    const from = (4 * half + plane) * length;
+    return planes.subarray(from, from + length);
+  }) as unknown as Planes;

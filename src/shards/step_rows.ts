@@ -5,7 +5,7 @@
 
 import { closeSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import type { RankScan } from '../scan/scan.js';
-import { BLOCK_ROWS, ROW_WIDTH, STEP_ROW, type StepRows } from '../scan/step_file.js';
+import { ROW_WIDTH, STEP_ROW, type StepRows } from '../scan/step_file.js';
 import { fromPlanes, toPlanes } from './planes.js';
 import type { SectionFile, SectionWriter } from './sections.js';
 
@@ -48,12 +48,9 @@ export function readSteps(
   } finally {
     closeSync(fd);
   }
-  for (const { blocks } of scan.steps)
-    for (const [offset, rows] of blocks) {
-      const isWhole = Number.isInteger(rows) && rows > 0 && rows <= BLOCK_ROWS;
-      if (!isWhole || !Number.isInteger(offset) || offset < 0 || offset + rows * ROW_BYTES > end)
-        file.damaged('its steps do not lie where they should');
-    }
+  for (const { offset, rows } of scan.steps)
+    if (!isCount(rows) || !isCount(offset) || offset + rows * ROW_BYTES > end)
+      file.damaged('its steps do not lie where they should');
   return scan.steps;
 }
 
@@ -62,39 +59,28 @@ export function firstSteps(all: readonly StepRows[], from: string, to: string): 
   const input = openSync(from, 'r');
   const output = openSync(to, 'wx', 0o600);
   let end = 0;
-  const block = new Float64Array(BLOCK_ROWS * ROW_WIDTH);
-  const kept = new Float64Array(BLOCK_ROWS * ROW_WIDTH);
   try {
     return all.flatMap((connection) => {
-      const blocks: [number, number][] = [];
-      let filled = 0;
-      let rows = 0;
-      const flush = (): void => {
-        if (filled === 0) return;
-        const bytes = filled * ROW_BYTES;
-        writeSync(output, new Uint8Array(kept.buffer, 0, bytes));
-        blocks.push([end, filled]);
-        end += bytes;
-        filled = 0;
-      };
-      for (const [offset, count] of connection.blocks) {
-        readSync(input, new Uint8Array(block.buffer), 0, count * ROW_BYTES, offset);
-        for (let at = 0; at < count * ROW_WIDTH; at += ROW_WIDTH) {
-          if (block[at + STEP_ROW.step] !== 0) continue;
-          kept.set(block.subarray(at, at + ROW_WIDTH), filled * ROW_WIDTH);
-          filled++;
-          rows++;
-          if (filled === BLOCK_ROWS) flush();
-        }
+      const rows = new Float64Array(connection.rows * ROW_WIDTH);
+      readSync(input, new Uint8Array(rows.buffer), 0, rows.byteLength, connection.offset);
+      let kept = 0;
+      for (let at = 0; at < rows.length; at += ROW_WIDTH) {
+        if (rows[at + STEP_ROW.step] !== 0) continue;
+        rows.copyWithin(kept, at, at + ROW_WIDTH);
+        kept += ROW_WIDTH;
       }
-      flush();
-      return rows === 0 ? [] : [{ ...connection, rows, blocks }];
+      const offset = end;
+      end += kept * 8;
+      writeSync(output, new Uint8Array(rows.buffer, 0, kept * 8));
+      return kept === 0 ? [] : [{ ...connection, rows: kept / ROW_WIDTH, offset }];
     });
   } finally {
     closeSync(input);
     closeSync(output);
   }
 }
+
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 
 function readWhole(fd: number, into: Float64Array): number {
   const bytes = new Uint8Array(into.buffer);

@@ -1,7 +1,7 @@
 /** Side files of a scan, made up: the steps of one end of a connection between two ranks. */
 
 import { writeFileSync } from 'node:fs';
-import { BLOCK_ROWS, ROW_WIDTH, STEP_ROW, type StepRows } from '../../src/scan/step_file.js';
+import { inOrder, ROW_WIDTH, STEP_ROW, type StepRows } from '../../src/scan/step_file.js';
 import type { StepSource } from '../../src/clocks/evidence/transfers.js';
 
 /** Columns that are not given are 0. */
@@ -13,10 +13,7 @@ export function writeSteps(path: string, isSend: boolean, steps: readonly MadeUp
     for (const [column, value] of Object.entries(step))
       rows[i * ROW_WIDTH + STEP_ROW[column as keyof typeof STEP_ROW]] = value;
   });
-  writeFileSync(path, rows);
-  const blocks: [number, number][] = [];
-  for (let at = 0; at < steps.length; at += BLOCK_ROWS)
-    blocks.push([at * ROW_WIDTH * 8, Math.min(BLOCK_ROWS, steps.length - at)]);
+  writeFileSync(path, inOrder(rows));
   const end: StepRows = {
     commId: 5n,
     channel: 0,
@@ -24,7 +21,8 @@ export function writeSteps(path: string, isSend: boolean, steps: readonly MadeUp
     destination: 1,
     isSend,
     rows: steps.length,
-    blocks,
+    offset: 0,
+    halved: [0, 0],
   };
   return { path, connections: [end] };
 }

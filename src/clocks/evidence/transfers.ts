@@ -4,10 +4,10 @@
  * at both ends (agreement.ts). Others are counted by cause.
  */
 
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { agreementOf, Neighbours, type Agreement } from './agreement.js';
-import { DISORDER_BLOCKS, StepCursor, stepKey } from './step_cursor.js';
-import { ROW_WIDTH, type StepRows } from '../../scan/step_file.js';
+import { ROW_WIDTH, STEP_ROW, stepKey, type StepRows } from '../../scan/step_file.js';
+import { isKept, smallerShare, type Halved } from '../../scan/step_sample.js';
 
 /** What a scanned file has of its steps. */
 export interface StepSource {
@@ -66,16 +66,13 @@ export function linksBetween(
   );
 }
 
-/** Rows as subarrays that are only valid during the call. 'agree': the pair counts. */
+/** Rows are only valid during the call. 'agree': the pair counts. */
 export type VisitPair = (
   link: TransferLink,
   send: Float64Array,
   receive: Float64Array,
   agreement: Agreement,
 ) => void;
-
-/** Ends that wait for their other end, at most. */
-const WAITING = 4096;
 
 /** `mostPairs`: of each connection so many that agree, for a first look. */
 export function joinTransfers(
@@ -91,10 +88,14 @@ export function joinTransfers(
     if (fd === undefined) files.set(file, (fd = openSync(sources[file]!.path, 'r')));
     return fd;
   };
+  const [sends, receives] = [new Side(), new Side()];
   try {
     for (const link of links) {
-      const sides = [new Side(open(link.sender), link.sends), new Side(open(link.receiver), link.receives)];
-      joinLink(link, sides as [Side, Side], visit, counts, mostPairs);
+      // What only one of the ends was asked to keep has lost nothing.
+      const kept = smallerShare(link.sends.halved, link.receives.halved);
+      sends.load(open(link.sender), link.sends, kept);
+      receives.load(open(link.receiver), link.receives, kept);
+      joinLink(link, sends, receives, visit, counts, mostPairs);
     }
   } finally {
     for (const fd of files.values()) closeSync(fd);
@@ -102,61 +103,49 @@ export function joinTransfers(
   return counts;
 }
 
-/** What is read of one end. */
+/** One end of a connection. */
 class Side {
-  /** Rows without their other end so far, oldest first. */
-  readonly waiting = new Map<number, Float64Array>();
-  private readonly cursor: StepCursor;
-  /** The lowest key of the newest block, and the highest one of all blocks so far. */
-  lowest: number;
-  highest = -Infinity;
-  rowsRead = 0;
-  isDone = false;
+  /** Of the row that it stands at; Infinity: behind the last one. */
+  key = Infinity;
+  private rows = new Float64Array(0);
+  private end = 0;
+  private at = 0;
+  private kept: Halved = [0, 0];
+  private readonly own = new Float64Array(ROW_WIDTH);
 
-  constructor(fd: number, end: StepRows) {
-    this.cursor = new StepCursor(fd, end);
-    this.lowest = this.cursor.peek();
-  }
-
-  /** The next block, without those that lie before all that `other` can still have. null: nothing is left. */
-  read(other: Side, counts: JoinCounts): Float64Array | null {
-    if (other.lowest > this.highest) counts.single += this.cursor.passTo(other.lowest);
-    const block = this.cursor.read();
-    if (block === null) {
-      this.isDone = true;
-      return null;
+  load(fd: number, { rows, offset }: StepRows, kept: Halved): void {
+    this.end = rows * ROW_WIDTH;
+    if (this.end > this.rows.length) this.rows = new Float64Array(this.end);
+    const bytes = new Uint8Array(this.rows.buffer, 0, this.end * 8);
+    for (let at = 0; at < bytes.length;) {
+      const read = readSync(fd, bytes, at, bytes.length - at, offset + at);
+      if (read === 0) throw new Error('a side file of the scan was cut short');
+      at += read;
     }
-    this.lowest = Infinity;
-    for (let at = 0; at < block.length; at += ROW_WIDTH) {
-      const key = stepKey(block, at);
-      this.lowest = Math.min(this.lowest, key);
-      this.highest = Math.max(this.highest, key);
-    }
-    this.rowsRead += block.length / ROW_WIDTH;
-    return block;
+    this.kept = kept;
+    this.at = -ROW_WIDTH;
+    this.next();
   }
 
-  waitFor(key: number, row: Float64Array, counts: JoinCounts): void {
-    if (this.waiting.has(key)) counts.single++;
-    this.waiting.set(key, row.slice());
-    if (this.waiting.size <= WAITING) return;
-    this.waiting.delete(this.waiting.keys().next().value!);
-    counts.single++;
+  next(): void {
+    const { rows, end, kept } = this;
+    do this.at += ROW_WIDTH;
+    while (this.at < end && !isKept(rows[this.at + STEP_ROW.ordinal]!, rows[this.at + STEP_ROW.step]!, kept));
+    this.key = this.at < end ? stepKey(rows, this.at) : Infinity;
   }
 
-  /** Nothing more is read. */
-  finish(counts: JoinCounts): void {
-    counts.single += this.waiting.size + this.cursor.passAll();
+  /** The same array every time: a view for each row is half of the work. */
+  row(): Float64Array {
+    for (let column = 0; column < ROW_WIDTH; column++) this.own[column] = this.rows[this.at + column]!;
+    return this.own;
   }
 }
 
-/**
- * The side that has come less far, by operation and step, reads on: so both stay near each other whatever either of them lacks,
- * and only rows that are out of place wait for long.
- */
+/** Rows are in the order of their keys. */
 function joinLink(
   link: TransferLink,
-  sides: readonly [Side, Side],
+  sends: Side,
+  receives: Side,
   visit: VisitPair,
   counts: JoinCounts,
   mostPairs: number,
@@ -166,33 +155,16 @@ function joinLink(
     counts[agreement === 'agree' ? 'pairs' : agreement]++;
     visit(link, send, receive, agreement);
   });
-  // Rows of operations that nothing confirms are no pairs: a first look gives them up some time.
-  const mostRows = ROWS_PER_PAIR * mostPairs;
-  let blocksBeyond = 0;
-  while (counts.pairs - before < mostPairs && sides[0].rowsRead + sides[1].rowsRead < mostRows) {
-    const turn = sides[1].isDone || (!sides[0].isDone && sides[0].highest <= sides[1].highest) ? 0 : 1;
-    const side = sides[turn];
-    const other = sides[turn === 0 ? 1 : 0];
-    if (side.isDone || blocksBeyond > DISORDER_BLOCKS) break;
-    const block = side.read(other, counts);
-    if (block === null) continue;
-    if (other.isDone && side.lowest > other.highest) blocksBeyond++;
-    for (let at = 0; at < block.length; at += ROW_WIDTH) {
-      const row = block.subarray(at, at + ROW_WIDTH);
-      const key = stepKey(block, at);
-      const partner = other.waiting.get(key);
-      if (!partner) {
-        side.waitFor(key, row, counts);
-        continue;
-      }
-      other.waiting.delete(key);
-      const [send, receive] = turn === 0 ? [row, partner] : [partner, row];
+  while (counts.pairs - before < mostPairs && (sends.key < Infinity || receives.key < Infinity)) {
+    if (sends.key === receives.key) {
+      const [send, receive] = [sends.row(), receives.row()];
       neighbours.judge(send, receive, agreementOf(send, receive));
+      sends.next();
+      receives.next();
+      continue;
     }
+    counts.single++;
+    (sends.key < receives.key ? sends : receives).next();
   }
   neighbours.end();
-  for (const side of sides) side.finish(counts);
 }
-
-/** A first look reads at most so many rows of both ends together, for each pair that it wants. */
-const ROWS_PER_PAIR = 64;

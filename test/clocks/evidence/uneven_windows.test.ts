@@ -116,15 +116,15 @@ it('a first look finds its pairs in the common part, and stops when it has them'
 });
 
 /** All of one end, by operation and step. */
-function stepsIn({ path }: StepSource, { blocks }: StepRows): Set<string> {
+function stepsIn({ path }: StepSource, { offset, rows: count }: StepRows): Set<string> {
   const bytes = readFileSync(path);
-  const steps = new Set<string>();
-  for (const [offset, count] of blocks) {
-    const rows = new Float64Array(bytes.buffer.slice(bytes.byteOffset + offset), 0, count * ROW_WIDTH);
-    for (let at = 0; at < rows.length; at += ROW_WIDTH)
-      steps.add(`${rows[at + STEP_ROW.ordinal]} ${rows[at + STEP_ROW.step]}`);
-  }
-  return steps;
+  const rows = new Float64Array(bytes.buffer.slice(bytes.byteOffset + offset), 0, count * ROW_WIDTH);
+  return new Set(
+    Array.from(
+      { length: count },
+      (_, row) => `${rows[row * ROW_WIDTH + STEP_ROW.ordinal]} ${rows[row * ROW_WIDTH + STEP_ROW.step]}`,
+    ),
+  );
 }
 
 it('a recording of the newest events gives all pairs that two files share, even if ranks sent and received different amounts', async () => {

@@ -1,0 +1,96 @@
+// What `study` costs for a large run: `npm run bench:study [-- --ranks 32,128,512,1024] [--iterations 2400] [--scans A.scan,B.scan]`.
+//
+// Eight ranks are recorded with full rings, scanned, and multiplied to hosts of eight ranks each (bench/study/multiply.ts). `--scans` takes
+// other scans of one run instead; each must lack a rank of the run, because a scan of all ranks on one host keeps fewer transfers. Printed
+// are processor time, waiting time and the peak of memory of the command, a process of its own, and the size of scans against rank files.
+
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { values } = parseArgs({
+  options: {
+    ranks: { type: 'string', default: '32,128,512,1024' },
+    iterations: { type: 'string', default: '2400' },
+    scans: { type: 'string' },
+  },
+});
+const RECORDED = 8;
+const megabytes = (files) => (files.reduce((sum, file) => sum + statSync(file).size, 0) / 1e6).toFixed(1);
+const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-bench-'));
+try {
+  const scans = values.scans?.split(',') ?? scanRecorded();
+  const { multiplyScans } = await toolOf('multiply');
+  for (const ranks of values.ranks.split(',').map(Number)) {
+    const own = path.join(folder, String(ranks));
+    mkdirSync(own);
+    const inputs = multiplyScans(scans, own, ranks / RECORDED);
+    const output = path.join(own, 'run.study');
+    const { cpu, wall, mebibytes } = command(['study', ...inputs, '-qfo', output]);
+    console.log(
+      `${String(ranks).padStart(5)} ranks: ${cpu.toFixed(1)} s of processor, ${wall.toFixed(1)} s to wait, ` +
+        `${mebibytes.toFixed(0)} MiB; scans ${megabytes(inputs)} MB, study ${megabytes([output])} MB`,
+    );
+    rmSync(own, { recursive: true });
+  }
+} finally {
+  rmSync(folder, { recursive: true });
+}
+
+function scanRecorded() {
+  const run = path.join(folder, 'run');
+  const words = `--ranks ${RECORDED} --channels 4 --iterations ${values.iterations} --ops allreduce:4M,allreduce:64K*4`;
+  execFileSync(path.join(root, 'build/nccl-trace-loopback'), [...words.split(' '), '--quiet'], {
+    env: {
+      PATH: process.env.PATH,
+      NCCL_PROFILER_PLUGIN: path.join(root, 'build/libnccl-profiler-trace.so'),
+      NCCL_TRACE_DIR: run,
+      NCCL_TRACE_RING_DIR: 'none',
+      NCCL_TRACE_RING_MB: '64',
+    },
+    stdio: 'inherit',
+  });
+  const files = readdirSync(run).map((name) => path.join(run, name));
+  const scans = [files.slice(0, RECORDED / 2), files.slice(RECORDED / 2)].map((shard, i) => {
+    const output = path.join(folder, `${i}.scan`);
+    const { cpu } = command(['scan', ...shard, '-qo', output]);
+    console.log(`${cpu.toFixed(1)} s of processor for a scan of ${shard.length} files`);
+    return output;
+  });
+  const share = (100 * Number(megabytes(scans))) / Number(megabytes(files));
+  console.log(`${files.length} files, ${megabytes(files)} MB; scans ${share.toFixed(2)} % of them`);
+  return scans;
+}
+
+async function toolOf(name) {
+  // Beside node_modules, where its packages are found.
+  const outfile = path.join(root, `build/bench-${name}.mjs`);
+  await build({
+    entryPoints: [path.join(root, `bench/study/${name}.ts`)],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    outfile,
+    logLevel: 'error',
+  });
+  return import(pathToFileURL(outfile).href);
+}
+
+/** What a process of its own used, all its threads together. */
+function command(words) {
+  const usage = path.join(folder, 'usage.json');
+  const hook = pathToFileURL(path.join(root, 'bench/merge/usage.mjs')).href;
+  const start = performance.now();
+  execFileSync(process.execPath, ['--import', hook, path.join(root, 'bin/nccl-trace.js'), ...words], {
+    env: { ...process.env, BENCH_USAGE: usage },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  return { ...JSON.parse(readFileSync(usage, 'utf8')), wall: (performance.now() - start) / 1e3 };
+}

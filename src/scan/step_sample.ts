@@ -1,0 +1,28 @@
+/**
+ * Which transfers a scan keeps when there are too many: a share of each connection, one half, one quarter and so on. Both ends of a transfer
+ * decide alike without knowing each other, because the share depends on the transfer's own numbers: what the end with the smaller share
+ * keeps, the other end keeps, too. First steps of operations and later steps are thinned apart, because on one host only the first ones count.
+ */
+
+/** Rows of a file, of first steps and of later ones each. */
+export const MOST_ROWS = 1 << 15;
+
+/** How often the first steps and the later ones were halved: 3 means that one of eight is kept. */
+export type Halved = readonly [firsts: number, others: number];
+
+export const isKept = (ordinal: number, step: number, halved: Halved): boolean =>
+  isInShare(ordinal, step, halved[step === 0 ? 0 : 1]);
+
+function isInShare(ordinal: number, step: number, halvings: number): boolean {
+  if (halvings === 0) return true;
+  let hash = Math.imul(ordinal, 0x9e3779b1) ^ Math.imul(step, 0x85ebca77);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return Math.clz32(hash ^ (hash >>> 16)) >= halvings;
+}
+
+/** What both ends of a connection keep. */
+export const smallerShare = (one: Halved, other: Halved): Halved => [
+  Math.max(one[0], other[0]),
+  Math.max(one[1], other[1]),
+];
