@@ -7,6 +7,7 @@ import { basename } from 'node:path';
 import type { OnProgress } from './base/progress.js';
 import { Interrupted, OutputError } from './base/errors.js';
 import { reason } from './output/reason.js';
+import type { FoundDumps } from './pytorch/dump_files.js';
 import type { Delivery } from './output/deliver.js';
 import { diagnosisOf, type Diagnosis } from './report/diagnosis.js';
 import {
@@ -41,6 +42,8 @@ export interface FinishOptions {
   readonly onProgress?: OnProgress | undefined;
   /** The verdict for people, in the trace itself: who is given the trace alone reads it there. */
   readonly texts?: ((found: Diagnosis) => VerdictText) | undefined;
+  /** PyTorch's dumps of it; null: none were given. */
+  readonly dumps?: FoundDumps | null | undefined;
   /** A report of the run is wanted as well: what only it needs is then collected. */
   readonly onReport?: ((report: RunReport) => void) | undefined;
 }
@@ -71,7 +74,7 @@ export async function finishTrace(
   options.onProgress?.({ stage: 'write', files: null });
   const duration = runDuration(run, clocks.solution);
   const selection = reportSelection(studied, drawing, blocks);
-  const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options));
+  const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options), options.dumps);
   const texts = (options.texts ?? plainTexts)(diagnosis);
   // Its commands are typed later, elsewhere: they write what they write by default.
   const suggestion = options.onReport ? suggestDrawing(studied, { ...options, output: undefined }) : null;
@@ -88,7 +91,7 @@ export async function finishTrace(
   const trace = countTrace(blocks, above);
   const output = options.redact ? basename(options.output) : options.output;
   const { startup } = above;
-  const { problems } = options;
+  const problems = [...options.problems, ...(options.dumps?.problems ?? [])];
   return reportMerge(studied, {
     output,
     startup,
@@ -105,6 +108,7 @@ export async function finishTrace(
 const plainTexts = ({ verdict }: Diagnosis): VerdictText => ({
   report: '',
   headline: verdict.kind.toUpperCase(),
+  aboutCall: [],
 });
 
 /** What came of it, beside what is known of the run anyway. */
@@ -147,6 +151,7 @@ function reportMerge(
     clocks: diagnosis.clocks,
     traffic,
     outOfStep: reportOutOfStep(clocks.broken.outOfStep, run),
+    flightRecorder: diagnosis.flightRecorder,
     problems: [...problems, ...unusable, ...run.problems, ...(traffic?.leftOut ?? [])],
   };
 }

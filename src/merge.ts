@@ -34,6 +34,7 @@ import type { MergeReport } from './report/report.js';
 import { listRun, type RunListing } from './runs/run.js';
 import type { ClockOptions } from './clocks/evidence/run_clocks.js';
 import { failure, scanRun } from './study/scanned_run.js';
+import { dumpsFor, type FlightOptions } from './pytorch/flight_report.js';
 import { checkRequest } from './trace/selection.js';
 import { study, type Study } from './study/study.js';
 import type { VerdictOptions } from './verdict/evidence/run_verdict.js';
@@ -45,7 +46,8 @@ import { findRankFiles } from './rankfile/index.js';
 
 export type { RunListing } from './runs/run.js';
 
-export interface MergeOptions extends ClockOptions, RunOptions, VerdictOptions, FinishOptions {
+export interface MergeOptions
+  extends ClockOptions, RunOptions, VerdictOptions, FlightOptions, Omit<FinishOptions, 'dumps'> {
   /** Rank files and directories of them. */
   readonly inputs: readonly string[];
   /** Path of the trace (.pftrace, .pftrace.gz, .pftrace.zst), or "-". */
@@ -67,6 +69,7 @@ export interface MergeOptions extends ClockOptions, RunOptions, VerdictOptions, 
 export async function merge(options: MergeOptions): Promise<MergeReport> {
   checkRequest(options.select ?? {});
   checkTraceName(options.output);
+  const dumps = dumpsFor(options);
   const found = findRankFiles(options.inputs);
   const output = { path: options.output, kind: TRACE };
   const permission = { force: options.force ?? false, inputs: found.files, others: OUTPUT_KINDS };
@@ -84,7 +87,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
       const problems = shownAs(found.problems, studied.aliases);
       return finishTrace(planned, blocks, contentOf(blockPaths(jobs)), delivery, folder, {
         ...options,
-        problems,
+        ...{ problems, dumps },
       });
     });
   } finally {

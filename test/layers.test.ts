@@ -28,15 +28,16 @@ const LAYERS = table(`
   trace/tracks   | base cluster model                                 |               |            | no
   trace/perfetto | base                                               | trace/tracks  | protobufjs | no
   trace          | base rankfile model runs scan clocks cluster output verdict/evidence clocks/evidence trace/tracks trace/perfetto | study verdict | | yes
+  pytorch        | base verdict/evidence                              | verdict       |            | yes
   analysis       | base cluster clocks scan/transfer_totals scan/time_counts verdict/evidence trace | runs scan study trace/tracks | | no
   output         | base rankfile/format                               |               |            | yes
   study          | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace |       | piscina    | yes
-  report         | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace study analysis trace/tracks/flow_census | trace/perfetto | | yes
-  page/client    |                                                    | page report analysis |       | no
+  report         | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace study analysis pytorch trace/tracks/flow_census | trace/perfetto | | yes
+  page/client    |                                                    | page report analysis pytorch |       | no
   page           | base output report/text                            | report        |            | yes
-  merge          | base rankfile runs clocks clocks/evidence verdict output trace study report |             |            | yes
-  shards         | base rankfile runs model/work_end scan/step_file study output trace report merge finish | scan clocks/evidence verdict | @msgpack/msgpack | yes
-  cli            | base rankfile runs output trace report page merge shards       | verdict       | commander  | yes
+  merge          | base rankfile runs clocks clocks/evidence verdict output trace study report pytorch |             |            | yes
+  shards         | base rankfile runs model/work_end scan/step_file study output trace report pytorch merge finish | scan clocks/evidence verdict | @msgpack/msgpack | yes
+  cli            | base rankfile runs output trace report pytorch page merge shards       | verdict       | commander  | yes
 `);
 
 const ROOMS = new Set(LAYERS.map((row) => row.layer?.[0]));

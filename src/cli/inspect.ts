@@ -8,9 +8,10 @@ import { Command, InvalidArgumentError } from 'commander';
 
 import { NoUsableInput, RankFileError, UsageError } from '../base/errors.js';
 import { diagnose, type Diagnosis } from '../report/diagnosis.js';
-import { pickFiles, type RunOptions } from '../runs/find_runs.js';
+import { dumpVerdictText } from '../report/flight_text.js';
+import { dumpsFor, flightReport } from '../pytorch/flight_report.js';
+import { pickFiles } from '../runs/find_runs.js';
 import { redactFile, said, type Aliases } from '../runs/redact.js';
-import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
 import {
   describeRecord,
   type FileSummary,
@@ -21,6 +22,7 @@ import {
   summarize,
 } from '../rankfile/index.js';
 import { ExitCode } from './exit.js';
+import { addFlightOption } from './flight_option.js';
 import { recordText, summaryText } from '../report/inspect_text.js';
 import { interruptible } from './interrupts.js';
 import { addVerdictOptions } from './verdict_options.js';
@@ -41,6 +43,7 @@ interface Options {
   readonly redact?: true;
   readonly files?: true;
   readonly hungAfter?: number;
+  readonly flightRecorder?: string;
 }
 
 const EXAMPLES = `Examples:
@@ -56,7 +59,10 @@ export function inspectCommand(setExit: (code: ExitCode) => void): Command {
   const command = addRunOptions(
     new Command('inspect')
       .description('Show what rank files hold: header, communicators, rings, losses, records.')
-      .argument('<paths...>', 'rank files, or directories that hold them')
+      .argument(
+        '[paths...]',
+        'rank files, or directories that hold them; none with --flight-recorder: its dumps alone',
+      )
       .option(
         '--json',
         'one JSON object per line: {"diagnosis": ...} for several files, {"file": ...}, {"record": ...}',
@@ -66,7 +72,7 @@ export function inspectCommand(setExit: (code: ExitCode) => void): Command {
       .option('--strict', 'exit with 1 if a file cannot be used or has problems')
       .option('-q, --quiet', 'print errors only'),
   );
-  return addVerdictOptions(command)
+  return addFlightOption(addVerdictOptions(command))
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
@@ -78,6 +84,7 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
     await print(runList(paths, options));
     return ExitCode.ok;
   }
+  if (paths.length === 0) return inspectDumps(options);
   const study = studyAmong(paths);
   if (study !== null) return inspectStudy(study, options);
   const found = findRankFiles(paths);
@@ -109,6 +116,19 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
   return options.strict === true && !clean ? ExitCode.problems : ExitCode.ok;
 }
 
+/** Without rank files, PyTorch's dumps have a verdict of their own. */
+async function inspectDumps(options: Options): Promise<ExitCode> {
+  const dumps = dumpsFor(options);
+  if (dumps === null) throw new UsageError('name rank files, or give --flight-recorder DIR');
+  if (options.quiet !== true) for (const problem of dumps.problems) complain(problem);
+  const flightRecorder = flightReport(dumps, null);
+  const words = dumpVerdictText(flightRecorder).map((line) => `${line}\n`);
+  await print(
+    options.json === true ? jsonLine({ flightRecorder }) : coloured(words.join(''), process.stdout),
+  );
+  return options.strict === true && dumps.problems.length > 0 ? ExitCode.problems : ExitCode.ok;
+}
+
 /** The options that change a verdict were given to `study`. */
 async function inspectStudy(path: string, options: Options): Promise<ExitCode> {
   const { run, redact, hungAfter, files, records } = options;
@@ -116,7 +136,7 @@ async function inspectStudy(path: string, options: Options): Promise<ExitCode> {
     throw new UsageError(
       `${path}: is a .study: give --run, --redact and --hung-after to "nccl-trace study"; it has no files and records`,
     );
-  const { problems, ...diagnosis } = diagnoseStudy(path);
+  const { problems, ...diagnosis } = diagnoseStudy(path, options);
   if (options.quiet !== true) for (const problem of problems) complain(problem);
   const text = verdictText(diagnosis, diagnosis.suggestion ? mergeNext(diagnosis, []) : null);
   const output = coloured(text.map((line) => `${line}\n`).join(''), process.stdout);
@@ -153,10 +173,8 @@ async function showVerdict(
   }
 }
 
-const askedOf = ({ run, redact, hungAfter }: Options): RunOptions & VerdictOptions => ({
-  run,
-  redact,
-  hungAfter,
+const askedOf = ({ run, redact, hungAfter, flightRecorder }: Options) => ({
+  ...{ run, redact, hungAfter, flightRecorder },
 });
 
 function verdictOutput(found: Diagnosis, paths: readonly string[], options: Options): string {

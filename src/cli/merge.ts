@@ -5,6 +5,7 @@ import { merge } from '../merge.js';
 import type { MergeReport } from '../report/report.js';
 import { findRankFiles } from '../rankfile/index.js';
 import { ExitCode } from './exit.js';
+import { addFlightOption } from './flight_option.js';
 import { interruptible, surviveFileSizeLimit } from './interrupts.js';
 import { mergeReportText } from '../report/merge_report.js';
 import { placeOf, STDOUT } from '../output/place.js';
@@ -32,6 +33,7 @@ interface Options extends SelectionOptions, PageOptions, StudyFlags {
   readonly summary?: string;
   readonly jobs?: number;
   readonly quiet?: true;
+  readonly flightRecorder?: string;
 }
 
 const EXAMPLES = `Examples:
@@ -60,7 +62,7 @@ export function mergeCommand(setExit: (code: ExitCode) => void): Command {
       positiveInteger,
     )
     .option('-q, --quiet', 'no report, no progress');
-  return addStudyOptions(addSelectionOptions(addPageOptions(command)))
+  return addFlightOption(addStudyOptions(addSelectionOptions(addPageOptions(command))))
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));

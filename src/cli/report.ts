@@ -15,6 +15,7 @@ import { markdownOf } from '../report/markdown.js';
 import type { RunReport } from '../report/run_report.js';
 import { printable, size } from '../report/text.js';
 import { ExitCode } from './exit.js';
+import { addFlightOption } from './flight_option.js';
 import { interruptible } from './interrupts.js';
 import { print } from './output.js';
 import { addPageOptions, checkPage, writePage, type PageOptions } from './report_page.js';
@@ -24,6 +25,7 @@ import { whileWatched } from './watching.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
 
 interface Options extends PageOptions, StudyFlags {
+  readonly flightRecorder?: string;
   readonly output?: string;
   readonly force?: true;
   readonly jobs?: number;
@@ -47,7 +49,7 @@ export function reportCommand(setExit: (code: ExitCode) => void): Command {
     .option('--markdown', 'for tickets and chats: at most 60 lines')
     .option('-f, --force', 'replace an existing report, and nothing else')
     .option('-q, --quiet', 'print errors only');
-  return addStudyOptions(addPageOptions(command))
+  return addFlightOption(addStudyOptions(addPageOptions(command)))
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
@@ -68,7 +70,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
     );
   if (options.output !== undefined) return page(inputs, options.output, options);
   const { report } =
-    study === null ? await watched(options, (about) => examine(inputs, about)) : examineStudy(study);
+    study === null ? await watched(options, (about) => examine(inputs, about)) : examineStudy(study, options);
   if (!options.quiet) for (const problem of report.problems) complain(problem);
   await print(options.json ? `${JSON.stringify(report, null, 1)}\n` : markdownOf(report));
   return ExitCode.ok;
@@ -80,6 +82,7 @@ const watched = <T>(options: Options, work: (about: About) => Promise<T>): Promi
     whileWatched(options.quiet ?? false, (onProgress) =>
       work({
         ...studyOptions(options),
+        flightRecorder: options.flightRecorder,
         ...{ interrupt, onProgress, onWait: options.quiet ? undefined : complain },
       }),
     ),

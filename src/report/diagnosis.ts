@@ -10,10 +10,13 @@ import { withWorkFolder } from '../output/work_folder.js';
 import { lostSlots, problemsOf } from './report.js';
 import { severalRanks, type OtherRun, type RunMember } from '../runs/run.js';
 import type { LostSlots } from '../scan/scan.js';
+import { dumpsFor, flightReport, type FlightOptions, type FlightReport } from '../pytorch/flight_report.js';
+import type { FoundDumps } from '../pytorch/dump_files.js';
 import type { RunOptions } from '../runs/find_runs.js';
 import { study, type Study } from '../study/study.js';
 import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
 import { startWorkers } from '../study/workers.js';
+import { stallOf } from '../verdict/evidence/suspects.js';
 
 export interface Diagnosis {
   readonly verdict: Verdict;
@@ -29,6 +32,8 @@ export interface Diagnosis {
   readonly traffic: TrafficReport | null;
   /** What to draw next; null: the verdict points nowhere. */
   readonly suggestion: SizedCommand | null;
+  /** What PyTorch's dumps say of it; null: none were given. */
+  readonly flightRecorder: FlightReport | null;
   /** Unusable or omitted files, in whole sentences. */
   readonly problems: readonly string[];
 }
@@ -49,7 +54,7 @@ export interface DiagnosedRank {
   readonly problems: readonly string[];
 }
 
-export interface DiagnosisOptions extends RunOptions, VerdictOptions {
+export interface DiagnosisOptions extends RunOptions, VerdictOptions, FlightOptions {
   /** Called once when it waits for a second look at ranks that may be alive. */
   readonly onWait?: ((text: string) => void) | undefined;
   /** Worker threads; by default as many as are useful. */
@@ -64,23 +69,29 @@ export async function diagnose(
   inputs: readonly string[],
   options: DiagnosisOptions = {},
 ): Promise<Diagnosis> {
+  const dumps = dumpsFor(options);
   const { files } = findRankFiles(inputs);
   const workers = startWorkers(options.jobs, files, options.interrupt);
   try {
     return await withWorkFolder(tmpdir(), options.interrupt, async (folder) => {
       const studied = await study(workers, files, folder, options);
-      return diagnosisOf(studied, suggestDrawing(studied, { ...options, inputs }));
+      return diagnosisOf(studied, suggestDrawing(studied, { ...options, inputs }), dumps);
     });
   } finally {
     await workers.close();
   }
 }
 
-export function diagnosisOf(studied: Study, suggestion: SizedCommand | null): Diagnosis {
+export function diagnosisOf(
+  studied: Study,
+  suggestion: SizedCommand | null,
+  dumps: FoundDumps | null = null,
+): Diagnosis {
   const { run, clocks, verdict, unusable } = studied;
+  const traceStart = String(clocks.solution.traceStart);
   return {
     verdict,
-    traceStart: String(clocks.solution.traceStart),
+    traceStart,
     worldSize: run.worldSize,
     missingRanks: run.missing,
     otherRuns: run.others,
@@ -88,7 +99,13 @@ export function diagnosisOf(studied: Study, suggestion: SizedCommand | null): Di
     clocks: reportClocks(clocks, run),
     traffic: reportTraffic(clocks),
     suggestion,
-    problems: [...unusable, ...run.problems],
+    flightRecorder:
+      dumps &&
+      flightReport(dumps, {
+        ranks: run.members.map(({ rank }) => rank),
+        ...{ traceStart, hang: stallOf(verdict) },
+      }),
+    problems: [...unusable, ...run.problems, ...(dumps?.problems ?? [])],
   };
 }
 

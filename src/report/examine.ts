@@ -2,6 +2,8 @@
 
 import { tmpdir } from 'node:os';
 import { runNumbers, type RunNumbers } from '../analysis/run_numbers.js';
+import type { FoundDumps } from '../pytorch/dump_files.js';
+import { dumpsFor } from '../pytorch/flight_report.js';
 import { findRankFiles } from '../rankfile/index.js';
 import { withWorkFolder } from '../output/work_folder.js';
 import { study, type Study } from '../study/study.js';
@@ -22,20 +24,21 @@ export async function examine(
   inputs: readonly string[],
   options: DiagnosisOptions & ClockOptions = {},
 ): Promise<Examined> {
+  const dumps = dumpsFor(options);
   const { files } = findRankFiles(inputs);
   const workers = startWorkers(options.jobs, files, options.interrupt);
   try {
     return await withWorkFolder(tmpdir(), options.interrupt, async (folder) => {
       const studied = await study(workers, files, folder, { ...options, forReport: true });
-      return examineStudied(studied, { ...options, inputs });
+      return examineStudied(studied, { ...options, inputs }, dumps);
     });
   } finally {
     await workers.close();
   }
 }
 
-export function examineStudied(studied: Study, options: RunArgs): Examined {
-  const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options));
+export function examineStudied(studied: Study, options: RunArgs, dumps: FoundDumps | null = null): Examined {
+  const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options), dumps);
   const numbers = runNumbers(studied);
   return { report: runReport(studied, diagnosis, mannerText(options), numbers), numbers };
 }

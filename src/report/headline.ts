@@ -7,6 +7,7 @@ import { minOf } from '../base/extremes.js';
 import type { Hang } from '../verdict/types.js';
 import type { VerdictText } from '../trace/above_ranks.js';
 import { suspectsOf, stallOf } from '../verdict/evidence/suspects.js';
+import { flightArguments } from './flight_text.js';
 import { cut, foldRanks } from './text.js';
 import { verdictText, printedVerdict } from './verdict_text.js';
 import { allRanks, clockTime, rankName, type VerdictReport } from './verdict_phrases.js';
@@ -18,6 +19,7 @@ export const HEADLINE_CHARACTERS = 100;
 export const traceTexts = (report: VerdictReport): VerdictText => ({
   report: printedVerdict(report),
   headline: headline(report),
+  aboutCall: report.flightRecorder ? flightArguments(report.flightRecorder) : [],
 });
 
 export function headline(report: VerdictReport): string {

@@ -3,6 +3,7 @@
  * (schemas/trace.md). The trace's numbers equal those of trace_processor.
  */
 
+import type { FlightReport } from '../pytorch/flight_report.js';
 import { hex64 } from '../base/hex.js';
 import type { AboveRanks } from '../trace/above_ranks.js';
 import type { WorkOutcome } from '../model/work_end.js';
@@ -152,6 +153,8 @@ export interface MergeReport {
   readonly clocks: readonly ClockReport[];
   readonly traffic: TrafficReport | null;
   readonly outOfStep: readonly OutOfStepReport[];
+  /** What PyTorch's dumps say; null: none were given. */
+  readonly flightRecorder: FlightReport | null;
   /** Whole sentences, unusable files first. */
   readonly problems: readonly string[];
 }

@@ -11,6 +11,7 @@ import type { RankLabel } from '../analysis/rank_labels.js';
 import { runNumbers, type RunNumbers } from '../analysis/run_numbers.js';
 import type { LinkRow, SlowLinkRow, WaitRow, WaitTimes } from '../analysis/transfers.js';
 import { projectFile } from '../base/project.js';
+import type { FlightReport } from '../pytorch/flight_report.js';
 import type { Study } from '../study/study.js';
 import { suspectsOf, type SuspectLabel } from '../verdict/evidence/suspects.js';
 import type { Verdict } from '../verdict/types.js';
@@ -57,6 +58,8 @@ export interface RunReport {
   readonly slowLinks: readonly SlowLinkRow[];
   /** `says`: a sentence for people. */
   readonly causes: readonly (Cause & { readonly says: string })[];
+  /** What PyTorch's dumps say; null: none were given. */
+  readonly flightRecorder: FlightReport | null;
   readonly clocks: readonly ClockReport[];
   readonly traffic: TrafficReport | null;
   readonly problems: readonly string[];
@@ -129,6 +132,7 @@ export function runReport(
     pairs: numbers.pairs,
     slowLinks: numbers.slowLinks,
     causes: numbers.causes.map((cause) => ({ ...cause, says: causeText(cause, diagnosis) })),
+    flightRecorder: diagnosis.flightRecorder,
     clocks: diagnosis.clocks,
     traffic: diagnosis.traffic,
     problems,

@@ -1,5 +1,5 @@
 /**
- * The verdict as text: at most 15 lines of at most 80 columns. The first is the result, the last is the next command. The JSON has the
+ * The verdict as text: at most 15 lines of at most 80 columns, and up to 5 from PyTorch's dumps. The first is the result, the last is the next command. The JSON has the
  * evidence of every claim (`--summary`, `inspect --json`).
  */
 
@@ -9,6 +9,7 @@ import type { Diagnosis } from './diagnosis.js';
 import type { Mismatch, VerdictKind, Way, Working } from '../verdict/types.js';
 import { quoted } from '../trace/commands.js';
 import { stallOf } from '../verdict/evidence/suspects.js';
+import { flightLines } from './flight_text.js';
 import { brokenLines, hangLines, waitingLines } from './hang_text.js';
 import { latestLines, slowLines } from './lateness_text.js';
 import { commandLines, type NextCommand } from './next_command.js';
@@ -44,9 +45,14 @@ export function verdictText(report: VerdictReport, next: NextCommand | null): st
   const { verdict } = report;
   const [first = '', ...rest] = verdictLines(verdict, report);
   const lines = [...otherRuns(report), ...rest, ...missing(report), ...limits(report)];
-  const foot = [fit(labelled('lost records', lossText(report))), fit(labelled('clocks', clockText(report)))];
+  const flight = report.flightRecorder ? flightLines(report.flightRecorder) : [];
+  const foot = [
+    ...flight,
+    fit(labelled('lost records', lossText(report))),
+    fit(labelled('clocks', clockText(report))),
+  ];
   const command = next === null ? [] : commandLines('next:', next, COLUMNS);
-  const room = Math.max(1, LINES - foot.length - command.length - 1);
+  const room = Math.max(1, LINES + flight.length - foot.length - command.length - 1);
   const shown =
     lines.length <= room
       ? lines

@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { UsageError } from '../base/errors.js';
+import { dumpsFor, type FlightOptions } from '../pytorch/flight_report.js';
 import { diagnosisOf, type Diagnosis } from '../report/diagnosis.js';
 import { examineStudied, type Examined } from '../report/examine.js';
 import { joinRanks, judgeOf, type Study } from '../study/study.js';
@@ -28,19 +29,22 @@ export function studyAmong(paths: readonly string[]): string | null {
 }
 
 /** With a command for the folders where the rank files were. Throws NoUsableInput. */
-export function diagnoseStudy(path: string): Diagnosis {
+export function diagnoseStudy(path: string, options: FlightOptions = {}): Diagnosis {
+  const dumps = dumpsFor(options);
   const { head, studied } = loadStudy(path);
   const diagnosis = diagnosisOf(
     studied,
     suggestDrawing(studied, { ...head.options, inputs: foldersOf(studied) }),
+    dumps,
   );
   return { ...diagnosis, problems: [...head.run.notes, ...diagnosis.problems] };
 }
 
 /** Throws NoUsableInput. */
-export function examineStudy(path: string): Examined {
+export function examineStudy(path: string, options: FlightOptions = {}): Examined {
+  const dumps = dumpsFor(options);
   const { head, studied } = loadStudy(path);
-  return examineStudied(studied, { ...head.options, inputs: foldersOf(studied) });
+  return examineStudied(studied, { ...head.options, inputs: foldersOf(studied) }, dumps);
 }
 
 /** For suggested commands: where the rank files were. */

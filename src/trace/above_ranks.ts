@@ -37,6 +37,8 @@ export interface VerdictText {
   readonly report: string;
   /** One line of at most 100 characters. */
   readonly headline: string;
+  /** Further arguments of the collective that the verdict names. */
+  readonly aboutCall: readonly (readonly [string, string])[];
 }
 
 export interface AboveRanks {
@@ -93,7 +95,7 @@ export function drawAboveRanks(
   const cluster = clusterBlock(run, clocks, comms, drawing.decision.cluster, duration, {
     blockCount,
     title,
-    call: namedCall(verdict),
+    call: namedCall(verdict, words.aboutCall),
     verdictOf,
   });
   const gaps = missingBlock(missing, {

@@ -14,6 +14,8 @@ export interface RunArgs extends ClockOptions, VerdictOptions {
   /** `--run` */
   readonly run?: string | undefined;
   readonly redact?: boolean | undefined;
+  /** `--flight-recorder` */
+  readonly flightRecorder?: string | undefined;
 }
 
 export interface CommandArgs extends RunArgs {
@@ -51,13 +53,15 @@ export const mannerText = (about: Omit<RunArgs, 'inputs'>): string =>
     .map(quoted)
     .join(' ');
 
-function manner({ clock, alike, wander, hungAfter, redact }: Omit<RunArgs, 'inputs'>): string[] {
+function manner(about: Omit<RunArgs, 'inputs'>): string[] {
+  const { clock, alike, wander, hungAfter, redact, flightRecorder } = about;
   const args: string[] = [];
   if (clock !== undefined && clock !== 'auto') args.push('--clock', clock);
   if (alike !== undefined) args.push('--clock-alike', String(alike));
   if (wander !== undefined) args.push('--clock-wander', String(wander));
   if (hungAfter !== undefined) args.push('--hung-after', String(hungAfter));
   if (redact) args.push('--redact');
+  else if (flightRecorder !== undefined) args.push('--flight-recorder', flightRecorder);
   return args;
 }
 

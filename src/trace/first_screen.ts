@@ -81,7 +81,7 @@ export function firstScreen(
 }
 
 /** The collective that the verdict names; null: none, or sends and receives. */
-export function namedCall(verdict: Verdict): WantedCall | null {
+export function namedCall(verdict: Verdict, args: WantedCall['args'] = []): WantedCall | null {
   const call =
     stallOf(verdict) ??
     (verdict.kind === 'slow'
@@ -90,5 +90,5 @@ export function namedCall(verdict: Verdict): WantedCall | null {
         ? verdict.mismatch.ways[0]
         : null);
   if (typeof call?.commId !== 'string') return null;
-  return { commId: BigInt(call.commId), func: call.func, seq: call.seq ?? -1, ordinal: call.replay };
+  return { commId: BigInt(call.commId), func: call.func, seq: call.seq ?? -1, ordinal: call.replay, args };
 }

@@ -33,6 +33,7 @@ function report(verdict: Verdict, ranks: number, more: Partial<VerdictReport> = 
     clocks: [],
     traffic: null,
     suggestion: null,
+    flightRecorder: null,
     ...more,
   };
 }

@@ -1,5 +1,6 @@
 /** What the page does when it has loaded: it reads the data that lies in it and puts the sections below the verdict. */
 
+import type { Frame } from '../../pytorch/dump.js';
 import type { PageData } from '../page_data.js';
 import { heatMap, picture, waitBars } from './charts.js';
 import { h, shown } from './dom.js';
@@ -52,10 +53,36 @@ function causes(): HTMLElement | null {
   );
 }
 
+/** From where Python called what is stuck. */
+function pythonCalls(): HTMLElement | null {
+  const { flightRecorder } = report;
+  if (flightRecorder === null) return null;
+  const { matched, verdict } = flightRecorder;
+  const stack = (who: string, frames: readonly Frame[]): HTMLElement[] => {
+    const lines = frames.map(({ name, file, line }) => `${shown(name)}  ${shown(file)}:${line}`);
+    const text = lines.length === 0 ? 'The dump holds no Python stack.' : lines.join('\n');
+    return [h('h3', {}, shown(who)), h('pre', { tabindex: '0' }, text)];
+  };
+  const waiting =
+    matched?.stacks.map(({ ranks, frames }) => stack(`rank ${ranks.join(', ')}: ${matched.op}`, frames)) ??
+    [];
+  const named = verdict.culprits.map(({ rank, why, op, seq, group, description, last }) =>
+    stack(
+      `rank ${rank}: ${why}: ${op} ${seq} of group ${group} ${description}; its last call: ${last?.op ?? 'not known'}`,
+      last?.frames ?? [],
+    ),
+  );
+  return section(
+    'Python calls',
+    'From the dumps of PyTorch’s Flight Recorder: where the code called what is stuck, the innermost line first.',
+    ...[...waiting, ...named].flat(),
+  );
+}
+
 document
   .getElementById('sections')!
   .append(
-    ...[causes()].filter((found) => found !== null),
+    ...[causes(), pythonCalls()].filter((found) => found !== null),
     section(
       'Around the moment',
       'What every rank did: one bar per collective, from its arrival to its end.',

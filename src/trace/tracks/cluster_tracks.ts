@@ -48,8 +48,9 @@ export function drawCluster(
   return found.find((lane) => lane !== null) ?? null;
 }
 
-/** A collective whose lane is wanted. */
-export type WantedCall = Pick<ClusterComm, 'commId'> & Pick<Collective, 'func' | 'seq' | 'ordinal'>;
+/** A collective whose lane is wanted, and what else is known of it. */
+export type WantedCall = Pick<ClusterComm, 'commId'> &
+  Pick<Collective, 'func' | 'seq' | 'ordinal'> & { readonly args: Args };
 
 const isWanted = (one: Collective, wanted: WantedCall): boolean =>
   one.func === wanted.func && one.seq === wanted.seq && one.ordinal === wanted.ordinal;
@@ -112,9 +113,10 @@ class CommLanes {
     for (const collective of collectives) {
       this.closeUpTo(collective.firstArrival);
       const lane = this.lanes.acquire();
-      if (wanted && isWanted(collective, wanted)) found = lane;
+      const isNamed = wanted !== null && isWanted(collective, wanted);
+      if (isNamed) found = lane;
       const slice = this.sink.begin(this.lanes.track(lane), collective.firstArrival, collective.func, {
-        args: this.args(collective),
+        args: isNamed ? [...this.args(collective), ...wanted.args] : this.args(collective),
         correlation: collectiveCorrelation(
           this.comm.commId,
           collective.func,

@@ -1,0 +1,9 @@
+/** `--flight-recorder` of the commands that pass a verdict for people. */
+
+import type { Command } from 'commander';
+
+export const addFlightOption = (command: Command): Command =>
+  command.option(
+    '--flight-recorder <folder>',
+    "dumps of PyTorch's Flight Recorder, one per rank: adds Python stack and process group of what is stuck",
+  );

@@ -1,0 +1,124 @@
+/**
+ * Which call of the dumps is the collective that our verdict calls stuck. PyTorch numbers the collectives of a process group from 1,
+ * whatever their function; NCCL numbers those of a communicator from 0, by function. So numbers are not compared. A group fits if it has as
+ * many ranks as the communicator and all of ours are in it; on each rank, the first call of that function without an end is the one. If
+ * several groups fit, it is the one in which most ranks have such a call, then the one of the same name, then the nearest in time.
+ */
+
+import { median } from '../base/median.js';
+import type { Hang } from '../verdict/types.js';
+import { functionOf } from './compared_calls.js';
+import type { Dump, DumpedCall } from './dump.js';
+import { joinDumps, type JoinedGroup } from './joined_calls.js';
+import { stacksOf, type SharedStack } from './stacks.js';
+
+export interface MatchedCollective {
+  readonly group: string;
+  readonly description: string;
+  /** PyTorch's number of it in the group; null: the ranks' dumps disagree, or it is a send or receive. */
+  readonly seq: number | null;
+  readonly op: string;
+  /** Of the `of` waiting ranks with a dump, those that list it without an end. */
+  readonly agreed: number;
+  readonly of: number;
+  /** Groups that fit as well. */
+  readonly alsoFit: number;
+  /** ns: median of the time from the call in the dump to our record of it. */
+  readonly apartNs: number;
+  /** From where the ranks called it. */
+  readonly stacks: readonly SharedStack[];
+  /** Ranks that never entered, with their newest call on any group; null: the dump lists none. */
+  readonly strays: readonly { readonly rank: number; readonly last: DumpedCall | null }[];
+}
+
+/** Our side: ranks of the job by file. */
+export interface OurRun {
+  readonly ranks: readonly (number | null)[];
+  /** ns since the Unix epoch, decimal. */
+  readonly traceStart: string;
+}
+
+export function matchDumps(hang: Hang, ours: OurRun, dumps: readonly Dump[]): MatchedCollective | null {
+  const rankOf = (file: number): number | null => ours.ranks[file] ?? null;
+  const known = [...hang.waiting, ...hang.neverEntered].flatMap(({ file }) => rankOf(file) ?? []);
+  const start = Number(BigInt(ours.traceStart));
+  const waiting = hang.waiting.flatMap(({ file, at }) => {
+    const rank = rankOf(file);
+    return rank === null ? [] : [{ rank, calledNs: start + at }];
+  });
+  const found = joinDumps(dumps)
+    .filter(({ ranks }) => ranks.length === hang.nRanks && known.every((rank) => ranks.includes(rank)))
+    .map((group) => fitOf(group, hang, waiting))
+    .filter(({ callers }) => callers.length > 0)
+    .sort((a, b) => b.callers.length - a.callers.length || b.alike - a.alike || a.apartNs - b.apartNs);
+  const [best] = found;
+  if (!best) return null;
+  const { group, callers, apartNs } = best;
+  const seqs = new Set(callers.map(({ call }) => (call.isP2p ? null : call.seq)));
+  const newest = (rank: number): DumpedCall | null =>
+    dumps.find((dump) => dump.rank === rank)?.calls.at(-1) ?? null;
+  return {
+    group: group.name,
+    description: group.description,
+    seq: seqs.size === 1 ? [...seqs][0]! : null,
+    op: functionOf(callers[0]!.call),
+    agreed: callers.length,
+    of: waiting.filter(({ rank }) => group.dumps.some((dump) => dump.rank === rank)).length,
+    alsoFit:
+      found.filter((one) => one.callers.length === callers.length && one.alike === best.alike).length - 1,
+    apartNs,
+    stacks: stacksOf(callers),
+    strays: hang.neverEntered.flatMap(({ file }) => {
+      const rank = rankOf(file);
+      return rank === null || !dumps.some((dump) => dump.rank === rank) ? [] : [{ rank, last: newest(rank) }];
+    }),
+  };
+}
+
+interface Fit {
+  readonly group: JoinedGroup;
+  readonly callers: readonly { readonly rank: number; readonly call: DumpedCall }[];
+  /** 1: the communicator has the group's name or description. */
+  readonly alike: number;
+  readonly apartNs: number;
+}
+
+function fitOf(
+  group: JoinedGroup,
+  { func, comm }: Pick<Hang, 'func' | 'comm'>,
+  waiting: readonly { readonly rank: number; readonly calledNs: number }[],
+): Fit {
+  const apart: number[] = [];
+  const callers = waiting.flatMap(({ rank, calledNs }) => {
+    const calls = group.dumps.find((dump) => dump.rank === rank)?.calls ?? [];
+    const call = calls.find(
+      (one) => one.group === group.name && one.state !== 'completed' && isCallOf(one, func),
+    );
+    if (!call) return [];
+    apart.push(Math.abs(calledNs - call.createdNs));
+    return [{ rank, call }];
+  });
+  const alike = comm !== '' && (comm === group.name || comm === group.description) ? 1 : 0;
+  return { group, callers, alike, apartNs: median(apart) ?? Infinity };
+}
+
+/** PyTorch makes what NCCL has no function for of sends and receives. */
+const FUNCTIONS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['AllReduce', ['all_reduce', 'barrier']],
+  ['AllGather', ['all_gather']],
+  ['ReduceScatter', ['reduce_scatter']],
+  // Of uneven parts, all_gather is many broadcasts, and reduce_scatter many reduces.
+  ['Broadcast', ['broadcast', 'all_gather']],
+  ['Reduce', ['reduce', 'reduce_scatter']],
+  ['AlltoAll', ['all_to_all']],
+  ['Gather', ['gather']],
+  ['Scatter', ['scatter']],
+]);
+const BY_TRANSFERS = ['send', 'recv', 'all_to_all', 'gather', 'scatter'];
+
+function isCallOf(call: DumpedCall, func: string): boolean {
+  const name = functionOf(call);
+  if (func === 'Send' || func === 'Recv') return BY_TRANSFERS.includes(name) || name === 'coalesced';
+  const names = FUNCTIONS.get(func) ?? [];
+  return names.some((one) => name === one || (name.startsWith(`${one}_`) && name.endsWith('coalesced')));
+}

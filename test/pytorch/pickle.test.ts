@@ -1,0 +1,112 @@
+/** The pickle reader: what Python writes is read, and nothing in a file can run, hang or crash it. */
+
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { DumpError, readDump } from '../../src/pytorch/dump.js';
+import { PickleError, readPickle } from '../../src/pytorch/pickle.js';
+import { dumpOf, pickled, STARTED, type MadeUpDumps } from '../support/flight_dumps.js';
+
+const MADE_UP: MadeUpDumps = {
+  groups: { TP: [0, 1], DP: [0, 2] },
+  calls: [
+    [
+      { group: 'TP', seq: 300, op: '_all_gather_base', sizes: [[4096, 1, 5120]], dtype: 'BFloat16' },
+      {
+        group: 'DP',
+        seq: 70_000,
+        op: 'all_reduce',
+        state: 'completed',
+        frames: [{ name: 'train_step', filename: '/job/träin.py', line: 88 }],
+      },
+    ],
+  ],
+};
+
+const python = (code: string): Buffer => spawnSync('python3', ['-c', code]).stdout;
+
+describe('the pickle reader', () => {
+  it.each([2, 3, 4, 5])('reads what Python writes in protocol %i', (protocol) => {
+    const dump = dumpOf(MADE_UP, 0);
+    const read = readDump('d', 0, pickled(dump, protocol));
+    expect(read).toEqual(readDump('d', 0, Buffer.from(JSON.stringify(dump))));
+    expect(read.calls.map(({ seq, op, state }) => [seq, op, state])).toEqual([
+      [300, '_all_gather_base', 'scheduled'],
+      [70_000, 'all_reduce', 'completed'],
+    ]);
+    expect(read.calls[1]!.frames).toEqual([{ name: 'train_step', file: '/job/träin.py', line: 88 }]);
+    expect(read.calls[0]!.createdNs).toBe(STARTED);
+  });
+
+  it('reads numbers of all widths as Python means them', () => {
+    const numbers = [0, 255, 256, 65_535, 65_536, -1, 2 ** 31, -(2 ** 31), 2 ** 53 - 1, 0.5];
+    const bytes = python(
+      `import pickle,sys; sys.stdout.buffer.write(pickle.dumps([${numbers.join(',')}, 2**62, -2**63, None, True], 2))`,
+    );
+    expect(readPickle(bytes)).toEqual([...numbers, 2n ** 62n, -(2n ** 63n), null, true]);
+  });
+
+  it('refuses code, and does not run it', () => {
+    const bytes = python(
+      `import pickle,sys,os
+class Evil:
+    def __reduce__(self): return (os.system, ('exit 3',))
+sys.stdout.buffer.write(pickle.dumps({'version': Evil()}, 2))`,
+    );
+    expect(() => readPickle(bytes)).toThrow(
+      /opcode 0x63, which is not plain data and is not run, at byte \d+/,
+    );
+    expect(() => readDump('d', 0, bytes)).toThrow(DumpError);
+  });
+
+  it('has an error for a file that is cut at any byte, or has any byte changed', () => {
+    const bytes = pickled(dumpOf(MADE_UP, 0));
+    for (let end = 1; end < bytes.length; end++)
+      expect(() => readPickle(bytes.subarray(0, end))).toThrow(PickleError);
+    let failures = 0;
+    for (let at = 1; at < bytes.length; at++)
+      for (const flip of [0x01, 0x20, 0xff]) {
+        const changed = Buffer.from(bytes);
+        changed[at] = changed[at]! ^ flip;
+        try {
+          readDump('d', 0, changed);
+        } catch (error) {
+          if (!(error instanceof DumpError)) throw error;
+          failures++;
+        }
+      }
+    expect(failures).toBeGreaterThan(bytes.length / 4);
+  });
+
+  it('does not take lengths on trust', () => {
+    const long = Buffer.from([0x80, 2, 0x58, 0xff, 0xff, 0xff, 0xff, 0x61, 0x2e]);
+    expect(() => readPickle(long)).toThrow('is cut short at byte 2');
+    const huge = Buffer.from([0x80, 4, 0x8d, ...Array<number>(8).fill(0xff), 0x2e]);
+    expect(() => readPickle(huge)).toThrow('is cut short');
+  });
+
+  it('reads a list that is named a million times once', () => {
+    const bytes = python(
+      `import pickle,sys
+frame = {'name': 'f', 'filename': 'x', 'line': 1}
+frames = [frame] * 2000
+entry = {'record_id': 1, 'pg_id': 0, 'process_group': ('TP', ''), 'collective_seq_id': 1, 'profiling_name': 'nccl:all_reduce', 'state': 'scheduled', 'frames': frames}
+sys.stdout.buffer.write(pickle.dumps({'version': '2.9', 'pg_config': {'TP': {'name': 'TP', 'desc': '', 'ranks': '[0]'}}, 'entries': [dict(entry, record_id=i) for i in range(20000)]}, 2))`,
+    );
+    const { calls } = readDump('d', 0, bytes);
+    expect(calls).toHaveLength(20_000);
+    expect(new Set(calls.map(({ frames }) => frames)).size).toBe(1);
+  });
+
+  it.each([
+    ['', 'is neither a pickle nor JSON'],
+    ['{}', 'has no text where version should be'],
+    ['{"version":"3.0"}', 'has version 3.0; 2.x is read'],
+    ['{"version":"2.9","entries":7}', 'has no list where entries should be'],
+    [
+      '{"version":"2.9","entries":[{"process_group":["TP",""],"state":"lost"}]}',
+      'has an unknown state: lost',
+    ],
+  ])('says what is wrong with %j', (text, why) => {
+    expect(() => readDump('d', 0, Buffer.from(text))).toThrow(why);
+  });
+});
