@@ -95,7 +95,7 @@ export function drawAboveRanks(
   const cluster = clusterBlock(run, clocks, comms, drawing.decision.cluster, duration, {
     blockCount,
     title,
-    call: namedCall(verdict, words.aboutCall),
+    call: namedCall(verdict, texts.aboutCall),
     verdictOf,
   });
   const gaps = missingBlock(missing, {
