@@ -49,67 +49,87 @@ class PickleReader {
   }
 
   private run(opcode: number): void {
+    const value = this.valueOf(opcode);
+    if (value === undefined) this.change(opcode);
+    else this.stack.push(value);
+  }
+
+  /** The value that the opcode pushes; undefined: it pushes none. */
+  private valueOf(opcode: number): OnStack | undefined {
     switch (opcode) {
-      case 0x80: // PROTO
-        if (this.byte() > 5) this.fail('has an unknown protocol');
-        return;
-      case 0x95: // FRAME: says only how much to read at a time
-        this.length(8);
-        return;
-      case 0x28: // MARK
-        this.stack.push(MARK);
-        return;
+      case 0x28:
+        return MARK;
       case 0x4e: // NONE
-        return this.push(null);
+        return null;
       case 0x88: // NEWTRUE
-        return this.push(true);
+        return true;
       case 0x89: // NEWFALSE
-        return this.push(false);
+        return false;
       case 0x4b: // BININT1
-        return this.push(this.byte());
+        return this.byte();
       case 0x4d: // BININT2
-        return this.push(this.view.getUint16(this.take(2), true));
+        return this.view.getUint16(this.take(2), true);
       case 0x4a: // BININT
-        return this.push(this.view.getInt32(this.take(4), true));
+        return this.view.getInt32(this.take(4), true);
       case 0x8a: // LONG1
-        return this.push(this.long(this.byte()));
+        return this.long(this.byte());
       case 0x47: // BINFLOAT
-        return this.push(this.view.getFloat64(this.take(8), false));
+        return this.view.getFloat64(this.take(8), false);
       case 0x58: // BINUNICODE
-        return this.push(this.text(this.length(4)));
+        return this.text(this.length(4));
       case 0x8c: // SHORT_BINUNICODE
-        return this.push(this.text(this.length(1)));
+        return this.text(this.length(1));
       case 0x8d: // BINUNICODE8
-        return this.push(this.text(this.length(8)));
+        return this.text(this.length(8));
       case 0x5d: // EMPTY_LIST
       case 0x29: // EMPTY_TUPLE
-        return this.push([]);
+        return [];
       case 0x7d: // EMPTY_DICT
-        return this.push(Object.create(null) as { [key: string]: PickleValue });
+        return Object.create(null) as { [key: string]: PickleValue };
       case 0x74: // TUPLE
-        return this.push(this.popToMark());
+        return this.popToMark();
       case 0x85: // TUPLE1, TUPLE2, TUPLE3
       case 0x86:
       case 0x87:
-        return this.push(this.popSome(opcode - 0x84));
-      case 0x61: // APPEND
-        return this.append(this.popSome(1));
-      case 0x65: // APPENDS
-        return this.append(this.popToMark());
-      case 0x73: // SETITEM
-        return this.setItems(this.popSome(2));
-      case 0x75: // SETITEMS
-        return this.setItems(this.popToMark());
-      case 0x71: // BINPUT
-        return this.remember(this.byte());
-      case 0x72: // LONG_BINPUT
-        return this.remember(this.view.getUint32(this.take(4), true));
-      case 0x94: // MEMOIZE
-        return this.remember(this.memo.size);
+        return this.popSome(opcode - 0x84);
       case 0x68: // BINGET
         return this.recall(this.byte());
       case 0x6a: // LONG_BINGET
         return this.recall(this.view.getUint32(this.take(4), true));
+      default:
+        return undefined;
+    }
+  }
+
+  private change(opcode: number): void {
+    switch (opcode) {
+      case 0x80: // PROTO
+        if (this.byte() > 5) this.fail('has an unknown protocol');
+        break;
+      case 0x95: // FRAME: says only how much to read at a time
+        this.length(8);
+        break;
+      case 0x61: // APPEND
+        this.append(this.popSome(1));
+        break;
+      case 0x65: // APPENDS
+        this.append(this.popToMark());
+        break;
+      case 0x73: // SETITEM
+        this.setItems(this.popSome(2));
+        break;
+      case 0x75: // SETITEMS
+        this.setItems(this.popToMark());
+        break;
+      case 0x71: // BINPUT
+        this.remember(this.byte());
+        break;
+      case 0x72: // LONG_BINPUT
+        this.remember(this.view.getUint32(this.take(4), true));
+        break;
+      case 0x94: // MEMOIZE
+        this.remember(this.memo.size);
+        break;
       default:
         this.fail(
           `has opcode 0x${opcode.toString(16).padStart(2, '0')}, which is not plain data and is not run,`,
@@ -157,10 +177,6 @@ class PickleReader {
     return Number.isSafeInteger(small) ? small : signed;
   }
 
-  private push(value: PickleValue): void {
-    this.stack.push(value);
-  }
-
   private pop(): PickleValue {
     const value = this.stack.pop();
     if (value === undefined || value === MARK) this.fail('takes a value that is not there');
@@ -204,10 +220,10 @@ class PickleReader {
     this.memo.set(place, value);
   }
 
-  private recall(place: number): void {
+  private recall(place: number): PickleValue {
     const value = this.memo.get(place);
     if (value === undefined) this.fail('recalls a value that was not remembered');
-    this.push(value);
+    return value;
   }
 }
 
