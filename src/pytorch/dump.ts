@@ -155,7 +155,9 @@ function lister<T>(what: string, one: (item: PickleValue) => T) {
   };
 }
 
-interface Fields { readonly [key: string]: PickleValue | undefined }
+interface Fields {
+  readonly [key: string]: PickleValue | undefined;
+}
 
 function fields(value: PickleValue | undefined, what: string): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
