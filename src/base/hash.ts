@@ -21,11 +21,12 @@ export const HASH_SEED: Hash64 = { hi: 0x6e63636c, lo: 0x74726163 };
 
 /** Adds one 32-bit word. */
 export function addWord(hash: Hash64, word: number): Hash64 {
-  return {
-    hi: avalanche(Math.imul(hash.hi, 0x9e3779b1) ^ word),
-    lo: avalanche(Math.imul(hash.lo, 0x85ebca77) + word + 0x165667b1),
-  };
+  return { hi: highWith(hash.hi, word), lo: lowWith(hash.lo, word) };
 }
+
+const highWith = (hi: number, word: number): number => avalanche(Math.imul(hi, 0x9e3779b1) ^ word);
+const lowWith = (lo: number, word: number): number =>
+  avalanche(Math.imul(lo, 0x85ebca77) + word + 0x165667b1);
 
 export function addBigint(hash: Hash64, value: bigint): Hash64 {
   const low = Number(BigInt.asUintN(32, value));
@@ -33,9 +34,13 @@ export function addBigint(hash: Hash64, value: bigint): Hash64 {
 }
 
 export function addText(hash: Hash64, text: string): Hash64 {
-  let h = addWord(hash, text.length);
-  for (let i = 0; i < text.length; i++) h = addWord(h, text.charCodeAt(i));
-  return h;
+  let { hi, lo } = addWord(hash, text.length);
+  for (let i = 0; i < text.length; i++) {
+    const word = text.charCodeAt(i);
+    hi = highWith(hi, word);
+    lo = lowWith(lo, word);
+  }
+  return { hi, lo };
 }
 
 /** The upper 52 bits as a positive safe integer: ids that stay plain numbers. */

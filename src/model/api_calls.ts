@@ -7,8 +7,8 @@ import type { Ticks } from '../base/time.js';
 import type { HostSpan, Work } from './types.js';
 
 export class ApiCalls {
-  /** By row: time of the call while it has no known work, then null. */
-  private readonly called: (Ticks | null)[] = [];
+  /** By row: time of the call while it has no known work, then NaN. */
+  private readonly called: number[] = [];
   private readonly funcs: string[] = [];
   /** Calls of groups that are not launched yet: too early to judge. */
   private readonly pending = new Map<HostSpan, number[]>();
@@ -35,12 +35,12 @@ export class ApiCalls {
     const tooEarly = new Set([...this.pending.values()].flat());
     const bare = new Map<number, string>();
     this.called.forEach((at, row) => {
-      if (at !== null && at >= windowStart && !tooEarly.has(row)) bare.set(row, this.funcs[row]!);
+      if (at >= windowStart && !tooEarly.has(row)) bare.set(row, this.funcs[row]!);
     });
     return bare;
   }
 
   private found(api: HostSpan): void {
-    if (api.apiRow >= 0) this.called[api.apiRow] = null;
+    if (api.apiRow >= 0) this.called[api.apiRow] = NaN;
   }
 }

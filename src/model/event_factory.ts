@@ -23,6 +23,8 @@ type Lookup = (key: HandleKey) => Event | StepName | undefined;
 export class EventFactory {
   private readonly hosts: HostFactory;
   private readonly works: WorkFactory;
+  /** One for all records: the factories keep nothing of it. */
+  private source: { -readonly [Field in keyof Source]: Source[Field] } | undefined;
 
   constructor(
     private readonly file: Pick<FileFacts, 'header' | 'communicators' | 'strings'>,
@@ -44,16 +46,24 @@ export class EventFactory {
     i: number,
     at: Ticks,
   ): Event {
-    const source: Source = {
+    const source = (this.source ??= {
       ring,
       records,
       i,
       at,
-      comm: this.commOf(records, i),
-      detail: records.word2High[i]!,
+      comm: null,
+      detail: 0,
       parentKey,
-      parent: this.lookup(parentKey),
-    };
+      parent: undefined,
+    });
+    source.ring = ring;
+    source.records = records;
+    source.i = i;
+    source.at = at;
+    source.comm = this.commOf(records, i);
+    source.detail = records.word2High[i]!;
+    source.parentKey = parentKey;
+    source.parent = this.lookup(parentKey);
     switch (kind) {
       case Kind.StartProxyOp:
         return makeOp(source, this.originators);

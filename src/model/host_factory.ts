@@ -109,11 +109,19 @@ export class HostFactory {
 /** From state 24 of a GroupApi to its stop: the outermost ncclGroupEnd. */
 export function groupEnd(group: HostSpan, start: HostSpan['start']): HostSpan {
   return {
-    ...group,
+    type: 'host',
     kind: 'GroupEnd',
+    ring: group.ring,
+    key: group.key,
+    comm: group.comm,
     parent: group,
-    facts: null,
+    func: group.func,
+    datatype: group.datatype,
+    count: group.count,
+    graphCaptured: group.graphCaptured,
     userTag: 0n,
+    facts: null,
+    apiRow: group.apiRow,
     start,
     ending: null,
     stop: null,

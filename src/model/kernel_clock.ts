@@ -5,28 +5,36 @@
  */
 
 import type { RecordColumns } from '../rankfile/types.js';
-import { extraBigint, hasExtra } from './record_fields.js';
+import { extra32, hasExtra } from './record_fields.js';
 import type { GpuNs } from './types.js';
 
 export class KernelClock {
+  private readonly baseLow: number;
+  private readonly baseHigh: number;
+
   /** `base`: ns since the epoch. */
-  constructor(private readonly base: bigint) {}
+  constructor(base: bigint) {
+    this.baseLow = Number(BigInt.asUintN(32, base));
+    this.baseHigh = Number(base >> 32n);
+  }
 
   /** pTimer of a KernelCh or KernelPhase start; null if it is 0. */
   startStamp(records: RecordColumns, i: number): GpuNs | null {
-    return this.relative(extraBigint(records, i, 1, 0));
+    return this.relative(extra32(records, i, 1, 0, 1), extra32(records, i, 1, 0, 0));
   }
 
   /** The value of a State record, in either form; null if NCCL gave none. */
   stopStamp(records: RecordColumns, i: number): GpuNs | null {
-    if (hasExtra(records, i)) return this.relative(extraBigint(records, i, 1, 0));
-    const value = (BigInt(records.word2High[i]!) << 16n) | BigInt(records.word2Low[i]! >>> 16);
-    return this.relative(value);
+    if (hasExtra(records, i)) return this.startStamp(records, i);
+    const high = records.word2High[i]!;
+    return this.relative(high >>> 16, ((high << 16) | (records.word2Low[i]! >>> 16)) >>> 0);
   }
 
-  private relative(timer: bigint): GpuNs | null {
-    return timer === 0n || timer === NO_VALUE ? null : (Number(timer - this.base) as GpuNs);
+  /** 48 ones: no value. */
+  private relative(high: number, low: number): GpuNs | null {
+    if ((high === 0 && low === 0) || (high === 0xffff && low === 0xffffffff)) return null;
+    return ((high - this.baseHigh) * TWO_32 + (low - this.baseLow)) as GpuNs;
   }
 }
 
-const NO_VALUE = (1n << 48n) - 1n;
+const TWO_32 = 2 ** 32;

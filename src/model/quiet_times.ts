@@ -15,7 +15,8 @@ const START_UP = 2;
 const MOST = 16;
 
 export class QuietTimes {
-  private newest: Ticks | null = null;
+  /** NaN: never. */
+  private newest = NaN;
   /** Longest first. */
   private readonly quiet: Span[] = [];
   private watchedFor = 0;
@@ -27,8 +28,7 @@ export class QuietTimes {
 
   /** A start or an end of any work, operation or kernel. In order. */
   moved(at: Ticks): void {
-    const { newest } = this;
-    if (newest !== null && Math.max(this.calls, this.works) >= START_UP) this.pause(newest, at);
+    if (this.calls >= START_UP || this.works >= START_UP) this.pause(this.newest, at);
     this.newest = at;
   }
 
@@ -49,7 +49,7 @@ export class QuietTimes {
 
   /** null: never. */
   get last(): Ticks | null {
-    return this.newest;
+    return Number.isNaN(this.newest) ? null : (this.newest as Ticks);
   }
 
   /** Ticks: length of the time with known pauses, without the start. */

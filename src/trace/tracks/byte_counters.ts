@@ -16,14 +16,18 @@ import type { TrackRef, TrackSink } from './sink.js';
 
 const SAMPLE_NS = 100_000;
 
-/** By rank in the communicator. */
-type Peers = Map<number, ByteCounter>;
+/** Few: a search through them is faster than a map. */
+interface PeerCounter {
+  readonly comm: Communicator;
+  readonly peer: number;
+  readonly isSend: boolean;
+  readonly counter: ByteCounter;
+}
 
 export class ByteCounters {
   private readonly tx: ByteCounter;
   private readonly rx: ByteCounter;
-  private readonly txPeers = new Map<Communicator, Peers>();
-  private readonly rxPeers = new Map<Communicator, Peers>();
+  private readonly peers: PeerCounter[] = [];
 
   /** `binNs`: width of the rate's bins. */
   constructor(
@@ -45,24 +49,21 @@ export class ByteCounters {
   moved({ comm, foreign, peer }: Op, isSend: boolean, bytes: number, at: TraceNs): void {
     this.changes.add(isSend ? this.tx : this.rx, bytes, at);
     if (!comm || foreign) return;
-    const counter = (isSend ? this.txPeers : this.rxPeers).get(comm)?.get(peer);
-    if (counter) this.changes.add(counter, bytes, at);
+    for (const one of this.peers)
+      if (one.peer === peer && one.comm === comm && one.isSend === isSend)
+        this.changes.add(one.counter, bytes, at);
   }
 
   finish(): void {
     this.tx.finish();
     this.rx.finish();
-    for (const peers of [...this.txPeers.values(), ...this.rxPeers.values()])
-      for (const counter of peers.values()) counter.finish();
+    for (const { counter } of this.peers) counter.finish();
   }
 
   private addPeer({ comm: number, isSend, peer }: TrackContext['busiestPeers'][number], order: number): void {
     const { names, file } = this.context;
     const comm = file.communicators.get(number);
     if (!comm) return;
-    const byComm = isSend ? this.txPeers : this.rxPeers;
-    const peers = byComm.get(comm) ?? new Map<number, ByteCounter>();
-    byComm.set(comm, peers);
     const { what, ...rest } = isSend ? TX : RX;
     const other = peerName(names, comm, peer);
     const counter = new ByteCounter(this.context.sink, {
@@ -76,7 +77,7 @@ export class ByteCounters {
       binNs: this.binNs,
       more: ' Drawn for the peers that this rank exchanged most with.',
     });
-    peers.set(peer, counter);
+    this.peers.push({ comm, peer, isSend, counter });
   }
 }
 
@@ -103,6 +104,8 @@ class ByteCounter implements Counting {
   private total: SampledCounter | undefined;
   private rate: TrackRef | undefined;
   private bin = -1;
+  /** ns */
+  private binEnd = 0;
   private binBytes = 0;
 
   constructor(
@@ -124,13 +127,15 @@ class ByteCounter implements Counting {
   }
 
   private addToBin(bytes: number, at: TraceNs): void {
-    const bin = Math.floor(at / this.spec.binNs);
-    if (bin !== this.bin) {
-      if (this.bin >= 0) this.closeBin();
-      if (bin > this.bin + 1) this.sampleRate(this.bin + 1, 0);
-      this.bin = bin;
-    }
+    if (at >= this.binEnd) this.beginBin(Math.floor(at / this.spec.binNs));
     this.binBytes += bytes;
+  }
+
+  private beginBin(bin: number): void {
+    if (this.bin >= 0) this.closeBin();
+    if (bin > this.bin + 1) this.sampleRate(this.bin + 1, 0);
+    this.bin = bin;
+    this.binEnd = (bin + 1) * this.spec.binNs;
   }
 
   private closeBin(): void {

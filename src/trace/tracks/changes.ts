@@ -1,6 +1,6 @@
 /**
  * Changes of counters, in order of time. Rings are read one ahead of the other, up to the next stop of an operation. So what changes a
- * counter is kept until then, and counted when nothing earlier can come.
+ * counter is kept until then, in columns, and counted when nothing earlier can come.
  */
 
 import type { TraceNs } from '../../base/time.js';
@@ -10,32 +10,48 @@ export interface Counting {
   add(amount: number, at: TraceNs): void;
 }
 
+const FIRST_ROWS = 256;
+
 export class Changes {
   private readonly counters: Counting[] = [];
-  private readonly amounts: number[] = [];
-  private readonly times: number[] = [];
+  private amounts = new Float64Array(FIRST_ROWS);
+  private times = new Float64Array(FIRST_ROWS);
+  private length = 0;
   private isInOrder = true;
   private newest = 0;
 
   add(counter: Counting, amount: number, at: TraceNs): void {
-    const { times } = this;
-    if (times.length > 0 && at < times.at(-1)!) this.isInOrder = false;
-    this.counters.push(counter);
-    this.amounts.push(amount);
-    times.push(at);
+    const row = this.length++;
+    if (row === this.times.length) this.grow();
+    if (row > 0 && at < this.times[row - 1]!) this.isInOrder = false;
+    this.counters[row] = counter;
+    this.amounts[row] = amount;
+    this.times[row] = at;
   }
 
   /** All changes up to the newest one are known. */
   settle(): void {
-    const { times } = this;
-    if (this.isInOrder) for (let i = 0; i < times.length; i++) this.count(i);
-    else for (const i of [...times.keys()].sort((a, b) => times[a]! - times[b]!)) this.count(i);
-    this.counters.length = this.amounts.length = times.length = 0;
+    const { length, times } = this;
+    if (this.isInOrder) for (let row = 0; row < length; row++) this.count(row);
+    else
+      for (const row of Uint32Array.from({ length }, (_, i) => i).sort(
+        (a, b) => times[a]! - times[b]! || a - b,
+      ))
+        this.count(row);
+    this.length = 0;
     this.isInOrder = true;
   }
 
-  private count(i: number): void {
-    this.newest = Math.max(this.newest, this.times[i]!);
-    this.counters[i]!.add(this.amounts[i]!, this.newest as TraceNs);
+  private count(row: number): void {
+    if (this.times[row]! > this.newest) this.newest = this.times[row]!;
+    this.counters[row]!.add(this.amounts[row]!, this.newest as TraceNs);
+  }
+
+  private grow(): void {
+    const { amounts, times } = this;
+    this.amounts = new Float64Array(2 * times.length);
+    this.amounts.set(amounts);
+    this.times = new Float64Array(2 * times.length);
+    this.times.set(times);
   }
 }

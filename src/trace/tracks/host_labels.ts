@@ -1,6 +1,7 @@
 /** Names and arguments of a host thread's slices. */
 
 import { append } from '../../base/extremes.js';
+import { remembered } from '../../base/remembered.js';
 import type { Communicator } from '../../model/recording.js';
 import {
   hasRoot,
@@ -18,15 +19,18 @@ type ArgList = [string, ArgValue][];
 /** A captured call took no GPU time. Only its replays do, which are collectives of their own. */
 export function hostName(span: HostSpan): string {
   const name = plainName(span);
-  return span.graphCaptured ? `${name} (captured)` : name;
+  return span.graphCaptured ? captured(name) : name;
 }
+
+const captured = remembered((name: string) => `${name} (captured)`);
+const callName = remembered((func: string) => `nccl${func}`);
 
 function plainName({ kind, func, facts }: HostSpan): string {
   if (facts?.kind === 'unknown') return `event type 0x${facts.type.toString(16)}`;
   if (facts?.kind === 'NetPlugin') return netName(facts);
   if (kind === 'GroupEnd') return 'ncclGroupEnd';
   if (func === '') return kind;
-  return kind === 'CeColl' ? func : `nccl${func}`;
+  return kind === 'CeColl' ? func : callName(func);
 }
 
 function netName({ id, isSend }: NetFacts): string {
@@ -39,7 +43,7 @@ function netName({ id, isSend }: NetFacts): string {
 export function hostArgs(span: HostSpan, isBare: boolean): Args {
   const args: ArgList = [];
   const comm = commOf(span);
-  if (comm) args.push(['comm', commLabel(comm)]);
+  if (comm) args.push(['comm', labelOf(comm)]);
   if (span.func !== '') args.push(['count', span.count], ['datatype', span.datatype]);
   if (span.facts) append(args, factArgs(span.facts, span.func));
   if (span.userTag !== 0n) args.push(['userTag', span.userTag]);
@@ -47,6 +51,8 @@ export function hostArgs(span: HostSpan, isBare: boolean): Args {
   if (isBare) args.push(['completion', 'not recorded: NCCL reported nothing more of this call']);
   return args;
 }
+
+const labelOf = remembered((comm: Communicator) => commLabel(comm));
 
 /** A group's context is its first call's, whatever communicators it spans. A transfer's may be another process's. */
 function commOf({ kind, comm, facts }: HostSpan): Communicator | null {
@@ -101,7 +107,8 @@ function batchArgs({ intraBatchSync, batchSize, numBatches }: CeCollFacts): ArgL
   return args;
 }
 
-const streamArg = (stream: bigint): [string, ArgValue] => ['stream', `0x${stream.toString(16)}`];
+const streamArg = (stream: bigint): [string, ArgValue] => ['stream', hexOf(stream)];
+const hexOf = remembered((value: bigint) => `0x${value.toString(16)}`);
 
 function netArgs(facts: NetFacts): ArgList {
   const args: ArgList = [];

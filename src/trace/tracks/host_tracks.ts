@@ -66,7 +66,6 @@ const MOST_THREADS = 16;
 export class HostTracks {
   private group: TrackRef | undefined;
   private readonly threads = new Map<string, HostThread>();
-  private readonly laneOf = new Map<HostSpan, Lane>();
   private readonly leasesByRing = new Map<number, readonly Lease[]>();
   /** The last look-up: calls come in bursts. */
   private last: {
@@ -84,15 +83,14 @@ export class HostTracks {
   }
 
   stop(span: HostSpan, at: TraceNs): void {
-    const lane = this.laneOf.get(span);
+    const thread = this.threadOf(span);
+    const lane = laneOf(thread, span);
     if (!lane) return;
-    const depth = lane.stack.findIndex((open) => open.span === span);
+    const depth = depthOf(lane, span);
     const inner = lane.stack.splice(depth + 1);
     for (const open of inner.reverse())
       this.context.sink.end(lane.track, at, open.slice, { args: [['cut', true]] });
-    this.pop(lane, span, at);
-    if (inner.length === 0) return;
-    const thread = this.threadOf(span);
+    this.pop(lane, at);
     for (const open of inner.reverse()) {
       this.push(newLane(thread), open.span, at, [['continued', true], ...this.args(open.span)]);
     }
@@ -105,7 +103,7 @@ export class HostTracks {
       if (lane.stack.length === 0) continue;
       const same = lane.stack.find((open) => open.span.kind === span.kind);
       while (same && lane.stack.includes(same)) {
-        this.pop(lane, lane.stack.at(-1)!.span, at, [['stop', 'not recorded']]);
+        this.pop(lane, at, [['stop', 'not recorded']]);
       }
     }
   }
@@ -114,13 +112,11 @@ export class HostTracks {
     const correlation = copyCorrelation(span);
     const slice = this.context.sink.begin(lane.track, at, hostName(span), { args, correlation });
     lane.stack.push({ span, slice });
-    this.laneOf.set(span, lane);
   }
 
-  private pop(lane: Lane, span: HostSpan, at: TraceNs, args?: Args): void {
+  private pop(lane: Lane, at: TraceNs, args?: Args): void {
     const open = lane.stack.pop()!;
     this.context.sink.end(lane.track, at, open.slice, { args });
-    this.laneOf.delete(span);
   }
 
   private args(span: HostSpan): Args {
@@ -196,6 +192,19 @@ export class HostTracks {
         }),
     };
   }
+}
+
+/** undefined: its slice was ended already. */
+function laneOf({ lanes }: HostThread, span: HostSpan): Lane | undefined {
+  for (const lane of lanes) if (depthOf(lane, span) >= 0) return lane;
+  return undefined;
+}
+
+/** -1: it is not there. Nearly always the innermost. */
+function depthOf({ stack }: Lane, span: HostSpan): number {
+  let depth = stack.length - 1;
+  while (depth >= 0 && stack[depth]!.span !== span) depth--;
+  return depth;
 }
 
 function newLane(thread: HostThread): Lane {

@@ -8,7 +8,8 @@ import type { TrackRef, TrackSink } from './sink.js';
 
 export class SampledCounter {
   private value = 0;
-  private changedAt: TraceNs | null = null;
+  /** NaN: never. A null here would make an object of each time. */
+  private changedAt = NaN;
   private sampledAt = -Infinity;
   private sampledValue = 0;
 
@@ -21,19 +22,19 @@ export class SampledCounter {
 
   /** `at` never goes back. */
   add(amount: number, at: TraceNs): void {
-    if (this.changedAt !== null && at - this.changedAt >= this.interval) this.sample(this.changedAt);
+    if (at - this.changedAt >= this.interval) this.sample(this.changedAt);
     this.value = Math.min(this.value + amount, Number.MAX_SAFE_INTEGER);
     this.changedAt = at;
     if (at - this.sampledAt >= this.interval) this.sample(at);
   }
 
   finish(): void {
-    if (this.changedAt !== null) this.sample(this.changedAt);
+    if (!Number.isNaN(this.changedAt)) this.sample(this.changedAt);
   }
 
-  private sample(at: TraceNs): void {
+  private sample(at: number): void {
     if (this.value === this.sampledValue) return;
-    this.sink.counter(this.track, at, this.value);
+    this.sink.counter(this.track, at as TraceNs, this.value);
     this.sampledAt = at;
     this.sampledValue = this.value;
   }
