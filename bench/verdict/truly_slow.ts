@@ -1,60 +1,90 @@
 /**
  * Whether a rank was late by the ranks' own account, so that a healthy job's SLOW is no false alarm: a busy machine really holds up
- * ranks. The recording has no part in it. Late more often than chance would have it, and at a cost far above the others'.
+ * ranks. The recording has no part in it. Late by its calls, or by the beginning of its kernels, at a cost far above the others' and
+ * above what chance gives equal ranks.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TaskTruth } from '../../test/support/truth.js';
+import { Draw } from './draw.js';
 
-/** Standard errors above what chance gives a rank, and times what the others cost in the mean. */
-const BEYOND_CHANCE = 4;
+/** Times what the others cost in the mean. */
 const ABOVE_OTHERS = 3;
+/** So many times the waits are dealt to the ranks at random; fewer than this share may give one rank as much. */
+const DEALS = 2000;
+const BY_CHANCE = 0.005;
 
-interface Lateness {
-  last: number;
-  cost: number;
+/** What all others waited for one rank alone, ns. */
+interface Wait {
+  readonly rank: number;
+  readonly ns: number;
+}
+
+interface Seen {
+  readonly rank: number;
+  readonly calledNs: number;
+  readonly begunNs: number | null;
 }
 
 export function isTrulySlow(truth: string, rank: number, commId: string): boolean {
-  const { byRank, collectives } = latenessIn(truth, commId);
-  const own = byRank.get(rank);
-  if (own === undefined || byRank.size < 2) return false;
-  const share = 1 / byRank.size;
-  const spread = Math.sqrt(collectives * share * (1 - share));
-  const others = [...byRank].filter(([other]) => other !== rank).map(([, { cost }]) => cost);
-  const mean = others.reduce((sum, cost) => sum + cost, 0) / others.length;
-  return own.last > collectives * share + BEYOND_CHANCE * spread && own.cost > ABOVE_OTHERS * mean;
+  const seen = collectivesIn(truth, BigInt(commId));
+  const ranks = new Set(seen.flatMap((all) => all.map((one) => one.rank))).size;
+  return (
+    isLate(
+      rank,
+      ranks,
+      seen.flatMap((all) => waitFor(all, ({ calledNs }) => calledNs)),
+    ) ||
+    isLate(
+      rank,
+      ranks,
+      seen.flatMap((all) => waitFor(all, ({ begunNs }) => begunNs)),
+    )
+  );
 }
 
-/** Of each rank: in how many collectives it called last, and what the others waited for it alone, ns. */
-function latenessIn(truth: string, commId: string): { byRank: Map<number, Lateness>; collectives: number } {
-  const calls = new Map<string, { rank: number; at: number }[]>();
-  const byRank = new Map<number, Lateness>();
+function isLate(rank: number, ranks: number, waits: readonly Wait[]): boolean {
+  if (ranks < 2) return false;
+  const own = sum(waits.filter((wait) => wait.rank === rank));
+  const others = (sum(waits) - own) / (ranks - 1);
+  if (own <= ABOVE_OTHERS * others) return false;
+  const draw = new Draw('deal', rank, waits.length);
+  let asMuch = 0;
+  for (let deal = 0; deal < DEALS; deal++) {
+    const hands = new Float64Array(ranks);
+    for (const { ns } of waits) hands[draw.between(0, ranks - 1)]! += ns;
+    if (Math.max(...hands) >= own) asMuch++;
+  }
+  return asMuch < BY_CHANCE * DEALS;
+}
+
+const sum = (waits: readonly Wait[]): number => waits.reduce((total, { ns }) => total + ns, 0);
+
+function waitFor(all: readonly Seen[], timeOf: (one: Seen) => number | null): Wait[] {
+  const came = all.flatMap((one) => {
+    const at = timeOf(one);
+    return at === null ? [] : [{ rank: one.rank, at }];
+  });
+  const [last, second] = came.sort((a, b) => b.at - a.at);
+  return last && second ? [{ rank: last.rank, ns: last.at - second.at }] : [];
+}
+
+/** By collective. */
+function collectivesIn(truth: string, commId: bigint): Seen[][] {
+  const byKey = new Map<string, Seen[]>();
   for (const name of readdirSync(truth).filter((file) => file.endsWith('.jsonl'))) {
     const rank = Number(/\d+/.exec(name)?.[0]);
-    for (const { key, at } of callsOf(join(truth, name), BigInt(commId))) {
-      byRank.set(rank, { last: 0, cost: 0 });
-      calls.set(key, [...(calls.get(key) ?? []), { rank, at }]);
+    for (const line of readFileSync(join(truth, name), 'utf8').split('\n')) {
+      // The last line of a rank that was killed may be half of one.
+      if (!line.startsWith('{"kind":"coll"') || !line.endsWith('}')) continue;
+      const { comm, func, seq, graph, replay, startNs, begunNs } = JSON.parse(line) as TaskTruth & {
+        replay?: number;
+      };
+      if (graph === 'captured' || BigInt(comm) !== commId) continue;
+      const key = `${func} ${seq} ${replay ?? 0}`;
+      byKey.set(key, [...(byKey.get(key) ?? []), { rank, calledNs: startNs, begunNs }]);
     }
   }
-  for (const one of calls.values()) {
-    const [last, second] = one.sort((a, b) => b.at - a.at);
-    const lateness = last && byRank.get(last.rank);
-    if (!last || !second || !lateness) continue;
-    lateness.last++;
-    lateness.cost += last.at - second.at;
-  }
-  return { byRank, collectives: calls.size };
-}
-
-function callsOf(file: string, commId: bigint): { key: string; at: number }[] {
-  const lines = readFileSync(file, 'utf8').split('\n');
-  return lines.flatMap((line) => {
-    // The last line of a rank that was killed may be half of one.
-    if (!line.startsWith('{"kind":"coll"') || !line.endsWith('}')) return [];
-    const { comm, func, seq, graph, replay, startNs } = JSON.parse(line) as TaskTruth & { replay?: number };
-    if (graph === 'captured' || BigInt(comm) !== commId) return [];
-    return [{ key: `${func} ${seq} ${replay ?? 0}`, at: startNs }];
-  });
+  return [...byKey.values()];
 }

@@ -85,11 +85,17 @@ bool Gpu::MayAdvance(Kernel& kernel) {
   return MonotonicNs() >= kernel.beginsAt;
 }
 
-bool Gpu::AdvanceKernel(Kernel& kernel) {
-  if (kernel.isReplay && !kernel.begun) {
-    for (const Task* task : kernel.tasks) FillInput(*task);
+void Gpu::Begin(Kernel& kernel) {
+  const int64_t now = MonotonicNs();
+  for (Task* task : kernel.tasks) {
+    if (kernel.isReplay) FillInput(*task);
+    task->begunNs.store(now, std::memory_order_relaxed);
   }
   kernel.begun = true;
+}
+
+bool Gpu::AdvanceKernel(Kernel& kernel) {
+  if (!kernel.begun) Begin(kernel);
   bool progressed = false;
   for (size_t i = 0; i < kernel.blocks.size();) {
     progressed |= AdvanceBlock(kernel, kernel.blocks[i]);

@@ -67,6 +67,7 @@ class Gpu {
   bool WaitForWork();
   bool AdvanceStreams();
   bool MayAdvance(Kernel& kernel);
+  void Begin(Kernel& kernel);
   bool AdvanceKernel(Kernel& kernel);
   bool AdvanceBlock(Kernel& kernel, Block& block);
   void Mark(std::array<KernelMarks, kMaxChannels>& marks, const Block& block, const Batch& batch);

@@ -11,7 +11,8 @@
 namespace loopback {
 namespace {
 
-constexpr int64_t kRateWindow = 2 * kMillisecond;  // what may be sent in one burst
+/** With a rate, this much is moved at once: a thread that moved a little with each look would never sleep. */
+constexpr size_t kPiece = 64 * kKiB;
 
 /** Bytes moved, or 0: nothing now, or the peer is gone, which looks the same from here. */
 size_t Moved(ssize_t result) { return result < 0 ? 0 : result; }
@@ -25,19 +26,17 @@ const NetParent& ParentOf(NetParent& first, const NetParent& parent, const NetHe
 
 }  // namespace
 
-void RateLimit::Refill() {
-  const int64_t now = MonotonicNs();
-  const int64_t most = std::max<int64_t>(64 * kKiB, rate_ * kRateWindow / kSecond);
-  const double elapsed = filledAt_ == 0 ? 0 : now - filledAt_;
-  budget_ = std::min<int64_t>(most, budget_ + elapsed * rate_ / kSecond);
-  filledAt_ = now;
-}
-
-size_t RateLimit::Allow(size_t wanted) {
+size_t RateLimit::Allow(size_t wanted, int64_t since) {
   if (cut_.load(std::memory_order_relaxed)) return 0;
   if (rate_ == 0) return wanted;
-  Refill();
-  return std::min<int64_t>(wanted, std::max<int64_t>(0, budget_));
+  const int64_t now = MonotonicNs();
+  if (since > filledAt_ || filledAt_ == 0) {
+    budget_ = 0;
+    filledAt_ = since == 0 ? now : since;
+  }
+  budget_ += static_cast<double>(now - filledAt_) * rate_ / kSecond;
+  filledAt_ = now;
+  return budget_ < std::min(wanted, kPiece) ? 0 : std::min<double>(wanted, budget_);
 }
 
 bool SendSocket::TakeCredit() {
@@ -58,6 +57,7 @@ bool SendSocket::Post(const char* data, size_t bytes, uint64_t step, const NetPa
   request.header = {static_cast<uint32_t>(bytes), static_cast<uint32_t>(step)};
   request.data = data;
   request.sent = 0;
+  request.postedAt = rate_->isLimited() ? MonotonicNs() : 0;
   request.events.Posted(*events_, ParentOf(first_, parent, helper_, posted), true, fd_, posted % kSteps, bytes);
   counts_.posted.store(posted + 1, std::memory_order_release);
   if (helper_ != nullptr) helper_->Posted();
@@ -85,7 +85,7 @@ bool SendSocket::MoveOldest(NetEvents& events, bool* moved) {
   Request& request = requests_[counts_.moved.load(std::memory_order_relaxed) % kSteps];
   const size_t total = sizeof(MessageHeader) + request.header.bytes;
   while (request.sent < total) {
-    const size_t left = rate_->Allow(total - request.sent);
+    const size_t left = rate_->Allow(total - request.sent, request.postedAt);
     const size_t sent = left == 0 ? 0 : SendSome(request, left);
     if (sent == 0) return false;
     *moved = true;
@@ -131,8 +131,9 @@ bool RecvSocket::Post(char* data, size_t capacity, uint64_t step, const NetParen
 /** Continues at `got_` the piece of the message that begins at `from`. True: that piece is complete. */
 bool RecvSocket::ReadInto(char* to, size_t size, size_t from) {
   while (got_ < from + size) {
-    const size_t most = rate_->Allow(from + size - got_);
+    const size_t most = rate_->Allow(from + size - got_, 0);
     const size_t moved = most == 0 ? 0 : Moved(recv(fd_, to + (got_ - from), most, MSG_DONTWAIT));
+    if (most > 0 && moved == 0) rate_->Unused();
     if (moved == 0) return false;
     rate_->Used(moved);
     got_ += moved;

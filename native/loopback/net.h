@@ -25,23 +25,28 @@
 
 namespace loopback {
 
-/** How much a process may still send, or receive. Filled by time; used by the one thread that does, cut by any. */
+/**
+ * How much a process may still send, or receive: so many bytes per second while it has something to move. Time without
+ * anything to move is lost, as on a real line, so that a small message takes its time, too. Used by the one thread that
+ * moves, cut by any.
+ */
 class RateLimit {
  public:
   /** `bytesPerSecond` 0: no limit. */
   explicit RateLimit(int64_t bytesPerSecond) : rate_(bytesPerSecond) {}
-  /** How many of these bytes may be sent now. */
-  size_t Allow(size_t wanted);
+  bool isLimited() const { return rate_ != 0; }
+  /** How many of these bytes, which are there to be moved since `since`, may be moved now. */
+  size_t Allow(size_t wanted, int64_t since);
   void Used(size_t bytes) { budget_ -= bytes; }
+  /** There was nothing to move. */
+  void Unused() { budget_ = 0; }
   /** Nothing more, for ever. From any thread. */
   void Cut() { cut_.store(true, std::memory_order_relaxed); }
 
  private:
-  void Refill();
-
   std::atomic<bool> cut_{false};
   const int64_t rate_;
-  int64_t budget_ = 0;
+  double budget_ = 0;
   int64_t filledAt_ = 0;
 };
 
@@ -75,7 +80,8 @@ class SendSocket : public MovableRequests {
   struct Request {
     MessageHeader header;
     const char* data;
-    size_t sent;  // of header and data together
+    size_t sent;       // of header and data together
+    int64_t postedAt;  // ns; 0: there is no limit
     RequestEvents events;
   };
 

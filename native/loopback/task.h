@@ -95,7 +95,9 @@ struct Task : Call {
   uint64_t replay = 0;               // which one, from 0
   std::optional<Mismatch> mismatch;  // of a replay: found by the GPU thread
 
-  std::atomic<int64_t> endNs{0};  // the GPU thread's; 0: not done
+  // The GPU thread's: when its kernel began, and ended. 0: not yet.
+  std::atomic<int64_t> begunNs{0};
+  std::atomic<int64_t> endNs{0};
 };
 
 }  // namespace loopback

@@ -124,6 +124,8 @@ void Truth::TaskDone(const Task& task) {
   json.Add("algo", AlgoName(task.algo)).Add("unreported", !task.announced);
   json.Add("nChannels", task.nChannels).Add("startNs", task.startNs);
   const int64_t endNs = task.endNs.load(std::memory_order_acquire);
+  const int64_t begunNs = task.begunNs.load(std::memory_order_relaxed);
+  begunNs == 0 ? json.AddNull("begunNs") : json.Add("begunNs", begunNs);
   endNs == 0 ? json.AddNull("endNs") : json.Add("endNs", endNs);
   json.Add("completed", endNs != 0);
   Line(json.Text());

@@ -10,7 +10,7 @@ import { KernelProgress, type BlocksSeen } from './kernel_progress.js';
 import { NOTHING_LOST, type LostAfter } from './lost_ends.js';
 import type { HandleKey } from './record_fields.js';
 import type { StepTable } from './step_table.js';
-import type { Kernel, Op, StepPhase, Work, WorkListener } from './types.js';
+import { StepPhase, type Kernel, type Op, type Work, type WorkListener } from './types.js';
 
 export interface PendingStep {
   readonly step: number;
@@ -210,7 +210,8 @@ function blocksOf(seen: BlocksSeen | undefined): BlocksSeen | null {
   return seen ? { channels: seen.channels, begun: seen.begun, ended: seen.ended } : null;
 }
 
-function pendingOp({ channel, peer, isSend, nSteps, openSteps, stepsDone }: Op, steps: StepTable): PendingOp {
+function pendingOp(op: Op, steps: StepTable): PendingOp {
+  const { channel, peer, isSend, nSteps, openSteps, stepsDone } = op;
   const oldest = openSteps.reduce<number | null>(
     (first, row) => (first === null || steps.number[row]! < steps.number[first]! ? row : first),
     null,
@@ -221,13 +222,14 @@ function pendingOp({ channel, peer, isSend, nSteps, openSteps, stepsDone }: Op, 
     isSend,
     nSteps,
     done: stepsDone,
-    step:
-      oldest === null
-        ? null
-        : {
-            step: steps.number[oldest]!,
-            phase: steps.phaseOf(oldest),
-            since: steps.phaseSince[oldest] as Ticks,
-          },
+    step: oldest === null ? null : pendingStep(op, oldest, steps),
   };
+}
+
+function pendingStep({ roomWanted }: Op, row: number, steps: StepTable): PendingStep {
+  const step = steps.number[row]!;
+  const phase = steps.phaseOf(row);
+  return phase === StepPhase.SendGpuWait && roomWanted !== null
+    ? { step, phase: StepPhase.PeerWait, since: roomWanted }
+    : { step, phase, since: steps.phaseSince[row] as Ticks };
 }

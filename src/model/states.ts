@@ -30,7 +30,15 @@ export function applyOpState(op: Op, { state, value }: StateFields, at: Ticks, s
     sinks.odd.unknownState('ProxyOp', state, at);
     return;
   }
+  if (state === State.OpSendRemFifoWait) sendTried(op, at);
+  else if (state === State.OpSendTransmitted) op.roomWanted = null;
   if (tellsProgress && value !== null) opProgress(op, value, at, sinks.listener);
+}
+
+/** Up to NCCL 2.26 no state of a step says that the GPU has filled it and the receiver has no room: this state of its operation does. */
+function sendTried(op: Op, at: Ticks): void {
+  op.roomWanted ??= at;
+  if (op.gpuBegan === null || at < op.gpuBegan) op.gpuBegan = at;
 }
 
 /** Up to NCCL 2.26 steps have no sizes. Their operation reports the bytes so far (states 0 to 7). */

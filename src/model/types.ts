@@ -115,6 +115,8 @@ export interface Op {
   lastMove: Ticks;
   /** First sign of the GPU: it provided the data of a send step, or consumed the data of a receive. */
   gpuBegan: Ticks | null;
+  /** Up to NCCL 2.26: its GPU has filled a step, and the receiver has no room, since then. */
+  roomWanted: Ticks | null;
   /** Arrival of a receive's first data. Until then its GPU waits for the peer. */
   firstData: Ticks | null;
   /** Rows of its steps in flight (step_table.ts): few at a time. */

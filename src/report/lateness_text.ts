@@ -11,20 +11,41 @@ import {
   labelled,
   rankList,
   rankName,
+  seenText,
   someRanks,
   type VerdictReport,
 } from './verdict_phrases.js';
 
 export function slowLines(slow: Slowness, report: VerdictReport): string[] {
   if (slow.link) return slowLinkLines(slow, slow.link, report);
-  const { file, on, late, of, cost, span, ofOthers, worst, nRanks, leftOut } = slow;
+  const { file, on, late, of, waits } = slow;
   const what = on === 'GPU' ? 'its GPU begins last' : 'it calls last';
+  // Most of the cost is in fewer waits: then their number says how much the claim rests on.
+  const few = 2 * waits <= late ? `, ${countText(waits, 'long wait')}` : '';
+  return [
+    `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): ${what} in ${late} of ${of} collectives${few}`,
+    ...latenessLines(slow, report),
+  ];
+}
+
+/** Half of the time was lost, and too few waits show a habit. */
+export function perhapsSlowLines(late: Slowness, report: VerdictReport): string[] {
+  const { cost, span, waits } = late;
+  const lost = `${durationText(cost)} of ${durationText(span)} lost to it in ${countText(waits, 'wait')}`;
+  return [
+    `UNCLEAR  whether ${whichRank(late, report)} is slow: ${lost}`,
+    labelled('seen', seenText(report)),
+    ...latenessLines(late, report),
+  ];
+}
+
+function latenessLines(slow: Slowness, report: VerdictReport): string[] {
+  const { cost, span, ofOthers, worst, nRanks, leftOut, waits } = slow;
   const rest = ofOthers > 0 ? `, ${durationText(ofOthers)} for another` : '';
   return [
-    `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): ${what} in ${late} of ${of} collectives`,
     labelled('on', `${commName(slow)} (${sizeText(nRanks)})`),
-    labelled('cost', `all others waited ${durationText(cost)} of ${durationText(span)} for it alone${rest}`),
-    labelled('late', howText(slow)),
+    labelled('cost', `all waited ${durationText(cost)} of ${durationText(span)} for it alone${rest}`),
+    labelled('late', `${howText(slow)}, ${countText(waits, 'wait')}`),
     labelled('when', whenText(slow, report)),
     labelled(
       'worst',
@@ -33,6 +54,8 @@ export function slowLines(slow: Slowness, report: VerdictReport): string[] {
     ...(leftOut > 0 ? [labelled('left out', `${leftOut}: the first, of a root, or not seen whole`)] : []),
   ];
 }
+
+const countText = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): string[] {
   const { cost, span, nRanks, file, worst } = slow;
@@ -67,12 +90,22 @@ const howText = ({ on, basis }: Slowness): string =>
     ? `on the GPU: its calls came in time (by ${RESTS_ON[basis]})`
     : `on the host: its calls come late (by ${RESTS_ON[basis]})`;
 
-/** If it was late for a part of the time: since when, or in which burst. */
-function whenText({ from, to, span, late, of }: Slowness, report: VerdictReport): string {
-  const share = (to - from) / span;
-  const often = late * 2 >= of ? 'nearly always' : `one in ${Math.round(of / late)}`;
-  if (share > 0.8) return `all the time, ${often}`;
-  return `from ${clockTime(report, from)} to ${clockTime(report, to)}, ${durationText(to - from)} of ${durationText(span)}`;
+/** All the time, or since when, until when, or from when to when. */
+function whenText({ from, to, course, span, late, of }: Slowness, report: VerdictReport): string {
+  const [start, stop] = [clockTime(report, from), clockTime(report, to)];
+  const length = `${durationText(to - from)} of ${durationText(span)}`;
+  switch (course) {
+    case 'always':
+      return `all the time, ${late * 2 >= of ? 'nearly always' : `one in ${Math.round(of / late)}`}`;
+    case 'once':
+      return `once, from ${start}`;
+    case 'since':
+      return `since ${start}, ${length}`;
+    case 'until':
+      return `until ${stop}, ${length}`;
+    case 'between':
+      return `from ${start} to ${stop}, ${length}`;
+  }
 }
 
 /** Up to this share of the time nobody is mentioned. */

@@ -3,6 +3,7 @@
 import { durationText } from '../base/duration.js';
 import type { Idle, Silent, Unclear } from '../verdict/types.js';
 import { copyLines, heartbeatLines, neverClosedLines } from './hang_text.js';
+import { perhapsSlowLines } from './lateness_text.js';
 import {
   callText,
   clockTime,
@@ -23,9 +24,10 @@ import {
 const OVERDUE = 1.5e9;
 
 export function unclearLines(
-  { work, works, files, lost, silent, idle, end }: Unclear,
+  { work, works, files, lost, silent, idle, late, end }: Unclear,
   report: VerdictReport,
 ): string[] {
+  if (late) return [...perhapsSlowLines(late, report), ...silentLines(silent, end, report)];
   if (idle) return idleLines(idle, { work, files, silent, end }, report);
   if (work === null && silent.length > 0)
     return [

@@ -7,7 +7,7 @@ import type { Break } from './broken.js';
 import { allLived, othersEndedAfter } from './lives.js';
 import type { Stall } from './stalls.js';
 import type { RankWitness } from './facts.js';
-import type { Idle, Silent, Unclear } from './types.js';
+import type { Idle, Silent, Slowness, Unclear } from './types.js';
 
 /** There is no other evidence of a hang: no absent rank, no process gone, no abort, no different call. */
 export function mayBeOver(stall: Stall, evidence: Case): boolean {
@@ -43,6 +43,7 @@ export function unclear({ ranks }: Case, stalls: readonly Stall[]): Unclear | nu
     lost: doubtful.reduce((most, one) => Math.max(most, one.work.lostSince), 0),
     silent: [],
     idle: null,
+    late: null,
     end: endOfRun(ranks),
   };
 }
@@ -90,6 +91,12 @@ function unfinishedOf(
   };
 }
 
+/** All went well, but half of the time was lost to one rank. */
+export const unclearWhetherSlow = (late: Slowness, silent: readonly Silent[], { ranks }: Case): Unclear => ({
+  ...nothingStands(silent, ranks),
+  late,
+});
+
 /** It began there, the others finished it, and the file may be a copy. */
 export function unclearBreak({ stall, gone }: Break, { ranks }: Case): Unclear {
   const [first] = stall.works;
@@ -127,5 +134,6 @@ const nothingStands = (silent: readonly Silent[], ranks: readonly RankWitness[])
   lost: 0,
   silent,
   idle: null,
+  late: null,
   end: endOfRun(ranks),
 });

@@ -8,22 +8,30 @@ import { hungAfter, isHang, isWorthReporting, mayGoOn } from './alarm.js';
 import { endOfRun, type Case, type Facts } from './case.js';
 import { endedItself, findBreaks, type Break } from './broken.js';
 import { causeOf, waitingFor } from './causes.js';
-import { cannotTell, mayBeOver, unclear, unclearBreak, unclearFor, unclearWhileIdle } from './doubt.js';
+import {
+  cannotTell,
+  mayBeOver,
+  unclear,
+  unclearBreak,
+  unclearFor,
+  unclearWhetherSlow,
+  unclearWhileIdle,
+} from './doubt.js';
 import { describeHang } from './hang.js';
 import { idleness } from './idleness.js';
 import { firstMismatch, mismatchOf } from './mismatch.js';
 import { livesOf, NOTHING_STOOD, silentFiles } from './lives.js';
-import { slowest } from './slowness.js';
+import { slowest, tookHalf } from './slowness.js';
 import { findStalls, type Stall } from './stalls.js';
 import type { RankWitness } from './facts.js';
-import type { Broken, Silent, Unclear, Verdict, VerdictKind } from './types.js';
+import type { Broken, Silent, Slowness, Unclear, Verdict, VerdictKind } from './types.js';
 
 export function judge(facts: Facts): Verdict {
   const evidence: Case = { ...facts, lives: livesOf(facts) };
   const { comms, ranks, comparable } = evidence;
   const { slow, unresolved, latest } = slowest(evidence);
   return {
-    ...kindOf(evidence, slow),
+    ...kindOf(evidence, slow, latest),
     endsNotKnown: ranks.reduce((sum, rank) => sum + rank.pending.endsNotKnown, 0),
     partial: ranks.flatMap(({ reach }, file) => (reach.isPartial ? [file] : [])),
     damaged: ranks.flatMap(({ lacks }, file) => (lacks.isDamaged ? [file] : [])),
@@ -46,7 +54,7 @@ export function judge(facts: Facts): Verdict {
   };
 }
 
-function kindOf(evidence: Case, slow: ReturnType<typeof slowest>['slow']): VerdictKind {
+function kindOf(evidence: Case, slow: Slowness | null, latest: Slowness | null): VerdictKind {
   const seeming = findStalls(evidence).filter((stall) => isWorthReporting(stall, evidence));
   const doubtful = seeming.filter((stall) => mayBeOver(stall, evidence));
   const stalls = seeming.filter((stall) => !doubtful.includes(stall));
@@ -58,7 +66,7 @@ function kindOf(evidence: Case, slow: ReturnType<typeof slowest>['slow']): Verdi
     evidence,
   );
   if (broken) return { kind: 'broken', broken };
-  const rest = withoutMismatch(evidence, slow, stalls, doubtful, breaks);
+  const rest = withoutMismatch(evidence, { slow, latest }, stalls, doubtful, breaks);
   // A certain fault comes before a possible one, and may be its reason.
   const mismatch = firstMismatch(evidence);
   return mismatch ? { kind: 'mismatch', mismatch, besides: rest } : rest;
@@ -67,7 +75,7 @@ function kindOf(evidence: Case, slow: ReturnType<typeof slowest>['slow']): Verdi
 /** Nothing hangs or broke off. */
 function withoutMismatch(
   evidence: Case,
-  slow: ReturnType<typeof slowest>['slow'],
+  { slow, latest }: { readonly slow: Slowness | null; readonly latest: Slowness | null },
   stalls: readonly Stall[],
   doubtful: readonly Stall[],
   breaks: readonly Break[],
@@ -126,7 +134,10 @@ function withoutMismatch(
   }
   if (ranks.every(({ pace }) => pace.lastMove.size === 0)) return { kind: 'nothing' };
   const quiet = unclearOf(silent);
-  return quiet ? { kind: 'unclear', unclear: quiet } : { kind: 'healthy', silent };
+  if (quiet) return { kind: 'unclear', unclear: quiet };
+  return latest && tookHalf(latest)
+    ? { kind: 'unclear', unclear: unclearWhetherSlow(latest, silent, evidence) }
+    : { kind: 'healthy', silent };
 }
 
 /** The other breaks are listed as waiting for it or reported beside it. */

@@ -3,7 +3,7 @@
  * is the last on the GPU (cluster/arrival.ts): because of its host, or of its GPU if its call was on time.
  */
 
-import { maxOf } from '../base/extremes.js';
+import { maxOf, minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { lateSpans, listOf, together, type LateSpan, type Spell } from '../cluster/late.js';
@@ -20,8 +20,13 @@ const FEWEST = 4;
  * larger. Its longest wait does not count: once is no habit.
  */
 const shareOf = (collectives: number): number => 0.05 + 0.5 / collectives;
-/** Equal ranks show such a difference in one of this many runs. */
-const LEAST_LIKELY = Math.log(1 / 200);
+/** Equal ranks show such a difference in one of this many runs; half of the time is evidence of its own, so more may then be chance. */
+const leastLikely = (share: number): number => Math.log(share >= HALF ? 1 / 20 : 1 / 200);
+const HALF = 0.5;
+/** ns: half of less is the start of a short run. */
+const WORTH_DOUBT = 1e8;
+/** The waits that make up this share of the cost are counted. */
+const MOST_OF_IT = 0.9;
 
 /** All others had arrived and waited for one rank alone. */
 interface Wait extends LateSpan {
@@ -52,6 +57,10 @@ export function slowest(evidence: Case): Judged {
     latest: costliest(candidates.map(({ certain }) => certain?.lateness ?? null)),
   };
 }
+
+/** Half of the run was lost to it, in waits too few to tell a habit from chance. */
+export const tookHalf = ({ link, cost, ofOthers, span }: Slowness): boolean =>
+  link === null && cost >= WORTH_DOUBT && cost - ofOthers >= HALF * span;
 
 const costliest = (all: readonly (Slowness | null)[]): Slowness | null =>
   all.reduce((a, b) => (b !== null && (a === null || b.cost > a.cost) ? b : a), null);
@@ -119,9 +128,10 @@ function latenessOf(
     size,
   );
   const span = whole.at(-1)!.end! - Math.min(whole[0]!.firstArrival, waits[0]!.from);
+  const longest = longestOf(spells, MOST_OF_IT * cost);
   const worst = waits.reduce((a, b) => (b.to - b.from > a.to - a.from ? b : a));
   const isCostly = cost - (worst.to - worst.from) - ofOthers >= shareOf(whole.length) * span;
-  const isByChance = chance > LEAST_LIKELY;
+  const isByChance = chance > leastLikely((cost - ofOthers) / span);
   const { one, late } = worst;
   const { commId, name, nRanks, collectives } = comm;
   const call = { func: one.func, seq: one.seq, ordinal: one.ordinal };
@@ -141,11 +151,13 @@ function latenessOf(
       late: new Set(waits.map((wait) => wait.one)).size,
       of: whole.length,
       leftOut: collectives.length - whole.length,
+      waits: longest.length,
       cost,
       ofOthers,
       span,
-      from: waits[0]!.from as TraceNs,
-      to: waits.at(-1)!.to as TraceNs,
+      course: courseOf(waits, longest, whole),
+      from: minOf(longest.map(({ from }) => from)) as TraceNs,
+      to: maxOf(longest.map(({ to }) => to)) as TraceNs,
       why: isByChance ? 'chance' : isCostly ? null : 'cost',
       worst: {
         commId: hex64(commId),
@@ -166,6 +178,39 @@ function latenessOf(
 
 const lengthOf = (spells: readonly Spell[]): number =>
   spells.reduce((sum, { from, to }) => sum + to - from, 0);
+
+/** As few as make up `cost`. */
+function longestOf(spells: readonly Spell[], cost: number): Spell[] {
+  let left = cost;
+  return [...spells]
+    .sort((a, b) => b.to - b.from - (a.to - a.from))
+    .filter(({ from, to }) => {
+      const isNeeded = left > 0;
+      left -= to - from;
+      return isNeeded;
+    });
+}
+
+/** This share of the collectives at an end without a long wait is still no change; nor are twice as many as between two waits. */
+const EDGE = 0.2;
+const GAPS = 2;
+
+function courseOf(
+  waits: readonly Wait[],
+  longest: readonly Spell[],
+  whole: readonly Collective[],
+): Slowness['course'] {
+  if (longest.length === 1) return 'once';
+  const isLong = (wait: Wait): boolean => longest.some(({ from, to }) => wait.from < to && wait.to > from);
+  const late = new Set(waits.filter(isLong).map(({ one }) => one));
+  const places = whole.flatMap((one, place) => (late.has(one) ? [place] : []));
+  const [first, last] = [places[0]!, places.at(-1)!];
+  const edge = Math.max(EDGE * whole.length, (GAPS * (last - first)) / (longest.length - 1));
+  const isFromBegin = first <= edge;
+  const isToEnd = whole.length - 1 - last <= edge;
+  if (isFromBegin) return isToEnd ? 'always' : 'until';
+  return isToEnd ? 'since' : 'between';
+}
 
 /** Nobody waits for the last rank of a Broadcast, and a Reduce's ranks do not wait for each other. */
 const isForAll = ({ root }: Collective): boolean => root < 0;

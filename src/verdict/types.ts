@@ -92,6 +92,8 @@ export interface Unclear {
   readonly silent: readonly Silent[];
   /** Silence much longer than before, up to the end, while processes lived; null: no. */
   readonly idle: Idle | null;
+  /** Half of the time was lost to this rank, in waits too few to tell a habit from chance; null: no. */
+  readonly late: Slowness | null;
   /** Newest sign of any file. */
   readonly end: TraceNs;
 }
@@ -315,12 +317,17 @@ export interface Slowness {
   readonly of: number;
   /** Not checked: the first collective, those with a root, and those not known to begin and end on all ranks. */
   readonly leftOut: number;
-  /** ns: time that all others waited for this rank alone, which the run would gain without its lateness. And the observed time. */
+  /** ns: time that all others waited for this rank alone, which the run would gain without its lateness. */
   readonly cost: number;
+  /** Its longest waits, as few as make up nine tenths of the cost. */
+  readonly waits: number;
+  /** ns: the observed time. */
   readonly span: number;
+  /** Where these waits lie in it: all over, from a moment on, up to one, between two, or there is one. */
+  readonly course: 'always' | 'since' | 'until' | 'between' | 'once';
   /** ns: the same for another rank, on average. */
   readonly ofOthers: number;
-  /** When it was first and last late. */
+  /** The first and last of these waits. */
   readonly from: TraceNs;
   readonly to: TraceNs;
   /** null: it is slow. Else the reason why not: chance explains it among equal ranks, or it cost too little. */

@@ -68,7 +68,6 @@ describe('a link that got slow', () => {
     expect([onlyBefore, onlyAfter]).toEqual([[], []]);
   });
 
-  // A link that waited for the slow one had saved up its rate, so that it may well look slower without it.
   it('and the other way round no collective is worse for it', async () => {
     const { out } = await diff(slow, healthy);
     expect(out.toString()).toMatch(/better: +AllReduce of 256 KiB/);

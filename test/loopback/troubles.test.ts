@@ -141,8 +141,18 @@ describe('--slow', () => {
   test.each(['nic', 'link'])('%s: 1 MB at 5 MB/s', async (what) => {
     const words = '--ranks 2 --channels 1 --iterations 1 --ops group{send+recv:1M}';
     const slow = await run(`${words} --slow ${what}:0:5`);
-    const [sent] = slow.tasks(0);
-    expect((sent!.endNs! - sent!.startNs) / 1e6).toBeGreaterThan(80);
+    const received = slow.tasks(1).find(({ func }) => func === 'Recv')!;
+    expect((received.endNs! - received.startNs) / 1e6).toBeGreaterThan(190);
+  });
+
+  test('--rate-limit: a small message after a pause takes its time like any other', async () => {
+    const exchange = '--ranks 3 --channels 1 --iterations 4 --ops group{send+recv:64K},sync,sleep:20ms';
+    const paced = await run(`${exchange} --rate-limit 5`);
+    const received = [0, 1, 2].flatMap((rank) => paced.tasks(rank).filter(({ func }) => func === 'Recv'));
+    expect(received).toHaveLength(12);
+    // 13.1 ms from the sender's post on, which may be a little before the receiver calls.
+    const shortest = Math.min(...received.map(({ startNs, endNs }) => endNs! - startNs));
+    expect(shortest / 1e6).toBeGreaterThan(8);
   });
 });
 

@@ -45,6 +45,7 @@ export interface TaskTruth extends TruthLine {
   graph: 'none' | 'captured' | 'replay';
   /** CLOCK_MONOTONIC. */
   startNs: number;
+  begunNs: number | null;
   endNs: number | null;
   completed: boolean;
 }

@@ -477,6 +477,48 @@ describe('slow', () => {
     expect(resolved.cost / 1e9).toBeCloseTo(9 * (0.29 - 0.04));
   });
 
+  /** Of `count` collectives these last 3 s because the rank comes late; the others 0.1 s. */
+  const lateAt = (places: readonly number[], count: number, by = 3): MadeUpRank => {
+    let begin = 0;
+    const calls = Array.from({ length: count }, (_, seq) => {
+      const at = begin + (places.includes(seq) ? by : 0);
+      begin += places.includes(seq) ? 3.1 : 0.1;
+      return { seq, at, end: begin };
+    });
+    return { calls, closed: true };
+  };
+  const judged = (places: readonly number[], count: number, ranks = 4) =>
+    judge(
+      evidence([lateAt(places, count), ...Array.from({ length: ranks - 1 }, () => lateAt(places, count, 0))]),
+    );
+
+  it('is a rank that took most of the time in few waits, and their number is told', () => {
+    expect(slownessOf(judged([5, 15, 25, 35], 40))).toMatchObject({
+      file: 0,
+      waits: 4,
+      late: 4,
+      course: 'always',
+    });
+  });
+
+  it('or else it is unclear whether it is: one or two waits are no habit, and half of the time is not healthy', () => {
+    for (const [places, course] of [
+      [[15], 'once'],
+      [[5, 15], 'always'],
+    ] as const)
+      expect(judged(places, 20, 8)).toMatchObject({
+        kind: 'unclear',
+        unclear: { late: { file: 0, waits: places.length, course, why: 'chance' } },
+      });
+  });
+
+  it('says since when, until when, or between which times', () => {
+    const from = (first: number, last: number) => Array.from({ length: last - first }, (_, i) => first + i);
+    expect(slownessOf(judged(from(30, 40), 40)).course).toBe('since');
+    expect(slownessOf(judged(from(1, 11), 40)).course).toBe('until');
+    expect(slownessOf(judged(from(15, 25), 40)).course).toBe('between');
+  });
+
   it('is reported for a job that still works, too', () => {
     const still = ({ calls }: MadeUpRank): MadeUpRank => ({ calls: [...calls, open(10, 10.5)] });
     const verdict = judge(evidence([still(late(0)), still(late(0.3))], { end: 10.6 }));

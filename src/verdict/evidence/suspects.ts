@@ -60,7 +60,8 @@ function* accused(verdict: Verdict): Generator<readonly [file: number | null, la
     yield* sides.sort((a, b) => a.length - b.length).flat();
   }
   if (verdict.kind === 'unclear') {
-    const { idle, silent } = verdict.unclear;
+    const { idle, silent, late } = verdict.unclear;
+    if (late) yield [late.file, 'LATE'];
     for (const { files } of idle?.behind ?? []) for (const file of files) yield [file, 'BEHIND'];
     for (const { file, mayBeCopy } of silent) if (!mayBeCopy) yield [file, 'SILENT'];
   }
