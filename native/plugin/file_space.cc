@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdlib.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -47,32 +46,24 @@ bool Reserve(int fd, uint64_t bytes) {
     result = fallocate(fd, 0, 0, static_cast<off_t>(bytes));
   } while (result != 0 && errno == EINTR);
   if (result == 0) return true;
-  return (errno == EOPNOTSUPP || errno == ENOSYS) && WriteZeros(fd, bytes);
+  return (errno == EOPNOTSUPP || errno == ENOSYS) && WriteZeros(fd, 0, bytes);
 }
 
 /**
  * Reserved by writing: a hole that finds no room when it is first stored to is a SIGBUS in the training job, and
  * fallocate's unwritten extents may still need room for their conversion.
  */
-bool WriteZeros(int fd, uint64_t bytes) {
-  constexpr uint64_t kPiece = uint64_t{1} << 20;
-  void* zeros = calloc(1, kPiece);
-  if (zeros == nullptr) {
-    errno = ENOMEM;
-    return false;
-  }
-  uint64_t done = 0;
-  while (done < bytes) {
+bool WriteZeros(int fd, uint64_t from, uint64_t bytes) {
+  static const uint8_t zeros[1 << 16] = {};
+  for (uint64_t done = 0; done < bytes;) {
     const uint64_t left = bytes - done;
-    const ssize_t wrote = pwrite(fd, zeros, left < kPiece ? left : kPiece, static_cast<off_t>(done));
+    const ssize_t wrote =
+        pwrite(fd, zeros, left < sizeof(zeros) ? left : sizeof(zeros), static_cast<off_t>(from + done));
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) break;
+    if (wrote <= 0) return false;
     done += static_cast<uint64_t>(wrote);
   }
-  const int error = errno;
-  free(zeros);
-  errno = error;
-  return done == bytes;
+  return true;
 }
 
 }  // namespace nccl_trace

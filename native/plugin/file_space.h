@@ -17,8 +17,8 @@ bool MayBeMapped(int fd);
  */
 bool Reserve(int fd, uint64_t bytes);
 
-/** Writes `bytes` zeros from the beginning on. False: errno says why; some of it may be there. */
-bool WriteZeros(int fd, uint64_t bytes);
+/** Writes `bytes` zeros from `from` on. False: errno says why; some of it may be there. */
+bool WriteZeros(int fd, uint64_t from, uint64_t bytes);
 
 }  // namespace nccl_trace
 

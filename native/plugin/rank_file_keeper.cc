@@ -29,15 +29,15 @@ void RankFileKeeper::ForgetAfterFork() {
   file_.fd = -1;
 }
 
-void RankFileKeeper::Create(const Image& rings, const HostFacts* host) {
+void RankFileKeeper::Create(const Image& rings, const ImageOffer* offer, const HostFacts* host) {
   host_ = host;
   FolderOf(order_->settings, folder_);
   if (rings.placement == rank_file::kInRingFile) {
     FirstPath(folder_, order_->settings, *host_, file_.path);
     NameRankFile(rings, file_.path);
   }
-  const FileUse use = rings.base == nullptr ? FileUse::kToBeMapped : FileUse::kWrittenOnly;
-  CreateRankFile(folder_, order_->settings, *host_, order_->layout.file_bytes, use, file_);
+  const ImageOffer* const mapped = rings.base == nullptr ? offer : nullptr;
+  CreateRankFile(folder_, order_->settings, *host_, order_->layout.file_bytes, mapped, file_);
 }
 
 Image RankFileKeeper::Map() const {
@@ -140,7 +140,7 @@ uint64_t RankFileKeeper::Drain(uint64_t now) {
 /** The disk may have room again, or the mount be back. */
 void RankFileKeeper::Retry() {
   if (copy_.is_lost()) return FindAgain();
-  CreateRankFile(folder_, order_->settings, *host_, order_->layout.file_bytes, FileUse::kWrittenOnly, file_);
+  CreateRankFile(folder_, order_->settings, *host_, order_->layout.file_bytes, nullptr, file_);
   copy_.Use(file_.fd, &order_->layout);
   if (copy_.has_file() && image_.placement == rank_file::kInRingFile) NameRankFile(image_, file_.real_path);
   if (!copy_.has_file() || !copy_.CopyHeader(image_)) CountIoError();

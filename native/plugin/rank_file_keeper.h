@@ -19,8 +19,11 @@ class RankFileKeeper {
   bool Begin(const RecordingOrder* order);
   void ForgetAfterFork();
 
-  /** Makes the file. `rings`: the image in a ring file, which is told the path; without base there is none. */
-  void Create(const Image& rings, const HostFacts* host);
+  /**
+   * Makes the file. `rings`: the image in a ring file, which is told the path; without base there is none, and `offer`
+   * waits for the file.
+   */
+  void Create(const Image& rings, const ImageOffer* offer, const HostFacts* host);
   /** The file's own pages, or no image. */
   Image Map() const;
   /** From here on the image is decided. */

@@ -89,6 +89,20 @@ void ReadRealPath(RankFile& file) {
   }
 }
 
+/**
+ * Ranks of a node that all write their zeros to one busy disk take long. Once init has gone on in memory nobody maps
+ * the file, and zeros would only delay the copies, which are all that is left after a kill.
+ */
+bool MakeRoom(int fd, uint64_t bytes, const ImageOffer* offer) {
+  if (offer == nullptr || !MayBeMapped(fd)) return Reserve(fd, bytes);
+  constexpr uint64_t kPiece = uint64_t{1} << 18;
+  for (uint64_t done = 0; done < bytes; done += kPiece) {
+    if (!offer->IsAwaited()) return Reserve(fd, bytes);
+    if (!WriteZeros(fd, done, bytes - done < kPiece ? bytes - done : kPiece)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void FolderOf(const Settings& settings, char (&folder)[PATH_MAX]) {
@@ -107,8 +121,8 @@ void FirstPath(const char* folder, const Settings& settings, const HostFacts& ho
   if (snprintf(path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX) path[0] = '\0';
 }
 
-void CreateRankFile(const char* folder, const Settings& settings, const HostFacts& host, uint64_t bytes, FileUse use,
-                    RankFile& file) {
+void CreateRankFile(const char* folder, const Settings& settings, const HostFacts& host, uint64_t bytes,
+                    const ImageOffer* offer, RankFile& file) {
   file.fd = -1;
   file.error = 0;
   if (folder[0] == '\0') errno = ENAMETOOLONG;
@@ -124,7 +138,7 @@ void CreateRankFile(const char* folder, const Settings& settings, const HostFact
     return;
   }
   ReadRealPath(file);
-  if (use == FileUse::kToBeMapped ? WriteZeros(file.fd, bytes) : Reserve(file.fd, bytes)) return;
+  if (MakeRoom(file.fd, bytes, offer)) return;
   file.failed = "reserve space for";
   file.error = errno;
   // Half a file is useless, and the disk may be full because of it. We made it a moment ago, so it is ours to remove.

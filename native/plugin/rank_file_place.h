@@ -9,6 +9,7 @@
 #include "plugin/descriptor_identity.h"
 #include "plugin/host_facts.h"
 #include "plugin/image.h"
+#include "plugin/image_offer.h"
 #include "plugin/settings.h"
 
 namespace nccl_trace {
@@ -31,12 +32,12 @@ void FolderOf(const Settings& settings, char (&folder)[PATH_MAX]);
 /** The name that a new file gets if it is free. Empty: too long. */
 void FirstPath(const char* folder, const Settings& settings, const HostFacts& host, char (&path)[PATH_MAX]);
 
-/** What a file is to be used for: that decides how its space is made sure of. */
-enum class FileUse { kToBeMapped, kWrittenOnly };
-
-/** A new file with room for `bytes`, which are zeros, or none at all. Never an existing one. */
-void CreateRankFile(const char* folder, const Settings& settings, const HostFacts& host, uint64_t bytes, FileUse use,
-                    RankFile& file);
+/**
+ * A new file with room for `bytes`, which are zeros, or none at all. Never an existing one. `offer`: the file is to be
+ * mapped as long as init waits for it; null: it is only written to.
+ */
+void CreateRankFile(const char* folder, const Settings& settings, const HostFacts& host, uint64_t bytes,
+                    const ImageOffer* offer, RankFile& file);
 
 /** The file's own pages, if its file system can be trusted with stores that must not fail or stall; else no image. */
 Image MapRankFile(const RankFile& file, uint64_t bytes);

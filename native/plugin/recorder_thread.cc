@@ -106,7 +106,7 @@ void RecorderThread::Run() {
   host_ = CollectHostFacts();
   self_ = {host_.pid_namespace, static_cast<uint64_t>(getpid()), host_.process_start, order_.tag};
   OfferRingFile();
-  keeper_.Create(image_, &host_);
+  keeper_.Create(image_, &offer_, &host_);
   OfferFile();
   if (image_.base == nullptr) return;
   keeper_.Use(image_, tick_source());

@@ -124,7 +124,7 @@ void Hold(int fd, RingFile& file) {
 
 Image Map(int fd, uint64_t bytes) {
   const uint64_t all = bytes + rank_file::kRingFileTailBytes;
-  if (!WriteZeros(fd, all)) return {};
+  if (!WriteZeros(fd, 0, all)) return {};
   void* memory = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) return {};
   PreFault(memory, all);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -33,6 +34,7 @@ namespace {
 std::string folder;
 const char* library;
 std::atomic<bool> disk_hangs{false};
+std::atomic<uint32_t> disk_us_per_kib{0};
 std::atomic<bool> looks_like_nfs{false};
 
 [[noreturn]] void Skip(const char* why) {
@@ -158,6 +160,30 @@ void SlowDisk() {
   CheckCopied();
 }
 
+// A disk so busy that the file's space takes longer than init waits: the file is there at once when init has gone on.
+void BusyDisk() {
+  setenv("NCCL_TRACE_RING_MB", "64", 1);
+  disk_us_per_kib = 100;  // 10 MB/s
+  Nccl nccl(library);
+  void* context = nccl.Init();
+  ExpectWarning("not there after 1.7 s");
+  for (int i = 0; i < 1'000; ++i) {
+    Descriptor d = Coll(0, "AllReduce", static_cast<uint64_t>(i));
+    nccl.Stop(nccl.Start(context, d));
+  }
+  const auto before = std::chrono::steady_clock::now();
+  Await("the records", [] {
+    const rank_file::FileHeader header = HeaderOf(folder + "/rank00000.bin");
+    return header.life == rank_file::kRecording && header.copied_tick > header.start_tick;
+  });
+  // At 10 MB/s the zeros of 64 MB would take 5 s more.
+  CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(3));
+  disk_us_per_kib = 0;
+  nccl.Finalize(context);
+  AwaitClosed(folder + "/rank00000.bin");
+  CheckCopied();
+}
+
 // A job ends even while the mount hangs.
 void DeadDisk() {
   disk_hangs = true;
@@ -209,6 +235,7 @@ extern "C" {
 ssize_t pwrite(int fd, const void* data, size_t bytes, off_t offset) {
   static const auto next = reinterpret_cast<decltype(&pwrite)>(dlsym(RTLD_NEXT, "pwrite"));
   while (disk_hangs) usleep(10'000);
+  if (disk_us_per_kib != 0) usleep(static_cast<useconds_t>(disk_us_per_kib * (bytes >> 10)));
   return next(fd, data, bytes, offset);
 }
 
@@ -236,6 +263,7 @@ int main(int, char** argv) {
       {"file-size-limit", FileSizeLimit},
       {"not-to-be-mapped", NotToBeMapped},
       {"slow-disk", SlowDisk},
+      {"busy-disk", BusyDisk},
       {"dead-disk", DeadDisk},
       {"nothing-is-overwritten", NothingIsOverwritten},
       {"small-budget", SmallBudget},

@@ -129,6 +129,7 @@ describe('bad places', () => {
     'file-size-limit',
     'not-to-be-mapped',
     'slow-disk',
+    'busy-disk',
     'dead-disk',
     'nothing-is-overwritten',
     'small-budget',
