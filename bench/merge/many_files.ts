@@ -10,8 +10,14 @@ import { RankFileBuilder } from '../../test/support/rank_file_builder.js';
 const STEPS = 6;
 const RANKS_PER_HOST = 8;
 
-export function writeManyFiles(folder: string, ranks: number, collectives: number): string[] {
-  return Array.from({ length: ranks }, (_, rank) => {
+/** `only`: of these ranks of the job. */
+export function writeManyFiles(
+  folder: string,
+  ranks: number,
+  collectives: number,
+  only = Array.from({ length: ranks }, (_, rank) => rank),
+): string[] {
+  return only.map((rank) => {
     const path = join(folder, `rank${String(rank).padStart(5, '0')}.bin`);
     rankFile(rank, ranks, collectives).write(path);
     return path;

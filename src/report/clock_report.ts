@@ -54,6 +54,8 @@ export interface ClockReport {
 /** Summary of the transfers between hosts; null with one host, or with `--clock realtime`. */
 export interface TrafficReport {
   readonly pairs: number;
+  /** Not looked at, because the scan keeps a share of too many. */
+  readonly sampledOut: number;
   /** Left out, by cause. */
   readonly dropped: {
     readonly single: number;
@@ -148,11 +150,12 @@ function violationsOf(domain: number, { backwards }: BrokenTransfers): number {
 export function reportTraffic({ solution, traffic, broken }: FoundClocks): TrafficReport | null {
   if (!traffic) return null;
   const { alignment, belief, evidence } = traffic;
-  const { pairs, ...dropped } = evidence.counts;
+  const { pairs, sampledOut, ...dropped } = evidence.counts;
   const host = (domain: number): string =>
     solution.domains[domain]?.hostName ?? 'a host of which no file is here';
   return {
     pairs,
+    sampledOut,
     dropped,
     beacons: evidence.beacons,
     alike: alignment.alike,

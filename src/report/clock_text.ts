@@ -26,6 +26,10 @@ export function clockLines({ clocks, traffic }: ClockFindings): string[] {
     lines.push(
       `clocks: ${dropped} of ${traffic.pairs + dropped} transfers were no evidence (${causes(traffic)})`,
     );
+  if (traffic.sampledOut > 0)
+    lines.push(
+      `clocks: ${traffic.pairs + dropped} of ${traffic.pairs + dropped + traffic.sampledOut} transfers were compared, a share of each connection`,
+    );
   if (!traffic.credits)
     lines.push(
       'clocks: receivers that were ready contradict the data they received: the data is believed, for a network may take a send before',

@@ -126,12 +126,15 @@ export interface StepsWanted {
 export function scanFile(path: string, steps: StepsWanted | null = null, forReport = false): RankScan {
   const file = streamRankFile(path);
   try {
-    const stepFile = steps && new StepFileWriter(steps.path, steps.every);
+    const stepFile = steps && new StepFileWriter(steps.path, steps.every, ranksOf(file));
     return scanStream(file, stepFile, forReport ? new TransferCollector() : null);
   } finally {
     file.close();
   }
 }
+
+const ranksOf = ({ header, communicators }: RankFileStream): number =>
+  maxOf([1, header.worldSize ?? 1, ...[...communicators.values()].map(({ nRanks }) => nRanks)]);
 
 function scanStream(
   file: RankFileStream,

@@ -1,6 +1,6 @@
 /**
  * What the scan keeps of network transfers: all of them, for the clocks, or only each operation's first one, if ranks are on one counter
- * and only arrows are checked. Of more than MOST_ROWS a share is kept (step_sample.ts). One row per step and end, in a file, because a run has
+ * and only arrows are checked. Of more than mostRows a share is kept (step_sample.ts). One row per step and end, in a file, because a run has
  * many files. Rows lie together by connection, in the order of operations and steps, so that its two ends can be read side by side. A row is
  * ten doubles (STEP_ROW); ticks are the file's own.
  */
@@ -13,7 +13,7 @@ import { NONE, type StepTable } from '../model/step_table.js';
 import { opClaim } from '../model/parents.js';
 import { StepPhase, type Op, type Work } from '../model/types.js';
 import type { Communicator } from '../rankfile/types.js';
-import { isKept, MOST_ROWS, type Halved } from './step_sample.js';
+import { isKept, mostRows, type Halved } from './step_sample.js';
 
 export const STEP_ROW = {
   /** Of the operation on its connection. */
@@ -47,6 +47,8 @@ export interface StepRows {
   readonly destination: number;
   readonly isSend: boolean;
   readonly rows: number;
+  /** Not kept. */
+  readonly sampledOut: number;
   /** Where they lie in the side file. */
   readonly offset: number;
   readonly halved: Halved;
@@ -63,11 +65,12 @@ export const stepKey = (rows: Float64Array, at: number): number =>
   rows[at + STEP_ROW.ordinal]! * STEPS + rows[at + STEP_ROW.step]!;
 
 interface OpenConnection {
-  readonly key: Omit<StepRows, 'rows' | 'offset' | 'halved'>;
+  readonly key: Omit<StepRows, 'rows' | 'sampledOut' | 'offset' | 'halved'>;
   rows: Float64Array;
   /** First steps, and later ones. */
   readonly counts: [number, number];
   readonly halved: [number, number];
+  sampledOut: number;
 }
 
 /** Op.drawing during the scan; null: its other end is not known. */
@@ -85,12 +88,16 @@ export class StepFileWriter {
   private readonly checks = new OperationChecks();
   /** Rows of all connections: first steps, and later ones. */
   private readonly counts: [number, number] = [0, 0];
+  private readonly mostRows: number;
 
+  /** `ranks`: of the job, as far as the file knows. */
   constructor(
     path: string,
     private readonly everyStep: boolean,
+    ranks: number,
   ) {
     this.fd = openSync(path, 'wx', 0o600);
+    this.mostRows = mostRows(ranks);
   }
 
   /** `at`: the tick of the state that began the phase. */
@@ -117,13 +124,13 @@ export class StepFileWriter {
   close(): StepRows[] {
     let end = 0;
     const all = this.all().map((connection): StepRows => {
-      const { key, rows, halved } = connection;
+      const { key, rows, halved, sampledOut } = connection;
       const offset = end;
       const sorted = inOrder(rows.subarray(0, rowsOf(connection) * ROW_WIDTH));
       const bytes = new Uint8Array(sorted.buffer, 0, sorted.byteLength);
       for (let at = 0; at < bytes.length;) at += writeSync(this.fd, bytes, at);
       end += bytes.length;
-      return { ...key, rows: rowsOf(connection), offset, halved };
+      return { ...key, rows: rowsOf(connection), sampledOut, offset, halved };
     });
     closeSync(this.fd);
     return all;
@@ -154,7 +161,10 @@ export class StepFileWriter {
     const own = op.drawing as OpRows;
     if (own === null) return;
     const { connection, check, arrives } = own;
-    if (!isKept(op.ordinal, number, connection.halved)) return;
+    if (!isKept(op.ordinal, number, connection.halved)) {
+      connection.sampledOut++;
+      return;
+    }
     const to = rowsOf(connection) * ROW_WIDTH;
     if (to === connection.rows.length) connection.rows = withRoom(connection.rows);
     const { rows: pending } = connection;
@@ -170,7 +180,7 @@ export class StepFileWriter {
     pending[to + STEP_ROW.arrives] = arrives;
     const kind = number === 0 ? 0 : 1;
     connection.counts[kind]++;
-    if (++this.counts[kind] > MOST_ROWS) this.halve(kind);
+    if (++this.counts[kind] > this.mostRows) this.halve(kind);
   }
 
   /** The connections that have most. */
@@ -182,7 +192,9 @@ export class StepFileWriter {
       connection.halved[kind]++;
       const before = connection.counts[kind];
       keepShare(connection, kind);
-      this.counts[kind] -= before - connection.counts[kind];
+      const gone = before - connection.counts[kind];
+      connection.sampledOut += gone;
+      this.counts[kind] -= gone;
     }
   }
 
@@ -199,6 +211,7 @@ export class StepFileWriter {
         rows: new Float64Array(FIRST_ROWS * ROW_WIDTH),
         counts: [0, 0],
         halved: [0, 0],
+        sampledOut: 0,
       };
       connections.set(number, connection);
     }

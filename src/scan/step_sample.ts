@@ -4,8 +4,12 @@
  * keeps, the other end keeps, too. First steps of operations and later steps are thinned apart, because on one host only the first ones count.
  */
 
-/** Rows of a file, of first steps and of later ones each. */
-export const MOST_ROWS = 1 << 15;
+/**
+ * Rows that a file keeps, of first steps and of later ones each, in a job of so many ranks. A study of a thousand ranks reads at most 5 GB of
+ * them; up to 128 ranks a rank's full rings fit as a whole. Not by the number of files, which a scan of one file does not know.
+ */
+export const mostRows = (ranks: number): number =>
+  Math.min(1 << 17, Math.max(1 << 15, Math.floor((1 << 24) / ranks)));
 
 /** How often the first steps and the later ones were halved: 3 means that one of eight is kept. */
 export type Halved = readonly [firsts: number, others: number];

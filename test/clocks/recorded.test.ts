@@ -49,6 +49,7 @@ describe('ranks on several hosts', () => {
       operationsDiffer: 0,
       sizeLost: 0,
       unconfirmed: 0,
+      sampledOut: 0,
     });
     expect(solved.broken.backwards.size).toBe(0);
     const checks = checkRun(skewed, solved);

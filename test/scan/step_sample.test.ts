@@ -7,7 +7,7 @@ import { joinTransfers, linksBetween, type StepSource } from '../../src/clocks/e
 import { merge } from '../../src/merge.js';
 import { traceTexts } from '../../src/report/headline.js';
 import { scanFile } from '../../src/scan/scan.js';
-import { isKept, MOST_ROWS, smallerShare } from '../../src/scan/step_sample.js';
+import { isKept, mostRows, smallerShare } from '../../src/scan/step_sample.js';
 
 import { writeManyFiles } from '../../bench/merge/many_files.js';
 import { temporaryFolder } from '../support/made_up_run.js';
@@ -16,6 +16,9 @@ import { seeded } from '../support/simulated_links.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);
+
+/** So many that the smallest share is kept. */
+const RANKS = 1024;
 
 const numbers = Array.from({ length: 40_000 }, (_, i) => [i >> 3, i % 8] as const);
 const kept = (halvings: number) =>
@@ -44,7 +47,7 @@ describe('the share of transfers that a scan keeps', () => {
 
 describe('two hosts with more transfers than are kept', () => {
   // Ranks 7 and 8 are on different hosts, and only they have files. A rank has 12 ends of transfers per collective.
-  const files = writeManyFiles(folder, 9, 4200).slice(7);
+  const files = writeManyFiles(folder, RANKS, 4200, [7, 8]);
   const scans = files.map((file, i) => {
     const path = join(folder, `steps-${i}`);
     return { path, connections: scanFile(file, { path, every: true }).steps };
@@ -53,13 +56,15 @@ describe('two hosts with more transfers than are kept', () => {
   it('keep at most so many, and both ends the same', () => {
     for (const { connections } of scans) {
       const rows = connections.reduce((sum, one) => sum + one.rows, 0);
-      expect(rows).toBeLessThanOrEqual(2 * MOST_ROWS);
-      expect(rows).toBeGreaterThan(MOST_ROWS / 2);
+      expect(rows).toBeLessThanOrEqual(2 * mostRows(RANKS));
+      expect(rows).toBeGreaterThan(mostRows(RANKS) / 2);
       expect(connections.some(({ halved }) => halved[1] > 0)).toBe(true);
     }
     const links = linksBetween(scans satisfies StepSource[], () => true);
     const counts = joinTransfers(scans, links, () => undefined);
     expect(counts.pairs).toBeGreaterThan(8000);
+    // Six transfers of each collective go from rank 7 to rank 8.
+    expect(counts.pairs + counts.sampledOut).toBe(6 * 4200);
     expect(counts).toEqual({ ...counts, single: 0, sizesDiffer: 0, operationsDiffer: 0, unconfirmed: 0 });
   });
 

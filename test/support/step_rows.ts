@@ -23,6 +23,7 @@ export function writeSteps(path: string, isSend: boolean, steps: readonly MadeUp
     rows: steps.length,
     offset: 0,
     halved: [0, 0],
+    sampledOut: 0,
   };
   return { path, connections: [end] };
 }

@@ -35,6 +35,8 @@ export interface JoinCounts {
   sizeLost: number;
   /** The operation's work is not known at one end, and no neighbours confirm the pair. */
   unconfirmed: number;
+  /** Ends of the receiver that were not kept by both ends: the scan keeps a share of too many. */
+  sampledOut: number;
 }
 
 const noCounts = (): JoinCounts => ({
@@ -44,6 +46,7 @@ const noCounts = (): JoinCounts => ({
   operationsDiffer: 0,
   sizeLost: 0,
   unconfirmed: 0,
+  sampledOut: 0,
 });
 
 /** Connections with both ends in files, and `isWanted` by these files. */
@@ -96,6 +99,7 @@ export function joinTransfers(
       sends.load(open(link.sender), link.sends, kept);
       receives.load(open(link.receiver), link.receives, kept);
       joinLink(link, sends, receives, visit, counts, mostPairs);
+      counts.sampledOut += link.receives.sampledOut + receives.skipped;
     }
   } finally {
     for (const fd of files.values()) closeSync(fd);
@@ -107,6 +111,8 @@ export function joinTransfers(
 class Side {
   /** Of the row that it stands at; Infinity: behind the last one. */
   key = Infinity;
+  /** Rows that the other end did not keep. */
+  skipped = 0;
   private rows = new Float64Array(0);
   private end = 0;
   private at = 0;
@@ -123,14 +129,21 @@ class Side {
       at += read;
     }
     this.kept = kept;
+    this.skipped = 0;
     this.at = -ROW_WIDTH;
     this.next();
   }
 
   next(): void {
     const { rows, end, kept } = this;
-    do this.at += ROW_WIDTH;
-    while (this.at < end && !isKept(rows[this.at + STEP_ROW.ordinal]!, rows[this.at + STEP_ROW.step]!, kept));
+    this.at += ROW_WIDTH;
+    while (
+      this.at < end &&
+      !isKept(rows[this.at + STEP_ROW.ordinal]!, rows[this.at + STEP_ROW.step]!, kept)
+    ) {
+      this.at += ROW_WIDTH;
+      this.skipped++;
+    }
     this.key = this.at < end ? stepKey(rows, this.at) : Infinity;
   }
 

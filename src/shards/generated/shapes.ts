@@ -44,7 +44,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   Part4: {"step":"number","coll":"number","op":"number"},
   Part5: {"step":["array","number"],"coll":["array","number"]},
   PeerTraffic: {"comm":"number","peer":"number","isSend":"boolean","bytes":"number"},
-  StepRows: {"commId":"bigint","channel":"number","source":"number","destination":"number","isSend":"boolean","rows":"number","offset":"number","halved":["tuple","number","number"]},
+  StepRows: {"commId":"bigint","channel":"number","source":"number","destination":"number","isSend":"boolean","rows":"number","sampledOut":"number","offset":"number","halved":["tuple","number","number"]},
   SendTimes: {"comm":"number","channel":"number","peer":"number","sizes":["map","number","Uint32Array"]},
   TransferTotals: {"ends":["array",{"of":"EndTotals"}],"calls":["array",{"of":"CallTotals"}],"ended":{"of":"TimeCounts"},"waits":["array",{"of":"TimeCounts"}]},
   EndTotals: {"comm":"number","channel":"number","peer":"number","isSend":"boolean","transfers":"number","bytes":"number","waits":["array","number"],"open":["either","null",{"of":"Part6"}],"sizes":["array",{"of":"SizeTotals"}]},
@@ -77,7 +77,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   Part13: {"what":{"is":["link"]},"from":"number","to":"number","by":"number"},
   Belief: {"earlyArrivals":"boolean","credits":"boolean"},
   Part14: {"coarse":["array","number"],"counts":{"of":"JoinCounts"},"beacons":{"of":"BeaconCounts"}},
-  JoinCounts: {"pairs":"number","single":"number","sizesDiffer":"number","operationsDiffer":"number","sizeLost":"number","unconfirmed":"number"},
+  JoinCounts: {"pairs":"number","single":"number","sizesDiffer":"number","operationsDiffer":"number","sizeLost":"number","unconfirmed":"number","sampledOut":"number"},
   BeaconCounts: {"exchanges":"number","peerUnknown":"number","impossible":"number"},
   Part15: {"data":["either","undefined","number"],"credit":["either","undefined","number"],"collective":["either","undefined","number"],"beacon":["either","undefined","number"]},
   OneSidedBound: {"against":"number","late":["either","null","number"],"early":["either","null","number"]},
@@ -109,7 +109,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   FlowEnds: {"operation":"Float64Array","sends":"Uint8Array","from":"Uint32Array","end":"Uint32Array"},
 };
 
-export const SHAPES_ID = 2138112655;
+export const SHAPES_ID = 943929281;
 
 export const STORED = {
   ScanHead: {"of":"ScanHead"},
