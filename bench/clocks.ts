@@ -1,6 +1,6 @@
 // How well hosts are put on one clock: `npm run bench:clocks [-- --smoke | --table | --wander | --recordings 10 [--iterations 20] [--keep DIR]]`.
 // Without options clocks and delays are drawn (a minute). With --table many topologies, clocks that wander or jump, silence and sizes that
-// differ are drawn, beside least squares that are told more (--draws N; 8 take some four minutes). With --wander rates of clocks
+// differ are drawn, beside least squares that are told more (--draws N; 40 take some ten minutes). With --wander rates of clocks
 // change, over 2, 10 and 60 minutes. With --recordings the loopback is recorded and its ranks are given clocks of their own (a few
 // minutes each). The truth is known in all. One line per case: error of pairs of hosts, whether truth lies inside the bounds, what the
 // bounds are worth. --keep: recordings stay in DIR, and what is there already is not recorded again: two versions of the solver are
@@ -57,8 +57,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const keep = kept < 0 ? null : (process.argv[kept + 1] ?? null);
   if (recordings > 0) await recorded(recordings, number('--iterations', 20), RING_OPS, keep, print);
   else if (process.argv.includes('--table')) {
-    const draws = number('--draws', 8);
-    print(`About ${Math.ceil(draws / 2)} minutes on a quiet core: ${draws} draws of each case.\n`);
+    const draws = number('--draws', 40);
+    print(`About ${Math.ceil(draws / 4)} minutes on a quiet core: ${draws} draws of a short case.\n`);
     runTable(draws, print);
   } else if (process.argv.includes('--wander')) wandering([2, 10, 60], number('--draws', 5), print);
   else simulated(process.argv.includes('--smoke'), print);

@@ -36,7 +36,7 @@ export interface AlignmentOptions {
 
 export const ALIGNMENT_DEFAULTS: AlignmentOptions = { alike: 0.35, wanderPpmPerMinute: 3 };
 
-/** Standard errors of a 99 % bound, with a margin for the estimate's own noise. */
+/** Standard errors of a 99 % bound. More than the 2.58 of a normal distribution: they are parts of delays that are estimated as well. */
 const LIKELY = 2.8;
 /** ns: evidence is contradictory if projection leaves more than this violated. */
 const TOLERANCE_NS = 50;
@@ -237,7 +237,8 @@ function finish(
   const delayOf = delaysOf(guess);
   const { alike, found } = findAlike(options.alike, guess.links, references, delayOf);
   const variance = variances(references, guess, alike);
-  const bend = (a: number, b: number): number => ((wander[a]! + wander[b]!) * knots.step ** 2) / 8;
+  // What a clock bends between two knots.
+  const bend = (clock: number): number => (wander[clock]! * knots.step ** 2) / 8;
   const seen = seenWander(guess, references);
   const ofDomains = references.slice(0, parts.length);
   const domainOf = (clock: number): number =>
@@ -261,7 +262,7 @@ function finish(
       a === b
         ? 0
         : references[a] === references[b]
-          ? LIKELY * Math.sqrt(variance(a, b, piece)) + bend(a, b)
+          ? LIKELY * Math.sqrt(variance(a, b, piece) + bend(a) ** 2 + bend(b) ** 2)
           : Infinity,
     alike: found,
     delays,

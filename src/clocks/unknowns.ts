@@ -10,8 +10,8 @@ import type { Wander } from './wander.js';
 const RATE_PRIOR = 50e-6;
 /** How far minimum delays of different likenesses may differ, relatively: decides only where nothing else does. */
 const LIKENESS_PRIOR = 2;
-/** A credit that was waited for is a message as well: its delay is like that of the shortest ones, within about so much of it. */
-const CREDIT_PRIOR = 1;
+/** A credit that was waited for takes as long as the shortest data, or up to twice as long, or hardly any time: as a standard error. */
+const CREDIT_PRIOR = 1 / Math.sqrt(3);
 
 /** Takes rows of least squares: the sum of coefficients[i] * x[indices[i]] should be `target`, within `sigma`. Returns its own. */
 export interface Rows<Row> {

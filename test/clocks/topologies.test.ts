@@ -27,6 +27,21 @@ it.each(CASES.map((one) => [`${one.topology}: ${one.wander.name}`, one] as const
   expect(ns99 / best[1]).toBeLessThan(1.5);
 });
 
+it.each([
+  ['ring', 16],
+  ['star', 16],
+  ['pair', 100],
+  ['pair, credits', 100],
+] as const)(
+  '%s: the 99 %% bound is no wider than anybody could make it, or than four times the error',
+  (topology, draws) => {
+    const one = { topology, delays: '14 us, 15 %', wander: STILL, seconds: 60, perMinute: 400 } as const;
+    const { likelyHalfWidth, ns99, bestHalfWidth, coverage } = judge(one, draws);
+    expect(coverage).toBeGreaterThanOrEqual(0.99);
+    expect(likelyHalfWidth).toBeLessThan(Math.max(4 * ns99, 1.2 * bestHalfWidth));
+  },
+);
+
 it('a swing of three minutes is followed for ten', () => {
   const { medianNs, ns99, best, hardMisses } = judge(
     {

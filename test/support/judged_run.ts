@@ -1,7 +1,7 @@
 /** Simulated runs, solved and held against the truth and against the best that could be known: one row of a table for several draws. */
 
 import { align, perNs, type Alignment } from '../../src/clocks/alignment.js';
-import { oracleErrors } from './oracle.js';
+import { oracle } from './oracle.js';
 import {
   checkAll,
   median,
@@ -42,12 +42,15 @@ export interface Judged {
   readonly likelyHalfWidth: number;
   /** Of the oracle: at the median, and 99 %. */
   readonly best: readonly [number, number];
+  /** What the oracle can promise for 99 % if links are as alike as is declared. */
+  readonly bestHalfWidth: number;
   readonly solveSeconds: number;
 }
 
-export function judge(one: JudgedCase, draws: number, oracle = true): Judged {
+export function judge(one: JudgedCase, draws: number, withOracle = true): Judged {
   const checks: Check[] = [];
   const best: number[] = [];
+  const bestHalfWidths: number[] = [];
   const alignments: Alignment[] = [];
   let givenUp = 0;
   let solving = 0;
@@ -60,9 +63,10 @@ export function judge(one: JudgedCase, draws: number, oracle = true): Judged {
     alignments.push(alignment);
     givenUp += run.hosts - largestGroup(alignment);
     const instants = Array.from({ length: 40 }, (_, i) => ((i + 0.5) / 40) * one.seconds * 1e9);
-    if (!oracle) continue;
-    for (const error of oracleErrors(run, perNs(one.wander.ppmPerMinute), instants))
-      best.push(Math.abs(error));
+    if (!withOracle) continue;
+    const { errors, halfWidths } = oracle(run, perNs(one.wander.ppmPerMinute), instants);
+    for (const error of errors) best.push(Math.abs(error));
+    for (const halfWidth of halfWidths) bestHalfWidths.push(halfWidth);
   }
   const errors = checks.map(({ error }) => Math.abs(error));
   return {
@@ -77,6 +81,7 @@ export function judge(one: JudgedCase, draws: number, oracle = true): Judged {
     hardHalfWidth: median(checks.map((check) => check.hardHalfWidth)),
     likelyHalfWidth: median(checks.map((check) => check.likelyHalfWidth)),
     best: [median(best), quantile(best, 0.99)],
+    bestHalfWidth: median(bestHalfWidths),
     solveSeconds: solving / draws,
   };
 }

@@ -3,7 +3,10 @@
  * change, from the same evidence. An alignment that knows nothing beforehand is held against it.
  */
 
+import { ALIGNMENT_DEFAULTS } from '../../src/clocks/alignment.js';
 import { correctionAt, type Knots } from '../../src/clocks/corrections.js';
+import { EnvelopeMatrix } from '../../src/clocks/envelope_matrix.js';
+import type { EdgeEvidence, EvidenceKind } from '../../src/clocks/evidence.js';
 import { SparseLeastSquares } from '../../src/clocks/least_squares.js';
 import { addBendRows } from '../../src/clocks/wander.js';
 import { terms, unknownPlaces } from '../../src/clocks/unknowns.js';
@@ -16,20 +19,32 @@ const SCATTER_NS = 1000;
 const ALIKE = 0.15;
 const LIKE_DELAY = 15_000;
 const UNHEARD = 1e6;
+const ONE_WIRE_NS = 100;
+/** Standard errors, of a normal distribution. */
+const OF_99 = 2.58;
 const PASSES = 15;
 const BELOW = 0.1;
 
-/** Errors of pairs of hosts, ns, as `checkAll` has them. `wander`: most that rates change, 1/ns. */
-export function oracleErrors(run: SimulatedRun, wander: number, instants: readonly number[]): number[] {
+export interface Best {
+  /** Errors of pairs of hosts, ns, as `checkAll` has them. */
+  readonly errors: readonly number[];
+  /** What nobody can say more exactly who is told no more than how alike links are declared to be: 99 % of these errors, ns. */
+  readonly halfWidths: readonly number[];
+}
+
+/** `wander`: most that rates change, 1/ns. */
+export function oracle(run: SimulatedRun, wander: number, instants: readonly number[]): Best {
   const { edges, hosts, seconds, steady } = run;
   const knots: Knots = { first: 0, step: STEP_NS, count: Math.ceil((seconds * 1e9) / STEP_NS) + 1 };
   const place = unknownPlaces(new Array<number>(hosts).fill(0), knots);
+  const byKnot = unknownPlaces(new Array<number>(hosts).fill(0), knots, 'knot');
   const likes = [...new Set(edges.map(({ like }) => like))];
   const links = place.count;
   const system = new SparseLeastSquares(place.count + edges.length + likes.length, {
     count: place.solved.length,
     size: knots.count,
   });
+  const known = new EnvelopeMatrix(system.unknowns);
   const rows: number[] = [];
   edges.forEach((edge, link) => {
     const least = new Map<number, readonly [time: number, delay: number]>();
@@ -45,14 +60,30 @@ export function oracleErrors(run: SimulatedRun, wander: number, instants: readon
     for (const [time, delay] of least.values()) {
       const { indices, coefficients } = terms(edge, time, delay, place, links + link);
       rows.push(system.add(indices, coefficients, delay, SCATTER_NS));
+      const atKnots = terms(edge, time, delay, byKnot, links + link);
+      known.add(atKnots.indices, coefficients, delay, SCATTER_NS);
     }
     const like = links + edges.length + likes.indexOf(edge.like);
-    system.add([links + link, like], [1, -1], 0, ALIKE * 15_000);
+    // What a wire differs from others it does in all its sizes.
+    const first = edges.findIndex(({ from, to, kind }) => isOf(edge, from, to, kind));
+    const before = links + edges.length + likes.indexOf(edges[first]!.like);
+    for (const [rows, alike] of [
+      [system, ALIKE],
+      [known, ALIGNMENT_DEFAULTS.alike],
+    ] as const) {
+      if (first === link) rows.add([links + link, like], [1, -1], 0, alike * LIKE_DELAY);
+      else rows.add([links + link, like, links + first, before], [1, -1, -1, 1], 0, ONE_WIRE_NS);
+    }
   });
-  addBendRows(system, place, new Float64Array(hosts).fill(wander));
-  // Where nothing else tells the delays of two likenesses apart, and of a host that is heard in one direction only.
-  likes.forEach((_, i) => system.add([links + edges.length + i], [1], LIKE_DELAY, LIKE_DELAY));
-  for (const domain of place.solved) system.add([place.of(domain, 0)], [1], 0, UNHEARD);
+  for (const [rows, at] of [
+    [system, place],
+    [known, byKnot],
+  ] as const) {
+    addBendRows<unknown>(rows, at, new Float64Array(hosts).fill(wander));
+    // Where nothing else tells the delays of two likenesses apart, and of a host that is heard in one direction only.
+    likes.forEach((_, i) => rows.add([links + edges.length + i], [1], LIKE_DELAY, LIKE_DELAY));
+    for (const domain of at.solved) rows.add([at.of(domain, 0)], [1], 0, UNHEARD);
+  }
   const x = new Float64Array(system.unknowns);
   for (let pass = 0; pass < PASSES; pass++) {
     system.solve(x);
@@ -68,14 +99,24 @@ export function oracleErrors(run: SimulatedRun, wander: number, instants: readon
       return at < 0 ? 0 : x[at]!;
     }),
   );
+  known.factor();
   const errors: number[] = [];
+  const halfWidths: number[] = [];
   for (const time of instants) {
+    const knot = Math.round(time / STEP_NS);
     const aligned = values.map((own, host) => {
       const shown = steady.time(host, run.clock(host, time));
       return shown + correctionAt(knots, own, shown);
     });
-    for (let a = 0; a < hosts; a++)
-      for (let b = a + 1; b < hosts; b++) errors.push(aligned[b]! - aligned[a]!);
+    for (let a = 0; a < hosts; a++) {
+      for (let b = a + 1; b < hosts; b++) {
+        errors.push(aligned[b]! - aligned[a]!);
+        halfWidths.push(OF_99 * Math.sqrt(known.variance(byKnot.of(a, knot), byKnot.of(b, knot))));
+      }
+    }
   }
-  return errors;
+  return { errors, halfWidths };
 }
+
+const isOf = (edge: EdgeEvidence, from: number, to: number, kind: EvidenceKind): boolean =>
+  edge.from === from && edge.to === to && edge.kind === kind;

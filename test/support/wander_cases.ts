@@ -2,7 +2,7 @@
 
 import { align, perNs, type Alignment } from '../../src/clocks/alignment.js';
 import { WAITED_CREDIT } from '../../src/clocks/evidence.js';
-import { oracleErrors } from './oracle.js';
+import { oracle } from './oracle.js';
 import {
   checkAll,
   median,
@@ -97,7 +97,7 @@ export function runWanderCase(one: WanderCase, draws: number, perMinute = 400): 
     givenUp += HOSTS - largestGroup(alignment);
     wanted += HOSTS;
     const instants = Array.from({ length: 40 }, (_, i) => ((i + 0.5) / 40) * one.seconds * 1e9);
-    atBest.push(...oracleErrors(run, perNs(one.ppmPerMinute), instants).map(Math.abs));
+    atBest.push(...oracle(run, perNs(one.ppmPerMinute), instants).errors.map(Math.abs));
     measured.push(...alignment.wander.flatMap((seen) => seen ?? []));
   }
   const errors = checks.map(({ error }) => Math.abs(error));
