@@ -7,6 +7,8 @@ import { basename } from 'node:path';
 import type { OnProgress } from './base/progress.js';
 import { Interrupted, OutputError } from './base/errors.js';
 import { reason } from './output/reason.js';
+import type { Peaks } from './analysis/allowed_rate.js';
+import { runNumbers } from './analysis/run_numbers.js';
 import type { FoundDumps } from './pytorch/dump_files.js';
 import type { Delivery } from './output/deliver.js';
 import { diagnosisOf, type Diagnosis } from './report/diagnosis.js';
@@ -44,6 +46,8 @@ export interface FinishOptions {
   readonly texts?: ((found: Diagnosis) => VerdictText) | undefined;
   /** PyTorch's dumps of it; null: none were given. */
   readonly dumps?: FoundDumps | null | undefined;
+  /** For the report: what the hosts' NICs can do. */
+  readonly peaks?: Peaks | undefined;
   /** A report of the run is wanted as well: what only it needs is then collected. */
   readonly onReport?: ((report: RunReport) => void) | undefined;
 }
@@ -78,7 +82,10 @@ export async function finishTrace(
   const texts = (options.texts ?? plainTexts)(diagnosis);
   // Its commands are typed later, elsewhere: they write what they write by default.
   const suggestion = options.onReport ? suggestDrawing(studied, { ...options, output: undefined }) : null;
-  options.onReport?.(runReport(studied, { ...diagnosis, suggestion }, mannerText(options)));
+  if (options.onReport) {
+    const numbers = runNumbers(studied, options.peaks);
+    options.onReport(runReport(studied, { ...diagnosis, suggestion }, mannerText(options), numbers));
+  }
   const above = drawAboveRanks(studied, drawing, layout, blocks, texts);
   const head = tracePrologue(run, clocks.solution, verdict, [
     ...lookAtAttributes(layout.watches),

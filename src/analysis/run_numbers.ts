@@ -10,6 +10,7 @@ import { momentsOf, viewAround } from '../trace/moments.js';
 import { suspectComm } from '../verdict/evidence/suspects.js';
 import type { Study } from '../study/study.js';
 import { causesOf, type Cause } from './causes.js';
+import { checkedPeaks, withAllowedRates, type AllowedRate, type Peaks } from './allowed_rate.js';
 import { collectiveGroups, collectiveRows, type CollectiveGroup, type CollectiveRow } from './collectives.js';
 import { comparableBy } from './comparable.js';
 import type { SendSeries } from './over_time.js';
@@ -22,7 +23,7 @@ export interface RunNumbers {
   /** By file. */
   readonly ranks: readonly RankLabel[];
   readonly collectives: readonly CollectiveRow[];
-  readonly groups: readonly CollectiveGroup[];
+  readonly groups: readonly (CollectiveGroup & AllowedRate)[];
   readonly lateness: Lateness;
   readonly picture: Picture;
   readonly rankWaits: readonly RankWaits[];
@@ -36,7 +37,11 @@ export interface RunNumbers {
   readonly causes: readonly Cause[];
 }
 
-export function runNumbers({ run, clocks, ends, gpuLines, comms, verdict }: Study): RunNumbers {
+/** `peaks`: what `--peak` says of the hosts. Throws UsageError if one of them is not in the run. */
+export function runNumbers(studied: Study, peaks?: Peaks): RunNumbers {
+  const { run, clocks, ends, gpuLines, comms, verdict, aliases } = studied;
+  const hosts = run.members.map(({ scan }) => scan.header.hostName);
+  const known = checkedPeaks(peaks, hosts, aliases?.hosts ?? null);
   const { solution } = clocks;
   const labels = rankLabels(run);
   const comparable = comparableBy(solution);
@@ -55,7 +60,7 @@ export function runNumbers({ run, clocks, ends, gpuLines, comms, verdict }: Stud
     durationNs,
     ranks: run.members.map((_, file) => labels.ofFile(file)),
     collectives,
-    groups: collectiveGroups(collectives),
+    groups: withAllowedRates(collectiveGroups(collectives), transfers.links, known),
     lateness: parts.lateness(),
     picture: parts.picture(),
     rankWaits: transfers.ranks,

@@ -1,11 +1,13 @@
 /** `nccl-trace merge`: rank files in, one Perfetto trace and a short report out. */
 
 import { Command, InvalidArgumentError } from 'commander';
+import type { Peaks } from '../analysis/allowed_rate.js';
 import { merge } from '../merge.js';
 import type { MergeReport } from '../report/report.js';
 import { findRankFiles } from '../rankfile/index.js';
 import { ExitCode } from './exit.js';
 import { addFlightOption } from './flight_option.js';
+import { addPeakOption } from './peak_option.js';
 import { interruptible, surviveFileSizeLimit } from './interrupts.js';
 import { mergeReportText } from '../report/merge_report.js';
 import { placeOf, STDOUT } from '../output/place.js';
@@ -34,6 +36,7 @@ interface Options extends SelectionOptions, PageOptions, StudyFlags {
   readonly jobs?: number;
   readonly quiet?: true;
   readonly flightRecorder?: string;
+  readonly peak?: Peaks;
 }
 
 const EXAMPLES = `Examples:
@@ -62,7 +65,7 @@ export function mergeCommand(setExit: (code: ExitCode) => void): Command {
       positiveInteger,
     )
     .option('-q, --quiet', 'no report, no progress');
-  return addFlightOption(addStudyOptions(addSelectionOptions(addPageOptions(command))))
+  return addPeakOption(addFlightOption(addStudyOptions(addSelectionOptions(addPageOptions(command)))))
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
@@ -84,6 +87,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
       merge({
         ...options,
         ...studyOptions(options),
+        peaks: options.peak,
         select: selectionRequest(options),
         inputs,
         stdout: process.stdout,

@@ -3,6 +3,7 @@
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Command } from 'commander';
+import type { Peaks } from '../analysis/allowed_rate.js';
 import { UsageError } from '../base/errors.js';
 import { merge } from '../merge.js';
 import { STDOUT } from '../output/place.js';
@@ -16,6 +17,7 @@ import type { RunReport } from '../report/run_report.js';
 import { printable, size } from '../report/text.js';
 import { ExitCode } from './exit.js';
 import { addFlightOption } from './flight_option.js';
+import { addPeakOption } from './peak_option.js';
 import { interruptible } from './interrupts.js';
 import { print } from './output.js';
 import { addPageOptions, checkPage, writePage, type PageOptions } from './report_page.js';
@@ -26,6 +28,7 @@ import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.
 
 interface Options extends PageOptions, StudyFlags {
   readonly flightRecorder?: string;
+  readonly peak?: Peaks;
   readonly output?: string;
   readonly force?: true;
   readonly jobs?: number;
@@ -49,7 +52,7 @@ export function reportCommand(setExit: (code: ExitCode) => void): Command {
     .option('--markdown', 'for tickets and chats: at most 60 lines')
     .option('-f, --force', 'replace an existing report, and nothing else')
     .option('-q, --quiet', 'print errors only');
-  return addFlightOption(addStudyOptions(addPageOptions(command)))
+  return addPeakOption(addFlightOption(addStudyOptions(addPageOptions(command))))
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
@@ -70,7 +73,9 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
     );
   if (options.output !== undefined) return page(inputs, options.output, options);
   const { report } =
-    study === null ? await watched(options, (about) => examine(inputs, about)) : examineStudy(study, options);
+    study === null
+      ? await watched(options, (about) => examine(inputs, about))
+      : examineStudy(study, { ...options, peaks: options.peak });
   if (!options.quiet) for (const problem of report.problems) complain(problem);
   await print(options.json ? `${JSON.stringify(report, null, 1)}\n` : markdownOf(report));
   return ExitCode.ok;
@@ -82,7 +87,7 @@ const watched = <T>(options: Options, work: (about: About) => Promise<T>): Promi
     whileWatched(options.quiet ?? false, (onProgress) =>
       work({
         ...studyOptions(options),
-        flightRecorder: options.flightRecorder,
+        ...{ flightRecorder: options.flightRecorder, peaks: options.peak },
         ...{ interrupt, onProgress, onWait: options.quiet ? undefined : complain },
       }),
     ),

@@ -1,6 +1,7 @@
 /** A report without a trace: one study that collects its data. */
 
 import { tmpdir } from 'node:os';
+import type { Peaks } from '../analysis/allowed_rate.js';
 import { runNumbers, type RunNumbers } from '../analysis/run_numbers.js';
 import type { FoundDumps } from '../pytorch/dump_files.js';
 import { dumpsFor } from '../pytorch/flight_report.js';
@@ -22,7 +23,7 @@ export interface Examined {
 /** Throws NoUsableInput, UsageError. */
 export async function examine(
   inputs: readonly string[],
-  options: DiagnosisOptions & ClockOptions = {},
+  options: DiagnosisOptions & ClockOptions & { readonly peaks?: Peaks | undefined } = {},
 ): Promise<Examined> {
   const dumps = dumpsFor(options);
   const { files } = findRankFiles(inputs);
@@ -37,8 +38,12 @@ export async function examine(
   }
 }
 
-export function examineStudied(studied: Study, options: RunArgs, dumps: FoundDumps | null = null): Examined {
+export function examineStudied(
+  studied: Study,
+  options: RunArgs & { readonly peaks?: Peaks | undefined },
+  dumps: FoundDumps | null = null,
+): Examined {
   const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options), dumps);
-  const numbers = runNumbers(studied);
+  const numbers = runNumbers(studied, options.peaks);
   return { report: runReport(studied, diagnosis, mannerText(options), numbers), numbers };
 }

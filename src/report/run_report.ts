@@ -4,11 +4,12 @@
  */
 
 import { readFileSync } from 'node:fs';
+import type { AllowedRate } from '../analysis/allowed_rate.js';
 import type { Cause } from '../analysis/causes.js';
 import type { CollectiveGroup, CollectiveRow } from '../analysis/collectives.js';
 import type { Lateness, Picture } from '../analysis/parts.js';
 import type { RankLabel } from '../analysis/rank_labels.js';
-import { runNumbers, type RunNumbers } from '../analysis/run_numbers.js';
+import type { RunNumbers } from '../analysis/run_numbers.js';
 import type { LinkRow, SlowLinkRow, WaitRow, WaitTimes } from '../analysis/transfers.js';
 import { projectFile } from '../base/project.js';
 import type { FlightReport } from '../pytorch/flight_report.js';
@@ -42,7 +43,7 @@ export interface RunReport {
   /** By file. */
   readonly ranks: readonly RankRow[];
   /** By communicator, function and size class, the longest total time first. */
-  readonly groups: readonly CollectiveGroup[];
+  readonly groups: readonly (CollectiveGroup & AllowedRate)[];
   readonly collectives: {
     readonly total: number;
     /** The unfinished and the longest: at most MOST_COLLECTIVES, in order of time. All: `nccl-trace collectives`. */
@@ -104,7 +105,7 @@ export function runReport(
   studied: Study,
   diagnosis: Diagnosis,
   options: string,
-  numbers = runNumbers(studied),
+  numbers: RunNumbers,
 ): RunReport {
   const { run, verdict, records } = studied;
   const { problems, ...about } = diagnosis;

@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { Peaks } from '../analysis/allowed_rate.js';
 import { UsageError } from '../base/errors.js';
 import { dumpsFor, type FlightOptions } from '../pytorch/flight_report.js';
 import { diagnosisOf, type Diagnosis } from '../report/diagnosis.js';
@@ -41,10 +42,17 @@ export function diagnoseStudy(path: string, options: FlightOptions = {}): Diagno
 }
 
 /** Throws NoUsableInput. */
-export function examineStudy(path: string, options: FlightOptions = {}): Examined {
+export function examineStudy(
+  path: string,
+  options: FlightOptions & { readonly peaks?: Peaks | undefined } = {},
+): Examined {
   const dumps = dumpsFor(options);
   const { head, studied } = loadStudy(path);
-  return examineStudied(studied, { ...head.options, inputs: foldersOf(studied) }, dumps);
+  return examineStudied(
+    studied,
+    { ...head.options, inputs: foldersOf(studied), peaks: options.peaks },
+    dumps,
+  );
 }
 
 /** For suggested commands: where the rank files were. */

@@ -172,3 +172,19 @@ describe('names from files are data', () => {
     expect(redacted.ranks[0]!.host).toBe('host-1');
   });
 });
+
+describe('--peak', () => {
+  it('gives each kind of collective what the network allows, and wants hosts of the run', async () => {
+    const peak = async (...words: string[]): Promise<ProgramResult> =>
+      run('report', 'samples/hosts', '--json', '-q', ...words);
+    const { code, out } = await peak('--peak', '0.001');
+    expect(code).toBe(0);
+    const { groups } = JSON.parse(out.toString()) as RunReport;
+    const across = groups.filter(({ peakGBs }) => peakGBs !== null);
+    expect(across.length).toBeGreaterThan(0);
+    for (const { busbwGBs, achieved } of across) expect(achieved).toBeCloseTo(busbwGBs! / 0.001, -1);
+    const wrong = await peak('--peak', 'nowhere=5');
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('no host nowhere in this run')]);
+    expect(await peak('--peak', 'fast')).toMatchObject({ code: 2 });
+  });
+});

@@ -103,7 +103,7 @@ document
     ),
     section(
       'Collectives',
-      'By communicator, function and size class. Bandwidth by the formulas of nccl-tests, from the last arrival to the end; in brackets from the first.',
+      'By communicator, function and size class. Bandwidth by the formulas of nccl-tests, from the last arrival to the end; in brackets from the first. Allowed: by the best link of the communicator on each of its channels, or by --peak.',
       collectiveGroups(report),
     ),
     section(

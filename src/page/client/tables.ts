@@ -114,6 +114,8 @@ export function ranks(report: RunReport): HTMLElement {
 export function collectiveGroups({ groups }: RunReport): HTMLElement {
   const withFirst = (rate: number, { busbwFromFirstGBs }: { busbwFromFirstGBs: number | null }): string =>
     `${rate}${busbwFromFirstGBs === null ? '' : ` (${busbwFromFirstGBs})`}`;
+  const allowed = ({ linksAllowGBs, peakGBs }: RunReport['groups'][number]): number =>
+    Math.min(linksAllowGBs ?? Infinity, peakGBs ?? Infinity);
   return table({
     name: 'collectives by kind',
     none: 'No collective was seen.',
@@ -131,6 +133,11 @@ export function collectiveGroups({ groups }: RunReport): HTMLElement {
       { title: 'Skew max', of: (row) => row.skewMaxNs, show: time },
       { title: 'algbw GB/s', of: (row) => row.algbwGBs, minor: true },
       { title: 'busbw GB/s', of: (row) => row.busbwGBs, show: withFirst },
+      {
+        title: 'Of allowed',
+        of: (row) => row.achieved,
+        show: (part: number, row) => `${Math.round(100 * part)} % of ${allowed(row)} GB/s`,
+      },
       {
         title: 'Last most',
         of: (row) => row.lateRank,

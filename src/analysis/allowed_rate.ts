@@ -1,0 +1,89 @@
+/**
+ * What a communicator's network would allow, to hold its bus bandwidth against: its own best link, and the rate that the user knows of
+ * the hosts' NICs (`--peak`). The bus bandwidth is what each node sends out, so both are rates out of a node: a host, or a rank if the
+ * communicator's links do not leave a host. Both are upper bounds: channels may share a wire, and a ring may not use all NICs of a host.
+ */
+
+import { UsageError } from '../base/errors.js';
+import { hint } from '../base/nearest.js';
+import type { CollectiveGroup } from './collectives.js';
+import type { LinkRow } from './transfers.js';
+
+/** GB/s that all NICs of a host together send. */
+export interface Peaks {
+  /** null: only for the named hosts. */
+  readonly all: number | null;
+  readonly byHost: ReadonlyMap<string, number>;
+}
+
+export interface AllowedRate {
+  /** The best link's rate, times the channels of the node that has fewest; null: no link has a line. */
+  readonly linksAllowGBs: number | null;
+  /** null: not given, or nothing of it goes over the network. */
+  readonly peakGBs: number | null;
+  /** The median bus bandwidth against the smaller of the two. */
+  readonly achieved: number | null;
+}
+
+/** A line that explains less says little about the rate. */
+const LEAST_R2 = 0.9;
+
+export function withAllowedRates<Group extends Pick<CollectiveGroup, 'commId' | 'busbwGBs'>>(
+  groups: readonly Group[],
+  links: readonly LinkRow[],
+  peaks: Peaks | null,
+): (Group & AllowedRate)[] {
+  const byComm = new Map<string, LinkRow[]>();
+  for (const link of links) {
+    const known = byComm.get(link.commId);
+    if (known) known.push(link);
+    else byComm.set(link.commId, [link]);
+  }
+  const allowed = new Map([...byComm].map(([commId, own]) => [commId, allowedBy(own, peaks)]));
+  return groups.map((group) => {
+    const { linksAllowGBs = null, peakGBs = null } = allowed.get(group.commId) ?? {};
+    const least = Math.min(linksAllowGBs ?? Infinity, peakGBs ?? Infinity);
+    const isKnown = group.busbwGBs !== null && Number.isFinite(least);
+    const achieved = isKnown ? Number((group.busbwGBs / least).toPrecision(3)) : null;
+    return { ...group, linksAllowGBs, peakGBs, achieved };
+  });
+}
+
+function allowedBy(links: readonly LinkRow[], peaks: Peaks | null): Omit<AllowedRate, 'achieved'> {
+  const across = links.filter(
+    ({ sourceHost, destinationHost }) => destinationHost !== null && sourceHost !== destinationHost,
+  );
+  const used = across.length > 0 ? across : links;
+  const channels = new Map<unknown, Set<number | null>>();
+  for (const { sourceHost, source, channel } of used) {
+    const node = across.length > 0 ? sourceHost : source;
+    channels.set(node, (channels.get(node) ?? new Set()).add(channel));
+  }
+  const fewest = Math.min(...[...channels.values()].map(({ size }) => size));
+  const rates = used.flatMap(({ least }) => (least && least.r2 >= LEAST_R2 ? (least.rateGBs ?? []) : []));
+  const best = rates.reduce((most, rate) => Math.max(most, rate), 0);
+  const hosts = [...new Set(across.map(({ sourceHost }) => sourceHost))];
+  const known = hosts.flatMap((host) => peaks?.byHost.get(host) ?? peaks?.all ?? []);
+  return {
+    linksAllowGBs: best === 0 ? null : Number((best * fewest).toPrecision(3)),
+    // If one host's rate is not known, it may be the smallest.
+    peakGBs: known.length === 0 || known.length < hosts.length ? null : Math.min(...known),
+  };
+}
+
+/** As the files name the hosts, or as `--redact` does. Throws UsageError for a host that the run does not have. */
+export function checkedPeaks(
+  peaks: Peaks | undefined,
+  hosts: readonly string[],
+  aliases: ReadonlyMap<string, string> | null,
+): Peaks | null {
+  if (peaks === undefined) return null;
+  const known = new Set(hosts);
+  const byHost = [...peaks.byHost].map(([host, rate]) => {
+    const shown = aliases === null ? host : (aliases.get(host) ?? '');
+    if (!known.has(shown))
+      throw new UsageError(`--peak: no host ${host} in this run${aliases === null ? hint(host, hosts) : ''}`);
+    return [shown, rate] as const;
+  });
+  return { all: peaks.all, byHost: new Map(byHost) };
+}
