@@ -5,6 +5,7 @@
  */
 
 import { UsageError } from '../base/errors.js';
+import { minOf } from '../base/extremes.js';
 import { hint } from '../base/nearest.js';
 import type { CollectiveGroup } from './collectives.js';
 import type { LinkRow } from './transfers.js';
@@ -59,7 +60,7 @@ function allowedBy(links: readonly LinkRow[], peaks: Peaks | null): Omit<Allowed
     const node = across.length > 0 ? sourceHost : source;
     channels.set(node, (channels.get(node) ?? new Set()).add(channel));
   }
-  const fewest = Math.min(...[...channels.values()].map(({ size }) => size));
+  const fewest = minOf([...channels.values()].map(({ size }) => size));
   const rates = used.flatMap(({ least }) => (least && least.r2 >= LEAST_R2 ? (least.rateGBs ?? []) : []));
   const best = rates.reduce((most, rate) => Math.max(most, rate), 0);
   const hosts = [...new Set(across.map(({ sourceHost }) => sourceHost))];
@@ -67,7 +68,7 @@ function allowedBy(links: readonly LinkRow[], peaks: Peaks | null): Omit<Allowed
   return {
     linksAllowGBs: best === 0 ? null : Number((best * fewest).toPrecision(3)),
     // If one host's rate is not known, it may be the smallest.
-    peakGBs: known.length === 0 || known.length < hosts.length ? null : Math.min(...known),
+    peakGBs: known.length === 0 || known.length < hosts.length ? null : minOf(known),
   };
 }
 
