@@ -1,21 +1,21 @@
-// The first screen of the Perfetto UI, read from the trace's packets and its startup commands: the pinned rows, the titles and order
-// of the groups below, the selection and the visible time. Rules as seen in UI v58: pinned
-// rows stand above all others in the order in which commands pin them, a row is shown by its own name, a process by its name and pid.
+// Prints the first screen of the Perfetto UI, read from the trace's packets and its startup commands: the pinned rows, the titles and
+// order of the groups below, the selection and the visible time. Rules as seen in UI v58: pinned rows are above all others, in the
+// order in which commands pin them. A row is shown by its own name, a process by its name and pid.
+//
+//   node scripts/first_screen.mjs TRACE   (.pftrace)
 
+import { readFileSync } from 'node:fs';
 import { URLSearchParams } from 'node:url';
 
 const REALTIME = 1;
 const [BEGIN, END, INSTANT] = [1, 2, 3];
 const CLEARED = 1;
 
-/** Characters that have room in the names' column, at its usual width: of a group's title, and of a pinned row. */
-export const TITLE_CHARACTERS = 32;
-export const ROW_CHARACTERS = 36;
-/** Pinned rows have about 40 % of the height; of more the UI shows the last ones. */
-export const PINNED_ROWS = 6;
+/** Characters that have room in the names' column, at its usual width. */
+const ROW_CHARACTERS = 36;
 
 /** Tracks by uuid, each with its slices; times in ns since `start`. What never ended ends with the trace and is `isOpen`. */
-export function readTrace(perfetto, bytes) {
+function readTrace(perfetto, bytes) {
   const tracks = new Map();
   const sequences = new Map();
   const attributes = {};
@@ -73,7 +73,7 @@ const title = ({ name, process, parentUuid, siblingOrderRank }) => ({
   parent: String(parentUuid || '') === '0' ? '' : String(parentUuid ?? ''),
 });
 
-export function firstScreen({ tracks, attributes, start, last }) {
+function firstScreen({ tracks, attributes, start, last }) {
   const rows = inOrder(tracks);
   const query = new URLSearchParams(attributes['nccl_trace.startup'] ?? '');
   const commands = JSON.parse(query.get('startupCommands') ?? '[]');
@@ -132,7 +132,7 @@ const below = (rows, uuid, view) =>
   rows.filter((row) => row.root === uuid && row.depth > 0).flatMap(({ slices }) => inView(slices, view));
 
 /** As lines of text. */
-export function screenText({ pins, groups, view: [from, to], selected }) {
+function screenText({ pins, groups, view: [from, to], selected }) {
   const ms = (ns) => (ns / 1e6).toFixed(1);
   return [
     `view ${ms(from)} to ${ms(to)} ms`,
@@ -165,3 +165,6 @@ function shownIn(slices) {
   const names = [...new Set(slices.filter(({ depth }) => depth === 0).map(({ name }) => name))];
   return names.slice(0, 3).join(' | ') + (names.length > 3 ? ' | ...' : '');
 }
+
+const { perfetto } = await import(new URL('../src/trace/perfetto/generated/protos.js', import.meta.url).href);
+process.stdout.write(screenText(firstScreen(readTrace(perfetto, readFileSync(process.argv[2])))));

@@ -119,14 +119,6 @@ it('the report in the README is the report of its sample', () => {
   expect(shown).toBe(read('test/goldens/hang.inspect.txt').trimEnd());
 });
 
-it('the drawn picture is up to date', () => {
-  const { status, stderr } = spawnSync(process.execPath, ['scripts/picture.mjs', '--check'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-});
-
 /** Read by the tests. */
 const INTERNAL = new Set([
   'NCCL_TRACE_LONG',

@@ -32,6 +32,7 @@ const TELLING: readonly SuspectLabel[] = [
   'OTHER CALL',
   'BEHIND',
   'LATE',
+  'SLOW LINK',
   'LEFT',
   'STUCK',
 ];

@@ -24,7 +24,7 @@ const ROWS = 6;
 async function screenOf(name: string, input = path.join(root, 'samples', name)): Promise<string> {
   const output = path.join(folder, `${name}.pftrace`);
   await merge({ inputs: [input], output, jobs: 1, hungAfter: 1, texts: traceTexts });
-  const { stdout, stderr } = spawnSync(process.execPath, ['scripts/picture.mjs', '--screen', output], {
+  const { stdout, stderr } = spawnSync(process.execPath, ['scripts/first_screen.mjs', output], {
     cwd: root,
     encoding: 'utf8',
   });

@@ -15,7 +15,16 @@ export function stallOf(verdict: VerdictKind): Hang | null {
 
 /** What is held against a rank, as a label: its process's name ends in it. `schemas/trace.md` explains each. */
 export type SuspectLabel =
-  'SILENT' | 'GONE' | 'NOT CALLED' | 'BEHIND' | 'OTHER CALL' | 'LATE' | 'LEFT' | 'STUCK' | 'NO FILE';
+  | 'SILENT'
+  | 'GONE'
+  | 'NOT CALLED'
+  | 'BEHIND'
+  | 'OTHER CALL'
+  | 'LATE'
+  | 'SLOW LINK'
+  | 'LEFT'
+  | 'STUCK'
+  | 'NO FILE';
 
 export interface Suspect {
   readonly file: number;
@@ -44,7 +53,7 @@ function silentIn(verdict: Verdict): readonly Silent[] {
 
 /** Files may come twice. */
 function* accused(verdict: Verdict): Generator<readonly [file: number | null, label: SuspectLabel]> {
-  if (verdict.kind === 'slow') yield [verdict.slow.file, 'LATE'];
+  if (verdict.kind === 'slow') yield [verdict.slow.file, verdict.slow.link ? 'SLOW LINK' : 'LATE'];
   if (verdict.kind === 'mismatch') {
     // Ranks that called it as most did are witnesses.
     const [, ...others] = verdict.mismatch.ways;
