@@ -16,3 +16,24 @@ function resized(column: Column, rows: number): Column {
   longer.set(column);
   return longer;
 }
+
+/** A row holds its strings as numbers, in the order in which they were first used. */
+export class Names {
+  private readonly numbers = new Map<string, number>();
+  private readonly names: string[] = [];
+
+  number(name: string): number {
+    const known = this.numbers.get(name);
+    if (known !== undefined) return known;
+    this.numbers.set(name, this.names.length);
+    return this.names.push(name) - 1;
+  }
+
+  name(number: number): string {
+    return this.names[number]!;
+  }
+
+  all(): readonly string[] {
+    return this.names;
+  }
+}

@@ -31,7 +31,7 @@ export function overAt({ works, endOf, time, gpuTime }: ClusterMember, row: numb
   return latest;
 }
 
-export function later(a: TraceNs | null, b: TraceNs | null): TraceNs | null {
+function later(a: TraceNs | null, b: TraceNs | null): TraceNs | null {
   if (a === null || b === null) return a ?? b;
   return b > a ? b : a;
 }

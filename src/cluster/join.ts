@@ -5,11 +5,11 @@
 
 import { isLostText } from '../base/lost_text.js';
 import type { TraceNs } from '../base/time.js';
-import type { WorkTable } from '../model/work_table.js';
+import { addFile, CollectiveTable, type RankComing } from './collective_table.js';
+import { CollectiveView } from './collective_view.js';
 import { Course } from './course.js';
-import { later, overAt } from './ends.js';
-import { LastRanks, type RankComing } from './late.js';
-import type { ClusterComm, ClusterMember, Collective } from './types.js';
+import { overAt } from './ends.js';
+import type { ClusterComm, ClusterMember } from './types.js';
 
 /** One rank's part in one collective. */
 export interface Part {
@@ -72,7 +72,7 @@ function addRows(
     if (!of || of.commId === 0n || seq[row]! < 0 || ordinalAbsolute[row] !== 1 || lostNames.has(func[row]!))
       continue;
     const { commId, rank } = of;
-    comms.get(commId)?.add(member, file, row, { ...coming, file, rank });
+    comms.get(commId)?.add(member, row, { ...coming, file, rank });
     heard?.({ commId, file, rank, arrival: coming.arrival.at, ...partOf(member, row) });
   }
 }
@@ -87,112 +87,43 @@ function partOf(
   return { func: funcs[func[row]!]!, seq: seq[row]!, ordinal: ordinal[row]!, end, isOpen };
 }
 
-type Draft = { -readonly [Field in Exclude<keyof Collective, 'late'>]: Collective[Field] } & {
-  open: number[];
-  aborted: number[];
-  different: number[];
-  seen: number[];
-  readonly last: LastRanks;
-};
-
+/** One communicator while its files are read. */
 class CommDraft {
   private name = '';
   private nRanks = 0;
-  private readonly files = new Set<number>();
-  /** By function, ordinal and sequence number. */
-  private readonly drafts = new Map<string, Map<number, Draft>>();
+  private readonly files: number[] = [];
+  private readonly table = new CollectiveTable();
+  /** By file: the rows that it has seen. */
+  private readonly seen = new Map<number, RowSet>();
   /** Per file its first and last arrival: the time it can testify for. */
   private readonly windows = new Map<number, { from: TraceNs; to: TraceNs }>();
 
   constructor(private readonly commId: bigint) {}
 
   joined(file: number, name: string, nRanks: number): void {
-    this.files.add(file);
+    if (this.files.at(-1) !== file) this.files.push(file);
     if (this.name === '') this.name = name;
     this.nRanks = Math.max(this.nRanks, nRanks);
   }
 
-  add(member: ClusterMember, file: number, row: number, coming: RankComing): void {
-    const { works } = member;
-    const end = member.endOf(row);
-    const { arrival } = coming;
-    const draft = this.draft(works, row, file, coming);
-    if (arrival.called < draft.firstCalled) draft.firstCalled = arrival.called;
-    if (arrival.at < draft.firstArrival) {
-      draft.firstArrival = arrival.at;
-      draft.firstFile = file;
-    }
-    if (arrival.at > draft.lastArrival) {
-      draft.lastArrival = arrival.at;
-      draft.lastFile = file;
-      draft.lastRank = coming.rank;
-    }
-    draft.last.add(coming);
-    draft.seen.push(file);
-    const datatype = works.datatypes[works.datatype[row]!]!;
-    if (isLostText(draft.datatype)) draft.datatype = datatype;
-    const isSame =
-      works.count[row] === draft.count &&
-      (datatype === draft.datatype || isLostText(datatype)) &&
-      works.root[row] === draft.root;
-    if (!isSame) draft.different.push(file);
-    if (end.outcome === 'open') draft.open.push(file);
-    else draft.end = later(draft.end, overAt(member, row));
-    if (end.outcome === 'aborted') draft.aborted.push(file);
-    if (end.outcome === 'complete' && (end.lastRecv !== null || end.lastKernel !== null)) draft.isFed = true;
-    const enqueued = works.enqueued[row]!;
-    if (!Number.isNaN(enqueued)) draft.enqueued = later(draft.enqueued, member.time(enqueued));
+  add(member: ClusterMember, work: number, coming: RankComing): void {
+    const { file, arrival } = coming;
+    const row = this.table.add(member, work, coming);
+    let seen = this.seen.get(file);
+    if (!seen) this.seen.set(file, (seen = new RowSet()));
+    seen.add(row);
     this.widen(file, arrival.called);
   }
 
   finish(): ClusterComm {
-    const collectives = [...this.drafts.values()]
-      .flatMap((bySeq) => [...bySeq.values()])
-      .sort((a, b) => a.firstCalled - b.firstCalled || a.seq - b.seq)
-      .map((draft) => this.complete(draft));
-    const { commId, name, nRanks } = this;
-    return { commId, name, nRanks, files: [...this.files], collectives };
-  }
-
-  private draft(works: WorkTable, row: number, file: number, coming: RankComing): Draft {
-    const func = works.funcs[works.func[row]!]!;
-    const [seq, ordinal] = [works.seq[row]!, works.ordinal[row]!];
-    const key = `${func} ${ordinal}`;
-    let bySeq = this.drafts.get(key);
-    if (!bySeq) {
-      bySeq = new Map<number, Draft>();
-      this.drafts.set(key, bySeq);
-    }
-    let draft = bySeq.get(seq);
-    if (!draft) {
-      draft = {
-        func,
-        datatype: works.datatypes[works.datatype[row]!]!,
-        count: works.count[row]!,
-        root: works.root[row]!,
-        seq,
-        ordinal,
-        firstCalled: coming.arrival.called,
-        firstArrival: coming.arrival.at,
-        firstFile: file,
-        lastArrival: coming.arrival.at,
-        lastFile: file,
-        lastRank: coming.rank,
-        arrived: 0,
-        open: [],
-        aborted: [],
-        absent: [],
-        notKnown: [],
-        different: [],
-        isFed: false,
-        end: null,
-        enqueued: null,
-        seen: [],
-        last: new LastRanks(),
-      };
-      bySeq.set(seq, draft);
-    }
-    return draft;
+    const { commId, name, nRanks, files, table } = this;
+    this.findMissing();
+    table.close();
+    const { firstCalled, seq } = table.columns;
+    const collectives = Array.from({ length: table.rows }, (_, row) => row)
+      .sort((a, b) => firstCalled[a]! - firstCalled[b]! || seq[a]! - seq[b]!)
+      .map((row) => new CollectiveView(table, row));
+    return { commId, name, nRanks, files, collectives };
   }
 
   private widen(file: number, at: TraceNs): void {
@@ -204,54 +135,40 @@ class CommDraft {
     }
   }
 
-  /** One literal and one shared empty list, because there is one for each collective of the run. */
-  private complete(draft: Draft): Collective {
-    const missing = this.missing(draft);
-    return {
-      func: draft.func,
-      datatype: draft.datatype,
-      count: draft.count,
-      root: draft.root,
-      seq: draft.seq,
-      ordinal: draft.ordinal,
-      firstCalled: draft.firstCalled,
-      firstArrival: draft.firstArrival,
-      firstFile: draft.firstFile,
-      lastArrival: draft.lastArrival,
-      lastFile: draft.lastFile,
-      lastRank: draft.lastRank,
-      late: draft.last.late(),
-      arrived: draft.seen.length,
-      open: once(draft.open),
-      aborted: once(draft.aborted),
-      absent: once(missing.filter((file) => this.couldHaveSeen(file, draft))),
-      notKnown: once(missing.filter((file) => !this.couldHaveSeen(file, draft))),
-      different: once(draft.different),
-      isFed: draft.isFed,
-      end: draft.end,
-      enqueued: draft.enqueued,
-    };
-  }
-
-  private missing({ seen }: Draft): readonly number[] {
-    const files = new Set(seen);
-    return files.size === this.files.size ? NO_FILES : [...this.files].filter((file) => !files.has(file));
-  }
-
   /**
    * A rank that still works on something older has not arrived yet, which is the point of a hang. For a rank whose records begin later
    * it is not known.
    */
-  private couldHaveSeen(file: number, { firstCalled }: Pick<Draft, 'firstCalled'>): boolean {
-    const window = this.windows.get(file);
-    return window !== undefined && window.from <= firstCalled;
+  private findMissing(): void {
+    const { rows, columns, absent, notKnown } = this.table;
+    for (const file of this.files) {
+      const seen = this.seen.get(file);
+      if (seen?.size === rows) continue;
+      const from = this.windows.get(file)?.from ?? Infinity;
+      for (let row = 0; row < rows; row++)
+        if (!seen?.has(row)) addFile(from <= columns.firstCalled[row]! ? absent : notKnown, row, file);
+    }
   }
 }
 
-const NO_FILES: readonly number[] = [];
+/** Numbers of rows, a bit each. */
+class RowSet {
+  size = 0;
+  private bits = new Uint32Array(8);
 
-/** A process with several GPUs counts once for each of them. */
-function once(files: readonly number[]): readonly number[] {
-  if (files.length === 0) return NO_FILES;
-  return files.length === 1 ? files : [...new Set(files)];
+  has(row: number): boolean {
+    return ((this.bits[row >>> 5] ?? 0) & (1 << (row & 31))) !== 0;
+  }
+
+  add(row: number): void {
+    if (this.has(row)) return;
+    this.size++;
+    const word = row >>> 5;
+    if (word >= this.bits.length) {
+      const { bits } = this;
+      this.bits = new Uint32Array(2 * word);
+      this.bits.set(bits);
+    }
+    this.bits[word]! |= 1 << (row & 31);
+  }
 }

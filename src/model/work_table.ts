@@ -3,7 +3,7 @@
  * handle of its start record.
  */
 
-import { withRows } from '../base/columns.js';
+import { Names, withRows } from '../base/columns.js';
 import type { Communicator } from '../rankfile/types.js';
 import { hasRoot } from './roots.js';
 import type { Work, WorkIdentity } from './types.js';
@@ -80,22 +80,6 @@ export class WorkTableBuilder {
   finish(): WorkTable {
     const columns = withRows(this.columns, this.rows);
     return { ...columns, funcs: this.funcs.all(), datatypes: this.datatypes.all() };
-  }
-}
-
-/** A row holds its strings as numbers. */
-class Names {
-  private readonly numbers = new Map<string, number>();
-
-  number(name: string): number {
-    const known = this.numbers.get(name);
-    if (known !== undefined) return known;
-    this.numbers.set(name, this.numbers.size);
-    return this.numbers.size - 1;
-  }
-
-  all(): string[] {
-    return [...this.numbers.keys()];
   }
 }
 

@@ -179,12 +179,12 @@ class CommLanes {
   }
 
   /** Only if all ranks are here: the last of some is not the straggler. */
-  private skew({ arrived, ...collective }: Collective): [string, ArgValue][] {
+  private skew(collective: Collective): [string, ArgValue][] {
     const { files } = this.comm;
     const size = this.comm.nRanks > 0 ? this.comm.nRanks : this.labels.worldSize;
+    const { arrived, firstArrival, firstFile, lastArrival, lastFile, lastRank } = collective;
     if (size === 0 || arrived < size || arrived < 2) return [];
     if (!this.labels.comparable(files)) return [['skew', 'not known: several clocks']];
-    const { firstArrival, firstFile, lastArrival, lastFile, lastRank } = collective;
     const skew = lastArrival - firstArrival;
     const bound = this.labels.clockBound(firstFile, lastFile, lastArrival);
     if (!Number.isFinite(bound)) return [['skew', 'not known: several clocks']];

@@ -1,0 +1,134 @@
+/** A row of the table of collectives as a `Collective`: two words for each, and what is asked for is read from the columns. */
+
+import type { TraceNs } from '../base/time.js';
+import { BASES, type CollectiveTable } from './collective_table.js';
+import type { Collective, Late } from './types.js';
+
+const NO_FILES: readonly number[] = [];
+
+export class CollectiveView implements Collective {
+  constructor(
+    private readonly table: CollectiveTable,
+    private readonly row: number,
+  ) {}
+
+  get func(): string {
+    return this.table.funcs.name(this.table.columns.func[this.row]!);
+  }
+
+  get datatype(): string {
+    return this.table.datatypes.name(this.table.columns.datatype[this.row]!);
+  }
+
+  get count(): number {
+    return this.table.columns.count[this.row]!;
+  }
+
+  get root(): number {
+    return this.table.columns.root[this.row]!;
+  }
+
+  get seq(): number {
+    return this.table.columns.seq[this.row]!;
+  }
+
+  get ordinal(): number {
+    return this.table.columns.ordinal[this.row]!;
+  }
+
+  get firstCalled(): TraceNs {
+    return this.table.columns.firstCalled[this.row]! as TraceNs;
+  }
+
+  get firstArrival(): TraceNs {
+    return this.table.columns.firstArrival[this.row]! as TraceNs;
+  }
+
+  get firstFile(): number {
+    return this.table.columns.firstFile[this.row]!;
+  }
+
+  get lastArrival(): TraceNs {
+    return this.table.columns.lastArrival[this.row]! as TraceNs;
+  }
+
+  get lastFile(): number {
+    return this.table.columns.lastFile[this.row]!;
+  }
+
+  get lastRank(): number {
+    return this.table.columns.lastRank[this.row]!;
+  }
+
+  get arrived(): number {
+    return this.table.columns.arrived[this.row]!;
+  }
+
+  get isFed(): boolean {
+    return this.table.columns.isFed[this.row] === 1;
+  }
+
+  get end(): TraceNs | null {
+    return known(this.table.columns.end[this.row]!);
+  }
+
+  get enqueued(): TraceNs | null {
+    return known(this.table.columns.enqueued[this.row]!);
+  }
+
+  get open(): readonly number[] {
+    return this.table.open.get(this.row) ?? NO_FILES;
+  }
+
+  get aborted(): readonly number[] {
+    return this.table.aborted.get(this.row) ?? NO_FILES;
+  }
+
+  get different(): readonly number[] {
+    return this.table.different.get(this.row) ?? NO_FILES;
+  }
+
+  get absent(): readonly number[] {
+    return this.table.absent.get(this.row) ?? NO_FILES;
+  }
+
+  get notKnown(): readonly number[] {
+    return this.table.notKnown.get(this.row) ?? NO_FILES;
+  }
+
+  get late(): Collective['late'] {
+    return { onGpu: this.lateOnGpu(), onHost: this.lateOnHost() };
+  }
+
+  private lateOnGpu(): Late {
+    const { table, row } = this;
+    const { lastFile, lastRank, gpuBasis, gpuCalled, gpuEarliest, gpuIdleFrom, gpuIdleTo } = table.columns;
+    const [file, rank, to] = [lastFile[row]!, lastRank[row]!, gpuEarliest[row]! as TraceNs];
+    return {
+      file,
+      rank,
+      basis: BASES[gpuBasis[row]!]!,
+      called: gpuCalled[row]! as TraceNs,
+      others: table.came.but(row, file, rank) ?? to,
+      idle: { from: gpuIdleFrom[row]!, to: gpuIdleTo[row]! as TraceNs },
+      to,
+    };
+  }
+
+  private lateOnHost(): Late {
+    const { table, row } = this;
+    const { hostFile, hostRank, hostCalled, hostIdleFrom, hostIdleTo } = table.columns;
+    const [file, rank, called] = [hostFile[row]!, hostRank[row]!, hostCalled[row]! as TraceNs];
+    return {
+      file,
+      rank,
+      basis: 'call',
+      called,
+      others: table.waited.but(row, file, rank) ?? called,
+      idle: { from: hostIdleFrom[row]!, to: hostIdleTo[row]! as TraceNs },
+      to: called,
+    };
+  }
+}
+
+const known = (at: number): TraceNs | null => (Number.isNaN(at) ? null : (at as TraceNs));
