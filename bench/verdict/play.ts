@@ -1,10 +1,12 @@
-/** Plays a case: the loopback runs, its files are read when and how the case says, and `inspect --json` gives the verdict. */
+/** Plays a case: the loopback runs, and its files are read when and how the case says. */
 
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { NoUsableInput } from '../../src/base/errors.js';
+import { diagnose } from '../../src/report/diagnosis.js';
 import { startRecording } from '../../test/support/loopback.js';
 import { PROJECT } from '../../test/support/native.js';
 import { drawSkews, skewRun } from '../../test/support/skewed_run.js';
@@ -20,14 +22,12 @@ export interface Played {
   readonly outcome: Outcome;
   /** The loopback's exit code; null: it was ended after the look. */
   readonly code: number | null;
-  /** Of the verdict. */
-  readonly headline: string;
   readonly diagnosis: unknown;
   readonly seconds: number;
 }
 
 /** s: a job hangs for a few seconds only. */
-const HUNG_AFTER = '1';
+const HUNG_AFTER = 1;
 /** ms: limit for a live look, which waits until the job is stuck. */
 const PATIENCE = 30_000;
 const ANY_HZ = 2e9;
@@ -65,12 +65,12 @@ async function playIn(one: Case, folder: string, memory: string, begin: number):
   await sleep(one.look.after);
   const looked = await filesOf(one, recording, join(folder, 'looked'), memory);
   spoil(looked, one.files);
-  const diagnosis = await inspect(looked);
+  const diagnosis = await verdictOn(looked);
   if (one.look.isLive) {
     job.end();
     await job.ended;
   }
-  const naming = namingOf(diagnosis.json as Parameters<typeof namingOf>[0]);
+  const naming = namingOf(diagnosis as Parameters<typeof namingOf>[0]);
   return {
     case: one,
     naming,
@@ -80,8 +80,7 @@ async function playIn(one: Case, folder: string, memory: string, begin: number):
         ? 'true'
         : judge(one.truth, naming, (rank, comm) => isTrulySlow(join(folder, 'truth'), rank, comm)),
     code,
-    headline: diagnosis.headline,
-    diagnosis: diagnosis.json,
+    diagnosis,
     seconds: (performance.now() - begin) / 1000,
   };
 }
@@ -129,18 +128,21 @@ function spoil(folder: string, { missing, cut }: FileFate): void {
   }
 }
 
-async function inspect(folder: string): Promise<{ json: unknown; headline: string }> {
-  const told = await program(['inspect', folder, '--json', '--hung-after', HUNG_AFTER]);
-  const [line] = told.out.split('\n', 1);
-  const parsed = line === undefined || line === '' ? {} : (JSON.parse(line) as { diagnosis?: unknown });
-  return { json: parsed.diagnosis ?? null, headline: told.err.split('\n', 1)[0] ?? '' };
+/** As `inspect --json` says it, in this process: a start costs more than the verdict on a small run. null: there is none. */
+async function verdictOn(folder: string): Promise<unknown> {
+  try {
+    const diagnosis = await diagnose([folder], { hungAfter: HUNG_AFTER, jobs: 1 });
+    return JSON.parse(JSON.stringify(diagnosis));
+  } catch (error) {
+    if (error instanceof NoUsableInput) return null;
+    throw error;
+  }
 }
 
-function program(words: readonly string[]): Promise<{ out: string; err: string }> {
+function program(words: readonly string[]): Promise<void> {
   return new Promise((done) => {
-    const options = { maxBuffer: 1 << 28 };
-    execFile(process.execPath, [join(PROJECT, 'bin', 'nccl-trace.js'), ...words], options, (_, out, err) => {
-      done({ out, err });
+    execFile(process.execPath, [join(PROJECT, 'bin', 'nccl-trace.js'), ...words], () => {
+      done();
     });
   });
 }

@@ -30,9 +30,9 @@ size_t RateLimit::Allow(size_t wanted, int64_t since) {
   if (cut_.load(std::memory_order_relaxed)) return 0;
   if (rate_ == 0) return wanted;
   const int64_t now = MonotonicNs();
-  if (since > filledAt_ || filledAt_ == 0) {
+  if (since > filledAt_) {
     budget_ = 0;
-    filledAt_ = since == 0 ? now : since;
+    filledAt_ = since;
   }
   budget_ += static_cast<double>(now - filledAt_) * rate_ / kSecond;
   filledAt_ = now;
@@ -131,12 +131,14 @@ bool RecvSocket::Post(char* data, size_t capacity, uint64_t step, const NetParen
 /** Continues at `got_` the piece of the message that begins at `from`. True: that piece is complete. */
 bool RecvSocket::ReadInto(char* to, size_t size, size_t from) {
   while (got_ < from + size) {
-    const size_t most = rate_->Allow(from + size - got_, 0);
+    const size_t left = from + size - got_;
+    const bool isHeader = from == 0;
+    const size_t most = isHeader ? left : rate_->Allow(left, arrivedAt_);
     const size_t moved = most == 0 ? 0 : Moved(recv(fd_, to + (got_ - from), most, MSG_DONTWAIT));
-    if (most > 0 && moved == 0) rate_->Unused();
     if (moved == 0) return false;
-    rate_->Used(moved);
+    if (!isHeader) rate_->Used(moved);
     got_ += moved;
+    if (isHeader && rate_->isLimited()) arrivedAt_ = MonotonicNs();
   }
   return true;
 }

@@ -38,8 +38,6 @@ class RateLimit {
   /** How many of these bytes, which are there to be moved since `since`, may be moved now. */
   size_t Allow(size_t wanted, int64_t since);
   void Used(size_t bytes) { budget_ -= bytes; }
-  /** There was nothing to move. */
-  void Unused() { budget_ = 0; }
   /** Nothing more, for ever. From any thread. */
   void Cut() { cut_.store(true, std::memory_order_relaxed); }
 
@@ -134,7 +132,8 @@ class RecvSocket : public MovableRequests {
   NetParent first_{};
   std::array<Request, kSteps> requests_;
   MessageHeader header_;
-  size_t got_ = 0;  // of the oldest message, header included
+  size_t got_ = 0;         // of the oldest message, header included
+  int64_t arrivedAt_ = 0;  // ns: its header
 };
 
 }  // namespace loopback

@@ -10,13 +10,13 @@ import type { Drawing } from './drawing.js';
 import { firstScreen, namedCall } from './first_screen.js';
 import { missingBlock, missingGroups, namedMissing } from './missing_ranks.js';
 import { boundsOf, momentsOf } from './moments.js';
-import { silentFiles } from '../verdict/evidence/silence.js';
 import { PERFETTO, startupLink, startupQuery } from './startup.js';
 import type { Study } from '../study/study.js';
 import { clusterTitle } from './titles.js';
 import { watchesOf, type FileWatch } from './watches.js';
 import type { BlockCounts } from './perfetto/counts.js';
 import type { VerdictPicture } from './tracks/verdict_track.js';
+import { silentFiles } from '../verdict/evidence/suspects.js';
 
 /** Decided before a rank is drawn. */
 export interface Layout {
@@ -78,7 +78,7 @@ export function drawAboveRanks(
       lane,
       watches,
       found,
-      isSilent: silentFiles(run, clocks.solution, studied.alive),
+      isSilent: silentFiles(verdict),
       isDrawn: blocks.map((block) => block !== null),
       missing: missing.filter((ranks) => ranks.some((rank) => isNamed.has(rank))),
     });

@@ -51,7 +51,7 @@ export interface ConvertJob {
   readonly gpuLines: GpuLines;
   readonly workEnds: WorkEndTable;
   readonly standInSteps: Uint32Array;
-  /** See `RankScan`; and whether it fell silent (verdict/evidence/silence.ts). */
+  /** See `RankScan`; and whether it fell silent (verdict/lives.ts). */
   readonly lastSign: Ticks | null;
   readonly isSilent: boolean;
   /** Calls without further events, by row. */

@@ -13,8 +13,7 @@ import { jobRanks, jobRanksOf } from './job_ranks.js';
 import { processSpec, shortTitle } from './labels.js';
 import type { OriginTable } from '../cluster/origins.js';
 import type { Run, RunMember } from '../runs/run.js';
-import { silentFiles } from '../verdict/evidence/silence.js';
-import { suspectsOf } from '../verdict/evidence/suspects.js';
+import { silentFiles, suspectsOf } from '../verdict/evidence/suspects.js';
 import type { Study } from '../study/study.js';
 import type { FileWatch } from './watches.js';
 
@@ -32,7 +31,6 @@ export function convertJobs(
     aliases,
     readFrom,
     verdict,
-    alive,
   }: Study,
   { decision: { plans } }: Drawing,
   folder: string,
@@ -41,7 +39,7 @@ export function convertJobs(
 ): (ConvertJob | null)[] {
   const duration = runDuration(run, clocks);
   const rateBinNs = niceBin(duration);
-  const silent = silentFiles(run, clocks, alive);
+  const silent = silentFiles(verdict);
   const numbers = jobRanks(run);
   const accused = suspectsOf(verdict);
   const outOfStep = new Map(broken.outOfStep.map((one) => [transferName(connectionHash(one)), one.from]));

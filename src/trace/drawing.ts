@@ -17,8 +17,7 @@ import { runDuration } from './duration.js';
 import { type Scope, type Selectable, type SelectionRequest, selectScope } from './selection.js';
 import type { Study } from '../study/study.js';
 import { rangesOf } from './asked_times.js';
-import { silentFiles } from '../verdict/evidence/silence.js';
-import { neighbours, stallOf, suspectComm, suspects } from '../verdict/evidence/suspects.js';
+import { neighbours, silentFiles, stallOf, suspectComm, suspects } from '../verdict/evidence/suspects.js';
 
 export interface DrawingOptions extends RunArgs {
   /** Path of the trace; absent: none is written. */
@@ -154,8 +153,8 @@ function questionOf(studied: Study, { select, budget }: DrawingOptions, scope: S
   };
 }
 
-function sizedFiles({ run, clocks: { solution }, alive }: Study): SizedFile[] {
-  const silent = silentFiles(run, solution, alive);
+function sizedFiles({ run, clocks: { solution }, verdict }: Study): SizedFile[] {
+  const silent = silentFiles(verdict);
   return run.members.map(({ scan }, file) => {
     const time = traceTimeOf(solution, file);
     const isSilent = silent[file]!;

@@ -7,7 +7,7 @@
 import { commOf, type Case } from './case.js';
 import { mismatchOf } from './mismatch.js';
 import { allLived } from './lives.js';
-import { filesInDoubt, MUCH_LONGER, type Stall } from './stalls.js';
+import { filesInDoubt, MUCH_LONGER, type Stall } from './stall.js';
 import type { RankWitness } from './facts.js';
 
 /** ns, unless the user sets another time. */

@@ -11,7 +11,8 @@ import { enteredBy, ranksInComm, SILENT_AFTER } from './absence.js';
 import { lastSignOf, type Case } from './case.js';
 import type { FileWork } from './front.js';
 import { othersEndedAfter, silentAmong } from './lives.js';
-import { findUnfinished, type Stall } from './stalls.js';
+import type { Stall } from './stall.js';
+import { findUnfinished } from './stalls.js';
 import type { WitnessedWork } from './facts.js';
 import type { Broken, Silent } from './types.js';
 

@@ -110,3 +110,11 @@ export function callName(
     at: work.start,
   };
 }
+
+/** 0: it never moved. */
+export function lastMoveIn(commId: bigint, { communicators, pace }: RankWitness): number {
+  let latest = 0;
+  for (const [number, comm] of communicators)
+    if (comm.commId === commId) latest = Math.max(latest, pace.lastMove.get(number) ?? 0);
+  return latest;
+}

@@ -6,7 +6,7 @@
 
 import { minOf } from '../base/extremes.js';
 import { commOf } from './case.js';
-import type { Stall } from './stalls.js';
+import type { Stall } from './stall.js';
 import type { RankWitness, WitnessedWork } from './facts.js';
 
 /**

@@ -5,7 +5,7 @@
 
 import { Wait } from '../model/waits.js';
 import { callName } from './case.js';
-import type { Stall } from './stalls.js';
+import type { Stall } from './stall.js';
 import type { RankWitness, WitnessedWork } from './facts.js';
 import type { Crossed, Order } from './types.js';
 

@@ -5,7 +5,7 @@ import { endOfRun, callName, type Case } from './case.js';
 import { mismatchOf } from './mismatch.js';
 import type { Break } from './broken.js';
 import { allLived, othersEndedAfter } from './lives.js';
-import type { Stall } from './stalls.js';
+import type { Stall } from './stall.js';
 import type { RankWitness } from './facts.js';
 import type { Idle, Silent, Slowness, Unclear } from './types.js';
 

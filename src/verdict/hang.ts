@@ -10,7 +10,7 @@ import { crossedWith, strayedIn } from './crossed.js';
 import { filesOfComm, frontOf, waitsOf, type FileWork } from './front.js';
 import { firstMismatch, mismatchOf, upTo } from './mismatch.js';
 import { silentFiles } from './lives.js';
-import { filesInDoubt, type Stall } from './stalls.js';
+import { filesInDoubt, type Stall } from './stall.js';
 import type { RankWitness } from './facts.js';
 import type { Evidence, Hang, KernelState, Silent, CallName, Stray } from './types.js';
 

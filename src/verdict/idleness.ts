@@ -7,9 +7,9 @@ import { maxOf, minOf } from '../base/extremes.js';
 import type { TraceNs } from '../base/time.js';
 import { HUNG_AFTER } from './alarm.js';
 import type { Case } from './case.js';
-import { behindOthers } from './host_calls.js';
+import { behindOthers } from './behind.js';
 import { NOTHING_STOOD, silentFiles } from './lives.js';
-import { MUCH_LONGER, TRANSFER_MAY_TAKE } from './stalls.js';
+import { MUCH_LONGER, TRANSFER_MAY_TAKE } from './stall.js';
 import type { RankWitness } from './facts.js';
 import type { Behind, Idle } from './types.js';
 

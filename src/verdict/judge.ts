@@ -22,7 +22,8 @@ import { idleness } from './idleness.js';
 import { firstMismatch, mismatchOf } from './mismatch.js';
 import { livesOf, NOTHING_STOOD, silentFiles } from './lives.js';
 import { slowest, tookHalf } from './slowness.js';
-import { findStalls, type Stall } from './stalls.js';
+import type { Stall } from './stall.js';
+import { findStalls } from './stalls.js';
 import type { RankWitness } from './facts.js';
 import type { Broken, Silent, Slowness, Unclear, Verdict, VerdictKind } from './types.js';
 
@@ -32,6 +33,7 @@ export function judge(facts: Facts): Verdict {
   const { slow, unresolved, latest } = slowest(evidence);
   return {
     ...kindOf(evidence, slow, latest),
+    states: evidence.lives.map(({ state }) => state),
     endsNotKnown: ranks.reduce((sum, rank) => sum + rank.pending.endsNotKnown, 0),
     partial: ranks.flatMap(({ reach }, file) => (reach.isPartial ? [file] : [])),
     damaged: ranks.flatMap(({ lacks }, file) => (lacks.isDamaged ? [file] : [])),

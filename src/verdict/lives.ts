@@ -8,14 +8,10 @@ import type { TraceNs } from '../base/time.js';
 import { SILENT_AFTER } from './absence.js';
 import { lastSignOf, type Case, type Facts } from './case.js';
 import { livedLater } from './older_copies.js';
-import type { Silent } from './types.js';
+import type { LifeState, Silent } from './types.js';
 
-/**
- * `ended`: its file was closed in order. `alive`: its heartbeat was recent when it was read, or as new as the others'. `silent`: its last
- * sign is older. `copy`: older, too, but others finished a collective that shows that its rank lived on.
- */
 export interface Life {
-  readonly state: 'ended' | 'alive' | 'silent' | 'copy';
+  readonly state: LifeState;
   readonly lastSign: TraceNs | null;
   /** Of a silent file or copy: it cannot be an earlier copy of a rank that is still alive. */
   readonly isSure: boolean;

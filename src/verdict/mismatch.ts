@@ -10,8 +10,8 @@ import type { TraceNs } from '../base/time.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import { absentFrom, enteredBy } from './absence.js';
 import type { Case } from './case.js';
-import { differentHostCalls } from './host_calls.js';
-import type { Stall } from './stalls.js';
+import { differentHostCalls } from './different_calls.js';
+import type { Stall } from './stall.js';
 import type { CallArguments, CallNumber, RankWitness } from './facts.js';
 import type { Evidence, Mismatch, Way } from './types.js';
 

@@ -11,7 +11,15 @@ import type { BlocksSeen } from '../model/kernel_progress.js';
 import type { Wait } from '../model/waits.js';
 import type { CallArguments, WitnessedOp } from './facts.js';
 
+/**
+ * Of a file's process. `ended`: the file was closed in order. `alive`: its heartbeat was recent when it was read, or as new as the others'.
+ * `silent`: its last sign is older. `copy`: older, too, but others finished a collective that shows that its rank lived on.
+ */
+export type LifeState = 'ended' | 'alive' | 'silent' | 'copy';
+
 export type Verdict = VerdictKind & {
+  /** By file. */
+  readonly states: readonly LifeState[];
   /** Work without a recorded end: the verdict only knows its start. */
   readonly endsNotKnown: number;
   /** Files with missing records of calls, at the beginning or later. Nothing is claimed about that time. */

@@ -532,6 +532,7 @@ it('a run that ended is healthy', () => {
   expect(judge(evidence([closed, closed]))).toEqual({
     kind: 'healthy',
     silent: [],
+    states: ['ended', 'ended'],
     damaged: [],
     lostEntries: 0,
     unknownComms: { works: 0, files: [] },

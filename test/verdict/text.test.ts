@@ -363,6 +363,7 @@ it('calls two orders of two calls a deadlock, and names who took the one that fe
 
 it('names the time without evidence', () => {
   const words = {
+    states: [],
     endsNotKnown: 12,
     partial: [0, 1],
     damaged: [],
@@ -539,6 +540,7 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
         ...(lateness
           ? { kind: 'hung', hang: one }
           : { kind: 'waiting', waiting: { stall: one, hungAfter, isLive: hungAfter < 1e9 } }),
+        states: [],
         endsNotKnown: 1,
         partial: [0],
         damaged: [0],

@@ -43,6 +43,10 @@ export function suspectsOf(verdict: Verdict): Suspect[] {
   return [...found].slice(0, MOST).map(([file, label]) => ({ file, label }));
 }
 
+/** By file: no sign of it after its records end, so a trace must not go on to show what they do not say. */
+export const silentFiles = ({ states }: Verdict): boolean[] =>
+  states.map((state) => state === 'silent' || state === 'copy');
+
 /** Files, the most suspect first. */
 export const suspects = (verdict: Verdict): number[] => suspectsOf(verdict).map(({ file }) => file);
 

@@ -1,0 +1,49 @@
+/** What did not go on in one communicator: a collective, its sends and receives, or calls that have not returned. */
+
+import type { TraceNs } from '../base/time.js';
+import type { Collective } from '../cluster/types.js';
+import type { FileWork } from './front.js';
+import type { WitnessedCall } from './facts.js';
+
+/** Times its communicator's longest collective or pause before. */
+export const MUCH_LONGER = 2;
+
+/** ns, if no send or receive ever ended: a receive may be posted long before its send. */
+export const TRANSFER_MAY_TAKE = 5e9;
+
+export interface Stall {
+  /** null: not reported. */
+  readonly commId: bigint | null;
+  readonly name: string;
+  readonly nRanks: number;
+  /** Files with the communicator. */
+  readonly files: readonly number[];
+  /** null: sends/receives, or collectives of a communicator without an id. */
+  readonly collective: Collective | null;
+  /** Unfinished works of this collective. */
+  readonly works: readonly FileWork[];
+  /** Threads inside an NCCL call that has not returned: nothing is enqueued yet. */
+  readonly inside: readonly Inside[];
+  /** Never entered, and would have been recorded. For sends/receives the other sides without unfinished work here. */
+  readonly absent: readonly number[];
+  /** Only some of their ranks entered: the ranks that did not. */
+  readonly partlyAbsent: readonly { readonly file: number; readonly inComm: readonly number[] }[];
+  readonly since: TraceNs;
+  /** Newest sign of its files: the stall is known up to here. */
+  readonly until: TraceNs;
+  /** ns: longest finished collective or transfer of its communicator, with all its waiting. */
+  readonly mayTake: number;
+  /** ns: longest collective or pause of its communicator; likewise of transfers. */
+  readonly longestBefore: number;
+}
+
+export interface Inside {
+  readonly file: number;
+  readonly call: WitnessedCall;
+}
+
+/** Files whose pending work may have ended among the lost records. */
+export function filesInDoubt(works: readonly FileWork[]): number[] {
+  const surely = new Set(works.filter(({ work }) => work.lostSince === 0).map(({ file }) => file));
+  return [...new Set(works.map(({ file }) => file))].filter((file) => !surely.has(file));
+}

@@ -1,0 +1,96 @@
+/** Calls that have not returned. */
+
+import { maxOf } from '../base/extremes.js';
+import { hex64 } from '../base/hex.js';
+import type { TraceNs } from '../base/time.js';
+import { SHORTEST_HANG } from './absence.js';
+import { behindOthers } from './behind.js';
+import { knownAfter, knownUntilOf, lastMoveIn, type Case } from './case.js';
+import type { RankWitness } from './facts.js';
+import { TRANSFER_MAY_TAKE, type Inside, type Stall } from './stall.js';
+import { longestIn } from './stalled_collective.js';
+
+/**
+ * Calls that have not returned, by communicator: NCCL connects in the first one and waits for its peers. Sends and receives are apart from
+ * collectives, because a rank in one has passed or left out the other. A stuck collective of the communicator is the reason and comes
+ * first.
+ */
+export function insideStalls(evidence: Case, covered: ReadonlyMap<bigint, Stall>): Stall[] {
+  const { ranks } = evidence;
+  const groups = new Map<string, { commId: bigint; inside: Inside[] }>();
+  ranks.forEach(({ pending, communicators }, file) => {
+    for (const call of pending.inside) {
+      const commId = communicators.get(call.comm)?.commId ?? 0n;
+      if (commId === 0n || covered.has(commId)) continue;
+      const key = `${commId} ${call.isTransfer}`;
+      const group = groups.get(key) ?? { commId, inside: [] };
+      group.inside.push({ file, call });
+      groups.set(key, group);
+    }
+  });
+  return [...groups.values()].map(({ commId, inside }) => insideStall(commId, inside, evidence));
+}
+
+function insideStall(commId: bigint, inside: readonly Inside[], evidence: Case): Stall {
+  const { ranks, comms } = evidence;
+  const files = ranks.flatMap(({ communicators }, file) =>
+    [...communicators.values()].some((one) => one.commId === commId) ? [file] : [],
+  );
+  const [first] = inside as [Inside];
+  const { name, nRanks } = ranks[first.file]!.communicators.get(first.call.comm)!;
+  const comm = comms.find((one) => one.commId === commId);
+  const since = maxOf([
+    ...inside.map(({ call }) => call.at),
+    ...files.map((file) => lastMoveIn(commId, ranks[file]!)),
+  ]);
+  return {
+    commId,
+    name,
+    nRanks,
+    files,
+    collective: null,
+    works: [],
+    inside,
+    absent: notInside(inside, files, commId, evidence),
+    partlyAbsent: [],
+    since: since as TraceNs,
+    until: knownUntilOf(
+      inside.map(({ file }) => file),
+      ranks,
+    ),
+    mayTake: TRANSFER_MAY_TAKE,
+    longestBefore: comm ? longestIn(comm) : 0,
+  };
+}
+
+/**
+ * For a collective the ranks that surely called less. For a send or receive, whose peer is not known, the only live rank outside, or one
+ * that surely never began any.
+ */
+function notInside(
+  inside: readonly Inside[],
+  files: readonly number[],
+  commId: bigint,
+  evidence: Case,
+): number[] {
+  const { ranks } = evidence;
+  const within = new Set(inside.map(({ file }) => file));
+  if (inside.some(({ call }) => !call.isTransfer))
+    return behindOthers(evidence)
+      .filter((one) => one.commId === hex64(commId))
+      .flatMap((one) => one.files)
+      .filter((file) => !within.has(file))
+      .sort((a, b) => a - b);
+  const livedOn = (file: number): boolean =>
+    inside.every(
+      ({ file: other, call }) =>
+        knownAfter([file, ranks[file]!.reach.knownUntil], [other, call.at], commId, evidence) >=
+        SHORTEST_HANG,
+    );
+  const outside = files.filter((file) => !within.has(file) && !ranks[file]!.life.isClosed && livedOn(file));
+  const never = outside.filter((file) => neverTransferred(ranks[file]!, commId));
+  return [outside, never].find(({ length }) => length === 1) ?? [];
+}
+
+const neverTransferred = ({ calls, reach }: RankWitness, commId: bigint): boolean =>
+  !reach.isPartial && Number.isFinite(reach.knownFrom) && !calls.hasTransfers(commId);

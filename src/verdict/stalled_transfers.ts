@@ -1,0 +1,109 @@
+/** Sends and receives that did not go on. */
+
+import { maxOf } from '../base/extremes.js';
+import type { TraceNs } from '../base/time.js';
+import { commOf, knownUntilOf, lastMoveIn } from './case.js';
+import type { RankWitness } from './facts.js';
+import { filesOfComm, type FileWork } from './front.js';
+import { TRANSFER_MAY_TAKE, type Stall } from './stall.js';
+
+/**
+ * Sends and receives, except those queued behind the communicator's stuck collective; and collectives that cannot be joined, because their
+ * communicator has no id.
+ */
+export function looseStalls(ranks: readonly RankWitness[], covered: ReadonlyMap<bigint, Stall>): Stall[] {
+  const groups = new Map<string, FileWork[]>();
+  ranks.forEach((rank, file) => {
+    for (const work of rank.pending.works) {
+      const commId = commOf(rank, work)?.commId ?? 0n;
+      const collective = covered.get(commId);
+      if (collective && (work.seq !== null || queuesBehind({ file, work }, collective))) continue;
+      const key = commId === 0n ? `${file} ${work.comm}` : `${commId}`;
+      groups.set(key, [...(groups.get(key) ?? []), { file, work }]);
+    }
+  });
+  return [...groups.values()].map((works) => looseStall(works, ranks));
+}
+
+function queuesBehind({ file, work }: FileWork, { works }: Stall): boolean {
+  return works.some((other) => other.file === file && other.work.start <= work.start);
+}
+
+function looseStall(works: readonly FileWork[], ranks: readonly RankWitness[]): Stall {
+  const [{ file, work }] = works as [FileWork];
+  const comm = commOf(ranks[file]!, work);
+  const commId = comm === null || comm.commId === 0n ? null : comm.commId;
+  const files =
+    commId === null
+      ? [file]
+      : ranks.flatMap(({ communicators }, i) =>
+          [...communicators.values()].some((one) => one.commId === commId) ? [i] : [],
+        );
+  const begin = works.reduce((latest, { work: one }) => Math.max(latest, one.start), 0);
+  const moved = (i: number): number =>
+    commId === null ? (ranks[i]!.pace.lastMove.get(work.comm ?? -1) ?? 0) : lastMoveIn(commId, ranks[i]!);
+  const waiting = works.map((one) => one.file);
+  const finals = works.map((one) => commOf(ranks[one.file]!, one.work)?.finalized ?? null);
+  return {
+    commId,
+    name: comm?.name ?? '',
+    nRanks: comm?.nRanks ?? 0,
+    files,
+    collective: null,
+    works,
+    inside: [],
+    absent: idlePeers(works, commId, ranks),
+    partlyAbsent: [],
+    since: files.reduce((latest, i) => Math.max(latest, moved(i)), begin) as TraceNs,
+    until: finals.reduce<TraceNs>(
+      (least, at) => (at !== null && at < least ? at : least),
+      knownUntilOf(waiting, ranks),
+    ),
+    mayTake: longestTransfer(files, ranks) ?? TRANSFER_MAY_TAKE,
+    longestBefore: longestTransfer(files, ranks) ?? 0,
+  };
+}
+
+/**
+ * The other sides of unfinished sends and receives, if they have no unfinished work in this communicator. A rank that has finished its side
+ * is not missing: what it sent did not arrive.
+ */
+function idlePeers(
+  works: readonly FileWork[],
+  commId: bigint | null,
+  ranks: readonly RankWitness[],
+): number[] {
+  const fileOf = filesOfComm(ranks, commId);
+  const pending = new Set(works.map(({ file }) => file));
+  const peers = works.flatMap((one) => {
+    const peer = one.work.peer === null ? null : fileOf(one.work.peer);
+    return peer === null || beganItsSide(one, peer, commId, ranks) ? [] : [peer];
+  });
+  const idle = [...new Set(peers)].filter((file) => !pending.has(file) && !ranks[file]!.lacks.isDamaged);
+  return idle.sort((a, b) => a - b);
+}
+
+const OTHER_SIDE: Readonly<Record<string, string>> = { Send: 'Recv', Recv: 'Send' };
+
+/** With the same number between the two. */
+function beganItsSide(
+  { file, work }: FileWork,
+  peerFile: number,
+  commId: bigint | null,
+  ranks: readonly RankWitness[],
+): boolean {
+  const own = commOf(ranks[file]!, work)?.rank;
+  const { func, peer, ordinal } = work;
+  const otherFunc = OTHER_SIDE[func];
+  if (commId === null || own === undefined || peer === null || otherFunc === undefined) return false;
+  return (
+    ranks[file]!.calls.transferred(commId, { rank: own, func, peer, ordinal }) &&
+    ranks[peerFile]!.calls.transferred(commId, { rank: peer, func: otherFunc, peer: own, ordinal })
+  );
+}
+
+/** null: no transfer ended. */
+function longestTransfer(files: readonly number[], ranks: readonly RankWitness[]): number | null {
+  const ended = files.flatMap((file) => ranks[file]!.pace.longestTransfer ?? []);
+  return ended.length === 0 ? null : maxOf(ended);
+}
