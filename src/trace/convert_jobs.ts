@@ -22,16 +22,7 @@ import type { FileWatch } from './watches.js';
  * `blockCount`: blocks in the trace, also those without a file. `watches`: its rows on the first screen.
  */
 export function convertJobs(
-  {
-    run,
-    clocks: { solution: clocks, broken },
-    origins,
-    ends,
-    gpuLines,
-    aliases,
-    readFrom,
-    verdict,
-  }: Study,
+  { run, clocks: { solution: clocks, broken }, origins, ends, gpuLines, aliases, readFrom, verdict }: Study,
   { decision: { plans } }: Drawing,
   folder: string,
   output: string,
