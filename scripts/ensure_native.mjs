@@ -22,8 +22,8 @@ export async function ensureNative({ root, what, ...options }) {
   } catch (error) {
     if (!NOT_WRITABLE.includes(error.code)) throw error;
     throw new NativeBuildError(
-      `${path.join(root, 'build')} cannot be written (${error.code}), and what is native is built there: ` +
-        'run "npm run build" where it can, or in a copy',
+      `${path.join(root, 'build')} cannot be written (${error.code}); ` +
+        'run "npm run build" where it can be written, or in a copy',
       { cause: error },
     );
   } finally {

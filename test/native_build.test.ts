@@ -160,8 +160,8 @@ describe.skipIf(!hasCompiler)('with a compiler', () => {
     chmodSync(folder, 0o755);
     expect(status).toBe(1);
     expect(stderr).toBe(
-      `${path.join(folder, 'build')} cannot be written (EACCES), and what is native is built there: ` +
-        'run "npm run build" where it can, or in a copy\n' +
+      `${path.join(folder, 'build')} cannot be written (EACCES); ` +
+        'run "npm run build" where it can be written, or in a copy\n' +
         'the native part does not build; see above\n',
     );
   });

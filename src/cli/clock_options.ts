@@ -15,7 +15,7 @@ export function addClockOptions(command: Command): Command {
     )
     .option(
       '--clock-alike <part>',
-      'assumption of the 99 % bound: minimum delays of like links differ at most by this fraction (default: 0.35)',
+      'assumption of the 99 % bound: minimum delays of similar links differ at most by this fraction (default: 0.35)',
       part,
     )
     .option(

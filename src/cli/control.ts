@@ -44,7 +44,11 @@ export function controlCommand(setExit: (code: ExitCode) => void): Command {
   return new Command('control')
     .description('Make a running job record fewer events, or again all it was started with.')
     .argument('<paths...>', 'rank files of a running job, or directories that hold them')
-    .option('--events <list>', 'event types: names, none, or all the job was started with', eventList)
+    .option(
+      '--events <list>',
+      'event types to record: names, none, or all (what the job was started with)',
+      eventList,
+    )
     .option('--sample <n>', 'every Nth collective, by its sequence number; 1: all', sampling)
     .option('--wait <seconds>', 'how long to wait for the answers of the recorders', seconds, 10)
     .option('-q, --quiet', 'print only recorders that did not answer or refused')

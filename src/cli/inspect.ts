@@ -58,7 +58,7 @@ const EXAMPLES = `Examples:
 export function inspectCommand(setExit: (code: ExitCode) => void): Command {
   const command = addRunOptions(
     new Command('inspect')
-      .description('Show what rank files hold: header, communicators, rings, losses, records.')
+      .description('Give the verdict on a run, or show what a rank file holds.')
       .argument(
         '[paths...]',
         'rank files, or directories that hold them; none with --flight-recorder: its dumps alone',

@@ -6,7 +6,7 @@ import type { Peaks } from '../analysis/allowed_rate.js';
 export const addPeakOption = (command: Command): Command =>
   command.option(
     '--peak <[host=]GBs>',
-    'GB/s that all NICs of a host together send, of each host or of one (repeat it): collectives are held against it',
+    'GB/s that all NICs of a host can send together, for each host or for one; may be repeated. The report compares collectives with it',
     collected,
   );
 

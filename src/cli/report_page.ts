@@ -25,7 +25,10 @@ export const addPageOptions = (command: Command): Command =>
   command
     .option('--no-trace', 'a page that does not carry its trace')
     .addOption(
-      new Option('--trace-budget <MB>', 'the page carries its trace if that has at most so many MB, packed')
+      new Option(
+        '--trace-budget <MB>',
+        'the page carries its trace if the packed trace is not larger than this',
+      )
         .argParser(megabytes)
         .default(TRACE_BUDGET, String(TRACE_BUDGET / 1e6)),
     )

@@ -57,7 +57,7 @@ export function scanCommand(setExit: SetExit): Command {
 export function studyCommand(setExit: SetExit): Command {
   const command = step(
     'study',
-    'Find clocks, verdict and plan of a run from its scans (step 2 of 4).',
+    'Find clocks and verdict of a run from its scans, and what to draw (step 2 of 4).',
     'run.study',
   )
     .argument('<scans...>', 'what "nccl-trace scan" wrote')

@@ -139,7 +139,7 @@ function strayLines(label: string, group: readonly Stray[], hang: Hang, report: 
   } else if (isIn) lines.push(continued(`inside nccl${name(isIn.func)} since ${clockTime(report, isIn.at)}`));
   else if (newest)
     lines.push(continued(`last there: ${callText(newest, '')}, ${clockTime(report, newest.at)}`));
-  else lines.push(continued('nothing that it had begun there or elsewhere is unfinished'));
+  else lines.push(continued('it has nothing unfinished, there or elsewhere'));
   return lines;
 }
 

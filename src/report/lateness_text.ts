@@ -45,13 +45,15 @@ function latenessLines(slow: Slowness, report: VerdictReport): string[] {
   return [
     labelled('on', `${commName(slow)} (${sizeText(nRanks)})`),
     labelled('cost', `all waited ${durationText(cost)} of ${durationText(span)} for it alone${rest}`),
-    labelled('late', `${howText(slow)}, ${countText(waits, 'wait')}`),
+    labelled('late', `${howText(slow)}, in ${countText(waits, 'wait')}`),
     labelled('when', whenText(slow, report)),
     labelled(
       'worst',
       `${durationText(worst.by)} at ${clockTime(report, worst.at)}, ${callText(worst, '')}, record ${worst.record}`,
     ),
-    ...(leftOut > 0 ? [labelled('left out', `${leftOut}: the first, of a root, or not seen whole`)] : []),
+    ...(leftOut > 0
+      ? [labelled('left out', `${countText(leftOut, 'collective')}: first, with a root, or not seen whole`)]
+      : []),
   ];
 }
 
@@ -87,16 +89,16 @@ const RESTS_ON = { kernel: 'kernels', step: 'steps', call: 'calls' } as const;
 
 const howText = ({ on, basis }: Slowness): string =>
   on === 'GPU'
-    ? `on the GPU: its calls came in time (by ${RESTS_ON[basis]})`
-    : `on the host: its calls come late (by ${RESTS_ON[basis]})`;
+    ? `on the GPU: called in time (seen in ${RESTS_ON[basis]})`
+    : `on the host: calls late (seen in ${RESTS_ON[basis]})`;
 
-/** All the time, or since when, until when, or from when to when. */
+/** From start to end, or since when, until when, or from when to when. */
 function whenText({ from, to, course, span, late, of }: Slowness, report: VerdictReport): string {
   const [start, stop] = [clockTime(report, from), clockTime(report, to)];
   const length = `${durationText(to - from)} of ${durationText(span)}`;
   switch (course) {
     case 'always':
-      return `all the time, ${late * 2 >= of ? 'nearly always' : `one in ${Math.round(of / late)}`}`;
+      return `from start to end, in ${late * 2 >= of ? 'nearly every' : `one of ${Math.round(of / late)}`} collective${late * 2 >= of ? '' : 's'}`;
     case 'once':
       return `once, from ${start}`;
     case 'since':

@@ -143,7 +143,10 @@ function missing({ missingRanks, worldSize, verdict }: VerdictReport): string[] 
   const lines: string[] = [];
   if (missingRanks.length > 0)
     lines.push(
-      labelled('no file', `rank ${foldRanks(missingRanks)} of ${worldSize}: what they did is not known`),
+      labelled(
+        'no file',
+        `rank ${foldRanks(missingRanks)} of ${worldSize}: what ${missingRanks.length === 1 ? 'it' : 'they'} did is not known`,
+      ),
     );
   const stall = stallOf(verdict);
   if (stall !== null && stall.missing.length > 0 && stall.nRanks !== worldSize) {

@@ -33,7 +33,7 @@ function describe(run: Run, { name, files }: ClockDomain): string {
   const ranks = files.map((file) => String(run.members[file]?.rank ?? '?')).join(', ');
   return (
     `The clock of ranks ${ranks} (${name}). hardBoundNs: no evidence allows a larger error against the reference host; ` +
-    'bound99Ns: likewise for 99 %, assuming that like links have like minimum delays. driftPpm: its rate beyond its nominal one.'
+    'bound99Ns: likewise for 99 %, assuming that similar links have similar minimum delays. driftPpm: its rate beyond its nominal one.'
   );
 }
 
