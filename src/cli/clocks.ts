@@ -2,6 +2,7 @@
 
 import { Command } from 'commander';
 import { findClocks } from '../merge.js';
+import { studyClocks } from '../shards/study_file.js';
 import { clockTable } from '../report/clock_text.js';
 import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
@@ -10,16 +11,13 @@ import { print } from './output.js';
 import { complain } from './streams.js';
 import { whileWatched } from './watching.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
+import { studyIn } from './study_input.js';
+import { studyOptions, type StudyFlags } from './study_options.js';
 
-interface Options {
+interface Options extends StudyFlags {
   readonly json?: true;
   readonly strict?: true;
   readonly quiet?: true;
-  readonly run?: string;
-  readonly redact?: true;
-  readonly clock?: 'auto' | 'realtime';
-  readonly clockAlike?: number;
-  readonly clockWander?: number;
 }
 
 const EXAMPLES = `Examples:
@@ -32,7 +30,7 @@ export function clocksCommand(setExit: (code: ExitCode) => void): Command {
     addRunOptions(
       new Command('clocks')
         .description('Show how the hosts of a run are aligned, and how large the error can be.')
-        .argument('<paths...>', 'rank files, or directories that hold them')
+        .argument('<paths...>', 'rank files, directories that hold them, or a .study')
         .option('--json', 'one JSON object')
         .option('--strict', 'exit with 1 if evidence contradicts itself or a host has none')
         .option('-q, --quiet', 'print errors only'),
@@ -49,20 +47,15 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
     await print(runList(inputs, options));
     return ExitCode.ok;
   }
-  const found = await interruptible((interrupt) =>
-    whileWatched(options.quiet ?? false, (onProgress) =>
-      findClocks({
-        inputs,
-        run: options.run,
-        redact: options.redact,
-        clock: options.clock,
-        alike: options.clockAlike,
-        wander: options.clockWander,
-        interrupt,
-        onProgress,
-      }),
-    ),
-  );
+  const study = studyIn(inputs, options);
+  const found =
+    study !== null
+      ? studyClocks(study)
+      : await interruptible((interrupt) =>
+          whileWatched(options.quiet ?? false, (onProgress) =>
+            findClocks({ ...studyOptions(options), inputs, interrupt, onProgress }),
+          ),
+        );
   if (!options.quiet) for (const problem of found.problems) complain(problem);
   const { clocks, traffic, maps } = found;
   await print(

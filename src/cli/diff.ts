@@ -3,13 +3,13 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../base/errors.js';
 import { diffOf, diffText, type RunDiff } from '../report/diff.js';
-import { examine } from '../report/examine.js';
 import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
 import { print } from './output.js';
 import { complain } from './streams.js';
-import { studyOptions, type StudyFlags } from './study_options.js';
+import { examineAny } from './study_input.js';
+import type { StudyFlags } from './study_options.js';
 import { addVerdictOptions } from './verdict_options.js';
 import { whileWatched } from './watching.js';
 
@@ -31,7 +31,7 @@ export function diffCommand(setExit: (code: ExitCode) => void): Command {
     .description(
       'Compare two runs: which collectives, links and ranks got slower or faster by more than noise.',
     )
-    .argument('<before>', 'rank file, or directory that holds them')
+    .argument('<before>', 'rank file, directory that holds them, or a .study')
     .argument('<after>', 'the same of the run to compare')
     .option('--before <name>', 'which run of the first directory (default: the newest)')
     .option('--after <name>', 'which run of the second directory (default: the newest)')
@@ -61,9 +61,11 @@ async function run(before: string, after: string, options: Options): Promise<Exi
   const note = options.quiet ? undefined : complain;
   const diff = await interruptible((interrupt) =>
     whileWatched(options.quiet ?? false, async (onProgress) => {
-      const about = { ...studyOptions(options), interrupt, onProgress, onWait: note };
-      const first = await examine([before], { ...about, run: options.before });
-      const second = await examine([after], { ...about, run: options.after });
+      const about = { interrupt, onProgress, onWait: note };
+      const of = (path: string, run: string | undefined) =>
+        examineAny([path], { ...options, ...(run !== undefined && { run }) }, about);
+      const first = await of(before, options.before);
+      const second = await of(after, options.after);
       for (const problem of [...first.report.problems, ...second.report.problems]) note?.(problem);
       return diffOf(first, second);
     }),

@@ -27,7 +27,8 @@ import { recordText, summaryText } from '../report/inspect_text.js';
 import { interruptible } from './interrupts.js';
 import { addVerdictOptions } from './verdict_options.js';
 import { inspectNext, mergeNext } from '../report/next_command.js';
-import { diagnoseStudy, studyAmong } from '../shards/study_file.js';
+import { diagnoseStudy } from '../shards/study_file.js';
+import { studyIn } from './study_input.js';
 import { print } from './output.js';
 import { complain } from './streams.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
@@ -85,7 +86,7 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
     return ExitCode.ok;
   }
   if (paths.length === 0) return inspectDumps(options);
-  const study = studyAmong(paths);
+  const study = studyIn(paths, options);
   if (study !== null) return inspectStudy(study, options);
   const found = findRankFiles(paths);
   const { files, aliases } = pickFiles(found.files, options);
@@ -131,11 +132,8 @@ async function inspectDumps(options: Options): Promise<ExitCode> {
 
 /** The options that change a verdict were given to `study`. */
 async function inspectStudy(path: string, options: Options): Promise<ExitCode> {
-  const { run, redact, hungAfter, files, records } = options;
-  if ([run, redact, hungAfter, files, records].some((one) => one !== undefined))
-    throw new UsageError(
-      `${path}: is a .study: give --run, --redact and --hung-after to "nccl-trace study"; it has no files and records`,
-    );
+  if (options.files !== undefined || options.records !== undefined)
+    throw new UsageError(`${path}: is a .study, which has no files and records; name rank files`);
   const { problems, ...diagnosis } = diagnoseStudy(path, options);
   if (options.quiet !== true) for (const problem of problems) complain(problem);
   const text = verdictText(diagnosis, diagnosis.suggestion ? mergeNext(diagnosis, []) : null);

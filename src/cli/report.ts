@@ -9,8 +9,8 @@ import { merge } from '../merge.js';
 import { STDOUT } from '../output/place.js';
 import { withWorkFolder } from '../output/work_folder.js';
 import { findRankFiles } from '../rankfile/index.js';
-import { examine } from '../report/examine.js';
-import { examineStudy, studyAmong } from '../shards/study_file.js';
+import type { examine } from '../report/examine.js';
+import { examineStudy } from '../shards/study_file.js';
 import { traceTexts } from '../report/headline.js';
 import { markdownOf } from '../report/markdown.js';
 import type { RunReport } from '../report/run_report.js';
@@ -24,6 +24,7 @@ import { addPageOptions, checkPage, writePage, type PageOptions } from './report
 import { LIST, runList } from './run_option.js';
 import { complain, say } from './streams.js';
 import { whileWatched } from './watching.js';
+import { examineAny, studyIn } from './study_input.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
 
 interface Options extends PageOptions, StudyFlags {
@@ -46,7 +47,7 @@ const EXAMPLES = `Examples:
 export function reportCommand(setExit: (code: ExitCode) => void): Command {
   const command = new Command('report')
     .description('Report on a run: the verdict, and the numbers of its ranks, collectives and links.')
-    .argument('<paths...>', 'rank files, or directories that hold them')
+    .argument('<paths...>', 'rank files, directories that hold them, or a .study')
     .option('-o, --output <file>', 'a page (.html) that needs no network, - for the standard output')
     .option('--json', 'one JSON object (schemas/report.md)')
     .option('--markdown', 'for tickets and chats: at most 60 lines')
@@ -66,16 +67,13 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
   }
   const forms = [options.output !== undefined, options.json, options.markdown].filter(Boolean).length;
   if (forms !== 1) throw new UsageError('name one form: -o postmortem.html, --markdown or --json');
-  const study = studyAmong(inputs);
-  if (study !== null && options.output !== undefined)
-    throw new UsageError(
-      `${study}: is a .study, without the trace that a page carries; give --markdown or --json`,
-    );
-  if (options.output !== undefined) return page(inputs, options.output, options);
-  const { report } =
-    study === null
-      ? await watched(options, (about) => examine(inputs, about))
-      : examineStudy(study, { ...options, peaks: options.peak });
+  if (options.output !== undefined) {
+    const study = studyIn(inputs, options);
+    return study === null
+      ? page(inputs, options.output, options)
+      : pageOfStudy(study, options.output, options);
+  }
+  const { report } = await watched(options, (about) => examineAny(inputs, options, about));
   if (!options.quiet) for (const problem of report.problems) complain(problem);
   await print(options.json ? `${JSON.stringify(report, null, 1)}\n` : markdownOf(report));
   return ExitCode.ok;
@@ -110,6 +108,23 @@ async function page(inputs: readonly string[], output: string, options: Options)
     return writePage(output, content, options, { force: options.force, inputs: files });
   });
   if (!options.quiet && output !== STDOUT) say(`report: ${printable(output)} (${size(bytes)})\n`);
+  return ExitCode.ok;
+}
+
+/** Without a trace: the rank files lie elsewhere. */
+async function pageOfStudy(study: string, output: string, options: Options): Promise<ExitCode> {
+  checkPage(output, options.force, [study]);
+  const { report } = examineStudy(study, { ...options, peaks: options.peak });
+  if (!options.quiet) for (const problem of report.problems) complain(problem);
+  const content = { report, trace: null, traceName: '', startup: '' };
+  const bytes = await writePage(
+    output,
+    content,
+    { ...options, trace: false },
+    { force: options.force, inputs: [study] },
+  );
+  if (!options.quiet && output !== STDOUT)
+    say(`report: ${printable(output)} (${size(bytes)}), without its trace: "nccl-trace join" draws it\n`);
   return ExitCode.ok;
 }
 

@@ -2,7 +2,6 @@
 
 import { Command } from 'commander';
 import { UsageError } from '../base/errors.js';
-import { examine } from '../report/examine.js';
 import { csvOf, jsonOf, tableOf, type Cell, type FilledTable, type TableName } from '../report/tables.js';
 import { cut, padColumns, printable } from '../report/text.js';
 import type { ExitCode as Exit } from './exit.js';
@@ -12,7 +11,8 @@ import { print } from './output.js';
 import { LIST, runList } from './run_option.js';
 import { complain } from './streams.js';
 import { whileWatched } from './watching.js';
-import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
+import { examineAny } from './study_input.js';
+import { addStudyOptions, type StudyFlags } from './study_options.js';
 
 interface Options extends StudyFlags {
   readonly pairs?: true;
@@ -33,7 +33,7 @@ export const tableCommand =
   (setExit: (code: Exit) => void): Command => {
     const command = new Command(name)
       .description(ABOUT[name])
-      .argument('<paths...>', 'rank files, or directories that hold them')
+      .argument('<paths...>', 'rank files, directories that hold them, or a .study')
       .option('--csv', 'all rows as CSV (schemas/tables.md)')
       .option('--json', 'all rows as JSON')
       .option('-q, --quiet', 'print errors only');
@@ -54,10 +54,7 @@ async function run(name: TableName, inputs: readonly string[], options: Options)
   const note = options.quiet ? undefined : complain;
   const { report, numbers } = await interruptible((interrupt) =>
     whileWatched(options.quiet ?? false, (onProgress) =>
-      examine(inputs, {
-        ...studyOptions(options),
-        ...{ interrupt, onProgress, onWait: note },
-      }),
+      examineAny(inputs, options, { interrupt, onProgress, onWait: note }),
     ),
   );
   for (const problem of report.problems) note?.(problem);

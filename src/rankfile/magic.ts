@@ -45,6 +45,13 @@ function guess(start: Uint8Array): Guess {
       why: 'it was copied in text mode, which rewrites line ends or characters',
       advice: 'copy the original again in binary mode',
     };
+  const step = /^nccl-trace (scan|study|part)\n/.exec(`${text}\n`)?.[1];
+  if (step !== undefined)
+    return {
+      what: `is a .${step} of nccl-trace, not a rank file`,
+      advice:
+        'inspect, report, clocks and the tables take a .study; the other files are for "nccl-trace study" and "join"',
+    };
   if (/^\s*[[{]/.test(text)) return { what: 'is JSON, not a rank file', advice: NAME_RANK_FILES };
   return { what: 'not a rank file', advice: NAME_RANK_FILES };
 }

@@ -130,6 +130,29 @@ it('inspect and report take a .study', async () => {
   expect(numbers(report.out)).toEqual(numbers(ofFiles.out));
 });
 
+it('every command that only reads takes a .study, and refuses options that came too late', async () => {
+  const hosts = path.join(samples, 'hosts');
+  for (const words of [
+    ['collectives', '--csv'],
+    ['clocks', '--json'],
+  ]) {
+    const [command, form] = words as [string, string];
+    const ofStudy = await runProgram(folder, command, at('run.study'), form);
+    const ofFiles = await runProgram(folder, command, hosts, form);
+    expect([command, String(ofStudy.out)]).toEqual([command, String(ofFiles.out)]);
+  }
+  const page = await runProgram(folder, 'report', at('run.study'), '-o', at('page.html'));
+  expect([page.code, page.err]).toEqual([0, expect.stringContaining('without its trace')]);
+  expect(readFileSync(at('page.html'), 'utf8')).toContain('HEALTHY');
+  const late = await runProgram(folder, 'report', at('run.study'), '--json', '--redact');
+  expect([late.code, late.err]).toEqual([2, expect.stringContaining('give --redact to "nccl-trace study"')]);
+  const merged = await runProgram(folder, 'merge', at('run.study'));
+  expect([merged.code, merged.err]).toEqual([
+    3,
+    expect.stringContaining('is a .study of nccl-trace, not a rank file'),
+  ]);
+});
+
 const LONG = process.env.NCCL_TRACE_LONG === '1';
 
 /** Sections with right checks and wrong contents, and files with wrong checks. */

@@ -1,5 +1,5 @@
 /**
- * examples/slurm/postmortem.sbatch on a real Slurm of two nodes, which scripts/slurm-here.sh starts on this machine. Needs root, and Debian's
+ * examples/slurm on a real Slurm of two nodes, which scripts/slurm-here.sh starts on this machine. Needs root, and Debian's
  * slurm-wlm and munge; without them it is skipped, and says so.
  */
 
@@ -41,9 +41,23 @@ describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
 
   beforeAll(() => {
     const port = 20_000 + (process.pid % 10_000);
-    const words = execFileSync(script, ['start', slurm, String(port)], { encoding: 'utf8' });
+    const epilog = path.join(folder, 'epilog.sh');
+    writeFileSync(
+      epilog,
+      `#!/bin/bash\nexport TOOLS="${folder}" TRACES="${folder}/traces" FROM="${folder}/disks/$SLURMD_NODENAME"\n` +
+        `export PATH="$PATH:${folder}/bin"\n` +
+        `exec "${path.join(root, 'examples/slurm/epilog.sh')}"\n`,
+      { mode: 0o755 },
+    );
+    const words = execFileSync(script, ['start', slurm, String(port)], {
+      encoding: 'utf8',
+      env: { ...process.env, EPILOG: epilog },
+    });
     const conf = /SLURM_CONF=(.*)/.exec(words)![1]!;
     mkdirSync(path.join(folder, 'bin'));
+    // Slim images have none; where there is one, the epilog finds it first.
+    const runuser = '#!/bin/bash\nshift 3\nexec "$@"\n';
+    writeFileSync(path.join(folder, 'bin/runuser'), runuser, { mode: 0o755 });
     env = { ...process.env, SLURM_CONF: conf, TOOLS: folder, PATIENCE: '60' };
     tool(`exec "${process.execPath}" "${PROGRAM}" "$@"`);
     files.forEach((file, rank) => {
@@ -119,6 +133,29 @@ describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
     expect(readFileSync(path.join(out, 'run.pftrace')).equals(whole)).toBe(true);
     // A killed scan leaves a work folder, and the next one removes it.
     expect(readdirSync(out).filter((entry) => entry.startsWith('.'))).toEqual([]);
+  });
+
+  it('when a job fails, the epilog leaves its study and the verdict beside its log', () => {
+    const logs = path.join(folder, 'logs');
+    mkdirSync(logs);
+    // The ranks' files, as the recorder would leave them on the disks of the nodes.
+    const files = ['n1 0 1', 'n2 2 3'].map((line) => {
+      const [node, ...ranks] = line.split(' ') as [string, string, string];
+      const disk = `${path.join(folder, 'disks', node)}/$SLURM_JOB_ID`;
+      return `mkdir -p ${disk}; cp ${ranks.map((rank) => path.join(sample, `rank0000${rank}.bin`)).join(' ')} ${disk};`;
+    });
+    const words = ['--parsable', '--nodes=2', `--output=${logs}/%j.log`, `--wrap=${files.join(' ')} exit 1`];
+    const job = execFileSync('sbatch', words, { env, encoding: 'utf8' }).trim();
+    const out = path.join(logs, `nccl-trace-${job}`);
+    const verdict = path.join(out, 'verdict.txt');
+    for (
+      let i = 0;
+      i < 300 && !(existsSync(verdict) && readFileSync(verdict, 'utf8').includes('4 ranks'));
+      i++
+    )
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    expect(readdirSync(out).sort()).toEqual(['.lock', 'n1.scan', 'n2.scan', 'run.study', 'verdict.txt']);
+    expect(readFileSync(verdict, 'utf8')).toContain('HEALTHY');
   });
 
   // Most of its 20 s is waiting for the node.

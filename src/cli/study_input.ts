@@ -1,0 +1,38 @@
+/** A .study in place of rank files, for the commands that only read. Its run, clocks and names were decided by `nccl-trace study`. */
+
+import { UsageError } from '../base/errors.js';
+import { examine, type Examined } from '../report/examine.js';
+import { examineStudy, studyAmong } from '../shards/study_file.js';
+import { studyOptions, type StudyFlags } from './study_options.js';
+
+const DECIDED = {
+  run: '--run',
+  redact: '--redact',
+  hungAfter: '--hung-after',
+  clockAlike: '--clock-alike',
+  clockWander: '--clock-wander',
+} as const satisfies Partial<Record<keyof StudyFlags, string>>;
+
+/** null: the paths are rank files. Throws UsageError for a .study beside other files, or with options that it cannot follow any more. */
+export function studyIn(paths: readonly string[], flags: StudyFlags): string | null {
+  const study = studyAmong(paths);
+  if (study === null) return null;
+  const given: string[] = Object.entries(DECIDED).flatMap(([flag, option]) =>
+    flags[flag as keyof typeof DECIDED] === undefined ? [] : [option],
+  );
+  if (flags.clock === 'realtime') given.push('--clock');
+  if (given.length === 0) return study;
+  throw new UsageError(`${study}: is a .study: give ${given.join(', ')} to "nccl-trace study"`);
+}
+
+/** Of rank files or of a .study. Throws NoUsableInput, UsageError. */
+export async function examineAny(
+  paths: readonly string[],
+  flags: StudyFlags,
+  options: Parameters<typeof examine>[1] = {},
+): Promise<Examined> {
+  const study = studyIn(paths, flags);
+  return study === null
+    ? examine(paths, { ...studyOptions(flags), ...options })
+    : examineStudy(study, options);
+}
