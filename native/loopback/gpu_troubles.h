@@ -25,6 +25,8 @@ class GpuTroubles {
   /** After so many slices of an iteration's kernels the GPU stands, whatever it has to do. */
   bool StandsStill() const { return standsStill_; }
   void Advanced(int iteration) {
+    const int64_t longer = DelayOf(options_.slowdowns, Slow::kSlice, options_.rank, iteration);
+    if (longer > 0) SleepNs(longer);
     const Fault* const fault = Find(FaultKind::kGpu, iteration);
     if (fault != nullptr && ++slices_ >= (fault->steps == 0 ? 2 : fault->steps)) standsStill_ = true;
   }

@@ -112,9 +112,11 @@ faults (ranks of the world; iterations from 0):
                        gpu: its GPU stands still after N slices; gpu-start: a kernel never begins
                        send, recv: its proxy sends no more, posts no more receives, after N steps
   --slow host:R:TIME   rank R calls late by TIME, in every iteration
-  --slow gpu:R:TIME    its kernels begin late in their stream; its calls do not. Both also TIME/N: in each Nth iteration;
+  --slow gpu:R:TIME    its kernels begin late in their stream; its calls do not. slice:R:TIME: each slice takes its GPU longer.
+                       proxy:R:TIME: its proxy thread stops for TIME after each round. All also TIME/N: in each Nth iteration;
                        TIME@ITER: since then
-  --slow nic:R:MB/s    all that it sends and receives; link:R:MB/s: what it sends to the next rank. May be repeated
+  --slow nic:R:MB/s    all that it sends and receives; link:R:MB/s: what it sends to the next rank,
+                       channel:R:MB/s: the same on channel 0. May be repeated
   --hang-seconds S     how long a hung job goes on before it is ended (2)
   --hang-signal KILL|TERM|ABORT   how (KILL); ABORT: every rank calls ncclCommAbort and leaves
   --timeout S          the end of everything (60)

@@ -15,15 +15,19 @@ Network::Network(Profiler* profiler, const Options& options)
       threads_(options.netEvents.kind == NetEventKind::kSocketThreads),
       next_((options.rank + 1) % options.ranks),
       slowLink_(RateOf(options.slowdowns, Slow::kLink, options.rank) != 0),
+      slowChannel_(RateOf(options.slowdowns, Slow::kChannel, options.rank) != 0),
       rate_(SendRate(options)),
       linkRate_(RateOf(options.slowdowns, Slow::kLink, options.rank)),
+      channelRate_(RateOf(options.slowdowns, Slow::kChannel, options.rank)),
       recvRate_(RateOf(options.slowdowns, Slow::kNic, options.rank)),
       events_(profiler, options.netEvents),
       sender_("NCCL SockS0 0 0", profiler, options.netEvents, options.spin),
       receiver_("NCCL SockR0 0 0", profiler, options.netEvents, options.spin) {}
 
-std::unique_ptr<SendSocket> Network::Sender(int fd, int peer) {
-  RateLimit* const rate = slowLink_ && peer == next_ ? &linkRate_ : &rate_;
+std::unique_ptr<SendSocket> Network::Sender(int fd, int peer, int channel) {
+  const bool isChannel = slowChannel_ && channel == 0;
+  RateLimit* const slow = isChannel ? &channelRate_ : slowLink_ ? &linkRate_ : &rate_;
+  RateLimit* const rate = peer == next_ ? slow : &rate_;
   auto socket = std::make_unique<SendSocket>(fd, credits_, rate, &events_, threads_ ? &sender_ : nullptr);
   sender_.Add(socket.get());
   return socket;

@@ -15,7 +15,7 @@ class Network {
   Network(Profiler* profiler, const Options& options);
 
   /** `peer`: rank of the world. */
-  std::unique_ptr<SendSocket> Sender(int fd, int peer);
+  std::unique_ptr<SendSocket> Sender(int fd, int peer, int channel);
   std::unique_ptr<RecvSocket> Receiver(int fd);
 
   /** When all sockets are made. */
@@ -27,6 +27,7 @@ class Network {
   void CutSends() {
     rate_.Cut();
     linkRate_.Cut();
+    channelRate_.Cut();
   }
 
   /** Of the progress thread, and of the helper threads. */
@@ -39,8 +40,10 @@ class Network {
   const bool threads_;
   const int next_;  // rank of the world
   const bool slowLink_;
+  const bool slowChannel_;
   RateLimit rate_;
   RateLimit linkRate_;  // of what goes to the next rank, if that is slow
+  RateLimit channelRate_;  // on channel 0
   RateLimit recvRate_;
   NetEvents events_;
   NetHelper sender_;

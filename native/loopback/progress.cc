@@ -59,6 +59,7 @@ void ProgressThread::StandStill() {
 void ProgressThread::Run() {
   NameThread("NCCL Progress 0");
   prctl(PR_SET_TIMERSLACK, 1);
+  const int64_t pause = DelayOf(options_.slowdowns, Slow::kProxy, options_.rank, 0);
   bool wasIdle = false;
   int rounds = 0;
   bool stopping = false;
@@ -66,6 +67,7 @@ void ProgressThread::Run() {
     if (freeze_.load(std::memory_order_relaxed)) StandStill();
     bool idle = true;
     const bool moved = ProgressActive(&idle);
+    if (moved && pause > 0) SleepNs(pause);
     if (idle != wasIdle) MarkEdge(idle);
     int appended = 0;
     if (idle || active_ == nullptr || ++rounds == kAppendFrequency) {

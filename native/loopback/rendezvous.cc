@@ -101,7 +101,7 @@ void ConnectSender(Connection& connection, const Comm& comm, uint64_t token, con
                    Network* network) {
   const Introduction introduction{token, comm.spec.id, comm.rank, connection.channel, connection.shared, 0};
   const int fd = Connect(ports[comm.spec.worldRanks[connection.peer]], introduction);
-  connection.out = network->Sender(fd, comm.spec.worldRanks[connection.peer]);
+  connection.out = network->Sender(fd, comm.spec.worldRanks[connection.peer], connection.channel);
 }
 
 /** Returns how many connections others will make to us. */

@@ -10,9 +10,12 @@ constexpr int kMost = 1 << 30;
 Slow ParseWhat(const std::string& word) {
   if (word == "host") return Slow::kHost;
   if (word == "gpu") return Slow::kGpu;
+  if (word == "slice") return Slow::kSlice;
+  if (word == "proxy") return Slow::kProxy;
   if (word == "nic") return Slow::kNic;
   if (word == "link") return Slow::kLink;
-  throw UsageError("--slow does not know '" + word + "', but host, gpu, nic, link");
+  if (word == "channel") return Slow::kChannel;
+  throw UsageError("--slow does not know '" + word + "', but host, gpu, slice, proxy, nic, link, channel");
 }
 
 /** Cuts off the number behind `mark`, if there is one. */
@@ -33,7 +36,7 @@ Slowdown ParseSlowdown(const std::string& text) {
   slow.every = TakeNumber(parts[2], '/', 1);
   slow.from = TakeNumber(parts[2], '@', 0);
   if (slow.every < 1) throw UsageError("--slow: each 0th iteration is none");
-  const bool isTime = slow.what == Slow::kHost || slow.what == Slow::kGpu;
+  const bool isTime = slow.what != Slow::kNic && slow.what != Slow::kLink && slow.what != Slow::kChannel;
   slow.amount = isTime ? ParseTime(parts[2]) : static_cast<int64_t>(1e6 * ParseDouble(parts[2], "--slow's MB/s"));
   if (!isTime && slow.amount < 1) throw UsageError("--slow: at 0 MB/s it would stand");
   return slow;

@@ -10,10 +10,13 @@
 namespace loopback {
 
 enum class Slow {
-  kHost,  // the rank calls late, by a time
-  kGpu,   // each kernel begins late in its stream, by a time: something else runs before it
-  kNic,   // all that the rank sends and receives: bytes/s
-  kLink,  // what it sends to the next rank of the world: bytes/s
+  kHost,     // the rank calls late, by a time
+  kGpu,      // each kernel begins late in its stream, by a time: something else runs before it
+  kSlice,    // each slice takes its GPU longer, by a time
+  kProxy,    // its proxy thread does not run for a time after each round in which it did something
+  kNic,      // all that the rank sends and receives: bytes/s
+  kLink,     // what it sends to the next rank of the world: bytes/s
+  kChannel,  // the same, on channel 0 alone
 };
 
 struct Slowdown {

@@ -4,7 +4,7 @@
  */
 
 import { medianOf } from './statistics.js';
-import { stretchesOf, studentQuantile } from './noise.js';
+import { stretchesOf, studentQuantile, studentsT } from './noise.js';
 
 export interface ChangePoint {
   /** The first value after the change. */
@@ -41,15 +41,6 @@ export function changePoint(logs: readonly number[]): ChangePoint | null {
   const factor = Math.exp(high - low);
   if (factor < LEAST_FACTOR || wrong > WRONG_SIDE * count) return null;
   return { index: exactly(logs, border, Math.ceil(logs.length / count), low, high), factor };
-}
-
-function studentsT(before: readonly number[], after: readonly number[]): number {
-  const mean = (of: readonly number[]): number => of.reduce((sum, value) => sum + value, 0) / of.length;
-  const [a, b] = [mean(before), mean(after)];
-  const squares = (of: readonly number[], level: number): number =>
-    of.reduce((sum, value) => sum + (value - level) ** 2, 0);
-  const variance = (squares(before, a) + squares(after, b)) / (before.length + after.length - 2);
-  return (b - a) / Math.sqrt(Math.max(variance, 1e-12) * (1 / before.length + 1 / after.length));
 }
 
 /** Within `reach` of the border: where most values lie nearer to their own side's level. */

@@ -133,15 +133,21 @@ function outcomeOf({ open, aborted, end }: Collective): Outcome {
 /** Significant digits: what a measurement of this kind is worth. */
 const three = (value: number | null): number | null => value && Number(value.toPrecision(3));
 
-/** The most time first. */
-export function collectiveGroups(rows: readonly CollectiveRow[]): CollectiveGroup[] {
-  const groups = new Map<string, CollectiveRow[]>();
+/** By communicator, function and size class. */
+export function byKind(rows: readonly CollectiveRow[]): Map<string, CollectiveRow[]> {
+  const kinds = new Map<string, CollectiveRow[]>();
   for (const row of rows) {
     const key = `${row.commId} ${row.func} ${row.bytes === null ? '' : sizeClassOf(row.bytes)}`;
-    const group = groups.get(key);
-    if (group) group.push(row);
-    else groups.set(key, [row]);
+    const kind = kinds.get(key);
+    if (kind) kind.push(row);
+    else kinds.set(key, [row]);
   }
+  return kinds;
+}
+
+/** The most time first. */
+export function collectiveGroups(rows: readonly CollectiveRow[]): CollectiveGroup[] {
+  const groups = byKind(rows);
   const timeOf = (group: CollectiveRow[]): number =>
     group.reduce((sum, { durationNs }) => sum + (durationNs ?? 0), 0);
   return [...groups.values()]

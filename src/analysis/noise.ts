@@ -101,3 +101,13 @@ function studentTails(t: number, freedom: number): number {
   for (let i = 1; i < even / 2; i++) sum += term *= (cosine * (2 * i - 1)) / (2 * i);
   return 1 - (t / Math.sqrt(even + t * t)) * sum;
 }
+
+/** Of two lists of values with one variance: how far the second's mean lies above the first's. */
+export function studentsT(before: readonly number[], after: readonly number[]): number {
+  const mean = (of: readonly number[]): number => of.reduce((sum, value) => sum + value, 0) / of.length;
+  const [a, b] = [mean(before), mean(after)];
+  const squares = (of: readonly number[], level: number): number =>
+    of.reduce((sum, value) => sum + (value - level) ** 2, 0);
+  const variance = (squares(before, a) + squares(after, b)) / (before.length + after.length - 2);
+  return (b - a) / Math.sqrt(Math.max(variance, 1e-12) * (1 / before.length + 1 / after.length));
+}

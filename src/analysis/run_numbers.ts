@@ -72,7 +72,7 @@ export function runNumbers(studied: Study, peaks?: Peaks): RunNumbers {
     causes: causesOf({
       collectives,
       links: transfers.links,
-      slowLinks: transfers.slowLinks,
+      ...{ slowLinks: transfers.slowLinks, durationNs },
       slow: verdict.kind === 'slow' ? verdict.slow : null,
       rankOf: labels.ofFile,
     }),

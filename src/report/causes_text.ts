@@ -1,7 +1,15 @@
 /** Each cause of slowness as a sentence: what, its evidence, and what is not known. */
 
-import type { Cause, LateRank, SlowerSince, SlowLinks } from '../analysis/causes.js';
+import type {
+  Cause,
+  Contention,
+  LateRank,
+  SlowerSince,
+  SlowGpu,
+  SlowLinks,
+} from '../analysis/cause_types.js';
 import { durationText } from '../base/duration.js';
+import { printable } from './text.js';
 import { clockTime, type VerdictReport } from './verdict_phrases.js';
 
 type Times = Pick<VerdictReport, 'traceStart'>;
@@ -13,6 +21,10 @@ export function causeText(cause: Cause, about: Times): string {
       return slowerText(cause, about);
     case 'late rank':
       return `${lateText(cause, about)}${costs}`;
+    case 'slow GPU':
+      return `${gpuText(cause)}${costs}`;
+    case 'contention':
+      return `${contentionText(cause)}${costs}. Whether they share a wire or a GPU is not known`;
     default:
       return `${linksText(cause)}${costs}${doubt(cause)}`;
   }
@@ -34,10 +46,41 @@ function lateText({ rank, on, when, sinceNs, late, of }: LateRank, about: Times)
   return `Rank ${rank} is late ${time}: ${where}, and holds up ${late} of ${of} collectives`;
 }
 
-function linksText({ cause, rank, host, slowPairs, pairs, ratio, transfers, ends }: SlowLinks): string {
+const gpuText = ({ rank, waitNs, usualNs, transfers, like }: SlowGpu): string =>
+  `The GPU of rank ${rank} is slow: what arrives waits ${durationText(waitNs)} until it is taken, ` +
+  `${durationText(usualNs)} on ${like} other ranks (${transfers} transfers)`;
+
+const contentionText = ({
+  comm,
+  commId,
+  func,
+  with: other,
+  withId,
+  factor,
+  together,
+  alone,
+}: Contention): string =>
+  `${printable(func)} on ${printable(comm || commId)} takes ${factor} times as long while ${printable(other || withId)} is under way ` +
+  `(${together} together, ${alone} alone)`;
+
+function linksText({
+  cause,
+  rank,
+  host,
+  slowPairs,
+  pairs,
+  ratio,
+  transfers,
+  ends,
+  channel,
+}: SlowLinks): string {
   const evidence = `sends take up to ${Number(ratio.toPrecision(2))} times the usual time (${transfers} sends)`;
   if (cause === 'slow node') return `All ${pairs} links of host ${host} to other hosts are slow: ${evidence}`;
   if (cause === 'slow NIC') return `All ${pairs} links of rank ${rank} are slow: ${evidence}`;
+  if (cause === 'thin channel') {
+    const where = rank === null ? `on ${slowPairs} links` : `from rank ${rank} to rank ${ends[1]}`;
+    return `Channel ${channel} is thin ${where}, the other channels there are not: ${evidence}`;
+  }
   const others = pairs > slowPairs ? `; rank ${rank}'s other links are not` : '';
   return `The link from rank ${rank} to rank ${ends[1]} is slow: ${evidence}${others}`;
 }
@@ -45,4 +88,6 @@ function linksText({ cause, rank, host, slowPairs, pairs, ratio, transfers, ends
 const doubt = ({ cannotTell, rank }: SlowLinks): string =>
   cannotTell === null
     ? ''
-    : `. It is not known whether it is the link or the NIC, because rank ${rank} sends over no other link`;
+    : cannotTell === 'NIC or proxy thread'
+      ? `. It is not known whether it is the NIC or a proxy thread without processor time, because only what rank ${rank} sends is slow`
+      : `. It is not known whether it is the link, the NIC or a proxy thread without processor time, because rank ${rank} sends over no other link`;

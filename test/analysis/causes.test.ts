@@ -2,7 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import { causesOf, type Cause } from '../../src/analysis/causes.js';
+import type { CauseEvidence } from '../../src/analysis/cause_types.js';
 import { changePoint } from '../../src/analysis/change_point.js';
+import type { CollectiveRow } from '../../src/analysis/collectives.js';
 import type { LinkRow, SlowLinkRow } from '../../src/analysis/transfers.js';
 
 /** Logarithms that scatter by about 0.1, in a fixed way. */
@@ -58,8 +60,13 @@ function causesWhere(isSlow: (source: number, destination: number) => boolean, l
       ? [{ link, ratio: 5, like: 9, sizes: 1, medianNs: 5, usualNs: 1, costNs: 10, transfers: 100 }]
       : [],
   );
-  return causesOf({ collectives: [], links: rows, slowLinks, slow: null, rankOf: (file) => file });
+  return causesOf({ ...NOTHING, links: rows, slowLinks });
 }
+
+const NOTHING: CauseEvidence = {
+  ...{ collectives: [], links: [], slowLinks: [], slow: null, durationNs: 1e9 },
+  rankOf: (file) => file,
+};
 
 describe('slow links', () => {
   it('one of several of a rank is a link', () => {
@@ -78,7 +85,7 @@ describe('slow links', () => {
   it('the only link of a rank is slow: link or NIC, which cannot be distinguished', () => {
     const ring = RANKS.map((rank) => [rank, (rank + 1) % 8] as const);
     expect(causesWhere((source) => source === 2, ring)).toEqual([
-      expect.objectContaining({ cause: 'slow link', rank: 2, cannotTell: 'link or NIC' }),
+      expect.objectContaining({ cause: 'slow link', rank: 2, cannotTell: 'link, NIC or proxy thread' }),
     ]);
   });
 
@@ -111,5 +118,108 @@ describe('slow links', () => {
 
   it('none: no cause', () => {
     expect(causesWhere(() => false)).toEqual([]);
+  });
+});
+
+/** A ring of four ranks, two channels; what rank 1 sends is slow on `slowChannels`. */
+function ringCauses(slowChannels: readonly number[]): Cause[] {
+  const link = (source: number, channel: number): LinkRow =>
+    ({
+      ...{
+        commId: 'c',
+        channel,
+        source,
+        destination: (source + 1) % 4,
+        sourceHost: 'a',
+        destinationHost: 'a',
+      },
+      ...{ bytes: 1e6, transfers: 100, senderRoomNs: 0, receiverGpuNs: null },
+    }) as LinkRow;
+  const ranks = [0, 1, 2, 3];
+  const links = ranks.flatMap((rank) => [link(rank, 0), link(rank, 1)]);
+  const slowLinks = slowChannels.map((channel): SlowLinkRow => ({
+    ...{
+      link: 2 + channel,
+      ratio: 5,
+      like: 3,
+      sizes: 2,
+      medianNs: 5,
+      usualNs: 1,
+      costNs: 10,
+      transfers: 100,
+    },
+  }));
+  return causesOf({ ...NOTHING, links, slowLinks });
+}
+
+describe('slow sends of one rank', () => {
+  it('on one channel of a pair: the channel is thin', () => {
+    expect(ringCauses([1])).toEqual([
+      expect.objectContaining({ cause: 'thin channel', rank: 1, channel: 1, ends: [1, 2] }),
+    ]);
+  });
+
+  it('on all channels of its only link: not known what', () => {
+    expect(ringCauses([0, 1])).toEqual([
+      expect.objectContaining({ cause: 'slow link', cannotTell: 'link, NIC or proxy thread' }),
+    ]);
+  });
+});
+
+describe('a slow GPU', () => {
+  const ring = (gpuOf: (rank: number) => number, roomOf: (rank: number) => number): Cause[] => {
+    const links = [0, 1, 2, 3].map(
+      (source) =>
+        ({
+          ...{ commId: 'c', channel: 0, source, destination: (source + 1) % 4, transfers: 1000 },
+          ...{ senderRoomNs: roomOf(source), receiverGpuNs: gpuOf((source + 1) % 4) },
+        }) as LinkRow,
+    );
+    return causesOf({ ...NOTHING, links });
+  };
+
+  it('is the one that takes long over what arrived', () => {
+    expect(
+      ring(
+        (rank) => (rank === 2 ? 4e9 : 1e7),
+        (rank) => (rank === 1 ? 3e9 : 0),
+      ),
+    ).toEqual([expect.objectContaining({ cause: 'slow GPU', rank: 2, waitNs: 4e6, usualNs: 1e4, like: 3 })]);
+  });
+
+  it('is none that waits longer for room to send on', () => {
+    expect(
+      ring(
+        (rank) => (rank === 2 ? 4e9 : 1e7),
+        (rank) => (rank === 2 ? 5e9 : 0),
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe('contention', () => {
+  /** AllReduces of "tp", every other one while one of "dp" is under way; alone they take 100 us. */
+  const rows = (together: number): CollectiveRow[] =>
+    Array.from({ length: 60 }, (_, i) => {
+      const isTogether = i % 2 === 1;
+      const row = { func: 'AllReduce', bytes: 1024, skewNs: 0, lateRank: null };
+      const noise = 1000 * ((i * 7) % 11);
+      const tp = {
+        ...{ ...row, comm: 'tp', commId: 'a', startNs: i * 1e6 },
+        durationNs: (isTogether ? together : 100_000) + noise,
+      };
+      const dp = { ...row, comm: 'dp', commId: 'b', startNs: i * 1e6 - 5000, durationNs: 400_000 };
+      return (isTogether ? [dp, tp] : [tp]) as CollectiveRow[];
+    }).flat();
+
+  it('is named with both communicators', () => {
+    const causes = causesOf({ ...NOTHING, collectives: rows(300_000), durationNs: 60e6 });
+    expect(causes).toEqual([
+      expect.objectContaining({ cause: 'contention', comm: 'tp', with: 'dp', together: 30, alone: 29 }),
+    ]);
+  });
+
+  it('is none if they take as long', () => {
+    expect(causesOf({ ...NOTHING, collectives: rows(104_000), durationNs: 60e6 })).toEqual([]);
   });
 });

@@ -61,13 +61,39 @@ it('a GPU that always begins late: always', RECORD_AGAIN, async () => {
   expect(report.causes).toMatchObject([{ cause: 'late rank', rank: 1, on: 'GPU', when: 'always' }]);
 });
 
-it('a slow link in a ring: the link, or the NIC, because the rank has no other', RECORD_AGAIN, async () => {
-  const words = '--ranks 5 --channels 2 --iterations 12 --ops allreduce:1M --slow link:2:8';
+it(
+  'a slow link in a ring: the link, or what is behind it, because the rank has no other',
+  RECORD_AGAIN,
+  async () => {
+    const words = '--ranks 5 --channels 2 --iterations 12 --ops allreduce:1M --slow link:2:8';
+    const { causes } = await reportOn(words);
+    expect(causes).toMatchObject([
+      { cause: 'slow link', ends: [2, 3], cannotTell: 'link, NIC or proxy thread' },
+    ]);
+    expect(causes[0]!.says).toMatch(
+      /^The link from rank 2 to rank 3 is slow: .* not known whether it is the link, the NIC/,
+    );
+  },
+);
+
+it('a thin channel: the other channel of the same link is not slow', RECORD_AGAIN, async () => {
+  const words = '--ranks 5 --channels 2 --iterations 12 --ops allreduce:1M --slow channel:2:8';
   const { causes } = await reportOn(words);
-  expect(causes).toMatchObject([{ cause: 'slow link', ends: [2, 3], cannotTell: 'link or NIC' }]);
-  expect(causes[0]!.says).toMatch(
-    /^The link from rank 2 to rank 3 is slow: .* not known whether it is the link or the NIC/,
+  expect(causes).toMatchObject([{ cause: 'thin channel', rank: 2, channel: 0, ends: [2, 3] }]);
+});
+
+it('a GPU that takes long over each slice', RECORD_AGAIN, async () => {
+  const report = await reportOn(
+    `--ranks 4 --channels 1 --iterations 12 --ops allreduce:1M --slow slice:2:3ms`,
   );
+  expect(of(report, 'slow GPU')).toMatchObject({ rank: 2 });
+});
+
+it('a proxy thread that gets no processor is never called a wire for sure', RECORD_AGAIN, async () => {
+  const { causes } = await reportOn(
+    '--ranks 4 --channels 1 --iterations 12 --ops allreduce:1M --slow proxy:2:3ms',
+  );
+  expect(causes).toMatchObject([{ rank: 2, cannotTell: 'link, NIC or proxy thread' }]);
 });
 
 it('a healthy job: none', RECORD_AGAIN, async () => {

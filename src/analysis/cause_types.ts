@@ -1,0 +1,109 @@
+/** The causes of slowness as plain data, each with its evidence, and what they are found from. */
+
+import type { CollectiveRow } from './collectives.js';
+import type { RankLabel } from './rank_labels.js';
+import type { LinkRow, SlowLinkRow } from './transfers.js';
+
+/** `view`: a stretch of the trace that shows it, ns. `costNs`: the least that it cost the run; null: not known. */
+interface Shown {
+  readonly view: readonly [from: number, to: number];
+  readonly costNs: number | null;
+}
+
+export interface SlowerSince extends Shown {
+  readonly cause: 'slower since';
+  readonly sinceNs: number;
+  /** Collectives take so many times the time before. */
+  readonly factor: number;
+  readonly before: number;
+  readonly after: number;
+  /** Kinds (communicator, function, size class) whose median rose, of those seen before and after. */
+  readonly slowerKinds: number;
+  readonly kinds: number;
+}
+
+export interface LateRank extends Shown {
+  readonly cause: 'late rank';
+  readonly rank: RankLabel;
+  readonly on: 'host' | 'GPU';
+  readonly when: 'always' | 'at times' | 'since a moment';
+  readonly sinceNs: number | null;
+  /** Collectives that it held up, and those it might have. */
+  readonly late: number;
+  readonly of: number;
+}
+
+export interface SlowLinks extends Shown {
+  readonly cause: 'slow link' | 'thin channel' | 'slow NIC' | 'slow node';
+  /** The rank that all of them have in common; null: a node, or none. */
+  readonly rank: RankLabel;
+  readonly host: string | null;
+  /** Sender and receiver of the first of them. */
+  readonly ends: readonly [RankLabel, RankLabel];
+  /** Indices into the links. */
+  readonly links: readonly number[];
+  /** Of so many pairs of ranks that rank or node is an end of, these are slow. */
+  readonly slowPairs: number;
+  readonly pairs: number;
+  /** The largest: send times against the usual ones. */
+  readonly ratio: number;
+  readonly transfers: number;
+  /** Of a thin channel; null: any. */
+  readonly channel: number | null;
+  /** All that the rank sends is slow; and it may have one link only. */
+  readonly cannotTell: 'NIC or proxy thread' | 'link, NIC or proxy thread' | null;
+}
+
+/** What arrived at the rank waited long for its GPU, though the rank did not wait for room to send it on. */
+export interface SlowGpu extends Shown {
+  readonly cause: 'slow GPU';
+  readonly rank: RankLabel;
+  /** ns per transfer: its own wait, and the median of all ranks. */
+  readonly waitNs: number;
+  readonly usualNs: number;
+  readonly transfers: number;
+  /** Ranks that it was compared with. */
+  readonly like: number;
+}
+
+/** Collectives of a kind take longer while another communicator is under way on the same ranks. */
+export interface Contention extends Shown {
+  readonly cause: 'contention';
+  readonly comm: string;
+  readonly commId: string;
+  readonly func: string;
+  /** The communicator that was under way most. */
+  readonly with: string;
+  readonly withId: string;
+  readonly factor: number;
+  /** Collectives under way together with another, and alone. */
+  readonly together: number;
+  readonly alone: number;
+}
+
+export type Cause = SlowerSince | LateRank | SlowLinks | SlowGpu | Contention;
+
+/** What the verdict knows of a slow rank. */
+interface SlowRank {
+  readonly file: number;
+  readonly commId: string;
+  readonly on: 'host' | 'GPU' | 'link';
+  readonly cost: number;
+  readonly worst: { readonly at: number; readonly by: number };
+}
+
+export interface CauseEvidence {
+  readonly collectives: readonly CollectiveRow[];
+  readonly links: readonly LinkRow[];
+  readonly slowLinks: readonly SlowLinkRow[];
+  /** What the verdict found; null: no rank is slow. */
+  readonly slow: SlowRank | null;
+  readonly rankOf: (file: number) => RankLabel;
+  readonly durationNs: number;
+}
+
+/** A stretch of the trace. */
+export const around = (at: number, length: number): [number, number] => [
+  Math.max(0, Math.round(at - length)),
+  Math.round(at + length),
+];

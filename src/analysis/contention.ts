@@ -1,0 +1,90 @@
+/**
+ * Communicators in each other's way: collectives of a kind take longer if one of another communicator is under way when the last rank arrives.
+ * Times count from then, so that a late rank is no contention; and what comes later does not count, because a long collective meets others
+ * more often. Compared on a log scale by Student's t. Whether they share a wire or a GPU is not known.
+ */
+
+import { around, type CauseEvidence, type Contention } from './cause_types.js';
+import { byKind, type CollectiveRow } from './collectives.js';
+import { studentQuantile, studentsT } from './noise.js';
+import { medianOf } from './statistics.js';
+
+const FEWEST = 12;
+const LEAST_FACTOR = 1.5;
+const CHANCE = 0.001;
+const LEAST_SHARE = 0.05;
+
+interface Busy {
+  readonly row: CollectiveRow;
+  readonly from: number;
+  readonly to: number;
+}
+
+export function contention({ collectives, durationNs }: CauseEvidence): Contention[] {
+  const busy = collectives.flatMap((row): Busy[] => {
+    const { startNs, durationNs: took, skewNs } = row;
+    if (took === null || skewNs === null || took <= skewNs) return [];
+    return [{ row, from: startNs + skewNs, to: startNs + took }];
+  });
+  if (new Set(busy.map(({ row }) => row.commId)).size < 2) return [];
+  const times = new Map(busy.map((one) => [one.row, one]));
+  const others = underWay(busy);
+  return [...byKind(busy.map(({ row }) => row)).values()].flatMap(([, ...rows]) =>
+    contentionOf(rows, times, others, durationNs),
+  );
+}
+
+/** By collective: those of other communicators that were under way when its last rank arrived. */
+function underWay(busy: readonly Busy[]): Map<CollectiveRow, readonly CollectiveRow[]> {
+  let open: Busy[] = [];
+  return new Map(
+    [...busy]
+      .sort((a, b) => a.from - b.from)
+      .map((one) => {
+        open = [...open.filter(({ to }) => to > one.from), one];
+        const others = open.filter(({ row }) => row.commId !== one.row.commId);
+        return [one.row, others.map(({ row }) => row)] as const;
+      }),
+  );
+}
+
+function contentionOf(
+  rows: readonly CollectiveRow[],
+  times: ReadonlyMap<CollectiveRow, Busy>,
+  others: ReadonlyMap<CollectiveRow, readonly CollectiveRow[]>,
+  durationNs: number,
+): Contention[] {
+  const took = (row: CollectiveRow): number => times.get(row)!.to - times.get(row)!.from;
+  const isAlone = (row: CollectiveRow): boolean => others.get(row)!.length === 0;
+  const together = rows.filter((row) => !isAlone(row));
+  const alone = rows.filter(isAlone);
+  if (together.length < FEWEST || alone.length < FEWEST) return [];
+  const [longer, usual] = [together, alone].map((some) => some.map((row) => Math.log(took(row)))) as [
+    number[],
+    number[],
+  ];
+  const factor = Math.exp(medianOf(longer) - medianOf(usual));
+  const costNs = together.length * (medianOf(together.map(took)) - medianOf(alone.map(took)));
+  const isSure = studentsT(usual, longer) > studentQuantile(CHANCE, longer.length + usual.length - 2);
+  if (!isSure || factor < LEAST_FACTOR || costNs < LEAST_SHARE * durationNs) return [];
+  const most = commonest(together.flatMap((row) => others.get(row)!));
+  const { comm, commId, func } = rows[0]!;
+  const worst = together.reduce((a, b) => (took(b) > took(a) ? b : a));
+  return [
+    {
+      cause: 'contention',
+      ...{ comm, commId, func, with: most.comm, withId: most.commId },
+      factor: Number(factor.toPrecision(3)),
+      ...{ together: together.length, alone: alone.length },
+      costNs: Math.round(costNs),
+      view: around(worst.startNs, 2 * took(worst)),
+    },
+  ];
+}
+
+/** The row that comes most often, by communicator. */
+function commonest(rows: readonly CollectiveRow[]): CollectiveRow {
+  const counts = new Map<string, number>();
+  for (const { commId } of rows) counts.set(commId, (counts.get(commId) ?? 0) + 1);
+  return rows.reduce((a, b) => (counts.get(b.commId)! > counts.get(a.commId)! ? b : a));
+}
