@@ -42,7 +42,7 @@ class Network {
   const bool slowLink_;
   const bool slowChannel_;
   RateLimit rate_;
-  RateLimit linkRate_;  // of what goes to the next rank, if that is slow
+  RateLimit linkRate_;     // of what goes to the next rank, if that is slow
   RateLimit channelRate_;  // on channel 0
   RateLimit recvRate_;
   NetEvents events_;
