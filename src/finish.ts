@@ -37,7 +37,7 @@ import { lookAtAttributes } from './trace/watches.js';
 export interface FinishOptions {
   /** What of the run is drawn; absent: all of it, as far as the budget goes. */
   readonly select?: SelectionRequest | undefined;
-  /** What is drawn at most where no detail was asked for. Default: what a browser shows at ease. */
+  /** What is drawn at most where no detail was asked for. Default: what a browser opens in about 15 s. */
   readonly budget?: Budget | undefined;
   /** A detail that was asked for is refused beyond this. Default: what a browser opens at all. */
   readonly utmost?: Size | undefined;

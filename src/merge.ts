@@ -2,7 +2,7 @@
  * Many rank files, one trace. The whole program in one page:
  *
  *   find     which files there are, and of which runs                       reader, runs/find_runs
- *   scan     each file by itself: who it is, when work ended, its clock     reader → model
+ *   scan     each file by itself: its rank, when work ended, its clock     reader → model
  *   choose   the run, one file per rank                                     runs/run
  *   clocks   every host on one axis                                         clocks
  *   origins  who executed whose sends (PXN)                                 cluster/origins

@@ -125,11 +125,11 @@ output:
   --truth DIR          every rank writes DIR/truth-<rank>.jsonl: what it did by its own account
   --json               a summary as JSON on stdout
   --partition          print channels, chunks and steps as JSON, run nothing
-  --quiet              no words on stderr but errors and the plugin's own
+  --quiet              nothing on stderr but errors and what the plugin prints
 
 environment: NCCL_PROFILER_PLUGIN as in NCCL
              NCCL_SET_THREAD_NAME=1: NCCL's threads have names
-             NCCL_ALLGATHERV_ENABLE=0: broadcasts are told also by NCCL 2.29 and newer
+             NCCL_ALLGATHERV_ENABLE=0: NCCL 2.29 and newer report broadcasts, too
              CUDA_LAUNCH_BLOCKING=1: tasks are announced by CUDA's thread for host functions
 
 exit: 0 all ranks finished and all data was right; 1 a rank failed or the time was over; 2 usage; 3 wrong data;

@@ -231,7 +231,7 @@ interface Link {
   readonly sends: readonly SendSeries[];
 }
 
-/** Communicators without names may join the same two ranks: the one that moved more stands first in both runs. */
+/** Communicators without names may join the same two ranks: the one that moved more comes first in both runs. */
 function sendsByLink({ pairs, sends }: RunNumbers, names: Names): Map<string, Link> {
   const links = new Map<string, Link>();
   pairs.forEach(({ comm, source, destination }, i) => {

@@ -1,4 +1,4 @@
-/** Sizes that are compared with each other: powers of four, "256 KiB" stands for 256 KiB up to below 1 MiB. */
+/** Sizes that are compared with each other: powers of four, "256 KiB" is from 256 KiB to below 1 MiB. */
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 

@@ -8,7 +8,7 @@ export interface Named {
   readonly path: string;
 }
 
-/** Strings are our own text and name nobody. */
+/** Strings are our own text and hold no names to hide. */
 export type Sentence = readonly (string | Named)[];
 
 /** about`${{ path }}: named ${3} times` */

@@ -66,7 +66,7 @@ async function run(name: TableName, inputs: readonly string[], options: Options)
 const MOST_ROWS = 40;
 const MOST_CHARACTERS = 24;
 
-/** The first rows, without the columns that say nothing there. */
+/** The first rows, without the columns that are empty there. */
 function shown({ columns, rows }: FilledTable): string {
   const first = rows.slice(0, MOST_ROWS);
   const telling = columns.map((_, i) => first.some((cells) => cells[i] !== null && cells[i] !== ''));

@@ -39,7 +39,7 @@ export function orderOf(unknowns: number, shared: number, terms: Terms): Order {
   const seen = new Uint8Array(unknowns);
   const visited = new Int32Array(rows).fill(-1);
   let walk = 0;
-  // By distance from `start`; those of a distance stand together. Returns the last one.
+  // By distance from `start`; those of one distance are together. Returns the last one.
   const walkFrom = (
     start: number,
     isReached: (one: number) => boolean,

@@ -61,7 +61,7 @@ export function unknownPlaces(references: References, knots: Knots, by: 'clock' 
 
 /**
  * Indices and coefficients of: correction of `from` at `time`, minus that of `to` at `time + delay`, plus the minimum delay, whose
- * unknown stands at `minimum`.
+ * unknown has the index `minimum`.
  */
 export function terms(
   { from, to }: EdgeEvidence,

@@ -8,7 +8,7 @@ import type { Arc } from './graph.js';
 import { EACH_NS, negativeCycle } from './negative_cycle.js';
 
 export interface Unsteady {
-  /** One of them: nobody can tell which. */
+  /** One of them; it is not known which. */
   readonly domains: readonly number[];
   /** Index of the instant at which it shows most, and by how much, ns. */
   readonly instant: number;

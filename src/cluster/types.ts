@@ -24,7 +24,7 @@ export interface ClusterMember {
   readonly gpuError: (comm: number) => { readonly late: number; readonly early: number };
 }
 
-/** As a file tells it. */
+/** As one file reports it. */
 export interface ClusterCommunicator {
   readonly number: number;
   readonly commId: bigint;

@@ -1,5 +1,5 @@
 /**
- * Where a rank stood when its records end: its pending work, the progress of each operation and its wait; and when each communicator last
+ * What a rank was doing when its records end: its pending work, the progress of each operation and its wait; and when each communicator last
  * moved. Polls are not movement. Collected while the records stream by. Little is left at the end, because NCCL has few operations in
  * flight.
  */

@@ -61,7 +61,7 @@ const PREFIX = '.nccl-trace-work.';
 /** Boot, pid namespace, pid, its start in ticks since the boot; then what mkdtemp adds. */
 const NAME = /^\.nccl-trace-work\.([0-9a-f]{32})-(\d+)-(\d+)-(\d+)\.[A-Za-z0-9]{6}$/;
 
-/** "unknown" if /proc does not say: nobody removes such a folder. */
+/** "unknown" if /proc does not say. Such a folder is never removed. */
 function maker(): string {
   const here = surroundings();
   const start = startOf('self');

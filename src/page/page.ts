@@ -1,6 +1,6 @@
 /**
  * The report as one file that needs nothing else: no request leaves it, which its own policy holds, and its trace lies in it. What a person
- * must know stands in the HTML itself; tables and pictures are made of the data by dist/page/, where scripts may run.
+ * must know is in the HTML itself; tables and pictures are made of the data by dist/page/, where scripts may run.
  */
 
 import { createHash } from 'node:crypto';

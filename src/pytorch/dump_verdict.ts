@@ -1,6 +1,6 @@
 /**
  * The verdict on dumps alone: which ranks all others wait for, and where ranks called differently. A rank is named only if the dumps show
- * that others wait for it, and that it waits for nobody itself:
+ * that others wait for it, and that it does not wait itself:
  *
  *   not called    others are in a collective of its group that it never called
  *   not finished  all called a collective, others finished it, and this rank did not: its GPU or its links stopped

@@ -1,7 +1,7 @@
 /**
  * All records of a file in the order in which they are paired: those of steps, four of five, in long runs of one ring. A step lies in one
  * ring, so its records only need the order of that ring. Others need steps in three cases: an operation's stop ends them, some events
- * name one as their parent, and of an operation whose start is not in the file only steps tell. So all rings but those of steps are
+ * name one as their parent, and an operation whose start is not in the file is known only by its steps. So all rings but those of steps are
  * merged by tick, and the rings of steps follow up to the tick of such a record. Yields ranges as `mergedRows` does.
  */
 

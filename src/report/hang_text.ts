@@ -98,7 +98,7 @@ function goneLines(hang: Hang, verb: string, report: VerdictReport): string[] {
   return heartbeatLines(gone, hang.until, report);
 }
 
-/** Ranks that never came, grouped by the call they stand in. */
+/** Ranks that never came, grouped by the call they are stuck in. */
 function strays(hang: Hang, verb: string, report: VerdictReport): string[] {
   const { neverEntered, seq, waiting, inside } = hang;
   const groups = new Map<string, Stray[]>();

@@ -110,13 +110,13 @@ function whenText({ from, to, course, span, late, of }: Slowness, report: Verdic
   }
 }
 
-/** Up to this share of the time nobody is mentioned. */
-const WORTH_A_WORD = 0.005;
+/** Up to this share of the time no rank is mentioned. */
+const LEAST_SHARE = 0.005;
 
 /** For a run without a slow rank: who cost most, and why this is not slow. */
 export function latestLines(report: VerdictReport): string[] {
   const { latest } = report.verdict;
-  if (!latest?.why || latest.cost < WORTH_A_WORD * latest.span) return [];
+  if (!latest?.why || latest.cost < LEAST_SHARE * latest.span) return [];
   const { late, of, cost, span, why } = latest;
   const not = why === 'chance' ? 'may be chance' : 'too little';
   return [

@@ -109,7 +109,7 @@ export function redactFile<T extends Redactable>(file: T, aliases: Aliases): T {
   };
 }
 
-/** Also for what the first pass found in a file. Boots keep their ids, which clocks and runs need and nobody prints. */
+/** Also for what the first pass found in a file. Boots keep their ids, which clocks and runs need and which are never printed. */
 export function redactFacts<T extends RunFile>(file: T, aliases: Aliases): T {
   return {
     ...file,

@@ -99,7 +99,7 @@ export interface RankScan {
   readonly copyColls: number;
   /** Calls that its threads were inside of. */
   readonly inside: readonly InsideCall[];
-  /** Connections and operations whose end NCCL never tells. */
+  /** Connections and operations whose end NCCL never reports. */
   readonly endlessConnections: ReadonlySet<string>;
   readonly endlessOps: number;
   /** Executed for other processes. */

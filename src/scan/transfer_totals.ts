@@ -86,7 +86,7 @@ interface Entry {
 
 /** Per connection. Transfers of further sizes count, but have no times. */
 const MOST_SIZES = 64;
-/** Of what is kept over time: enough to tell a drift from a change. */
+/** Kept over time: enough to distinguish a drift from a change. */
 const BINS = 16;
 
 export class TransferCollector {

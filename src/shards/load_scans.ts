@@ -1,4 +1,4 @@
-/** The .scan files that `study` was given, together. What is in them is checked, and belongs to nobody's file twice. */
+/** The .scan files that `study` was given, together. Their content is checked, and no file is in two of them. */
 
 import { join } from 'node:path';
 import { NoUsableInput } from '../base/errors.js';

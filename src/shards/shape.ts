@@ -1,6 +1,6 @@
 /**
  * Between values of our types and what MessagePack holds, guided by descriptions of the types (generated/shapes.ts). Reading checks every
- * value: of what comes from a file nothing but its own type can come out. A list of objects is written as columns, which is a third of the
+ * value, so a value from a file has its declared type or is refused. A list of objects is written as columns, which is a third of the
  * bytes and of the time. Whether numbers make sense together is not known here.
  */
 

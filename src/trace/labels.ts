@@ -19,7 +19,7 @@ export const PID_BASE = 1_000_000;
 /** Files without a rank come last. */
 const NO_RANK_PID_BASE = 2_000_000_000;
 
-/** `accused`: by file, the most suspect first. They stand above all others. */
+/** `accused`: by file, the most suspect first. They come before all others. */
 export function processSpec(
   { scan, rank, ranks }: RunMember,
   file: number,

@@ -1,5 +1,5 @@
 /**
- * Ranks of the job without a file: each has its own process in the trace, so that nobody needs to count ranks. The UI hides a process
+ * Ranks of the job without a file: each has its own process in the trace, so that you need not count ranks. The UI hides a process
  * without a track. So it has one, with one slice that says why it is empty.
  */
 
@@ -54,7 +54,7 @@ export interface MissingPlace {
   readonly blockCount: number;
   readonly traceStart: bigint;
   readonly bounds: Bounds;
-  /** Ranks that stand above those with a file. */
+  /** Ranks that come before those with a file. */
   readonly named: readonly number[];
 }
 

@@ -23,8 +23,8 @@ const KIND: Readonly<Record<Verdict['kind'], string>> = {
   nothing: 'NOTHING TO JUDGE',
 };
 
-/** The most telling first: a rank that is gone before those that wait for it. */
-const TELLING: readonly SuspectLabel[] = [
+/** The most important first: a rank that is gone before those that wait for it. */
+const BY_IMPORTANCE: readonly SuspectLabel[] = [
   'SILENT',
   'GONE',
   'NO FILE',
@@ -49,7 +49,7 @@ export function clusterTitle(
     label === 'NO FILE'
       ? [...missing]
       : accused.filter((one) => one.label === label).flatMap(({ file }) => ranksOf(members[file]!));
-  const label = TELLING.find((one) => ranksWith(one).length > 0);
+  const label = BY_IMPORTANCE.find((one) => ranksWith(one).length > 0);
   if (label === undefined) return title;
   const ranks = ranksWith(label);
   const ways = [
@@ -68,7 +68,7 @@ const ranksOf = ({ ranks }: Pick<RunMember, 'ranks'>): readonly (number | null)[
 const ranksText = (ranks: readonly (number | null)[]): string =>
   `${ranks.length === 1 ? 'rank' : 'ranks'} ${foldRanks(ranks)}`;
 
-/** "rank 0007 · host · gpu7 · SILENT". Whatever does not fit before the charge is left out, the least telling first. */
+/** "rank 0007 · host · gpu7 · SILENT". Parts that do not fit before the label are left out, the least important first. */
 export function processName(
   parts: readonly [title: string, ...more: string[]],
   label: SuspectLabel | null,

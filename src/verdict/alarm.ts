@@ -1,6 +1,6 @@
 /**
  * When a stall is called a hang. If all ranks are alive, they may be on their way to the collective: writing a checkpoint, compiling,
- * starting up. That looks the same, and wakes nobody before it has lasted long. A stall that cannot end is a hang at once: a rank's process
+ * starting up. That looks the same, so it is no alarm before it has lasted long. A stall that cannot end is a hang at once: a rank's process
  * is gone, the communicator was aborted, or the ranks made different calls.
  */
 

@@ -1,7 +1,7 @@
 /**
  * Which of many stuck operations to look at. The wait of each names its reason: a receive waits for the peer's send, a send for the peer's
  * receive, a GPU wait for the other side of the same GPU. The chain of waits ends at an operation whose other side never came, was gone
- * when it stood, has no file, or contradicts it. Look there; it is not yet the reason.
+ * when it stalled, has no file, or contradicts it. Look there; it is not yet the reason.
  */
 
 import { Wait } from '../model/waits.js';
@@ -20,7 +20,7 @@ interface PendingOp {
 }
 
 /**
- * `suspects`: files that never came or were gone when it stood, besides peers without a file. `absentRanks`: ranks that did not come though
+ * `suspects`: files that never came or were gone when it stalled, besides peers without a file. `absentRanks`: ranks that did not come though
  * others of their process did.
  */
 export function frontOf(
@@ -176,7 +176,7 @@ const isOnNetwork = ({ wait }: WitnessedOp): boolean => wait !== null && wait.na
 const leastFar = (ops: readonly PendingOp[]): PendingOp =>
   ops.reduce((a, b) => (progress(b.op) < progress(a.op) ? b : a));
 
-/** At equal progress the one that has stood longest. */
+/** At equal progress the one that has waited longest. */
 const foremost = (ops: readonly PendingOp[]): PendingOp =>
   ops.reduce((a, b) => (compareProgress(a, b) > 0 ? b : a));
 const compareProgress = (a: PendingOp, b: PendingOp): number =>

@@ -18,7 +18,7 @@ const LONG_WINDOW = 600e9;
 /** ns: such a pause may take this long. */
 const UNSEEN_MAY_TAKE = 300e9;
 
-/** Each file's silence is measured by its own clock. null: they do something or just did, or nobody is alive. */
+/** Each file's silence is measured by its own clock. null: they do something or just did, or no rank is alive. */
 export function idleness(evidence: Case): Idle | null {
   const { ranks, hungAfter } = evidence;
   const silent = new Set(silentFiles(evidence, NOTHING_STOOD).map(({ file }) => file));

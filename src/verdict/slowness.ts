@@ -58,7 +58,7 @@ export function slowest(evidence: Case): Judged {
   };
 }
 
-/** Half of the run was lost to it, in waits too few to tell a habit from chance. */
+/** Half of the run was lost to it, in too few waits to distinguish a habit from chance. */
 export const tookHalf = ({ link, cost, ofOthers, span }: Slowness): boolean =>
   link === null && cost >= WORTH_DOUBT && cost - ofOthers >= HALF * span;
 

@@ -53,7 +53,7 @@ export function stalledIn(comm: ClusterComm, evidence: Case): { comm: ClusterCom
 }
 
 /**
- * Only unfinished in silent files, while others finished it and now stand in a later one. A process died in it after doing its part, or its
+ * Only unfinished in silent files, while others finished it and are now stuck in a later one. A process died in it after doing its part, or its
  * file is older (a copy, or all that is left of a dead node). The live ranks show how long the stall lasts.
  */
 function isLeftBehind(one: Collective, unfinished: readonly Collective[], { ranks }: Case): boolean {

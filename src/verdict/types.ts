@@ -42,7 +42,7 @@ export type Verdict = VerdictKind & {
   readonly lateness: boolean;
   /** A rank that would be slow if the clocks were exact: its lateness is within their 99 % bound. */
   readonly unresolved: Slowness | null;
-  /** The rank that cost most if none is slow; null: nobody was ever late for sure. */
+  /** The rank that cost most if none is slow; null: no rank was surely late. */
   readonly latest: Slowness | null;
 };
 
@@ -100,7 +100,7 @@ export interface Unclear {
   readonly silent: readonly Silent[];
   /** Silence much longer than before, up to the end, while processes lived; null: no. */
   readonly idle: Idle | null;
-  /** Half of the time was lost to this rank, in waits too few to tell a habit from chance; null: no. */
+  /** Half of the time was lost to this rank, in too few waits to distinguish a habit from chance; null: no. */
   readonly late: Slowness | null;
   /** Newest sign of any file. */
   readonly end: TraceNs;

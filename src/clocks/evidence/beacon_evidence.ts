@@ -1,6 +1,6 @@
 /**
  * From beacons to pairs of stamps: each exchange gives one pair per direction, whatever the application sent. The peer is
- * found by its counter, not by its rank: any file of the same boot tells what the counter's values mean.
+ * found by its counter, not by its rank: any file of the same boot gives the counter's values a meaning.
  */
 
 import { ticks } from '../../base/time.js';

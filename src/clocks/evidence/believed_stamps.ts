@@ -85,7 +85,7 @@ const sureIn = (edges: readonly EdgeEvidence[], { credits }: Belief): EdgeEviden
 const isSame = (a: readonly EdgeEvidence[], b: readonly EdgeEvidence[]): boolean =>
   a.length === b.length && a.every((edge, i) => edge === b[i]);
 
-/** Each pair is in the evidence once per stamp that may stand for its arrival; a belief takes one of them. */
+/** Each pair is in the evidence once per stamp that may be its arrival; a belief takes one of them. */
 function isBelieved({ kind, like }: EdgeEvidence, { earlyArrivals, credits }: Belief): boolean {
   if (kind === 'credit') return credits;
   if (like.startsWith(EARLY_ARRIVAL)) return earlyArrivals;

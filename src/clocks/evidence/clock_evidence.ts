@@ -88,7 +88,7 @@ export function collectEvidence(sources: readonly EvidenceSource[], axes: AxesWi
 const arrivesBy = (send: Float64Array, receive: Float64Array): number =>
   (receive[STEP_ROW.arrives] === -1 ? send : receive)[STEP_ROW.arrives]!;
 
-/** How the likenesses of receives begin whose stop, after they were consumed, stands for their arrival. */
+/** How the likenesses of receives begin whose stop, after they were consumed, is taken for their arrival. */
 export const CONSUMED = 'data until consumed,';
 
 function once<T>(make: () => T): () => T {

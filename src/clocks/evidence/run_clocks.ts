@@ -59,7 +59,7 @@ export interface BrokenTransfers {
   readonly names: ReadonlySet<string>;
   /** By pair of domains, "from to": received before sent. */
   readonly backwards: ReadonlyMap<string, number>;
-  /** Their two ends tell of different operations or sizes. */
+  /** Their two ends report different operations or sizes. */
   readonly mismatched: number;
   readonly outOfStep: readonly OutOfStep[];
 }

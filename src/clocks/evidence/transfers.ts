@@ -109,7 +109,7 @@ export function joinTransfers(
 
 /** One end of a connection. */
 class Side {
-  /** Of the row that it stands at; Infinity: behind the last one. */
+  /** Of the current row; Infinity: behind the last one. */
   key = Infinity;
   /** Rows that the other end did not keep. */
   skipped = 0;

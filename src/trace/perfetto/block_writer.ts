@@ -1,5 +1,5 @@
 /**
- * Writes the packets of one process (one rank), or of a group without a process, as a block with its own uuids and sequences. It may stand
+ * Writes the packets of one process (one rank), or of a group without a process, as a block with its own uuids and sequences. It may come
  * anywhere after the prologue. The blocks of a trace are written independently, in any order, on any thread, and concatenated. After a
  * BugError the block is useless: the flushed packets are whole, but nothing may follow them.
  */

@@ -10,5 +10,5 @@ export type Clock = perfetto.protos.ClockSnapshot.Clock.$Properties;
 const { Trace } = perfetto.protos;
 export const { BuiltinClock, TrackDescriptor: TrackDescriptorEnums, CounterDescriptor } = perfetto.protos;
 
-/** A trace is a series of packets, so these bytes may stand between any two. */
+/** A trace is a series of packets, so these bytes may come between any two. */
 export const encodePackets = (...packet: Packet[]): Uint8Array => Trace.encode({ packet }).finish();

@@ -45,7 +45,7 @@ export class ByteCounters {
     });
   }
 
-  /** `isSend`: of a stand-in only its steps tell it. */
+  /** `isSend`: only the steps of a stand-in show it. */
   moved({ comm, foreign, peer }: Op, isSend: boolean, bytes: number, at: TraceNs): void {
     this.changes.add(isSend ? this.tx : this.rx, bytes, at);
     if (!comm || foreign) return;

@@ -97,7 +97,7 @@ function* accusedOf(stall: Hang): ReturnType<typeof accused> {
     for (const file of frontFiles(stuckIn?.front ?? null)) yield [file, 'STUCK'];
 }
 
-/** Ranks that fell silent before or about when it stood come first; none if most did. */
+/** Ranks that fell silent before or about when it stalled come first; none if most did. */
 export function goneFirst({ silent, since, nRanks }: Hang, files: number): readonly Silent[] {
   const gone = silent.filter(({ lastSign }) => lastSign === null || lastSign <= since + GONE_WITHIN);
   return 2 * gone.length > Math.max(files, nRanks) ? [] : gone;
