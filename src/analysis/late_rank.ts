@@ -2,7 +2,7 @@
 
 import { around, type CauseEvidence, type LateRank } from './cause_types.js';
 
-/** A rank holds up a collective if it comes last by a good part of what it comes late at other times. */
+/** A rank holds up a collective if it comes last by a good part of its usual lateness. */
 const GOOD_PART = 0.25;
 const MOSTLY = 0.75;
 const RARELY = 0.15;
