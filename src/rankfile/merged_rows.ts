@@ -25,23 +25,66 @@ export interface Cursor {
 /** A ring whose records come in segments, or all at once. */
 export type AnyRing = SegmentedRing | Pick<Ring, 'ring' | 'records'>;
 
-export function* mergedRows(file: {
-  readonly rings: readonly AnyRing[];
-}): Generator<RowRange, void, undefined> {
-  const cursors = file.rings.flatMap(cursorOf);
-  const first = cursors[0];
-  if (first === undefined) return;
+export const mergedRows = (file: { readonly rings: readonly AnyRing[] }): Iterable<RowRange> =>
+  new MergedRows(file.rings.flatMap(cursorOf));
 
-  const range: RowRange = { ring: first.ring, records: first.records, from: 0, end: 0 };
-  while (cursors.length > 0) {
-    const [next, rival] = nextTwo(cursors);
-    range.ring = next.ring;
-    range.records = next.records;
-    range.from = next.row;
-    advance(next, rival);
-    range.end = next.row;
-    yield range;
-    if (next.row === next.records.length && !toNextSegment(next)) cursors.splice(cursors.indexOf(next), 1);
+/** The result of an iterator at its end. */
+export const NO_MORE: IteratorResult<never, undefined> = { done: true, value: undefined };
+
+/** The same object each time. */
+export class YieldedRange {
+  private result: { readonly done: false; readonly value: RowRange } | undefined;
+
+  of(ring: number, records: RecordColumns, from: number, end: number): IteratorResult<RowRange, undefined> {
+    if (!this.result) return (this.result = { done: false, value: { ring, records, from, end } });
+    const { value } = this.result;
+    value.ring = ring;
+    value.records = records;
+    value.from = from;
+    value.end = end;
+    return this.result;
+  }
+}
+
+/** Not a generator: that makes two objects for each range, and most ranges are a few rows. */
+export class MergedRows implements IterableIterator<RowRange> {
+  /** Of the newest range. */
+  private cursor: Cursor | undefined;
+  private rival: Cursor | undefined;
+  private readonly range = new YieldedRange();
+
+  constructor(private readonly cursors: Cursor[]) {}
+
+  [Symbol.iterator](): this {
+    return this;
+  }
+
+  next(): IteratorResult<RowRange, undefined> {
+    const before = this.cursor;
+    if (before && before.row === before.records.length && !toNextSegment(before))
+      this.cursors.splice(this.cursors.indexOf(before), 1);
+    if (this.cursors.length === 0) return NO_MORE;
+    const next = this.choose();
+    const from = next.row;
+    advance(next, this.rival);
+    return this.range.of(next.ring, next.records, from, next.row);
+  }
+
+  /** The two first cursors. A file has at most 63 rings, most of them idle, so a scan is faster than a heap. */
+  private choose(): Cursor {
+    const { cursors } = this;
+    let next = cursors[0]!;
+    let rival: Cursor | undefined;
+    for (let i = 1; i < cursors.length; i++) {
+      const cursor = cursors[i]!;
+      if (isBefore(cursor, next)) {
+        rival = next;
+        next = cursor;
+      } else if (rival === undefined || isBefore(cursor, rival)) rival = cursor;
+    }
+    this.cursor = next;
+    this.rival = rival;
+    return next;
   }
 }
 
@@ -74,20 +117,6 @@ export function toNextSegment(cursor: Cursor): boolean {
 }
 
 const isBefore = (a: Cursor, b: Cursor): boolean => a.tick < b.tick || (a.tick === b.tick && a.ring < b.ring);
-
-/** The two first cursors. A file has at most 63 rings, most of them idle, so a scan is faster than a heap. */
-function nextTwo(cursors: readonly Cursor[]): [Cursor, Cursor | undefined] {
-  let next = cursors[0]!;
-  let rival: Cursor | undefined;
-  for (let i = 1; i < cursors.length; i++) {
-    const cursor = cursors[i]!;
-    if (isBefore(cursor, next)) {
-      rival = next;
-      next = cursor;
-    } else if (rival === undefined || isBefore(cursor, rival)) rival = cursor;
-  }
-  return [next, rival];
-}
 
 /** Advances to the first row that is not before the rival's. */
 function advance(cursor: Cursor, rival: Cursor | undefined): void {

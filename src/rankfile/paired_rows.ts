@@ -6,52 +6,124 @@
  */
 
 import { CONTEXT_RING, HANDLE_RING_MASK, Kind, MAX_RINGS } from './format/constants.js';
-import { cursorOf, mergedRows, toNextSegment, type AnyRing, type Cursor } from './merged_rows.js';
+import {
+  cursorOf,
+  MergedRows,
+  NO_MORE,
+  toNextSegment,
+  YieldedRange,
+  type AnyRing,
+  type Cursor,
+} from './merged_rows.js';
 import type { RecordColumns, RingClass, RowRange } from './types.js';
 
-export function* pairedRows(
-  rings: readonly (AnyRing & { readonly class: RingClass })[],
-): Generator<RowRange, void, undefined> {
-  const begin = new Float64Array(MAX_RINGS + 1).fill(Infinity);
-  begin[CONTEXT_RING] = 0;
-  const steps = rings.filter((ring) => ring.class === 'steps').flatMap(cursorOf);
-  for (const range of mergedRows({ rings: rings.filter((ring) => ring.class !== 'steps') })) {
-    const { ring, records, end } = range;
-    if (begin[ring] === Infinity) begin[ring] = records.position[range.from]!;
-    for (let row = range.from; steps.length > 0 && row < end; row++) {
-      if (!needsSteps(records, row, begin)) continue;
-      range.end = row;
-      if (row > range.from) yield range;
-      range.from = row;
-      yield* stepsUntil(steps, records.tick[row]!);
-    }
-    range.end = end;
-    yield range;
+type ClassedRing = AnyRing & { readonly class: RingClass };
+
+export const pairedRows = (rings: readonly ClassedRing[]): Iterable<RowRange> => new PairedRows(rings);
+
+type Taken = IteratorResult<RowRange, undefined> | null;
+
+/** As MergedRows, not a generator. */
+class PairedRows implements IterableIterator<RowRange> {
+  private readonly steps: Cursor[];
+  private readonly others: MergedRows;
+  /** By ring: the position of its first record; of rings of steps none. */
+  private readonly begin = new Float64Array(MAX_RINGS + 1).fill(Infinity);
+  /** The steps to read now: those up to `until`, of the cursors from `cursor` down. */
+  private until = -Infinity;
+  private cursor = -1;
+  /** No cursor of steps is before this. */
+  private nextStep: number;
+  /** The rest of the newest range of other rings, and its first row that was not yet looked at. */
+  private ring = 0;
+  private records: RecordColumns | undefined;
+  private from = 0;
+  private end = 0;
+  private unseen = 0;
+  private readonly range = new YieldedRange();
+
+  constructor(rings: readonly ClassedRing[]) {
+    this.begin[CONTEXT_RING] = 0;
+    this.steps = rings.filter((ring) => ring.class === 'steps').flatMap(cursorOf);
+    this.others = new MergedRows(rings.filter((ring) => ring.class !== 'steps').flatMap(cursorOf));
+    this.nextStep = earliest(this.steps);
   }
-  yield* stepsUntil(steps, Infinity);
+
+  [Symbol.iterator](): this {
+    return this;
+  }
+
+  next(): IteratorResult<RowRange, undefined> {
+    for (;;) {
+      const range = this.takeSteps() ?? this.takeOthers();
+      if (range) return range;
+      if (this.cursor < 0 && this.from === this.end && !this.toNextRange()) return NO_MORE;
+    }
+  }
+
+  /** Removes cursors that are through. */
+  private takeSteps(): Taken {
+    if (this.cursor < 0) return null;
+    const { steps, until } = this;
+    for (; this.cursor >= 0; this.cursor--) {
+      const cursor = steps[this.cursor]!;
+      if (cursor.row === cursor.records.length && !toNextSegment(cursor)) steps.splice(this.cursor, 1);
+      else if (cursor.tick <= until) {
+        const from = cursor.row;
+        advance(cursor, until);
+        return this.range.of(cursor.ring, cursor.records, from, cursor.row);
+      }
+    }
+    this.nextStep = earliest(steps);
+    return null;
+  }
+
+  /** Up to a record that needs steps. */
+  private takeOthers(): Taken {
+    const { ring, records, from, end, begin, nextStep } = this;
+    if (from === end) return null;
+    const { tick } = records!;
+    let row = this.unseen;
+    while (row < end && (tick[row]! < nextStep || !needsSteps(records!, row, begin))) row++;
+    this.from = row;
+    this.unseen = row + 1;
+    if (row < end) this.wantSteps(tick[row]!);
+    return row > from ? this.range.of(ring, records!, from, row) : null;
+  }
+
+  /** False: all has been read. */
+  private toNextRange(): boolean {
+    const { done, value } = this.others.next();
+    if (done) {
+      if (this.steps.length === 0) return false;
+      this.wantSteps(Infinity);
+      return true;
+    }
+    this.ring = value.ring;
+    this.records = value.records;
+    this.from = this.unseen = value.from;
+    this.end = value.end;
+    if (this.begin[value.ring] === Infinity) this.begin[value.ring] = value.records.position[value.from]!;
+    return true;
+  }
+
+  private wantSteps(until: number): void {
+    this.until = until;
+    this.cursor = this.steps.length - 1;
+  }
 }
 
-/** `begin`: the position of the first record by ring; of rings of steps none. */
+function earliest(cursors: readonly Cursor[]): number {
+  let least = Infinity;
+  for (const { tick } of cursors) if (tick < least) least = tick;
+  return least;
+}
+
 function needsSteps({ kind, word1Low, word1High }: RecordColumns, row: number, begin: Float64Array): boolean {
   if (kind[row] === Kind.Stop) return true;
   const high = word1High[row]!;
   const position = (high & 0x1ff) * 2 ** 31 + (word1Low[row]! >>> 1);
   return high !== 0 && position < begin[(high >>> 9) & HANDLE_RING_MASK]!;
-}
-
-/** Removes cursors that are through. */
-function* stepsUntil(steps: Cursor[], last: number): Generator<RowRange, void, undefined> {
-  for (let i = steps.length - 1; i >= 0; i--) {
-    const cursor = steps[i]!;
-    while (cursor.tick <= last) {
-      const { ring, records, row: from } = cursor;
-      advance(cursor, last);
-      yield { ring, records, from, end: cursor.row };
-      if (cursor.row < records.length || toNextSegment(cursor)) continue;
-      steps.splice(i, 1);
-      break;
-    }
-  }
 }
 
 /** To the first row after that tick, or the segment's end. */
