@@ -5,8 +5,6 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, trunca
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NoUsableInput } from '../../src/base/errors.js';
-import { diagnose } from '../../src/report/diagnosis.js';
 import { startRecording } from '../../test/support/loopback.js';
 import { PROJECT } from '../../test/support/native.js';
 import { drawSkews, skewRun } from '../../test/support/skewed_run.js';
@@ -27,25 +25,28 @@ export interface Played {
 }
 
 /** s: a job hangs for a few seconds only. */
-const HUNG_AFTER = 1;
+export const HUNG_AFTER = 1;
 /** ms: limit for a live look, which waits until the job is stuck. */
 const PATIENCE = 30_000;
 const ANY_HZ = 2e9;
 const MEMORY_OF_THE_MACHINE = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
+/** Gives the diagnosis of the files in a folder, as JSON; null: there is none. */
+export type Look = (folder: string) => Promise<unknown>;
+
 /** `folder` is made, and left to the caller. */
-export async function play(one: Case, folder: string): Promise<Played> {
+export async function play(one: Case, folder: string, look: Look = inspected): Promise<Played> {
   const begin = performance.now();
   mkdirSync(folder, { recursive: true });
   const memory = mkdtempSync(join(MEMORY_OF_THE_MACHINE, 'nccl-trace-verdict-'));
   try {
-    return await playIn(one, folder, memory, begin);
+    return await playIn(one, folder, memory, begin, look);
   } finally {
     rmSync(memory, { recursive: true, force: true });
   }
 }
 
-async function playIn(one: Case, folder: string, memory: string, begin: number): Promise<Played> {
+async function playIn(one: Case, folder: string, memory: string, begin: number, look: Look): Promise<Played> {
   const placed = (text: string): string => text.replace(MEMORY, memory);
   const settings = Object.entries(one.settings).map(([name, value]) => [name, placed(value)]);
   const job = startRecording(
@@ -65,7 +66,7 @@ async function playIn(one: Case, folder: string, memory: string, begin: number):
   await sleep(one.look.after);
   const looked = await filesOf(one, recording, join(folder, 'looked'), memory);
   spoil(looked, one.files);
-  const diagnosis = await verdictOn(looked);
+  const diagnosis = await look(looked);
   if (one.look.isLive) {
     job.end();
     await job.ended;
@@ -128,21 +129,19 @@ function spoil(folder: string, { missing, cut }: FileFate): void {
   }
 }
 
-/** As `inspect --json` says it, in this process: a start costs more than the verdict on a small run. null: there is none. */
-async function verdictOn(folder: string): Promise<unknown> {
-  try {
-    const diagnosis = await diagnose([folder], { hungAfter: HUNG_AFTER, jobs: 1 });
-    return JSON.parse(JSON.stringify(diagnosis));
-  } catch (error) {
-    if (error instanceof NoUsableInput) return null;
-    throw error;
-  }
+/** What `inspect --json` says of a folder. null: no verdict. */
+export async function inspected(folder: string): Promise<unknown> {
+  const out = await program(['inspect', folder, '--json', '--hung-after', String(HUNG_AFTER)]);
+  const [line] = out.split('\n', 1);
+  const parsed = line === undefined || line === '' ? {} : (JSON.parse(line) as { diagnosis?: unknown });
+  return parsed.diagnosis ?? null;
 }
 
-function program(words: readonly string[]): Promise<void> {
+function program(words: readonly string[]): Promise<string> {
   return new Promise((done) => {
-    execFile(process.execPath, [join(PROJECT, 'bin', 'nccl-trace.js'), ...words], () => {
-      done();
+    const options = { maxBuffer: 1 << 28 };
+    execFile(process.execPath, [join(PROJECT, 'bin', 'nccl-trace.js'), ...words], options, (_, out) => {
+      done(out);
     });
   });
 }

@@ -3,7 +3,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Case } from './case.js';
-import { play, type Played } from './play.js';
+import { play, type Look, type Played } from './play.js';
 
 export interface PoolOptions {
   readonly folder: string;
@@ -12,18 +12,20 @@ export interface PoolOptions {
   readonly keep?: boolean;
   /** performance.now(): no run begins after that. */
   readonly until?: number;
+  /** `inspect --json` unless something else is given. */
+  readonly look?: Look;
   readonly onPlayed?: (played: Played) => void;
 }
 
 export async function playAll(cases: readonly Case[], options: PoolOptions): Promise<Played[]> {
-  const { folder, jobs, keep = false, until = Infinity, onPlayed } = options;
+  const { folder, jobs, keep = false, until = Infinity, look, onPlayed } = options;
   const waiting = [...cases];
   const results: Played[] = [];
   const worker = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       if (performance.now() > until) return;
       const place = join(folder, next.name.replace(/\W+/g, '-'));
-      const played = await play(next, place);
+      const played = await play(next, place, look);
       results.push(played);
       if (keep) writeFileSync(join(place, 'played.json'), JSON.stringify(played, null, 1));
       else rmSync(place, { recursive: true, force: true });

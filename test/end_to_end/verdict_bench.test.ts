@@ -10,9 +10,11 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import type { Case } from '../../bench/verdict/case.js';
 import { casesOf } from '../../bench/verdict/plan.js';
-import type { Played } from '../../bench/verdict/play.js';
+import { HUNG_AFTER, type Played } from '../../bench/verdict/play.js';
 import { playAll } from '../../bench/verdict/pool.js';
 import { missLines, tableOf } from '../../bench/verdict/table.js';
+import { NoUsableInput } from '../../src/base/errors.js';
+import { diagnose } from '../../src/report/diagnosis.js';
 
 const LONG = process.env.NCCL_TRACE_LONG === '1';
 /** They mostly sleep. */
@@ -51,8 +53,18 @@ const soonOver = (one: Case): Case => ({
   words: one.words.replace(/--hang-seconds 3\b/, '--hang-seconds 2.4'),
 });
 
+/** In this process: a start of the program costs more than the verdict on a small run. */
+async function look(where: string): Promise<unknown> {
+  try {
+    return JSON.parse(JSON.stringify(await diagnose([where], { hungAfter: HUNG_AFTER, jobs: 1 })));
+  } catch (error) {
+    if (error instanceof NoUsableInput) return null;
+    throw error;
+  }
+}
+
 const play = (cases: readonly Case[]): Promise<Played[]> =>
-  playAll(cases, { folder, jobs: JOBS, until: performance.now() + BOUND });
+  playAll(cases, { folder, jobs: JOBS, look, until: performance.now() + BOUND });
 
 it(
   'names the rank whose fault it is',
