@@ -4,6 +4,7 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/^option '(?:-\w, )?(--[\w-]+)[^']*' argument '([^]*)' is invalid\. ([^]*)$/, '$1 $2: $3'],
   [/^option '(?:-\w, )?(--[\w-]+ [^']*)' argument missing$/, '$1: the value is missing'],
   [/^missing required argument '([^']*)'$/, '<$1> is missing'],
+  [/^required option '(?:-\w, )?(--[\w-]+[^']*)' not specified$/, '$1 is missing'],
   [/^unknown option '([^]*)'$/, 'there is no option $1'],
   [
     /^too many arguments for '([^']*)'\. Expected (\d+) arguments? but got (\d+)\.$/,

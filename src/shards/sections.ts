@@ -105,7 +105,7 @@ export class SectionFile {
     try {
       this.fd = openSync(path, 'r');
     } catch (error) {
-      throw new NoUsableInput(`${path}: ${reason(error)}`, { cause: error });
+      throw new NoUsableInput(`${path}: ${reason(error)}; ${ADVICE[kind]}`, { cause: error });
     }
     try {
       this.checkStart();
@@ -189,7 +189,9 @@ export class SectionFile {
   private checkStart(): void {
     const start = this.read(0, Math.min(32, fstatSync(this.fd).size));
     if (!start.subarray(0, 24).equals(firstLine(this.kind)))
-      throw new NoUsableInput(`${this.path}: is no .${this.kind} of nccl-trace; ${ADVICE[this.kind]}`);
+      throw new NoUsableInput(
+        `${this.path}: is not a .${this.kind} file of nccl-trace; ${ADVICE[this.kind]}`,
+      );
     const isSame =
       start.length === 32 && start.readUInt32LE(24) === VERSION && start.readUInt32LE(28) === SHAPES_ID;
     if (!isSame)

@@ -75,7 +75,7 @@ describe('study refuses', () => {
   it('a rank file in place of a scan', async () => {
     const mistaken = makeStudy({ inputs: [rank(0)], output: at('new.study') });
     await expect(mistaken).rejects.toThrow(
-      /is no \.scan of nccl-trace; "nccl-trace scan FILES -o node\.scan" makes one/,
+      /is not a \.scan file of nccl-trace; "nccl-trace scan FILES -o node\.scan" makes one/,
     );
   });
 });
