@@ -124,6 +124,23 @@ const SAMPLES = {
     mode: 'stream',
     hangs: true,
   },
+  'slow-link': {
+    shows:
+      'What rank 1 of 3 sends to rank 2 leaves at 8 MB/s. Its report names the link, and says that the NIC or a starved proxy thread would look the same.',
+    words: '--ranks 3 --channels 1 --iterations 10 --seed 31 --ops allreduce:128K --slow link:1:8',
+    ringMb: SMALLEST,
+  },
+  'thin-channel': {
+    shows: 'The same on channel 0 of 2 alone: its report names the channel.',
+    words: '--ranks 3 --channels 2 --iterations 6 --seed 32 --ops allreduce:256K --slow channel:1:8',
+    ringMb: SMALLEST,
+  },
+  'slow-work': {
+    shows:
+      'Each slice takes the GPU of rank 1 of 3 longer, by 3 ms. Its kernels begin in time; its report says that what arrives waits long for its GPU.',
+    words: '--ranks 3 --channels 1 --iterations 12 --seed 33 --ops allreduce:256K --slow slice:1:3ms',
+    ringMb: SMALLEST,
+  },
   'slow-gpu': {
     shows:
       'The GPU of rank 1 of 3 begins each kernel 20 ms late in its stream, as if its compute took longer. Its calls come in ' +

@@ -2,7 +2,8 @@
 
 import { Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../base/errors.js';
-import { diffOf, diffText, type RunDiff } from '../report/diff.js';
+import { diffOf, type RunDiff } from '../report/diff.js';
+import { diffText } from '../report/diff_text.js';
 import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';

@@ -11,6 +11,8 @@ import { mergeReportText } from '../../src/report/merge_report.js';
 import { mergeNext } from '../../src/report/next_command.js';
 import { traceTexts } from '../../src/report/headline.js';
 import { verdictText } from '../../src/report/verdict_text.js';
+import { markdownOf } from '../../src/report/markdown.js';
+import { examine } from '../../src/report/examine.js';
 import { merge } from '../../src/merge.js';
 import { diagnose } from '../../src/report/diagnosis.js';
 import type { MergeReport } from '../../src/report/report.js';
@@ -39,7 +41,13 @@ it('each has its provenance, and all together stay small', () => {
     for (const file of files) bytes += readFileSync(path.join(root, 'samples', name, file)).length;
   }
   expect(samples.length).toBeGreaterThanOrEqual(4);
-  expect(bytes).toBeLessThan(10e6);
+  expect(bytes).toBeLessThan(11e6);
+});
+
+it.each(['slow-link', 'thin-channel', 'slow-work'])('the report on %s is as in its golden', async (name) => {
+  const { report } = await examine([path.join(root, 'samples', name)], { jobs: 1 });
+  expect(report.causes).toHaveLength(1);
+  golden(`${name}.report.md`, markdownOf(report));
 });
 
 it('the README shows the verdict of the hang', () => {
