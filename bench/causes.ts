@@ -14,7 +14,7 @@ type Found = RunReport['causes'][number];
 type Outcome = 'named' | 'cannot tell' | 'wrong' | 'not found';
 
 interface FaultClass {
-  readonly words: string;
+  readonly args: string;
   readonly slow: (rank: number) => string;
   /** Causes that are right; each must name the rank, unless it is about everything. */
   readonly right: readonly Found['cause'][];
@@ -33,18 +33,18 @@ const RANKS = 5;
 const SHORT = `--ranks ${RANKS} --channels 1 --iterations 24 --ops allreduce:64K`;
 const LONG = `--ranks ${RANKS} --channels 2 --iterations 12 --ops allreduce:1M`;
 const CLASSES: Readonly<Record<string, FaultClass>> = {
-  'late rank, host': { words: SHORT, slow: (rank) => `host:${rank}:100ms`, right: ['late rank'] },
-  'late rank, GPU': { words: SHORT, slow: (rank) => `gpu:${rank}:100ms`, right: ['late rank'] },
+  'late rank, host': { args: SHORT, slow: (rank) => `host:${rank}:100ms`, right: ['late rank'] },
+  'late rank, GPU': { args: SHORT, slow: (rank) => `gpu:${rank}:100ms`, right: ['late rank'] },
   'since a moment': {
-    words: `--ranks ${RANKS} --channels 1 --iterations 40 --ops allreduce:64K`,
+    args: `--ranks ${RANKS} --channels 1 --iterations 40 --ops allreduce:64K`,
     slow: (rank) => `host:${rank}:120ms@20`,
     right: ['late rank', 'slower since'],
   },
-  'slow link': { words: LONG, slow: (rank) => `link:${rank}:8`, right: ['slow link'] },
-  'thin channel': { words: LONG, slow: (rank) => `channel:${rank}:8`, right: ['thin channel'] },
-  'slow NIC': { words: LONG, slow: (rank) => `nic:${rank}:8`, right: ['slow NIC'] },
-  'slow GPU': { words: LONG, slow: (rank) => `slice:${rank}:3ms`, right: ['slow GPU', 'late rank'] },
-  'starved proxy thread': { words: LONG, slow: (rank) => `proxy:${rank}:3ms`, right: [] },
+  'slow link': { args: LONG, slow: (rank) => `link:${rank}:8`, right: ['slow link'] },
+  'thin channel': { args: LONG, slow: (rank) => `channel:${rank}:8`, right: ['thin channel'] },
+  'slow NIC': { args: LONG, slow: (rank) => `nic:${rank}:8`, right: ['slow NIC'] },
+  'slow GPU': { args: LONG, slow: (rank) => `slice:${rank}:3ms`, right: ['slow GPU', 'late rank'] },
+  'starved proxy thread': { args: LONG, slow: (rank) => `proxy:${rank}:3ms`, right: [] },
 };
 const HEALTHY = [
   SHORT,
@@ -59,8 +59,8 @@ const draw = (below: number): number => (state = (state * 48271) % 2147483647) %
 const folder = mkdtempSync(join(tmpdir(), 'nccl-trace-causes-'));
 let recordings = 0;
 
-async function causesIn(words: string): Promise<readonly Found[]> {
-  const { folder: recording } = await record(join(folder, String(recordings++)), words);
+async function causesIn(args: string): Promise<readonly Found[]> {
+  const { folder: recording } = await record(join(folder, String(recordings++)), args);
   const { report } = await examine([recording], { jobs: 1 });
   rmSync(join(folder, String(recordings - 1)), { recursive: true });
   return report.causes;
@@ -86,13 +86,14 @@ const line = (name: string, cells: readonly (string | number)[]): string =>
   name.padEnd(24) + cells.map((cell) => String(cell || '·').padStart(12)).join('');
 
 try {
+  process.stderr.write(`about 5 s per run, ${values.runs} runs per row\n`);
   console.log(line('slow on purpose', ['runs', ...OUTCOMES]));
-  for (const [name, { words, slow, right }] of Object.entries(CLASSES)) {
+  for (const [name, { args, slow, right }] of Object.entries(CLASSES)) {
     if (values.only !== undefined && !name.includes(values.only)) continue;
     const outcomes: Outcome[] = [];
     for (let run = 0; run < Number(values.runs); run++) {
       const rank = draw(RANKS);
-      const causes = await causesIn(`${words} --slow ${slow(rank)}`);
+      const causes = await causesIn(`${args} --slow ${slow(rank)}`);
       const outcome = outcomeOf(causes, right, rank);
       outcomes.push(outcome);
       if (outcome === 'wrong' || outcome === 'not found')
@@ -106,6 +107,7 @@ try {
   let alarms = 0;
   const healthy = values.only === undefined || 'healthy'.includes(values.only) ? Number(values.healthy) : 0;
   for (let run = 0; run < healthy; run++) {
+    process.stderr.write(`healthy ${run + 1}/${healthy}\n`);
     const causes = await causesIn(HEALTHY[run % HEALTHY.length]!);
     if (causes.length > 0) alarms++;
     for (const { says } of causes) process.stderr.write(`healthy: ${says}\n`);

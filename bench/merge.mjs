@@ -72,11 +72,11 @@ try {
 }
 
 function recordRun() {
-  const words = values.smoke
+  const args = values.smoke
     ? '--ranks 2 --channels 2 --iterations 2 --ops allreduce:256K'
     : '--ranks 4 --channels 4 --iterations 640 --ops allreduce:4M,allreduce:64K*4';
   const run = path.join(folder, 'run');
-  execFileSync(path.join(root, 'build/nccl-trace-loopback'), [...words.split(' '), '--quiet'], {
+  execFileSync(path.join(root, 'build/nccl-trace-loopback'), [...args.split(' '), '--quiet'], {
     env: {
       PATH: process.env.PATH,
       NCCL_PROFILER_PLUGIN: path.join(root, 'build/libnccl-profiler-trace.so'),
@@ -134,10 +134,10 @@ function floor(files, trace) {
 }
 
 /** What a process of its own used, all its threads together. */
-function command(words, env = {}) {
+function command(args, env = {}) {
   const usage = path.join(folder, 'usage.json');
   const hook = pathToFileURL(path.join(root, 'bench/merge/usage.mjs')).href;
-  execFileSync(process.execPath, ['--import', hook, path.join(root, 'bin/nccl-trace.js'), ...words], {
+  execFileSync(process.execPath, ['--import', hook, path.join(root, 'bin/nccl-trace.js'), ...args], {
     env: { ...process.env, ...env, BENCH_USAGE: usage },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

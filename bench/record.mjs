@@ -36,16 +36,20 @@ const { smoke, json, only, minutes } = parseArgs({
 }).values;
 const build = fileURLToPath(new URL('../build', import.meta.url));
 const plugin = path.join(build, 'libnccl-profiler-trace.so');
-const wanted = (part) => only === undefined || only === part;
+/** Says what begins, and how long it takes. */
+const wanted = (part) => {
+  const isWanted = only === undefined || only === part;
+  if (isWanted && !smoke) process.stderr.write(`${part}: ${part === 'jobs' ? minutes : 'a few'} minutes\n`);
+  return isWanted;
+};
 
 const cases = wanted('callbacks') ? measure(smoke ? SMOKE_ROUNDS : ROUNDS) : [];
 const cold = wanted('cold') ? measureCold(smoke ? 50 : 10_000) : [];
 const stalls = wanted('stalls') ? measureStalls(smoke ? 20 : 20_000) : [];
-const ofStep = wanted('jobs') ? nsPerCallback() : 0;
 const jobs = wanted('jobs')
   ? measureJobs({
       build,
-      nsPerCallback: ofStep,
+      nsPerCallback: nsPerCallback(),
       ...(smoke
         ? { seconds: 0, settleMs: 0, ringMb: 1, most: 1 }
         : { seconds: Number(minutes) * 30, settleMs: 200, ringMb: 16 }),

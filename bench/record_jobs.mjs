@@ -16,10 +16,10 @@ import path from 'node:path';
 
 /** On all cores: the threads of all ranks poll, and yield the core when there is nothing to do. */
 const WORKLOADS = [
-  { name: 'a training-like loop', words: [], iterations: 5 },
+  { name: 'a training-like loop', args: [], iterations: 5 },
   {
     name: 'all-reduces of 256 KiB and nothing else',
-    words: ['--ops', 'allreduce:256K'],
+    args: ['--ops', 'allreduce:256K'],
     iterations: 160,
   },
 ];
@@ -44,14 +44,14 @@ const FEWEST_BLOCKS = 10;
  * @param {number} options.nsPerCallback  of the calls of steps, which are most
  */
 export function measureJobs({ seconds, nsPerCallback, most = Infinity, ...job }) {
-  return WORKLOADS.map(({ name, words, iterations }) => {
-    const all = [...words, '--iterations', String(Math.min(iterations, most))];
+  return WORKLOADS.map(({ name, args, iterations }) => {
+    const all = [...args, '--iterations', String(Math.min(iterations, most))];
     const end = Date.now() + seconds * 1000;
     const blocks = [];
     do {
       const first = turned(KINDS, blocks.length);
       const order = [...first, ...first.toReversed()];
-      blocks.push(order.map((kind) => ({ kind, ...runJob({ kind, words: all, ...job }) })));
+      blocks.push(order.map((kind) => ({ kind, ...runJob({ kind, args: all, ...job }) })));
     } while (Date.now() < end);
     const bare = blocks.map((jobs) => jobs.find(({ kind }) => kind === 'bare'));
     const recorded = blocks.map((jobs) => jobs.find(({ kind }) => kind === 'recorded'));
@@ -79,7 +79,7 @@ function turned(list, by) {
   return [...list.slice(at), ...list.slice(0, at)];
 }
 
-function runJob({ build, kind, words, settleMs, ringMb }) {
+function runJob({ build, kind, args, settleMs, ringMb }) {
   const folder = mkdtempSync(path.join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'nccl-trace-bench-'));
   const env = {
     recorded: {
@@ -95,7 +95,7 @@ function runJob({ build, kind, words, settleMs, ringMb }) {
       ...pinning(),
       path.join(build, 'nccl-trace-loopback'),
       ...WORDS,
-      ...words,
+      ...args,
       ...['--settle', String(settleMs)],
     ];
     const out = execFileSync(command, rest, { env: { PATH: process.env.PATH, ...env }, encoding: 'utf8' });
@@ -120,10 +120,10 @@ function pinning() {
     const [from, to = from] = range.split('-').map(Number);
     return Array.from({ length: to - from + 1 }, (_, i) => from + i);
   });
-  const words = ['taskset', '-c', cores.slice(0, CORES).join(',')];
+  const args = ['taskset', '-c', cores.slice(0, CORES).join(',')];
   try {
-    execFileSync(words[0], [...words.slice(1), 'true']);
-    pinned = words;
+    execFileSync(args[0], [...args.slice(1), 'true']);
+    pinned = args;
   } catch {
     pinned = [];
   }
@@ -171,8 +171,8 @@ export function printJobs(workloads) {
 }
 
 function printEstimate(name, { difference, interval }) {
-  const words = interval === undefined ? 'too few blocks for an interval' : judged(interval);
-  console.log(`    ${name.padEnd(30)}${percent(difference).padStart(8)}   ${words}`);
+  const text = interval === undefined ? 'too few blocks for an interval' : judged(interval);
+  console.log(`    ${name.padEnd(30)}${percent(difference).padStart(8)}   ${text}`);
 }
 
 const GOAL = 0.01;

@@ -28,11 +28,13 @@ const ways = {
   'the same, --jobs 2': [...merge, '--jobs', '2'],
 };
 const least = Object.fromEntries(Object.keys(ways).map((name) => [name, Infinity]));
+process.stderr.write(`about ${2 * Number(values.rounds)} seconds\n`);
 try {
   for (let round = 0; round < Number(values.rounds); round++) {
-    for (const [name, words] of Object.entries(ways)) {
+    process.stderr.write(`round ${round + 1}/${values.rounds}\n`);
+    for (const [name, args] of Object.entries(ways)) {
       const start = performance.now();
-      const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+      const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
       if (status !== 0) throw new Error(`${name} ended with ${status}: ${stderr}`);
       least[name] = Math.min(least[name], performance.now() - start);
     }

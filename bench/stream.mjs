@@ -53,10 +53,10 @@ function steps(mode, rate, seconds) {
 /** Small rings, so that nearly all records are in chunks. */
 function recordedRun() {
   const run = path.join(folder, 'loopback');
-  const words = smoke
+  const args = smoke
     ? '--ranks 2 --channels 2 --iterations 2 --ops allreduce:256K'
     : '--ranks 2 --channels 4 --iterations 200 --ops allreduce:4M,allreduce:64K*4';
-  execFileSync(path.join(build, 'nccl-trace-loopback'), [...words.split(' '), '--quiet'], {
+  execFileSync(path.join(build, 'nccl-trace-loopback'), [...args.split(' '), '--quiet'], {
     env: { ...environment, NCCL_PROFILER_PLUGIN: plugin, NCCL_TRACE_DIR: run, NCCL_TRACE_RING_MB: '4' },
   });
   const counts = readdirSync(run, { recursive: true })

@@ -24,6 +24,7 @@ const { values } = parseArgs({
 const RECORDED = 8;
 const megabytes = (files) => (files.reduce((sum, file) => sum + statSync(file).size, 0) / 1e6).toFixed(1);
 const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-bench-'));
+process.stderr.write('about a minute to record and scan, then up to a minute per size\n');
 try {
   const scans = values.scans?.split(',') ?? scanRecorded();
   const { multiplyScans } = await toolOf('multiply');
@@ -45,8 +46,8 @@ try {
 
 function scanRecorded() {
   const run = path.join(folder, 'run');
-  const words = `--ranks ${RECORDED} --channels 4 --iterations ${values.iterations} --ops allreduce:4M,allreduce:64K*4`;
-  execFileSync(path.join(root, 'build/nccl-trace-loopback'), [...words.split(' '), '--quiet'], {
+  const args = `--ranks ${RECORDED} --channels 4 --iterations ${values.iterations} --ops allreduce:4M,allreduce:64K*4`;
+  execFileSync(path.join(root, 'build/nccl-trace-loopback'), [...args.split(' '), '--quiet'], {
     env: {
       PATH: process.env.PATH,
       NCCL_PROFILER_PLUGIN: path.join(root, 'build/libnccl-profiler-trace.so'),
@@ -84,11 +85,11 @@ async function toolOf(name) {
 }
 
 /** What a process of its own used, all its threads together. */
-function command(words) {
+function command(args) {
   const usage = path.join(folder, 'usage.json');
   const hook = pathToFileURL(path.join(root, 'bench/merge/usage.mjs')).href;
   const start = performance.now();
-  execFileSync(process.execPath, ['--import', hook, path.join(root, 'bin/nccl-trace.js'), ...words], {
+  execFileSync(process.execPath, ['--import', hook, path.join(root, 'bin/nccl-trace.js'), ...args], {
     env: { ...process.env, BENCH_USAGE: usage },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

@@ -52,6 +52,7 @@ async function runAll(all: readonly Case[]): Promise<void> {
   const keep = values.keep !== undefined;
   const folder = keep ? resolve(values.keep!) : mkdtempSync(join(tmpdir(), 'nccl-trace-verdict-'));
   const until = performance.now() + numberOf('minutes') * 60_000;
+  process.stderr.write(`${all.length} runs, at most ${values.minutes} minutes\n`);
   let count = 0;
   const onPlayed = ({ case: one, outcome, naming, seconds }: Played): void => {
     const place = `${++count}/${all.length}`;
