@@ -16,6 +16,8 @@ export const ENDED_STEP = -2;
 
 /** Places of handles. NCCL has some hundred steps in flight. What stays open for longer than this moves to a map. */
 const PLACES = 1 << 14;
+/** Words of a place; the first is the handle's low word. */
+const [HIGH, ROW, USE] = [1, 2, 3];
 const FIRST_ROWS = 256;
 /** Upper word of a place without a handle: a file's tag is never 0. */
 const NO_HANDLE = 0;
@@ -47,10 +49,8 @@ export class StepTable {
   private readonly free: number[] = [];
   private rows = 0;
 
-  private readonly placeLow = new Uint32Array(PLACES);
-  private readonly placeHigh = new Uint32Array(PLACES);
-  private readonly placeRow = new Int32Array(PLACES);
-  private readonly placeUse = new Uint32Array(PLACES);
+  /** Four words per place, side by side: the handle's low and high word, its row, the row's use. */
+  private readonly places = new Uint32Array(4 * PLACES);
   /** Rows of handles whose place another took, by both words in one number. */
   private readonly displaced = new Map<number, number>();
 
@@ -74,30 +74,33 @@ export class StepTable {
 
   /** Adds a handle to a row. */
   name(low: number, high: number, row: number): void {
+    const { places } = this;
     const place = placeOf(low, high);
-    const before = this.placeRow[place]!;
-    const isTaken = this.placeHigh[place] !== NO_HANDLE && this.placeUse[place] === this.use[before];
-    if (isTaken) this.displaced.set(wordsInOne(this.placeLow[place]!, this.placeHigh[place]!), before);
-    this.placeLow[place] = low;
-    this.placeHigh[place] = high;
-    this.placeRow[place] = row;
-    this.placeUse[place] = this.use[row]!;
+    const before = places[place + ROW]!;
+    const isTaken = places[place + HIGH] !== NO_HANDLE && places[place + USE] === this.use[before];
+    if (isTaken) this.displaced.set(wordsInOne(places[place]!, places[place + HIGH]!), before);
+    places[place] = low;
+    places[place + HIGH] = high;
+    places[place + ROW] = row;
+    places[place + USE] = this.use[row]!;
   }
 
   /** The row of a handle; NO_STEP, ENDED_STEP. */
   find(low: number, high: number): number {
+    const { places } = this;
     const place = placeOf(low, high);
-    if (this.placeLow[place] === low && this.placeHigh[place] === high && high !== NO_HANDLE) {
-      const row = this.placeRow[place]!;
-      return this.placeUse[place] === this.use[row] ? row : ENDED_STEP;
+    if (places[place] === low && places[place + HIGH] === high && high !== NO_HANDLE) {
+      const row = places[place + ROW]!;
+      return places[place + USE] === this.use[row] ? row : ENDED_STEP;
     }
     return this.displaced.size === 0 ? NO_STEP : (this.displaced.get(wordsInOne(low, high)) ?? NO_STEP);
   }
 
   /** No more records use this handle. */
   forget(low: number, high: number): void {
+    const { places } = this;
     const place = placeOf(low, high);
-    if (this.placeLow[place] === low && this.placeHigh[place] === high) this.placeHigh[place] = NO_HANDLE;
+    if (places[place] === low && places[place + HIGH] === high) places[place + HIGH] = NO_HANDLE;
     else this.displaced.delete(wordsInOne(low, high));
   }
 
@@ -153,7 +156,7 @@ export class StepTable {
 }
 
 /** Handles of one ring count up by 2 or more. Those of different rings differ in the upper word. */
-const placeOf = (low: number, high: number): number => ((low >>> 1) ^ (high * 0x9e5)) & (PLACES - 1);
+const placeOf = (low: number, high: number): number => (((low >>> 1) ^ (high * 0x9e5)) & (PLACES - 1)) * 4;
 
 /** The tag is the same in all handles of a file, so the rest is exact. */
 const wordsInOne = (low: number, high: number): number => (high & 0x7fff) * 2 ** 32 + low;

@@ -12,8 +12,8 @@ import { claimedSize } from '../base/zstd_frame.js';
 
 type Package = typeof Zstd;
 
-/** Level 1: at level 3 traces are 3 % smaller and take half as long again. */
-const LEVEL = 1;
+/** At level 1 a trace of 69 MB is a fifth larger (15.9 instead of 13.2 MB), and 0.1 s faster, a thirtieth of its merge. */
+const LEVEL = 3;
 
 let started: Package | undefined;
 

@@ -1,6 +1,6 @@
 /**
- * Numbers that must be unique in a trace, though its blocks are written independently: each block gets every n-th track uuid and a few
- * sequence ids. They stay small, because every event carries both as varints.
+ * Numbers that must be unique in a trace, though its blocks are written independently: each block gets every n-th track uuid and
+ * every n-th sequence id. They stay small, because every event carries both as varints.
  */
 
 import { assert } from '../../base/assert.js';
@@ -9,9 +9,6 @@ import { assert } from '../../base/assert.js';
 const FIRST_UUID = 16;
 /** 1 is the prologue. */
 const FIRST_SEQUENCE = 2;
-/** Of a block: those in order of time, and one more (block_sequences.ts). */
-export const TIME_SEQUENCES = 8;
-const SEQUENCES_PER_BLOCK = TIME_SEQUENCES + 1;
 
 /** Index and count. */
 export interface BlockPosition {
@@ -21,6 +18,7 @@ export interface BlockPosition {
 
 export class BlockIds {
   private locals = 0;
+  private sequences = 0;
 
   constructor(private readonly block: BlockPosition) {
     const { blockIndex, blockCount } = block;
@@ -35,8 +33,7 @@ export class BlockIds {
     return FIRST_UUID + this.locals++ * this.block.blockCount + this.block.blockIndex;
   }
 
-  /** `number`: from 0, up to the one more. */
-  sequence(number: number): number {
-    return FIRST_SEQUENCE + SEQUENCES_PER_BLOCK * this.block.blockIndex + number;
+  nextSequence(): number {
+    return FIRST_SEQUENCE + this.sequences++ * this.block.blockCount + this.block.blockIndex;
   }
 }

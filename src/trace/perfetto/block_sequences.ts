@@ -6,10 +6,16 @@
  */
 
 import type { TraceNs } from '../../base/time.js';
-import { TIME_SEQUENCES, type BlockIds } from './block_ids.js';
+import type { BlockIds } from './block_ids.js';
 import type { Chunks } from './chunks.js';
 import type { TraceStart } from './clocks.js';
 import { Sequence } from './sequence.js';
+
+/**
+ * Those in order of time. Not one per track of steps, kept together: that is 6 % fewer bytes, but the importer (v58.2) then takes 5.6 s for a
+ * trace of 1,024 such tracks instead of 4.1 s.
+ */
+const TIME_SEQUENCES = 8;
 
 export class BlockSequences {
   private readonly inTime: Sequence[] = [];
@@ -38,7 +44,7 @@ export class BlockSequences {
   }
 
   private open(clock: 'delta' | 'absolute'): Sequence {
-    const sequence = new Sequence(this.ids.sequence(this.inTime.length), clock, this.start, this.internLimit);
+    const sequence = new Sequence(this.ids.nextSequence(), clock, this.start, this.internLimit);
     if (clock === 'delta') this.inTime.push(sequence);
     this.out.append(sequence.opening());
     return sequence;
