@@ -203,3 +203,11 @@ describe('the commands in documents run', () => {
     },
   );
 });
+
+it('docs/verdicts.md: each rule is in the file that its row names', () => {
+  const files = [...read('docs/verdicts.md').matchAll(/^\| `([\w/]+\.ts)` \|/gm)].map(([, file]) => file!);
+  expect(files.length).toBeGreaterThan(20);
+  const isThere = (file: string): boolean =>
+    existsSync(path.join(ROOT, 'src', file.includes('/') ? file : `verdict/${file}`));
+  expect(files.filter((file) => !isThere(file))).toEqual([]);
+});

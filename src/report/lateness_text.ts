@@ -41,7 +41,7 @@ export function perhapsSlowLines(late: Slowness, report: VerdictReport): string[
 
 function latenessLines(slow: Slowness, report: VerdictReport): string[] {
   const { cost, span, ofOthers, worst, nRanks, leftOut, waits } = slow;
-  const rest = ofOthers > 0 ? `, ${durationText(ofOthers)} for another` : '';
+  const rest = ofOthers > 0 ? `, another ${durationText(ofOthers)}` : '';
   return [
     labelled('on', `${commName(slow)} (${sizeText(nRanks)})`),
     labelled('cost', `all waited ${durationText(cost)} of ${durationText(span)} for it alone${rest}`),
