@@ -231,7 +231,7 @@ test('within a node nothing goes through the proxy', async () => {
 test('threads have no names of their own unless NCCL_SET_THREAD_NAME is 1', async () => {
   const named = await run(`--ranks 2 ${small}`);
   expect(new Set(named.callbacks(0).map(({ thread }) => thread))).toContain('progress');
-  const nameless = await Run.of(`--ranks 2 ${small}`, { echo: { NCCL_SET_THREAD_NAME: '0' } });
-  runs.push(nameless);
-  expect(new Set(nameless.callbacks(0).map(({ thread }) => thread))).toEqual(new Set(['api', 'profiler']));
+  const unnamed = await Run.of(`--ranks 2 ${small}`, { echo: { NCCL_SET_THREAD_NAME: '0' } });
+  runs.push(unnamed);
+  expect(new Set(unnamed.callbacks(0).map(({ thread }) => thread))).toEqual(new Set(['api', 'profiler']));
 });
