@@ -1,20 +1,17 @@
 /** Counts overlaps. */
 
-/** `end` is not included. Infinity: it has not ended. */
-export interface Interval {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** The largest number of intervals that overlap: as many lanes are needed if each takes the lowest free one. */
-export function mostAtOnce(intervals: readonly Interval[]): number {
-  const starts = Float64Array.from(intervals, ({ start }) => start).sort();
-  const ends = Float64Array.from(intervals, ({ end }) => end).sort();
+/**
+ * The largest number of intervals that overlap: as many lanes are needed if each takes the lowest free one. An end is not part of its interval;
+ * Infinity: it has not ended. Sorts the columns.
+ */
+export function mostAtOnce(starts: Float64Array, ends: Float64Array): number {
+  starts.sort();
+  ends.sort();
   let most = 0;
   let ended = 0;
-  starts.forEach((start, begun) => {
-    while (ends[ended]! <= start) ended++;
+  for (let begun = 0; begun < starts.length; begun++) {
+    while (ends[ended]! <= starts[begun]!) ended++;
     most = Math.max(most, begun + 1 - ended);
-  });
+  }
   return most;
 }

@@ -19,6 +19,8 @@ export class QuietTimes {
   private newest = NaN;
   /** Longest first. */
   private readonly quiet: Span[] = [];
+  /** Pauses up to this length are not kept. */
+  private shortest = 0;
   private watchedFor = 0;
   private calls = 0;
   private works = 0;
@@ -28,7 +30,12 @@ export class QuietTimes {
 
   /** A start or an end of any work, operation or kernel. In order. */
   moved(at: Ticks): void {
-    if (this.calls >= START_UP || this.works >= START_UP) this.pause(this.newest, at);
+    const paused = at - this.newest;
+    if (this.calls >= START_UP || this.works >= START_UP) {
+      // Nearly all are short.
+      if (paused <= this.shortest && this.unrecorded.length === 0) this.watchedFor += paused;
+      else this.pause(this.newest, at);
+    }
     this.newest = at;
   }
 
@@ -69,17 +76,16 @@ export class QuietTimes {
     return longest ? lengthOf(longest) : 0;
   }
 
-  /** Nearly all pauses are short, so these make no object. */
   private pause(from: number, end: number): void {
     const { quiet } = this;
     if (this.unrecorded.length > 0 && overlaps({ from, end }, this.unrecorded)) return;
     this.watchedFor += end - from;
-    const shortest = quiet.length < MOST ? 0 : lengthOf(quiet[MOST - 1]!);
-    if (end - from <= shortest) return;
+    if (end - from <= this.shortest) return;
     const span = { from, end };
     const place = quiet.findIndex((one) => lengthOf(one) < lengthOf(span));
     quiet.splice(place < 0 ? quiet.length : place, 0, span);
     if (quiet.length > MOST) quiet.pop();
+    if (quiet.length === MOST) this.shortest = lengthOf(quiet[MOST - 1]!);
   }
 }
 

@@ -8,7 +8,7 @@ import type { Ticks } from '../base/time.js';
 import { seenUntil } from '../model/stand_ins.js';
 import type { Kernel, Op, Work } from '../model/types.js';
 import { NCCL_STEPS } from '../trace/tracks/connections.js';
-import { LaneNumbers } from '../trace/tracks/lanes.js';
+import { freeLane, LaneNumbers } from '../trace/tracks/lanes.js';
 import { KINDS, type CommSize, type DrawnKind, type Threads } from './drawn_size.js';
 import { QuietConnections } from './quiet_connections.js';
 import { TimeCounter, type TimeCounts } from './time_counts.js';
@@ -69,8 +69,7 @@ export class CommCounter {
     const { timerStart, timerStop } = kernel;
     const ends = this.kernels.get(channelOf(kernel));
     if (!ends || timerStart === null || timerStop === null) return;
-    const lane = ends.findIndex((end) => end <= timerStart);
-    ends[lane < 0 ? ends.length : lane] = timerStop;
+    ends[freeLane(ends, timerStart)] = timerStop;
   }
 
   opStart(op: Op, at: Ticks): void {
@@ -146,11 +145,12 @@ const channelOf = ({ channel, phase }: Kernel): number => channel * 2 + Number(p
 const MOST_LANES = 1024;
 
 function lanesOf(begun: readonly number[], until: (row: number) => number): number {
-  const intervals = Array.from({ length: begun.length / 2 }, (_, i) => {
-    const [row, start] = [begun[2 * i]!, begun[2 * i + 1]!];
-    return { start, end: Math.max(start, until(row)) };
-  });
-  return mostAtOnce(intervals);
+  const [starts, ends] = [new Float64Array(begun.length / 2), new Float64Array(begun.length / 2)];
+  for (let i = 0; i < starts.length; i++) {
+    starts[i] = begun[2 * i + 1]!;
+    ends[i] = Math.max(starts[i]!, until(begun[2 * i]!));
+  }
+  return mostAtOnce(starts, ends);
 }
 
 /** Slots for the steps in the file. */

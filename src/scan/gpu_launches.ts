@@ -53,6 +53,10 @@ export class GpuLaunches {
 
   /** `x`: time of the call, ns; in any order. */
   add(launched: Ticks, x: number, gpu: number): void {
+    const last = this.kept.at(-1);
+    // The blocks of one launch come in a row: the earliest counts.
+    if (last?.x === x && gpu >= last.launch.gpu) return;
+    if (last?.x === x) this.kept.pop();
     this.kept.push({ x, launch: { launched, gpu: gpu as GpuNs } });
     if (this.kept.length >= this.limit) this.reduce();
   }

@@ -170,7 +170,10 @@ export function clusterSize(cluster: readonly ClusterComm[], plan: DrawPlan): Si
       ({ firstArrival }) => firstArrival >= window.from && firstArrival <= window.to,
     );
     slices += drawn.length;
-    tracks += mostAtOnce(drawn.map((one) => ({ start: one.firstArrival, end: drawnUntil(one) ?? Infinity })));
+    tracks += mostAtOnce(
+      Float64Array.from(drawn, ({ firstArrival }) => firstArrival),
+      Float64Array.from(drawn, (one) => drawnUntil(one) ?? Infinity),
+    );
     if (drawn.some((one) => hasBandwidth(one, comm))) tracks++;
   }
   return { slices, tracks, bytes: slices * COLLECTIVE_BYTES + tracks * TRACK_BYTES };

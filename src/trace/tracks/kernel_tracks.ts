@@ -12,7 +12,7 @@ import { GPU_SLACK_NS } from '../../model/work_end.js';
 import { COMM_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import { Correlations } from '../../model/identity.js';
-import { Lanes, laneName } from './lanes.js';
+import { freeLane, Lanes, laneName } from './lanes.js';
 import { parentText } from './parent_text.js';
 import { rankName, titleOf } from './rank_names.js';
 import type { Args, ArgValue, TrackRef } from './sink.js';
@@ -168,11 +168,6 @@ const blockName = remembered((func: string) => `${func} kernel`);
 
 function later(a: TraceNs, b: TraceNs): TraceNs {
   return a > b ? a : b;
-}
-
-function freeLane(lastEnd: readonly number[], start: TraceNs): number {
-  const lane = lastEnd.findIndex((end) => end <= start);
-  return lane < 0 ? lastEnd.length : lane;
 }
 
 function kernelArgs({ phase, work, parent }: Kernel, { suspect, aborted }: Interval): Args {

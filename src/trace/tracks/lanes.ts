@@ -3,14 +3,20 @@
  * The lowest free lane is taken.
  */
 
+/** The lowest lane that is free at `at`, or a new one. `freeAt`: by lane. */
+export function freeLane(freeAt: readonly number[], at: number): number {
+  let lane = 0;
+  while (lane < freeAt.length && !(freeAt[lane]! <= at)) lane++;
+  return lane;
+}
+
 export class LaneNumbers {
   /** When it was released; Infinity: it is busy. */
   private readonly freeAt: number[] = [];
 
   /** `at`: its begin, where slices do not come in order of time: it takes no lane that was released later. */
   acquire(at = Number.MAX_VALUE): number {
-    const free = this.freeAt.findIndex((since) => since <= at);
-    const lane = free < 0 ? this.freeAt.length : free;
+    const lane = freeLane(this.freeAt, at);
     this.freeAt[lane] = Infinity;
     return lane;
   }
