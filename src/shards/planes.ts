@@ -24,16 +24,25 @@ export function toPlanes(numbers: Float64Array): Uint8Array {
 
 /** Of a whole number of doubles. */
 export function fromPlanes(planes: Uint8Array): Float64Array<ArrayBuffer> {
+  const numbers = new Float64Array(planes.length / 8);
+  rowsFromPlanes(planes, 1, numbers);
+  return numbers;
+}
+
+/** Of columns that lie one after the other, as rows of `width` numbers. `rows` is long enough. */
+export function rowsFromPlanes(planes: Uint8Array, width: number, rows: Float64Array): void {
+  const words = new Uint32Array(rows.buffer);
   const length = planes.length / 8;
-  const words = new Uint32Array(2 * length);
+  const count = length / width;
   for (let half = 0; half < 2; half++) {
     const [a, b, c, d] = planesOf(planes, half, length);
-    for (let i = 0, word = 0; i < length; i++) {
-      word ^= a[i]! | (b[i]! << 8) | (c[i]! << 16) | (d[i]! << 24);
-      words[2 * i + half] = word;
-    }
+    let [i, word] = [0, 0];
+    for (let column = 0; column < width; column++)
+      for (let row = 0; row < count; row++, i++) {
+        word ^= a[i]! | (b[i]! << 8) | (c[i]! << 16) | (d[i]! << 24);
+        words[2 * (row * width + column) + half] = word;
+      }
   }
-  return new Float64Array(words.buffer);
 }
 
 type Planes = readonly [Uint8Array, Uint8Array, Uint8Array, Uint8Array];

@@ -225,7 +225,7 @@ export class SectionFile {
   }
 
   private read(at: number, length: number): Buffer {
-    const bytes = Buffer.alloc(length);
+    const bytes = Buffer.allocUnsafeSlow(length);
     for (let done = 0; done < length;) {
       const got = readSync(this.fd, bytes, done, length - done, at + done);
       if (got === 0) return this.damaged('it became shorter while it was read');

@@ -6,12 +6,14 @@
 import { closeSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import type { RankScan } from '../scan/scan.js';
 import { ROW_WIDTH, STEP_ROW, type StepRows } from '../scan/step_file.js';
-import { fromPlanes, toPlanes } from './planes.js';
+import { rowsFromPlanes, toPlanes } from './planes.js';
 import type { SectionFile, SectionWriter } from './sections.js';
 
 const ROW_BYTES = ROW_WIDTH * 8;
 /** Rows of a section. */
 const SECTION_ROWS = 1 << 17;
+/** Used again for each section: a run has thousands. */
+let unpacked: Float64Array | undefined;
 
 export const stepSections = (path: string): number =>
   Math.ceil(statSync(path).size / (SECTION_ROWS * ROW_BYTES));
@@ -41,8 +43,10 @@ export function readSteps(
     for (let i = 0; i < sections; i++) {
       const columns = file.bytes('step', first + i);
       if (columns.length % ROW_BYTES !== 0) file.damaged('its steps are cut');
-      const rows = byRows(fromPlanes(columns));
-      writeSync(fd, new Uint8Array(rows.buffer));
+      unpacked ??= new Float64Array(SECTION_ROWS * ROW_WIDTH);
+      if (columns.length > unpacked.byteLength) file.damaged('its steps are more than a section holds');
+      rowsFromPlanes(columns, ROW_WIDTH, unpacked);
+      writeSync(fd, new Uint8Array(unpacked.buffer, 0, columns.length));
       end += columns.length;
     }
   } finally {
@@ -96,12 +100,4 @@ function byColumns(rows: Float64Array): Uint8Array {
   for (let column = 0; column < ROW_WIDTH; column++)
     for (let row = 0; row < count; row++) columns[column * count + row] = rows[row * ROW_WIDTH + column]!;
   return toPlanes(columns);
-}
-
-function byRows(columns: Float64Array): Float64Array<ArrayBuffer> {
-  const count = columns.length / ROW_WIDTH;
-  const rows = new Float64Array(columns.length);
-  for (let column = 0; column < ROW_WIDTH; column++)
-    for (let row = 0; row < count; row++) rows[row * ROW_WIDTH + column] = columns[column * count + row]!;
-  return rows;
 }

@@ -4,11 +4,28 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
+import { typescriptDecoder } from '../../src/rankfile/decoder.js';
+import { nativeDecoder } from '../../src/rankfile/native_decoder.js';
+import { randomOf } from '../support/forged_values.js';
 import { fuzz } from './fuzz.js';
-import { samplesIn } from './run_with.js';
+import { recordedAt, samplesIn } from './run_with.js';
+import { fuzzSlots, windowsOf } from './slots_fuzz.js';
 
 const samples = samplesIn(path.join(fileURLToPath(new URL('../../', import.meta.url)), 'samples'));
 const LONG = process.env.NCCL_TRACE_LONG === '1';
+
+it('forged slots are read alike by both decoders', () => {
+  const addon = nativeDecoder(typescriptDecoder);
+  expect(addon).not.toBeNull();
+  const windows = samples.flatMap((sample) => windowsOf(recordedAt(sample, 0)));
+  const runs = LONG ? 1_000_000 : 3000;
+  const decoders = [typescriptDecoder, addon!] as const;
+  const limit = { runs, seconds: Infinity };
+  const { executions, withRecords, findings } = fuzzSlots(windows, decoders, randomOf(7), limit);
+  expect(findings).toEqual([]);
+  expect(executions).toBe(runs);
+  expect(withRecords).toBeGreaterThan(runs / 2);
+});
 
 it('forged numbers are no findings', async () => {
   const result = await fuzz({

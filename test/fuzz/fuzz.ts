@@ -3,7 +3,8 @@
  * which must agree, and every so often merged with the other files of their run, which must go on without them. A finding
  * is printed with its seed; `--seed S --once` shows it again. Ends with 1 where there was any.
  *
- *   read    both decoders, all samples                      most of the time
+ *   slots   the decoders' loops alone (slots_fuzz.ts)        a third of the time
+ *   read    both decoders, all samples                      most of the rest
  *   merge   the whole program in this process, all samples   one in `MERGE_EVERY`
  */
 
@@ -18,7 +19,8 @@ import { type Decoder, typescriptDecoder } from '../../src/rankfile/decoder.js';
 import { nativeDecoder } from '../../src/rankfile/native_decoder.js';
 import { parseRankFile } from '../../src/rankfile/rank_file.js';
 import type { RankFile } from '../../src/rankfile/types.js';
-import { forge, randomOf } from '../support/forged_values.js';
+import { type Forgery, forger, type Random, randomOf } from '../support/forged_values.js';
+import { fuzzSlots, windowsOf } from './slots_fuzz.js';
 import { mergeWith, recordedAt, type Sample, samplesIn } from './run_with.js';
 
 const MERGE_EVERY = 25;
@@ -61,7 +63,7 @@ function readBy(decoder: Decoder, bytes: Uint8Array): RankFile | string {
 export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
   const { samples } = options;
   const addon = nativeDecoder(typescriptDecoder);
-  const recorded = new Map<string, Uint8Array>();
+  const forgers = new Map<string, (random: Random) => Forgery>();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'nccl-trace-fuzz-'));
   const findings: Finding[] = [];
   const found = (seed: number, what: string): void => {
@@ -76,8 +78,8 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
       const sample = samples[random(samples.length)]!;
       const which = random(sample.files.length);
       const file = sample.files[which]!;
-      if (!recorded.has(file)) recorded.set(file, recordedAt(sample, which));
-      const { bytes, changes } = forge(recorded.get(file)!, random);
+      if (!forgers.has(file)) forgers.set(file, forger(recordedAt(sample, which)));
+      const { bytes, changes } = forgers.get(file)!(random);
       const what = `${sample.name}/${which}: ${changes.join(', ')}`;
       try {
         const read = readBy(typescriptDecoder, bytes);
@@ -116,10 +118,27 @@ export async function main(root: string, words: string[]): Promise<void> {
       once: { type: 'boolean', default: false },
     },
   });
+  const samples = samplesIn(path.join(root, 'samples'));
+  const seconds = Number(values.seconds);
+  const addon = nativeDecoder(typescriptDecoder);
+  const windows = samples.flatMap((sample) => windowsOf(recordedAt(sample, 0)));
+  const slots =
+    addon && !values.once
+      ? fuzzSlots(windows, [typescriptDecoder, addon], randomOf(Number(values.seed)), {
+          runs: Infinity,
+          seconds: seconds / 3,
+        })
+      : null;
+  for (const finding of slots?.findings.slice(0, 20) ?? []) console.log(finding);
+  if (slots)
+    console.log(
+      `${slots.executions} times 64 slots read by both decoders (${slots.withRecords} with records), ` +
+        `${slots.findings.length} findings`,
+    );
   const result = await fuzz({
-    samples: samplesIn(path.join(root, 'samples')),
+    samples,
     seed: Number(values.seed),
-    seconds: Number(values.seconds),
+    seconds: (seconds * 2) / 3,
     runs: values.once ? 1 : Infinity,
     mergeEvery: values.once || values.merges ? 1 : MERGE_EVERY,
     onFinding: ({ seed, what }) => {
@@ -131,5 +150,5 @@ export async function main(root: string, words: string[]): Promise<void> {
     `${reads} files read by both decoders (${refused} refused), ${merges} runs merged, ${findings.length} findings; ` +
       `go on with --seed ${nextSeed}`,
   );
-  process.exitCode = findings.length > 0 ? 1 : 0;
+  process.exitCode = findings.length + (slots?.findings.length ?? 0) > 0 ? 1 : 0;
 }

@@ -1,0 +1,144 @@
+/**
+ * The decoders' loops alone, on 64 recorded slots in memory: numbers, kinds, parts and places are changed, mostly with their checks made good
+ * again, and both decoders must read the same. Some ten thousand a second, where whole files are some dozens.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+
+import { memorySource } from '../../src/rankfile/byte_source.js';
+import type { Decoder } from '../../src/rankfile/decoder.js';
+import { readDirectory } from '../../src/rankfile/directory.js';
+import { SLOT_BYTES } from '../../src/rankfile/format/constants.js';
+import { metaHigh, metaLow, slotCheck } from '../../src/rankfile/format/slot.js';
+import { readHeader } from '../../src/rankfile/header.js';
+import { Problems } from '../../src/rankfile/problems.js';
+import { NOTHING_CARRIED } from '../../src/rankfile/records.js';
+import { checkRing, clipped } from '../../src/rankfile/slots.js';
+import { frameOf, type TickFrame } from '../../src/rankfile/tick_frame.js';
+import type { Random } from '../support/forged_values.js';
+
+const SLOTS = 64;
+
+/** Slots at consecutive positions, each at its position modulo 64. */
+export interface SlotWindow {
+  readonly words: Uint32Array;
+  readonly first: number;
+  readonly frame: TickFrame;
+}
+
+/** Of all rings of a recorded file. */
+export function windowsOf(recorded: Uint8Array): SlotWindow[] {
+  const source = memorySource('recorded.bin', recorded);
+  const problems = new Problems();
+  const { header, layout } = readHeader(source, problems);
+  const frame = frameOf(header);
+  return readDirectory(source, layout, problems).areas.flatMap((area) => {
+    if (area.ring === null) return [];
+    const at = area.slotsOffset;
+    const words = new Uint32Array(recorded.slice(at, at + area.capacity * SLOT_BYTES).buffer);
+    const head = Number(
+      new DataView(recorded.buffer, recorded.byteOffset).getBigUint64(area.liveOffset, true),
+    );
+    const { position } = checkRing(words, area.capacity, head);
+    const windows = new Map<number, Uint32Array>();
+    position.forEach((place, index) => {
+      if (place < 0) return;
+      const first = place - (place % SLOTS);
+      const own = windows.get(first) ?? new Uint32Array(SLOTS * 8);
+      windows.set(first, own);
+      own.set(words.subarray(index * 8, index * 8 + 8), (place - first) * 8);
+    });
+    return [...windows].map(([first, own]) => ({ words: own, first, frame }));
+  });
+}
+
+/** What `decoder` reads, in two segments: a record may begin in one and end in the next. */
+export function readWindow(decoder: Decoder, { words, first, frame }: SlotWindow, split: number): unknown {
+  const slots = decoder.checkRing(words, SLOTS, first + SLOTS);
+  const chunk = decoder.checkChunk(words, first);
+  const order = decoder.stretches(slots);
+  const before = decoder.assembleRecords(words, clipped(order, 0, first + split), NOTHING_CARRIED, frame);
+  const after = decoder.assembleRecords(words, clipped(order, first + split, Infinity), before.carry, frame);
+  return [slots.position, slots.tornSlots, chunk.position, chunk.tornSlots, order, before, after];
+}
+
+/** `into`: words of a copy. */
+export function forgeSlots({ words, first }: SlotWindow, random: Random, into: Uint32Array): void {
+  into.set(words);
+  for (let changes = 1 + random(4); changes > 0; changes--) {
+    const slot = random(SLOTS);
+    const at = slot * 8;
+    switch (random(6)) {
+      case 0:
+        into[at + random(8)]! ^= 1 << random(32);
+        continue;
+      case 1:
+        into.fill(0, at, at + 8);
+        continue;
+      case 2: // another slot's content
+        into.copyWithin(at, random(SLOTS) * 8, random(SLOTS) * 8 + 8);
+        into[at + 6] = into[at + 6]! & 0xffff;
+        break;
+      case 3: // kind, part, parts
+        into[at + 6] = random(2) === 0 ? random(0x10000) : (into[at + 6]! & 0xffff) ^ (1 << random(16));
+        break;
+      case 4:
+        into[at + random(6)] = [0, 1, 0x7fffffff, 0x80000000, 0xffffffff][random(5)]!;
+        break;
+      default:
+        into[at + random(6)] = random(2 ** 32);
+    }
+    seal(into, at, first + slot);
+  }
+}
+
+function seal(words: Uint32Array, at: number, position: number): void {
+  const kindAndParts = words[at + 6]! & 0xffff;
+  const low = metaLow(kindAndParts & 0xff, (kindAndParts >> 8) & 15, kindAndParts >> 12, position & 0xffff);
+  const high = metaHigh(position);
+  const [a, b, c, d, e, f] = words.subarray(at, at + 6) as unknown as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  words[at + 6] = low;
+  words[at + 7] = ((slotCheck(a, b, c, d, e, f, low, high) << 8) | (high & 0xff)) >>> 0;
+}
+
+export interface SlotsFuzzed {
+  readonly executions: number;
+  /** Executions in which at least one record was read. */
+  readonly withRecords: number;
+  readonly findings: readonly string[];
+}
+
+export function fuzzSlots(
+  windows: readonly SlotWindow[],
+  [one, other]: readonly [Decoder, Decoder],
+  random: Random,
+  { runs, seconds }: { readonly runs: number; readonly seconds: number },
+): SlotsFuzzed {
+  const findings: string[] = [];
+  const words = new Uint32Array(SLOTS * 8);
+  const until = performance.now() + seconds * 1000;
+  let [executions, withRecords] = [0, 0];
+  for (; executions < runs && (executions % 64 > 0 || performance.now() < until); executions++) {
+    const window = windows[random(windows.length)]!;
+    forgeSlots(window, random, words);
+    const forged = { ...window, words };
+    const split = random(SLOTS);
+    try {
+      const read = readWindow(one, forged, split);
+      if (!isDeepStrictEqual(readWindow(other, forged, split), read))
+        findings.push(`decoders differ: split ${split}, ${Buffer.from(words.buffer).toString('base64')}`);
+      const [, , , , , before, after] = read as { records: { length: number } }[];
+      if (before!.records.length + after!.records.length > 0) withRecords++;
+    } catch (error) {
+      findings.push(`${String((error as Error).stack)}: ${Buffer.from(words.buffer).toString('base64')}`);
+    }
+  }
+  return { executions, withRecords, findings };
+}
