@@ -6,6 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 
+import { durationText } from '../base/duration.js';
 import { NoUsableInput, OutputError, RankFileError, UsageError } from '../base/errors.js';
 import { sentenceText } from '../base/sentence.js';
 import { codeOf, reason } from '../output/reason.js';
@@ -16,6 +17,7 @@ import {
   eventTypeNames,
   findRankFiles,
   openRankFileHeader,
+  openRankFileTables,
   requestControl,
   stillStands,
   type ControlRequest,
@@ -39,6 +41,8 @@ const EXAMPLES = `Examples, with the rank files of a running job:
 `;
 
 const POLL_MS = 100;
+/** Seconds. A recorder beats once a second; one that has not for so long is gone, and its file is evidence. */
+const GONE_AFTER = 60;
 
 export function controlCommand(setExit: (code: ExitCode) => void): Command {
   return new Command('control')
@@ -109,12 +113,14 @@ function request(path: string, wish: ControlWish): ControlRequest | Failed {
 
 const inWordsOf = (error: unknown): string => (error instanceof RankFileError ? error.what : reason(error));
 
-/** Null, with a message, for a file whose process no longer records. */
+/** Null, with a message, for a file whose process no longer records. Such a file is not written to. */
 function headerOf(path: string, quiet: boolean): RankFileHeader | null {
   try {
-    const header = openRankFileHeader(path);
-    if (header.life === 'recording') return header;
-    if (!quiet) process.stderr.write(`nccl-trace: ${printable(path)}: closed; left out\n`);
+    const { header, heartbeat } = openRankFileTables(path);
+    const silent = heartbeat === null ? 0 : Date.now() / 1e3 - Number(heartbeat.realtime / 1_000_000n) / 1e3;
+    if (header.life === 'recording' && silent < GONE_AFTER) return header;
+    const why = header.life === 'recording' ? `no heartbeat for ${durationText(silent * 1e9)}` : 'closed';
+    if (!quiet) process.stderr.write(`nccl-trace: ${printable(path)}: ${why}; left out\n`);
   } catch (error) {
     if (!(error instanceof RankFileError)) throw error;
     process.stderr.write(`nccl-trace: ${printable(error.message)}\n`);

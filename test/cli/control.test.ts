@@ -17,8 +17,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FILE_HEADER, Kind } from '../../src/rankfile/format/constants.js';
 import { openRankFile, openRankFileHeader, requestControl } from '../../src/rankfile/index.js';
 import { IN_MEMORY } from '../recorder/programs.js';
+import { PROJECT } from '../support/native.js';
 import { runProgram } from '../support/program.js';
 import { type Puppet, startPuppet } from '../support/puppet.js';
+
+/** Of a process that was killed: its file says that it records. */
+const SAMPLE = path.join(PROJECT, 'samples/hang/rank00003.bin');
 
 let folder: string;
 let job: Puppet;
@@ -184,6 +188,17 @@ it('a file that is closed is left out', async () => {
   const { code, err } = await control('--events', 'none');
   expect(code).toBe(3);
   expect(err).toContain('closed; left out');
+});
+
+it('a file without a heartbeat for a minute is left out, and stays as it is', async () => {
+  start({ NCCL_TRACE_RING_DIR: 'none' });
+  const before = readFileSync(SAMPLE);
+  const old = path.join(folder, 'old.bin');
+  copyFileSync(SAMPLE, old);
+  const { code, err } = await runProgram(folder, 'control', old, '--events', 'none');
+  expect(code).toBe(3);
+  expect(err).toMatch(/old\.bin: no heartbeat for .*; left out/);
+  expect(readFileSync(old).equals(before)).toBe(true);
 });
 
 async function untilAnswered(number: number): Promise<void> {
