@@ -1,6 +1,7 @@
 /**
- * A GPU that is slow over its work: what arrives at its rank waits long until the kernel takes it. A GPU that cannot send on is a
- * victim, so a rank that waits longer for room than for its GPU is left out, and so is the sender of a slow link. A kernel that merely begins late is a
+ * A GPU that is slow over its work: what arrives at its rank waits long until the kernel takes it, and the rank is the last in most collectives. The
+ * second tells it from a rank that the machine held up once, and from its sender, whose GPU waits as well because it cannot send on. No claim is made
+ * beside a slow link, which has the same effect, nor of a rank that waits longer for room. A kernel that merely begins late is a
  * late rank. That a GPU produces slowly cannot be told in a ring: it sends what it has received, and then the wait for it is a wait for its neighbour.
  */
 
@@ -11,6 +12,9 @@ import { medianOf } from './statistics.js';
 /** Fewer ranks or transfers do not show what is usual. */
 const FEWEST_RANKS = 3;
 const FEWEST_TRANSFERS = 64;
+/** Collectives with a known last rank, and in how many of them it is the one. */
+const FEWEST_LATE = 6;
+const MOSTLY = 0.75;
 /** Its wait against the usual one, and its cost against the run. */
 const LEAST_RATIO = 4;
 const LEAST_SHARE = 0.05;
@@ -28,10 +32,14 @@ export function slowGpus(
   { links, slow, rankOf, collectives, durationNs }: CauseEvidence,
   slowLinks: readonly SlowLinks[],
 ): SlowGpu[] {
-  const known = new Set<RankLabel>(slowLinks.flatMap(({ ends }) => [...ends]));
-  if (slow !== null && slow.on !== 'link') known.add(rankOf(slow.file));
+  const late = slow !== null && slow.on !== 'link' ? rankOf(slow.file) : null;
+  const slowComms = new Set(slowLinks.flatMap((one) => one.links.map((link) => links[link]!.commId)));
   return [...new Set(links.map(({ commId }) => commId))].flatMap((commId) => {
+    if (slowComms.has(commId)) return [];
     const own = links.filter((link) => link.commId === commId);
+    const [, ...lateRanks] = collectives.flatMap((one) =>
+      one.commId === commId && one.lateRank !== null ? [one.lateRank] : [],
+    );
     const times = timesByRank(own);
     const compared = [...times].filter(([, { transfers }]) => transfers >= FEWEST_TRANSFERS);
     if (compared.length < FEWEST_RANKS) return [];
@@ -39,7 +47,9 @@ export function slowGpus(
     return compared.flatMap(([rank, { gpuNs, roomNs, transfers, connections }]): SlowGpu[] => {
       const waitNs = gpuNs / transfers;
       const costNs = (gpuNs - usualNs * transfers) / (IN_FLIGHT * connections.size);
-      const isVictim = roomNs > gpuNs || known.has(rank);
+      const lastIn = lateRanks.filter((one) => one === rank).length;
+      const isLast = lateRanks.length >= FEWEST_LATE && lastIn >= MOSTLY * lateRanks.length;
+      const isVictim = !isLast || roomNs > gpuNs || rank === late;
       if (isVictim || waitNs < LEAST_RATIO * usualNs || costNs < LEAST_SHARE * durationNs) return [];
       const longest = collectives
         .filter((one) => one.commId === commId && one.durationNs !== null)

@@ -167,7 +167,15 @@ describe('slow sends of one rank', () => {
 });
 
 describe('a slow GPU', () => {
-  const ring = (gpuOf: (rank: number) => number, roomOf: (rank: number) => number): Cause[] => {
+  const lastIn = (rankOf: (i: number) => number): CollectiveRow[] =>
+    Array.from({ length: 12 }, (_, i) => ({
+      ...{ commId: 'c', lateRank: rankOf(i), startNs: i, durationNs: null, skewNs: null },
+    })) as CollectiveRow[];
+  const ring = (
+    gpuOf: (rank: number) => number,
+    roomOf: (rank: number) => number,
+    collectives = lastIn(() => 2),
+  ): Cause[] => {
     const links = [0, 1, 2, 3].map(
       (source) =>
         ({
@@ -175,7 +183,7 @@ describe('a slow GPU', () => {
           ...{ senderRoomNs: roomOf(source), receiverGpuNs: gpuOf((source + 1) % 4) },
         }) as LinkRow,
     );
-    return causesOf({ ...NOTHING, links });
+    return causesOf({ ...NOTHING, links, collectives });
   };
 
   it('is the one that takes long over what arrived', () => {
@@ -185,6 +193,17 @@ describe('a slow GPU', () => {
         (rank) => (rank === 1 ? 3e9 : 0),
       ),
     ).toEqual([expect.objectContaining({ cause: 'slow GPU', rank: 2, waitNs: 4e6, usualNs: 1e4, like: 3 })]);
+  });
+
+  it('is none that was the last in few collectives', () => {
+    const collectives = lastIn((i) => i % 4);
+    expect(
+      ring(
+        (rank) => (rank === 2 ? 4e9 : 1e7),
+        () => 0,
+        collectives,
+      ),
+    ).toEqual([]);
   });
 
   it('is none that waits longer for room to send on', () => {
