@@ -8,7 +8,6 @@
 import { maxOf, minOf } from '../base/extremes.js';
 import { localNs, type LocalNs, type TraceNs } from '../base/time.js';
 import { alignedSegments, onAxis, type TrafficClocks } from './aligned_segments.js';
-import type { Alignment } from './alignment.js';
 import { segmentAt, toTraceIn, type ClockMap, type ClockSegment } from './clock_map.js';
 import type { Point } from './fit.js';
 import { place, SLEWED, wallClock, type Placement } from './placement.js';
@@ -69,19 +68,24 @@ export function solveClocks(
 ): ClockSolution {
   const counters = sharedCounters(witnesses);
   const base = counters.map(({ realtimeBase }) => realtimeBase).reduce((a, b) => (b < a ? b : a));
+  const groups = new Map<number, number[]>();
   const placements = new Map<number, Placement>();
+  // Counters without a file are only in the alignment.
+  counters.forEach((_, domain) => {
+    const reference = traffic?.alignment.references[domain] ?? domain;
+    const known = groups.get(reference);
+    if (known) known.push(domain);
+    else groups.set(reference, [domain]);
+  });
   const placed = counters.map((counter, domain) => {
-    // Counters without a file are only in the alignment.
-    const group = traffic
-      ? groupOf(traffic.alignment, domain).filter((other) => other < counters.length)
-      : [];
+    const reference = traffic?.alignment.references[domain] ?? domain;
+    const group = groups.get(reference)!;
     if (!traffic || group.length <= 1)
       return placeAlone(counter, base, counters.length === 1, culpritFlags(traffic, domain));
-    const [first] = group as [number];
     const placement =
-      placements.get(first) ??
+      placements.get(reference) ??
       place(group.map((member) => wallTimes(counters[member]!, member, traffic, base)));
-    placements.set(first, placement);
+    placements.set(reference, placement);
     return placeInGroup(counter, domain, placement, traffic, base);
   });
   const earliest = Math.floor(placed.map(({ start }) => start).reduce((a, b) => Math.min(a, b)));
@@ -177,10 +181,6 @@ function placeAlone(
     ],
   };
   return { segments: [segment], start, realtimeResidual: line.residual };
-}
-
-function groupOf({ references }: Alignment, domain: number): number[] {
-  return references.flatMap((reference, other) => (reference === references[domain] ? [other] : []));
 }
 
 function culpritFlags(traffic: TrafficClocks | null, domain: number): string[] {

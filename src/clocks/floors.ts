@@ -29,6 +29,8 @@ const ODD_ONES = 1.25;
 /** Below this a residual is read-out noise: keeps the weights finite. */
 const SMALLEST_RESIDUAL_NS = 300;
 const PASSES = 16;
+/** Corrections that a pass moves by less will stay where they are. */
+const STILL_NS = 10;
 /** In the first ones clocks may bend as they like, and minima weigh as if they scattered by this part of what they seem to. */
 const FREE_PASSES = 5;
 const FREE = 0.25;
@@ -89,8 +91,10 @@ export function settle(
     likenessPriors(names, delays).forEach(({ sigma }, i) => {
       system.setSigma(priors[i]!, sigma);
     });
+    const before = x.slice(0, place.count);
     system.solve(x);
     if (isFree) continue;
+    if (before.every((value, i) => Math.abs(x[i]! - value) < STILL_NS)) break;
     measureWander(wander, x, place, mostWander);
     setBends(system, bends, place, wander);
   }

@@ -6,7 +6,7 @@
 import { OrderedCholesky, orderOf, type Order } from './ordered_cholesky.js';
 
 /** To factor a matrix as a whole, in multiplications... */
-const MOST_COST = 1e8;
+const MOST_COST = 3e8;
 /** ...and with so many clocks: among fewer no way is long. */
 const MANY_BLOCKS = 128;
 

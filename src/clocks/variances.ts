@@ -46,9 +46,20 @@ function fromMinima(references: References, guess: Estimate, alike: Alike): Vari
   addLikenessPriors(matrix, likes, likenessPriors([...delays.keys()], [...delays.values()]));
   if (matrix.cost > MOST_WORK) return null;
   matrix.factor();
-  const at = (a: number, b: number, knot: number): number =>
-    matrix.variance(place.of(a, knot), place.of(b, knot));
+  const at = ofLastPair((a, b, knot) => matrix.variance(place.of(a, knot), place.of(b, knot)));
   return (a, b, piece) => (a === b ? 0 : Math.max(at(a, b, piece), at(a, b, piece + 1)));
+}
+
+/** What is asked of one pair of clocks after the other, one piece after the other. */
+function ofLastPair(variance: Variances): Variances {
+  let [lastA, lastB] = [-1, -1];
+  let known = new Map<number, number>();
+  return (a, b, at) => {
+    if (a !== lastA || b !== lastB) [lastA, lastB, known] = [a, b, new Map()];
+    let found = known.get(at);
+    if (found === undefined) known.set(at, (found = variance(a, b, at)));
+    return found;
+  };
 }
 
 const shifted = (place: Places, by: number): Places => ({
@@ -132,7 +143,8 @@ function fromLines(references: References, guess: Estimate, alike: Alike): Varia
   for (let i = 0; i < solved.length; i++) matrix.add([i], [1], 0, UNHEARD_NS);
   addLikenessPriors(matrix, solved.length, likenessPriors([...delays.keys()], [...delays.values()]));
   matrix.factor();
-  return (a, b) => (a === b ? 0 : matrix.variance(place[a]!, place[b]!));
+  const ofPair = ofLastPair((a, b) => matrix.variance(place[a]!, place[b]!));
+  return (a, b) => (a === b ? 0 : ofPair(a, b, 0));
 }
 
 /** What part of a link's spread (which half of its minima exceed) is left as an error at the ends of a piece. */

@@ -47,7 +47,7 @@ describe('the share of transfers that a scan keeps', () => {
 
 describe('two hosts with more transfers than are kept', () => {
   // Ranks 7 and 8 are on different hosts, and only they have files. A rank has 12 ends of transfers per collective.
-  const files = writeManyFiles(folder, RANKS, 4200, [7, 8]);
+  const files = writeManyFiles(folder, RANKS, 4200, { only: [7, 8] });
   const scans = files.map((file, i) => {
     const path = join(folder, `steps-${i}`);
     return { path, connections: scanFile(file, { path, every: true }).steps };

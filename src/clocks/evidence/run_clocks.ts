@@ -19,7 +19,7 @@ import {
   transferName,
   type ConnectionName,
 } from '../../model/identity.js';
-import type { EdgeEvidence, EvidenceKind } from '../evidence.js';
+import type { EvidenceKind } from '../evidence.js';
 import { oneSidedBound, type OneSidedBound } from '../one_sided.js';
 import { alignByEvidence, type Aligned, type Belief } from './believed_stamps.js';
 import { collectEvidence, type ClockEvidence, type EvidenceSource } from './clock_evidence.js';
@@ -134,23 +134,19 @@ function trafficFound(
   const { alignment, edges } = aligned;
   const { references } = alignment;
   const reference = largestGroup(references);
+  const pairs = solution.domains.map((): Partial<Record<EvidenceKind, number>> => ({}));
+  for (const { from, to, kind, pairs: count } of edges)
+    for (const own of [pairs[from], pairs[to]]) if (own) own[kind] = (own[kind] ?? 0) + count;
   return {
     ...aligned,
     evidence,
-    pairs: solution.domains.map((_, domain) => pairsOf(domain, edges)),
+    pairs,
     oneSided: solution.domains.map(({ map }, domain) =>
       map.segments[0]?.source !== 'realtime' || references[domain] === reference
         ? null
         : oneSidedBound(domain, reference, solution, alignment, evidence.coarse),
     ),
   };
-}
-
-function pairsOf(domain: number, edges: readonly EdgeEvidence[]): TrafficFacts['pairs'][number] {
-  const counts: Partial<Record<EvidenceKind, number>> = {};
-  for (const { from, to, kind, pairs } of edges)
-    if (from === domain || to === domain) counts[kind] = (counts[kind] ?? 0) + pairs;
-  return counts;
 }
 
 /** All pairs on one axis, also those that were no evidence. */
