@@ -34,12 +34,12 @@ const witness = (file: number, hostName: string): ClockWitness => ({
 });
 
 /** One transfer of 20 µs; the receiver's counter shows `ahead` ns more. */
-function told(ahead: number, names: readonly [string, string]) {
+function told(ahead: number, names: readonly [string, string], polls = 1) {
   const sent = 1e6;
   const common = { ordinal: 0, step: 0, bytes: 4096, check: 1, steps: 1, arrives: 1 };
-  const path = join(made.folder, `${ahead}${names.join('')}`);
+  const path = join(made.folder, `${ahead}${names.join('')}${polls}`);
   const sources = [
-    writeSteps(`${path}.s`, true, [{ ...common, before: sent, seen: sent + 3000, polls: 1 }]),
+    writeSteps(`${path}.s`, true, [{ ...common, before: sent, seen: sent + 3000, polls }]),
     writeSteps(`${path}.r`, false, [
       { ...common, before: sent - 5000 + ahead, seen: sent + 20_000 + ahead, stop: sent + 30_000 + ahead },
     ]),
@@ -59,6 +59,18 @@ describe('two host names with one boot id', () => {
     const { domains } = told(-3e6, ['vm-1', 'vm-2']);
     expect(domains.map(({ hostName }) => hostName)).toEqual(['vm-1', 'vm-2']);
     for (const { map } of domains) expect(map.segments[0]!.flags).toContain('counter-contradicts-boot');
+  });
+
+  it('have clocks of their own if the transfer arrives 3 µs before it was sent', () => {
+    expect(told(-23_000, ['vm-1', 'vm-2']).domains).toHaveLength(2);
+  });
+
+  it('have clocks of their own if the sender sees room before the receiver made it', () => {
+    expect(told(3e6, ['vm-1', 'vm-2'], 5).domains).toHaveLength(2);
+  });
+
+  it('share a clock if the sender did not wait for room: some networks accept a send before the receiver is ready', () => {
+    expect(told(3e6, ['vm-1', 'vm-2']).domains).toHaveLength(1);
   });
 
   it('with one host name count as one', () => {
