@@ -55,7 +55,7 @@ function ofLastPair(variance: Variances): Variances {
   let [lastA, lastB] = [-1, -1];
   let known = new Map<number, number>();
   return (a, b, at) => {
-    if (a !== lastA || b !== lastB) [lastA, lastB, known] = [a, b, new Map()];
+    if (a !== lastA || b !== lastB) [lastA, lastB, known] = [a, b, new Map<number, number>()];
     let found = known.get(at);
     if (found === undefined) known.set(at, (found = variance(a, b, at)));
     return found;
