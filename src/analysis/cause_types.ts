@@ -26,9 +26,12 @@ export interface LateRank extends Shown {
   readonly cause: 'late rank';
   readonly rank: RankLabel;
   readonly on: 'host' | 'GPU';
-  readonly when: 'always' | 'at times' | 'since a moment';
-  readonly sinceNs: number | null;
-  /** Collectives that it held up, and those it might have. */
+  /** Where its long waits lie: all over, from a moment on, up to one, between two, or there is one. */
+  readonly when: 'always' | 'since' | 'until' | 'between' | 'once';
+  /** The first and the last of these waits. */
+  readonly fromNs: number;
+  readonly toNs: number;
+  /** Collectives that it was the last in, and those it might have been. */
   readonly late: number;
   readonly of: number;
 }
@@ -88,6 +91,11 @@ interface SlowRank {
   readonly file: number;
   readonly commId: string;
   readonly on: 'host' | 'GPU' | 'link';
+  readonly course: LateRank['when'];
+  readonly from: number;
+  readonly to: number;
+  readonly late: number;
+  readonly of: number;
   readonly cost: number;
   readonly worst: { readonly at: number; readonly by: number };
 }

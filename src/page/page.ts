@@ -122,7 +122,7 @@ const sizeText = (bytes: number): string =>
 /** "  label:   text", as the command prints them; what goes on has no label. */
 function verdict({ headline, lines, verdict: evidence, next }: RunReport): string {
   const [first = '', ...rest] = lines;
-  const isSaid = first.replace(/ +/g, ' ') === headline.replace(': ', ' ');
+  const isSaid = headline.replace(': ', ' ').startsWith(first.replace(/ +/g, ' '));
   const rows = rest.map((line) => {
     const [, label = '', rest = line.trim()] = /^ {2}([^:]{1,17}): +(.*)$/.exec(line) ?? [];
     return `<dt>${text(label)}</dt><dd>${text(rest)}</dd>\n`;

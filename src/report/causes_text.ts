@@ -40,10 +40,12 @@ const slowerText = (
   `Collectives take ${factor} times as long since ${moment(about, sinceNs)}: ${slowerKinds} of ${kinds} kinds ` +
   `of them, ${before} collectives before and ${after} after; costs ${durationText(costNs ?? 0)}`;
 
-function lateText({ rank, on, when, sinceNs, late, of }: LateRank, about: Times): string {
-  const time = sinceNs === null ? when : `since ${moment(about, sinceNs)}`;
-  const where = on === 'host' ? 'it calls late' : 'its GPU begins late';
-  return `Rank ${rank} is late ${time}: ${where}, and holds up ${late} of ${of} collectives`;
+function lateText({ rank, on, when, fromNs, toNs, late, of }: LateRank, about: Times): string {
+  const [from, to] = [moment(about, fromNs), moment(about, toNs)];
+  const times = { always: '', since: ` since ${from}`, until: ` until ${to}`, once: ` once, at ${from}` };
+  const time = when === 'between' ? ` from ${from} to ${to}` : times[when];
+  const where = on === 'host' ? 'it calls last' : 'its GPU begins last';
+  return `Rank ${rank} is late${time}: ${where} in ${late} of ${of} collectives`;
 }
 
 const gpuText = ({ rank, waitNs, usualNs, transfers, like }: SlowGpu): string =>

@@ -122,7 +122,7 @@ function linkLines({ links, pairs, slowLinks }: RunReport): string[] {
     .slice(0, MOST_LINKS)
     .map(
       ({ link, ratio, transfers, like }) =>
-        `- slow link ${name(links[link]!)}: sends take ${ratio} times as long as on ${like} similar links (${transfers} transfers)`,
+        `- slow link ${name(links[link]!)}: sends take ${Number(ratio.toPrecision(2))} times as long as on ${like} similar links (${transfers} transfers)`,
     );
   return [
     `- most bytes: ${name(most)}, ${binarySize(most.bytes)} in ${most.transfers} transfers`,

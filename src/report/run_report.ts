@@ -100,6 +100,12 @@ export interface RankRow {
 
 const MOST_COLLECTIVES = 400;
 
+/** A run that hangs or is slow says so already. */
+function slowedText({ verdict }: Study, { causes }: RunNumbers): string {
+  if (verdict.kind !== 'healthy' || causes.length === 0) return '';
+  return causes.length === 1 ? '; one cause slows it down' : `; ${causes.length} causes slow it down`;
+}
+
 /** `options`: as given. */
 export function runReport(
   studied: Study,
@@ -111,7 +117,7 @@ export function runReport(
   const { problems, ...about } = diagnosis;
   return {
     version: 2,
-    headline: headline(about),
+    headline: `${headline(about)}${slowedText(studied, numbers)}`,
     lines: verdictText(about, null),
     verdict,
     next: diagnosis.suggestion?.command ?? null,

@@ -242,7 +242,7 @@ const linkColumns = (slow: ReadonlyMap<Link, { readonly ratio: number }>): Colum
   {
     title: 'Against its like',
     of: (row) => slow.get(row)?.ratio ?? null,
-    show: (ratio: number) => `${ratio} times slower`,
+    show: (ratio: number) => `${Number(ratio.toPrecision(2))} times slower`,
   },
   ...line('average', 'avg'),
   ...line('least', 'min'),
