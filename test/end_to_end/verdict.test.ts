@@ -361,6 +361,7 @@ describe.concurrent('the verdict on', () => {
     expect(latest).not.toBeUndefined();
     expect(rest).toEqual({
       kind: 'healthy',
+      states: ['ended', 'ended', 'ended', 'ended'],
       silent: [],
       sampled: [],
       muted: [],
