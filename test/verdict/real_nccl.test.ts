@@ -30,7 +30,7 @@ const RECORDINGS: Readonly<Record<string, Expected>> = {
   slow2: { kind: 'slow', culprits: [2], says: [/^SLOW {2}rank 2 /, /late: +on the host/] },
   slow3: { kind: 'slow', culprits: [2], says: [/^SLOW {2}rank 2 /, /late: +on the GPU/] },
   slow: { kind: 'slow', culprits: [2], says: [/^SLOW {2}rank 2 /, /late: +on the GPU/] },
-  slowk: { kind: 'slow', culprits: [2], says: [/^SLOW {2}rank 2 /, /late: +on the GPU.*by kernels/] },
+  slowk: { kind: 'slow', culprits: [2], says: [/^SLOW {2}rank 2 /, /late: +on the GPU.*seen in kernels/] },
   hang: { kind: 'hung', culprits: [2] },
   kill: { kind: 'hung', culprits: [2], says: [/no heartbeat: +rank 2 \(vm\)/] },
   shm: {
