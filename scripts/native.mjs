@@ -62,12 +62,15 @@ export const LIBRARIES = {
   },
 };
 
+// From the ground up: a room includes those before it (test/layers.test.ts).
+const PLUGIN_ROOMS = ['process', 'record', 'persist', 'beacon', 'thread', 'events', 'abi'];
+
 /** @type {Unit} */
 const pluginCode = {
-  sources: ['native/plugin/*.cc'],
+  sources: ['native/plugin/*.cc', ...PLUGIN_ROOMS.map((room) => `native/plugin/${room}/*.cc`)],
   uses: 'zstd',
-  sourcesWith: ['native/plugin/zstd/*.cc'],
-  sourcesWithout: ['native/plugin/no_zstd/*.cc'],
+  sourcesWith: ['native/plugin/persist/zstd/*.cc'],
+  sourcesWithout: ['native/plugin/persist/no_zstd/*.cc'],
   flags: [
     '-fPIC',
     // NCCL loads us beside anything: export the tables and nothing else.

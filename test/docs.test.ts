@@ -77,7 +77,7 @@ describe('documents name only commands, options, settings and files that exist',
   });
 
   it.each(DOCUMENTS)('%s: settings', (name) => {
-    const plugin = readdirSync(path.join(ROOT, 'native/plugin'))
+    const plugin = readdirSync(path.join(ROOT, 'native/plugin'), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.cc'))
       .map((file) => read(path.join('native/plugin', file)))
       .join('\n');
@@ -86,7 +86,7 @@ describe('documents name only commands, options, settings and files that exist',
   });
 
   it('and every setting that the plugin reads is in docs/recording.md', () => {
-    const settings = [...read('native/plugin/settings.cc').matchAll(/"(NCCL_TRACE_[A-Z_]+)"/g)].map(
+    const settings = [...read('native/plugin/process/settings.cc').matchAll(/"(NCCL_TRACE_[A-Z_]+)"/g)].map(
       ([, name]) => name!,
     );
     expect(settings.length).toBeGreaterThan(5);

@@ -47,13 +47,14 @@ const NATIVE = table(`
   files            | includes                               | but not                                | system
   format/          | format/                                |                                        | standard
   nccl/            | nccl/                                  |                                        | any
-  plugin/ring      | plugin/ format/                        | plugin/recorder plugin/abi_ plugin/plugin | any
-  plugin/rank_file | plugin/ format/                        | plugin/recorder plugin/abi_ plugin/plugin | any
-  plugin/clock     | plugin/ format/                        | plugin/recorder plugin/abi_ plugin/plugin | any
-  plugin/recorder  | plugin/ format/                        | plugin/abi_ plugin/plugin              | any
-  plugin/abi_      | plugin/ format/ nccl/                  | plugin/plugin                          | any
-  plugin/plugin    | plugin/ format/ nccl/                  |                                        | any
-  plugin/          | plugin/ format/                        |                                        | any
+  plugin/process   | plugin/process format/                 |                                        | any
+  plugin/record    | plugin/record plugin/process format/   |                                        | any
+  plugin/persist   | plugin/persist plugin/record plugin/process format/ |                           | any
+  plugin/beacon    | plugin/beacon plugin/persist plugin/record plugin/process format/ |             | any
+  plugin/thread    | plugin/ format/                        | plugin/events plugin/abi plugin/plugin | any
+  plugin/events    | plugin/ format/                        | plugin/abi plugin/plugin               | any
+  plugin/abi       | plugin/abi plugin/events plugin/record plugin/process format/ nccl/ | plugin/plugin | any
+  plugin/          | plugin/ format/ nccl/                  |                                        | any
   loopback/        | loopback/ nccl/                        |                                        | any
   addon/           | addon/ format/                         |                                        | any
   fuzz/            | addon/ format/                         |                                        | standard
@@ -108,21 +109,22 @@ describe('layers', () => {
 
   it('of native/ would be missed if broken', () => {
     const madeUp = {
-      'native/format/rank_file.h': `#include <stdint.h>\n#include <atomic>\n#include <sys/mman.h>\n#include "plugin/ring.h"`,
-      'native/plugin/ring.h': `#include "format/rank_file.h"\n#include "recorder.h"`,
-      'native/plugin/recorder.h': `#include "ring.h"\n#include "../nccl/profiler_abi.h"`,
-      'native/plugin/settings.cc': `#include "plugin/image.h"\n  #  include "nccl/profiler_abi.h"`,
-      'native/plugin/abi_v5.h': `#include "nccl/profiler_abi.h"\n// #include "loopback/world.h"`,
-      'native/addon/scan.cc': `#include <node_api.h>\n#include "plugin/ring.h"`,
+      'native/format/rank_file.h': `#include <stdint.h>\n#include <atomic>\n#include <sys/mman.h>\n#include "plugin/record/ring.h"`,
+      'native/plugin/record/ring.h': `#include "format/rank_file.h"\n#include "../events/recorder.h"`,
+      'native/plugin/events/recorder.h': `#include "../record/ring.h"\n#include "../../nccl/profiler_abi.h"`,
+      'native/plugin/process/settings.cc': `#include "plugin/record/image.h"\n  #  include "nccl/profiler_abi.h"`,
+      'native/plugin/abi/v5.h': `#include "nccl/profiler_abi.h"\n// #include "loopback/world.h"`,
+      'native/addon/scan.cc': `#include <node_api.h>\n#include "plugin/record/ring.h"`,
       'native/extra/new.cc': ``,
     };
     expect(nativeViolations(madeUp)).toEqual([
       'native/format/rank_file.h: must not include <sys/mman.h>',
-      'native/format/rank_file.h: must not include plugin/ring.h',
-      'native/plugin/ring.h: must not include plugin/recorder.h',
-      'native/plugin/recorder.h: must not include nccl/profiler_abi.h',
-      'native/plugin/settings.cc: must not include nccl/profiler_abi.h',
-      'native/addon/scan.cc: must not include plugin/ring.h',
+      'native/format/rank_file.h: must not include plugin/record/ring.h',
+      'native/plugin/record/ring.h: must not include plugin/events/recorder.h',
+      'native/plugin/events/recorder.h: must not include nccl/profiler_abi.h',
+      'native/plugin/process/settings.cc: must not include plugin/record/image.h',
+      'native/plugin/process/settings.cc: must not include nccl/profiler_abi.h',
+      'native/addon/scan.cc: must not include plugin/record/ring.h',
       'native/extra/new.cc: no row of the table fits',
     ]);
   });

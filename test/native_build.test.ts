@@ -66,8 +66,8 @@ describe.skipIf(!hasCompiler)('with a compiler', () => {
   });
 
   it('does without a library that is not there, and takes it when it comes', () => {
-    put('native/plugin/zstd/pack.cc', '#include <zstd.h>\nint pack() { return 1; }\n');
-    put('native/plugin/no_zstd/pack.cc', 'int pack() { return 2; }\n');
+    put('native/plugin/persist/zstd/pack.cc', '#include <zstd.h>\nint pack() { return 1; }\n');
+    put('native/plugin/persist/no_zstd/pack.cc', 'int pack() { return 2; }\n');
     put('native/test/pack_test.cc', 'int pack();\nint main() { return pack(); }\n');
     put('hidden/zstd.h', '#error not here\n');
     const packs = () => spawnSync(path.join(folder, 'build/pack_test')).status;

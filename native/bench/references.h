@@ -8,7 +8,7 @@
 
 #include "bench/case.h"
 #include "nccl/profiler_abi.h"
-#include "plugin/clock.h"
+#include "plugin/process/clock.h"
 
 namespace nccl_trace_bench {
 

@@ -30,7 +30,7 @@
 #include <vector>
 
 #include "nccl/profiler_abi.h"
-#include "plugin/clock.h"
+#include "plugin/process/clock.h"
 
 namespace {
 

@@ -29,7 +29,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/clock.h"
+#include "plugin/process/clock.h"
 #include "test/nccl.h"
 #include "test/rank_file_reader.h"
 

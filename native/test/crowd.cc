@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-#include "plugin/crc32.h"
+#include "plugin/persist/crc32.h"
 #include "test/await.h"
 #include "test/nccl.h"
 #include "test/rank_file_reader.h"

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "plugin/beacon.h"
-#include "plugin/file_copy.h"
-#include "plugin/rank_file_header.h"
+#include "plugin/beacon/beacon.h"
+#include "plugin/persist/file_copy.h"
+#include "plugin/persist/rank_file_header.h"
 #include "test/check.h"
 
 using namespace nccl_trace;

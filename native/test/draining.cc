@@ -16,9 +16,9 @@
 #include <memory>
 #include <string>
 
-#include "plugin/drainer.h"
-#include "plugin/rank_file_header.h"
-#include "plugin/ring.h"
+#include "plugin/persist/drainer.h"
+#include "plugin/persist/rank_file_header.h"
+#include "plugin/record/ring.h"
 #include "test/rank_file_reader.h"
 
 using namespace nccl_trace;

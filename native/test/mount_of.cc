@@ -1,6 +1,6 @@
 // Which mount a path lies on.
 
-#include "plugin/mount_of.h"
+#include "plugin/process/mount_of.h"
 
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // How often a name that is never found is looked up. Time is an argument.
 
-#include "plugin/name_lookup.h"
+#include "plugin/beacon/name_lookup.h"
 
 #include <netdb.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 //   ordinals <plugin.so> <folder> all         everything is recorded
 //   ordinals <plugin.so> <folder> sampled     every fourth collective and transfer
 
-#include "plugin/ordinals.h"
+#include "plugin/record/ordinals.h"
 
 #include <unistd.h>
 

@@ -11,9 +11,9 @@
 
 #include <map>
 
-#include "plugin/clock.h"
-#include "plugin/neighbours.h"
-#include "plugin/saved_rings.h"
+#include "plugin/persist/saved_rings.h"
+#include "plugin/process/clock.h"
+#include "plugin/thread/neighbours.h"
 #include "test/counted_ranks.h"
 
 using namespace nccl_trace_test;

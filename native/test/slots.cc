@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "plugin/file_layout.h"
-#include "plugin/folds.h"
-#include "plugin/leases.h"
-#include "plugin/ring.h"
+#include "plugin/record/file_layout.h"
+#include "plugin/record/folds.h"
+#include "plugin/record/leases.h"
+#include "plugin/record/ring.h"
 #include "test/check.h"
 
 using namespace nccl_trace;

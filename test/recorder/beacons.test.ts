@@ -105,7 +105,7 @@ async function onStage(use: (stage: Stage) => Promise<void>): Promise<void> {
   });
 }
 
-// What the recorder's packets look like, from native/plugin/beacon_packet.h.
+// What the recorder's packets look like, from native/plugin/beacon/beacon_packet.h.
 const BYTES = 64;
 const MAGIC = 0x4252544e;
 /** kReadsPerSecond of beacon.cc. */

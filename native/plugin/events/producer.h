@@ -1,0 +1,58 @@
+// The place one NCCL thread records into. A callback finds its producer through the library's only thread-local
+// variable, and all else through the producer. So a callback reads no shared memory but a few words that never change.
+//
+// Life: a thread's first callback takes a producer (Recorder::Attach), its end releases it (a pthread key's
+// destructor), and the next thread continues in the same rings under a new lease. Threads beyond the pool share the
+// last producer, whose ring is the overflow ring and which has no private memory at all.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_EVENTS_PRODUCER_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_EVENTS_PRODUCER_H_
+
+#include <atomic>
+
+#include "plugin/events/connection_ordinals.h"
+#include "plugin/record/ctrl_edges.h"
+#include "plugin/record/last_starts.h"
+#include "plugin/record/ring.h"
+
+namespace nccl_trace {
+
+struct alignas(rank_file::kAreaAlignment) Producer {
+  Ring* steps;              // ProxySteps, their states and stops
+  Ring* rest;               // everything else; the same ring for threads that are no proxies
+  LastStarts* last_starts;  // null: this producer finds no repeated starts
+  ConnectionOrdinals connections;
+  CtrlEdges ctrl;
+
+  // Taken by compare-and-swap (acquire) in Attach, released in Retire: the next owner sees all stores of the last one.
+  std::atomic<uint32_t> taken;
+  uint64_t leases[2];
+
+  bool shared() const { return rest->shared; }
+  Ring& RingFor(uint64_t handle) const { return steps->Owns(handle) ? *steps : *rest; }
+};
+
+/**
+ * The thread's producer, and the path of its callbacks (Path in ring.h), in the one word of thread-local memory that
+ * costs a library nothing: the address, or its negative where only the slow path works, or 0.
+ */
+struct CurrentProducer {
+  intptr_t word;
+
+  /** Null: take the slow path. */
+  Producer* fast() const { return reinterpret_cast<Producer*>(word > 0 ? word : 0); }
+  /** Null: none yet. */
+  Producer* any() const { return reinterpret_cast<Producer*>(word > 0 ? word : -word); }
+
+  void Set(Producer& producer, bool is_usual) {
+    const intptr_t address = reinterpret_cast<intptr_t>(&producer);
+    word = is_usual ? address : -address;
+  }
+};
+
+/** Empty until the thread's first callback, and again after a fork. */
+extern __thread CurrentProducer current_producer __attribute__((visibility("hidden")));
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_EVENTS_PRODUCER_H_

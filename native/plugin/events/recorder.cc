@@ -1,0 +1,340 @@
+#include "plugin/events/recorder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "plugin/process/event_names.h"
+#include "plugin/process/old_libc.h"
+
+namespace nccl_trace {
+
+// Zeroed memory, no constructor and no destructor: callbacks may come before main and after exit.
+Recorder recorder;
+__thread CurrentProducer current_producer;
+
+namespace {
+
+constexpr uint64_t kCloseWaitMs = 200;
+
+/** 17 bits that no user-space pointer has set alike, 15 of them random. */
+uint64_t MakeTag() {
+  uint64_t random = 0;
+  if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random)) {
+    random = (ReadClockNs(CLOCK_REALTIME) ^ static_cast<uint64_t>(getpid()) << 32) * 0x9E3779B97F4A7C15u;
+  }
+  return (random & rank_file::kHandleTagMask) | rank_file::kHandleTagFixedBits;
+}
+
+/** Local ranks: from the launcher, else from the communicator, else the GPUs of a node. */
+uint32_t LocalRanks(const Settings& settings, const CommunicatorInfo& info) {
+  if (settings.rank.local_size > 0) return static_cast<uint32_t>(settings.rank.local_size);
+  return info.ranks > 0 && info.nodes > 0 ? static_cast<uint32_t>((info.ranks - 1) / info.nodes + 1) : 8;
+}
+
+}  // namespace
+
+void* Recorder::OpenCommunicator(const CommunicatorInfo& info, int known_events, int* mask, const Log& log) {
+  if (state_.load(std::memory_order_acquire) == kForkedAway) return nullptr;
+  pthread_mutex_lock(&mutex_);
+  void* context = nullptr;
+  if (state_.load(std::memory_order_relaxed) != kIdle || Start(info, log)) {
+    if (state_.load(std::memory_order_relaxed) == kRecording) {
+      if (communicators_.live_count() == 0) {
+        thread_.Request(rank_file::kRecording);
+        thread_.Await(rank_file::kRecording, kCloseWaitMs);
+      }
+      const uint32_t number = communicators_.Open(info, hot.Tick());
+      if (number == rank_file::kCommNone) {
+        __atomic_fetch_add(&image_.header().communicators_lost, 1, __ATOMIC_RELAXED);
+      }
+      context = reinterpret_cast<void*>(hot.context_prefix | uint64_t{number} << rank_file::kHandlePositionShift);
+      mask_of_nccl_ = mask;
+      mask_at_init_ = static_cast<int>(MaskFor(info.abi) & static_cast<uint64_t>(known_events));
+      StoreMask();
+    }
+  }
+  pthread_mutex_unlock(&mutex_);
+  return context;
+}
+
+void Recorder::CloseCommunicator(void* context) {
+  if (state_.load(std::memory_order_acquire) != kRecording) return;
+  const uint64_t handle = reinterpret_cast<uint64_t>(context);
+  if (!IsOurs(handle)) return;  // NULL, or garbage
+  pthread_mutex_lock(&mutex_);
+  // False: finalized before.
+  if (communicators_.Close(static_cast<uint32_t>(rank_file::HandlePosition(handle)), hot.Tick()) &&
+      communicators_.live_count() == 0) {
+    mask_of_nccl_ = nullptr;  // libnccl may be unloaded from now on
+    thread_.Request(rank_file::kClosed);
+    thread_.Await(rank_file::kClosed, kCloseWaitMs);
+  }
+  pthread_mutex_unlock(&mutex_);
+}
+
+/** NCCL up to 2.27 (v4) can fail a job when KernelCh is on, so there it is recorded only if asked for by name. */
+uint64_t Recorder::MaskFor(uint8_t abi) const {
+  const bool leave_out = order_.settings.default_events && abi < 5;
+  return leave_out ? event_mask_ & ~kKernelChEvent : event_mask_;
+}
+
+/** Other threads of NCCL read it at any time, relaxed. Bits that were off at init never come on. */
+void Recorder::StoreMask() {
+  __atomic_store_n(mask_of_nccl_, mask_at_init_ & static_cast<int>(wanted_events_), __ATOMIC_RELAXED);
+}
+
+bool Recorder::ApplyControl(uint64_t events, uint64_t sample_every) {
+  Recorder& self = recorder;
+  // Its holder may be waiting for this thread.
+  if (pthread_mutex_trylock(&self.mutex_) != 0) return false;
+  self.wanted_events_ = events & self.event_mask_;
+  if (self.mask_of_nccl_ != nullptr) self.StoreMask();
+  self.hot.SampleEach(sample_every);
+  pthread_mutex_unlock(&self.mutex_);
+  return true;
+}
+
+/** The first init of this process. False: nothing is recorded, now or later. */
+bool Recorder::Start(const CommunicatorInfo& info, const Log& log) {
+  Complaints complaints;
+  ReadSettings(order_.settings, complaints);
+  for (int i = 0; i < complaints.count(); ++i) log.Warn(complaints[i]);
+  if (order_.settings.event_mask == 0) {
+    log.Info("nccl-trace: recording nothing, as asked (NCCL_TRACE_EVENTS or NCCL_PROFILE_EVENT_MASK)");
+    state_.store(kStoodAside, std::memory_order_relaxed);
+    return false;
+  }
+  OpenBeacons(log);
+  order_.layout =
+      MakeFileLayout(order_.settings.ring_bytes, ExpectProxies(order_.settings.rank.rank >= 0, info.ranks, info.nodes),
+                     order_.settings.clock_peer[0] != '\0');
+  order_.tag = MakeTag();
+  order_.local_ranks = LocalRanks(order_.settings, info);
+  order_.event_mask = event_mask_ = wanted_events_ = order_.settings.event_mask;
+  order_.apply = ApplyControl;
+
+  scratch_ = static_cast<Scratch*>(MapAnonymous(sizeof(Scratch)));
+  const bool can_start = scratch_ != nullptr && pthread_key_create(&exit_key_, OnThreadExit) == 0 &&
+                         pthread_atfork(nullptr, nullptr, OnForkInChild) == 0 && thread_.Start(order_);
+  if (!can_start) {
+    StandAside(log, "not enough memory, threads or thread keys");
+    return false;
+  }
+  const Image image = thread_.AwaitImage();
+  if (image.base == nullptr) {
+    StandAside(log, "not enough memory for the rings (NCCL_TRACE_RING_MB)");
+    return false;
+  }
+  UseImage(image);
+  Announce(log);
+  // Release: a thread that sees kRecording sees everything above (partner: Attach).
+  state_.store(kRecording, std::memory_order_release);
+  return true;
+}
+
+void Recorder::OpenBeacons(const Log& log) {
+  Settings& settings = order_.settings;
+  const int error = thread_.OpenBeacons(settings);
+  if (error == 0) return;
+  char text[256];
+  snprintf(text, sizeof(text), "nccl-trace: NCCL_TRACE_CLOCK_PEER: UDP port %u cannot be had: %s; no beacons",
+           static_cast<unsigned>(settings.clock_port), strerror(error));
+  log.Warn(text);
+  settings.clock_peer[0] = '\0';
+}
+
+void Recorder::StandAside(const Log& log, const char* why) {
+  char text[256];
+  snprintf(text, sizeof(text), "nccl-trace: not recording: %s", why);
+  log.Warn(text);
+  state_.store(kStoodAside, std::memory_order_relaxed);
+}
+
+void Recorder::UseImage(const Image& image) {
+  const FileLayout& layout = order_.layout;
+  image_ = image;
+  owner_ = getpid();
+  hot.tag = order_.tag;
+  hot.context_prefix = order_.tag | uint64_t{rank_file::kContextRing} << rank_file::kHandleRingShift;
+  hot.SampleEach(order_.settings.sample_every);
+  hot.tick_source = thread_.tick_source();
+  hot.edge_ticks = thread_.abandoned() ? 0 : thread_.tick_hz() / 10'000;
+
+  rank_file::FileHeader& header = image.header();
+  const auto table = [&](uint32_t area) -> const rank_file::AreaEntry& { return layout.areas[area]; };
+  const auto& communicators = table(layout.communicators);
+  communicators_.Use(image.slots(communicators), image.live(communicators), communicators.capacity);
+  const auto& strings = table(layout.strings);
+  strings_.Use(image.slots(strings), image.live(strings), strings.capacity, &header.strings_lost);
+  const auto& leases = table(layout.leases);
+  leases_.Use(image.slots(leases), image.live(leases), leases.capacity, &header.leases_lost);
+  UseRings(image);
+}
+
+void Recorder::UseRings(const Image& image) {
+  const FileLayout& layout = order_.layout;
+  for (uint32_t i = 0; i <= layout.overflow; ++i) {
+    const rank_file::AreaEntry& area = layout.areas[i];
+    Ring& ring = scratch_->rings[i];
+    ring.slots = image.slots(area);
+    ring.mask = area.capacity - 1;
+    ring.live = image.live(area);
+    ring.folds = image.folds(area);
+    ring.fold_mask = area.fold_capacity - 1;
+    ring.handle_prefix = rank_file::MakeHandle(hot.tag, i, 0);
+    ring.shared = i == layout.overflow;
+    ring.index = i;
+  }
+  for (uint32_t i = 0; i < layout.proxies; ++i) {
+    Producer& producer = scratch_->proxies[i];
+    producer.steps = &scratch_->rings[2 * i];
+    producer.rest = &scratch_->rings[2 * i + 1];
+    producer.last_starts = &scratch_->proxy_starts[i];
+    producer.connections.Use(scratch_->proxy_connections[i], 4096);
+  }
+  for (uint32_t i = 0; i < kHostRings; ++i) {
+    Producer& producer = scratch_->hosts[i];
+    producer.steps = producer.rest = &scratch_->rings[layout.first_host + i];
+    producer.last_starts = &scratch_->host_starts[i];
+    producer.connections.Use(scratch_->host_connections[i], 1024);
+  }
+  scratch_->overflow.steps = scratch_->overflow.rest = &scratch_->rings[layout.overflow];
+}
+
+/** One line to grep for: is it recording? */
+void Recorder::Announce(const Log& log) {
+  char text[4600];
+  char what[160];
+  char rings[64 + sizeof(RingFile::path)];
+  DescribeRecording(what, sizeof(what));
+  const bool in_ring_file = image_.placement == rank_file::kInRingFile;
+  const char* in_memory = in_ring_file ? thread_.ring_file().path : "memory";
+  if (in_ring_file) {
+    snprintf(rings, sizeof(rings), "rings in %s, copied every 2 s", in_memory);
+  } else {
+    snprintf(rings, sizeof(rings), "rings in %s",
+             image_.placement == rank_file::kInFile ? "the file" : "memory, copied every 2 s");
+  }
+  if (!thread_.abandoned() && thread_.ring_file().failed != nullptr) {
+    snprintf(text, sizeof(text), "nccl-trace: NCCL_TRACE_RING_DIR=%s cannot be used (%s); %s",
+             order_.settings.ring_directory, thread_.ring_file().failed, rings);
+    log.Warn(text);
+  }
+  if (thread_.late()) {
+    snprintf(text, sizeof(text),
+             "nccl-trace: the rank file below %.2048s is not there after 1.7 s; recording into %s meanwhile",
+             order_.settings.directory, in_memory);
+    log.Warn(text);
+    snprintf(text, sizeof(text), "nccl-trace: recording into %s, %s", in_memory, what);
+  } else if (thread_.file().error != 0) {
+    snprintf(text, sizeof(text), "nccl-trace: could not %s %.3800s: %s; recording into %s%s", thread_.file().failed,
+             thread_.file().path, strerror(thread_.file().error), in_memory,
+             in_ring_file ? "" : ", which a crash will lose");
+    log.Warn(text);
+    snprintf(text, sizeof(text), "nccl-trace: recording into %s, %s", in_memory, what);
+  } else {
+    snprintf(text, sizeof(text), "nccl-trace: recording to %.3800s, %s, %s", thread_.file().path, what, rings);
+  }
+  log.Info(text);
+}
+
+/** Mode, mask, bytes; of stream mode also the limit and what its chunks are. */
+void Recorder::DescribeRecording(char* text, uint64_t size) const {
+  const auto megabytes = [](uint64_t bytes) { return static_cast<unsigned long long>(bytes >> 20); };
+  const unsigned long long mask = event_mask_;
+  const unsigned long long bytes = order_.layout.file_bytes;
+  if (!thread_.streams()) {
+    snprintf(text, size, "mode flight, mask 0x%llx, %llu bytes", mask, bytes);
+  } else if (order_.settings.max_bytes == 0) {
+    snprintf(text, size, "mode stream, mask 0x%llx, %llu bytes and %s chunks without limit", mask, bytes,
+             ChunkCodec::kName);
+  } else {
+    snprintf(text, size, "mode stream, mask 0x%llx, %llu bytes and %s chunks up to %llu MB", mask, bytes,
+             ChunkCodec::kName, megabytes(order_.settings.max_bytes));
+  }
+}
+
+Producer* Recorder::Attach(bool proxy) {
+  if (state_.load(std::memory_order_acquire) != kRecording) return nullptr;
+  Producer* producer = TakeProducer(proxy);
+  current_producer.Set(*producer, !producer->shared() && hot.tick_source == kCounterSource);
+  if (producer->shared()) {
+    __atomic_fetch_add(&image_.header().threads_overflowed, 1, __ATOMIC_RELAXED);
+    return producer;
+  }
+  BeginLeases(*producer);
+  pthread_setspecific(exit_key_, producer);
+  return producer;
+}
+
+/** A proxy prefers proxy rings, all threads may use the pool, and the rest share the overflow ring. */
+Producer* Recorder::TakeProducer(bool proxy) {
+  const auto take = [](Producer& producer) {
+    uint32_t free = 0;
+    return producer.taken.compare_exchange_strong(free, 1, std::memory_order_acquire);
+  };
+  for (uint32_t i = 0; proxy && i < order_.layout.proxies; ++i) {
+    if (take(scratch_->proxies[i])) return &scratch_->proxies[i];
+  }
+  for (Producer& host : scratch_->hosts) {
+    if (take(host)) return &host;
+  }
+  return &scratch_->overflow;
+}
+
+void Recorder::BeginLeases(Producer& producer) {
+  const uint64_t tick = hot.Tick();
+  producer.connections.Clear();
+  producer.ctrl = {};
+  producer.leases[0] = leases_.Begin(*producer.rest, tick);
+  producer.leases[1] = producer.steps != producer.rest ? leases_.Begin(*producer.steps, tick) : Leases::kNone;
+}
+
+void Recorder::Retire(Producer& producer) {
+  const uint64_t tick = hot.Tick();
+  leases_.End(producer.leases[0], *producer.rest, tick);
+  leases_.End(producer.leases[1], *producer.steps, tick);
+  producer.taken.store(0, std::memory_order_release);
+}
+
+/** Runs on the ending thread. A later callback attaches again, and the C library calls this again. */
+void Recorder::OnThreadExit(void* producer) {
+  current_producer = {};
+  if (recorder.state_.load(std::memory_order_acquire) == kRecording) {
+    recorder.Retire(*static_cast<Producer*>(producer));
+  }
+}
+
+/** At exit() without finalize, or return from main. In a forked child the state says that nothing is ours. */
+void Recorder::OnProcessExit() {
+  if (recorder.state_.load(std::memory_order_acquire) != kRecording) return;
+  if (getpid() != recorder.owner_) return;  // a child that no handler told
+  recorder.thread_.Leave();
+}
+
+__attribute__((destructor)) void CloseAtExit() { Recorder::OnProcessExit(); }
+
+/**
+ * The child has our memory but not our thread. It must not write into the parent's file, not even from a destructor.
+ * This runs right after fork, so it makes only async-signal-safe calls.
+ */
+void Recorder::OnForkInChild() {
+  Recorder& self = recorder;
+  current_producer = {};
+  if (self.state_.load(std::memory_order_relaxed) != kRecording) {
+    self.state_.store(kForkedAway, std::memory_order_relaxed);  // perhaps in the middle of Start
+    self.thread_.ForgetAfterFork();                             // sockets and file may be there already
+    return;
+  }
+  self.state_.store(kForkedAway, std::memory_order_relaxed);
+  if (self.mask_of_nccl_ != nullptr) __atomic_store_n(self.mask_of_nccl_, 0, __ATOMIC_RELAXED);
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+  mmap(self.image_.base, self.image_.bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+  mmap(self.scratch_, sizeof(Scratch), PROT_READ | PROT_WRITE, flags, -1, 0);
+  self.thread_.ForgetAfterFork();
+}
+
+}  // namespace nccl_trace

@@ -1,0 +1,153 @@
+// The process-wide registry: the one object behind all exported tables. It knows which thread records where. events.h
+// and the files that include it write the records.
+//
+// Threads
+//   init, finalize   any, at once: ordered by a mutex that no other callback takes
+//   callbacks        read `hot` and their producer; Attach comes first, once per thread
+//   recorder thread  see recorder_thread.h
+//
+// Nothing here fails the job. A part that does not work is left out, and if none works the mask stays 0.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_EVENTS_RECORDER_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_EVENTS_RECORDER_H_
+
+#include <pthread.h>
+
+#include <atomic>
+
+#include "plugin/events/producer.h"
+#include "plugin/record/communicators.h"
+#include "plugin/record/leases.h"
+#include "plugin/record/strings.h"
+#include "plugin/thread/recorder_thread.h"
+
+namespace nccl_trace {
+
+/** NCCL's logger, behind the ABI's edge. Called by init only. */
+struct Log {
+  void* logger;
+  void (*write)(void* logger, bool warn, const char* text);
+
+  void Warn(const char* text) const { write(logger, true, text); }
+  void Info(const char* text) const { write(logger, false, text); }
+};
+
+/** Read by every callback. Constant once callbacks can come, except for the sampling (ApplyControl). */
+struct Hot {
+  uint64_t tag;
+  uint64_t context_prefix;   // tag and kContextRing
+  uint64_t sample_multiple;  // see SampledOut
+  uint64_t sample_every;
+  uint64_t edge_ticks;  // see ctrl_edges.h
+  uint32_t tick_source;
+
+  uint64_t Tick() const { return ReadTick(tick_source); }
+
+  /**
+   * Keeps every Nth. `number` is the same on all ranks, so all make the same choice. For 32 bits, without a division
+   * (Lemire).
+   */
+  void SampleEach(uint64_t every) {
+    Store(sample_every, every);
+    Store(sample_multiple, ~uint64_t{0} / every + 1);  // 0 for 1: nothing exceeds the largest number
+  }
+
+  bool SampledOut(uint64_t number) const {
+    if (Unlikely(number > UINT32_MAX)) return number % Load(sample_every) != 0;
+    const uint64_t multiple = Load(sample_multiple);
+    return number * multiple > multiple - 1;
+  }
+};
+
+class Recorder {
+ public:
+  Hot hot;
+
+  /**
+   * A communicator begins. Returns NCCL's context, null to stand aside. `known_events`: what this ABI version can
+   * deliver. The mask is written only when recording.
+   */
+  void* OpenCommunicator(const CommunicatorInfo& info, int known_events, int* mask, const Log& log);
+  void CloseCommunicator(void* context);
+
+  /** The calling thread's producer; its first callback takes one. Null: this process does not record. */
+  Producer* ProducerOfThread(bool proxy) {
+    Producer* producer = current_producer.any();
+    return producer != nullptr ? producer : Attach(proxy);
+  }
+
+  void IntroduceCommunicator(uint32_t number, uint64_t id, const char* name, int32_t rank) {
+    communicators_.Introduce(number, id, name, rank);
+  }
+  Communicator* FindCommunicator(uint32_t number) { return communicators_.Find(number); }
+  bool IsOurs(uint64_t context) const { return (context ^ hot.context_prefix) >> rank_file::kHandleRingShift == 0; }
+  bool HasEnded(uint64_t context) {
+    return !IsOurs(context) || communicators_.HasEnded(static_cast<uint32_t>(rank_file::HandlePosition(context)));
+  }
+  uint32_t ended_communicators() const { return communicators_.ended_count(); }
+  StringRef Intern(const char* text) { return strings_.Intern(text, hot.tick_source); }
+  /** False: not interned yet, or long. */
+  [[gnu::always_inline]] bool FindString(const char* text, StringRef& ref) const {
+    return strings_.FindShort(text, ref);
+  }
+
+ private:
+  enum State : uint32_t { kIdle, kRecording, kStoodAside, kForkedAway };
+
+  /** Producers' memory besides the slots of their rings: one mapping, all present, not copied by a fork. */
+  struct Scratch {
+    Ring rings[kMaxLayoutRings];
+    Producer proxies[kMaxProxyThreads];
+    Producer hosts[kHostRings];
+    Producer overflow;
+    LastStarts proxy_starts[kMaxProxyThreads];
+    LastStarts host_starts[kHostRings];
+    ConnectionOrdinals::Entry proxy_connections[kMaxProxyThreads][4096];
+    ConnectionOrdinals::Entry host_connections[kHostRings][1024];
+  };
+
+  bool Start(const CommunicatorInfo& info, const Log& log);
+  void OpenBeacons(const Log& log);
+  uint64_t MaskFor(uint8_t abi) const;
+  void StoreMask();
+  void StandAside(const Log& log, const char* why);
+  void UseImage(const Image& image);
+  void UseRings(const Image& image);
+  void Announce(const Log& log);
+  void DescribeRecording(char* text, uint64_t size) const;
+  /** Leaves it in current_producer. */
+  Producer* Attach(bool proxy);
+  Producer* TakeProducer(bool proxy);
+  void BeginLeases(Producer& producer);
+  void Retire(Producer& producer);
+
+  /** Called by the recorder's thread. False: init or finalize is at work, try again. */
+  static bool ApplyControl(uint64_t events, uint64_t sample_every);
+
+  static void OnThreadExit(void* producer);
+  static void OnProcessExit();
+  friend void CloseAtExit();
+  static void OnForkInChild();
+
+  pthread_mutex_t mutex_;        // init against finalize; zero is PTHREAD_MUTEX_INITIALIZER
+  std::atomic<uint32_t> state_;  // release when rings are ready, acquire in Attach
+  uint64_t event_mask_;
+  uint64_t wanted_events_;  // of event_mask_: what control left of it
+  int* mask_of_nccl_;       // while communicators live
+  int mask_at_init_;        // what the last init asked for
+  pid_t owner_;             // a forked child compares
+  pthread_key_t exit_key_;
+  Image image_;
+  Scratch* scratch_;
+  RecordingOrder order_;
+  RecorderThread thread_;
+  Communicators communicators_;
+  Leases leases_;
+  Strings strings_;
+};
+
+extern Recorder recorder __attribute__((visibility("hidden")));
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_EVENTS_RECORDER_H_

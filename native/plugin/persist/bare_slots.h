@@ -1,0 +1,28 @@
+// Slots without the parts that can be computed again, ready for compression (codecs ZstdBare and ZstdPlanes of the rank
+// file). The check in word 3 is noise to a compressor, and the position in it and the tick only ever grow.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_BARE_SLOTS_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_BARE_SLOTS_H_
+
+#include "plugin/record/ring.h"
+
+namespace nccl_trace {
+
+/**
+ * In place. Any slots whatever can be told back, also empty and torn ones. `last_tick`: 0 at a chunk's beginning, then
+ * of the slots before.
+ */
+inline void MakeBare(rank_file::Slot* slots, uint32_t count, uint64_t first_position, uint64_t& last_tick) {
+  for (uint32_t i = 0; i < count; ++i) {
+    rank_file::Slot& slot = slots[i];
+    slot.words[3] ^= ExpectedWord3(slot, first_position + i) & ~uint64_t{0xFFFF};
+    if (SlotPart(slot) != 0) continue;
+    const uint64_t tick = slot.words[0];
+    slot.words[0] = tick - last_tick;
+    last_tick = tick;
+  }
+}
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_BARE_SLOTS_H_

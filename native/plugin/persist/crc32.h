@@ -1,0 +1,14 @@
+// CRC-32 as zlib's, of headers and chunks.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_CRC32_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_CRC32_H_
+
+#include <stdint.h>
+
+namespace nccl_trace {
+
+uint32_t Crc32(const void* data, uint64_t bytes);
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_CRC32_H_

@@ -1,0 +1,25 @@
+// Checks before stores go into a mapped file: its file system must not turn a store into a network round trip or a
+// SIGBUS, and all its blocks must exist. For the recorder's thread only.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_FILE_SPACE_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_FILE_SPACE_H_
+
+#include <stdint.h>
+
+namespace nccl_trace {
+
+/** Whether stores into a mapping of `fd` are safe on its file system. */
+bool MayBeMapped(int fd);
+
+/**
+ * Makes room for `bytes` zeros from the beginning on, for a file that is written to and never mapped: a store to such
+ * room may still need more. False: errno says why; some of it may be there.
+ */
+bool Reserve(int fd, uint64_t bytes);
+
+/** Writes `bytes` zeros from `from` on. False: errno says why; some of it may be there. */
+bool WriteZeros(int fd, uint64_t from, uint64_t bytes);
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_FILE_SPACE_H_

@@ -1,0 +1,25 @@
+// What the recorder's thread is to record, and with which settings: made by init, kept for the life of the process.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RECORDING_ORDER_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RECORDING_ORDER_H_
+
+#include "plugin/process/settings.h"
+#include "plugin/record/file_layout.h"
+
+namespace nccl_trace {
+
+struct RecordingOrder {
+  Settings settings;
+  FileLayout layout;
+  uint64_t tag;
+  uint64_t event_mask;
+  uint32_t local_ranks;
+  /** Applies a control request. False: not now. */
+  bool (*apply)(uint64_t events, uint64_t sample_every);
+
+  bool streams() const { return settings.mode == rank_file::kStream; }
+};
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RECORDING_ORDER_H_

@@ -1,0 +1,226 @@
+#include "plugin/persist/saved_rings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "plugin/persist/crc32.h"
+#include "plugin/persist/ring_file.h"
+#include "plugin/process/host_facts.h"
+#include "plugin/process/mount_of.h"
+#include "plugin/process/write_all.h"
+#include "plugin/record/file_layout.h"
+
+namespace nccl_trace {
+namespace {
+
+using rank_file::AreaEntry;
+using rank_file::FileHeader;
+
+constexpr uint64_t kPiece = uint64_t{1} << 18;
+constexpr const char* kRankFileEnd = ".bin";
+
+/** False: errno says why, or is 0 because the file ends before. */
+bool ReadAll(int fd, void* to, uint64_t bytes, uint64_t offset) {
+  uint8_t* at = static_cast<uint8_t*>(to);
+  while (bytes > 0) {
+    const ssize_t got = pread(fd, at, bytes, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got == 0) errno = 0;
+    if (got <= 0) return false;
+    at += got;
+    offset += static_cast<uint64_t>(got);
+    bytes -= static_cast<uint64_t>(got);
+  }
+  return true;
+}
+
+bool IsHeader(const FileHeader& header) {
+  FileHeader unchecked;
+  memcpy(&unchecked, &header, sizeof(header));
+  unchecked.header_crc = 0;
+  return memcmp(header.magic, rank_file::kMagic, sizeof(header.magic)) == 0 &&
+         Crc32(&unchecked, rank_file::kHeaderFixedBytes) == header.header_crc;
+}
+
+/** A regular file of this user. -1 with `errno`; EEXIST: it is something else. */
+int OpenOwn(const char* path, int flags) {
+  const int fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return -1;
+  struct statx file;
+  const bool told = statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_UID, &file) == 0;
+  if (told && S_ISREG(file.stx_mode) && file.stx_uid == geteuid()) return fd;
+  const int error = told ? EEXIST : errno;
+  close(fd);
+  errno = error;
+  return -1;
+}
+
+/**
+ * Whose file this is: a rank file of the tag, one that its owner had not begun (all zero), or another's. kUnknown: the
+ * disk does not say, for now.
+ */
+enum class Owner { kOurs, kNobody, kOther, kUnknown };
+
+Owner OwnerOf(const char* path, uint64_t tag) {
+  const int fd = OpenOwn(path, O_RDONLY);
+  if (fd < 0) {
+    if (errno == ENOENT) return Owner::kNobody;
+    return errno == ENOTDIR || errno == ELOOP || errno == EEXIST ? Owner::kOther : Owner::kUnknown;
+  }
+  FileHeader header;
+  memset(&header, 0, sizeof(header));
+  const bool read = ReadAll(fd, &header, sizeof(header), 0);
+  const bool has_failed = !read && errno != 0;
+  close(fd);
+  if (has_failed) return Owner::kUnknown;
+  if (read && IsHeader(header)) return header.tag == tag ? Owner::kOurs : Owner::kOther;
+  constexpr uint8_t kZeros[sizeof(header.magic)] = {};
+  return memcmp(header.magic, kZeros, sizeof(kZeros)) == 0 ? Owner::kNobody : Owner::kOther;
+}
+
+bool IsZero(const uint64_t* words, uint64_t bytes) {
+  for (uint64_t i = 0; i < bytes / sizeof(uint64_t); ++i) {
+    if (words[i] != 0) return false;
+  }
+  return true;
+}
+
+/** Of the new file: its rings are where it says. */
+FileHeader SavedHeader(const FileHeader& header) {
+  FileHeader saved;
+  memcpy(&saved, &header, sizeof(saved));
+  saved.placement = rank_file::kInFile;
+  saved.copy_interval_ms = 0;
+  saved.copied_tick = 0;
+  saved.header_crc = 0;
+  saved.header_crc = Crc32(&saved, rank_file::kHeaderFixedBytes);
+  return saved;
+}
+
+/** The header last, when all else is on the disk: the ring file goes after this. What is zero stays a hole. */
+bool Copy(int from, int to, const FileHeader& header) {
+  uint64_t* piece = static_cast<uint64_t*>(malloc(kPiece));
+  if (piece == nullptr) return false;
+  bool ok = ftruncate(to, static_cast<off_t>(header.chunks_offset)) == 0;
+  for (uint64_t at = rank_file::kHeaderBytes; ok && at < header.chunks_offset;) {
+    const uint64_t left = header.chunks_offset - at;
+    const uint64_t bytes = left < kPiece ? left : kPiece;
+    ok = ReadAll(from, piece, bytes, at) && (IsZero(piece, bytes) || WriteAll(to, piece, bytes, at));
+    at += bytes;
+  }
+  const int error = errno;
+  free(piece);
+  errno = error;
+  if (!ok || fsync(to) != 0) return false;
+  const FileHeader saved = SavedHeader(header);
+  return WriteAll(to, &saved, sizeof(saved), 0) && fsync(to) == 0;
+}
+
+/** Behind the areas, if the header is what it should be. */
+bool ReadHome(int fd, const FileHeader& header, RingFileTail& tail) {
+  if (!ReadAll(fd, &tail, sizeof(tail), header.chunks_offset)) return false;
+  const size_t length = strnlen(tail.path, sizeof(tail.path));
+  const size_t end = strlen(kRankFileEnd);
+  return length < sizeof(tail.path) && length > end && tail.path[0] == '/' &&
+         strcmp(tail.path + length - end, kRankFileEnd) == 0;
+}
+
+bool ReadHeader(int fd, uint64_t tag, FileHeader& header) {
+  return ReadAll(fd, &header, sizeof(header), 0) && IsHeader(header) && header.tag == tag &&
+         header.life != rank_file::kCreating && header.chunks_offset > rank_file::kHeaderBytes &&
+         header.chunks_offset % rank_file::kChunkAlignment == 0 && header.area_count <= kMaxAreas;
+}
+
+/** Nothing of it reached a disk, and nothing will. If there were copies, the permission may come back. */
+bool NeverHadPlace(const FileHeader& header, int error) { return header.copied_tick == 0 && IsNoPlace(error); }
+
+Saved SaveBeside(int fd, const FileHeader& header, const char* rank_file) {
+  char path[PATH_MAX];
+  SavedRingsPath(rank_file, path, sizeof(path));
+  switch (OwnerOf(path, header.tag)) {
+    case Owner::kOurs:
+      return Saved::kDone;
+    case Owner::kOther:
+      return Saved::kNothing;
+    case Owner::kUnknown:
+      return Saved::kNotYet;
+    case Owner::kNobody:
+      break;
+  }
+  int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (to < 0 && errno == EEXIST) to = OpenOwn(path, O_WRONLY);  // an earlier saver died
+  if (to < 0) {
+    const bool has_gone = errno == ENOENT || errno == ENOTDIR;
+    return has_gone || NeverHadPlace(header, errno) ? Saved::kNothing : Saved::kNotYet;
+  }
+  const bool is_copied = Copy(fd, to, header);
+  // A file server may say only now that it has no room.
+  if (close(to) == 0 && is_copied) return Saved::kDone;
+  unlink(path);  // half of it is useless, and the disk may be full because of it
+  return Saved::kNotYet;
+}
+
+}  // namespace
+
+bool IsNoPlace(int error) {
+  return error == EACCES || error == EPERM || error == EROFS || error == ENOENT || error == ENOTDIR || error == ELOOP ||
+         error == ENAMETOOLONG;
+}
+
+void SavedRingsPath(const char* rank_file, char* path, size_t size) { snprintf(path, size, "%s.rings", rank_file); }
+
+Saved SaveRings(int fd, const ProcessName& process, uint64_t own_mount) {
+  FileHeader header;
+  RingFileTail home;
+  errno = 0;  // stays so where the file's bytes are the reason
+  if (!ReadHeader(fd, process.tag, header) || !ReadHome(fd, header, home))
+    return errno == 0 ? Saved::kNothing : Saved::kNotYet;
+  const char* const rank_file = home.path;
+  const Mount mount = MountOf(rank_file);
+  if (mount.is_fuse && mount.id != own_mount) return Saved::kElsewhere;
+  Owner owner = OwnerOf(rank_file, header.tag);
+  // In another mount namespace the path may be another place, none, or not writable for us. Another process may see the
+  // right one.
+  if (home.mount_namespace != 0 && home.mount_namespace != MountNamespace()) {
+    const bool is_saved = owner == Owner::kOurs && SaveBeside(fd, header, rank_file) == Saved::kDone;
+    return is_saved ? Saved::kDone : Saved::kElsewhere;
+  }
+  if (owner == Owner::kUnknown) return NeverHadPlace(header, errno) ? Saved::kNothing : Saved::kNotYet;
+  if (owner != Owner::kOther) return SaveBeside(fd, header, rank_file);
+  // It died before it had a rank file, and another process took the name: the next name it would have tried.
+  char with_pid[sizeof(home.path) + 32];
+  const int stem = static_cast<int>(strlen(rank_file) - strlen(kRankFileEnd));
+  snprintf(with_pid, sizeof(with_pid), "%.*s.%" PRIu64 "%s", stem, rank_file, process.pid, kRankFileEnd);
+  owner = OwnerOf(with_pid, header.tag);
+  if (owner == Owner::kUnknown) return Saved::kNotYet;
+  return owner == Owner::kOther ? Saved::kNothing : SaveBeside(fd, header, with_pid);
+}
+
+uint64_t LastSignOfLife(int fd, const uint8_t (&boot_id)[16]) {
+  FileHeader header;
+  AreaEntry areas[kMaxAreas];
+  if (!ReadAll(fd, &header, sizeof(header), 0) || !IsHeader(header) || header.area_count > kMaxAreas ||
+      memcmp(header.boot_id, boot_id, sizeof(boot_id)) != 0 ||
+      !ReadAll(fd, areas, sizeof(areas[0]) * header.area_count, header.directory_offset)) {
+    return 0;
+  }
+  uint64_t last = 0;
+  for (uint32_t i = 0; i < header.area_count; ++i) {
+    if (areas[i].area_class != rank_file::kTableHeartbeat) continue;
+    rank_file::Slot slots[2 * rank_file::kClockSampleSlots];
+    if (!ReadAll(fd, slots, sizeof(slots), areas[i].slots_offset)) continue;
+    for (uint32_t slot = 1; slot < 2 * rank_file::kClockSampleSlots; slot += rank_file::kClockSampleSlots) {
+      if (slots[slot].words[1] > last) last = slots[slot].words[1];
+    }
+  }
+  return last;
+}
+
+}  // namespace nccl_trace

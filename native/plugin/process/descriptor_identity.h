@@ -1,0 +1,56 @@
+// Identifies the file or socket of a descriptor. A job that closes descriptors it does not know, or closes one twice,
+// may reuse a number of ours for its own file, which we must not write, read or close. So we check a descriptor before
+// each use.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_DESCRIPTOR_IDENTITY_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_DESCRIPTOR_IDENTITY_H_
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace nccl_trace {
+
+/** All zero: no file. */
+struct DescriptorIdentity {
+  uint64_t device;
+  uint64_t inode;
+};
+
+/** False with errno. By statx, because fstat would bind us to glibc 2.33; a file server need not be asked. */
+inline bool Identify(int fd, DescriptorIdentity& identity) {
+  struct statx file;
+  if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &file) != 0) return false;
+  identity = {uint64_t{file.stx_dev_major} << 32 | file.stx_dev_minor, file.stx_ino};
+  return true;
+}
+
+/** False, errno EBADF: it is closed, or another file now. */
+inline bool IsStill(int fd, const DescriptorIdentity& identity) {
+  DescriptorIdentity now;
+  if (Identify(fd, now) && now.device == identity.device && now.inode == identity.inode) return true;
+  errno = EBADF;
+  return false;
+}
+
+/**
+ * The same file by its path, after its descriptor was lost. -1 with errno; ESTALE: another file has the path by now.
+ */
+inline int OpenAgain(const char* path, const DescriptorIdentity& identity) {
+  const int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0 || IsStill(fd, identity)) return fd;
+  close(fd);
+  errno = ESTALE;
+  return -1;
+}
+
+/** Only calls that are safe in a forked child. */
+inline void CloseIfStill(int fd, const DescriptorIdentity& identity) {
+  if (fd >= 0 && IsStill(fd, identity)) close(fd);
+}
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_DESCRIPTOR_IDENTITY_H_

@@ -1,0 +1,73 @@
+#include "plugin/process/mount_of.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+namespace nccl_trace {
+namespace {
+
+constexpr int kMountPointField = 4;  // from 0; the id is the first
+constexpr const char* kBeforeType = " - ";
+
+/** Blanks, tabs, line ends and backslashes stand there as three octal digits. In place. */
+void Unescape(char* text) {
+  const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
+  char* to = text;
+  for (const char* from = text; *from != '\0';) {
+    if (from[0] == '\\' && is_octal(from[1]) && is_octal(from[2]) && is_octal(from[3])) {
+      *to++ = static_cast<char>((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0'));
+      from += 4;
+    } else {
+      *to++ = *from++;
+    }
+  }
+  *to = '\0';
+}
+
+/** The id in front of it, without strtoull, which newer C libraries bind to themselves. */
+uint64_t LeadingNumber(const char* text) {
+  uint64_t number = 0;
+  for (; *text >= '0' && *text <= '9'; ++text) number = number * 10 + static_cast<uint64_t>(*text - '0');
+  return number;
+}
+
+bool IsBelow(const char* path, const char* point, size_t length) {
+  if (length == 1) return path[0] == '/';  // the root
+  return strncmp(path, point, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+}  // namespace
+
+Mount MountOf(const char* path, const char* table) {
+  Mount found = {};
+  FILE* lines = fopen(table, "re");
+  if (lines == nullptr) return found;
+  char* line = nullptr;
+  size_t room = 0;
+  size_t longest = 0;
+  while (getline(&line, &room, lines) > 0) {
+    const char* type = strstr(line, kBeforeType);
+    if (type == nullptr) continue;
+    const bool is_fuse = strncmp(type + strlen(kBeforeType), "fuse", 4) == 0;
+    char* point = line;
+    for (int i = 0; i < kMountPointField && point != nullptr; ++i) {
+      point = strchr(point, ' ');
+      if (point != nullptr) ++point;
+    }
+    char* end = point != nullptr ? strchr(point, ' ') : nullptr;
+    if (end == nullptr) continue;
+    *end = '\0';
+    Unescape(point);
+    const size_t length = strlen(point);
+    // Of several at one place the last one hides the others.
+    if (length < longest || !IsBelow(path, point, length)) continue;
+    longest = length;
+    found = {LeadingNumber(line), is_fuse};
+  }
+  free(line);
+  fclose(lines);
+  return found;
+}
+
+}  // namespace nccl_trace

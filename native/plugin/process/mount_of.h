@@ -1,0 +1,20 @@
+// Finds the mount of a path, from the kernel's table alone, because a file system that hangs would never answer.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_MOUNT_OF_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_MOUNT_OF_H_
+
+#include <stdint.h>
+
+namespace nccl_trace {
+
+struct Mount {
+  uint64_t id;   // 0: not known
+  bool is_fuse;  // a process serves it, which may not answer
+};
+
+/** `path`: absolute, without links. `table`: as /proc/self/mountinfo. */
+Mount MountOf(const char* path, const char* table = "/proc/self/mountinfo");
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_MOUNT_OF_H_

@@ -1,0 +1,26 @@
+// Included by every file that calls one of these functions.
+//
+// When glibc 2.34 merged libpthread and libdl into libc, each function that moved got a new symbol version. A library
+// built on such a system binds to the new one and cannot be loaded on an older system, though nothing has changed.
+// Here the old version is asked for by name; libc keeps it for ever. A test reads the result.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_OLD_LIBC_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_OLD_LIBC_H_
+
+#if defined(__GLIBC__) || defined(__gnu_linux__)
+#if defined(__x86_64__)
+#define NCCL_TRACE_OLDEST_GLIBC "GLIBC_2.2.5"
+#elif defined(__aarch64__)
+#define NCCL_TRACE_OLDEST_GLIBC "GLIBC_2.17"
+#endif
+#endif
+
+#ifdef NCCL_TRACE_OLDEST_GLIBC
+__asm__(".symver pthread_create,pthread_create@" NCCL_TRACE_OLDEST_GLIBC);
+__asm__(".symver pthread_attr_setstacksize,pthread_attr_setstacksize@" NCCL_TRACE_OLDEST_GLIBC);
+__asm__(".symver pthread_mutex_trylock,pthread_mutex_trylock@" NCCL_TRACE_OLDEST_GLIBC);
+__asm__(".symver pthread_key_create,pthread_key_create@" NCCL_TRACE_OLDEST_GLIBC);
+__asm__(".symver pthread_setspecific,pthread_setspecific@" NCCL_TRACE_OLDEST_GLIBC);
+#endif
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_OLD_LIBC_H_

@@ -1,0 +1,39 @@
+// Starts the recorder's own threads.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_OWN_THREAD_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_OWN_THREAD_H_
+
+#include <errno.h>
+#include <pthread.h>
+#include <stddef.h>
+
+#include "plugin/process/old_libc.h"
+
+namespace nccl_trace {
+
+/**
+ * Starts a detached thread with the caller's signal mask. We set its stack size, because the job's limit may be 24 KB,
+ * or 10 GB that mlockall makes resident. False: no thread could be made.
+ */
+inline bool StartThread(void* (*main)(void*), void* argument) {
+  constexpr size_t kStackBytes = size_t{1} << 20;
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  pthread_t thread;
+  int error = pthread_create(&thread, &attributes, main, argument);
+  if (error == EINVAL) {
+    // The thread-local variables of all libraries lie on it as well, and are larger here: then as the job's own.
+    pthread_attr_destroy(&attributes);
+    if (pthread_attr_init(&attributes) != 0) return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    error = pthread_create(&thread, &attributes, main, argument);
+  }
+  pthread_attr_destroy(&attributes);
+  return error == 0;
+}
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_OWN_THREAD_H_

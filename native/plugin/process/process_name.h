@@ -1,0 +1,52 @@
+// The name of a ring file says its process, and here is the check whether that process still exists. For the recorder's
+// thread only.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_PROCESS_NAME_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_PROCESS_NAME_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace nccl_trace {
+
+/**
+ * Pids are reused, so the start time (clock ticks since boot) is part of the name. Pids of another namespace say
+ * nothing.
+ */
+struct ProcessName {
+  uint64_t pid_namespace;
+  uint64_t pid;
+  uint64_t start;
+  uint64_t tag;  // of its handles
+};
+
+constexpr size_t kProcessNameBytes = 96;
+
+/** "4026531836-1234-567890-8101000000000000" and `suffix`. */
+void FormatProcessName(const ProcessName& process, const char* suffix, char (&text)[kProcessNameBytes]);
+
+/** False unless `text` is exactly what FormatProcessName writes. */
+bool ParseProcessName(const char* text, const char* suffix, ProcessName& process);
+
+enum class Sign { kAlive, kGone, kUnknown };
+
+/**
+ * kGone is certain: no thread of the process is left, so its memory does not change. A zombie that waits for its parent
+ * is gone. A process whose first thread has ended while others run is not. kUnknown: of another pid namespace, or it
+ * could not tell its own namespace or start.
+ */
+Sign LookFor(const ProcessName& process, uint64_t own_pid_namespace);
+
+/** Fields of /proc/<pid>/stat. */
+struct ProcessStat {
+  char state;
+  uint64_t threads;
+  uint64_t start;
+};
+
+/** `process`: a pid, or "self". False: there is no such process, or it cannot be looked at. */
+bool ReadProcessStat(const char* process, ProcessStat& stat);
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_PROCESS_NAME_H_

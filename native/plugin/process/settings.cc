@@ -1,0 +1,357 @@
+#include "plugin/process/settings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "plugin/process/event_names.h"
+
+namespace nccl_trace {
+namespace {
+
+constexpr uint64_t kSmallestRingBytes = uint64_t{1} << 16;  // 1/16 MB
+constexpr uint64_t kLargestRingMb = 16384;
+// With less, the newest chunk would always be the only one.
+constexpr uint64_t kLeastChunkMb = 4;
+constexpr uint64_t kLargestMaxMb = uint64_t{1} << 30;
+
+/** The variable's value, or null when it is unset or empty. */
+const char* Variable(const char* name) {
+  const char* value = getenv(name);
+  return value != nullptr && value[0] != '\0' ? value : nullptr;
+}
+
+/** The whole text as a number: decimal, or hexadecimal with 0x. Our own, because strtoull takes signs and locales. */
+bool ParseNumber(const char* text, uint64_t& number) {
+  const bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+  const uint64_t base = hex ? 16 : 10;
+  if (hex) text += 2;
+  if (*text == '\0') return false;
+  number = 0;
+  for (; *text != '\0'; ++text) {
+    const char c = static_cast<char>(*text | 0x20);
+    uint64_t digit;
+    if (c >= '0' && c <= '9' && *text == c) {
+      digit = static_cast<uint64_t>(c - '0');
+    } else if (hex && c >= 'a' && c <= 'f') {
+      digit = static_cast<uint64_t>(c - 'a' + 10);
+    } else {
+      return false;
+    }
+    if (__builtin_mul_overflow(number, base, &number) || __builtin_add_overflow(number, digit, &number)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** "64", "0.25": megabytes in bytes. */
+bool ParseMegabytes(const char* text, uint64_t most_mb, uint64_t& bytes) {
+  uint64_t whole = 0;
+  uint64_t fraction = 0;
+  uint64_t scale = 1;
+  bool digits = false;
+  for (; *text >= '0' && *text <= '9'; ++text, digits = true) {
+    whole = whole * 10 + static_cast<uint64_t>(*text - '0');
+    if (whole > most_mb) return false;
+  }
+  if (*text == '.') {
+    for (++text; *text >= '0' && *text <= '9'; ++text, digits = true) {
+      if (scale >= 1'000'000) continue;
+      fraction = fraction * 10 + static_cast<uint64_t>(*text - '0');
+      scale *= 10;
+    }
+  }
+  if (!digits || *text != '\0') return false;
+  bytes = (whole << 20) + (fraction << 20) / scale;
+  return bytes <= most_mb << 20;
+}
+
+void ReadRingBytes(Settings& settings, Complaints& complaints) {
+  const char* text = Variable("NCCL_TRACE_RING_MB");
+  if (text == nullptr) return;
+  uint64_t bytes;
+  if (ParseMegabytes(text, kLargestRingMb, bytes) && bytes >= kSmallestRingBytes) {
+    settings.ring_bytes = bytes;
+  } else {
+    complaints.Add("NCCL_TRACE_RING_MB=%.64s is not a size from 0.0625 to %llu; using %llu", text,
+                   static_cast<unsigned long long>(kLargestRingMb),
+                   static_cast<unsigned long long>(settings.ring_bytes >> 20));
+  }
+}
+
+/** After ReadRingBytes: the rings are part of the file and count. */
+void ReadMaxBytes(Settings& settings, Complaints& complaints) {
+  const uint64_t least = settings.ring_bytes + (kLeastChunkMb << 20);
+  if (settings.max_bytes < least) settings.max_bytes = 2 * settings.ring_bytes;  // unusually large rings
+  const char* text = Variable("NCCL_TRACE_MAX_MB");
+  if (text == nullptr) return;
+  uint64_t bytes;
+  if (!ParseMegabytes(text, kLargestMaxMb, bytes)) {
+    complaints.Add("NCCL_TRACE_MAX_MB=%.64s is neither 0 (no limit) nor a size; using %llu", text,
+                   static_cast<unsigned long long>(settings.max_bytes >> 20));
+    return;
+  }
+  settings.max_bytes = bytes == 0 || bytes >= least ? bytes : least;
+  if (settings.max_bytes == bytes) return;
+  // A limit that is too small becomes the least that works, not the default. Rounded up, so that the number works.
+  complaints.Add("NCCL_TRACE_MAX_MB=%.64s is less than NCCL_TRACE_RING_MB + %llu, the least that works; using %llu",
+                 text, static_cast<unsigned long long>(kLeastChunkMb),
+                 static_cast<unsigned long long>((least + 0xFFFFF) >> 20));
+}
+
+void ReadSampling(Settings& settings, Complaints& complaints) {
+  const char* text = Variable("NCCL_TRACE_SAMPLE");
+  if (text == nullptr) return;
+  uint64_t every;
+  if (ParseNumber(text, every) && every >= 1 && every <= INT32_MAX) {
+    settings.sample_every = every;
+  } else {
+    complaints.Add("NCCL_TRACE_SAMPLE=%.64s is not a number from 1 to %d; recording everything", text, INT32_MAX);
+  }
+}
+
+void ReadMode(Settings& settings, Complaints& complaints) {
+  const char* text = Variable("NCCL_TRACE_MODE");
+  if (text == nullptr || strcmp(text, "flight") == 0) return;
+  if (strcmp(text, "stream") == 0) {
+    settings.mode = rank_file::kStream;
+  } else {
+    complaints.Add("NCCL_TRACE_MODE=%.64s is neither flight nor stream; using flight", text);
+  }
+}
+
+/** True: `settings.event_mask` is what the user wants. */
+bool ReadGivenEvents(Settings& settings, Complaints& complaints) {
+  uint64_t mask;
+  if (const char* text = Variable("NCCL_TRACE_EVENTS")) {
+    if (strcmp(text, "default") == 0) return false;
+    if (ParseEvents(text, mask)) {
+      settings.event_mask = mask;
+      return true;
+    }
+    complaints.Add(
+        "NCCL_TRACE_EVENTS=%.128s: want default, all, coll, none or names such as Coll,ProxyOp; using default", text);
+    return false;
+  }
+  if (const char* text = Variable("NCCL_PROFILE_EVENT_MASK")) {
+    // As NVIDIA's example plugin reads it: -1 is all bits.
+    if (strcmp(text, "-1") == 0) {
+      settings.event_mask = kAllEvents;
+      return true;
+    }
+    if (ParseNumber(text, mask) && mask <= INT32_MAX) {
+      settings.event_mask = mask;
+      return true;
+    }
+    complaints.Add("NCCL_PROFILE_EVENT_MASK=%.64s is not a mask (a number, or 0x...); using default", text);
+  }
+  return false;
+}
+
+/** After ReadMode. Stream mode is for tracing now and records everything; flight mode should cost nothing. */
+void ReadEvents(Settings& settings, Complaints& complaints) {
+  settings.event_mask = settings.mode == rank_file::kStream ? kAllEvents : kFlightEvents;
+  settings.default_events = !ReadGivenEvents(settings, complaints);
+}
+
+/** A launcher's variables. All are read from the launcher that gives the rank. */
+struct Launcher {
+  const char* rank;
+  const char* world_size;
+  const char* local_rank;
+  const char* local_size;
+};
+constexpr Launcher kLaunchers[] = {
+    {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
+    {"PMIX_RANK", "PMIX_SIZE", "PMIX_LOCAL_RANK", "PMIX_LOCAL_SIZE"},
+    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"},
+};
+
+int32_t SmallNumber(const char* name) {
+  const char* text = Variable(name);
+  uint64_t number;
+  return text != nullptr && ParseNumber(text, number) && number <= INT32_MAX ? static_cast<int32_t>(number) : -1;
+}
+
+RankFacts ReadRank() {
+  for (const Launcher& launcher : kLaunchers) {
+    const int32_t rank = SmallNumber(launcher.rank);
+    if (rank < 0) continue;
+    return {rank, SmallNumber(launcher.world_size), SmallNumber(launcher.local_rank), SmallNumber(launcher.local_size)};
+  }
+  return {-1, -1, -1, -1};
+}
+
+/** Makes any text a valid folder name. */
+void MakeFileName(char* text) {
+  if (text[0] == '.') text[0] = '_';
+  for (; *text != '\0'; ++text) {
+    const char c = *text;
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    if (!plain) *text = '_';
+  }
+}
+
+/**
+ * Our own variable first. Then the job's, with its restart count, so that a restarted job gets a folder of its own.
+ * torchrun calls a run without a name "none".
+ */
+void ReadRunId(Settings& settings) {
+  constexpr const char* kJobs[][2] = {
+      {"NCCL_TRACE_RUN_ID", nullptr},
+      {"SLURM_JOB_ID", "SLURM_RESTART_COUNT"},
+      {"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"},
+  };
+  for (const auto& job : kJobs) {
+    const char* id = Variable(job[0]);
+    if (id == nullptr || strcmp(id, "none") == 0) continue;
+    const char* restarts = job[1] != nullptr ? Variable(job[1]) : nullptr;
+    if (restarts != nullptr && strcmp(restarts, "0") != 0) {
+      snprintf(settings.run_id, sizeof(settings.run_id), "%.100s.%.20s", id, restarts);
+    } else {
+      snprintf(settings.run_id, sizeof(settings.run_id), "%.120s", id);
+    }
+    MakeFileName(settings.run_id);
+    return;
+  }
+}
+
+/** "host:port", "10.0.0.1:29500", "[fe80::1]:29500". */
+bool ParseHostAndPort(const char* text, Settings& settings) {
+  const char* colon = strrchr(text, ':');
+  uint64_t port;
+  if (colon == nullptr || !ParseNumber(colon + 1, port) || port == 0 || port > UINT16_MAX) return false;
+  const bool in_brackets = text[0] == '[';
+  if (in_brackets && colon[-1] != ']') return false;
+  const char* begin = in_brackets ? text + 1 : text;
+  const auto length = static_cast<size_t>(colon - begin) - (in_brackets ? 1 : 0);
+  if (length == 0 || length >= sizeof(settings.clock_peer)) return false;
+  // A bare IPv6 address has colons of its own, so the port would be a guess.
+  if (!in_brackets && memchr(begin, ':', length) != nullptr) return false;
+  memcpy(settings.clock_peer, begin, length);
+  settings.clock_peer[length] = '\0';
+  settings.clock_port = static_cast<uint16_t>(port);
+  return true;
+}
+
+/**
+ * torch's variables name the host of rank 0 and a TCP port. UDP ports are separate, so the UDP port of that number is
+ * free for us, and no two jobs of one host have the same.
+ */
+bool ReadMaster(Settings& settings) {
+  constexpr const char* kTorchPort = "29500";
+  const char* host = Variable("MASTER_ADDR");
+  const char* port = Variable("MASTER_PORT");
+  if (host == nullptr) return false;
+  char text[sizeof(settings.clock_peer) + 16];
+  const bool has_colons = strchr(host, ':') != nullptr;
+  snprintf(text, sizeof(text), has_colons ? "[%.255s]:%.8s" : "%.255s:%.8s", host, port != nullptr ? port : kTorchPort);
+  return ParseHostAndPort(text, settings);
+}
+
+/** After ReadRank. */
+void ReadClockPeer(Settings& settings, Complaints& complaints) {
+  settings.clock_peer[0] = '\0';
+  const char* text = Variable("NCCL_TRACE_CLOCK_PEER");
+  if (text == nullptr) return;
+  const bool from_master = strcmp(text, "auto") == 0;
+  if (!(from_master ? ReadMaster(settings) : ParseHostAndPort(text, settings))) {
+    complaints.Add("NCCL_TRACE_CLOCK_PEER=%.64s: %s; no beacons", text,
+                   from_master ? "MASTER_ADDR and MASTER_PORT do not name a host and a port"
+                               : "want host:port of rank 0, or auto");
+  } else if (settings.rank.rank < 0) {
+    settings.clock_peer[0] = '\0';
+    complaints.Add("NCCL_TRACE_CLOCK_PEER: the environment does not say which rank this is (RANK); no beacons");
+  }
+}
+
+void ReadDirectory(Settings& settings, Complaints& complaints) {
+  const char* text = Variable("NCCL_TRACE_DIR");
+  if (text == nullptr) return;
+  // Room for the run's folder and the file's name.
+  if (strlen(text) < sizeof(settings.directory) - 512) {
+    strcpy(settings.directory, text);
+  } else {
+    complaints.Add("NCCL_TRACE_DIR is too long; using %s", settings.directory);
+  }
+}
+
+void ReadRingDirectory(Settings& settings, Complaints& complaints) {
+  settings.ring_place = RingPlace::kChoose;
+  const char* text = Variable("NCCL_TRACE_RING_DIR");
+  if (text == nullptr) return;
+  if (strcmp(text, "none") == 0) {
+    settings.ring_place = RingPlace::kInRankFile;
+  } else if (text[0] == '/' && strlen(text) < sizeof(settings.ring_directory)) {
+    settings.ring_place = RingPlace::kGiven;
+    strcpy(settings.ring_directory, text);
+  } else {
+    complaints.Add("NCCL_TRACE_RING_DIR=%.64s is neither none nor an absolute path of at most %u bytes; choosing", text,
+                   kRingDirectoryBytes - 1);
+  }
+}
+
+}  // namespace
+
+void Complaints::Add(const char* format, ...) {
+  if (count_ == kMost) return;
+  va_list arguments;
+  va_start(arguments, format);
+  constexpr char kWho[] = "nccl-trace: ";
+  constexpr size_t kWhoBytes = sizeof(kWho) - 1;
+  char* text = texts_[count_++];
+  memcpy(text, kWho, kWhoBytes);
+  vsnprintf(text + kWhoBytes, sizeof(texts_[0]) - kWhoBytes, format, arguments);
+  va_end(arguments);
+}
+
+void ReadSettings(Settings& settings, Complaints& complaints) {
+  strcpy(settings.directory, "./nccl-trace");
+  settings.mode = rank_file::kFlight;
+  settings.ring_bytes = uint64_t{64} << 20;
+  settings.max_bytes = uint64_t{4096} << 20;
+  settings.sample_every = 1;
+  ReadDirectory(settings, complaints);
+  ReadMode(settings, complaints);
+  ReadRingBytes(settings, complaints);
+  ReadMaxBytes(settings, complaints);
+  ReadEvents(settings, complaints);
+  ReadSampling(settings, complaints);
+  ReadRingDirectory(settings, complaints);
+  ReadRunId(settings);
+  settings.rank = ReadRank();
+  ReadClockPeer(settings, complaints);
+  if (const char* hostid = Variable("NCCL_HOSTID")) {
+    snprintf(settings.nccl_hostid, sizeof(settings.nccl_hostid), "%s", hostid);
+  }
+}
+
+void DescribeSettings(const Settings& settings, char* text, uint64_t size) {
+  const auto megabytes = [](uint64_t bytes) { return static_cast<unsigned long long>(bytes >> 20); };
+  const auto thousandths = [](uint64_t bytes) {
+    return static_cast<unsigned long long>((bytes & 0xFFFFF) * 1000 >> 20);
+  };
+  snprintf(text, size,
+           "NCCL_TRACE_DIR=%.255s NCCL_TRACE_MODE=%s NCCL_TRACE_RING_MB=%llu.%03llu NCCL_TRACE_MAX_MB=%llu.%03llu "
+           "NCCL_TRACE_EVENTS=0x%llx NCCL_TRACE_SAMPLE=%llu%s%s",
+           settings.directory, settings.mode == rank_file::kStream ? "stream" : "flight",
+           megabytes(settings.ring_bytes), thousandths(settings.ring_bytes), megabytes(settings.max_bytes),
+           thousandths(settings.max_bytes), static_cast<unsigned long long>(settings.event_mask),
+           static_cast<unsigned long long>(settings.sample_every),
+           settings.ring_place == RingPlace::kChoose ? "" : " NCCL_TRACE_RING_DIR=",
+           settings.ring_place == RingPlace::kChoose  ? ""
+           : settings.ring_place == RingPlace::kGiven ? settings.ring_directory
+                                                      : "none");
+  const uint64_t used = strlen(text);
+  if (settings.clock_peer[0] == '\0' || used >= size) return;
+  snprintf(text + used, size - used, " NCCL_TRACE_CLOCK_PEER=%.80s:%u", settings.clock_peer,
+           static_cast<unsigned>(settings.clock_port));
+}
+
+}  // namespace nccl_trace

@@ -1,0 +1,64 @@
+// The user's settings, read from the environment at the first init. A bad value gives one warning and the default.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_SETTINGS_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_SETTINGS_H_
+
+#include <limits.h>
+#include <stdint.h>
+
+#include "format/rank_file.h"
+
+namespace nccl_trace {
+
+/** Fixed memory for warnings: the settings are read before there is a logger. */
+class Complaints {
+ public:
+  static constexpr int kMost = 16;
+  /** Like printf. More than kMost are dropped. */
+  __attribute__((format(printf, 2, 3))) void Add(const char* format, ...);
+  int count() const { return count_; }
+  const char* operator[](int i) const { return texts_[i]; }
+
+ private:
+  int count_ = 0;
+  char texts_[kMost][384];
+};
+
+/** The rank by the environment. -1: unknown. */
+struct RankFacts {
+  int32_t rank;
+  int32_t world_size;
+  int32_t local_rank;
+  int32_t local_size;  // ranks on this node
+};
+
+/** NCCL_TRACE_RING_DIR: unset, "none", or a folder. */
+enum class RingPlace { kChoose, kInRankFile, kGiven };
+// The path of a ring file must fit into the rank file's header.
+constexpr uint32_t kRingDirectoryBytes = 128;
+
+struct Settings {
+  char directory[PATH_MAX];  // NCCL_TRACE_DIR
+  char run_id[128];          // a file name's worth; empty: unknown
+  char nccl_hostid[64];
+  RingPlace ring_place;
+  char ring_directory[kRingDirectoryBytes];  // of kGiven: absolute
+  rank_file::Mode mode;                      // NCCL_TRACE_MODE
+  uint64_t ring_bytes;                       // NCCL_TRACE_RING_MB
+  uint64_t max_bytes;                        // NCCL_TRACE_MAX_MB: of the file on disk, in stream mode. 0: no limit
+  uint64_t event_mask;                       // NCCL_TRACE_EVENTS or NCCL_PROFILE_EVENT_MASK
+  bool default_events;                       // neither was given: `event_mask` is the mode's
+  uint64_t sample_every;                     // NCCL_TRACE_SAMPLE
+  char clock_peer[256];                      // NCCL_TRACE_CLOCK_PEER: the host of rank 0; empty: no beacons
+  uint16_t clock_port;                       // UDP
+  RankFacts rank;
+};
+
+void ReadSettings(Settings& settings, Complaints& complaints);
+
+/** Settings in force, as NAME=value separated by spaces. */
+void DescribeSettings(const Settings& settings, char* text, uint64_t size);
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_SETTINGS_H_

@@ -1,0 +1,63 @@
+// The areas of a rank file. Divides the budget into rings and tables, and places each in the file. Pure arithmetic.
+//
+//   half       steps rings       } divided among the proxy threads expected
+//   an eighth  ops rings         }
+//   a quarter  host rings        divided by eight
+//   1/16       the overflow ring
+//
+// The rest of the budget, and more for tiny ones, goes to the tables and fold entries.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORD_FILE_LAYOUT_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_RECORD_FILE_LAYOUT_H_
+
+#include <stdint.h>
+
+#include "format/rank_file.h"
+
+namespace nccl_trace {
+
+constexpr uint32_t kMaxProxyThreads = 8;
+constexpr uint32_t kHostRings = 8;
+constexpr uint32_t kMaxLayoutRings = 2 * kMaxProxyThreads + kHostRings + 1;
+constexpr uint32_t kClockTables = 4;
+constexpr uint32_t kClockIntervalsMs[kClockTables] = {1'000, 16'000, 256'000, 4'096'000};
+// Each table keeps the quickest of this many exchanges.
+constexpr uint32_t kBeaconTables = 3;
+constexpr uint32_t kExchangesPerBeacon[kBeaconTables] = {1, 16, 256};
+constexpr uint32_t kMaxAreas = kMaxLayoutRings + 5 + kClockTables + kBeaconTables;
+constexpr uint32_t kMaxCommunicators = 256;  // entries of the table
+constexpr uint32_t kMaxLeases = 256;
+static_assert(kMaxLayoutRings <= rank_file::kMaxRings, "handles number them");
+
+/** The areas in the order of the directory: rings first, because ring numbers are their indices. */
+struct FileLayout {
+  uint32_t proxies;                                                 // proxy p has rings 2p (steps) and 2p + 1 (ops)
+  uint32_t first_host;                                              // kHostRings of them
+  uint32_t overflow;                                                // the last ring
+  uint32_t communicators, strings, leases, heartbeat, first_clock;  // tables
+  uint32_t control;
+  uint32_t first_beacon;  // there only with NCCL_TRACE_CLOCK_PEER
+  uint32_t area_count;
+  rank_file::AreaEntry areas[kMaxAreas];
+  uint64_t file_bytes;  // a multiple of 4096: where chunks may begin
+};
+
+/**
+ * How many progress threads to expect. A process of one rank has one per communicator that shares none (each process
+ * group of PyTorch), and the first one, usually the world's, does most of the work. A process that drives all GPUs of a
+ * node has one per GPU, with equal work.
+ */
+struct ExpectedProxies {
+  uint32_t count;
+  bool first_is_busiest;
+};
+constexpr uint32_t kProxiesOfOneRank = 4;
+
+ExpectedProxies ExpectProxies(bool rank_known, int ranks, int nodes);
+
+/** `beacons`: add tables for them. */
+FileLayout MakeFileLayout(uint64_t budget, ExpectedProxies expected, bool beacons = false);
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_RECORD_FILE_LAYOUT_H_

@@ -1,0 +1,114 @@
+// The string table: each distinct text once, and from then on a number of 16 bits.
+//
+// Found by pointer first, because NCCL passes literals; the text is compared all the same, because the next libnccl
+// may be loaded where this one was. No locks: entries are claimed by compare-and-swap, and two threads that meet at
+// the same new text at the same instant may store it twice, under two numbers, which readers do not mind.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORD_STRINGS_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_RECORD_STRINGS_H_
+
+#include <stdint.h>
+#include <string.h>
+
+#include <atomic>
+
+#include "format/rank_file.h"
+#include "plugin/record/ring.h"
+
+namespace nccl_trace {
+
+struct StringRef {
+  uint16_t id;           // kStringNone, kStringLost or the number in the file
+  uint8_t function_row;  // see ordinals.h
+};
+
+class Strings {
+ public:
+  /** `lost` is counted up for texts that found no room. */
+  void Use(rank_file::Slot* slots, rank_file::AreaLive* live, uint32_t capacity_slots, uint64_t* lost);
+
+  StringRef Intern(const char* text, uint32_t tick_source) {
+    StringRef ref;
+    if (FindShort(text, ref)) return ref;
+    const Cached* cached = FindPointer(text);
+    if (cached == nullptr) return InternSlowly(text, tick_source);
+    const Text& known = *cached->text.load(std::memory_order_acquire);
+    return strncmp(text, known.bytes, rank_file::kMaxStringBytes) == 0 ? known.ref : InternSlowly(text, tick_source);
+  }
+
+  /** False: this pointer is new here, or what it points to; or the text is long. Makes no call. */
+  [[gnu::always_inline]] bool FindShort(const char* text, StringRef& ref) const {
+    ref = {rank_file::kStringNone, 0};
+    if (text == nullptr) return true;
+    const Cached* cached = FindPointer(text);
+    if (Unlikely(cached == nullptr)) return false;
+    const Text& known = *cached->text.load(std::memory_order_acquire);
+    if (Unlikely(!IsShortText(text, known))) return false;
+    ref = known.ref;
+    return true;
+  }
+
+ private:
+  static constexpr uint32_t kMaxTexts = 256;
+  // Four ways, so that two names of every collective do not evict each other for ever.
+  static constexpr uint32_t kSets = 128;
+  static constexpr uint32_t kWays = 4;
+
+  struct Text {
+    std::atomic<uint32_t> ready;
+    StringRef ref;
+    // A text of up to 15 bytes, with its NUL, as two words, and which of their bits are its own. No bits: longer.
+    uint64_t words[2];
+    uint64_t own[2];
+    char bytes[rank_file::kMaxStringBytes + 1];
+  };
+  struct Cached {
+    std::atomic<const char*> pointer;
+    std::atomic<const Text*> text;
+  };
+
+  static uint32_t SetOf(const char* text) {
+    return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(text) * 0x9E3779B97F4A7C15u >> 57);
+  }
+  static_assert(kSets == 1u << 7, "SetOf gives 7 bits");
+
+  [[gnu::always_inline]] const Cached* FindPointer(const char* text) const {
+    const Cached* set = cache_[SetOf(text)];
+#pragma GCC unroll 4
+    for (uint32_t way = 0; way < kWays; ++way) {
+      // Partners of this and of the loads of `text`: the release stores in Remember. An entry is complete then and
+      // never changes.
+      if (set[way].pointer.load(std::memory_order_acquire) == text) return &set[way];
+    }
+    return nullptr;
+  }
+
+  /**
+   * NCCL's names are short: two loads instead of a call. The loads may pass the text's end but not its page. They are
+   * hidden from the sanitizer.
+   */
+  __attribute__((no_sanitize("address"))) static bool IsShortText(const char* text, const Text& known) {
+    if (Unlikely(known.own[0] == 0 || (reinterpret_cast<uintptr_t>(text) & 4095) > 4096 - 16)) return false;
+    typedef uint64_t __attribute__((aligned(1), may_alias)) AnyWord;
+    const AnyWord* words = reinterpret_cast<const AnyWord*>(text);
+    return (((words[0] ^ known.words[0]) & known.own[0]) | ((words[1] ^ known.words[1]) & known.own[1])) == 0;
+  }
+
+  StringRef InternSlowly(const char* text, uint32_t tick_source);
+  const Text* FindByContent(const char* text) const;
+  const Text* Add(const char* text, uint64_t tick);
+  void Remember(const char* text, const Text& entry);
+
+  rank_file::Slot* slots_;
+  rank_file::AreaLive* live_;
+  uint64_t* lost_;
+  uint32_t capacity_;  // texts
+  std::atomic<uint32_t> used_;
+  Text texts_[kMaxTexts];
+  alignas(64) Cached cache_[kSets][kWays];  // a set: one cache line
+  std::atomic<uint32_t> next_way_;
+};
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_RECORD_STRINGS_H_

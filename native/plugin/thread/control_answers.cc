@@ -1,0 +1,32 @@
+#include "plugin/thread/control_answers.h"
+
+#include "plugin/process/clock.h"
+#include "plugin/record/ring.h"
+#include "plugin/thread/control.h"
+
+namespace nccl_trace {
+
+void ControlAnswers::Answer() {
+  rank_file::FileHeader& header = image_.header();
+  ControlRequest request;
+  if (!ReadControl(image_, keeper_->copy_fd(), request)) return;
+  const uint64_t answered = Load(header.control_answered);
+  if (request.number == answered || !ChecksOut(request, order_->tag)) return;
+  const uint64_t sample = request.sample != 0 ? request.sample : order_->settings.sample_every;
+  if ((request.events & ~order_->event_mask) != 0 || sample > INT32_MAX) {
+    Store(header.control_refused, Load(header.control_refused) + 1);
+  } else {
+    // Before: from here on a missing record says nothing, also if we are killed in between.
+    const uint64_t before = ReadTick(tick_source_);
+    Store(header.changed_tick, before);
+    if (!order_->apply(request.events, sample)) return;
+    const ControlChange change = {before, ReadTick(tick_source_), request.events, static_cast<uint32_t>(sample)};
+    WriteControlChange(image_, order_->layout.areas[order_->layout.control], changes_++, change);
+    Store(header.mask_now, uint64_t{request.events});
+    Store(header.sample_now, sample);
+  }
+  Store(header.control_answered, uint64_t{request.number});
+  keeper_->CopyTableAndHeader(order_->layout.control);
+}
+
+}  // namespace nccl_trace

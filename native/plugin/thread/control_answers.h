@@ -1,0 +1,33 @@
+// Does what a control request asks, and writes each change into its table. For the recorder's thread only.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_THREAD_CONTROL_ANSWERS_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_THREAD_CONTROL_ANSWERS_H_
+
+#include "plugin/persist/rank_file_keeper.h"
+
+namespace nccl_trace {
+
+class ControlAnswers {
+ public:
+  /** All are kept. */
+  void Use(const Image& image, const RecordingOrder* order, RankFileKeeper* keeper, uint32_t tick_source) {
+    image_ = image;
+    order_ = order;
+    keeper_ = keeper;
+    tick_source_ = tick_source;
+  }
+
+  /** Whoever may write the rank file may have written anything there: a request that does not check out is ignored. */
+  void Answer();
+
+ private:
+  Image image_;
+  const RecordingOrder* order_;
+  RankFileKeeper* keeper_;
+  uint32_t tick_source_;
+  uint64_t changes_;
+};
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_THREAD_CONTROL_ANSWERS_H_

@@ -1,0 +1,39 @@
+// The tables that say once a second that the process is alive, and how its clocks run. For the recorder's thread only.
+
+#ifndef NCCL_TRACE_NATIVE_PLUGIN_THREAD_HEARTBEAT_H_
+#define NCCL_TRACE_NATIVE_PLUGIN_THREAD_HEARTBEAT_H_
+
+#include "plugin/process/clock.h"
+#include "plugin/record/image.h"
+
+namespace nccl_trace {
+
+class Heartbeat {
+ public:
+  /** `layout` is kept. */
+  void Use(const Image& image, const FileLayout* layout, uint32_t tick_source) {
+    image_ = image;
+    layout_ = layout;
+    tick_source_ = tick_source;
+  }
+
+  /** Once a second. Returns CLOCK_BOOTTIME, ns. */
+  uint64_t Beat();
+  /** When recording ends: also in the densest table of clock samples. */
+  void WriteLast();
+
+ private:
+  ClockSample Sample() const;
+  void Write(uint32_t area, uint64_t number, const ClockSample& sample);
+
+  Image image_;
+  const FileLayout* layout_;
+  uint32_t tick_source_;
+  uint64_t beats_;
+  uint64_t heartbeats_;
+  uint64_t samples_[kClockTables];
+};
+
+}  // namespace nccl_trace
+
+#endif  // NCCL_TRACE_NATIVE_PLUGIN_THREAD_HEARTBEAT_H_
