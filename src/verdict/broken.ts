@@ -60,13 +60,13 @@ function breakOf(stall: Stall, evidence: Case): Break | null {
   };
 }
 
-/** All ranks that had not finished ended in order: the job ended itself in the middle of it. */
-export function endedItself(evidence: Case): Stall[] {
-  const { ranks } = evidence;
-  const surely = findUnfinished(evidence).filter(({ works }) =>
-    works.some(({ work }) => work.lostSince === 0 && isOwn(work)),
+/** Nobody is left, and a rank ended in order that had not finished: the job ended in the middle of it. */
+export function endedInMidst(evidence: Case): Stall[] {
+  const { ranks, lives } = evidence;
+  if (lives.some(({ state }) => state === 'alive')) return [];
+  return findUnfinished(evidence).filter(({ works }) =>
+    works.some(({ file, work }) => ranks[file]!.life.isClosed && work.lostSince === 0 && isOwn(work)),
   );
-  return surely.filter(({ works }) => works.every(({ file }) => ranks[file]!.life.isClosed));
 }
 
 /** A job that had done all but its last steps need not have broken off because of a rank that ends much later. */

@@ -6,7 +6,7 @@
 
 import { hungAfter, isHang, isWorthReporting, mayGoOn } from './alarm.js';
 import { endOfRun, type Case, type Facts } from './case.js';
-import { endedItself, findBreaks, type Break } from './broken.js';
+import { endedInMidst, findBreaks, type Break } from './broken.js';
 import { causeOf, waitingFor } from './causes.js';
 import {
   cannotTell,
@@ -20,7 +20,7 @@ import {
 import { describeHang } from './hang.js';
 import { idleness } from './idleness.js';
 import { firstMismatch, mismatchOf } from './mismatch.js';
-import { livesOf, NOTHING_STOOD, silentFiles } from './lives.js';
+import { livesOf, NOTHING_STOOD, silentAmong, silentFiles } from './lives.js';
 import { slowest, tookHalf } from './slowness.js';
 import type { Stall } from './stall.js';
 import { findStalls } from './stalls.js';
@@ -111,19 +111,22 @@ function withoutMismatch(
   const damaged = cannotTell(evidence);
   if (damaged) return { kind: 'unclear', unclear: damaged };
   if (idle) return { kind: 'unclear', unclear: unclearWhileIdle(idle, silent, evidence) };
-  const left = isAtWork ? endedItself(evidence) : [];
+  const left = isAtWork ? endedInMidst(evidence) : [];
   const ended = causeAmong(left, evidence);
-  if (ended && unfinished.every((file) => ranks[file]!.life.isClosed))
+  if (ended) {
+    const gone = silentAmong(ended.files, evidence, ended.since);
+    const files = new Set(ended.works.map(({ file }) => file));
     return {
       kind: 'broken',
       broken: {
         stall: describeHang(ended, left, evidence),
-        gone: [],
-        isOrderKnown: true,
-        left: [...new Set(ended.works.map(({ file }) => file))],
+        gone,
+        isOrderKnown: gone.length === 0,
+        left: [...files].filter((file) => ranks[file]!.life.isClosed),
         finished: [],
       },
     };
+  }
   if (unfinished.length > 0) {
     const end = endOfRun(ranks);
     const moved = ranks.flatMap(({ pace }) => [...pace.lastMove.values()]);
