@@ -1,9 +1,9 @@
 /** Writing the page of a report: its options, its place, and the trace in it. */
 
-import { basename } from 'node:path';
+import { basename, extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { OutputError } from '../base/errors.js';
+import { OutputError, UsageError } from '../base/errors.js';
 import { checkOutput, type Output, type Permission } from '../output/allowed.js';
 import { deliver, withWorkFolderFor } from '../output/deliver.js';
 import { reason } from '../output/reason.js';
@@ -53,9 +53,11 @@ const permission = (force: boolean | undefined, inputs: readonly string[]): Perm
   others: OUTPUT_KINDS,
 });
 
-/** Early, so that nothing fails late. Throws OutputError. */
+/** Early, so that nothing fails late. Throws OutputError, and UsageError for the name of another kind of file. */
 export const checkPage = (path: string, force: boolean | undefined, inputs: readonly string[]): void => {
   checkOutput(pageAt(path), permission(force, inputs));
+  if (!['', '.html', '.htm'].includes(extname(path).toLowerCase()))
+    throw new UsageError(`${path}: a report is an HTML page; choose a name that ends in .html`);
 };
 
 export interface PageContent {

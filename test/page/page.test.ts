@@ -62,6 +62,11 @@ describe('the file', () => {
     ).toMatchObject({ code: 4 });
   });
 
+  it('has no name of another kind of file', async () => {
+    const { code, err } = await run('report', sample('hang'), '-o', 'run.pdf');
+    expect([code, err]).toEqual([2, expect.stringContaining('choose a name that ends in .html')]);
+  });
+
   it('depends on the files alone', async () => {
     await run('report', sample('straggler'), '-qo', 'a.html');
     await run('report', sample('straggler'), '-qo', 'b/../c.html');
