@@ -26,8 +26,9 @@ const FIRST_ROWS = 64;
 
 /** As in `Collective` and `Late`; NaN is null. `gpu…` is of the last rank on the GPU, `host…` of the last caller. */
 const emptyColumns = () => ({
-  func: new Uint16Array(0),
-  datatype: new Uint16Array(0),
+  // All files together may have more names than one file.
+  func: new Uint32Array(0),
+  datatype: new Uint32Array(0),
   count: new Float64Array(0),
   root: new Int32Array(0),
   seq: new Float64Array(0),

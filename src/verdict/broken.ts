@@ -64,8 +64,10 @@ function breakOf(stall: Stall, evidence: Case): Break | null {
 export function endedInMidst(evidence: Case): Stall[] {
   const { ranks, lives } = evidence;
   if (lives.some(({ state }) => state === 'alive')) return [];
-  return findUnfinished(evidence).filter(({ works }) =>
-    works.some(({ file, work }) => ranks[file]!.life.isClosed && work.lostSince === 0 && isOwn(work)),
+  const isClosed = (file: number): boolean => ranks[file]!.life.isClosed;
+  // An older one may be unfinished only in a file that was not closed, and lacks its last records.
+  return findUnfinished(evidence, ({ open, aborted }) => [...open, ...aborted].some(isClosed)).filter(
+    ({ works }) => works.some(({ file, work }) => isClosed(file) && work.lostSince === 0 && isOwn(work)),
   );
 }
 

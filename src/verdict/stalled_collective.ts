@@ -27,7 +27,11 @@ const goneIn = (comm: ClusterComm, evidence: Case): number[] =>
 export const longestIn = (comm: ClusterComm): number => Math.max(longestFinished(comm), longestPause(comm));
 
 /** The oldest unfinished collective. One that may have ended in lost records counts only if there is no other. */
-export function stalledIn(comm: ClusterComm, evidence: Case): { comm: ClusterComm; one: Collective }[] {
+export function stalledIn(
+  comm: ClusterComm,
+  evidence: Case,
+  isMeant: (one: Collective) => boolean,
+): { comm: ClusterComm; one: Collective }[] {
   const { ranks } = evidence;
   const several = ofSeveralRanks(comm, ranks);
   let gone: readonly number[] | undefined;
@@ -37,10 +41,11 @@ export function stalledIn(comm: ClusterComm, evidence: Case): { comm: ClusterCom
     goneBefore(one, (gone ??= goneIn(comm, evidence)), comm, ranks).length > 0;
   const unfinished = comm.collectives.filter(
     (one) =>
-      one.open.length + one.aborted.length > 0 ||
-      (one.end === null &&
-        absentFrom(one, comm, ranks).length + partlyAbsentFrom(one, comm, ranks, several).length > 0) ||
-      lacksGone(one),
+      isMeant(one) &&
+      (one.open.length + one.aborted.length > 0 ||
+        (one.end === null &&
+          absentFrom(one, comm, ranks).length + partlyAbsentFrom(one, comm, ranks, several).length > 0) ||
+        lacksGone(one)),
   );
   const sure = unfinished.filter((one) => !mayHaveEnded(one, comm, ranks));
   const candidates = sure.length > 0 ? sure : unfinished;

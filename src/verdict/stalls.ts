@@ -1,5 +1,6 @@
 /** Finds stalls: per communicator the collective, the sends and receives, or the calls that did not go on. */
 
+import type { Collective } from '../cluster/types.js';
 import { SHORTEST_HANG } from './absence.js';
 import type { Case } from './case.js';
 import type { Stall } from './stall.js';
@@ -10,10 +11,10 @@ import { looseStalls } from './stalled_transfers.js';
 export const findStalls = (evidence: Case): Stall[] =>
   findUnfinished(evidence).filter(({ since, until }) => until - since >= SHORTEST_HANG);
 
-/** Of any age. */
-export function findUnfinished(evidence: Case): Stall[] {
+/** Of any age. `isMeant`: of these collectives, one per communicator. */
+export function findUnfinished(evidence: Case, isMeant: (one: Collective) => boolean = () => true): Stall[] {
   const { comms, ranks } = evidence;
-  const pending = comms.flatMap((comm) => stalledIn(comm, evidence));
+  const pending = comms.flatMap((comm) => stalledIn(comm, evidence, isMeant));
   const joined = pending.map(({ comm, one }) => collectiveStall(comm, one, evidence));
   const covered = new Map(
     joined.flatMap((stall) => (stall.commId === null ? [] : [[stall.commId, stall] as const])),
