@@ -51,7 +51,7 @@ export interface SlowLinks extends Shown {
   /** The largest: send times against the usual ones. */
   readonly ratio: number;
   readonly transfers: number;
-  /** Of a thin channel; null: any. */
+  /** The channel that is thin; null: the cause is not about one channel. */
   readonly channel: number | null;
   /** All that the rank sends is slow; and it may have one link only. */
   readonly cannotTell: 'NIC or proxy thread' | 'link, NIC or proxy thread' | null;

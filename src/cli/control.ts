@@ -19,7 +19,7 @@ import {
   openRankFileHeader,
   openRankFileTables,
   requestControl,
-  stillStands,
+  isCurrent,
   type ControlRequest,
 } from '../rankfile/index.js';
 import type { RankFileHeader } from '../rankfile/types.js';
@@ -163,7 +163,7 @@ async function answer(
     try {
       const header = openRankFileHeader(path);
       // First: another request with the same number may have replaced it.
-      if (!stillStands(path, asking)) return 'replaced';
+      if (!isCurrent(path, asking)) return 'replaced';
       if (header.controlAnswered === asking.number) return header;
     } catch (error) {
       if (!(error instanceof RankFileError)) throw error;

@@ -17,7 +17,7 @@ export interface ProcessGroup {
   readonly name: string;
   /** "TENSOR_MODEL_PARALLEL_GROUP", "default_pg"; may be empty. */
   readonly description: string;
-  /** Of the job, by rank in the group. */
+  /** Ranks of the job, in the order of the group. */
   readonly ranks: readonly number[];
 }
 

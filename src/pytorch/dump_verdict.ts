@@ -122,7 +122,7 @@ function pendingOf(group: JoinedGroup): PendingCollective[] {
   ];
 }
 
-/** Of the ranks that wait in it. */
+/** The earliest call among the ranks that wait in the collective. */
 const firstCall = (group: JoinedGroup, seq: number, waiting: readonly number[]): DumpedCall =>
   waiting
     .map((rank) => group.collectives.get(seq)!.get(rank)!.calls[0]!)

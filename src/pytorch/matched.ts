@@ -18,7 +18,7 @@ export interface MatchedCollective {
   /** PyTorch's number of it in the group; null: the ranks' dumps disagree, or it is a send or receive. */
   readonly seq: number | null;
   readonly op: string;
-  /** Of the `of` waiting ranks with a dump, those that list it without an end. */
+  /** `of` waiting ranks have a dump. In so many of these the call has no end. */
   readonly agreed: number;
   readonly of: number;
   /** Groups that fit as well. */

@@ -52,7 +52,7 @@ export function requestControl(path: string, { events, sample }: ControlWish): C
 }
 
 /** False if another request has been written since, completely or in part. */
-export function stillStands(path: string, { words }: ControlRequest): boolean {
+export function isCurrent(path: string, { words }: ControlRequest): boolean {
   const view = headerOf(path);
   return [0, 8].every((at) => view.getBigUint64(H.controlWord + at, true) === words.getBigUint64(at, true));
 }

@@ -5,8 +5,8 @@ export {
   type ControlRequest,
   type ControlWish,
   checkMayRequest,
+  isCurrent,
   requestControl,
-  stillStands,
 } from './control.js';
 export { describeRecord, type DescribedRecord } from './describe.js';
 export { findRankFiles, type FoundFiles } from './find_files.js';

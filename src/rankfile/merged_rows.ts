@@ -48,7 +48,7 @@ export class YieldedRange {
 
 /** Not a generator: that makes two objects for each range, and most ranges are a few rows. */
 export class MergedRows implements IterableIterator<RowRange> {
-  /** Of the newest range. */
+  /** The cursor that the newest range came from, and the next one after it. */
   private cursor: Cursor | undefined;
   private rival: Cursor | undefined;
   private readonly range = new YieldedRange();

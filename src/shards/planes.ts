@@ -47,7 +47,7 @@ export function rowsFromPlanes(planes: Uint8Array, width: number, rows: Float64A
 
 type Planes = readonly [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
 
-/** Of the lower or the upper halves of the numbers. */
+/** Four planes: those of the lower (0) or the upper (1) halves of the numbers. */
 const planesOf = (planes: Uint8Array, half: number, length: number): Planes =>
   [0, 1, 2, 3].map((plane) => {
     const from = (4 * half + plane) * length;

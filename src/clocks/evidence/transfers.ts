@@ -109,7 +109,7 @@ export function joinTransfers(
 
 /** One end of a connection. */
 class Side {
-  /** Of the current row; Infinity: behind the last one. */
+  /** The current row's (stepKey). Infinity: all rows are read. */
   key = Infinity;
   /** Rows that the other end did not keep. */
   skipped = 0;
