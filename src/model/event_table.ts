@@ -1,7 +1,8 @@
 /**
  * The events that later records may refer to, by handle: open ones, and parents whose children may come after their stop. A handle is a
  * position, so an event's place is its position modulo the table's size, per ring. A newer event displaces those that are older by that size. A displaced event
- * that is open, or belongs to a captured graph (whose calls are parents at every replay), moves to a map.
+ * that is open, or belongs to a captured graph (whose calls are parents at every replay), moves to a map. A sweep of
+ * the map, now and then, removes what was over at the sweep before. So the map stays as small as what is open, and late records are still recognised.
  */
 
 import type { RingFacts } from '../rankfile/types.js';
@@ -23,6 +24,8 @@ export interface StepName {
  */
 const CALL_PLACES = 1 << 16;
 const PROXY_PLACES = 1 << 11;
+/** The map is swept after so many events, or as many as it holds that are wanted. */
+const SWEEP_AFTER = 1 << 11;
 
 interface Places {
   readonly keys: Float64Array;
@@ -35,6 +38,9 @@ interface Places {
 export class EventTable {
   private readonly rings: (Places | undefined)[] = [];
   private readonly displaced = new Map<HandleKey, Event>();
+  /** Those that were over at the newest sweep. */
+  private over = new Set<HandleKey>();
+  private sweepAt = SWEEP_AFTER;
 
   constructor(private readonly known: readonly Pick<RingFacts, 'ring' | 'class' | 'capacity' | 'chunks'>[]) {}
 
@@ -51,7 +57,7 @@ export class EventTable {
   set(key: HandleKey, event: Event): void {
     const places = this.placesOf(key) ?? this.makePlaces(key);
     if (!places) {
-      this.displaced.set(key, event);
+      this.displace(key, event);
       return;
     }
     const place = key & places.mask;
@@ -68,18 +74,28 @@ export class EventTable {
       const place = passed & mask;
       const before = events[place];
       if (before === undefined) continue;
-      if (isWanted(before)) this.displaced.set(keys[place]!, before);
+      if (isWanted(before)) this.displace(keys[place]!, before);
       events[place] = undefined;
       keys[place] = -1;
     }
     places.newest = Math.max(places.newest, key);
   }
 
-  /** The event has stopped: release what only open events need. */
-  stopped(key: HandleKey): void {
-    if (this.displaced.size === 0 || key < 0) return;
-    const event = this.displaced.get(key);
-    if (event && !isWanted(event)) this.displaced.delete(key);
+  private displace(key: HandleKey, event: Event): void {
+    this.displaced.set(key, event);
+    if (this.displaced.size >= this.sweepAt) this.sweep();
+  }
+
+  private sweep(): void {
+    const { displaced, over } = this;
+    this.over = new Set();
+    for (const [key, event] of displaced) {
+      if (isWanted(event)) continue;
+      if (over.has(key)) displaced.delete(key);
+      else this.over.add(key);
+    }
+    const wanted = displaced.size - this.over.size;
+    this.sweepAt = displaced.size + Math.max(SWEEP_AFTER, wanted);
   }
 
   delete(key: HandleKey): void {

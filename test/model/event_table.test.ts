@@ -26,3 +26,21 @@ it('keeps the calls of the last 65,536 positions, and older ones that are open',
   expect(position(last) - position(firstKept)).toBeLessThan(KEPT);
   expect(position(last) - position(firstKept - 1)).toBeGreaterThanOrEqual(KEPT);
 });
+
+it('forgets operations that were open for longer than its places reach, but not as soon as they stop', () => {
+  const table = new EventTable([{ ring: RING, class: 'ops', capacity: 1 << 20, chunks: null }]);
+  const OPEN = 5000;
+  const COUNT = 100_000;
+  const ops: { type: 'op'; stop: number | null; isEndless: boolean }[] = [];
+  const isFound = (i: number): boolean => table.get(startKey(RING, i)) !== undefined;
+  for (let i = 0; i < COUNT; i++) {
+    ops.push({ type: 'op', stop: null, isEndless: false });
+    table.set(startKey(RING, i), ops[i] as unknown as Event);
+    if (i % 1000 === 0 && i >= OPEN) expect(isFound(i - OPEN)).toBe(true);
+    if (i >= OPEN) ops[i - OPEN]!.stop = 1;
+    if (i % 1000 === 0 && i >= OPEN + 1000) expect(isFound(i - OPEN - 1000)).toBe(true);
+  }
+  const found = ops.map((_, i) => i).filter(isFound);
+  expect(found.filter((i) => ops[i]!.stop === null)).toHaveLength(OPEN);
+  expect(found.length).toBeLessThan(4 * OPEN);
+});
