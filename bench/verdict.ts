@@ -41,8 +41,8 @@ function numberOf(name: 'runs' | 'seed' | 'jobs' | 'minutes'): number {
 
 const cases = casesOf({ seed: numberOf('seed'), runs: numberOf('runs'), only: values.only ?? null });
 if (values.list) {
-  for (const { name, words, look, settings } of cases) {
-    console.log(`${name}\n  ${words}\n  ${JSON.stringify(settings)}\n  ${JSON.stringify(look)}`);
+  for (const { name, args, look, settings } of cases) {
+    console.log(`${name}\n  ${args}\n  ${JSON.stringify(settings)}\n  ${JSON.stringify(look)}`);
   }
 } else {
   await runAll(cases);

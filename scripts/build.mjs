@@ -70,11 +70,11 @@ async function buildTypeScript() {
   }
 }
 
-function say(words) {
-  process.stderr.write(`${words}\n`);
+function say(text) {
+  process.stderr.write(`${text}\n`);
 }
 
-function fail(words) {
-  say(words);
+function fail(text) {
+  say(text);
   process.exit(1);
 }

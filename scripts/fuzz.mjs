@@ -11,8 +11,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const work = path.join(root, 'build/fuzz');
 mkdirSync(work, { recursive: true });
-const words = process.argv.slice(2);
-if (words.includes('--native')) fuzzNative(words[words.indexOf('--seconds') + 1] ?? '60');
+const args = process.argv.slice(2);
+if (args.includes('--native')) fuzzNative(args[args.indexOf('--seconds') + 1] ?? '60');
 else await fuzzValues();
 
 async function fuzzValues() {
@@ -32,7 +32,7 @@ async function fuzzValues() {
     },
   });
   const { main } = await import(pathToFileURL(outfile).href);
-  await main(root, words);
+  await main(root, args);
 }
 
 function fuzzNative(seconds) {

@@ -117,9 +117,9 @@ function findCompiler(cross) {
   const asked = process.env.CXX?.trim();
   const candidates = cross ? [cross] : asked ? [asked] : ['c++', 'g++', 'clang++'];
   for (const candidate of candidates) {
-    const words = candidate.split(/\s+/);
-    const answer = spawnSync(words[0], [...words.slice(1), '--version'], { encoding: 'utf8' });
-    if (answer.status === 0) return { words, version: answer.stdout.split('\n')[0] };
+    const command = candidate.split(/\s+/);
+    const answer = spawnSync(command[0], [...command.slice(1), '--version'], { encoding: 'utf8' });
+    if (answer.status === 0) return { command, version: answer.stdout.split('\n')[0] };
   }
   return undefined;
 }
@@ -143,7 +143,7 @@ function canLink(compiler, { probe, link }) {
     const flags = ['-shared', '-fPIC', ...hidden, '-o', path.join(folder, 'probe.so'), '-x', 'c++', '-'];
     const options = { input: probe, encoding: 'utf8' };
     return (
-      spawnSync(compiler.words[0], [...compiler.words.slice(1), ...flags, '-x', 'none', ...link], options)
+      spawnSync(compiler.command[0], [...compiler.command.slice(1), ...flags, '-x', 'none', ...link], options)
         .status === 0
     );
   } finally {
@@ -217,7 +217,7 @@ class Build {
         output,
         stamp: `${this.#out}/obj/${name}.cmd`,
         inputs: [...objects, ...archives, ...(script ? [versionScript] : [])],
-        command: (to) => [...this.#compiler.words, '-pthread', '-o', to, ...objects, ...archives, ...flags],
+        command: (to) => [...this.#compiler.command, '-pthread', '-o', to, ...objects, ...archives, ...flags],
       });
     } catch (error) {
       // What is there was built from other sources. Nobody shall run or test it by mistake.
@@ -240,7 +240,7 @@ class Build {
         // The compiler lists them: the source and all headers but the system's.
         inputs: 'listed',
         command: (to) => [
-          ...this.#compiler.words,
+          ...this.#compiler.command,
           ...flags,
           ...extra,
           ...['-MMD', '-MF', `${to}.d`, '-c', source, '-o', to],
@@ -328,14 +328,14 @@ class Build {
   }
 
   /** As many at a time as there are cores. */
-  async #run(words) {
+  async #run(command) {
     if (this.#free === 0) await new Promise((resolve) => this.#waiting.push(resolve));
     else this.#free -= 1;
     try {
       return await new Promise((resolve) => {
         execFile(
-          words[0],
-          words.slice(1),
+          command[0],
+          command.slice(1),
           { cwd: this.#root, maxBuffer: 2 ** 26 },
           (error, stdout, stderr) => {
             const said = `${stdout}${stderr}`.trim();
@@ -364,6 +364,6 @@ function mtimeMs(file) {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
 }
 
-function hash(words) {
-  return createHash('sha256').update(words.join('\n')).digest('hex').slice(0, 8);
+function hash(parts) {
+  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 8);
 }

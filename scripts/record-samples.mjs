@@ -21,7 +21,7 @@ const SAMPLES = {
   healthy: {
     shows:
       'A healthy run of 8 ranks: AllReduces on the world and on two groups of 4, send/receive with the neighbours.',
-    words:
+    args:
       '--ranks 8 --channels 2 --iterations 2 --groups tp=4 --seed 1 ' +
       '--ops allreduce:256K,allreduce@tp:64K*2,group{send+recv:64K}',
     ringMb: '0.125',
@@ -29,7 +29,7 @@ const SAMPLES = {
   straggler: {
     shows:
       'Rank 2 of 4 enters every iteration 20 ms late. The other ranks are in recv wait, and rank 2 never waits.',
-    words:
+    args:
       '--ranks 4 --channels 2 --iterations 7 --seed 2 --slow-rank 2 --slow-us 20000 ' +
       '--ops allreduce:256K,allreduce:64K',
     ringMb: '0.125',
@@ -38,8 +38,7 @@ const SAMPLES = {
     shows:
       'Rank 3 of 4 was killed (SIGKILL) in the middle of a collective. The others wait for it until they are killed, too. The ' +
       'file of rank 1 is missing, as if its node were lost.',
-    words:
-      '--ranks 4 --channels 2 --iterations 4 --seed 3 --kill-rank 3 --kill-at 2:10 --hang-seconds 3 --ops allreduce:256K',
+    args: '--ranks 4 --channels 2 --iterations 4 --seed 3 --kill-rank 3 --kill-at 2:10 --hang-seconds 3 --ops allreduce:256K',
     ringMb: '0.125',
     hangs: true,
     remove: ['rank00001.bin'],
@@ -48,7 +47,7 @@ const SAMPLES = {
     shows:
       'Rank 1 of 3 calls a ReduceScatter while the others call an AllReduce. All go on as long as their transfers happen to ' +
       'match. Then the job hangs until it is ended.',
-    words:
+    args:
       '--ranks 3 --channels 1 --proto simple --iterations 3 --seed 13 --other-rank 1 --other-at 1 --other-ops reducescatter:128K ' +
       '--hang-seconds 3 --ops allreduce:128K',
     ringMb: SMALLEST,
@@ -58,7 +57,7 @@ const SAMPLES = {
     shows:
       'A flight recorder that ran longer than its rings: only the last moments are left. Overwritten records are counted and ' +
       'drawn as gaps. If the start of an event was overwritten, the event is drawn from its first record that is left.',
-    words: '--ranks 2 --channels 2 --iterations 60 --seed 4 --ops allreduce:256K',
+    args: '--ranks 2 --channels 2 --iterations 60 --seed 4 --ops allreduce:256K',
     ringMb: '0.125',
   },
   'abi-v1': {
@@ -66,14 +65,14 @@ const SAMPLES = {
       'NCCL 2.23 (interface v1). It reports codes instead of names, nothing about the communicator, and states of whole ' +
       'operations: one step event per buffer slot, no calls of the application, no kernels.',
     interface: 'v1, as in NCCL 2.23',
-    words: '--abi 1 --ranks 2 --channels 1 --iterations 2 --seed 5 --ops allreduce:96K,group{send+recv:32K}',
+    args: '--abi 1 --ranks 2 --channels 1 --iterations 2 --seed 5 --ops allreduce:96K,group{send+recv:32K}',
     ringMb: SMALLEST,
   },
   'abi-v3': {
     shows:
       'NCCL 2.26 (interface v3). Kernels have no timestamps, so they are drawn from when the proxy noticed them.',
     interface: 'v3, as in NCCL 2.26',
-    words: '--abi 3 --ranks 2 --channels 1 --iterations 2 --seed 6 --ops allreduce:128K,allgather:64K',
+    args: '--abi 3 --ranks 2 --channels 1 --iterations 2 --seed 6 --ops allreduce:128K,allgather:64K',
     ringMb: SMALLEST,
   },
   'abi-v4': {
@@ -81,7 +80,7 @@ const SAMPLES = {
       'NCCL 2.27 (interface v4). Communicators have names and ids, and steps have sizes. It reports no calls of the ' +
       'application.',
     interface: 'v4, as in NCCL 2.27',
-    words: '--abi 4 --ranks 2 --channels 1 --iterations 2 --seed 7 --ops allreduce:128K,reducescatter:64K',
+    args: '--abi 4 --ranks 2 --channels 1 --iterations 2 --seed 7 --ops allreduce:128K,reducescatter:64K',
     ringMb: SMALLEST,
   },
   'abi-v7': {
@@ -89,21 +88,20 @@ const SAMPLES = {
       'NCCL 2.31 (interface v7): user tags, kernels that a separate thread watches, and a collective on symmetric memory with ' +
       'the phases of its kernel.',
     interface: 'v7, as in NCCL 2.31',
-    words:
-      '--abi 7 --user-tag 42 --ranks 2 --channels 1 --iterations 2 --seed 8 --symmetric --ops allreduce:128K,allgather:64K',
+    args: '--abi 7 --user-tag 42 --ranks 2 --channels 1 --iterations 2 --seed 8 --symmetric --ops allreduce:128K,allgather:64K',
     ringMb: SMALLEST,
   },
   'copy-engine': {
     shows:
       'Collectives that the copy engines execute. NCCL reports when they were put into a stream, but not when they ran.',
-    words: '--ranks 2 --channels 1 --iterations 2 --seed 9 --ce --ops allgather:128K',
+    args: '--ranks 2 --channels 1 --iterations 2 --seed 9 --ce --ops allgather:128K',
     ringMb: SMALLEST,
   },
   graph: {
     shows:
       'A CUDA graph. It is captured once, which runs nothing, and replayed four times. Each replay has work of its own, whose ' +
       'parent is the captured call.',
-    words: '--ranks 2 --channels 1 --iterations 1 --seed 10 --ops graph{allreduce:64K+allgather:64K}*4',
+    args: '--ranks 2 --channels 1 --iterations 1 --seed 10 --ops graph{allreduce:64K+allgather:64K}*4',
     ringMb: SMALLEST,
     events: 'default', // with KernelCh NCCL would give each replay a sequence number of its own
   },
@@ -111,15 +109,14 @@ const SAMPLES = {
     shows:
       'PXN: the proxy of rank 2, another process, executes the sends of rank 0. The file of rank 2 holds them under the ' +
       'handles of rank 0. The arrows begin at rank 2, where the bytes left.',
-    words: '--ranks 4 --channels 1 --iterations 2 --seed 11 --pxn 0:2 --ops allreduce:128K',
+    args: '--ranks 4 --channels 1 --iterations 2 --seed 11 --pxn 0:2 --ops allreduce:128K',
     ringMb: SMALLEST,
   },
   'stream-killed': {
     shows:
       'Stream mode with small rings: most of the run is in the chunks behind them. Rank 1 was killed (SIGKILL) in the middle ' +
       'of a collective. Everything that its callbacks had written is in the file.',
-    words:
-      '--ranks 2 --channels 1 --iterations 30 --seed 12 --kill-rank 1 --kill-at 28:6 --hang-seconds 2 --ops allreduce:256K',
+    args: '--ranks 2 --channels 1 --iterations 30 --seed 12 --kill-rank 1 --kill-at 28:6 --hang-seconds 2 --ops allreduce:256K',
     ringMb: SMALLEST,
     mode: 'stream',
     hangs: true,
@@ -127,32 +124,32 @@ const SAMPLES = {
   'slow-link': {
     shows:
       'What rank 1 of 3 sends to rank 2 leaves at 8 MB/s. Its report names the link, and says that the NIC or a starved proxy thread would look the same.',
-    words: '--ranks 3 --channels 1 --iterations 10 --seed 31 --ops allreduce:128K --slow link:1:8',
+    args: '--ranks 3 --channels 1 --iterations 10 --seed 31 --ops allreduce:128K --slow link:1:8',
     ringMb: SMALLEST,
   },
   'thin-channel': {
     shows: 'The same on channel 0 of 2 alone: its report names the channel.',
-    words: '--ranks 3 --channels 2 --iterations 6 --seed 32 --ops allreduce:256K --slow channel:1:8',
+    args: '--ranks 3 --channels 2 --iterations 6 --seed 32 --ops allreduce:256K --slow channel:1:8',
     ringMb: SMALLEST,
   },
   'slow-work': {
     shows:
       'Each slice takes the GPU of rank 1 of 3 longer, by 3 ms. Its kernels begin in time; its report says that what arrives waits long for its GPU.',
-    words: '--ranks 3 --channels 1 --iterations 12 --seed 33 --ops allreduce:256K --slow slice:1:3ms',
+    args: '--ranks 3 --channels 1 --iterations 12 --seed 33 --ops allreduce:256K --slow slice:1:3ms',
     ringMb: SMALLEST,
   },
   'slow-gpu': {
     shows:
       'The GPU of rank 1 of 3 begins each kernel 20 ms late in its stream, as if its compute took longer. Its calls come in ' +
       'time.',
-    words: '--ranks 3 --channels 1 --iterations 14 --seed 14 --slow gpu:1:20ms --ops allreduce:64K',
+    args: '--ranks 3 --channels 1 --iterations 14 --seed 14 --slow gpu:1:20ms --ops allreduce:64K',
     ringMb: SMALLEST,
   },
   'startup-hang': {
     shows:
       'NCCL makes connections at first use, as by default. Rank 2 of 3 never calls its first AllReduce. Ranks 0 and 1 are ' +
       'inside their calls for 35 s, and no Coll begins.',
-    words:
+    args:
       '--ranks 3 --channels 1 --iterations 2 --seed 15 --connect-at-use --skip-rank 2 --skip-at 0 --hang-seconds 35 ' +
       '--ops allreduce:64K',
     ringMb: SMALLEST,
@@ -162,7 +159,7 @@ const SAMPLES = {
     shows:
       'Two nodes of two ranks. Node 1 dies in the middle of a collective, and its rings, which were in its memory, are lost ' +
       'with it. The files of ranks 2 and 3 end with the last copy of these rings. The others wait for 35 s.',
-    words:
+    args:
       '--ranks 4 --node-size 2 --channels 1 --iterations 8 --seed 16 --fault node:2@6:in --node-memory NCCL_TRACE_RING_DIR=%MEMORY% ' +
       '--hang-seconds 35 --ops allreduce:64K,sleep:20ms',
     ringMb: SMALLEST,
@@ -171,7 +168,7 @@ const SAMPLES = {
 };
 
 function record(name, sample) {
-  const { words, ringMb, mode = 'flight', events = 'all', hangs = false, remove = [] } = sample;
+  const { args, ringMb, mode = 'flight', events = 'all', hangs = false, remove = [] } = sample;
   const recording = mkdtempSync(path.join(tmpdir(), 'nccl-trace-sample-'));
   const env = {
     PATH: process.env.PATH,
@@ -185,7 +182,7 @@ function record(name, sample) {
   };
   const memory = mkdtempSync(path.join(tmpdir(), 'nccl-trace-memory-'));
   try {
-    const given = words.replace('%MEMORY%', memory).split(' ');
+    const given = args.replace('%MEMORY%', memory).split(' ');
     execFileSync(loopback, [...given, '--quiet'], { env, stdio: 'inherit' });
     if (hangs) throw new Error(`${name}: it should hang, but did not`);
   } catch (error) {
@@ -213,7 +210,7 @@ function renameAcross(from, to) {
 
 function provenance(
   name,
-  { shows, words, ringMb, mode, events = 'all', remove = [], interface: abi = 'v6, as in NCCL 2.30' },
+  { shows, args, ringMb, mode, events = 'all', remove = [], interface: abi = 'v6, as in NCCL 2.30' },
 ) {
   const removed = remove.length === 0 ? '' : `\nRemoved afterwards: ${remove.join(', ')}.\n`;
   return `# ${name}
@@ -223,7 +220,7 @@ ${shows}
 Recorded with the real plugin by the loopback, which plays NCCL without a GPU. The times are those of a small shared machine.
 
 \`\`\`
-${mode === undefined ? '' : `NCCL_TRACE_MODE=${mode} `}NCCL_TRACE_EVENTS=${events} NCCL_TRACE_RING_MB=${ringMb} nccl-trace-loopback ${words.replace('%MEMORY%', '/tmp/memory')}
+${mode === undefined ? '' : `NCCL_TRACE_MODE=${mode} `}NCCL_TRACE_EVENTS=${events} NCCL_TRACE_RING_MB=${ringMb} nccl-trace-loopback ${args.replace('%MEMORY%', '/tmp/memory')}
 \`\`\`
 ${removed}
 | | |

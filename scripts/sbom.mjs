@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { name, dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
-const words = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--offline'];
-const sbom = JSON.parse(execFileSync('npm', words, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 }));
+const args = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--offline'];
+const sbom = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 }));
 const needed = neededBy(sbom.metadata.component['bom-ref']);
 sbom.components = sbom.components.filter((component) => needed.has(component['bom-ref']));
 sbom.dependencies = sbom.dependencies

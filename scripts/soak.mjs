@@ -15,8 +15,8 @@ if (!(seconds >= 1 && seconds <= 86_400)) {
 const build = fileURLToPath(new URL('../build', import.meta.url));
 const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-soak-'));
 try {
-  const words = [path.join(build, 'libnccl-profiler-trace.so'), path.join(folder, 'run'), String(seconds)];
-  const { status, signal } = spawnSync(path.join(build, 'soak'), words, {
+  const args = [path.join(build, 'libnccl-profiler-trace.so'), path.join(folder, 'run'), String(seconds)];
+  const { status, signal } = spawnSync(path.join(build, 'soak'), args, {
     env: { PATH: process.env.PATH },
     stdio: 'inherit',
     // It awaits its neighbours' rings at the end.

@@ -52,8 +52,8 @@ function install(names) {
 }
 
 /** In a process group of its own, so that after `limit` ms, or when we are stopped, its children end with it. */
-async function run([command, ...words], more, limit) {
-  const child = spawn(command, words, {
+async function run([command, ...args], more, limit) {
+  const child = spawn(command, args, {
     cwd: root,
     env: { ...process.env, ...more },
     stdio: 'inherit',

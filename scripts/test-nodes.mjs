@@ -9,14 +9,14 @@ const asked = process.argv.slice(2);
 const versions = asked.length > 0 ? asked : ['20', '22', '24'];
 
 for (const version of versions) {
-  const words = [
+  const args = [
     '--yes',
     '--package',
     `node@${version}`,
     'node',
     path.join(root, 'test/nodes/read_samples.mjs'),
   ];
-  const { status } = spawnSync('npx', words, { cwd: root, stdio: 'inherit' });
+  const { status } = spawnSync('npx', args, { cwd: root, stdio: 'inherit' });
   if (status !== 0) {
     console.error(`Node ${version}: failed`);
     process.exit(1);

@@ -149,7 +149,7 @@ describe('the commands in documents run', () => {
   });
 
   /** With our program under its name, and without what is not ours. Pipes that close early are no failure. */
-  function run(script: string): { status: number | null; words: string } {
+  function run(script: string): { status: number | null; output: string } {
     const functions = [
       `nccl-trace() { "${process.execPath}" "${PROGRAM}" "$@"; }`,
       'npx() { "$@"; }',
@@ -160,7 +160,7 @@ describe('the commands in documents run', () => {
       cwd: folder,
       encoding: 'utf8',
     });
-    return { status, words: `${script}\n${stdout}\n${stderr}` };
+    return { status, output: `${script}\n${stdout}\n${stderr}` };
   }
 
   it.each(
@@ -168,8 +168,8 @@ describe('the commands in documents run', () => {
       [...read(name).matchAll(/^```sh run\n([\s\S]*?)^```$/gm)].map(([, script]) => [name, script!] as const),
     ),
   )('%s: %s', (_, script) => {
-    const { status, words } = run(script);
-    expect({ status, words }).toEqual({ status: 0, words });
+    const { status, output } = run(script);
+    expect({ status, output }).toEqual({ status: 0, output });
   });
 
   it.each(['', ...COMMANDS.filter((command) => command !== 'demo')])(
@@ -196,9 +196,9 @@ describe('the commands in documents run', () => {
         const quick = example
           .replace(/^nccl-trace open .*/, '$& --timeout 0.001')
           .replace(/^nccl-trace merge .*/, 'rm -f run.* nccl.*; $&');
-        const here = OF_THE_SAMPLE.reduce((words, [theirs, ours]) => words.replaceAll(theirs, ours), quick);
-        const { status, words } = run(here);
-        expect({ status, words }).toEqual({ status: 0, words });
+        const here = OF_THE_SAMPLE.reduce((output, [theirs, ours]) => output.replaceAll(theirs, ours), quick);
+        const { status, output } = run(here);
+        expect({ status, output }).toEqual({ status: 0, output });
       }
     },
   );

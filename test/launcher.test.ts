@@ -39,10 +39,10 @@ it('without dist, as after npm install --ignore-scripts, asks for npm run build'
   });
 });
 
-it('hands over the words and takes back the exit code', () => {
+it('hands over the arguments and takes back the exit code', () => {
   put('node_modules/commander/package.json', '{ "main": "index.js" }');
   put('node_modules/commander/index.js', '');
-  put('dist/cli/main.js', 'export const main = async (words) => { console.log(words.join()); return 3; };');
+  put('dist/cli/main.js', 'export const main = async (args) => { console.log(args.join()); return 3; };');
   expect(launch('merge', '--strict')).toEqual({ status: 3, stdout: 'merge,--strict\n', stderr: '' });
 });
 
@@ -60,8 +60,8 @@ function put(file: string, text: string): void {
   writeFileSync(path.join(folder, file), text);
 }
 
-function launch(...words: string[]): { status: number | null; stdout: string; stderr: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(folder, LAUNCHER), ...words], {
+function launch(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(folder, LAUNCHER), ...args], {
     encoding: 'utf8',
   });
   return { status, stdout, stderr };

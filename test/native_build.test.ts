@@ -132,8 +132,8 @@ describe.skipIf(!hasCompiler)('with a compiler', () => {
 
   it('waits for another build, and does the work once', async () => {
     const said = await Promise.all([buildMeanwhile(), buildMeanwhile(), buildMeanwhile()]);
-    const compiled = said.filter((words) => words.includes('compiling: '));
-    const waited = said.filter((words) => words.includes('another build is running here: waiting for it'));
+    const compiled = said.filter((line) => line.includes('compiling: '));
+    const waited = said.filter((line) => line.includes('another build is running here: waiting for it'));
     expect(compiled).toHaveLength(1);
     expect(waited).toHaveLength(2);
     expect(built()).toEqual(['libnccl-profiler-trace.so', 'nccl-trace-loopback', 'ring_test']);

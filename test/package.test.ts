@@ -16,8 +16,8 @@ beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-package-'));
   // Without `prepare`: it would build under the feet of the tests beside this one.
   const quietly = ['--offline', '--no-update-notifier', '--ignore-scripts'];
-  const words = ['pack', '--json', ...quietly, '--pack-destination', folder];
-  const [packed] = JSON.parse(execFileSync('npm', words, { cwd: ROOT, encoding: 'utf8' })) as {
+  const args = ['pack', '--json', ...quietly, '--pack-destination', folder];
+  const [packed] = JSON.parse(execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8' })) as {
     filename: string;
   }[];
   execFileSync('tar', ['xzf', path.join(folder, packed!.filename), '-C', folder]);
@@ -28,8 +28,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-function run(...words: string[]): string {
-  return execFileSync(process.execPath, [path.join(installed(), 'bin/nccl-trace.js'), ...words], {
+function run(...args: string[]): string {
+  return execFileSync(process.execPath, [path.join(installed(), 'bin/nccl-trace.js'), ...args], {
     cwd: folder,
     encoding: 'utf8',
   });

@@ -81,18 +81,18 @@ const commands = [
   ['merge', path.join(ROOT, 'samples/hosts'), '-o', 'run.pftrace', '--force', '--jobs', '2'],
   ['inspect', path.join(ROOT, 'samples/hosts')],
 ];
-const works = (program: string, ...words: string[]): boolean => spawnSync(program, words).status === 0;
+const works = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;
 
-describe.each(commands)('%s', (...words) => {
+describe.each(commands)('%s', (...args) => {
   it.skipIf(!works('unshare', '-rn', 'true'))('works without a network', () => {
-    const run = spawnSync('unshare', ['-rn', process.execPath, PROGRAM, ...words], { cwd: folder });
+    const run = spawnSync('unshare', ['-rn', process.execPath, PROGRAM, ...args], { cwd: folder });
     expect(run.status).toBe(0);
   });
 
   it.skipIf(!works('strace', '-o', '/dev/null', 'true'))('opens no socket', () => {
     const log = path.join(folder, 'calls');
     const traced = ['-f', '-qq', '-e', 'trace=%network,execve', '-e', 'signal=none', '-o', log];
-    const run = spawnSync('strace', [...traced, process.execPath, PROGRAM, ...words], { cwd: folder });
+    const run = spawnSync('strace', [...traced, process.execPath, PROGRAM, ...args], { cwd: folder });
     expect(run.status).toBe(0);
     const calls = readFileSync(log, 'utf8').split('\n');
     expect(calls[0]).toContain('execve');

@@ -51,7 +51,7 @@ export function anyJob(draw: Draw): Drawn {
   const flags = FLAGS.filter(([share]) => draw.chance(share)).map(([, flag]) => flag);
   if (ranks > 2 && !flags.includes('--registered') && draw.chance(0.15)) flags.push(`--pxn 0:${ranks - 1}`);
   const mode = draw.chance(0.3) ? 'stream' : 'flight';
-  const words = [
+  const args = [
     `--ranks ${ranks} --channels ${draw.between(1, 3)} --iterations ${draw.between(2, 12)}`,
     `--abi ${draw.chance(0.5) ? 6 : draw.between(1, 7)}`,
     ...(grouped ? [`--groups tp=${ranks / 2} --groups-strided dp=${ranks / 2}`] : []),
@@ -59,7 +59,7 @@ export function anyJob(draw: Draw): Drawn {
     ...flags,
   ];
   return {
-    words: words.join(' '),
+    args: args.join(' '),
     settings: {
       NCCL_TRACE_MODE: mode,
       NCCL_TRACE_RING_MB: draw.pick(['0.0625', '0.5', '8']),

@@ -11,20 +11,20 @@ const other = ({ rank, at }: Pick<Place, 'rank' | 'at'>, ops: string): string =>
 /** All ranks do the first; the faulty one does the second. */
 const mismatch = (right: string, wrong: string): DrawCase =>
   stalling({ ops: [`allreduce:8K,${right}`] }, (place) => ({
-    words: other(place, `allreduce:8K,${wrong}`),
+    args: other(place, `allreduce:8K,${wrong}`),
     truth: blame(place.rank, ['mismatch', 'hung', 'waiting']),
   }));
 
 const never = (wishes: Wishes, more = ''): DrawCase =>
   stalling(wishes, ({ rank, at, shape }) => ({
-    words: `${skip(rank, at)} ${more.replace('RANKS', String(shape.ranks))}`.trim(),
+    args: `${skip(rank, at)} ${more.replace('RANKS', String(shape.ranks))}`.trim(),
     truth: blame(rank),
   }));
 
 /** Neighbours exchange; one of them never sends. */
 const noSend = (behind: string, at: (drawn: number) => number): DrawCase =>
   stalling({ ops: [`allreduce:8K,group{send+recv:64K}${behind}`] }, (place) => ({
-    words: other({ rank: place.rank, at: at(place.at) }, `allreduce:8K,recv:64K${behind}`),
+    args: other({ rank: place.rank, at: at(place.at) }, `allreduce:8K,recv:64K${behind}`),
     truth: blame(place.rank, [...STALLED, 'mismatch']),
   }));
 
@@ -43,21 +43,21 @@ export const CALL_FAULTS: Readonly<Record<string, DrawCase>> = {
   'crossed communicators': stalling(
     { ops: ['allreduce:8K,allreduce@pair:64K'], groups: 'pair=RANKS' },
     (place) => ({
-      words: `--one-stream ${other(place, 'allreduce@pair:64K,allreduce:8K')}`,
+      args: `--one-stream ${other(place, 'allreduce@pair:64K,allreduce:8K')}`,
       truth: blame(place.rank, [...STALLED, 'mismatch']),
     }),
   ),
   'startup: never calls the first collective': stalling(
     { ops: ['allreduce:64K', 'allgather:64K,allreduce:8K'], leastAbi: 5 },
     (place) => ({
-      words: `--connect-at-use ${skip(place.rank, 0)}`,
+      args: `--connect-at-use ${skip(place.rank, 0)}`,
       truth: blame(place.rank),
     }),
   ),
   'startup: never sends nor receives': stalling(
     { ops: ['group{send+recv:64K},allreduce:8K'], leastAbi: 5 },
     ({ rank }) => ({
-      words: `--connect-at-use ${other({ rank, at: 0 }, 'allreduce:8K')}`,
+      args: `--connect-at-use ${other({ rank, at: 0 }, 'allreduce:8K')}`,
       truth: blame(rank, [...STALLED, 'mismatch']),
     }),
   ),

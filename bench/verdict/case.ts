@@ -8,7 +8,7 @@ export interface Case {
   readonly name: string;
   readonly className: string;
   /** The loopback's options. */
-  readonly words: string;
+  readonly args: string;
   /** NCCL_TRACE_*. */
   readonly settings: Readonly<Record<string, string>>;
   /** null: nothing is wrong. */

@@ -5,20 +5,20 @@ import { blame, stalling, STALLED, type DrawCase } from './scenes.js';
 
 export const FILE_FAULTS: Readonly<Record<string, DrawCase>> = {
   'never calls, its file missing': stalling({}, ({ rank, at }) => ({
-    words: skip(rank, at),
+    args: skip(rank, at),
     truth: blame(rank),
     files: { missing: [rank], cut: [] },
   })),
   'never calls, another file missing': stalling({ least: 4 }, ({ rank, at, shape }) => {
     const missing = (rank + 2) % shape.ranks;
     return {
-      words: skip(rank, at),
+      args: skip(rank, at),
       truth: blame(rank, STALLED, [missing]),
       files: { missing: [missing], cut: [] },
     };
   }),
   'never calls, its file cut': stalling({}, ({ draw, rank, at }) => ({
-    words: skip(rank, at),
+    args: skip(rank, at),
     truth: blame(rank),
     files: { missing: [], cut: [{ rank, bytes: draw.pick([100, 4096, 100_000]) }] },
   })),
@@ -28,13 +28,13 @@ export const FILE_FAULTS: Readonly<Record<string, DrawCase>> = {
       (other) => other !== left,
     );
     return {
-      words: skip(rank, at),
+      args: skip(rank, at),
       truth: { ...blame(rank, STALLED, missing), needsName: false },
       files: { missing, cut: [] },
     };
   }),
   'never calls, sampled': stalling({}, ({ rank, at }) => ({
-    words: skip(rank, at),
+    args: skip(rank, at),
     truth: blame(rank, [...STALLED, 'unclear']),
     settings: { NCCL_TRACE_SAMPLE: '3' },
   })),

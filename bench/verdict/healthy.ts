@@ -4,7 +4,7 @@ import { ALL_FILES } from './case.js';
 import { anyJob } from './any_job.js';
 import type { Draw } from './draw.js';
 import type { DrawCase } from './scenes.js';
-import { drawLook, drawShape, shapeWords, type Wishes } from './shapes.js';
+import { drawLook, drawShape, shapeArgs, type Wishes } from './shapes.js';
 
 const OPS_OF_TWO = ['allreduce:64K', 'allreduce:64K,allgather:64K', 'group{send+recv:64K},allreduce:8K'];
 const EXITS = ['', '', '--exit leave', '--exit abrupt', '--exit hasty'];
@@ -18,9 +18,9 @@ function well(
   return (draw) => {
     const shape = drawShape(draw, { most: 16, ...wishes });
     const look = drawLook(draw, shape, { canBeLive: false });
-    const words = [shapeWords(shape, draw.between(...iterations)), draw.pick(EXITS), more(draw)];
+    const args = [shapeArgs(shape, draw.between(...iterations)), draw.pick(EXITS), more(draw)];
     return {
-      words: words.filter((word) => word !== '').join(' '),
+      args: args.filter((word) => word !== '').join(' '),
       settings: shape.settings,
       truth: null,
       look,
@@ -34,7 +34,7 @@ function watched(wishes: Wishes): DrawCase {
   return (draw) => {
     const shape = drawShape(draw, { most: 8, ...wishes });
     return {
-      words: `${shapeWords(shape, 100_000)} --timeout 30`,
+      args: `${shapeArgs(shape, 100_000)} --timeout 30`,
       settings: shape.settings,
       truth: null,
       look: {

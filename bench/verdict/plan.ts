@@ -47,6 +47,6 @@ export function casesOf({ seed, runs, only }: Asked): Case[] {
 function caseOf(className: string, drawCase: DrawCase, seed: number, run: number): Case {
   const draw = new Draw(seed, className, run);
   const drawn = drawCase(draw);
-  const words = `${drawn.words} --seed ${draw.between(1, 1 << 30)}`;
-  return { ...drawn, words, className, name: `${className}#${run}` };
+  const args = `${drawn.args} --seed ${draw.between(1, 1 << 30)}`;
+  return { ...drawn, args, className, name: `${className}#${run}` };
 }

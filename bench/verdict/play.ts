@@ -51,7 +51,7 @@ async function playIn(one: Case, folder: string, memory: string, begin: number, 
   const settings = Object.entries(one.settings).map(([name, value]) => [name, placed(value)]);
   const job = startRecording(
     folder,
-    placed(one.words),
+    placed(one.args),
     Object.fromEntries(settings) as Record<string, string>,
   );
   const recording = join(folder, 'recording');
@@ -88,7 +88,7 @@ async function playIn(one: Case, folder: string, memory: string, begin: number, 
 
 /** The fault of a faulty job; of a healthy one that all ranks have a file. */
 async function begun(one: Case, folder: string, isOver: () => boolean): Promise<void> {
-  const ranks = Number(/--ranks (\d+)/.exec(one.words)?.[1] ?? 2);
+  const ranks = Number(/--ranks (\d+)/.exec(one.args)?.[1] ?? 2);
   const recording = join(folder, 'recording');
   const isThere = (): boolean =>
     one.truth === null
@@ -137,10 +137,10 @@ export async function inspected(folder: string): Promise<unknown> {
   return parsed.diagnosis ?? null;
 }
 
-function program(words: readonly string[]): Promise<string> {
+function program(args: readonly string[]): Promise<string> {
   return new Promise((done) => {
     const options = { maxBuffer: 1 << 28 };
-    execFile(process.execPath, [join(PROJECT, 'bin', 'nccl-trace.js'), ...words], options, (_, out) => {
+    execFile(process.execPath, [join(PROJECT, 'bin', 'nccl-trace.js'), ...args], options, (_, out) => {
       done(out);
     });
   });

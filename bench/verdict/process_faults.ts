@@ -10,7 +10,7 @@ const momentOf = (draw: Draw, moment: Moment): string => (moment === 'in' ? Stri
 
 const ofProcess = (kind: string, moment: Moment): DrawCase =>
   stalling({}, ({ draw, rank, at }) => ({
-    words: `--fault ${kind}:${rank}@${at}:${momentOf(draw, moment)}`,
+    args: `--fault ${kind}:${rank}@${at}:${momentOf(draw, moment)}`,
     truth: blame(rank),
   }));
 
@@ -23,7 +23,7 @@ const ofNode = (moment: Moment): DrawCase =>
       const size = shape.ranks / 2;
       const first = rank - (rank % size);
       return {
-        words:
+        args:
           `--node-size ${size} --node-memory ${NODE_MEMORY} --settle ${draw.pick([0, 2500])} ` +
           `--fault node:${rank}@${at}:${momentOf(draw, moment)}`,
         truth: blame(allRanks(shape).slice(first, first + size)),
@@ -46,22 +46,22 @@ export const PROCESS_FAULTS: Readonly<Record<string, DrawCase>> = {
   'all exit in a collective': stalling(
     { canBeLive: false, ops: ['allreduce:256K'] },
     ({ draw, at, shape }) => ({
-      words: `--fault exit:all@${at}:${someSteps(draw)}`,
+      args: `--fault exit:all@${at}:${someSteps(draw)}`,
       truth: { ...blame(allRanks(shape), ['broken']), needsName: false },
     }),
   ),
   'killed, others abort': stalling({ ops: ['allreduce:256K'] }, ({ draw, rank, at }) => ({
-    words: `--fault kill:${rank}@${at}:${someSteps(draw)} --hang-signal ABORT`,
+    args: `--fault kill:${rank}@${at}:${someSteps(draw)} --hang-signal ABORT`,
     truth: blame(rank),
   })),
   'killed, others ended by SIGTERM': stalling({}, ({ draw, rank, at }) => ({
-    words: `--fault kill:${rank}@${at}:${someSteps(draw)} --hang-signal TERM`,
+    args: `--fault kill:${rank}@${at}:${someSteps(draw)} --hang-signal TERM`,
     truth: blame(rank),
   })),
   'two at once: killed and stopped': stalling({ least: 4 }, ({ draw, rank, at, shape }) => {
     const other = (rank + 2) % shape.ranks;
     return {
-      words: `--fault kill:${rank}@${at}:${someSteps(draw)} --fault stop:${other}@${at}`,
+      args: `--fault kill:${rank}@${at}:${someSteps(draw)} --fault stop:${other}@${at}`,
       truth: blame([rank, other], STALLED),
     };
   }),

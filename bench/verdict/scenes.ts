@@ -2,7 +2,7 @@
 
 import { ALL_FILES, type Case, type FileFate, type Truth, type VerdictKind } from './case.js';
 import type { Draw } from './draw.js';
-import { drawLook, drawShape, shapeWords, type Shape, type Wishes } from './shapes.js';
+import { drawLook, drawShape, shapeArgs, type Shape, type Wishes } from './shapes.js';
 
 /** A drawn case without its name. */
 export type Drawn = Omit<Case, 'name' | 'className'>;
@@ -16,7 +16,7 @@ const DEAD = 3;
 const DEAD_IN_MEMORY = 5;
 
 export interface Wrong {
-  readonly words: string;
+  readonly args: string;
   readonly truth: Truth;
   readonly files?: FileFate;
   readonly settings?: Readonly<Record<string, string>>;
@@ -35,11 +35,11 @@ export function stalling(wishes: Wishes, wrong: (place: Place) => Wrong): DrawCa
   return (draw) => {
     const shape = drawShape(draw, { least: 3, ...wishes });
     const place = { draw, shape, rank: draw.between(0, shape.ranks - 1), at: draw.between(1, 4) };
-    const { words, truth, files, settings } = wrong(place);
+    const { args, truth, files, settings } = wrong(place);
     const look = drawLook(draw, shape, { canBeLive: wishes.canBeLive ?? true });
     const seconds = look.isLive ? LIVE : shape.inMemory ? DEAD_IN_MEMORY : DEAD;
     return {
-      words: `${shapeWords(shape, ITERATIONS)} ${words} --hang-seconds ${seconds}`,
+      args: `${shapeArgs(shape, ITERATIONS)} ${args} --hang-seconds ${seconds}`,
       settings: { ...shape.settings, ...settings },
       truth,
       look,
@@ -58,9 +58,9 @@ export function lasting(
 ): DrawCase {
   return (draw) => {
     const shape = drawShape(draw, { least: 3, most: 8, ...wishes });
-    const { words, truth, files, settings } = wrong({ draw, shape, rank: draw.between(0, shape.ranks - 1) });
+    const { args, truth, files, settings } = wrong({ draw, shape, rank: draw.between(0, shape.ranks - 1) });
     return {
-      words: `${shapeWords(shape, wishes.iterations)} ${words}`,
+      args: `${shapeArgs(shape, wishes.iterations)} ${args}`,
       settings: { ...shape.settings, ...settings },
       truth,
       look: drawLook(draw, shape, { canBeLive: false }),

@@ -15,7 +15,7 @@ export interface Shape {
   readonly inMemory: boolean;
 }
 
-/** Stands in options and settings for a folder of the run's own, in memory. */
+/** Placeholder in args and settings for a folder of the run's own, in memory. */
 export const MEMORY = 'MEMORY';
 export const NODE_MEMORY = `NCCL_TRACE_RING_DIR=${MEMORY}`;
 
@@ -78,7 +78,7 @@ export function drawShape(draw: Draw, wishes: Wishes = {}): Shape {
 }
 
 /** The loopback's options for it. */
-export function shapeWords({ ranks, channels, abi, groups, ops }: Shape, iterations: number): string {
+export function shapeArgs({ ranks, channels, abi, groups, ops }: Shape, iterations: number): string {
   return [
     `--ranks ${ranks} --channels ${channels} --abi ${abi} --iterations ${iterations}`,
     ...(groups === '' ? [] : [groups]),

@@ -18,7 +18,7 @@ const late = (rank: number, on: Where): Truth => ({ ...blame(rank, ['slow']), on
 
 const straggler = (on: Where, iterations: number, when: (ms: number) => string): DrawCase =>
   lasting({ ops: OPS, events: EVENTS, leastAbi: 4, iterations }, ({ draw, rank }) => ({
-    words: `--slow ${on.toLowerCase()}:${rank}:${when(draw.between(60, 120))}`,
+    args: `--slow ${on.toLowerCase()}:${rank}:${when(draw.between(60, 120))}`,
     truth: late(rank, on),
   }));
 
@@ -36,12 +36,12 @@ export const SLOW_FAULTS: Readonly<Record<string, DrawCase>> = {
   'slow link': lasting(
     { ops: ['allreduce:1M', 'allreduce:1M,allgather:1M'], iterations: 12 },
     ({ rank, shape }) => ({
-      words: `--slow link:${rank}:8`,
+      args: `--slow link:${rank}:8`,
       truth: blame(rank, ['slow'], [next(rank, shape)]),
     }),
   ),
   'slow NIC': lasting({ ops: ['allreduce:1M', 'allreduce:1M,allgather:1M'], iterations: 12 }, ({ rank }) => ({
-    words: `--slow nic:${rank}:8`,
+    args: `--slow nic:${rank}:8`,
     truth: blame(rank, ['slow']),
   })),
 };

@@ -7,7 +7,7 @@ const LARGE = ['allreduce:256K', 'allreduce:256K,allgather:256K', 'allreduce:256
 
 const stuck = (kind: string): DrawCase =>
   stalling({ ops: LARGE }, ({ draw, rank, at }) => ({
-    words: `--fault ${kind}:${rank}@${at}:${someSteps(draw)}`,
+    args: `--fault ${kind}:${rank}@${at}:${someSteps(draw)}`,
     truth: blame(rank),
   }));
 
@@ -17,38 +17,38 @@ const withKernels = { least: 2, events: ['all'], abi: 6 } as const;
 export const STUCK_FAULTS: Readonly<Record<string, DrawCase>> = {
   'stuck receive': stuck('recv'),
   'stuck send': stalling({ ops: LARGE }, ({ draw, rank, at, shape }) => ({
-    words: `--fault send:${rank}@${at}:${someSteps(draw)}`,
+    args: `--fault send:${rank}@${at}:${someSteps(draw)}`,
     truth: blame(rank, STALLED, [next(rank, shape)]),
   })),
   'stuck GPU': stuck('gpu'),
   // With more than two GPUs in a node it is not known which one is stuck between those that send and those that receive.
   'stuck GPU, two nodes': stalling({ ranksOf: [4], ops: LARGE }, ({ draw, rank, at, shape }) => ({
-    words: `--node-size ${shape.ranks / 2} --fault gpu:${rank}@${at}:${someSteps(draw)}`,
+    args: `--node-size ${shape.ranks / 2} --fault gpu:${rank}@${at}:${someSteps(draw)}`,
     truth: blame(rank),
   })),
   'stuck GPU, NVLink only': stalling({ ...withKernels, ops: LARGE }, ({ draw, rank, at, shape }) => ({
-    words: `--node-size ${shape.ranks} --fault gpu:${rank}@${at}:${someSteps(draw)}`,
+    args: `--node-size ${shape.ranks} --fault gpu:${rank}@${at}:${someSteps(draw)}`,
     // All kernels have begun and none has ended: nothing tells whose fault it is.
     truth: { ...blame(rank), needsName: false },
   })),
   'kernel never begins': stalling({ ops: LARGE }, ({ rank, at }) => ({
-    words: `--fault gpu-start:${rank}@${at}`,
+    args: `--fault gpu-start:${rank}@${at}`,
     truth: blame(rank),
   })),
   'kernel never begins, NVLink only': stalling({ ...withKernels, ops: LARGE }, ({ rank, at, shape }) => ({
-    words: `--node-size ${shape.ranks} --fault gpu-start:${rank}@${at}`,
+    args: `--node-size ${shape.ranks} --fault gpu-start:${rank}@${at}`,
     truth: blame(rank),
   })),
   'stuck proxy': stalling({}, ({ draw, rank, at }) => ({
-    words: `--stall-rank ${rank} --stall-at ${at}:${someSteps(draw)}`,
+    args: `--stall-rank ${rank} --stall-at ${at}:${someSteps(draw)}`,
     truth: blame(rank),
   })),
   'stuck wire': stalling({ ops: LARGE }, ({ draw, shape, rank, at }) => ({
-    words: `--drop-rank ${rank} --drop-at ${at}:${someSteps(draw)}`,
+    args: `--drop-rank ${rank} --drop-at ${at}:${someSteps(draw)}`,
     truth: blame(rank, STALLED, [next(rank, shape)]),
   })),
   'two at once: straggler and stuck GPU': stalling({ least: 4, ops: LARGE }, ({ draw, rank, at, shape }) => ({
-    words: `--fault gpu:${rank}@${at}:${someSteps(draw)} --slow host:${(rank + 2) % shape.ranks}:30ms`,
+    args: `--fault gpu:${rank}@${at}:${someSteps(draw)} --slow host:${(rank + 2) % shape.ranks}:30ms`,
     truth: blame(rank),
   })),
 };

@@ -14,7 +14,7 @@ bool IsPart(uint64_t word3) { return (word3 & 0xFF) != 0 && ((word3 >> 8) & 15) 
 
 uint32_t StoredPosition(uint64_t word3) { return static_cast<uint32_t>(word3 >> 16) & 0xFFFFFF; }
 
-/** The check of a slot that is said to stand at `position`. */
+/** True if the slot's check fits `position`. */
 bool Proves(const Slot& slot, uint64_t position) {
   const uint64_t meta = (slot.words[3] & 0xFFFF) | position << 16;
   return rank_file::SlotCheck(slot.words[0], slot.words[1], slot.words[2], meta) == slot.words[3] >> 40;

@@ -26,10 +26,10 @@ uint32_t CheckRing(const rank_file::Slot* slots, size_t count, uint32_t capacity
 /** The slots of a chunk: of consecutive positions, from `first` on. */
 uint32_t CheckChunk(const rank_file::Slot* slots, size_t count, uint64_t first, double* position);
 
-/** The slots of which `planes` has byte 0 of all, then byte 1 of all, up to byte 31 (codec ZstdPlanes). They are still bare. */
+/** `planes` has byte 0 of all slots, then byte 1 of all, up to byte 31 (codec ZstdPlanes). Returns bare slots. */
 void SlotsOfPlanes(const uint8_t* planes, size_t count, rank_file::Slot* slots);
 
-/** Completes bare slots in place; the first stands at `first`. */
+/** Completes bare slots in place. `first`: position of the first one. */
 void DressSlots(rank_file::Slot* slots, size_t count, uint64_t first);
 
 /** Consecutive positions at consecutive indices. */

@@ -379,9 +379,9 @@ constexpr uint32_t kHeaderFixedBytes = 2048;
 // ---------------------------------------------------------------------------------------------------------------------
 // Chunks (stream mode): slots copied out of a ring before it wraps, in order, gaps allowed only between chunks.
 //
-// A chunk begins at a multiple of 4096 and is followed by the next at the next such multiple after its payload. Where
-// no valid chunk header stands (a hole punched to stay within max_bytes, a torn write), a reader tries the next
-// multiple. Each position counts once, from the chunk first.
+// A chunk begins at a multiple of 4096. The next chunk begins at the first such multiple after its payload. If there is
+// no valid chunk header (a hole punched to stay within max_bytes, a torn write), a reader tries the next multiple. If a
+// position is in several chunks, or in a chunk and in the ring, the chunk that comes first counts.
 
 constexpr uint32_t kChunkMagic = 0x4B4E4843;  // "CHNK"
 constexpr uint32_t kChunkAlignment = 4096;

@@ -88,7 +88,7 @@ void ProgressThread::SleepUntilPosted(std::unique_lock<std::mutex>& lock) {
   wake_.wait(lock, [&] { return !posted_.empty() || stop_ || freeze_; });
   if (freeze_) {
     lock.unlock();
-    StandStill();
+    StayFrozen();
   }
   events_.CtrlState(handle, nccl_abi::kCtrlWakeup);
   events_.StopCtrl(handle);

@@ -35,7 +35,7 @@ void Endgame::BeginHang() {
   hangEndsAt_ = std::min(hangEndsAt_, MonotonicNs() + options_.hangNs);
 }
 
-/** An empty file, for who wants to look at a job that stands. */
+/** Makes an empty file. Tests wait for it before they look at a stuck job. */
 void Endgame::TellFault() const {
   if (!options_.truthDir.empty()) std::ofstream(options_.truthDir + "/fault");
 }

@@ -16,7 +16,7 @@ enum class FaultKind {
   kAbort,  // SIGABRT
   kNode,   // its whole node: all its processes at once, and the files in their memory
   // What works for it
-  kGpu,       // the GPU stands still in a kernel
+  kGpu,       // the GPU stops inside a kernel
   kGpuStart,  // a kernel never begins
   kSend,      // its proxy sends no more
   kRecv,      // its proxy posts no more receives

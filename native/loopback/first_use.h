@@ -1,7 +1,7 @@
-// Connections at first use, as NCCL makes them by default: the call that needs them blocks until every rank that has
-// an end of them has come to its own call. A rank that never comes leaves the others inside of theirs.
+// Connections at first use, as NCCL makes them by default: a call that needs connections blocks until every rank with
+// an end of one has made its own call. If a rank never calls, the others stay inside their calls.
 //
-// The connections themselves stand from the start; only the waiting is NCCL's.
+// The connections themselves are made at the start. Only the waiting is simulated here.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_FIRST_USE_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_FIRST_USE_H_

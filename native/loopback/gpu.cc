@@ -77,7 +77,7 @@ bool Gpu::AdvanceStreams() {
 }
 
 bool Gpu::MayAdvance(Kernel& kernel) {
-  if (troubles_.StandsStill()) return false;
+  if (troubles_.IsFrozen()) return false;
   if (kernel.begun) return true;
   const int iteration = kernel.tasks[0]->iteration;
   if (troubles_.NeverBegins(iteration)) return false;

@@ -1,4 +1,4 @@
-// What keeps a GPU from its kernels: something slow that runs before each of them, or that it stands still.
+// Faults of a GPU: it is slow before each kernel or slice, it freezes, or a kernel never begins.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_GPU_TROUBLES_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_GPU_TROUBLES_H_
@@ -10,25 +10,25 @@
 
 namespace loopback {
 
-/** The GPU thread's own. */
+/** Used by the GPU thread only. */
 class GpuTroubles {
  public:
   explicit GpuTroubles(const Options& options) : options_(options) {}
 
-  /** Asked of a kernel for the first time when all before it in the stream have ended: when it may begin. */
+  /** When a kernel may begin. Call it once per kernel, when all kernels before it in the stream have ended. */
   int64_t BeginsAt(int iteration) const {
     return MonotonicNs() + DelayOf(options_.slowdowns, Slow::kGpu, options_.rank, iteration);
   }
 
   bool NeverBegins(int iteration) const { return Find(FaultKind::kGpuStart, iteration) != nullptr; }
 
-  /** After so many slices of an iteration's kernels the GPU stands, whatever it has to do. */
-  bool StandsStill() const { return standsStill_; }
+  /** True after as many slices as the fault says. The GPU then does nothing more. */
+  bool IsFrozen() const { return isFrozen_; }
   void Advanced(int iteration) {
     const int64_t longer = DelayOf(options_.slowdowns, Slow::kSlice, options_.rank, iteration);
     if (longer > 0) SleepNs(longer);
     const Fault* const fault = Find(FaultKind::kGpu, iteration);
-    if (fault != nullptr && ++slices_ >= (fault->steps == 0 ? 2 : fault->steps)) standsStill_ = true;
+    if (fault != nullptr && ++slices_ >= (fault->steps == 0 ? 2 : fault->steps)) isFrozen_ = true;
   }
 
  private:
@@ -41,7 +41,7 @@ class GpuTroubles {
 
   const Options& options_;
   int64_t slices_ = 0;
-  bool standsStill_ = false;
+  bool isFrozen_ = false;
 };
 
 }  // namespace loopback

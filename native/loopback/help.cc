@@ -102,14 +102,14 @@ faults (ranks of the world; iterations from 0):
   --other-rank R --other-at ITER --other-ops SCRIPT
                                               R calls something else in that iteration
   --kill-rank R --kill-at ITER[:STEP]         R kills itself by SIGKILL in mid collective, after STEP proxy steps
-  --stall-rank R --stall-at ITER[:STEP]       R's progress thread stands still then; R stays alive
+  --stall-rank R --stall-at ITER[:STEP]       R's progress thread stops there; R stays alive
   --drop-rank R --drop-at ITER[:STEP]         from then on no byte of R's sends arrives
   --corrupt-rank R --corrupt-at ITER          R sends one wrong number: the job must find it
   --fault KIND:RANK@ITER[:WHEN]               RANK goes wrong in that iteration; may be repeated, RANK may be all
                        kill, stop (SIGSTOP), exit (9), abort: before the first call, in the first operation (in, or after
                        so many proxy steps), or after all of it has been waited for: before, in, N, after (in)
                        node: the same, of all processes of its node, whose memory (--node-memory) is gone with them
-                       gpu: its GPU stands still after N slices; gpu-start: a kernel never begins
+                       gpu: its GPU stops after N slices; gpu-start: a kernel never begins
                        send, recv: its proxy sends no more, posts no more receives, after N steps
   --slow host:R:TIME   rank R calls late by TIME, in every iteration
   --slow gpu:R:TIME    its kernels begin late in their stream; its calls do not. slice:R:TIME: each slice takes its GPU longer.

@@ -1,7 +1,7 @@
-// The events made by the threads that call NCCL and launch its kernels, an object for each of them: GroupApi, CollApi,
-// P2pApi, KernelLaunch, Group, Coll, P2p. Which mask
-// bits produce which, whose handle is whose parent, and which handles are left standing after their stop, as in NCCL's
-// profiler.cc. Until NCCL 2.27 there are only Group, Coll and P2p.
+// The events of the threads that call NCCL and launch its kernels: GroupApi, CollApi, P2pApi, KernelLaunch, Group,
+// Coll, P2p. Each thread has an object of its own. As in NCCL's profiler.cc: which mask bits produce which events, whose
+// handle is whose parent, and which handles are not cleared after their stop. Until NCCL 2.27 there are only Group, Coll
+// and P2p.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_HOST_EVENTS_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_HOST_EVENTS_H_

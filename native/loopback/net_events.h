@@ -62,7 +62,7 @@ class NetEvents {
   CallCounts counts_;
 };
 
-/** The events of one request, in the memory of requests: handles are left standing for the next one. */
+/** The events of one request, in the memory of requests: handles are not cleared for the next one. */
 class RequestEvents {
  public:
   static constexpr int kMaxQueuePairs = 8;

@@ -48,7 +48,7 @@ void ProgressThread::Freeze() {
   while (!frozen()) SleepNs(100 * kMicrosecond);
 }
 
-void ProgressThread::StandStill() {
+void ProgressThread::StayFrozen() {
   if (kernels_ != nullptr) kernels_->Freeze();
   network_->Freeze();
   frozen_.store(true, std::memory_order_release);  // with acquire in frozen(): all we wrote is older
@@ -64,7 +64,7 @@ void ProgressThread::Run() {
   int rounds = 0;
   bool stopping = false;
   while (!stopping || active_ != nullptr) {
-    if (freeze_.load(std::memory_order_relaxed)) StandStill();
+    if (freeze_.load(std::memory_order_relaxed)) StayFrozen();
     bool idle = true;
     const bool moved = ProgressActive(&idle);
     if (moved && pause > 0) SleepNs(pause);
@@ -156,8 +156,8 @@ void ProgressThread::StepEnded(ProxyArgs& args, ProxySub& sub, int rawStep) {
   stepsLeft_.store(left - 1, std::memory_order_relaxed);
   if (left > 1) return;
   switch (afterSteps_.load(std::memory_order_relaxed)) {
-    case AfterSteps::kStandStill:
-      StandStill();
+    case AfterSteps::kFreeze:
+      StayFrozen();
     case AfterSteps::kCutSends:
       return network_->CutSends();
     case AfterSteps::kStopSending:

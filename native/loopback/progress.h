@@ -26,8 +26,8 @@
 
 namespace loopback {
 
-/** What becomes of a progress thread when enough steps have ended. */
-enum class AfterSteps { kStandStill, kCutSends, kStopSending, kStopReceiving };
+/** What a progress thread does when enough steps have ended. */
+enum class AfterSteps { kFreeze, kCutSends, kStopSending, kStopReceiving };
 
 class ProgressThread {
  public:
@@ -41,11 +41,11 @@ class ProgressThread {
   /** Called once for each kernel. */
   void Post(std::vector<ProxyOp> ops);
 
-  // How a process is stopped in mid work: from then on no callback is made, nothing moves, and all counters stand
-  // still. Only a SIGKILL or an exit may follow.
+  // Stops a process in mid-work: no callback is made, nothing moves, no counter changes. Only a SIGKILL or an exit may
+  // follow.
   void Freeze();
   bool frozen() const { return frozen_.load(std::memory_order_acquire); }
-  /** Does so by itself after so many more steps have ended. Once in a life. */
+  /** Does `then` after so many more steps have ended. At most once. */
   void AfterSomeSteps(int64_t steps, AfterSteps then) {
     afterSteps_.store(then, std::memory_order_relaxed);
     stepsLeft_.store(steps, std::memory_order_release);
@@ -66,7 +66,7 @@ class ProgressThread {
   bool ProgressActive(bool* allIdle);
   void MarkEdge(bool idle);
   void Remove(ProxyArgs* args, ProxyArgs* previous);
-  [[noreturn]] void StandStill();
+  [[noreturn]] void StayFrozen();
 
   bool IsEndless(const ProxyOp& op) const;
   bool IsWithinNode(const ProxyOp& op) const;
@@ -116,7 +116,7 @@ class ProgressThread {
   std::atomic<bool> freeze_{false};
   std::atomic<bool> frozen_{false};
   std::atomic<int64_t> stepsLeft_{kNoLimit};
-  std::atomic<AfterSteps> afterSteps_{AfterSteps::kStandStill};
+  std::atomic<AfterSteps> afterSteps_{AfterSteps::kFreeze};
 
   // The thread's own.
   bool sends_ = true;

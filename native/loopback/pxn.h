@@ -65,9 +65,9 @@ class Pxn : public OpOrigin {
 
   // Executor.
   void Done(OpTruth* truth) override;
-  /** Those that are done; each only once. */
+  /** Those that are done. Each is returned once. */
   std::vector<ForeignOp> TakeFinished();
-  /** All that are left. The progress thread stands still. */
+  /** All that are left. The progress thread must be frozen. */
   std::vector<ForeignOp> TakeAll();
 
  private:

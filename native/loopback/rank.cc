@@ -112,7 +112,7 @@ class Rank {
     if (finalized_.insert(index).second) profiler_.Finalize(comms_[index]->profilerContext);
   }
 
-  /** ncclCommAbort: the progress thread stands still already, and leaves everything open. */
+  /** ncclCommAbort: the progress thread is frozen already and leaves everything open. */
   [[noreturn]] void Abort(const Workload& workload) {
     for (size_t i = comms_.size(); i-- > 0;) Finalize(i);
     truth_.Totals(workload.Totals(comms_.size()), true);

@@ -15,7 +15,7 @@
 
 namespace loopback {
 
-/** Blocks until all connections of all communicators stand; ends the process if that fails. */
+/** Blocks until all connections of all communicators are made. Ends the process if that fails. */
 void ConnectAll(const std::vector<std::unique_ptr<Comm>>& comms, const Options& options, const Control& control,
                 Network* network, Pxn* pxn);
 

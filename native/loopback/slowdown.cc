@@ -35,10 +35,10 @@ Slowdown ParseSlowdown(const std::string& text) {
   Slowdown slow{ParseWhat(parts[0]), static_cast<int>(ParseInt(parts[1], 0, kMost, "--slow's rank")), 0};
   slow.every = TakeNumber(parts[2], '/', 1);
   slow.from = TakeNumber(parts[2], '@', 0);
-  if (slow.every < 1) throw UsageError("--slow: each 0th iteration is none");
+  if (slow.every < 1) throw UsageError("--slow: EVERY must be at least 1");
   const bool isTime = slow.what != Slow::kNic && slow.what != Slow::kLink && slow.what != Slow::kChannel;
   slow.amount = isTime ? ParseTime(parts[2]) : static_cast<int64_t>(1e6 * ParseDouble(parts[2], "--slow's MB/s"));
-  if (!isTime && slow.amount < 1) throw UsageError("--slow: at 0 MB/s it would stand");
+  if (!isTime && slow.amount < 1) throw UsageError("--slow: MB/s must be more than 0");
   return slow;
 }
 

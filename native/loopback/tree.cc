@@ -5,7 +5,7 @@ namespace {
 
 constexpr int kNobody = Tree::kNobody;
 
-/** 1, 2, 4, 8 … for 1, 2, 4, 8 …: how high above the leaves, which are the odd numbers, a position stands. */
+/** The lowest set bit: 1 for the leaves (odd positions), 2, 4, 8 … for each level above. */
 int Height(int position) { return position & -position; }
 
 int ParentOf(int position, int n) {
@@ -15,7 +15,7 @@ int ParentOf(int position, int n) {
   return parent < n ? parent : position ^ height;
 }
 
-/** Positions in order are the leaves and branches from left to right; 0 stands above all others. */
+/** Positions 1, 2, 3 … are the nodes from left to right. Position 0 is the root, above all others. */
 Tree BinaryTree(int position, int n) {
   Tree tree;
   tree.up = ParentOf(position, n);

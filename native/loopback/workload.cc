@@ -112,7 +112,7 @@ void Workload::BeginFaults(int iteration) {
   if (rank == faults.otherRank && faults.otherAt == iteration) control_->Send(MessageType::kStuck);
   for (const StepFault* fault : {&faults.kill, &faults.stall, &faults.drop}) {
     if (rank != fault->rank || fault->at != iteration) continue;
-    const AfterSteps then = fault == &faults.drop ? AfterSteps::kCutSends : AfterSteps::kStandStill;
+    const AfterSteps then = fault == &faults.drop ? AfterSteps::kCutSends : AfterSteps::kFreeze;
     api_->BeforeNextPost([this, fault, then](int64_t steps) {
       progress_->AfterSomeSteps(fault->step != kNever ? fault->step : std::max<int64_t>(1, steps / 2), then);
     });
@@ -128,11 +128,11 @@ void Workload::MeetFaults(int iteration, FaultMoment moment) {
   }
 }
 
-/** In the iteration's first operation. Of what does not end the process nobody else would tell the launcher. */
+/** In the iteration's first operation. Tells the launcher about a fault that does not end the process. */
 void Workload::Expect(const Fault& fault) {
   if (!fault.OfProcess()) control_->Send(MessageType::kStuck);
   if (fault.kind == FaultKind::kGpu || fault.kind == FaultKind::kGpuStart) return;  // the GPU knows
-  AfterSteps then = AfterSteps::kStandStill;
+  AfterSteps then = AfterSteps::kFreeze;
   if (fault.kind == FaultKind::kSend) then = AfterSteps::kStopSending;
   if (fault.kind == FaultKind::kRecv) then = AfterSteps::kStopReceiving;
   if (fault.OfProcess()) perishesBy_ = fault.kind;
@@ -310,7 +310,7 @@ void Workload::SleepUntilKilled() {
   while (true) Sleep(kSecond);
 }
 
-/** The progress thread stands still, so what it has written can be read. */
+/** The progress thread is frozen, so what it has written can be read. */
 void Workload::WriteUnfinished() {
   for (const std::unique_ptr<Task>& task : open_) truth_->TaskDone(*task);
   for (const ForeignOp& op : pxn_->TakeAll()) truth_->ForeignOpDone(op, options_.pxn.origin);

@@ -88,7 +88,7 @@ class Workload {
   TaskMaker maker_;
   std::map<const ScriptItem*, Graph> graphs_;  // captured when first met
   Graph* capturing_ = nullptr;
-  std::optional<FaultKind> perishesBy_;  // when the progress thread stands still
+  std::optional<FaultKind> perishesBy_;  // when the progress thread is frozen
   std::minstd_rand random_;
   RankResult result_{};
 };

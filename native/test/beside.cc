@@ -34,7 +34,7 @@ void ExpectOwnTables(const char* library, const char* other) {
     const void* const table = dlsym(ours, name.c_str());
     CHECK(table != nullptr);
     CHECK(table != dlsym(theirs, name.c_str()));
-    // And what stands in it is of the same library.
+    // Its functions belong to the same library.
     Dl_info of_table;
     Dl_info of_init;
     CHECK(dladdr(table, &of_table) != 0);

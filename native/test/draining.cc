@@ -268,7 +268,7 @@ void Outgrow(Stage& stage, uint64_t turns) {
   printf("at most %" PRIu64 " of %" PRIu64 " bytes on disk\n", most, kLimit);
 }
 
-// By disk space and, with a little more, by size: the newer lap stands before the older one, and follows it again.
+// Limited by disk space and, a little above it, by size. The newer lap lies before the older one, then behind it again.
 void TheLimitKeepsTheNewest() {
   Stage stage(kLimit);
   uint64_t turns = 0;

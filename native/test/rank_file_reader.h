@@ -297,7 +297,7 @@ class RankFileReader {
     if (at % rank_file::kChunkAlignment != 0 || at < header_.chunks_offset || at >= bytes_.size()) {
       at = header_.chunks_offset;
     }
-    std::vector<Chunk> found;  // the newer lap may stand before the older one
+    std::vector<Chunk> found;  // the newer lap may lie before the older one
     while (at + sizeof(rank_file::ChunkHeader) <= bytes_.size()) {
       Chunk chunk = {at, At<rank_file::ChunkHeader>(at), {}};
       if (!IsChunk(chunk.header, bytes_.size() - at)) {

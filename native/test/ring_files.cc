@@ -48,7 +48,7 @@ void InOrder() {
     CHECK(Lines().infos[0].find(said + rings + "/") != std::string::npos);
     const std::vector<std::string> names = NamesIn(rings);
     CHECK_EQ(names.size(), 1);
-    // A ring file is a rank file, and the newest of it; behind it stands whose it is.
+    // A ring file is a rank file with the newest records. The path of its rank file follows it.
     CallMany(nccl, context, 0, kCalls);
     const RankFileReader ring_file(rings + "/" + names[0]);
     CHECK_EQ(ring_file.header().placement, rank_file::kInRingFile);

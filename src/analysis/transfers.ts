@@ -272,16 +272,16 @@ function waitRows(
   for (const end of ends) {
     const { file, commId, name, peer, isSend, peerFile, nsPerTick, open } = end;
     const wait = isSend ? WAITED.peer : WAITED.recv;
-    const stands = open?.wait === wait ? Math.round(time(file, open.since)) : null;
+    const openSince = open?.wait === wait ? Math.round(time(file, open.since)) : null;
     const total = end.waits[wait]! * nsPerTick;
-    if (total === 0 && stands === null) continue;
+    if (total === 0 && openSince === null) continue;
     const own = isSend ? end.source : end.destination;
     const key = `${commId} ${own} ${peer} ${isSend}`;
     const before = rows.get(key);
     if (before) {
       before.transfers += end.transfers;
       before.totalNs += Math.round(total);
-      if (stands !== null) before.openSinceNs = Math.min(before.openSinceNs ?? Infinity, stands);
+      if (openSince !== null) before.openSinceNs = Math.min(before.openSinceNs ?? Infinity, openSince);
     } else
       rows.set(key, {
         rank: labels.inComm(commId, own, file),
@@ -291,7 +291,7 @@ function waitRows(
         waitsFor: isSend ? 'room' : 'data',
         transfers: end.transfers,
         totalNs: Math.round(total),
-        openSinceNs: stands,
+        openSinceNs: openSince,
       });
   }
   return [...rows.values()].sort(

@@ -123,9 +123,9 @@ async function inspectDumps(options: Options): Promise<ExitCode> {
   if (dumps === null) throw new UsageError('name rank files, or give --flight-recorder DIR');
   if (options.quiet !== true) for (const problem of dumps.problems) complain(problem);
   const flightRecorder = flightReport(dumps, null);
-  const words = dumpVerdictText(flightRecorder).map((line) => `${line}\n`);
+  const lines = dumpVerdictText(flightRecorder).map((line) => `${line}\n`);
   await print(
-    options.json === true ? jsonLine({ flightRecorder }) : coloured(words.join(''), process.stdout),
+    options.json === true ? jsonLine({ flightRecorder }) : coloured(lines.join(''), process.stdout),
   );
   return options.strict === true && dumps.problems.length > 0 ? ExitCode.problems : ExitCode.ok;
 }

@@ -150,7 +150,7 @@ function withoutOverlaps(chunks: ChunkEntry[], problems: Problems): RingChunk[] 
   for (const entry of chunks.sort((a, b) => a.first - b.first || a.sequence - b.sequence)) {
     const from = Math.max(entry.first, covered);
     problems.add(
-      'slots that stand in two chunks, taken from the first',
+      'slots that are in two chunks, taken from the first',
       Math.min(from, entry.end) - entry.first,
     );
     if (from >= entry.end) continue;

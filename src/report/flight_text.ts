@@ -91,7 +91,7 @@ export function flightLines({ verdict, matched }: FlightReport): string[] {
   return [
     labelled(
       'process group',
-      `${groupWords(group, description)}, its ${opText(op, seq)} (${agreed} of ${of} dumps)`,
+      `${groupNames(group, description)}, its ${opText(op, seq)} (${agreed} of ${of} dumps)`,
     ),
     ...calledFrom(matched.stacks),
     ...matched.strays.slice(0, 2).flatMap(({ rank, last }) => lastCall(rank, last)),
@@ -100,7 +100,7 @@ export function flightLines({ verdict, matched }: FlightReport): string[] {
 
 function ownVerdictLine({ kind, culprits, mismatches: [mismatch], dumps }: DumpVerdict): string[] {
   const ranks = culprits.map(({ rank }) => rank);
-  const words =
+  const text =
     kind === 'mismatch'
       ? `the ranks of ${groupText(mismatch!)} did not all call the same`
       : kind === 'hung'
@@ -108,7 +108,7 @@ function ownVerdictLine({ kind, culprits, mismatches: [mismatch], dumps }: DumpV
         : kind === 'pending'
           ? 'something is pending, and all ranks called it'
           : `nothing is pending in ${dumps} dumps`;
-  return [fit(labelled('PyTorch', words))];
+  return [fit(labelled('PyTorch', text))];
 }
 
 const MOST_STACKS = 4;
@@ -152,10 +152,10 @@ const shortFrame = ({ name: func, file, line }: Frame): string =>
   `${name(func)} ${name(file.split('/').slice(-1).join('/'))}:${line}`;
 
 const opText = (op: string, seq: number | null): string => (seq === null ? name(op) : `${name(op)} ${seq}`);
-const groupWords = (group: string, description: string): string =>
+const groupNames = (group: string, description: string): string =>
   description === '' ? name(group) : `${name(group)} ${name(description)}`;
 const groupText = ({ group, description }: Pick<NamedCollective, 'group' | 'description'>): string =>
-  `group ${groupWords(group, description)}`;
+  `group ${groupNames(group, description)}`;
 const collectiveText = ({ op, seq, ...group }: NamedCollective): string =>
   `${opText(op, op.includes(' ') ? null : seq)} of ${groupText(group)}`;
 const rankText = (ranks: readonly number[]): string =>

@@ -81,7 +81,7 @@ it('straggler: the table of ranks blames the one that the verdict names', async 
   expect(report.ranks.map(({ label }) => label)).toEqual([null, null, 'LATE', null]);
   const { lateRank, lateIn, named } = report.groups[0]!;
   expect([lateRank, lateIn, named]).toEqual([2, 7, 7]);
-  // Its row is the one that stands out, in time as well.
+  // Its row is the worst one, in time as well.
   const { meanNs } = report.lateness;
   const worst = meanNs.map((bins) => Math.max(...bins.map((mean) => mean ?? 0)));
   expect(worst.indexOf(Math.max(...worst))).toBe(2);
@@ -89,12 +89,12 @@ it('straggler: the table of ranks blames the one that the verdict names', async 
 
 it('hang: the report begins with who waits, for whom and since when', async () => {
   const { report } = await both('hang');
-  const standing = report.waits.filter(({ openSinceNs }) => openSinceNs !== null);
-  expect(standing.map(({ rank, forRank, waitsFor }) => [rank, forRank, waitsFor])).toEqual([
+  const stillWaiting = report.waits.filter(({ openSinceNs }) => openSinceNs !== null);
+  expect(stillWaiting.map(({ rank, forRank, waitsFor }) => [rank, forRank, waitsFor])).toEqual([
     [3, 2, 'data'],
     [0, 3, 'data'],
     [2, 1, 'data'],
   ]);
-  expect(report.waits.slice(0, 3)).toEqual(standing);
+  expect(report.waits.slice(0, 3)).toEqual(stillWaiting);
   expect(report.picture.files.every(({ slices }) => slices.some(([, to]) => to === null))).toBe(true);
 });

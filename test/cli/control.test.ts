@@ -52,7 +52,7 @@ const count = (kind: number): number =>
   );
 
 /** Long enough for any machine: the recorder gives way to everybody. */
-const control = (...words: string[]) => runProgram(folder, 'control', file(), '--wait', '60', ...words);
+const control = (...args: string[]) => runProgram(folder, 'control', file(), '--wait', '60', ...args);
 
 describe.each(['none', 'rings'])('with NCCL_TRACE_RING_DIR=%s', (place) => {
   const settings = (): Record<string, string> => ({
@@ -71,7 +71,7 @@ describe.each(['none', 'rings'])('with NCCL_TRACE_RING_DIR=%s', (place) => {
     expect(await mask()).toBe(0x2);
     expect(openRankFileHeader(file())).toMatchObject({ maskNow: 0x2, eventMask: 0x1a, hasChanged: true });
     const none = await control('--events', 'none', '--quiet');
-    expect({ code: none.code, words: none.out.toString() + none.err }).toEqual({ code: 0, words: '' });
+    expect({ code: none.code, output: none.out.toString() + none.err }).toEqual({ code: 0, output: '' });
     expect(await mask()).toBe(0);
     const all = await control('--events', 'all');
     expect(all.out.toString()).toBe(`${file()}: records Coll,ProxyOp,ProxyStep\n`);

@@ -66,8 +66,8 @@ it.each([
   [['demo', '-r', '1'], 2, /from 2 to 64/],
   [['demo', '-s', 'happy'], 2, /healthy, straggler, hang/],
   [['demo', '-o', 'no/demo.pftrace'], 4, /there is no directory/],
-])('%j is one clear sentence', async (words, expected, sentence) => {
-  const { code, err } = await runProgram(folder, ...words);
+])('%j is one clear sentence', async (args, expected, sentence) => {
+  const { code, err } = await runProgram(folder, ...args);
   expect(code).toBe(expected);
   expect(err).toMatch(sentence);
   expect(readdirSync(folder)).toEqual([]);

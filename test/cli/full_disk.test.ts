@@ -24,8 +24,8 @@ afterAll(() => {
 function mergeOnto(options: string, jobs: number): { code: number; err: string; left: string[] } {
   const script = `mount -t tmpfs -o ${options} none "$1" || exit 99
     "$2" "$3" merge "$4" -o "$1/run.pftrace" --jobs ${jobs}; code=$?; ls -A "$1"; exit $code`;
-  const words = ['-rm', 'sh', '-c', script, 'sh', folder, process.execPath, PROGRAM, sample];
-  const run = spawnSync('unshare', words, { encoding: 'utf8' });
+  const args = ['-rm', 'sh', '-c', script, 'sh', folder, process.execPath, PROGRAM, sample];
+  const run = spawnSync('unshare', args, { encoding: 'utf8' });
   return {
     code: run.status ?? -1,
     err: withoutProgress(run.stderr),

@@ -1,4 +1,4 @@
-/** `nccl-trace inspect`: data on stdout, words on stderr, and nothing from a file that a terminal would obey. */
+/** `nccl-trace inspect`: data on stdout, messages on stderr, and nothing from a file that a terminal would obey. */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -17,7 +17,7 @@ interface Ran {
   readonly exit: number;
 }
 
-async function inspect(...words: string[]): Promise<Ran> {
+async function inspect(...args: string[]): Promise<Ran> {
   const ran = { out: '', err: '', exit: -1 };
   vi.spyOn(process.stdout, 'write').mockImplementation((text, done) => {
     ran.out += String(text);
@@ -31,7 +31,7 @@ async function inspect(...words: string[]): Promise<Ran> {
   const command = inspectCommand((code) => {
     ran.exit = code;
   });
-  await command.exitOverride().parseAsync(words, { from: 'user' });
+  await command.exitOverride().parseAsync(args, { from: 'user' });
   return { ...ran, out: ran.out.replaceAll(`${folder}/`, ''), err: ran.err.replaceAll(`${folder}/`, '') };
 }
 

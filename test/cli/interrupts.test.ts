@@ -21,8 +21,8 @@ afterEach(() => {
 });
 
 const at = (...names: string[]): string => path.join(folder, ...names);
-const start = (words: string): ChildProcess =>
-  spawn(process.execPath, [PROGRAM, ...words.split(' ')], {
+const start = (args: string): ChildProcess =>
+  spawn(process.execPath, [PROGRAM, ...args.split(' ')], {
     cwd: folder,
     env: { ...process.env, TMPDIR: at('tmp') },
     stdio: 'ignore',
@@ -69,9 +69,9 @@ describe.each(SIGNALS)('%s ends with %i and leaves nothing:', (signal, code) => 
 
   it.each(['merge run -q -o t.pftrace', 'merge run -q -j 2 -o t.pftrace'])(
     '%s, in mid work',
-    async (words) => {
+    async (args) => {
       writeRun(at('run'), { ranks: 4, collectives: 20, steps: 12 });
-      const child = start(words);
+      const child = start(args);
       await working(child, folder);
       child.kill(signal);
       // It may just have been done.
@@ -81,8 +81,8 @@ describe.each(SIGNALS)('%s ends with %i and leaves nothing:', (signal, code) => 
     },
   );
 
-  it.each(['inspect run', 'clocks run', 'demo --ranks 2'])('%s', async (words) => {
-    const child = start(words);
+  it.each(['inspect run', 'clocks run', 'demo --ranks 2'])('%s', async (args) => {
+    const child = start(args);
     await working(child, at('tmp'));
     child.kill(signal);
     // How far it got is not certain; after the last file of its work the signal ends it as any program.
@@ -102,9 +102,9 @@ describe('a work folder of a killed command', () => {
     return name;
   };
 
-  it.each(['merge run -q -o -', 'inspect run', 'clocks run'])('goes with the next: %s', async (words) => {
+  it.each(['merge run -q -o -', 'inspect run', 'clocks run'])('goes with the next: %s', async (args) => {
     await killed();
-    expect(await ended(start(words))).toBe(0);
+    expect(await ended(start(args))).toBe(0);
     expect(readdirSync(at('tmp'))).toEqual([]);
   });
 

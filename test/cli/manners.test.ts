@@ -36,7 +36,7 @@ afterEach(() => {
 });
 
 /** The command line in this process: quicker by far than one of its own. */
-async function run(words: string): Promise<{ code: number; out: string; err: string }> {
+async function run(args: string): Promise<{ code: number; out: string; err: string }> {
   const said = { out: '', err: '' };
   const catching =
     (to: 'out' | 'err') =>
@@ -50,7 +50,7 @@ async function run(words: string): Promise<{ code: number; out: string; err: str
   const before = process.cwd();
   process.chdir(folder);
   try {
-    const code = await main(words.split(' ').filter(Boolean));
+    const code = await main(args.split(' ').filter(Boolean));
     return { code, out: said.out, err: withoutProgress(said.err) };
   } finally {
     process.chdir(before);
@@ -120,8 +120,8 @@ describe('exit codes are the same everywhere', () => {
     [4, 'merge run -o new.pftrace --summary nowhere/new.json'],
     [4, 'demo -o there'],
     [4, 'demo --keep run'],
-  ])('%i: %s', async (expected, words) => {
-    const { code, err } = await run(words);
+  ])('%i: %s', async (expected, args) => {
+    const { code, err } = await run(args);
     expect({ code, err }).toEqual({ code: expected, err });
     expect(err).not.toMatch(/\n\s+at .*\.js:\d+/);
     expect(readFileSync(path.join(folder, 'there'), 'utf8')).toBe('precious');
@@ -152,8 +152,8 @@ describe('hints', () => {
       'merge run --hung-after 0',
       /^nccl-trace: --hung-after 0: must be a number of seconds from 1 to 1000000; see/,
     ],
-  ])('%s', async (words, sentence) => {
-    expect((await run(words)).err).toMatch(sentence);
+  ])('%s', async (args, sentence) => {
+    expect((await run(args)).err).toMatch(sentence);
   });
 
   it('help of a command is its --help', async () => {
@@ -198,11 +198,11 @@ describe('pipes and signals', () => {
 
 describe('a summary', () => {
   it('replaces another only by --force, whole', async () => {
-    const words = 'merge run -q -f -o x.pftrace --summary s.json';
-    expect((await run(words.replace(' -f', ''))).code).toBe(0);
+    const args = 'merge run -q -f -o x.pftrace --summary s.json';
+    expect((await run(args.replace(' -f', ''))).code).toBe(0);
     rmSync(path.join(folder, 'x.pftrace'));
-    expect((await run(words.replace(' -f', ''))).err).toMatch(/s\.json: already exists; use --force/);
-    expect((await run(words)).code).toBe(0);
+    expect((await run(args.replace(' -f', ''))).err).toMatch(/s\.json: already exists; use --force/);
+    expect((await run(args)).code).toBe(0);
     expect(JSON.parse(readFileSync(path.join(folder, 's.json'), 'utf8'))).toMatchObject({ version: 3 });
     expect(readdirSync(folder).sort()).toEqual(['run', 's.json', 'there', 'x.pftrace']);
   });
@@ -358,7 +358,7 @@ describe('no file commands a terminal', () => {
         const facts = summaryText(summarize(stream));
         stream.close();
         const texts = [mergeReportText(report), clockTable(report), facts];
-        for (const words of texts) expect(words.replaceAll('\n', '')).not.toMatch(obeyed);
+        for (const text of texts) expect(text.replaceAll('\n', '')).not.toMatch(obeyed);
         for (const line of verdictText(report, openNext(report.output)))
           expect(columns(line)).toBeLessThanOrEqual(80);
       }),

@@ -22,7 +22,7 @@ afterEach(() => {
   remove();
 });
 
-const run = (...words: string[]): Promise<ProgramResult> => runProgram(folder, ...words);
+const run = (...args: string[]): Promise<ProgramResult> => runProgram(folder, ...args);
 
 /** What is there besides the input. */
 const filesOf = (path: string): string[] =>
@@ -96,9 +96,9 @@ describe('merge', () => {
     ['a directory without rank files', ['merge', 'empty'], 3, /empty: no rank files \(rank\*\.bin\) here/],
     ['a bad number', ['merge', 'run', '-j', 'x'], 2, /whole number/],
     ['a target in no directory', ['merge', 'run', '-o', 'no/t.pftrace'], 4, /there is no directory/],
-    ['no words', [], 2, /Usage/],
-  ])('%s is one clear sentence', async (_, words, expected, sentence) => {
-    const { code, err } = await run(...words);
+    ['no arguments', [], 2, /Usage/],
+  ])('%s is one clear sentence', async (_, args, expected, sentence) => {
+    const { code, err } = await run(...args);
     expect({ code, err }).toMatchObject({ code: expected, err: expect.stringMatching(sentence) as string });
     expect(err).not.toMatch(/\s+at .*\.js:\d+/);
   });

@@ -205,7 +205,7 @@ describe('the command', () => {
     [['open', 'a trace.pftrace', '--origin', 'ui.perfetto.dev'], 2, /must be a URL/],
     [['open', 'a trace.pftrace', '--origin', 'http://host/ui/'], 2, /at the root of its server/],
     [['open', 'a trace.pftrace', '--timeout', '0'], 2, /number of minutes/],
-  ])('%j is one clear sentence', async (words, code, sentence) => {
+  ])('%j is one clear sentence', async (args, code, sentence) => {
     execFileSync('mkfifo', [path.join(folder, 'pipe')]);
     for (const [name, content] of [
       ['empty', ''],
@@ -217,7 +217,7 @@ describe('the command', () => {
       ['summary', '{\n  "version": 3,\n  "verdict": {\n    "kind": "healthy"'],
     ] as const)
       writeFileSync(path.join(folder, name), content);
-    const result = await runProgram(folder, ...words);
+    const result = await runProgram(folder, ...args);
     expect(result).toMatchObject({ code });
     expect(result.err).toMatch(sentence);
   });

@@ -35,10 +35,10 @@ afterEach(() => {
 });
 
 const at = (name: string): string => path.join(folder, name);
-const nccl = (words: string): Promise<ProgramResult> => runProgram(folder, ...words.split(' '));
+const nccl = (args: string): Promise<ProgramResult> => runProgram(folder, ...args.split(' '));
 const shell = async (command: string): Promise<{ code: number; err: string }> => {
-  const words = ['-c', `nt() { "${process.execPath}" "${PROGRAM}" "$@"; }; ${command}`];
-  const child = spawn('bash', words, { cwd: folder });
+  const args = ['-c', `nt() { "${process.execPath}" "${PROGRAM}" "$@"; }; ${command}`];
+  const child = spawn('bash', args, { cwd: folder });
   let err = '';
   child.stderr.on('data', (text: Buffer) => (err += text.toString()));
   const [code] = (await once(child, 'close')) as [number];
@@ -60,7 +60,7 @@ const expectTrace = (bytes: Buffer): void => {
 describe('nothing is destroyed, with --force or without:', () => {
   const rank0 = (): Buffer => readFileSync(at('run/rank00000.bin'));
 
-  it.each<[what: string, words: string, prepare: () => void, sentence: RegExp]>([
+  it.each<[what: string, args: string, prepare: () => void, sentence: RegExp]>([
     [
       "the value of -o forgotten, so that it is the first rank's file",
       'merge -o run/rank00000.bin run/rank00001.bin run/rank00002.bin run/rank00003.bin',
@@ -151,8 +151,8 @@ describe('nothing is destroyed, with --force or without:', () => {
       'a summary where the trace is to go',
       'merge run -o old.json2',
       () => {
-        const words = [PROGRAM, 'merge', 'run', '-q', '-o', 'a.pftrace', '--summary', 'old.json2'];
-        execFileSync(process.execPath, words, { cwd: folder });
+        const args = [PROGRAM, 'merge', 'run', '-q', '-o', 'a.pftrace', '--summary', 'old.json2'];
+        execFileSync(process.execPath, args, { cwd: folder });
       },
       /old\.json2: is a summary, which is never replaced by a trace; --summary run\.json names a summary/,
     ],
@@ -190,11 +190,11 @@ describe('nothing is destroyed, with --force or without:', () => {
       () => undefined,
       /rank00000\.bin: is a rank file, which is never replaced/,
     ],
-  ])('%s', async (_what, words, prepare, sentence) => {
+  ])('%s', async (_what, args, prepare, sentence) => {
     prepare();
     const before = everything();
     for (const force of ['', ' --force']) {
-      const { code, err } = await nccl(words + force);
+      const { code, err } = await nccl(args + force);
       expect({ code, err }).toMatchObject({ code: 4, err: expect.stringMatching(sentence) as string });
       expect(err).not.toContain('--force');
     }
@@ -272,10 +272,10 @@ describe('our own output is replaced with --force, and only then:', () => {
   });
 
   it('a summary', async () => {
-    const words = 'merge run -q -f -o a.pftrace --summary s.json';
-    expect(await nccl(words)).toMatchObject({ code: 0 });
+    const args = 'merge run -q -f -o a.pftrace --summary s.json';
+    expect(await nccl(args)).toMatchObject({ code: 0 });
     writeFileSync(at('s.json'), readFileSync(at('s.json'), 'utf8').slice(0, 100));
-    expect(await nccl(words)).toMatchObject({ code: 0 });
+    expect(await nccl(args)).toMatchObject({ code: 0 });
     expect(JSON.parse(readFileSync(at('s.json'), 'utf8'))).toMatchObject({ version: 3 });
   });
 });
@@ -350,8 +350,8 @@ describe('streams are written to, without a temporary file beside them:', () => 
 
   it('not one for two: trace and summary', async () => {
     execFileSync('mkfifo', [at('pipe')]);
-    for (const words of ['-o pipe --summary pipe', '-o - --summary /dev/stdout', '-o a --summary ./a'])
-      expect(await nccl(`merge run ${words}`)).toMatchObject({
+    for (const args of ['-o pipe --summary pipe', '-o - --summary /dev/stdout', '-o a --summary ./a'])
+      expect(await nccl(`merge run ${args}`)).toMatchObject({
         code: 2,
         err: expect.stringMatching(/give two names/) as string,
       });

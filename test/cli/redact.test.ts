@@ -49,7 +49,7 @@ function writeRanks(name: string, options: object, first: number): void {
   }
 }
 
-async function said(...words: string[]): Promise<{ code: number; out: string; err: string }> {
+async function said(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const caught = { out: '', err: '' };
   for (const to of ['out', 'err'] as const)
     vi.spyOn(process[`std${to}`], 'write').mockImplementation((text: unknown, done?: unknown) => {
@@ -58,7 +58,7 @@ async function said(...words: string[]): Promise<{ code: number; out: string; er
       return true;
     });
   try {
-    return { code: await main(words), ...caught };
+    return { code: await main(args), ...caught };
   } finally {
     vi.restoreAllMocks();
   }
@@ -138,7 +138,7 @@ it('problems of other files are reported without their names', async () => {
   expect(err).toMatch(/the saved rings beside it \(\.rings\) are not complete/);
   const alone = await said('merge', broken, '-o', path.join(folder, 'y.pftrace'), '--redact');
   expect(alone.code).toBe(3);
-  for (const words of [err, alone.err]) expect(words).not.toContain(SECRET);
+  for (const text of [err, alone.err]) expect(text).not.toContain(SECRET);
 });
 
 it('the bytes depend neither on the names of the files nor on their order', async () => {

@@ -103,7 +103,7 @@ function prepare(top: string, { folder, file, host, program, job, comm, thread, 
   return run;
 }
 
-async function said(words: readonly string[]): Promise<string> {
+async function said(args: readonly string[]): Promise<string> {
   let all = '';
   const catching = (text: unknown, done?: unknown): boolean => {
     all += Buffer.isBuffer(text) ? text.toString('latin1') : String(text);
@@ -113,7 +113,7 @@ async function said(words: readonly string[]): Promise<string> {
   vi.spyOn(process.stdout, 'write').mockImplementation(catching);
   vi.spyOn(process.stderr, 'write').mockImplementation(catching);
   try {
-    await main(words);
+    await main(args);
   } finally {
     vi.restoreAllMocks();
   }
@@ -141,13 +141,13 @@ it('no name gets out, whatever characters it holds', async () => {
           ['merge', run, '-o', path.join(run, one.folder, 'out.pftrace')],
           ['merge', run, '-o', fifo.replace('fifo', 'broken'), '-f', '--strict'],
         ];
-        for (const words of commands) {
-          const text = await said([...words, '--redact']);
+        for (const args of commands) {
+          const text = await said([...args, '--redact']);
           expect(text.length).toBeGreaterThan(0);
           // The end of the name of an output is what the person asked for.
-          const own = words.includes('-o') ? path.basename(words[words.indexOf('-o') + 1]!) : '';
-          expect({ words, text: own.includes(SECRET) ? '' : text }).toEqual({
-            words,
+          const own = args.includes('-o') ? path.basename(args[args.indexOf('-o') + 1]!) : '';
+          expect({ args, text: own.includes(SECRET) ? '' : text }).toEqual({
+            args,
             text: expect.not.stringContaining(SECRET) as string,
           });
         }
@@ -179,10 +179,10 @@ it('an unreadable folder with a colon in its name is reported without its name',
     chmodSync(unreadable, 0);
     // Root may read everything.
     const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
-    const words = [PROGRAM, 'inspect', path.join(top, 'run')];
+    const args = [PROGRAM, 'inspect', path.join(top, 'run')];
     const run = (...more: string[]): Promise<string> =>
       new Promise((done, fail) => {
-        const child = spawn(process.execPath, [...words, ...more], {
+        const child = spawn(process.execPath, [...args, ...more], {
           ...user,
           stdio: ['ignore', 'pipe', 'pipe'],
         });

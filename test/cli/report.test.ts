@@ -18,7 +18,7 @@ const samples = readdirSync(path.join(root, 'samples'), { withFileTypes: true })
 const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
-const run = (...words: string[]): Promise<ProgramResult> => runProgram(root, ...words);
+const run = (...args: string[]): Promise<ProgramResult> => runProgram(root, ...args);
 
 describe('report', () => {
   it('--json: the verdict of inspect, and numbers beside it', async () => {
@@ -175,8 +175,8 @@ describe('names from files are data', () => {
 
 describe('--peak', () => {
   it('gives each kind of collective what the network allows, and wants hosts of the run', async () => {
-    const peak = async (...words: string[]): Promise<ProgramResult> =>
-      run('report', 'samples/hosts', '--json', '-q', ...words);
+    const peak = async (...args: string[]): Promise<ProgramResult> =>
+      run('report', 'samples/hosts', '--json', '-q', ...args);
     const { code, out } = await peak('--peak', '0.001');
     expect(code).toBe(0);
     const { groups } = JSON.parse(out.toString()) as RunReport;

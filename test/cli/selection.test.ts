@@ -14,13 +14,13 @@ beforeAll(() => {
 });
 afterAll(remove);
 
-const run = (...words: string[]): Promise<ProgramResult> => runProgram(folder, 'merge', 'run', ...words);
+const run = (...args: string[]): Promise<ProgramResult> => runProgram(folder, 'merge', 'run', ...args);
 
 it('draws a part, says which, and writes the same bytes with any number of workers', async () => {
-  const words = ['--ranks', '1-2,9', '--comm', 'world', '--from', '100us', '--to', '0.0003'];
+  const args = ['--ranks', '1-2,9', '--comm', 'world', '--from', '100us', '--to', '0.0003'];
   const [one, many] = await Promise.all([
-    run(...words, '-o', 'one.pftrace', '-j', '1', '--summary', 'one.json'),
-    run(...words, '-o', 'many.pftrace', '-j', '4'),
+    run(...args, '-o', 'one.pftrace', '-j', '1', '--summary', 'one.json'),
+    run(...args, '-o', 'many.pftrace', '-j', '4'),
   ]);
   expect([one.code, many.code]).toEqual([0, 0]);
   expect(one.err).toContain(
@@ -53,8 +53,8 @@ describe('an impossible selection is a usage error, and nothing is written', () 
     [['--last', '1s', '--around', '1s'], '--around and --last exclude each other'],
     [['--last', 'soon'], 'give a duration, as in 60s, 1.5m or 500ms;'],
     [['--detail', 'all'], '--detail all: must be one of coll, op, step;'],
-  ])('%j', async (words, sentence) => {
-    const { code, out, err } = await run(...words, '-o', '-');
+  ])('%j', async (args, sentence) => {
+    const { code, out, err } = await run(...args, '-o', '-');
     expect({ code, out: out.length }).toEqual({ code: 2, out: 0 });
     expect(err).toContain(sentence);
   });

@@ -42,8 +42,8 @@ const colls = (file: string): number =>
     0,
   );
 
-async function snapshot(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const { code, out, err } = await runProgram(folder, 'snapshot', ...words);
+async function snapshot(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const { code, out, err } = await runProgram(folder, 'snapshot', ...args);
   return { code, stdout: out.toString(), stderr: err };
 }
 
@@ -82,20 +82,20 @@ it('follows no path that it cannot trust, and says so', async () => {
   await tell('coll 10');
   job.process.kill('SIGSTOP');
   let number = 0;
-  const reason = async (...words: string[]): Promise<string> => {
+  const reason = async (...args: string[]): Promise<string> => {
     const { code, stderr } = await snapshot(
       rankFile(),
       '-o',
       path.join(folder, `snap${number++}`),
       '--strict',
-      ...words,
+      ...args,
     );
     expect(code).toBe(1);
     return stderr;
   };
   // Also with --quiet: the exit code alone would not say why.
-  for (const words of [['--quiet'], []])
-    expect(await reason(...words)).toMatch(
+  for (const args of [['--quiet'], []])
+    expect(await reason(...args)).toMatch(
       /rings from the copy in the rank file, which may be older: .* is not in \/dev\/shm/,
     );
   const place = path.join(rings, `nccl-trace-${process.getuid!()}`);

@@ -30,8 +30,8 @@ let source: string;
 let skewed: SkewedRun;
 
 beforeAll(async () => {
-  const words = `--ranks ${HOSTS} --channels 1 --iterations 6 --ops allreduce:32K*4,allreduce:1M,sleep:30ms`;
-  source = (await record(folder, words, SETTINGS)).folder;
+  const args = `--ranks ${HOSTS} --channels 1 --iterations 6 --ops allreduce:32K*4,allreduce:1M,sleep:30ms`;
+  source = (await record(folder, args, SETTINGS)).folder;
   skewed = skewRun(source, join(folder, 'skewed'), drawSkews(5, HOSTS, 2e9));
 });
 
@@ -96,8 +96,8 @@ describe('ranks on several hosts', () => {
   });
 
   it('are aligned without a file of another job, which is named', async () => {
-    const words = `--ranks ${HOSTS} --channels 1 --iterations 2 --ops allreduce:32K*4,sleep:10ms`;
-    const other = await record(join(folder, 'other-source'), words, SETTINGS);
+    const args = `--ranks ${HOSTS} --channels 1 --iterations 2 --ops allreduce:32K*4,sleep:10ms`;
+    const other = await record(join(folder, 'other-source'), args, SETTINGS);
     const strange = skewRun(other.folder, join(folder, 'other'), skewed.skews);
     const mixed = {
       ...skewed,
@@ -131,13 +131,13 @@ describe('ranks that ask rank 0 for its time', () => {
   let asking: SkewedRun;
 
   beforeAll(async () => {
-    const words = `--ranks ${HOSTS_ASKING} --channels 1 --iterations 15 --ops allreduce:32K,sleep:100ms`;
+    const args = `--ranks ${HOSTS_ASKING} --channels 1 --iterations 15 --ops allreduce:32K,sleep:100ms`;
     const settings = {
       NCCL_TRACE_EVENTS: 'coll', // no steps: beacons are all there is
       NCCL_TRACE_RING_MB: '1',
       NCCL_TRACE_CLOCK_PEER: `127.0.0.1:${await freeUdpPort()}`,
     };
-    const recording = await record(join(folder, 'asking-source'), words, settings);
+    const recording = await record(join(folder, 'asking-source'), args, settings);
     asking = skewRun(recording.folder, join(folder, 'asking'), drawSkews(9, HOSTS_ASKING, 2e9));
   });
 
@@ -185,10 +185,10 @@ describe('ranks that only ever did collectives together', () => {
     ['AllReduce', 'allreduce:32K'],
     ['Broadcast from and Reduce to rank 0', 'broadcast:32K,reduce:32K'],
   ])('are put on one clock by their entries and ends, inside wide bounds: %s', async (name, ops) => {
-    const words = `--abi 5 --ranks 3 --channels 1 --iterations 8 --ops ${ops},sleep:20ms`;
+    const args = `--abi 5 --ranks 3 --channels 1 --iterations 8 --ops ${ops},sleep:20ms`;
     // No steps, and no beacons. Later releases tell a broadcast as a call only.
     const settings = { NCCL_TRACE_EVENTS: 'Coll,ProxyOp', NCCL_TRACE_RING_MB: '1' };
-    const recording = await record(join(folder, name), words, settings);
+    const recording = await record(join(folder, name), args, settings);
     const collectives = skewRun(recording.folder, join(folder, `${name}-skewed`), drawSkews(3, 3, 2e9));
     const solved = solveFiles(collectives.files, stepFolder());
     expect(solved.traffic?.evidence.counts.pairs).toBe(0);
@@ -203,9 +203,9 @@ describe('ranks that only ever did collectives together', () => {
   });
 
   it('are not, by a Broadcast alone: nothing comes back', async () => {
-    const words = '--abi 5 --ranks 2 --channels 1 --iterations 5 --ops broadcast:32K,sleep:20ms';
+    const args = '--abi 5 --ranks 2 --channels 1 --iterations 5 --ops broadcast:32K,sleep:20ms';
     const settings = { NCCL_TRACE_EVENTS: 'Coll,ProxyOp', NCCL_TRACE_RING_MB: '1' };
-    const recording = await record(join(folder, 'one-way'), words, settings);
+    const recording = await record(join(folder, 'one-way'), args, settings);
     const oneWay = skewRun(recording.folder, join(folder, 'one-way-skewed'), drawSkews(3, 2, 2e9));
     const solved = solveFiles(oneWay.files, stepFolder());
     expect(solved.traffic?.evidence.collectives().length).toBeGreaterThan(0);

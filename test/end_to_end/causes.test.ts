@@ -16,9 +16,9 @@ const RECORD_AGAIN = { retry: 3 };
 
 let recordings = 0;
 
-async function reportOn(words: string): Promise<RunReport> {
+async function reportOn(args: string): Promise<RunReport> {
   recordings += 1;
-  const { folder: recording } = await record(join(folder, String(recordings)), words);
+  const { folder: recording } = await record(join(folder, String(recordings)), args);
   return (await examine([recording], { jobs: 1 })).report;
 }
 
@@ -71,8 +71,8 @@ it(
   'a slow link in a ring: the link, or what is behind it, because the rank has no other',
   RECORD_AGAIN,
   async () => {
-    const words = '--ranks 5 --channels 2 --iterations 12 --ops allreduce:1M --slow link:2:8';
-    const { causes } = await reportOn(words);
+    const args = '--ranks 5 --channels 2 --iterations 12 --ops allreduce:1M --slow link:2:8';
+    const { causes } = await reportOn(args);
     expect(causes).toMatchObject([
       { cause: 'slow link', ends: [2, 3], cannotTell: 'link, NIC or proxy thread' },
     ]);
@@ -83,8 +83,8 @@ it(
 );
 
 it('a thin channel: the other channel of the same link is not slow', RECORD_AGAIN, async () => {
-  const words = '--ranks 5 --channels 2 --iterations 12 --ops allreduce:1M --slow channel:2:8';
-  const { causes } = await reportOn(words);
+  const args = '--ranks 5 --channels 2 --iterations 12 --ops allreduce:1M --slow channel:2:8';
+  const { causes } = await reportOn(args);
   expect(causes).toMatchObject([{ cause: 'thin channel', rank: 2, channel: 0, ends: [2, 3] }]);
 });
 

@@ -16,8 +16,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
-const diff = (before: string, after: string, ...words: string[]) =>
-  runProgram(root, 'diff', before, after, '-q', ...words);
+const diff = (before: string, after: string, ...args: string[]) =>
+  runProgram(root, 'diff', before, after, '-q', ...args);
 
 /** The first waits most of its time, so that two recordings are alike on a busy machine too. */
 const JOBS = [

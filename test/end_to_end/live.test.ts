@@ -31,8 +31,8 @@ afterEach(() => {
 });
 
 function startJob(iterations: number, ringMiB = 32): ChildProcess {
-  const words = `--ranks ${RANKS} --channels 2 --iterations ${iterations} --ops allreduce:256K,allreduce:32K --quiet`;
-  job = spawn(LOOPBACK, words.split(' '), {
+  const args = `--ranks ${RANKS} --channels 2 --iterations ${iterations} --ops allreduce:256K,allreduce:32K --quiet`;
+  job = spawn(LOOPBACK, args.split(' '), {
     env: {
       PATH: process.env.PATH,
       NCCL_PROFILER_PLUGIN: PLUGIN,

@@ -42,8 +42,8 @@ const linesOf = (path: string, order?: Parameters<typeof drawFile>[3]): string[]
 it.each(Array.from({ length: RUNS }, (_, run) => run))('run %i', async (run) => {
   const random = seeded(run + 1);
   const pick = (most: number): number => 1 + Math.floor(random() * most);
-  const words = `--ranks 4 --channels ${pick(3)} --iterations ${2 + pick(6)} ${WAYS[(run * 4) % WAYS.length]!}`;
-  const { folder: recording } = await record(join(folder, String(run)), words);
+  const args = `--ranks 4 --channels ${pick(3)} --iterations ${2 + pick(6)} ${WAYS[(run * 4) % WAYS.length]!}`;
+  const { folder: recording } = await record(join(folder, String(run)), args);
   const files = readdirSync(recording).filter((name) => name.endsWith('.bin'));
   expect(files.length).toBeGreaterThan(1);
   for (const name of files) {

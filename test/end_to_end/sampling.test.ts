@@ -41,9 +41,9 @@ function chosen(file: string): string[] {
 }
 
 async function chosenBy(run: string, settings: Readonly<Record<string, string>>): Promise<string[][]> {
-  const words = '--ranks 4 --channels 2 --iterations 6 --ops allreduce:64K,allgather:32K';
+  const args = '--ranks 4 --channels 2 --iterations 6 --ops allreduce:64K,allgather:32K';
   mkdirSync(path.join(folder, run));
-  const { folder: files } = await record(path.join(folder, run), words, settings);
+  const { folder: files } = await record(path.join(folder, run), args, settings);
   return readdirSync(files)
     .sort()
     .map((name) => chosen(path.join(files, name)));

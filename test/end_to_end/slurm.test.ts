@@ -35,9 +35,9 @@ function command(name: string, script: string): void {
   writeFileSync(path.join(folder, 'bin', name), `#!/bin/bash\n${script}\n`, { mode: 0o755 });
 }
 
-function start(script: string, words: readonly string[], restarts: Record<string, string>) {
+function start(script: string, args: readonly string[], restarts: Record<string, string>) {
   const bin = path.join(folder, 'bin');
-  const child = spawn('bash', [path.join(PROJECT, 'docs/slurm', script), ...words], {
+  const child = spawn('bash', [path.join(PROJECT, 'docs/slurm', script), ...args], {
     env: {
       PATH: `${bin}:${process.env.PATH ?? ''}`,
       BASH_ENV: script === 'epilog.sh' ? firstInPath(bin) : '',

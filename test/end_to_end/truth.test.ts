@@ -29,8 +29,8 @@ describe('the trace matches the work of the loopback', () => {
   it('on 8 ranks with a world, consecutive and strided groups', async () => {
     const ops =
       'allreduce@tp:128K*2,allreduce@dp:64K,allreduce:512K,group{send+recv:64K},allgather:256K,reducescatter:256K';
-    const words = `--channels 2 --iterations 2 --groups tp=4 --groups-strided dp=2 --ops ${ops}`;
-    expectTraceIsTrue(await runAndMerge(8, words));
+    const args = `--channels 2 --iterations 2 --groups tp=4 --groups-strided dp=2 --ops ${ops}`;
+    expectTraceIsTrue(await runAndMerge(8, args));
   });
 
   it.each([
@@ -57,13 +57,13 @@ describe('the trace matches the work of the loopback', () => {
       '--groups 2 --exit parent-first --ops allreduce:40K,allreduce@tp:90K',
     ],
     ['finalize with work under way', 2, '--exit hasty --slow-rank 1 --slow-us 50000 --ops allreduce:900K'],
-  ])('%s', async (_, ranks, words) => {
-    expectTraceIsTrue(await runAndMerge(ranks, `--channels 2 --iterations 2 ${words}`));
+  ])('%s', async (_, ranks, args) => {
+    expectTraceIsTrue(await runAndMerge(ranks, `--channels 2 --iterations 2 ${args}`));
   });
 
   it('ncclCommAbort: pending work ends with the communicator, and is called aborted', async () => {
-    const words = '--skip-rank 2 --skip-at 1 --hang-seconds 0.3 --hang-signal ABORT --ops allreduce:100K';
-    const { view, truths } = await runAndMerge(3, `--channels 2 --iterations 2 ${words}`);
+    const args = '--skip-rank 2 --skip-at 1 --hang-seconds 0.3 --hang-signal ABORT --ops allreduce:100K';
+    const { view, truths } = await runAndMerge(3, `--channels 2 --iterations 2 ${args}`);
     truths.forEach((truth, rank) => {
       expect(worksSeen(view, rank)).toEqual(worksDone(truth));
       expect(stepsSeen(view, rank).size).toBe(4);
@@ -73,8 +73,8 @@ describe('the trace matches the work of the loopback', () => {
   });
 
   it('a broadcast with NCCL_ALLGATHERV_ENABLE=0', async () => {
-    const words = '--channels 2 --iterations 2 --ops broadcast(1):200K,broadcast:2M';
-    expectTraceIsTrue(await runAndMerge(3, words, { NCCL_ALLGATHERV_ENABLE: '0' }));
+    const args = '--channels 2 --iterations 2 --ops broadcast(1):200K,broadcast:2M';
+    expectTraceIsTrue(await runAndMerge(3, args, { NCCL_ALLGATHERV_ENABLE: '0' }));
   });
 
   it.each([1, 2, 3, 4, 5, 6, 7])('through interface v%d, as the NCCL that speaks it', async (abi) => {
@@ -88,13 +88,13 @@ describe('the trace matches the work of the loopback', () => {
     [5, 7],
     [6, 7],
   ])('through an interface v%d plugin in the NCCL that speaks v%d', async (plugin, nccl) => {
-    const words = `--abi ${nccl} --plugin-abi ${plugin} --channels 2 --iterations 2 --ops allreduce:256K,group{send+recv:128K}`;
-    expectTraceIsTrue(await runAndMerge(2, words));
+    const args = `--abi ${nccl} --plugin-abi ${plugin} --channels 2 --iterations 2 --ops allreduce:256K,group{send+recv:128K}`;
+    expectTraceIsTrue(await runAndMerge(2, args));
   });
 
   it.each([1, 2, 3])('with less information: an interface v%d plugin in NCCL 2.30', async (plugin) => {
-    const words = `--abi 6 --plugin-abi ${plugin} --channels 2 --iterations 2 --ops allreduce:256K`;
-    const { view, truths } = await runAndMerge(2, words);
+    const args = `--abi 6 --plugin-abi ${plugin} --channels 2 --iterations 2 --ops allreduce:256K`;
+    const { view, truths } = await runAndMerge(2, args);
     truths.forEach((truth, rank) => {
       const slices = ofRank(view, rank);
       expect(slices.filter(({ name }) => name === 'step')).toHaveLength(

@@ -35,8 +35,8 @@ describe('network events', () => {
     ['sockets', ['socket send', 'socket recv'], 7],
     ['external', ['net plugin 0x7f0001'], 4],
   ])('of %s are all drawn', async (kind, names, abi) => {
-    const words = `--channels 1 --iterations 2 --abi ${abi} --net-events ${kind} --ops allreduce:256K,group{send+recv:64K}`;
-    const { view, truths } = await runAndMerge(2, words);
+    const args = `--channels 1 --iterations 2 --abi ${abi} --net-events ${kind} --ops allreduce:256K,group{send+recv:64K}`;
+    const { view, truths } = await runAndMerge(2, args);
     truths.forEach((truth, rank) => {
       const told = totalsOf(truth).starts.NetPlugin!;
       const seen = named(ofRank(view, rank), ...names);
@@ -79,8 +79,8 @@ describe('collectives without connections', () => {
   });
 
   it('v7: symmetric kernels, with their phases', async () => {
-    const words = '--iterations 2 --channels 2 --abi 7 --symmetric --gpu-tick 1 --ops allreduce:256K';
-    const { view, truths } = await runAndMerge(2, words);
+    const args = '--iterations 2 --channels 2 --abi 7 --symmetric --gpu-tick 1 --ops allreduce:256K';
+    const { view, truths } = await runAndMerge(2, args);
     truths.forEach((truth, rank) => {
       const slices = ofRank(view, rank);
       expect(totalsOf(truth).starts).toMatchObject({ Coll: 2, KernelCh: 4, KernelPhase: 12 });
@@ -103,8 +103,8 @@ describe('kernels with wrong marks', () => {
     ops = 'allreduce:16K/ll',
     channels = 1,
   ) {
-    const words = `--iterations ${iterations} --channels ${channels} --abi ${abi} --ops ${ops} --kernel-marks ${faults}`;
-    const { view, truths, report } = await runAndMerge(2, words);
+    const args = `--iterations ${iterations} --channels ${channels} --abi ${abi} --ops ${ops} --kernel-marks ${faults}`;
+    const { view, truths, report } = await runAndMerge(2, args);
     const kernels = truths.map((truth, rank) => {
       const drawn = kernelsOf(view, rank);
       expect(drawn).toHaveLength(totalsOf(truth).starts.KernelCh!);
@@ -114,7 +114,7 @@ describe('kernels with wrong marks', () => {
       const suspects = drawn.filter(({ args }) => args.suspect !== undefined);
       expect(report.ranks[rank]!.suspectKernels).toBe(suspects.length);
       for (const { ts, dur } of drawn) expect(dur >= 0n && ts >= 0n).toBe(true);
-      // A suspect stands where it was noticed: behind its own call, whatever was stamped.
+      // A suspect is drawn when it was noticed: after its own call, whatever its stamp says.
       for (const { ts, correlation } of suspects) expect(ts).toBeGreaterThanOrEqual(calls.get(correlation)!);
       return drawn;
     });
@@ -185,12 +185,12 @@ describe('transports that forget', () => {
 });
 
 describe('PXN', () => {
-  const words = '--iterations 2 --channels 1 --pxn 0:2 --ops allreduce:256K';
+  const args = '--iterations 2 --channels 1 --pxn 0:2 --ops allreduce:256K';
   const foreign = (view: TraceView): ViewSlice[] =>
     named(ofRank(view, 2), 'proxy send').filter(({ args }) => args.for !== undefined);
 
   it('draws every operation once, in the process that executed it, in the words of its originator', async () => {
-    const { view, truths, report } = await runAndMerge(4, words);
+    const { view, truths, report } = await runAndMerge(4, args);
     truths.forEach((truth, rank) => {
       const ops = named(ofRank(view, rank), 'proxy send', 'proxy recv');
       expect(ops).toHaveLength(proxyOpsOf(truth).length);
@@ -214,7 +214,7 @@ describe('PXN', () => {
   });
 
   it("has its arrows to the originator's receiver, and ends the originator's collective", async () => {
-    const { view, truths } = await runAndMerge(4, words);
+    const { view, truths } = await runAndMerge(4, args);
     const executed = proxyOpsOf(truths[2]!).filter(({ origin }) => origin === 0);
     const isForeign = ({ track }: ViewSlice): boolean => track.path.join('/').includes('PXN for rank 0000');
     const arrows = view.flows.filter(({ from }) => isForeign(from));
@@ -235,7 +235,7 @@ describe('PXN', () => {
   });
 
   it('names the missing file of the originator, and guesses nothing', async () => {
-    const { view, truths, report } = await runAndMerge(4, words, {}, { without: 0 });
+    const { view, truths, report } = await runAndMerge(4, args, {}, { without: 0 });
     const { pid } = truths[0]!.find(({ kind }) => kind === 'process')! as unknown as { pid: number };
     expect(report.missingRanks).toEqual([0]);
     expect(report.ranks.find(({ rank }) => rank === 2)!.pxn).toEqual({ ops: 2, unexplained: 2, pids: [pid] });
@@ -252,8 +252,8 @@ describe('PXN', () => {
 describe('user-buffer registration', () => {
   it('§3.5: a receive that starts until its kernel has begun is one step, which counts the starts', async () => {
     // Rank 1 is late: on rank 0 the receive waits behind a kernel that waits for rank 1.
-    const words = '--registered --spin --slow-rank 1 --slow-us 3000 --channels 1 --iterations 4';
-    const seen = await runAndMerge(2, `${words} --ops allreduce:64K,group{send+recv:1M}`);
+    const args = '--registered --spin --slow-rank 1 --slow-us 3000 --channels 1 --iterations 4';
+    const seen = await runAndMerge(2, `${args} --ops allreduce:64K,group{send+recv:1M}`);
     expectTraceIsTrue(seen);
     const steps = named(seen.view.slices, 'step');
     const repeated = steps.filter(({ args }) => args.startRepeats !== undefined);
@@ -270,14 +270,14 @@ describe('user-buffer registration', () => {
 });
 
 describe('CUDA graphs', () => {
-  const words = '--iterations 2 --channels 1 --ops graph{allreduce:64K+group{send+recv:16K}}*3,allgather:64K';
+  const args = '--iterations 2 --channels 1 --ops graph{allreduce:64K+group{send+recv:16K}}*3,allgather:64K';
 
   // With KernelCh NCCL numbers each replay (§3.2), without it all of them have the number of the first.
   it.each([
     ['numbered by NCCL', 'all', [0, 1, 2, 3, 4, 5], [0, 0, 0, 0, 0, 0]],
     ['told apart here', 'Coll,P2p,CollApi,P2pApi,GroupApi,ProxyOp', [0, 0, 0, 0, 0, 0], [0, 1, 2, 3, 4, 5]],
   ])('replays, %s, are works of their own, equal on all ranks', async (_, events, seqs, replays) => {
-    const { view, truths } = await runAndMerge(4, words, { NCCL_TRACE_EVENTS: events });
+    const { view, truths } = await runAndMerge(4, args, { NCCL_TRACE_EVENTS: events });
     const perRank = truths.map((truth, rank) => {
       const told = tasksOf(truth).filter(({ graph }) => graph === 'replay');
       const works = onTracks(ofRank(view, rank), /collectives|point-to-point/);
@@ -332,10 +332,10 @@ describe('abuse', () => {
     if (abi > 1) expect(steps).toHaveLength(sum([...stepsDone(truth).values()], (count) => count));
   }
 
-  const words = '--iterations 3 --channels 1 --abuse all --ops allreduce:256K,group{send+recv:64K}';
+  const args = '--iterations 3 --channels 1 --abuse all --ops allreduce:256K,group{send+recv:64K}';
 
   it.each([1, 2, 3, 4, 5, 6, 7])('v%i: all real events are there, the rest is counted', async (abi) => {
-    const { view, truths, report } = await runAndMerge(2, `${words} --abi ${abi}`);
+    const { view, truths, report } = await runAndMerge(2, `${args} --abi ${abi}`);
     truths.forEach((truth, rank) => {
       expectTheRealAreThere(view, truth, rank, abi);
       const { unknown, strayRecords, nullCalls } = report.ranks[rank]!;
@@ -353,7 +353,7 @@ describe('abuse', () => {
     [5, 7],
     [6, 7],
   ])('an interface v%i plugin in the NCCL that speaks v%i', async (plugin, nccl) => {
-    const { view, truths } = await runAndMerge(2, `${words} --abi ${nccl} --plugin-abi ${plugin}`);
+    const { view, truths } = await runAndMerge(2, `${args} --abi ${nccl} --plugin-abi ${plugin}`);
     truths.forEach((truth, rank) => {
       expectTheRealAreThere(view, truth, rank, nccl);
     });

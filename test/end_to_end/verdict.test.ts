@@ -20,12 +20,12 @@ const UNTIL_STALE = 2600;
 
 async function verdictOn(
   name: string,
-  words: string,
+  args: string,
   settings: Readonly<Record<string, string>> = {},
   wait = 0,
 ) {
   mkdirSync(join(folder, name));
-  const { folder: recording, code } = await record(join(folder, name), words, settings);
+  const { folder: recording, code } = await record(join(folder, name), args, settings);
   await new Promise((resolve) => setTimeout(resolve, wait));
   return { code, ...(await judged(recording)) };
 }
@@ -33,11 +33,11 @@ async function verdictOn(
 /** Read again and again, while the job goes on, until `isThere`; at the latest when it has ended. */
 async function verdictOnceIn(
   name: string,
-  words: string,
+  args: string,
   settings: Readonly<Record<string, string>>,
   isThere: (found: Awaited<ReturnType<typeof judged>>) => boolean,
 ) {
-  const { ended, end } = startRecording(join(folder, name), words, settings);
+  const { ended, end } = startRecording(join(folder, name), args, settings);
   let isOver = false;
   void ended.then(() => (isOver = true));
   const recording = join(folder, name, 'recording');
@@ -73,7 +73,7 @@ async function judged(recording: string) {
   };
 }
 
-/** What differs from run to run, and which end of the link with rank 3 stood longer, left out. */
+/** Leaves out what differs from run to run, and which end of the link with rank 3 waited longer. */
 function timeless(text: string): string[] {
   return text
     .replace(/ \\\n +/g, ' ')
@@ -342,7 +342,7 @@ describe.concurrent('the verdict on', () => {
       'root',
       '--ranks 3 --ops allreduce:8K,broadcast:64K --channels 1 --iterations 3 --other-rank 2 --other-at 1 --other-ops allreduce:8K,broadcast(1):64K --hang-seconds 3',
     );
-    // What came after it may stand.
+    // Later calls may be stuck as well.
     const found = verdict.kind === 'mismatch' ? verdict.mismatch : hang?.mismatch;
     expect(found).toMatchObject({
       call: 3,

@@ -41,16 +41,16 @@ function chosen(sort: 'faulty' | 'healthy'): Case[] {
   return [...byClass.values()];
 }
 
-function isSmall({ words, look, settings }: Case): boolean {
-  const ranks = Number(/--ranks (\d+)/.exec(words)?.[1]);
-  const isInMemory = settings.NCCL_TRACE_RING_DIR !== undefined && !words.includes('--node-memory');
+function isSmall({ args, look, settings }: Case): boolean {
+  const ranks = Number(/--ranks (\d+)/.exec(args)?.[1]);
+  const isInMemory = settings.NCCL_TRACE_RING_DIR !== undefined && !args.includes('--node-memory');
   return ranks <= 4 && look.after <= 1000 && !look.isLive && look.how !== 'snapshot' && !isInMemory;
 }
 
 /** A stall of 1 s is enough, and heartbeats come once a second. Rings in memory are copied every 2 s. */
 const soonOver = (one: Case): Case => ({
   ...one,
-  words: one.words.replace(/--hang-seconds 3\b/, '--hang-seconds 2.4'),
+  args: one.args.replace(/--hang-seconds 3\b/, '--hang-seconds 2.4'),
 });
 
 /** In this process: a start of the program costs more than the verdict on a small run. */

@@ -108,9 +108,9 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
 }
 
 /** For scripts/fuzz.mjs. */
-export async function main(root: string, words: string[]): Promise<void> {
+export async function main(root: string, args: string[]): Promise<void> {
   const { values } = parseArgs({
-    args: words,
+    args,
     options: {
       seconds: { type: 'string', default: '60' },
       seed: { type: 'string', default: '1' },

@@ -52,10 +52,10 @@ describe('data is right after', () => {
 });
 
 function everyFunctionAndProtocol(): string {
-  const words = ['allreduce', 'allgather', 'reducescatter'].flatMap((name) =>
+  const ops = ['allreduce', 'allgather', 'reducescatter'].flatMap((name) =>
     ['simple', 'll', 'll128'].map((proto) => `${name}:700000/${proto}`),
   );
-  return [...words, 'group{send+recv:700000}', 'group{send+recv:7000}'].join(',');
+  return [...ops, 'group{send+recv:700000}', 'group{send+recv:7000}'].join(',');
 }
 
 function overlapping(): string {
@@ -118,8 +118,8 @@ test.each([
   ['--ops allreduce:1Q', 'not a size'],
   ['--ranks 0', '--ranks wants a whole number'],
   ['--ranks 2 --kill-rank 2', 'no rank 2'],
-])('%s is refused with exit code 2', async (args, words) => {
+])('%s is refused with exit code 2', async (args, message) => {
   const { code, stderr } = await runRaw(args);
   expect(code).toBe(2);
-  expect(stderr).toContain(words);
+  expect(stderr).toContain(message);
 });

@@ -38,8 +38,8 @@ test('the parent is finalized, its proxy goes on for the children under its cont
 });
 
 test('finalize with work under way: its records follow', async () => {
-  const words = '--ranks 2 --exit hasty --iterations 1 --slow-rank 1 --slow-us 100000 --ops allreduce:2M';
-  const run = await Run.of(words, { echo: {} });
+  const args = '--ranks 2 --exit hasty --iterations 1 --slow-rank 1 --slow-us 100000 --ops allreduce:2M';
+  const run = await Run.of(args, { echo: {} });
   expect(run.exit).toMatchObject({ code: 0, stderr: '' });
   const log = run.callbacks(0);
   const finalizedAt = log.findIndex(({ call }) => call === 'finalize');
@@ -55,8 +55,8 @@ test('finalize with work under way: its records follow', async () => {
 });
 
 test('ncclCommAbort: everything under way stays open, finalize follows', async () => {
-  const words = '--ranks 3 --skip-rank 2 --skip-at 1 --hang-seconds 0.3 --hang-signal ABORT --iterations 2';
-  const run = await Run.of(`${words} --ops allreduce:1M`, { echo: {} });
+  const args = '--ranks 3 --skip-rank 2 --skip-at 1 --hang-seconds 0.3 --hang-signal ABORT --iterations 2';
+  const run = await Run.of(`${args} --ops allreduce:1M`, { echo: {} });
   expect(run.exit.code).toBe(4);
   expect(run.summary.perRank.map(({ ended }) => ended)).toEqual(Array(3).fill('ok'));
   for (const rank of [0, 1, 2]) {

@@ -75,8 +75,8 @@ test('--kill-rank: dead by SIGKILL after so many steps, in mid collective', asyn
 });
 
 test('--other-rank: it calls something else, and the others go on without knowing', async () => {
-  const words = `--ranks 3 ${small} --other-rank 1 --other-at 1 --other-ops sync,allgather:1M --hang-seconds 1`;
-  const result = await run(words, {});
+  const args = `--ranks 3 ${small} --other-rank 1 --other-at 1 --other-ops sync,allgather:1M --hang-seconds 1`;
+  const result = await run(args, {});
   expect(result.exit.code).toBe(4);
   const calls = (rank: number) => result.tasks(rank).map(({ func, seq }) => [func, seq]);
   expect(calls(1).slice(0, 2)).toEqual([

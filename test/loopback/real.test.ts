@@ -17,7 +17,7 @@ const fixture = (name: string) => fileURLToPath(new URL(`nccl/${name}.txt`, impo
 interface Workload {
   readonly name: string;
   /** The same calls, for the loopback. */
-  readonly words: string;
+  readonly args: string;
   /** Communicators that both have. */
   readonly comms: readonly string[];
   /** Activation mask of the recording. */
@@ -29,19 +29,19 @@ interface Workload {
 const WORKLOADS: Workload[] = [
   {
     name: 'lbreal',
-    words: '--ranks 2 --ops allreduce:1M,allgather:512K,sync,group{send+recv:1200000},sync,allreduce:16K',
+    args: '--ranks 2 --ops allreduce:1M,allgather:512K,sync,group{send+recv:1200000},sync,allreduce:16K',
     comms: ['world'],
   },
   {
     name: 's2',
-    words:
+    args:
       '--ranks 4 --ops allreduce:4M,allreduce:4000,allgather:1M,reducescatter:1M,reduce(2):120000,sync,' +
       'group{allreduce:16K+allgather:8K},sync,group{send+recv:1200000},sync,alltoall:160000,sync,allreduce:1M*5',
     comms: ['world'],
   },
   {
     name: 'graph',
-    words:
+    args:
       '--ranks 2 --ops allreduce:16K,sync,' +
       'graph{allreduce:256K+group{allgather:32K+allreduce:4K}+group{send+recv:120000}}*3,sync,allreduce:16K',
     comms: ['world'],
@@ -50,7 +50,7 @@ const WORKLOADS: Workload[] = [
   },
   {
     name: 'split',
-    words:
+    args:
       '--ranks 4 --seed 3 --groups-strided even=2 --ops allreduce:16K,allreduce@even:256K,allreduce:256K,sync,' +
       'group{allreduce:40000+allreduce@even:40000},sync,allreduce@even:120000',
     // Without the non-blocking communicator it also had. In groups it is the hashes that order communicators.
@@ -59,8 +59,8 @@ const WORKLOADS: Workload[] = [
   },
 ];
 
-async function outlineOfLoopback(words: string, mask: string): Promise<string[]> {
-  const run = await Run.of(`${words} --proto simple --channels 2 --iterations 1`, {
+async function outlineOfLoopback(args: string, mask: string): Promise<string[]> {
+  const run = await Run.of(`${args} --proto simple --channels 2 --iterations 1`, {
     echo: { ECHO_MASK: mask },
   });
   expect(run.exit).toMatchObject({ code: 0, stderr: '' });
@@ -106,8 +106,8 @@ test.skipIf(real === undefined)('outlines of real recordings are made', () => {
   }
 });
 
-test.each(WORKLOADS)('$name: as NCCL', async ({ name, words, mask }) => {
+test.each(WORKLOADS)('$name: as NCCL', async ({ name, args, mask }) => {
   const theirs = readFileSync(fixture(name), 'utf8').trimEnd().split('\n');
-  const ours = await outlineOfLoopback(words, mask ?? '0x7fff');
+  const ours = await outlineOfLoopback(args, mask ?? '0x7fff');
   expect(ours).toEqual(theirs);
 });

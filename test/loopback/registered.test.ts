@@ -56,8 +56,8 @@ test.each([
     'replays and transfers to itself',
     '--ranks 3 --ops graph{allgather:300K+alltoall:300K}*3,alltoall:90K --irecv-busy 2',
   ],
-])('the data is right: %s', async (_, words) => {
-  const run = await Run.of(`--registered ${words}`);
+])('the data is right: %s', async (_, args) => {
+  const run = await Run.of(`--registered ${args}`);
   expect(run.summary).toMatchObject({ ending: 'finished', counts: { wrong: 0 } });
   run.remove();
 });

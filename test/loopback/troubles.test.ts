@@ -139,8 +139,8 @@ describe('--slow', () => {
   });
 
   test.each(['nic', 'link'])('%s: 1 MB at 5 MB/s', async (what) => {
-    const words = '--ranks 2 --channels 1 --iterations 1 --ops group{send+recv:1M}';
-    const slow = await run(`${words} --slow ${what}:0:5`);
+    const args = '--ranks 2 --channels 1 --iterations 1 --ops group{send+recv:1M}';
+    const slow = await run(`${args} --slow ${what}:0:5`);
     const received = slow.tasks(1).find(({ func }) => func === 'Recv')!;
     expect((received.endNs! - received.startNs) / 1e6).toBeGreaterThan(190);
   });
@@ -174,32 +174,32 @@ describe('--connect-at-use', () => {
   });
 
   test('a send without a receive likewise; with all there, everything as ever', async () => {
-    const words =
+    const args =
       '--ranks 3 --iterations 2 --connect-at-use --ops group{send+recv:64K},allreduce:64K,alltoall:32K';
     const lone = await run(
-      `${words} --other-rank 1 --other-at 0 --other-ops allreduce:64K --hang-signal ABORT`,
+      `${args} --other-rank 1 --other-at 0 --other-ops allreduce:64K --hang-signal ABORT`,
     );
     expect(lone.summary.ending).toBe('hung');
     expect(shapes(lone.callbacks(0)).filter((shape) => shape.startsWith('start P2p <'))).toEqual([]);
-    const whole = await run(words);
+    const whole = await run(args);
     expect(whole.exit.code).toBe(0);
   });
 });
 
 test('crossed communicators on one stream hang, on two streams they do not', async () => {
-  const words =
+  const args =
     '--ranks 2 --channels 1 --groups pair=2 --iterations 2 --ops allreduce:4K,allreduce@pair:4K ' +
     '--other-rank 1 --other-at 1 --other-ops allreduce@pair:4K,allreduce:4K';
-  const crossed = await run(`${words} --one-stream`);
+  const crossed = await run(`${args} --one-stream`);
   expect(crossed.tasks(0).filter(({ completed }) => !completed)).toHaveLength(2);
-  const side = await run(words);
+  const side = await run(args);
   expect(side.tasks(0).filter(({ completed }) => !completed)).toEqual([]);
 });
 
 test('the GPU counts sends to oneself and the host does not: later kernels show earlier times', async () => {
-  const words = '--ranks 2 --channels 1 --iterations 1 --ops allreduce:4K,sync,sleep:80ms,';
+  const args = '--ranks 2 --channels 1 --iterations 1 --ops allreduce:4K,sync,sleep:80ms,';
   const behind = async (before: string) => {
-    const result = await run(`${words}${before}sync,sleep:80ms,allreduce:4K`);
+    const result = await run(`${args}${before}sync,sleep:80ms,allreduce:4K`);
     const gpu = result.truth(0).find(({ kind }) => kind === 'gpu') as unknown as {
       originNs: number;
       atOriginNs: number;

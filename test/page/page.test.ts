@@ -24,7 +24,7 @@ const CHROMIUM = '/usr/bin/chromium';
 const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
-const run = (...words: string[]): Promise<ProgramResult> => runProgram(folder, ...words);
+const run = (...args: string[]): Promise<ProgramResult> => runProgram(folder, ...args);
 const sample = (name: string): string => path.join(root, 'samples', name);
 
 describe('text in HTML', () => {
@@ -297,7 +297,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in Chromium, the network off (skipped wh
 
       const row = await press('Open');
       const seen = new URLSearchParams(row.url().split('#!/?')[1]);
-      const standing = (await page
+      const waitingSince = (await page
         .locator('#who-waits-for-whom tbody tr')
         .first()
         .locator('td')
@@ -305,10 +305,10 @@ describe.skipIf(!existsSync(CHROMIUM))('in Chromium, the network off (skipped wh
         .textContent())!;
       const start = BigInt(seen.get('visStart')!);
       const end = BigInt(seen.get('visEnd')!);
-      const told = view.start;
-      expect(start < end && start >= told && end < told + 60_000_000_000n).toBe(true);
-      expect(standing).toMatch(/^\d\d:\d\d:\d\d\.\d{3}$/);
-      const time = new Date(`2026-11-21T${standing}Z`).getTime();
+      const began = view.start;
+      expect(start < end && start >= began && end < began + 60_000_000_000n).toBe(true);
+      expect(waitingSince).toMatch(/^\d\d:\d\d:\d\d\.\d{3}$/);
+      const time = new Date(`2026-11-21T${waitingSince}Z`).getTime();
       expect(Number(start / 1_000_000n)).toBeLessThanOrEqual(time);
       expect(Number(end / 1_000_000n)).toBeGreaterThanOrEqual(time);
       expect(seen.has('dur')).toBe(false);

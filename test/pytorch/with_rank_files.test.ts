@@ -63,7 +63,7 @@ describe('dumps beside rank files', () => {
     expect(added).toHaveLength(2);
   });
 
-  it('stand at the collective in the trace', async () => {
+  it('are arguments of the collective in the trace', async () => {
     const output = path.join(folder, 'hang.pftrace');
     await merge({ inputs: [hang], output, jobs: 1, texts: traceTexts, flightRecorder: dumps });
     const slices = viewTrace(readFileSync(output), { emptySlices: 'fine' }).slices.filter(

@@ -1,9 +1,9 @@
 /**
- * Chunks whose checks hold and that no recorder wrote: which records may come of them.
+ * Chunks that no recorder wrote, with correct checks: which records a reader may take from them.
  *
- * The format promises no more than this: whatever headers and payloads say, each slot of each record either was written there or
- * passes the check of its own at the position at which it stands. That check is of 24 bits, over words that are joined by exclusive or:
- * it tells half-made slots and slots in wrong places. Two changes that cancel there are the payload's CRC to find.
+ * The format promises only this: each slot of a record was written at its position, or passes the slot check for that position. The
+ * check has 24 bits, over words joined by exclusive or. It finds half-written slots and slots in wrong places. Two changes that cancel
+ * each other are found by the payload's CRC.
  */
 
 import fc from 'fast-check';
@@ -73,7 +73,7 @@ interface Place {
 const slotLine = ({ ring, position, part, parts, words }: Place, kind: number): string =>
   `${ring}:${position} ${kind} ${part}/${parts} ${words.join(' ')}`;
 
-/** The slots in payloads that pass the check of schemas/rank-file.md where their chunk's header says that they stand. */
+/** The slots in payloads that pass the check of schemas/rank-file.md at the position that their chunk's header gives. */
 function provenSlots(bytes: Uint8Array, offsets: readonly number[], { header }: RankFile): Set<string> {
   const proven = new Set<string>();
   for (const place of offsets) {

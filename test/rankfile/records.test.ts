@@ -1,6 +1,6 @@
 /**
  * Which records of a ring count, and what is said about the rest. Above each test the ring: one cell per index, with
- * the position that stands there; `x` is torn, `.` empty.
+ * the position in that slot; `x` is torn, `.` empty.
  */
 
 import fc from 'fast-check';

@@ -28,8 +28,8 @@ class Recorder {
     child.stdout!.on('data', (text: Buffer) => (this.said += text.toString()));
   }
 
-  async says(words: RegExp): Promise<string> {
-    await expect.poll(() => this.said, PATIENCE).toMatch(words);
+  async says(pattern: RegExp): Promise<string> {
+    await expect.poll(() => this.said, PATIENCE).toMatch(pattern);
     return this.said;
   }
 

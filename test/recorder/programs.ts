@@ -53,8 +53,8 @@ export function run(
   return new Promise((done) => {
     const own = EMULATED ? { EMULATED: '1' } : {};
     const options = { env: { PATH: process.env.PATH, ...own, ...env }, timeout, cwd };
-    const [command, ...words] = [...RUNNER, path.join(BUILD, program), ...args];
-    execFile(command!, words, options, (error, stdout, stderr) => {
+    const [command, ...rest] = [...RUNNER, path.join(BUILD, program), ...args];
+    execFile(command!, rest, options, (error, stdout, stderr) => {
       done({ code: error === null ? 0 : (error.signal ?? error.code ?? 'unknown'), stdout, stderr });
     });
   });

@@ -20,10 +20,10 @@ const long = process.env.NCCL_TRACE_LONG === '1';
 /** Runs `program` with the plugin and a new folder. */
 async function passes(
   context: TestContext,
-  words: readonly [program: string, ...more: string[]],
+  command: readonly [program: string, ...more: string[]],
   env: Record<string, string> = {},
 ): Promise<void> {
-  const [program, ...more] = words;
+  const [program, ...more] = command;
   skipIfEmulated(context, program === 'abuse' && more[0] === 'fork' ? 'fork' : undefined);
   await inNewFolder(async (folder) => {
     const outcome = await run(program, [PLUGIN, folder, ...more], { env, timeout: 3_600_000 });
@@ -146,7 +146,7 @@ describe('stream mode', () => {
     inNewFolder(async (folder) => {
       const outcome = await run('draining', [folder], { timeout: 600_000 });
       expect(verdictOf(outcome)).toBe('PASSED');
-      // What the program's own reader was content with, ours is as well: a file whose newer lap stands before the older.
+      // Our reader accepts what the program's own reader accepted: a file whose newer lap lies before the older one.
       const [, file, records] = /^two laps: (.+), (\d+) records$/m.exec(outcome.stdout)!;
       const { rings, problems } = openRankFile(file!);
       expect(problems).toEqual([]);

@@ -95,7 +95,7 @@ test.each([
   async (limit, rings, least) => {
     const env = { ...STREAM, NCCL_TRACE_RING_MB: rings, NCCL_TRACE_MAX_MB: limit };
     const { infos, warnings } = await announce(env);
-    expect(warnings.filter((words) => words.includes('MAX_MB'))).toEqual([
+    expect(warnings.filter((line) => line.includes('MAX_MB'))).toEqual([
       `nccl-trace: NCCL_TRACE_MAX_MB=${limit} is less than NCCL_TRACE_RING_MB + 4, the least that works; using ${least}`,
     ]);
     // As it is: 0.25 and 4 are less than 5.
@@ -152,7 +152,7 @@ test.each([
 ])('%s=%s is one warning and the default', async (name, value) => {
   const said = await announce({ [name]: value });
   // On a machine that is busy enough another warning may say that the file was late.
-  expect(said.warnings.filter((words) => words.includes(name))).toHaveLength(1);
+  expect(said.warnings.filter((line) => line.includes(name))).toHaveLength(1);
   expect(said.mask).toBe(DEFAULT);
   expect(said.files).toHaveLength(1);
 });

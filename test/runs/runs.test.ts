@@ -131,14 +131,14 @@ describe('files are of two runs', () => {
 });
 
 describe('a job that was restarted, as recorded', () => {
-  const words = '--ranks 2 --iterations 1 --ops allreduce:64K';
+  const args = '--ranks 2 --iterations 1 --ops allreduce:64K';
 
   it('in one folder: the newest start alone is merged, the other is named and can be asked for', async () => {
     const settings = { SLURM_JOB_ID: '77', NCCL_TRACE_EVENTS: 'coll' };
-    const { folder: recording } = await record(folder, words, settings);
+    const { folder: recording } = await record(folder, args, settings);
     const before = readdirSync(path.join(recording, '77'));
-    await record(folder, words, settings);
-    await record(folder, words, { ...settings, SLURM_RESTART_COUNT: '1' });
+    await record(folder, args, settings);
+    await record(folder, args, { ...settings, SLURM_RESTART_COUNT: '1' });
     expect(readdirSync(recording).sort()).toEqual(['77', '77.1']);
 
     const { runs: listed } = listRuns([path.join(recording, '77')]);

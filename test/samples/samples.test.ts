@@ -1,6 +1,6 @@
 /**
  * Every recorded sample, as a user would merge it: a clean trace, a summary that equals it, the same bytes in any order, and
- * a report that stands in test/goldens/. `UPDATE_GOLDENS=1 npm test` rewrites the goldens; read the difference.
+ * a report in test/goldens/. `UPDATE_GOLDENS=1 npm test` rewrites the goldens; read the difference.
  */
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -61,8 +61,8 @@ describe('random runs, in random shards', () => {
     const ops = Array.from({ length: pick(3) }, () => OPS[pick(OPS.length) - 1]!).join(',');
     const place = path.join(folder, `run-${run}`);
     mkdirSync(place);
-    const words = `--ranks ${ranks} --channels ${pick(3)} --iterations ${pick(12)} --ops ${ops},allreduce:1M`;
-    const recording = await record(path.join(place, 'recorded'), words, { NCCL_TRACE_RING_MB: '1' });
+    const args = `--ranks ${ranks} --channels ${pick(3)} --iterations ${pick(12)} --ops ${ops},allreduce:1M`;
+    const recording = await record(path.join(place, 'recorded'), args, { NCCL_TRACE_RING_MB: '1' });
     // Every second one as if each rank, or each pair, had its own host.
     const hosts = run % 2 === 0 ? ranks : Math.ceil(ranks / 2);
     const isSkewed = run % 4 !== 3;

@@ -49,11 +49,11 @@ describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
         `exec "${path.join(root, 'examples/slurm/epilog.sh')}"\n`,
       { mode: 0o755 },
     );
-    const words = execFileSync(script, ['start', slurm, String(port)], {
+    const output = execFileSync(script, ['start', slurm, String(port)], {
       encoding: 'utf8',
       env: { ...process.env, EPILOG: epilog },
     });
-    const conf = /SLURM_CONF=(.*)/.exec(words)![1]!;
+    const conf = /SLURM_CONF=(.*)/.exec(output)![1]!;
     mkdirSync(path.join(folder, 'bin'));
     // Slim images have none; where there is one, the epilog finds it first.
     const runuser = '#!/bin/bash\nshift 3\nexec "$@"\n';
@@ -144,8 +144,8 @@ describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
       const disk = `${path.join(folder, 'disks', node)}/$SLURM_JOB_ID`;
       return `mkdir -p ${disk}; cp ${ranks.map((rank) => path.join(sample, `rank0000${rank}.bin`)).join(' ')} ${disk};`;
     });
-    const words = ['--parsable', '--nodes=2', `--output=${logs}/%j.log`, `--wrap=${files.join(' ')} exit 1`];
-    const job = execFileSync('sbatch', words, { env, encoding: 'utf8' }).trim();
+    const args = ['--parsable', '--nodes=2', `--output=${logs}/%j.log`, `--wrap=${files.join(' ')} exit 1`];
+    const job = execFileSync('sbatch', args, { env, encoding: 'utf8' }).trim();
     const out = path.join(logs, `nccl-trace-${job}`);
     const verdict = path.join(out, 'verdict.txt');
     for (

@@ -26,7 +26,7 @@ function withChunk(file: Uint8Array, hole = 0): Uint8Array {
   return Buffer.concat([file, new Uint8Array(hole), header]);
 }
 
-/** Makes the checks of the chunk whose header stands at `at` good again, as far as its sizes allow. */
+/** Corrects the checks of the chunk whose header is at `at`, as far as its sizes allow. */
 function sealChunk(file: Uint8Array, at: number): void {
   const view = new DataView(file.buffer, at);
   const payload = file
@@ -37,7 +37,7 @@ function sealChunk(file: Uint8Array, at: number): void {
   view.setUint32(CHUNK_HEADER.headerCrc, crc32(file.subarray(at, at + CHUNK_HEADER_BYTES)), true);
 }
 
-/** Says of a chunk that its slots stand elsewhere. */
+/** Changes the chunk's header: its slots are said to be at other positions. */
 function shiftChunk(file: Uint8Array, at: number, by: number): void {
   const view = new DataView(file.buffer, at);
   for (const field of [CHUNK_HEADER.firstPosition, CHUNK_HEADER.endPosition])

@@ -149,7 +149,7 @@ function strangersFile(first: HeaderLine, records: readonly RecordLine[], last: 
   };
 }
 
-/** What our reader does not hand on, or what stands elsewhere in RankFileFacts. */
+/** What our reader does not return, or returns elsewhere in RankFileFacts. */
 const NOT_COMPARED = [
   'area_count',
   'chunks_begin',
@@ -231,7 +231,7 @@ export function factsOf(file: RankFile): RankFileFacts {
     impossibleEntries: problems(file, /^entries of tables with an impossible/),
     chunks: { ...file.chunks, ofNoRing: problems(file, /^chunks of areas that are no rings/) },
     badChunks: [
-      problems(file, /^slots that stand in two chunks/),
+      problems(file, /^slots that are in two chunks/),
       problems(file, /^chunks .*, left out$/),
       problems(file, /^slots of chunks that do not check out/),
     ],

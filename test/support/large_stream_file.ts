@@ -112,7 +112,7 @@ class DrainedRing {
     this.used = 0;
   }
 
-  /** `words` from half `from` on; what is before it stands there already. */
+  /** Writes `words` from half `from` on. What is before it is already there. */
   private slot(kind: number, part: number, parts: number, words: readonly number[], from: number): void {
     const { words: w, position } = this;
     const at = this.used * 8;

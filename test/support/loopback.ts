@@ -22,17 +22,17 @@ export interface Running {
   readonly end: () => void;
 }
 
-/** `words`: the loopback's options; `settings`: NCCL_TRACE_*. Rings are large enough for short runs by default. */
+/** `args`: the loopback's options; `settings`: NCCL_TRACE_*. Rings are large enough for short runs by default. */
 export const record = (
   folder: string,
-  words: string,
+  args: string,
   settings: Readonly<Record<string, string>> = {},
-): Promise<Recording> => startRecording(folder, words, settings).ended;
+): Promise<Recording> => startRecording(folder, args, settings).ended;
 
 /** As `record`, of a job that goes on meanwhile. */
 export function startRecording(
   folder: string,
-  words: string,
+  args: string,
   settings: Readonly<Record<string, string>> = {},
 ): Running {
   mkdirSync(folder, { recursive: true });
@@ -48,7 +48,7 @@ export function startRecording(
     NCCL_TRACE_RING_MB: '8',
     ...settings,
   };
-  const all = [...words.split(' '), '--truth', truth, '--quiet'];
+  const all = [...args.split(' '), '--truth', truth, '--quiet'];
   let end = (): void => undefined;
   const ended = new Promise<Recording>((done) => {
     const child = execFile(LOOPBACK, all, { env }, (error, _out, err) => {

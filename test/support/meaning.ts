@@ -12,7 +12,7 @@ export function meaningOf(bytes: Uint8Array): string[] {
   return [...tracks(view), ...slices(view), ...values(view), ...arrows(view)].sort();
 }
 
-/** Where they stand and what they are. Empty groups count. */
+/** Where they are in the tree and what they are. Empty groups count. */
 const tracks = (view: TraceView): string[] =>
   view.tracks.map(({ rank, unit, kind, description, ...track }) =>
     [pathOf(track as ViewTrack), 'track', kind, rank, unit, description].join(' | '),

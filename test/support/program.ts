@@ -11,10 +11,10 @@ export interface ProgramResult {
   readonly err: string;
 }
 
-export function runProgram(cwd: string, ...words: string[]): Promise<ProgramResult> {
+export function runProgram(cwd: string, ...args: string[]): Promise<ProgramResult> {
   return new Promise((done) => {
     const options = { cwd, encoding: 'buffer' as const, maxBuffer: 1 << 28 };
-    execFile(process.execPath, [PROGRAM, ...words], options, (error, out, err) => {
+    execFile(process.execPath, [PROGRAM, ...args], options, (error, out, err) => {
       done({ code: Number(error?.code ?? 0), out, err: withoutProgress(err.toString()) });
     });
   });

@@ -226,7 +226,7 @@ export class RankFileBuilder {
     return this;
   }
 
-  /** The `newest` chunks stand before all others, and a hole between. */
+  /** The `newest` chunks come before all others, with a hole between. */
   wrapChunks(newest: number): this {
     this.newerLap = newest;
     return this;

@@ -89,8 +89,8 @@ export async function recordedCases({
       oneRecording(source, folder, i, load, note);
       for (const pair of i % PAIRS_EVERY === 0 ? PAIRS : []) {
         // The wait makes a minute of it.
-        const words = `--ranks 2 --channels 1 --iterations ${iterations * 6} --timeout 600 --ops ${pair.ops}`;
-        const { source: own } = await recorded(join(kept, pair.folder), words);
+        const args = `--ranks 2 --channels 1 --iterations ${iterations * 6} --timeout 600 --ops ${pair.ops}`;
+        const { source: own } = await recorded(join(kept, pair.folder), args);
         const run = skewRun(own, join(folder, pair.folder), drawSkews(i + 1, 2, HZ));
         note(pair.name, run, solveFiles(run.files, join(folder, `steps-${pair.folder}`), { beacons: false }));
       }
@@ -110,13 +110,13 @@ export async function recordedCases({
 }
 
 /** Records, unless a recording is in `folder` already. `load`: the load average at its end. */
-async function recorded(folder: string, words: string): Promise<{ source: string; load: string }> {
+async function recorded(folder: string, args: string): Promise<{ source: string; load: string }> {
   const note = join(folder, 'load-average');
   if (!existsSync(note)) {
     // Half a recording of a benchmark that was stopped is none.
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
-    await record(folder, words, {
+    await record(folder, args, {
       NCCL_TRACE_RING_MB: '16',
       NCCL_TRACE_CLOCK_PEER: `127.0.0.1:${await freeUdpPort()}`,
     });

@@ -22,7 +22,7 @@ export interface RingOptions {
   readonly tid?: number;
   readonly threadName?: string;
   readonly foldCapacity?: number;
-  /** The ring has a past: its first record stands at this position. */
+  /** The ring has a past: position of its first record. */
   readonly startAt?: number;
 }
 

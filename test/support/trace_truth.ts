@@ -19,13 +19,13 @@ export interface Seen {
 /** `without`: the rank whose file is taken away before the others are merged. */
 export async function runAndMerge(
   ranks: number,
-  words: string,
+  args: string,
   settings: Record<string, string> = {},
   { without }: { readonly without?: number } = {},
 ): Promise<Seen> {
   const { folder, remove } = temporaryFolder();
   try {
-    const recording = await record(folder, `--ranks ${ranks} ${words}`, settings);
+    const recording = await record(folder, `--ranks ${ranks} ${args}`, settings);
     if (without !== undefined) rmSync(join(recording.folder, `rank${String(without).padStart(5, '0')}.bin`));
     const output = join(folder, 'out.pftrace');
     const report = await merge({ inputs: [recording.folder], output, jobs: 1 });

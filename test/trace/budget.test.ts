@@ -183,12 +183,12 @@ describe('64 ranks', () => {
   let whole: Awaited<ReturnType<typeof drawn>>;
 
   beforeAll(async () => {
-    const words =
+    const args =
       '--ranks 64 --channels 1 --iterations 2 --ops allreduce:64K,allreduce@dp:64K --groups-strided dp=8 ' +
       '--groups tp=8 --skip-rank 37 --skip-at 1 --hang-seconds 2 --timeout 100';
     const many = path.join(folder, 'many');
     mkdirSync(many);
-    const { folder: files, code } = await record(many, words, {
+    const { folder: files, code } = await record(many, args, {
       NCCL_TRACE_RING_MB: '0.5',
     });
     expect(code).toBe(4);
@@ -210,11 +210,11 @@ describe('64 ranks', () => {
     if (verdict.kind !== 'hung') throw new Error(`the verdict is ${verdict.kind}`);
     const missing = verdict.hang.neverEntered.map(({ file }) => file);
     expect(missing).toEqual([37]);
-    const words = suggestion?.command.split(' ') ?? [];
-    expect(words.slice(0, 3)).toEqual(['nccl-trace', 'merge', inputs[0]]);
-    const ranks = parseRanks(words[words.indexOf('--ranks') + 1]!)!;
+    const args = suggestion?.command.split(' ') ?? [];
+    expect(args.slice(0, 3)).toEqual(['nccl-trace', 'merge', inputs[0]]);
+    const ranks = parseRanks(args[args.indexOf('--ranks') + 1]!)!;
     expect(ranks.some(([from, to]) => from <= 37 && 37 <= to)).toBe(true);
-    const comm = words[words.indexOf('--comm') + 1]!;
+    const comm = args[args.indexOf('--comm') + 1]!;
     const select = { comms: [comm], ranks };
     const { report } = await drawn({ inputs, select });
     expectWithin(suggestion!.size.bytes, report.bytes, 2);

@@ -84,8 +84,8 @@ describe('communicators', () => {
     ['dpp', '--comm dpp: there is no such communicator; there are dp, tp, '],
     ['0x12', 'there are 0x0000000000000010, 0x0000000000000011, '],
     ['0x0', 'there is no such communicator'],
-  ])('%s is unknown: the nearest first', (word, words) => {
-    expect(() => selectScope(RUN, { comms: [word] })).toThrow(words);
+  ])('%s is unknown: the nearest first', (word, message) => {
+    expect(() => selectScope(RUN, { comms: [word] })).toThrow(message);
   });
 
   it('is refused if none of the ranks belongs to it', () => {
@@ -123,8 +123,8 @@ describe('time', () => {
     ['nothing at all', { last: 0 }, '--last 0 selects nothing'],
     ['two ways', { last: 1e9, from: time('1s') }, '--from and --last exclude each other'],
     ['two other ways', { last: 1e9, around: { at: time('1s'), halfNs: 1 } }, '--around and --last exclude'],
-  ])('%s', (_, request, words) => {
-    expect(() => selectScope(RUN, request)).toThrow(words);
+  ])('%s', (_, request, message) => {
+    expect(() => selectScope(RUN, request)).toThrow(message);
   });
 
   it('a time of day needs a date in a run of several days', () => {

@@ -163,7 +163,7 @@ describe('is a hang at once if it cannot go on:', () => {
       kind: 'waiting',
       waiting: { stall: { silent: [{ file: 2, mayBeCopy: true }] } },
     });
-    // The last sign comes as it begins to stand, or long before the others' last one.
+    // The last sign comes when the stall begins, or long before the others' last sign.
     expect(verdictAt(18, [a, b, { ...c, alive: 10.2 }]).kind).toBe('hung');
     expect(verdictAt(46, [a, b, { ...c, alive: 15 }], { hungAfter: 600 }).kind).toBe('hung');
   });

@@ -1,4 +1,4 @@
-/** Nothing seems to stand, and nothing goes on: a job that ended is healthy, one that only fell still is not called so. */
+/** Nothing is pending and nothing moves: a job that ended is healthy, a job that merely records nothing is not. */
 
 import { describe, expect, it } from 'vitest';
 import { suspects } from '../../src/verdict/evidence/suspects.js';

@@ -73,7 +73,7 @@ describe.each(Object.entries(RECORDINGS))('%s', (name, { kind, culprits, says = 
     const diagnosis = await diagnose([unpackRecording(name, folder)], { jobs: 1 });
     const lines = verdictText(diagnosis, null);
     expect(diagnosis.verdict.kind).toBe(kind);
-    for (const words of says) expect(lines).toContainEqual(expect.stringMatching(words));
+    for (const line of says) expect(lines).toContainEqual(expect.stringMatching(line));
     if (culprits) {
       const ranks = suspects(diagnosis.verdict).map((file) => diagnosis.ranks[file]!.rank);
       expect(ranks.slice(0, culprits.length)).toEqual(culprits);

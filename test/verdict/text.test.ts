@@ -61,15 +61,15 @@ const all = (rank: number): MadeUpRank => ({ calls: [done(0, 1), open(1, 10, { o
 const NEXT = { command: 'nccl-trace merge RUN' };
 const SIZE = { slices: 1000, tracks: 10, bytes: 3e6 };
 /** Without what is the same everywhere: losses, clocks, the next command. */
-const body = (words: VerdictReport): string[] => verdictText(words, NEXT).slice(0, -3);
+const body = (reported: VerdictReport): string[] => verdictText(reported, NEXT).slice(0, -3);
 
 describe('a hang of 512 ranks', () => {
   const ranks = Array.from({ length: 512 }, (_, file) => (file === 37 ? { calls: [done(0, 1)] } : all(37)));
 
   it('is reported in few lines, with ranks folded and the next command last', () => {
-    const words = report(judge(evidence(ranks)), 512, { clocks: [CLOCK] });
+    const reported = report(judge(evidence(ranks)), 512, { clocks: [CLOCK] });
     const suggestion = { command: 'nccl-trace merge run --comm world --ranks 36-38', size: SIZE };
-    expect(verdictText(words, mergeNext({ suggestion }, ['run']))).toEqual([
+    expect(verdictText(reported, mergeNext({ suggestion }, ['run']))).toEqual([
       'HUNG  AllReduce seq 1 on world (512 ranks)  since 03:00:10 UTC (90.0 s)',
       '  never entered:  rank 37 (node4 gpu5), alive to the end',
       '                  last there: AllReduce seq 0, 03:00:01 UTC',
@@ -109,8 +109,8 @@ describe('the next command', () => {
   it('is there for every verdict', () => {
     const calls = [done(0, 1), done(1, 2)];
     for (const run of [evidence([{ calls }, { calls }]), evidence([{ calls: [] }, { calls: [] }])]) {
-      const words = report(judge(run), 2);
-      expect(verdictText(words, mergeNext({ suggestion: null }, ['RUN'])).at(-1)).toBe(
+      const reported = report(judge(run), 2);
+      expect(verdictText(reported, mergeNext({ suggestion: null }, ['RUN'])).at(-1)).toBe(
         'next: nccl-trace merge RUN',
       );
     }
@@ -121,9 +121,9 @@ it('a stall of live ranks is no alarm: the report says when it becomes one, and 
   const live = { isAlive: true } as const;
   const waits = { calls: [done(0, 1), open(1, 10, { ops: [waitingFor(1)] })], ...live };
   const verdict = judge(evidence([waits, { calls: [done(0, 1)], ...live }], { end: 11.3 }));
-  const words = report(verdict, 2, { clocks: [CLOCK] });
-  const found = { ...words, problems: [], suggestion: { command: 'nccl-trace merge RUN', size: SIZE } };
-  expect(verdictText(words, inspectNext(found, ['RUN'], { run: 'job' }))).toEqual([
+  const reported = report(verdict, 2, { clocks: [CLOCK] });
+  const found = { ...reported, problems: [], suggestion: { command: 'nccl-trace merge RUN', size: SIZE } };
+  expect(verdictText(reported, inspectNext(found, ['RUN'], { run: 'job' }))).toEqual([
     'WAITING  AllReduce seq 1 on world (2 ranks)  since 03:00:10 UTC (1.3 s)',
     '  no hang yet:    all ranks live, by heartbeats; --hung-after is 30.0 s',
     '  not entered:    rank 1 (node0 gpu1), alive',
@@ -354,7 +354,7 @@ it('calls two orders of two calls a deadlock, and names who took the one that fe
     '                    then AllReduce seq 5 on pair',
   ]);
   expect(suspects(verdict)[0]).toBe(1);
-  // In streams of their own both go on: what stands is not the order's fault.
+  // In streams of their own both go on, so the order is not the cause of the stall.
   const begun = { ...second(0), ops: [waitingFor(0, { done: 1 })] };
   const apart = { calls: [open(5, 10, { comm: 'pair', ...second(0) }), open(1, 11, begun)] };
   const other = judge(evidence([order(2, false), apart, order(1, false)], { comms }));
@@ -362,7 +362,7 @@ it('calls two orders of two calls a deadlock, and names who took the one that fe
 });
 
 it('names the time without evidence', () => {
-  const words = {
+  const reported = {
     states: [],
     endsNotKnown: 12,
     partial: [0, 1],
@@ -377,7 +377,7 @@ it('names the time without evidence', () => {
     unresolved: null,
     latest: null,
   } as const;
-  expect(body(report({ kind: 'healthy', silent: [], ...words }, 4, { missingRanks: [2, 3] }))).toEqual([
+  expect(body(report({ kind: 'healthy', silent: [], ...reported }, 4, { missingRanks: [2, 3] }))).toEqual([
     'HEALTHY  nothing unfinished was seen, as far as is recorded',
     '  seen:           7 collectives on 1 communicator, by 4 ranks',
     '  no file:        rank 2-3 of 4: what they did is not known',
@@ -555,9 +555,9 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
         latest: null,
       };
       const otherRuns = lateness ? [] : [{ name: host, started: '', files: 600 }];
-      const words = report(verdict, 512, { missingRanks, otherRuns });
+      const reported = report(verdict, 512, { missingRanks, otherRuns });
       const lines = verdictText(
-        { ...words, ranks: words.ranks.map((rank) => ({ ...rank, host, file: host })) },
+        { ...reported, ranks: reported.ranks.map((rank) => ({ ...rank, host, file: host })) },
         mergeNext({ suggestion: null }, [host.slice(0, 40)]),
       );
       expect(lines.length).toBeLessThanOrEqual(15);

@@ -10,7 +10,7 @@ namespace {
 constexpr int kMountPointField = 4;  // from 0; the id is the first
 constexpr const char* kBeforeType = " - ";
 
-/** Blanks, tabs, line ends and backslashes stand there as three octal digits. In place. */
+/** The kernel writes blanks, tabs, line ends and backslashes as three octal digits. Decodes in place. */
 void Unescape(char* text) {
   const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
   char* to = text;
@@ -25,7 +25,7 @@ void Unescape(char* text) {
   *to = '\0';
 }
 
-/** The id in front of it, without strtoull, which newer C libraries bind to themselves. */
+/** The id at the beginning. Not by strtoull, which would bind us to a newer C library. */
 uint64_t LeadingNumber(const char* text) {
   uint64_t number = 0;
   for (; *text >= '0' && *text <= '9'; ++text) number = number * 10 + static_cast<uint64_t>(*text - '0');
@@ -60,7 +60,7 @@ Mount MountOf(const char* path, const char* table) {
     *end = '\0';
     Unescape(point);
     const size_t length = strlen(point);
-    // Of several at one place the last one hides the others.
+    // If several mounts have one mount point, the last one hides the others.
     if (length < longest || !IsBelow(path, point, length)) continue;
     longest = length;
     found = {LeadingNumber(line), is_fuse};

@@ -92,7 +92,7 @@ document
     ),
     section(
       'Who waits for whom',
-      'Receives that waited for data and sends that waited for room, by pair of ranks. What still waits when the records end stands first.',
+      'Receives that waited for data and sends that waited for room, by pair of ranks. What still waits when the records end comes first.',
       waits(report, show),
     ),
     section(

@@ -107,11 +107,11 @@ export class ClippedSink implements TrackSink {
   }
 
   counter(ref: TrackRef, at: TraceNs, value: number): void {
-    this.stand(this.track(ref), at, value);
+    this.setValue(this.track(ref), at, value);
   }
 
   state(ref: TrackRef, at: TraceNs, name: string | null): void {
-    this.stand(this.track(ref), at, name);
+    this.setValue(this.track(ref), at, name);
   }
 
   /** One by one, as any slice: the fast path has no windows. */
@@ -131,7 +131,7 @@ export class ClippedSink implements TrackSink {
     }
   }
 
-  private stand(track: ClippedTrack, at: TraceNs, value: number | string | null): void {
+  private setValue(track: ClippedTrack, at: TraceNs, value: number | string | null): void {
     const { window } = track;
     if (window === null) return;
     if (at < window.from) {

@@ -42,20 +42,20 @@ function judged(sends: readonly ToldOp[], receives: readonly ToldOp[]) {
     },
   );
   for (const one of said.values()) expect(one).toEqual([one[0], one[0]]);
-  const words = [...said].sort(([a], [b]) => a - b).map(([ordinal, [word]]) => `${ordinal} ${word}`);
-  return { words, counts };
+  const labels = [...said].sort(([a], [b]) => a - b).map(([ordinal, [label]]) => `${ordinal} ${label}`);
+  return { labels, counts };
 }
 
 const known = (...works: (number | null)[]): ToldOp[] => works.map((work) => ({ work }));
 
 it('a pair with lost work counts if the operations before and after it agree', () => {
-  const { words, counts } = judged(known(1, null, 3, 4, null), known(1, 2, null, 4, 5));
-  expect(words).toEqual(['0 agree', '1 agree', '2 agree', '3 agree', '4 unconfirmed']);
+  const { labels, counts } = judged(known(1, null, 3, 4, null), known(1, 2, null, 4, 5));
+  expect(labels).toEqual(['0 agree', '1 agree', '2 agree', '3 agree', '4 unconfirmed']);
   expect(counts).toMatchObject({ pairs: 8, unconfirmed: 2, operationsDiffer: 0, single: 0 });
 });
 
 it('not before the first that agrees', () => {
-  expect(judged(known(null, 2, null, 4), known(1, 2, 3, 4)).words).toEqual([
+  expect(judged(known(null, 2, null, 4), known(1, 2, 3, 4)).labels).toEqual([
     '0 unconfirmed',
     '1 agree',
     '2 agree',
@@ -66,7 +66,7 @@ it('not before the first that agrees', () => {
 it('not where a neighbour is another operation: the ends may count differently there', () => {
   const sends = known(1, null, 3, null, 5, null, 7);
   const receives = known(1, 2, 99, 4, 5, 6, 7);
-  expect(judged(sends, receives).words).toEqual([
+  expect(judged(sends, receives).labels).toEqual([
     '0 agree',
     '1 unconfirmed',
     '2 operationsDiffer',
@@ -86,8 +86,8 @@ it('not where the sizes or the numbers of steps are others', () => {
 
 it('not where the sender has lost the size; that says nothing of its neighbours', () => {
   const sends: ToldOp[] = [{ work: 1 }, { work: 2, bytes: SIZE_LOST }, { work: null }, { work: 4 }];
-  const { words, counts } = judged(sends, known(1, 2, 3, 4));
-  expect(words).toEqual(['0 agree', '1 sizeLost', '2 agree', '3 agree']);
+  const { labels, counts } = judged(sends, known(1, 2, 3, 4));
+  expect(labels).toEqual(['0 agree', '1 sizeLost', '2 agree', '3 agree']);
   expect(counts).toMatchObject({ pairs: 6, sizeLost: 2 });
 });
 
@@ -99,5 +99,5 @@ it('also where operations between are missing, or come late', () => {
     { work: 7, ordinal: 7 },
   ];
   const receives = [1, 4, 7, 9].map((ordinal): ToldOp => ({ work: ordinal, ordinal }));
-  expect(judged(sends, receives).words).toEqual(['1 agree', '4 agree', '7 agree', '9 agree']);
+  expect(judged(sends, receives).labels).toEqual(['1 agree', '4 agree', '7 agree', '9 agree']);
 });

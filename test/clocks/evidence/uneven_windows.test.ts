@@ -129,8 +129,8 @@ function stepsIn({ path }: StepSource, { offset, rows: count }: StepRows): Set<s
 
 it('a recording of the newest events gives all pairs that two files share, even if ranks sent and received different amounts', async () => {
   // A broadcast goes down a chain: its ends have half as much to tell as the rank between, so their rings reach back twice as far.
-  const words = '--ranks 3 --channels 1 --iterations 24 --proto ll --ops broadcast:4M*8,allreduce:64K';
-  const source = (await record(join(folder, 'flight'), words, { NCCL_ALLGATHERV_ENABLE: '0' })).folder;
+  const args = '--ranks 3 --channels 1 --iterations 24 --proto ll --ops broadcast:4M*8,allreduce:64K';
+  const source = (await record(join(folder, 'flight'), args, { NCCL_ALLGATHERV_ENABLE: '0' })).folder;
   const names = readdirSync(source).filter((name) => name.endsWith('.bin'));
   const sources = names.sort().map((name, i): StepSource => {
     const path = join(folder, `side-${i}`);

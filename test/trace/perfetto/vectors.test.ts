@@ -1,6 +1,6 @@
 /**
- * Packets that were put together by hand and checked against Perfetto's own schema with protoc. Where their fields
- * stand in ascending order, as the generated code writes them, the bytes have to be the same; elsewhere the messages.
+ * Packets written by hand and checked against Perfetto's own schema with protoc. The generated code writes fields in
+ * ascending order: packets in that order must be equal byte by byte, others as messages.
  */
 
 import { describe, expect, it } from 'vitest';

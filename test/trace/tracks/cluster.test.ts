@@ -67,9 +67,9 @@ it.each([
   [49, 'skewNs=50 skewBoundNs=49 lateRank=1 late=host call'],
   [50, 'skewNs=50 skewBoundNs=50 skew=below what the clocks can tell'],
   [Infinity, 'skew=not known: several clocks'],
-])('with clocks that may be %d ns off a skew of 50 ns says: %s', (bound, words) => {
+])('with clocks that may be %d ns off a skew of 50 ns says: %s', (bound, skew) => {
   const [begin] = draw([collective(0, 100, 150, 1150)], bound).lines;
-  expect(begin).toContain(`datatype=ncclFloat32 ${words} bytes=1000 `);
+  expect(begin).toContain(`datatype=ncclFloat32 ${skew} bytes=1000 `);
 });
 
 it.each([

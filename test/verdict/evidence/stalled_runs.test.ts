@@ -36,7 +36,7 @@ function rank(number: number, options: FileOptions = {}): Rank {
   };
 }
 
-/** Returns where the record of the operation's end stands. */
+/** Returns the position of the record of the operation's end. */
 function allReduce(
   { number, comm, host, ops }: Rank,
   at: number,
@@ -184,7 +184,7 @@ describe('a record of an end is lost', () => {
       allReduce(one, 2 * S, 1, null);
     }
     beats(ranks, 90);
-    expect((await judged('stands', ranks)).verdict).toMatchObject({
+    expect((await judged('stalled', ranks)).verdict).toMatchObject({
       kind: 'hung',
       hang: { seq: 1, waiting: [{ file: 0 }, { file: 1 }] },
     });

@@ -18,8 +18,8 @@ export class Clocks {
   /** The primary clock in the first snapshot: where the trace starts. */
   start: bigint | undefined;
   private readonly ties = new Map<string, Tie[]>();
-  /** Where an incremental clock stands. */
-  private readonly standing = new Map<string, bigint>();
+  /** The newest time of each incremental clock. */
+  private readonly newest = new Map<string, bigint>();
   private lastPrimary = 0n;
   private hasConverted = false;
 
@@ -48,7 +48,7 @@ export class Clocks {
       const key = keyOf(id, sequence);
       if (isIncremental && id < 64)
         this.problems.add('invalid_clock_snapshots', packet, `clock ${id} incremental`);
-      if (isIncremental) this.standing.set(key, at);
+      if (isIncremental) this.newest.set(key, at);
       const ties = this.ties.get(key) ?? [];
       this.ties.set(key, ties);
       ties.push({ at, primary: primary.at });
@@ -60,11 +60,11 @@ export class Clocks {
     this.hasConverted = true;
     if (id === this.primary) return this.checked(value, packet);
     const key = keyOf(id, sequence);
-    const base = this.standing.get(key);
+    const base = this.newest.get(key);
     const at = base === undefined ? value : BigInt.asUintN(64, base + value);
     if (base !== undefined) {
       if (at < base) this.problems.add('incremental clock goes back', packet);
-      this.standing.set(key, at);
+      this.newest.set(key, at);
     }
     const ties = this.ties.get(key);
     const tie = ties?.findLast((candidate) => candidate.at <= at) ?? ties?.[0];
