@@ -24,6 +24,7 @@ import {
 } from '../rankfile/index.js';
 import type { RankFileHeader } from '../rankfile/types.js';
 import { ExitCode } from './exit.js';
+import { amount, wholeNumber } from './numbers.js';
 import { printable } from '../report/text.js';
 import { complain } from './streams.js';
 
@@ -53,8 +54,17 @@ export function controlCommand(setExit: (code: ExitCode) => void): Command {
       'event types to record: names, none, or all (what the job was started with)',
       eventList,
     )
-    .option('--sample <n>', 'every Nth collective, by its sequence number; 1: all', sampling)
-    .option('--wait <seconds>', 'how long to wait for the answers of the recorders', seconds, 10)
+    .option(
+      '--sample <n>',
+      'every Nth collective, by its sequence number; 1: all',
+      wholeNumber(1, 2 ** 31 - 1),
+    )
+    .option(
+      '--wait <seconds>',
+      'how long to wait for the answers of the recorders',
+      amount('a number of seconds', { least: 0, most: 1e6 }),
+      10,
+    )
     .option('-q, --quiet', 'print only recorders that did not answer or refused')
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
@@ -194,16 +204,4 @@ function eventList(text: string): readonly string[] {
       throw new InvalidArgumentError(`"${name}" is not an event type; there are ${known.join(', ')}.`);
     return found;
   });
-}
-
-function sampling(text: string): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= 1 && value < 2 ** 31) return value;
-  throw new InvalidArgumentError('must be a number from 1 to 2147483647.');
-}
-
-function seconds(text: string): number {
-  const value = Number(text);
-  if (/^\d+(\.\d+)?$/.test(text)) return value;
-  throw new InvalidArgumentError('must be a number of seconds.');
 }

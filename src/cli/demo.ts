@@ -8,12 +8,13 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { OutputError, UsageError } from '../base/errors.js';
 import { merge } from '../merge.js';
 import { interruptedBy, withWorkFolder } from '../output/work_folder.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
+import { wholeNumber } from './numbers.js';
 import { hasProblems } from './merge.js';
 import { mergeReportText } from '../report/merge_report.js';
 import { traceTexts } from '../report/headline.js';
@@ -51,7 +52,7 @@ const HUNG_AS_ASKED = 4;
 export function demoCommand(setExit: (code: ExitCode) => void): Command {
   return new Command('demo')
     .description('Record a run on this machine, without a GPU, and merge it.')
-    .option('-r, --ranks <n>', 'processes', rankCount, 8)
+    .option('-r, --ranks <n>', 'processes', wholeNumber(2, 64), 8)
     .addOption(
       new Option('-s, --scenario <name>', 'what goes wrong')
         .choices(Object.keys(SCENARIOS))
@@ -166,11 +167,4 @@ async function record(
   if (code !== 0 && code !== HUNG_AS_ASKED) {
     throw new UsageError(`the demo's ranks ended with ${code ?? 'a signal'}; see their messages above`);
   }
-}
-
-function rankCount(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 2 || value > 64)
-    throw new InvalidArgumentError('must be from 2 to 64.');
-  return value;
 }

@@ -4,7 +4,7 @@
  * file that cannot be used is reported on stderr, and the next one is read.
  */
 
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 
 import { NoUsableInput, RankFileError, UsageError } from '../base/errors.js';
 import { diagnose, type Diagnosis } from '../report/diagnosis.js';
@@ -25,6 +25,7 @@ import { ExitCode } from './exit.js';
 import { addFlightOption } from './flight_option.js';
 import { recordText, summaryText } from '../report/inspect_text.js';
 import { interruptible } from './interrupts.js';
+import { wholeNumber } from './numbers.js';
 import { addVerdictOptions } from './verdict_options.js';
 import { inspectNext, mergeNext } from '../report/next_command.js';
 import { diagnoseStudy } from '../shards/study_file.js';
@@ -68,7 +69,7 @@ export function inspectCommand(setExit: (code: ExitCode) => void): Command {
         '--json',
         'one JSON object per line: {"diagnosis": ...} for several files, {"file": ...}, {"record": ...}',
       )
-      .option('--records [n]', 'all records in order of time, or the newest n', positiveInteger)
+      .option('--records [n]', 'all records in order of time, or the newest n', wholeNumber(1))
       .option('--files', 'for several files: also the facts of each, after the verdict')
       .option('--strict', 'exit with 1 if a file cannot be used or has problems')
       .option('-q, --quiet', 'print errors only'),
@@ -249,11 +250,4 @@ function jsonLine(value: unknown): string {
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
   return `${text}\n`;
-}
-
-function positiveInteger(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1)
-    throw new InvalidArgumentError('must be a whole number from 1 up.');
-  return value;
 }

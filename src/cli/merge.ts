@@ -1,6 +1,6 @@
 /** `nccl-trace merge`: rank files in, one Perfetto trace and a short report out. */
 
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { Peaks } from '../analysis/allowed_rate.js';
 import { merge } from '../merge.js';
 import type { MergeReport } from '../report/report.js';
@@ -23,6 +23,7 @@ import {
 import { checkNames, print, writeSummary } from './output.js';
 import { complain, say } from './streams.js';
 import { LIST, runList } from './run_option.js';
+import { wholeNumber } from './numbers.js';
 import { traceTexts } from '../report/headline.js';
 import { coloured, whileWatched } from './watching.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
@@ -62,7 +63,7 @@ export function mergeCommand(setExit: (code: ExitCode) => void): Command {
     .option(
       '-j, --jobs <n>',
       'files to work on at once (default: by size, at most one per CPU)',
-      positiveInteger,
+      wholeNumber(1),
     )
     .option('-q, --quiet', 'no report, no progress');
   return addPeakOption(addFlightOption(addStudyOptions(addSelectionOptions(addPageOptions(command)))))
@@ -129,11 +130,4 @@ export function hasProblems(report: MergeReport): boolean {
     (rank) => rank.problems.length > 0 || Object.values(rank.lost).some((slots) => slots > 0),
   );
   return report.problems.length > 0 || report.missingRanks.length > 0 || lossy;
-}
-
-function positiveInteger(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1)
-    throw new InvalidArgumentError('must be a whole number from 1 up.');
-  return value;
 }

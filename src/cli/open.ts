@@ -5,6 +5,7 @@ import { basename } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { OutputError } from '../base/errors.js';
 import { traceFacts } from '../trace/trace_facts.js';
+import { amount } from './numbers.js';
 import { print } from './output.js';
 import { checkServable } from './servable.js';
 import { say } from './streams.js';
@@ -35,7 +36,12 @@ export function openCommand(): Command {
     .description('Serve one trace to the Perfetto UI in your browser, until it has been loaded.')
     .argument('<trace>', 'a trace written by "nccl-trace merge"')
     .option('--origin <url>', 'where the Perfetto UI is', webOrigin, PERFETTO)
-    .option('-t, --timeout <minutes>', 'stop serving after this time', minutes, 15)
+    .option(
+      '-t, --timeout <minutes>',
+      'stop serving after this time',
+      amount('a number of minutes', { above: 0, most: 24 * 60 }),
+      15,
+    )
     .option('-k, --keep', 'keep serving after the trace was loaded, until the timeout or Ctrl-C')
     .option('--pin <regex>', 'also pin tracks whose name matches; may be repeated', pattern, [])
     .option('-q, --quiet', 'print only the link')
@@ -118,11 +124,4 @@ function pattern(text: string, before: readonly string[]): string[] {
     throw new InvalidArgumentError('must be a regular expression.');
   }
   return [...before, text];
-}
-
-function minutes(text: string): number {
-  const value = Number(text);
-  if (!(value > 0 && value <= 24 * 60))
-    throw new InvalidArgumentError('must be a number of minutes, up to 1440.');
-  return value;
 }

@@ -2,7 +2,7 @@
 
 import { basename, extname } from 'node:path';
 import { Readable } from 'node:stream';
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { OutputError, UsageError } from '../base/errors.js';
 import { checkOutput, type Output, type Permission } from '../output/allowed.js';
 import { deliver, withWorkFolderFor } from '../output/deliver.js';
@@ -13,6 +13,7 @@ import { TRACE_BUDGET, traceInPage } from '../page/trace_in_page.js';
 import type { RunReport } from '../report/run_report.js';
 import { OUTPUT_KINDS } from '../trace/output_kinds.js';
 import { PERFETTO } from '../trace/startup.js';
+import { amount } from './numbers.js';
 import { webOrigin } from './web_origin.js';
 
 export interface PageOptions {
@@ -29,7 +30,7 @@ export const addPageOptions = (command: Command): Command =>
         '--trace-budget <MB>',
         'the page carries its trace if the packed trace is not larger than this',
       )
-        .argParser(megabytes)
+        .argParser((text: string) => megabytes(text) * 1e6)
         .default(TRACE_BUDGET, String(TRACE_BUDGET / 1e6)),
     )
     .option(
@@ -39,11 +40,7 @@ export const addPageOptions = (command: Command): Command =>
       PERFETTO,
     );
 
-function megabytes(text: string): number {
-  const value = Number(text);
-  if (!(value > 0 && value <= 500)) throw new InvalidArgumentError('must be a number of MB, up to 500.');
-  return value * 1e6;
-}
+const megabytes = amount('a number of MB', { above: 0, most: 500 });
 
 const pageAt = (path: string): Output => ({ path, kind: PAGE });
 

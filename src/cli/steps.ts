@@ -1,6 +1,6 @@
 /** The steps of a merge as commands of their own, for schedulers: `scan` and `convert` run where the files are, `study` and `join` once. */
 
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { sentenceText, type Sentence } from '../base/sentence.js';
 import { STDOUT } from '../output/place.js';
 import { traceTexts } from '../report/headline.js';
@@ -14,6 +14,7 @@ import { makeScan } from '../shards/scan_step.js';
 import { makeStudy } from '../shards/study_step.js';
 import { ExitCode } from './exit.js';
 import { interruptible, surviveFileSizeLimit } from './interrupts.js';
+import { wholeNumber } from './numbers.js';
 import { writeSummary } from './output.js';
 import { addSelectionOptions, selectionRequest, type SelectionOptions } from './selection_options.js';
 import { complain, say } from './streams.js';
@@ -142,7 +143,7 @@ function step(name: string, about: string, output: string): Command {
     .option(
       '-j, --jobs <n>',
       'files to work on at once (default: by size, at most one per CPU)',
-      positiveInteger,
+      wholeNumber(1),
     )
     .option('-q, --quiet', 'print errors only');
 }
@@ -169,11 +170,4 @@ function note({ quiet, output }: Common, text: string): void {
 
 function tell({ quiet }: Common, problems: readonly Sentence[]): void {
   if (!quiet) for (const problem of problems) complain(sentenceText(problem));
-}
-
-function positiveInteger(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1)
-    throw new InvalidArgumentError('must be a whole number from 1 up.');
-  return value;
 }
