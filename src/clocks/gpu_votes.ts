@@ -4,11 +4,10 @@
  * envelope and all kernels; one from the past moves nothing and stays.
  */
 
-export interface GpuVote {
-  /** When it was noticed, and the earliest it can have been taken, in ns of the host's clock. */
-  readonly noticed: number;
-  readonly earliest: number;
-  readonly gpu: number;
+/** What becomes of the votes that their batch does not contradict, in the order of `add`. */
+export interface VoteListener {
+  /** `isTooEarly`: the stamp is too early for its call. */
+  accepted(votes: VoteColumns, i: number, isTooEarly: boolean): void;
 }
 
 const BATCH = 128;
@@ -17,52 +16,72 @@ const SLACK_NS = 1e6;
 /** Of the GPU's clock against the host's, within one batch. */
 const MAX_DRIFT = 200e-6;
 
-export class GpuVotes<Vote extends GpuVote> {
-  private batch: Vote[] = [];
+const column = (): Float64Array => new Float64Array(BATCH);
 
-  /**
-   * `accept` gets the votes that their batch does not contradict, in the order of `add`, and whether a vote's stamp is too early for its
-   * call.
-   */
-  constructor(private readonly accept: (vote: Vote, isTooEarly: boolean) => void) {}
+export class VoteColumns {
+  /** When it was noticed, and the earliest it can have been taken, in ns of the host's clock. */
+  readonly noticed = column();
+  readonly earliest = column();
+  readonly gpu = column();
+  /** `noticed` in ticks. */
+  readonly tick = column();
+  /** Ticks: its launch's call; NaN: by a graph, or not reported. */
+  readonly launched = column();
+}
 
-  add(vote: Vote): void {
-    this.batch.push(vote);
-    if (this.batch.length === BATCH) this.finish();
+export class GpuVotes {
+  private readonly votes = new VoteColumns();
+  private readonly from = column();
+  private readonly to = column();
+  private size = 0;
+
+  constructor(private readonly listener: VoteListener) {}
+
+  add(noticed: number, earliest: number, gpu: number, tick: number, launched: number): void {
+    const { votes, size } = this;
+    votes.noticed[size] = noticed;
+    votes.earliest[size] = earliest;
+    votes.gpu[size] = gpu;
+    votes.tick[size] = tick;
+    votes.launched[size] = launched;
+    this.size++;
+    if (this.size === BATCH) this.finish();
   }
 
   finish(): void {
-    const { batch } = this;
-    this.batch = [];
-    const span = (batch.at(-1)?.noticed ?? 0) - (batch[0]?.noticed ?? 0);
-    const slack = SLACK_NS + Math.max(0, span) * MAX_DRIFT;
-    const offset = mostAllowed(batch, slack);
-    for (const vote of batch) {
-      const isFromTheFuture = vote.noticed - vote.gpu + slack < offset;
-      if (!isFromTheFuture) this.accept(vote, vote.earliest - vote.gpu - slack > offset);
+    const { votes, size } = this;
+    const { noticed, earliest, gpu } = votes;
+    this.size = 0;
+    if (size === 0) return;
+    const slack = SLACK_NS + Math.max(0, noticed[size - 1]! - noticed[0]!) * MAX_DRIFT;
+    const offset = this.mostAllowed(size, slack);
+    for (let i = 0; i < size; i++) {
+      const isFromTheFuture = noticed[i]! - gpu[i]! + slack < offset;
+      if (!isFromTheFuture) this.listener.accepted(votes, i, earliest[i]! - gpu[i]! - slack > offset);
     }
   }
-}
 
-/** The lowest offset that most votes allow. */
-function mostAllowed(votes: readonly GpuVote[], slack: number): number {
-  const from = new Float64Array(votes.length);
-  const to = new Float64Array(votes.length);
-  votes.forEach(({ noticed, earliest, gpu }, i) => {
-    from[i] = earliest - gpu - slack;
-    to[i] = noticed - gpu + slack;
-  });
-  from.sort();
-  to.sort();
-  let [begun, ended, most] = [0, 0, 0];
-  let best = -Infinity;
-  while (begun < from.length) {
-    if (from[begun]! > to[ended]!) {
-      ended++;
-      continue;
+  /** The lowest offset that most votes allow. */
+  private mostAllowed(size: number, slack: number): number {
+    const { noticed, earliest, gpu } = this.votes;
+    const from = this.from.subarray(0, size);
+    const to = this.to.subarray(0, size);
+    for (let i = 0; i < size; i++) {
+      from[i] = earliest[i]! - gpu[i]! - slack;
+      to[i] = noticed[i]! - gpu[i]! + slack;
     }
-    begun++;
-    if (begun - ended > most) [most, best] = [begun - ended, from[begun - 1]!];
+    from.sort();
+    to.sort();
+    let [begun, ended, most] = [0, 0, 0];
+    let best = -Infinity;
+    while (begun < size) {
+      if (from[begun]! > to[ended]!) {
+        ended++;
+        continue;
+      }
+      begun++;
+      if (begun - ended > most) [most, best] = [begun - ended, from[begun - 1]!];
+    }
+    return best;
   }
-  return best;
 }

@@ -36,8 +36,8 @@ export class EndlessOps {
   private readonly byPeer = new Map<number, Map<number, Connection>>();
   count = 0;
 
-  /** `counted`: called for a work whose number of children has changed. */
-  constructor(private readonly counted: (work: Work) => void) {}
+  /** `works`: told of each work whose number of children has changed. */
+  constructor(private readonly works: { changed(work: Work): void }) {}
 
   started(op: Op): void {
     if (!mayBeEndless(op)) return;
@@ -82,7 +82,7 @@ export class EndlessOps {
       op.work.children--;
       op.work.openChildren--;
       op.work.endlessOps++;
-      this.counted(op.work);
+      this.works.changed(op.work);
     }
     waiting.clear();
   }
@@ -94,7 +94,7 @@ export class EndlessOps {
     op.work.children++;
     op.work.openChildren++;
     op.work.endlessOps--;
-    this.counted(op.work);
+    this.works.changed(op.work);
   }
 
   private connectionOf(op: Op): Connection {

@@ -14,13 +14,16 @@ import { makeOp } from './op_factory.js';
 import type { Originators } from './origin.js';
 import { kernelClaim, parentWork } from './parents.js';
 import { extra32, type HandleKey } from './record_fields.js';
-import type { Source } from './source.js';
+import type { Source, Texts } from './source.js';
 import type { Kernel } from './types.js';
 import { WorkFactory } from './work_factory.js';
 
-type Lookup = (key: HandleKey) => Event | StepName | undefined;
+/** What handles mean. */
+export interface Known {
+  named(key: HandleKey): Event | StepName | undefined;
+}
 
-export class EventFactory {
+export class EventFactory implements Texts {
   private readonly hosts: HostFactory;
   private readonly works: WorkFactory;
   /** One for all records: the factories keep nothing of it. */
@@ -30,11 +33,10 @@ export class EventFactory {
     private readonly file: Pick<FileFacts, 'header' | 'communicators' | 'strings'>,
     private readonly kernelClock: KernelClock,
     private readonly originators: Originators,
-    private readonly lookup: Lookup,
+    private readonly known: Known,
   ) {
-    const text = (id: number): string => this.text(id);
-    this.hosts = new HostFactory(text);
-    this.works = new WorkFactory(text, file.header.tickHz);
+    this.hosts = new HostFactory(this);
+    this.works = new WorkFactory(this, file.header.tickHz);
   }
 
   /** Makes an event of any kind but a step: steps are rows (step_table.ts). */
@@ -63,7 +65,7 @@ export class EventFactory {
     source.comm = this.commOf(records, i);
     source.detail = records.word2High[i]!;
     source.parentKey = parentKey;
-    source.parent = this.lookup(parentKey);
+    source.parent = this.known.named(parentKey);
     switch (kind) {
       case Kind.StartProxyOp:
         return makeOp(source, this.originators);
@@ -118,7 +120,7 @@ export class EventFactory {
     return name === '' ? `phase ${(detail >>> 8) & 0xff}` : name;
   }
 
-  private text(id: number): string {
+  text(id: number): string {
     return this.file.strings[id] ?? lostText(id);
   }
 }

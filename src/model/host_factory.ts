@@ -4,7 +4,7 @@ import { Kind } from '../rankfile/format/constants.js';
 import { EventType } from '../rankfile/format/nccl.js';
 import type { HostFacts, HostKind, HostSpan, NetFacts } from './host_span.js';
 import { extra32, extra64, extraBigint, startKey } from './record_fields.js';
-import type { Source } from './source.js';
+import type { Source, Texts } from './source.js';
 import { NET_ID } from './types.js';
 
 const HOST_KINDS: Readonly<Record<number, HostKind>> = {
@@ -22,7 +22,7 @@ const HOST_KINDS: Readonly<Record<number, HostKind>> = {
 export class HostFactory {
   private apiRows = 0;
 
-  constructor(private readonly text: (id: number) => string) {}
+  constructor(private readonly texts: Texts) {}
 
   make(source: Source, recordKind: number): HostSpan {
     const { records, i } = source;
@@ -38,8 +38,8 @@ export class HostFactory {
       key: startKey(source.ring, records.position[i]!),
       comm: source.comm,
       parent,
-      func: names === null ? '' : this.text(names & 0xffff),
-      datatype: names === null ? '' : this.text(names >>> 16),
+      func: names === null ? '' : this.texts.text(names & 0xffff),
+      datatype: names === null ? '' : this.texts.text(names >>> 16),
       count: names === null ? 0 : extra64(records, i, 1, isCopy ? 1 : 0),
       graphCaptured: saysCaptured(source, kind) ?? parent?.graphCaptured ?? false,
       userTag: isApi ? extraBigint(records, i, 2, 0) : isCopy ? extraBigint(records, i, 3, 2) : 0n,
@@ -97,7 +97,7 @@ export class HostFactory {
       seq: extra64(records, i, 1, 0),
       ceSeq: extra32(records, i, 2, 0, 1),
       root: extra32(records, i, 2, 0, 0) | 0,
-      syncStrategy: this.text(strategy & 0xffff),
+      syncStrategy: this.texts.text(strategy & 0xffff),
       intraBatchSync: ((strategy >>> 16) & 0xff) !== 0,
       batchSize: extra32(records, i, 2, 1, 0),
       numBatches: extra32(records, i, 2, 1, 1),

@@ -10,7 +10,7 @@ import { tagBits } from '../rankfile/format/handle.js';
 import { State } from '../rankfile/format/nccl.js';
 import type { FileFacts, OpenFold, RecordColumns, RingFacts, RowRange } from '../rankfile/types.js';
 import { countKernelStart, countKernelStop, countOpStart, countOpStop } from './children.js';
-import { EventFactory } from './event_factory.js';
+import { EventFactory, type Known } from './event_factory.js';
 import { EventTable, type Event, type StepName } from './event_table.js';
 import { groupEnd } from './host_factory.js';
 import { KernelClock } from './kernel_clock.js';
@@ -19,7 +19,7 @@ import { checkHostStart, checkInterfaces, checkStart } from './odd_starts.js';
 import { NO_ORIGINATORS, type Originators } from './origin.js';
 import { lostOp } from './op_factory.js';
 import { applyCtrlState, applyOpState, isHostState, type Sinks } from './states.js';
-import { StepPairing } from './step_pairing.js';
+import { StepPairing, type Surroundings } from './step_pairing.js';
 import type { StepListener, StepTable } from './step_table.js';
 import {
   foldOf,
@@ -45,7 +45,11 @@ export interface PairedFile extends Pick<FileFacts, 'header' | 'communicators' |
   readonly rings: readonly Pick<RingFacts, 'ring' | 'class' | 'capacity' | 'chunks'>[];
 }
 
-export class Pairing {
+/**
+ * It gives itself, and no functions, to those that call back: V8 throws compiled code away together with a function that was made for one
+ * file, and compiles it again for the next file.
+ */
+export class Pairing implements Surroundings, Known {
   /** Open events, and those whose children may still come. */
   private readonly known: EventTable;
   private readonly stepPairing: StepPairing;
@@ -54,8 +58,8 @@ export class Pairing {
   private readonly stampOwners: StampOwners;
   private readonly odd: OddRecords;
   private readonly sinks: Sinks;
-  private readonly tag17: number;
-  private readonly tickBase: bigint;
+  readonly tag17: number;
+  readonly tickBase: bigint;
   private readonly recentCtrl = new Map<number, HandleKey[]>();
   /** Position of each ring's first record. References to earlier positions are to overwritten records. */
   private readonly windowStart = new Map<number, number>();
@@ -79,18 +83,8 @@ export class Pairing {
     this.kernelClock = new KernelClock(file.header.startRealtime);
     this.stampOwners = new StampOwners(file.header.tickHz);
     this.known = new EventTable(file.rings);
-    this.stepPairing = new StepPairing(listener, this.odd, {
-      opOf: this.opOf.bind(this),
-      other: this.record.bind(this),
-      tag17: this.tag17,
-      tickBase: this.tickBase,
-    });
-    this.factory = new EventFactory(
-      file,
-      this.kernelClock,
-      originators,
-      (key) => this.known.get(key) ?? this.stepNamed(key),
-    );
+    this.stepPairing = new StepPairing(listener, this.odd, this);
+    this.factory = new EventFactory(file, this.kernelClock, originators, this);
     for (const { ring } of file.rings) this.windowStart.set(ring, Infinity);
     checkInterfaces(file.communicators.values(), this.odd);
   }
@@ -126,7 +120,7 @@ export class Pairing {
     return newest;
   }
 
-  private record(ring: number, records: RecordColumns, i: number): void {
+  other(ring: number, records: RecordColumns, i: number): void {
     const kind = records.kind[i]!;
     const at = tickOf(records, i);
     if (kind === Kind.State) this.state(records, i, at);
@@ -168,14 +162,17 @@ export class Pairing {
     }
   }
 
-  /** The operation of a step that begins. */
-  private opOf(ring: number, records: RecordColumns, i: number, at: Ticks): Op {
+  opOf(ring: number, records: RecordColumns, i: number, at: Ticks): Op {
     const parent = this.keyOf(records, i);
     const known = this.known.get(parent);
     const op = known?.type === 'op' ? known : lostOp(ring, this.factory.commOf(records, i), at);
     if (op.lost) this.standIn(parent, op, at);
     if (!op.isAlive) this.showLife(op);
     return op;
+  }
+
+  named(key: HandleKey): Event | StepName | undefined {
+    return this.known.get(key) ?? this.stepNamed(key);
   }
 
   /** A step as parent of a plugin's event. */

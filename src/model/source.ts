@@ -5,6 +5,11 @@ import type { Communicator, RecordColumns } from '../rankfile/types.js';
 import type { Event, StepName } from './event_table.js';
 import type { HandleKey } from './record_fields.js';
 
+/** The file's strings, by number. */
+export interface Texts {
+  text(id: number): string;
+}
+
 export interface Source {
   readonly ring: number;
   readonly records: RecordColumns;

@@ -4,7 +4,7 @@ import { ticks, type Ticks } from '../base/time.js';
 import type { HostSpan } from './host_span.js';
 import { callOf, missingParent } from './parents.js';
 import { extra32, extra64, extraBigint, startKey } from './record_fields.js';
-import type { Source } from './source.js';
+import type { Source, Texts } from './source.js';
 import type { Work } from './types.js';
 
 /** A thread may lose its CPU between a kernel's launch and the report of the Coll, but hardly longer than this. */
@@ -14,7 +14,7 @@ export class WorkFactory {
   private works = 0;
 
   constructor(
-    private readonly text: (id: number) => string,
+    private readonly texts: Texts,
     private readonly tickHz: number,
   ) {}
 
@@ -25,15 +25,15 @@ export class WorkFactory {
     const shape = extra32(records, i, 2, 2, 0);
     const variant = extra32(records, i, 4, 0, 0);
     return this.work(source, 'Coll', strings, shape >>> 16, {
-      algo: this.text(moreStrings & 0xffff),
-      proto: this.text(moreStrings >>> 16),
+      algo: this.texts.text(moreStrings & 0xffff),
+      proto: this.texts.text(moreStrings >>> 16),
       seq: extra64(records, i, 1, 0),
       root: extra32(records, i, 2, 1, 0) | 0,
       peer: null,
       ordinal: extra32(records, i, 2, 1, 1),
       nChannels: shape & 0xff,
       nWarps: (shape >>> 8) & 0xff,
-      kernelVariant: this.text(variant & 0xffff),
+      kernelVariant: this.texts.text(variant & 0xffff),
       isSymmetric: ((variant >>> 16) & 0xff) !== 0,
       userTag: extraBigint(records, i, 3, 2),
     });
@@ -59,7 +59,7 @@ export class WorkFactory {
 
   /** One literal for all works: objects made of parts are ten times slower to make and to read. */
   private work(source: Source, kind: 'Coll' | 'P2p', strings: number, flags: number, own: OwnFields): Work {
-    const func = this.text(strings & 0xffff);
+    const func = this.texts.text(strings & 0xffff);
     const call = callOf(kind, func, source.comm, source.parent);
     return {
       type: 'work',
@@ -69,7 +69,7 @@ export class WorkFactory {
       ring: source.ring,
       comm: source.comm,
       func,
-      datatype: this.text(strings >>> 16),
+      datatype: this.texts.text(strings >>> 16),
       count: extra64(source.records, source.i, 1, 1),
       ordinalAbsolute: flags % 2 === 0,
       api: call?.api ?? null,

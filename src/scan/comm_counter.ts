@@ -99,8 +99,8 @@ export class CommCounter {
     connection.slots[lane] = Math.max(connection.slots[lane]!, slotsOf(op));
   }
 
-  /** Call it after `opStop` of those still open. */
-  finish(until: (row: number) => number, endless: ReadonlySet<string>, peers: number): CommSize {
+  /** Call it after `opStop` of those still open. `until`: by row of work. */
+  finish(until: Float64Array, endless: ReadonlySet<string>, peers: number): CommSize {
     const { comm, counters, tracks, threads, begun } = this;
     const works = lanesOf(begun.Coll, until) + lanesOf(begun.P2p, until);
     const { instants, instantTracks, waiting } = this.quiet.finish(endless);
@@ -144,11 +144,11 @@ const channelOf = ({ channel, phase }: Kernel): number => channel * 2 + Number(p
 /** More are not counted: bounds memory. */
 const MOST_LANES = 1024;
 
-function lanesOf(begun: readonly number[], until: (row: number) => number): number {
+function lanesOf(begun: readonly number[], until: Float64Array): number {
   const [starts, ends] = [new Float64Array(begun.length / 2), new Float64Array(begun.length / 2)];
   for (let i = 0; i < starts.length; i++) {
     starts[i] = begun[2 * i + 1]!;
-    ends[i] = Math.max(starts[i]!, until(begun[2 * i]!));
+    ends[i] = Math.max(starts[i]!, until[begun[2 * i]!]!);
   }
   return mostAtOnce(starts, ends);
 }

@@ -7,7 +7,7 @@
 
 import type { Ticks } from '../base/time.js';
 import { LowerHull, type GpuPoint } from '../clocks/gpu_clock.js';
-import { GpuVotes, type GpuVote } from '../clocks/gpu_votes.js';
+import { GpuVotes, type VoteColumns, type VoteListener } from '../clocks/gpu_votes.js';
 import type { GpuNs, Kernel } from '../model/types.js';
 import type { Communicator } from '../rankfile/types.js';
 import { GpuLaunches, type GpuLaunch } from './gpu_launches.js';
@@ -59,13 +59,13 @@ export class GpuStamps {
     if (key === undefined) return; // its rank is not known
     let timer = this.gpus.get(key);
     if (!timer) this.gpus.set(key, (timer = new OneGpu(this.nsPerTick)));
-    timer.votes.add({
-      noticed: noticed * this.nsPerTick,
-      earliest: work ? work.earliest * this.nsPerTick : -Infinity,
+    timer.votes.add(
+      noticed * this.nsPerTick,
+      work ? work.earliest * this.nsPerTick : -Infinity,
       gpu,
-      tick: noticed,
-      launched: work?.api && !work.api.graphCaptured ? work.api.start : null,
-    });
+      noticed,
+      work?.api && !work.api.graphCaptured ? work.api.start : NaN,
+    );
   }
 
   /** Call it after the last record. In the order of the file's table. */
@@ -74,30 +74,26 @@ export class GpuStamps {
   }
 }
 
-/** A stamp before it joins the envelope. */
-interface StampVote extends GpuVote {
-  readonly tick: Ticks;
-  readonly gpu: GpuNs;
-  /** Time of its launch's call; null: by a graph, or not reported. */
-  readonly launched: Ticks | null;
-}
-
-class OneGpu {
-  readonly votes = new GpuVotes<StampVote>((vote, isTooEarly) => {
-    this.hull.add({ x: vote.noticed, y: vote.noticed - vote.gpu, vote });
-    if (isTooEarly) return;
-    this.launches.seen(vote.gpu);
-    if (vote.launched !== null) this.launches.add(vote.launched, vote.launched * this.nsPerTick, vote.gpu);
-  });
-  private readonly hull = new LowerHull<GpuPoint & { readonly vote: StampVote }>();
+class OneGpu implements VoteListener {
+  readonly votes = new GpuVotes(this);
+  private readonly hull = new LowerHull<GpuPoint & GpuStamp>();
   private readonly launches = new GpuLaunches();
 
   constructor(private readonly nsPerTick: number) {}
 
+  accepted({ noticed, gpu, tick, launched }: VoteColumns, i: number, isTooEarly: boolean): void {
+    const stamp = gpu[i] as GpuNs;
+    this.hull.add({ x: noticed[i]!, y: noticed[i]! - stamp, noticed: tick[i] as Ticks, gpu: stamp });
+    if (isTooEarly) return;
+    this.launches.seen(stamp);
+    const call = launched[i] as Ticks;
+    if (!Number.isNaN(call)) this.launches.add(call, call * this.nsPerTick, stamp);
+  }
+
   /** The exact tick rate does not change which points are on the hull, so it may be applied later. */
   finish(): Omit<StampedGpu, 'comm'> {
     this.votes.finish();
-    const stamps = this.hull.points().map(({ vote: { tick, gpu } }) => ({ noticed: tick, gpu }));
+    const stamps = this.hull.points().map(({ noticed, gpu }) => ({ noticed, gpu }));
     return { stamps, launches: this.launches.all(), step: this.launches.step() };
   }
 }

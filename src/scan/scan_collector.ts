@@ -40,9 +40,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
   readonly sendTimes = new SendTimeCollector();
   copyColls = 0;
   oddRecords = 0;
-  private readonly endless = new EndlessOps((work) => {
-    this.ends.changed(work);
-  });
+  private readonly endless = new EndlessOps(this.ends);
   private readonly gpus: GpuStamps;
 
   /** `stepFile` null: no side file of steps is wanted. */

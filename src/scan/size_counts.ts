@@ -8,8 +8,7 @@ import { commKey } from '../model/identity.js';
 import type { Ticks } from '../base/time.js';
 import type { HostSpan, Kernel, Op, Work } from '../model/types.js';
 import type { PeerTraffic } from '../model/peer_bytes.js';
-import type { WorkEnd } from '../model/work_end.js';
-import { endsOf, type WorkEndTable } from '../model/work_end_table.js';
+import { outcomeAt, type WorkEndTable } from '../model/work_end_table.js';
 import type { Communicator } from '../rankfile/types.js';
 import { CommCounter } from './comm_counter.js';
 import { NO_COMM, UNKNOWN_COMM, type FileSize } from './drawn_size.js';
@@ -87,8 +86,7 @@ export class SizeCounter {
   ): FileSize {
     for (const op of open) this.opStop(op);
     for (const comm of communicators) this.of(comm).isInFile = true;
-    const endOf = endsOf(ends);
-    const until = (row: number): number => drawnUntil(endOf(row), enqueued[row]!);
+    const until = drawnUntil(ends, enqueued);
     const comms = [...this.comms].map(([comm, counter]) => {
       const peers = busiest.filter((one) => one.comm === comm?.number).length;
       return counter.finish(until, endless, peers);
@@ -114,9 +112,13 @@ export class SizeCounter {
   }
 }
 
-/** As drawn, without what other processes executed. Infinity: left open. */
-function drawnUntil({ outcome, lastOp, lastKernel, finalized }: WorkEnd, enqueued: number): number {
-  if (outcome === 'complete' || outcome === 'aborted')
-    return Math.max(lastOp ?? 0, lastKernel?.noticed ?? 0, finalized ?? 0);
-  return outcome === 'open' || Number.isNaN(enqueued) ? Infinity : enqueued;
+/** By row of work. As drawn, without what other processes executed. Infinity: left open. */
+function drawnUntil(ends: WorkEndTable, enqueued: Float64Array): Float64Array {
+  const { lastOp, noticed, finalized } = ends;
+  return enqueued.map((called, row) => {
+    const outcome = outcomeAt(ends, row);
+    if (outcome === 'complete' || outcome === 'aborted')
+      return Math.max(lastOp[row]! || 0, noticed[row]! || 0, finalized.get(row) ?? 0);
+    return outcome === 'open' || Number.isNaN(called) ? Infinity : called;
+  });
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { gpuBound, type GpuMoment } from '../../src/clocks/gpu_bound.js';
 import { LowerHull, supportLine } from '../../src/clocks/gpu_clock.js';
-import { GpuVotes, type GpuVote } from '../../src/clocks/gpu_votes.js';
+import { GpuVotes } from '../../src/clocks/gpu_votes.js';
 import { GpuLaunches } from '../../src/scan/gpu_launches.js';
 import type { Ticks } from '../../src/base/time.js';
 import { seeded, type Random } from '../support/simulated_links.js';
@@ -33,12 +33,15 @@ function record({ seconds, floor, launch, step, stale = 0, garbage = 0 }: Gpu, r
   const hull = new LowerHull();
   const launches = new GpuLaunches();
   const notices = new Map<number, number>();
-  const votes = new GpuVotes<GpuVote>(({ noticed, earliest, gpu }, isTooEarly) => {
-    hull.add({ x: noticed, y: noticed - gpu });
-    notices.set(noticed, gpu);
-    if (isTooEarly) return;
-    launches.seen(gpu);
-    launches.add(earliest as Ticks, earliest, gpu);
+  const votes = new GpuVotes({
+    accepted: (columns, i, isTooEarly) => {
+      const [noticed, earliest, gpu] = [columns.noticed[i]!, columns.earliest[i]!, columns.gpu[i]!];
+      hull.add({ x: noticed, y: noticed - gpu });
+      notices.set(noticed, gpu);
+      if (isTooEarly) return;
+      launches.seen(gpu);
+      launches.add(earliest as Ticks, earliest, gpu);
+    },
   });
   const stamps: { readonly time: number; readonly gpu: number }[] = [];
   for (let i = 0; i < seconds * 100; i++) {
@@ -48,7 +51,7 @@ function record({ seconds, floor, launch, step, stale = 0, garbage = 0 }: Gpu, r
     const isStale = random() < stale;
     const wrong = isStale ? Math.floor(timer(time - 1e7) / step) * step : isGarbage ? gpu - garbage : gpu;
     stamps.push({ time, gpu });
-    votes.add({ noticed: time + floor + late(20_000), earliest: time - launch - late(50_000), gpu: wrong });
+    votes.add(time + floor + late(20_000), time - launch - late(50_000), wrong, NaN, NaN);
   }
   votes.finish();
   const line = supportLine(hull.points())!;
