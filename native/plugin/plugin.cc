@@ -14,7 +14,7 @@ namespace abi = nccl_trace::abi;
 using nccl_abi::Logger;
 using nccl_abi::Result;
 
-/** v1 to v3 say nothing here: abi/v1_v2_v3.cc finds out later. */
+/** v1 to v3 have no arguments here. abi/v1_v2_v3.cc learns them from the first events. */
 template <uint8_t version, int known_events>
 Result InitUntold(void** context, int* mask) {
   return abi::Open({0, nullptr, -1, 0, 0, version}, known_events, context, mask, nullptr);

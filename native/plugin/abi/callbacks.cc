@@ -13,7 +13,7 @@ void WriteLog(void* logger, bool warn, const char* text) {
         "nccl-trace", 0, "%s", text);
 }
 
-// The member NCCL fills in, by state. In all other states the union is stale.
+// The union member that NCCL fills in for a state. In all other states the union has old bytes.
 
 uint64_t ValueOf(uint32_t state, const nccl_abi::StateArgs* args) {
   switch (state) {

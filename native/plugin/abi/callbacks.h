@@ -1,7 +1,7 @@
-// The edge to NCCL's interface: what the tables of plugin.cc consist of.
+// The edge to NCCL's interface: the functions in the tables of plugin.cc.
 //
-// A version's descriptors are read in a file of its own (v*.cc), by the functions of starts.h. That they are
-// compiled one by one matters: all versions in one unit are too much for the compiler, which then stops to inline.
+// Each version has a file of its own (v*.cc), which reads its descriptors with the functions of starts.h. They must be
+// compiled one by one: with all versions in one unit the compiler stops inlining.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_ABI_CALLBACKS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_ABI_CALLBACKS_H_
@@ -11,17 +11,17 @@
 
 namespace nccl_trace::abi {
 
-/** `known_events`: what this version can deliver. `logger`: null before v4. */
+/** `known_events`: the events this version can report. `logger`: null before v4. */
 nccl_abi::Result Open(const CommunicatorInfo& info, int known_events, void** context, int* mask,
                       nccl_abi::Logger logger);
 
-/** For the descriptor of each version; v5 and v6 have the same. */
+/** One for the descriptor of each version. v5 and v6 share one. */
 template <typename Descriptor>
 nccl_abi::Result StartEvent(void* context, void** handle, Descriptor* descriptor);
 
 nccl_abi::Result StopEvent(void* handle);
 
-/** For the arguments before v4, and since. */
+/** One for the arguments before v4, one for v4 and later. */
 template <typename StateArgs>
 nccl_abi::Result RecordEventState(void* handle, nccl_abi::EventState state, StateArgs* args);
 

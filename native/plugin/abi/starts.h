@@ -1,10 +1,10 @@
-// How an event's start is read. A version says where its fields lie with a decoder, a struct of
+// Reads an event's start. Each version has a decoder that says where its fields lie. A decoder is a struct with
 //
-//   Starts<path>    one function per event type, by the number of its bit
-//   kProxyEvents   the types whose first callback shows the progress thread, which gets the large rings
+//   Starts<path>   one function per event type, by the number of the type's bit
+//   kProxyEvents   types whose first callback identifies a progress thread, which gets the large rings
 //   kHasParentGroup, kHasUserTags   since v4: what its collectives, p2ps and calls have beyond those of v4
 //
-// and gives it to StartWith, which makes one function of it all. Included by v*.cc alone.
+// StartWith makes one function of a decoder. Only v*.cc include this file.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_ABI_STARTS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_ABI_STARTS_H_
@@ -20,12 +20,12 @@ namespace nccl_trace::abi {
 
 inline uint64_t Number(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
-/** Whatever byte is there: one that is neither 0 nor 1 must not spread into the neighbouring fields. */
+/** Reads any byte as a flag. A byte that is neither 0 nor 1 must not spread into the neighbouring fields. */
 inline bool Flag(const bool& flag) { return *reinterpret_cast<const uint8_t*>(&flag) != 0; }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// One function per event type: the descriptor's fields, no more. Inactive bytes are garbage and stay unread. Here are
-// the types that are alike in all versions, or in those that have them.
+// One function per event type reads the descriptor's fields of that type. All other bytes are garbage and stay unread.
+// These types are alike in all versions that have them.
 
 template <Path path, typename Descriptor>
 [[gnu::always_inline]] inline uint64_t FillGroup(Producer& p, Start start, const Descriptor&) {
@@ -66,7 +66,7 @@ template <Path path, typename Descriptor>
   return StartKernelLaunch<path>(p, start, Number(d.kernelLaunch.stream));
 }
 
-/** A member of what `data` points to, wherever that lies: a copy of the whole would go through memory. */
+/** One member of the struct at `data`, which may be unaligned. A copy of the whole struct would go through memory. */
 template <typename Struct, typename Member>
 [[gnu::always_inline]] inline Member MemberAt(const void* data, Member Struct::*member) {
   Member value;
@@ -74,7 +74,7 @@ template <typename Struct, typename Member>
   return value;
 }
 
-/** Of a plugin that we do not know, the id alone: what its data points to may be anything. */
+/** Reads only the id if the plugin is not known, because its data may point to anything. */
 [[gnu::always_inline]] inline NetStart NetFields(int64_t id, const void* data) {
   NetStart net = {};
   net.id = static_cast<uint64_t>(id);
@@ -102,7 +102,7 @@ template <Path path, typename Descriptor>
       p, start, [&]() __attribute__((always_inline)) { return NetFields(d.netPlugin.id, d.netPlugin.data); });
 }
 
-// Collectives, p2ps and calls since v4. The arguments of a version that has less are constants to the compiler.
+// Collectives, p2ps and calls since v4. If a version lacks an argument, the compiler sees a constant.
 
 template <typename Decoder, Path path>
 [[gnu::always_inline]] inline uint64_t FillColl(Producer& p, Start start, const typename Decoder::Descriptor& d) {
@@ -133,7 +133,7 @@ template <typename Decoder, Path path>
       });
 }
 
-/** nChannels is garbage when a later NCCL speaks v4 for somebody who exports nothing newer; we do. */
+/** nChannels is garbage if a later NCCL speaks v4 to a plugin that exports nothing newer. We export all versions. */
 template <typename Decoder, Path path>
 [[gnu::always_inline]] inline uint64_t FillP2p(Producer& p, Start start, const typename Decoder::Descriptor& d) {
   return StartP2p<path>(
@@ -146,7 +146,7 @@ template <typename Decoder, Path path>
       });
 }
 
-/** A call of either kind. `root` by reference: it is read when its slot is written. */
+/** A CollApi or P2pApi. `root` by reference: it is read when its slot is written. */
 template <typename Decoder, Path path, typename Call>
 [[gnu::always_inline]] inline uint64_t FillApi(Producer& p, rank_file::Kind kind, Start start, const Call& c,
                                                const int32_t& root) {
@@ -178,7 +178,7 @@ template <Path path, typename Descriptor>
 template <typename Decoder>
 [[gnu::noinline]] nccl_abi::Result StartSlowly(void* context, void** handle, typename Decoder::Descriptor* descriptor);
 
-/** Arguments as they lie in registers, so that StartWith can jump. */
+/** Takes its arguments in the registers in which StartWith has them, so that StartWith can jump here. */
 template <typename Descriptor>
 using StartFunction = nccl_abi::Result (*)(Producer&, Start, Descriptor&, void** handle);
 
@@ -192,7 +192,7 @@ nccl_abi::Result StartBy(Producer& producer, Start start, typename Decoder::Desc
   return nccl_abi::kSuccess;
 }
 
-/** `fills`: by the number of the type's bit. */
+/** `fills`: one function per type, by the number of the type's bit. */
 template <typename Decoder, Path path, auto... fills>
 struct StartTable {
   using Descriptor = typename Decoder::Descriptor;
@@ -219,7 +219,7 @@ template <typename Decoder>
 nccl_abi::Result StartSlowly(void* context, void** handle, typename Decoder::Descriptor* descriptor) {
   Producer* producer = recorder.ProducerOfThread((descriptor->type & Decoder::kProxyEvents) != 0);
   if (producer == nullptr) {
-    // Never NULL: NCCL's own counters for captured graphs depend on it.
+    // Not NULL, because NCCL's own counters for captured graphs depend on it.
     *handle = reinterpret_cast<void*>(MutedHandle());
     return nccl_abi::kSuccess;
   }
@@ -234,7 +234,7 @@ template <typename Decoder>
   return StartWith<Decoder, Path::kFast>(*producer, context, handle, *descriptor);
 }
 
-/** Before NCCL 2.31 the progress thread watches the kernels, too. */
+/** Until NCCL 2.30 the progress thread also watches the kernels. */
 constexpr uint64_t kProxyEvents =
     nccl_abi::kProxyOp | nccl_abi::kProxyStep | nccl_abi::kProxyCtrl | nccl_abi::kKernelCh;
 

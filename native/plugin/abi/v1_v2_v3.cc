@@ -1,7 +1,7 @@
 // Decoders of NCCL 2.23 (v1), 2.24 and 2.25 (v2), and 2.26 (v3).
 //
-// Their init says nothing: a communicator is opened as unknown, and its first collective or p2p tells its hash, name
-// and our rank. Its size is never told.
+// Their init has no arguments: a communicator is opened as unknown, and its first collective or p2p has its hash, name
+// and our rank. Its size is not known.
 //
 // Operations go through states 0 to 7, once per transfer. The size, one of their two arguments, is recorded.
 
@@ -13,13 +13,13 @@
 namespace nccl_trace::abi {
 namespace {
 
-/** v1 has codes where later versions have texts: these are the texts. */
+/** The texts for v1's codes. Later versions have texts themselves. */
 template <uint32_t known>
 const char* NameOf(const char* const (&names)[known], uint8_t code) {
   return code < known ? names[code] : "Unknown";
 }
 
-// By nccl_abi::v1::Func and so on. Entries after kRecv and kBfloat16 are newer than v1, in case they occur.
+// Indexed by nccl_abi::v1::Func and so on. Entries after kRecv and kBfloat16 are newer than v1 and should not occur.
 constexpr const char* kFuncNames[] = {"Broadcast", "Reduce", "AllGather", "ReduceScatter", "AllReduce", "SendRecv",
                                       "Send",      "Recv",   "AlltoAll",  "Scatter",       "Gather",    "AllGatherV"};
 constexpr const char* kAlgoNames[] = {"TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"};
@@ -28,7 +28,7 @@ constexpr const char* kDatatypeNames[] = {"ncclInt8",    "ncclUint8",    "ncclIn
                                           "ncclInt64",   "ncclUint64",   "ncclFloat16",    "ncclFloat32",
                                           "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
 
-/** Its first event tells who a communicator is. False, on the fast path only: not known yet. */
+/** Names the communicator by its first event. False, on the fast path only: it has no name yet. */
 template <Path path, typename Event>
 [[gnu::always_inline]] inline bool Introduce(Start start, int32_t rank, const Event& event) {
   const uint32_t number = CommOf(start.context);
@@ -121,7 +121,7 @@ struct V2 {
 struct V3 {
   using Descriptor = nccl_abi::v3::Descriptor;
 
-  /** No GPU time yet: 0. */
+  /** These versions have no GPU time: 0. */
   template <Path path>
   [[gnu::always_inline]] static uint64_t FillKernelCh(Producer& p, Start start, const Descriptor& d) {
     return StartKernelCh<path>(p, start, d.kernelCh.channelId, 0);

@@ -1,5 +1,5 @@
-// Decoder of NCCL 2.27 (v4): the first that tells the communicator at init. Nothing of the API, no second parent: the
-// parent of collectives and p2ps is their Group.
+// Decoder of NCCL 2.27 (v4), the first version whose init describes the communicator. It has no API events and no second
+// parent: the parent of collectives and p2ps is their Group.
 
 #include "nccl/profiler_v4.h"
 #include "plugin/abi/starts.h"

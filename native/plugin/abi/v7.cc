@@ -1,4 +1,4 @@
-// Decoder of NCCL 2.31 (v7): v6, the user's tags, what kernel a collective runs, and the phases of kernels.
+// Decoder of NCCL 2.31 (v7): as v6, and user tags, the kernel that a collective runs, and the phases of kernels.
 
 #include "nccl/profiler_v7.h"
 #include "plugin/abi/starts.h"
@@ -42,7 +42,7 @@ struct V7 {
                  FillKernelCh<path, Descriptor>, FillNetPlugin<path, Descriptor>, FillGroupApi<path, Descriptor>,
                  FillCollApi<V7, path>, FillP2pApi<V7, path>, FillKernelLaunch<path, Descriptor>, FillCeColl<path>,
                  FillCeSync<path>, FillCeBatch<path>, FillKernelPhase<path>>;
-  /** Kernels are watched by a thread of their own, which needs no large rings. */
+  /** A thread of its own watches the kernels. It needs no large rings. */
   static constexpr uint64_t kProxyEvents = abi::kProxyEvents & ~uint64_t{nccl_abi::kKernelCh};
   static constexpr bool kHasParentGroup = true;
   static constexpr bool kHasUserTags = true;

@@ -13,20 +13,20 @@ namespace nccl_trace {
 namespace {
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
-// Requests per second of all processes together: in a large job each asks less often.
+// Requests per second of all processes together. In a large job each process asks less often.
 constexpr uint64_t kRequestsPerSecond = 1024;
-// The first requests come faster by this, for short runs.
+// The first requests come this many times faster, for short runs.
 constexpr uint64_t kFirstRequests = 16;
 constexpr uint64_t kFirstFaster = 4;
 // At most this many packets are read; the kernel drops the rest.
 constexpr uint32_t kReadsPerSecond = 4 * kRequestsPerSecond;
-// A kernel's stamp older than this is not used.
+// An older stamp of the kernel is not used.
 constexpr uint64_t kLongestLagNs = 100'000'000;
 // No wall clock is slewed faster than 500 ppm, and `hz` is known to some ppm.
 constexpr uint64_t kSlowestOfMillion = 1'000'000 - 600;
-// Pending wakes. The kernel keeps about 10, and one is enough.
+// Wakes read at once. The kernel keeps about 10 pending ones, and one is enough.
 constexpr int kMostWakes = 64;
-// REALTIME against MONOTONIC changes by a step only.
+// REALTIME minus MONOTONIC changes by more than this only if the clock is stepped.
 constexpr uint64_t kSteppedNs = 10'000;
 
 uint64_t RandomNumber() {
@@ -61,7 +61,7 @@ int Bound(const SocketAddress& address) {
   return -1;
 }
 
-/** Null: the kernel did not stamp it. */
+/** Null if the kernel did not stamp the message. */
 const timespec* StampOf(msghdr& message, timespec& stamp) {
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_TIMESTAMPNS) continue;
@@ -92,7 +92,7 @@ int Beacons::Open(const Settings& settings) {
   int error = Identify(pair[0], woken_identity_) && Identify(pair[1], wake_identity_) ? 0 : errno;
   woken_ = pair[0];
   wake_.store(pair[1], std::memory_order_relaxed);
-  // An asking process makes its socket when the peer's address is known, because the address says the family.
+  // An asking process makes its socket when it knows the peer's address, because the address has the family.
   if (error == 0 && serves_) error = Serve(settings);
   if (error == 0 && serves_ && !Identify(socket_, socket_identity_)) error = errno;
   if (error != 0) Close();
@@ -100,8 +100,8 @@ int Beacons::Open(const Settings& settings) {
 }
 
 /**
- * Binds to the given address if it is one of this host, else to all addresses: a host's own name often resolves to its
- * loopback address, where no other host would reach us.
+ * Binds to the given address if it belongs to this host, else to all addresses. A host's own name often resolves to the
+ * loopback address, where no other host can reach us.
  */
 int Beacons::Serve(const Settings& settings) {
   SocketAddress address;
@@ -135,7 +135,7 @@ bool Beacons::Poll(uint64_t now, bool may_ask, BeaconExchange& exchange) {
     errno = 0;
     if (TakePacket(exchange)) return true;
     if (errno != EAGAIN && errno != EWOULDBLOCK) continue;
-    wall_offset_ = WallOffset();  // no packet that came before this is left
+    wall_offset_ = WallOffset();  // the socket is empty now
     break;
   }
   return false;
@@ -143,7 +143,7 @@ bool Beacons::Poll(uint64_t now, bool may_ask, BeaconExchange& exchange) {
 
 void Beacons::Ask(uint64_t now, bool may_ask) {
   const uint64_t interval = asked_ < kFirstRequests ? interval_ns_ / kFirstFaster : interval_ns_;
-  // From 7/8 to 9/8 of the interval, because all processes begin at the same time.
+  // 7/8 to 9/8 of the interval, so that processes that begin together do not ask together.
   next_ask_ = now + interval - interval / 8 + RandomNumber() % (interval / 4);
   const SocketAddress* peer = may_ask ? lookup_.Find(now) : nullptr;
   if (peer == nullptr) return;
@@ -166,7 +166,7 @@ void Beacons::Ask(uint64_t now, bool may_ask) {
   sendto(socket_, &packet, sizeof(packet), MSG_DONTWAIT | MSG_NOSIGNAL, &peer->any, BytesOf(*peer));
 }
 
-/** One datagram, whatever it is. errno EAGAIN: there is none. */
+/** Takes one datagram of any kind. False with errno EAGAIN: there is none. */
 bool Beacons::TakePacket(BeaconExchange& exchange) {
   BeaconPacket packet;
   SocketAddress from;
@@ -182,7 +182,7 @@ bool Beacons::TakePacket(BeaconExchange& exchange) {
   const ssize_t got = recvmsg(socket_, &message, MSG_DONTWAIT | MSG_TRUNC);
   ++taken_in_window_;
   if (got < 0) return false;
-  const auto bytes = static_cast<uint64_t>(got);  // by MSG_TRUNC of the datagram, not of what fitted
+  const auto bytes = static_cast<uint64_t>(got);  // size of the datagram, because of MSG_TRUNC, not of what fitted
   timespec stamp;
   if (serves_) {
     if (IsBeaconRequest(packet, bytes, run_))
@@ -215,8 +215,8 @@ bool Beacons::TakeAnswer(const BeaconPacket& packet, uint64_t received, BeaconEx
 }
 
 /**
- * The kernel's stamp in ticks, late rather than early: a stamp taken after an effect must not be before it. Now, if the
- * stamp cannot be trusted (there is none, or the wall clock was set meanwhile).
+ * The kernel's stamp in ticks. Rounded to the later side, because an arrival must not be before its cause. Returns the
+ * present tick if the stamp is not usable (there is none, or the wall clock was set meanwhile).
  */
 uint64_t Beacons::ArrivalTick(const timespec* stamp) {
   constexpr int kTries = 3;
@@ -249,12 +249,12 @@ void Beacons::WaitWhile(std::atomic<uint32_t>& word, uint32_t old, uint64_t dead
   if (!serves_ && next_ask_ < deadline) deadline = next_ask_;
   const uint64_t now = ReadClockNs(CLOCK_MONOTONIC);
   const bool reads = socket_ >= 0 && MayRead(now);
-  // Only after a flood: without a socket there is nothing to come back for.
+  // After a flood, come back when packets are read again.
   if (socket_ >= 0 && !reads && window_begin_ + kSecondNs < deadline) deadline = window_begin_ + kSecondNs;
-  // A wake is lost if the job has closed what we sleep on.
+  // At most a second, because a wake is lost if the job has closed our descriptor.
   const uint64_t now_and_a_second = now + kSecondNs;
   if (now_and_a_second < deadline) deadline = now_and_a_second;
-  // The word is looked at after the last reading of the wakes and before they can be read again: none is missed.
+  // Read the word after the wakes were read and before the next sleep, so that no wake is missed.
   if (word.load(std::memory_order_acquire) != old || now >= deadline) return;
   pollfd entries[2] = {{woken_, POLLIN, 0}, {reads ? socket_ : -1, POLLIN, 0}};
   const uint64_t left = deadline - now;
@@ -275,7 +275,7 @@ void Beacons::WaitWhile(std::atomic<uint32_t>& word, uint32_t old, uint64_t dead
 void Beacons::Wake() {
   const int wake = wake_.load(std::memory_order_relaxed);
   const char one = 1;
-  // Full: it is awake. Of a stranger's file that took the number in this moment it is an error, and no wait.
+  // If the socket is full, the thread is awake. If the job has just reused the number for a file, send fails and does not wait.
   if (wake >= 0 && IsStill(wake, wake_identity_)) send(wake, &one, sizeof(one), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
@@ -284,7 +284,7 @@ bool Beacons::AreOurs() const {
          (socket_ < 0 || IsStill(socket_, socket_identity_));
 }
 
-/** Closes nothing: some of it is not ours, and of the rest another thread may just be using one. */
+/** Closes nothing: some descriptors are not ours any more, and another thread may be using the others. */
 void Beacons::GiveUp() {
   wake_.store(-1, std::memory_order_relaxed);
   socket_ = woken_ = -1;

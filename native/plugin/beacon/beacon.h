@@ -27,7 +27,7 @@
 
 namespace nccl_trace {
 
-/** One completed exchange. Ticks: own at the outside, rank 0's at the inside. */
+/** One completed exchange. The first and the last tick are our own, the two between are rank 0's. */
 struct BeaconExchange {
   uint64_t sent, peer_received, peer_sent, received;
   uint8_t peer_boot_id[16];
@@ -37,24 +37,24 @@ struct BeaconExchange {
 class Beacons {
  public:
   /**
-   * By init's thread, before the recorder's thread is there; no name is looked up. Must be called, also when the
-   * settings want no beacons. Returns 0, or an errno: there will be none.
+   * Call it in init's thread, before the recorder's thread starts, also if the settings want no beacons. Looks up no
+   * name. Returns 0, or an errno if there will be no beacons.
    */
   int Open(const Settings& settings);
 
-  /** `hz`: ticks per second; 0 if not measured. */
+  /** `hz`: ticks per second, 0 if not measured. */
   void Begin(const HostFacts& host, uint32_t tick_source, uint64_t hz);
 
-  /** Answers, asks (if `may_ask`), receives an answer. True: `exchange` is complete; call again, there may be more. */
+  /** Answers, asks (if `may_ask`), receives. True: `exchange` is complete. Call again, because there may be more. */
   bool Poll(uint64_t now, bool may_ask, BeaconExchange& exchange);
 
   /** Like WaitWhile in futex.h; also returns when Poll may have work. */
   void WaitWhile(std::atomic<uint32_t>& word, uint32_t old, uint64_t deadline);
 
-  /** From any thread, after changing the word of WaitWhile. Never blocks. */
+  /** Any thread calls it after changing the word of WaitWhile. Never blocks. */
   void Wake();
 
-  /** Once: the job has closed a descriptor of ours, so there are no more beacons. */
+  /** True once, if the job has closed a descriptor of ours. There are no more beacons then. */
   bool TakeLoss() {
     const bool lost = is_lost_;
     is_lost_ = false;
@@ -76,8 +76,8 @@ class Beacons {
   void GiveUp();
   void Close();
 
-  // Each descriptor with what it is. A pair of sockets wakes this thread, and no eventfd or pipe: eventfds cannot be
-  // told from each other, and a pipe whose other end is closed kills.
+  // Each descriptor with its identity. A pair of sockets wakes this thread. An eventfd cannot be distinguished from
+  // another one, and writing to a pipe whose other end is closed kills the process.
   int socket_;
   int woken_;
   std::atomic<int> wake_;
@@ -95,7 +95,7 @@ class Beacons {
   uint64_t hz_;
   uint64_t wall_offset_;  // REALTIME - MONOTONIC when the socket was last empty
 
-  // Of the asking side.
+  // For the asking side only.
   uint64_t asked_;  // requests so far
   uint64_t next_ask_;
   uint64_t nonce_;  // of the open request; 0: none

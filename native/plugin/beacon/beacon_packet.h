@@ -1,6 +1,5 @@
-// What beacons look like on the wire: one form of 64 bytes for both directions, so that an answer is never larger than
-// what asked for it. Integers are little-endian, as in the rank file. Whatever is not exactly this form is dropped
-// unread.
+// Beacons on the wire: 64 bytes in both directions, so that an answer is never larger than its request. Integers are
+// little-endian, as in the rank file. A packet of any other form is dropped.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_BEACON_BEACON_PACKET_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_BEACON_BEACON_PACKET_H_
@@ -19,11 +18,11 @@ struct BeaconPacket {
   uint8_t kind;
   uint16_t zero_a;
   uint64_t run;    // hash of the run's name: packets of another job are not ours
-  uint64_t nonce;  // of the asking process, new for each request: an answer without it is spoofed or late
-  // From here on all 0 in a request.
+  uint64_t nonce;  // new for each request of a process: an answer with another one is forged or late
+  // The fields below are 0 in a request.
   uint64_t received;    // ticks of the answering process
   uint64_t sent;        // likewise
-  uint8_t boot_id[16];  // of the answering process, with the next one: whose ticks these are
+  uint8_t boot_id[16];  // of the answering process. With the next field: whose ticks these are
   uint32_t tick_source;
   uint32_t zero_b;
 };

@@ -7,7 +7,7 @@
 namespace nccl_trace {
 namespace {
 
-/** The whole round, with the time until the answer: a peer that answers late is late with other things, too. */
+/** The whole round, including the time until the answer, because a peer that answers late is late with its stamps, too. */
 uint64_t Round(const BeaconExchange& exchange) { return exchange.received - exchange.sent; }
 
 }  // namespace

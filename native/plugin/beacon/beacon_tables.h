@@ -1,5 +1,5 @@
-// Tables of completed exchanges: the first keeps all of them, the others the quickest of every 16 and 256. So minutes are
-// kept in full and days in outline, however long the run.
+// Tables of completed exchanges. The first keeps all of them, the others the quickest of every 16 and of every 256, so
+// the last minutes are complete and days are kept in outline.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_BEACON_BEACON_TABLES_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_BEACON_BEACON_TABLES_H_
@@ -12,7 +12,7 @@ namespace nccl_trace {
 
 class BeaconTables {
  public:
-  /** Zeroed memory. */
+  /** The tables must be zeroed memory. */
   void Use(const Image& image, const FileLayout& layout);
 
   void Add(const BeaconExchange& exchange);

@@ -45,7 +45,7 @@ void NameLookup::Use(const char* host, uint16_t port) {
 }
 
 const SocketAddress* NameLookup::Find(uint64_t now) {
-  // Acquire: whoever sees kFound sees the address (partner: Resolve).
+  // Acquire: a thread that sees kFound also sees the address (partner: Resolve).
   const uint32_t state = state_.load(std::memory_order_acquire);
   if (state == kFound) return &address_;
   if (state == kAsking || now < next_try_) return nullptr;

@@ -30,8 +30,8 @@ class NameLookup {
   void Use(const char* host, uint16_t port);
 
   /**
-   * The address once it is known; until then asks, again after 10 s, 20 s, ... 10 min: thousands of ranks ask the same
-   * server. Never waits.
+   * The address once it is known, else null. Asks again after 10 s, 20 s, ... 10 min, because thousands of ranks ask the
+   * same server. Never waits.
    */
   const SocketAddress* Find(uint64_t now);
 

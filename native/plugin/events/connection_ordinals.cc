@@ -15,12 +15,12 @@ ConnectionOrdinals::Entry* ConnectionOrdinals::Add(uint64_t context, uint64_t co
   if (MayBeForgotten(context)) return nullptr;
   const uint64_t first = PlaceOf(context, connection);
   Entry* entry = FindFree(first);
-  // Once per communicator that has ended, so that a full table does not cost every operation a search.
+  // Search once per ended communicator, so that a full table does not cost a search per operation.
   if (entry == nullptr && recorder.ended_communicators() != freed_) {
     FreeEnded();
     entry = FindFree(first);
   }
-  // Once: from then on no other process's connection is counted.
+  // Once. From then on no connection of another process is counted.
   if (entry == nullptr && !has_forgotten_foreign_ && recorder.IsOurs(context)) {
     FreeForeign();
     entry = FindFree(first);
@@ -49,7 +49,7 @@ void ConnectionOrdinals::FreeEnded() {
   for (uint64_t i = 0; i <= mask_; ++i) {
     Entry& entry = entries_[i];
     if (entry.connection == 0 || !recorder.IsOurs(entry.context) || !recorder.HasEnded(entry.context)) continue;
-    entry.context = kFree;  // not emptied: entries behind it would not be found
+    entry.context = kFree;  // an empty entry would hide the entries behind it
     has_forgotten_ended_ = true;
   }
 }

@@ -1,5 +1,5 @@
-// Counts the operations of each connection, so that readers can join the two ends of a transfer (record/ordinals.h). A table
-// that is full forgets connections whose communicator has ended, which the registry knows (recorder.h).
+// Counts the operations of each connection, so that readers can join the two ends of a transfer (record/ordinals.h). A
+// full table forgets connections of communicators that have ended.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_EVENTS_CONNECTION_ORDINALS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_EVENTS_CONNECTION_ORDINALS_H_
@@ -40,7 +40,7 @@ class ConnectionOrdinals {
     return entry != nullptr ? Ordinal{entry->next++, 0} : kNoOrdinal;
   }
 
-  /** A connection's entry, new or old; `next` is the count so far. Null: it cannot be counted. */
+  /** A connection's entry, new or old. `next` is the count so far. Null: it cannot be counted. */
   Entry* Of(uint64_t context, uint32_t channel, uint32_t peer, bool is_send) {
     if (Unlikely(entries_ == nullptr || context == 0)) return nullptr;
     Entry* entry = Find(context, channel, peer, is_send);
@@ -68,8 +68,8 @@ class ConnectionOrdinals {
     return uint64_t{peer} << 32 | uint64_t{channel & 0xFF} << kChannelShift | uint64_t{is_send} << 1 | 1;
   }
   /**
-   * Eight channels of a connection are together, in four cache lines, because a progress thread goes through them in
-   * turn.
+   * Eight channels of a connection are in four neighbouring cache lines, because a progress thread visits them one after
+   * the other.
    */
   static uint64_t PlaceOf(uint64_t context, uint64_t connection) {
     constexpr uint64_t kChannels = 7;
@@ -79,7 +79,7 @@ class ConnectionOrdinals {
 
   /**
    * If the table is full, takes the entry of a communicator that has ended, or of another process's communicator (PXN),
-   * whose end is never reported. Null: no room, or it may have been counted before, in an entry that was evicted.
+   * whose end is never reported. Null: there is no room, or an entry of this connection may have been evicted.
    */
   Entry* Add(uint64_t context, uint64_t connection);
   Entry* FindFree(uint64_t first);
@@ -87,11 +87,11 @@ class ConnectionOrdinals {
   void FreeEnded();
   void FreeForeign();
 
-  static constexpr uint64_t kFree = ~uint64_t{0};  // the context of an entry that is not empty and nobody's
+  static constexpr uint64_t kFree = ~uint64_t{0};  // context of an entry that belongs to nobody but is not empty
 
   Entry* entries_ = nullptr;
   uint64_t mask_ = 0;
-  uint32_t freed_ = 0;  // so many communicators had ended when their entries were freed
+  uint32_t freed_ = 0;  // number of ended communicators when entries were last freed
   bool has_forgotten_ended_ = false;
   bool has_forgotten_foreign_ = false;
 };

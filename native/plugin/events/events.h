@@ -20,7 +20,7 @@ template <Path path>
   return path == Path::kFast ? ReadCounter() : recorder.hot.Tick();
 }
 
-/** False, on the fast path only: the text has no number yet, or is long. */
+/** False, on the fast path only, if the text has no number yet or is long. */
 template <Path path>
 [[gnu::always_inline]] inline bool Intern(const char* text, StringRef& ref) {
   if constexpr (path == Path::kFast) return recorder.FindString(text, ref);
@@ -33,13 +33,13 @@ template <Path path>
 
 constexpr uint64_t kNotFast = 0;  // no handle is
 
-/** Sampled out, by this process or, with PXN, by another one with this recorder. */
+/** Sampled out by this process or, with PXN, by another process with this recorder. */
 [[gnu::always_inline]] inline bool IsMuted(uint64_t handle) {
   constexpr uint64_t kOurs = rank_file::kHandleTagFixedBits | rank_file::kHandleMuted;
   return Unlikely((handle & kOurs) == kOurs);
 }
 
-/** Any number works: nothing is looked up by it. */
+/** Any number works, because nothing is looked up by it. */
 inline uint64_t MutedHandle() { return recorder.hot.tag | rank_file::kHandleTagFixedBits | rank_file::kHandleMuted; }
 
 template <Path path>
@@ -48,7 +48,7 @@ template <Path path>
   return MutedHandle();
 }
 
-/** When all but its 32-bit number is as we made it; it is never dereferenced. */
+/** True if all but its 32-bit number is as we made it. The pointer is never dereferenced. */
 [[gnu::always_inline]] inline bool IsOurContext(uint64_t context) {
   constexpr uint64_t kNumber = uint64_t{0xFFFFFFFF} << rank_file::kHandlePositionShift;
   return (context & ~kNumber) == recorder.hot.context_prefix;
@@ -84,7 +84,7 @@ template <Path path>
   return ring.HandleAt(Append<path>(ring, kind, Tick<path>(), start.parent, Pack32(CommOf(start.context), field)));
 }
 
-/** The same, and a second slot of one or two words. */
+/** The same with a second slot of one or two words. */
 template <Path path>
 [[gnu::always_inline]] inline uint64_t StartWithWord(Producer& producer, rank_file::Kind kind, Start start,
                                                      uint32_t field, uint64_t word, uint64_t next_word = 0) {

@@ -1,8 +1,8 @@
-// Starts of what the application's threads do: calls, groups, collectives, launches, the copy engine. Each returns the
-// event's handle (events.h).
+// Starts of events of the application's threads: calls, groups, collectives, launches, the copy engine. Each returns
+// the event's handle (events.h).
 //
-// Some take a function `fields` that reads the descriptor, and call it slot by slot: all of them at once are more than
-// there are registers.
+// Some take a function `fields` that reads the descriptor and call it slot by slot, because all fields at once need more
+// registers than there are.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_EVENTS_HOST_STARTS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_EVENTS_HOST_STARTS_H_
@@ -69,7 +69,7 @@ template <Path path>
   return StartWithWord<path>(producer, rank_file::kStartKernelLaunch, start, 0, stream);
 }
 
-/** CollApi and P2pApi. With a third slot when there is a tag to be told. */
+/** CollApi and P2pApi. Has a third slot if there is a user tag. */
 template <Path path, typename Fields>
 [[gnu::always_inline]] inline uint64_t StartApi(Producer& producer, rank_file::Kind kind, Start start,
                                                 const Fields& fields) {
@@ -92,7 +92,7 @@ template <Path path, typename Fields>
 
 template <Path path, typename Fields>
 [[gnu::always_inline]] inline uint64_t StartColl(Producer& producer, Start start, const Fields& fields) {
-  // Constants to every version before v7.
+  // Constants for every version before v7.
   const bool is_special = fields().kernel_variant != nullptr || fields().is_symmetric;
   StringRef func, datatype, algo, proto, variant;
   if (path == Path::kFast && Unlikely(is_special)) return kNotFast;
@@ -104,7 +104,7 @@ template <Path path, typename Fields>
   const uint32_t comm = CommOf(start.context);
   Communicator* communicator = recorder.FindCommunicator(comm);
   const uint64_t sequence = fields().sequence;
-  // Counted first: ordinals go on while events are muted.
+  // Count first, because ordinals go on while events are muted.
   const Ordinal ordinal =
       communicator != nullptr ? communicator->replays.Next(func.function_row, sequence) : kNoOrdinal;
   if (IsMuted(start.parent) || Unlikely(recorder.hot.SampledOut(sequence))) return Mute<path>(producer);

@@ -1,9 +1,10 @@
-// The place one NCCL thread records into. A callback finds its producer through the library's only thread-local
-// variable, and all else through the producer. So a callback reads no shared memory but a few words that never change.
+// The place that one NCCL thread records into. A callback finds its producer through the library's only thread-local
+// variable, and everything else through the producer. So a callback reads only a few words of shared memory, which never
+// change.
 //
-// Life: a thread's first callback takes a producer (Recorder::Attach), its end releases it (a pthread key's
+// A thread's first callback takes a producer (Recorder::Attach), the thread's end releases it (a pthread key's
 // destructor), and the next thread continues in the same rings under a new lease. Threads beyond the pool share the
-// last producer, whose ring is the overflow ring and which has no private memory at all.
+// last producer, whose ring is the overflow ring and which has no private memory.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_EVENTS_PRODUCER_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_EVENTS_PRODUCER_H_
@@ -19,12 +20,12 @@ namespace nccl_trace {
 
 struct alignas(rank_file::kAreaAlignment) Producer {
   Ring* steps;              // ProxySteps, their states and stops
-  Ring* rest;               // everything else; the same ring for threads that are no proxies
-  LastStarts* last_starts;  // null: this producer finds no repeated starts
+  Ring* rest;               // everything else. The same ring if the thread is no proxy
+  LastStarts* last_starts;  // null: repeated starts are not found
   ConnectionOrdinals connections;
   CtrlEdges ctrl;
 
-  // Taken by compare-and-swap (acquire) in Attach, released in Retire: the next owner sees all stores of the last one.
+  // Compare-and-swap (acquire) in Attach, release in Retire: the next owner sees all stores of the last one.
   std::atomic<uint32_t> taken;
   uint64_t leases[2];
 
@@ -33,15 +34,15 @@ struct alignas(rank_file::kAreaAlignment) Producer {
 };
 
 /**
- * The thread's producer, and the path of its callbacks (Path in ring.h), in the one word of thread-local memory that
- * costs a library nothing: the address, or its negative where only the slow path works, or 0.
+ * The thread's producer and the path of its callbacks (Path in ring.h) in one word, because a library gets one word of
+ * thread-local memory for free. The word is the address, its negative if only the slow path works, or 0.
  */
 struct CurrentProducer {
   intptr_t word;
 
   /** Null: take the slow path. */
   Producer* fast() const { return reinterpret_cast<Producer*>(word > 0 ? word : 0); }
-  /** Null: none yet. */
+  /** Null: the thread has none yet. */
   Producer* any() const { return reinterpret_cast<Producer*>(word > 0 ? word : -word); }
 
   void Set(Producer& producer, bool is_usual) {

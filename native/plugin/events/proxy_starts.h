@@ -1,5 +1,5 @@
-// Starts of what progress threads do and see: operations, their steps, the network's own work, kernels. Each returns
-// the event's handle (events.h). `fields`: as in host_starts.h.
+// Starts of events of the progress threads: operations, steps, the network plugin's work, kernels. Each returns the
+// event's handle (events.h). `fields`: as in host_starts.h.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_EVENTS_PROXY_STARTS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_EVENTS_PROXY_STARTS_H_
@@ -16,7 +16,7 @@ struct ProxyOpStart {
   bool is_send;
 };
 
-/** All but `id` are 0 when it is a plugin's that we do not know, or when it told nothing more. */
+/** All but `id` are 0 if the plugin is not known or reports nothing more. */
 struct NetStart {
   uint64_t id, length, request;
   int32_t device, opcode, queue_pair;
@@ -42,7 +42,7 @@ template <Path path, typename Fields>
   return ring.HandleAt(position);
 }
 
-/** The fast path: in a communicator of ours, on a connection that is known. */
+/** The fast path needs a communicator of ours and a known connection. */
 template <Path path, typename Fields>
 [[gnu::always_inline]] inline uint64_t StartProxyOp(Producer& producer, Start start, const Fields& fields) {
   const uint32_t channel = fields().channel;
@@ -59,7 +59,7 @@ template <Path path, typename Fields>
   const Ordinal ordinal = connection != nullptr ? Ordinal{connection->next, 0} : kNoOrdinal;
   const uint64_t handle =
       IsMuted(start.parent) ? Mute<path>(producer) : WriteProxyOp<path>(*producer.rest, start, comm, ordinal, fields);
-  // Also while muted. Last: a store right after its address was found holds up what follows, by 4 ns.
+  // Also while muted. Stored last, because a store right after its address was computed costs 4 ns.
   if (connection != nullptr) connection->next = ordinal.value + 1;
   return handle;
 }
@@ -70,7 +70,7 @@ template <Path path>
   Ring& ring = *producer.steps;
   const uint32_t number = static_cast<uint32_t>(step);
   LastStarts::Entry* last = nullptr;
-  // Steps without an operation are all alike: nothing tells a repeat.
+  // Steps without an operation all look alike, so repeats cannot be found.
   if (start.parent != 0) {
     if constexpr (path == Path::kFast) {
       last = producer.last_starts->Find(start.parent);

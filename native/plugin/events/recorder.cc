@@ -11,7 +11,7 @@
 
 namespace nccl_trace {
 
-// Zeroed memory, no constructor and no destructor: callbacks may come before main and after exit.
+// Zeroed memory without constructor and destructor, because callbacks may come before main and after exit.
 Recorder recorder;
 __thread CurrentProducer current_producer;
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t kCloseWaitMs = 200;
 
-/** 17 bits that no user-space pointer has set alike, 15 of them random. */
+/** 17 bits that no user-space pointer has in this combination. 15 of them are random. */
 uint64_t MakeTag() {
   uint64_t random = 0;
   if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random)) {
@@ -28,7 +28,7 @@ uint64_t MakeTag() {
   return (random & rank_file::kHandleTagMask) | rank_file::kHandleTagFixedBits;
 }
 
-/** Local ranks: from the launcher, else from the communicator, else the GPUs of a node. */
+/** Number of local ranks: from the launcher, else from the communicator, else the GPUs of a node. */
 uint32_t LocalRanks(const Settings& settings, const CommunicatorInfo& info) {
   if (settings.rank.local_size > 0) return static_cast<uint32_t>(settings.rank.local_size);
   return info.ranks > 0 && info.nodes > 0 ? static_cast<uint32_t>((info.ranks - 1) / info.nodes + 1) : 8;
@@ -68,27 +68,27 @@ void Recorder::CloseCommunicator(void* context) {
   // False: finalized before.
   if (communicators_.Close(static_cast<uint32_t>(rank_file::HandlePosition(handle)), hot.Tick()) &&
       communicators_.live_count() == 0) {
-    mask_of_nccl_ = nullptr;  // libnccl may be unloaded from now on
+    mask_of_nccl_ = nullptr;  // libnccl may be unloaded now
     thread_.Request(rank_file::kClosed);
     thread_.Await(rank_file::kClosed, kCloseWaitMs);
   }
   pthread_mutex_unlock(&mutex_);
 }
 
-/** NCCL up to 2.27 (v4) can fail a job when KernelCh is on, so there it is recorded only if asked for by name. */
+/** NCCL up to 2.27 (v4) can fail a job if KernelCh is on, so there it is recorded only if the user names it. */
 uint64_t Recorder::MaskFor(uint8_t abi) const {
   const bool leave_out = order_.settings.default_events && abi < 5;
   return leave_out ? event_mask_ & ~kKernelChEvent : event_mask_;
 }
 
-/** Other threads of NCCL read it at any time, relaxed. Bits that were off at init never come on. */
+/** NCCL's threads read the mask at any time, relaxed. Bits that were off at init stay off. */
 void Recorder::StoreMask() {
   __atomic_store_n(mask_of_nccl_, mask_at_init_ & static_cast<int>(wanted_events_), __ATOMIC_RELAXED);
 }
 
 bool Recorder::ApplyControl(uint64_t events, uint64_t sample_every) {
   Recorder& self = recorder;
-  // Its holder may be waiting for this thread.
+  // Not a plain lock: its holder may be waiting for this thread.
   if (pthread_mutex_trylock(&self.mutex_) != 0) return false;
   self.wanted_events_ = events & self.event_mask_;
   if (self.mask_of_nccl_ != nullptr) self.StoreMask();
@@ -97,7 +97,7 @@ bool Recorder::ApplyControl(uint64_t events, uint64_t sample_every) {
   return true;
 }
 
-/** The first init of this process. False: nothing is recorded, now or later. */
+/** Called by the first init of this process. False: nothing is recorded, now or later. */
 bool Recorder::Start(const CommunicatorInfo& info, const Log& log) {
   Complaints complaints;
   ReadSettings(order_.settings, complaints);
@@ -204,7 +204,7 @@ void Recorder::UseRings(const Image& image) {
   scratch_->overflow.steps = scratch_->overflow.rest = &scratch_->rings[layout.overflow];
 }
 
-/** One line to grep for: is it recording? */
+/** One line that says whether and where this process records. */
 void Recorder::Announce(const Log& log) {
   char text[4600];
   char what[160];
@@ -241,7 +241,7 @@ void Recorder::Announce(const Log& log) {
   log.Info(text);
 }
 
-/** Mode, mask, bytes; of stream mode also the limit and what its chunks are. */
+/** Mode, mask and bytes. In stream mode also the limit and the codec of the chunks. */
 void Recorder::DescribeRecording(char* text, uint64_t size) const {
   const auto megabytes = [](uint64_t bytes) { return static_cast<unsigned long long>(bytes >> 20); };
   const unsigned long long mask = event_mask_;
@@ -270,7 +270,7 @@ Producer* Recorder::Attach(bool proxy) {
   return producer;
 }
 
-/** A proxy prefers proxy rings, all threads may use the pool, and the rest share the overflow ring. */
+/** A proxy thread prefers proxy rings. All threads may use the pool. The rest share the overflow ring. */
 Producer* Recorder::TakeProducer(bool proxy) {
   const auto take = [](Producer& producer) {
     uint32_t free = 0;
@@ -300,7 +300,7 @@ void Recorder::Retire(Producer& producer) {
   producer.taken.store(0, std::memory_order_release);
 }
 
-/** Runs on the ending thread. A later callback attaches again, and the C library calls this again. */
+/** Runs on the ending thread. If a callback follows, it attaches again, and the C library calls this again. */
 void Recorder::OnThreadExit(void* producer) {
   current_producer = {};
   if (recorder.state_.load(std::memory_order_acquire) == kRecording) {
@@ -308,25 +308,25 @@ void Recorder::OnThreadExit(void* producer) {
   }
 }
 
-/** At exit() without finalize, or return from main. In a forked child the state says that nothing is ours. */
+/** Runs at exit() or return from main without finalize. In a forked child the state is kForkedAway. */
 void Recorder::OnProcessExit() {
   if (recorder.state_.load(std::memory_order_acquire) != kRecording) return;
-  if (getpid() != recorder.owner_) return;  // a child that no handler told
+  if (getpid() != recorder.owner_) return;  // a child for which no fork handler ran
   recorder.thread_.Leave();
 }
 
 __attribute__((destructor)) void CloseAtExit() { Recorder::OnProcessExit(); }
 
 /**
- * The child has our memory but not our thread. It must not write into the parent's file, not even from a destructor.
- * This runs right after fork, so it makes only async-signal-safe calls.
+ * The child has our memory but not our thread. It must not write into the parent's file, not even in a destructor. Only
+ * async-signal-safe calls are allowed here, right after a fork.
  */
 void Recorder::OnForkInChild() {
   Recorder& self = recorder;
   current_producer = {};
   if (self.state_.load(std::memory_order_relaxed) != kRecording) {
-    self.state_.store(kForkedAway, std::memory_order_relaxed);  // perhaps in the middle of Start
-    self.thread_.ForgetAfterFork();                             // sockets and file may be there already
+    self.state_.store(kForkedAway, std::memory_order_relaxed);  // the fork may have happened during Start,
+    self.thread_.ForgetAfterFork();                             // so there may be sockets and a file
     return;
   }
   self.state_.store(kForkedAway, std::memory_order_relaxed);

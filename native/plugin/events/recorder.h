@@ -1,10 +1,10 @@
-// The process-wide registry: the one object behind all exported tables. It knows which thread records where. events.h
-// and the files that include it write the records.
+// The one object behind all exported tables. It knows which thread records where. events.h and the files that include it
+// write the records.
 //
 // Threads
-//   init, finalize   any, at once: ordered by a mutex that no other callback takes
-//   callbacks        read `hot` and their producer; Attach comes first, once per thread
-//   recorder thread  see recorder_thread.h
+//   init, finalize   any threads at the same time, ordered by a mutex that no other callback takes
+//   callbacks        read `hot` and their producer. The first callback of a thread calls Attach
+//   recorder's thread   see recorder_thread.h
 //
 // Nothing here fails the job. A part that does not work is left out, and if none works the mask stays 0.
 
@@ -23,7 +23,7 @@
 
 namespace nccl_trace {
 
-/** NCCL's logger, behind the ABI's edge. Called by init only. */
+/** NCCL's logger. Only init calls it. */
 struct Log {
   void* logger;
   void (*write)(void* logger, bool warn, const char* text);
@@ -32,7 +32,7 @@ struct Log {
   void Info(const char* text) const { write(logger, false, text); }
 };
 
-/** Read by every callback. Constant once callbacks can come, except for the sampling (ApplyControl). */
+/** Every callback reads it. Only ApplyControl changes it after the start, and only the sampling. */
 struct Hot {
   uint64_t tag;
   uint64_t context_prefix;   // tag and kContextRing
@@ -44,12 +44,12 @@ struct Hot {
   uint64_t Tick() const { return ReadTick(tick_source); }
 
   /**
-   * Keeps every Nth. `number` is the same on all ranks, so all make the same choice. For 32 bits, without a division
-   * (Lemire).
+   * Keeps every Nth. `number` is the same on all ranks, so all make the same choice. Divides 32-bit numbers by
+   * multiplication (Lemire).
    */
   void SampleEach(uint64_t every) {
     Store(sample_every, every);
-    Store(sample_multiple, ~uint64_t{0} / every + 1);  // 0 for 1: nothing exceeds the largest number
+    Store(sample_multiple, ~uint64_t{0} / every + 1);  // 0 for every = 1, so that all are kept
   }
 
   bool SampledOut(uint64_t number) const {
@@ -64,13 +64,13 @@ class Recorder {
   Hot hot;
 
   /**
-   * A communicator begins. Returns NCCL's context, null to stand aside. `known_events`: what this ABI version can
-   * deliver. The mask is written only when recording.
+   * A communicator begins. Returns NCCL's context, or null if nothing is recorded; the mask is then not written.
+   * `known_events`: the events that this ABI version can report.
    */
   void* OpenCommunicator(const CommunicatorInfo& info, int known_events, int* mask, const Log& log);
   void CloseCommunicator(void* context);
 
-  /** The calling thread's producer; its first callback takes one. Null: this process does not record. */
+  /** The calling thread's producer. Its first callback takes one. Null: this process does not record. */
   Producer* ProducerOfThread(bool proxy) {
     Producer* producer = current_producer.any();
     return producer != nullptr ? producer : Attach(proxy);
@@ -86,7 +86,7 @@ class Recorder {
   }
   uint32_t ended_communicators() const { return communicators_.ended_count(); }
   StringRef Intern(const char* text) { return strings_.Intern(text, hot.tick_source); }
-  /** False: not interned yet, or long. */
+  /** False: the text has no number yet, or is long. */
   [[gnu::always_inline]] bool FindString(const char* text, StringRef& ref) const {
     return strings_.FindShort(text, ref);
   }
@@ -94,7 +94,7 @@ class Recorder {
  private:
   enum State : uint32_t { kIdle, kRecording, kStoodAside, kForkedAway };
 
-  /** Producers' memory besides the slots of their rings: one mapping, all present, not copied by a fork. */
+  /** Memory of the producers besides their rings: one mapping, all pages present, not copied by a fork. */
   struct Scratch {
     Ring rings[kMaxLayoutRings];
     Producer proxies[kMaxProxyThreads];
@@ -115,13 +115,13 @@ class Recorder {
   void UseRings(const Image& image);
   void Announce(const Log& log);
   void DescribeRecording(char* text, uint64_t size) const;
-  /** Leaves it in current_producer. */
+  /** Takes a producer and stores it in current_producer. */
   Producer* Attach(bool proxy);
   Producer* TakeProducer(bool proxy);
   void BeginLeases(Producer& producer);
   void Retire(Producer& producer);
 
-  /** Called by the recorder's thread. False: init or finalize is at work, try again. */
+  /** The recorder's thread calls it. False: init or finalize has the mutex, try again. */
   static bool ApplyControl(uint64_t events, uint64_t sample_every);
 
   static void OnThreadExit(void* producer);
@@ -129,13 +129,13 @@ class Recorder {
   friend void CloseAtExit();
   static void OnForkInChild();
 
-  pthread_mutex_t mutex_;        // init against finalize; zero is PTHREAD_MUTEX_INITIALIZER
+  pthread_mutex_t mutex_;        // orders init and finalize. Zero is PTHREAD_MUTEX_INITIALIZER
   std::atomic<uint32_t> state_;  // release when rings are ready, acquire in Attach
   uint64_t event_mask_;
-  uint64_t wanted_events_;  // of event_mask_: what control left of it
-  int* mask_of_nccl_;       // while communicators live
-  int mask_at_init_;        // what the last init asked for
-  pid_t owner_;             // a forked child compares
+  uint64_t wanted_events_;  // event_mask_ without what control turned off
+  int* mask_of_nccl_;       // null while there is no communicator
+  int mask_at_init_;        // as written by the last init
+  pid_t owner_;             // lets a forked child notice that it is one
   pthread_key_t exit_key_;
   Image image_;
   Scratch* scratch_;

@@ -1,5 +1,5 @@
-// States and stops (events.h). NCCL passes NULL, stops twice, stops on another thread and goes on after a stop. All of
-// it is recorded unchanged; the reader judges it.
+// States and stops (events.h). NCCL passes NULL, stops twice, stops on another thread and goes on after a stop. All
+// callbacks are recorded unchanged. The reader judges them.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_EVENTS_STATES_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_EVENTS_STATES_H_
@@ -22,7 +22,7 @@ template <Path path>
   Commit<path>(ring, position, 2);
 }
 
-/** NULL, or muted: only counted. */
+/** Counts handles that are NULL or muted. */
 template <Path path>
 [[gnu::always_inline]] inline bool IsCountedOnly(const Producer& producer, uint64_t handle) {
   if (!IsMuted(handle) && !Unlikely(handle == 0)) return false;
@@ -31,14 +31,14 @@ template <Path path>
   return true;
 }
 
-/** A handle of ours that a ProxyCtrl was given: what its states are counted on must be a record. */
+/** True if the handle is of a recorded ProxyCtrl. Only then can its states be counted. */
 inline bool IsCtrl(const Ring& ring, uint64_t handle) {
   const uint64_t position = rank_file::HandlePosition(handle);
   const rank_file::Slot slot = LoadSlot(ring.slots[position & ring.mask]);
   return ring.Owns(handle) && SlotKind(slot) == rank_file::kStartProxyCtrl && ChecksOut(slot, position);
 }
 
-/** `value`: kNoValue when NCCL gave none. */
+/** `value`: kNoValue if NCCL gave none. */
 template <Path path>
 [[gnu::always_inline]] inline bool RecordState(Producer& producer, uint64_t handle, uint32_t state, uint64_t value) {
   if (IsCountedOnly<path>(producer, handle)) return true;
@@ -55,7 +55,7 @@ template <Path path>
   return true;
 }
 
-/** A step's start lies in our own ring, if it is not overwritten: it says which operation's entry this was. */
+/** Reads the step's start from our ring, unless it was overwritten. It names the operation, and so the entry. */
 [[gnu::always_inline]] inline void ForgetLastStart(Producer& producer, const Ring& ring, uint64_t handle) {
   if (producer.steps != producer.rest && &ring != producer.steps) {
     producer.last_starts->OperationStopped(handle);

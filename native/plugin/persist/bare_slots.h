@@ -1,5 +1,5 @@
-// Slots without the parts that can be computed again, ready for compression (codecs ZstdBare and ZstdPlanes of the rank
-// file). The check in word 3 is noise to a compressor, and the position in it and the tick only ever grow.
+// Prepares slots for compression (codecs ZstdBare and ZstdPlanes of the rank file): leaves out what a reader can compute.
+// The check in word 3 does not compress, and positions and ticks are stored as differences.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_BARE_SLOTS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_BARE_SLOTS_H_
@@ -9,8 +9,8 @@
 namespace nccl_trace {
 
 /**
- * In place. Any slots whatever can be told back, also empty and torn ones. `last_tick`: 0 at a chunk's beginning, then
- * of the slots before.
+ * In place. All slots can be restored, also empty and torn ones. `last_tick`: 0 at the beginning of a chunk, then the
+ * last tick of the slots before.
  */
 inline void MakeBare(rank_file::Slot* slots, uint32_t count, uint64_t first_position, uint64_t& last_tick) {
   for (uint32_t i = 0; i < count; ++i) {

@@ -10,10 +10,10 @@ namespace nccl_trace {
 
 class ChunkCodec {
  public:
-  /** For people: "zstd" or "raw". */
+  /** "zstd" or "raw", for messages. */
   static const char* const kName;
 
-  /** False: no memory. Once, before all else. */
+  /** Call it once, before all else. False: no memory. */
   bool Allocate();
 
   struct Payload {
@@ -26,7 +26,7 @@ class ChunkCodec {
 
  private:
   void* memory_;  // of the compressor
-  void* planes_;  // what it compresses
+  void* planes_;  // input of the compressor
   void* packed_;
 };
 

@@ -20,7 +20,7 @@ namespace {
 
 // Part of the limit for the file system's own blocks.
 constexpr uint64_t kMetadataBytes = 64 << 10;
-// The file's size may exceed its limit by this: more than a chunk takes, so that the newest chunk does not meet the
+// The file's size may exceed its limit by this. It is more than a chunk takes, so the newest chunk does not reach the
 // oldest.
 constexpr uint64_t kSlackBytes = uint64_t{4} << 20;
 
@@ -33,8 +33,8 @@ uint64_t BlockBytes(int fd) {
 }
 
 /**
- * Leaves out the blocks that chunks share or do not fill, at both ends of either lap. At most an eighth, because some
- * network file systems report megabytes, their preferred transfer size.
+ * The part of the limit that chunks can use: without the blocks at both ends of either lap that they share or do not
+ * fill. That is at most an eighth, because some network file systems report their preferred transfer size, megabytes.
  */
 uint64_t LimitOfChunks(const FileHeader& header, uint64_t block) {
   if (header.max_bytes == 0) return 0;
@@ -87,21 +87,21 @@ bool ChunkFile::Append(const ChunkSlots& chunk) {
 
   if (!IsStill(fd_, identity_) || !MakeRoom(BytesInFile(header)) || !Write(header, payload.data)) return false;
   ++sequence_;
-  // chunks_begin is set with the first chunk. Until then the walk begins at chunks_offset.
+  // chunks_begin is set with the first chunk. Until then readers begin at chunks_offset.
   if (begin_ == end_ && top_ == 0) Publish(&FileHeader::chunks_begin, begin_);
   end_ += BytesInFile(header);
   Publish(&FileHeader::chunks_end, end_);
   return true;
 }
 
-/** Deletes the oldest chunks until the file with `bytes` more is within its limit, by disk space and nearly by size. */
+/** Deletes the oldest chunks until there is room for `bytes` more: within the limit by disk space, nearly by size. */
 bool ChunkFile::MakeRoom(uint64_t bytes) {
   if (limit_ == 0) return true;
   const uint64_t before = begin_;
   while (Kept() > 0 && offset_ + Kept() + bytes > limit_) {
     if (!DropOldest()) return false;
   }
-  // Before anything is punched. While there are two laps the walk begins at the newer one.
+  // Before anything is punched. While there are two laps, readers begin at the newer one.
   if (begin_ != before && top_ == 0) Publish(&FileHeader::chunks_begin, begin_);
   if (begin_ != punched_ && !Punch()) return false;
   if (offset_ + Kept() + bytes > limit_) {
@@ -112,7 +112,7 @@ bool ChunkFile::MakeRoom(uint64_t bytes) {
   return true;
 }
 
-/** False: the older lap is empty, but could not be cut off. */
+/** False: the older lap is empty but could not be cut off. */
 bool ChunkFile::DropOldest() {
   if (top_ == 0 || begin_ < top_) begin_ = AfterOldest();
   return top_ == 0 || begin_ < top_ || CutOlderLap();
@@ -128,16 +128,16 @@ bool ChunkFile::CutOlderLap() {
 /** The newer lap begins in the hole before the older one, if the next chunk would make the file too large. */
 void ChunkFile::WrapBefore(uint64_t bytes) {
   if (top_ != 0 || end_ + bytes <= limit_ + kSlackBytes) return;
-  // First: whoever begins to read at the oldest chunk would miss the newest.
+  // First, because a reader that begins at the oldest chunk would miss the newest.
   if (!Publish(&FileHeader::chunks_begin, offset_)) {
     Publish(&FileHeader::chunks_begin, begin_);
-    return;  // too large for a while is better than not found
+    return;  // a file that is too large for a while is better than a chunk that is not found
   }
   top_ = end_;
   end_ = offset_;
 }
 
-/** The end of the chunk at begin_. If its header cannot be read, all of its lap is dropped. */
+/** The end of the chunk at begin_. If its header cannot be read, the end of its lap, so that the lap is dropped. */
 uint64_t ChunkFile::AfterOldest() const {
   ChunkHeader header;
   const bool read = pread(fd_, &header, sizeof(header), static_cast<off_t>(begin_)) == sizeof(header);
@@ -147,7 +147,7 @@ uint64_t ChunkFile::AfterOldest() const {
 }
 
 bool ChunkFile::Punch() {
-  // Begins at a block of which the last punch covered only a part. The rest of that block is free as well.
+  // Begins at the block that the last punch covered in part. The rest of that block is free now as well.
   const uint64_t hole = top_ != 0 ? end_ : offset_;
   const uint64_t whole = punched_ / block_ * block_;
   const uint64_t from = whole > hole ? whole : hole;
@@ -157,7 +157,7 @@ bool ChunkFile::Punch() {
     return true;
   }
   if (errno != EOPNOTSUPP && errno != ENOSYS) return false;
-  // No holes on this file system: all chunks are dropped at once, and writing starts again at their beginning.
+  // This file system has no holes: drop all chunks and start again at their beginning.
   Publish(&FileHeader::chunks_begin, 0);
   if (ftruncate(fd_, static_cast<off_t>(offset_)) != 0) return false;
   punched_ = begin_ = end_ = offset_;
@@ -176,7 +176,7 @@ bool ChunkFile::Write(const ChunkHeader& header, const void* payload) {
   return false;
 }
 
-/** Frees the space of a failed write. It is behind everything that is mapped, and only we write there. */
+/** Frees the space of a failed write. It is behind all mapped bytes, and only this thread writes there. */
 bool ChunkFile::FreeDiskSpace(uint64_t bytes) {
   if (top_ == 0) return ftruncate(fd_, static_cast<off_t>(end_)) == 0;
   return fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(end_),
@@ -184,8 +184,8 @@ bool ChunkFile::FreeDiskSpace(uint64_t bytes) {
 }
 
 /**
- * In the live image; and, if that is not the file, in the file at once: it has to say so before a hole is punched.
- * False: the file does not say so.
+ * Writes the field into the live image and, if that is not the file, into the file at once, because the file must have
+ * it before a hole is punched. False: the file does not have it.
  */
 bool ChunkFile::Publish(uint64_t FileHeader::*field, uint64_t offset) {
   uint64_t& word = image_.header().*field;

@@ -5,7 +5,7 @@
 namespace nccl_trace {
 namespace {
 
-/** of[k][b]: the effect of byte b when k more bytes follow it. So eight bytes are eight independent look-ups. */
+/** of[k][b]: the effect of byte b if k more bytes follow it. Makes eight bytes eight independent look-ups. */
 struct Tables {
   uint32_t of[8][256];
 

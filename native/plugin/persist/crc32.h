@@ -1,4 +1,4 @@
-// CRC-32 as zlib's, of headers and chunks.
+// CRC-32 of headers and chunks, as in zlib.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_CRC32_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_CRC32_H_

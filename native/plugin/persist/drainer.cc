@@ -8,14 +8,14 @@ namespace {
 constexpr uint32_t kNone = ~uint32_t{0};
 constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint64_t kRetryNs = kSecondNs;
-// A ring at rest may start to fill this fast, in slots per second, without any loss...
+// A ring at rest may start to fill this fast, in slots per second, without loss …
 constexpr uint64_t kBurstPerS = 1'000'000;
 // … but a small ring must not keep the thread awake.
 constexpr uint64_t kShortestRestNs = 10'000'000;
 constexpr uint64_t kShortestSleepNs = 1'000'000;
 constexpr uint64_t kShortestMeasureNs = 1'000'000;
 
-/** The smallest and largest tick of the records that begin among some slots. One that is torn may say anything. */
+/** The smallest and largest tick of the records that begin among some slots. A torn record may have any tick. */
 class Ticks {
  public:
   void Add(const rank_file::Slot& slot, bool checks_out) {
@@ -51,7 +51,7 @@ Drainer::Outcome Drainer::DrainOnce(uint64_t now) {
   Look(now);
   for (uint32_t ring = MostUrgent(); ring != kNone; ring = MostUrgent()) {
     const ChunkSlots chunk = Gather(ring);
-    // Too little because of a hole; or nothing, because it was overwritten faster than it could be copied.
+    // Short because of a hole, or empty because the ring was overwritten faster than it could be copied.
     const bool is_short = chunk.count + rank_file::kMaxParts < GoodChunk(ring);
     if (chunk.count == 0 || (is_short && !MustGo(ring))) {
       rings_[ring].is_held_up = true;
@@ -92,10 +92,10 @@ uint64_t Drainer::GoodChunk(uint32_t ring) const {
   return half < kMostChunkSlots ? half : kMostChunkSlots;
 }
 
-/** Soon overwritten: holes in it are not waited for. */
+/** The ring is about to be overwritten: do not wait for its holes. */
 bool Drainer::MustGo(uint32_t ring) const { return Backlog(ring) >= layout_->areas[ring].capacity / 4 * 3; }
 
-/** The fullest of the rings that have a good chunk. */
+/** The fullest ring that has a good chunk. */
 uint32_t Drainer::MostUrgent() const {
   uint32_t chosen = kNone;
   uint64_t fullest = 0;
@@ -110,7 +110,7 @@ uint32_t Drainer::MostUrgent() const {
   return chosen;
 }
 
-/** Whole records from `next` on, as many as make a chunk. Moves `next` to the oldest slot that is still there. */
+/** Whole records from `next` on, up to a chunk. Moves `next` to the oldest slot that is not overwritten. */
 ChunkSlots Drainer::Gather(uint32_t ring) {
   const rank_file::AreaEntry& area = layout_->areas[ring];
   const rank_file::Slot* slots = image_.slots(area);
@@ -133,8 +133,8 @@ ChunkSlots Drainer::Gather(uint32_t ring) {
     ticks.Add(slots_[count], checks_out);
     if (!checks_out || SlotPart(slots_[count]) + 1 == SlotParts(slots_[count])) whole = count + 1;
   }
-  // A producer moves the head before it writes a position (on x86-64; elsewhere only the slot's check tells, as for
-  // every reader). One record may be in progress beyond it.
+  // On x86-64 a producer moves the head before it writes a position. Elsewhere only the slot's check finds an overwritten
+  // slot, as for every reader. One record may be in progress beyond the head.
   const uint64_t overwritten_to = Load(*head) + rank_file::kMaxParts;
   uint32_t lost = 0;
   if (overwritten_to > progress.next + area.capacity) {
@@ -162,7 +162,7 @@ uint64_t Drainer::NextDue(uint64_t now) const {
   return now + shortest;
 }
 
-/** Until the ring is a quarter full, or has a good chunk if that is more, or must go; at twice the rate seen. */
+/** Time until the ring is a quarter full, or has a good chunk if that is more, at twice the rate seen. */
 uint64_t Drainer::NsUntilDue(uint32_t ring) const {
   const uint64_t quarter = layout_->areas[ring].capacity / 4;
   const uint64_t good = GoodChunk(ring) > quarter ? GoodChunk(ring) : quarter;

@@ -1,20 +1,18 @@
 // Copies rings into chunks before they are overwritten (stream mode). For the recorder's thread only.
 //
-// Rings that lie in the file survive a SIGKILL by themselves, so draining is lazy: a ring's turn comes when a good
-// chunk has gathered in it. How long the thread may sleep follows from how fast the rings fill; a ring at rest counts
-// as if a burst could begin at any moment.
+// Rings in the file survive a SIGKILL, so draining is lazy: a ring is drained when it has a good chunk. How long the
+// thread may sleep follows from how fast the rings fill. For a ring at rest a burst may begin at any moment.
 //
 //   positions      0 ........ next ................................. head
 //                  in chunks  | copied now, if it checks out        |        next lap overwrites from head - capacity
 //
-// The head is never trusted alone. A slot goes into a chunk when it checks out at its position, and only if it cannot
-// have been overwritten while it was copied: the head is read again afterwards. The first slot that does not check out
-// ends the chunk; its producer is still at it, or (overflow ring) was put to sleep between taking the position and
-// filling it. Only when the ring is about to be overwritten do such holes go into the chunk as they lie: a reader sees
-// that they are none, and looks for the position in the ring.
+// A slot goes into a chunk if its check fits its position and it cannot have been overwritten while it was copied: the
+// head is read again afterwards. The first slot whose check fails ends the chunk: its producer is still writing it, or
+// (overflow ring) sleeps between taking the position and filling it. Such a hole goes into the chunk only if the ring is
+// about to be overwritten. A reader sees the failed check and looks for the position in the ring.
 //
-// A ring that was faster than we are leaves a gap, which positions show exactly; it goes on with the oldest slots that
-// are still there.
+// If a ring is faster than the drainer, positions show the gap exactly. Draining goes on with the oldest slots that are
+// left.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_DRAINER_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_DRAINER_H_
@@ -25,7 +23,7 @@ namespace nccl_trace {
 
 class Drainer {
  public:
-  /** False: no memory for the copy. Once, before all else. */
+  /** Call it once, before all else. False: no memory for the copy. */
   bool Allocate();
 
   /** `layout` and `chunks` are kept. */
@@ -34,22 +32,22 @@ class Drainer {
   enum class Outcome { kIdle, kDrained, kFailed };
 
   /**
-   * At most one chunk, of the ring that needs it most. `now`: CLOCK_MONOTONIC, ns. kFailed: it could not be written.
+   * Writes at most one chunk, of the ring that needs it most. `now`: CLOCK_MONOTONIC, ns. kFailed: it was not written.
    */
   Outcome DrainOnce(uint64_t now);
 
-  /** Everything of a ring before this position is in chunks, or lost. */
+  /** All of a ring before this position is in chunks or lost. */
   uint64_t Drained(uint32_t ring) const { return rings_[ring].next; }
 
-  /** When draining is due again, in ns of the same clock. */
+  /** When draining is due again, CLOCK_MONOTONIC in ns. */
   uint64_t NextDue(uint64_t now) const;
 
  private:
   struct Progress {
-    uint64_t next;    // position: everything before it is in chunks, or lost
-    uint64_t head;    // when we last looked
+    uint64_t next;    // position: all before it is in chunks or lost
+    uint64_t head;    // at the last look
     uint64_t per_s;   // slots per second
-    bool is_held_up;  // there is a hole in front, and time left to wait for it
+    bool is_held_up;  // begins with a hole, and there is time to wait for it
   };
 
   void Look(uint64_t now);
@@ -65,7 +63,7 @@ class Drainer {
   ChunkFile* chunks_;
   rank_file::Slot* slots_;  // the copy: one chunk
   uint64_t looked_;         // ns
-  uint64_t not_before_;     // ns: after a failure
+  uint64_t not_before_;     // ns: no try before this, after a failure
   Progress rings_[kMaxLayoutRings];
 };
 

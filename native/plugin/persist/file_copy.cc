@@ -8,11 +8,11 @@
 namespace nccl_trace {
 namespace {
 
-// Slots below a ring's head may not be visible yet (the head is stored without order against them), so each pass goes
-// back this far.
+// Slots below a ring's head may not be visible yet, because the head is stored without order. So each pass goes back
+// this far.
 constexpr uint64_t kOverlap = 256;
 
-/** Word by word, because a producer may be storing to any of them. Acquire: see the order in ring.h. */
+/** Copies word by word, because a producer may be storing to any of them. Acquire: see the order in ring.h. */
 void CopyWords(uint64_t* to, const uint8_t* from, uint64_t bytes) {
   const uint64_t* words = reinterpret_cast<const uint64_t*>(from);
   for (uint64_t i = 0; i < bytes / sizeof(uint64_t); ++i) to[i] = __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
@@ -55,7 +55,7 @@ bool FileCopy::CopyRing(const Image& image, uint32_t index, uint64_t drained) {
   const uint64_t head = Load(image.live(area)->head);
   uint64_t from = copied_[index] > kOverlap ? copied_[index] - kOverlap : 0;
   if (from < drained && !has_lost_chunks_) from = drained < head ? drained : head;
-  // The shared ring's producers take positions first and fill them whenever they run again.
+  // Producers of the shared ring take a position first and may fill it much later, so copy all of it again.
   const bool all_again = index == layout_->overflow && head != copied_[index];
   if (all_again || head - from > area.capacity) from = head > area.capacity ? head - area.capacity : 0;
   if (!CopySlots(image, area, from, head)) return false;
@@ -63,7 +63,7 @@ bool FileCopy::CopyRing(const Image& image, uint32_t index, uint64_t drained) {
   return Copy(image, area.live_offset, area.slots_offset - area.live_offset);
 }
 
-/** Positions [from, to): at most two stretches of the ring. */
+/** Copies the positions [from, to), which are at most two stretches of the ring. */
 bool FileCopy::CopySlots(const Image& image, const rank_file::AreaEntry& area, uint64_t from, uint64_t to) {
   while (from < to) {
     const uint64_t index = from & (area.capacity - 1);
@@ -74,7 +74,7 @@ bool FileCopy::CopySlots(const Image& image, const rank_file::AreaEntry& area, u
   return true;
 }
 
-/** Without statx (in a sandbox) the descriptor is trusted. A foreign one is not closed. */
+/** Trusts the descriptor if there is no statx (in a sandbox). Does not close a foreign one. */
 bool FileCopy::IsOurs() {
   if (fd_ < 0) {
     errno = EBADF;

@@ -1,5 +1,5 @@
 // Copies an image that is not the file itself into the file, piece by piece, while producers go on writing into it.
-// Slots prove themselves, so a copy needs no handshake with anybody. For the recorder's thread only.
+// Each slot has a check, so a copy needs no handshake. For the recorder's thread only.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_FILE_COPY_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_FILE_COPY_H_
@@ -25,30 +25,30 @@ class FileCopy {
   bool has_header() const { return has_header_; }
   int fd() const { return fd_; }
 
-  /** There is a file, but its descriptor is not ours any more. */
+  /** True if there is a file, but its descriptor is not ours any more. */
   bool is_lost() const { return is_lost_; }
-  /** After a loss: the same file, and no other. False with errno. What was copied before is there. */
+  /** After a loss, opens the same file and no other. Its bytes are still there. False with errno. */
   bool Reopen(const char* path);
 
   /**
-   * The file has our header and is as long as what was copied: nobody has cut it off, or written over its beginning.
+   * True if the file has our header and is as long as what was copied: nobody has cut it or overwritten its beginning.
    */
   bool IsWhole(const Image& image);
-  /** The next copy begins as the first one did, and leaves nothing out for being in a chunk. */
+  /** The next copy copies everything, as the first one did, also what is in chunks. */
   void StartAgain();
 
-  /** All of the header. */
+  /** Copies the whole header. */
   bool CopyHeader(const Image& image);
   /**
-   * What rings have gained since the last time, all tables, then the changing half of the header. `drained`: what it
-   * has in chunks is left out; null in flight mode.
+   * Copies what rings have gained since the last time, all tables, then the changing half of the header. Leaves out what
+   * `drained` has in chunks. `drained` is null in flight mode.
    */
   bool CopyAreas(const Image& image, const Drainer* drained);
   bool CopyTable(const Image& image, uint32_t area) {
     const rank_file::AreaEntry& entry = layout_->areas[area];
     return Copy(image, entry.live_offset, End(entry) - entry.live_offset);
   }
-  /** All but the requests, which others write into the file. */
+  /** Copies the changing half without the requests, which others write into the file. */
   bool CopyChangingHeader(const Image& image) {
     constexpr uint64_t kControl = offsetof(rank_file::FileHeader, control_word);
     constexpr uint64_t kBehind = offsetof(rank_file::FileHeader, mask_now);
@@ -74,7 +74,7 @@ class FileCopy {
   bool is_lost_;
   bool has_header_;
   bool has_lost_chunks_;
-  uint64_t extent_;             // the file's least size, by what was copied
+  uint64_t extent_;             // the file's least size after what was copied
   uint64_t copied_[kMaxAreas];  // positions copied so far
   uint64_t piece_[kPiece / sizeof(uint64_t)];
 };

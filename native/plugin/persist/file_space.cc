@@ -12,17 +12,17 @@ namespace {
 constexpr uint64_t kXfsMagic = 0x58465342;
 
 /**
- * overlayfs is the root of every container. It maps a new file's pages from the upper layer without saying that layer's
- * type. But its statfs is the upper layer's with another type: btrfs counts no inodes, and ZFS has fragments smaller
- * than its blocks. ext4, XFS and tmpfs look different from both.
+ * overlayfs is the root of every container. It maps a new file's pages from its upper layer and hides that layer's type.
+ * The rest of its statfs is the upper layer's: btrfs counts no inodes, and ZFS has fragments smaller than its blocks.
+ * ext4, XFS and tmpfs look different from both.
  */
 bool UpperLayerIsInPlace(const struct statfs& fs) { return fs.f_files != 0 && fs.f_frsize == fs.f_bsize; }
 
 }  // namespace
 
 /**
- * On other file systems a store can be a network round trip, or a SIGBUS when copy-on-write finds no room (btrfs, ZFS,
- * NFS, Lustre, FUSE …).
+ * On other file systems a store can be a network round trip, or a SIGBUS if copy-on-write finds no room (btrfs, ZFS, NFS,
+ * Lustre, FUSE …).
  */
 bool MayBeMapped(int fd) {
   struct statfs fs;
@@ -39,7 +39,7 @@ bool MayBeMapped(int fd) {
   }
 }
 
-/** Avoids writing tens of MB through caches to the disk, if the file system can reserve space. */
+/** Reserves space, where the file system can, so that tens of MB need not be written to the disk. */
 bool Reserve(int fd, uint64_t bytes) {
   int result;
   do {
@@ -50,8 +50,8 @@ bool Reserve(int fd, uint64_t bytes) {
 }
 
 /**
- * Reserved by writing: a hole that finds no room when it is first stored to is a SIGBUS in the training job, and
- * fallocate's unwritten extents may still need room for their conversion.
+ * Reserves space by writing zeros: a first store into a hole without room is a SIGBUS in the training job, and unwritten
+ * extents of fallocate may need more room when they are converted.
  */
 bool WriteZeros(int fd, uint64_t from, uint64_t bytes) {
   static const uint8_t zeros[1 << 16] = {};

@@ -12,12 +12,12 @@ namespace nccl_trace {
 bool MayBeMapped(int fd);
 
 /**
- * Makes room for `bytes` zeros from the beginning on, for a file that is written to and never mapped: a store to such
- * room may still need more. False: errno says why; some of it may be there.
+ * Makes room for `bytes` zeros from the beginning on, in a file that is written and never mapped (a store into such room
+ * may need more of it). False: errno says why, and part of the room may be there.
  */
 bool Reserve(int fd, uint64_t bytes);
 
-/** Writes `bytes` zeros from `from` on. False: errno says why; some of it may be there. */
+/** Writes `bytes` zeros from `from` on. False: errno says why, and part of them may be there. */
 bool WriteZeros(int fd, uint64_t from, uint64_t bytes);
 
 }  // namespace nccl_trace

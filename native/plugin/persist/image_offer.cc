@@ -5,7 +5,7 @@
 namespace nccl_trace {
 namespace {
 
-// Init returns within 2 s, and mapping memory instead of a file takes its time as well.
+// Init returns within 2 s. The rest is for mapping memory instead of a file.
 constexpr uint64_t kInitWaitMs = 1'700;
 
 }  // namespace
@@ -19,17 +19,16 @@ Image ImageOffer::Await(uint64_t bytes) {
   }
 }
 
-/** The disk did not answer in time. Records without it; the thread finds out when it can. */
+/** The disk did not answer in time. Records without it. The thread notices at its next offer. */
 Image ImageOffer::GoOnWithoutFile(uint64_t bytes) {
   if (TakeRings()) return *image_;
   ChooseTicks(rank_file::kTickMonotonic);
   const Image anonymous = AnonymousImage(bytes);
-  // `abandoned_image_` must be complete before the phase says so (release; partner: the acquire in the thread's
-  // offers).
+  // Release, after abandoned_image_ is complete (partner: the acquire in the thread's offers).
   abandoned_image_ = anonymous;
   uint32_t starting = kStarting;
   if (phase_.compare_exchange_strong(starting, kAbandoned, std::memory_order_acq_rel)) return anonymous;
-  // The file came at the last moment.
+  // The file came at the last moment: use it.
   if (anonymous.base != nullptr) munmap(anonymous.base, anonymous.bytes);
   TakeRings();
   return *image_;

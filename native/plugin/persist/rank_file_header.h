@@ -1,4 +1,4 @@
-// The file's header and directory, filled in once. For the recorder's thread only.
+// Fills in the file's header and directory, once. For the recorder's thread only.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RANK_FILE_HEADER_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RANK_FILE_HEADER_H_

@@ -24,7 +24,7 @@ bool RankFileKeeper::Begin(const RecordingOrder* order) {
 }
 
 void RankFileKeeper::ForgetAfterFork() {
-  // The file must not stay open, and its disk space in use, for as long as a child lives.
+  // A child that lives long must not keep the file open and its disk space in use.
   CloseIfStill(file_.fd, file_.identity);
   file_.fd = -1;
 }
@@ -56,8 +56,8 @@ void RankFileKeeper::Use(const Image& image, uint32_t tick_source) {
     }
   } else if (!order_->streams()) {
     const int fd = file_.fd;
-    file_.fd = -1;  // first: a fork in between must not close what may be another file by then
-    close(fd);      // the mapping keeps it
+    file_.fd = -1;  // first, so that a fork in between does not close a number that may be another file by then
+    close(fd);      // the mapping keeps the file
   }
   if (order_->streams()) {
     chunks_.Use(file_.fd, image_);
@@ -92,7 +92,7 @@ bool RankFileKeeper::CopyRings() {
 bool RankFileKeeper::TryCopy() {
   if (!copy_.has_file()) Retry();
   if (!copy_.has_file()) return false;
-  // The first write of a file that was only reserved: without room for it there would be copies below no header.
+  // The first write into a file that is only reserved. The header comes first: copies without a header are useless.
   if (!copy_.has_header() && !copy_.CopyHeader(image_)) {
     CountIoError();
     return false;
@@ -114,7 +114,7 @@ bool RankFileKeeper::Finish() {
   return !copy_.has_file() && !copy_.is_lost() && IsNoPlace(file_.error);
 }
 
-/** A file that somebody has cut off meanwhile gets all that the rings still have. */
+/** If somebody has cut the file meanwhile, it gets all that the rings have. */
 bool RankFileKeeper::CopyAll() {
   if (!CopyRings()) return false;
   if (copy_.IsWhole(image_)) return true;
@@ -137,7 +137,7 @@ uint64_t RankFileKeeper::Drain(uint64_t now) {
   return drainer_.NextDue(now);
 }
 
-/** The disk may have room again, or the mount be back. */
+/** Tries again: the disk may have room now, or the mount may be back. */
 void RankFileKeeper::Retry() {
   if (copy_.is_lost()) return FindAgain();
   CreateRankFile(folder_, order_->settings, *host_, order_->layout.file_bytes, nullptr, file_);
@@ -148,7 +148,7 @@ void RankFileKeeper::Retry() {
 }
 
 /**
- * The job has closed our descriptor. The file is where it was, or there is none any more: a second one helps nobody.
+ * The job has closed our descriptor. Opens the same file again. If it is gone, a second one would help nobody.
  */
 void RankFileKeeper::FindAgain() {
   const bool is_found = copy_.Reopen(file_.path);
@@ -157,7 +157,7 @@ void RankFileKeeper::FindAgain() {
   if (order_->streams()) chunks_.GoOnWith(file_.fd);
 }
 
-/** The same, where chunks alone need the descriptor: rings in the file are written through their mapping. */
+/** The same if only chunks need the descriptor, because rings in the file are written through their mapping. */
 void RankFileKeeper::FindChunksAgain() {
   const int fd = OpenAgain(file_.path, file_.identity);
   if (fd < 0) return;  // counted

@@ -1,6 +1,6 @@
-// Makes the rank file and keeps it up to date: copies rings that are elsewhere, drains rings into chunks (stream mode),
-// makes the file again when the disk comes back, finds it again when the job has closed our descriptor. For the
-// recorder's thread only: every call may hang on a disk.
+// Makes the rank file and keeps it up to date. Copies rings that are elsewhere, drains rings into chunks (stream mode),
+// makes the file again when the disk comes back, opens it again if the job has closed our descriptor. For the recorder's
+// thread only: every call may hang on a disk.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RANK_FILE_KEEPER_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RANK_FILE_KEEPER_H_
@@ -15,38 +15,38 @@ namespace nccl_trace {
 
 class RankFileKeeper {
  public:
-  /** Before the thread. `order` is kept. False: no memory. */
+  /** Call it before the thread starts. Keeps `order`. False: no memory. */
   bool Begin(const RecordingOrder* order);
   void ForgetAfterFork();
 
   /**
-   * Makes the file. `rings`: the image in a ring file, which is told the path; without base there is none, and `offer`
-   * waits for the file.
+   * Makes the file. `rings`: the image in a ring file, into which the path is written. Without base there is no ring file,
+   * and `offer` waits for this file.
    */
   void Create(const Image& rings, const ImageOffer* offer, const HostFacts* host);
-  /** The file's own pages, or no image. */
+  /** Maps the file's own pages. Without base: they may not be mapped. */
   Image Map() const;
-  /** From here on the image is decided. */
+  /** Call it when the image is decided. */
   void Use(const Image& image, uint32_t tick_source);
 
-  /** After a beat, the `beats`th from 0. Copies what is new, or tries again to make the file. */
+  /** Call it after each beat. `beats` counts from 0. Copies what is new, or tries again to make the file. */
   void AfterBeat(uint64_t beats);
   void CopyChangingHeader();
-  /** A table and then the changing header, which must not tell of an entry that the table lacks. */
+  /** Copies a table, then the changing header, which must not count an entry that the table lacks. */
   void CopyTableAndHeader(uint32_t area);
-  /** Rings that are elsewhere. False: the file does not have all of it. */
+  /** Copies rings that are elsewhere. False: the file does not have all of them. */
   bool CopyRings();
-  /** The last time. True: the file has everything, or none can ever be made. */
+  /** The last copy. True: the file has everything, or no file can ever be made. */
   bool Finish();
-  /** One chunk, so that requests and beats need not wait for a long backlog. Returns when to come back. */
+  /** Writes one chunk, so that requests and beats need not wait for a long backlog. Returns when to call again. */
   uint64_t Drain(uint64_t now);
 
   void CountIoError();
 
-  /** -1: there is none to read requests from. */
+  /** The descriptor to read requests from, or -1. */
   int copy_fd() const { return copy_.fd(); }
   const RankFile& file() const { return file_; }
-  /** The file has got something. From any thread. */
+  /** True if something was copied into the file. For any thread. */
   bool has_copied() const { return has_copied_.load(std::memory_order_acquire); }
 
  private:
@@ -63,7 +63,7 @@ class RankFileKeeper {
   RankFile file_;
   char folder_[PATH_MAX];
   FileCopy copy_;
-  ChunkFile chunks_;  // stream mode, as is the next one
+  ChunkFile chunks_;  // stream mode only, as the next one
   Drainer drainer_;
   std::atomic<bool> has_copied_;
 };

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMostNames = 100;
 
-/** mkdir -p. Folders that exist are left as they are. */
+/** As mkdir -p. Does not change folders that exist. */
 bool MakeFolders(const char* folder) {
   char path[PATH_MAX];
   snprintf(path, sizeof(path), "%s", folder);
@@ -35,7 +35,7 @@ bool MakeFolders(const char* folder) {
   }
 }
 
-/** The names to try: rank00003.bin, rank00003.<pid>.bin, rank00003.<pid>.2.bin ... */
+/** The names in the order of tries: rank00003.bin, rank00003.<pid>.bin, rank00003.<pid>.2.bin … */
 void FileName(const Settings& settings, const HostFacts& host, int attempt, char* name, size_t size) {
   const int pid = getpid();
   char stem[96];
@@ -43,7 +43,7 @@ void FileName(const Settings& settings, const HostFacts& host, int attempt, char
     snprintf(stem, sizeof(stem), "rank%05d", settings.rank.rank);
   } else {
     snprintf(stem, sizeof(stem), "rank-%.60s-%d", host.host_name, pid);
-    ++attempt;  // its pid is already there
+    ++attempt;  // the first name has the pid already
   }
   if (attempt == 0 || (attempt == 1 && settings.rank.rank < 0)) {
     snprintf(name, size, "%s.bin", stem);
@@ -64,13 +64,13 @@ bool OpenNew(const char* folder, const Settings& settings, const HostFacts& host
       errno = ENAMETOOLONG;
       return false;
     }
-    // Rings that somebody saved belong to the file that had this name.
+    // Saved rings beside it belong to an earlier file of this name.
     char saved[PATH_MAX + 8];
     SavedRingsPath(file.path, saved, sizeof(saved));
     if (access(saved, F_OK) == 0) continue;
     file.fd = open(file.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file.fd >= 0) {
-      if (!Identify(file.fd, file.identity)) file.identity = {};  // then nobody closes it but we
+      if (!Identify(file.fd, file.identity)) file.identity = {};  // without an identity it is trusted
       return true;
     }
     if (errno != EEXIST) return false;
@@ -90,8 +90,8 @@ void ReadRealPath(RankFile& file) {
 }
 
 /**
- * Ranks of a node that all write their zeros to one busy disk take long. Once init has gone on in memory nobody maps
- * the file, and zeros would only delay the copies, which are all that is left after a kill.
+ * If all ranks of a node write their zeros to one busy disk, it takes long. Once init has gone on in memory, the file is
+ * not mapped, and zeros would only delay the copies, which are all that is left after a kill.
  */
 bool MakeRoom(int fd, uint64_t bytes, const ImageOffer* offer) {
   if (offer == nullptr || !MayBeMapped(fd)) return Reserve(fd, bytes);
@@ -110,7 +110,7 @@ void FolderOf(const Settings& settings, char (&folder)[PATH_MAX]) {
   if (settings.directory[0] != '/' && getcwd(here, sizeof(here)) == nullptr) here[0] = '\0';
   const int length = snprintf(folder, PATH_MAX, "%s%s%s%s%s", here, here[0] != '\0' ? "/" : "", settings.directory,
                               settings.run_id[0] != '\0' ? "/" : "", settings.run_id);
-  if (length >= PATH_MAX) folder[0] = '\0';  // no such folder: the file will not be created
+  if (length >= PATH_MAX) folder[0] = '\0';  // too long: the file will not be created
 }
 
 void FirstPath(const char* folder, const Settings& settings, const HostFacts& host, char (&path)[PATH_MAX]) {
@@ -141,7 +141,7 @@ void CreateRankFile(const char* folder, const Settings& settings, const HostFact
   if (MakeRoom(file.fd, bytes, offer)) return;
   file.failed = "reserve space for";
   file.error = errno;
-  // Half a file is useless, and the disk may be full because of it. We made it a moment ago, so it is ours to remove.
+  // Half a file is useless and may fill the disk. We have just made it, so we may remove it.
   unlink(file.path);
   close(file.fd);
   file.fd = -1;

@@ -1,4 +1,4 @@
-// What the recorder's thread is to record, and with which settings: made by init, kept for the life of the process.
+// The settings and the layout for the recorder's thread. Init makes it, and it is kept for the life of the process.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RECORDING_ORDER_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RECORDING_ORDER_H_

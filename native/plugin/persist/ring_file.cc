@@ -17,16 +17,16 @@ namespace nccl_trace {
 namespace {
 
 constexpr const char* kSharedMemory = "/dev/shm";
-// Left for NCCL, which needs it to start (32.6 MiB per rank with KernelCh), and for others, such as PyTorch's data
+// Memory left for NCCL, which needs 32.6 MiB per rank with KernelCh to start, and for others, such as PyTorch's data
 // loaders.
 constexpr uint64_t kLeaveBytes = uint64_t{1} << 30;
 constexpr uint64_t kLeavePerRankBytes = uint64_t{64} << 20;
-constexpr uint64_t kMostOfMemory = 8;  // at most an eighth
+constexpr uint64_t kMostOfMemory = 8;  // use at most an eighth of it
 constexpr int kTries = 4;
-// Ranks of one node begin together.
+// Ranks of one node start within this time.
 constexpr uint64_t kTogetherSeconds = 60;
 
-/** The folder's descriptor, or -1. Another process may remove it, empty, at any time. */
+/** Opens the folder, or returns -1. Another process may remove it at any time if it is empty. */
 int OpenFolder(const char* path) {
   if (mkdir(path, 0700) != 0 && errno != EEXIST) return -1;
   const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -37,7 +37,7 @@ int OpenFolder(const char* path) {
   return -1;
 }
 
-/** A ring file of this job: its process is alive and began with this one, and its size is the same. */
+/** True for a ring file of this job: its process is alive, started at the same time, and its size is the same. */
 bool IsSibling(int folder, const char* name, const ProcessName& self, uint64_t bytes) {
   ProcessName other;
   if (!ParseProcessName(name, kRingSuffix, other) || other.tag == self.tag || other.start == 0) return false;
@@ -64,10 +64,10 @@ uint32_t CountSiblings(const char* path, const ProcessName& self, uint64_t bytes
 }
 
 /**
- * Whether all ranks of this node have room, because they start at the same time. A tmpfs uses memory that the kernel
- * cannot reclaim, so near a memory limit pages of a disk file are better. Ranks that have started have taken their
- * part, so the first rank decides and later ones decide alike. The room is read before the ranks are counted: one that
- * starts in between has not taken its part.
+ * True if there is room for all ranks of this node, because they start together. A tmpfs uses memory that the kernel
+ * cannot reclaim, so near a memory limit pages of a disk file are better. Ranks that have started have taken their part,
+ * so all ranks decide alike. The room is read before the ranks are counted, because a rank that starts in between has not
+ * taken its part.
  */
 bool HasRoom(uint64_t bytes, uint32_t local_ranks, const char* folder, const ProcessName& self) {
   struct statfs fs;
@@ -79,12 +79,12 @@ bool HasRoom(uint64_t bytes, uint32_t local_ranks, const char* folder, const Pro
          MemoryLimit() / kMostOfMemory >= local_ranks * bytes;
 }
 
-/** A descriptor of a new file, or -1. */
+/** Makes a new file. Returns its descriptor, or -1. */
 int OpenNew(RingFile& file, const char* name) {
   for (int i = 0; i < kTries; ++i) {
     const int folder = OpenFolder(file.folder);
     if (folder < 0) {
-      if (errno == ENOENT) continue;  // removed in between, or its parent is not there
+      if (errno == ENOENT) continue;  // removed in between, or there is no parent
       return -1;
     }
     if (!MayBeMapped(folder)) {
@@ -102,8 +102,8 @@ int OpenNew(RingFile& file, const char* name) {
 }
 
 /**
- * A lock of the process, not of the descriptor (F_OFD_SETLK, flock): neither a child nor a copy of the descriptor holds
- * it.
+ * Locks for the process, not for the descriptor (as F_OFD_SETLK and flock do), so neither a child nor a copy of the
+ * descriptor holds the lock.
  */
 struct flock WholeFile() {
   struct flock lock = {};
@@ -112,7 +112,7 @@ struct flock WholeFile() {
   return lock;
 }
 
-/** Keeps the descriptor, for the lock; or not, where there are no locks. */
+/** Keeps the descriptor for the lock, or closes it where there are no locks. */
 void Hold(int fd, RingFile& file) {
   struct flock lock = WholeFile();
   if (Identify(fd, file.identity) && fcntl(fd, F_SETLK, &lock) == 0) {
@@ -133,7 +133,7 @@ Image Map(int fd, uint64_t bytes) {
 
 }  // namespace
 
-/** By statx, because fstat would bind us to glibc 2.33. */
+/** Uses statx, because fstat would bind us to glibc 2.33. */
 bool IsPrivateFolder(int fd) {
   struct statx folder;
   if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_MODE | STATX_UID, &folder) != 0) return false;
@@ -181,7 +181,7 @@ Image CreateRingFile(const Settings& settings, const ProcessName& process, uint6
 
 bool IsHeld(int fd) {
   struct flock lock = WholeFile();
-  lock.l_type = F_RDLCK;  // the descriptor is for reading
+  lock.l_type = F_RDLCK;  // because the descriptor is for reading
   return fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
@@ -198,7 +198,7 @@ void NameRankFile(const Image& image, const char* path) {
 
 void RemoveRingFile(const RingFile& file) {
   if (file.path[0] != '\0') unlink(file.path);
-  if (file.folder[0] != '\0') rmdir(file.folder);  // refused while others are in it
+  if (file.folder[0] != '\0') rmdir(file.folder);  // fails while others are in it
 }
 
 }  // namespace nccl_trace

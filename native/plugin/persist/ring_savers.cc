@@ -34,7 +34,7 @@ void Save(const Orphan& orphan) {
 
 }  // namespace
 
-// Acquire, here and below: what the thread did comes before (partner: the release in Main).
+// Acquire, here and below, to see what the thread did (partner: the release in Main).
 bool RingSavers::HasFree() const {
   for (const Saver& saver : savers_) {
     if (!saver.is_busy.load(std::memory_order_acquire)) return true;
@@ -54,7 +54,7 @@ bool RingSavers::Begin(const Orphan& orphan) {
     if (saver.is_busy.load(std::memory_order_acquire)) continue;
     saver.orphan = orphan;
     saver.is_busy.store(true, std::memory_order_relaxed);
-    // It inherits from the recorder's thread: all signals blocked, nice.
+    // It inherits from the recorder's thread that all signals are blocked, and its nice value.
     if (StartThread(Main, &saver)) return true;
     saver.is_busy.store(false, std::memory_order_relaxed);
     break;

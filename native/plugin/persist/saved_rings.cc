@@ -26,7 +26,7 @@ using rank_file::FileHeader;
 constexpr uint64_t kPiece = uint64_t{1} << 18;
 constexpr const char* kRankFileEnd = ".bin";
 
-/** False: errno says why, or is 0 because the file ends before. */
+/** False: errno says why, or is 0 if the file is too short. */
 bool ReadAll(int fd, void* to, uint64_t bytes, uint64_t offset) {
   uint8_t* at = static_cast<uint8_t*>(to);
   while (bytes > 0) {
@@ -49,7 +49,7 @@ bool IsHeader(const FileHeader& header) {
          Crc32(&unchecked, rank_file::kHeaderFixedBytes) == header.header_crc;
 }
 
-/** A regular file of this user. -1 with `errno`; EEXIST: it is something else. */
+/** Opens a regular file of this user. -1 with errno. EEXIST: it is something else. */
 int OpenOwn(const char* path, int flags) {
   const int fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return -1;
@@ -63,8 +63,8 @@ int OpenOwn(const char* path, int flags) {
 }
 
 /**
- * Whose file this is: a rank file of the tag, one that its owner had not begun (all zero), or another's. kUnknown: the
- * disk does not say, for now.
+ * Says whose file this is: a rank file of the tag, one that its owner had not begun (all zero), or another's. kUnknown:
+ * the disk does not answer now.
  */
 enum class Owner { kOurs, kNobody, kOther, kUnknown };
 
@@ -92,7 +92,7 @@ bool IsZero(const uint64_t* words, uint64_t bytes) {
   return true;
 }
 
-/** Of the new file: its rings are where it says. */
+/** The header of the new file, which has its rings itself. */
 FileHeader SavedHeader(const FileHeader& header) {
   FileHeader saved;
   memcpy(&saved, &header, sizeof(saved));
@@ -104,7 +104,7 @@ FileHeader SavedHeader(const FileHeader& header) {
   return saved;
 }
 
-/** The header last, when all else is on the disk: the ring file goes after this. What is zero stays a hole. */
+/** Copies the header last, when all else is on the disk, because the ring file is removed next. Zeros stay holes. */
 bool Copy(int from, int to, const FileHeader& header) {
   uint64_t* piece = static_cast<uint64_t*>(malloc(kPiece));
   if (piece == nullptr) return false;
@@ -123,7 +123,7 @@ bool Copy(int from, int to, const FileHeader& header) {
   return WriteAll(to, &saved, sizeof(saved), 0) && fsync(to) == 0;
 }
 
-/** Behind the areas, if the header is what it should be. */
+/** Reads the tail behind the areas, if the header is valid. */
 bool ReadHome(int fd, const FileHeader& header, RingFileTail& tail) {
   if (!ReadAll(fd, &tail, sizeof(tail), header.chunks_offset)) return false;
   const size_t length = strnlen(tail.path, sizeof(tail.path));
@@ -138,7 +138,7 @@ bool ReadHeader(int fd, uint64_t tag, FileHeader& header) {
          header.chunks_offset % rank_file::kChunkAlignment == 0 && header.area_count <= kMaxAreas;
 }
 
-/** Nothing of it reached a disk, and nothing will. If there were copies, the permission may come back. */
+/** True if nothing reached a disk and nothing will. If there were copies, the permission may come back. */
 bool NeverHadPlace(const FileHeader& header, int error) { return header.copied_tick == 0 && IsNoPlace(error); }
 
 Saved SaveBeside(int fd, const FileHeader& header, const char* rank_file) {
@@ -161,9 +161,9 @@ Saved SaveBeside(int fd, const FileHeader& header, const char* rank_file) {
     return has_gone || NeverHadPlace(header, errno) ? Saved::kNothing : Saved::kNotYet;
   }
   const bool is_copied = Copy(fd, to, header);
-  // A file server may say only now that it has no room.
+  // Close can fail: a file server may notice only now that it has no room.
   if (close(to) == 0 && is_copied) return Saved::kDone;
-  unlink(path);  // half of it is useless, and the disk may be full because of it
+  unlink(path);  // half a file is useless and may fill the disk
   return Saved::kNotYet;
 }
 
@@ -179,22 +179,22 @@ void SavedRingsPath(const char* rank_file, char* path, size_t size) { snprintf(p
 Saved SaveRings(int fd, const ProcessName& process, uint64_t own_mount) {
   FileHeader header;
   RingFileTail home;
-  errno = 0;  // stays so where the file's bytes are the reason
+  errno = 0;  // stays 0 if the file's bytes are wrong
   if (!ReadHeader(fd, process.tag, header) || !ReadHome(fd, header, home))
     return errno == 0 ? Saved::kNothing : Saved::kNotYet;
   const char* const rank_file = home.path;
   const Mount mount = MountOf(rank_file);
   if (mount.is_fuse && mount.id != own_mount) return Saved::kElsewhere;
   Owner owner = OwnerOf(rank_file, header.tag);
-  // In another mount namespace the path may be another place, none, or not writable for us. Another process may see the
-  // right one.
+  // In another mount namespace the path may be another place, no place, or not writable. A process there sees the right
+  // one.
   if (home.mount_namespace != 0 && home.mount_namespace != MountNamespace()) {
     const bool is_saved = owner == Owner::kOurs && SaveBeside(fd, header, rank_file) == Saved::kDone;
     return is_saved ? Saved::kDone : Saved::kElsewhere;
   }
   if (owner == Owner::kUnknown) return NeverHadPlace(header, errno) ? Saved::kNothing : Saved::kNotYet;
   if (owner != Owner::kOther) return SaveBeside(fd, header, rank_file);
-  // It died before it had a rank file, and another process took the name: the next name it would have tried.
+  // It died before it had a rank file, and another process has the name. Use the next name it would have tried.
   char with_pid[sizeof(home.path) + 32];
   const int stem = static_cast<int>(strlen(rank_file) - strlen(kRankFileEnd));
   snprintf(with_pid, sizeof(with_pid), "%.*s.%" PRIu64 "%s", stem, rank_file, process.pid, kRankFileEnd);

@@ -1,4 +1,4 @@
-// Bare slots byte by byte: byte 0 of all of them, then byte 1 of all, up to byte 31 (codec ZstdPlanes of the rank
+// Bare slots in planes: byte 0 of all of them, then byte 1 of all, up to byte 31 (codec ZstdPlanes of the rank
 // file). Bytes that change together are then together, and most planes are one long run, which compresses quickly.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_SLOT_PLANES_H_
@@ -12,17 +12,17 @@ namespace nccl_trace {
 
 constexpr uint32_t kPlanes = rank_file::kSlotBytes;
 /**
- * So many slots give each plane a cache line, which is written at once: planes lie so far apart that caches keep few.
+ * Slots per block. They fill one cache line of each plane, because caches keep few lines of planes that lie far apart.
  */
 constexpr uint32_t kPlaneBlock = 64;
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "byte 0 of a word is its lowest");
 
-/** Sixteen bytes, as all processors that we know have registers for. */
+/** Sixteen bytes, for which all supported processors have registers. */
 constexpr uint32_t kVectorBytes = 16;
 typedef uint8_t Vector __attribute__((vector_size(kVectorBytes)));
 
-/** The bytes of two vectors in turn: of their first or second halves. */
+/** Takes the bytes of two vectors in turn, from their first or their second halves. */
 #if defined(__clang__)
 #define NCCL_TRACE_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -37,8 +37,7 @@ inline Vector SecondInTurn(Vector a, Vector b) {
 #undef NCCL_TRACE_SHUFFLE
 
 /**
- * Of sixteen rows: byte j of row i changes places with byte i of row j. Four times dealing the rows in two hands does
- * it.
+ * Transposes 16 x 16 bytes: byte j of row i changes places with byte i of row j, by interleaving the rows four times.
  */
 [[gnu::always_inline]] inline void Transpose(Vector (&rows)[kVectorBytes]) {
   Vector dealt[kVectorBytes];
@@ -55,7 +54,7 @@ inline Vector SecondInTurn(Vector a, Vector b) {
   }
 }
 
-/** Of a whole block: `planes` is where the first one begins, `apart` how far it is to the next. */
+/** Makes the planes of a whole block. `planes`: begin of the first. `apart`: bytes from one plane to the next. */
 inline void MakePlanesOfBlock(const rank_file::Slot* slots, uint8_t* planes, uint64_t apart) {
   const uint8_t* bytes = reinterpret_cast<const uint8_t*>(slots);
   alignas(kPlaneBlock) uint8_t block[kPlanes][kPlaneBlock];
@@ -74,7 +73,7 @@ inline void MakePlanesOfBlock(const rank_file::Slot* slots, uint8_t* planes, uin
   for (uint32_t plane = 0; plane < kPlanes; ++plane) memcpy(planes + plane * apart, block[plane], kPlaneBlock);
 }
 
-/** `planes`: room for `count` slots. Uses up `slots`, as MakeBare does. */
+/** `planes`: room for `count` slots. Destroys `slots`, as MakeBare does. */
 inline void MakePlanes(rank_file::Slot* slots, uint32_t count, uint64_t first_position, uint8_t* planes) {
   uint64_t last_tick = 0;
   uint32_t at = 0;

@@ -7,7 +7,7 @@
 namespace nccl_trace {
 namespace {
 
-/** For samples: nothing may move across the reading. */
+/** For samples: no instruction may move across the reading. */
 uint64_t ReadTickInOrder(uint32_t source) {
   if (source != kCounterSource) return ReadClockNs(CLOCK_MONOTONIC);
 #if defined(__x86_64__)
@@ -25,7 +25,7 @@ uint64_t ReadTickInOrder(uint32_t source) {
 #endif
 }
 
-/** The frequency that the processor itself declares, or 0. */
+/** The frequency that the processor declares, or 0. */
 uint64_t DeclaredHz() {
 #if defined(__aarch64__)
   uint64_t hz;

@@ -1,7 +1,7 @@
 // The recorder's time: raw ticks. It records samples that relate ticks to the time of day; the reader converts ticks to
 // nanoseconds.
 //
-// Only this header and clock.cc know processors. A tick comes from
+// Only this header and clock.cc depend on the processor. A tick comes from
 //   x86-64    the invariant TSC            } when the kernel itself keeps time by it: it checked that all cores agree
 //   aarch64   cntvct_el0                   }
 //   else      CLOCK_MONOTONIC, in nanoseconds
@@ -19,7 +19,7 @@ namespace nccl_trace {
 #if defined(__x86_64__)
 constexpr rank_file::TickSource kCounterSource = rank_file::kTickTsc;
 constexpr const char* kKernelNameOfCounter = "tsc";
-// Not serialising: a few instructions around it may run before or after, which is below its own resolution.
+// Not serialising: instructions around it may run before or after. The error is below the counter's resolution.
 inline uint64_t ReadCounter() { return __builtin_ia32_rdtsc(); }
 #elif defined(__aarch64__)
 constexpr rank_file::TickSource kCounterSource = rank_file::kTickCntvct;
@@ -55,13 +55,13 @@ struct ClockSample {
   uint64_t boottime;   // ns
 };
 
-/** The tightest of `tries` readings: a preemption in between makes a reading wide. */
+/** The tightest of `tries` readings. A preemption during a reading makes it wide. */
 ClockSample SampleClocks(uint32_t source, int tries);
 
-/** Reads sysfs. Without it (no /sys in a container) the counter is not trusted. */
+/** Reads sysfs. If there is no /sys (in a container), the counter is not trusted. */
 uint32_t ChooseTickSource();
 
-/** Ticks per second, to some ppm: over the time since `earlier`, which should be some milliseconds ago. */
+/** Ticks per second, exact to some ppm. `earlier` should be some milliseconds before `later`. */
 uint64_t MeasureTickHz(uint32_t source, const ClockSample& earlier, const ClockSample& later);
 
 }  // namespace nccl_trace

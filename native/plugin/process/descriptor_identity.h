@@ -19,7 +19,7 @@ struct DescriptorIdentity {
   uint64_t inode;
 };
 
-/** False with errno. By statx, because fstat would bind us to glibc 2.33; a file server need not be asked. */
+/** False with errno. Uses statx, because fstat would bind us to glibc 2.33. Does not ask a file server. */
 inline bool Identify(int fd, DescriptorIdentity& identity) {
   struct statx file;
   if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &file) != 0) return false;
@@ -27,7 +27,7 @@ inline bool Identify(int fd, DescriptorIdentity& identity) {
   return true;
 }
 
-/** False, errno EBADF: it is closed, or another file now. */
+/** False with errno EBADF: the descriptor is closed, or another file now. */
 inline bool IsStill(int fd, const DescriptorIdentity& identity) {
   DescriptorIdentity now;
   if (Identify(fd, now) && now.device == identity.device && now.inode == identity.inode) return true;
@@ -36,7 +36,7 @@ inline bool IsStill(int fd, const DescriptorIdentity& identity) {
 }
 
 /**
- * The same file by its path, after its descriptor was lost. -1 with errno; ESTALE: another file has the path by now.
+ * Opens the same file by its path, after its descriptor was lost. -1 with errno. ESTALE: another file has the path now.
  */
 inline int OpenAgain(const char* path, const DescriptorIdentity& identity) {
   const int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
@@ -46,7 +46,7 @@ inline int OpenAgain(const char* path, const DescriptorIdentity& identity) {
   return -1;
 }
 
-/** Only calls that are safe in a forked child. */
+/** Makes only calls that are safe in a forked child. */
 inline void CloseIfStill(int fd, const DescriptorIdentity& identity) {
   if (fd >= 0 && IsStill(fd, identity)) close(fd);
 }

@@ -1,5 +1,5 @@
-// Waiting with a time limit, by the bare system call: the C library's condition variables would bind us to a newer
-// version of it than we want to ask for (see old_libc.h).
+// Waits with a time limit, by the bare system call. The C library's condition variables would bind us to a newer version
+// of it (see old_libc.h).
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_FUTEX_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_FUTEX_H_
@@ -25,7 +25,7 @@ inline void WakeAll(std::atomic<uint32_t>& word) {
 /** Returns when `word` no longer holds `old` (true) or CLOCK_MONOTONIC has passed `deadline_ns` (false). */
 inline bool WaitWhile(std::atomic<uint32_t>& word, uint32_t old, uint64_t deadline_ns) {
   for (;;) {
-    // Partner: the release store of whoever changes the word before WakeAll.
+    // Partner: the release store of the thread that changes the word and calls WakeAll.
     if (word.load(std::memory_order_acquire) != old) return true;
     const uint64_t now = ReadClockNs(CLOCK_MONOTONIC);
     if (now >= deadline_ns) return false;

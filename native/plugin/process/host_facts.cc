@@ -48,7 +48,7 @@ uint64_t ReadProcessStart() {
   return ReadProcessStat("self", stat) ? stat.start : 0;
 }
 
-/** The executable's name without arguments, which may contain secrets. */
+/** The executable's name. Not its arguments, because they may contain secrets. */
 void ReadProgram(char (&program)[64]) {
   char path[4096];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -59,8 +59,8 @@ void ReadProgram(char (&program)[64]) {
 }
 
 /**
- * The smallest limit in `file`, of the group at `path` and all its parents: a pod's limit is often above its
- * containers. Groups that a container cannot see are skipped.
+ * The smallest limit in `file`, of the group at `path` and all its parents, because a pod's limit is often in a parent of
+ * its containers' groups. Skips groups that a container cannot see.
  */
 uint64_t LimitOf(const char* root, const char* path, int length, const char* file) {
   uint64_t least = ~uint64_t{0};
@@ -68,7 +68,7 @@ uint64_t LimitOf(const char* root, const char* path, int length, const char* fil
     char name[4200];
     char text[64];
     snprintf(name, sizeof(name), "%s%.*s%s", root, length, path, file);
-    if (ReadSmallFile(name, text, sizeof(text)) && text[0] >= '0' && text[0] <= '9') {  // else "max"
+    if (ReadSmallFile(name, text, sizeof(text)) && text[0] >= '0' && text[0] <= '9') {  // otherwise it is "max"
       const uint64_t limit = LeadingNumber(text);
       if (limit < least) least = limit;
     }

@@ -1,4 +1,4 @@
-// Identifies this process in the cluster and for people, from /proc and the kernel. For the recorder's thread only.
+// Facts about this process and its host, from /proc and the kernel. For the recorder's thread only.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_HOST_FACTS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_HOST_FACTS_H_

@@ -1,4 +1,4 @@
-// Finds the mount of a path, from the kernel's table alone, because a file system that hangs would never answer.
+// Finds the mount of a path. Reads only the kernel's table, because a file system that hangs would never answer.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_MOUNT_OF_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_MOUNT_OF_H_

@@ -1,8 +1,8 @@
 // Included by every file that calls one of these functions.
 //
 // When glibc 2.34 merged libpthread and libdl into libc, each function that moved got a new symbol version. A library
-// built on such a system binds to the new one and cannot be loaded on an older system, though nothing has changed.
-// Here the old version is asked for by name; libc keeps it for ever. A test reads the result.
+// built on such a system binds to the new version and cannot be loaded on an older system, though the function is the
+// same. This file asks for the old version by name, which libc keeps for ever. A test checks the symbols of the library.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_OLD_LIBC_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_OLD_LIBC_H_

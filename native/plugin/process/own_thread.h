@@ -24,7 +24,7 @@ inline bool StartThread(void* (*main)(void*), void* argument) {
   pthread_t thread;
   int error = pthread_create(&thread, &attributes, main, argument);
   if (error == EINVAL) {
-    // The thread-local variables of all libraries lie on it as well, and are larger here: then as the job's own.
+    // The stack also holds the thread-local variables of all libraries. If they are too large for our size, use the job's.
     pthread_attr_destroy(&attributes);
     if (pthread_attr_init(&attributes) != 0) return false;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);

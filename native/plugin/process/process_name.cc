@@ -11,7 +11,7 @@
 namespace nccl_trace {
 namespace {
 
-/** Reads a number and what ends it. Our own, because sscanf would bind us to a newer C library. */
+/** Reads a number and the character after it. Not by sscanf, which would bind us to a newer C library. */
 bool TakeNumber(const char*& text, int base, char end, uint64_t& number) {
   const char* const begin = text;
   number = 0;
@@ -49,7 +49,7 @@ bool ReadProcessStat(const char* process, ProcessStat& stat) {
   snprintf(path, sizeof(path), "/proc/%.32s/stat", process);
   char text[1024];
   if (!ReadSmallFile(path, text, sizeof(text))) return false;
-  // The second field, the program's name in parentheses, may contain anything: count from its end.
+  // The second field, the program's name in parentheses, may contain any character. Read from its end.
   const char* at = strrchr(text, ')');
   if (at == nullptr || at[1] != ' ' || at[2] == '\0') return false;
   stat.state = at[2];
@@ -72,7 +72,7 @@ bool ReadProcessStat(const char* process, ProcessStat& stat) {
 
 Sign LookFor(const ProcessName& process, uint64_t own_pid_namespace) {
   if (process.pid_namespace != own_pid_namespace) return Sign::kUnknown;
-  if (process.pid_namespace == 0 || process.start == 0) return Sign::kUnknown;  // it could not find out itself
+  if (process.pid_namespace == 0 || process.start == 0) return Sign::kUnknown;  // the process did not know them itself
   const auto is_there = [&] { return kill(static_cast<pid_t>(process.pid), 0) == 0 || errno != ESRCH; };
   if (process.pid == 0 || process.pid > INT32_MAX || !is_there()) return Sign::kGone;
   char pid[24];

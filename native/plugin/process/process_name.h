@@ -1,5 +1,5 @@
-// The name of a ring file says its process, and here is the check whether that process still exists. For the recorder's
-// thread only.
+// The name of a ring file identifies its process. Checks whether that process still exists. For the recorder's thread
+// only.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_PROCESS_NAME_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_PROCESS_NAME_H_
@@ -10,14 +10,14 @@
 namespace nccl_trace {
 
 /**
- * Pids are reused, so the start time (clock ticks since boot) is part of the name. Pids of another namespace say
- * nothing.
+ * Pids are reused, so the start time (clock ticks since boot) is part of the name. A pid of another pid namespace cannot be
+ * checked.
  */
 struct ProcessName {
   uint64_t pid_namespace;
   uint64_t pid;
   uint64_t start;
-  uint64_t tag;  // of its handles
+  uint64_t tag;  // in the handles that it gave NCCL
 };
 
 constexpr size_t kProcessNameBytes = 96;
@@ -31,9 +31,9 @@ bool ParseProcessName(const char* text, const char* suffix, ProcessName& process
 enum class Sign { kAlive, kGone, kUnknown };
 
 /**
- * kGone is certain: no thread of the process is left, so its memory does not change. A zombie that waits for its parent
- * is gone. A process whose first thread has ended while others run is not. kUnknown: of another pid namespace, or it
- * could not tell its own namespace or start.
+ * kGone is certain: no thread of the process is left, so its memory does not change. A zombie is gone. A process whose
+ * first thread has ended while others run is not gone. kUnknown: the process is of another pid namespace, or did not know
+ * its own namespace or start.
  */
 Sign LookFor(const ProcessName& process, uint64_t own_pid_namespace);
 
@@ -44,7 +44,7 @@ struct ProcessStat {
   uint64_t start;
 };
 
-/** `process`: a pid, or "self". False: there is no such process, or it cannot be looked at. */
+/** `process`: a pid or "self". False: there is no such process, or it cannot be read. */
 bool ReadProcessStat(const char* process, ProcessStat& stat);
 
 }  // namespace nccl_trace

@@ -13,17 +13,17 @@ namespace {
 
 constexpr uint64_t kSmallestRingBytes = uint64_t{1} << 16;  // 1/16 MB
 constexpr uint64_t kLargestRingMb = 16384;
-// With less, the newest chunk would always be the only one.
+// With less, the file could hold one chunk only.
 constexpr uint64_t kLeastChunkMb = 4;
 constexpr uint64_t kLargestMaxMb = uint64_t{1} << 30;
 
-/** The variable's value, or null when it is unset or empty. */
+/** The variable's value, or null if it is unset or empty. */
 const char* Variable(const char* name) {
   const char* value = getenv(name);
   return value != nullptr && value[0] != '\0' ? value : nullptr;
 }
 
-/** The whole text as a number: decimal, or hexadecimal with 0x. Our own, because strtoull takes signs and locales. */
+/** Reads the whole text as a number: decimal, or hexadecimal with 0x. Not by strtoull, which takes signs and locales. */
 bool ParseNumber(const char* text, uint64_t& number) {
   const bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
   const uint64_t base = hex ? 16 : 10;
@@ -47,7 +47,7 @@ bool ParseNumber(const char* text, uint64_t& number) {
   return true;
 }
 
-/** "64", "0.25": megabytes in bytes. */
+/** Reads megabytes such as "64" or "0.25". Returns bytes. */
 bool ParseMegabytes(const char* text, uint64_t most_mb, uint64_t& bytes) {
   uint64_t whole = 0;
   uint64_t fraction = 0;
@@ -82,7 +82,7 @@ void ReadRingBytes(Settings& settings, Complaints& complaints) {
   }
 }
 
-/** After ReadRingBytes: the rings are part of the file and count. */
+/** Call it after ReadRingBytes, because the rings count as part of the file. */
 void ReadMaxBytes(Settings& settings, Complaints& complaints) {
   const uint64_t least = settings.ring_bytes + (kLeastChunkMb << 20);
   if (settings.max_bytes < least) settings.max_bytes = 2 * settings.ring_bytes;  // unusually large rings
@@ -96,7 +96,7 @@ void ReadMaxBytes(Settings& settings, Complaints& complaints) {
   }
   settings.max_bytes = bytes == 0 || bytes >= least ? bytes : least;
   if (settings.max_bytes == bytes) return;
-  // A limit that is too small becomes the least that works, not the default. Rounded up, so that the number works.
+  // A limit that is too small becomes the least that works, not the default. The message rounds up, so its number works.
   complaints.Add("NCCL_TRACE_MAX_MB=%.64s is less than NCCL_TRACE_RING_MB + %llu, the least that works; using %llu",
                  text, static_cast<unsigned long long>(kLeastChunkMb),
                  static_cast<unsigned long long>((least + 0xFFFFF) >> 20));
@@ -123,7 +123,7 @@ void ReadMode(Settings& settings, Complaints& complaints) {
   }
 }
 
-/** True: `settings.event_mask` is what the user wants. */
+/** True if the user has chosen events. They are in `settings.event_mask`. */
 bool ReadGivenEvents(Settings& settings, Complaints& complaints) {
   uint64_t mask;
   if (const char* text = Variable("NCCL_TRACE_EVENTS")) {
@@ -137,7 +137,7 @@ bool ReadGivenEvents(Settings& settings, Complaints& complaints) {
     return false;
   }
   if (const char* text = Variable("NCCL_PROFILE_EVENT_MASK")) {
-    // As NVIDIA's example plugin reads it: -1 is all bits.
+    // -1 is all bits, as in NVIDIA's example plugin.
     if (strcmp(text, "-1") == 0) {
       settings.event_mask = kAllEvents;
       return true;
@@ -151,7 +151,7 @@ bool ReadGivenEvents(Settings& settings, Complaints& complaints) {
   return false;
 }
 
-/** After ReadMode. Stream mode is for tracing now and records everything; flight mode should cost nothing. */
+/** Call it after ReadMode. Stream mode is for tracing now and records everything. Flight mode should cost nothing. */
 void ReadEvents(Settings& settings, Complaints& complaints) {
   settings.event_mask = settings.mode == rank_file::kStream ? kAllEvents : kFlightEvents;
   settings.default_events = !ReadGivenEvents(settings, complaints);
@@ -199,8 +199,8 @@ void MakeFileName(char* text) {
 }
 
 /**
- * Our own variable first. Then the job's, with its restart count, so that a restarted job gets a folder of its own.
- * torchrun calls a run without a name "none".
+ * Uses our own variable if it is set. Else the launcher's, with the restart count, so that a restarted job gets a folder
+ * of its own. torchrun calls a run without a name "none".
  */
 void ReadRunId(Settings& settings) {
   constexpr const char* kJobs[][2] = {
@@ -232,7 +232,7 @@ bool ParseHostAndPort(const char* text, Settings& settings) {
   const char* begin = in_brackets ? text + 1 : text;
   const auto length = static_cast<size_t>(colon - begin) - (in_brackets ? 1 : 0);
   if (length == 0 || length >= sizeof(settings.clock_peer)) return false;
-  // A bare IPv6 address has colons of its own, so the port would be a guess.
+  // Without brackets an IPv6 address cannot be separated from the port.
   if (!in_brackets && memchr(begin, ':', length) != nullptr) return false;
   memcpy(settings.clock_peer, begin, length);
   settings.clock_peer[length] = '\0';
@@ -241,8 +241,8 @@ bool ParseHostAndPort(const char* text, Settings& settings) {
 }
 
 /**
- * torch's variables name the host of rank 0 and a TCP port. UDP ports are separate, so the UDP port of that number is
- * free for us, and no two jobs of one host have the same.
+ * PyTorch's variables name the host of rank 0 and a TCP port. UDP ports are separate, so the UDP port of that number is
+ * free, and no two jobs of one host have the same.
  */
 bool ReadMaster(Settings& settings) {
   constexpr const char* kTorchPort = "29500";
@@ -255,7 +255,7 @@ bool ReadMaster(Settings& settings) {
   return ParseHostAndPort(text, settings);
 }
 
-/** After ReadRank. */
+/** Call it after ReadRank. */
 void ReadClockPeer(Settings& settings, Complaints& complaints) {
   settings.clock_peer[0] = '\0';
   const char* text = Variable("NCCL_TRACE_CLOCK_PEER");
@@ -274,7 +274,7 @@ void ReadClockPeer(Settings& settings, Complaints& complaints) {
 void ReadDirectory(Settings& settings, Complaints& complaints) {
   const char* text = Variable("NCCL_TRACE_DIR");
   if (text == nullptr) return;
-  // Room for the run's folder and the file's name.
+  // Leave room for the run's folder and the file's name.
   if (strlen(text) < sizeof(settings.directory) - 512) {
     strcpy(settings.directory, text);
   } else {

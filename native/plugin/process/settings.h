@@ -1,4 +1,4 @@
-// The user's settings, read from the environment at the first init. A bad value gives one warning and the default.
+// Reads the user's settings from the environment at the first init. A bad value gives one warning and the default.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_SETTINGS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_SETTINGS_H_
@@ -10,7 +10,7 @@
 
 namespace nccl_trace {
 
-/** Fixed memory for warnings: the settings are read before there is a logger. */
+/** Keeps warnings in fixed memory, because settings are read before there is a logger. */
 class Complaints {
  public:
   static constexpr int kMost = 16;
@@ -24,7 +24,7 @@ class Complaints {
   char texts_[kMost][384];
 };
 
-/** The rank by the environment. -1: unknown. */
+/** The rank as the environment gives it. -1: unknown. */
 struct RankFacts {
   int32_t rank;
   int32_t world_size;
@@ -34,20 +34,20 @@ struct RankFacts {
 
 /** NCCL_TRACE_RING_DIR: unset, "none", or a folder. */
 enum class RingPlace { kChoose, kInRankFile, kGiven };
-// The path of a ring file must fit into the rank file's header.
+// Limited, because the path of a ring file must fit into the rank file's header.
 constexpr uint32_t kRingDirectoryBytes = 128;
 
 struct Settings {
   char directory[PATH_MAX];  // NCCL_TRACE_DIR
-  char run_id[128];          // a file name's worth; empty: unknown
+  char run_id[128];          // can be a file name. Empty: unknown
   char nccl_hostid[64];
   RingPlace ring_place;
-  char ring_directory[kRingDirectoryBytes];  // of kGiven: absolute
+  char ring_directory[kRingDirectoryBytes];  // for kGiven, an absolute path
   rank_file::Mode mode;                      // NCCL_TRACE_MODE
   uint64_t ring_bytes;                       // NCCL_TRACE_RING_MB
   uint64_t max_bytes;                        // NCCL_TRACE_MAX_MB: of the file on disk, in stream mode. 0: no limit
   uint64_t event_mask;                       // NCCL_TRACE_EVENTS or NCCL_PROFILE_EVENT_MASK
-  bool default_events;                       // neither was given: `event_mask` is the mode's
+  bool default_events;                       // true if neither is set and `event_mask` is the mode's default
   uint64_t sample_every;                     // NCCL_TRACE_SAMPLE
   char clock_peer[256];                      // NCCL_TRACE_CLOCK_PEER: the host of rank 0; empty: no beacons
   uint16_t clock_port;                       // UDP

@@ -9,7 +9,7 @@
 
 namespace nccl_trace {
 
-/** The file's first bytes, NUL-terminated, cut to fit. False when there are none. */
+/** Reads the file's first bytes, NUL-terminated, cut to fit. False if there are none. */
 inline bool ReadSmallFile(const char* path, char* text, size_t size) {
   text[0] = '\0';
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

@@ -9,7 +9,7 @@
 
 namespace nccl_trace {
 
-/** False: errno says why, or the disk takes no more. Some of it may have been written. */
+/** False: errno says why, or the disk takes no more. Part of the data may have been written. */
 inline bool WriteAll(int fd, const void* data, uint64_t bytes, uint64_t offset) {
   const uint8_t* at = static_cast<const uint8_t*>(data);
   while (bytes > 0) {

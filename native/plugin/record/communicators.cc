@@ -9,7 +9,7 @@ using rank_file::kCommunicatorSlots;
 namespace {
 constexpr uint32_t kStartParts = 7;
 constexpr uint32_t kNameParts = 5;
-// Peers beyond this have no ordinals: 64 KiB for a communicator of unknown size.
+// Peers counted in a communicator of unknown size, 64 KiB. Further peers have no ordinals.
 constexpr int kPeersWithoutInfo = 8192;
 static_assert(kNameParts * 24 == rank_file::kMaxCommNameBytes, "format");
 }  // namespace
@@ -21,7 +21,7 @@ void Communicators::Use(rank_file::Slot* slots, rank_file::AreaLive* live, uint3
 }
 
 uint32_t Communicators::Open(const CommunicatorInfo& info, uint64_t tick) {
-  // The next number whose place is not a live one's: the oldest that has ended makes room.
+  // The next number whose entry is not of a live communicator. The entry of the oldest ended one is reused.
   uint32_t number = next_.load(std::memory_order_relaxed);
   for (uint32_t tried = 0; entries_[number & mask_].live.load(std::memory_order_relaxed); ++tried, ++number) {
     if (tried <= mask_) continue;
@@ -86,7 +86,7 @@ void Communicators::WriteEntry(uint32_t number, const CommunicatorInfo& info, ui
   for (uint32_t part = 0; part < kNameParts; ++part) {
     put(2 + part, name[part * 3], name[part * 3 + 1], name[part * 3 + 2]);
   }
-  // Not back, when an older one is written again.
+  // The head must not go back when an older entry is written again.
   if (Load(live_->head) < position + kCommunicatorSlots) Store(live_->head, position + kCommunicatorSlots);
 }
 

@@ -1,7 +1,7 @@
 // The communicators of this process: their table in the file, and the counters that belong to them.
 //
-// Open and Close run in NCCL's init and finalize, which may come from many threads at once; the recorder's mutex
-// orders them. Find is for callbacks and takes no lock.
+// Open and Close run in NCCL's init and finalize, which many threads may call at once. The recorder's mutex orders them.
+// Find is for callbacks and takes no lock.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORD_COMMUNICATORS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_RECORD_COMMUNICATORS_H_
@@ -20,7 +20,7 @@ struct CommunicatorInfo {
   uint64_t id;
   const char* name;  // valid during init only; may be null
   int32_t rank;
-  int32_t ranks;  // 0: not told (before v4)
+  int32_t ranks;  // 0: not known (before v4)
   int32_t nodes;
   uint8_t abi;
 };
@@ -28,7 +28,7 @@ struct CommunicatorInfo {
 struct Communicator {
   std::atomic<uint32_t> number;
   std::atomic<bool> live;
-  std::atomic<bool> without_info;  // before v4: init got no id, name and rank
+  std::atomic<bool> without_info;  // true before v4: init has no id, name and rank
   PeerOrdinals peers;
   ReplayOrdinals replays;
 };
@@ -37,15 +37,15 @@ class Communicators {
  public:
   void Use(rank_file::Slot* slots, rank_file::AreaLive* live, uint32_t capacity_slots);
 
-  /** The new one's number. kCommNone if live communicators fill the table; it then counts as live all the same. */
+  /** Returns the new number. kCommNone if live communicators fill the table; the communicator counts as live all the same. */
   uint32_t Open(const CommunicatorInfo& info, uint64_t tick);
-  /** Names a communicator that init did not describe. Any callback may do it; the first one counts. */
+  /** Describes a communicator that init did not describe. Any callback may call it. The first call counts. */
   void Introduce(uint32_t number, uint64_t id, const char* name, int32_t rank);
-  /** False: no such live communicator (finalized before, or garbage). kCommNone: one without a number. */
+  /** `number` kCommNone: one without an entry. False: there is no such live communicator (finalized before, or garbage). */
   bool Close(uint32_t number, uint64_t tick);
 
   uint32_t live_count() const { return live_count_; }
-  /** How many have ended. For any thread; wraps around (partner: the release in Close). */
+  /** Number of ended communicators, wraps around. For any thread (partner: the release in Close). */
   uint32_t ended_count() const { return ended_count_.load(std::memory_order_acquire); }
 
   /** Null if no communicator has `number`, or its entry was reused. */
@@ -68,7 +68,7 @@ class Communicators {
   rank_file::AreaLive* live_;
   uint32_t mask_;  // entries - 1
   uint32_t live_count_;
-  uint32_t unlisted_count_;     // of these: without an entry
+  uint32_t unlisted_count_;     // of these, without an entry
   std::atomic<uint32_t> next_;  // number
   std::atomic<uint32_t> ended_count_;
   Communicator entries_[kMaxCommunicators];

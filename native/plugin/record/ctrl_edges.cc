@@ -5,7 +5,7 @@
 namespace nccl_trace {
 namespace {
 
-/** With the time of the call that shows that it is needed: order within a ring is position, and ticks follow it. */
+/** Has the tick of the present call, because ticks in a ring must grow with positions. */
 void WriteLateStart(CtrlEdges& edges, Ring& ring, uint64_t tick) {
   const uint64_t position = Append(ring, rank_file::kStartProxyCtrl, tick, edges.parent, edges.comm_word);
   edges.recorded_as = ring.HandleAt(position);

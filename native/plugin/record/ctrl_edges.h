@@ -1,9 +1,9 @@
-// The proxy's idle and active edges (start, state 13 or 14, stop: no length at all) can fire a million times a second.
-// The rule: an edge within 100 us of the one before is not recorded but counted, on the handle of the last recorded
-// edge of its kind. Sleep, wake-up and append (states 15 to 18) have a length and are always recorded.
+// The proxy's idle and active edges (start, state 13 or 14, stop, without duration) can fire a million times a second. An
+// edge within 100 us of the one before is not recorded but counted, on the handle of the last recorded edge of its kind.
+// Sleep, wake-up and append (states 15 to 18) have a duration and are always recorded.
 //
-// The start does not say which of the two follows. So a start soon after an edge gets the *old* edge's handle, and
-// nothing is written yet. Then
+// A start does not say which state follows. So a start soon after an edge gets the *old* edge's handle, and nothing is
+// written yet. Then
 //
 //   state 13 or 14, stop     one more repeat of that edge: a fold
 //   any other state, stop    a record of its own: the start is written late, and NCCL's callbacks with the old handle are
@@ -24,16 +24,16 @@ constexpr uint32_t kFirstEdgeState = 13;  // idle; 14 is active
 constexpr uint32_t kEdgeStates = 2;
 
 struct CtrlEdges {
-  uint64_t given;        // the old handle that an open start was given; 0: none open
-  uint64_t recorded_as;  // what `given` stands for; 0: nothing recorded so far
+  uint64_t given;        // the old handle that the open start has. 0: none is open
+  uint64_t recorded_as;  // the new handle for `given`. 0: nothing recorded so far
   uint64_t comm_word;    // of the open start
   uint64_t parent;       // of the open start
   uint64_t last_edge_tick;
-  uint64_t newest_anchor;  // handle of the newest recorded edge; 0: none
+  uint64_t newest_anchor;  // handle of the newest recorded edge. 0: none
   uint64_t anchors[kEdgeStates];
-  bool counted;  // the open start has become a repeat
+  bool counted;  // the open start is counted as a repeat
 
-  /** A handle to lend to a start at `tick`, or 0: record it. */
+  /** Returns a handle for a start at `tick` that is not recorded yet, or 0: record it. */
   uint64_t Lend(uint64_t tick, uint64_t edge_ticks, uint64_t start_parent, uint64_t start_comm_word) {
     if (newest_anchor == 0 || tick - last_edge_tick >= edge_ticks) return 0;
     given = newest_anchor;
@@ -52,18 +52,18 @@ struct CtrlEdges {
 };
 
 /**
- * A state of the lent handle. True: it was a repeat and is counted. Else `handle` becomes the one to record it under,
- * whose start has been written.
+ * A state of the lent handle. True: it was a repeat and is counted. Else `handle` becomes the handle to record it under,
+ * and its start has been written.
  */
 bool CountEdge(CtrlEdges& edges, Ring& ring, uint64_t& handle, uint32_t state, uint64_t tick);
 
-/** The lent handle is stopped. True: nothing to record. Else as above. */
+/** The stop of the lent handle. True: nothing to record. Else as above. */
 bool StopEdge(CtrlEdges& edges, Ring& ring, uint64_t& handle, uint64_t tick);
 
-/** A new start ends whatever was open. A start that nothing followed is written now. */
+/** A new start ends the open one. If nothing followed the open one, its start is written now. */
 void LeaveOpenStart(CtrlEdges& edges, Ring& ring, uint64_t tick);
 
-/** Ends the burst: writes its counts as records. */
+/** Ends a burst of edges: writes its counts as records. */
 void EndBurst(CtrlEdges& edges, Ring& ring, uint64_t tick);
 
 }  // namespace nccl_trace

@@ -6,9 +6,9 @@ namespace {
 using rank_file::AreaClass;
 
 constexpr uint64_t kFewestSlots = 256;
-// Below this, one proxy thread's rings are worth more than room for others.
+// With less, there are rings for one proxy thread only, because rings for several would be too small.
 constexpr uint64_t kBudgetForSeveral = uint64_t{4} << 20;
-// The 24 position bits of a slot tell laps of no larger rings apart (schemas/rank-file.md).
+// In larger rings the 24 position bits of a slot could not distinguish two laps (schemas/rank-file.md).
 constexpr uint64_t kMostSlots = uint64_t{1} << 23;
 
 uint64_t PowerOfTwoUpTo(uint64_t number) { return uint64_t{1} << (63 - __builtin_clzll(number | 1)); }
@@ -37,13 +37,13 @@ class AreaPlacer {
     return layout_.area_count++;
   }
 
-  /** A ring. A tiny one gets fewer fold entries: they should not outweigh the records. */
+  /** Adds a ring. A tiny one gets fewer fold entries, so that they do not take more room than the records. */
   uint32_t AddRing(AreaClass area_class, uint64_t bytes, uint32_t most_folds) {
     const uint32_t capacity = SlotsFor(bytes);
     return Add(area_class, capacity, most_folds < capacity / 16 ? most_folds : capacity / 16);
   }
 
-  /** Tables before rings: a copy of a live file then has a heartbeat that is older than its records, never newer. */
+  /** Tables come before rings: the heartbeat in a copy of a live file is then never newer than the records. */
   void Place() {
     at_ = rank_file::kHeaderBytes + sizeof(rank_file::AreaEntry) * layout_.area_count;
     for (uint32_t i = layout_.overflow + 1; i < layout_.area_count; ++i) PlaceArea(layout_.areas[i]);
@@ -64,7 +64,7 @@ class AreaPlacer {
   FileLayout& layout_;
 };
 
-/** Proxy thread `i` gets 1/PartOf of what all share: equal parts, or 1/2, 1/4, 1/8, 1/8. */
+/** Proxy thread `i` gets 1/PartOf of the shared budget: equal parts, or 1/2, 1/4, 1/8, 1/8. */
 uint64_t PartOf(ExpectedProxies expected, uint32_t i) {
   if (!expected.first_is_busiest) return expected.count;
   return uint64_t{1} << (i + 1 < expected.count ? i + 1 : expected.count - 1);
@@ -87,7 +87,7 @@ FileLayout MakeFileLayout(uint64_t budget, ExpectedProxies expected, bool beacon
     areas.AddRing(rank_file::kRingSteps, budget / 2 / part, 512);
     areas.AddRing(rank_file::kRingOps, budget / 8 / part, 64);
   }
-  // Host rings fold as well: more communicators than expected bring more progress threads, which then live here.
+  // Host rings fold as well, because further progress threads than expected use them.
   layout.first_host = layout.area_count;
   for (uint32_t i = 0; i < kHostRings; ++i) areas.AddRing(rank_file::kRingHost, budget / 4 / kHostRings, 64);
   layout.overflow = areas.AddRing(rank_file::kRingOverflow, budget / 16, 0);

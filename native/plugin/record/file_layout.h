@@ -1,4 +1,4 @@
-// The areas of a rank file. Divides the budget into rings and tables, and places each in the file. Pure arithmetic.
+// Divides the budget of a rank file into rings and tables and gives each its place. Pure arithmetic.
 //
 //   half       steps rings       } divided among the proxy threads expected
 //   an eighth  ops rings         }
@@ -36,7 +36,7 @@ struct FileLayout {
   uint32_t overflow;                                                // the last ring
   uint32_t communicators, strings, leases, heartbeat, first_clock;  // tables
   uint32_t control;
-  uint32_t first_beacon;  // there only with NCCL_TRACE_CLOCK_PEER
+  uint32_t first_beacon;  // exists only with NCCL_TRACE_CLOCK_PEER
   uint32_t area_count;
   rank_file::AreaEntry areas[kMaxAreas];
   uint64_t file_bytes;  // a multiple of 4096: where chunks may begin

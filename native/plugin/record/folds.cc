@@ -12,13 +12,13 @@ void EndRun(Ring& ring, Fold& entry, uint64_t tick) {
   Put(ring, rank_file::kFold, position, 0, 2, tick, Load(entry.handle), state);
   Put(ring, rank_file::kFold, position, 1, 2, Load(entry.last_tick), control & kMaxFoldCount, 0);
   Commit(ring, position, 2);
-  // Only now: a process killed in between leaves the run twice rather than not at all.
+  // After the record, so that a process killed in between leaves the run twice, not lost.
   Store(entry.control, control & ~kMaxFoldCount);
 }
 
 namespace {
 
-/** An empty entry, else one that counts nothing, else one that some bits of the key choose. */
+/** Takes an empty entry, else one with count 0, else one chosen by some bits of the key. */
 Fold* ChooseFold(const Ring& ring, uint16_t key) {
   Fold* idle = nullptr;
   for (uint32_t choice = 0; choice < kFoldSets; ++choice) {

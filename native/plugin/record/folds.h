@@ -1,19 +1,19 @@
-// Repeats become counts. A peer that does not come makes NCCL report state 20 about a million times a second, which
-// would erase half an hour of history in half a second.
+// Counts repeats. While a peer does not come, NCCL reports state 20 about a million times a second. Recorded one by one,
+// they would erase half an hour of history in half a second.
 //
-// The first time a handle enters a state, the state is recorded and an entry remembers it. The same state again, with
-// the same value and no other state of that handle between, only moves the entry's count and last tick. The entry is
-// in the file itself, so a run of repeats that never ends (a hang) is there without any record.
-// When the run ends, its count becomes a kFold record, written *before* the record that ended it.
+// When a handle enters a state, the state is recorded and an entry remembers it. The same state again, with the same
+// value and without another state of that handle in between, only changes the entry's count and last tick. The entry is
+// in the file, so repeats that never end (a hang) are visible without a record. When the run ends, its count becomes a
+// kFold record, written *before* the record that ended it.
 //
 //   NCCL says   20      20 20 20 ...        9
 //   ring        20                   kFold  9
 //   entry       count 0  1  2  3 ...   n -> 0
 //
-// Entries are found by hash, in one of two sets of four: with fewer places, stuck handles that meet in one would evict
-// each other for ever and record every poll after all. An evicted entry that has counted leaves a kFold record too.
+// A hash finds an entry, in one of two sets of four. With fewer places, stuck handles in one set would evict each other
+// for ever, and every poll would be recorded. An evicted entry with a count leaves a kFold record, too.
 //
-// For readers: an entry whose count is 0 says nothing. A process killed between writing a kFold record and emptying its
+// For readers: an entry with count 0 has no meaning. A process killed between writing a kFold record and emptying its
 // entry leaves the same run twice, with equal handle, state and last tick.
 //
 // Owner: the ring's producer, as for its slots. The overflow ring has several producers, so it folds nothing.
@@ -29,12 +29,12 @@ constexpr uint32_t kFoldWays = 4;
 constexpr uint32_t kFoldSets = 2;
 constexpr uint64_t kMaxFoldCount = 0xFFFFFFFF;
 
-/** The upper half of Fold::control: which state of which handle. */
+/** The upper half of Fold::control: the state and part of the handle. */
 inline uint64_t FoldControl(uint32_t state, uint16_t key) {
   return uint64_t{state & 0xFFFF} << 32 | uint64_t{key} << 48;
 }
 
-/** The first (0) or second (1) set in which a key may lie: by different bits of it. */
+/** The first (0) or second (1) set of a key, by different bits of it. */
 inline rank_file::Fold* FoldSet(const Ring& ring, uint16_t key, uint32_t choice) {
   return &ring.folds[uint64_t{key} >> 7 * choice & ring.fold_mask & ~uint64_t{kFoldWays - 1}];
 }
@@ -50,7 +50,7 @@ inline rank_file::Fold* FoldSet(const Ring& ring, uint16_t key, uint32_t choice)
   return nullptr;
 }
 
-/** In the first set, or null. */
+/** An empty entry in the key's first set, or null. */
 [[gnu::always_inline]] inline rank_file::Fold* FindEmptyFold(const Ring& ring, uint16_t key) {
   rank_file::Fold* set = FoldSet(ring, key, 0);
 #pragma GCC unroll 4
@@ -61,9 +61,9 @@ inline rank_file::Fold* FoldSet(const Ring& ring, uint16_t key, uint32_t choice)
 }
 
 /**
- * Gives an empty entry to `handle`. Each store with release: so all come after the 0 that emptied it, and the handle
- * last, and a live reader does not give it the count of the one before. (A copy may still mix the two; that is what the
- * key in `control` is for.)
+ * Gives an empty entry to `handle`. Each store is a release, so all come after the 0 that emptied it, and the handle is
+ * last: a live reader does not give it the count of the handle before. A copy may still mix the two, which the key in
+ * `control` shows.
  */
 inline void FillFold(rank_file::Fold& entry, uint64_t handle, uint64_t control, uint64_t value, uint64_t tick) {
   __atomic_store_n(&entry.last_tick, tick, __ATOMIC_RELEASE);
@@ -75,11 +75,11 @@ inline void FillFold(rank_file::Fold& entry, uint64_t handle, uint64_t control, 
 /** Moves a count into the ring. The entry keeps its handle and state and counts from 0 again. */
 void EndRun(Ring& ring, rank_file::Fold& entry, uint64_t tick);
 
-/** An entry for `handle`, which has none: an empty one, else one that counts nothing, else somebody's. */
+/** Takes an entry for `handle`, which has none: an empty one, else one with count 0, else another handle's. */
 rank_file::Fold& TakeFold(Ring& ring, uint64_t handle, uint16_t key, uint32_t state, uint64_t count, uint64_t value,
                           uint64_t tick);
 
-/** False: its count is full. The slow path handles that; nothing was done. */
+/** False: the count is full, and nothing was done. The slow path handles that. */
 template <Path path = Path::kSlow>
 [[gnu::always_inline]] inline bool CountRepeat(Ring& ring, rank_file::Fold& entry, uint64_t tick) {
   if (Unlikely((Load(entry.control) & kMaxFoldCount) == kMaxFoldCount)) {
@@ -92,7 +92,7 @@ template <Path path = Path::kSlow>
   return true;
 }
 
-/** What becomes of a callback. kNotFast: nothing was done, take the slow path, which never answers that. */
+/** What to do with a callback. kNotFast: nothing was done, take the slow path. The slow path never returns it. */
 enum class Fate { kRecord, kRepeat, kNotFast };
 
 /**
@@ -129,11 +129,11 @@ template <Path path>
 }
 
 /**
- * A repeat known from elsewhere: of a start (state kFoldStateStart), or of one of the proxy's idle and active edges.
+ * Counts a repeat that the caller has found: of a start (kFoldStateStart), or of an idle or active edge of the proxy.
  */
 void FoldKnownRepeat(Ring& ring, uint64_t handle, uint32_t state, uint64_t tick);
 
-/** The same, unless it is the first of its run. Then false, and nothing was done. */
+/** The same. False if it is the first of its run; nothing was done then. */
 [[gnu::always_inline]] inline bool FoldNextRepeat(Ring& ring, uint64_t handle, uint32_t state, uint64_t tick) {
   const uint16_t key = rank_file::FoldKey(handle);
   rank_file::Fold* entry = FindFold(ring, handle, key);
@@ -142,7 +142,7 @@ void FoldKnownRepeat(Ring& ring, uint64_t handle, uint32_t state, uint64_t tick)
   return CountRepeat<Path::kFast>(ring, *entry, tick);
 }
 
-/** The handle is stopped: its run ends and its entry is free. False: the slow path handles that; nothing was done. */
+/** The handle was stopped: ends its run and frees its entry. False: nothing was done, the slow path handles it. */
 template <Path path = Path::kSlow>
 [[gnu::always_inline]] inline bool FoldStop(Ring& ring, uint64_t handle, uint64_t tick) {
   if (ring.folds == nullptr) return true;

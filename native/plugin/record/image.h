@@ -1,5 +1,5 @@
-// The bytes of the rank file as this process sees them: header, directory, areas. Either the file itself, mapped, or
-// anonymous memory that is copied into the file now and then.
+// The bytes of the rank file in this process: header, directory, areas. They are the mapped file itself, or memory that
+// is copied into the file from time to time.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORD_IMAGE_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_RECORD_IMAGE_H_
@@ -30,15 +30,15 @@ struct Image {
 
 /** Touches every page for writing, so that no callback meets a first-time fault. */
 inline void PreFault(void* memory, uint64_t bytes) {
-  // An addition of nothing, atomic because the other side may already be recording.
+  // Adds 0 atomically, because the other side may already be recording.
   for (uint64_t at = 0; at < bytes; at += 4096) {
     __atomic_fetch_or(static_cast<uint8_t*>(memory) + at, 0, __ATOMIC_RELAXED);
   }
 }
 
 /**
- * Zeroed memory, all of it present, or null. Shared rather than private although nobody shares it: after a fork of the
- * process, private pages would be copied one by one, each at the cost of a fault in a callback of the parent.
+ * Zeroed memory with all pages present, or null. It is mapped as shared, because after a fork the first store to each
+ * private page would be a fault in a callback of the parent.
  */
 inline void* MapAnonymous(uint64_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

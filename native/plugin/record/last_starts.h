@@ -21,7 +21,7 @@ class LastStarts {
   };
   static_assert(sizeof(Entry) == 32, "two to a cache line");
 
-  /** The operation's entry, new or old. A full set evicts one, which costs a duplicate record. */
+  /** The operation's entry, new or old. If the set is full, one is evicted, which costs a duplicate record. */
   Entry& Of(uint64_t parent) {
     if (Entry* entry = Find(parent)) return *entry;
     const uint64_t hash = parent * kMultiplier;

@@ -11,7 +11,7 @@ using rank_file::kLeaseSlots;
 
 namespace {
 
-/** Never decreases: another thread may have stored a larger number since our load. */
+/** Only raises the head: another thread may have stored a larger number since our load. */
 void Advance(uint64_t& head, uint64_t to) {
   uint64_t now = __atomic_load_n(&head, __ATOMIC_RELAXED);
   while (now < to && !__atomic_compare_exchange_n(&head, &now, to, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
@@ -31,7 +31,7 @@ uint64_t Leases::Begin(const Ring& ring, uint64_t tick) {
   for (uint64_t tries = 0; tries < entries_; ++tries) {
     const uint64_t lease = next_.fetch_add(1, std::memory_order_relaxed);
     bool held = false;
-    // Acquire, with the release in End: the former holder's last store to the entry comes first.
+    // Acquire (partner: the release in End), so that the former holder's last store to the entry comes first.
     if (!held_[lease & (entries_ - 1)].compare_exchange_strong(held, true, std::memory_order_acquire)) continue;
 
     uint64_t name[2] = {};

@@ -26,7 +26,7 @@ constexpr Ordinal kNoOrdinal = {0, rank_file::kOrdinalNotAbsolute};
 /** P2ps of one communicator per (direction, peer). Any of its threads may count. */
 class PeerOrdinals {
  public:
-  /** Allocates, at communicator init. Without memory, or with a wrong size, all its ordinals are lost. */
+  /** Allocates, at communicator init. If there is no memory, or the size is wrong, all its ordinals are lost. */
   void Reset(int peers);
 
   Ordinal Next(int32_t peer, bool is_receive) {
@@ -36,8 +36,8 @@ class PeerOrdinals {
   }
 
  private:
-  // Set while the communicator is not in use yet; NCCL orders init before its other callbacks. The array is never
-  // freed, only used again: a late callback of the last owner may still be counting in it.
+  // Set before the communicator is used: NCCL orders init before its other callbacks. The array is reused but never
+  // freed, because a late callback of the last owner may still be counting in it.
   std::atomic<std::atomic<uint32_t>*> counts_;
   std::atomic<uint32_t> peers_;
   uint32_t capacity_;
@@ -59,9 +59,9 @@ class ReplayOrdinals {
   Ordinal Next(uint32_t function_row, uint64_t sequence) {
     std::atomic<uint64_t>& cell = cells_[function_row & (kRows - 1)][sequence & (kColumns - 1)];
     Ordinal ordinal = {0, 0};
-    // Load and store, not one locked operation, which would cost more than the rest of the record. Two threads that
-    // start collectives of one communicator at the same instant (a replay's callback and a launch) come in an order of
-    // their own on every rank anyway; both words a reader could get are whole.
+    // Load and store: one locked operation would cost more than the rest of the record. If two threads start collectives
+    // of one communicator at the same instant (a replay's callback and a launch), their order differs between ranks
+    // anyway. No word is ever torn.
     cell.store(After(cell.load(std::memory_order_relaxed), function_row, static_cast<uint32_t>(sequence), ordinal),
                std::memory_order_relaxed);
     return ordinal;
@@ -70,7 +70,7 @@ class ReplayOrdinals {
  private:
   static constexpr uint32_t kRows = 16;
   static constexpr uint32_t kColumns = 64;
-  // A cell:  sequence/64:26  function/16:4  lost:1  used:1  count:32. What the cell's place says is not said again.
+  // A cell:  sequence/64:26  function/16:4  lost:1  used:1  count:32. The cell's place has the other bits of both.
   static constexpr uint64_t kMaxCount = (uint64_t{1} << 32) - 1;
   static constexpr uint64_t kUsed = uint64_t{1} << 32;
   static constexpr uint64_t kLost = uint64_t{1} << 33;
@@ -87,12 +87,12 @@ class ReplayOrdinals {
         return cell;
       }
       ordinal.value = static_cast<uint32_t>(cell);
-      // From 2^32 - 1 to 0 (schemas/rank-file.md), on all ranks alike.
+      // After 2^32 - 1 comes 0 (schemas/rank-file.md), on all ranks alike.
       return Unlikely(ordinal.value == kMaxCount) ? cell & ~kMaxCount : cell + 1;
     }
-    // Another sequence, or a function in the same row. Newer by its number: never seen. Else it may have been evicted.
+    // Another sequence or function in this cell. A newer sequence was never seen before. An older one may have been evicted.
     const bool same_function = ((cell ^ key) >> kFunctionShift & (0xFF / kRows)) == 0;
-    // The sequence is in the first bits, and goes round; the numbers of one column have their last bits in common.
+    // The sequence is in the highest bits and wraps around. Numbers of one column have the same lowest bits.
     const bool newer = static_cast<int64_t>(key - cell) > 0;
     if (same_function && newer) return key | kUsed | 1;
     ordinal = kNoOrdinal;
@@ -102,7 +102,7 @@ class ReplayOrdinals {
   std::atomic<uint64_t> cells_[kRows][kColumns];
 };
 
-/** The row of a function's name: the same on every rank. NCCL's own names all have rows of their own (a test). */
+/** The row of a function's name, the same on every rank. Each of NCCL's own names has a row of its own (a test). */
 constexpr uint8_t FunctionRow(const char* name) {
   uint32_t hash = 2166136261u;
   for (uint32_t i = 0; name[i] != '\0' && i < rank_file::kMaxStringBytes; ++i) {

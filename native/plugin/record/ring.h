@@ -1,11 +1,11 @@
-// The producer's side of an area: slots are filled where they lie, and a slot's word 3 makes it count.
+// The producer's side of a ring: fills slots in place. A slot is valid once its word 3 is written.
 //
-// Who    One thread owns a Ring (its lease); the shared overflow ring is the exception and takes its positions by
-//        fetch-and-add. Readers are the recorder's thread and other processes, at any time, without any handshake.
-// Order  Words 0 to 2, then word 3 with release: a thread that reads a word 3 that checks out sees its words (partner:
-//        the acquire loads of CopyWords in file_copy.cc; another process relies on the check alone). A SIGKILL
-//        between two stores leaves a slot that does not check out.
-// Never  blocks, allocates, calls the kernel or divides. Loss is overwriting, visible as a gap in positions.
+// Who    One thread owns a Ring (its lease). The exception is the shared overflow ring, whose producers take positions by
+//        fetch-and-add. Readers are the recorder's thread and other processes, at any time, without a handshake.
+// Order  Words 0 to 2, then word 3 with release: a thread that reads a valid word 3 sees the other words (partner: the
+//        acquire loads of CopyWords in file_copy.cc). Another process relies on the check alone. A SIGKILL between two
+//        stores leaves a slot whose check fails.
+// Never  blocks, allocates, calls the kernel or divides. Overwritten records are visible as a gap in positions.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORD_RING_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_RECORD_RING_H_
@@ -19,13 +19,12 @@ namespace nccl_trace {
 inline bool Unlikely(bool condition) { return __builtin_expect(condition, 0); }
 
 /**
- * The two paths through a callback. The fast one is for a thread with rings of its own, where a tick is one
- * instruction. It makes no call, and gives up at whatever is rare before it has changed anything. The slow one can do
- * everything.
+ * The two paths of a callback. The fast path is for a thread with rings of its own, where a tick is one instruction. It
+ * makes no call, and leaves rare cases to the slow path before it has changed anything. The slow path handles all cases.
  */
 enum class Path { kFast, kSlow };
 
-// All words that somebody else may read meanwhile are stored and loaded as atoms. Relaxed costs nothing.
+// Words that others may read meanwhile are stored and loaded atomically. Relaxed costs nothing.
 template <typename Word>
 inline void Store(Word& word, Word value) {
   __atomic_store_n(&word, value, __ATOMIC_RELAXED);
@@ -40,9 +39,9 @@ constexpr uint32_t kFetchAhead = 16;  // slots
 struct alignas(rank_file::kAreaAlignment) Ring {
   rank_file::Slot* slots = nullptr;
   uint64_t mask = 0;      // capacity - 1
-  uint64_t position = 0;  // next one; the owner's own copy of live->head. Unused when shared
+  uint64_t position = 0;  // the next one, the owner's copy of live->head. Unused if shared
   rank_file::AreaLive* live = nullptr;
-  rank_file::Fold* folds = nullptr;  // null: this ring folds nothing
+  rank_file::Fold* folds = nullptr;  // null: this ring counts no repeats
   uint64_t fold_mask = 0;            // fold_capacity - 1
   uint64_t handle_prefix = 0;        // tag and ring number
   bool shared = false;
@@ -54,7 +53,7 @@ struct alignas(rank_file::kAreaAlignment) Ring {
   bool Owns(uint64_t handle) const { return (handle ^ handle_prefix) >> rank_file::kHandleRingShift == 0; }
 };
 
-/** Counts for the owner of `ring`. One writer needs no atomic addition; the overflow ring has several. */
+/** Adds to a counter of `ring`. Atomic only for the overflow ring, which has several writers. */
 template <Path path = Path::kSlow>
 inline void Count(const Ring& ring, uint64_t& counter) {
   if (path == Path::kSlow && Unlikely(ring.shared)) {
@@ -64,7 +63,7 @@ inline void Count(const Ring& ring, uint64_t& counter) {
   }
 }
 
-/** One record being written: Prepare, Put each part, Commit. */
+/** Writes one record: Prepare, Put each part, Commit. */
 template <Path path = Path::kSlow>
 inline uint64_t Prepare(Ring& ring, uint32_t parts) {
   if (path == Path::kSlow && Unlikely(ring.shared))
@@ -81,13 +80,13 @@ inline uint64_t Prepare(Ring& ring, uint32_t parts) {
 }
 
 /**
- * Fetches what will be written soon: each second record begins a cache line and each 128th a page, and a callback that
- * waits for either is what its slowest ones consist of. Beyond the ring's end it fetches some bytes for nothing.
+ * Fetches the slots that will be written soon. Each second record begins a cache line and each 128th a page, and waiting
+ * for them makes the slowest callbacks. At the ring's end it fetches some bytes for nothing.
  */
 inline void FetchForWrite(const rank_file::Slot* slot) {
 #if defined(__x86_64__)
-  // The compiler would choose prefetcht0, which shares a line that the recorder's thread has read. All x86-64 have it,
-  // or take it for a nop.
+  // The compiler would choose prefetcht0, which leaves the line shared with the recorder's thread. All x86-64 processors
+  // know prefetchw or treat it as a nop.
   __asm__ volatile("prefetchw %0" : : "m"(*slot));
 #else
   __builtin_prefetch(slot, 1);
@@ -96,7 +95,7 @@ inline void FetchForWrite(const rank_file::Slot* slot) {
 
 [[gnu::always_inline]] inline void Put(Ring& ring, uint32_t kind, uint64_t position, uint32_t part, uint32_t parts,
                                        uint64_t word0, uint64_t word1, uint64_t word2) {
-  // SlotMeta of position + part, in two terms of which one is a constant.
+  // SlotMeta of position + part, as a sum of two terms. One of them is a constant.
   const uint64_t meta = rank_file::SlotMeta(0, 0, 0, position) + rank_file::SlotMeta(kind, part, parts, part);
   rank_file::Slot* slot = &ring.slots[(position + part) & ring.mask];
   if (part == 0) FetchForWrite(slot + kFetchAhead);
@@ -120,7 +119,7 @@ inline uint64_t Append(Ring& ring, uint32_t kind, uint64_t word0, uint64_t word1
 }
 
 /**
- * The reader's side. Acquire, so that a slot whose word 3 checks out is seen whole; the words may still be of two laps.
+ * The reader's side. Acquire, so that the words of a slot with a valid word 3 are complete. They may be of two laps.
  */
 inline rank_file::Slot LoadSlot(const rank_file::Slot& slot) {
   rank_file::Slot copy;
@@ -132,7 +131,7 @@ inline uint32_t SlotKind(const rank_file::Slot& slot) { return slot.words[3] & 0
 inline uint32_t SlotPart(const rank_file::Slot& slot) { return slot.words[3] >> 8 & 15; }
 inline uint32_t SlotParts(const rank_file::Slot& slot) { return slot.words[3] >> 12 & 15; }
 
-/** What word 3 must be for the other words, the kind and parts that it names, and this position. */
+/** The word 3 that fits the other words, its own kind and parts, and this position. */
 inline uint64_t ExpectedWord3(const rank_file::Slot& slot, uint64_t position) {
   return rank_file::SlotWord3(slot.words[0], slot.words[1], slot.words[2],
                               rank_file::SlotMeta(SlotKind(slot), SlotPart(slot), SlotParts(slot), position));
@@ -142,7 +141,7 @@ inline bool ChecksOut(const rank_file::Slot& slot, uint64_t position) {
          slot.words[3] == ExpectedWord3(slot, position);
 }
 
-/** Two fields in one word, as the format's "a:32 b:32". */
+/** Two fields in one word: the format's "a:32 b:32". */
 inline uint64_t Pack32(uint32_t low, uint32_t high) { return uint64_t{low} | uint64_t{high} << 32; }
 
 }  // namespace nccl_trace

@@ -16,7 +16,7 @@ void Strings::Use(rank_file::Slot* slots, rank_file::AreaLive* live, uint32_t ca
 }
 
 StringRef Strings::InternSlowly(const char* text, uint32_t tick_source) {
-  // A pointer that lost its place, or one whose text has changed: the slow search finds both.
+  // A pointer that was evicted, or whose text has changed. Search by content.
   const Text* entry = FindByContent(text);
   if (entry == nullptr) entry = Add(text, ReadTick(tick_source));
   if (entry == nullptr) {
@@ -56,7 +56,7 @@ const Strings::Text* Strings::Add(const char* text, uint64_t tick) {
     memcpy(entry.own, own, length + 1);
   }
 
-  // 8 bytes in the first slot, 24 in each of the others: the words in which the format keeps them.
+  // The format has 8 bytes of text in the first slot and 24 in each of the others.
   uint64_t words[1 + 3 * (kStringSlots - 1)] = {};
   static_assert(sizeof(words) == rank_file::kMaxStringBytes, "format");
   memcpy(words, text, kept);
@@ -74,7 +74,7 @@ const Strings::Text* Strings::Add(const char* text, uint64_t tick) {
   return &entry;
 }
 
-/** The pointer's own entry, or the next in turn. An evicted pointer is found by content. */
+/** Stores the pointer in its old entry, or in the next one in turn. An evicted pointer is found by content. */
 void Strings::Remember(const char* text, const Text& entry) {
   Cached* set = cache_[SetOf(text)];
   Cached* cached = &set[next_way_.fetch_add(1, std::memory_order_relaxed) % kWays];
@@ -85,7 +85,7 @@ void Strings::Remember(const char* text, const Text& entry) {
       break;
     }
   }
-  // A reader between these stores may pair the new text with the old pointer; it compares, so it only loses time.
+  // A reader between these stores may take the new text for the old pointer. It compares texts, so it only loses time.
   cached->text.store(&entry, std::memory_order_release);
   cached->pointer.store(text, std::memory_order_release);
 }

@@ -1,8 +1,8 @@
-// The string table: each distinct text once, and from then on a number of 16 bits.
+// The string table: stores each distinct text once and gives it a number of 16 bits.
 //
-// Found by pointer first, because NCCL passes literals; the text is compared all the same, because the next libnccl
-// may be loaded where this one was. No locks: entries are claimed by compare-and-swap, and two threads that meet at
-// the same new text at the same instant may store it twice, under two numbers, which readers do not mind.
+// A text is found by its pointer first, because NCCL passes literals. The text is compared as well, because another
+// libnccl may be loaded at the same address later. There are no locks: entries are claimed by compare-and-swap. Two
+// threads with the same new text at the same instant may store it twice, under two numbers, which readers accept.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORD_STRINGS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_RECORD_STRINGS_H_
@@ -24,7 +24,7 @@ struct StringRef {
 
 class Strings {
  public:
-  /** `lost` is counted up for texts that found no room. */
+  /** `lost` counts the texts for which there was no room. */
   void Use(rank_file::Slot* slots, rank_file::AreaLive* live, uint32_t capacity_slots, uint64_t* lost);
 
   StringRef Intern(const char* text, uint32_t tick_source) {
@@ -36,7 +36,7 @@ class Strings {
     return strncmp(text, known.bytes, rank_file::kMaxStringBytes) == 0 ? known.ref : InternSlowly(text, tick_source);
   }
 
-  /** False: this pointer is new here, or what it points to; or the text is long. Makes no call. */
+  /** False: the pointer or its text is new, or the text is long. Makes no call. */
   [[gnu::always_inline]] bool FindShort(const char* text, StringRef& ref) const {
     ref = {rank_file::kStringNone, 0};
     if (text == nullptr) return true;
@@ -50,14 +50,14 @@ class Strings {
 
  private:
   static constexpr uint32_t kMaxTexts = 256;
-  // Four ways, so that two names of every collective do not evict each other for ever.
+  // Four ways, so that two names that occur in every collective do not evict each other for ever.
   static constexpr uint32_t kSets = 128;
   static constexpr uint32_t kWays = 4;
 
   struct Text {
     std::atomic<uint32_t> ready;
     StringRef ref;
-    // A text of up to 15 bytes, with its NUL, as two words, and which of their bits are its own. No bits: longer.
+    // A text of up to 15 bytes and its NUL as two words, and a mask of the bits it uses. Mask 0: the text is longer.
     uint64_t words[2];
     uint64_t own[2];
     char bytes[rank_file::kMaxStringBytes + 1];
@@ -84,8 +84,8 @@ class Strings {
   }
 
   /**
-   * NCCL's names are short: two loads instead of a call. The loads may pass the text's end but not its page. They are
-   * hidden from the sanitizer.
+   * Compares short texts by two loads instead of a call. The loads may pass the end of the text but not of its page. The
+   * sanitizer does not see them.
    */
   __attribute__((no_sanitize("address"))) static bool IsShortText(const char* text, const Text& known) {
     if (Unlikely(known.own[0] == 0 || (reinterpret_cast<uintptr_t>(text) & 4095) > 4096 - 16)) return false;

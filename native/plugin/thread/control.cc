@@ -16,7 +16,7 @@ static_assert(offsetof(FileHeader, control_generation) == offsetof(FileHeader, c
 bool ReadControl(const Image& image, int fd, ControlRequest& request) {
   uint64_t words[2];
   if (image.placement == rank_file::kInFile) {
-    // The number first: the word was written before it.
+    // Read the number first, because the word was written before it.
     words[1] = __atomic_load_n(&image.header().control_generation, __ATOMIC_ACQUIRE);
     words[0] = Load(image.header().control_word);
   } else if (fd < 0 || pread(fd, words, sizeof(words), offsetof(FileHeader, control_word)) != sizeof(words)) {

@@ -1,6 +1,6 @@
-// Requests of other processes to record less, or all of it again: two words in the rank file, which are no more
-// trustworthy than whoever may write there. What was done stands in a table of its own: rings belong to NCCL's threads.
-// For the recorder's thread only.
+// Requests of other processes to record less, or everything again: two words in the rank file. Anybody who may write the
+// file may have written them. Changes that were made are recorded in a table of their own, because rings belong to NCCL's
+// threads. For the recorder's thread only.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_THREAD_CONTROL_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_THREAD_CONTROL_H_
@@ -17,21 +17,21 @@ struct ControlRequest {
   uint32_t sample;  // 0: as at the start
 };
 
-/** Where the rings are not in the rank file it is read from `fd`. False: there is no rank file. */
+/** If the rings are not in the rank file, reads the request from `fd`. False: there is no rank file. */
 bool ReadControl(const Image& image, int fd, ControlRequest& request);
 
-/** Whether somebody who knows this file made it, and completely. */
+/** True if the request is complete and made for this file. */
 bool ChecksOut(const ControlRequest& request, uint64_t tag);
 
-/** One change that was done. */
+/** One change that was made. */
 struct ControlChange {
-  uint64_t before;  // tick: what was recorded until then was recorded as before
-  uint64_t done;    // tick: from here on as asked
+  uint64_t before;  // tick: until then recorded as before
+  uint64_t done;    // tick: from then on recorded as requested
   uint32_t events;
   uint32_t sample_every;
 };
 
-/** Its `number`th, from 0; the newest are kept. */
+/** `number` counts from 0. The table keeps the newest. */
 void WriteControlChange(const Image& image, const rank_file::AreaEntry& table, uint64_t number,
                         const ControlChange& change);
 

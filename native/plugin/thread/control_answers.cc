@@ -16,7 +16,7 @@ void ControlAnswers::Answer() {
   if ((request.events & ~order_->event_mask) != 0 || sample > INT32_MAX) {
     Store(header.control_refused, Load(header.control_refused) + 1);
   } else {
-    // Before: from here on a missing record says nothing, also if we are killed in between.
+    // Taken before the change: from here on a missing record proves nothing, also if the process is killed in between.
     const uint64_t before = ReadTick(tick_source_);
     Store(header.changed_tick, before);
     if (!order_->apply(request.events, sample)) return;

@@ -9,7 +9,7 @@ namespace nccl_trace {
 
 class ControlAnswers {
  public:
-  /** All are kept. */
+  /** Keeps all pointers. */
   void Use(const Image& image, const RecordingOrder* order, RankFileKeeper* keeper, uint32_t tick_source) {
     image_ = image;
     order_ = order;
@@ -17,7 +17,7 @@ class ControlAnswers {
     tick_source_ = tick_source;
   }
 
-  /** Whoever may write the rank file may have written anything there: a request that does not check out is ignored. */
+  /** Ignores a request whose check fails, because anybody who may write the rank file may have written anything there. */
   void Answer();
 
  private:

@@ -1,4 +1,4 @@
-// The tables that say once a second that the process is alive, and how its clocks run. For the recorder's thread only.
+// Writes once a second that the process is alive and how its clocks run. For the recorder's thread only.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_THREAD_HEARTBEAT_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_THREAD_HEARTBEAT_H_
@@ -10,16 +10,16 @@ namespace nccl_trace {
 
 class Heartbeat {
  public:
-  /** `layout` is kept. */
+  /** Keeps `layout`. */
   void Use(const Image& image, const FileLayout* layout, uint32_t tick_source) {
     image_ = image;
     layout_ = layout;
     tick_source_ = tick_source;
   }
 
-  /** Once a second. Returns CLOCK_BOOTTIME, ns. */
+  /** Call it once a second. Returns CLOCK_BOOTTIME, ns. */
   uint64_t Beat();
-  /** When recording ends: also in the densest table of clock samples. */
+  /** The last beat, when recording ends. Its clock sample also goes into the densest table. */
   void WriteLast();
 
  private:

@@ -37,7 +37,7 @@ bool IsPast(const statx_timestamp& time, uint64_t age) {
   return (seconds * kSecondNs + time.tv_nsec) + age < ReadClockNs(CLOCK_REALTIME);
 }
 
-/** `name` itself, where it is a link. `name` empty: the open file. False when in doubt. */
+/** True if the file was not changed for `age`. Does not follow a link. Empty `name`: the open folder. False if in doubt. */
 bool IsUntouchedFor(uint64_t age, int folder, const char* name) {
   struct statx file;
   constexpr unsigned kTimes = STATX_MTIME | STATX_CTIME;
@@ -45,14 +45,14 @@ bool IsUntouchedFor(uint64_t age, int folder, const char* name) {
   return (file.stx_mask & kTimes) == kTimes && IsPast(file.stx_mtime, age) && IsPast(file.stx_ctime, age);
 }
 
-/** Also uses the file's times: a process that has just begun has no heartbeat yet. */
+/** Also looks at the file's times, because a process that has just begun has no heartbeat yet. */
 bool IsOld(uint64_t age, int fd, const HostFacts& host, uint64_t now) {
   return LastSignOfLife(fd, host.boot_id) + age < now && IsUntouchedFor(age, fd, "");
 }
 
 /**
- * For a process in another pid namespace. Its lock is gone when it ends, or when the job closes our descriptor, so its
- * heartbeat must be old as well. Without either sign, for instance after a reboot: a day.
+ * For a process in another pid namespace. Its lock is gone when it ends, but also if the job closes the descriptor, so its
+ * heartbeat must be old as well. If neither is known, for instance after a reboot, its file must be a day old.
  */
 bool HasStopped(int fd, const HostFacts& host, uint64_t now) {
   if (IsHeld(fd)) return false;
@@ -96,8 +96,8 @@ void Neighbours::Judge(int folder, const char* name, uint64_t now, bool is_thoro
   if (sign == Sign::kAlive || (sign == Sign::kUnknown && !is_thorough)) return;
   const int fd = OpenRings(folder, name);
   if (fd < 0) return;
-  // A process that holds its lock is alive, even if /proc differs: it may be of another namespace, or show other start
-  // times.
+  // A process that holds its lock is alive, even if /proc says otherwise: it may be of another namespace or have another
+  // start time there.
   const bool is_over = sign == Sign::kGone ? !IsHeld(fd) : HasStopped(fd, *host_, now);
   close(fd);
   if (is_over) Rescue(folder, name, process, now);
@@ -110,10 +110,10 @@ void Neighbours::Rescue(int folder, const char* name, const ProcessName& process
   FormatProcessName(process, kClaimSuffix, claim);
   FormatProcessName(*self_, "", self);
   if (symlinkat(self, folder, claim) != 0) {
-    DropClaim(folder, claim, false);  // the next look finds it free if its holder is gone
+    DropClaim(folder, claim, false);  // if its holder is gone, the next look can claim it
     return;
   }
-  // If it cannot be saved, the claim stays until the next thorough look; if somebody else may save it, it does not.
+  // If the rings cannot be saved, the claim stays until the next thorough look, unless somebody else may save them.
   Orphan orphan = {process, -1, OpenRings(folder, name), MountOf(rank_file_).id, false, false};
   if (orphan.rings >= 0) {
     orphan.last_try = IsOld(kDayNs, orphan.rings, *host_, now);
@@ -133,8 +133,8 @@ bool Neighbours::HasTried(uint64_t tag) const {
 }
 
 /**
- * Drops a claim whose holder is gone, or is unknown and the claim a day old. Ours stays between looks if the rings
- * could not be saved.
+ * Drops a claim if its holder is gone, or if its holder is unknown and the claim is a day old. Our own claim stays between
+ * looks if the rings could not be saved.
  */
 void Neighbours::DropClaim(int folder, const char* name, bool even_ours) {
   char target[kProcessNameBytes] = "";

@@ -1,17 +1,17 @@
 // Watches the other recorders of this user on this node, through the folder of ring files. When a process is gone, the
 // first recorder that notices saves its rings beside its rank file and removes its ring file.
 //
-//   each second        processes of this pid namespace: gone or not is certain, unless it holds its lock
-//   at the beginning,  files of earlier jobs, also of other containers, if their lock is gone and their last heartbeat is a
-//   and once a minute  minute old. Rings that could not be saved within a day are removed; within a week, if only a container
-//                      with other mounts may see their rank file
+//   each second        processes of this pid namespace, for which it is certain whether they are gone
+//   at the beginning   also files of earlier jobs and of other containers, if their lock is gone and their last heartbeat
+//   and each minute    is a minute old. Rings that could not be saved are removed after a day, or after a week if only a
+//                      container with other mounts may see their rank file
 //
 // A claim (a link that names the claimant, created atomically) keeps several savers from the same work. Correctness
 // does not depend on it: two savers would write the same bytes.
 //
-// Looking touches only the folder of ring files. Saving writes where the dead process wrote, which may be a mount that
-// hangs for ever, so it has threads of its own (ring_savers.h). But no process can end while a thread waits for a FUSE
-// server, so a recorder saves onto a FUSE mount only if it writes its own file there. For the recorder's thread only.
+// Looking reads only the folder of ring files. Saving writes where the dead process wrote, which may be a mount that hangs
+// for ever, so it has threads of its own (ring_savers.h). No process can end while a thread waits for a FUSE server, so a
+// recorder saves onto a FUSE mount only if it writes its own file there. For the recorder's thread only.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_THREAD_NEIGHBOURS_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_THREAD_NEIGHBOURS_H_
@@ -24,7 +24,7 @@ namespace nccl_trace {
 
 class Neighbours {
  public:
-  /** Keeps the pointers. `rank_file`: the path of our own, may be empty. */
+  /** Keeps the pointers. `rank_file`: path of our own rank file, may be empty. */
   void Use(const RingFile* own, const char* rank_file, const ProcessName* self, const HostFacts* host);
 
   /** Starts saving the rings of processes that are gone. `now`: CLOCK_BOOTTIME, ns. */
@@ -39,12 +39,12 @@ class Neighbours {
   bool HasTried(uint64_t tag) const;
   void DropClaim(int folder, const char* name, bool even_ours);
 
-  const RingFile* own_;  // null, or without a path: not used
+  const RingFile* own_;  // null or without a path: there is none
   const char* rank_file_;
   const ProcessName* self_;
   const HostFacts* host_;
   uint64_t looks_;
-  // Tags of processes tried since the last thorough look. None is tried again before the next one.
+  // Tags of processes tried since the last thorough look. They are not tried again before the next one.
   static constexpr uint64_t kTried = 64;
   uint64_t tried_[kTried];
   uint64_t tries_;

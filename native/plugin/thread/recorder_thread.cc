@@ -26,8 +26,8 @@ constexpr int kFirstTries = 64;
 constexpr uint64_t kForeverNs = ~uint64_t{0};
 
 /**
- * All other threads have ended, main by pthread_exit, and only ours keeps the process alive. When ours ends, the C
- * library calls exit(0), as it would without us.
+ * True if all other threads have ended (main by pthread_exit), so that only ours keeps the process alive. When ours ends,
+ * the C library calls exit(0), as it would without us.
  */
 bool IsLeftAlone() {
   ProcessStat self;
@@ -51,8 +51,8 @@ bool RecorderThread::Start(const RecordingOrder& order) {
   life_.store(rank_file::kCreating, std::memory_order_relaxed);
   wanted_life_.store(rank_file::kRecording, std::memory_order_relaxed);
 
-  // The new thread inherits the mask: a SIGXFSZ of our own writes, or the application's SIGALRM, never runs a handler
-  // there, from its first instruction on.
+  // The new thread inherits the mask, so no handler of the application runs there, for instance for SIGALRM or for a
+  // SIGXFSZ of our own writes.
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &job_mask_);
@@ -119,14 +119,14 @@ void RecorderThread::Run() {
 
 void RecorderThread::SettleThread() {
   prctl(PR_SET_NAME, "nccl-trace");
-  // NCCL's thread that started us may be pinned to a core that it keeps busy. Use the process's affinity.
+  // The NCCL thread that started this one may be pinned to a core that it keeps busy. Use the process's affinity.
   cpu_set_t cpus;
   if (sched_getaffinity(getpid(), sizeof(cpus), &cpus) == 0) sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
 /**
- * Lowers the priority, after init has its image: until then this thread is as urgent as init. The job may be nicer
- * already.
+ * Lowers the priority once init has its image. Until then this thread is as urgent as init. Changes nothing if the job's
+ * priority is lower already.
  */
 void RecorderThread::GiveWay() {
   const auto self = static_cast<id_t>(syscall(SYS_gettid));
@@ -157,7 +157,7 @@ void RecorderThread::OfferRingFile() {
   TakeAbandonedImage();
 }
 
-/** Without a ring file, offers the mapped rank file, or memory. If init has gone on, uses init's image. */
+/** If there is no ring file, offers the mapped rank file or memory. If init has gone on, uses init's image. */
 void RecorderThread::OfferFile() {
   if (image_.base == nullptr && offer_.IsAwaited()) {
     image_ = keeper_.Map();
@@ -180,7 +180,7 @@ void RecorderThread::FinishHeader() {
   rank_file::FileHeader& header = image_.header();
   Store(header.mask_now, order_.event_mask);
   Store(header.sample_now, order_.settings.sample_every);
-  // Last (release): whoever sees kRecording in the live file sees a complete header.
+  // Last, with release: a reader that sees kRecording in the live file sees a complete header.
   __atomic_store_n(&header.life, static_cast<uint32_t>(rank_file::kRecording), __ATOMIC_RELEASE);
 }
 
@@ -198,7 +198,7 @@ void RecorderThread::Loop() {
       RunOnce(wanted);
       next_beat = 0;
     } else if (wanted == rank_file::kClosed && seen != handled) {
-      keeper_.CopyRings();  // asked again: there were callbacks after the last one
+      keeper_.CopyRings();  // requested again after the last copy: there were callbacks since
     }
     handled = seen;
     if (wanted == rank_file::kClosed && leaving_.load(std::memory_order_relaxed) != 0) Remove();
@@ -211,17 +211,17 @@ void RecorderThread::Loop() {
     }
     while (beacons_.Poll(now, wanted == rank_file::kRecording, exchange)) beacon_tables_.Add(exchange);
     if (beacons_.TakeLoss()) keeper_.CountIoError();
-    // Also when closed: callbacks may still come.
+    // Also when closed, because callbacks may still come.
     const uint64_t next_turn = streams() ? keeper_.Drain(now) : kForeverNs;
     beacons_.WaitWhile(wake_, seen, next_turn < next_beat ? next_turn : next_beat);
   }
   if (life_.load(std::memory_order_relaxed) != rank_file::kClosed) RunOnce(rank_file::kClosed);
-  // Exit handlers come next, on this thread, and may call back: Leave does the rest.
+  // Exit handlers come next, on this thread, and may make callbacks. Leave does the rest.
   has_ended_ = true;
   sigprocmask(SIG_SETMASK, &job_mask_, nullptr);
 }
 
-/** To kRecording (the first time, or again after the last communicator had gone), or to kClosed. */
+/** Goes to kRecording (at first, or again after the last communicator had ended) or to kClosed. */
 void RecorderThread::RunOnce(rank_file::Life life) {
   if (life == rank_file::kClosed) {
     heartbeat_.WriteLast();
@@ -244,16 +244,16 @@ void RecorderThread::Beat() {
 }
 
 /**
- * Once. Records that could not be copied stay in the ring file, for others to save. If no rank file can ever be made,
- * nobody could, and the ring file is removed.
+ * Runs once. Records that could not be copied stay in the ring file for others to save. If no rank file can ever be made,
+ * the ring file is removed, because nobody could save it.
  */
 void RecorderThread::Remove() {
   if (left_.load(std::memory_order_relaxed) != 0) return;
   const bool is_over = image_.placement != rank_file::kInRingFile || keeper_.Finish();
   if (is_over && image_.placement == rank_file::kInRingFile) RemoveRingFile(ring_file_);
-  // Finishes saving a neighbour's rings, within the time for leaving.
+  // Lets savers of other processes' rings finish, within the time for leaving.
   neighbours_.Await(DeadlineIn(kLeaveWaitMs));
-  if (is_over) RemoveRingFile(ring_file_);  // the folder, if only they were in it
+  if (is_over) RemoveRingFile(ring_file_);  // and the folder, if it is empty then
   left_.store(1, std::memory_order_release);
   WakeAll(left_);
 }

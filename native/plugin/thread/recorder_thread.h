@@ -1,5 +1,5 @@
-// The recorder's one thread: everything that may block happens here, so that nothing of it happens in NCCL's threads.
-// It makes the files, beats once a second, answers control requests and beacons, copies and drains rings, and closes.
+// The recorder's thread does everything that may block, so that NCCL's threads never block. It makes the files, writes a
+// heartbeat once a second, answers control requests and beacons, copies and drains rings, and closes the file.
 //
 //   init's thread                         this thread
 //   Start ───────────────────────────────▶ clock source, host facts, ring file, rank file
@@ -28,36 +28,38 @@ namespace nccl_trace {
 
 class RecorderThread {
  public:
-  /** Before Start. 0, or an errno: there will be no beacons. */
+  /** Call it before Start. Returns 0, or an errno if there will be no beacons. */
   int OpenBeacons(const Settings& settings) { return beacons_.Open(settings); }
 
-  /** False: no thread could be made, or no memory for it. */
+  /** False: there is no thread, or no memory for it. */
   bool Start(const RecordingOrder& order);
 
-  /** The image to record into, within 2 s. Without base: not even memory. */
+  /** The image to record into, within 2 s. Without base: there is not even memory. */
   Image AwaitImage() { return offer_.Await(order_.layout.file_bytes); }
 
   /** After AwaitImage. */
   uint32_t tick_source() const { return offer_.tick_source(); }
   bool streams() const { return order_.streams(); }
   bool abandoned() const { return offer_.abandoned(); }
-  /** The rank file was not there in time; so file() must not be looked at. */
+  /** True if the rank file was not there in time. file() must not be read then. */
   bool late() const { return offer_.late(); }
-  /** 0 when the file is not there yet: nobody has measured. Meaningful unless abandoned. */
+  /** 0 if the file is not there yet: not measured. Not valid if abandoned. */
   uint64_t tick_hz() const { return tick_hz_; }
   const RankFile& file() const { return keeper_.file(); }
-  /** Unless abandoned. */
+  /** Not valid if abandoned. */
   const RingFile& ring_file() const { return ring_file_; }
 
-  /** Asks for the file's next life. `from` any thread. */
+  /** Asks for the file's next life. For any thread. */
   void Request(rank_file::Life life);
   bool Await(rank_file::Life life, uint64_t milliseconds);
 
-  /** The process is about to end: close, and leave nothing behind but the rank file. Waits 200 ms at most; if all there
-   * is lies in memory because the rank file is still being made, 2 s. */
+  /**
+   * The process is about to end: closes the file and leaves nothing else behind. Waits 200 ms at most, or 2 s if all
+   * records are in memory because the rank file is still being made.
+   */
   void Leave();
 
-  /** In the child after a fork, where this thread does not exist. */
+  /** Call it in the child after a fork, where this thread does not exist. */
   void ForgetAfterFork();
 
  private:
@@ -83,11 +85,11 @@ class RecorderThread {
   std::atomic<uint32_t> life_;  // as in the header; waiters sleep on it
   std::atomic<uint32_t> leaving_;
   std::atomic<uint32_t> left_;  // waiters sleep on it
-  bool has_ended_;              // this thread, the last one: there is nobody else to read it
-  sigset_t job_mask_;           // of the thread that began this one
+  bool has_ended_;              // this thread has ended as the last one. No other thread reads it
+  sigset_t job_mask_;           // signal mask of the thread that started this one
   Image image_;                 // complete before it is offered
 
-  // This thread's own (the file and tick_hz_ are read by init's thread once the image is offered).
+  // Used by this thread only, but init's thread reads the file and tick_hz_ once the image is offered.
   HostFacts host_;
   ProcessName self_;
   RingFile ring_file_;
@@ -95,7 +97,7 @@ class RecorderThread {
   Heartbeat heartbeat_;
   ControlAnswers control_;
   Neighbours neighbours_;
-  Beacons beacons_;  // NCCL_TRACE_CLOCK_PEER, as is the next one
+  Beacons beacons_;  // for NCCL_TRACE_CLOCK_PEER, as the next one
   BeaconTables beacon_tables_;
   ClockSample start_;
   uint64_t tick_hz_;

@@ -1,5 +1,5 @@
-// For contexts in memory of our own: the library's other ones call malloc. We link it statically, so what it calls
-// unstable cannot change under us.
+// For contexts in our own memory, because others call malloc. We link the library statically, so its unstable interface
+// cannot change.
 #define ZSTD_STATIC_LINKING_ONLY
 #include "plugin/persist/chunk_codec.h"
 
@@ -35,7 +35,7 @@ ChunkCodec::Payload ChunkCodec::Pack(rank_file::Slot* slots, uint32_t count, uin
   MakePlanes(slots, count, first_position, static_cast<uint8_t*>(planes_));
   const size_t packed = ZSTD_compressCCtx(static_cast<ZSTD_CCtx*>(memory_), packed_, kPackedBytes, planes_,
                                           count * rank_file::kSlotBytes, kLevel);
-  // Bound and workspace are enough for any input, so it cannot fail; if it does, no chunk is better than a wrong one.
+  // Bound and workspace are enough for any input, so this cannot fail. If it does, no chunk is better than a wrong one.
   return {rank_file::kZstdPlanes, packed_, ZSTD_isError(packed) ? 0 : static_cast<uint32_t>(packed)};
 }
 
