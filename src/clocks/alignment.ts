@@ -122,8 +122,7 @@ export function align(
       asBadAs: round < ONE_BY_ONE ? 1 : HALF_AS_BAD,
       mayJump: jumps < MOST_JUMPS,
     });
-    if ('jump' in attempt) {
-      const { jump } = attempt;
+    const splitAt = (jump: Jump): void => {
       const [domain, other] = [domainOf(jump.clock), jump.other === null ? null : domainOf(jump.other)];
       const split = edgeSplitter(jump, clocks);
       [used, certain] = [split(used), split(certain)];
@@ -131,6 +130,9 @@ export function align(
       const at = (jump.from + jump.to) / 2;
       culprits.push({ what: 'clock-jump', domain, other, at, jump: jump.jump, isSplit: true });
       jumps++;
+    };
+    if ('jump' in attempt) {
+      splitAt(attempt.jump);
       continue;
     }
     let found = attempt.culprits;
@@ -144,6 +146,11 @@ export function align(
       );
       if (bounds.contradiction === null) return finish(references, guess, bounds, options, culprits, parts);
       found = [bounds.contradiction];
+    }
+    const { jump } = findJump(clocks, attempt.guess.links, perNs(options.wanderPpmPerMinute), hostsOf(found));
+    if (jump !== null && jumps < MOST_JUMPS) {
+      splitAt(jump);
+      continue;
     }
     for (const culprit of found) culprits.push(namedBy(culprit, domainOf));
     // Evidence that still contradicts itself is not used: every domain is placed alone.
@@ -187,6 +194,9 @@ const isOf = ({ from, to }: EdgeEvidence, culprit: Contradiction): boolean =>
   culprit.what === 'link'
     ? from === culprit.from && to === culprit.to
     : culprit.domains.includes(from) || culprit.domains.includes(to);
+
+const hostsOf = (found: readonly Contradiction[]): number[] =>
+  found.flatMap((culprit) => (culprit.what === 'link' ? [culprit.from, culprit.to] : culprit.domains));
 
 const namedBy = (culprit: Contradiction, domainOf: (clock: number) => number): Culprit =>
   culprit.what === 'link'

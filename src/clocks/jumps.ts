@@ -40,6 +40,8 @@ interface Step {
 
 /** Standard errors beyond which a step is none of scatter: there are thousands of places where it could be one. */
 const CLEAR = 7;
+/** Of a host that pairs contradict: something happened to its clock. */
+const CLEAR_OF_SUSPECT = 3.5;
 /** One link may differ by so many from what all show, or by this part of it. */
 const AGREES = 4;
 const AGREES_PART = 0.3;
@@ -57,12 +59,18 @@ export interface JumpsSeen {
   readonly tooSmall: readonly (number | null)[];
 }
 
-/** `curvature`: most that one clock's rate changes, 1/ns. */
-export function findJump(clocks: number, links: readonly Link[], curvature: number): JumpsSeen {
+/** `curvature`: most that one clock's rate changes, 1/ns. `suspects`: pairs contradict one of these clocks, and no other is looked at. */
+export function findJump(
+  clocks: number,
+  links: readonly Link[],
+  curvature: number,
+  suspects?: readonly number[],
+): JumpsSeen {
+  const clear = suspects === undefined ? CLEAR : CLEAR_OF_SUSPECT;
   const wires = links.filter(({ edge }) => isWire(edge));
   const most = Math.max(LEAST_PER_LINK, MOST_MINIMA / Math.max(1, wires.length));
   const views = Array.from({ length: clocks }, (): View[] => []);
-  const all = wires.map((link) => stepsOf(link, most, 2 * curvature, CLEAR));
+  const all = wires.map((link) => stepsOf(link, most, 2 * curvature, clear));
   const usual = usualScatters(wires, all);
   wires.forEach((link, i) => {
     const steps = all[i]!;
@@ -74,7 +82,10 @@ export function findJump(clocks: number, links: readonly Link[], curvature: numb
   });
   const tooSmall: (number | null)[] = [];
   const found = views.flatMap((view, clock) => {
-    const places = placesOf(view).flatMap((at) => placeAt(view, at, 2 * curvature) ?? []);
+    const mayHave = suspects?.includes(clock) ?? true;
+    const places = (mayHave ? placesOf(view) : []).flatMap(
+      (at) => placeAt(view, at, 2 * curvature, clear) ?? [],
+    );
     tooSmall.push(median(places.map(({ least }) => least)) ?? null);
     let clearest: Place | null = null;
     for (const place of places)
@@ -99,13 +110,21 @@ function usualScatters(wires: readonly Link[], all: readonly Steps[]): Map<numbe
   return new Map([...known].map(([like, scatters]) => [like, median(scatters)!]));
 }
 
-/** Between any two minima, by the clock's own time. */
+/**
+ * Between two minima, by the clock's own time. Of too many, the widest gaps: where all links are silent, only a place in that silence has
+ * all minima on their right sides.
+ */
 function placesOf(view: readonly View[]): number[] {
   if (!view.some(({ inward }) => inward) || view.every(({ inward }) => inward)) return [];
   const times = Float64Array.from(view.flatMap(({ times }) => [...times])).sort();
   const stride = Math.ceil(times.length / MOST_PLACES);
   const places: number[] = [];
-  for (let i = stride; i < times.length; i += stride) places.push((times[i - 1]! + times[i]!) / 2);
+  for (let first = 1; first < times.length; first += stride) {
+    let widest = first;
+    for (let i = first; i < Math.min(first + stride, times.length); i++)
+      if (times[i]! - times[i - 1]! > times[widest]! - times[widest - 1]!) widest = i;
+    places.push((times[widest - 1]! + times[widest]!) / 2);
+  }
   return places;
 }
 
@@ -124,7 +143,7 @@ interface Place {
 }
 
 /** null: in one direction there are too few messages beside. */
-function placeAt(view: readonly View[], at: number, curvature: number): Place | null {
+function placeAt(view: readonly View[], at: number, curvature: number, clear: number): Place | null {
   const sides = { in: new Mean(), out: new Mean(), both: new Mean() };
   const seen: Step[] = [];
   const peers = new Set<number>();
@@ -145,7 +164,7 @@ function placeAt(view: readonly View[], at: number, curvature: number): Place | 
   const { step: jump } = sides.both;
   // Both directions must show it: in one alone messages that wait look like a step.
   const error = Math.hypot(sides.in.error, sides.out.error) / 2;
-  const least = CLEAR * error + (sides.in.bend + sides.out.bend) / 2 + LEAST_JUMP_NS;
+  const least = clear * error + (sides.in.bend + sides.out.bend) / 2 + LEAST_JUMP_NS;
   const clearness = Math.abs(jump) / least;
   const agrees = (one: Step): boolean =>
     Math.abs(one.step - jump) <= Math.max(AGREES_PART * Math.abs(jump), AGREES * one.error + one.bend);

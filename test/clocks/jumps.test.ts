@@ -1,7 +1,9 @@
 /** A host whose counter jumps is named, once and alone, whoever sends to whom. Its times before and after the jump are aligned. */
 
 import { describe, expect, it } from 'vitest';
+import type { Alignment } from '../../src/clocks/alignment.js';
 import { judge } from '../support/judged_run.js';
+import type { Simulation } from '../support/simulated_links.js';
 import { sineOf, TOPOLOGIES, type NamedWander, type TopologyName } from '../support/topologies.js';
 
 const HOST = 1;
@@ -12,6 +14,11 @@ const jumping = (ns: number): NamedWander => ({
   ppmPerMinute: 0.1,
   of: () => (host, time) => (host === HOST && time > AT_NS ? ns : 0),
 });
+
+const silent =
+  (from: number, to: number): NonNullable<Simulation['tamper']> =>
+  (_, time, delay) =>
+    time > from && time < to ? null : delay;
 
 const NAMES = Object.keys(TOPOLOGIES) as TopologyName[];
 const MINUTE = { delays: '14 us, 15 %', seconds: 60, perMinute: 400 } as const;
@@ -55,6 +62,23 @@ describe('a jump', () => {
       expect(hardMisses).toBe(0);
     },
   );
+
+  it.each(NAMES)('%s: of 500 us is named in 40 s of silence, and where messages are few', (topology) => {
+    for (const run of [
+      { perMinute: 40, seconds: 60 },
+      { perMinute: 400, seconds: 100, change: () => ({ tamper: silent(25e9, 65e9) }) },
+    ]) {
+      const { alignments, givenUp, hardMisses, coverage } = judge(
+        { ...MINUTE, ...run, topology, wander: jumping(500e3) },
+        1,
+        false,
+      );
+      const [{ culprits }] = alignments as [Alignment];
+      expect(culprits).toMatchObject([{ what: 'clock-jump', isSplit: true }]);
+      expect([givenUp, hardMisses]).toEqual([0, 0]);
+      expect(coverage).toBeGreaterThan(0.99);
+    }
+  });
 
   it('two hosts that jump, and two jumps of one host, are each named', () => {
     const wander: NamedWander = {
