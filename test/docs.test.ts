@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -14,6 +15,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from './support/made_up_run.js';
+import { runHere } from './support/command_line.js';
 import { PROGRAM } from './support/program.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -49,23 +51,21 @@ const COMMANDS = [
   'plugin-path',
 ];
 const helps = new Map<string, string>();
-function help(command: string): string {
-  const known = helps.get(command);
-  if (known !== undefined) return known;
-  const { stdout } = spawnSync(process.execPath, [PROGRAM, ...command.split(' ').filter(Boolean), '--help'], {
-    encoding: 'utf8',
-  });
-  helps.set(command, stdout);
-  return stdout;
+for (const command of ['', ...COMMANDS]) helps.set(command, await helpOf(command));
+
+async function helpOf(command: string): Promise<string> {
+  return (await runHere(ROOT, ...command.split(' ').filter(Boolean), '--help')).out;
 }
 
+const help = (command: string): string => helps.get(command)!;
+
 describe('documents name only commands, options, settings and files that exist', () => {
-  it('all commands are known to this test', () => {
+  it('all commands are known to this test', async () => {
     const listed = [...help('').matchAll(/^ {2}([a-z-]+) .*?(?:\[options\]|Print)/gm)].map(
       ([, name]) => name,
     );
     expect(listed).toEqual(expect.arrayContaining(COMMANDS));
-    for (const name of listed) expect(help(name!)).toMatch(/^Examples\b/);
+    for (const name of listed) expect(await helpOf(name!)).toMatch(/^Examples\b/);
   });
 
   it.each(DOCUMENTS)('%s: commands and their options', (name) => {
@@ -148,8 +148,21 @@ describe('the commands in documents run', () => {
     remove();
   });
 
+  /** In this process where no shell is needed. */
+  async function run(script: string): Promise<{ status: number | null; output: string }> {
+    const lines = script.trim().split('\n');
+    if (!lines.every((line) => /^nccl-trace [\w ./:,+-]+$/.test(line))) return runInShell(script);
+    let output = script;
+    for (const line of lines) {
+      const { code, out, err } = await runHere(folder, ...line.split(' ').slice(1).filter(Boolean));
+      output += `\n${out}\n${err}`;
+      if (code !== 0) return { status: code, output };
+    }
+    return { status: 0, output };
+  }
+
   /** With our program under its name, and without what is not ours. Pipes that close early are no failure. */
-  function run(script: string): { status: number | null; output: string } {
+  function runInShell(script: string): { status: number | null; output: string } {
     const functions = [
       `nccl-trace() { "${process.execPath}" "${PROGRAM}" "$@"; }`,
       'npx() { "$@"; }',
@@ -167,14 +180,26 @@ describe('the commands in documents run', () => {
     DOCUMENTS.flatMap((name) =>
       [...read(name).matchAll(/^```sh run\n([\s\S]*?)^```$/gm)].map(([, script]) => [name, script!] as const),
     ),
-  )('%s: %s', (_, script) => {
-    const { status, output } = run(script);
+  )('%s: %s', async (_, script) => {
+    const { status, output } = await run(script);
     expect({ status, output }).toEqual({ status: 0, output });
   });
 
-  it.each(['', ...COMMANDS.filter((command) => command !== 'demo')])(
-    'the examples in the help of "%s"',
-    (command) => {
+  /** By the commands whose help has them: some have the same. */
+  const examples = new Map<string, string>();
+  for (const command of ['', ...COMMANDS.filter((name) => name !== 'demo')]) {
+    const lines = help(command)
+      .split('\n')
+      .filter((line) => line.startsWith('  $ '))
+      .map((line) => line.slice(4).split(/ {2,}/)[0]!)
+      .filter((line) => !line.includes('nccl-trace demo'));
+    const script = lines.join('\n');
+    examples.set(script, `${examples.has(script) ? `${examples.get(script)!}, ` : ''}"${command}"`);
+  }
+
+  it.each([...examples].map(([script, commands]) => [commands, script] as const))(
+    'the examples in the help of %s',
+    async (_, script) => {
       // The names that examples use.
       for (const name of ['nccl-trace', 'DIR', 'RUN', 'before', 'after']) {
         mkdirSync(path.join(folder, name));
@@ -186,18 +211,14 @@ describe('the commands in documents run', () => {
       }
       copyFileSync(path.join(ROOT, 'samples/healthy/rank00003.bin'), path.join(folder, 'rank00003.bin'));
       for (const trace of ['trace.pftrace', 'run.pftrace']) writeFileSync(path.join(folder, trace), '\n\0');
-      const examples = help(command)
-        .split('\n')
-        .filter((line) => line.startsWith('  $ '))
-        .map((line) => line.slice(4).split(/ {2,}/)[0]!)
-        .filter((line) => !line.includes('nccl-trace demo'));
-      expect(examples.length).toBeGreaterThan(0);
-      for (const example of examples) {
-        const quick = example
-          .replace(/^nccl-trace open .*/, '$& --timeout 0.001')
-          .replace(/^nccl-trace merge .*/, 'rm -f run.* nccl.*; $&');
+      expect(script).not.toBe('');
+      for (const example of script.split('\n')) {
+        if (example.startsWith('nccl-trace merge '))
+          for (const name of readdirSync(folder))
+            if (/^(run|nccl)\./.test(name)) rmSync(path.join(folder, name));
+        const quick = example.replace(/^nccl-trace open .*/, '$& --timeout 0.001');
         const here = OF_THE_SAMPLE.reduce((output, [theirs, ours]) => output.replaceAll(theirs, ours), quick);
-        const { status, output } = run(here);
+        const { status, output } = await run(here);
         expect({ status, output }).toEqual({ status: 0, output });
       }
     },

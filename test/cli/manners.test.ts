@@ -5,10 +5,9 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { clockTable } from '../../src/report/clock_text.js';
 import { summaryText } from '../../src/report/inspect_text.js';
-import { main } from '../../src/cli/main.js';
 import { openNext } from '../../src/report/next_command.js';
 import { mergeReportText } from '../../src/report/merge_report.js';
 import { columns, cut, printable } from '../../src/report/text.js';
@@ -19,6 +18,7 @@ import { merge } from '../../src/merge.js';
 import { diagnose } from '../../src/report/diagnosis.js';
 import { streamRankFile, summarize } from '../../src/rankfile/index.js';
 import { temporaryFolder, writeRun } from '../support/made_up_run.js';
+import { runHere, type TextResult } from '../support/command_line.js';
 import { PROGRAM, withoutProgress } from '../support/program.js';
 import { RankFileBuilder } from '../support/rank_file_builder.js';
 
@@ -35,28 +35,7 @@ afterEach(() => {
   remove();
 });
 
-/** The command line in this process: quicker by far than one of its own. */
-async function run(args: string): Promise<{ code: number; out: string; err: string }> {
-  const said = { out: '', err: '' };
-  const catching =
-    (to: 'out' | 'err') =>
-    (text: unknown, done?: unknown): boolean => {
-      said[to] += String(text);
-      if (typeof done === 'function') (done as () => void)();
-      return true;
-    };
-  vi.spyOn(process.stdout, 'write').mockImplementation(catching('out'));
-  vi.spyOn(process.stderr, 'write').mockImplementation(catching('err'));
-  const before = process.cwd();
-  process.chdir(folder);
-  try {
-    const code = await main(args.split(' ').filter(Boolean));
-    return { code, out: said.out, err: withoutProgress(said.err) };
-  } finally {
-    process.chdir(before);
-    vi.restoreAllMocks();
-  }
-}
+const run = (words: string): Promise<TextResult> => runHere(folder, ...words.split(' ').filter(Boolean));
 
 const shell = async (command: string): Promise<{ code: number; out: string; err: string }> => {
   const program = `"${process.execPath}" "${PROGRAM}"`;

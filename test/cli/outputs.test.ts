@@ -20,7 +20,8 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { compressFrame } from '../../src/rankfile/zstd.js';
 import { temporaryFolder, writeRun } from '../support/made_up_run.js';
-import { PROGRAM, runProgram, type ProgramResult } from '../support/program.js';
+import { runHere, type TextResult } from '../support/command_line.js';
+import { PROGRAM, runProgram } from '../support/program.js';
 import { viewTrace } from '../support/trace_view.js';
 
 let folder: string;
@@ -35,7 +36,7 @@ afterEach(() => {
 });
 
 const at = (name: string): string => path.join(folder, name);
-const nccl = (args: string): Promise<ProgramResult> => runProgram(folder, ...args.split(' '));
+const nccl = (args: string): Promise<TextResult> => runHere(folder, ...args.split(' '));
 const shell = async (command: string): Promise<{ code: number; err: string }> => {
   const args = ['-c', `nt() { "${process.execPath}" "${PROGRAM}" "$@"; }; ${command}`];
   const child = spawn('bash', args, { cwd: folder });
@@ -60,7 +61,7 @@ const expectTrace = (bytes: Buffer): void => {
 describe('nothing is destroyed, with --force or without:', () => {
   const rank0 = (): Buffer => readFileSync(at('run/rank00000.bin'));
 
-  it.each<[what: string, args: string, prepare: () => void, sentence: RegExp]>([
+  it.each<[what: string, args: string, prepare: () => unknown, sentence: RegExp]>([
     [
       "the value of -o forgotten, so that it is the first rank's file",
       'merge -o run/rank00000.bin run/rank00001.bin run/rank00002.bin run/rank00003.bin',
@@ -92,9 +93,7 @@ describe('nothing is destroyed, with --force or without:', () => {
     [
       'a trace that is named among the inputs',
       'merge run a.pftrace -o a.pftrace',
-      () => {
-        execFileSync(process.execPath, [PROGRAM, 'merge', 'run', '-q', '-o', 'a.pftrace'], { cwd: folder });
-      },
+      () => nccl('merge run -q -o a.pftrace'),
       /a\.pftrace: is one of the inputs/,
     ],
     [
@@ -150,18 +149,13 @@ describe('nothing is destroyed, with --force or without:', () => {
     [
       'a summary where the trace is to go',
       'merge run -o old.json2',
-      () => {
-        const args = [PROGRAM, 'merge', 'run', '-q', '-o', 'a.pftrace', '--summary', 'old.json2'];
-        execFileSync(process.execPath, args, { cwd: folder });
-      },
+      () => nccl('merge run -q -o a.pftrace --summary old.json2'),
       /old\.json2: is a summary, which is never replaced by a trace; --summary run\.json names a summary/,
     ],
     [
       'a trace where the summary is to go',
       'merge run -o b.pftrace --summary a.pftrace',
-      () => {
-        execFileSync(process.execPath, [PROGRAM, 'merge', 'run', '-q', '-o', 'a.pftrace'], { cwd: folder });
-      },
+      () => nccl('merge run -q -o a.pftrace'),
       /a\.pftrace: is a trace, which is never replaced by a summary/,
     ],
     [
@@ -191,7 +185,7 @@ describe('nothing is destroyed, with --force or without:', () => {
       /rank00000\.bin: is a rank file, which is never replaced/,
     ],
   ])('%s', async (_what, args, prepare, sentence) => {
-    prepare();
+    await prepare();
     const before = everything();
     for (const force of ['', ' --force']) {
       const { code, err } = await nccl(args + force);
@@ -283,7 +277,7 @@ describe('our own output is replaced with --force, and only then:', () => {
 describe('streams are written to, without a temporary file beside them:', () => {
   const whole = async (): Promise<Buffer> => {
     await nccl('merge run -q -o /dev/null');
-    return (await nccl('merge run -q -o -')).out;
+    return (await runProgram(folder, 'merge', 'run', '-q', '-o', '-')).out;
   };
 
   it('/dev/null is not replaced, even with --force', async () => {
