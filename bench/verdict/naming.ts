@@ -33,15 +33,17 @@ interface Front {
   readonly file: number;
   readonly peerFile: number | null;
   readonly peerInComm: number;
+  readonly peerIsPast: boolean;
   readonly wait: { readonly name: string } | null;
 }
 
 interface Hang {
   readonly neverEntered?: readonly FileEntry[];
   readonly silent?: readonly FileEntry[];
+  readonly ended?: readonly FileEntry[];
   readonly different?: readonly number[];
   readonly front?: Front | null;
-  readonly comm?: string;
+  readonly nRanks?: number;
   readonly missing?: readonly number[];
   readonly kernels?: readonly (FileEntry & { readonly isLeast: boolean })[];
 }
@@ -52,7 +54,7 @@ export function namingOf(diagnosis: Diagnosis | null): Naming {
   const ofFiles = (files: readonly (number | null)[]): number[] =>
     files.flatMap((file) => (file === null ? [] : [ranks[file]?.rank ?? -1]));
   const groups = fileGroups(verdict).map(ofFiles);
-  const absent = absentPeer(verdict);
+  const absent = absentPeer(verdict, ranks.length + missingRanks.length);
   // Before both ends of the line, which come last.
   if (absent !== null) groups.splice(-1, 0, [absent]);
   // Another rank without a file can only be named as one.
@@ -99,11 +101,12 @@ function fileGroups(verdict: Diagnosis['verdict']): (number | null)[][] {
 }
 
 function hangGroups(hang: Hang): (number | null)[][] {
-  const { neverEntered = [], silent = [], different = [], front = null, kernels = [] } = hang;
+  const { neverEntered = [], silent = [], ended = [], different = [], front = null, kernels = [] } = hang;
   return [
-    silent.filter(({ mayBeCopy }) => mayBeCopy !== true).map(({ file }) => file),
-    neverEntered.map(({ file }) => file),
     different.length <= 4 ? [...different] : [],
+    silent.filter(({ mayBeCopy }) => mayBeCopy !== true).map(({ file }) => file),
+    ended.map(({ file }) => file),
+    neverEntered.map(({ file }) => file),
     kernels.filter(({ isLeast }) => isLeast).map(({ file }) => file),
     frontFiles(front),
     // The line names both ends.
@@ -114,6 +117,7 @@ function hangGroups(hang: Hang): (number | null)[][] {
 /** Whoever waits for its peer names it; on the wire either may be to blame; else it is its own GPU, proxy or PCIe. */
 function frontFiles(front: Front | null): (number | null)[] {
   if (front === null) return [];
+  if (front.peerIsPast) return [front.file];
   const wait = front.wait?.name ?? 'send wait';
   if (wait === 'send wait') return [front.file, front.peerFile];
   const needsPeer = wait === 'recv wait' || wait === 'peer wait';
@@ -121,8 +125,8 @@ function frontFiles(front: Front | null): (number | null)[] {
 }
 
 /** Of the world: its ranks are the job's. */
-function absentPeer({ hang, waiting }: Diagnosis['verdict']): number | null {
+function absentPeer({ hang, waiting }: Diagnosis['verdict'], jobSize: number): number | null {
   const stall = (hang ?? (waiting as { stall: unknown } | undefined)?.stall) as Hang | undefined;
   const front = stall?.front;
-  return front?.peerFile === null && stall?.comm === 'world' ? front.peerInComm : null;
+  return front?.peerFile === null && stall?.nRanks === jobSize ? front.peerInComm : null;
 }

@@ -58,10 +58,11 @@ export function brokenLines(broken: Broken, report: VerdictReport): string[] {
 function stallLines(hang: Hang, verb: string, why: readonly string[], report: VerdictReport): string[] {
   return [
     ...title(hang, verb, report),
+    ...mismatch(hang, report),
     ...goneLines(hang, verb, report),
+    ...endedLines(hang, report),
     ...why,
     ...strays(hang, verb, report),
-    ...mismatch(hang, report),
     ...crossedLines(hang, report),
     ...insideLines(hang, report),
     ...waiting(hang, report),
@@ -96,6 +97,17 @@ function goneLines(hang: Hang, verb: string, report: VerdictReport): string[] {
   if (verb === 'BROKEN OFF') return [];
   const gone = goneFirst(hang, report.ranks.length);
   return heartbeatLines(gone, hang.until, report);
+}
+
+/** Their processes ended in order, and the others wait for them. */
+function endedLines({ ended }: Hang, report: VerdictReport): string[] {
+  const [first] = ended;
+  if (!first) return [];
+  const who =
+    ended.length === 1
+      ? `rank ${rankWithHost(report, first.file)} at ${clockTime(report, first.at)}`
+      : rankList(filesOf(ended), report);
+  return [labelled('ended in order', `${who}, in the middle of it`)];
 }
 
 /** Ranks that never came, grouped by the call they are stuck in. */
@@ -206,7 +218,8 @@ function whereToLook({ front, kernels, waiting: entered }: Hang, report: Verdict
     const { waiters, of } = front;
     const label =
       waiters === of && of > 1 ? 'all wait for' : of > 1 && waiters * 2 > of ? 'most wait for' : 'look at';
-    return [labelled(label, frontText(front, report))];
+    const past = front.isSend ? 'the peer has received it' : 'the peer has sent it';
+    return [labelled(label, frontText(front, report)), ...(front.peerIsPast ? [continued(past)] : [])];
   }
   if (kernels.length > 0) return kernelLines(kernels, report);
   if (entered.length === 0) return [];

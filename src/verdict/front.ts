@@ -41,7 +41,8 @@ export function frontOf(
   const isSuspect = ({ op }: PendingOp): boolean => needsPeer(op) && isGone(op);
   // Chains that end at the same missing rank wait for the same.
   const groups = new Map<PendingOp | number, { ends: PendingOp[]; waiters: number }>();
-  for (const end of new Chains(all, fileOf, isGone).ends().values()) {
+  const chains = new Chains(all, fileOf, isGone);
+  for (const end of chains.ends().values()) {
     const key = isSuspect(end) ? end.op.peer : end;
     const group = groups.get(key) ?? { ends: [], waiters: 0 };
     group.ends.push(end);
@@ -50,15 +51,16 @@ export function frontOf(
   }
   const found = [...groups.values()].map(({ ends, waiters }) => ({ front: foremost(ends), waiters }));
   const ranked = [...found.filter(({ front: { op } }) => needsPeer(op)), ...leastDone(found)];
-  const { front, waiters } = ranked.reduce((a, b) => {
+  const front = ranked.reduce((a, b) => {
     const byPeer = Number(isSuspect(b.front)) - Number(isSuspect(a.front));
     const order = byPeer || b.waiters - a.waiters || compareProgress(a.front, b.front);
     return order > 0 ? b : a;
   });
-  const { channel, peer, isSend, nSteps, done, wait, executor } = front.op;
+  const { file, record, op } = front.front;
+  const { channel, peer, isSend, nSteps, done, wait, executor } = op;
   return {
-    file: front.file,
-    record: front.record,
+    file,
+    record,
     channel,
     peerFile: fileOf(peer),
     peerInComm: peer,
@@ -66,8 +68,9 @@ export function frontOf(
     nSteps,
     done,
     wait,
+    peerIsPast: chains.isPeerPast(front.front),
     executor,
-    waiters,
+    waiters: front.waiters,
     of: all.length,
   };
 }
@@ -91,6 +94,9 @@ function leastDone(groups: readonly Group[]): Group[] {
 const needsPeer = ({ wait }: WitnessedOp): boolean => wait?.name !== Wait.Gpu;
 const progress = ({ done, nSteps }: WitnessedOp): number => (nSteps === 0 ? 1 : done / nSteps);
 const stoodSince = ({ wait }: WitnessedOp): number => wait?.since ?? Number.MAX_VALUE;
+
+/** Waits that both sides of a connection have a part in. */
+const BETWEEN: readonly Wait[] = [Wait.Recv, Wait.Peer, Wait.Send];
 
 class Chains {
   private readonly byPlace = new Map<string, PendingOp[]>();
@@ -123,6 +129,14 @@ class Chains {
     return ends;
   }
 
+  /** The two sides contradict each other. */
+  isPeerPast({ file, op }: PendingOp): boolean {
+    const peer = this.fileOf(op.peer);
+    const other = peer === null ? null : this.sideOf(peer, file, op);
+    const isBetween = op.wait !== null && BETWEEN.includes(op.wait.name);
+    return isBetween && other !== null && other.op.done > op.wait.step;
+  }
+
   /** null: it ends here. */
   private next(one: PendingOp): PendingOp | null {
     const peer = this.fileOf(one.op.peer);
@@ -150,11 +164,14 @@ class Chains {
     return op.isSend ? (others.find((other) => isUnbegun(other.op)) ?? null) : null;
   }
 
+  /** The other end of a connection; null: it ended or never began. */
+  private sideOf(peer: number, file: number, op: WitnessedOp): PendingOp | null {
+    return this.byPlace.get(placeOf(peer, file, { ...op, isSend: !op.isSend }))?.[0] ?? null;
+  }
+
+  /** null: the chain ends here. */
   private across(one: PendingOp, peer: number): PendingOp | null {
-    const { op } = one;
-    const [other] = this.byPlace.get(placeOf(peer, one.file, { ...op, isSend: !op.isSend })) ?? [];
-    // Not there: it ended or never began. Past this step: the two sides contradict each other, so the link is the reason.
-    return !other || other.op.done > (op.wait?.step ?? op.done) ? null : other;
+    return this.isPeerPast(one) ? null : this.sideOf(peer, one.file, one.op);
   }
 
   /**
@@ -165,7 +182,7 @@ class Chains {
     const queued = this.byPlace.get(placeOf(one.file, peer, one.op)) ?? [];
     const before = queued[queued.indexOf(one) - 1] ?? this.otherSide(one);
     if (before || one.op.isSend || peer === null) return before;
-    const [sender] = this.byPlace.get(placeOf(peer, one.file, { ...one.op, isSend: true })) ?? [];
+    const sender = this.sideOf(peer, one.file, one.op);
     return sender && isUnbegun(sender.op) ? sender : null;
   }
 }

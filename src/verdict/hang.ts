@@ -12,7 +12,7 @@ import { firstMismatch, mismatchOf, upTo } from './mismatch.js';
 import { silentFiles } from './lives.js';
 import { filesInDoubt, type Stall } from './stall.js';
 import type { RankWitness } from './facts.js';
-import type { Evidence, Hang, KernelState, Silent, CallName, Stray } from './types.js';
+import type { Ended, Evidence, Hang, KernelState, Silent, CallName, Stray } from './types.js';
 
 export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: Case): Hang {
   const { ranks } = evidence;
@@ -20,7 +20,12 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
   const doubtful = filesInDoubt(works);
   const surely = works.filter(({ file }) => !doubtful.includes(file));
   const silent = silentFiles(evidence, since);
-  const suspects = new Set([...stall.absent, ...goneWhenItStood(silent, since)]);
+  const ended = endedEarly(stall, evidence);
+  const suspects = new Set([
+    ...stall.absent,
+    ...goneWhenItStood(silent, since),
+    ...ended.map(({ file }) => file),
+  ]);
   const absentRanks = new Set(stall.partlyAbsent.flatMap(({ inComm }) => inComm));
   const present = new Set(files.flatMap((file) => ranksInComm(ranks[file]!, commId)));
   const waits = waitingFor(stall, stalls, ranks);
@@ -60,6 +65,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
       (file) => !doubtful.includes(file),
     ),
     waits: waitsOf(surely),
+    ended,
     front: frontOf(surely, filesOfComm(ranks, commId), suspects, absentRanks),
     kernels: kernelsOf(surely),
     missing:
@@ -181,6 +187,19 @@ function newestCall(
   const { func, seq, ordinal, record, at } = call;
   return { commId: hex64(commId), comm: name, func, seq, replay: ordinal, file, record, at };
 }
+
+/** None if most did: they left because of it. */
+function endedEarly({ works, files, since, until }: Stall, { lives }: Case): Ended[] {
+  const ended = [...new Set(works.map(({ file }) => file))].flatMap((file): Ended[] => {
+    const { state, lastSign: at } = lives[file]!;
+    const isEarly = at !== null && at <= since + LEFT_WITHIN && at + SILENT_AFTER < until;
+    return state === 'ended' && isEarly ? [{ file, at }] : [];
+  });
+  return 2 * ended.length > files.length ? [] : ended;
+}
+
+/** ns: a process may do something else before it ends. */
+const LEFT_WITHIN = 3e9;
 
 /** From the files alone, whenever they were read: no sign is newer than the stall. */
 const goneWhenItStood = (silent: readonly Silent[], since: TraceNs): number[] =>

@@ -33,7 +33,9 @@ export function idleness(evidence: Case): Idle | null {
     ? [TRANSFER_MAY_TAKE, HUNG_AFTER]
     : [HUNG_AFTER, UNSEEN_MAY_TAKE];
   const least = behind.length > 0 ? shorter : longer;
-  if (age < (hungAfter ?? Math.max(least, MUCH_LONGER * longestBefore))) return null;
+  // A limit that the user set for stalls does not make an ordinary pause one.
+  const isNoPause = behind.length > 0 && hungAfter !== null;
+  if (age < Math.max(hungAfter ?? least, isNoPause ? 0 : MUCH_LONGER * longestBefore)) return null;
   return {
     since: maxOf(files.map((file) => ranks[file]!.pace.lastEvent ?? -Infinity)) as TraceNs,
     age,

@@ -204,6 +204,8 @@ export interface Hang extends CallName {
   readonly inside: readonly (Evidence & CallArguments & { readonly func: string })[];
   /** Waits of the waiting ranks' operations, with counts, most first. */
   readonly waits: readonly (readonly [wait: Wait | 'no step in flight', operations: number])[];
+  /** Their processes ended in order in the middle of it, while others went on: they wait for these. */
+  readonly ended: readonly Ended[];
   /** The operation that ends the chain of waits: look there first. */
   readonly front: Front | null;
   /** What the GPUs began, if no operation on the network shows it; least first. */
@@ -236,6 +238,12 @@ export interface AlsoHung extends CallName {
   readonly since: TraceNs;
   /** It waits for the named stall, or for others that do. */
   readonly onlyWaits: boolean;
+}
+
+export interface Ended {
+  readonly file: number;
+  /** When it was closed. */
+  readonly at: TraceNs;
 }
 
 export interface Silent {
@@ -280,6 +288,8 @@ export interface Front {
   readonly nSteps: number;
   readonly done: number;
   readonly wait: WitnessedOp['wait'];
+  /** The other side is past this step: the peer did its part, so this rank or the link is the reason. */
+  readonly peerIsPast: boolean;
   /** File of the process that executes the send (PXN). */
   readonly executor: number | null;
   /** How many of the `of` waiting operations wait for this one, directly or through others. */

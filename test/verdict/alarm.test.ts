@@ -1,6 +1,7 @@
 /** When a stall is an alarm: never while all ranks live and it is no older than what may well be. */
 
 import { describe, expect, it } from 'vitest';
+import { suspectsOf } from '../../src/verdict/evidence/suspects.js';
 import { judge } from '../../src/verdict/judge.js';
 import type { Verdict } from '../../src/verdict/types.js';
 import { done, evidence, open, s, waitingFor, type MadeUpCall, type MadeUpRank } from './evidence.js';
@@ -180,6 +181,25 @@ describe('is a hang at once if it cannot go on:', () => {
   it('a rank closed its file', () => {
     const [a, b, c] = stalled(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
     expect(verdictAt(short, [a, b, { ...c, closed: true }]).kind).toBe('hung');
+  });
+
+  it('a rank ended in order in the middle of it: it comes first, unless most ranks left', () => {
+    const inIt = (peer: number, alive?: number): MadeUpRank => ({
+      calls: [done(0, 1), open(1, 10, { ops: [waitingFor(peer)] })],
+      ...(alive === undefined ? {} : { closed: true, alive }),
+    });
+    const verdict = verdictAt(20, [inIt(2), inIt(0), inIt(1, 11)]);
+    expect(verdict).toMatchObject({
+      kind: 'hung',
+      hang: { ended: [{ file: 2, at: s(11) }], front: { file: 0, peerFile: 2 } },
+    });
+    expect(suspectsOf(verdict)[0]).toEqual({ file: 2, label: 'GONE' });
+    // Long after it stalled, as a watchdog ends ranks; or most of them.
+    for (const ranks of [
+      [inIt(2), inIt(0), inIt(1, 14)],
+      [inIt(2), inIt(0, 11), inIt(1, 11)],
+    ])
+      expect(verdictAt(20, ranks)).toMatchObject({ kind: 'hung', hang: { ended: [] } });
   });
 
   it('its communicator was aborted', () => {

@@ -64,7 +64,7 @@ describe('the chain of waits ends', () => {
       ]),
       here,
     );
-    expect(front).toMatchObject({ file: 2, peerFile: 3, isSend: true, waiters: 8, of: 8 });
+    expect(front).toMatchObject({ file: 2, peerFile: 3, isSend: true, peerIsPast: false, waiters: 8, of: 8 });
   });
 
   it('at a receive whose data was sent: its own rank does not go on', () => {
@@ -77,7 +77,7 @@ describe('the chain of waits ends', () => {
       [3, Wait.Gpu],
     ];
     const front = frontOf(ring([WAITS, sent, stuck, WAITS]), here);
-    expect(front).toMatchObject({ file: 2, peerFile: 1, isSend: false });
+    expect(front).toMatchObject({ file: 2, peerFile: 1, isSend: false, peerIsPast: true });
   });
 
   it('at the rank that never came, whoever is least far', () => {

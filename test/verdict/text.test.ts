@@ -327,11 +327,11 @@ it('says where a stray rank is stuck instead, and that its calls differ', () => 
   const stray = { calls: [done(0, 1), open(4, 9, { func: 'AllGather', ops: [waitingFor(1, { done: 3 })] })] };
   expect(body(report(judge(evidence([stray, all(0), all(0)])), 3))).toEqual([
     'HUNG  AllReduce seq 1 on world (3 ranks)  since 03:00:10 UTC (90.0 s)',
+    '  other calls:    rank 0: AllGather seq 4 (1024 ncclFloat32)',
+    '                  2 ranks (1-2): AllReduce seq 1 (1024 ncclFloat32)',
     '  never entered:  rank 0 (node0 gpu0), alive to the end',
     '                  stuck in AllGather seq 4 on world since 03:00:09 UTC',
     '                  rank 0 ch 0 recv from 1, step 0 of 12 in recv wait',
-    '  other calls:    rank 0: AllGather seq 4 (1024 ncclFloat32)',
-    '                  2 ranks (1-2): AllReduce seq 1 (1024 ncclFloat32)',
     '  not finished:   2 ranks (1-2)',
     '  operations:     2 recv wait',
     '  all wait for:   rank 1 ch 0 recv from 0, step 0 of 12 in recv wait',
@@ -447,6 +447,7 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
     nSteps: fc.nat(),
     done: fc.nat(),
     wait: fc.option(fc.record({ step: fc.nat(), name: fc.constant('recv wait'), since: time })),
+    peerIsPast: fc.boolean(),
     executor: fc.option(fc.nat(511)),
     waiters: fc.nat(),
     of: fc.nat(),
@@ -500,6 +501,7 @@ it('fits, whatever the evidence, and lets nothing through that a terminal would 
       different: files,
       waiting: fc.array(place, { maxLength: 300 }),
       aborted: files,
+      ended: fc.array(fc.record({ file: fc.nat(511), at: time })),
       waits: fc.array(fc.tuple(fc.constantFrom('recv wait', 'GPU wait'), fc.nat())),
       front: fc.option(front),
       inside: fc.array(

@@ -20,7 +20,8 @@ import { judge } from '../judge.js';
 import type { RankWitness, WitnessedOp, WitnessedWork } from '../facts.js';
 import type { Verdict } from '../types.js';
 import { rankCalls } from './calls.js';
-import { hostCalls } from './scanned_calls.js';
+import { reportedCalls } from './reported_calls.js';
+import { hasHostCalls, hostCalls } from './scanned_calls.js';
 import type { OriginTable } from '../../cluster/origins.js';
 import type { Run } from '../../runs/run.js';
 import type { RankScan } from '../../scan/scan.js';
@@ -50,8 +51,12 @@ export function runVerdict(
   });
   const elsewhere = executedElsewhere(run, origins, times);
   const sampling = new Set(run.members.map(({ scan }) => scan.header.sampleEvery));
+  // A call and the collective that NCCL made of it differ in their counts: compare only one sort.
+  const callsOf = run.members.some(({ scan }) => hasHostCalls(scan, everMuted(scan).events))
+    ? hostCalls
+    : reportedCalls;
   const ranks = run.members.map(({ scan }, file) => {
-    const rank = witness(scan, ends[file]!, times[file]!, elsewhere[file]!, alive[file] === true);
+    const rank = witness(scan, ends[file]!, times[file]!, elsewhere[file]!, alive[file] === true, callsOf);
     // Different ranks then left out different collectives.
     return sampling.size > 1 ? { ...rank, reach: { ...rank.reach, knownFrom: Infinity as TraceNs } } : rank;
   });
@@ -72,6 +77,7 @@ function witness(
   time: ToTime,
   elsewhere: ReadonlyMap<HandleKey, readonly WitnessedOp[]>,
   isAlive: boolean,
+  callsOf: typeof hostCalls,
 ): RankWitness {
   const { header, communicators, pending, heartbeat, lastTick, hostWindow } = scan;
   const signs = [heartbeat?.tick ?? null, lastTick].filter((tick) => tick !== null);
@@ -142,7 +148,7 @@ function witness(
       watched: (scan.watched * 1e9) / header.tickHz,
     },
     calls: rankCalls(scan, time),
-    hostCalls: isDamaged || isNameless ? new Map() : hostCalls(scan, muted.events, time),
+    hostCalls: isDamaged || isNameless ? new Map() : callsOf(scan, muted.events, time),
     worksSeen: scan.works.keys.length,
   };
 }

@@ -23,6 +23,13 @@ const NO_CALLS: CommCalls = {
   isLastOpen: false,
 };
 
+const asksForCalls = ({ eventMask }: RankScan['header'], muted: number): boolean =>
+  (eventMask & ~muted & NEEDED) === NEEDED;
+
+/** NCCL reports calls of some communicator, and they were asked for. */
+export const hasHostCalls = ({ header, communicators }: RankScan, muted: number): boolean =>
+  asksForCalls(header, muted) && communicators.some(({ abi }) => abi >= FIRST_ABI);
+
 /**
  * Per communicator the calls after the last lost one. `muted`: event types that were not recorded at times. A graph's calls are left out:
  * their runs are not reported.
@@ -32,8 +39,7 @@ export function hostCalls(
   muted: number,
   time: (tick: number) => TraceNs,
 ): ReadonlyMap<number, HostCalls> {
-  const asked = header.eventMask & ~muted & NEEDED;
-  if (asked !== NEEDED || hostWindow === null || calls.unknownComms > 0) return new Map();
+  if (!asksForCalls(header, muted) || hostWindow === null || calls.unknownComms > 0) return new Map();
   const known = communicators.flatMap(({ number, abi, initTick }): [number, HostCalls][] => {
     const found = calls.comms.get(number) ?? NO_CALLS;
     if (abi < FIRST_ABI || found.hasCaptured) return [];

@@ -83,13 +83,14 @@ function* accused(verdict: Verdict): Generator<readonly [file: number | null, la
 }
 
 function* accusedOf(stall: Hang): ReturnType<typeof accused> {
-  const { neverEntered, inside, different, front, kernels, silent } = stall;
+  const { neverEntered, inside, different, ended, front, kernels, silent } = stall;
+  // All but the wrong rank may differ: few are suspects, many are witnesses. Ranks may die of it, so it comes first.
+  if (different.length <= MOST / 2) for (const file of different) yield [file, 'OTHER CALL'];
   for (const { file } of goneFirst(stall, 0)) yield [file, 'SILENT'];
+  for (const { file } of ended) yield [file, 'GONE'];
   for (const { file } of neverEntered) yield [file, 'NOT CALLED'];
   // The peer is not known: both sides.
   for (const { file, func } of inside) if (TRANSFERS.includes(func)) yield [file, 'STUCK'];
-  // All but the wrong rank may differ: few are suspects, many are witnesses.
-  if (different.length <= MOST / 2) for (const file of different) yield [file, 'OTHER CALL'];
   for (const { file, isLeast } of kernels) if (isLeast) yield [file, 'STUCK'];
   for (const file of frontFiles(front)) yield [file, 'STUCK'];
   for (const { file } of silent) yield [file, 'SILENT'];
@@ -112,7 +113,7 @@ const GONE_WITHIN = 3e9;
 function frontFiles(front: Hang['front']): (number | null)[] {
   if (front === null) return [];
   const needsPeer = front.wait?.name === Wait.Recv || front.wait?.name === Wait.Peer;
-  return needsPeer ? [front.peerFile, front.file] : [front.file, front.peerFile];
+  return needsPeer && !front.peerIsPast ? [front.peerFile, front.file] : [front.file, front.peerFile];
 }
 
 /** The verdict's communicator; null: none. */

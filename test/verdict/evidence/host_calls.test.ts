@@ -342,3 +342,42 @@ describe('processes with two ranks of a communicator', () => {
     });
   });
 });
+
+describe('where NCCL reports no calls (before 2.28)', () => {
+  type Coll = readonly [func: string, seqNumber: number, ordinal?: number];
+  const colls = (...order: readonly Coll[]): Rank => ({
+    calls: [],
+    options: { abi: 4 },
+    more: (host, comm) => {
+      order.forEach(([func, seqNumber, ordinal = 0], i) => {
+        const at = (1 + i) * S;
+        const coll = { comm, func, seqNumber, ordinal, count: 64, datatype: 'ncclInt8' };
+        host.stop(at + 900, host.startColl(at + 800, coll));
+      });
+    },
+  });
+  const right = colls(['AllReduce', 0], ['AllReduce', 1], ['AllGather', 0], ['AllReduce', 2]);
+
+  it('its collectives have their order: a rank that swapped two is named', async () => {
+    const swapped = colls(['AllReduce', 0], ['AllGather', 0], ['AllReduce', 1], ['AllReduce', 2]);
+    expect(await judged(right, right, swapped)).toMatchObject({
+      kind: 'mismatch',
+      mismatch: {
+        what: 'calls',
+        call: 1,
+        ways: [
+          { func: 'AllReduce', entered: [{ file: 0 }, { file: 1 }] },
+          { func: 'AllGather', entered: [{ file: 2 }] },
+        ],
+      },
+    });
+  });
+
+  it('replays of a graph have none: another thread begins them', async () => {
+    const replayed = (...order: readonly Coll[]): Rank =>
+      colls(...order, ['AllReduce', 5], ['AllReduce', 5, 1]);
+    const swapped = replayed(['AllGather', 0], ['AllReduce', 0]);
+    const verdict = await judged(replayed(['AllReduce', 0], ['AllGather', 0]), swapped);
+    expect(verdict.kind).not.toBe('mismatch');
+  });
+});

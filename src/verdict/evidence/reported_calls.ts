@@ -1,0 +1,75 @@
+/**
+ * The calls of a file's ranks if NCCL does not report them (before 2.28) or they were not asked for: its collectives (Coll) have the same
+ * order, because NCCL sorts the collectives of a group alike on every rank. Not known for several threads of one communicator, nor
+ * for replays of graphs: another thread begins these.
+ */
+
+import type { TraceNs } from '../../base/time.js';
+import type { CallShape } from '../../model/call_table.js';
+import { keyPosition, keyRing } from '../../model/record_fields.js';
+import { EventType } from '../../rankfile/format/nccl.js';
+import type { HostCalls } from '../facts.js';
+import type { RankScan } from '../../scan/scan.js';
+
+/** By communicator. `muted`: event types that were not recorded at times. */
+export function reportedCalls(
+  { header, communicators, works, hostWindow }: RankScan,
+  muted: number,
+  time: (tick: number) => TraceNs,
+): ReadonlyMap<number, HostCalls> {
+  const isRecorded = (header.eventMask & ~muted & EventType.Coll) !== 0 && header.sampleEvery === 1;
+  if (!isRecorded || hostWindow === null || works.comm.includes(-1)) return new Map();
+  const known = communicators.flatMap(({ number, initTick }): [number, HostCalls][] => {
+    const rows: number[] = [];
+    works.comm.forEach((comm, row) => {
+      if (comm === number && works.seq[row]! >= 0 && works.arrival[row]! >= hostWindow) rows.push(row);
+    });
+    const threads = new Set(rows.map((row) => keyRing(works.keys[row]!)));
+    const isReplay = (row: number): boolean => works.ordinal[row]! > 0 || works.ordinalAbsolute[row] === 0;
+    if (threads.size > 1 || rows.some(isReplay)) return [];
+    const numbers = rows.map((row) => ({
+      func: works.funcs[works.func[row]!]!,
+      seq: works.seq[row]!,
+      ordinal: works.ordinal[row]!,
+    }));
+    const calls: HostCalls = {
+      ...shapesOf(rows, works),
+      isWhole: hostWindow === 0 || initTick >= hostWindow,
+      begins: new Uint8Array(rows.length).fill(1),
+      isLastOpen: false,
+      until: Infinity as TraceNs,
+      at: (call) => time(works.arrival[rows[call]!]!),
+      record: (call) => {
+        const key = works.keys[rows[call]!]!;
+        return `${keyRing(key)}:${keyPosition(key)}`;
+      },
+      reported: (most) => numbers.slice(Math.max(0, numbers.length - most)),
+    };
+    return [[number, calls]];
+  });
+  return new Map(known);
+}
+
+/** Each shape once, and which of them each row has. */
+function shapesOf(
+  rows: readonly number[],
+  { func, funcs, count, datatype, datatypes, root }: RankScan['works'],
+): Pick<HostCalls, 'shapes' | 'shape'> {
+  const shapes: CallShape[] = [];
+  const known = new Map<string, number>();
+  const shape = Uint32Array.from(rows, (row) => {
+    const key = `${func[row]} ${count[row]} ${datatype[row]} ${root[row]}`;
+    const number = known.get(key) ?? known.size;
+    if (number === known.size) {
+      known.set(key, number);
+      shapes.push({
+        func: funcs[func[row]!]!,
+        count: count[row]!,
+        datatype: datatypes[datatype[row]!]!,
+        root: root[row]! < 0 ? null : root[row]!,
+      });
+    }
+    return number;
+  });
+  return { shapes, shape };
+}
