@@ -1,4 +1,4 @@
-// The Node-API face of the decoder. Everything comes as typed arrays and plain numbers and is checked by the caller
+// The decoder's functions for Node. Arguments are typed arrays and numbers, which the caller has checked
 // (src/rankfile/native_decoder.ts): slots are whole, stretches lie inside them.
 //
 // Stateless, so one copy serves all threads of the process.
@@ -129,7 +129,7 @@ Object CarryTo(Env env, const Carry& carry) {
   return object;
 }
 
-/** assemble(words, order, carry, tickBase, farthestTick, minParts) → AssembledRecords, its holes as a Float64Array of triples. */
+/** assemble(words, order, carry, tickBase, farthestTick, minParts) → AssembledRecords. Holes are a Float64Array of triples. */
 Napi::Value AssembleOf(const CallbackInfo& info) {
   const Env env = info.Env();
   const Slots slots = SlotsOf(info[0]);
@@ -164,7 +164,7 @@ Napi::Value AssembleOf(const CallbackInfo& info) {
   return result;
 }
 
-/** Counts up with every change of what a function takes or gives: src/rankfile/native_decoder.ts uses no other. */
+/** Goes up with every change of an argument or result. src/rankfile/native_decoder.ts uses no other number. */
 constexpr double kInterface = 2;
 
 Object Init(Env env, Object exports) {

@@ -1,4 +1,4 @@
-// Unpacking of compressed chunks, where the build found zstd: two files answer, native/addon/zstd and no_zstd.
+// Unpacks compressed chunks if the build found zstd. One of two files is compiled: native/addon/zstd or no_zstd.
 
 #ifndef NCCL_TRACE_NATIVE_ADDON_DECOMPRESS_H_
 #define NCCL_TRACE_NATIVE_ADDON_DECOMPRESS_H_

@@ -46,7 +46,7 @@ class Assembler {
   }
 
  private:
-  /** Same kind and parts as the first slot, and the part whose turn it is. */
+  /** Kind and parts of the first slot, with the number of the next part. */
   uint32_t NextMeta() const { return open_.meta | ((open_.meta >> 12) - missing_) << 8; }
 
   void Begin(const Slot& slot, double position, uint32_t meta) {

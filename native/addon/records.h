@@ -1,4 +1,4 @@
-// From checked slots to records in columns: the C++ twin of src/rankfile/records.ts, where the rule is explained.
+// Makes records in columns of checked slots: the C++ twin of src/rankfile/records.ts, which explains the rule.
 
 #ifndef NCCL_TRACE_NATIVE_ADDON_RECORDS_H_
 #define NCCL_TRACE_NATIVE_ADDON_RECORDS_H_
@@ -15,7 +15,7 @@ namespace addon {
 /** Per kind: slots that a record must have at least. */
 using MinParts = std::array<uint8_t, 256>;
 
-/** A record of which the first parts were there and the last are still to come. */
+/** A record whose first parts were in this segment and whose last parts come in the next. */
 struct OpenRecord {
   double position = 0;
   double tick = 0;
@@ -56,7 +56,7 @@ struct Records {
   Carry carry;
 };
 
-/** Where the ticks of a file can be: no further from `base`, its start, than `farthest`. */
+/** Limits of the ticks of a file: at most `farthest` from `base`, the file's start. */
 struct TickFrame {
   uint64_t base;
   double farthest;

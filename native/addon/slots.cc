@@ -20,13 +20,13 @@ bool Proves(const Slot& slot, uint64_t position) {
   return rank_file::SlotCheck(slot.words[0], slot.words[1], slot.words[2], meta) == slot.words[3] >> 40;
 }
 
-/** The position nearest to `head` with these 24 low bits. Below 0 or from 2^48 on it is none. */
+/** The position nearest to `head` with these 24 low bits. Not valid below 0 and from 2^48 on. */
 int64_t Nearest(uint32_t stored, uint64_t head) {
   const auto distance = static_cast<int32_t>((stored - static_cast<uint32_t>(head)) << 8) >> 8;
   return static_cast<int64_t>(head) + distance;
 }
 
-/** What to write down for a slot that is at `position` if it `proves` it. */
+/** The number for a slot: `position` if its check fits, else empty or torn. */
 double Judge(const Slot& slot, bool proves, double position, uint32_t& torn) {
   if (proves) return position;
   if (IsZero(slot)) return kEmptySlot;
@@ -62,7 +62,7 @@ uint32_t CheckChunk(const Slot* slots, size_t count, uint64_t first, double* pos
 }
 
 void SlotsOfPlanes(const uint8_t* planes, size_t count, Slot* slots) {
-  // So many slots at a time that they and the planes' share of them stay in a cache.
+  // Slots at a time. They and their part of the planes stay in a cache.
   constexpr size_t kBlock = 64;
   for (size_t begin = 0; begin < count; begin += kBlock) {
     const size_t end = std::min(begin + kBlock, count);

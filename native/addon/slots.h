@@ -1,5 +1,5 @@
-// Which slots of a ring or chunk are committed, and at which position: the C++ twin of src/rankfile/slots.ts, where the
-// rule is explained. The same numbers come out, bit for bit; the tests of the addon hold the two together.
+// Which slots of a ring or chunk are valid, and at which position: the C++ twin of src/rankfile/slots.ts, which explains the
+// rule. Both give the same numbers, bit for bit, which a test checks.
 
 #ifndef NCCL_TRACE_NATIVE_ADDON_SLOTS_H_
 #define NCCL_TRACE_NATIVE_ADDON_SLOTS_H_

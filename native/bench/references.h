@@ -12,7 +12,7 @@
 
 namespace nccl_trace_bench {
 
-/** Events of a pool, which their children keep: an index for all threads, a count per event, the C library's time. */
+/** Events in a pool with counted references: an index for all threads, a count per event, the C library's clock. */
 struct PoolEvent {
   std::atomic<int> references;
   PoolEvent* parent;
@@ -67,7 +67,7 @@ __attribute__((noinline)) inline void PoolStop(void*& handle) {
   pool_given.fetch_add(1);
 }
 
-/** Their loop is the same with Nothing in place of the function. */
+/** Their loop is the same loop with Nothing as the function. */
 inline void AddReferences(std::vector<Case>& cases) {
   static void* handles[kHandles];
   const auto nothing = [] {};

@@ -70,7 +70,7 @@ void Call(const Recorder& recorder, int step) {
   recorder.table->startEvent(recorder.context, &handle, &d);
 }
 
-/** What the loop calls that does not record: reads the tick and stores 32 bytes into a ring of so many slots. */
+/** The function of the loop that does not record: reads the tick and stores 32 bytes into a ring of `slots` slots. */
 template <uint64_t slots>
 nccl_abi::Result Plain(void*, void** handle, Descriptor* descriptor) {
   alignas(64) static uint64_t ring[slots][4];
@@ -108,14 +108,14 @@ class Counts {
   explicit Counts(size_t most_ticks) : counts(most_ticks) {}
 
   void Add(uint64_t ticks) { ++counts[std::min<uint64_t>(ticks, counts.size() - 1)]; }
-  /** Into the cache, where nearly all calls count: a miss there would be taken for one of the next call. */
+  /** Brings the often used counters into the cache, so that a miss there is not counted as part of the next call. */
   void Touch() const {
     for (size_t i = 0; i < kTouched; i += 16)
       __asm__ volatile("" : : "r"(static_cast<const volatile uint32_t&>(counts[i])));
   }
   void Clear() { std::fill(counts.begin(), counts.end(), 0); }
 
-  /** In ticks. A counter may step by many of its ticks at once: between two that occur, in proportion. */
+  /** In ticks. Interpolates between values that occur, because a counter may step by many ticks at once. */
   double At(double share) const {
     const double wanted = share * static_cast<double>(std::accumulate(counts.begin(), counts.end(), uint64_t{0}));
     double below = 0;
@@ -181,7 +181,7 @@ int main(int argc, char** argv) {
   const int calls = atoi(argv[4]) * 1'000;
   setenv("NCCL_TRACE_RING_DIR", argv[3], 1);
   const Recorder in_file = Load(argv[1]);
-  setenv("NCCL_TRACE_DIR", "/proc/nccl-trace", 1);  // where no file can be: memory
+  setenv("NCCL_TRACE_DIR", "/proc/nccl-trace", 1);  // no file can be made there, so the rings are in memory
   setenv("NCCL_TRACE_RING_DIR", "none", 1);
   const Recorder in_memory = Load(argv[2]);
   const pid_t writer = argc > 5 ? fork() : 0;
@@ -195,7 +195,7 @@ int main(int argc, char** argv) {
                      {"not recorded, 16 MiB", {&kPlainLarge, nullptr, in_file.op}}};
   constexpr size_t kSeries = sizeof(series) / sizeof(series[0]);
   for (Series& s : series) s.p999_of_blocks.reserve(static_cast<size_t>(calls / kTurnCalls / kBlockTurns + 1));
-  // Once around all rings, so that all of their pages are there.
+  // Once around all rings, so that all pages are present.
   for (uint64_t i = 0; i < kManySlots; ++i) {
     for (const Series& s : series) Call(s.recorder, static_cast<int>(i));
   }
@@ -203,7 +203,7 @@ int main(int argc, char** argv) {
   getrusage(RUSAGE_THREAD, &before);
   const int turns = std::max(1, calls / kTurnCalls);
   for (int turn = 0; turn < turns; ++turn) {
-    // Who comes after whom matters to the caches: each comes first once in so many.
+    // The order matters to the caches, so each series comes first equally often.
     for (size_t k = 0; k < kSeries; ++k) {
       Series& s = series[(k + static_cast<uint32_t>(turn)) % kSeries];
       for (int i = -kNotCounted; i < kTurnCalls; ++i) {

@@ -1,19 +1,19 @@
-// The rank file: what the recorder writes and every reader reads. schemas/rank-file.md is the normative text; this
-// header is the same contract for C++, and a test holds the two (and src/rankfile/format) together.
+// The rank file, which the recorder writes and every reader reads. schemas/rank-file.md is the normative text. This header
+// is the same contract for C++. A test compares both, and src/rankfile/format.
 //
-// Who meets here
+// Who uses it
 //   producer   one NCCL thread (API, launch, proxy progress...) inside the training job. Appends to its own ring.
 //   recorder   the plugin's one background thread. Owns the file system, tables of clock samples, heartbeat, chunks.
-//   reader     another process, now or next week: on the live file, on a copy, on what a SIGKILL left.
+//   reader     another process, now or later: of the live file, of a copy, or of the file after a SIGKILL.
 //
 // Vocabulary
-//   slot       32 bytes: three payload words and one meta word that proves the slot (below).
-//   record     one to fifteen consecutive slots: what one callback said.
+//   slot       32 bytes: three payload words and one meta word with a check (below).
+//   record     one to fifteen consecutive slots: the content of one callback.
 //   area       an array of slots with its own count of positions. *Rings* are areas written by producers and
 //              overwritten when full; *tables* are areas of small, rarely written facts.
 //   position   the number of a slot in its area, counted from 0 for ever: position p lies at index p mod capacity.
-//              Loss is a gap in positions: exact, and free.
-//   handle     the 64-bit number that the plugin gives NCCL as void*: where its start record lies. Never reused.
+//              Lost records are a gap in positions, which is exact and costs nothing.
+//   handle     the 64-bit number that the plugin gives NCCL as void*: the place of its start record. Never reused.
 //
 //   0          4096              directory_offset                                        chunks_offset
 //   | FileHeader | AreaEntry[area_count] | area 0: AreaLive, folds, slots | area 1 ... | chunks ... |
@@ -22,12 +22,12 @@
 //
 //   kCreating ──header complete──▶ kRecording ──last finalize or exit──▶ kClosed ──next init──▶ kRecording
 //
-//   There is no "died": a process that was killed cannot say so. kRecording with an old heartbeat means "not closed;
-//   last seen alive at ..." and nothing more.
+//   There is no "died", because a killed process cannot write it. kRecording with an old heartbeat only means "not closed,
+//   last seen alive at ...".
 //
-// Committed means: the slot's check holds at its position. The head in AreaLive is a hint (it tells which lap a slot
-// belongs to) and may be older than the slots: in a plain copy of a live file it was thousands of records behind.
-// A slot that does not check out is torn or empty; a record counts when all its slots do.
+// A slot is committed if its check fits its position. The head in AreaLive is a hint: it says which lap a slot belongs to,
+// and may be older than the slots. In a plain copy of a live file it was thousands of records behind. A slot whose check
+// fails is torn or empty. A record is complete if all its slots are committed.
 //
 // All numbers are little-endian. Zeroed memory is valid and empty: kind 0, life kCreating, count 0.
 
@@ -43,17 +43,17 @@ namespace rank_file {
 constexpr uint8_t kMagic[8] = {0x8E, 'N', 'T', 'R', 0x0D, 0x0A, 0x1A, 0x0A};
 constexpr uint32_t kEndianMark = 0x01020304;
 
-// Two versions, two questions.
+// There are two versions.
 //   kWriterVersion  "who wrote this?"       +1 with every change of this header that a file can show.
-//   kReaderVersion  "who may read this?"    = kWriterVersion when an older reader would take a new file for something it
-//                   is not (a field moved, a meaning changed, a check computed otherwise). New kinds, new areas, new
-//                   fields in reserved bytes do not count: readers skip and count kinds and areas they do not know.
+//   kReaderVersion  "who may read this?"    becomes kWriterVersion if an older reader would misread a new file (a field
+//                   moved, a meaning changed, the check is computed otherwise). New kinds, new areas and new fields in
+//                   reserved bytes do not count, because readers skip and count unknown kinds and areas.
 constexpr uint16_t kWriterVersion = 1;
 constexpr uint16_t kReaderVersion = 1;
 
 constexpr uint32_t kHeaderBytes = 4096;
 constexpr uint32_t kSlotBytes = 32;
-constexpr uint32_t kAreaAlignment = 128;  // two cache lines: producers never share one with anybody
+constexpr uint32_t kAreaAlignment = 128;  // two cache lines, so that producers share none
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Slots
@@ -101,11 +101,11 @@ constexpr uint64_t SlotWord3(uint64_t word0, uint64_t word1, uint64_t word2, uin
 //   tag (17)          ring   position (40)    muted
 //
 //   tag       one per process, random, bits 63 and 55 set: so it is unlike any user-space pointer on x86-64 and aarch64
-//             (also with tagged addresses), and a parent from another process (PXN) is told by it.
+//             (also with tagged addresses), and a parent from another process (PXN) can be recognized.
 //   ring      the area that holds the start record; kContextRing marks a context, whose position is the
 //             communicator's number.
 //   position  of the first slot of the start record, modulo 2^40.
-//   muted     the event was sampled out: no start record exists; children inherit the bit.
+//   muted     the event was sampled out: there is no start record, and children inherit the bit.
 
 constexpr int kHandleTagShift = 47;
 constexpr int kHandleRingShift = 41;
@@ -181,7 +181,7 @@ enum Kind : uint8_t {
   kStartKernelPhase = 0x1F,   // tick | parent | comm:32 channel:8 phase:8 0:16 ;  pTimer | name:16 0:48 | 0
   kStartUnknown = 0x20,       // tick | parent | comm:32 rank:32 ;  event type | 0 | 0
 
-  // What happens to a started event
+  // States, stops and repeats of started events
   kState = 0x30,  // tick | handle | state:16 value:48          (value kNoValue: NCCL gave none)
                   // two slots when either does not fit: tick | handle | state:32 0:32 ;  value | 0 | 0
   kStop = 0x31,   // tick | handle | 0
@@ -227,11 +227,12 @@ enum AreaClass : uint32_t {
   kRingOverflow = 4,  // shared by threads beyond the pool; several producers, positions taken by fetch-and-add
   kTableCommunicators = 16,
   kTableStrings = 17,
-  kTableLeases = 18,     // which thread wrote which positions of which ring
-  kTableHeartbeat = 19,  // two kClockSample entries, written alternately: the newest says when we were last alive
-  kTableClock = 20,      // kClockSample entries; several areas with rising intervals cover the whole run
-  kTableBeacon = 21,     // kBeacon entries; several areas as well, if beacons were asked for
-  kTableControl = 22,    // kControlChange entries: the newest changes of what is recorded
+  kTableLeases = 18,  // which thread wrote which positions of which ring
+  kTableHeartbeat =
+      19,              // two kClockSample entries, written alternately: the newest says when the process was last alive
+  kTableClock = 20,    // kClockSample entries; several areas with rising intervals cover the whole run
+  kTableBeacon = 21,   // kBeacon entries; several areas as well, if beacons were asked for
+  kTableControl = 22,  // kControlChange entries: the newest changes of what is recorded
 };
 
 struct AreaEntry {
@@ -262,9 +263,9 @@ static_assert(sizeof(AreaLive) == 128, "format");
 static_assert(offsetof(AreaLive, folded) == 8 && offsetof(AreaLive, muted) == 16, "format");
 static_assert(offsetof(AreaLive, null_calls) == 24 && offsetof(AreaLive, ordinals_lost) == 32, "format");
 
-// A repeat that is still going on: the producer's cache itself. When another state ends the run, or another event needs
-// the entry, the count moves into a kFold record and the entry is emptied. A count of 0 says nothing. A process killed
-// between the two leaves one run twice: same handle, state and last tick count once.
+// The producer's cache of repeats that still go on. When another state ends the run, or another event needs the entry, the
+// count moves into a kFold record and the entry is emptied. A count of 0 has no meaning. A process killed between the two
+// leaves one run twice: equal handle, state and last tick count once.
 struct Fold {
   uint64_t handle;     // 0: empty. Stored last when an entry is taken
   uint64_t last_tick;  // of the newest repeat
@@ -281,7 +282,7 @@ constexpr uint16_t FoldKey(uint64_t handle) { return static_cast<uint16_t>(handl
 enum Life : uint32_t { kCreating = 0, kRecording = 1, kClosed = 2 };
 enum Mode : uint32_t { kFlight = 0, kStream = 1 };
 enum TickSource : uint32_t { kTickTsc = 1, kTickCntvct = 2, kTickMonotonic = 3 };
-// Where producers write. Anywhere but in this file, the file holds copies, up to `copied_tick`.
+// Where producers write. If not into this file, it has copies up to `copied_tick`.
 enum Placement : uint32_t { kInFile = 1, kInRingFile = 2, kInMemory = 3 };
 
 struct FileHeader {
@@ -311,30 +312,30 @@ struct FileHeader {
   int32_t local_rank;  // -1 unknown
   uint32_t mode;
   uint64_t event_mask;    // NCCL event types asked for at init
-  uint64_t sample_every;  // 1: everything; N: each Nth collective by sequence number
+  uint64_t sample_every;  // 1: everything. N: every Nth collective by sequence number
   uint64_t ring_bytes;    // budget of all rings
   uint64_t max_bytes;     // disk limit of stream mode; 0: none
   uint32_t placement;
   uint32_t copy_interval_ms;
-  uint64_t snapshot_realtime;  // of a copy: ns since 1970 when its rings were read; 0: nobody said
+  uint64_t snapshot_realtime;  // of a copy: ns since 1970 when its rings were read. 0: unknown
   uint64_t reserved_a[5];      // 0, ignored
-  char host_name[64];          // text fields: UTF-8, NUL-terminated, cut at the end
+  char host_name[64];          // text fields: UTF-8, NUL-terminated, cut if too long
   char run_id[128];
   char nccl_hostid[64];
   char program[64];  // name only: never arguments or environment
   char gpu[64];      // UUID or bus id, best effort
   char recorder_version[32];
-  char ring_path[256];      // kInRingFile: a hint for the person, not to be opened unasked
+  char ring_path[256];      // kInRingFile: a hint for people, never opened without request
   char options[512];        // settings in force, NAME=value separated by spaces
   uint8_t reserved_b[632];  // 0, ignored
 
   // [2048, 4096): changes while recording
   uint32_t life;
   uint32_t reserved_c;
-  uint64_t control_word;        // events:32 sample:32, written by others: what a running job is asked to record
+  uint64_t control_word;        // events:32 sample:32, a request of another process to record this
   uint64_t control_generation;  // request:32 check:32
   uint64_t mask_now;            // NCCL event types being recorded
-  uint64_t chunks_begin;        // no chunk kept lies before it; 0: none yet
+  uint64_t chunks_begin;        // no kept chunk is before it. 0: none yet
   uint64_t chunks_end;          // a hint
   uint64_t copied_tick;         // placement other than kInFile: rings are complete up to here
   uint64_t communicators_lost;  // table full of live ones
@@ -386,9 +387,10 @@ constexpr uint32_t kHeaderFixedBytes = 2048;
 constexpr uint32_t kChunkMagic = 0x4B4E4843;  // "CHNK"
 constexpr uint32_t kChunkAlignment = 4096;
 constexpr uint32_t kMaxChunkRawBytes = 1u << 20;
-// kZstd: one independent frame of the slots. kZstdBare: the same of the slots without what can be computed again, which
-// halves it: words 0 of part 0 are differences to the one before, bits 16 to 63 of word 3 are xored with what they must be.
-// kZstdPlanes: the same byte by byte, byte 0 of all slots first, which takes less time and room again.
+// kZstd: one independent frame of the slots.
+// kZstdBare: a frame of slots without what a reader can compute, half as large: words 0 of part 0 are differences to the
+// one before, bits 16 to 63 of word 3 are xored with their expected value.
+// kZstdPlanes: as kZstdBare, but byte 0 of all slots first, then byte 1 and so on. Smaller and faster again.
 enum Codec : uint16_t { kRaw = 0, kZstd = 1, kZstdBare = 2, kZstdPlanes = 3 };
 
 struct ChunkHeader {

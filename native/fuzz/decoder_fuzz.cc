@@ -2,9 +2,9 @@
 // them are given a check that holds, because random ones never pass it. What must hold of any bytes:
 //
 //   - no access outside (AddressSanitizer), no undefined arithmetic (UBSan)
-//   - records, and the holes before them, lie one behind the other and nothing lies in two
+//   - records, and the holes before them, follow each other and do not overlap
 //   - segments: records do not depend on where a segment ends
-//   - dressing is the way back from bare slots, planes from slots
+//   - dressing restores bare slots, and slots survive being made planes
 //
 // node scripts/fuzz.mjs --native builds and runs it. It is no part of `npm test`: that needs clang.
 
@@ -34,12 +34,12 @@ using rank_file::Slot;
     abort();                                                        \
   }
 
-/** How the bytes are meant; the rest are slots. */
+/** How to use the bytes. The rest of them are slots. */
 struct Plan {
   uint64_t head;
   uint64_t tick_base;
   uint8_t capacity_bits;
-  uint8_t honest;  // of 256 slots so many get a check that holds
+  uint8_t honest;  // this many of 256 slots get a valid check
   uint8_t cut;     // where a segment ends
   uint8_t lap;
 };
@@ -62,7 +62,7 @@ void Seal(Slot& slot, uint64_t position) {
   slot.words[3] = rank_file::SlotWord3(slot.words[0], slot.words[1], slot.words[2], meta);
 }
 
-/** Each position in one record or one hole, in their order. Returns one past the last. */
+/** Checks that each position is in one record or one hole, in order. Returns one past the last. */
 double Follow(const Records& records, double covered) {
   size_t hole = 0;
   for (size_t row = 0; row < records.position.size(); ++row) {
@@ -106,7 +106,7 @@ void CheckSegments(const std::vector<Slot>& slots, const std::vector<Stretch>& o
 void CheckChunk(std::vector<Slot> slots, uint64_t first) {
   std::vector<double> position(slots.size());
   addon::CheckChunk(slots.data(), slots.size(), first, position.data());
-  // Bare and dressed again they are what they were.
+  // Made bare and dressed again, slots must be equal.
   std::vector<Slot> bare = slots;
   uint64_t last = 0;
   for (size_t i = 0; i < bare.size(); ++i) {
@@ -141,7 +141,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const size_t count = std::min<size_t>((size - sizeof plan) / sizeof(Slot), capacity);
   std::vector<Slot> slots(count);
   if (count > 0) memcpy(slots.data(), data + sizeof plan, count * sizeof(Slot));
-  // The lap that the slots are of, near the head or not.
+  // The lap of the slots, near the head or not.
   const uint64_t base = (head / capacity + plan.lap % 4) * capacity;
   for (size_t i = 0; i < count; ++i) {
     if ((i * 37 + plan.cut) % 256 < plan.honest) Seal(slots[i], base + i);

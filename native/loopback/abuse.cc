@@ -13,7 +13,7 @@ const char* const kNames[kAbuses] = {"repeated-start", "double-stop",  "state-af
                                      "stale-handle",   "stale-parent", "garbage-handle",   "unknown-type",
                                      "unknown-state",  "null-context", "null-parent",      "null-strings"};
 
-/** A state that goes with what the thread is doing. */
+/** A state that fits an event of this type. */
 nccl_abi::EventState StateFor(uint64_t type) {
   switch (type) {
     case nccl_abi::kProxyStep:
@@ -27,7 +27,7 @@ nccl_abi::EventState StateFor(uint64_t type) {
   }
 }
 
-/** No name, where the event has names. */
+/** Clears the names of an event that has names. */
 void ClearStrings(EventFields& f) {
   if (f.type == nccl_abi::kColl) f.coll.func = f.coll.datatype = f.coll.algo = f.coll.proto = nullptr;
   if (f.type == nccl_abi::kP2p) f.p2p.func = f.p2p.datatype = nullptr;
@@ -58,7 +58,7 @@ unsigned ParseAbuse(const std::string& text) {
 }
 
 void Abuser::Remember(void* context, void* handle, const EventFields& fields) {
-  // The data of a network's event is gone with its call, and so it is no use for a second one.
+  // The data of a network event is valid only during its call, so it cannot be used for a second one.
   if (fields.type == nccl_abi::kNetPlugin || handle == nullptr) return;
   known_ = true;
   context_ = context;

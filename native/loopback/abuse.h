@@ -1,6 +1,5 @@
-// Calls a plugin must bear, beside those of the job: each is something NCCL has been seen to do, or could. They are
-// made by the thread that made a real call just before, with what that call used, and counted like all others. Nothing
-// here reaches the job: it never sees the handles.
+// Wrong calls that a plugin must survive. NCCL makes some of them and could make the others. The thread that has just made
+// a real call makes them, with that call's arguments, and counts them like all others. The job never sees their handles.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_ABUSE_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_ABUSE_H_
@@ -16,8 +15,8 @@ enum Abuse : unsigned {
   kStateAfterStop = 1 << 2,
   kNullHandle = 1 << 3,     // stop and states of NULL
   kStaleHandle = 1 << 4,    // stop of an event long over
-  kStaleParent = 1 << 5,    // the child of one
-  kGarbageHandle = 1 << 6,  // what a variable held that nobody initialised
+  kStaleParent = 1 << 5,    // a start with such an event as its parent
+  kGarbageHandle = 1 << 6,  // the content of an uninitialised variable
   kUnknownType = 1 << 7,
   kUnknownState = 1 << 8,
   kNullContext = 1 << 9,

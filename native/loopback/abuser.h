@@ -1,4 +1,4 @@
-// Makes the calls of abuse.h: after each real stop one kind, in turn. One for each thread, beside its counts.
+// Makes the calls of abuse.h: one kind after each real stop, in turn. Each thread has one of its own.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_ABUSER_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_ABUSER_H_
@@ -16,9 +16,9 @@ class Profiler;
 
 class Abuser {
  public:
-  /** What a real start used: the newest is what is abused. */
+  /** Remembers the arguments of a real start. The newest are used for the wrong calls. */
   void Remember(void* context, void* handle, const EventFields& fields);
-  /** After a real stop. */
+  /** Call it after a real stop. */
   void Strike(unsigned abuses, void* stopped, Profiler& profiler, CallCounts& counts);
 
  private:

@@ -1,4 +1,4 @@
-// How posted operations become active ones, and the ProxyCtrl events around it.
+// Makes posted operations active, with the ProxyCtrl events around it.
 
 #include "loopback/progress.h"
 #include "loopback/pxn.h"
@@ -40,21 +40,21 @@ bool ProgressThread::IsWithinNode(const ProxyOp& op) const {
   return options_.nodes.Same(options_.rank, op.comm->spec.worldRanks[op.connection->peer]);
 }
 
-/** NVLink or shared memory carries it, so to speak. */
+/** Hides the operation from the profiler, as if NVLink or shared memory carried it. */
 void ProgressThread::KeepFromProfiler(ProxyOp& op) {
   op.profile.mask = 0;
   op.profile.unreported = true;
   op.truth->unreported = true;
 }
 
-/** As long as it is not of another process. */
+/** Not for an operation of another process. */
 bool ProgressThread::IsEndless(const ProxyOp& op) const {
   if (op.kind == ProxyKind::kProfiler || op.task == nullptr) return op.endless;
   if (options_.transport == Transport::kCollNet) return !IsP2p(op.task->func);
   return options_.transport == Transport::kMemcpy;
 }
 
-/** How many were appended. */
+/** Returns how many operations were appended. */
 int ProgressThread::TakePosted() {
   if (taken_.empty() && !FetchPosted()) return 0;
   void* handle;
@@ -66,7 +66,7 @@ int ProgressThread::TakePosted() {
   return appended;
 }
 
-/** While there is other work it neither waits for operations nor for the lock. False: there is nothing to append. */
+/** If there is other work, does not wait for operations or for the lock. False: there is nothing to append. */
 bool ProgressThread::FetchPosted() {
   std::unique_lock<std::mutex> lock(mutex_, std::defer_lock);
   if (active_ != nullptr) {
@@ -80,7 +80,7 @@ bool ProgressThread::FetchPosted() {
   return true;
 }
 
-/** Its callbacks are made with the lock held, as NCCL's are. */
+/** Makes its callbacks with the lock held, as NCCL does. */
 void ProgressThread::SleepUntilPosted(std::unique_lock<std::mutex>& lock) {
   void* handle;
   events_.StartCtrl(*owner_, &handle);
@@ -107,7 +107,7 @@ int ProgressThread::AppendBatch() {
   return appended;
 }
 
-/** Behind the last operation on the same connection, or into the active list. */
+/** Queues the operation behind the last one on its connection, or puts it into the active list. */
 void ProgressThread::Append(const ProxyOp& op) {
   ProxyArgs** const queue = QueueOf(op);
   ProxyArgs* const last = *queue;

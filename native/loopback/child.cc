@@ -19,7 +19,7 @@
 namespace loopback {
 namespace {
 
-/** By its real name, which is then the process's name too; or, if the file has been replaced, by what is running. */
+/** The path of this program, which gives the process its name. If the file was replaced, /proc/self/exe. */
 std::string OwnProgram() {
   char path[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -28,10 +28,10 @@ std::string OwnProgram() {
   return access(path, X_OK) == 0 ? path : "/proc/self/exe";
 }
 
-/** In the child, before exec: only this thread is left, so everything is allowed. */
+/** Runs in the child before exec. The child has one thread, so all calls are allowed. */
 [[noreturn]] void BecomeRank(std::vector<std::string> words, pid_t launcher, int rank, const Options& options) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != launcher) _exit(kExitFailed);  // it died before we asked to be told
+  if (getppid() != launcher) _exit(kExitFailed);  // the launcher died before PR_SET_PDEATHSIG was set
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -70,7 +70,7 @@ Child StartRank(const Options& options, int rank, int argc, char** argv) {
   const pid_t pid = fork();
   if (pid < 0) Fatal(kExitFailed, "cannot fork: %s", strerror(errno));
   if (pid == 0) {
-    fcntl(ends[1], F_SETFD, 0);  // this one is to survive exec
+    fcntl(ends[1], F_SETFD, 0);  // this end must survive exec
     BecomeRank(words, launcher, rank, options);
   }
   close(ends[1]);

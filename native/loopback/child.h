@@ -1,4 +1,4 @@
-// A rank process as the launcher sees it.
+// A rank's process, for the launcher.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_CHILD_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_CHILD_H_
@@ -22,7 +22,7 @@ struct Child {
   bool dumped = false;
   std::optional<uint16_t> port = std::nullopt;
   RankResult result{};
-  std::optional<int> status = std::nullopt;  // of waitpid; nothing: it lives
+  std::optional<int> status = std::nullopt;  // from waitpid. Nothing: it is alive
 
   bool alive() const { return !status.has_value(); }
   bool endedWell() const;

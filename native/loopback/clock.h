@@ -1,4 +1,4 @@
-// The host's clock, and the two ways to let time pass.
+// The host's clock, and two ways to wait.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_CLOCK_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_CLOCK_H_
@@ -36,9 +36,8 @@ inline void SleepNs(int64_t ns) {
 }
 
 /**
- * What a polling thread does between two rounds. NCCL only yields; here 8 ranks with 2 polling threads each share
- * few cores, so a thread without work leaves the processor after a while, and in a hang for longer. `spin` polls as
- * NCCL does.
+ * The pause of a polling thread between two rounds. NCCL only yields. Here 8 ranks with 2 polling threads each share few
+ * cores, so a thread without work sleeps after a while, and longer in a hang. With `spin` it polls as NCCL does.
  */
 class Backoff {
  public:

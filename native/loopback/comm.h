@@ -19,7 +19,7 @@
 
 namespace loopback {
 
-/** Names a connection on this rank; the other end has the same with `isSend` turned round. */
+/** Names a connection on this rank. The key of its other end has the opposite `isSend`. */
 struct ConnectionKey {
   int peer;
   int channel;
@@ -31,8 +31,8 @@ struct ConnectionKey {
 };
 
 /**
- * Where kernels leave their marks: per channel a ring of (timestamp, counter). Written by the GPU thread, polled by the
- * progress thread; the counter is stored last.
+ * The marks of kernels: per channel a ring of (timestamp, counter). The GPU thread writes them, the counter last. The
+ * progress thread polls them.
  */
 struct KernelMark {
   std::atomic<uint64_t> counter{0};
@@ -40,7 +40,7 @@ struct KernelMark {
 };
 using KernelMarks = std::array<KernelMark, kMaxProfilerMarks>;
 
-/** The ends of a symmetric-memory kernel's phases, in the same way: the counter of its end comes after them. */
+/** The ends of a symmetric-memory kernel's phases. The counter of the kernel's end is stored after them. */
 using PhaseMarks = std::array<std::array<std::atomic<uint64_t>, 4>, kMaxProfilerMarks>;
 
 /** NCCL 2.31 counts symmetric-memory kernels apart from the others. */
@@ -68,7 +68,7 @@ class Comm {
 
   /** The connections a workload needs: the ring on all channels, those of its trees, sends and receives. */
   std::vector<ConnectionKey> NeededConnections(const Script& script, ProtoChoice proto, AlgoChoice algo) const;
-  /** `memory`: Connection's. */
+  /** `memory`: as in Connection. */
   Connection* AddConnection(const ConnectionKey& key, char* memory = nullptr);
   Connection* Find(const ConnectionKey& key) const { return connections_.at(key).get(); }
 
@@ -85,7 +85,8 @@ class Comm {
   std::array<KernelMarks, kMaxChannels> workStarted;
   std::array<KernelMarks, kMaxChannels> workCompleted;
   SymmetricMarks symmetric;
-  std::array<uint64_t, kMaxChannels> selfWorks{};       // GPU thread: sends to oneself, which the host does not count
+  std::array<uint64_t, kMaxChannels>
+      selfWorks{};  // GPU thread: sends of the rank to itself, which the host does not count
   std::array<uint64_t, kMaxChannels> uncountedWorks{};  // GPU thread: KernelFaults::lag, once it has begun
 
   // Progress thread: where the next operation is queued behind the last one.

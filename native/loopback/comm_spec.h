@@ -1,5 +1,4 @@
-// The communicators of a job, as every process works them out for itself from the options: who belongs to which, in
-// what order, under what id.
+// The communicators of a job: members, order, id. Every process computes them from the options.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_COMM_SPEC_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_COMM_SPEC_H_
@@ -11,7 +10,7 @@
 
 namespace loopback {
 
-/** What an option declares: a way to split the world. */
+/** A way to split the world, as an option declares it. */
 struct GroupSpec {
   enum class Kind { kConsecutive, kStrided };
   Kind kind;
@@ -30,7 +29,7 @@ struct CommSpec {
 /** "4", "tp=4" or "tp=4:reversed". */
 GroupSpec ParseGroup(GroupSpec::Kind kind, const std::string& text, const char* defaultName);
 
-/** The different sizes its communicators have: not every split comes out even. */
+/** The sizes of its communicators. They differ if the split is uneven. */
 std::set<int> SizesOf(const GroupSpec& group, int worldSize);
 
 /** The communicators `rank` belongs to, in the order they are created: the world first. */

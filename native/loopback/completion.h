@@ -1,4 +1,4 @@
-// How many things are under way: kernels on the GPU and operations of the proxy. The API thread waits for zero.
+// Counts kernels on the GPU and operations of the proxy that are under way. The API thread waits for zero.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_COMPLETION_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_COMPLETION_H_
@@ -16,19 +16,19 @@ class Completion {
     underWay_ += n;
   }
 
-  /** After it nothing of what is done may be touched any more. */
+  /** The caller must not touch the finished task afterwards. */
   void Done() {
     std::lock_guard<std::mutex> lock(mutex_);
     if (--underWay_ == 0) zero_.notify_all();
   }
 
-  /** False: there is still something under way after `timeout`. */
+  /** False: after `timeout` something is still under way. */
   bool WaitFor(std::chrono::milliseconds timeout) {
     std::unique_lock<std::mutex> lock(mutex_);
     return zero_.wait_for(lock, timeout, [&] { return underWay_ == 0; });
   }
 
-  /** Wakes the waiter early: it has something else to look at. */
+  /** Wakes the waiter early, because it must look at something else. */
   void Nudge() { zero_.notify_all(); }
 
  private:

@@ -1,5 +1,5 @@
-// A connection: one direction, one channel, one peer of a communicator. It carries NCCL's step protocol between the
-// simulated GPU and the proxy, through words that both poll.
+// A connection: one direction, channel and peer of a communicator. The simulated GPU and the proxy run NCCL's step
+// protocol over it, by words that both poll.
 //
 //   sending                              receiving
 //   GPU waits   head + 8 > step          proxy posts a receive into a free slot
@@ -42,7 +42,7 @@ class Connection {
   static constexpr size_t kSharedBytes =
       RoundUp(SharedOffset(Proto::kSimple) + kSteps * Shape(Proto::kSimple).slotBytes, 4096);
 
-  /** `memory`: of kSharedBytes and zero, if two processes share the connection. */
+  /** `memory`: kSharedBytes of zeros if two processes share the connection, else null. */
   Connection(int channel, int peer, bool isSend, bool shared, char* memory)
       : channel(channel),
         peer(peer),
@@ -70,7 +70,7 @@ class Connection {
     char* const buffer = memory_ == nullptr ? buffers_[static_cast<int>(proto)].get() : memory_ + SharedOffset(proto);
     return buffer + step % kSteps * Shape(proto).slotBytes;
   }
-  /** Called before a plan that uses `proto` reaches GPU and proxy. Untouched pages cost nothing. */
+  /** Call it before GPU and proxy get a launch plan that uses `proto`. Untouched pages cost nothing. */
   void EnsureBuffer(Proto proto) {
     if (memory_ != nullptr) return;
     std::unique_ptr<char[]>& buffer = buffers_[static_cast<int>(proto)];
@@ -83,7 +83,7 @@ class Connection {
   uint64_t proxyStep = 0;
   ProxyArgs* append = nullptr;   // the last operation queued on this connection
   uint32_t* ordinals = nullptr;  // shared by all connections with this channel, peer and direction
-  Pxn* executor = nullptr;       // API thread: not this process, but where this leads
+  Pxn* executor = nullptr;       // API thread: the process that executes this connection's sends, if it is not this one
   std::unique_ptr<SendSocket> out;
   std::unique_ptr<RecvSocket> in;
 
@@ -94,8 +94,8 @@ class Connection {
   std::unique_ptr<char[]> buffers_[kProtos];
 
  public:
-  // Between GPU and proxy. Each is written by one side with release and read by the other with acquire: what it
-  // announces (slot contents, a free slot) is older.
+  // Between GPU and proxy. One side writes with release, the other reads with acquire, so that what the value announces
+  // (slot contents, a free slot) comes before it.
   std::atomic<uint64_t>& head;
   std::atomic<uint64_t>& tail;
   std::atomic<int32_t>* const

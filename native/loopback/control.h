@@ -1,4 +1,4 @@
-// The talk between the launcher and a rank process: short messages over a socket pair that keeps their boundaries.
+// Messages between the launcher and a rank's process, over a socket pair that keeps their boundaries.
 //
 //   rank ──▶ launcher   kHello (port) · kBarrier · kStuck · kResult (how far it is) · kDumped · kNodeDown
 //   launcher ──▶ rank   kPeers (all ports) · kGo (barrier reached) · kDump (write down everything, the end is near)
@@ -16,7 +16,7 @@ namespace loopback {
 
 enum class MessageType : uint32_t { kHello, kPeers, kBarrier, kGo, kStuck, kResult, kDump, kDumped, kNodeDown };
 
-/** What a rank has done so far. Sent after each iteration, so the launcher knows it even of a rank that died. */
+/** What a rank has done so far. Sent after each iteration, so that the launcher knows it also if the rank dies. */
 struct RankResult {
   uint64_t iterations;
   uint64_t collectives;
@@ -39,7 +39,7 @@ struct Message {
   };
 };
 
-/** One end. Message boundaries are kept; nothing here blocks but Receive without a time limit. */
+/** One end. Keeps message boundaries. Only Receive without a time limit blocks. */
 class Control {
  public:
   explicit Control(int fd) : fd_(fd) {}
@@ -47,10 +47,10 @@ class Control {
 
   bool Send(const Message& message) const;
   bool Send(MessageType type) const;
-  /** Waits up to `timeoutNs` (negative: for ever). Nothing: the time is over, or `closed` is set. */
+  /** Waits up to `timeoutNs` (negative: for ever). Returns nothing if the time is over, or if `closed` is set. */
   std::optional<Message> Receive(int64_t timeoutNs, bool* closed) const;
 
-  /** kPeers is the one message with a length of its own. */
+  /** kPeers is the only message of variable length. */
   bool SendPeers(const std::vector<uint16_t>& ports) const;
   std::vector<uint16_t> ReceivePeers(int ranks) const;
 

@@ -10,7 +10,7 @@ constexpr char kUnicast[] = "UC";
 
 }  // namespace
 
-/** The mask is read now, not when the collective was called for. */
+/** Reads the mask now, not at the call of the collective. */
 void CopyEngineEvents::Start(Task& task, CallCounts& counts) {
   const int mask = profiler_->SampleMask();
   const Comm& comm = *task.comm;
@@ -27,7 +27,7 @@ void CopyEngineEvents::Start(Task& task, CallCounts& counts) {
   d->ceColl.datatype = kDatatype;
   d->ceColl.syncStrategy = kUnicast;
   d->ceColl.intraBatchSync = false;
-  d->ceColl.batchSize = d->ceColl.numBatches = 0;  // never set
+  d->ceColl.batchSize = d->ceColl.numBatches = 0;  // NCCL never sets them
   d->ceColl.ceSeqNum = task.seqNumber;
   d->ceColl.stream = task.comm;
   d->ceColl.userTag = userTag_;
@@ -49,7 +49,7 @@ void CopyEngineEvents::Sync(const Task& task, bool isComplete, int mask, CallCou
   StartAndStop(task, d, counts);
 }
 
-/** The own block to everybody else. */
+/** Copies of the own block to all other ranks. */
 void CopyEngineEvents::Batch(const Task& task, int mask, CallCounts& counts) {
   if ((mask & nccl_abi::kCeBatch) == 0) return;
   Event d(nccl_abi::kCeBatch, collHandle_, task.comm->rank);

@@ -1,5 +1,5 @@
-// The events of a collective by copy engines, since NCCL 2.29. They bracket the calls that put it into its stream; when
-// it runs nobody says.
+// The events of a collective by copy engines, since NCCL 2.29. They cover the calls that put it into its stream. When it
+// runs is not reported.
 //
 //   CeColl ─┬─ CeSync   all may begin
 //           ├─ CeBatch  the copies
@@ -17,7 +17,7 @@ class CopyEngineEvents {
  public:
   CopyEngineEvents(Profiler* profiler, uint64_t userTag) : profiler_(profiler), userTag_(userTag) {}
 
-  /** The whole is open afterwards, its parts are over. */
+  /** Afterwards CeColl is open and its parts are stopped. */
   void Start(Task& task, CallCounts& counts);
   void Stop(CallCounts& counts);
 

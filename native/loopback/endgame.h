@@ -1,4 +1,4 @@
-// How a job that does not end by itself is ended, one step after another:
+// Ends a job that does not end by itself, in these steps:
 //
 //   it hangs, or the time is over ─▶ ranks write down what they were doing ─▶ a signal ─▶ SIGKILL
 
@@ -15,14 +15,14 @@ class Endgame {
  public:
   Endgame(const Options& options, const std::vector<Child>& children);
 
-  /** Something happened that the others will wait for in vain. */
+  /** A fault happened that the other ranks wait for in vain. */
   void BeginHang();
-  /** Somebody wants us all to end now. */
+  /** The launcher got a signal: end all ranks. */
   void Interrupt(int signal);
-  /** Takes the steps whose time has come. */
+  /** Takes the steps that are due. */
   void HandleTimers();
 
-  /** Time until the next step; negative: there is none. */
+  /** Time until the next step. Negative: there is none. */
   int64_t NextStepIn() const;
   bool timedOut() const { return timedOut_; }
 

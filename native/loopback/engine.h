@@ -1,4 +1,4 @@
-// Who moves the data of an operation. All but the kernels are nearly invisible to a profiler.
+// What moves the data of an operation. A profiler sees little of anything but kernels.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_ENGINE_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_ENGINE_H_

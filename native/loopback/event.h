@@ -1,5 +1,5 @@
-// An event as the core of NCCL knows it, whatever the plugin's version: the newest descriptor, and beside it what only
-// old tables were told. The senders (sender.h) turn it into what one version says.
+// An event inside NCCL, independent of the plugin's version: the newest descriptor, and fields that only old versions
+// have. The senders (sender.h) convert it for one version.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_EVENT_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_EVENT_H_
@@ -13,7 +13,7 @@ namespace loopback {
 constexpr int kPoison = 0xA5;
 
 /**
- * Memory as a plugin must expect it: whatever is not set is garbage during the call, and all of it is garbage
+ * Memory as a plugin must expect it: bytes that are not set are garbage during the call, and all bytes are garbage
  * afterwards.
  */
 template <typename T>
@@ -22,7 +22,7 @@ class Poisoned {
   Poisoned() { memset(&value_, kPoison, sizeof value_); }
   ~Poisoned() {
     memset(&value_, 0x5A, sizeof value_);
-    asm volatile("" : : "r"(&value_) : "memory");  // or the compiler drops a store nobody reads
+    asm volatile("" : : "r"(&value_) : "memory");  // else the compiler drops stores that are never read
   }
   Poisoned(const Poisoned&) = delete;
   Poisoned& operator=(const Poisoned&) = delete;
@@ -38,7 +38,7 @@ class Poisoned {
 
 using EventFields = nccl_abi::v7::Descriptor;
 
-/** For abuse: a type and a state no version has. Where types are bytes, the third byte of this one. */
+/** For abuse: a type and a state that no version has. If types are bytes, the third byte of this one. */
 constexpr uint64_t kUnknownEventType = 0xC30000;
 constexpr int32_t kUnknownEventState = 99;
 
@@ -53,13 +53,13 @@ struct Event {
 
   Poisoned<EventFields> fields;
 
-  // Of Coll and P2p: until v3 they tell the communicator, until v2 the traffic.
+  // For Coll and P2p: the communicator until v3, the traffic until v2.
   const char* commName = nullptr;
   uint64_t commHash = 0;
   size_t trafficBytes = 0;
 };
 
-/** What can be said with a state: which of it is meaningful depends on the state. */
+/** The values of a state. Which of them are meaningful depends on the state. */
 struct StateValues {
   size_t transSize = 0;  // of a step; of an operation so far
   int32_t steps = 0;     // of an operation so far, until v3
@@ -68,7 +68,7 @@ struct StateValues {
   void* data = nullptr;  // the network's
 };
 
-/** What init may tell about a communicator. */
+/** What init may say about a communicator. */
 struct CommInfo {
   uint64_t id;
   const char* name;

@@ -1,5 +1,5 @@
-// Which mask bits make NCCL emit which event: any listed bit suffices. More than one would think, because an event is
-// emitted also as the parent of those that were asked for.
+// The mask bits for which NCCL emits an event: any of them is enough. There are several because an event is also emitted
+// as the parent of other events.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_EVENT_MASKS_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_EVENT_MASKS_H_
@@ -44,7 +44,7 @@ constexpr int kForGroupApi = kMaskV6 & ~kProxyCtrl;
 constexpr EventMasks kSince228 = {kForProxyStep, kForProxyOp, kForP2p,       kForColl,    kForGroup,
                                   kForP2pApi,    kForCollApi, kKernelLaunch, kForGroupApi};
 constexpr EventMasks kUntil227 = {kForProxyStep, kForProxyOp, kForP2p, kForColl, kForGroup};
-/** Neither Group nor P2p had a say of their own. */
+/** Group and P2p have no bits of their own here. */
 constexpr EventMasks kUntil225 = {kProxyStep, kProxyStep | kProxyOp, kProxyStep | kProxyOp | kColl,
                                   kProxyStep | kProxyOp | kColl, kProxyStep | kProxyOp | kColl | kP2p};
 

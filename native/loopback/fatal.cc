@@ -11,7 +11,7 @@ namespace {
 
 int g_ownRank = -1;  // set once, before there are threads
 
-/** One write, so that lines of several ranks do not mix. */
+/** Writes once, so that lines of several ranks do not mix. */
 void WriteLine(const char* format, va_list args) {
   char message[1024];
   vsnprintf(message, sizeof message, format, args);

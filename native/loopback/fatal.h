@@ -1,4 +1,4 @@
-// What ends a rank process at once, from any thread: a bug in the loopback or data that is not what it should be.
+// Ends a rank's process at once, from any thread, after a bug in the loopback or wrong data.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_FATAL_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_FATAL_H_
@@ -14,13 +14,13 @@ enum ExitCode {
   kExitOnPurpose = 9,
 };
 
-/** For messages: which rank speaks. The launcher has none. */
+/** The rank that messages name. The launcher has none. */
 void SetOwnRank(int rank);
 
-/** One line on stderr, "loopback: rank 3: ...". */
+/** Writes one line to stderr: "loopback: rank 3: ...". */
 void Say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
-/** Says it and ends the process without any cleanup. */
+/** Writes the line and ends the process without cleanup. */
 [[noreturn]] void Fatal(ExitCode code, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
 }  // namespace loopback

@@ -1,4 +1,4 @@
-// What goes wrong on request, and when: --fault KIND:RANK@ITER[:WHEN], as often as one likes.
+// Faults on request: --fault KIND:RANK@ITER[:WHEN], which may be repeated.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_FAULT_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_FAULT_H_
@@ -9,13 +9,13 @@
 namespace loopback {
 
 enum class FaultKind {
-  // The process
+  // Faults of the process.
   kKill,   // SIGKILL
-  kStop,   // SIGSTOP: it is there, and does nothing
+  kStop,   // SIGSTOP: the process exists and does nothing
   kExit,   // exit(9), without ncclCommDestroy
   kAbort,  // SIGABRT
   kNode,   // its whole node: all its processes at once, and the files in their memory
-  // What works for it
+  // Faults of its GPU or proxy.
   kGpu,       // the GPU stops inside a kernel
   kGpuStart,  // a kernel never begins
   kSend,      // its proxy sends no more
@@ -38,7 +38,7 @@ struct Fault {
   int64_t steps = 0;  // 0: half of them
 
   bool Concerns(int who) const { return rank == who || rank == kAllRanks; }
-  /** The rank does it to itself, rather than that something stops working for it. */
+  /** True if the fault ends or stops the process itself, not its GPU or proxy. */
   bool OfProcess() const { return kind <= FaultKind::kNode; }
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 enum class End : uint64_t { kRing, kTree, kSend, kRecv };
 
-/** One end of what is connected: of a collective's algorithm a rank, of a transfer a rank and its peer. Never 0. */
+/** Key of one end: a rank in a collective's algorithm, or a rank and its peer in a transfer. Never 0. */
 uint64_t KeyOf(const Comm& comm, End end, uint64_t rank, uint64_t peer) {
   const uint64_t key = Mix(Mix(comm.spec.id, static_cast<uint64_t>(end)), rank << 32 | peer);
   return key == 0 ? 1 : key;
@@ -27,7 +27,7 @@ FirstUse::FirstUse(const Options& options, char* memory)
 
 size_t FirstUse::Bytes(const Options& options) { return options.connectAtUse ? kPlaces * sizeof(Place) : 0; }
 
-/** All ends are announced before any is waited for: two ranks that wait for each other must both get on. */
+/** Announces all ends before it waits for any, so that two ranks that need each other both go on. */
 void FirstUse::Connect(const std::vector<Task*>& tasks, const std::function<void()>& meanwhile) {
   if (!on_) return;
   std::set<uint64_t> others;

@@ -23,7 +23,7 @@ class FirstUse {
   /** `memory` is shared by all ranks, and zero at the start. */
   FirstUse(const Options& options, char* memory);
 
-  /** Returns when all ranks that these tasks connect to have called theirs; asks `meanwhile` again and again. */
+  /** Returns when all ranks that these tasks connect to have called theirs. Calls `meanwhile` while it waits. */
   void Connect(const std::vector<Task*>& tasks, const std::function<void()>& meanwhile);
 
   static size_t Bytes(const Options& options);

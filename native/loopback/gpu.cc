@@ -46,7 +46,7 @@ void Gpu::Run() {
   }
 }
 
-/** Takes in what was launched; sleeps if there is nothing at all to do. False: time to stop. */
+/** Takes launched kernels from the inbox. Sleeps if there is nothing to do. False: time to stop. */
 bool Gpu::WaitForWork() {
   if (stop_.load(std::memory_order_relaxed)) return false;
   if (!streams_.empty() && !hasMail_.load(std::memory_order_relaxed)) return true;
@@ -135,7 +135,7 @@ bool Gpu::AdvanceBlock(Kernel& kernel, Block& block) {
 void Gpu::MarkBegin(Comm& comm, const Block& block, Batch& batch) {
   if (!batch.symmetric && faults_.lag > 0 && batch.marks > 0) {
     uint64_t& uncounted = comm.uncountedWorks[block.channel];
-    // Not before the second work: a first one must be seen.
+    // Not for the first work, which must be visible.
     const bool begins = uncounted == 0 && batch.firstCounter > 1;
     batch.firstCounter += uncounted;
     if (begins) batch.marks += uncounted = faults_.lag;
@@ -179,7 +179,7 @@ void Gpu::Finish(Kernel& kernel) {
   }
   const int64_t now = MonotonicNs();
   for (Task* task : kernel.tasks) task->endNs.store(now, std::memory_order_release);
-  unfinished_.fetch_sub(1, std::memory_order_release);  // with acquire in idle(): all marks are older
+  unfinished_.fetch_sub(1, std::memory_order_release);  // partner: acquire in idle(). All marks come before
   completion_->Done();
 }
 

@@ -1,8 +1,8 @@
 // The simulated GPU of a rank: one thread that runs the kernels of all streams, one block per channel, taking turns.
 //
-// A stream per communicator, or one for all: its kernels run one after another, those of different streams side by side. A block
-// works off batches in order. As on a GPU it marks the beginning and the end of each batch with the GPU's clock, one
-// mark per work; the works of one batch share the instants.
+// There is one stream per communicator, or one for all. Kernels of a stream run one after another, kernels of different
+// streams side by side. A block executes its batches in order. As a GPU does, it marks the beginning and the end of each
+// batch by the GPU's clock, with one mark per work. The works of a batch have the same times.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_GPU_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_GPU_H_
@@ -27,7 +27,7 @@ struct Batch {
   bool concurrent;  // sends and receives run together, collectives one after another
   std::vector<std::unique_ptr<Work>> works;
   uint64_t firstCounter = 0;
-  int marks = 0;      // a fused send and receive share one
+  int marks = 0;      // a fused send and receive have one
   int uncounted = 0;  // sends to oneself: the GPU counts them, the host does not
   bool begun = false;
   bool symmetric = false;  // one work, whose phases are marked
@@ -43,21 +43,21 @@ struct Kernel {
   Comm* comm;
   std::vector<Block> blocks;
   std::vector<Task*> tasks;
-  /** The replay of a graph: what makes the data and checks it is captured too, for the next one has the same buffers. */
+  /** The replay of a graph. The kernels that make and check the data are captured too, because replays share buffers. */
   bool isReplay = false;
   bool begun = false;
-  int64_t beginsAt = 0;  // CLOCK_MONOTONIC; 0: what is before it in the stream has not ended
+  int64_t beginsAt = 0;  // CLOCK_MONOTONIC. 0: an earlier kernel of the stream has not ended
 };
 
 class Gpu {
  public:
   Gpu(const GpuClock& clock, const Options& options, Completion* completion);
-  /** Waits for the thread; what is still running stays unfinished. */
+  /** Waits for the thread. Kernels that still run stay unfinished. */
   ~Gpu();
 
-  /** Behind what is already in its stream. May begin before this returns. */
+  /** Adds the kernel to its stream. It may begin before this returns. */
   void Launch(std::unique_ptr<Kernel> kernel);
-  /** Nothing is running, nor waiting to. */
+  /** True if no kernel runs or waits. */
   bool idle() const { return unfinished_.load(std::memory_order_acquire) == 0; }
 
  private:

@@ -1,4 +1,4 @@
-// The GPU's own clock, as %globaltimer: set from the host's wall clock some time ago, and on its own since then.
+// The GPU's own clock, as %globaltimer: set from the host's wall clock some time ago, then running freely.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_GPU_CLOCK_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_GPU_CLOCK_H_
@@ -13,7 +13,7 @@ namespace loopback {
 /** globaltimer = (atOrigin + (monotonic - origin) · (1 + drift)), in whole ticks. */
 class GpuClock {
  public:
-  /** Off the wall clock by up to ±5 ms, differently for each `seed`. */
+  /** Differs from the wall clock by up to ±5 ms, depending on `seed`. */
   GpuClock(double driftPpm, int64_t tickNs, uint64_t seed) : driftPpm_(driftPpm), tickNs_(tickNs) {
     timespec wall;
     clock_gettime(CLOCK_REALTIME, &wall);

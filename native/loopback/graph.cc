@@ -7,7 +7,7 @@ namespace loopback {
 LaunchPlan ReplayOf(Graph::Node& node, const Graph& graph, const std::vector<Task*>& replays) {
   std::map<const Task*, Task*> replayOf;
   for (size_t i = 0; i < replays.size(); i++) replayOf[graph.tasks[i].get()] = replays[i];
-  // Not the group's handle: another thread leaves it there, and takes it from there.
+  // Without the group's handle, which another thread stores and takes.
   LaunchPlan plan{node.plan.comm, node.plan.colls, node.plan.p2ps, node.plan.windowed, node.plan.kernelLaunchHandle};
   plan.persistent = node.plan.persistent;
   plan.captured = &node.plan;

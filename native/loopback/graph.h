@@ -1,5 +1,5 @@
-// A captured CUDA graph: the kernels of its plans and their host nodes, with the tasks as they were when captured. Each
-// replay is new work of the same plans: new tasks, with the mask and the handles of the calls from back then.
+// A captured CUDA graph: the kernels of its launch plans and their host nodes, with the captured tasks. Each replay makes
+// new tasks for the same plans, with the mask and the handles from the time of the capture.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_GRAPH_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_GRAPH_H_
@@ -23,7 +23,7 @@ struct Graph {
   std::deque<Node> nodes;  // their addresses stay: handles are left in them from one replay to the next
 };
 
-/** The plan once more, its tasks replaced by replays of them, which must be in the order of Graph::tasks. */
+/** The launch plan with its tasks replaced by their replays, which must be in the order of Graph::tasks. */
 LaunchPlan ReplayOf(Graph::Node& node, const Graph& graph, const std::vector<Task*>& replays);
 
 }  // namespace loopback

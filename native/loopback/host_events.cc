@@ -38,7 +38,7 @@ void TellComm(Event& event, const Comm& comm) {
   event.commHash = comm.spec.id;
 }
 
-/** A kernel of symmetric memory has a name where others have algorithm and protocol. */
+/** A symmetric-memory kernel has a name instead of algorithm and protocol. */
 const char* SymmetricVariant(Func func) {
   if (func == Func::kAllReduce) return "AllReduce_RSxLD_AGxST";
   return func == Func::kAllGather ? "AllGather_ST" : "ReduceScatter_LD";
@@ -165,12 +165,12 @@ void HostEvents::StartColl(LaunchPlan& plan, Task& task) {
   Comm& comm = *task.comm;
   uint64_t& nextNumber = comm.seqNumbers[static_cast<int>(task.func)];
   task.seqNumber = nextNumber;
-  // Of a graph NCCL counts only what all ranks announce for sure; with KernelCh there are operations everywhere.
+  // In a graph NCCL counts only what all ranks announce for certain. With KernelCh all ranks have operations.
   if (!plan.persistent || (profiler_->SampleMask() & masks::kForKernelCh) != 0) nextNumber += 1;
   if (!profiler_->loaded() || (task.mask & masks().coll) == 0) return;
   const bool symmetric = task.engine == Engine::kSymmetric;
   const char* const variant = symmetric ? SymmetricVariant(task.func) : nullptr;
-  // These have become copies of bytes by now.
+  // NCCL has turned these into copies of bytes.
   const bool asBytes = task.func == Func::kAllGather || task.func == Func::kBroadcast;
   Event d(EventType::kColl, task.apiHandle, comm.rank);
   d->coll.seqNumber = task.seqNumber;
@@ -180,7 +180,7 @@ void HostEvents::StartColl(LaunchPlan& plan, Task& task) {
   d->coll.count = asBytes ? task.count * kElementBytes : task.count;
   d->coll.root = task.peer;
   d->coll.datatype = asBytes ? kByteDatatype : task.datatype;
-  d->coll.nChannels = task.collNet ? 0 : task.nChannels;  // nobody counts them for CollNet
+  d->coll.nChannels = task.collNet ? 0 : task.nChannels;  // NCCL does not count them for CollNet
   d->coll.nWarps = kWarps;
   d->coll.algo = symmetric ? strchr(variant, '_') + 1 : task.collNet ? kCollNetAlgorithm : AlgoName(task.algo);
   d->coll.proto = symmetric ? "" : ProtoName(task.proto);

@@ -23,10 +23,10 @@ struct LaunchPlan {
   void* kernelLaunchHandle = nullptr;
   void* groupHandle = nullptr;
 
-  /** Captured, or the replay of such a plan. */
+  /** True for a captured launch plan and its replays. */
   bool persistent = false;
   LaunchPlan* captured = nullptr;  // of a replay
-  // NCCL has one plan for all replays, so in each the handles of the last one lie in their places.
+  // NCCL has one plan for all replays, so each replay finds the handles of the last one.
   void TakeOldHandles();
   void LeaveHandles();
 };
@@ -38,32 +38,32 @@ class HostEvents {
 
   const CallCounts& counts() const { return counts_; }
 
-  /** Calls are being captured in a graph from now on, or no more. */
+  /** True: calls are captured into a graph from now on. */
   void SetCapturing(bool capturing) { capturing_ = capturing; }
 
-  // Around each call of the user. `depth` is ncclGroupStart's, the implicit one included.
+  // Called around each call of the user. `depth` counts ncclGroupStart, with the implicit one.
   void EnterCall();
   void LeaveCall();
 
-  /** As the first thing in each call: samples the mask, opens the group if this is its first operation. */
+  /** Call it first in each call. Samples the mask, and opens the group at its first operation. */
   void StartGroupApi(const Comm& comm, int depth);
   void GroupEndBegins() { RecordGroupApi(nccl_abi::kGroupEndApiStart); }
   void StopGroupApi();
 
-  /** Starts CollApi or P2pApi, and leaves in the task what it needs later. */
+  /** Starts CollApi or P2pApi, and stores in the task what it needs later. */
   void StartCallApi(Task& task);
   void StopCallApi(const Task& task);
 
   void StartKernelLaunch(LaunchPlan& plan);
   void StopKernelLaunch(const LaunchPlan& plan);
-  /** Group, then Coll and P2p of its tasks. Also counts sequence numbers, whatever the mask. */
+  /** Starts Group, then Coll and P2p of its tasks. Counts sequence numbers for any mask. */
   void StartTasks(LaunchPlan& plan);
   void StopTasks(const LaunchPlan& plan);
 
-  /** Of a symmetric-memory kernel one hears nothing, or the same as of others. */
+  /** True if this release reports symmetric-memory kernels, as it does others. */
   bool TellsSymmetric(const Task& task) const;
 
-  /** Around what puts a copy engine's work into the stream: CeColl, and in it CeSync, CeBatch, CeSync. */
+  /** Call them around the enqueueing of a copy engine's work: CeColl, and in it CeSync, CeBatch, CeSync. */
   void StartCopyEngine(Task& task) { copyEngine_.Start(task, counts_); }
   void StopCopyEngine() { copyEngine_.Stop(counts_); }
 
@@ -81,10 +81,10 @@ class HostEvents {
   }
 
   Profiler* const profiler_;
-  const uint64_t userTag_;  // what ncclNotifyTag would have set
+  const uint64_t userTag_;  // as set by ncclNotifyTag
   CallCounts counts_;
 
-  // What NCCL keeps per thread. The API handles are not cleared by their stop.
+  // NCCL keeps these per thread. A stop does not clear the API handles.
   int mask_ = 0;
   int groupDepth_ = 0;
   bool capturing_ = false;

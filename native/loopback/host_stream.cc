@@ -42,7 +42,7 @@ void HostStream::Run() {
     changed_.wait(lock, [this] { return !items_.empty() || stop_ || freeze_; });
     if (freeze_) break;
     if (items_.empty()) return;
-    Item& item = items_.front();  // stays in its place, whatever is added behind it
+    Item& item = items_.front();  // a deque does not move it when items are added
     lock.unlock();
     Perform(item);
     lock.lock();

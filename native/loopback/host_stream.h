@@ -1,6 +1,6 @@
-// The CUDA driver's thread for host functions ("T-cbk"), in stream order. What is captured in a graph is announced and
-// posted here, at every replay; so is everything else while replays are still ahead of it, or NCCL would overtake
-// itself, and all of it if CUDA_LAUNCH_BLOCKING is set.
+// The CUDA driver's thread for host functions ("T-cbk"), in stream order. It announces and posts the work of a captured
+// graph at every replay. It does the same for other work while replays are queued before it, so that NCCL keeps its order,
+// and for all work if CUDA_LAUNCH_BLOCKING is set.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_HOST_STREAM_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_HOST_STREAM_H_
@@ -19,23 +19,23 @@ namespace loopback {
 
 class HostStream {
  public:
-  /** What a host function does; then the kernel may run. */
+  /** The work of a host function. The kernel may run after it. */
   struct Item {
     LaunchPlan plan;
     Schedule schedule;
-    bool announced;  // false: the graph has no node for the host, only the kernel
+    bool announced;  // false: the graph has no host node, only the kernel
   };
 
   HostStream(Profiler* profiler, Gpu* gpu, ProgressThread* progress, uint64_t userTag)
       : gpu_(gpu), progress_(progress), events_(profiler, userTag) {}
-  /** Performs what is left. */
+  /** Performs the rest. */
   ~HostStream() { Stop(); }
 
   void Add(Item item);
-  /** Something was added that is not done yet. What the thread has written is older than a false. */
+  /** True while an added item is not done. False: everything that the thread wrote is visible. */
   bool Busy();
   void Stop();
-  /** From then on it makes no callbacks. */
+  /** Afterwards it makes no callbacks. */
   void Freeze();
 
   const CallCounts& counts() const { return events_.counts(); }
@@ -54,7 +54,7 @@ class HostStream {
   bool stop_ = false;
   bool freeze_ = false;
   bool frozen_ = false;
-  std::thread thread_;  // from the first item on
+  std::thread thread_;  // starts with the first item
 };
 
 }  // namespace loopback

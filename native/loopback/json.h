@@ -1,4 +1,4 @@
-// Writing JSON: one flat or nested object at a time, fields in the order they are added.
+// Writes JSON: one flat or nested object at a time, fields in the order in which they are added.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_JSON_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_JSON_H_

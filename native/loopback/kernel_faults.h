@@ -1,5 +1,5 @@
-// What goes wrong between kernels and who watches them: the GPU leaves marks in rings of 64 per channel, without a
-// fence, and NCCL looks at them when it comes round.
+// Faults between kernels and their watcher: the GPU writes marks into rings of 64 per channel, without a fence, and NCCL
+// reads them when its polling comes to them.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_FAULTS_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_FAULTS_H_
@@ -9,15 +9,15 @@
 namespace loopback {
 
 struct KernelFaults {
-  /** Of each channel's kernels every n-th is seen to end before it was seen to start. Not in 2.31. 0: none. */
+  /** Every n-th kernel of a channel is seen to end before it is seen to start. Not in 2.31. 0: none. */
   int missedStarts = 0;
-  /** Works that the GPU counted on each channel and NCCL did not: from then on marks are those of earlier works. */
+  /** Works per channel that the GPU counts and NCCL does not: marks are then of earlier works. */
   int lag = 0;
   /** Every n-th mark shows its counter before its time, which is then 0 or that of 64 works ago. 0: none. */
   int torn = 0;
-  /** Nobody looks until all kernels of the iteration have ended. Beyond 64 of them marks are overwritten. */
+  /** Marks are read only when all kernels of the iteration have ended. Beyond 64, marks are overwritten. */
   bool late = false;
-  /** In this iteration channel 0 leaves no mark of its end; negative: never. */
+  /** The iteration in which channel 0 leaves no mark of its end. Negative: none. */
   int lostAt = -1;
 };
 

@@ -1,4 +1,4 @@
-// Looking for a kernel's mark.
+// Reads a kernel's mark.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_MARKS_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_MARKS_H_
@@ -7,7 +7,7 @@
 
 namespace loopback {
 
-/** The mark's time, if it is there: a mark of a later work in the same place also counts, as in NCCL. */
+/** The time of the mark, if it is there. As in NCCL, a mark of a later work in the same place counts, too. */
 inline bool ReadMark(const KernelMarks& marks, uint64_t workCounter, uint64_t* timestamp) {
   const KernelMark& mark = marks[workCounter % kMaxProfilerMarks];
   if (mark.counter.load(std::memory_order_acquire) < workCounter) return false;

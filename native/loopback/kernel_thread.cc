@@ -43,12 +43,12 @@ void KernelThread::Run() {
   prctl(PR_SET_TIMERSLACK, 1);
   while (WaitForWork()) {
     Round() ? backoff_.Progressed() : backoff_.Idle();
-    // What this last look has not seen to end never will.
+    // This was the last look: drop what has not ended.
     if (stopping_) active_.remove_if([](const ProxySub& sub) { return !sub.op.awaited; });
   }
 }
 
-/** False: time to end. */
+/** False: it is time to end. */
 bool KernelThread::WaitForWork() {
   std::unique_lock<std::mutex> lock(mutex_);
   wake_.wait(lock, [&] { return !posted_.empty() || !active_.empty() || stop_ || freeze_; });
@@ -77,7 +77,7 @@ bool KernelThread::Round() {
   return ended;
 }
 
-/** Both ends of a short kernel may be seen at once, but never the end first. True: done. */
+/** Start and end of a short kernel may be seen at once, but never the end first. True: done. */
 bool KernelThread::Advance(ProxySub& sub) {
   const Comm& comm = *sub.op.comm;
   const int channel = sub.op.channel;

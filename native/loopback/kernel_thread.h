@@ -1,5 +1,5 @@
-// Who watches kernels in NCCL 2.31: a thread of its own, which the proxy cannot delay. Like NCCL's it has no name, so
-// it shows that of the process. Until 2.30 the progress thread does this (kernel_watch.cc).
+// Watches kernels in NCCL 2.31: a thread of its own, which the proxy cannot delay. As in NCCL it has no name of its own,
+// so it shows the process's name. Until 2.30 the progress thread watches kernels (kernel_watch.cc).
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_THREAD_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_THREAD_H_
@@ -24,9 +24,9 @@ class KernelThread {
   ~KernelThread() { Stop(); }
 
   void Post(const ProxyOp& op);
-  /** Finishes what it watches, drops what never ends, and joins. */
+  /** Finishes what it watches, drops kernels that never end, and joins. */
   void Stop();
-  /** As ProgressThread's: no callback after it. */
+  /** As in ProgressThread: there is no callback after it. */
   void Freeze();
 
   const CallCounts& counts() const { return events_.counts(); }

@@ -1,12 +1,12 @@
-// Watching one kernel block for the profiler (NCCL 2.26 to 2.30: transport/profiler.cc): the GPU's marks are polled,
-// so an event is made when the proxy happens to look, and carries the GPU's own time.
+// Watches one kernel block for the profiler (NCCL 2.26 to 2.30: transport/profiler.cc). The proxy polls the GPU's marks,
+// so an event is made when the proxy looks, with the GPU's own time.
 
 #include "loopback/kernel_marks.h"
 #include "loopback/progress.h"
 
 namespace loopback {
 
-/** Never marks itself idle: while a kernel runs the thread counts as busy. */
+/** Never counts as idle: while a kernel runs, the thread is busy. */
 bool ProgressThread::ProgressKernelWatch(ProxyArgs& args) {
   ProxySub& sub = args.subs[0];
   const Comm& comm = *sub.op.comm;
@@ -14,8 +14,8 @@ bool ProgressThread::ProgressKernelWatch(ProxyArgs& args) {
   const int missed = options_.kernelFaults.missedStarts;
   if (!watchKernels_.load(std::memory_order_acquire)) return false;
   uint64_t timestamp;
-  // Start and end are read one after the other, so the end may be seen first. Its event is then that of whatever this
-  // memory was used for before.
+  // Start and end are read one after the other, so the end may be seen first. The handle is then an old one, from an
+  // earlier use of this memory.
   const bool startMissed = missed > 0 && sub.op.workCounter % missed == 0;
   if (sub.posted == 0 && !startMissed) {
     if (!ReadMark(comm.workStarted[channel], sub.op.workCounter, &timestamp)) return false;

@@ -48,7 +48,7 @@ class Launcher {
   }
 
  private:
-  /** A dead rank's last messages are still to be read. */
+  /** Also true while a dead rank's last messages are unread. */
   bool SomebodyIsThere() const {
     return std::any_of(children_.begin(), children_.end(), [](const Child& c) { return c.alive() || c.connected; });
   }
@@ -94,7 +94,7 @@ class Launcher {
                        [&](const Fault& fault) { return fault.OfProcess() && fault.Concerns(child.rank); });
   }
 
-  /** Power, fans and all. */
+  /** Ends all processes of the rank's node at once. */
   void EndNodeOf(int rank) {
     asked_ = true;
     for (const Child& child : children_) {
@@ -173,11 +173,11 @@ class Launcher {
   std::vector<Child> children_;
   Endgame endgame_;
 
-  bool asked_ = false;  // the hang is what --skip-rank, --kill-rank and the like wanted
+  bool asked_ = false;  // true if --skip-rank, --kill-rank or the like asked for the hang
   int interruptedBy_ = 0;
 };
 
-/** Told to every rank: communicator ids, data and clock offsets follow from it. */
+/** Every rank gets it: communicator ids, data and clock offsets depend on it. */
 uint64_t ChooseRunId(uint64_t seed) {
   if (seed != 0) return Mix(seed, 0);
   uint64_t id;

@@ -1,5 +1,5 @@
-// Starts one process per rank, brings them together, and sees to it that all of them end: by themselves, or because
-// the job hangs, or because the time is over. It ends only processes it has started.
+// Starts one process per rank, connects them, and makes sure that all of them end: by themselves, because the job hangs,
+// or because the time is over. It ends only processes that it has started.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_LAUNCHER_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_LAUNCHER_H_

@@ -1,4 +1,4 @@
-// nccl-trace-loopback: a stand-in for NCCL without a GPU. README.md tells what it is for; --help how to use it.
+// nccl-trace-loopback: a stand-in for NCCL without a GPU. README.md says what it is for, --help how to use it.
 
 #include <cstdio>
 

@@ -14,7 +14,7 @@
 namespace loopback {
 namespace {
 
-/** A collective of one rank is a copy within the GPU, one of nothing is nothing: the profiler never hears of it. */
+/** False for a collective of one rank, which is a copy in the GPU, or of no data. The profiler never sees these. */
 bool IsVisible(const Task& task) {
   const bool isCollective = !IsP2p(task.func) || task.ofAllToAll;
   return !isCollective || (task.comm->nRanks > 1 && task.count > 0);
@@ -46,7 +46,7 @@ void NcclApi::GroupStart() {
   depth_ += 1;
 }
 
-/** Each call is a group of its own inside the user's. */
+/** Each call is a group inside the user's group. */
 void NcclApi::Call(const std::vector<Task*>& tasks) {
   GroupStart();
   events_.EnterCall();
@@ -65,7 +65,7 @@ void NcclApi::Call(const std::vector<Task*>& tasks) {
   EndInternalGroup();
 }
 
-/** Whatever group ends may end the event: NCCL's profiler counts calls, and no inner groups of the user. */
+/** The end of any group may end the event, because NCCL's profiler counts calls, not the user's inner groups. */
 void NcclApi::EndInternalGroup() {
   events_.LeaveCall();
   depth_ -= 1;
@@ -100,7 +100,7 @@ void NcclApi::AwaitLaunch() {
 void NcclApi::Join(Task* task) {
   auto plan = std::find_if(pending_.begin(), pending_.end(), [&](auto& p) { return p.comm == task->comm; });
   if (plan == pending_.end()) {
-    // NCCL keeps the communicators of a group by their hashes, whichever was called first.
+    // NCCL orders the communicators of a group by their hashes, not by the order of calls.
     plan =
         std::find_if(pending_.begin(), pending_.end(), [&](auto& p) { return p.comm->spec.id > task->comm->spec.id; });
     plan = pending_.emplace(plan);
@@ -118,7 +118,7 @@ void NcclApi::LaunchAll(std::vector<LaunchPlan> plans, HostEvents& events) {
   }
 }
 
-/** What is not done by kernels with connections: each task on its own, the rest together. */
+/** Tasks without connections (windows) get a launch plan each, all others share one. */
 std::vector<LaunchPlan> NcclApi::PlansOf(LaunchPlan whole, const HostEvents& events) const {
   std::vector<LaunchPlan> plans;
   for (Task* task : whole.windowed) {
@@ -142,7 +142,7 @@ Schedule NcclApi::ScheduleOf(LaunchPlan& plan) const {
   return symmetric ? MakeSymmetricSchedule(*plan.colls[0], maxChannels_) : MakeSchedule(plan, maxChannels_);
 }
 
-/** Copy engines have events of their own; of symmetric-memory kernels one hears nothing, until NCCL 2.31. */
+/** Copy engines have events of their own. Symmetric-memory kernels have none until NCCL 2.31. */
 void NcclApi::BeginLaunch(LaunchPlan& plan, HostEvents& events) {
   if (plan.windowed.empty()) return events.StartKernelLaunch(plan);
   if (plan.windowed[0]->engine == Engine::kCopyEngine) events.StartCopyEngine(*plan.windowed[0]);
@@ -153,7 +153,7 @@ void NcclApi::EndLaunch(const LaunchPlan& plan, HostEvents& events) {
   if (plan.windowed[0]->engine == Engine::kCopyEngine) events.StopCopyEngine();
 }
 
-/** The kernel is launched first, and may be running when its tasks are announced and the proxy hears of them. */
+/** Launches the kernel first, so it may run before its tasks are announced and posted to the proxy. */
 void NcclApi::Launch(LaunchPlan& plan, HostEvents& events) {
   Schedule schedule = ScheduleOf(plan);
   Expect(schedule);
@@ -169,7 +169,7 @@ void NcclApi::Launch(LaunchPlan& plan, HostEvents& events) {
   events.StopTasks(plan);
 }
 
-/** Not those that watch kernels, if one of them may never end. */
+/** Without operations that watch kernels, if one of them may never end. */
 int NcclApi::CountAwaited(std::vector<ProxyOp>& ops) {
   const int lostAt = options_.kernelFaults.lostAt;
   int awaited = 0;
@@ -182,7 +182,7 @@ int NcclApi::CountAwaited(std::vector<ProxyOp>& ops) {
   return awaited;
 }
 
-/** Without operations there is nothing for the host to do in a replay, and the tasks are announced now or never. */
+/** If there are no operations, a replay has no host node, so the tasks are announced now. */
 void NcclApi::Capture(LaunchPlan& plan, HostEvents& events) {
   plan.persistent = true;
   const bool hasProxyOps = !ScheduleOf(plan).proxyOps.empty();

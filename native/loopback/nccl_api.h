@@ -1,10 +1,10 @@
-// NCCL's calls, as far as the profiler can see them: group start and end, collectives, sends and receives. A call
-// only enqueues; the outermost group end launches one kernel for each communicator, and posts the proxy's share.
+// NCCL's calls as a profiler sees them: group start and end, collectives, sends and receives. A call only enqueues. The
+// outermost group end launches one kernel per communicator and posts the proxy's operations.
 //
-//   call ─▶ GroupApi/CollApi/P2pApi events, task ─▶ group end ─▶ plan per communicator ─▶ Gpu and ProgressThread
+//   call ─▶ GroupApi/CollApi/P2pApi events, task ─▶ group end ─▶ launch plan per communicator ─▶ Gpu, ProgressThread
 //
-// All of it on one thread, but for two things: non-blocking communicators launch on a thread of their own, and what
-// belongs to a CUDA graph is left to the host stream.
+// All of it runs on one thread, with two exceptions: non-blocking communicators launch on a thread of their own, and the
+// host stream does the work of CUDA graphs.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_NCCL_API_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_NCCL_API_H_
@@ -32,28 +32,28 @@ class NcclApi {
 
   void GroupStart();
   void GroupEnd() { EndInternalGroup(); }
-  /** ncclAllReduce, ncclSend and so on; which one is in the task. AlltoAll comes as its sends and receives. */
+  /** ncclAllReduce, ncclSend and so on, as the task says. AlltoAll comes as its sends and receives. */
   void Call(const std::vector<Task*>& tasks);
 
-  /** What is called from now on is captured, not done. */
+  /** Calls are captured from now on, not executed. */
   void BeginCapture(Graph* graph);
   void EndCapture();
-  /** cudaGraphLaunch: of each of the graph's tasks the replay. */
+  /** cudaGraphLaunch. `replays`: the replay of each of the graph's tasks. */
   void LaunchGraph(Graph& graph, const std::vector<Task*>& replays);
 
-  /** Until non-blocking communicators have done what they were asked for, as ncclCommGetAsyncError tells. */
+  /** Waits until non-blocking communicators have finished their launches, as with ncclCommGetAsyncError. */
   void AwaitLaunch();
 
   /** Called once, with the number of steps, before the next kernel's operations are posted. */
   void BeforeNextPost(std::function<void(int64_t steps)> hook) { beforePost_ = std::move(hook); }
-  /** What a call does while it waits for others. */
+  /** A call does this while it waits for other ranks. */
   void WhileWaiting(std::function<void()> meanwhile) { meanwhile_ = std::move(meanwhile); }
-  /** No more callbacks from any thread of ours but this one. */
+  /** Afterwards only the calling thread makes callbacks. */
   void Freeze();
 
-  /** Or waiting to be launched. */
+  /** True if kernels run or wait to be launched. */
   bool KernelsRunning() { return hostStream_.Busy() || !gpu_->idle(); }
-  /** KernelFaults::lostAt has come: somebody watches a kernel that will never end. */
+  /** True after KernelFaults::lostAt: a watched kernel will never end. */
   bool lostMark() const { return lostMark_; }
 
   std::vector<const CallCounts*> counts() const {
@@ -75,7 +75,7 @@ class NcclApi {
   int CountAwaited(std::vector<ProxyOp>& ops);
 
   HostEvents events_;
-  HostEvents launchEvents_;  // of the thread of non-blocking communicators
+  HostEvents launchEvents_;  // for the thread of non-blocking communicators
   Gpu* const gpu_;
   ProgressThread* const progress_;
   Completion* const completion_;

@@ -11,10 +11,10 @@
 namespace loopback {
 namespace {
 
-/** With a rate, this much is moved at once: a thread that moved a little with each look would never sleep. */
+/** With a rate limit, moves this much at once. A thread that moved a little at each look would never sleep. */
 constexpr size_t kPiece = 64 * kKiB;
 
-/** Bytes moved, or 0: nothing now, or the peer is gone, which looks the same from here. */
+/** Bytes moved. 0: nothing now, or the peer is gone, which looks the same here. */
 size_t Moved(ssize_t result) { return result < 0 ? 0 : result; }
 
 /** A connection with helper threads knows the first request's parent only. */
@@ -74,7 +74,7 @@ bool SendSocket::TestOldest() {
 
 int SendSocket::Move(NetEvents& events, bool* moved) {
   const uint64_t oldest = counts_.moved.load(std::memory_order_relaxed);
-  // The one who tests asks for one at a time.
+  // Each test asks for one request.
   if (oldest == counts_.posted.load(std::memory_order_acquire) || !MoveOldest(events, moved)) return 0;
   counts_.moved.store(oldest + 1, std::memory_order_release);
   return 1;
@@ -116,7 +116,7 @@ bool RecvSocket::Post(char* data, size_t capacity, uint64_t step, const NetParen
   const uint64_t posted = counts_.posted.load(std::memory_order_relaxed);
   if (posted - counts_.done == kSteps) return false;
   const char credit = 'c';
-  // A dead peer cannot be told; the receive is posted all the same and never completes.
+  // If the peer is dead, the receive is posted all the same and never completes.
   if (grantsCredits_ && send(fd_, &credit, 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == EAGAIN) return false;
   Request& request = requests_[posted % kSteps];
   request.data = data;

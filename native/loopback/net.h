@@ -6,11 +6,11 @@
 //           ◀────────────────────────────────────────────────
 //                 one byte per posted receive: a credit
 //
-// With credits a send is refused until the receiver has posted, as on InfiniBand; so NCCL asks again and again, and
-// each time tells the profiler "waiting for the peer". Without them, as on NCCL's own sockets, a send is always
-// accepted. A peer that died is silence: nothing completes any more, and the job hangs.
+// With credits a send is refused until the receiver has posted, as on InfiniBand. NCCL then asks again and again, and
+// reports "waiting for the peer" to the profiler each time. Without credits, as on NCCL's own sockets, a send is always
+// accepted. If a peer dies, nothing completes any more, and the job hangs.
 //
-// Requests are moved by the thread that tests them, or by a helper thread (net_helper.h); then test only asks.
+// The thread that tests a request moves its bytes, or a helper thread does (net_helper.h) and test only asks.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_NET_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_NET_H_
@@ -26,19 +26,19 @@
 namespace loopback {
 
 /**
- * How much a process may still send, or receive: so many bytes per second while it has something to move. Time without
- * anything to move is lost, as on a real line, so that a small message takes its time, too. Used by the one thread that
- * moves, cut by any.
+ * Limits the bytes per second that a process sends or receives while it has something to move. Idle time is not saved up,
+ * as on a real line, so small messages take their time, too. Only the thread that moves bytes uses it. Any thread may cut
+ * it.
  */
 class RateLimit {
  public:
   /** `bytesPerSecond` 0: no limit. */
   explicit RateLimit(int64_t bytesPerSecond) : rate_(bytesPerSecond) {}
   bool isLimited() const { return rate_ != 0; }
-  /** How many of these bytes, which are there to be moved since `since`, may be moved now. */
+  /** How many of the `wanted` bytes, which wait since `since`, may be moved now. */
   size_t Allow(size_t wanted, int64_t since);
   void Used(size_t bytes) { budget_ -= bytes; }
-  /** Nothing more, for ever. From any thread. */
+  /** Allows nothing more. Any thread may call it. */
   void Cut() { cut_.store(true, std::memory_order_relaxed); }
 
  private:
@@ -48,13 +48,13 @@ class RateLimit {
   int64_t filledAt_ = 0;
 };
 
-/** In front of every message. Both sides count steps on their own; a difference is a bug found at once. */
+/** Comes before every message. Both sides count steps themselves, so a difference shows a bug at once. */
 struct MessageHeader {
   uint32_t bytes;
   uint32_t step;
 };
 
-/** Counts of requests: posted by the progress thread, moved by it or a helper, done when it has been told. */
+/** Counts of requests: posted by the progress thread, moved by it or a helper, done when the progress thread knows. */
 struct RequestCounts {
   std::atomic<uint64_t> posted{0};
   std::atomic<uint64_t> moved{0};
@@ -63,13 +63,13 @@ struct RequestCounts {
 
 class SendSocket : public MovableRequests {
  public:
-  /** Without `helper` the caller of TestOldest moves the bytes, and `events` are its calls. */
+  /** Without `helper` the caller of TestOldest moves the bytes, and `events` makes that thread's calls. */
   SendSocket(int fd, bool needsCredits, RateLimit* rate, NetEvents* events, NetHelper* helper)
       : fd_(fd), needsCredits_(needsCredits), rate_(rate), events_(events), helper_(helper) {}
 
   /** isend. False: not accepted now, ask again. The data must stay until the send is done. */
   bool Post(const char* data, size_t bytes, uint64_t step, const NetParent& parent);
-  /** test, for the oldest send. True once: all its bytes are with the kernel. */
+  /** test, for the oldest send. True once, when the kernel has all its bytes. */
   bool TestOldest();
 
   int Move(NetEvents& events, bool* moved) override;
@@ -94,7 +94,7 @@ class SendSocket : public MovableRequests {
   NetHelper* const helper_;
   int64_t credits_ = 0;
   RequestCounts counts_;
-  NetParent first_{};  // of the first request there ever was
+  NetParent first_{};  // of the connection's first request
   std::array<Request, kSteps> requests_;
 };
 
@@ -105,7 +105,7 @@ class RecvSocket : public MovableRequests {
 
   /** irecv. False: not accepted now. */
   bool Post(char* data, size_t capacity, uint64_t step, const NetParent& parent);
-  /** test, for the oldest receive. True once: its message is complete and has `*bytes`. */
+  /** test, for the oldest receive. True once, when its message is complete. It has `*bytes`. */
   bool TestOldest(size_t* bytes);
 
   int Move(NetEvents& events, bool* moved) override;

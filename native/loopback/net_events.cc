@@ -7,7 +7,7 @@
 namespace loopback {
 namespace {
 
-constexpr size_t kAdaptiveRouting = 8192;  // beyond it the data goes without the number that ends the message
+constexpr size_t kAdaptiveRouting = 8192;  // larger data goes without the immediate number that ends a message
 constexpr int kRdmaWrite = 0;
 constexpr int kRdmaWriteWithImm = 1;
 constexpr int kFirstQueuePair = 0x100;
@@ -15,7 +15,7 @@ constexpr int64_t kExternalId = 0x7F << 16 | 1;
 
 int64_t IdOf(const NetEvents& events, int64_t real) { return events.options().id == 0 ? real : events.options().id; }
 
-/** What the plugin from elsewhere tells; what it means nobody knows. */
+/** The data of an unknown plugin. Its meaning is not known. */
 struct ExternalData {
   uint64_t word;
 };

@@ -1,13 +1,13 @@
-// NetPlugin events: what the network itself tells the profiler, as NCCL's plugins for InfiniBand and sockets do in a
-// build with NET_PROFILER=1, or some plugin from elsewhere. Nothing between the network and the plugin checks a handle:
-// while the mask has no NetPlugin events are still stopped, under whatever the request's memory holds.
+// NetPlugin events: the network's own events, as NCCL's plugins for InfiniBand and sockets make them in a build with
+// NET_PROFILER=1, or as an unknown network plugin may make them. Nothing checks a handle between the network and the
+// profiler: while the mask has no NetPlugin, events are still stopped, with any handle that is in the request's memory.
 //
 //   ib         one event per queue pair from the request on; stopped when that queue pair is done, and all of them once
 //              more when the request is
 //   socket     one event from the first test after the sizes were exchanged
 //   sockets    the same from helper threads. They ask the connection's first request for the parent, for ever: it may
 //              be any step's, or none
-//   external   a plugin nobody knows: its own id, an update halfway, update and end in one
+//   external   an unknown plugin: an id of its own, an update halfway, update and end in one call
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_NET_EVENTS_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_NET_EVENTS_H_
@@ -25,16 +25,16 @@ enum class NetEventKind { kNone, kIb, kSocket, kSocketThreads, kExternal };
 struct NetEventOptions {
   NetEventKind kind = NetEventKind::kNone;
   int queuePairs = 1;  // kIb: of each request
-  int64_t id = 0;      // what the events say; 0: what the kind really is
+  int64_t id = 0;      // the id that the events have. 0: the kind's real id
 };
 
 /** "ib", "ib:4", "socket", "sockets", "external". Throws UsageError. */
 void ParseNetEvents(const std::string& text, NetEventOptions& options);
 
-/** A step's handle: the progress thread sets and clears it, a helper thread may look at any time. */
+/** A step's handle. The progress thread sets and clears it, a helper thread may read it at any time. */
 using StepHandle = std::atomic<void*>;
 
-/** What a request was given to name its parent by. */
+/** Identifies the parent of a request. */
 struct NetParent {
   const StepHandle* step;  // read when an event starts, not before
   void* context;
@@ -51,7 +51,7 @@ class NetEvents {
   const NetEventOptions& options() const { return options_; }
   const CallCounts& counts() const { return counts_; }
 
-  /** `data` is the network's, and gone after the call. */
+  /** `data` belongs to the network and is invalid after the call. */
   void Start(void** handle, const NetParent& parent, int64_t id, void* data);
   void Update(void* handle, void* data);
   void Stop(void* handle);
@@ -67,7 +67,7 @@ class RequestEvents {
  public:
   static constexpr int kMaxQueuePairs = 8;
 
-  /** isend or irecv accepted it. `bytes` of a receive: nobody knows yet. */
+  /** isend or irecv accepted the request. For a receive `bytes` is not known yet. */
   void Posted(NetEvents& events, const NetParent& parent, bool isSend, int fd, uint64_t slot, size_t bytes);
   /** `moved` of so many bytes have been transferred. */
   void Moved(NetEvents& events, size_t moved, size_t total);
@@ -80,7 +80,7 @@ class RequestEvents {
   NetParent parent_{};
   bool isSend_ = false;
   int fd_ = -1;
-  int told_ = 0;  // queue pairs that are done; else 0 not begun, 1 begun, 2 updated
+  int told_ = 0;  // queue pairs that are done. For other kinds: 0 not begun, 1 begun, 2 updated
   std::array<void*, kMaxQueuePairs> handles_{};
 };
 

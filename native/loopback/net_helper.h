@@ -19,7 +19,7 @@ namespace loopback {
 class MovableRequests {
  public:
   virtual ~MovableRequests() = default;
-  /** As far as it goes now. How many requests were finished; `moved`: any byte at all. */
+  /** Moves bytes as far as possible now. Returns the number of finished requests. `moved`: any byte was moved. */
   virtual int Move(NetEvents& events, bool* moved) = 0;
 };
 
@@ -34,11 +34,11 @@ class NetHelper {
   void Begin() {
     thread_ = std::thread([this] { Run(); });
   }
-  /** One more request is to be moved. */
+  /** Call it when one more request waits to be moved. */
   void Posted();
-  /** Nothing may be under way. */
+  /** No request may be under way. */
   void Stop();
-  /** From then on it makes no call and moves nothing, until the process ends. */
+  /** Afterwards it makes no call and moves nothing until the process ends. */
   void Freeze();
 
   const CallCounts& counts() const { return events_.counts(); }

@@ -1,4 +1,4 @@
-// The network of a process: what all its sockets share, and the threads that move their bytes if there are any.
+// The network of a process: the state that all its sockets share, and the threads that move their bytes, if any.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_NETWORK_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_NETWORK_H_
@@ -18,12 +18,12 @@ class Network {
   std::unique_ptr<SendSocket> Sender(int fd, int peer, int channel);
   std::unique_ptr<RecvSocket> Receiver(int fd);
 
-  /** When all sockets are made. */
+  /** Call it when all sockets are made. */
   void Begin();
-  /** When nothing is under way. */
+  /** Call it when nothing is under way. */
   void Stop();
   void Freeze();
-  /** From now on no byte leaves. */
+  /** Afterwards no byte leaves. */
   void CutSends() {
     rate_.Cut();
     linkRate_.Cut();

@@ -1,4 +1,4 @@
-// Which ranks share a node: inside it data does not go through the proxy, and a node dies as a whole.
+// Which ranks share a node. Inside a node data does not go through the proxy, and a node dies as a whole.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_NODES_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_NODES_H_
@@ -10,17 +10,17 @@ namespace loopback {
 
 struct Nodes {
   int size = 1;          // consecutive ranks of the world
-  std::string variable;  // names a folder of the node's memory to its processes; empty: it has none
-  std::string folder;    // of all of them
+  std::string variable;  // environment variable that names a folder in the node's memory. Empty: there is none
+  std::string folder;    // of all nodes
 
   int Of(int worldRank) const { return worldRank / size; }
   int CountOf(const std::vector<int>& worldRanks) const;
   bool Same(int a, int b) const { return Of(a) == Of(b); }
   std::string FolderOf(int worldRank) const { return folder + "/node-" + std::to_string(Of(worldRank)); }
 
-  /** In a rank's process, before the plugin is loaded. */
+  /** Sets the variable in a rank's process, before the plugin is loaded. */
   void TellFolder(int worldRank) const;
-  /** It is gone, with all that is in it. */
+  /** Removes the folder with everything in it. */
   void RemoveFolder(int worldRank) const;
 };
 

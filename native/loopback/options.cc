@@ -44,7 +44,7 @@ Flag Group(GroupSpec::Kind kind, const char* defaultName) {
   return {true, [=](Options& o, const std::string& v) { o.groups.push_back(ParseGroup(kind, v, defaultName)); }};
 }
 
-/** One of a few words. */
+/** One of a few values. */
 template <typename T>
 Flag Choice(const char* name, T Options::*member, std::map<std::string, T> words) {
   return {true, [=](Options& o, const std::string& v) {
@@ -167,7 +167,7 @@ const std::map<std::string, Flag>& Flags() {
   return flags;
 }
 
-/** Gradients of mixed sizes, a tensor-parallel reduction, an optimizer's gather, a pipeline's exchange. */
+/** Gradients of several sizes, a tensor-parallel reduction, an optimizer's gather, a pipeline's exchange. */
 constexpr char kDefaultScript[] =
     "allreduce:4M, allreduce:192K, reducescatter:2M, allgather:2M, group{send+recv:512K}, sleep:1ms";
 constexpr char kDefaultGroupScript[] =

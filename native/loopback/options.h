@@ -1,4 +1,4 @@
-// The command line. The launcher and every rank process parse the same one, so nothing else needs to be passed on.
+// The command line. The launcher and every rank parse the same one, so the launcher passes on nothing else.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_OPTIONS_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_OPTIONS_H_
@@ -20,14 +20,14 @@ namespace loopback {
 
 constexpr int kNever = -1;
 
-/** Something that happens to a rank in mid collective. */
+/** A fault of a rank in the middle of a collective. */
 struct StepFault {
   int rank = kNever;
   int at = 0;
-  int64_t step = kNever;  // after so many proxy steps; kNever: halfway through the iteration's first operation
+  int64_t step = kNever;  // after this many proxy steps. kNever: halfway through the iteration's first operation
 };
 
-/** What goes wrong on request. Ranks are world ranks, iterations count from 0. */
+/** Faults on request. Ranks are world ranks, iterations count from 0. */
 struct FaultOptions {
   std::vector<Fault> list;
   int slowRank = kNever;
@@ -47,20 +47,20 @@ struct FaultOptions {
 
 /**
  * How a rank ends: after ncclCommDestroy, by exit() without it, or by _exit(). ncclCommDestroy may come too early: while
- * the last iteration's work is under way, or for the world while communicators split from it go on.
+ * the last iteration is under way, or for the world while communicators that were split from it go on.
  */
 enum class ExitStyle { kClean, kLeave, kAbrupt, kHasty, kParentFirst };
 
-/** FaultOptions' hang ends with ncclCommAbort on every rank, and no signal. */
+/** A hang of FaultOptions ends with ncclCommAbort on every rank, without a signal. */
 constexpr int kAbortComms = 0;
 
-/** `origin`'s sends are executed by `executor`. Ranks of the world. */
+/** `executor` executes the sends of `origin`. Both are ranks of the world. */
 struct PxnOptions {
   int origin = kNever;
   int executor = kNever;
 };
 
-/** Who carries the data past the proxy. All but kNet start operations, say that they receive, and nothing more. */
+/** How data moves without the proxy. All but kNet start operations as receives and report nothing more. */
 enum class Transport {
   kNet,
   kCollNet,  // collectives: switches reduce
@@ -79,20 +79,20 @@ struct Options {
   bool commNames = true;
 
   int abi = 6;        // the newest profiler version this NCCL knows
-  int pluginAbi = 7;  // the newest table of the plugin it gets to see
+  int pluginAbi = 7;  // the newest table of the plugin that it looks for
   uint64_t userTag = 0;
   bool plugin = true;
   bool nonBlocking = false;
   int planTasks = 1 << 30;
   ExitStyle exit = ExitStyle::kClean;
-  bool oneStream = false;     // all communicators of a rank launch into the same
+  bool oneStream = false;     // all communicators of a rank launch into one stream
   bool connectAtUse = false;  // the first call that needs a connection waits for the ranks at its ends
-  int peerChannels = 1;       // of a send or receive at most so many
+  int peerChannels = 1;       // most channels of a send or receive
   int64_t jitterNs = 0;       // each rank calls late by any time up to this
   Nodes nodes;
 
   bool credits = true;      // a receiver grants each send, as InfiniBand does; false: as sockets
-  bool registered = false;  // AllGather, Send, Recv: the network knows the users' buffers
+  bool registered = false;  // AllGather, Send, Recv: the network uses the users' buffers
   int irecvBusy = 0;        // how often the network refuses each receive at first
   int64_t rateLimit = 0;    // bytes/s a rank may send; 0: no limit
   double gpuDriftPpm = 20;

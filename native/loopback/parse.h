@@ -1,4 +1,4 @@
-// Words into numbers: sizes, times, counts. Anything not understood is a UsageError that quotes it.
+// Parses sizes, times and counts. A text that it cannot parse is a UsageError that quotes it.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_PARSE_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_PARSE_H_
@@ -10,7 +10,7 @@
 
 namespace loopback {
 
-/** The user asked for something that does not exist. Ends the program with exit code 2. */
+/** The command line is wrong. Ends the program with exit code 2. */
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -22,7 +22,7 @@ size_t ParseSize(const std::string& text);
 /** "5ms", "20us", "3s": nanoseconds. */
 int64_t ParseTime(const std::string& text);
 
-/** An environment variable as NCCL reads it: unset or empty is `otherwise`. */
+/** Reads an environment variable as NCCL does. Unset or empty: `otherwise`. */
 int64_t EnvNumber(const char* name, int64_t otherwise);
 
 std::vector<std::string> Split(const std::string& text, char separator);

@@ -6,7 +6,7 @@ namespace loopback {
 namespace {
 
 constexpr size_t kMinTrafficPerChannel = 32 * kKiB;
-constexpr size_t kAutoLlBytes = 256 * kKiB;  // NCCL asks its tuner; LL up to here is what it often says
+constexpr size_t kAutoLlBytes = 256 * kKiB;  // NCCL asks its tuner, which often chooses LL up to here
 constexpr size_t kP2pChunk = 128 * kKiB;
 constexpr size_t kP2pMinPart = 64 * kKiB;
 constexpr size_t kP2pMaxPart = 128 * kKiB;
@@ -44,9 +44,8 @@ void CountSteps(ChannelPart& part, const CollPartition& partition, Func func, in
 }
 
 /**
- * Deals a kernel's collectives to its channels in cells: each channel takes cells until its share of the traffic is
- * reached, the last one takes what is left. So a later, smaller collective may begin on the channel where an earlier
- * one ended.
+ * Divides a kernel's collectives among its channels in cells. Each channel takes cells up to its share of the traffic, the
+ * last one takes the rest. So a later, smaller collective may begin on the channel where an earlier one ended.
  */
 class Dealer {
  public:
@@ -87,7 +86,7 @@ int FloorPowerOfTwo(int n) {
   return power;
 }
 
-/** Few channels for small transfers, more while the parts stay large; all ranks at once should fit. */
+/** Few channels for small transfers, more while the parts stay large. The transfers of all ranks should fit. */
 int P2pChannels(size_t bytes, int nRanks, int maxChannels, int perPeer) {
   int least = perPeer;
   while (least * nRanks > maxChannels && least > 1) least /= 2;

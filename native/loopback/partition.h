@@ -1,5 +1,5 @@
-// How a collective or a transfer is cut into channels, loops, chunks and steps. Pure arithmetic, as NCCL 2.30 does it
-// (enqueue.cc): what the proxy and the simulated GPU then do follows from these numbers alone.
+// Partitions a collective or a transfer into channels, loops, chunks and steps. Pure arithmetic, as in NCCL 2.30
+// (enqueue.cc). The proxy and the simulated GPU follow these numbers.
 //
 //   collective ──▶ parts (one per channel) ──▶ loops ──▶ hops around the ring ──▶ chunks ──▶ slices
 //
@@ -16,10 +16,10 @@
 
 namespace loopback {
 
-/** What `--proto` and an operation's suffix say; nothing means "choose by size". */
+/** From `--proto` or an operation's suffix. Nothing: choose by size. */
 using ProtoChoice = std::optional<Proto>;
 
-/** Likewise `--algo`; nothing means a ring. */
+/** Likewise from `--algo`. Nothing: a ring. */
 using AlgoChoice = std::optional<Algo>;
 
 /** The share of one channel. */
@@ -49,7 +49,7 @@ struct CollPartition {
   std::vector<ChannelPart> parts;
 };
 
-/** Partitions the collectives of one kernel together, because they share out the channels. Same order as the requests. */
+/** Partitions the collectives of one kernel together, because they share its channels. In the order of the requests. */
 std::vector<CollPartition> PartitionCollectives(const std::vector<CollRequest>& requests, int nRanks, int maxChannels);
 
 struct P2pPartition {
@@ -59,25 +59,28 @@ struct P2pPartition {
 };
 
 /** Both ends compute the same partition: `round` is (receiver - sender) modulo nRanks and chooses the first channel. */
-/** In which round NCCL sends so many ranks ahead, where each rank is a node of its own: distances 0, 1, 3, 6 and so on, modulo a power of two. */
+/**
+ * The round in which NCCL sends `distance` ranks ahead, if each rank is a node of its own: distances 0, 1, 3, 6 and so on,
+ * modulo a power of two.
+ */
 int RoundOf(int distance, int nRanks);
 
 P2pPartition PartitionP2p(size_t bytes, ProtoChoice proto, int nRanks, ChannelLimits limits, int round,
                           bool registered = false);
 
-/** Hops in which a rank sends (as many in which it receives) for each loop of a ring. From or to a root: one. */
+/** Number of hops in which a rank sends, and in which it receives, per loop of a ring. With a root: one. */
 int HopsPerLoop(Func func, int nRanks);
 
 /** The payload of a chunk in the loop that begins with `remaining` bytes left. Only AllReduce shrinks its last loop. */
 size_t LoopChunkBytes(Func func, size_t chunkBytes, size_t remaining, int nRanks);
 
-/** SIMPLE cuts a chunk into slices of at least 1/16 of a slot; the later ones may be empty. */
+/** SIMPLE cuts a chunk into slices of at least 1/16 of a slot. Later slices may be empty. */
 size_t SliceBytes(Proto proto, int chunkSteps, int sliceSteps, size_t chunkBytes);
 
-/** What each rank's block has of a buffer: whole elements. */
+/** Bytes of a rank's block of a buffer: whole elements. */
 inline size_t BlockBytes(size_t bytes, int nRanks) { return DivUp(bytes, nRanks * kElementBytes) * kElementBytes; }
 
-/** The chunk size that NCCL reports in a ProxyOp: not what is transferred, but chunk times sliceSteps. */
+/** The chunk size that NCCL reports in a ProxyOp: chunk times sliceSteps, not the transferred size. */
 inline size_t ReportedChunkSize(size_t chunkBytes, int sliceSteps) { return chunkBytes * sliceSteps; }
 
 }  // namespace loopback

@@ -1,4 +1,4 @@
-// `--partition`: what a workload comes down to, without running it.
+// `--partition`: prints how a workload is partitioned, without running it.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_PARTITION_REPORT_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_PARTITION_REPORT_H_
@@ -9,7 +9,7 @@
 
 namespace loopback {
 
-/** JSON: each operation of the script, as rank 0 carries it out alone (operations of one group share channels). */
+/** JSON: each operation of the script as rank 0 executes it alone (operations of one group share channels). */
 std::string PartitionReport(const Options& options);
 
 }  // namespace loopback

@@ -15,7 +15,7 @@ void Unset(float* to, size_t n) {
   for (size_t i = 0; i < n; i++) to[i] = kUnset;
 }
 
-/** Expects factor · base + addend; `first` is the index of the data's first element in the pattern. */
+/** Expects factor · base + addend. `first`: index of the data's first element in the pattern. */
 std::optional<Mismatch> Check(const float* data, size_t n, uint64_t salt, size_t first, int factor, int addend) {
   for (size_t i = 0; i < n; i++) {
     const float expected = factor * static_cast<int>(Base(first + i, salt)) + addend;

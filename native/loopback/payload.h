@@ -1,6 +1,5 @@
-// The data that is moved: known before, so that it can be checked afterwards. Element i of rank r's input is
-// (i + salt) mod 1024 + r: small whole numbers, whose sums are exact, and which tell where they belong and from whom
-// they came.
+// The moved data. It is known in advance, so results can be checked. Element i of rank r's input is
+// (i + salt) mod 1024 + r: small whole numbers with exact sums, which show their place and their rank.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_PAYLOAD_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_PAYLOAD_H_
@@ -12,10 +11,10 @@
 
 namespace loopback {
 
-/** The input into the task's buffer, and what no result may be wherever a result is due. */
+/** Writes the input into the task's buffer, and a value that no result has into the places of results. */
 void FillInput(const Task& task);
 
-/** The first element of the output that is not what it must be. */
+/** The first wrong element of the output. */
 std::optional<Mismatch> CheckOutput(const Task& task);
 
 }  // namespace loopback

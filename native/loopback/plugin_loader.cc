@@ -11,14 +11,14 @@
 namespace loopback {
 namespace {
 
-constexpr size_t kMaxName = 255;  // NCCL's name buffer; what is longer is cut and then not found
+constexpr size_t kMaxName = 255;  // NCCL's name buffer. Longer names are cut and then not found
 
 bool LooksLikeFile(const std::string& name) {
   const bool isLibrary = name.rfind("lib", 0) == 0 && name.size() > 6 && name.substr(name.size() - 3) == ".so";
   return isLibrary || name.find('/') != std::string::npos;
 }
 
-/** The literal value first, then the value as a suffix. */
+/** First the value itself, then the value as a suffix. */
 std::vector<std::string> Candidates(const char* value) {
   if (value == nullptr || *value == 0) return {"libnccl-profiler.so"};
   const std::string name = std::string(value).substr(0, kMaxName);

@@ -1,4 +1,4 @@
-// Finding a profiler plugin by NCCL's rules (plugin_open.cc and profiler.cc of NCCL 2.30).
+// Finds a profiler plugin by NCCL's rules (plugin_open.cc and profiler.cc of NCCL 2.30).
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_PLUGIN_LOADER_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_PLUGIN_LOADER_H_
@@ -7,7 +7,7 @@
 
 namespace loopback {
 
-/** A plugin in memory, or nothing: every member zero. */
+/** A loaded plugin. All members are zero if there is none. */
 struct LoadedPlugin {
   void* library = nullptr;
   const void* table = nullptr;  // of this version
@@ -16,8 +16,8 @@ struct LoadedPlugin {
 };
 
 /**
- * Opens what NCCL_PROFILER_PLUGIN names, or libnccl-profiler.so, and takes the highest table from `maxVersion` down.
- * Failing is not an error for NCCL; a plugin that was asked for and is not there is told in a warning.
+ * Opens the library in NCCL_PROFILER_PLUGIN, or libnccl-profiler.so, and takes its highest table up to `maxVersion`. If
+ * that fails, it is no error for NCCL. If the user named a plugin that is missing, there is a warning.
  */
 LoadedPlugin LoadPlugin(int maxVersion);
 

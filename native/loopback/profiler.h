@@ -1,8 +1,8 @@
-// The plugin as NCCL holds it: one table, one activation mask for the whole process, and calls whose results are
-// ignored. Which events to make and when is not decided here, but in host_events.h and proxy_events.h by the rules of
-// release.h; nor how a version says them: that is sender.h.
+// The plugin inside NCCL: one table, one activation mask for the whole process, and calls whose results are ignored.
+// host_events.h and proxy_events.h decide which events to make, by the rules of release.h. sender.h converts them for a
+// version.
 //
-// Every call is counted by the thread that makes it: the counts are the truth a recording is compared with.
+// Each thread counts its calls. A recording is compared with these counts.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_PROFILER_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_PROFILER_H_
@@ -18,10 +18,10 @@
 
 namespace loopback {
 
-constexpr int kEventTypes = 17;   // by bit; the last one is unknown
+constexpr int kEventTypes = 17;   // by bit. The last one is an unknown type
 constexpr int kEventStates = 33;  // likewise
 
-/** Calls made to the plugin by one thread. Only that thread writes; others may read at any time. */
+/** Calls of one thread to the plugin. Only that thread writes, others may read at any time. */
 class CallCounts {
  public:
   void AddStart(uint64_t type) { Increment(starts_[__builtin_ctzll(type)]); }
@@ -36,7 +36,7 @@ class CallCounts {
 
  private:
   using Counter = std::atomic<uint64_t>;
-  // One writer: a load and a store do, and cost less than an atomic addition.
+  // There is one writer, so a load and a store are enough and cost less than an atomic addition.
   static void Increment(Counter& c) { c.store(c.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
   std::array<Counter, kEventTypes> starts_{};
@@ -47,8 +47,8 @@ class CallCounts {
 class Profiler {
  public:
   /**
-   * Loads the plugin as an NCCL does that knows the versions up to `abi`. Those of the plugin above `pluginAbi` are not
-   * looked at; 0: no plugin is loaded.
+   * Loads the plugin as an NCCL that knows the versions up to `abi`. Ignores the plugin's tables above `pluginAbi`. 0: loads
+   * no plugin.
    */
   void Load(int abi, int pluginAbi);
   void Unload() { UnloadPlugin(plugin_); }
@@ -57,24 +57,24 @@ class Profiler {
   int version() const { return plugin_.version; }
   const Release& release() const { return *release_; }
 
-  /** One communicator begins. What becomes of it when the plugin says no depends on the release. */
+  /** A communicator begins. If the plugin's init fails, the release decides what happens. */
   void Init(void** context, const CommInfo& comm);
   void Finalize(void* context);
 
-  /** Since 2.29 a broadcast becomes an AllGatherV, of which only the call is told; not if NCCL_ALLGATHERV_ENABLE=0. */
+  /** Since 2.29 a broadcast is an AllGatherV, which reports only the call, unless NCCL_ALLGATHERV_ENABLE is 0. */
   bool HidesBroadcasts() const { return hidesBroadcasts_; }
 
-  /** A plugin may change the mask from any thread at any time. Bits the release has no events for do nothing. */
+  /** A plugin may change the mask from any thread at any time. Bits without events in this release have no effect. */
   int SampleMask() const {
     const int mask = __atomic_load_n(&mask_, __ATOMIC_RELAXED) & release_->types;
     // Phases are parts of kernels.
     return (mask & masks::kForKernelPhase) == 0 ? mask : mask | masks::kForKernelCh;
   }
 
-  /** Which calls nobody wanted follow the others. */
+  /** Which wrong calls to make after real ones. */
   void SetAbuse(unsigned abuses) { abuses_ = abuses; }
 
-  // Calls that an adapter swallows are not counted.
+  // Calls that an adapter drops are not counted.
   void Start(void* context, void** handle, const Event& event, CallCounts& counts) {
     StartOnly(context, handle, event, counts);
     if (abuses_ != 0) counts.abuser.Remember(context, *handle, *event.fields);
@@ -91,7 +91,7 @@ class Profiler {
     counts.AddStop();
     functions_.stopEvent(handle);
   }
-  /** Without `values` the plugin gets NULL, unless an adapter is in between. */
+  /** Null `values`: the plugin gets NULL, unless there is an adapter. */
   void State(void* handle, nccl_abi::EventState state, const StateValues* values, CallCounts& counts) {
     if (sender_->state(plugin_.table, handle, state, values)) counts.AddState(state);
   }
@@ -104,7 +104,7 @@ class Profiler {
   std::atomic<bool> loaded_{false};
   bool hidesBroadcasts_ = false;
   unsigned abuses_ = 0;
-  int mask_ = 0;  // every init gets this address, and the last one to write it wins
+  int mask_ = 0;  // every init gets this address, and the last write counts
 };
 
 }  // namespace loopback

@@ -51,7 +51,8 @@ void ProgressThread::Freeze() {
 void ProgressThread::StayFrozen() {
   if (kernels_ != nullptr) kernels_->Freeze();
   network_->Freeze();
-  frozen_.store(true, std::memory_order_release);  // with acquire in frozen(): all we wrote is older
+  frozen_.store(true,
+                std::memory_order_release);  // partner: acquire in frozen(). All that this thread wrote comes before
   completion_->Nudge();
   while (true) pause();
 }
@@ -80,7 +81,7 @@ void ProgressThread::Run() {
   }
 }
 
-/** Each operation in turn, those that wait behind another only after it. */
+/** Progresses each active operation. Queued operations wait for the one before them. */
 bool ProgressThread::ProgressActive(bool* allIdle) {
   bool moved = false;
   ProxyArgs* previous = nullptr;
@@ -100,7 +101,7 @@ bool ProgressThread::ProgressActive(bool* allIdle) {
   return moved;
 }
 
-/** What waited behind it takes its place, and is progressed from the next round on. */
+/** The operation queued behind it takes its place in the next round. */
 void ProgressThread::Remove(ProxyArgs* args, ProxyArgs* previous) {
   ProxyArgs* replacement = args->nextPeer;
   if (replacement != nullptr) {
@@ -114,7 +115,7 @@ void ProgressThread::Remove(ProxyArgs* args, ProxyArgs* previous) {
   free_.push_back(args);
 }
 
-/** Between busy and idle, in either direction: an event without length. */
+/** The thread gets busy or idle: an event without duration. */
 void ProgressThread::MarkEdge(bool idle) {
   void* handle;
   events_.StartCtrl(*owner_, &handle);

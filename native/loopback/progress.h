@@ -1,9 +1,9 @@
-// The proxy's progress thread, "NCCL Progress 0": one for all communicators of the process. It takes posted
-// operations in, moves them along in turn, and tells the profiler what happens. The loop is NCCL's (proxy.cc).
+// The proxy's progress thread, "NCCL Progress 0": one for all communicators of the process. It takes posted operations,
+// progresses them one after another, and reports to the profiler. The loop is NCCL's (proxy.cc).
 //
 //   API thread ── Post ──▶ posted ops ── append ──▶ active list ── progress ──▶ done
 //
-// It is asleep while there is nothing at all to do, and does not wait otherwise.
+// It sleeps only if there is nothing to do.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_PROGRESS_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_PROGRESS_H_
@@ -51,7 +51,7 @@ class ProgressThread {
     stepsLeft_.store(steps, std::memory_order_release);
   }
 
-  /** Whether marks of kernels are looked at: yes, unless KernelFaults::late says not now. */
+  /** Whether marks of kernels are read. KernelFaults::late turns this off for a while. */
   void WatchKernels(bool on) { watchKernels_.store(on, std::memory_order_release); }
 
   const CallCounts& counts() const { return events_.counts(); }
@@ -118,7 +118,7 @@ class ProgressThread {
   std::atomic<int64_t> stepsLeft_{kNoLimit};
   std::atomic<AfterSteps> afterSteps_{AfterSteps::kFreeze};
 
-  // The thread's own.
+  // Used by the thread only.
   bool sends_ = true;
   bool receives_ = true;
   std::deque<ProxyOp> taken_;
@@ -130,7 +130,7 @@ class ProgressThread {
   std::thread thread_;
 };
 
-/** Slots an operation may have in flight; subs of a shared connection divide them. */
+/** Slots that an operation may have in flight. Subs of a shared connection divide them. */
 inline int MaxDepth(int nSubs) {
   const int share = kSharedSteps / nSubs;
   return share < 1 ? 1 : share < kSteps ? share : kSteps;

@@ -13,7 +13,7 @@ using nccl_abi::EventType;
 
 StepHandle& HandleOf(ProxySub& sub, int step) { return sub.stepHandles[step % kSteps]; }
 
-/** The state of the operation that comes with a state of a step, until NCCL 2.26. */
+/** The operation's state that goes with a step's state, until NCCL 2.26. */
 int OpStateWith(EventState state) {
   switch (state) {
     case nccl_abi::kStepSendGpuWait:
@@ -66,7 +66,7 @@ void ProxyEvents::StartOp(ProxySub& sub) {
   profiler_->Start(op.profile.context, &sub.opHandle, d, counts_);
 }
 
-/** After so many slots. */
+/** State of an operation after `rawSteps` slots. */
 void ProxyEvents::OpDetail(ProxySub& sub, int rawSteps, int state) {
   if (!profiler_->loaded() || sub.opHandle == nullptr) return;
   StateValues values;
@@ -102,7 +102,7 @@ void ProxyEvents::StartStep(ProxySub& sub, int rawStep) {
 void ProxyEvents::StepState(ProxySub& sub, int rawStep, EventState state) {
   if (!profiler_->loaded() || sub.op.endless || sub.opHandle == nullptr) return;
   StateValues size;
-  size.transSize = sub.transSize;  // of this step in states 9 and 11 only
+  size.transSize = sub.transSize;  // size of this step in states 9 and 11 only
   const StateValues* values = &size;
   if (rules().opDetails) {
     OpDetail(sub, rawStep + sub.op.sliceSteps, OpStateWith(state));
@@ -165,7 +165,7 @@ void ProxyEvents::KernelPhases(ProxySub& sub, const PhaseMarks::value_type& time
   }
 }
 
-/** The handle stays in its place. */
+/** Does not clear the handle. */
 void ProxyEvents::StopKernelCh(ProxySub& sub, uint64_t timestamp) {
   if (!profiler_->loaded() || sub.kernelHandle == nullptr) return;
   StateValues values;

@@ -1,5 +1,5 @@
-// The events made by the progress thread: ProxyOp, ProxyStep, ProxyCtrl, KernelCh. Handles are checked, cleared and
-// left stale exactly where NCCL's profiler.cc does.
+// The events of the progress thread: ProxyOp, ProxyStep, ProxyCtrl, KernelCh. Checks, clears and leaves handles exactly as
+// NCCL's profiler.cc does.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_PROXY_EVENTS_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_PROXY_EVENTS_H_
@@ -9,7 +9,7 @@
 
 namespace loopback {
 
-/** As NCCL remembers it: once, when the plugin is loaded. */
+/** As in NCCL, read once, when the plugin is loaded. */
 pid_t OwnPid();
 
 class ProxyEvents {
@@ -18,24 +18,24 @@ class ProxyEvents {
 
   const CallCounts& counts() const { return counts_; }
 
-  // An operation is queued, and later moves for the first time. When it starts depends on the release.
+  // An operation is queued, and later progresses for the first time. The release decides at which of them it starts.
   void OpAppended(ProxySub& sub);
   void OpBegins(ProxySub& sub);
   void StopOp(ProxySub& sub);
 
-  // One transfer. `rawStep` counts buffer slots; the plugin sees it in units of sliceSteps, in NCCL 2.23 slot by slot.
+  // One transfer. `rawStep` counts buffer slots. The plugin sees units of sliceSteps, in NCCL 2.23 slots.
   void StartStep(ProxySub& sub, int rawStep);
   void StepState(ProxySub& sub, int rawStep, nccl_abi::EventState state);
   void StopStep(ProxySub& sub, int rawStep);
-  /** What the network gets to know of it. */
+  /** The parent that the network gets for it. */
   NetParent ParentOfRequest(ProxySub& sub, int rawStep) const;
 
   void StartKernelCh(ProxySub& sub, uint64_t timestamp);
   void StopKernelCh(ProxySub& sub, uint64_t timestamp);
-  /** All at once, when the kernel is over: three phases between four times. */
+  /** Makes all events when the kernel is over: three phases between four times. */
   void KernelPhases(ProxySub& sub, const PhaseMarks::value_type& times);
 
-  // The context is that of the communicator that owns the proxy. `handle` is a variable nobody initialised.
+  // The context is of the communicator that owns the proxy. `handle` is an uninitialised variable.
   void StartCtrl(const Comm& owner, void** handle);
   void CtrlState(void* handle, nccl_abi::EventState state, int appended = 0);
   void StopCtrl(void* handle);

@@ -1,8 +1,8 @@
-// What the proxy works on. A ProxyOp is posted by the API thread: one channel, one peer, one direction of one task (or
-// the watching of one kernel block). The progress thread turns it into a sub of a ProxyArgs; Send and Recv operations
-// of one kernel on shared connections become subs of the same one, and end together.
+// The proxy's work. The API thread posts a ProxyOp: one channel, peer and direction of a task (or the watching of one
+// kernel block). The progress thread makes it a sub of a ProxyArgs. Send and Recv operations of one kernel on shared
+// connections are subs of the same ProxyArgs and end together.
 //
-// A sub's counters chase each other; all count buffer slots from the operation's beginning:
+// A sub's counters count buffer slots from the operation's beginning:
 //
 //   send   done ≤ transmitted ≤ posted ≤ nsteps      offered to the GPU, handed to the network, completed
 //   recv   done ≤ transmitted ≤ received ≤ posted    asked of the network, arrived, shown to the GPU, used by it
@@ -22,7 +22,7 @@ namespace loopback {
 
 enum class ProxyKind { kRecv, kSend, kProfiler };
 
-/** What an operation tells the profiler: numbers, which under PXN were made by another process. */
+/** The numbers of an operation for the profiler. Under PXN another process has made them. */
 struct OpProfile {
   int mask;
   void* context;
@@ -32,7 +32,7 @@ struct OpProfile {
   bool unreported;  // Task::unreported
 };
 
-/** Where an operation of another process came from. */
+/** The origin of an operation of another process. */
 class OpOrigin {
  public:
   virtual ~OpOrigin() = default;
@@ -57,7 +57,7 @@ struct ProxyOp {
   uint64_t workCounter;                         // kProfiler: the mark to watch for
   bool symmetric;                               // kProfiler: among those of symmetric-memory kernels
   bool awaited = true;                          // the API thread waits for its end
-  bool endless = false;                         // not by network: starts, and says no more
+  bool endless = false;                         // not by network: it starts and reports nothing more
   const RegisteredSteps* registered = nullptr;  // instead of slots
   OpOrigin* origin = nullptr;                   // another process, which waits
 };
@@ -70,11 +70,11 @@ struct ProxySub {
   int transmitted;
   int done;
   int refusals;  // left, of the next receive
-  // Handles as the plugin gave them. NCCL recycles this memory without clearing it.
+  // The plugin's handles. NCCL reuses this memory without clearing it.
   void* opHandle = nullptr;
   void* kernelHandle = nullptr;
   std::array<StepHandle, kSteps> stepHandles{};
-  size_t transSize = 0;    // of whichever step set it last
+  size_t transSize = 0;    // of the step that set it last
   size_t transferred = 0;  // by the operation so far
 };
 

@@ -25,14 +25,14 @@ std::vector<std::unique_ptr<Comm>> CommsOfOrigin(const Options& options) {
 /** All of it or nothing. */
 bool ReceiveAll(int fd, void* to, size_t size) { return recv(fd, to, size, MSG_WAITALL) == static_cast<ssize_t>(size); }
 
-/** To a process that may be gone: then nobody waits for it either. */
+/** Ignores errors: if the other process is gone, it does not wait for this. */
 void SendAll(int fd, const void* from, size_t size) {
   if (send(fd, from, size, MSG_NOSIGNAL) < 0) return;
 }
 
 }  // namespace
 
-/** What the origin posts. Its pointers are its own. */
+/** An operation as the origin posts it. Its pointers are valid only there. */
 struct Pxn::Message {
   ProxyOp op;
   ConnectionKey key;
@@ -116,7 +116,7 @@ void Pxn::Accept(const Message& message) {
   progress_->Post({op});
 }
 
-/** On the progress thread. */
+/** Runs on the progress thread. */
 void Pxn::Done(OpTruth* truth) {
   {
     std::lock_guard<std::mutex> lock(mutex_);

@@ -1,6 +1,6 @@
-// PXN: the sends of one rank are executed by the progress thread of another on the same node. Its GPU fills buffers
-// that both can see; the operation itself is copied over as it is, with pointers that mean nothing in the other
-// process: its context and its parent. Only the pid that comes with it says so.
+// PXN: the progress thread of another rank on the same node executes the sends of a rank. The origin's GPU fills buffers
+// that both processes see. The operation is copied with context and parent, which are pointers of the origin and mean
+// nothing in the executor. Only the pid in it says so.
 //
 //   origin                                             executor
 //   GPU ─▶ slots and counters in shared memory ◀─ progress thread ═══ network ═══▶
@@ -29,7 +29,7 @@ class ProgressThread;
 /** "R:P". Throws UsageError. */
 void ParsePxn(const std::string& text, PxnOptions& options);
 
-/** For all connections that are handed over; 0: none is. */
+/** Memory of all connections that are handed over. 0: there is none. */
 size_t PxnBytes(const Options& options);
 
 /** One of the origin's operations, in the process that executes it. */
@@ -48,15 +48,15 @@ class Pxn : public OpOrigin {
   bool isOrigin() const { return options_.pxn.origin == options_.rank; }
   bool isExecutor() const { return options_.pxn.executor == options_.rank; }
 
-  /** The origin's: does the other one execute this? Then it has its memory. */
+  /** At the origin: true if the executor sends over this connection. The connection then has shared memory. */
   bool HandsOver(const Comm& comm, const ConnectionKey& key) const;
-  /** Their memory follows the order in which both processes ask for it. */
+  /** Both processes must add shared connections in the same order, which decides their memory. */
   Connection* AddSharedConnection(Comm& comm, const ConnectionKey& key);
 
-  /** The executor's idea of the origin's communicators, with the connections it executes. */
+  /** The origin's communicators in the executor, with the connections that it executes. */
   const std::vector<std::unique_ptr<Comm>>& foreignComms() const { return foreignComms_; }
 
-  /** The link between the two, which this object closes. The executor's end needs its progress thread. */
+  /** Takes the link between the two processes and closes it at the end. The executor needs its progress thread before. */
   void UseLink(int fd) { fd_ = fd; }
   void Begin(ProgressThread* progress);
 

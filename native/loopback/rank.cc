@@ -14,7 +14,7 @@
 namespace loopback {
 namespace {
 
-/** Everybody or nobody goes on. */
+/** All ranks go on, or none. */
 void Barrier(const Control& control) {
   control.Send(MessageType::kBarrier);
   bool launcherGone = false;
@@ -68,8 +68,8 @@ class Rank {
       Finalize(0);
       result = workload.RunWithout(*comms_[0]);
     }
-    // A connection that is closed with unread bytes loses what its peer has not read yet: nobody closes before all
-    // have everything.
+    // Closing a connection with unread bytes loses what its peer has not read yet, so no rank closes before all have
+    // everything.
     Barrier(control_);
     workload.WriteForeign();
     const int code = result.wrong > 0 ? kExitWrongData : kExitOk;

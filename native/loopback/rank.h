@@ -1,4 +1,4 @@
-// The life of one rank process: communicators, plugin, threads, workload, and the orderly end.
+// Runs one rank: communicators, plugin, threads, workload, and the orderly end.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_RANK_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_RANK_H_

@@ -51,7 +51,7 @@ bool ProgressThread::PostReceives(ProxyArgs& args) {
   return moved;
 }
 
-/** A registered buffer is the user's until the kernel has begun. The start of the first step is repeated until then. */
+/** A registered buffer belongs to the user until the kernel begins. Until then the first step's start is repeated. */
 bool ProgressThread::MayWrite(const ProxySub& sub) const {
   if (sub.op.registered == nullptr || sub.posted > 0) return true;
   return FirstSize(sub).load(std::memory_order_acquire) == Connection::kBegun;
@@ -74,7 +74,7 @@ bool ProgressThread::TakeArrivals(ProxyArgs& args) {
   return moved;
 }
 
-/** There is nothing to flush here: host memory. */
+/** Host memory needs no flush. */
 bool ProgressThread::ShowToGpu(ProxyArgs& args) {
   bool moved = false;
   for (int i = 0; i < args.nSubs; i++) {
@@ -89,7 +89,7 @@ bool ProgressThread::ShowToGpu(ProxyArgs& args) {
   return moved;
 }
 
-/** For --lost-recv-stops: two at a time, or what is left. */
+/** For --lost-recv-stops: two at a time, or the rest. */
 int ProgressThread::AtOnce(const ProxyArgs& args, const ProxySub& sub) const {
   return std::min({2 * sub.op.sliceSteps, sub.op.rawSteps - sub.done, MaxDepth(args.nSubs)});
 }

@@ -1,5 +1,5 @@
-// Works on registered buffers: the network reads and writes the user's memory itself, so a step has no slot to fit into
-// and may be as long as the network's largest message. The kernel only says when data may be sent, and sees it arrive:
+// Works on registered buffers: the network reads and writes the user's memory, so a step needs no slot and may be as long
+// as the network's largest message. The kernel only says when data may be sent, and notices when it has arrived:
 //
 //   AllGather in a ring     send 0, recv 0, send 1, recv 1 … for each loop: what has arrived is sent on
 //   Send, Recv              one side of it
@@ -13,14 +13,14 @@ namespace {
 
 class RegisteredWork : public Work {
  public:
-  /** Where both are, they take turns, the sends first. */
+  /** If there are both, they alternate, a send first. */
   RegisteredWork(const RegisteredSteps* sends, Connection* out, const RegisteredSteps* recvs, Connection* in)
       : sends_(sends), recvs_(recvs), sender_(out, Proto::kSimple), receiver_(in, Proto::kSimple) {}
 
   Advance TryAdvance() override {
     if (!begun_) Begin();
     if (!AllMoved()) return TryMove() ? Advance::kProgressed : Advance::kBlocked;
-    // The buffer is the user's again when this ends.
+    // The buffer belongs to the user again when this ends.
     if (sends_ != nullptr && !sender_.AllTaken()) return Advance::kBlocked;
     if (sends_ != nullptr) sender_.End();
     if (recvs_ != nullptr) receiver_.End();
@@ -58,7 +58,7 @@ class RegisteredWork : public Work {
   size_t received_ = 0;
 };
 
-/** A hop sends the block that came with the one before; the first sends the own. */
+/** The first hop sends the own block, each further one the block that came with the hop before. */
 RegisteredSteps StepsOfRing(const Task& task, const ChannelPart& part, bool isSend) {
   const Comm& comm = *task.comm;
   const size_t blockBytes = task.bytes / comm.nRanks;

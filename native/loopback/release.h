@@ -1,5 +1,5 @@
-// What differs between the releases of NCCL, by the newest profiler version each of them knows. The rest of the
-// program asks these rules, never for a version.
+// The differences between releases of NCCL, by the newest profiler version that each knows. The rest of the program uses
+// these rules and no version numbers.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_RELEASE_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_RELEASE_H_
@@ -10,7 +10,7 @@ namespace loopback {
 
 struct Release {
   const char* name;
-  /** The event types it can make, and which mask bits make it make them. */
+  /** The event types that it has, and the mask bits for each. */
   int types;
   EventMasks masks;
 
@@ -19,30 +19,30 @@ struct Release {
   bool opDetails = false;
   /** 2.23: steps are counted in buffer slots, not in transfers. */
   bool rawSteps = false;
-  /** 2.24 to 2.26: of receives used up at once all but the first may keep their events. */
+  /** 2.24 to 2.26: if several receives are consumed at once, only the first one's event is surely stopped. */
   bool wrongRecvStops = false;
-  /** Since 2.28: a step of an operation without handle starts all the same. */
+  /** Since 2.28: steps start even if their operation has no handle. */
   bool orphanSteps = false;
-  /** Since 2.27: kernels are told in the GPU's time. */
+  /** Since 2.27: kernels have the GPU's time. */
   bool kernelTimes = false;
-  /** Since 2.27: a network plugin can tell of its events before they end. */
+  /** Since 2.27: a network plugin can update its events before they end. */
   bool netUpdates = false;
-  /** Since 2.31: symmetric-memory kernels are told of, where kernels are asked for. */
+  /** Since 2.31: symmetric-memory kernels are reported, if kernels are. */
   bool symmetricKernels = false;
   /** Since 2.31: a thread of its own watches kernels. */
   bool kernelThread = false;
 
   // Host.
-  /** Until 2.25: the mask is read when a kernel's tasks are announced, not when they are called for. */
+  /** Until 2.25: the mask is read when a kernel's tasks are announced, not at the call. */
   bool maskPerPlan = false;
-  /** Until 2.25: tasks are stopped whether the plugin gave them a handle or not. */
+  /** Until 2.25: tasks are stopped even without a handle. */
   bool stopsWithoutHandle = false;
 
   /** Since 2.29: broadcasts become AllGatherVs, unless NCCL_ALLGATHERV_ENABLE is 0. */
   bool allGatherV = false;
 
   // Communicators.
-  /** Until 2.27: an init that fails ends profiling for all; a communicator without context is finalized too. */
+  /** Until 2.27: a failed init ends profiling for all. A communicator without context is finalized, too. */
   bool strictContexts = false;
 };
 

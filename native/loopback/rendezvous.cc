@@ -13,7 +13,7 @@
 namespace loopback {
 namespace {
 
-/** The first bytes on a connection. The token keeps out whoever else talks to our port. */
+/** The first bytes on a connection. The token excludes strangers who connect to our port. */
 struct Introduction {
   uint64_t token;
   uint64_t commId;
@@ -65,7 +65,7 @@ int Connect(uint16_t port, const Introduction& introduction) {
   return fd;
 }
 
-/** A connection with our token; strangers are sent away. */
+/** Accepts a connection with our token. Closes all others. */
 int Accept(int listener, uint64_t token, Introduction* introduction) {
   while (true) {
     const int fd = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
@@ -88,7 +88,7 @@ Comm* CommWithId(const std::vector<std::unique_ptr<Comm>>& comms, uint64_t id) {
   Fatal(kExitFailed, "a peer introduced an unknown communicator");
 }
 
-/** Also what one rank alone may do: its peers have the other ends. */
+/** Includes the operations of --other-ops, because their peers need the other ends. */
 Script AllOps(const Options& options) {
   Script script = options.script;
   const Script& other = options.faults.otherScript;
@@ -118,7 +118,7 @@ int ConnectSenders(Comm& comm, const Options& options, const std::vector<uint16_
   return expected;
 }
 
-/** What another rank leaves to this one. */
+/** Connects the sends that another rank leaves to this one. */
 void ConnectForeign(const Options& options, const std::vector<uint16_t>& ports, Network* network, Pxn* pxn) {
   for (const auto& comm : pxn->foreignComms()) {
     for (const ConnectionKey& key : comm->NeededConnections(AllOps(options), options.proto, options.algo)) {
@@ -128,7 +128,7 @@ void ConnectForeign(const Options& options, const std::vector<uint16_t>& ports, 
   }
 }
 
-/** It may send nothing for long. */
+/** Removes the time limit, because the link may be quiet for long. */
 void UsePxnLink(Pxn* pxn, int fd) {
   const timeval noLimit{0, 0};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &noLimit, sizeof noLimit);
@@ -146,7 +146,7 @@ void ConnectAll(const std::vector<std::unique_ptr<Comm>>& comms, const Options& 
   const std::vector<uint16_t> ports = control.ReceivePeers(options.ranks);
   if (ports.empty()) Fatal(kExitFailed, "the launcher is gone");
 
-  // Connecting does not wait for accept, so everybody may connect first.
+  // Connecting does not wait for accept, so all ranks may connect first.
   int expected = 0;
   for (const auto& comm : comms) expected += ConnectSenders(*comm, options, ports, network, pxn);
   ConnectForeign(options, ports, network, pxn);

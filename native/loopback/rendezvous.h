@@ -1,5 +1,5 @@
-// Makes the connections: every rank listens on a port of the kernel's choice, the launcher tells everybody all ports,
-// the sending side connects and says what the connection is for.
+// Makes the connections. Every rank listens on a port that the kernel chooses, the launcher sends all ports to all ranks,
+// and the sending side connects and says what the connection is for.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_RENDEZVOUS_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_RENDEZVOUS_H_

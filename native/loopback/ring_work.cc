@@ -1,5 +1,5 @@
-// The ring algorithms of one channel. In each loop a chunk per rank travels round the ring; what a rank does with the
-// chunk of each hop is all that distinguishes the collectives:
+// The ring algorithms of one channel. In each loop a chunk per rank travels around the ring. The collectives differ only
+// in what a rank does with the chunk of each hop:
 //
 //   hop             0      1 … N-2           N-1                        N … 2N-3       2N-2
 //   AllReduce       send   recv+reduce+send  recv+reduce+store+send     recv+store+send  recv+store
@@ -27,7 +27,7 @@ struct Hop {
   int chunk;  // which of the loop's chunks, or whose block
 };
 
-/** The last one only receives; in a chain each rank has its own. */
+/** The last hop only receives. In a chain each rank has one hop. */
 int HopCount(Func func, int nRanks) { return HasRoot(func) ? 1 : HopsPerLoop(func, nRanks) + 1; }
 
 Hop ChainHop(const Task& task) {
@@ -44,7 +44,7 @@ Hop HopOf(const Task& task, int hop) {
   const int n = comm.nRanks;
   const bool recv = hop != 0;
   const bool send = hop != HopCount(func, n) - 1;
-  // The rank so many places before this one in the ring: a chunk in hand comes from one further back with each hop.
+  // The rank `places` before this one in the ring. With each hop the chunk comes from one place further back.
   const auto back = [&](int places) { return comm.ring[((-places % n) + n) % n]; };
   switch (func) {
     case Func::kAllReduce:
@@ -115,7 +115,7 @@ class RingWork : public Work {
     slice_ += 1;
   }
 
-  /** Into the place where the sum is needed next. */
+  /** Writes the sum where it is needed next. */
   const float* Reduce(const float* received, float* own, size_t n) {
     float* sum = GpuScratch();
     if (hop_.send && partition_.proto == Proto::kSimple) sum = sender_.Slot();

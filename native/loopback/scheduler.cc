@@ -11,9 +11,9 @@ namespace loopback {
 namespace {
 
 constexpr int kSelfRound = 0;          // of a pair of a rank with itself
-constexpr int kMostOpsPerChannel = 6;  // a tree's branch: two below and one above, in both directions
+constexpr int kMostOpsPerChannel = 6;  // a branch of a tree: two children and a parent, both directions
 
-/** A block's batches while they are put together. */
+/** The batches of a block while they are made. */
 struct Lane {
   std::vector<Batch> colls;
   Func batchFunc{};  // of the last collective batch
@@ -75,7 +75,7 @@ class Scheduler {
     return MakeRegisteredWork(StepsOf(out), out, StepsOf(in), in);
   }
 
-  /** Of the newest operation on this connection. */
+  /** The registered steps of the newest operation on this connection. */
   const RegisteredSteps* StepsOf(const Connection* connection) const {
     return std::find_if(ops_.rbegin(), ops_.rend(), [&](const ProxyOp& op) { return op.connection == connection; })
         ->registered;
@@ -114,7 +114,7 @@ class Scheduler {
     }
   }
 
-  /** No connection and no operation; the GPU counts it, and so gets ahead of the host. */
+  /** Has no connection and no operation. The GPU counts it, so its count is ahead of the host's. */
   void AddSelf(const TransferPair& pair, const P2pPartition& partition) {
     for (const ChannelPart& part : partition.parts) {
       Batch& batch = lanes_[part.channel].transfers[pair.ordinal];
@@ -146,7 +146,7 @@ class Scheduler {
     if (AddProfilerOp(op, 0)) unnumbered_.push_back({ops_.size() - 1, key});
   }
 
-  /** One mark for each pair on each channel, behind those of the collectives. What a rank sends to itself the host does not count. */
+  /** One mark per pair and channel, after those of the collectives. The host does not count what a rank sends to itself. */
   void NumberTransfers() {
     for (auto& [key, counter] : marks_) {
       const auto [channel, ordinal, round] = key;
@@ -189,7 +189,7 @@ class Scheduler {
     ops_.push_back(op);
   }
 
-  /** False: nobody wants to know. */
+  /** False: no plugin wants the event. */
   bool AddProfilerOp(ProxyOp op, uint64_t workCounter) {
     if ((op.task->mask & masks::kForKernelCh) == 0) return false;
     op.kind = ProxyKind::kProfiler;

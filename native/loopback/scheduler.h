@@ -1,4 +1,4 @@
-// From the tasks of one communicator to a kernel for the GPU and operations for the proxy, channel by channel.
+// Makes a kernel for the GPU and operations for the proxy from the tasks of one communicator, channel by channel.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_SCHEDULER_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_SCHEDULER_H_
@@ -20,7 +20,7 @@ struct Schedule {
 /** The largest first: the order in which they are partitioned and reported. */
 void SortCollectives(std::vector<Task*>& colls);
 
-/** Also puts the plan's tasks into the order in which the profiler sees them. */
+/** Also sorts the tasks of the launch plan in the order in which the profiler sees them. */
 Schedule MakeSchedule(LaunchPlan& plan, int maxChannels);
 
 }  // namespace loopback

@@ -30,7 +30,7 @@ std::optional<std::string> TakeAfter(std::string& text, char mark) {
   return tail;
 }
 
-/** "*3" behind an item; a star inside its braces is not its own. */
+/** Takes "*3" after an item. A star inside its braces is not its own. */
 std::optional<int64_t> TakeCount(std::string& text) {
   const size_t star = text.rfind('*');
   const size_t brace = text.rfind('}');
@@ -49,7 +49,7 @@ int ParsePeer(Func func, std::optional<std::string> peer) {
   return HasRoot(func) ? ParseInt(*peer, 0, most, "a root") : ParseInt(*peer, -most, most, "a peer");
 }
 
-/** From the right: protocol, algorithm, size, peer, communicator; what is left is the name. No size: 0, and false. */
+/** Takes protocol, algorithm, size, peer and communicator from the right. The rest is the name. No size: 0 and false. */
 ScriptOp ParseOp(std::string text, bool* hasSize) {
   ScriptOp op{};
   while (auto word = TakeAfter(text, '/')) {
@@ -72,7 +72,7 @@ ScriptOp ParseOp(std::string text, bool* hasSize) {
   return op;
 }
 
-/** At separators that are neither in braces nor in parentheses, where '+' is a sign. */
+/** Splits at separators outside of braces and parentheses, because in parentheses '+' is a sign. */
 std::vector<std::string> SplitOutside(const std::string& text, char separator) {
   std::vector<std::string> words(1);
   int depth = 0;
@@ -91,7 +91,7 @@ std::vector<std::string> SplitOutside(const std::string& text, char separator) {
 
 class Parser {
  public:
-  /** One item with all its operations' sizes, as often as it says. */
+  /** Parses one item with the sizes of all its operations, and repeats it by its count. */
   std::vector<ScriptItem> TopItem(std::string text) {
     const int64_t times = TakeCount(text).value_or(1);
     if (text == "sync") return std::vector<ScriptItem>(times, {Kind::kSync});
@@ -114,7 +114,7 @@ class Parser {
     return text.substr(begin, text.size() - begin - 1);
   }
 
-  /** From the last to the first: one without size has that of the next one which has. */
+  /** From the last to the first, because an operation without size has the size of the next one with a size. */
   std::vector<ScriptItem> Parts(const std::string& text) {
     const std::vector<std::string> words = SplitOutside(text, '+');
     std::vector<ScriptItem> parts;

@@ -11,9 +11,9 @@
 //   ALGO   := ring | tree (allreduce only)
 //   PROTO  := simple | ll | ll128
 //
-// In a group an operation without a size has that of the next one which has: group{send+recv:1M}. Operations are
-// enqueued without waiting, one stream per communicator; `sync` waits for all, and so does the end of an iteration.
-// A graph is captured when it is first met, and then replayed REPLAYS times in every iteration.
+// In a group an operation without size has the size of the next one with a size: group{send+recv:1M}. Operations are
+// enqueued without waiting, in one stream per communicator. `sync` and the end of an iteration wait for all. A graph is
+// captured in the first iteration, and then replayed REPLAYS times in every iteration.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_SCRIPT_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_SCRIPT_H_
@@ -34,8 +34,8 @@ struct ScriptOp {
   size_t bytes;      // the larger buffer: of AllGather, ReduceScatter and AlltoAll, one block per rank
   ProtoChoice proto;
   AlgoChoice algo;
-  bool asIntegers = false;  // so it is said; the numbers are floats all the same
-  int window = 0;           // if it works on windows: which
+  bool asIntegers = false;  // reported as integers. The numbers are floats all the same
+  int window = 0;           // number of its window, if it works on windows
 };
 
 struct ScriptItem {
@@ -53,12 +53,12 @@ using Script = std::vector<ScriptItem>;
 /** Throws UsageError with the offending word. */
 Script ParseScript(const std::string& text);
 
-/** All operations, in order, whatever they are part of. */
+/** All operations in order, also those in groups and graphs. */
 std::vector<ScriptOp> OpsOf(const Script& script);
 
 /** "simple", "ll", "ll128", or "auto". */
 ProtoChoice ParseProto(const std::string& text);
-/** "ring" or "tree"; nothing: it is neither. */
+/** "ring" or "tree". Nothing: the text is neither. */
 AlgoChoice ParseAlgo(const std::string& text);
 
 }  // namespace loopback

@@ -1,4 +1,4 @@
-// A send to the rank itself and its receive: a copy on the GPU, which no network and no proxy hears of.
+// A send to the rank itself and its receive: a copy on the GPU, without network and proxy.
 
 #include <cstring>
 

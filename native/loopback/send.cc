@@ -15,7 +15,7 @@ bool ProgressThread::ProgressSend(ProxyArgs& args) {
   return moved;
 }
 
-/** The first of the three things that can be done. */
+/** Does the first of three things that is possible now. */
 bool ProgressThread::ProgressSendSub(ProxyArgs& args, ProxySub& sub, int maxDepth) {
   Connection& connection = *sub.op.connection;
   if (sub.done == sub.op.rawSteps) return false;
@@ -35,7 +35,7 @@ bool ProgressThread::ProgressSendSub(ProxyArgs& args, ProxySub& sub, int maxDept
   const int step = sub.done;
   connection.sizes[(sub.base + step) % kSteps].store(Connection::kEmpty, std::memory_order_release);
   sub.done += sub.op.sliceSteps;
-  // The GPU may fill the slot again once it sees this; the emptied size is older.
+  // The GPU may fill the slot again once it sees this. The emptied size is stored before.
   if (!connection.shared) connection.head.store(sub.base + sub.done, std::memory_order_release);
   StepEnded(args, sub, step);
   return true;
@@ -60,7 +60,7 @@ bool ProgressThread::TrySend(ProxySub& sub) {
   sub.op.truth->bytes += size;
   sub.transmitted += sub.op.sliceSteps;
   events_.StepState(sub, step, nccl_abi::kStepSendWait);
-  sub.transferred += size;  // late: a plugin of NCCL 2.26 hears of it with the next state
+  sub.transferred += size;  // late: in NCCL 2.26 a plugin gets it with the next state
   return true;
 }
 

@@ -3,7 +3,7 @@
 namespace loopback {
 namespace {
 
-constexpr int kFirstLossyAdapters = 4;  // NCCL 2.27; before it an old table was told as much as a new one
+constexpr int kFirstLossyAdapters = 4;  // since NCCL 2.27. Earlier adapters lose nothing
 
 struct Pair {
   const Sender* native;

@@ -1,9 +1,9 @@
-// How the table of one version is called: an event of the core in, a descriptor of that version out. One file per
-// version, sender_v1.cc to sender_v7.cc.
+// Calls the table of one version: converts an event of the core into a descriptor of that version. One file per version,
+// sender_v1.cc to sender_v7.cc.
 //
-// Each version has two senders. The first is that of the releases which knew the version natively (and, up to NCCL
-// 2.26, of the next ones, whose adapters changed nothing). The other is the adapter through which a newer release
-// calls an old table: it knows less than the core, and has peculiarities of its own.
+// Each version has two senders. The first is for releases that know the version natively, and, up to NCCL 2.26, for the
+// next ones, whose adapters change nothing. The second is the adapter by which a newer release calls an old table. It
+// knows less than the core and has peculiarities.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_SENDER_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_SENDER_H_
@@ -14,7 +14,7 @@ namespace loopback {
 
 constexpr int kVersions = 7;
 
-/** The part of a table that is alike in all versions. */
+/** The part of a table that is the same in all versions. */
 struct PluginFunctions {
   const char* name;
   nccl_abi::Result (*stopEvent)(void* handle);
@@ -26,11 +26,11 @@ struct Sender {
   nccl_abi::Result (*init)(const void* table, void** context, int* mask, const CommInfo& comm);
   /** False: the version has no such event, and the plugin was not called. */
   bool (*start)(const void* table, void* context, void** handle, const Event& event);
-  /** `values`: nothing means that the core passes NULL. */
+  /** Null `values`: the core passes NULL. */
   bool (*state)(const void* table, void* handle, nccl_abi::EventState state, const StateValues* values);
 };
 
-/** `abi`: the newest version this NCCL knows; `version`: that of the table, not newer. */
+/** `abi`: the newest version that this NCCL knows. `version`: the table's, not newer. */
 const Sender& SenderFor(int version, int abi);
 
 extern const Sender kSenderV1, kAdapterV1;

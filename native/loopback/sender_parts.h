@@ -1,4 +1,4 @@
-// What the senders of several versions have in common. Only for sender_v*.cc.
+// Code that senders of several versions share. Only for sender_v*.cc.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_SENDER_PARTS_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_SENDER_PARTS_H_
@@ -24,10 +24,10 @@ PluginFunctions FunctionsOf(const void* table) {
   return {profiler.name, profiler.stopEvent, profiler.finalize};
 }
 
-// init. Each rank plays a node of its own: all its connections are network connections.
+// init. Each rank is a node of its own: all its connections are network connections.
 
 template <typename Profiler>
-Result InitUntold(const void* table, void** context, int* mask, const CommInfo&) {
+Result InitWithoutInfo(const void* table, void** context, int* mask, const CommInfo&) {
   return As<Profiler>(table).init(context, mask);
 }
 
@@ -100,7 +100,7 @@ bool StartPrefix(const void* table, void* context, void** handle, const Event& e
   return true;
 }
 
-/** v5 and v6 through an adapter: what came later is dropped. */
+/** v5 and v6 through an adapter: newer events are dropped. */
 template <typename Profiler, typename Descriptor, int kKnown>
 bool AdaptPrefix(const void* table, void* context, void** handle, const Event& event) {
   if ((event->type & kKnown) != 0) return StartPrefix<Profiler, Descriptor>(table, context, handle, event);
@@ -116,7 +116,7 @@ inline bool IsStepState(EventState state) {
          state == nccl_abi::kStepSendPeerWait;
 }
 
-/** v1 to v3, where the core of that time speaks. */
+/** v1 to v3, from the core of their time. */
 template <typename Profiler>
 bool StateBeforeV4(const void* table, void* handle, EventState state, const StateValues* values) {
   Poisoned<nccl_abi::StateArgsBeforeV4> args;
@@ -129,7 +129,7 @@ bool StateBeforeV4(const void* table, void* handle, EventState state, const Stat
   return true;
 }
 
-/** v1 to v3 through an adapter: it clears the arguments, and has none for steps. */
+/** v1 to v3 through an adapter, which clears the arguments and has none for steps. */
 template <typename Profiler>
 bool AdaptStateBeforeV4(const void* table, void* handle, EventState state, const StateValues* values) {
   if (state < nccl_abi::kStepSendGpuWait || state > nccl_abi::kCtrlAppendEnd) return false;
@@ -159,7 +159,7 @@ bool State(const void* table, void* handle, EventState state, const StateValues*
   return true;
 }
 
-/** v4 and v5 through an adapter: it never passes NULL, but may pass a union nobody initialised. */
+/** v4 and v5 through an adapter, which never passes NULL but may pass an uninitialised union. */
 template <typename Profiler, int kLast>
 bool AdaptState(const void* table, void* handle, EventState state, const StateValues* values) {
   if (state < nccl_abi::kStepSendGpuWait || state > kLast) return false;

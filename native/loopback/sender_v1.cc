@@ -15,13 +15,13 @@ struct Code {
 constexpr Code kFuncs[] = {
     {"AllReduce", v1::kAllReduce}, {"AllGather", v1::kAllGather}, {"ReduceScatter", v1::kReduceScatter},
     {"Broadcast", v1::kBroadcast}, {"Reduce", v1::kReduce},       {"SendRecv", v1::kSendRecv},
-    {"Recv", v1::kRecv},           {"Send", v1::kSend},  // what is unknown is a Send
+    {"Recv", v1::kRecv},           {"Send", v1::kSend},  // an unknown function is a Send
 };
 constexpr Code kDatatypes[] = {{"ncclInt8", v1::kInt8}, {"ncclFloat32", v1::kFloat32}, {"?", v1::kFloat64}};
 constexpr Code kAlgos[] = {{"TREE", v1::kTree}, {"COLLNET_CHAIN", v1::kCollNetChain}, {"RING", v1::kRing}};
 constexpr Code kProtos[] = {{"LL", v1::kLl}, {"LL128", v1::kLl128}, {"SIMPLE", v1::kSimple}};
 
-/** The last one is what unknown names become. */
+/** Unknown names get the last code. */
 template <size_t n>
 uint8_t CodeOf(const Code (&codes)[n], const char* name) {
   for (const Code& code : codes) {
@@ -95,8 +95,8 @@ bool Adapt(const void* table, void* context, void** handle, const Event& event) 
 
 }  // namespace
 
-const Sender kSenderV1 = {FunctionsOf<v1::Profiler>, InitUntold<v1::Profiler>, Start, StateBeforeV4<v1::Profiler>};
-const Sender kAdapterV1 = {FunctionsOf<v1::Profiler>, InitUntold<v1::Profiler>, Adapt,
+const Sender kSenderV1 = {FunctionsOf<v1::Profiler>, InitWithoutInfo<v1::Profiler>, Start, StateBeforeV4<v1::Profiler>};
+const Sender kAdapterV1 = {FunctionsOf<v1::Profiler>, InitWithoutInfo<v1::Profiler>, Adapt,
                            AdaptStateBeforeV4<v1::Profiler>};
 
 }  // namespace loopback

@@ -51,8 +51,8 @@ bool Adapt(const void* table, void* context, void** handle, const Event& event) 
 
 }  // namespace
 
-const Sender kSenderV2 = {FunctionsOf<v2::Profiler>, InitUntold<v2::Profiler>, Start, StateBeforeV4<v2::Profiler>};
-const Sender kAdapterV2 = {FunctionsOf<v2::Profiler>, InitUntold<v2::Profiler>, Adapt,
+const Sender kSenderV2 = {FunctionsOf<v2::Profiler>, InitWithoutInfo<v2::Profiler>, Start, StateBeforeV4<v2::Profiler>};
+const Sender kAdapterV2 = {FunctionsOf<v2::Profiler>, InitWithoutInfo<v2::Profiler>, Adapt,
                            AdaptStateBeforeV4<v2::Profiler>};
 
 }  // namespace loopback

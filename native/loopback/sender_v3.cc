@@ -48,8 +48,8 @@ bool Adapt(const void* table, void* context, void** handle, const Event& event) 
 
 }  // namespace
 
-const Sender kSenderV3 = {FunctionsOf<v3::Profiler>, InitUntold<v3::Profiler>, Start, StateBeforeV4<v3::Profiler>};
-const Sender kAdapterV3 = {FunctionsOf<v3::Profiler>, InitUntold<v3::Profiler>, Adapt,
+const Sender kSenderV3 = {FunctionsOf<v3::Profiler>, InitWithoutInfo<v3::Profiler>, Start, StateBeforeV4<v3::Profiler>};
+const Sender kAdapterV3 = {FunctionsOf<v3::Profiler>, InitWithoutInfo<v3::Profiler>, Adapt,
                            AdaptStateBeforeV4<v3::Profiler>};
 
 }  // namespace loopback

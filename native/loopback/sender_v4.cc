@@ -1,4 +1,4 @@
-// v4 (NCCL 2.27): init tells the communicator, KernelCh the GPU's time.
+// v4 (NCCL 2.27): init describes the communicator, KernelCh has the GPU's time.
 
 #include "loopback/sender_parts.h"
 #include "nccl/profiler_v4.h"
@@ -35,7 +35,7 @@ bool Start(const void* table, void* context, void** handle, const Event& event) 
   return true;
 }
 
-/** Forgets the channels of a P2p, and leaves the handle of an event it does not know as it was. */
+/** Drops the channels of a P2p. Does not change the handle of an event that it does not know. */
 bool Adapt(const void* table, void* context, void** handle, const Event& event) {
   if ((event->type & v4::kMask) == 0) return false;
   Poisoned<v4::Descriptor> d;

@@ -9,7 +9,7 @@ using Profiler = nccl_abi::Profiler;
 constexpr auto kStart = StartPrefix<Profiler, nccl_abi::Descriptor>;
 constexpr auto kAdapt = AdaptPrefix<Profiler, nccl_abi::Descriptor, nccl_abi::kMaskV5>;
 
-/** The mask loses, once, what came later. */
+/** Removes newer events from the mask, at init only. */
 Result AdaptInit(const void* table, void** context, int* mask, const CommInfo& comm) {
   const Result result = InitHashSecond<Profiler>(table, context, mask, comm);
   if (result == nccl_abi::kSuccess) __atomic_and_fetch(mask, nccl_abi::kMaskV5, __ATOMIC_RELAXED);

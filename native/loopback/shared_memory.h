@@ -1,5 +1,5 @@
-// Memory that all rank processes see: made by the launcher, without a name, before it starts them. What lies where
-// follows from the options. Pages that nobody touches cost nothing.
+// Memory that all ranks share. The launcher makes it, without a name, before it starts them. The options decide its
+// layout. Untouched pages cost nothing.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_SHARED_MEMORY_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_SHARED_MEMORY_H_
@@ -10,13 +10,13 @@ namespace loopback {
 
 struct Options;
 
-/** What a job needs: windows, connections that are handed over, who has come to connect. */
+/** Bytes for windows, for connections that are handed over (PXN), and for connecting at first use. */
 size_t SharedBytes(const Options& options);
 
-/** A file descriptor that survives exec. Ends the process if there is no such memory. */
+/** Returns a descriptor that survives exec. Ends the process if there is no memory. */
 int MakeSharedMemory(size_t bytes);
 
-/** A rank's view of it, for as long as the process lives. */
+/** Maps it into a rank, for the life of the process. */
 char* MapSharedMemory(int fd, size_t bytes);
 
 }  // namespace loopback

@@ -13,7 +13,7 @@ struct ChannelLimits {
   int ofPeer;
 };
 
-/** AlltoAll is what the user calls; what becomes of it are sends and receives. */
+/** AlltoAll is the user's call. NCCL makes sends and receives of it. */
 enum class Func { kAllReduce, kAllGather, kReduceScatter, kBroadcast, kReduce, kSend, kRecv, kAllToAll };
 constexpr int kFuncs = 8;
 constexpr bool IsP2p(Func func) { return func == Func::kSend || func == Func::kRecv; }
@@ -24,7 +24,7 @@ constexpr bool InBlocks(Func func) {
   return func == Func::kAllGather || func == Func::kReduceScatter || func == Func::kAllToAll;
 }
 
-/** The strings NCCL hands to a plugin: static literals. */
+/** The strings that NCCL passes to a plugin: static literals. */
 const char* FuncName(Func func);
 
 enum class Algo { kRing, kTree };
@@ -40,7 +40,7 @@ constexpr size_t kMiB = 1024 * kKiB;
 /** The longest message of a network that is given the user's memory: NCCL's NCCL_MAX_NET_SIZE. */
 constexpr size_t kMaxMessage = 1024 * kMiB;
 
-/** Slots of a connection's buffer, and so the steps that can be in flight. */
+/** Slots of a connection's buffer: the most steps in flight. */
 constexpr int kSteps = 8;
 /** Shared connections divide this many steps among their channels. */
 constexpr int kSharedSteps = 16;
@@ -50,8 +50,8 @@ constexpr int kMaxProfilerMarks = 64;
 constexpr int kElementBytes = 4;  // everything here is float
 
 /**
- * How a protocol lays payload into lines on the wire. SIMPLE has no lines; LL puts a flag beside every 4 bytes, LL128
- * one 8-byte flag behind 120 bytes. Grain is what chunks are rounded down to.
+ * How a protocol puts payload into lines on the wire. SIMPLE has no lines. LL has a flag beside every 4 bytes, LL128 an
+ * 8-byte flag behind 120 bytes. Chunks are rounded down to multiples of the grain.
  */
 struct ProtoShape {
   size_t slotBytes;  // wire bytes of one step

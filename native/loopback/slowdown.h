@@ -1,4 +1,4 @@
-// What is slow on request: --slow WHAT:RANK:AMOUNT[WHEN], as often as one likes.
+// Slowness on request: --slow WHAT:RANK:AMOUNT[WHEN], which may be repeated.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_SLOWDOWN_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_SLOWDOWN_H_
@@ -14,8 +14,8 @@ enum class Slow {
   kGpu,      // each kernel begins late in its stream, by a time: something else runs before it
   kSlice,    // each slice takes its GPU longer, by a time
   kProxy,    // its proxy thread does not run for a time after each round in which it did something
-  kNic,      // all that the rank sends and receives: bytes/s
-  kLink,     // what it sends to the next rank of the world: bytes/s
+  kNic,      // limits all that the rank sends and receives, bytes/s
+  kLink,     // limits what it sends to the next rank of the world, bytes/s
   kChannel,  // the same, on channel 0 alone
 };
 
@@ -23,8 +23,8 @@ struct Slowdown {
   Slow what;
   int rank;
   int64_t amount;  // ns, or bytes/s
-  int every = 1;   // each N-th iteration alone
-  int from = 0;    // since this iteration
+  int every = 1;   // only each N-th iteration
+  int from = 0;    // from this iteration on
 
   bool In(int iteration) const { return iteration >= from && (iteration - from) % every == every - 1; }
 };
@@ -32,7 +32,7 @@ struct Slowdown {
 /** "host:3:20ms", "gpu:1:5ms/10" (each tenth), "host:2:20ms@40" (since), "nic:0:50", "link:2:50" (MB/s). Throws UsageError. */
 Slowdown ParseSlowdown(const std::string& text);
 
-/** ns by which this is late; 0: it is not. */
+/** The delay in ns. 0: none. */
 int64_t DelayOf(const std::vector<Slowdown>& all, Slow what, int rank, int iteration);
 /** bytes/s; 0: no limit. */
 int64_t RateOf(const std::vector<Slowdown>& all, Slow what, int rank);

@@ -1,4 +1,4 @@
-// A kernel has room for so much work; what one group asks for may take several, one after another.
+// Splits a launch plan: a kernel has room for limited work, so one group may need several kernels.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_SPLIT_PLAN_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_SPLIT_PLAN_H_

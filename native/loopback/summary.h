@@ -1,4 +1,4 @@
-// What the launcher says at the end: a few words for people, JSON for programs, and the exit code.
+// The launcher's output at the end: a few lines for people, JSON for programs, and the exit code.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_SUMMARY_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_SUMMARY_H_
@@ -10,7 +10,7 @@
 
 namespace loopback {
 
-/** Why the job is over. */
+/** Why the job ended. */
 enum class Ending { kFinished, kFailed, kWrongData, kHung, kTimeout, kInterrupted };
 
 struct Summary {

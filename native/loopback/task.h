@@ -1,5 +1,5 @@
-// One collective, or one Send or Recv, from the call to its end. The API thread owns it; GPU and progress thread write
-// only what is marked as theirs, and the API thread reads that when both are done (Completion) or stopped (Freeze).
+// One collective, Send or Recv, from the call to its end. The API thread owns it. GPU and progress thread write only the
+// fields marked as theirs, and the API thread reads those when both are done (Completion) or frozen (Freeze).
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_TASK_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_TASK_H_
@@ -16,13 +16,13 @@
 
 namespace loopback {
 
-/** What one ProxyOp did: one channel, one peer, one direction. Filled by the progress thread. */
+/** What one ProxyOp did: one channel, one peer, one direction. The progress thread writes it. */
 struct OpTruth {
   int channel;
   int peer;
   bool isSend;
   int nSteps;
-  uint32_t ordinal = 0;  // how many came before it with this communicator, channel, peer and direction
+  uint32_t ordinal = 0;  // number of earlier ones with this communicator, channel, peer and direction
   int stepsDone = 0;
   uint64_t bytes = 0;  // on the wire, without our headers
   bool started = false;
@@ -38,17 +38,17 @@ struct RegisteredStep {
 };
 using RegisteredSteps = std::vector<RegisteredStep>;
 
-/** An element of a result that is not what it must be. */
+/** A wrong element of a result. */
 struct Mismatch {
   size_t index;
   float found;
   float expected;
 };
 
-/** In a CUDA graph, or not. */
+/** Whether the task is in a CUDA graph. */
 enum class GraphRole { kNone, kCaptured, kReplay };
 
-/** What is called, and how it goes: a graph's replay does the same again. */
+/** A call and its partition. A graph's replay repeats it. */
 struct Call {
   Comm* comm;
   Func func;
@@ -58,7 +58,7 @@ struct Call {
   bool ofAllToAll;
   ProtoChoice protoChoice;
   AlgoChoice algoChoice;
-  const char* datatype = "ncclFloat32";  // as the profiler hears it
+  const char* datatype = "ncclFloat32";  // as reported to the profiler
   float* buffer;
   uint64_t salt;  // of the data: the same on all ranks that take part
   Engine engine = Engine::kKernel;

@@ -1,4 +1,4 @@
-// NCCL names its threads only when it is told to: NCCL_SET_THREAD_NAME=1. Without it they have the program's name.
+// NCCL names its threads only with NCCL_SET_THREAD_NAME=1. Without it they have the program's name.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_THREAD_NAME_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_THREAD_NAME_H_
@@ -9,7 +9,7 @@
 
 namespace loopback {
 
-/** The calling thread, one of NCCL's. */
+/** Names the calling thread, one of NCCL's. */
 inline void NameThread(const char* name) {
   if (EnvNumber("NCCL_SET_THREAD_NAME", 0) == 1) pthread_setname_np(pthread_self(), name);
 }

@@ -1,4 +1,4 @@
-// Which send and which receive run together, and in what order pairs run: NCCL's rounds of point-to-point work.
+// Pairs sends with receives that run together, and orders the pairs: NCCL's rounds of point-to-point work.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_TRANSFER_PAIRS_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_TRANSFER_PAIRS_H_

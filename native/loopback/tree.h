@@ -1,5 +1,5 @@
-// The trees of a tree AllReduce: sums travel up, results down. Two of them, each on half of the channels, so that a
-// rank which passes data on in one is mostly a leaf in the other (a double binary tree).
+// The two trees of a tree AllReduce: sums travel up, results down. Each tree has half of the channels. A rank that passes
+// data on in one tree is mostly a leaf in the other (a double binary tree).
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_TREE_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_TREE_H_

@@ -1,5 +1,5 @@
-// The tree algorithm of one channel, chunk by chunk: what comes from below is added to the own data and goes up; the
-// root's sums come down. Both directions run side by side; a result is stored only after the own data has gone up.
+// The tree algorithm of one channel, chunk by chunk. A rank adds the data from below to its own and sends the sum up. The
+// root's sums come down. Both directions run at the same time. A result is stored only after the own data went up.
 //
 //   leaf      send up                              recv from up, store
 //   branch    recv from below, reduce, send up     recv from up, store, send down
@@ -98,7 +98,7 @@ class TreeWork : public Work {
   const size_t bytes_;
   const size_t chunkBytes_;
   bool begun_ = false;
-  size_t up_ = 0;    // bytes whose sums have gone up; at the root: are complete
+  size_t up_ = 0;    // bytes whose sums have gone up, or at the root are complete
   size_t down_ = 0;  // bytes whose results are here
   std::vector<GpuReceiver> fromBelow_;
   std::vector<GpuSender> toBelow_;

@@ -35,7 +35,7 @@ std::string States(const CallTotals& totals) {
   return json.Text();
 }
 
-/** Of an operation on this communicator; what is asked of every one. */
+/** The fields that every operation has. */
 Json OpJson(const char* kind, uint64_t task, uint64_t commId, const OpTruth& op) {
   Json json;
   json.Add("kind", kind).Add("task", task).Add("comm", Hex(commId));

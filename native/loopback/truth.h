@@ -1,5 +1,5 @@
-// What a rank did by its own account, one JSON object a line; README.md lists the fields. Each line is one write to
-// the file, so what is written survives a SIGKILL.
+// Writes what a rank really did, one JSON object per line. README.md lists the fields. Each line is one write, so written
+// lines survive a SIGKILL.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_TRUTH_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_TRUTH_H_
@@ -43,15 +43,15 @@ struct CallTotals {
 
 class Truth {
  public:
-  /** No directory: writes nothing. */
+  /** Without a directory it writes nothing. */
   Truth(const std::string& dir, int rank);
 
   void Process(int rank, int worldSize, const Profiler& profiler);
   void Gpu(const GpuClock& clock);
   void Communicator(const Comm& comm);
-  /** The task and its proxy operations, finished or not. */
+  /** Writes the task and its proxy operations, finished or not. */
   void TaskDone(const Task& task);
-  /** Executed here for a rank of the world. */
+  /** Writes an operation that was executed for another rank of the world. */
   void ForeignOpDone(const ForeignOp& op, int origin);
   /** `final`: no more calls will be made. */
   void Totals(const CallTotals& totals, bool final);

@@ -12,7 +12,7 @@ class WindowWork : public Work {
       : func_(task.func), rank_(task.comm->rank), windows_(task.windows), block_(block) {
     const size_t n = windows_.size();
     const size_t elements = task.bytes / kElementBytes;
-    // AllReduce: what is left over when the buffer is cut into blocks belongs to the last rank.
+    // AllReduce: the rest of the division into blocks belongs to the last rank.
     const size_t own = elements / n;
     const size_t ownEnd = rank_ + 1u == n ? elements : (rank_ + 1) * own;
     const size_t share = DivUp(ownEnd - rank_ * own, nBlocks);
@@ -46,7 +46,7 @@ class WindowWork : public Work {
     return Advance::kProgressed;
   }
 
-  /** Nobody else touches this part of anybody's buffer meanwhile. */
+  /** No other rank uses this part of any buffer meanwhile. */
   void HandleBlock() {
     float* const own = windows_[rank_].data;
     if (func_ != Func::kAllGather) {
@@ -69,7 +69,7 @@ class WindowWork : public Work {
   size_t begin_;
   size_t end_;
   int phase_ = 0;
-  uint64_t epoch_ = 0;  // which time this is
+  uint64_t epoch_ = 0;  // number of this use
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What a symmetric-memory kernel or the copy engines do: wait until all buffers may be used, handle the own block, in
-// everybody's memory, wait until all have done so. Each of so many blocks handles its share.
+// The work of a symmetric-memory kernel or of the copy engines: wait until all buffers may be used, handle the own block
+// in all ranks' memory, wait until all ranks have done so. Each block of the kernel handles its share.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_WINDOW_WORK_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_WINDOW_WORK_H_
@@ -8,10 +8,10 @@
 
 namespace loopback {
 
-/** A kernel without connections; also plays the copy engines, with one block. */
+/** A kernel without connections. With one block it also simulates the copy engines. */
 std::unique_ptr<Kernel> MakeWindowKernel(Task& task, int nBlocks);
 
-/** The same with operations for the one who watches kernels. */
+/** The same, with operations for the watcher of kernels. */
 Schedule MakeSymmetricSchedule(Task& task, int nBlocks);
 
 }  // namespace loopback

@@ -8,7 +8,7 @@ namespace {
 constexpr size_t kFlagBytes = kMaxChannels * sizeof(BlockFlags);
 constexpr size_t kGrain = 4096;
 
-/** Where each operation's flags and buffer begin in a rank's part, and behind the last one the part's size. */
+/** The begin of each operation's flags and buffer in a rank's part. The last number is the part's size. */
 std::vector<size_t> OffsetsOf(const Options& options) {
   std::vector<size_t> offsets{0};
   for (const ScriptOp& op : OpsOf(options.script)) {

@@ -1,6 +1,6 @@
-// Buffers that all ranks of a communicator can reach, as memory registered with ncclCommWindowRegister: what
-// symmetric-memory kernels and copy engines work on. Each such operation of an iteration has a window of its own on
-// every rank, with the flags by which blocks of different ranks wait for each other.
+// Buffers that all ranks of a communicator can reach, as memory registered with ncclCommWindowRegister. Symmetric-memory
+// kernels and copy engines work on them. Each such operation of an iteration has a window of its own on every rank, with
+// the flags by which blocks of different ranks wait for each other.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_WINDOWS_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_WINDOWS_H_
@@ -16,10 +16,10 @@ namespace loopback {
 
 struct Options;
 
-/** How often one block of a rank's kernel has got so far. */
+/** Counts how often one block of a rank's kernel has reached each point. */
 struct BlockFlags {
   std::atomic<uint64_t> ready;     // its buffer may be used by the others
-  std::atomic<uint64_t> finished;  // it uses nobody's buffer any more
+  std::atomic<uint64_t> finished;  // it does not use other ranks' buffers any more
 };
 
 /** One rank's side of one operation. */
@@ -28,13 +28,13 @@ struct Window {
   float* data;
 };
 
-/** Who does this operation. */
+/** The engine that does this operation. */
 Engine EngineOf(Func func, const Options& options);
 
-/** Gives each operation of the script that needs one its window. */
+/** Gives a window to each operation of the script that needs one. */
 void NumberWindows(Options& options);
 
-/** Of all windows together; 0: none is needed. */
+/** Bytes of all windows. 0: none is needed. */
 size_t WindowBytes(const Options& options);
 
 class Windows {

@@ -6,7 +6,7 @@
 namespace loopback {
 namespace {
 
-/** A line is units of data and flag: LL has two of 4 + 4 bytes, LL128 one of 120 + 8. */
+/** A line has units of data and flag: LL two of 4 + 4 bytes, LL128 one of 120 + 8. */
 struct Unit {
   size_t data;
   size_t flag;
@@ -14,7 +14,7 @@ struct Unit {
 
 constexpr Unit UnitOf(Proto proto) { return proto == Proto::kLl ? Unit{4, 4} : Unit{120, 8}; }
 
-/** 0 never is a flag: it is what memory holds at first. */
+/** Never 0, because fresh memory is 0. */
 uint64_t FlagOf(Unit unit, uint64_t step) { return unit.flag == 4 ? static_cast<uint32_t>(step + 1) : step + 1; }
 
 }  // namespace

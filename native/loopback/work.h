@@ -1,5 +1,5 @@
-// What one block of a kernel does: its part of a collective, or one side of a transfer, slice by slice. All blocks run
-// on one thread, so a block never waits: it says that it cannot go on, and is asked again.
+// The work of one block of a kernel: its part of a collective, or one side of a transfer, slice by slice. All blocks run
+// on one thread, so a block never waits. It returns that it cannot go on, and is called again.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_WORK_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_WORK_H_
@@ -19,13 +19,13 @@ enum class Advance { kBlocked, kProgressed, kDone };
 class Work {
  public:
   virtual ~Work() = default;
-  /** At most one slice. */
+  /** Does at most one slice. */
   virtual Advance TryAdvance() = 0;
-  /** Of a symmetric-memory kernel: 0 waits for all ranks, 1 computes, 2 waits again. */
+  /** Phase of a symmetric-memory kernel: 0 waits for all ranks, 1 computes, 2 waits again. */
   virtual int Phase() const { return 0; }
 };
 
-/** The GPU's end of a connection while one work uses it: waits for steps, hands them over. */
+/** The GPU's sending end of a connection while a work uses it: waits for free steps, fills them. */
 class GpuSender {
  public:
   GpuSender(Connection* connection, Proto proto) : connection_(connection), proto_(proto) {}
@@ -37,13 +37,13 @@ class GpuSender {
     const int64_t room = connection_->head.load(std::memory_order_acquire) + kSteps - (step_ + steps);
     return room >= 0;
   }
-  /** Where a SIMPLE slice may be written in place. */
+  /** A SIMPLE slice may be written here directly. */
   float* Slot() const { return reinterpret_cast<float*>(connection_->Slot(proto_, step_)); }
-  /** Puts the payload into the slot, unless it lies there, and offers it to the proxy. */
+  /** Copies the payload into the slot, unless it is there, and offers it to the proxy. */
   void Post(const float* payload, size_t bytes, int steps);
-  /** Offers what lies in the user's memory. */
+  /** Offers data in the user's memory. */
   void PostRegistered(size_t bytes);
-  /** The proxy has sent all that was posted. */
+  /** True if the proxy has sent everything that was posted. */
   bool AllTaken() const {
     return connection_->sizes[(step_ - 1) % kSteps].load(std::memory_order_acquire) == Connection::kEmpty;
   }
@@ -71,7 +71,7 @@ class GpuReceiver {
   bool HasData(int steps) const { return connection_->tail.load(std::memory_order_acquire) >= step_ + steps; }
   /** The payload: in the slot itself, or decoded into `scratch`. */
   const float* Payload(size_t bytes, float* scratch) const;
-  /** Gives the slots back. */
+  /** Frees the slots. */
   void Consume(int steps) {
     step_ += steps;
     connection_->head.store(step_, std::memory_order_release);
@@ -83,7 +83,7 @@ class GpuReceiver {
   uint64_t step_ = 0;
 };
 
-/** A slice's worth of memory for whichever work is running. GPU thread only. */
+/** Memory for one slice, shared by all works. GPU thread only. */
 float* GpuScratch();
 
 std::unique_ptr<Work> MakeRingWork(const Task& task, const CollPartition& partition, const ChannelPart& part);
@@ -94,14 +94,14 @@ std::unique_ptr<Work> MakeSelfWork(const Task& send, const Task& recv, const Cha
 std::unique_ptr<Work> MakeRegisteredWork(const RegisteredSteps* sends, Connection* out, const RegisteredSteps* recvs,
                                          Connection* in);
 
-/** One side of an operation on the user's memory; `part` as partitioned for it. */
+/** One side of an operation on the user's memory. `part`: its part of the partition. */
 const RegisteredSteps* AddRegisteredSteps(Task& task, const ChannelPart& part, bool isSend);
 
-/** A broadcast ends, and a reduction begins, where there is nothing to pass on. */
+/** With a root the ring is a chain: its first rank receives nothing, its last rank sends nothing. */
 bool RingReceives(const Task& task);
 bool RingSends(const Task& task);
 
-/** The connections they use, for the proxy's side of the same operation, in NCCL's order. */
+/** The connections of a collective on one channel, for the proxy's operations, in NCCL's order. */
 std::vector<Connection*> CollConnections(const Task& task, Algo algo, int channel);
 Connection* RingConnection(const Comm& comm, int channel, bool isSend);
 Connection* P2pConnection(const Task& task, int channel);

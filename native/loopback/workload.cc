@@ -35,7 +35,7 @@ Workload::Workload(const Options& options, const std::vector<std::unique_ptr<Com
 }
 
 RankResult Workload::Run() {
-  Report();  // of a rank that dies early one still knows what it had loaded
+  Report();  // early, so that the plugin's version is known even if the rank dies
   if (options_.settleMs > 0) usleep(static_cast<useconds_t>(options_.settleMs) * 1'000);
   const int64_t begin = MonotonicNs();
   const int64_t cpuBegin = ProcessCpuNs();
@@ -244,7 +244,7 @@ void Workload::HangInDestroy() {
   SleepUntilKilled();
 }
 
-/** Only then may anybody look at their marks. */
+/** Marks may be read only afterwards. */
 void Workload::WaitForKernels() {
   while (api_->KernelsRunning()) Sleep(kMillisecond);
   progress_->WatchKernels(true);

@@ -1,5 +1,5 @@
-// What the API thread of a rank does: iteration after iteration of the script, with the faults that were asked for.
-// Everything enqueued is waited for, checked and written to the truth.
+// The work of a rank's API thread: iterations of the script, with the requested faults. Waits for everything that it
+// enqueued, checks it and writes it to the truth file.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_WORKLOAD_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_WORKLOAD_H_
@@ -26,23 +26,23 @@ class Workload {
            const Profiler& profiler, NcclApi* api, ProgressThread* progress, Completion* completion, Pxn* pxn,
            Truth* truth, Control* control);
 
-  /** All iterations. The result also says whether the data was right. */
+  /** Runs all iterations. The result also says whether the data was right. */
   RankResult Run();
 
-  /** ncclCommDestroy waits for a progress thread that waits for a kernel's mark. */
+  /** Hangs as ncclCommDestroy does if the progress thread waits for a kernel's mark. */
   [[noreturn]] void HangInDestroy();
 
-  /** The operations executed for another rank, as far as they have ended. */
+  /** Writes the ended operations that were executed for another rank. */
   void WriteForeign();
 
-  /** What Run has left under way (ExitStyle::kHasty). */
+  /** Finishes what Run has left under way (ExitStyle::kHasty). */
   RankResult Finish();
-  /** Once more the part of the script that does without this communicator. */
+  /** Runs the script once more without the operations of this communicator. */
   RankResult RunWithout(const Comm& gone);
-  /** What is done instead of waiting for a signal: it must not return. */
+  /** Called instead of waiting for a signal. It must not return. */
   void OnAbort(std::function<void()> abort) { abort_ = std::move(abort); }
 
-  /** Calls so far; exact while the progress thread sleeps or is gone. */
+  /** Calls so far. Exact only while the progress thread sleeps or is gone. */
   CallTotals Totals(int finalizes) const;
 
  private:
@@ -62,7 +62,7 @@ class Workload {
   void Verify(const Task& task);
   void Report();
 
-  // While waiting: has the launcher gone, or asked for everything to be written down? Is it time to die?
+  // Called while waiting: ends if the launcher is gone, writes the truth if asked, dies if a fault says so.
   void LookUp();
   void Sleep(int64_t ns);
   [[noreturn]] void SleepUntilKilled();
@@ -82,7 +82,7 @@ class Workload {
     std::unique_ptr<float[]> data;
     size_t bytes = 0;
   };
-  std::vector<Buffer> buffers_;  // one for each operation of an iteration, kept for the next
+  std::vector<Buffer> buffers_;  // one for each operation of an iteration, reused in the next
   size_t opInIteration_ = 0;
   std::function<void()> abort_;
   TaskMaker maker_;

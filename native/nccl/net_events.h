@@ -1,8 +1,8 @@
-// What NCCL's own network plugins tell with a NetPlugin event: an id that names plugin and version, and a structure
-// that is valid during the call only. As profiler_abi.h: facts, every offset asserted.
+// The data of NCCL's own network plugins in a NetPlugin event: an id that names plugin and version, and a structure that
+// is valid during the call only. As in profiler_abi.h, every offset is asserted.
 //
-// These events exist in a build of NCCL with NET_PROFILER=1 alone; an external network plugin may make some of its own
-// in any build.
+// NCCL's own plugins make these events only in a build with NET_PROFILER=1. An external network plugin may make events of
+// its own in any build.
 
 #ifndef NCCL_TRACE_NATIVE_NCCL_NET_EVENTS_H_
 #define NCCL_TRACE_NATIVE_NCCL_NET_EVENTS_H_
@@ -18,10 +18,10 @@ constexpr int64_t kNetIdSocket = 2 << 16;
 constexpr int64_t kNetIdIbV1 = kNetIdIb | 1;
 constexpr int64_t kNetIdSocketV1 = kNetIdSocket | 1;
 
-/** A request on one queue pair. Of a receive, opcode and length are left over from something else. */
+/** A request on one queue pair. For a receive, opcode and length are old values. */
 struct NetIbV1 {
   uint8_t type;               // 1
-  alignas(8) int32_t device;  // of a merged device, which one
+  alignas(8) int32_t device;  // which one, of a merged device
   uint64_t wr_id;
   int32_t opcode;  // ibv_wr_opcode: 0 RDMA_WRITE, 1 RDMA_WRITE_WITH_IMM
   int32_t qpNum;

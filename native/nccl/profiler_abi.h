@@ -1,7 +1,7 @@
-// The NCCL profiler plugin interface, as facts: names, order, offsets and numbers, written down from the public
-// interface of NCCL 2.28 (v5) and 2.29 (v6). Nothing here is NCCL's code; every offset is asserted.
+// The NCCL profiler plugin interface as facts: names, order, offsets and numbers, taken from the public interface of NCCL
+// 2.28 (v5) and 2.29 (v6). Nothing here is NCCL's code. Every offset is asserted.
 //
-// Only the ABI decoders of the plugin (native/plugin/abi/v*.cc) and the loopback, which plays NCCL, include this file. The
+// Only the plugin's decoders (native/plugin/abi/v*.cc) and the loopback, the stand-in for NCCL, include this file. The
 // recorder works with records and knows no descriptors.
 //
 // Shared by v5 and v6: `type` is a 64-bit word, the union starts at byte 24, the table has 48 bytes. v6 only adds the

@@ -1,4 +1,4 @@
-// What the versions beside v5 and v6 have in common: the table, and the members that lie alike in all of them.
+// What v1 to v4 and v7 have in common: the table, and members with the same place in all of them.
 //
 // As profiler_abi.h: facts, every offset asserted by the header that places the member. Included by profiler_v*.h.
 
@@ -20,8 +20,8 @@ struct Table {
   Result (*finalize)(void* context);
 };
 
-/** v1 to v3: init says nothing about the communicator. */
-using InitUntold = Result (*)(void** context, int* eActivationMask);
+/** v1 to v3: init does not describe the communicator. */
+using InitWithoutInfo = Result (*)(void** context, int* eActivationMask);
 
 /** v4: the hash comes fourth. */
 using InitHashFourth = Result (*)(void** context, int* eActivationMask, const char* commName, uint64_t commHash,
@@ -56,7 +56,7 @@ struct NetPluginMember {
 };
 static_assert(sizeof(NetPluginMember) == 16 && offsetof(NetPluginMember, data) == 8, "ABI");
 
-// The event states of operations in v1 to v3 (NCCL 2.23 to 2.26); from v4 on kOpInProgress alone.
+// The event states of operations in v1 to v3 (NCCL 2.23 to 2.26). From v4 on there is only kOpInProgress.
 enum EventStateBeforeV4 : int32_t {
   kOpSendPosted = 0,
   kOpSendRemFifoWait = 1,
@@ -68,7 +68,7 @@ enum EventStateBeforeV4 : int32_t {
   kOpRecvDone = 7,
 };
 
-/** The state arguments of v1 to v3: 16 bytes. NULL for the states of steps; they know no sizes of single steps. */
+/** The state arguments of v1 to v3: 16 bytes. NULL for the states of steps, so single steps have no sizes. */
 union StateArgsBeforeV4 {
   struct {
     size_t transSize;  // states 0 to 7

@@ -1,7 +1,7 @@
-// The profiler interface of NCCL 2.23 (v1): the first one, which names nothing and numbers all.
+// The profiler interface of NCCL 2.23 (v1), the first one. It has codes of one byte for func, datatype, algo and proto.
 //
-// Its func, datatype, algo and proto are codes of one byte. The communicator is told by each Coll and P2p; through the
-// adapter of NCCL 2.27 and later not even there (name NULL, commHash 0).
+// Each Coll and P2p has the communicator. Through the adapter of NCCL 2.27 and later even these have not (name NULL,
+// commHash 0).
 
 #ifndef NCCL_TRACE_NATIVE_NCCL_PROFILER_V1_H_
 #define NCCL_TRACE_NATIVE_NCCL_PROFILER_V1_H_
@@ -33,7 +33,7 @@ enum Algo : uint8_t {
   kPat = 6,
 };
 enum Proto : uint8_t { kLl = 0, kLl128 = 1, kSimple = 2 };
-// ncclDataType_t, the public one, as it was then.
+// ncclDataType_t of NCCL 2.23, the public one.
 enum DataType : uint8_t {
   kInt8 = 0,
   kUint8 = 1,
@@ -103,7 +103,7 @@ static_assert(offsetof(Descriptor, p2p.datatype) == 56 && offsetof(Descriptor, p
 static_assert(offsetof(Descriptor, p2p.peer) == 72 && offsetof(Descriptor, proxyOp) == 24, "ABI");
 static_assert(offsetof(Descriptor, proxyStep) == 24, "ABI");
 
-using Profiler = Table<InitUntold, Descriptor, StateArgs>;
+using Profiler = Table<InitWithoutInfo, Descriptor, StateArgs>;
 static_assert(sizeof(Profiler) == 48 && offsetof(Profiler, init) == 8, "ABI");
 static_assert(offsetof(Profiler, startEvent) == 16 && offsetof(Profiler, stopEvent) == 24, "ABI");
 static_assert(offsetof(Profiler, recordEventState) == 32 && offsetof(Profiler, finalize) == 40, "ABI");

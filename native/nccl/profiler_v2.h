@@ -60,7 +60,7 @@ static_assert(offsetof(Descriptor, p2p.buff) == 48 && offsetof(Descriptor, p2p.d
 static_assert(offsetof(Descriptor, p2p.count) == 64 && offsetof(Descriptor, p2p.peer) == 72, "ABI");
 static_assert(offsetof(Descriptor, proxyOp) == 24 && offsetof(Descriptor, proxyStep) == 24, "ABI");
 
-using Profiler = Table<InitUntold, Descriptor, StateArgs>;
+using Profiler = Table<InitWithoutInfo, Descriptor, StateArgs>;
 static_assert(sizeof(Profiler) == 48 && offsetof(Profiler, init) == 8, "ABI");
 static_assert(offsetof(Profiler, startEvent) == 16 && offsetof(Profiler, stopEvent) == 24, "ABI");
 static_assert(offsetof(Profiler, recordEventState) == 32 && offsetof(Profiler, finalize) == 40, "ABI");

@@ -1,4 +1,4 @@
-// The profiler interface of NCCL 2.27 (v4): init tells the communicator, KernelCh has a GPU time, states 19 to 22.
+// The profiler interface of NCCL 2.27 (v4): init describes the communicator, KernelCh has a GPU time, states 19 to 22.
 //
 // The parent of Coll and P2p is their Group. Through the adapter of NCCL 2.28 and later p2p.nChannels is uninitialised.
 

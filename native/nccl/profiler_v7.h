@@ -1,4 +1,4 @@
-// The profiler interface of NCCL 2.31 (v7): every field of v6 where it was, user tags, and phases of kernels.
+// The profiler interface of NCCL 2.31 (v7): every field of v6 at its place, user tags, and phases of kernels.
 
 #ifndef NCCL_TRACE_NATIVE_NCCL_PROFILER_V7_H_
 #define NCCL_TRACE_NATIVE_NCCL_PROFILER_V7_H_

@@ -16,7 +16,7 @@ using nccl_abi::Result;
 
 /** v1 to v3 have no arguments here. abi/v1_v2_v3.cc learns them from the first events. */
 template <uint8_t version, int known_events>
-Result InitUntold(void** context, int* mask) {
+Result InitWithoutInfo(void** context, int* mask) {
   return abi::Open({0, nullptr, -1, 0, 0, version}, known_events, context, mask, nullptr);
 }
 
@@ -42,11 +42,11 @@ constexpr Table TableWith(Init init) {
 #define NCCL_TRACE_EXPORT extern "C" __attribute__((visibility("default"))) const
 
 NCCL_TRACE_EXPORT nccl_abi::v1::Profiler ncclProfiler_v1 =
-    TableWith<nccl_abi::v1::Profiler>(InitUntold<1, nccl_abi::v1::kMask>);
+    TableWith<nccl_abi::v1::Profiler>(InitWithoutInfo<1, nccl_abi::v1::kMask>);
 NCCL_TRACE_EXPORT nccl_abi::v2::Profiler ncclProfiler_v2 =
-    TableWith<nccl_abi::v2::Profiler>(InitUntold<2, nccl_abi::v2::kMask>);
+    TableWith<nccl_abi::v2::Profiler>(InitWithoutInfo<2, nccl_abi::v2::kMask>);
 NCCL_TRACE_EXPORT nccl_abi::v3::Profiler ncclProfiler_v3 =
-    TableWith<nccl_abi::v3::Profiler>(InitUntold<3, nccl_abi::v3::kMask>);
+    TableWith<nccl_abi::v3::Profiler>(InitWithoutInfo<3, nccl_abi::v3::kMask>);
 NCCL_TRACE_EXPORT nccl_abi::v4::Profiler ncclProfiler_v4 =
     TableWith<nccl_abi::v4::Profiler>(InitHashFourth<4, nccl_abi::v4::kMask>);
 NCCL_TRACE_EXPORT nccl_abi::Profiler ncclProfiler_v5 =

@@ -131,7 +131,7 @@ void CheckProxy(const RankFileReader& file, const Handles& h) {
   after = After(file, h.step);
   CHECK_EQ(after.size(), 3);
   CHECK_EQ(after[0].w(0, 2), StateWord(8));
-  // Before v4 steps have no size; what an adapter hands over is garbage.
+  // Before v4 steps have no size. An adapter passes garbage.
   CHECK_EQ(after[1].w(0, 2), version < 4 ? StateWord(9) : StateWord(9, 524288));
   CHECK_EQ(after[2].kind, rank_file::kStop);
 
@@ -259,7 +259,7 @@ void CheckCommunicator(const RankFileReader& file, uint64_t number, uint64_t id,
   CHECK_EQ(r.kind, rank_file::kCommunicatorEnd);
 }
 
-/** v1's codes are names in the file. */
+/** The file has names for v1's codes. */
 std::vector<uint64_t> PlayCodes(void* context, const std::vector<std::pair<Codes, Names>>& cases) {
   std::vector<uint64_t> handles;
   for (const auto& each : cases) handles.push_back(Coll(0, 0, each.first).Start(context));
@@ -298,7 +298,7 @@ int main(int, char** argv) {
   CHECK(table != nullptr);
   CHECK(strcmp(table->name, "nccl-trace") == 0);
 
-  // As an adapter of a later NCCL tells it: nothing but the rank. And one in which nothing happens.
+  // An adapter of a later NCCL passes only the rank. A second communicator has no events.
   void* context = Init();
   void* adapted = Init();
   void* unused = Init();
@@ -309,7 +309,7 @@ int main(int, char** argv) {
   std::vector<uint64_t> coded;
   if (version == 1) coded = PlayCodes(context, kCodesOfV1);
   std::thread([&] { PlayProxy(context, handles); }).join();
-  // A network plugin has threads of its own: small rings will do.
+  // A network plugin has threads of its own, for which small rings are enough.
   uint64_t socket_thread = 0;
   if (Has(nccl_abi::kNetPlugin)) {
     std::thread([&] { socket_thread = Socket(0).Start(context, handles.step, kSocket); }).join();
@@ -329,7 +329,7 @@ int main(int, char** argv) {
   if (Has(kCeColl)) CheckCopyEngine(file, handles);
   if (version == 7) CheckVariants(file, handles);
   for (size_t i = 0; i < coded.size(); ++i) CheckColl(file, coded[i], kCodesOfV1[i].second);
-  // Once told, it stays: the p2p that followed had another name.
+  // The first name stays, though the p2p that followed had another one.
   const uint64_t first = At(file, handles.coll, rank_file::kStartColl).tick();
   CheckCommunicator(file, 0, kCommHash, 1, "a name", first);
   const uint64_t adapted_tick = At(file, first_adapted, rank_file::kStartP2p).tick();

@@ -47,7 +47,7 @@ bool IsMuted(uint64_t handle) { return (handle & rank_file::kHandleMuted) != 0; 
 void Misuse() {
   Nccl nccl(library);
   Descriptor d = Describe(nccl_abi::kGroup);
-  CHECK(IsMuted(nccl.Start(nullptr, d)));  // before any init
+  CHECK(IsMuted(nccl.Start(nullptr, d)));  // before the first init
   nccl.State(0, 8);
   nccl.Stop(0);
   nccl.Finalize(nullptr);
@@ -59,7 +59,7 @@ void Misuse() {
   nccl.State(coll, 8);
   const uint64_t op = nccl.Start(context, d = ProxyOp(coll, 200, -7, true));
   std::thread([&] { nccl.Stop(op); }).join();
-  nccl.Stop(op + (uint64_t{1} << 40));  // of another ring or position: as good as stale
+  nccl.Stop(op + (uint64_t{1} << 40));  // of another ring or position, so stale
   nccl.Stop(0x7fff12345678);
   nccl.State(~uint64_t{0} >> 1, -5);
   const uint64_t garbage_comm = nccl.Start(reinterpret_cast<void*>(0x123), d = Describe(nccl_abi::kGroup));
@@ -70,7 +70,7 @@ void Misuse() {
   nccl.Finalize(reinterpret_cast<void*>(0x123));
   nccl.Finalize(context);
   nccl.Finalize(context);
-  CHECK(nccl.Start(context, d = Describe(nccl_abi::kGroup)) != 0);  // late callbacks still count
+  CHECK(nccl.Start(context, d = Describe(nccl_abi::kGroup)) != 0);  // late callbacks are still recorded
 
   AwaitClosed(path);
   const RankFileReader file(path);
@@ -143,7 +143,7 @@ void CheckChild(pid_t child) {
   CHECK_EQ(WEXITSTATUS(status), 0);
 }
 
-// A forked child has our memory and our mapped file. It must not change the file, not even at its exit.
+// A forked child has our memory and our mapped file. It must not change the file, not even when it exits.
 void Fork() {
   Nccl nccl(library);
   void* context = nccl.Init();
@@ -161,7 +161,7 @@ void Fork() {
     if (kChildMayStartThreads) std::thread([&] { nccl.Start(context, d); }).join();
     CHECK(nccl.Init() == nullptr);
     nccl.Finalize(context);
-    exit(0);  // with all exit hooks
+    exit(0);  // runs all exit hooks
   }
   CheckChild(child);
   char name[] = "true";
@@ -185,7 +185,7 @@ void Fork() {
   nccl.Finalize(context);
 }
 
-/** Returns whether exit's 200 ms were enough for the recorder's thread to close the file. */
+/** True if the 200 ms of exit were enough for the recorder's thread to close the file. */
 bool ExitsClosed() {
   const pid_t child = fork();
   if (child == 0) {
@@ -241,7 +241,7 @@ void ThreadsComeAndGo() {
   CHECK_EQ(Kinds(file)[rank_file::kStop], 15 * 20);
   CHECK_EQ(file.header().threads_overflowed, 15 * 12);
   CHECK_EQ(file.header().leases_lost, 0);
-  // Leases: those still in the table cover their rings without overlap, and have ended.
+  // The leases in the table do not overlap and have ended.
   std::map<uint32_t, uint64_t> covered;
   uint64_t leases = 0;
   const std::vector<Record> records = file.Records(file.AreasOf(rank_file::kTableLeases).at(0));
@@ -269,7 +269,7 @@ void MainThreadLeaves() {
       static Descriptor d = Describe(nccl_abi::kGroup);
       nccl->Start(context, d);
       if (finalized) nccl->Finalize(context);
-      atexit([] { nccl->Start(context, d); });          // comes when all threads are gone
+      atexit([] { nccl->Start(context, d); });          // runs when all threads are gone
       std::thread([] { usleep(1'500'000); }).detach();  // ends after main
       pthread_exit(nullptr);
     }

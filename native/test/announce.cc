@@ -1,4 +1,4 @@
-// One init and finalize with the settings of the environment; prints what NCCL would see and log.
+// One init and finalize with the settings of the environment. Prints what NCCL sees and logs.
 //
 //   announce <plugin.so> [table of v4 or newer]
 
@@ -13,7 +13,7 @@ void Announce(void* context, int mask) {
   printf("context %s\nmask 0x%x\n", context == nullptr ? "none" : "given", static_cast<unsigned>(mask));
 }
 
-/** Its init takes the same in another order. */
+/** v4's init has the same arguments in another order. */
 void AnnounceV4(const char* path) {
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   CHECK(library != nullptr);

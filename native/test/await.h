@@ -14,7 +14,7 @@
 
 namespace nccl_trace_test {
 
-/** Waits as long as it takes. */
+/** Waits without a time limit. */
 inline void Await(const char* what, const std::function<bool()>& has_happened) {
   for (int i = 0; i < 12'000; ++i) {
     if (has_happened()) return;
@@ -23,7 +23,7 @@ inline void Await(const char* what, const std::function<bool()>& has_happened) {
   Fail(__FILE__, __LINE__, what);
 }
 
-/** Zeros while there is none. */
+/** Zeros while there is no header. */
 inline rank_file::FileHeader HeaderOf(const std::string& path) {
   rank_file::FileHeader header = {};
   std::ifstream(path, std::ios::binary).read(reinterpret_cast<char*>(&header), sizeof(header));

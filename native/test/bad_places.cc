@@ -64,7 +64,7 @@ void ExpectWarning(const char* words) {
 void NoPermission() {
   CHECK_EQ(mkdir(folder.c_str(), 0755), 0);
   CHECK_EQ(chmod(folder.c_str(), 0555), 0);
-  Nccl nccl(library);  // before we lose the right to read it
+  Nccl nccl(library);  // before this process loses the right to read it
   if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0) Skip("cannot stop being root");
   Job(nccl);
   ExpectWarning("Permission denied");
@@ -106,7 +106,7 @@ void DiskFull() {
   Nccl nccl(library);
   Job(nccl);
   ExpectWarning("No space left on device");
-  CHECK_EQ(FreeBytes(), before);  // nothing half-written stays behind
+  CHECK_EQ(FreeBytes(), before);  // no half-written file is left
 }
 
 // Our writes must not kill the job by a signal, whatever mask NCCL's thread has.
@@ -142,7 +142,7 @@ void NotToBeMapped() {
   CheckCopied();
 }
 
-// A mount that hangs: init returns all the same, and the file is filled when the mount is back.
+// A mount hangs: init returns all the same, and the file is written when the mount is back.
 void SlowDisk() {
   disk_hangs = true;
   Nccl nccl(library);
@@ -160,7 +160,7 @@ void SlowDisk() {
   CheckCopied();
 }
 
-// A disk so busy that the file's space takes longer than init waits: the file is there at once when init has gone on.
+// A disk is so busy that reserving space takes longer than init waits. The file is there soon after init has gone on.
 void BusyDisk() {
   setenv("NCCL_TRACE_RING_MB", "64", 1);
   disk_us_per_kib = 100;  // 10 MB/s
@@ -229,7 +229,7 @@ void SmallBudget() {
 
 }  // namespace
 
-// Ours before the C library's, for the plugin too: the slow disk and the foreign file system.
+// Replace the C library's functions, for the plugin too: a slow disk and a foreign file system.
 extern "C" {
 
 ssize_t pwrite(int fd, const void* data, size_t bytes, off_t offset) {

@@ -25,7 +25,7 @@ void Load(const char* library, int flags) {
   if (dlopen(library, RTLD_NOW | flags) == nullptr) Fail(__FILE__, __LINE__, dlerror());
 }
 
-/** In all of its versions. Both plugins are at hand under the same names. */
+/** Looks at all versions. Both plugins export the same names. */
 void ExpectOwnTables(const char* library, const char* other) {
   void* const ours = dlopen(library, RTLD_NOW);
   void* const theirs = dlopen(other, RTLD_NOW);
@@ -70,7 +70,7 @@ int main(int, char** argv) {
   for (uint64_t i = 0; i < kCalls; ++i) {
     Descriptor d = Describe(nccl_abi::kGroup);
     const uint64_t handle = plugin.Start(context, d);
-    CHECK(handle >> 63 == 1);  // no number that is counted, and no pointer
+    CHECK(handle >> 63 == 1);  // a handle of ours: no counted number and no pointer
     const uint64_t handle_beside = beside.Start(context_beside, d);
     CHECK(handle_beside >> 63 == 0);
     plugin.Stop(handle);

@@ -20,7 +20,7 @@ struct Shared {
 };
 inline Shared* shared;
 
-/** Before the first rank. */
+/** Call it before the first rank starts. */
 inline void ShareCounts() {
   void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   CHECK(memory != MAP_FAILED);
@@ -52,7 +52,7 @@ inline uint64_t CollsIn(const RankFileReader& file) {
   return starts;
 }
 
-/** A recorder whose thread got no time while its process ended leaves its ring file to the next one. */
+/** A recorder without CPU time at its end leaves its ring file. The next recorder must remove it. */
 inline void ExpectNothingLeft() {
   for (int tries = 0; tries < 20 && !NamesIn(base).empty(); ++tries) {
     AwaitExit(Spawn(8 + tries, [](Nccl& nccl, void* context) {
@@ -63,7 +63,7 @@ inline void ExpectNothingLeft() {
   CHECK_EQ(NamesIn(base).size(), 0);
 }
 
-/** Of a rank that neither finalized nor ran its exit hooks. */
+/** Checks the rings of a rank that neither finalized nor ran its exit hooks. */
 inline void ExpectSaved(int rank, uint64_t calls) {
   const RankFileReader saved(SavedPath(rank));
   CHECK_EQ(CollsIn(saved), calls);

@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kThreads = 20;  // more than there are rings
 constexpr int kFewestRounds = 20;
-constexpr int kMostRounds = 60;  // what the rings hold
+constexpr int kMostRounds = 60;  // the rings hold no more
 constexpr uint64_t kEvents = 0x7FFF;
 
 std::string path;
@@ -32,7 +32,7 @@ std::atomic<bool> done{false};
 std::atomic<uint64_t> groups{0};
 std::atomic<int> there{0};
 
-/** What a thread of the application does: calls, groups, launches, collectives; `coll` is the last of these. */
+/** Callbacks of a thread of the application: calls, groups, launches, collectives. `coll`: the last collective. */
 void Host(Nccl& nccl, void* context, std::mt19937& random, uint64_t& coll) {
   Descriptor d = Describe(nccl_abi::kGroupApi);
   d.groupApi.graphCaptured = false;
@@ -42,7 +42,7 @@ void Host(Nccl& nccl, void* context, std::mt19937& random, uint64_t& coll) {
   const uint64_t call = nccl.Start(context, d = Api(nccl_abi::kCollApi, api, "AllReduce"));
   const uint64_t p2p_call = nccl.Start(context, d = Api(nccl_abi::kP2pApi, api, "Send"));
   const uint64_t group = nccl.Start(context, d = Describe(nccl_abi::kGroup));
-  // A name that is new to the table of strings now and then.
+  // Sometimes a new name for the string table.
   const std::string func = random() % 8 == 0 ? "Func" + std::to_string(random() % 64) : "AllReduce";
   coll = nccl.Start(context, d = Coll(call, func.c_str(), random() % 200, group));
   const uint64_t p2p = nccl.Start(context, d = P2p(p2p_call, "Recv", static_cast<int>(random() % 4)));
@@ -53,14 +53,14 @@ void Host(Nccl& nccl, void* context, std::mt19937& random, uint64_t& coll) {
   ++groups;
 }
 
-/** What a progress thread does; repeats that become counts, and edges that follow each other, among it. */
+/** Callbacks of a progress thread, with repeats that become counts and edges in quick sequence. */
 void Proxy(Nccl& nccl, void* context, std::mt19937& random, uint64_t coll) {
   Descriptor d = Describe(nccl_abi::kProxyCtrl);
   const uint64_t ctrl = nccl.Start(context, d);
   nccl.State(ctrl, nccl_abi::kCtrlAppend);
   nccl.State(ctrl, nccl_abi::kCtrlAppendEnd, 1);
   nccl.Stop(ctrl);
-  // PXN now and then: a communicator of another process.
+  // Sometimes a communicator of another process (PXN).
   void* comm = random() % 8 == 0 ? reinterpret_cast<void*>(0xdead0000) : context;
   const int channel = static_cast<int>(random() % 8);
   const uint64_t op = nccl.Start(comm, d = ProxyOp(coll, channel, static_cast<int>(random() % 4), random() % 2 == 0));
@@ -84,10 +84,10 @@ void Proxy(Nccl& nccl, void* context, std::mt19937& random, uint64_t coll) {
   nccl.Stop(kernel);
   nccl.Stop(op);
   nccl.Stop(0);
-  nccl.Start(context, d = Describe(uint64_t{1} << 40));  // a type that nobody knows
+  nccl.Start(context, d = Describe(uint64_t{1} << 40));  // an unknown type
 }
 
-/** The first thread of each place takes its ring, or finds none, before any of them ends. */
+/** No thread ends before the first thread of each place has taken its ring, or found none. */
 void AwaitTheOthers(Nccl& nccl, void* world, int number) {
   std::mt19937 random(static_cast<uint32_t>(number));
   uint64_t coll = 0;
@@ -100,7 +100,7 @@ void AwaitTheOthers(Nccl& nccl, void* world, int number) {
 }
 
 /**
- * One place of the crowd: a thread after the other, some with a communicator of their own, until the others are done.
+ * One place of the crowd: one thread after another, some with a communicator of their own, until the others are done.
  */
 void Place(Nccl& nccl, void* world, int number) {
   std::atomic<uint64_t> shared_coll{0};  // the parent of another thread's operations, as in NCCL
@@ -122,7 +122,7 @@ void Place(Nccl& nccl, void* world, int number) {
   }
 }
 
-/** As `nccl-trace control` does it. */
+/** Writes a request as `nccl-trace control` does. */
 void Request(int fd, uint64_t tag, uint32_t number, uint32_t events, uint32_t sample) {
   const uint64_t word = events | uint64_t{sample} << 32;
   const uint64_t checked[] = {tag, word, number};
@@ -139,7 +139,7 @@ rank_file::FileHeader HeaderOf(int fd) {
 }
 
 void ControlAndRead(uint32_t changes) {
-  // A busy machine may keep the recorder's thread from its file.
+  // On a busy machine the recorder's thread may make its file late.
   int fd = -1;
   for (int i = 0; i < 60'000 && (fd < 0 || HeaderOf(fd).life != rank_file::kRecording); ++i) {
     if (fd < 0) fd = open(path.c_str(), O_RDWR);
@@ -159,7 +159,7 @@ void ControlAndRead(uint32_t changes) {
   close(fd);
 }
 
-/** Positions are records or gaps, and of what is not sampled each call is there, if nothing is missing. */
+/** Each position is of a record or a gap. If nothing is missing, all calls of what is not sampled are there. */
 void CheckFile() {
   const RankFileReader file(path);
   uint64_t found = 0;

@@ -33,7 +33,7 @@ std::string Content(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-/** A file of the job's, which gets the number `fd`. */
+/** A file of the job, which gets the number `fd`. */
 class Stranger {
  public:
   explicit Stranger(int fd) : fd_(fd) {
@@ -47,7 +47,7 @@ class Stranger {
   }
   void ExpectUntouched() const {
     CHECK(Content(path_) == kPrecious);
-    CHECK_EQ(lseek(fd_, 0, SEEK_CUR), 0);  // open, and nothing was read from it
+    CHECK_EQ(lseek(fd_, 0, SEEK_CUR), 0);  // still open, and nothing was read from it
   }
 
  private:
@@ -115,7 +115,7 @@ std::vector<int> Sockets() {
   return sockets;
 }
 
-/** Of the three sockets of a process that answers, `which` is another's file from now on. */
+/** Replaces socket number `which` of the three sockets of an answering process by another file. */
 void BeaconsWithout(size_t which) {
   const std::vector<int> before = Sockets();
   const auto settings = std::make_unique<Settings>();

@@ -32,12 +32,12 @@ constexpr uint64_t kInterval = 5'000'000;
 
 std::string folder;
 
-// What the disk does from now on; see the functions at the end.
+// How the disk behaves. See the functions at the end.
 uint64_t bytes_left = ~uint64_t{0};
 bool punches = true;
 bool header_fails = false;
-uint64_t block = 4'096;   // less is not freed
-uint64_t told_block = 0;  // by fstatfs; 0: block
+uint64_t block = 4'096;   // smallest unit that is freed
+uint64_t told_block = 0;  // as fstatfs says. 0: block
 
 using Outcome = Drainer::Outcome;
 
@@ -180,7 +180,7 @@ void RecordsStayWhole() {
   ExpectGaps(file, 0, {});
 }
 
-// The recorder's thread was stopped for long: the positions it missed are one exact gap, and it continues after it.
+// The recorder's thread was stopped for long: missed positions are one exact gap, and draining goes on after it.
 void ALappedRingLeavesAGap() {
   Stage stage;
   stage.Add(1, 1'000);
@@ -191,7 +191,7 @@ void ALappedRingLeavesAGap() {
   stage.Add(1, kCapacity / 2);
   stage.DrainUntilIdle();
   const RankFileReader file = stage.Read();
-  // Of what was in danger while it was copied (one record's slots) the ring has lost the oldest since.
+  // One record's slots could have been overwritten during the copy, so the oldest of them are not in the chunk.
   ExpectGaps(file, 1,
              {{0, 1'000 - kCapacity + rank_file::kMaxParts}, {1'000, 1'600 - kCapacity + rank_file::kMaxParts}});
 }
@@ -207,7 +207,7 @@ void AHalfOverwrittenSlotIsNoRecord() {
   ExpectGaps(file, 1, {{0, 1}});
 }
 
-// A thread took positions of the shared ring and went to sleep. The drainer waits for it, but not until the ring laps.
+// A thread took positions of the shared ring and sleeps. The drainer waits for it, but not until the ring is overwritten.
 void HolesAreWaitedForNotForEver() {
   Stage stage;
   const uint32_t shared = stage.overflow();
@@ -222,7 +222,7 @@ void HolesAreWaitedForNotForEver() {
   stage.Add(shared, kCapacity / 4);
   CHECK(stage.DrainOnce() == Outcome::kDrained);
   ExpectGaps(stage.Read(), shared, {{forgotten, forgotten + 1}, {late, late + 2}});
-  // Filled now, it is found in the ring, although the chunk is before it.
+  // When it is filled later, readers find it in the ring, though its place in the chunk is empty.
   for (uint32_t part = 0; part < 2; ++part) Put(ring, rank_file::kFold, late, part, 2, 1, 2, 3);
   ExpectGaps(stage.Read(), shared, {{forgotten, forgotten + 1}});
 }
@@ -255,7 +255,7 @@ void ExpectNewest(const RankFileReader& file, uint64_t turns, uint64_t fewest) {
   ExpectGaps(file, 1, {{0, oldest}});
 }
 
-/** Several times what the limit has room for. */
+/** Writes several times as much as the limit allows. */
 void Outgrow(Stage& stage, uint64_t turns) {
   uint64_t most = 0;
   for (uint64_t turn = 0; turn < turns; ++turn) {
@@ -300,7 +300,7 @@ void AFullDiskInTheNewerLap() {
   bytes_left = 200;
   CHECK(stage.DrainOnce() == Outcome::kFailed);
   bytes_left = ~uint64_t{0};
-  CHECK(stage.Read().chunks().size() >= before - 1);  // one may have gone to make room
+  CHECK(stage.Read().chunks().size() >= before - 1);  // one may have been deleted to make room
   ExpectNewest(stage.Read(), turns, 300);
   stage.Wait(kSecond);
   CHECK(stage.DrainOnce() == Outcome::kDrained);
@@ -308,7 +308,7 @@ void AFullDiskInTheNewerLap() {
   printf("two laps: %s, %zu records\n", stage.path().c_str(), stage.Read().Records(1).size());
 }
 
-// Where the file system frees larger blocks only, none is left over at the borders.
+// The file system frees only larger blocks: no block is left over at the borders.
 void LargeBlocks() {
   block = 64 << 10;
   Stage stage(kLimit);
@@ -317,7 +317,7 @@ void LargeBlocks() {
   ExpectNewest(stage.Read(), 1'500, 200);
 }
 
-// Where it only says so, for what it likes to transfer, there is room all the same.
+// The file system reports large blocks only as its preferred transfer size: there is room all the same.
 void LargeTransfers() {
   told_block = 1 << 20;
   Stage stage(kLimit);
@@ -326,7 +326,7 @@ void LargeTransfers() {
   ExpectNewest(stage.Read(), 1'500, 200);
 }
 
-// The header cannot be written, so the newer lap does not begin elsewhere, and the newest chunks are found.
+// The header cannot be written: no newer lap begins, and the newest chunks are found.
 void AHeaderThatCannotBeWritten() {
   Stage stage(kLimit, 64 << 10, rank_file::kInMemory);
   Outgrow(stage, 1'000);
@@ -404,7 +404,7 @@ void ADescriptorThatIsNoLongerOurs() {
   close(fd);
 }
 
-// The thread sleeps short enough not to lose a burst of a million slots a second, and does not spin.
+// The thread's sleep is short enough for a burst of a million slots a second, and it does not spin.
 void Sleeping() {
   Stage stage(0, 64 << 20);
   CHECK(stage.DrainOnce() == Outcome::kIdle);
@@ -423,7 +423,7 @@ void Sleeping() {
 
 }  // namespace
 
-// Ours before the C library's.
+// Replace the C library's functions.
 extern "C" {
 
 ssize_t pwrite(int fd, const void* data, size_t bytes, off_t offset) {
@@ -443,7 +443,7 @@ int fallocate(int fd, int mode, off_t offset, off_t bytes) {
     errno = EOPNOTSUPP;
     return -1;
   }
-  // Zeros are written where a block is freed in part.
+  // A block that is freed in part is overwritten with zeros.
   const uint64_t from = static_cast<uint64_t>(offset);
   const uint64_t to = from + static_cast<uint64_t>(bytes);
   const uint64_t first = (from + block - 1) / block * block;

@@ -20,7 +20,7 @@
 
 using namespace nccl_trace_test;
 
-// A sanitizer's own bookkeeping grows with threads and allocations, as does an emulator's (EMULATED).
+// The memory of a sanitizer or an emulator (EMULATED) itself grows with threads and allocations.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr bool kMemoryIsOurs = false;
 #else
@@ -52,7 +52,7 @@ Footprint Measure() { return {ProcNumber("/proc/self/status", "VmRSS:"), Entries
 void ExpectFlat(const Footprint& before, const Footprint& after, uint64_t kilobytes) {
   printf("%" PRIu64 " kB and %" PRIu64 " descriptors, then %" PRIu64 " kB and %" PRIu64 "\n", before.kilobytes,
          before.descriptors, after.kilobytes, after.descriptors);
-  CHECK(after.descriptors <= before.descriptors);  // one of the file's making may still have been there
+  CHECK(after.descriptors <= before.descriptors);  // before may include one from making the file
   if (kMemoryIsOurs && getenv("EMULATED") == nullptr) CHECK(after.kilobytes <= before.kilobytes + kilobytes);
 }
 
@@ -88,7 +88,7 @@ void ParentFinalized() {
   CHECK_EQ(KindIn(file, rank_file::kStop), 2 * kOps);
 }
 
-/** As the kernel has it, or kNoThread. */
+/** As the kernel says, or kNoThread. */
 constexpr int kNoThread = 99;
 int NiceOfRecorder() {
   int nice = kNoThread;
@@ -306,8 +306,8 @@ void TooManyCommunicators() {
   for (size_t i = 0; i < kPlaces + 2; ++i) contexts.push_back(nccl.Init(i, "one of too many"));
   CHECK_EQ(RankFileReader(path).header().communicators_lost, 2);
   for (size_t i = 0; i < kPlaces; ++i) nccl.Finalize(contexts[i]);
-  nccl.Finalize(contexts[0]);  // again, which is not one of the two
-  usleep(1'500'000);           // longer than a beat
+  nccl.Finalize(contexts[0]);  // again, which counts for none of the two
+  usleep(1'500'000);           // longer than the interval of heartbeats
   CHECK(nccl.mask() != 0);
   CHECK_EQ(HeaderOf(path).life, rank_file::kRecording);
   Descriptor d = Coll(0, "AllReduce", 1);
@@ -317,14 +317,14 @@ void TooManyCommunicators() {
   CHECK_EQ(HeaderOf(path).life, rank_file::kRecording);
   nccl.Finalize(contexts[kPlaces + 1]);
   AwaitClosed(path);
-  // And the next one opens it again.
+  // The next one opens the file again.
   void* next = nccl.Init(1'000);
   Await("recording again", [] { return HeaderOf(path).life == rank_file::kRecording; });
   nccl.Finalize(next);
   AwaitClosed(path);
 }
 
-// Our stacks do not depend on `ulimit -s`.
+// The stacks of our threads do not depend on `ulimit -s`.
 void HugeStacks() {
   pthread_attr_t attributes;
   CHECK_EQ(pthread_attr_init(&attributes), 0);

@@ -55,15 +55,15 @@ OpenFold OpenFoldOf(const RankFileReader& file, uint64_t handle) {
   return {};
 }
 
-/** How often each state was said, by what the file holds. */
-std::map<Key, uint64_t> Told(const RankFileReader& file, uint32_t ring) {
-  std::map<Key, uint64_t> told;
+/** How often each state was reported, by the file. */
+std::map<Key, uint64_t> Counted(const RankFileReader& file, uint32_t ring) {
+  std::map<Key, uint64_t> counted;
   for (const Record& record : file.Records(ring)) {
-    if (record.kind == rank_file::kState) ++told[{record.handle(), record.w(0, 2) & 0xFFFF}];
-    if (record.kind == rank_file::kFold) told[{record.handle(), record.low(0, 2)}] += record.w(1, 1);
+    if (record.kind == rank_file::kState) ++counted[{record.handle(), record.w(0, 2) & 0xFFFF}];
+    if (record.kind == rank_file::kFold) counted[{record.handle(), record.low(0, 2)}] += record.w(1, 1);
   }
-  for (const OpenFold& fold : file.OpenFolds(ring)) told[{fold.handle, fold.state}] += fold.count;
-  return told;
+  for (const OpenFold& fold : file.OpenFolds(ring)) counted[{fold.handle, fold.state}] += fold.count;
+  return counted;
 }
 
 void CheckKinds(const std::vector<Record>& records, std::initializer_list<uint32_t> kinds) {
@@ -97,7 +97,7 @@ void ALongWait(const Fixture& f) {
   CHECK_EQ(OpenFoldOf(over, step).count, 0);
 }
 
-// The same state with another size is news.
+// The same state with another size is recorded.
 void AnotherValue(const Fixture& f) {
   const uint64_t step = f.Step(f.Op(), 0);
   for (const uint64_t size : {10u, 10u, 11u, 10u}) f.nccl.State(step, 9, size);
@@ -108,7 +108,7 @@ void AnotherValue(const Fixture& f) {
   CHECK_EQ(records[3].w(0, 2) >> 16, 11);
 }
 
-// More handles in turn than entries: entries are reused, no count is lost.
+// More handles than entries: entries are reused, no count is lost.
 void Evictions(const Fixture& f) {
   std::vector<uint64_t> steps;
   for (int i = 0; i < 1'500; ++i) steps.push_back(f.Step(f.Op(), 0));
@@ -120,13 +120,13 @@ void Evictions(const Fixture& f) {
   }
   const RankFileReader file = f.Read();
   const uint32_t ring = rank_file::HandleRing(steps[0]);
-  std::map<Key, uint64_t> told = Told(file, ring);
-  for (const auto& [key, count] : said) CHECK_EQ(told[key], count);
+  std::map<Key, uint64_t> counted = Counted(file, ring);
+  for (const auto& [key, count] : said) CHECK_EQ(counted[key], count);
   for (const uint64_t step : steps) f.nccl.Stop(step);
   CHECK(f.Read().OpenFolds(ring).empty());
 }
 
-// 64 stuck sends, as many as NCCL polls in one go: the cache has to hold them all, or every poll is a record.
+// 64 stuck sends, as many as NCCL polls in one round: the cache must hold all of them, or every poll is a record.
 void ManyStuck(const Fixture& f) {
   std::vector<uint64_t> steps;
   for (int i = 0; i < 64; ++i) steps.push_back(f.Step(f.Op(), 0));
@@ -169,7 +169,7 @@ void RepeatedStarts(const Fixture& f) {
   CHECK_EQ(records[1].low(0, 2), rank_file::kFoldOfStart);
   CHECK_EQ(records[1].w(1, 1), 5'000);
 
-  // Without an operation nothing tells two steps apart.
+  // Without an operation two steps cannot be distinguished.
   CHECK(f.Step(0, 0) != f.Step(0, 0));
 }
 
@@ -206,7 +206,7 @@ uint64_t Ctrl(const Fixture& f, std::initializer_list<int> states) {
   return handle;
 }
 
-// idle active idle active ... sleep ... : edges are counted, what has a length is recorded.
+// idle active idle active ... sleep ... : edges are counted, events with a duration are recorded.
 void ProxyEdges(const Fixture& f) {
   const uint64_t idle = Ctrl(f, {13});
   const uint32_t ring = rank_file::HandleRing(idle);
@@ -222,15 +222,15 @@ void ProxyEdges(const Fixture& f) {
   Ctrl(f, {13});
 
   const RankFileReader file = f.Read();
-  std::map<Key, uint64_t> told = Told(file, ring);
+  std::map<Key, uint64_t> counted = Counted(file, ring);
   std::map<uint32_t, uint64_t> by_state;
-  for (const auto& [key, count] : told) {
+  for (const auto& [key, count] : counted) {
     if (key.second >= 13 && key.second <= 18) by_state[key.second] += count;
   }
   CHECK_EQ(by_state[13], 10'002);
   CHECK_EQ(by_state[14], 10'001);
   for (const uint32_t state : {15u, 16u, 17u, 18u}) CHECK_EQ(by_state[state], 1);
-  // A preempted test makes new bursts, each of a few records; a recorded edge would be three.
+  // If the test is preempted, there are new bursts of a few records each. A recorded edge would be three.
   const size_t records = file.Records(ring).size() - before;
   CHECK(records >= 14 && records < 10'000);
   // Every state and stop has its start.

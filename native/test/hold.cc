@@ -1,4 +1,4 @@
-// A process that records until its standard input ends: the test decides when.
+// A process that records until its standard input ends, so that the test decides when.
 //
 //   hold <plugin.so>
 //

@@ -59,7 +59,7 @@ inline uint64_t KindIn(const RankFileReader& file, uint32_t kind, uint64_t* miss
   return found;
 }
 
-/** In a process of its own, which must end by itself and well. */
+/** Runs `what` in a process of its own, which must exit with 0. */
 inline void InChild(const std::function<void()>& what) {
   fflush(stdout);
   const pid_t child = fork();

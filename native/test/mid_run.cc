@@ -18,7 +18,7 @@ namespace {
 // The behaviour of the disk for files whose path ends in `suffix`; see pwrite at the end.
 enum Disk { kWorks, kIsFull, kHangs };
 std::atomic<Disk> disk{kWorks};
-std::atomic<uint64_t> touched{0};  // writes that have met it
+std::atomic<uint64_t> touched{0};  // number of writes with that behaviour
 const char* suffix = ".bin";
 
 constexpr uint64_t kCalls = 1'000;
@@ -50,12 +50,12 @@ std::vector<std::string> RingFiles() {
   return found;
 }
 
-/** The rank file is there and has a first copy. */
+/** Waits for the rank file and its first copy. */
 void AwaitFile(int rank) {
   Await("the file", [=] { return HeaderOf(rank).copied_tick != 0; });
 }
 
-/** The only ring file says that the recorder's thread has got so far. */
+/** Waits until the only ring file has this life. */
 void AwaitRingFile(rank_file::Life life) {
   const auto header = [] {
     rank_file::FileHeader found = {};
@@ -81,7 +81,7 @@ uint64_t Counted(const RankFileReader& file, uint64_t* missing = nullptr) {
   return found + gaps;
 }
 
-/** The next recorder of this user on this node saves the rings of `rank`. */
+/** Expects that the next recorder of this user on this node saves the rings of `rank`. */
 void ExpectSavedByTheNext(int rank, uint64_t calls) {
   AwaitExit(Spawn(rank + 1, [](Nccl& nccl, void* context) {
     Await("saved", [] { return RingFiles().size() == 1; });
@@ -142,7 +142,7 @@ void FullAtTheStart() {
   CHECK(file.header().io_errors > 0);
 }
 
-// The mount begins to hang, and only the recorder's thread with it. Finalize, a second init and exit return meanwhile.
+// The mount begins to hang: only the recorder's thread waits for it. Finalize, a second init and exit return.
 void HangsUntilTheEnd() {
   AwaitExit(Spawn(0, [](Nccl& nccl, void* context) {
     AwaitFile(0);
@@ -203,7 +203,7 @@ void ANeighboursDiskHangs() {
     CHECK_EQ(touched, 1);  // by one thread
   }));
   CHECK_EQ(Counted(RankFileReader(RankPath(0))), kCalls);
-  // The saver was ended as well: the next one finds half a file and an abandoned claim.
+  // The saver's process ended as well: the next one finds half a file and an abandoned claim.
   AwaitExit(Spawn(2, [](Nccl& nccl, void* context) {
     Await("saved", [] { return RingFiles().size() == 1; });
     nccl.Finalize(context);
@@ -222,7 +222,7 @@ bool EndsIn(int fd, const char* end) {
 
 }  // namespace
 
-// Ours before the C library's, for the plugin too.
+// Replaces the C library's function, for the plugin too.
 extern "C" ssize_t pwrite(int fd, const void* data, size_t bytes, off_t offset) {
   static const auto next = reinterpret_cast<decltype(&pwrite)>(dlsym(RTLD_NEXT, "pwrite"));
   if (disk != kWorks && EndsIn(fd, suffix)) {

@@ -104,7 +104,7 @@ void HangingMount() {
       fflush(stdout);
     });
   }
-  // What could not be written anywhere else is in the ring file, with the name of the rank file it is for.
+  // The ring file has what could not be written elsewhere, and the path of its rank file.
   const std::string left = RingFileIn(rings);
   const RankFileReader ring_file(left);
   CHECK_EQ(KindIn(ring_file, rank_file::kStartColl), 2'000);
@@ -130,19 +130,19 @@ void DiskFullThenNot() {
     Nccl nccl(library);
     void* context = nccl.Init();
     CHECK_EQ(Lines().warnings.size(), 1);
-    if (!IsAllWell()) {  // or the disk had not answered yet
+    if (!IsAllWell()) {  // otherwise the disk had not answered yet
       CHECK(Lines().warnings[0].find("No space left on device; recording into /") != std::string::npos);
     }
     CallMany(nccl, context, 1'000);
     nccl.Finalize(context);
   });
-  // Perhaps with a beginning of the rank file: the process may have ended in the middle of another attempt.
+  // There may be a beginning of the rank file, because the process may have ended during another attempt.
   CHECK_EQ(mount(nullptr, folder.c_str(), nullptr, MS_REMOUNT, "size=100m"), 0);
   InChild([] {
     setenv("RANK", "1", 1);
     Nccl nccl(library);
     void* context = nccl.Init();
-    // As soon as the file is there it is being written; the ring file goes when it is complete.
+    // Once the file exists it is being written. The ring file is removed when it is complete.
     const std::string rings = folder + ".rings/nccl-trace-" + std::to_string(geteuid());
     Await("saved", [&] { return EntriesOf(rings) == 1; });
     nccl.Finalize(context);
@@ -152,7 +152,7 @@ void DiskFullThenNot() {
   CHECK_EQ(saved.header().life, rank_file::kClosed);
 }
 
-/** Where room cannot be reserved by fallocate. */
+/** Expects that fallocate fails here. */
 void ExpectNoFallocate() {
   const std::string name = folder + "/probe";
   const int fd = open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -193,7 +193,7 @@ void WithoutFallocate() {
   });
   CHECK_EQ(KindIn(RankFileReader(path), rank_file::kStartColl), 1'000);
 
-  // What the process perhaps did not come to remove: nobody shall save it.
+  // Remove what the process may have left, so that nobody saves it.
   const std::string rings = base + "/nccl-trace-" + std::to_string(geteuid());
   RemoveTree(rings);
   CHECK_EQ(umount(folder.c_str()), 0);
@@ -219,7 +219,7 @@ void WithoutFallocate() {
     CHECK_EQ(KindIn(RankFileReader(ring_file), rank_file::kStartColl), 1'000);
     puts("room was given back");
     fflush(stdout);
-    _exit(0);  // not another attempt
+    _exit(0);  // without another attempt
   });
   CHECK_EQ(system(("umount '" + folder + "'; rm " + image).c_str()), 0);
 }

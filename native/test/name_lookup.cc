@@ -18,7 +18,7 @@ std::atomic<uint64_t> asked{0};
 
 }  // namespace
 
-// Ours before the C library's.
+// Replaces the C library's function.
 extern "C" int getaddrinfo(const char*, const char*, const addrinfo*, addrinfo**) {
   ++asked;
   return EAI_AGAIN;
@@ -31,7 +31,7 @@ int main() {
   lookup->Use("nowhere.invalid", 4242);
   for (uint64_t second = 0; second < kHours * 3'600; second += 10) {
     CHECK(lookup->Find(second * kSecond) == nullptr);
-    usleep(20);  // for the thread that asks; if it takes longer it asks less often
+    usleep(20);  // for the asking thread. If it takes longer, it asks less often
   }
   for (int i = 0; i < 12'000 && asked == 0; ++i) usleep(10'000);
   CHECK(asked > 0);

@@ -29,7 +29,7 @@ inline LogLines& Lines() {
   return lines;
 }
 
-/** Nothing went wrong, but that a busy machine may have kept the recorder's thread from its file for 1.7 s. */
+/** True if there is no warning, except that on a busy machine the file may be more than 1.7 s late. */
 inline bool IsAllWell() {
   for (const std::string& warning : Lines().warnings) {
     if (warning.find("not there after 1.7 s") == std::string::npos) return false;
@@ -37,7 +37,7 @@ inline bool IsAllWell() {
   return true;
 }
 
-/** Init waits 1.7 s for the place of the rings: on a machine that was so busy they lie in memory. */
+/** True if the machine was so busy that init did not get the ring file in 1.7 s and uses memory. */
 inline bool IsTooLate() {
   return !Lines().warnings.empty() && IsAllWell() &&
          Lines().infos.at(0).find("recording into memory") != std::string::npos;
@@ -97,7 +97,7 @@ class Nccl {
   int mask_ = 0;
 };
 
-/** With garbage in the bytes NCCL leaves undefined. */
+/** Has garbage in the bytes that NCCL leaves undefined. */
 inline Descriptor Describe(uint64_t type, uint64_t parent = 0, int rank = 1) {
   Descriptor descriptor;
   memset(static_cast<void*>(&descriptor), 0xA5, sizeof(descriptor));

@@ -167,7 +167,7 @@ void Forgotten(Nccl& nccl, const std::string& path) {
     void* next = nccl.Init(4);
     std::vector<uint64_t> of_next;
     for (int peer = 0; peer < 1'000; ++peer) of_next.push_back(start(next, 0, peer));
-    // There is room again: what was given up is not counted from 0 as if nothing had been before.
+    // There is room again: a connection that was evicted is not counted from 0 as if it were new.
     const uint64_t of_foreign = start(foreign, 0, 1);
     const uint64_t of_ended = start(ended, 0, 1);
     nccl.Finalize(next);
@@ -220,7 +220,7 @@ void Sampling(Nccl& nccl, void* context, const std::string& path) {
     Descriptor d = P2p(0, "Send", 2);
     CHECK_EQ(IsMuted(nccl.Start(context, d)), i % 4 != 0);
   }
-  // Sampled out by another process (PXN): its handle says so here, too.
+  // Sampled out by another process (PXN), as its handle says.
   const uint64_t elsewhere = rank_file::kHandleTagFixedBits | uint64_t{0x1234} << 48 | rank_file::kHandleMuted;
   Descriptor d = ProxyOp(elsewhere, 1, 1, true);
   CHECK(IsMuted(nccl.Start(reinterpret_cast<void*>(0xdead0000), d)));
@@ -236,7 +236,7 @@ void Sampling(Nccl& nccl, void* context, const std::string& path) {
   CHECK_EQ(file.header().sample_every, 4);
 }
 
-/** A graph that is replayed for weeks: the count goes on, past 22 bits and round 32. */
+/** A graph that is replayed for weeks: the count goes on beyond 22 bits and wraps around at 32. */
 void ManyReplays(Nccl& nccl, const std::string& path) {
   constexpr uint32_t kMore = (1 << 22) + 10;
   void* context = nccl.Init(5);
@@ -263,13 +263,13 @@ void ManyReplays(Nccl& nccl, const std::string& path) {
     CHECK_EQ(ordinal.value, expected);
     CHECK_EQ(ordinal.flags, 0);
   }
-  // The sequence goes round as well: 61 is newer than 2^32 - 3, whose place it takes, and that one is lost.
+  // The sequence wraps around as well: 61 is newer than 2^32 - 3 and takes its place, so that one is lost.
   CHECK_EQ(next("AllReduce", 61).flags, 0);
   CHECK_EQ(next("AllReduce", 61).value, 1);
   CHECK_EQ(next("AllReduce", kLate).flags, rank_file::kOrdinalNotAbsolute);
   CHECK_EQ(next("AllReduce", kLate).flags, rank_file::kOrdinalNotAbsolute);
   CHECK_EQ(next("AllReduce", 125).flags, 0);
-  // All 8 bits of the function tell them apart, in place or in the cell.
+  // All 8 bits of the function distinguish them, by place or in the cell.
   for (uint32_t row = 0; row < 256; ++row) {
     const bool has_own_place = row < 16;
     CHECK_EQ(replays.Next(row, 5).flags, has_own_place ? 0 : rank_file::kOrdinalNotAbsolute);

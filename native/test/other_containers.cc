@@ -20,7 +20,7 @@ using namespace nccl_trace_test;
 
 namespace {
 
-// Makes all files look this much older; see statx at the end.
+// Makes all files look this much older. See statx at the end.
 std::atomic<int64_t> seconds_older{0};
 
 /** One look of a recorder that starts later, in a container with our mounts and its own pids (0: our pids). */
@@ -89,7 +89,7 @@ void OtherPids() {
   CHECK(nccl_trace::IsHeld(fd));
   LookLater(0);
   LookLater(2 * 24 * 3'600);
-  CHECK_EQ(NamesIn(rings).size(), 1);  // not even a claim
+  CHECK_EQ(NamesIn(rings).size(), 1);  // and no claim
   shared->stage = 1;
   AwaitExit(victim);
   CHECK(!nccl_trace::IsHeld(fd));
@@ -110,7 +110,7 @@ void StrangeProc() {
   int fd;
   nccl_trace::ProcessName process = OnlyProcess(&fd);
   close(fd);
-  // As if /proc told that the process of this pid has begun at another time.
+  // As if /proc said that the process of this pid had another start time.
   const std::string before = rings + "/" + NamesIn(rings).at(0);
   process.start += 1;
   char after[nccl_trace::kProcessNameBytes];
@@ -222,7 +222,7 @@ void LeftByAll() {
 
 }  // namespace
 
-// Ours before the C library's.
+// Replaces the C library's function.
 extern "C" int statx(int folder_fd, const char* path, int flags, unsigned mask, struct statx* file) noexcept {
   static const auto next = reinterpret_cast<decltype(&statx)>(dlsym(RTLD_NEXT, "statx"));
   const int result = next(folder_fd, path, flags, mask, file);

@@ -1,10 +1,10 @@
-// A process with one communicator that does as its standard input says, line by line:
+// A process with one communicator that follows the lines of its standard input:
 //
 //   puppet <plugin.so>
 //
 //   coll N        N collectives, sequence numbers counting on; answers "said TOTAL mask 0xMASK"
 //   steps N       N proxy steps of one operation
-//   communicator  another one, which stays open
+//   communicator  opens another communicator, which stays open
 //   (end)         finalize
 
 #include <cstdlib>

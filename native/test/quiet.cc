@@ -1,6 +1,6 @@
-// What a callback does not do once its thread is known: no system call, no allocation, no lock, no page fault. The system
-// calls of the calling thread are counted by a seccomp filter, allocations and locks by functions in front of the C
-// library's, faults by the kernel.
+// After its thread's first one, a callback makes no system call, no allocation, no lock and no page fault. A seccomp
+// filter counts the system calls of the calling thread, replaced functions of the C library count allocations and locks,
+// the kernel counts faults.
 //
 //   quiet <plugin.so> <folder> <thousands of callbacks> flight|stream
 //
@@ -35,7 +35,7 @@ uint64_t locks;
 
 void OnSystemCall(int, siginfo_t*, void*) { system_calls = system_calls + 1; }
 
-/** From now on every system call of this thread but the return from the handler, and its end, is counted and not done. */
+/** Afterwards every system call of this thread is counted and not executed, except the handler's return and its end. */
 bool TrapSystemCalls() {
   struct sigaction action = {};
   action.sa_sigaction = OnSystemCall;
@@ -53,7 +53,7 @@ bool TrapSystemCalls() {
          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, reinterpret_cast<unsigned long>(&program)) == 0;
 }
 
-/** NCCL's side, counting. */
+/** NCCL's side, with counts. */
 struct Caller {
   Nccl& nccl;
   void* context;
@@ -74,7 +74,7 @@ struct Caller {
   }
 };
 
-/** As a progress thread makes them: repeats that are counted, and a run of them that ends. */
+/** Callbacks of a progress thread: repeats that are counted, and the end of such a run. */
 void ProxyCallbacks(Caller& caller, uint64_t i) {
   const uint64_t op = caller.Start(ProxyOp(0, static_cast<int>(i & 31), 2, (i & 1) != 0));
   const uint64_t step = caller.Start(ProxyStep(op, static_cast<int>(i)));
@@ -94,11 +94,11 @@ void ProxyCallbacks(Caller& caller, uint64_t i) {
     caller.State(edge, state);
     caller.Stop(edge);
   }
-  // Of another process, by PXN.
+  // An operation of another process, by PXN.
   caller.Stop(caller.Start(ProxyOp(0x7F00'0000'1000, 3, 5, true), reinterpret_cast<void*>(0x7F00'0000'2000)));
 }
 
-/** As an API thread and NCCL's own make them. */
+/** Callbacks of an API thread and of NCCL's own threads. */
 void HostCallbacks(Caller& caller, uint64_t i) {
   const uint64_t api = caller.Start(Describe(nccl_abi::kGroupApi));
   caller.State(api, nccl_abi::kGroupStartApiStop);
@@ -115,7 +115,7 @@ void HostCallbacks(Caller& caller, uint64_t i) {
   for (const uint64_t handle : {running, p2p, coll, group, launch, p2p_api, coll_api, api}) caller.Stop(handle);
 }
 
-/** What is no event of ours, or none at all. */
+/** Callbacks with foreign handles, NULL and unknown types. */
 void StrangeCallbacks(Caller& caller) {
   const uint64_t muted = ~uint64_t{0};
   caller.State(caller.Start(ProxyStep(muted, 1)), 8);
@@ -139,9 +139,9 @@ struct Seen {
 Seen seen;
 std::atomic<int> stage;  // 1: cannot count, 2: done
 
-/** Cannot end any more once its system calls are trapped: it waits for the process to. */
+/** Cannot end once its system calls are trapped. It waits for the end of the process. */
 void Watched(Nccl& nccl, void* context, uint64_t count) {
-  Callbacks(nccl, context, 400'000);  // every page of the rings, every entry of the caches
+  Callbacks(nccl, context, 400'000);  // touches every page of the rings and every entry of the caches
   rusage before = {};
   rusage after = {};
   getrusage(RUSAGE_THREAD, &before);
@@ -208,7 +208,7 @@ int main(int argc, char** argv) {
   CHECK_EQ(seen.system_calls, 0);
   CHECK_EQ(seen.allocations, 0);
   CHECK_EQ(seen.locks, 0);
-  // A rank file on disk is written back, and each page that is written again then is a fault.
+  // A rank file on disk is written back, and the next store to each page is a fault.
   if (strncmp(argv[2], "/dev/shm/", 9) == 0) CHECK_EQ(seen.faults, 0);
   nccl.Finalize(context);
   Passed();

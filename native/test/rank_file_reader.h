@@ -73,7 +73,7 @@ inline uint32_t Crc(const void* data, size_t size) {
   return ~crc;
 }
 
-/** Bare slots become slots again. */
+/** Completes bare slots. */
 inline void Dress(std::vector<rank_file::Slot>& slots, uint64_t position) {
   uint64_t last = 0;
   for (rank_file::Slot& slot : slots) {
@@ -84,7 +84,7 @@ inline void Dress(std::vector<rank_file::Slot>& slots, uint64_t position) {
   }
 }
 
-/** Byte 0 of all slots, then byte 1 of all, become slots. */
+/** Makes slots of planes: byte 0 of all slots, then byte 1 of all, and so on. */
 inline void GatherPlanes(std::vector<rank_file::Slot>& slots) {
   const std::vector<rank_file::Slot> planes = slots;
   const auto* from = reinterpret_cast<const uint8_t*>(planes.data());
@@ -102,7 +102,7 @@ inline bool IsChunk(const rank_file::ChunkHeader& header, uint64_t room) {
          header.raw_bytes <= rank_file::kMaxChunkRawBytes && sizeof(header) + header.stored_bytes <= room;
 }
 
-/** The slots of a chunk, whose payload must be whole. */
+/** The slots of a chunk. Its payload must be complete. */
 inline std::vector<rank_file::Slot> Unpack(const rank_file::ChunkHeader& header, const void* payload) {
   CHECK_EQ(Crc(payload, header.stored_bytes), header.payload_crc);
   std::vector<rank_file::Slot> slots(header.raw_bytes / rank_file::kSlotBytes);
@@ -177,12 +177,12 @@ class RankFileReader {
     return records;
   }
 
-  /** What lies between the records, up to the head. */
+  /** The gaps between records, up to the head. */
   std::vector<Span> Gaps(uint32_t area) const {
     std::vector<Span> gaps;
     uint64_t at = 0;
     for (const Record& record : Records(area)) {
-      CHECK(record.position >= at);  // no position twice
+      CHECK(record.position >= at);  // no position is read twice
       if (record.position > at) gaps.push_back({at, record.position});
       at = record.position + record.slots.size();
     }
@@ -235,7 +235,7 @@ class RankFileReader {
     return value;
   }
 
-  /** Where records may be: in chunks, and close to the head: the ring's lap, and the lap that may be under way. */
+  /** Where records may be: in chunks, and in the ring's present and last lap. */
   std::vector<Span> Candidates(uint32_t area) const {
     std::vector<Span> spans;
     for (const Chunk& chunk : chunks_) {
@@ -256,7 +256,7 @@ class RankFileReader {
     return joined;
   }
 
-  /** The slot that checks out at a position of an area: from the chunk first. */
+  /** The slot with a valid check for a position of an area: from a chunk, else from the ring. */
   bool SlotAt(uint32_t area, uint64_t position, rank_file::Slot& slot) const {
     const auto& chunks = chunks_of_area_.at(area);
     auto after = std::upper_bound(chunks.begin(), chunks.end(), position,
@@ -312,7 +312,7 @@ class RankFileReader {
     for (Chunk& chunk : found) AddChunk(std::move(chunk));
   }
 
-  /** What a writer may never do is checked here as well: leave a payload unfinished, or store a position twice. */
+  /** Also checks what a writer must never do: leave a payload unfinished, or store a position twice. */
   void AddChunk(Chunk chunk) {
     const rank_file::ChunkHeader& header = chunk.header;
     if (!chunks_.empty()) CHECK(header.sequence > chunks_.back().header.sequence);

@@ -29,7 +29,7 @@ inline std::string base;    // NCCL_TRACE_RING_DIR
 inline std::string rings;   // the folder of ring files below it
 inline const char* library;
 
-/** Of all ranks; the environment may say otherwise where the rings go. */
+/** The arguments for all ranks. The environment may choose another place for the rings. */
 inline void UseArguments(char** argv) {
   library = argv[1];
   folder = argv[2];
@@ -64,7 +64,7 @@ inline std::vector<std::string> NamesIn(const std::string& path) {
 inline rank_file::FileHeader HeaderOf(int rank) { return HeaderOf(RankPath(rank)); }
 inline uint64_t CopiedTick(int rank) { return HeaderOf(rank).copied_tick; }
 
-/** A rank of its own process, which must end by itself and well, or be killed. `life` begins with the communicator open. */
+/** Starts a rank in a process of its own, which must exit with 0 or be killed. `life` begins with an open communicator. */
 inline pid_t Spawn(int rank, const std::function<void(Nccl&, void*)>& life) {
   fflush(stdout);
   const pid_t child = fork();

@@ -1,5 +1,5 @@
-// The exported tables of all interface versions as bytes, not structs: the offsets below are copied from NCCL's interface a
-// second time, so that a field which native/nccl/ puts in the wrong place shows. What no field covers is 0xA5.
+// The exported tables of all interface versions as bytes, not structs. The offsets are copied from NCCL's interface a second
+// time, so that a wrong offset in native/nccl/ is found. Bytes outside of all fields are 0xA5.
 
 #ifndef NCCL_TRACE_NATIVE_TEST_RAW_ABI_H_
 #define NCCL_TRACE_NATIVE_TEST_RAW_ABI_H_
@@ -78,7 +78,7 @@ inline const RawTable* table;
 class Bytes {
  public:
   Bytes(uint64_t type, uint64_t parent, int32_t rank) {
-    // Exactly the descriptor's size: what lies behind it is another allocation's, and ASan says so.
+    // Exactly the descriptor's size, so that ASan finds reads behind it.
     bytes_.resize(layout->bytes, 0xA5);
     memcpy(bytes_.data(), &type, static_cast<size_t>(layout->type_bytes));
     Put(8, parent);

@@ -1,4 +1,4 @@
-// Every event type of the version at hand, with known fields: what the events say.
+// Every event type of the chosen version, with known fields.
 
 #ifndef NCCL_TRACE_NATIVE_TEST_RAW_EVENTS_H_
 #define NCCL_TRACE_NATIVE_TEST_RAW_EVENTS_H_
@@ -67,7 +67,7 @@ struct Handles {
 /** KernelCh and NetPlugin came with v3, the API's events with v5, the copy engine's with v6, KernelPhase with v7. */
 inline bool Has(uint64_t type) { return (static_cast<uint64_t>(layout->mask) & type) != 0; }
 
-/** The network plugins' data: what no field covers is 0xA5, and it is overwritten after the call. */
+/** The data of network plugins. Bytes outside of all fields are 0xA5. It is overwritten after the call. */
 class NetData {
  public:
   explicit NetData(size_t bytes) : bytes_(bytes, 0xA5) {}
@@ -104,7 +104,7 @@ inline void PlayNet(void* context, Handles& h) {
   h.net.push_back(Ib().Start(context, h.step, kIb));
   h.net.push_back(Socket(0).Start(context, h.step, kSocket));
   h.net.push_back(Socket(1).Start(context, 0, kSocket));
-  // What is not known is not looked at.
+  // Unknown data is not read.
   for (const int64_t id : {int64_t{0x10002}, int64_t{0x30001}, int64_t{-1}}) {
     Bytes d(nccl_abi::kNetPlugin, h.step, 3);
     h.net.push_back(d.Put(24, id).Put(32, uint64_t{0xdead2000}).Start(context));
@@ -131,7 +131,7 @@ inline void PlayCopyEngine(void* context, Handles& h) {
   Stop(h.ce_coll);
 }
 
-/** The child of what was sampled out leaves no record. */
+/** A child of a sampled-out event leaves no record. */
 inline uint64_t PlayMuted(void* context) {
   constexpr uint64_t kMuted = rank_file::kHandleTagFixedBits | rank_file::kHandleMuted;
   uint64_t played = 0;

@@ -198,7 +198,7 @@ void CheckTables(const RankFileReader& file) {
   CHECK_EQ(r.kind, rank_file::kCommunicatorEnd);
 
   const std::vector<Record> leases = file.Records(file.AreasOf(rank_file::kTableLeases).at(0));
-  // Host thread; proxy thread twice, which has ended.
+  // One record for the host thread. The proxy thread has ended: begin and end for each of its two rings.
   CHECK_EQ(leases.size(), 5);
   CHECK_EQ(leases[0].kind, rank_file::kLease);
   CHECK_EQ(leases[0].high(0, 2), static_cast<uint32_t>(getpid()));

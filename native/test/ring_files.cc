@@ -1,4 +1,4 @@
-// Rings in a file of their own: where they go, and what is there while their process lives and after it ended in order.
+// Rings in a file of their own: where it is, and what it holds while its process lives and after it ended in order.
 //
 //   ring_files <plugin.so> <folder> <case>
 //
@@ -19,12 +19,12 @@ namespace {
 constexpr int kTooLate = 75;
 constexpr int kTries = 20;
 
-/** A rank's whole life, its rings in a file of their own: where they were too late for that, the next rank's. Returns whose. */
+/** Runs a rank with its rings in a file of their own. If they were late and went elsewhere, runs the next rank. Returns the rank. */
 int LiveInPlace(const std::function<void(Nccl&, void*, int rank)>& life) {
   for (int rank = 0; rank < kTries; ++rank) {
     const pid_t child = Spawn(rank, [&](Nccl& nccl, void* context) {
       if (!IsTooLate()) return life(nccl, context, rank);
-      // By then the ring file that nobody wanted is gone.
+      // By then the unused ring file is removed.
       Await("the rank file", [=] { return HeaderOf(rank).life == rank_file::kRecording; });
       exit(kTooLate);
     });
@@ -38,7 +38,7 @@ int LiveInPlace(const std::function<void(Nccl&, void*, int rank)>& life) {
   Fail(__FILE__, __LINE__, "rings in their file within 1.7 s");
 }
 
-// It ends in order: all that was said is in the rank file, and nothing else is left.
+// The rank ends in order: the rank file has everything, and nothing else is left.
 void InOrder() {
   const int rank = LiveInPlace([](Nccl& nccl, void* context, int rank) {
     CHECK(IsAllWell());
@@ -65,7 +65,7 @@ void InOrder() {
     CHECK_EQ(CollsIn(file), kCalls);
     CHECK_EQ(file.header().placement, rank_file::kInRingFile);
     CHECK_EQ(file.header().copy_interval_ms, 2'000);
-    // Callbacks that come late, and an exit that waits for them.
+    // Late callbacks, and an exit that waits for them.
     CallMany(nccl, context, 0, 10);
   });
   ExpectNothingLeft();
@@ -75,7 +75,7 @@ void InOrder() {
   CHECK_EQ(CollsIn(file), kCalls + 10);
 }
 
-// Somebody cuts the rank file off, as a cleaner of logs does, at any time: all that the rings have is there in the end.
+// Somebody cuts the rank file at any time, as a cleaner of logs does: in the end it has all that the rings have.
 void CutOff() {
   const int rank = LiveInPlace([](Nccl& nccl, void* context, int rank) {
     CallMany(nccl, context, 0, kCalls);
@@ -90,7 +90,7 @@ void CutOff() {
   CHECK_EQ(CollsIn(file), 2 * kCalls);
 }
 
-// Forked children, with and without exec: they neither write into the rings, nor keep them, nor take them away.
+// Forked children, with and without exec, do not write into the rings, keep them or remove them.
 void Fork() {
   const int rank = LiveInPlace([](Nccl& nccl, void* context, int rank) {
     CallMany(nccl, context, 0, kCalls);
@@ -134,7 +134,7 @@ uint64_t FreeBytes(const char* place) {
   return fs.f_bavail * static_cast<uint64_t>(fs.f_bsize);
 }
 
-// The container's default /dev/shm, which NCCL needs for itself: not a byte of it is taken.
+// The container's default /dev/shm, which NCCL needs: the recorder takes nothing of it.
 void SmallShm() {
   unsetenv("NCCL_TRACE_RING_DIR");
   MountOver("/dev/shm", "tmpfs", "size=64m");
@@ -152,7 +152,7 @@ void SmallShm() {
   CHECK_EQ(CollsIn(RankFileReader(RankPath(0))), kCalls);
 }
 
-// Large enough for all ranks of the node: that is where rings go.
+// /dev/shm is large enough for all ranks of the node: rings go there.
 void LargeShm() {
   unsetenv("NCCL_TRACE_RING_DIR");
   MountOver("/dev/shm", "tmpfs", "size=3g");
@@ -162,17 +162,17 @@ void LargeShm() {
     Await("the rank file", [=] { return HeaderOf(rank).life == rank_file::kRecording; });
     CHECK_EQ(HeaderOf(rank).placement, rank_file::kInRingFile);
   });
-  // For 32 ranks it is not.
+  // It is not large enough for 32 ranks.
   setenv("LOCAL_WORLD_SIZE", "32", 1);
-  const size_t left = NamesIn(rings).size();  // by an exit that waited as long as it may
+  const size_t left = NamesIn(rings).size();  // left by an exit that could not wait longer
   AwaitExit(Spawn(rank + 1, [=](Nccl&, void*) {
     Await("the rank file", [=] { return HeaderOf(rank + 1).life == rank_file::kRecording; });
-    CHECK(NamesIn(rings).size() <= left);  // which it may have saved by now
+    CHECK(NamesIn(rings).size() <= left);  // which may be saved by now
     CHECK(HeaderOf(rank + 1).placement != rank_file::kInRingFile);
   }));
 }
 
-// A process without room for its own rings still saves those of dead ones: they may be what fills the disk.
+// A process without room for its own rings still saves those of dead processes, which may fill the disk.
 void FullShm() {
   unsetenv("NCCL_TRACE_RING_DIR");
   setenv("LOCAL_WORLD_SIZE", "1", 1);
@@ -197,15 +197,16 @@ void FullShm() {
   CHECK(!Exists(rings));
 }
 
-// Room for all ranks of the node and hardly more: what the first ranks have taken is not asked for again, and all are alike.
+// There is just enough room for all ranks of the node: room that the first ranks have taken is not counted twice, and all
+// ranks decide alike.
 void JustEnoughShm() {
   constexpr int kRanks = 8;
   unsetenv("NCCL_TRACE_RING_DIR");
   setenv("LOCAL_WORLD_SIZE", std::to_string(kRanks).c_str(), 1);
-  // 1 GiB, and for each 64 MiB and its rings of 8 to 9 MiB.
+  // 1 GiB, and for each rank 64 MiB and its rings of 8 to 9 MiB.
   MountOver("/dev/shm", "tmpfs", "size=1608m");
   rings = "/dev/shm/nccl-trace-" + std::to_string(geteuid());
-  // Somebody's of long ago counts for nothing.
+  // An old ring file of another job does not count.
   CHECK_EQ(mkdir(rings.c_str(), 0700), 0);
   FILE* old = fopen((rings + "/1-2-3-8101000000000000.ring").c_str(), "w");
   CHECK(old != nullptr);

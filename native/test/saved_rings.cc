@@ -1,4 +1,4 @@
-// What becomes of rings in a file of their own when their process dies, or dies with all the others; and what is left alone.
+// Rings in a file of their own, when their process dies alone or with all others: who saves them, and what is left alone.
 //
 //   saved_rings <plugin.so> <folder> <case> [rounds]
 
@@ -13,7 +13,7 @@ namespace {
 
 uint64_t rounds = 1;
 
-// One of four dies, each in its own way: a survivor saves its rings. Last the survivor ends, and nothing is left.
+// Four processes die, each in another way: the survivor saves their rings. When it ends, nothing is left.
 void OneDies() {
   const pid_t survivor = Spawn(0, [](Nccl& nccl, void* context) {
     while (shared->stage == 0) usleep(1'000);
@@ -38,7 +38,7 @@ void OneDies() {
       Await("the rank file", [=] { return CopiedTick(rank) != 0; });
       deaths[i]();
     });
-    // Nobody has waited for it yet: a zombie is gone as well.
+    // A zombie counts as gone.
     Await("saved rings", [&] { return Exists(SavedPath(rank)) && NamesIn(rings).size() == 1; });
     CHECK_EQ(waitpid(victim, nullptr, 0), victim);
     ExpectSaved(rank, kCalls + i);
@@ -65,7 +65,7 @@ void AllDie() {
     for (int rank = 0; rank < 4; ++rank) last[rank] = CopiedTick(rank);
     for (int rank = 0; rank < 4; ++rank) Await("a copy", [&] { return CopiedTick(rank) > last[rank]; });
   }
-  for (const pid_t rank : ranks) CHECK_EQ(kill(rank, SIGSTOP), 0);  // so that nobody saves anybody
+  for (const pid_t rank : ranks) CHECK_EQ(kill(rank, SIGSTOP), 0);  // so that none saves another's rings
   for (const pid_t rank : ranks) Kill(rank);
   for (int rank = 0; rank < 4; ++rank) {
     const RankFileReader file(RankPath(rank));
@@ -83,7 +83,7 @@ void AllDie() {
   ExpectNothingLeft();
 }
 
-// A saver that dies over it: its claim and its half of a file are in nobody's way.
+// A saver dies while it saves: its claim and its half of a file do not stop the next one.
 void SaverDies() {
   const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
     CallMany(nccl, context, 1, kCalls);
@@ -120,7 +120,7 @@ void Distrust() {
   Await("calls", [] { return shared->calls[1] == kCalls; });
   Kill(victim);
   const std::string name = NamesIn(rings).at(0);
-  // Somebody else's file has the rank file's name by now, and the one beside it.
+  // Another file now has the rank file's name, and another one the name of the saved rings.
   FILE* other = fopen((folder + "/other.bin").c_str(), "w");
   fputs("precious", other);
   fclose(other);
@@ -128,7 +128,7 @@ void Distrust() {
     unlink(path.c_str());
     CHECK_EQ(symlink((folder + "/other.bin").c_str(), path.c_str()), 0);
   }
-  // Not by the rules for names: nobody's business.
+  // A file whose name does not follow the rules is ignored.
   CHECK_EQ(symlink("/etc/passwd", (rings + "/1-2-3-8101000000000000.ring").c_str()), 0);
   FILE* strange = fopen((rings + "/notes.txt").c_str(), "w");
   fclose(strange);
@@ -153,7 +153,7 @@ void Distrust() {
   CHECK_EQ(CollsIn(RankFileReader(RankPath(3))), kCalls);
 }
 
-// No rank file could ever be made: neither who ends in order leaves its rings, nor do the dead keep theirs for ever.
+// No rank file could ever be made: a process that ends in order leaves no rings, and rings of dead ones are removed.
 void NoPlace() {
   setenv("NCCL_TRACE_DIR", "/proc/nowhere", 1);
   for (int rank = 0; rank < 2; ++rank) {
@@ -177,7 +177,7 @@ void NoPlace() {
     Await("calls", [=] { return shared->calls[rank] == kCalls; });
     Kill(victim);
   }
-  // By the next job, wherever that writes.
+  // The next job removes them, wherever it writes.
   setenv("NCCL_TRACE_DIR", folder.c_str(), 1);
   AwaitExit(Spawn(6, [](Nccl& nccl, void* context) {
     Await("theirs are gone", [] { return NamesIn(rings).size() <= 1; });
@@ -211,7 +211,7 @@ void HowSoon() {
       }
     });
     Await("a copy", [=] { return CopiedTick(rank) != 0; });
-    usleep(static_cast<useconds_t>(round * 7'919 % 2'500 * 1'000));  // any time between two copies
+    usleep(static_cast<useconds_t>(round * 7'919 % 2'500 * 1'000));  // at a random time between two copies
     Kill(victim);
     const double killed = SecondsNow(CLOCK_MONOTONIC);
     const rank_file::FileHeader header = RankFileReader(RankPath(rank)).header();

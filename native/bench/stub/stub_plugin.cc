@@ -1,5 +1,5 @@
-// A plugin that asks for what the recorder asks for by default and does nothing with it: a job that it is loaded into
-// shows what telling costs NCCL, whoever is told.
+// A plugin that asks for the recorder's default events and does nothing with them. A job with it shows what NCCL itself
+// spends on reporting events.
 
 #include "nccl/profiler_abi.h"
 
