@@ -6,18 +6,28 @@
 
 import { Names, withRows } from '../base/columns.js';
 import { isLostText } from '../base/lost_text.js';
-import type { WorkTable } from '../model/work_table.js';
-import type { ArrivalBasis } from './arrival.js';
-import type { Coming } from './course.js';
+import { outcomeAt } from '../model/work_end_table.js';
+import type { Arrival, ArrivalBasis } from './arrival.js';
+import type { Course } from './course.js';
 import { overAt } from './ends.js';
 import { LastTwo } from './last_two.js';
 import type { ClusterMember } from './types.js';
 
-/** How one rank of the communicator came to a collective. */
-export interface RankComing extends Coming {
-  readonly file: number;
-  /** In the communicator. */
-  readonly rank: number;
+/** One entry of a file's table of communicators, which has a rank in this one. */
+export class Entry {
+  /** Numbers of the file's names in the table. */
+  readonly funcs: readonly number[];
+  readonly datatypes: readonly number[];
+
+  constructor(
+    { funcs, datatypes }: CollectiveTable,
+    readonly member: ClusterMember,
+    readonly file: number,
+    readonly rank: number,
+  ) {
+    this.funcs = member.works.funcs.map((name) => funcs.number(name));
+    this.datatypes = member.works.datatypes.map((name) => datatypes.number(name));
+  }
 }
 
 export const BASES: readonly ArrivalBasis[] = ['kernel', 'step', 'call'];
@@ -74,12 +84,12 @@ export class CollectiveTable {
   /** By function and ordinal, then by sequence number. */
   private readonly byName = new Map<number, Map<number, number>>();
 
-  /** Adds a rank's part. Returns the collective's row. */
-  add(member: ClusterMember, work: number, coming: RankComing): number {
-    const row = this.rowOf(member.works, work, coming);
-    this.arrives(row, coming);
-    this.compare(row, member.works, work, coming.file);
-    this.ends(row, member, work, coming.file);
+  /** Adds a rank's part, a row of its works to which `course` has come. Returns the collective's row. */
+  add(entry: Entry, work: number, course: Course): number {
+    const row = this.rowOf(entry, work, course.arrival);
+    this.arrives(row, entry, course);
+    this.compare(row, entry, work);
+    this.ends(row, entry, work);
     return row;
   }
 
@@ -89,8 +99,12 @@ export class CollectiveTable {
     this.byName.clear();
   }
 
-  private rowOf(works: WorkTable, work: number, { arrival, file }: RankComing): number {
-    const func = this.funcs.number(works.funcs[works.func[work]!]!);
+  private rowOf(
+    { member: { works }, funcs, datatypes, file }: Entry,
+    work: number,
+    arrival: Arrival,
+  ): number {
+    const func = funcs[works.func[work]!]!;
     const [seq, ordinal] = [works.seq[work]!, works.ordinal[work]!];
     const name = func * 2 ** 32 + ordinal;
     let bySeq = this.byName.get(name);
@@ -104,7 +118,7 @@ export class CollectiveTable {
     columns.func[row] = func;
     columns.seq[row] = seq;
     columns.ordinal[row] = ordinal;
-    columns.datatype[row] = this.datatypes.number(works.datatypes[works.datatype[work]!]!);
+    columns.datatype[row] = datatypes[works.datatype[work]!]!;
     columns.count[row] = works.count[work]!;
     columns.root[row] = works.root[work]!;
     columns.firstCalled[row] = arrival.called;
@@ -120,7 +134,8 @@ export class CollectiveTable {
     this.waited.resize(rows);
   }
 
-  private arrives(row: number, { arrival, idle, hostIdle, waited, file, rank }: RankComing): void {
+  private arrives(row: number, { file, rank }: Entry, course: Course): void {
+    const { arrival } = course;
     const { columns } = this;
     columns.arrived[row]!++;
     if (arrival.called < columns.firstCalled[row]!) columns.firstCalled[row] = arrival.called;
@@ -135,23 +150,23 @@ export class CollectiveTable {
       columns.gpuBasis[row] = BASES.indexOf(arrival.basis);
       columns.gpuCalled[row] = arrival.called;
       columns.gpuEarliest[row] = arrival.earliest;
-      columns.gpuIdleFrom[row] = idle.from;
-      columns.gpuIdleTo[row] = idle.to;
+      columns.gpuIdleFrom[row] = course.idleFrom;
+      columns.gpuIdleTo[row] = course.idleTo;
     }
     if (arrival.called > columns.hostCalled[row]!) {
       columns.hostCalled[row] = arrival.called;
       columns.hostFile[row] = file;
       columns.hostRank[row] = rank;
-      columns.hostIdleFrom[row] = hostIdle.from;
-      columns.hostIdleTo[row] = hostIdle.to;
+      columns.hostIdleFrom[row] = course.hostIdleFrom;
+      columns.hostIdleTo[row] = course.hostIdleTo;
     }
     this.came.add(row, file, rank, arrival.latest);
-    this.waited.add(row, file, rank, waited);
+    this.waited.add(row, file, rank, course.waited);
   }
 
-  private compare(row: number, works: WorkTable, work: number, file: number): void {
+  private compare(row: number, { member: { works }, datatypes: numbers, file }: Entry, work: number): void {
     const { columns, datatypes } = this;
-    const datatype = datatypes.number(works.datatypes[works.datatype[work]!]!);
+    const datatype = numbers[works.datatype[work]!]!;
     let isSame = works.count[work] === columns.count[row] && works.root[work] === columns.root[row];
     if (datatype !== columns.datatype[row]) {
       const isKnown = !isLostText(datatypes.name(datatype));
@@ -161,20 +176,22 @@ export class CollectiveTable {
     if (!isSame) addFile(this.different, row, file);
   }
 
-  private ends(row: number, member: ClusterMember, work: number, file: number): void {
+  private ends(row: number, { member, file }: Entry, work: number): void {
     const { columns } = this;
-    const end = member.endOf(work);
-    if (end.outcome === 'open') addFile(this.open, row, file);
+    const { ends, works, time } = member;
+    const outcome = outcomeAt(ends, work);
+    if (outcome === 'open') addFile(this.open, row, file);
     else columns.end[row] = later(columns.end[row]!, overAt(member, work));
-    if (end.outcome === 'aborted') addFile(this.aborted, row, file);
-    if (end.outcome === 'complete' && (end.lastRecv !== null || end.lastKernel !== null))
+    if (outcome === 'aborted') addFile(this.aborted, row, file);
+    if (outcome === 'complete' && !(Number.isNaN(ends.lastRecv[work]) && Number.isNaN(ends.noticed[work])))
       columns.isFed[row] = 1;
-    const enqueued = member.works.enqueued[work]!;
-    if (!Number.isNaN(enqueued)) columns.enqueued[row] = later(columns.enqueued[row]!, member.time(enqueued));
+    const enqueued = works.enqueued[work]!;
+    if (!Number.isNaN(enqueued)) columns.enqueued[row] = later(columns.enqueued[row]!, time(enqueued));
   }
 }
 
-const later = (known: number, at: number | null): number => (at === null || at <= known ? known : at);
+/** NaN: not known. */
+const later = (known: number, at: number): number => (Number.isNaN(at) || at <= known ? known : at);
 
 /** A process with several GPUs counts once for each of them in `arrived`, and once here. */
 export function addFile(files: FilesOf, row: number, file: number): void {

@@ -4,53 +4,58 @@
  */
 
 import type { TraceNs } from '../base/time.js';
-import { arrivalOf, type Arrival } from './arrival.js';
+import { Arrival } from './arrival.js';
 import { freeAfter } from './ends.js';
 import { numberAt } from '../model/wide_numbers.js';
 import type { CallTable } from '../model/call_table.js';
-import type { ClusterMember, Idle } from './types.js';
-
-/** How a rank arrived at a collective. */
-export interface Coming {
-  readonly arrival: Arrival;
-  /** Its GPU had no pending work then, and its host called when it had none. */
-  readonly idle: Idle;
-  readonly hostIdle: Idle;
-  /** It waited from then on: its GPU had arrived, or was held up by an earlier call of the same communicator. */
-  readonly waited: TraceNs;
-}
+import type { ClusterMember } from './types.js';
 
 /** ns: a GPU with nothing else to do begins within this time after the work before. */
 const SOON = 1e6;
 
+/** Where it is: at one row after the other. */
 export class Course {
+  readonly arrival: Arrival;
+  /** Its GPU had no pending work then, and its host called when it had none. `from` -Infinity: it had not begun anything before. */
+  idleFrom = -Infinity;
+  idleTo = 0;
+  hostIdleFrom = -Infinity;
+  hostIdleTo = 0;
+  /** It waited from then on: its GPU had arrived, or was held up by an earlier call of the same communicator. */
+  waited = 0 as TraceNs;
   private free = -Infinity;
-  private idle: Idle = { from: -Infinity, to: 0 as TraceNs };
-  private hostIdle = this.idle;
   /** By communicator: when all its work was over, and its last call, in ticks. */
   private readonly freeIn = new Map<number, number>();
   private readonly calledIn = new Map<number, number>();
 
-  constructor(private readonly member: ClusterMember) {}
+  constructor(private readonly member: ClusterMember) {
+    this.arrival = new Arrival(member);
+  }
 
   /** Call it for all rows in turn. */
-  comingOf(row: number): Coming {
+  comeTo(row: number): void {
+    const { arrival, free } = this;
     const { works, calledWithoutWork } = this.member;
     const comm = works.comm[row]!;
     const tick = works.arrival[row]!;
     const over = freeAfter(this.member, row);
     const before = this.freeIn.get(comm) ?? -Infinity;
     // Work that ends before work that was enqueued earlier runs at the same time.
-    const arrival = arrivalOf(this.member, row, before < over ? before : -Infinity);
-    if (this.free <= arrival.at) this.idle = { from: this.free, to: arrival.at };
-    if (this.free <= arrival.called) this.hostIdle = { from: this.free, to: arrival.called };
+    arrival.find(row, before < over ? before : -Infinity);
+    if (free <= arrival.at) {
+      this.idleFrom = free;
+      this.idleTo = arrival.at;
+    }
+    if (free <= arrival.called) {
+      this.hostIdleFrom = free;
+      this.hostIdleTo = arrival.called;
+    }
     const isQueued = before > arrival.called && before < over && arrival.at - before <= SOON;
     const isHeldUp = isQueued || calledWithoutWork(comm, this.calledIn.get(comm) ?? -Infinity, tick);
-    this.free = Math.max(this.free, over);
+    this.free = Math.max(free, over);
     if (over !== Infinity) this.freeIn.set(comm, Math.max(before, over));
     this.calledIn.set(comm, tick);
-    const waited = isHeldUp ? arrival.called : arrival.latest;
-    return { arrival, idle: this.idle, hostIdle: this.hostIdle, waited };
+    this.waited = isHeldUp ? arrival.called : arrival.latest;
   }
 }
 

@@ -5,11 +5,12 @@
 
 import { isLostText } from '../base/lost_text.js';
 import type { TraceNs } from '../base/time.js';
-import { addFile, CollectiveTable, type RankComing } from './collective_table.js';
+import { outcomeAt } from '../model/work_end_table.js';
+import { addFile, CollectiveTable, Entry } from './collective_table.js';
 import { CollectiveView } from './collective_view.js';
 import { Course } from './course.js';
 import { overAt } from './ends.js';
-import type { ClusterComm, ClusterMember } from './types.js';
+import type { ClusterComm, ClusterCommunicator, ClusterMember } from './types.js';
 
 /** One rank's part in one collective. */
 export interface Part {
@@ -60,20 +61,28 @@ function addRows(
   comms: ReadonlyMap<bigint, CommDraft>,
   heard: ((part: Part) => void) | null,
 ): void {
-  const byNumber = new Map(member.communicators.map((one) => [one.number, one]));
+  const entries = new Map(
+    member.communicators.map((one) => [one.number, { comm: comms.get(one.commId), one }]),
+  );
   const { seq, comm, ordinalAbsolute, func, funcs } = member.works;
   const lostNames = new Set(funcs.flatMap((name, i) => (isLostText(name) ? [i] : [])));
   const course = new Course(member);
+  const places = new Map<number, Place>();
   for (let row = 0; row < comm.length; row++) {
-    const coming = course.comingOf(row);
+    course.comeTo(row);
     // A send or receive has no seq. An ordinal that does not count from the beginning, or a function whose name is lost, cannot be
     // found on other ranks.
-    const of = byNumber.get(comm[row]!);
-    if (!of || of.commId === 0n || seq[row]! < 0 || ordinalAbsolute[row] !== 1 || lostNames.has(func[row]!))
-      continue;
-    const { commId, rank } = of;
-    comms.get(commId)?.add(member, row, { ...coming, file, rank });
-    heard?.({ commId, file, rank, arrival: coming.arrival.at, ...partOf(member, row) });
+    if (seq[row]! < 0 || ordinalAbsolute[row] !== 1 || lostNames.has(func[row]!)) continue;
+    const number = comm[row]!;
+    let place = places.get(number);
+    if (!place) {
+      const found = entries.get(number);
+      // One without an id has no draft.
+      if (!found?.comm) continue;
+      places.set(number, (place = found.comm.placeOf(member, file, found.one)));
+    }
+    place.add(row, course);
+    heard?.({ ...place.name, arrival: course.arrival.at, ...partOf(member, row) });
   }
 }
 
@@ -82,9 +91,37 @@ function partOf(
   row: number,
 ): Pick<Part, 'func' | 'seq' | 'ordinal' | 'end' | 'isOpen'> {
   const { func, funcs, seq, ordinal } = member.works;
-  const isOpen = member.endOf(row).outcome === 'open';
-  const end = isOpen ? null : overAt(member, row);
+  const isOpen = outcomeAt(member.ends, row) === 'open';
+  const over = isOpen ? NaN : overAt(member, row);
+  const end = Number.isNaN(over) ? null : (over as TraceNs);
   return { func: funcs[func[row]!]!, seq: seq[row]!, ordinal: ordinal[row]!, end, isOpen };
+}
+
+/** What a communicator knows of one file. */
+class FilePart {
+  readonly seen = new RowSet();
+  /** Its first call: from then on it can testify. */
+  from = Infinity;
+}
+
+/** A rank of a communicator, while the rows of its file are read. */
+class Place {
+  readonly name: Pick<Part, 'commId' | 'file' | 'rank'>;
+
+  constructor(
+    private readonly table: CollectiveTable,
+    private readonly entry: Entry,
+    private readonly part: FilePart,
+    commId: bigint,
+  ) {
+    this.name = { commId, file: entry.file, rank: entry.rank };
+  }
+
+  add(work: number, course: Course): void {
+    const { part } = this;
+    part.seen.add(this.table.add(this.entry, work, course));
+    part.from = Math.min(part.from, course.arrival.called);
+  }
 }
 
 /** One communicator while its files are read. */
@@ -93,10 +130,7 @@ class CommDraft {
   private nRanks = 0;
   private readonly files: number[] = [];
   private readonly table = new CollectiveTable();
-  /** By file: the rows that it has seen. */
-  private readonly seen = new Map<number, RowSet>();
-  /** Per file its first and last arrival: the time it can testify for. */
-  private readonly windows = new Map<number, { from: TraceNs; to: TraceNs }>();
+  private readonly parts = new Map<number, FilePart>();
 
   constructor(private readonly commId: bigint) {}
 
@@ -106,13 +140,11 @@ class CommDraft {
     this.nRanks = Math.max(this.nRanks, nRanks);
   }
 
-  add(member: ClusterMember, work: number, coming: RankComing): void {
-    const { file, arrival } = coming;
-    const row = this.table.add(member, work, coming);
-    let seen = this.seen.get(file);
-    if (!seen) this.seen.set(file, (seen = new RowSet()));
-    seen.add(row);
-    this.widen(file, arrival.called);
+  placeOf(member: ClusterMember, file: number, { rank }: ClusterCommunicator): Place {
+    const { table, parts, commId } = this;
+    let part = parts.get(file);
+    if (!part) parts.set(file, (part = new FilePart()));
+    return new Place(table, new Entry(table, member, file, rank), part, commId);
   }
 
   finish(): ClusterComm {
@@ -126,15 +158,6 @@ class CommDraft {
     return { commId, name, nRanks, files, collectives };
   }
 
-  private widen(file: number, at: TraceNs): void {
-    const window = this.windows.get(file);
-    if (!window) this.windows.set(file, { from: at, to: at });
-    else {
-      if (at < window.from) window.from = at;
-      if (at > window.to) window.to = at;
-    }
-  }
-
   /**
    * A rank that still works on something older has not arrived yet, which is the point of a hang. For a rank whose records begin later
    * it is not known.
@@ -142,9 +165,10 @@ class CommDraft {
   private findMissing(): void {
     const { rows, columns, absent, notKnown } = this.table;
     for (const file of this.files) {
-      const seen = this.seen.get(file);
+      const part = this.parts.get(file);
+      const seen = part?.seen;
       if (seen?.size === rows) continue;
-      const from = this.windows.get(file)?.from ?? Infinity;
+      const from = part?.from ?? Infinity;
       for (let row = 0; row < rows; row++)
         if (!seen?.has(row)) addFile(from <= columns.firstCalled[row]! ? absent : notKnown, row, file);
     }

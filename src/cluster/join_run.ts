@@ -2,7 +2,7 @@
 
 import { domainOfFile, traceTimeOf, type ClockSolution } from '../clocks/domains.js';
 import { gpuErrors, gpuTimes, type GpuLines } from '../clocks/evidence/gpu_clocks.js';
-import { endsOf, type WorkEndTable } from '../model/work_end_table.js';
+import type { WorkEndTable } from '../model/work_end_table.js';
 import type { Run } from '../runs/run.js';
 import { callsWithoutWork } from './course.js';
 import { joinCollectives, type Part } from './join.js';
@@ -20,7 +20,7 @@ export function joinRun(
     run.members.map(({ scan }, file) => ({
       communicators: scan.communicators,
       works: scan.works,
-      endOf: endsOf(ends[file]!),
+      ends: ends[file]!,
       time: traceTimeOf(clocks, file),
       gpuTime: gpuTimes(gpuLines[file]!, domainOfFile(clocks, file).map),
       calledWithoutWork: callsWithoutWork(scan.calls),

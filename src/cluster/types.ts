@@ -4,7 +4,7 @@
  */
 
 import type { TraceNs } from '../base/time.js';
-import type { EndOf } from '../model/work_end_table.js';
+import type { WorkEndTable } from '../model/work_end_table.js';
 import type { ArrivalBasis } from './arrival.js';
 import type { WorkTable } from '../model/work_table.js';
 
@@ -13,7 +13,7 @@ export interface ClusterMember {
   readonly communicators: readonly ClusterCommunicator[];
   readonly works: WorkTable;
   /** By row of `works`. */
-  readonly endOf: EndOf;
+  readonly ends: WorkEndTable;
   /** `at` in the file's ticks. */
   readonly time: (at: number) => TraceNs;
   /** By number of the communicator, -1: not known. `at` in ns of its GPU's timer, relative as in `ends`. */

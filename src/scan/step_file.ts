@@ -257,10 +257,13 @@ function keepShare(connection: OpenConnection, kind: 0 | 1): void {
 
 /** Nearly so already: NCCL works on several operations of a connection at once. */
 export function inOrder(rows: Float64Array): Float64Array {
-  const keys = Float64Array.from({ length: rows.length / ROW_WIDTH }, (_, row) =>
-    stepKey(rows, row * ROW_WIDTH),
-  );
-  if (keys.every((key, row) => row === 0 || keys[row - 1]! <= key)) return rows;
+  const keys = new Float64Array(rows.length / ROW_WIDTH);
+  let isSorted = true;
+  for (let row = 0; row < keys.length; row++) {
+    keys[row] = stepKey(rows, row * ROW_WIDTH);
+    if (row > 0 && keys[row - 1]! > keys[row]!) isSorted = false;
+  }
+  if (isSorted) return rows;
   const order = Uint32Array.from(keys.keys()).sort((a, b) => keys[a]! - keys[b]! || a - b);
   const sorted = new Float64Array(rows.length);
   order.forEach((row, to) => {

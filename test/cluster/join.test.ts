@@ -9,6 +9,7 @@ import type { Ticks, TraceNs } from '../../src/base/time.js';
 import type { GpuNs } from '../../src/model/types.js';
 import type { WorkEnd, WorkOutcome } from '../../src/model/work_end.js';
 import type { WorkTable } from '../../src/model/work_table.js';
+import { endTable } from '../support/end_table.js';
 
 const COMM = 0xabcn;
 
@@ -66,7 +67,7 @@ function member(
   return {
     communicators: [{ number: 7, commId: COMM, name: 'dp', rank: clockOffset, nRanks }],
     works,
-    endOf: (row) => ends[row]!,
+    ends: endTable(ends),
     time: (at) => (at + clockOffset) as TraceNs,
     gpuTime: () => (at) => (at + clockOffset) as TraceNs,
     calledWithoutWork: (_, from, to) => bareAt !== null && bareAt > from && bareAt < to,

@@ -3,6 +3,7 @@
 import type { Ticks, TraceNs } from '../../src/base/time.js';
 import { joinCollectives } from '../../src/cluster/join.js';
 import type { ClusterMember } from '../../src/cluster/types.js';
+import { endTable } from '../support/end_table.js';
 import type { WorkEnd } from '../../src/model/work_end.js';
 import { Wait } from '../../src/model/waits.js';
 import type { WorkTable } from '../../src/model/work_table.js';
@@ -162,7 +163,7 @@ function member(rank: MadeUpRank, file: number, comms: Comms): ClusterMember {
   return {
     communicators: commsOf(file, comms),
     works: tableOf(rank, comms),
-    endOf: (row) => endOf(rank.calls[row]!),
+    ends: endTable(rank.calls.map(endOf)),
     time: (at) => at as TraceNs,
     gpuTime: () => null,
     calledWithoutWork: () => false,

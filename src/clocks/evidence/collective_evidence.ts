@@ -5,8 +5,7 @@
 
 import { ticks } from '../../base/time.js';
 import { toLocal, type ClockAxes } from '../domains.js';
-import type { WorkEnd } from '../../model/work_end.js';
-import { endsOf } from '../../model/work_end_table.js';
+import { outcomeAt, type WorkEndTable } from '../../model/work_end_table.js';
 import type { RankScan } from '../../scan/scan.js';
 
 export type CollectiveSource = Pick<RankScan, 'communicators' | 'works' | 'workEnds' | 'rings'>;
@@ -40,8 +39,7 @@ export function seenCollectives(sources: readonly CollectiveSource[], axes: Cloc
   sources.forEach((source, file) => {
     const comms = new Map(source.communicators.map((comm) => [comm.number, comm]));
     const whole = isWhole(source);
-    const { works } = source;
-    const endAt = endsOf(source.workEnds);
+    const { works, workEnds } = source;
     for (let row = 0; row < works.comm.length; row++) {
       const comm = comms.get(works.comm[row]!);
       const func = works.funcs[works.func[row]!]!;
@@ -60,7 +58,7 @@ export function seenCollectives(sources: readonly CollectiveSource[], axes: Cloc
         draft.entered.set(domain, Math.max(draft.entered.get(domain) ?? -Infinity, start));
       }
       if (flow === 'all to all' || isRoot === (flow === 'to root')) {
-        const end = whole ? endOf(endAt(row)) : null;
+        const end = whole ? endOf(workEnds, row) : null;
         if (end !== null) draft.left.set(domain, Math.min(draft.left.get(domain) ?? Infinity, at(end)));
       }
     }
@@ -71,10 +69,10 @@ export function seenCollectives(sources: readonly CollectiveSource[], axes: Cloc
 }
 
 /** Its last receive, or the kernels, which wait for it. A send may be done before the others have begun. */
-function endOf({ outcome, lastRecv, lastKernel }: WorkEnd): number | null {
-  if (outcome !== 'complete') return null;
-  if (lastRecv === null) return lastKernel?.noticed ?? null;
-  return Math.max(lastRecv, lastKernel?.noticed ?? 0);
+function endOf(ends: WorkEndTable, row: number): number | null {
+  const [lastRecv, noticed] = [ends.lastRecv[row]!, ends.noticed[row]!];
+  if (outcomeAt(ends, row) !== 'complete' || (Number.isNaN(lastRecv) && Number.isNaN(noticed))) return null;
+  return Math.max(lastRecv || 0, noticed || 0);
 }
 
 /** Where records are missing in between, the last receive seen may not be the last. */
