@@ -46,7 +46,7 @@ try {
 
 function scanRecorded() {
   const run = path.join(folder, 'run');
-  const args = `--ranks ${RECORDED} --channels 4 --iterations ${values.iterations} --ops allreduce:4M,allreduce:64K*4`;
+  const args = `--ranks ${RECORDED} --channels 4 --timeout 900 --iterations ${values.iterations} --ops allreduce:4M,allreduce:64K*4`;
   execFileSync(path.join(root, 'build/nccl-trace-loopback'), [...args.split(' '), '--quiet'], {
     env: {
       PATH: process.env.PATH,

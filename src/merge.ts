@@ -61,6 +61,8 @@ export interface MergeOptions
   readonly strict?: boolean | undefined;
   /** Files worked on at once; 1: no threads. */
   readonly jobs?: number | undefined;
+  /** Of stream files, so much is read around a selected time, ns (study/read_windows.ts). */
+  readonly aroundNs?: number | undefined;
   /** Why it waits: the verdict may need a second look at files of ranks that seem alive. */
   readonly onWait?: ((text: string) => void) | undefined;
 }
@@ -79,7 +81,12 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
   try {
     return await withWorkFolderFor(place, interrupt, async (folder) => {
       const forReport = options.onReport !== undefined;
-      const studied = await study(workers, found.files, folder, { ...options, forReport, readsTwice: true });
+      // A report is about the whole run.
+      const select = forReport ? undefined : options.select;
+      const studied = await study(workers, found.files, folder, {
+        ...options,
+        ...{ select, forReport, readsTwice: true },
+      });
       const planned = planTrace(studied, options);
       const jobs = convertJobs(studied, planned.drawing, folder, options.output, planned.layout);
       const blocks = await convertAll(workers, jobs, studied, options);

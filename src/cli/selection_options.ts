@@ -25,24 +25,28 @@ export const SELECTION_EXAMPLES = `  $ nccl-trace merge DIR --ranks 0-7,42      
 `;
 
 export function addSelectionOptions(command: Command): Command {
-  return command
+  command
     .option('--ranks <list>', 'draw these ranks only: 0-7,42', ranks)
-    .option('--comm <name|id>', 'draw this communicator only; may be repeated', collect)
+    .option('--comm <name|id>', 'draw this communicator only; may be repeated', collect);
+  return addTimeOptions(command, 'draw').addOption(
+    new Option(
+      '--detail <depth>',
+      'coll: collectives and calls; op: also proxy operations and kernels; step: everything (default: what a browser can show)',
+    ).choices(['coll', 'op', 'step']),
+  );
+}
+
+/** `what` is done with that time. */
+export const addTimeOptions = (command: Command, what: 'draw' | 'read'): Command =>
+  command
     .option(
       '--from <time>',
-      'draw from this time on: UTC (2026-03-01T03:02:11.5Z, or 03:02:11), or since the start (90s, 1.5m, 2h; a plain number is seconds)',
+      `${what} from this time on: UTC (2026-03-01T03:02:11.5Z, or 03:02:11), or since the start (90s, 1.5m, 2h; a plain number is seconds)`,
       time,
     )
-    .option('--to <time>', 'draw up to this time; as for --from', time)
-    .option('--around <time[,duration]>', 'draw this long before and after a time (default 5s)', around)
-    .option('--last <duration>', 'draw the end of the run: 60s', duration)
-    .addOption(
-      new Option(
-        '--detail <depth>',
-        'coll: collectives and calls; op: also proxy operations and kernels; step: everything (default: what a browser can show)',
-      ).choices(['coll', 'op', 'step']),
-    );
-}
+    .option('--to <time>', `${what} up to this time; as for --from`, time)
+    .option('--around <time[,duration]>', `${what} this long before and after a time (default 5s)`, around)
+    .option('--last <duration>', `${what} the end of the run: 60s`, duration);
 
 export function selectionRequest(options: SelectionOptions): SelectionRequest {
   const { comm: comms, ranks, from, to, around, last, detail } = options;

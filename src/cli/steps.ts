@@ -16,7 +16,12 @@ import { ExitCode } from './exit.js';
 import { interruptible, surviveFileSizeLimit } from './interrupts.js';
 import { wholeNumber } from './numbers.js';
 import { writeSummary } from './output.js';
-import { addSelectionOptions, selectionRequest, type SelectionOptions } from './selection_options.js';
+import {
+  addSelectionOptions,
+  addTimeOptions,
+  selectionRequest,
+  type SelectionOptions,
+} from './selection_options.js';
 import { complain, say } from './streams.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
 import { coloured, whileWatched } from './watching.js';
@@ -39,12 +44,16 @@ docs/cluster.md has the same for Slurm.
 `;
 
 export function scanCommand(setExit: SetExit): Command {
-  return step('scan', 'Read the rank files of a node, or any part of a run, once (step 1 of 4).', 'node.scan')
+  const about = 'Read the rank files of a node, or any part of a run, once (step 1 of 4).';
+  return addTimeOptions(step('scan', about, 'node.scan'), 'read')
     .argument('<paths...>', 'rank files, or directories that hold them')
     .option('--run <name>', 'read the files of this run only (default: of all runs)')
     .addHelpText('before', EXAMPLES)
-    .action(async (inputs: string[], options: Common & { readonly run?: string }) => {
-      const made = await watched(options, (about) => makeScan({ ...about, run: options.run, inputs }));
+    .action(async (inputs: string[], options: Common & SelectionOptions & { readonly run?: string }) => {
+      const select = selectionRequest(options);
+      const made = await watched(options, (about) =>
+        makeScan({ ...about, run: options.run, select, inputs }),
+      );
       if (made === null) {
         done(options);
         return;

@@ -3,8 +3,8 @@
  * hang such a call may be the only evidence.
  */
 
-import type { Ticks } from '../base/time.js';
 import type { HostSpan, Work } from './types.js';
+import type { Kept } from './work_ends.js';
 
 export class ApiCalls {
   /** By row: time of the call while it has no known work, then NaN. */
@@ -30,12 +30,12 @@ export class ApiCalls {
     if (api) this.found(api);
   }
 
-  /** `windowStart`: before it, what followed a call may have been overwritten. */
-  finish(windowStart: Ticks): Map<number, string> {
+  /** `kept`: whether what followed a call was read. */
+  finish(kept: Kept): Map<number, string> {
     const tooEarly = new Set([...this.pending.values()].flat());
     const bare = new Map<number, string>();
     this.called.forEach((at, row) => {
-      if (at >= windowStart && !tooEarly.has(row)) bare.set(row, this.funcs[row]!);
+      if (at >= kept.from && kept.isRead(at) && !tooEarly.has(row)) bare.set(row, this.funcs[row]!);
     });
     return bare;
   }

@@ -4,15 +4,26 @@
  */
 
 import type { Ticks } from '../base/time.js';
-import type { Gap } from '../rankfile/types.js';
+import type { Gap, LossCause } from '../rankfile/types.js';
+
+export type LostGap = Gap & { readonly cause: LossCause };
+
+/** Gaps whose records nobody has. The others were not read. */
+export const lostGaps = (gaps: readonly Gap[]): readonly LostGap[] =>
+  gaps.filter((gap): gap is LostGap => gap.cause !== 'unread');
+
+export const unreadGaps = (gaps: readonly Gap[]): readonly Gap[] =>
+  gaps.filter(({ cause }) => cause === 'unread');
 
 /** Number of lost slots of a ring that were written after a tick. */
 export type LostAfter = (ring: number, tick: Ticks) => number;
 
+/** `which`: the gaps that count. */
 export function lostAfter(
   rings: readonly { readonly ring: number; readonly gaps: readonly Gap[] }[],
+  which: (gaps: readonly Gap[]) => readonly Gap[] = (gaps) => gaps,
 ): LostAfter {
-  const gaps = new Map(rings.filter((one) => one.gaps.length > 0).map((one) => [one.ring, one.gaps]));
+  const gaps = new Map(rings.map((one) => [one.ring, which(one.gaps)]));
   return (ring, tick) =>
     (gaps.get(ring) ?? [])
       .filter(({ beforeTick }) => beforeTick === null || beforeTick > tick)

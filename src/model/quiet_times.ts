@@ -60,16 +60,17 @@ export class QuietTimes {
   }
 
   /** Ticks: length of the time with known pauses, without the start. */
-  get watched(): number {
-    return this.watchedFor;
+  watched(gaps: readonly Gap[]): number {
+    const lost = spansOf(gaps);
+    return this.quiet.reduce(
+      (rest, one) => (overlaps(one, lost) ? rest - lengthOf(one) : rest),
+      this.watchedFor,
+    );
   }
 
   /** Ticks, without the start. A pause in which records are lost (`gaps`) is not known. */
   longest(gaps: readonly Gap[]): number {
-    const lost = gaps.map(({ afterTick, beforeTick }): Span => ({
-      from: afterTick ?? 0,
-      end: beforeTick ?? Infinity,
-    }));
+    const lost = spansOf(gaps);
     const known = this.quiet.find((one) => !overlaps(one, lost));
     // If none of them is known, the next one: it is at most this long.
     const longest = known ?? (this.quiet.length < MOST ? undefined : this.quiet.at(-1));
@@ -94,3 +95,6 @@ const overlaps = ({ from, end }: Span, others: readonly Span[]): boolean =>
   others.some((other) => from < other.end && other.from < end);
 
 const isCall = ({ kind }: HostSpan): boolean => kind !== 'NetPlugin' && kind !== 'unknown';
+
+const spansOf = (gaps: readonly Gap[]): Span[] =>
+  gaps.map(({ afterTick, beforeTick }) => ({ from: afterTick ?? 0, end: beforeTick ?? Infinity }));

@@ -23,6 +23,8 @@ export const WORK_OUTCOMES = [
   'outside-window',
   /** A later collective of its communicator ended, so it ended; the record is lost. */
   'end-lost',
+  /** Its end, or its children, are in a part of the file that was not read. */
+  'not-read',
 ] as const;
 
 export interface WorkEnd {

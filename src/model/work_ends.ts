@@ -8,6 +8,16 @@ import type { Kernel, Op, Work } from './types.js';
 import { WORK_OUTCOMES, type WorkOutcome } from './work_end.js';
 import { END_TIMES, type EndTimes, type WorkEndTable } from './work_end_table.js';
 
+/** Of which stretches all records of a kind were read. */
+export interface Kept {
+  /** Ticks: before it, records may have been overwritten. */
+  readonly from: Ticks;
+  /** Whether what followed something of that time was read. */
+  readonly isRead: (at: number) => boolean;
+}
+
+export const ALL_KEPT: Kept = { from: 0 as Ticks, isRead: () => true };
+
 /** What a row knows of its work: bits. */
 const IS_COLL = 1;
 const IS_ENQUEUED = 2;
@@ -103,13 +113,13 @@ export class WorkEnds {
     if (firstData !== null && !(data[row]! <= firstData)) data[row] = firstData;
   }
 
-  private passed(windowStart: Ticks, doubtful: ReadonlySet<number>): Set<number> {
+  private passed(kept: Kept, doubtful: ReadonlySet<number>): Set<number> {
     const passed = new Set<number>();
     const completeLater = new Set<number>();
     for (let row = this.rows - 1; row >= 0; row--) {
       const comm = this.columns.comm[row]!;
       if (comm === NO_COMM) continue;
-      const end = this.outcome(row, windowStart);
+      const end = this.outcome(row, kept);
       if (end === 'complete' && this.is(row, IS_COLL)) completeLater.add(comm);
       // For a communicator that was destroyed in order it says "aborted".
       if (end !== 'complete' && doubtful.has(row) && completeLater.has(comm)) passed.add(row);
@@ -118,22 +128,27 @@ export class WorkEnds {
   }
 
   /**
-   * `windowStart`: before it, records of children may have been overwritten. `doubtful`: rows whose end may be among lost records. NCCL
-   * runs a communicator's work in order, so work before a finished collective has ended, too. `unended`: see PendingAtEnd. `openOps`: those
-   * that have not stopped.
+   * `kept`: of which works all children were read. `doubtful`: rows whose end may be among lost records. NCCL runs a communicator's work in
+   * order, so work before a finished collective has ended, too. `unread`: rows whose end may be in a part that was not read. `unended`: see
+   * PendingAtEnd. `openOps`: those that have not stopped.
    */
   finish(
-    windowStart: Ticks,
+    kept: Kept,
     openOps: readonly Op[] = [],
     doubtful: ReadonlySet<number> = new Set(),
     unended: PendingAtEnd['unended'] = new Map(),
+    unread: ReadonlySet<number> = new Set(),
   ): WorkEndTable {
     for (const op of openOps) if (op.work) this.gpuBegan(op.work.row, op);
-    const passed = doubtful.size === 0 ? new Set<number>() : this.passed(windowStart, doubtful);
+    const passed = doubtful.size === 0 ? new Set<number>() : this.passed(kept, doubtful);
     const outcome = new Uint8Array(this.rows);
     const finalized = new Map<number, Ticks>();
     for (let row = 0; row < this.rows; row++) {
-      const end = passed.has(row) ? 'end-lost' : this.outcome(row, windowStart, unended.get(row));
+      const end = unread.has(row)
+        ? 'not-read'
+        : passed.has(row)
+          ? 'end-lost'
+          : this.outcome(row, kept, unended.get(row));
       outcome[row] = WORK_OUTCOMES.indexOf(end);
       if (end === 'aborted') finalized.set(row, this.finalizeOf(row)!);
     }
@@ -141,7 +156,7 @@ export class WorkEnds {
     return { ...(times as EndTimes), outcome, finalized, elsewhere: new Map() };
   }
 
-  private outcome(row: number, windowStart: Ticks, unended?: 'unfinished' | 'unknown'): WorkOutcome {
+  private outcome(row: number, kept: Kept, unended?: 'unfinished' | 'unknown'): WorkOutcome {
     const finalized = this.finalizeOf(row);
     const start = this.columns.start[row]!;
     if (this.is(row, HAS_OPEN_CHILDREN) || !this.is(row, IS_ENQUEUED) || unended === 'unfinished')
@@ -150,7 +165,8 @@ export class WorkEnds {
     if (this.is(row, HAS_ENDLESS) && Number.isNaN(this.columns.noticed[row])) return 'endless';
     if (unended === 'unknown') return 'no-children';
     if (this.is(row, HAS_CHILDREN)) return 'complete';
-    return start < windowStart ? 'outside-window' : 'no-children';
+    if (start < kept.from) return 'outside-window';
+    return kept.isRead(start) ? 'no-children' : 'not-read';
   }
 
   private is(row: number, bit: number): boolean {

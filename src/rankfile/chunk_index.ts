@@ -8,6 +8,8 @@ import { crc32 } from './format/crc32.js';
 import type { ByteSource } from './byte_source.js';
 import type { HeaderLayout } from './header.js';
 import type { Problems } from './problems.js';
+import { type TickFrame, tickIn } from './tick_frame.js';
+import type { Ticks } from '../base/time.js';
 
 /** The walk ends after this many places without a chunk header: 1 GiB. */
 const MAX_PLACES = 2 ** 18;
@@ -20,6 +22,8 @@ export interface ChunkEntry {
   /** Positions [first, end). */
   readonly first: number;
   readonly end: number;
+  /** Ticks of the records that begin in it; null: not known. */
+  readonly span: { readonly first: Ticks; readonly last: Ticks } | null;
   readonly sequence: number;
   readonly rawBytes: number;
   readonly storedBytes: number;
@@ -28,12 +32,17 @@ export interface ChunkEntry {
 }
 
 /** In the order of the file. */
-export function findChunks(source: ByteSource, layout: HeaderLayout, problems: Problems): ChunkEntry[] {
+export function findChunks(
+  source: ByteSource,
+  layout: HeaderLayout,
+  frame: TickFrame,
+  problems: Problems,
+): ChunkEntry[] {
   if (layout.chunksOffset === 0) return [];
   const found: ChunkEntry[] = [];
   let places = 0;
   for (let at = firstPlace(source, layout); at < source.bytes;) {
-    const chunk = readEntry(source, at);
+    const chunk = readEntry(source, at, frame);
     if (chunk !== null) {
       found.push(chunk);
       at = nextPlace(chunk.payloadOffset + chunk.storedBytes);
@@ -57,7 +66,7 @@ function firstPlace(source: ByteSource, { chunksBegin, chunksOffset }: HeaderLay
 
 const nextPlace = (at: number): number => Math.ceil(at / format.CHUNK_ALIGNMENT) * format.CHUNK_ALIGNMENT;
 
-function readEntry(source: ByteSource, at: number): ChunkEntry | null {
+function readEntry(source: ByteSource, at: number, frame: TickFrame): ChunkEntry | null {
   const bytes = source.read(at, format.CHUNK_HEADER_BYTES);
   if (bytes.length < format.CHUNK_HEADER_BYTES) return null;
   const C = format.CHUNK_HEADER;
@@ -68,6 +77,7 @@ function readEntry(source: ByteSource, at: number): ChunkEntry | null {
     codec: view.getUint16(C.codec, true),
     first: Number(view.getBigUint64(C.firstPosition, true)),
     end: Number(view.getBigUint64(C.endPosition, true)),
+    span: spanOf(view, frame),
     sequence: Number(view.getBigUint64(C.sequence, true)),
     rawBytes: view.getUint32(C.rawBytes, true),
     storedBytes: view.getUint32(C.storedBytes, true),
@@ -77,6 +87,15 @@ function readEntry(source: ByteSource, at: number): ChunkEntry | null {
   const headerCrc = view.getUint32(C.headerCrc, true);
   view.setUint32(C.headerCrc, 0, true);
   return isPossible(entry, source.bytes) && crc32(bytes) === headerCrc ? entry : null;
+}
+
+/** Without a record that begins inside, both ticks are 0. */
+function spanOf(view: DataView, frame: TickFrame): ChunkEntry['span'] {
+  const C = format.CHUNK_HEADER;
+  const first = tickIn(frame, view.getBigUint64(C.firstTick, true));
+  const last = tickIn(frame, view.getBigUint64(C.lastTick, true));
+  const isEmpty = view.getBigUint64(C.lastTick, true) === 0n;
+  return isEmpty || first === null || last === null || first > last ? null : { first, last };
 }
 
 const isPossible = (entry: ChunkEntry, fileBytes: number): boolean =>

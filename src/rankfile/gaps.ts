@@ -5,7 +5,7 @@
 
 import { append } from '../base/extremes.js';
 import { MAX_PARTS } from './format/constants.js';
-import type { RingChunk, Sequences } from './chunk_index.js';
+import type { ChunkEntry, RingChunk, Sequences } from './chunk_index.js';
 import type { CheckedSlots } from './slots.js';
 import type { Gap } from './types.js';
 
@@ -16,6 +16,16 @@ interface Piece {
   readonly end: number;
   /** null: only the rest of a record is missing; the piece next to it has the cause. */
   readonly cause: Cause | null;
+  /** Of a chunk that is not read. */
+  readonly span?: ChunkEntry['span'];
+}
+
+/** `span`: ticks of the records in it, if it is unread. */
+export interface JudgedGap {
+  readonly from: number;
+  end: number;
+  readonly cause: Cause;
+  span: ChunkEntry['span'];
 }
 
 /** Slots at consecutive indices and positions, the first at `first`. */
@@ -33,6 +43,8 @@ export class GapFinder {
     private readonly ring: CheckedSlots,
     private readonly capacity: number,
     private readonly chunks: readonly RingChunk[],
+    /** Those of them that are read. */
+    private readonly read: ReadonlySet<RingChunk>,
     private readonly sequences: Sequences,
     /** One past the newest known position. */
     private readonly newest: number,
@@ -46,7 +58,7 @@ export class GapFinder {
   }
 
   /** Divides a hole into gaps: every position is in exactly one. `now`: the chunk in which the hole ends, if any. */
-  judge(from: number, end: number, now: ChunkSlots | null): Pick<Gap, 'from' | 'end' | 'cause'>[] {
+  judge(from: number, end: number, now: ChunkSlots | null): JudgedGap[] {
     const pieces: Piece[] = [];
     let at = from;
     for (let i = this.firstChunkAfter(from); at < Math.min(end, this.chunksEnd); i++) {
@@ -57,13 +69,18 @@ export class GapFinder {
       }
       if (at === end) break;
       const last = Math.min(end, chunk.end);
-      const lacks = this.lacking.has(chunk) || (now?.chunk === chunk && lacksSlots(now, at, last));
-      pieces.push({ from: at, end: last, cause: lacks ? 'torn' : null });
+      if (this.read.has(chunk))
+        pieces.push({ from: at, end: last, cause: this.causeIn(chunk, at, last, now) });
+      else pieces.push({ from: at, end: last, cause: 'unread', span: chunk.entry.span });
       at = last;
     }
     if (at < end) append(pieces, this.piecesOfRing(at, end));
     this.lacking.clear();
     return joined(pieces);
+  }
+
+  private causeIn(chunk: RingChunk, from: number, end: number, now: ChunkSlots | null): Cause | null {
+    return this.lacking.has(chunk) || (now?.chunk === chunk && lacksSlots(now, from, end)) ? 'torn' : null;
   }
 
   /** Index of the first chunk that ends after a position. */
@@ -120,17 +137,25 @@ function lacksSlots({ chunk, slots }: ChunkSlots, from: number, end: number): bo
 }
 
 /** Parts of an incomplete record have the cause of the missing rest: after them, else before. */
-function joined(pieces: readonly Piece[]): { from: number; end: number; cause: Cause }[] {
+function joined(pieces: readonly Piece[]): JudgedGap[] {
   const causes: (Cause | null)[] = pieces.map(({ cause }) => cause);
   for (let i = causes.length - 2; i >= 0; i--) causes[i] ??= causes[i + 1]!;
   for (let i = 1; i < causes.length; i++) causes[i] ??= causes[i - 1]!;
 
-  const gaps: { from: number; end: number; cause: Cause }[] = [];
-  pieces.forEach(({ from, end }, i) => {
+  const gaps: JudgedGap[] = [];
+  pieces.forEach(({ from, end, span = null }, i) => {
     const cause = causes[i] ?? 'torn';
     const last = gaps.at(-1);
-    if (last?.cause === cause) last.end = end;
-    else gaps.push({ from, end, cause });
+    if (last?.cause !== cause) gaps.push({ from, end, cause, span });
+    else {
+      last.end = end;
+      last.span = both(last.span, span);
+    }
   });
   return gaps;
+}
+
+function both(a: ChunkEntry['span'], b: ChunkEntry['span']): ChunkEntry['span'] {
+  if (!a || !b) return a ?? b;
+  return { first: a.first < b.first ? a.first : b.first, last: a.last > b.last ? a.last : b.last };
 }

@@ -29,6 +29,7 @@ import type {
   Lease,
   OpenFold,
   Problem,
+  ReadWindow,
   RecordColumns,
   RingClass,
   RingFacts,
@@ -48,18 +49,25 @@ export interface StreamedRing extends RingFacts {
   readonly gaps: RingStream['gaps'];
 }
 
-/** The file is open until `close`. */
-export function streamRankFile(path: string): RankFileStream & { readonly close: () => void } {
+/** The file is open until `close`. `window`: of its chunks, what is read; null: all. */
+export function streamRankFile(
+  path: string,
+  window: ReadWindow | null = null,
+): RankFileStream & { readonly close: () => void } {
   const source = openSource(path);
   try {
-    return { ...streamSource(source), close: source.close };
+    return { ...streamSource(source, bestDecoder, window), close: source.close };
   } catch (error) {
     source.close();
     throw error;
   }
 }
 
-export function streamSource(source: ByteSource, decoder: Decoder = bestDecoder): RankFileStream {
+export function streamSource(
+  source: ByteSource,
+  decoder: Decoder = bestDecoder,
+  window: ReadWindow | null = null,
+): RankFileStream {
   const problems = new Problems();
   if (source.problem !== undefined) problems.add(source.problem);
   const { header, layout } = readHeader(source, problems);
@@ -70,7 +78,7 @@ export function streamSource(source: ByteSource, decoder: Decoder = bestDecoder)
   const tables = readTables(directory, reader, header.life, problems);
   const own = areas.flatMap((area) => (area.ring === null ? [] : [readRing(area, area.ring, reader)]));
 
-  const chunks = findChunks(source, layout, problems);
+  const chunks = findChunks(source, layout, frame, problems);
   const sequences = new Sequences(chunks);
   const byRing = chunksByRing(chunks, (area) => own.some(({ facts }) => facts.ring === area), problems);
   const load = (chunk: RingChunk): Uint32Array | null => readPayload(source, chunk.entry, problems, decoder);
@@ -79,6 +87,7 @@ export function streamSource(source: ByteSource, decoder: Decoder = bestDecoder)
       slots,
       chunks: byRing.get(facts.ring) ?? [],
       sequences,
+      window,
       load,
       frame,
       decoder,

@@ -5,12 +5,14 @@
 
 import { type Ticks, ticks } from '../base/time.js';
 import type { RingChunk, Sequences } from './chunk_index.js';
-import { type ChunkSlots, GapFinder } from './gaps.js';
+import { append } from '../base/extremes.js';
+import { type ChunkSlots, GapFinder, type JudgedGap } from './gaps.js';
 import type { Decoder } from './decoder.js';
 import { type AssembledRecords, type Hole, NOTHING_CARRIED } from './records.js';
 import { type CheckedSlots, clipped, type Stretch } from './slots.js';
 import type { TickFrame } from './tick_frame.js';
-import type { Gap, RecordColumns, RingFacts } from './types.js';
+import { chunksToRead } from './read_window.js';
+import type { Gap, ReadWindow, RecordColumns, RingFacts } from './types.js';
 
 /** A ring before its records are read. */
 export interface RingParts {
@@ -18,6 +20,8 @@ export interface RingParts {
   /** The ring's own slots. */
   readonly slots: CheckedSlots;
   readonly chunks: readonly RingChunk[];
+  /** null: all of it is read. */
+  readonly window: ReadWindow | null;
   readonly sequences: Sequences;
   /** Eight words per slot; null if the chunk cannot be used. */
   readonly load: (chunk: RingChunk) => Uint32Array | null;
@@ -45,6 +49,8 @@ export class RingStream {
     badSlots: 0,
   };
   private readonly inRing: Stretch[];
+  /** Those that are read. */
+  private readonly chunks: readonly RingChunk[];
   /** One past the newest known position. */
   readonly newest: number;
   private readonly finder: GapFinder;
@@ -54,7 +60,7 @@ export class RingStream {
   private lastTick: Ticks | null = null;
 
   constructor(private readonly parts: RingParts) {
-    const { facts, slots, chunks, sequences } = parts;
+    const { facts, slots, chunks, sequences, window } = parts;
     this.inRing = parts.decoder.stretches(slots);
     const last = this.inRing.at(-1);
     this.newest = Math.max(
@@ -62,7 +68,9 @@ export class RingStream {
       last === undefined ? 0 : last.position + last.length,
       chunks.at(-1)?.end ?? 0,
     );
-    this.finder = new GapFinder(slots, facts.capacity, chunks, sequences, this.newest);
+    const { newest } = this;
+    this.chunks = window ? chunksToRead(chunks, window, { newest, capacity: facts.capacity }) : chunks;
+    this.finder = new GapFinder(slots, facts.capacity, chunks, new Set(this.chunks), sequences, newest);
     this.segments = this.read();
   }
 
@@ -78,7 +86,7 @@ export class RingStream {
 
   private *read(): Generator<RecordColumns, void, undefined> {
     let at = 0;
-    for (const chunk of this.parts.chunks) {
+    for (const chunk of this.chunks) {
       yield* this.ofRing(at, chunk.from);
       yield* this.ofChunk(chunk);
       at = chunk.end;
@@ -158,8 +166,21 @@ export class RingStream {
     afterTick: Ticks | null,
     beforeTick: Ticks | null,
   ): void {
-    for (const gap of this.finder.judge(from, end, chunk)) this.gaps.push({ ...gap, afterTick, beforeTick });
+    append(this.gaps, timed(this.finder.judge(from, end, chunk), afterTick, beforeTick));
   }
+}
+
+/** The index of chunks tells when the records of unread ones were made: next to them other gaps end there. */
+function timed(judged: readonly JudgedGap[], afterTick: Ticks | null, beforeTick: Ticks | null): Gap[] {
+  const gaps: Gap[] = [];
+  let after = afterTick;
+  judged.forEach(({ from, end, cause, span }, i) => {
+    const next = judged[i + 1]?.span;
+    if (span) gaps.push({ from, end, cause, afterTick: span.first, beforeTick: span.last });
+    else gaps.push({ from, end, cause, afterTick: after, beforeTick: next ? next.first : beforeTick });
+    if (span) after = span.last;
+  });
+  return gaps;
 }
 
 const tickAt = (records: RecordColumns, row: number): Ticks => ticks(records.tick[row]!);

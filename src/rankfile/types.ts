@@ -144,6 +144,15 @@ export type RingClass = 'steps' | 'ops' | 'host' | 'overflow';
 
 export type LossCause = 'overwritten' | 'dropped' | 'torn' | 'copy';
 
+/** The stretch of time that is wanted of a file, in ticks (read_window.ts). */
+export interface ReadWindow {
+  /** They may be infinite. */
+  readonly from: number;
+  readonly to: number;
+  /** So much is read before and after it. */
+  readonly around: number;
+}
+
 /** Missing positions [from, end) of a ring. */
 export interface Gap {
   readonly from: number;
@@ -151,10 +160,10 @@ export interface Gap {
   /**
    * 'overwritten': before the window of a full ring, or before the recorder put it into a chunk. 'dropped': with the oldest chunks, because
    * of the disk limit. 'torn': invalid slots and chunks, or records cut in half. 'copy': the ring changed during the copy; the places hold
-   * valid slots of other laps.
+   * valid slots of other laps. 'unread': in chunks that were left out (read_window.ts).
    */
-  readonly cause: LossCause;
-  /** Ticks of the records around it; null at an edge of the ring. */
+  readonly cause: LossCause | 'unread';
+  /** Ticks of the records around it; null at an edge of the ring. If it is unread: of its own first and last record. */
   readonly afterTick: Ticks | null;
   readonly beforeTick: Ticks | null;
 }

@@ -7,7 +7,7 @@ import type { Verdict } from '../verdict/types.js';
 import { reportClocks, reportTraffic, type ClockReport, type TrafficReport } from './clock_report.js';
 import { type SizedCommand, suggestDrawing } from '../trace/drawing.js';
 import { withWorkFolder } from '../output/work_folder.js';
-import { lostSlots, problemsOf } from './report.js';
+import { lostSlots, problemsOf, unreadSlots } from './report.js';
 import { severalRanks, type OtherRun, type RunMember } from '../runs/run.js';
 import type { LostSlots } from '../scan/scan.js';
 import { dumpsFor, flightReport, type FlightOptions, type FlightReport } from '../pytorch/flight_report.js';
@@ -50,6 +50,8 @@ export interface DiagnosedRank {
   readonly life: string;
   /** Slots by cause. */
   readonly lost: LostSlots;
+  /** Slots of chunks that were not read, because a time was selected. */
+  readonly unread: number;
   /** What is wrong with the file, in whole sentences. */
   readonly problems: readonly string[];
 }
@@ -117,5 +119,6 @@ const diagnosed = ({ scan, rank, ranks }: RunMember): DiagnosedRank => ({
   file: scan.path,
   life: scan.header.life,
   lost: lostSlots(scan),
+  unread: unreadSlots(scan),
   problems: problemsOf(scan),
 });

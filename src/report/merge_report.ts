@@ -131,7 +131,9 @@ function losses({ ranks }: MergeReport): string[] {
   if (copy > 0) lines.push(`lost: ${copy} slots written while the files were being copied`);
   const before = sum((rank) => rank.beganBefore);
   if (before > 0)
-    lines.push(`began before the window: ${before} records of events whose start was overwritten`);
+    lines.push(
+      `began before the window: ${before} records of events whose start was overwritten${ranks.some(({ unread }) => unread > 0) ? ' or not read' : ''}`,
+    );
   const folded = sum((rank) => rank.folded);
   if (folded > 0) lines.push(`folded: ${folded} repeated polls, kept as counts`);
   const muted = sum((rank) => rank.muted);

@@ -54,6 +54,8 @@ export interface RankReport {
   readonly muted: number;
   /** Slots by cause. */
   readonly lost: LostSlots;
+  /** Slots of chunks that were not read, because a time was selected. */
+  readonly unread: number;
   /** Records of events that began before the ring's window. */
   readonly beganBefore: number;
   /** States and stops of stopped or foreign events, and states a step had already left. */
@@ -238,10 +240,11 @@ function ringCopyAge({ header, heartbeat, lastTick }: RankScan): Pick<RankReport
 export const problemsOf = ({ problems }: RankScan): string[] =>
   problems.map(({ what, count }) => (count === 1 ? what : `${what} (${count} times)`));
 
-function sumRings(scan: RankScan): Pick<RankReport, 'lost' | 'muted' | 'nullCalls'> {
+function sumRings(scan: RankScan): Pick<RankReport, 'lost' | 'unread' | 'muted' | 'nullCalls'> {
   const sum = sumOver(scan);
   return {
     lost: lostSlots(scan),
+    unread: unreadSlots(scan),
     muted: sum(({ muted }) => muted),
     nullCalls: sum(({ nullCalls }) => nullCalls),
   };
@@ -257,6 +260,8 @@ export function lostSlots(scan: RankScan): LostSlots {
     copy: sum(({ lost }) => lost.copy),
   };
 }
+
+export const unreadSlots = (scan: RankScan): number => sumOver(scan)(({ unread }) => unread);
 
 const sumOver =
   ({ rings }: RankScan) =>

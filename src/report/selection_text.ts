@@ -14,7 +14,7 @@ type Report = Pick<MergeReport, 'selection' | 'ranks' | 'durationNs'>;
 /** One line: what is drawn, what is left out, and the command for the rest. A second one names ranks without a file. */
 export function selectionLines(report: Report): string[] {
   const { selection } = report;
-  const parts = [...asked(selection), ...reduced(report), ...leftOut(selection)];
+  const parts = [...asked(selection), ...reduced(report), ...leftOut(report)];
   return [...(parts.length === 0 ? [] : [parts.join('; ')]), ...absent(selection)];
 }
 
@@ -79,7 +79,9 @@ function since([from, to]: WindowReport, { durationNs }: Report): string {
   return from === null ? '' : ` of the last ${durationText(Math.max(0, durationNs - from))}`;
 }
 
-function leftOut({ isReduced, rest, estimateOfAll, leftOut: { files, slices } }: SelectionReport): string[] {
+function leftOut({ selection, ranks }: Report): string[] {
+  const { isReduced, rest, estimateOfAll, leftOut } = selection;
+  const { files, slices } = leftOut;
   const { coll, op, step } = slices;
   if (isReduced) {
     const all = estimateOfAll.slices;
@@ -92,7 +94,9 @@ function leftOut({ isReduced, rest, estimateOfAll, leftOut: { files, slices } }:
     op > 0 ? `${countText(op)} operations and kernels` : '',
     step > 0 ? `${countText(step)} of steps and their waits` : '',
   ].filter((part) => part !== '');
-  return texts.length === 0 ? [] : [`left out: ${texts.join(', ')}`];
+  // Of the rest nobody counted them.
+  const ofRead = ranks.some(({ unread }) => unread > 0) ? ' of what was read' : '';
+  return texts.length === 0 ? [] : [`left out${ofRead}: ${texts.join(', ')}`];
 }
 
 const SECONDS = COMFORTABLE.seconds;

@@ -99,8 +99,9 @@ export function clockTime({ traceStart }: Pick<VerdictReport, 'traceStart'>, at:
   return Number.isNaN(date.getTime()) ? 'an impossible time' : `${date.toISOString().slice(11, 19)} UTC`;
 }
 
-/** Everything was recorded and reported. */
-export const isWhole = ({ verdict, missingRanks }: VerdictReport): boolean =>
+/** Everything was recorded, reported and read. */
+export const isWhole = ({ verdict, missingRanks, ranks }: VerdictReport): boolean =>
+  ranks.every(({ unread }) => unread === 0) &&
   verdict.endsNotKnown === 0 &&
   (verdict.kind !== 'healthy' || verdict.silent.length === 0) &&
   verdict.sampled.length + verdict.muted.length === 0 &&

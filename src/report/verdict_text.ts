@@ -8,6 +8,7 @@ import { durationText } from '../base/duration.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { Mismatch, VerdictKind, Way, Working } from '../verdict/types.js';
 import { quoted } from '../trace/commands.js';
+import { countText } from '../trace/drawing.js';
 import { stallOf } from '../verdict/evidence/suspects.js';
 import { flightLines } from './flight_text.js';
 import { brokenLines, hangLines, waitingLines } from './hang_text.js';
@@ -160,7 +161,7 @@ function missing({ missingRanks, worldSize, verdict }: VerdictReport): string[] 
 function limits(report: VerdictReport): string[] {
   const { endsNotKnown, partial, damaged, unknownComms, lateness, unresolved, notRecorded, muted } =
     report.verdict;
-  const lines: string[] = sampledLines(report);
+  const lines: string[] = [...notRead(report), ...sampledLines(report)];
   if (muted.length > 0)
     lines.push(labelled('turned off', `events at times, by control: ${rankList(muted, report)}`));
   if (endsNotKnown > 0) {
@@ -176,10 +177,11 @@ function limits(report: VerdictReport): string[] {
         `communicators of ${unknownComms.works} calls, ${rankList(unknownComms.files, report)}`,
       ),
     );
-  if (partial.length > 0)
-    lines.push(
-      labelled('window', `older calls of ${rankList(partial, report)} are lost, nothing is said of them`),
-    );
+  if (partial.length > 0) {
+    const are = partial.some((file) => report.ranks[file]!.unread > 0) ? 'are lost or not read' : 'are lost';
+    const calls = `older calls of ${rankList(partial, report)}`;
+    lines.push(labelled('window', `${calls} ${are}, nothing is said of them`));
+  }
   if (stallOf(report.verdict)) return lines;
   if (!lateness) lines.push(labelled('late', "not known who: the hosts' wall clocks have an unknown error"));
   if (unresolved)
@@ -191,6 +193,13 @@ function limits(report: VerdictReport): string[] {
       ),
     );
   return lines;
+}
+
+/** The verdict rests on the rest. */
+function notRead({ ranks }: VerdictReport): string[] {
+  const slots = ranks.reduce((sum, { unread }) => sum + unread, 0);
+  if (slots === 0) return [];
+  return [labelled('not read', `${countText(slots)} older slots, outside of the selected time`)];
 }
 
 /** The part that was recorded. */

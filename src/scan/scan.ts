@@ -10,11 +10,12 @@ import { controlChanges, isEverMuted } from '../model/control.js';
 import type { ForeignOps } from '../model/foreign_ops.js';
 import type { InsideCall } from '../model/inside_calls.js';
 import type { OddCounts } from '../model/odd_records.js';
-import { lostAfter } from '../model/lost_ends.js';
+import { lostAfter, lostGaps, unreadGaps } from '../model/lost_ends.js';
 import type { PeerTraffic } from '../model/peer_bytes.js';
 import { Pairing } from '../model/pairing.js';
 import type { StepTable } from '../model/step_table.js';
 import type { PendingAtEnd } from '../model/pending.js';
+import type { Kept } from '../model/work_ends.js';
 import { outcomeAt, type WorkEndTable } from '../model/work_end_table.js';
 import type { WorkTable } from '../model/work_table.js';
 import { pairedRows, type RankFileStream, streamRankFile } from '../rankfile/index.js';
@@ -28,6 +29,7 @@ import type {
   LossCause,
   Problem,
   RankFileHeader,
+  ReadWindow,
   RingClass,
 } from '../rankfile/types.js';
 import type { StampedGpu } from './gpu_stamps.js';
@@ -49,6 +51,8 @@ export interface RingSummary {
   readonly records: number;
   readonly lost: LostSlots;
   readonly folded: number;
+  /** Slots in chunks that were left out. */
+  readonly unread: number;
   readonly muted: number;
   /** Stops and states of NULL. */
   readonly nullCalls: number;
@@ -66,6 +70,8 @@ export interface RankScan {
   readonly clockSamples: readonly ClockSample[];
   readonly beacons: readonly Beacon[];
   readonly changes: readonly ControlChange[];
+  /** What of the file was wanted; null: all of it. */
+  readonly window: ReadWindow | null;
   readonly rings: readonly RingSummary[];
   readonly problems: readonly Problem[];
   readonly damage: FileDamage;
@@ -122,12 +128,20 @@ export interface StepsWanted {
   readonly every: boolean;
 }
 
-/** `steps`: null where no side file is wanted. `forReport`: what only a report needs is collected as well. */
-export function scanFile(path: string, steps: StepsWanted | null = null, forReport = false): RankScan {
-  const file = streamRankFile(path);
+/**
+ * `steps`: null where no side file is wanted. `forReport`: what only a report needs is collected as well. `window`: what of the file is
+ * wanted; null: all of it.
+ */
+export function scanFile(
+  path: string,
+  steps: StepsWanted | null = null,
+  forReport = false,
+  window: ReadWindow | null = null,
+): RankScan {
+  const file = streamRankFile(path, window);
   try {
     const stepFile = steps && new StepFileWriter(steps.path, steps.every, ranksOf(file));
-    return scanStream(file, stepFile, forReport ? new TransferCollector() : null);
+    return scanStream(file, window, stepFile, forReport ? new TransferCollector() : null);
   } finally {
     file.close();
   }
@@ -138,6 +152,7 @@ const ranksOf = ({ header, communicators }: RankFileStream): number =>
 
 function scanStream(
   file: RankFileStream,
+  window: ReadWindow | null,
   stepFile: StepFileWriter | null,
   totals: TransferCollector | null,
 ): RankScan {
@@ -147,12 +162,13 @@ function scanStream(
   const seen = readRings(file, pairing);
   const used = [...seen.values()].filter(({ records }) => records > 0);
   const { endless, endlessOps, gpus } = collector.settle();
-  const { workEnds, pending } = endings(collector, pairing.steps, file);
+  const { workEnds, pending } = endings(collector, pairing.steps, file, window);
   const works = collector.works.finish();
   const busiestPeers = collector.peers.busiest(collector.openOps.all());
   const lastTick = newestOf(used.map((ring) => ring.lastTick));
   const lastPoll = pairing.openFolds(file.folds());
   const lastSign = newestOf([file.heartbeat?.tick ?? null, lastTick, lastPoll]);
+  const gaps = file.rings.flatMap((ring) => (ring.class === 'steps' ? [] : ring.gaps));
   for (const op of collector.openOps.all())
     for (const row of op.openSteps) stepFile?.stepOpen(pairing.steps, row);
   return {
@@ -165,6 +181,7 @@ function scanStream(
     clockSamples: [headerSample(file.header), ...file.clockSamples],
     beacons: file.beacons,
     changes: file.changes,
+    window,
     rings: file.rings.map((ring) => ringSummary(ring, seen.get(ring.ring)!.records)),
     problems: file.problems(),
     damage: file.damage,
@@ -186,14 +203,12 @@ function scanStream(
       works,
     ),
     lastEvent: collector.quiet.last,
-    longestQuiet: collector.quiet.longest(
-      file.rings.flatMap((ring) => (ring.class === 'steps' ? [] : ring.gaps)),
-    ),
-    watched: collector.quiet.watched,
+    longestQuiet: collector.quiet.longest(gaps),
+    watched: collector.quiet.watched(gaps),
     bareCalls:
       file.header.sampleEvery !== 1 || isEverMuted(file)
         ? new Map()
-        : collector.calls.finish(keptFrom(file, 'host')),
+        : collector.calls.finish(kept(file, window, 'host')),
     copyColls: collector.copyColls,
     inside: collector.inside.finish(lostAfter(file.rings)),
     endlessConnections: endless.connections,
@@ -222,7 +237,7 @@ function scanStream(
 /** One for each ring that lost records, and those of odd records, of changed settings and of the last sign of life. */
 function recorderTracks(file: RankFileStream, odd: number, lastSign: Ticks | null): number {
   const others = [odd > 0, controlChanges(file).length > 0, lastSign !== null];
-  return file.rings.filter(({ gaps }) => gaps.length > 0).length + others.filter(Boolean).length;
+  return file.rings.filter(({ gaps }) => lostGaps(gaps).length > 0).length + others.filter(Boolean).length;
 }
 
 /** What is pending, without work whose end was only lost. */
@@ -230,11 +245,18 @@ function endings(
   { pending: collected, ends, openOps }: ScanCollector,
   steps: StepTable,
   file: RankFileStream,
+  window: ReadWindow | null,
 ): Pick<RankScan, 'workEnds' | 'pending'> {
-  const pending = collected.finish(steps, lostAfter(file.rings));
-  const doubtful = pending.works.filter(({ lostSince }) => lostSince > 0).map(({ row }) => row);
-  const workEnds = ends.finish(keptFrom(file, 'ops'), openOps.all(), new Set(doubtful), pending.unended);
-  const works = pending.works.filter(({ row }) => outcomeAt(workEnds, row) !== 'end-lost');
+  const endMayBeIn = (gaps: Parameters<typeof lostAfter>[1]): Set<number> => {
+    const { works } = collected.finish(steps, lostAfter(file.rings, gaps));
+    return new Set(works.filter(({ lostSince }) => lostSince > 0).map(({ row }) => row));
+  };
+  const pending = collected.finish(steps, lostAfter(file.rings, lostGaps));
+  const [doubtful, unread] = [endMayBeIn(lostGaps), endMayBeIn(unreadGaps)];
+  const workEnds = ends.finish(kept(file, window, 'ops'), openOps.all(), doubtful, pending.unended, unread);
+  const works = pending.works.filter(
+    ({ row }) => !unread.has(row) && outcomeAt(workEnds, row) !== 'end-lost',
+  );
   return { workEnds, pending: { ...pending, works } };
 }
 
@@ -266,6 +288,7 @@ function ringSummary(ring: RankFileStream['rings'][number], records: number): Ri
     head: ring.head,
     records,
     lost: countLost(ring.gaps),
+    unread: unreadGaps(ring.gaps).reduce((sum, { from, end }) => sum + end - from, 0),
     folded,
     muted,
     nullCalls,
@@ -279,17 +302,25 @@ function newestOf(all: readonly (Ticks | null)[]): Ticks | null {
 
 function countLost(gaps: readonly Gap[]): LostSlots {
   const lost = { overwritten: 0, dropped: 0, torn: 0, copy: 0 };
-  for (const { cause, from, end } of gaps) lost[cause] += end - from;
+  for (const { cause, from, end } of lostGaps(gaps)) lost[cause] += end - from;
   return lost;
 }
 
-/** Before this, records of such rings may be lost where what they belong to is not. */
-function keptFrom(file: RankFileStream, ringClass: RingClass): Ticks {
-  const ends = file.rings
-    .filter((ring) => ring.class === ringClass)
-    .flatMap((ring) => ring.gaps.filter(({ cause }) => cause === 'overwritten' || cause === 'dropped'))
+/** Of which stretches the records of such rings are there where what they belong to is. */
+function kept(file: RankFileStream, window: ReadWindow | null, ringClass: RingClass): Kept {
+  const gaps = file.rings.filter((ring) => ring.class === ringClass).flatMap((ring) => ring.gaps);
+  const ends = gaps
+    .filter(({ cause }) => cause === 'overwritten' || cause === 'dropped')
     .map(({ beforeTick }) => beforeTick ?? 0);
-  return ends.reduce<number>((latest, end) => Math.max(latest, end), 0) as Ticks;
+  return { from: maxOf(ends, 0) as Ticks, isRead: isFollowed(unreadGaps(gaps), window) };
+}
+
+/** What follows something wanted is around it. What follows the rest of what was read may be in the next unread gap. */
+function isFollowed(gaps: readonly Gap[], window: ReadWindow | null): Kept['isRead'] {
+  if (window === null || gaps.length === 0) return () => true;
+  const { from, to } = window;
+  const behind = maxOf(gaps.map(({ beforeTick }) => beforeTick ?? 0));
+  return (at) => at > behind || (at >= from && at <= to);
 }
 
 function hostWindow({ rings }: RankFileStream): Ticks | null {

@@ -1,6 +1,7 @@
 /** `nccl-trace scan`: the first pass over some files of a run, where they are. What it finds goes into a .scan, which `study` reads. */
 
 import { statSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import type { OnProgress } from '../base/progress.js';
 import type { Sentence } from '../base/sentence.js';
 import { findRankFiles } from '../rankfile/index.js';
@@ -9,12 +10,16 @@ import { ranksOf } from '../runs/runs.js';
 import { pickFrom, scanFiles } from '../study/scanned_run.js';
 import { seemAlive, stillAlive } from '../study/second_look.js';
 import { startWorkers } from '../study/workers.js';
+import { readWindows } from '../study/read_windows.js';
+import { checkRequest, type SelectionRequest } from '../trace/selection.js';
 import { produce, type ProduceOptions } from './produce.js';
 import { stepSections, writeSteps } from './step_rows.js';
 import type { InputFile, ScanHead } from './stored.js';
 
 export interface ScanStepOptions extends ProduceOptions, Pick<RunOptions, 'run'> {
   readonly inputs: readonly string[];
+  /** A time: of stream files only that is read. */
+  readonly select?: SelectionRequest | undefined;
   readonly jobs?: number | undefined;
   readonly onProgress?: OnProgress | undefined;
 }
@@ -29,9 +34,14 @@ export interface ScanMade {
 
 /** null: the file is there, valid, and of the same input. Throws NoUsableInput, RankFileError, UsageError, OutputError. */
 export async function makeScan(options: ScanStepOptions): Promise<ScanMade | null> {
+  checkRequest(options.select ?? {});
   const found = findRankFiles(options.inputs);
   const looked = found.files.map(inputFile);
-  const isSame = (head: ScanHead): boolean => head.run === options.run && text(head.files) === text(looked);
+  const { run, select } = options;
+  const isSame = (head: ScanHead): boolean =>
+    head.run === run &&
+    isDeepStrictEqual(given(head.select), given(select)) &&
+    text(head.files) === text(looked);
   return produce(
     'scan',
     options,
@@ -41,10 +51,17 @@ export async function makeScan(options: ScanStepOptions): Promise<ScanMade | nul
       const { runs, unusable } = findRuns(found.files, options.onProgress);
       const { chosen } = pickFrom(runs, unusable, found.files, options);
       const files = options.run === undefined ? runs.flatMap((run) => run.files) : chosen.files;
+      const windowOf = new Map(
+        runs.flatMap((run) =>
+          readWindows(run, options.select).map((window, i) => [run.files[i]!.path, window]),
+        ),
+      );
       const workers = startWorkers(options.jobs, found.files, options.interrupt);
       try {
         const every = !areAlone(files);
-        const scanned = await scanFiles(workers, files, folder, { ...options, forReport: true, every });
+        const windows = files.map((file) => windowOf.get(file.path) ?? null);
+        const wishes = { ...options, forReport: true, every, windows };
+        const scanned = await scanFiles(workers, files, folder, wishes);
         const members = scanned.files.map(({ scan }) => ({ scan }));
         const isAlive = await stillAlive(
           { members },
@@ -52,7 +69,7 @@ export async function makeScan(options: ScanStepOptions): Promise<ScanMade | nul
           scanned.files.map(({ path }) => path),
         );
         const sentences = [...unusable, ...scanned.unusable];
-        const head = { files: looked, run: options.run, problems: found.problems, unusable: sentences };
+        const head = { files: looked, run, select, problems: found.problems, unusable: sentences };
         writer.value('head', 'ScanHead', head);
         scanned.files.forEach(({ scan, leases, stepPath }, i) => {
           const stored = { scan, leases, isAlive: isAlive[i]!, stepSections: stepSections(stepPath) };
@@ -71,6 +88,10 @@ export async function makeScan(options: ScanStepOptions): Promise<ScanMade | nul
     },
   );
 }
+
+/** Without what is undefined. */
+const given = (select: SelectionRequest = {}): object =>
+  Object.fromEntries(Object.entries(select).filter(([, value]) => value !== undefined));
 
 function inputFile(path: string): InputFile {
   const { size, mtimeNs } = statSync(path, { bigint: true });

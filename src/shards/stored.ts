@@ -17,6 +17,8 @@ export interface ScanHead {
   /** All files that were looked at, and the run that was asked for. */
   readonly files: readonly InputFile[];
   readonly run?: string | undefined;
+  /** The time that was asked for: of stream files only that was read. */
+  readonly select?: SelectionRequest | undefined;
   /** Problems of looking for files, and files that cannot be used. */
   readonly problems: readonly Sentence[];
   readonly unusable: readonly Sentence[];

@@ -13,7 +13,8 @@ import { planTrace } from '../finish.js';
 import type { ClockOptions } from '../clocks/evidence/run_clocks.js';
 import { shownAs, type RunOptions } from '../runs/find_runs.js';
 import { processKey, tellRunsApart, type FoundRun } from '../runs/runs.js';
-import { joinScans, pickFrom } from '../study/scanned_run.js';
+import { unreadMembers } from '../study/read_windows.js';
+import { joinScans, pickFrom, type ScannedRun } from '../study/scanned_run.js';
 import { studyScanned, type Study } from '../study/study.js';
 import { convertJobs } from '../trace/convert_jobs.js';
 import { checkRequest, type SelectionRequest } from '../trace/selection.js';
@@ -58,6 +59,7 @@ export async function makeStudy(options: StudyStepOptions): Promise<Study | null
         const gathered = { runs, chosen, aliases, unusable: scans.unusable };
         const stepsOf = onSeveralHosts(chosen, clock) ? (file: LoadedScan) => file : withFirstSteps(folder);
         const scanned = joinScans({ ...gathered, files: chosen.files.map(stepsOf) }, paths, options);
+        checkRead(scanned, select);
         checkComplete(scanned.run.missing, scanned.run.worldSize, options);
         const beats = new Map(chosen.files.map((file) => [file.path, file.isAlive]));
         const studied = await studyScanned(scanned, options, (alive) =>
@@ -105,6 +107,18 @@ function checkNotMixed(
           `name the scans of one run, or choose with --run`,
       );
   });
+}
+
+/** A scan of a part of the time is of use for that part alone. */
+function checkRead(scanned: ScannedRun, select: SelectionRequest | undefined): void {
+  const unread = unreadMembers(scanned, select);
+  if (unread.length === 0) return;
+  const { scan } = scanned.run.members[unread[0]!]!;
+  const others = unread.length === 1 ? '' : ` and of ${unread.length - 1} more`;
+  throw new NoUsableInput(
+    `the scan of ${scan.path}${others} has only a part of the file, and not all of the time that is selected; ` +
+      'scan again without --last, --from, --to and --around, or give "study" the same ones',
+  );
 }
 
 function checkComplete(

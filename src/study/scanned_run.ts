@@ -3,6 +3,7 @@
 import { countFiles, type OnProgress } from '../base/progress.js';
 import type { Sentence } from '../base/sentence.js';
 import { commKey } from '../model/identity.js';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   aliasesOf,
@@ -18,7 +19,10 @@ import { redactFacts, redactRun, type Aliases } from '../runs/redact.js';
 import { chooseRun, otherRun, setAside, type Run } from '../runs/run.js';
 import { solveRunClocks, type ClockOptions, type FoundClocks } from '../clocks/evidence/run_clocks.js';
 import type { FoundRun, RunFile } from '../runs/runs.js';
+import type { ReadWindow } from '../rankfile/types.js';
 import type { RankScan } from '../scan/scan.js';
+import type { SelectionRequest } from '../trace/selection.js';
+import { readWindows, unreadMembers } from './read_windows.js';
 import type { Outcome } from './task.js';
 import type { Workers } from './workers.js';
 
@@ -43,6 +47,9 @@ export interface ScanOptions extends ClockOptions, RunOptions {
   readonly strict?: boolean | undefined;
   /** Also collect what only a report needs. */
   readonly forReport?: boolean | undefined;
+  /** Of stream files only the selected time is read, and so much around it (study/read_windows.ts). */
+  readonly select?: SelectionRequest | undefined;
+  readonly aroundNs?: number | undefined;
   /** The files will be read again: those that may still be written are copied first. */
   readonly readsTwice?: boolean | undefined;
   readonly onProgress?: OnProgress | undefined;
@@ -78,9 +85,17 @@ export async function scanRun(
   const { runs, unusable } = findRuns(files, options.onProgress);
   const { aliases, chosen } = pickFrom(runs, unusable, files, options);
   const every = options.clock !== 'realtime' && areOnSeveralHosts(chosen.files);
-  const scanned = await scanFiles(workers, chosen.files, folder, { ...options, every });
-  const gathered = { runs, chosen, aliases, ...scanned, unusable: [...unusable, ...scanned.unusable] };
-  return joinScans(gathered, files, options);
+  const windows = readWindows(chosen, options.select, options.aroundNs);
+  const joined = async (windows: readonly (ReadWindow | null)[], place: string): Promise<ScannedRun> => {
+    const scanned = await scanFiles(workers, chosen.files, place, { ...options, every, windows });
+    const gathered = { runs, chosen, aliases, ...scanned, unusable: [...unusable, ...scanned.unusable] };
+    return joinScans(gathered, files, options);
+  };
+  const scanned = await joined(windows, folder);
+  if (unreadMembers(scanned, options.select).length === 0) return scanned;
+  const again = join(folder, 'again');
+  mkdirSync(again);
+  return joined([], again);
 }
 
 /** Throws NoUsableInput if there is no run. `files`: all paths that were looked at. */
@@ -141,7 +156,11 @@ export async function scanFiles(
   workers: Workers,
   files: readonly FileInRun[],
   folder: string,
-  options: Pick<ScanOptions, 'forReport' | 'readsTwice' | 'onProgress'> & { readonly every: boolean },
+  options: Pick<ScanOptions, 'forReport' | 'readsTwice' | 'onProgress'> & {
+    readonly every: boolean;
+    /** By file; absent: all of it. */
+    readonly windows: readonly (ReadWindow | null)[];
+  },
 ): Promise<Pick<GatheredRun, 'files' | 'unusable'>> {
   const stepPath = (file: number): string => join(folder, `steps-${file}`);
   const outcomes = await workers.run(
@@ -150,6 +169,7 @@ export async function scanFiles(
       path,
       steps: { path: stepPath(file), every: options.every },
       forReport: options.forReport ?? false,
+      window: options.windows[file] ?? null,
       frozen: options.readsTwice ? join(folder, `frozen-${file}.bin`) : null,
     })),
     countFiles('scan', files.length, options.onProgress),

@@ -6,6 +6,7 @@ import { RankFileError } from '../base/errors.js';
 import type { Sentence } from '../base/sentence.js';
 import { convertFile, type ConvertJob, type ConvertResult } from '../trace/convert.js';
 import { freeze, mayBeWritten } from '../rankfile/index.js';
+import type { ReadWindow } from '../rankfile/types.js';
 import { scanFile, type RankScan, type StepsWanted } from '../scan/scan.js';
 
 export type Task =
@@ -14,6 +15,8 @@ export type Task =
       readonly path: string;
       readonly steps: StepsWanted | null;
       readonly forReport: boolean;
+      /** What of the file is wanted; null: all of it. */
+      readonly window: ReadWindow | null;
       /** Where a file that may still be written is copied to, because it will be read again; null: it is read once. */
       readonly frozen: string | null;
     }
@@ -42,11 +45,11 @@ export function runTask(task: Task): Outcome {
   }
 }
 
-function scan({ path, steps, forReport, frozen }: Task & { readonly pass: 'scan' }): Outcome {
+function scan({ path, steps, forReport, window, frozen }: Task & { readonly pass: 'scan' }): Outcome {
   if (frozen === null || !mayBeWritten(path))
-    return { ok: true, scan: scanFile(path, steps, forReport), readFrom: path };
+    return { ok: true, scan: scanFile(path, steps, forReport, window), readFrom: path };
   freeze(path, frozen);
-  return { ok: true, scan: { ...scanFile(frozen, steps, forReport), path }, readFrom: frozen };
+  return { ok: true, scan: { ...scanFile(frozen, steps, forReport, window), path }, readFrom: frozen };
 }
 
 function isSystemError(error: unknown): error is Error & { code: string } {

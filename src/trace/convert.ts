@@ -19,6 +19,7 @@ import type { BlockCounts } from './perfetto/counts.js';
 import type { ProcessSpec } from './perfetto/descriptors.js';
 import { pairedRows, type RankFileStream, streamRankFile } from '../rankfile/index.js';
 import type { RankFileHeader } from '../rankfile/types.js';
+import type { RankScan } from '../scan/scan.js';
 import { ClippedSink } from './tracks/clipped_sink.js';
 import { RankTracks, type DrawnRank } from './tracks/rank_tracks.js';
 import { ThinnedSink } from './tracks/thinned_sink.js';
@@ -34,7 +35,8 @@ import { redactFile, type Aliases } from '../runs/redact.js';
 export interface ConvertJob {
   readonly path: string;
   /** Of the scanned file: it must still be the same file. */
-  readonly scanned: Pick<RankFileHeader, 'tag' | 'tickBase'> & { readonly heads: readonly number[] };
+  readonly scanned: Pick<RankFileHeader, 'tag' | 'tickBase'> &
+    Pick<RankScan, 'window'> & { readonly heads: readonly number[] };
   /** Null: names are drawn unchanged. */
   readonly aliases: Aliases | null;
   readonly blockIndex: number;
@@ -116,7 +118,8 @@ export function convertFile(job: ConvertJob): ConvertResult {
 type Drawn = DrawnRank & Pick<ConvertResult, 'selected' | 'found'>;
 
 function draw(job: ConvertJob, writer: BlockWriter): Drawn {
-  const file = streamRankFile(job.path);
+  // Both passes count works, calls and operations, so they read the same.
+  const file = streamRankFile(job.path, job.scanned.window);
   try {
     checkSame(file, job);
     return drawFile(job.aliases === null ? file : redactFile(file, job.aliases), job, writer);

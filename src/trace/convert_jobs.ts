@@ -47,6 +47,7 @@ export function convertJobs(
       scanned: {
         tag: member.scan.header.tag,
         tickBase: member.scan.header.tickBase,
+        window: member.scan.window,
         heads: member.scan.rings.map(({ head }) => head),
       },
       aliases,

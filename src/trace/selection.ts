@@ -1,6 +1,6 @@
 /**
  * Turns a request into files, communicators and a window of time. Pure functions. draw_plan.ts judges what a browser can open. The scan has
- * read all files for any selection: the verdict, the clocks and the counts of the run do not depend on it.
+ * looked at all files for any selection. Of a stream file it may have read only the selected time (study/read_windows.ts).
  */
 
 import { commKey } from '../model/identity.js';
@@ -147,7 +147,17 @@ function unknownComm(asked: string, there: readonly SelectableComm[]): string {
   return `--comm ${asked}: there is no such communicator; there are ${names.join(', ')}${rest}`;
 }
 
-function windowOf(run: Selectable, { from, to, around, last }: SelectionRequest): Window {
+function windowOf(run: Selectable, request: SelectionRequest): Window {
+  const window = askedWindow(run, request);
+  if (window.from >= window.to) throw new UsageError('--from is not before --to: nothing lies between them');
+  if (window.from > run.durationNs || window.to < 0) throw new UsageError(`${OUTSIDE} ${runText(run)}`);
+  return window;
+}
+
+type Lasting = Pick<Selectable, 'traceStart' | 'durationNs'>;
+
+/** It may lie outside the run. */
+export function askedWindow(run: Lasting, { from, to, around, last }: SelectionRequest): Window {
   let window = ALWAYS;
   if (last !== undefined) window = between(run.durationNs - last, Infinity);
   if (around) {
@@ -156,8 +166,6 @@ function windowOf(run: Selectable, { from, to, around, last }: SelectionRequest)
   }
   if (from || to)
     window = between(from ? traceTime(run, from) : -Infinity, to ? traceTime(run, to) : Infinity);
-  if (window.from >= window.to) throw new UsageError('--from is not before --to: nothing lies between them');
-  if (window.from > run.durationNs || window.to < 0) throw new UsageError(`${OUTSIDE} ${runText(run)}`);
   return { from: (window.from <= 0 ? -Infinity : window.from) as TraceNs, to: window.to };
 }
 
@@ -168,7 +176,7 @@ const between = (from: number, to: number): Window => ({
   to: Math.round(to) as TraceNs,
 });
 
-function traceTime(run: Selectable, asked: AskedTime): number {
+function traceTime(run: Lasting, asked: AskedTime): number {
   switch (asked.kind) {
     case 'since-start':
       return asked.ns;
@@ -182,7 +190,7 @@ function traceTime(run: Selectable, asked: AskedTime): number {
 const DAY_NS = 86_400_000_000_000;
 
 /** The moment in the run with this time of day, else the nearest one. */
-function dayTime(run: Selectable, ns: number): number {
+function dayTime(run: Lasting, ns: number): number {
   const midnight = -Number(run.traceStart % BigInt(DAY_NS));
   const days = Math.ceil((run.durationNs - midnight) / DAY_NS) + 1;
   const times = Array.from({ length: days + 1 }, (_, day) => midnight + (day - 1) * DAY_NS + ns);
@@ -195,7 +203,7 @@ function dayTime(run: Selectable, ns: number): number {
   return times.reduce((best, time) => (distance(time) < distance(best) ? time : best));
 }
 
-function runText({ traceStart, durationNs }: Selectable): string {
+function runText({ traceStart, durationNs }: Lasting): string {
   const end = traceStart + BigInt(Math.round(durationNs));
   return `it lasts ${durationText(durationNs)}, from ${utcText(traceStart)} to ${utcText(end)}`;
 }

@@ -121,6 +121,8 @@ export function selectionAttributes(
   { members }: Study['run'],
 ): (readonly [string, string | number])[] {
   const { asked, isWhole, isReduced, leftOut, drawn } = report;
+  const rings = members.flatMap(({ scan }) => scan.rings);
+  const unread = rings.reduce((sum, ring) => sum + ring.unread, 0);
   if (isWhole) return [];
   const { coll, op, step } = leftOut.slices;
   const ranks = drawn.flatMap(({ files }) => files.flatMap((file) => members[file]!.ranks));
@@ -129,5 +131,6 @@ export function selectionAttributes(
     ['nccl_trace.reduced', isReduced ? 'yes' : 'no'],
     ['nccl_trace.ranks_drawn', rangesText(rangesOf(ranks))],
     ['nccl_trace.slices_left_out', coll + op + step],
+    ...(unread === 0 ? [] : [['nccl_trace.slots_not_read', unread] as const]),
   ];
 }

@@ -326,7 +326,7 @@ const wordsOf = (halves: readonly number[]): bigint[] =>
 
 function ringOf(ring: Ring): RingFacts {
   const missing = { overwritten: 0, dropped: 0, torn: 0, copy: 0 };
-  for (const { cause, from, end } of ring.gaps) missing[cause] += end - from;
+  for (const { cause, from, end } of ring.gaps) missing[cause as LossCause] += end - from;
   const known = ring.records.kind.filter(isKnown).length;
   return {
     ring: ring.ring,

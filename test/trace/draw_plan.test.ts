@@ -7,7 +7,7 @@ import { decide } from '../../src/trace/draw_plan.js';
 import type { Scope } from '../../src/trace/selection.js';
 import { SizeCounter } from '../../src/scan/size_counts.js';
 import type { Work } from '../../src/model/types.js';
-import { WorkEnds } from '../../src/model/work_ends.js';
+import { ALL_KEPT, WorkEnds } from '../../src/model/work_ends.js';
 
 const SECONDS = 3600;
 
@@ -24,7 +24,7 @@ function hour() {
     counter.step(op as never, (second * 1e9) as Ticks);
   }
   const enqueued = Float64Array.from({ length: SECONDS }, (_, second) => second * 1e9);
-  const size = counter.finish(ends.finish(0 as Ticks), enqueued, [], new Set(), [], [], {
+  const size = counter.finish(ends.finish(ALL_KEPT), enqueued, [], new Set(), [], [], {
     directions: 0,
     recorderTracks: 0,
   });

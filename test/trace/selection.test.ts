@@ -6,11 +6,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { merge, type MergeOptions } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
 import type { SelectionRequest } from '../../src/trace/selection.js';
 import { parseTime } from '../../src/trace/asked_times.js';
+import { mergeReportText } from '../../src/report/merge_report.js';
+import { record } from '../support/loopback.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import {
   countsOf,
@@ -25,8 +27,8 @@ const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
 async function drawn(sample: string, select?: SelectionRequest, more: Partial<MergeOptions> = {}) {
-  const output = path.join(folder, `${sample}.pftrace`);
-  const inputs = [path.join(root, sample)];
+  const output = path.join(folder, `${path.basename(sample)}.pftrace`);
+  const inputs = [path.resolve(root, sample)];
   const report = await merge({ inputs, output, jobs: 1, force: true, select, ...more });
   return { report, view: viewTrace(readFileSync(output), { emptySlices: 'fine' }) };
 }
@@ -220,5 +222,58 @@ it('commands keep the options for clocks and verdict', async () => {
   );
   expect(report.suggestion?.command).toContain(
     ' --clock realtime --clock-alike 0.5 --clock-wander 1 --hung-after 9',
+  );
+});
+
+/** The clock of the GPU and the verdict rest on what was read: without what they decide. null: not of a rank, or not shown. */
+function ofHost({ track }: ViewSlice, line: string | null): string | null {
+  if (track.process === undefined || /kernel|collectives/.test(track.name)) return null;
+  return line?.replaceAll(/ · (LATE|SLOW)/g, '') ?? null;
+}
+
+describe('a stream file of which only the selected time is read', () => {
+  let run = '';
+  beforeAll(async () => {
+    const words = '--ranks 2 --channels 2 --timeout 300 --iterations 250 --ops allreduce:512K*2,sleep:4ms';
+    const settings = { NCCL_TRACE_MODE: 'stream', NCCL_TRACE_RING_MB: '0.25', NCCL_TRACE_MAX_MB: '0' };
+    run = (await record(path.join(folder, 'stream'), words, settings)).folder;
+  }, 300_000);
+
+  it.each([
+    ['its middle', 0.4, 0.5],
+    ['its end', 0.9, 1],
+    ['its start', 0, 0.1],
+  ])(
+    '%s: as in the whole',
+    async (_, from, to) => {
+      const whole = await drawnWhole(run);
+      const limits = limitsOf(whole.report, from, to);
+      const part = await drawn(run, between(limits), { aroundNs: 50e6 });
+      const all = (report: MergeReport): number =>
+        report.ranks.reduce((sum, { records }) => sum + records, 0);
+      expect(all(part.report)).toBeLessThan(all(whole.report) / 2);
+      expect(part.report.ranks.every(({ unread }) => unread > 0)).toBe(true);
+      const wanted = recorded(whole.view).map((slice) =>
+        ofHost(slice, clipped(slice, whole.view.start, limits)),
+      );
+      const shown = new Set(
+        recorded(part.view).map((slice) => ofHost(slice, asShown(slice, part.view.start))),
+      );
+      const missing = wanted.filter((line) => line !== null && !shown.has(line));
+      const more = [...shown].filter((line) => !wanted.includes(line));
+      expect(shown.size).toBeGreaterThan(500);
+      expect({ missing, more }).toEqual({ missing: [], more: [] });
+      const { durationNs, traceStart, ranks } = part.report;
+      expect({ durationNs, traceStart, lost: ranks.map(({ lost }) => lost) }).toEqual({
+        durationNs: whole.report.durationNs,
+        traceStart: whole.report.traceStart,
+        lost: whole.report.ranks.map(({ lost }) => lost),
+      });
+      expect(mergeReportText(part.report)).toMatch(
+        /not read: +[\d.]+ (thousand )?older slots, outside of the selected time/,
+      );
+      expect(part.view.attributes['nccl_trace.slots_not_read']).toBeGreaterThan(0n);
+    },
+    60_000,
   );
 });

@@ -28,6 +28,7 @@ function report(verdict: Verdict, ranks: number, more: Partial<VerdictReport> = 
       file: `run/${rank}.bin`,
       life: 'recording',
       lost: { overwritten: 0, dropped: 0, torn: 0, copy: 0 },
+      unread: 0,
       problems: [],
     })),
     clocks: [],

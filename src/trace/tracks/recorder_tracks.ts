@@ -5,6 +5,7 @@
 
 import { ticks, type Ticks, type TraceNs } from '../../base/time.js';
 import { controlChanges } from '../../model/control.js';
+import { lostGaps, type LostGap } from '../../model/lost_ends.js';
 import type { Gap, Ring } from '../../model/recording.js';
 import { eventTypeNames } from '../../model/types.js';
 import { RANK_ORDER } from './comm_groups.js';
@@ -25,20 +26,21 @@ export function describeRecorder({ sink }: TrackContext): TrackRef {
 /** After the last record, when all gaps are known. */
 export function drawRecorder(context: TrackContext, group: TrackRef): void {
   for (const ring of context.file.rings) {
-    if (ring.gaps.length > 0) drawGaps(context, group, ring);
+    const gaps = lostGaps(ring.gaps);
+    if (gaps.length > 0) drawGaps(context, group, ring, gaps);
   }
   drawControl(context, group);
   drawLife(context, group);
 }
 
-const GAP_NAME: Readonly<Record<Gap['cause'], string>> = {
+const GAP_NAME: Readonly<Record<LostGap['cause'], string>> = {
   overwritten: 'overwritten',
   dropped: 'dropped (disk limit)',
   torn: 'torn',
   copy: 'not in this copy',
 };
 
-function drawGaps(context: TrackContext, parent: TrackRef, ring: Ring): void {
+function drawGaps(context: TrackContext, parent: TrackRef, ring: Ring, gaps: readonly LostGap[]): void {
   const { sink, time } = context;
   const track = sink.describe({
     kind: 'slices',
@@ -50,7 +52,7 @@ function drawGaps(context: TrackContext, parent: TrackRef, ring: Ring): void {
   });
   // Ticks of a shared ring step back a little: as in the merged order, nothing is earlier than its predecessor.
   let reached = ticks(-Infinity);
-  for (const gap of ring.gaps) {
+  for (const gap of gaps) {
     const [begins, ends] = stretch(context, ring, gap);
     const from = later(begins, reached);
     reached = later(ends, from);

@@ -27,6 +27,7 @@ const COMPLETION: Readonly<Record<WorkEnd['outcome'], string | null>> = {
   endless: 'enqueued, end not reported by NCCL (CollNet or memcpy)',
   'outside-window': 'enqueued, completion overwritten in the ring',
   'end-lost': 'enqueued, completion among lost records',
+  'not-read': 'enqueued, completion in a part that was not read',
 };
 
 /** Why work has no children, if known. */

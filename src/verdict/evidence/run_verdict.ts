@@ -175,6 +175,7 @@ const WITHOUT_END: readonly string[] = [
   'endless',
   'outside-window',
   'end-lost',
+  'not-read',
 ] satisfies WorkOutcome[];
 
 /** The communicator of a call alone is not known. */

@@ -106,6 +106,7 @@ describe('the worked examples', () => {
       facts: { capacity: 8, head: 10 } as RingFacts,
       slots: checked,
       chunks: [],
+      window: null,
       sequences: new Sequences([]),
       load: () => null,
       decoder: typescriptDecoder,

@@ -1,0 +1,56 @@
+/**
+ * Which part of each file is read when a time is selected. That is decided before any record is read, by the wall clocks of the hosts. They
+ * may be wrong, so more is read on both sides, and when the clocks are solved it is checked that the selected time was read.
+ */
+
+import { traceTimeOf } from '../clocks/domains.js';
+import type { ReadWindow } from '../rankfile/types.js';
+import type { FoundRun, RunFile } from '../runs/runs.js';
+import { runDuration } from '../trace/duration.js';
+import { askedWindow, type SelectionRequest } from '../trace/selection.js';
+import type { ScannedRun } from './scanned_run.js';
+
+/** ns. What began earlier than this before the selected time is drawn as if its beginning were lost. */
+export const AROUND_NS = 10e9;
+
+/** By file; null: all of it. */
+export function readWindows(
+  { files, started, lastSeen }: FoundRun,
+  select: SelectionRequest | undefined,
+  aroundNs = AROUND_NS,
+): (ReadWindow | null)[] {
+  const run = { traceStart: started, durationNs: Number(lastSeen - started) };
+  const { from, to } = askedWindow(run, select ?? {});
+  if (from === -Infinity && to === Infinity) return files.map(() => null);
+  return files.map((file) => {
+    const perNs = ticksPerNs(file);
+    const before = Number(file.header.startRealtime - started);
+    const tick = (ns: number): number => (ns - before) * perNs;
+    return { from: tick(from), to: tick(to), around: aroundNs * perNs };
+  });
+}
+
+/** The wall clock's own pace, if it was not set meanwhile. */
+function ticksPerNs({ header, heartbeat }: RunFile): number {
+  const nominal = header.tickHz / 1e9;
+  const measured = heartbeat ? heartbeat.tick / Number(heartbeat.realtime - header.startRealtime) : nominal;
+  return Math.abs(measured / nominal - 1) < 0.01 ? measured : nominal;
+}
+
+/** Members whose selected time was not read, because the wall clocks of the hosts are too far apart. */
+export function unreadMembers(
+  { run, clocks: { solution } }: Pick<ScannedRun, 'run' | 'clocks'>,
+  select: SelectionRequest | undefined,
+): number[] {
+  const asRead = run.members.map(({ scan }) => scan.rings.every(({ unread }) => unread === 0));
+  if (!asRead.includes(false)) return [];
+  const { traceStart } = solution;
+  const window = askedWindow({ traceStart, durationNs: runDuration(run, solution) }, select ?? {});
+  return run.members.flatMap(({ scan: { window: read } }, file) => {
+    if (asRead[file]! || read === null) return [];
+    const time = traceTimeOf(solution, file);
+    const isEarly = read.from === -Infinity || time(read.from - read.around / 2) <= window.from;
+    const isLate = read.to === Infinity || time(read.to + read.around / 2) >= window.to;
+    return isEarly && isLate ? [] : [file];
+  });
+}
