@@ -27,6 +27,8 @@ function smallFile(): Uint8Array {
   return file.build();
 }
 
+/** In bytes. 3 divides no field's size, so each byte of some field of a kind is met. */
+const STEP = process.env.NCCL_TRACE_LONG === '1' ? 1 : 3;
 const original = smallFile();
 const whole = readBytes(original);
 
@@ -69,7 +71,7 @@ describe('hostile bytes', () => {
   });
 
   it('cut anywhere', () => {
-    for (let length = 0; length < original.length; length++) {
+    for (let length = 0; length < original.length; length += STEP) {
       const result = outcome(original.slice(0, length));
       if (length < 4096 + 7 * 64) expect(result).toBeInstanceOf(RankFileError);
       else if (!(result instanceof RankFileError)) expect(result.bytes).toBe(length);
@@ -86,7 +88,7 @@ describe('hostile bytes', () => {
   });
 
   it('any byte of the header changed', () => {
-    for (let at = 0; at < 4096; at++)
+    for (let at = 0; at < 4096; at += STEP)
       for (const change of [0x01, 0x80, 0xff]) {
         const bytes = original.slice();
         bytes[at]! ^= change;
@@ -96,7 +98,7 @@ describe('hostile bytes', () => {
   });
 
   it('any byte behind it changed', () => {
-    for (let at = 4096; at < original.length; at++) {
+    for (let at = 4096; at < original.length; at += STEP) {
       const bytes = original.slice();
       bytes[at]! ^= 0x10;
       outcome(bytes);
