@@ -227,12 +227,11 @@ enum AreaClass : uint32_t {
   kRingOverflow = 4,  // shared by threads beyond the pool; several producers, positions taken by fetch-and-add
   kTableCommunicators = 16,
   kTableStrings = 17,
-  kTableLeases = 18,  // which thread wrote which positions of which ring
-  kTableHeartbeat =
-      19,              // two kClockSample entries, written alternately: the newest says when the process was last alive
-  kTableClock = 20,    // kClockSample entries; several areas with rising intervals cover the whole run
-  kTableBeacon = 21,   // kBeacon entries; several areas as well, if beacons were asked for
-  kTableControl = 22,  // kControlChange entries: the newest changes of what is recorded
+  kTableLeases = 18,     // which thread wrote which positions of which ring
+  kTableHeartbeat = 19,  // two kClockSample entries, written alternately: the newest is the last sign of life
+  kTableClock = 20,      // kClockSample entries; several areas with rising intervals cover the whole run
+  kTableBeacon = 21,     // kBeacon entries; several areas as well, if beacons were asked for
+  kTableControl = 22,    // kControlChange entries: the newest changes of what is recorded
 };
 
 struct AreaEntry {

@@ -85,8 +85,7 @@ class Comm {
   std::array<KernelMarks, kMaxChannels> workStarted;
   std::array<KernelMarks, kMaxChannels> workCompleted;
   SymmetricMarks symmetric;
-  std::array<uint64_t, kMaxChannels>
-      selfWorks{};  // GPU thread: sends of the rank to itself, which the host does not count
+  std::array<uint64_t, kMaxChannels> selfWorks{};       // GPU thread: sends to itself, which the host does not count
   std::array<uint64_t, kMaxChannels> uncountedWorks{};  // GPU thread: KernelFaults::lag, once it has begun
 
   // Progress thread: where the next operation is queued behind the last one.
