@@ -21,18 +21,18 @@ import { describeHang } from './hang.js';
 import { idleness } from './idleness.js';
 import { firstMismatch, mismatchOf } from './mismatch.js';
 import { livesOf, NOTHING_STOOD, silentAmong, silentFiles } from './lives.js';
-import { slowest, tookHalf } from './slowness.js';
+import { slowest, type Judged } from './slowness.js';
 import type { Stall } from './stall.js';
 import { findStalls } from './stalls.js';
 import type { RankWitness } from './facts.js';
-import type { Broken, Silent, Slowness, Unclear, Verdict, VerdictKind } from './types.js';
+import type { Broken, Silent, Unclear, Verdict, VerdictKind } from './types.js';
 
 export function judge(facts: Facts): Verdict {
   const evidence: Case = { ...facts, lives: livesOf(facts) };
   const { comms, ranks, comparable } = evidence;
-  const { slow, unresolved, latest } = slowest(evidence);
+  const lateness = slowest(evidence);
   return {
-    ...kindOf(evidence, slow, latest),
+    ...kindOf(evidence, lateness),
     states: evidence.lives.map(({ state }) => state),
     endsNotKnown: ranks.reduce((sum, rank) => sum + rank.pending.endsNotKnown, 0),
     partial: ranks.flatMap(({ reach }, file) => (reach.isPartial ? [file] : [])),
@@ -51,12 +51,12 @@ export function judge(facts: Facts): Verdict {
       works: ranks.reduce((sum, { worksSeen }) => sum + worksSeen, 0),
     },
     lateness: comms.every(({ files }) => comparable(files)),
-    unresolved,
-    latest,
+    unresolved: lateness.unresolved,
+    latest: lateness.latest,
   };
 }
 
-function kindOf(evidence: Case, slow: Slowness | null, latest: Slowness | null): VerdictKind {
+function kindOf(evidence: Case, lateness: Judged): VerdictKind {
   const seeming = findStalls(evidence).filter((stall) => isWorthReporting(stall, evidence));
   const doubtful = seeming.filter((stall) => mayBeOver(stall, evidence));
   const stalls = seeming.filter((stall) => !doubtful.includes(stall));
@@ -68,7 +68,7 @@ function kindOf(evidence: Case, slow: Slowness | null, latest: Slowness | null):
     evidence,
   );
   if (broken) return { kind: 'broken', broken };
-  const rest = withoutMismatch(evidence, { slow, latest }, stalls, doubtful, breaks);
+  const rest = withoutMismatch(evidence, lateness, stalls, doubtful, breaks);
   // A certain fault comes before a possible one, and may be its reason.
   const mismatch = firstMismatch(evidence);
   return mismatch ? { kind: 'mismatch', mismatch, besides: rest } : rest;
@@ -77,7 +77,7 @@ function kindOf(evidence: Case, slow: Slowness | null, latest: Slowness | null):
 /** Nothing hangs or broke off. */
 function withoutMismatch(
   evidence: Case,
-  { slow, latest }: { readonly slow: Slowness | null; readonly latest: Slowness | null },
+  { slow, doubtful: late }: Judged,
   stalls: readonly Stall[],
   doubtful: readonly Stall[],
   breaks: readonly Break[],
@@ -140,8 +140,8 @@ function withoutMismatch(
   if (ranks.every(({ pace }) => pace.lastMove.size === 0)) return { kind: 'nothing' };
   const quiet = unclearOf(silent);
   if (quiet) return { kind: 'unclear', unclear: quiet };
-  return latest && tookHalf(latest)
-    ? { kind: 'unclear', unclear: unclearWhetherSlow(latest, silent, evidence) }
+  return late
+    ? { kind: 'unclear', unclear: unclearWhetherSlow(late, silent, evidence) }
     : { kind: 'healthy', silent };
 }
 

@@ -20,11 +20,18 @@ const FEWEST = 4;
  * larger. Its longest wait does not count: once is no habit.
  */
 const shareOf = (collectives: number): number => 0.05 + 0.5 / collectives;
-/** Equal ranks show such a difference in one of this many runs; half of the time is evidence of its own, so more may then be chance. */
-const leastLikely = (share: number): number => Math.log(share >= HALF ? 1 / 20 : 1 / 200);
+/**
+ * Equal ranks show such a difference in one of this many runs: a team looks at hundreds of runs a day. Half of the time is evidence of its
+ * own, so more may then be chance.
+ */
+const leastLikely = (share: number): number => (share >= HALF ? MAY_BE_CHANCE : Math.log(1 / 1000));
+const MAY_BE_CHANCE = Math.log(1 / 20);
 const HALF = 0.5;
+const QUARTER = 0.25;
 /** ns: half of less is the start of a short run. */
 const WORTH_DOUBT = 1e8;
+/** ns: a machine holds up a process for some time, so waits for one rank within this time have one cause. */
+const ONE_CAUSE = 2e7;
 /** The waits that make up this share of the cost are counted. */
 const MOST_OF_IT = 0.9;
 
@@ -40,27 +47,25 @@ export interface Judged {
   readonly unresolved: Slowness | null;
   /** The rank that cost most if none is called slow. */
   readonly latest: Slowness | null;
+  /** Much of the run was lost to it, in too few waits to distinguish a habit from chance. */
+  readonly doubtful: Slowness | null;
 }
 
 export function slowest(evidence: Case): Judged {
-  const candidates = evidence.comms
-    .filter(({ files }) => evidence.comparable(files))
-    .flatMap((comm) => latenessIn(comm, evidence) ?? []);
+  const judged = evidence.comms.filter(({ files }) => evidence.comparable(files));
+  const candidates = judged.flatMap((comm) => latenessIn(comm, evidence, Math.log(judged.length)) ?? []);
   const slow = costliest([
     ...candidates.map(({ certain }) => (certain?.isSlow ? certain.lateness : null)),
     slowestLink(evidence),
   ]);
-  if (slow) return { slow, unresolved: null, latest: null };
+  if (slow) return { slow, unresolved: null, latest: null, doubtful: null };
   return {
     slow: null,
     unresolved: costliest(candidates.map(({ nominal }) => (nominal?.isSlow ? nominal.lateness : null))),
     latest: costliest(candidates.map(({ certain }) => certain?.lateness ?? null)),
+    doubtful: costliest(candidates.map(({ certain }) => (certain?.isDoubtful ? certain.lateness : null))),
   };
 }
-
-/** Half of the run was lost to it, in too few waits to distinguish a habit from chance. */
-export const tookHalf = ({ link, cost, ofOthers, span }: Slowness): boolean =>
-  link === null && cost >= WORTH_DOUBT && cost - ofOthers >= HALF * span;
 
 const costliest = (all: readonly (Slowness | null)[]): Slowness | null =>
   all.reduce((a, b) => (b !== null && (a === null || b.cost > a.cost) ? b : a), null);
@@ -68,11 +73,14 @@ const costliest = (all: readonly (Slowness | null)[]): Slowness | null =>
 interface Found {
   readonly lateness: Slowness;
   readonly isSlow: boolean;
+  readonly isDoubtful: boolean;
 }
 
+/** `tests`: logarithm of how many communicators are judged, because one of many is more likely to differ by chance. */
 function latenessIn(
   comm: ClusterComm,
   evidence: Case,
+  tests: number,
 ): { certain: Found | null; nominal: Found | null } | null {
   // Before the first collective each rank starts up and connects in its own time.
   const size = sizeOf(comm, evidence);
@@ -80,8 +88,8 @@ function latenessIn(
   if (whole.length < FEWEST) return null;
   const bounds = boundsOf(comm, evidence.clockBound);
   return {
-    certain: latenessOf(whole, comm, size, evidence, (one) => bounds(one)),
-    nominal: latenessOf(whole, comm, size, evidence, () => 0),
+    certain: latenessOf(whole, comm, size, tests, evidence, (one) => bounds(one)),
+    nominal: latenessOf(whole, comm, size, tests, evidence, () => 0),
   };
 }
 
@@ -105,6 +113,7 @@ function latenessOf(
   whole: readonly Collective[],
   comm: ClusterComm,
   size: number,
+  tests: number,
   { ranks }: Case,
   boundOf: (one: Collective) => number,
 ): Found | null {
@@ -122,16 +131,19 @@ function latenessOf(
   const { waits, spells, cost } = latest;
   const others = latecomers.filter((one) => one !== latest);
   const ofOthers = others.reduce((sum, one) => sum + one.cost, 0) / Math.max(1, size - 1);
-  const chance = logChance(
-    spells.map(({ from, to }) => to - from),
-    others.flatMap((one) => one.spells.map(({ from, to }) => to - from)),
-    size,
-  );
+  const chance =
+    tests +
+    logChance(
+      causes(spells),
+      others.flatMap((one) => causes(one.spells)),
+      size,
+    );
   const span = whole.at(-1)!.end! - Math.min(whole[0]!.firstArrival, waits[0]!.from);
   const longest = longestOf(spells, MOST_OF_IT * cost);
   const worst = waits.reduce((a, b) => (b.to - b.from > a.to - a.from ? b : a));
   const isCostly = cost - (worst.to - worst.from) - ofOthers >= shareOf(whole.length) * span;
-  const isByChance = chance > leastLikely((cost - ofOthers) / span);
+  const share = (cost - ofOthers) / span;
+  const isByChance = chance > leastLikely(share);
   const { one, late } = worst;
   const { commId, name, nRanks, collectives } = comm;
   const call = { func: one.func, seq: one.seq, ordinal: one.ordinal };
@@ -140,6 +152,8 @@ function latenessOf(
   );
   return {
     isSlow: isCostly && !isByChance,
+    isDoubtful:
+      cost >= WORTH_DOUBT && (share >= HALF || (share >= QUARTER && chance <= MAY_BE_CHANCE && isCostly)),
     lateness: {
       comm: name,
       commId: hex64(commId),
@@ -178,6 +192,20 @@ function latenessOf(
 
 const lengthOf = (spells: readonly Spell[]): number =>
   spells.reduce((sum, { from, to }) => sum + to - from, 0);
+
+/** ns: what each cause cost. */
+function causes(spells: readonly Spell[]): number[] {
+  const costs: number[] = [];
+  let until = -Infinity;
+  for (const { from, to } of spells) {
+    if (from < until) costs[costs.length - 1]! += to - from;
+    else {
+      costs.push(to - from);
+      until = from + ONE_CAUSE;
+    }
+  }
+  return costs;
+}
 
 /** As few as make up `cost`. */
 function longestOf(spells: readonly Spell[], cost: number): Spell[] {

@@ -47,8 +47,9 @@ describe('live ranks that do nothing', () => {
     const late = (by: number): MadeUpRank => ({
       calls: Array.from({ length: 10 }, (_, seq): MadeUpCall => ({ seq, at: seq + by, end: seq + 0.5 })),
     });
-    expect(at(20, [late(0), late(0.3)]).kind).toBe('slow');
-    expect(at(60, [late(0), late(0.3)]).kind).toBe('unclear');
+    const ranks = [late(0), late(0), late(0.3)];
+    expect(at(20, ranks).kind).toBe('slow');
+    expect(at(60, ranks)).toMatchObject({ kind: 'unclear', unclear: { late: null } });
   });
 
   it('are judged by --hung-after if it is set', () => {

@@ -512,6 +512,36 @@ describe('slow', () => {
       });
   });
 
+  /** One rank comes `by` s late to the collectives at `places` of 25; each takes 0.1 s more and is `gap` s after the one before. */
+  const latest = (places: readonly number[], by: number, gap: number): Verdict => {
+    const rank = (isLate: boolean): MadeUpRank => {
+      let end = 0;
+      const calls = Array.from({ length: 25 }, (_, seq) => {
+        const begin = end + gap;
+        const wait = places.includes(seq) ? by : 0;
+        end = begin + wait + gap / 10;
+        return { seq, at: begin + (isLate ? wait : 0), end };
+      });
+      return { calls, closed: true };
+    };
+    return judge(evidence([rank(true), rank(false), rank(false), rank(false)]));
+  };
+
+  it('and a third of the time in four waits is unclear, too, but not a tenth', () => {
+    const places = [3, 9, 15, 21];
+    expect(latest(places, 3, 1)).toMatchObject({ kind: 'unclear', unclear: { late: { file: 0 } } });
+    expect(latest(places, 1, 1)).toMatchObject({ kind: 'healthy', latest: { file: 0, why: 'chance' } });
+  });
+
+  it('is no rank that was held up once: waits within 20 ms have one cause', () => {
+    const places = [10, 11, 12, 13, 14, 15];
+    expect(latest(places, 0.002, 0.001)).toMatchObject({
+      kind: 'healthy',
+      latest: { file: 0, why: 'chance' },
+    });
+    expect(latest(places, 5, 2).kind).toBe('slow');
+  });
+
   it('says since when, until when, or between which times', () => {
     const from = (first: number, last: number) => Array.from({ length: last - first }, (_, i) => first + i);
     expect(slownessOf(judged(from(30, 40), 40)).course).toBe('since');
@@ -521,8 +551,8 @@ describe('slow', () => {
 
   it('is reported for a job that still works, too', () => {
     const still = ({ calls }: MadeUpRank): MadeUpRank => ({ calls: [...calls, open(10, 10.5)] });
-    const verdict = judge(evidence([still(late(0)), still(late(0.3))], { end: 10.6 }));
-    expect(slownessOf(verdict)).toMatchObject({ file: 1 });
+    const verdict = judge(evidence([still(late(0)), still(late(0)), still(late(0.3))], { end: 10.6 }));
+    expect(slownessOf(verdict)).toMatchObject({ file: 2 });
   });
 });
 
