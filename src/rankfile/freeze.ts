@@ -6,8 +6,9 @@
 
 import { closeSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
 import { RankFileError } from '../base/errors.js';
-import { openFile } from './byte_source.js';
+import { type ByteSource, type ClosableSource, openFile } from './byte_source.js';
 import { openRankFileTables } from './rank_file.js';
+import { openRingsLeft } from './rings_left.js';
 import { SAVED_RINGS } from './saved_rings.js';
 
 const PIECE = 1 << 20;
@@ -26,14 +27,22 @@ export function mayBeWritten(path: string): boolean {
 }
 
 /**
- * Copies it, and the rings that were saved beside it. `to` must not exist. From front to back: rings before chunks, as readers read.
+ * Copies it, and the rings that were saved beside it or left in memory. `to` must not exist. From front to back: rings before chunks, as readers read.
  * Throws RankFileError.
  */
 export function freeze(path: string, to: string): void {
   try {
-    copy(path, to);
-    if (statSync(path + SAVED_RINGS, { throwIfNoEntry: false })?.isFile())
-      copy(path + SAVED_RINGS, to + SAVED_RINGS);
+    const file = openFile(path);
+    try {
+      const rings = openRingsLeft(path, file);
+      copy(file, to);
+      // Those that were left may have been saved meanwhile: these are the same.
+      if (rings !== null) copyAndClose(rings, to + SAVED_RINGS);
+      else if (statSync(path + SAVED_RINGS, { throwIfNoEntry: false })?.isFile())
+        copyAndClose(openFile(path + SAVED_RINGS), to + SAVED_RINGS);
+    } finally {
+      file.close();
+    }
   } catch (error) {
     if (error instanceof RankFileError || !(error instanceof Error)) throw error;
     throw new RankFileError(
@@ -48,8 +57,7 @@ export function freeze(path: string, to: string): void {
 }
 
 /** Holes stay holes. By read and write: a copy by reference would make the job's next store a copy of its page. */
-function copy(from: string, to: string): void {
-  const file = openFile(from);
+function copy(file: ByteSource, to: string): void {
   const out = openSync(to, 'wx', 0o600);
   try {
     for (let at = 0; at < file.bytes; at += PIECE) {
@@ -61,6 +69,13 @@ function copy(from: string, to: string): void {
     ftruncateSync(out, file.bytes);
   } finally {
     closeSync(out);
+  }
+}
+
+function copyAndClose(file: ClosableSource, to: string): void {
+  try {
+    copy(file, to);
+  } finally {
     file.close();
   }
 }

@@ -1,17 +1,19 @@
-/** The bytes of a rank file, with the rings that a neighbour saved beside it. */
+/** The bytes of a rank file, with the rings that a neighbour saved beside it, or that its process left in memory. */
 
 import { statSync } from 'node:fs';
 import { RankFileError } from '../base/errors.js';
 import { type ByteSource, type ClosableSource, openFile } from './byte_source.js';
+import { openRingsLeft } from './rings_left.js';
 import { SAVED_RINGS, withSavedRings } from './saved_rings.js';
 
-/** The rank file at `path`, with the rings saved beside it. The system's errors become RankFileErrors. */
+/** The rank file at `path`, with its rings where they are. The system's errors become RankFileErrors. */
 export function openSource(path: string): ClosableSource {
   const own = openFile(path);
   let rings: ClosableSource | null = null;
   try {
-    if (!mayBeFile(path + SAVED_RINGS)) return own;
-    rings = openFile(path + SAVED_RINGS);
+    // In this order: what is saved between the two questions is found by one of them.
+    rings = openRingsLeft(path, own) ?? (mayBeFile(path + SAVED_RINGS) ? openFile(path + SAVED_RINGS) : null);
+    if (rings === null) return own;
     const joined = withSavedRings(own, rings);
     if (typeof joined !== 'string') return joinedSource(joined, own, rings);
     rings.close();

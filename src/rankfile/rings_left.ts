@@ -1,0 +1,104 @@
+/**
+ * The rings of a process that is gone, where it left them: in its ring file on this machine, if no other recorder has saved them yet (all
+ * ranks of a node were killed at once). Read as if they had been saved. The process must be gone for certain: it was of this boot and pid
+ * namespace, and no process has its pid and start. The ring file must name this very rank file, which a copy is not.
+ */
+
+import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+
+import * as format from './format/constants.js';
+import { crc32 } from './format/crc32.js';
+import { RankFileError } from '../base/errors.js';
+import type { ByteSource, ClosableSource } from './byte_source.js';
+import { readHeader } from './header.js';
+import { Problems } from './problems.js';
+import { openRingFile } from './ring_file.js';
+import type { ProcessIdentity } from './types.js';
+
+const H = format.FILE_HEADER;
+/** Folders above ring files. Others must be named: `snapshot --ring-dir`. */
+const BASES = ['/dev/shm'];
+
+/** null: there are none here, or none that are certain to be the file's newest. */
+export function openRingsLeft(path: string, file: ByteSource): ClosableSource | null {
+  const bytes = file.read(0, format.HEADER_BYTES);
+  if (!mayHaveLeft(bytes)) return null;
+  try {
+    const { header, layout } = readHeader(file, new Problems());
+    if (!isGone(header.process)) return null;
+    const rings = openRingFile(header.ringPath, { header: bytes, owner: statSync(path).uid }, BASES);
+    if (typeof rings === 'string') return null;
+    let isOurs = false;
+    try {
+      isOurs = isHome(path, rings.read(layout.chunksOffset, format.RING_FILE_TAIL_BYTES));
+    } finally {
+      if (!isOurs) rings.close();
+    }
+    return isOurs ? asSaved(rings) : null;
+  } catch (error) {
+    if (error instanceof RankFileError || (error instanceof Error && 'code' in error)) return null;
+    throw error;
+  }
+}
+
+/** Of nearly all files this says no, and costs nothing. */
+function mayHaveLeft(header: Uint8Array): boolean {
+  if (header.length < format.HEADER_BYTES) return false;
+  const view = new DataView(header.buffer, header.byteOffset);
+  return (
+    view.getUint32(H.placement, true) === format.Placement.InRingFile &&
+    view.getUint32(H.life, true) === format.Life.Recording
+  );
+}
+
+function isGone({ bootId, pidNamespace, pid, startTime }: ProcessIdentity): boolean {
+  if (readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim().replaceAll('-', '') !== bootId)
+    return false;
+  if (readlinkSync('/proc/self/ns/pid') !== `pid:[${pidNamespace}]`) return false;
+  return startOf(pid) !== startTime;
+}
+
+/** null: there is no such process, or nothing of it is left but its exit code. */
+function startOf(pid: number): bigint | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' || fields[0] === 'X' ? null : BigInt(fields[19]!);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH'))
+      return null;
+    throw error;
+  }
+}
+
+/** The path in the ring file's tail is valid in one mount namespace. */
+function isHome(path: string, tail: Uint8Array): boolean {
+  if (tail.length < format.RING_FILE_TAIL_BYTES) return false;
+  const bytes = Buffer.from(tail.buffer, tail.byteOffset, tail.length);
+  const namespace = bytes.readBigUInt64LE(bytes.length - 8);
+  const home = bytes.toString('utf8', 0, Math.max(0, bytes.indexOf(0)));
+  return (
+    readlinkSync('/proc/self/ns/mnt') === `mnt:[${namespace}]` && realpathSync(home) === realpathSync(path)
+  );
+}
+
+/** With the header that saved rings have. */
+function asSaved(rings: ClosableSource): ClosableSource {
+  const header = rings.read(0, format.HEADER_BYTES).slice();
+  const view = new DataView(header.buffer);
+  view.setUint32(H.placement, format.Placement.InFile, true);
+  view.setUint32(H.copyIntervalMs, 0, true);
+  view.setBigUint64(H.copiedTick, 0n, true);
+  view.setUint32(H.headerCrc, 0, true);
+  view.setUint32(H.headerCrc, crc32(header.subarray(0, format.HEADER_FIXED_BYTES)), true);
+  return {
+    ...rings,
+    read(offset, length) {
+      const bytes = rings.read(offset, length);
+      if (offset >= header.length) return bytes;
+      const patched = bytes.slice();
+      patched.set(header.subarray(offset, offset + patched.length));
+      return patched;
+    },
+  };
+}

@@ -1,0 +1,54 @@
+/** A process that was killed leaves its rings in memory: its file is read with them, by all commands, as if they had been saved. */
+
+import { copyFileSync, existsSync, mkdtempSync, rmSync, unlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { merge } from '../../src/merge.js';
+import { Kind } from '../../src/rankfile/format/constants.js';
+import { openRankFile } from '../../src/rankfile/index.js';
+import { type Puppet, startPuppet } from '../support/puppet.js';
+
+let folder: string;
+let job: Puppet;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-left-'));
+});
+afterEach(async () => {
+  await job.kill();
+  rmSync(folder, { recursive: true });
+});
+
+const colls = (file: string): number =>
+  openRankFile(file).rings.reduce(
+    (sum, { records }) => sum + records.kind.filter((kind) => kind === Kind.StartColl).length,
+    0,
+  );
+
+describe.runIf(existsSync('/dev/shm')).each(['flight', 'stream'])('in %s mode', (mode) => {
+  it('nothing is missing right after SIGKILL; a copy has what it had', async () => {
+    const file = path.join(folder, 'run/rank00000.bin');
+    const copy = path.join(folder, 'copy.bin');
+    job = startPuppet({
+      NCCL_TRACE_DIR: path.join(folder, 'run'),
+      NCCL_TRACE_RING_DIR: '/dev/shm',
+      NCCL_TRACE_RING_MB: '4',
+      NCCL_TRACE_MODE: mode,
+      RANK: '0',
+    });
+    await job.tell('coll 1');
+    copyFileSync(file, copy);
+    for (let said = 1; said < 1501; said += 500) await job.tell('coll 500');
+    const { ringPath } = openRankFile(file).header;
+    await job.kill();
+    expect(colls(file)).toBe(1501);
+    // Merging copies first what may still be written.
+    const { ranks } = await merge({ inputs: [file], output: path.join(folder, 'run.pftrace') });
+    expect(ranks[0]).toMatchObject({ life: 'recording', problems: [] });
+    expect(ranks[0]).not.toHaveProperty('ringCopyAge');
+    expect(ranks[0]!.records).toBeGreaterThanOrEqual(2 * 1501);
+    expect(colls(copy)).toBeLessThan(1501);
+    // Unless another recorder has saved them meanwhile.
+    if (existsSync(ringPath)) unlinkSync(ringPath);
+  });
+});
