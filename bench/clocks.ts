@@ -1,12 +1,14 @@
-// How well hosts are put on one clock: `npm run bench:clocks [-- --smoke | --table | --wander | --recordings 10 [--iterations 20] [--keep DIR]]`.
+// How well hosts are put on one clock: `npm run bench:clocks [-- --smoke | --table | --wander | --command | --recordings 10]`.
 // Without options clocks and delays are drawn (a minute). With --table many topologies, clocks that wander or jump, silence and sizes that
 // differ are drawn, beside least squares that are told more (--draws N; 40 take some ten minutes). With --wander rates of clocks
 // change, over 2, 10 and 60 minutes. With --recordings the loopback is recorded and its ranks are given clocks of their own (a few
-// minutes each). The truth is known in all. One line per case: error of pairs of hosts, whether truth lies inside the bounds, what the
-// bounds are worth. --keep: recordings stay in DIR, and what is there already is not recorded again: two versions of the solver are
-// compared on the same delays.
+// minutes each; --iterations N). The truth is known in all these. One line per case: error of pairs of hosts, whether truth lies inside the
+// bounds, what the bounds are worth. --keep DIR: recordings stay there, and what is there already is not recorded again: two versions of the
+// solver are compared on the same delays. With --command the command itself is measured on the files of a large ring (--hosts N; a minute, after
+// `npm run build`).
 
 import { fileURLToPath } from 'node:url';
+import { clocksCommand } from './clocks_command.js';
 import { gpuCase, scaleCase, simulatedCases, type CaseResult } from '../test/support/clock_cases.js';
 import { runTable } from '../test/support/clock_table.js';
 import { runWanderCase, wanderCases } from '../test/support/wander_cases.js';
@@ -60,6 +62,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const draws = number('--draws', 40);
     print(`About ${Math.ceil(draws / 4)} minutes on a quiet core: ${draws} draws of a short case.\n`);
     runTable(draws, print);
-  } else if (process.argv.includes('--wander')) wandering([2, 10, 60], number('--draws', 5), print);
+  } else if (process.argv.includes('--command'))
+    clocksCommand(number('--hosts', 1024), fileURLToPath(new URL('../../..', import.meta.url)), print);
+  else if (process.argv.includes('--wander')) wandering([2, 10, 60], number('--draws', 5), print);
   else simulated(process.argv.includes('--smoke'), print);
 }
