@@ -4,7 +4,6 @@ import { pieceAt, shareAt, type Knots } from './corrections.js';
 import { WAITED_CREDIT, type EdgeEvidence } from './evidence.js';
 import type { References } from './alike.js';
 import { FIRST_SIGMA_NS, type Link } from './links.js';
-import type { Wander } from './wander.js';
 
 /** Rates of counters against their nominal ones: only there so that a domain heard of once has a rate at all. */
 const RATE_PRIOR = 50e-6;
@@ -29,8 +28,8 @@ export interface Setting {
   readonly place: Places;
   /** Relative spread of minimum delays. */
   readonly alike: number;
-  /** How much rates of clocks change, 1/ns: measured on the way. */
-  readonly wander: Wander;
+  /** By domain: how much the rate of its clock changes (see wander.ts). Measured on the way. */
+  readonly wander: Float64Array;
   /** Most that a clock's rate changes, 1/ns. */
   readonly mostWander: number;
 }

@@ -4,10 +4,7 @@
  */
 
 import type { TraceNs } from '../base/time.js';
-import type { ClusterMember } from './types.js';
-
-/** The evidence: the first kernel's start, the first step that the GPU filled or consumed, or the call alone. */
-export type ArrivalBasis = 'kernel' | 'step' | 'call';
+import type { ArrivalBasis, ClusterMember } from './types.js';
 
 /** ns: a GPU that waits for a peer's data goes on within this time after they came. */
 const WAITED_FOR_DATA = 2e5;

@@ -7,11 +7,11 @@
 import { Names, withRows } from '../base/columns.js';
 import { isLostText } from '../base/lost_text.js';
 import { outcomeAt } from '../model/work_end_table.js';
-import type { Arrival, ArrivalBasis } from './arrival.js';
+import type { Arrival } from './arrival.js';
 import type { Course } from './course.js';
 import { overAt } from './ends.js';
 import { LastTwo } from './last_two.js';
-import type { ClusterMember } from './types.js';
+import type { ArrivalBasis, ClusterMember } from './types.js';
 
 /** One entry of a file's table of communicators, which has a rank in this one. */
 export class Entry {

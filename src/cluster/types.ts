@@ -5,8 +5,10 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { WorkEndTable } from '../model/work_end_table.js';
-import type { ArrivalBasis } from './arrival.js';
 import type { WorkTable } from '../model/work_table.js';
+
+/** The evidence of an arrival: the first kernel's start, the first step that the GPU filled or consumed, or the call alone. */
+export type ArrivalBasis = 'kernel' | 'step' | 'call';
 
 /** One rank's file, with the map from its times to the trace's. */
 export interface ClusterMember {

@@ -4,9 +4,8 @@ import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import type { SlowLink } from '../cluster/slow_links.js';
 import type { ClusterComm } from '../cluster/types.js';
-import type { Life } from './lives.js';
 import type { RankWitness, WitnessedComm, WitnessedWork } from './facts.js';
-import type { Evidence, CallName } from './types.js';
+import type { CallName, Evidence, Life } from './types.js';
 
 /** What is known of the run. */
 export interface Facts {

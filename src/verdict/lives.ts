@@ -8,14 +8,7 @@ import type { TraceNs } from '../base/time.js';
 import { SILENT_AFTER } from './absence.js';
 import { lastSignOf, type Case, type Facts } from './case.js';
 import { livedLater } from './older_copies.js';
-import type { LifeState, Silent } from './types.js';
-
-export interface Life {
-  readonly state: LifeState;
-  readonly lastSign: TraceNs | null;
-  /** Of a silent file or copy: it cannot be an earlier copy of a rank that is still alive. */
-  readonly isSure: boolean;
-}
+import type { Life, Silent } from './types.js';
 
 export function livesOf(facts: Facts): Life[] {
   const { ranks, comparable } = facts;

@@ -5,7 +5,7 @@
  */
 
 import type { TraceNs } from '../base/time.js';
-import type { ArrivalBasis } from '../cluster/arrival.js';
+import type { ArrivalBasis } from '../cluster/types.js';
 import type { CallShape } from '../model/call_table.js';
 import type { BlocksSeen } from '../model/kernel_progress.js';
 import type { Wait } from '../model/waits.js';
@@ -16,6 +16,14 @@ import type { CallArguments, WitnessedOp } from './facts.js';
  * `silent`: its last sign is older. `copy`: older, too, but others finished a collective that shows that its rank lived on.
  */
 export type LifeState = 'ended' | 'alive' | 'silent' | 'copy';
+
+/** What a file says about its process, compared with all files of the run. */
+export interface Life {
+  readonly state: LifeState;
+  readonly lastSign: TraceNs | null;
+  /** Of a silent file or copy: it cannot be an earlier copy of a rank that is still alive. */
+  readonly isSure: boolean;
+}
 
 export type Verdict = VerdictKind & {
   /** By file. */
