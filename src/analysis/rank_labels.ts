@@ -10,7 +10,7 @@ export type RankLabel = number | string | null;
 export interface RankLabels {
   /** The ranks of a file. */
   readonly ofFile: (file: number) => RankLabel;
-  /** The rank in the job of a communicator's rank. `file`: its file, if known. */
+  /** The rank in the job of a communicator's rank. `file`: its file, if known. A negative rank is not known. */
   readonly inComm: (commId: bigint, rank: number, file: number | null) => RankLabel;
 }
 
@@ -21,6 +21,7 @@ export function rankLabels(run: Run): RankLabels {
     return ranks.length === 1 ? ranks[0]! : ranks.length === 0 ? null : foldRanks(ranks);
   };
   const inComm = (commId: bigint, rank: number, file: number | null): RankLabel => {
+    if (rank < 0) return null;
     const known = numbers.get(String(commId));
     const inJob = known === 'same' ? rank : known?.get(rank);
     return inJob ?? (file === null ? null : ofFile(file));
