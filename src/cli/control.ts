@@ -1,5 +1,5 @@
 /**
- * `nccl-trace control`: makes a running job record less, or again all it was started with. Nothing can be added, because NCCL
+ * `nccl-trace control`: makes a running job record less, or everything that it was started with. Nothing can be added, because NCCL
  * may fail if an event type begins in mid-run.
  */
 
@@ -47,7 +47,7 @@ const GONE_AFTER = 60;
 
 export function controlCommand(setExit: (code: ExitCode) => void): Command {
   return new Command('control')
-    .description('Make a running job record fewer events, or again all it was started with.')
+    .description('Make a running job record fewer events, or everything that it was started with.')
     .argument('<paths...>', 'rank files of a running job, or directories that hold them')
     .option(
       '--events <list>',

@@ -70,8 +70,8 @@ export function studyCommand(setExit: SetExit): Command {
     'Find clocks and verdict of a run from its scans, and what to draw (step 2 of 4).',
     'run.study',
   )
-    .argument('<scans...>', 'what "nccl-trace scan" wrote')
-    .option('--allow-missing', 'go on without the ranks of which there is no scan');
+    .argument('<scans...>', 'written by "nccl-trace scan"')
+    .option('--allow-missing', 'go on if some ranks have no scan');
   return addStudyOptions(addSelectionOptions(command))
     .addHelpText('before', EXAMPLES)
     .action(
@@ -97,11 +97,11 @@ export function studyCommand(setExit: SetExit): Command {
 export function convertCommand(setExit: SetExit): Command {
   return step(
     'convert',
-    'Turn the rank files of a node into their part of the trace (step 3 of 4).',
+    'Make the part of the trace that comes from the rank files of a node (step 3 of 4).',
     'node.part',
   )
     .argument('<paths...>', 'the rank files that were scanned, or directories that hold them')
-    .requiredOption('--study <file>', 'what "nccl-trace study" wrote')
+    .requiredOption('--study <file>', 'written by "nccl-trace study"')
     .addHelpText('before', EXAMPLES)
     .action(async (inputs: string[], options: Common & { readonly study: string }) => {
       const made = await watched(options, (about) => makePart({ ...about, study: options.study, inputs }));
@@ -121,9 +121,9 @@ export function joinCommand(setExit: SetExit): Command {
     'Join the parts of a run into the trace that "merge" writes (step 4 of 4).',
     'nccl.pftrace',
   )
-    .argument('<study>', 'what "nccl-trace study" wrote')
-    .argument('<parts...>', 'what "nccl-trace convert" wrote')
-    .option('--allow-missing', 'go on without the ranks of which there is no part')
+    .argument('<study>', 'written by "nccl-trace study"')
+    .argument('<parts...>', 'written by "nccl-trace convert"')
+    .option('--allow-missing', 'go on if some ranks have no part')
     .option('--summary <file>', 'write the findings as JSON, - for the standard output (schemas/trace.md)')
     .addHelpText('before', EXAMPLES)
     .action(
@@ -147,8 +147,8 @@ export function joinCommand(setExit: SetExit): Command {
 function step(name: string, about: string, output: string): Command {
   return new Command(name)
     .description(about)
-    .option('-o, --output <file>', 'what it writes', output)
-    .option('-f, --force', 'make it again, and replace what is there')
+    .option('-o, --output <file>', 'the file to write', output)
+    .option('-f, --force', 'run the step again, and replace an existing file')
     .option(
       '-j, --jobs <n>',
       'files to work on at once (default: by size, at most one per CPU)',

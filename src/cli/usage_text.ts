@@ -6,6 +6,7 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/^missing required argument '([^']*)'$/, '<$1> is missing'],
   [/^required option '(?:-\w, )?(--[\w-]+[^']*)' not specified$/, '$1 is missing'],
   [/^unknown option '([^]*)'$/, 'there is no option $1'],
+  [/^too many arguments for '([^']*)'\. Expected 0 arguments but got \d+\.$/, '$1 takes no arguments'],
   [
     /^too many arguments for '([^']*)'\. Expected (\d+) arguments? but got (\d+)\.$/,
     '$1 expects $2 arguments, got $3',

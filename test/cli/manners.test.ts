@@ -126,7 +126,7 @@ describe('hints', () => {
     ['merge run -o', /^nccl-trace: --output <file>: the value is missing; see/],
     ['help mrege', /there is no command mrege \(did you mean merge\?\)/],
     ['help merge run', /help takes one command/],
-    ['demo there', /^nccl-trace: demo expects 0 arguments, got 1; see nccl-trace demo --help\n$/],
+    ['demo there', /^nccl-trace: demo takes no arguments; see nccl-trace demo --help\n$/],
     [
       'merge run --hung-after 0',
       /^nccl-trace: --hung-after 0: must be a number of seconds from 1 to 1000000; see/,
