@@ -5,8 +5,12 @@
  * its own clock, is what was recorded.
  */
 
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RankScan } from '../../src/scan/scan.js';
+import { ROW_WIDTH, STEP_ROW, type StepRows } from '../../src/scan/step_file.js';
+import { isKept, mostRows } from '../../src/scan/step_sample.js';
+import { readSteps, stepSections, writeSteps } from '../../src/shards/step_rows.js';
 import { SectionFile, SectionWriter } from '../../src/shards/sections.js';
 import type { StoredScan } from '../../src/shards/stored.js';
 
@@ -17,7 +21,10 @@ interface Recorded {
 
 /** Writes a scan for each copy. `scans`: all ranks of one run, with every transfer. Returns the scans' paths. */
 export function multiplyScans(scans: readonly string[], folder: string, copies: number): string[] {
-  const recorded = scans.flatMap(readScan);
+  const ranks = copies * scans.reduce((sum, path) => sum + filesIn(path), 0);
+  const recorded = scans.flatMap((path, i) =>
+    readScan(thinned(path, join(folder, `thinned-${i}`), mostRows(ranks))),
+  );
   return Array.from({ length: copies }, (_, copy) => {
     const path = join(folder, `node${String(copy).padStart(4, '0')}.scan`);
     const writer = new SectionWriter(path, 'scan');
@@ -35,6 +42,67 @@ export function multiplyScans(scans: readonly string[], folder: string, copies: 
     writer.close();
     return path;
   });
+}
+
+function filesIn(path: string): number {
+  const file = new SectionFile(path, 'scan');
+  const count = file.count('file');
+  file.close();
+  return count;
+}
+
+/** The scan of a larger run keeps fewer transfers (scan/step_sample.ts). Returns the path of such a scan. */
+function thinned(path: string, folder: string, most: number): string {
+  mkdirSync(folder);
+  const file = new SectionFile(path, 'scan');
+  const output = join(folder, 'thinned.scan');
+  const writer = new SectionWriter(output, 'scan');
+  writer.value('head', 'ScanHead', file.value('head', 0, 'ScanHead'));
+  let section = 0;
+  for (let i = 0; i < file.count('file'); i++) {
+    const stored = file.value('file', i, 'StoredScan');
+    const rows = join(folder, `rows-${i}`);
+    readSteps(file, section, stored.stepSections, stored.scan, rows);
+    section += stored.stepSections;
+    const scan = { ...stored.scan, steps: keepShare(rows, stored.scan.steps, most) };
+    writer.value('file', 'StoredScan', { ...stored, scan, stepSections: stepSections(rows) });
+    writeSteps(writer, rows);
+  }
+  writer.close();
+  file.close();
+  return output;
+}
+
+/** In place. All connections alike: those of a ring have about as many. */
+function keepShare(path: string, steps: readonly StepRows[], most: number): StepRows[] {
+  const bytes = readFileSync(path);
+  const rows = new Float64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+  const at = (row: number, column: number): number => rows[row * ROW_WIDTH + column]!;
+  const halved: [number, number] = [0, 0];
+  const isIn = (row: number): boolean => isKept(at(row, STEP_ROW.ordinal), at(row, STEP_ROW.step), halved);
+  const all = Array.from({ length: rows.length / ROW_WIDTH }, (_, row) => row);
+  for (const kind of [0, 1] as const) {
+    const own = all.filter((row) => (at(row, STEP_ROW.step) === 0) === (kind === 0));
+    while (own.filter(isIn).length > most) halved[kind]++;
+  }
+  const kept: Uint8Array[] = [];
+  let offset = 0;
+  const share = steps.map((one): StepRows => {
+    const first = one.offset / (8 * ROW_WIDTH);
+    const own = all.slice(first, first + one.rows).filter(isIn);
+    for (const row of own) kept.push(new Uint8Array(rows.buffer, row * ROW_WIDTH * 8, ROW_WIDTH * 8));
+    const from = offset;
+    offset += own.length * ROW_WIDTH * 8;
+    return {
+      ...one,
+      rows: own.length,
+      sampledOut: one.sampledOut + one.rows - own.length,
+      offset: from,
+      halved,
+    };
+  });
+  writeFileSync(path, Buffer.concat(kept));
+  return share;
 }
 
 function readScan(path: string): Recorded[] {

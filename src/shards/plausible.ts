@@ -6,6 +6,7 @@
 import { WORK_OUTCOMES } from '../model/work_end.js';
 import { MAX_RANKS } from '../rankfile/format/ranges.js';
 import type { RankScan } from '../scan/scan.js';
+import type { TimeCounts } from '../scan/time_counts.js';
 import type { SectionFile } from './sections.js';
 
 /** Throws NoUsableInput. */
@@ -22,6 +23,7 @@ function rules(scan: RankScan): Readonly<Record<string, boolean>> {
   const { funcs, datatypes, func, datatype, keys: _keys, ...columns } = works;
   const lengths = [func, datatype, _keys, ...Object.values(columns)].map(({ length }) => length);
   return {
+    ...everywhere(scan),
     'the ranks': [header.rank, header.worldSize, header.localRank].every(
       (rank) => rank === null || isCount(rank, MAX_RANKS),
     ),
@@ -41,7 +43,8 @@ function rules(scan: RankScan): Readonly<Record<string, boolean>> {
       isCount(row, rows - 1),
     ),
     'the calls': [...calls.comms.values()].every(
-      ({ shape, at, keys, begins }) =>
+      ({ shape, at, keys, begins, knownFrom }) =>
+        isCount(knownFrom, shape.length) &&
         shape.every((one) => one < calls.shapes.length) &&
         [at.low, keys.low, begins].every(({ length }) => length === shape.length) &&
         [at, keys].every(({ from, high }) => from.length === high.length),
@@ -49,6 +52,34 @@ function rules(scan: RankScan): Readonly<Record<string, boolean>> {
     'the rings': scan.rings.every(({ head }) => isCount(head, 2 ** 48)),
   };
 }
+
+/** A number without end, or a count over time without a width, would keep a loop going. */
+function everywhere(scan: RankScan): Readonly<Record<string, boolean>> {
+  let isWithin = true;
+  let areCounts = true;
+  const look = (value: unknown, name: string): void => {
+    if (typeof value === 'number') isWithin &&= isBounded(value) || (value === Infinity && name === 'until');
+    if (typeof value !== 'object' || value === null) return;
+    if (value instanceof Float64Array) isWithin &&= value.every((one) => isBounded(one) || Number.isNaN(one));
+    if (ArrayBuffer.isView(value)) return;
+    if ('counts' in value && value.counts instanceof Float64Array)
+      areCounts &&= isOverTime(value as unknown as TimeCounts);
+    if (value instanceof Map || value instanceof Set) for (const one of value.values()) look(one, name);
+    else for (const [own, one] of Object.entries(value)) look(one, own);
+  };
+  const { window, ...rest } = scan;
+  if (window) isWithin = ![window.from, window.to, window.around].some(Number.isNaN);
+  look(rest, '');
+  return { 'the numbers': isWithin, 'the counts': areCounts };
+}
+
+/** Sums of squares are the largest numbers. */
+const isBounded = (value: number): boolean => Math.abs(value) <= 2 ** 106;
+
+const isOverTime = ({ width, counts }: TimeCounts): boolean =>
+  width >= 1 && counts.length <= MOST_BINS && counts.every((count) => count >= 0);
+
+const MOST_BINS = 1 << 12;
 
 const isCount = (value: number, most: number): boolean =>
   Number.isInteger(value) && value >= 0 && value <= most;

@@ -15,14 +15,22 @@ const { Kind } = format;
 const CHUNK_SLOTS = format.MAX_CHUNK_RAW_BYTES / format.SLOT_BYTES;
 const STEPS_PER_OPERATION = 256;
 
-/** Returns the number of records. */
-export function writeLargeStreamFile(path: string, slots: number, codec: 'raw' | 'zstd'): number {
+/** Returns the number of records. `seconds`: the time from the first operation to the last; by default nothing pauses. */
+export function writeLargeStreamFile(
+  path: string,
+  slots: number,
+  codec: 'raw' | 'zstd',
+  seconds?: number,
+): number {
+  const operations = slots / (5 * STEPS_PER_OPERATION);
+  const every = seconds === undefined ? STEPS_PER_OPERATION * 1000 : Math.floor((seconds * 1e9) / operations);
   const builder = new RankFileBuilder({ mode: 'stream', rank: 0, worldSize: 2, life: 'closed' });
   builder.communicator({ name: 'dp', commId: 7n, rank: 0, nRanks: 2 });
   const strings = ['AllReduce', 'ncclFloat32', 'RING', 'SIMPLE'].map((text) => builder.string(text));
   for (const name of ['host', 'ops', 'steps'] as const) builder.ring(name, 64, { tid: 1, threadName: name });
   const file = openSync(path, 'wx', 0o600);
   try {
+    if (seconds !== undefined) builder.heartbeat(seconds * 1e9);
     const head = builder.build();
     writeSync(file, head);
     const out = new ChunkFile(file, head.length, codec);
@@ -32,7 +40,8 @@ export function writeLargeStreamFile(path: string, slots: number, codec: 'raw' |
       DrainedRing,
     ];
     let records = 0;
-    for (let i = 0; steps.position < slots; i++) records += operation(i, strings, { host, ops, steps });
+    for (let i = 0; steps.position < slots; i++)
+      records += operation(i, i * every, strings, { host, ops, steps });
     for (const ring of [host, ops, steps]) ring.drain();
     return records;
   } finally {
@@ -48,8 +57,8 @@ interface Rings {
   readonly steps: DrainedRing;
 }
 
-function operation(i: number, strings: readonly number[], { host, ops, steps }: Rings): number {
-  let tick = i * STEPS_PER_OPERATION * 1000;
+function operation(i: number, at: number, strings: readonly number[], { host, ops, steps }: Rings): number {
+  let tick = at;
   const [func = 0, datatype = 0, algo = 0, proto = 0] = strings;
   const names = [func | (datatype << 16), algo | (proto << 16)];
   const work = host.add(

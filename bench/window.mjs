@@ -1,0 +1,60 @@
+// What a few seconds of a long stream-mode file cost: `npm run bench:window [-- --slots 67108864 --seconds 3600]`.
+//
+// The file is made up: one communicator, AllReduces with sends of 256 steps, all of it in chunks packed by zstd (test/support/large_stream_file.ts).
+// Printed are processor time, waiting time and the peak of memory of each command, a process of its own.
+
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { values } = parseArgs({
+  options: {
+    slots: { type: 'string', default: String(2 ** 26) },
+    seconds: { type: 'string', default: '3600' },
+  },
+});
+const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-bench-'));
+try {
+  const outfile = path.join(root, 'build/bench-window.mjs');
+  const entryPoints = [path.join(root, 'test/support/large_stream_file.ts')];
+  const bundling = { bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'error' };
+  await build({ entryPoints, outfile, ...bundling });
+  const { writeLargeStreamFile } = await import(pathToFileURL(outfile).href);
+  const file = path.join(folder, 'rank00000.bin');
+  const seconds = Number(values.seconds);
+  const records = writeLargeStreamFile(file, Number(values.slots), 'zstd', seconds);
+  console.log(`${seconds} s, ${(records / 1e6).toFixed(1)} million records, ${megabytes(file)} MB`);
+  const trace = path.join(folder, 'window.pftrace');
+  const middle = ['--from', String(seconds / 2), '--to', String(seconds / 2 + 5)];
+  for (const part of [['--last', '5s'], middle, []]) {
+    const { cpu, wall, mebibytes } = command(['merge', file, ...part, '-qfo', trace]);
+    const what = part.join(' ') || 'all of it';
+    console.log(
+      `merge, ${what}: ${cpu.toFixed(1)} s of processor, ${wall.toFixed(1)} s to wait, ${mebibytes.toFixed(0)} MiB; trace ${megabytes(trace)} MB`,
+    );
+  }
+} finally {
+  rmSync(folder, { recursive: true });
+}
+
+function megabytes(file) {
+  return (statSync(file).size / 1e6).toFixed(1);
+}
+
+/** What a process of its own used, all its threads together. */
+function command(args) {
+  const usage = path.join(folder, 'usage.json');
+  const hook = pathToFileURL(path.join(root, 'bench/merge/usage.mjs')).href;
+  const start = performance.now();
+  execFileSync(process.execPath, ['--import', hook, path.join(root, 'bin/nccl-trace.js'), ...args], {
+    env: { ...process.env, BENCH_USAGE: usage },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  return { ...JSON.parse(readFileSync(usage, 'utf8')), wall: (performance.now() - start) / 1e3 };
+}
