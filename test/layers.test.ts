@@ -29,7 +29,7 @@ const LAYERS = table(`
   trace/perfetto | base                                               | trace/tracks  | protobufjs | no
   trace          | base rankfile model runs scan clocks cluster output verdict/evidence clocks/evidence trace/tracks trace/perfetto | study verdict | | yes
   pytorch        | base verdict/evidence                              | verdict       |            | yes
-  analysis       | base cluster clocks scan/transfer_totals scan/time_counts verdict/evidence trace | runs scan study trace/tracks | | no
+  analysis       | base cluster clocks scan/transfer_totals scan/time_counts verdict/evidence trace | runs scan study trace/tracks clocks/evidence | | no
   output         | base rankfile/format                               |               |            | yes
   study          | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace |       | piscina    | yes
   report         | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace study analysis pytorch trace/tracks/flow_census | trace/perfetto | | yes

@@ -2,7 +2,8 @@
 
 import type { CollectiveRow } from './collectives.js';
 import type { RankLabel } from './rank_labels.js';
-import type { LinkRow, SlowLinkRow } from './transfers.js';
+import type { SlowLinkRow } from './slow_link_rows.js';
+import type { LinkRow, RankWaits, WaitRow } from './transfers.js';
 
 /** `view`: a stretch of the trace that shows it, ns. `costNs`: the least that it cost the run; null: not known. */
 interface Shown {
@@ -48,19 +49,36 @@ export interface SlowLinks extends Shown {
   /** Of so many pairs of ranks that rank or node is an end of, these are slow. */
   readonly slowPairs: number;
   readonly pairs: number;
-  /** The largest: send times against the usual ones. */
+  /** Of the costliest: its times against the usual ones. */
   readonly ratio: number;
+  readonly by: SlowLinkRow['by'];
   readonly transfers: number;
   /** The channel that is thin; null: the cause is not about one channel. */
   readonly channel: number | null;
-  /** All that the rank sends is slow; and it may have one link only. */
-  readonly cannotTell: 'NIC or proxy thread' | 'link, NIC or proxy thread' | null;
+  /** What else it may be: the sender may have one link only, and receive nothing that would show its proxy thread. */
+  readonly cannotTell: 'link or NIC' | 'NIC or proxy thread' | 'link, NIC or proxy thread' | null;
 }
 
-/** What arrived at the rank waited long for its GPU, though the rank did not wait for room to send it on. */
+/** What arrived waits long until the rank's proxy thread looks again: neither a wire nor a GPU is in between. */
+export interface StarvedThread extends Shown {
+  readonly cause: 'starved proxy thread';
+  readonly rank: RankLabel;
+  /** ns per transfer: its own wait, and the median of all ranks. */
+  readonly waitNs: number;
+  readonly usualNs: number;
+  readonly transfers: number;
+  /** Ranks that it was compared with. */
+  readonly like: number;
+}
+
+/**
+ * `consumes`: what arrived at the rank waited long for its GPU, though the rank did not wait for room to send it on. `produces`: what it sends
+ * waited long for its GPU, though the rank did not wait for data.
+ */
 export interface SlowGpu extends Shown {
   readonly cause: 'slow GPU';
   readonly rank: RankLabel;
+  readonly side: 'consumes' | 'produces';
   /** ns per transfer: its own wait, and the median of all ranks. */
   readonly waitNs: number;
   readonly usualNs: number;
@@ -84,7 +102,22 @@ export interface Contention extends Shown {
   readonly alone: number;
 }
 
-export type Cause = SlowerSince | LateRank | SlowLinks | SlowGpu | Contention;
+/** Collectives take longer whose algorithm or protocol is unlike that of their peers: same communicator, function and size. */
+export interface UnlikePlan extends Shown {
+  readonly cause: 'unlike algorithm';
+  readonly comm: string;
+  readonly commId: string;
+  readonly func: string;
+  readonly bytes: number | null;
+  /** As in CollectiveRow: of these, and of their peers. */
+  readonly plan: string;
+  readonly usual: string;
+  readonly count: number;
+  readonly peers: number;
+  readonly factor: number;
+}
+
+export type Cause = SlowerSince | LateRank | SlowLinks | StarvedThread | SlowGpu | Contention | UnlikePlan;
 
 /** What the verdict knows of a slow rank. */
 interface SlowRank {
@@ -104,10 +137,21 @@ export interface CauseEvidence {
   readonly collectives: readonly CollectiveRow[];
   readonly links: readonly LinkRow[];
   readonly slowLinks: readonly SlowLinkRow[];
+  /** By file. */
+  readonly rankWaits: readonly RankWaits[];
+  readonly waits: readonly WaitRow[];
   /** What the verdict found; null: no rank is slow. */
   readonly slow: SlowRank | null;
   readonly rankOf: (file: number) => RankLabel;
   readonly durationNs: number;
+}
+
+/** The longest collective of a communicator: most shows there. */
+export function longestOf(collectives: readonly CollectiveRow[], commId: string | null): [number, number] {
+  const ended = collectives.filter((one) => one.durationNs !== null && (commId ?? one.commId) === one.commId);
+  if (ended.length === 0) return [0, 0];
+  const { startNs, durationNs } = ended.reduce((a, b) => (b.durationNs! > a.durationNs! ? b : a));
+  return around(startNs + durationNs! / 2, durationNs!);
 }
 
 /** A stretch of the trace. */

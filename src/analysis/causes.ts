@@ -1,6 +1,7 @@
 /**
- * Why a run is slow, as far as its numbers show: everything since a moment, a late rank and when it is late, slow links and what they have in common,
- * a GPU that takes long over what arrived, communicators in each other's way. Each cause has its evidence, or says what is not known. A healthy
+ * Why a run is slow, as far as its numbers show: everything since a moment, a late rank and when it is late, a proxy thread without processor time, slow
+ * links and what they have in common, a GPU that takes long over its data, communicators in each other's way, an algorithm or
+ * protocol unlike the usual one. Each cause has its evidence, or says what is not known. A healthy
  * run has none.
  */
 
@@ -10,16 +11,21 @@ import { lateRank } from './late_rank.js';
 import { slowGpus } from './slow_gpus.js';
 import { slowLinkCauses } from './slow_link_causes.js';
 import { slowerSince } from './slower_since.js';
+import { starvedThreads } from './starved_threads.js';
+import { unlikePlans } from './unlike_plans.js';
 
 export type { Cause } from './cause_types.js';
 
 export function causesOf(evidence: CauseEvidence): Cause[] {
-  const links = slowLinkCauses(evidence);
+  const starved = starvedThreads(evidence);
+  const links = slowLinkCauses(evidence, new Set(starved.map(({ rank }) => rank)));
   return [
     slowerSince(evidence),
     lateRank(evidence),
+    ...starved,
     ...links,
-    ...slowGpus(evidence, links),
+    ...slowGpus(evidence, links, starved),
     ...contention(evidence),
+    ...unlikePlans(evidence),
   ].filter((cause) => cause !== null);
 }

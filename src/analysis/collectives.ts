@@ -23,6 +23,8 @@ export interface CollectiveRow {
   /** Which replay of a captured graph. */
   readonly replay: number;
   readonly datatype: string;
+  /** Algorithm and protocol, as RING/SIMPLE; several if its ranks differ; '': not known. */
+  readonly plan: string;
   /** ns of the trace: the first arrival. */
   readonly startNs: number;
   /** From the first arrival to the last end; null: not ended, or not known. */
@@ -110,6 +112,7 @@ function rowOf(
     seq: one.seq,
     replay: one.ordinal,
     datatype: one.datatype,
+    plan: one.plan,
     startNs: Math.round(one.firstArrival),
     durationNs: end === null ? null : Math.round(Math.max(0, end - one.firstArrival)),
     skewNs: skew === null || !Number.isFinite(clocks) ? null : Math.round(skew),

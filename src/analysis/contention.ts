@@ -6,13 +6,9 @@
 
 import { around, type CauseEvidence, type Contention } from './cause_types.js';
 import { byKind, type CollectiveRow } from './collectives.js';
-import { studentQuantile, studentsT } from './noise.js';
-import { medianOf } from './statistics.js';
+import { slowerThan } from './noise.js';
 
 const FEWEST = 12;
-const LEAST_FACTOR = 1.5;
-const CHANCE = 0.001;
-const LEAST_SHARE = 0.05;
 
 interface Busy {
   readonly row: CollectiveRow;
@@ -59,14 +55,8 @@ function contentionOf(
   const together = rows.filter((row) => !isAlone(row));
   const alone = rows.filter(isAlone);
   if (together.length < FEWEST || alone.length < FEWEST) return [];
-  const [longer, usual] = [together, alone].map((some) => some.map((row) => Math.log(took(row)))) as [
-    number[],
-    number[],
-  ];
-  const factor = Math.exp(medianOf(longer) - medianOf(usual));
-  const costNs = together.length * (medianOf(together.map(took)) - medianOf(alone.map(took)));
-  const isSure = studentsT(usual, longer) > studentQuantile(CHANCE, longer.length + usual.length - 2);
-  if (!isSure || factor < LEAST_FACTOR || costNs < LEAST_SHARE * durationNs) return [];
+  const slower = slowerThan(alone.map(took), together.map(took), durationNs);
+  if (slower === null) return [];
   const most = commonest(together.flatMap((row) => others.get(row)!));
   const { comm, commId, func } = rows[0]!;
   const worst = together.reduce((a, b) => (took(b) > took(a) ? b : a));
@@ -74,9 +64,7 @@ function contentionOf(
     {
       cause: 'contention',
       ...{ comm, commId, func, with: most.comm, withId: most.commId },
-      factor: Number(factor.toPrecision(3)),
-      ...{ together: together.length, alone: alone.length },
-      costNs: Math.round(costNs),
+      ...{ together: together.length, alone: alone.length, ...slower },
       view: around(worst.startNs, 2 * took(worst)),
     },
   ];

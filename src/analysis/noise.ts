@@ -30,6 +30,9 @@ const CHANCE = 0.01;
 /** How far beyond the noise a change must lie: a smaller one is not worth a line. */
 const LEAST_CHANGE = Math.log(1.05);
 
+/** A cause of slowness: its chance, factor, and cost against the run. */
+const SLOWER = { chance: 0.001, factor: 1.5, share: 0.05 };
+
 /** `values` in order of time; `floor` is added to values that may be 0. null: too few. */
 export function levelOf(values: readonly number[], floor = 0): Level | null {
   const logs = values.filter((value) => value + floor > 0).map((value) => Math.log(value + floor));
@@ -110,4 +113,18 @@ export function studentsT(before: readonly number[], after: readonly number[]): 
     of.reduce((sum, value) => sum + (value - level) ** 2, 0);
   const variance = (squares(before, a) + squares(after, b)) / (before.length + after.length - 2);
   return (b - a) / Math.sqrt(Math.max(variance, 1e-12) * (1 / before.length + 1 / after.length));
+}
+
+/** Times of one run that are longer than others beyond chance, and worth a line. null: they are not. */
+export function slowerThan(
+  usual: readonly number[],
+  longer: readonly number[],
+  durationNs: number,
+): { readonly factor: number; readonly costNs: number } | null {
+  const [a, b] = [usual, longer].map((times) => times.map(Math.log)) as [number[], number[]];
+  const factor = Math.exp(medianOf(b) - medianOf(a));
+  const costNs = longer.length * (medianOf(longer) - medianOf(usual));
+  const isSure = studentsT(a, b) > studentQuantile(SLOWER.chance, a.length + b.length - 2);
+  if (!isSure || factor < SLOWER.factor || costNs < SLOWER.share * durationNs) return null;
+  return { factor: Number(factor.toPrecision(3)), costNs: Math.round(costNs) };
 }

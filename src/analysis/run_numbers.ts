@@ -3,6 +3,7 @@
  * collect for a report. Reads no file.
  */
 
+import type { TraceNs } from '../base/time.js';
 import { joinRun } from '../cluster/join_run.js';
 import { traceTimeOf } from '../clocks/domains.js';
 import { runDuration } from '../trace/duration.js';
@@ -16,7 +17,8 @@ import { comparableBy } from './comparable.js';
 import type { SendSeries } from './over_time.js';
 import { PartsCollector, type Lateness, type Picture } from './parts.js';
 import { rankLabels, type RankLabel } from './rank_labels.js';
-import { transfersOf, type LinkRow, type RankWaits, type SlowLinkRow, type WaitRow } from './transfers.js';
+import type { SlowLinkRow } from './slow_link_rows.js';
+import { transfersOf, type LinkRow, type RankWaits, type WaitRow } from './transfers.js';
 
 export interface RunNumbers {
   readonly durationNs: number;
@@ -54,7 +56,14 @@ export function runNumbers(studied: Study, peaks?: Peaks): RunNumbers {
   const parts = new PartsCollector(comms, comparable, run.members.length, durationNs, view);
   joinRun(run, solution, ends, gpuLines, parts.heard);
   const times = run.members.map((_, file) => traceTimeOf(solution, file));
-  const transfers = transfersOf(run, labels, (file, tick) => times[file]!(tick));
+  const middle = (durationNs / 2) as TraceNs;
+  const transfers = transfersOf(
+    run,
+    labels,
+    clocks.transferTimes,
+    (file, tick) => times[file]!(tick),
+    (sender, receiver) => comparable.bound(sender, receiver, middle),
+  );
   const collectives = collectiveRows(comms, labels, comparable);
   return {
     durationNs,
@@ -70,9 +79,8 @@ export function runNumbers(studied: Study, peaks?: Peaks): RunNumbers {
     sends: transfers.sends,
     slowLinks: transfers.slowLinks,
     causes: causesOf({
-      collectives,
-      links: transfers.links,
-      ...{ slowLinks: transfers.slowLinks, durationNs },
+      ...{ collectives, durationNs, links: transfers.links, slowLinks: transfers.slowLinks },
+      ...{ rankWaits: transfers.ranks, waits: transfers.waits },
       slow: verdict.kind === 'slow' ? verdict.slow : null,
       rankOf: labels.ofFile,
     }),

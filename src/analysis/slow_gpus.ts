@@ -1,11 +1,17 @@
 /**
- * A GPU that is slow over its work: what arrives at its rank waits long until the kernel takes it, and the rank is the last in most collectives. The
- * second tells it from a rank that the machine held up once, and from its sender, whose GPU waits as well because it cannot send on. No claim is made
- * beside a slow link, which has the same effect, nor of a rank that waits longer for room. A kernel that merely begins late is a
- * late rank. That a GPU produces slowly cannot be told in a ring: it sends what it has received, and then the wait for it is a wait for its neighbour.
+ * A GPU that is slow over its data. It consumes slowly if what arrives at its rank waits long until the kernel takes it, and the rank is the last in most
+ * collectives: the second tells it from a rank that the machine held up once, and from its sender, whose GPU waits as well because it cannot send on.
+ * It produces slowly if what the rank sends waits long for its GPU while the rank itself waits for no data. No claim is made beside a slow link
+ * or a starved proxy thread, which have the same effects. A kernel that merely begins late is a late rank.
  */
 
-import { around, type CauseEvidence, type SlowGpu, type SlowLinks } from './cause_types.js';
+import {
+  longestOf,
+  type CauseEvidence,
+  type SlowGpu,
+  type SlowLinks,
+  type StarvedThread,
+} from './cause_types.js';
 import type { RankLabel } from './rank_labels.js';
 import { medianOf } from './statistics.js';
 
@@ -21,65 +27,108 @@ const LEAST_SHARE = 0.05;
 /** Up to so many transfers of a connection are under way at once. */
 const IN_FLIGHT = 8;
 
-interface RankTimes {
+interface Ends {
   transfers: number;
+  /** Its own GPU: until it took what had arrived, or filled what is to be sent. */
   gpuNs: number;
-  roomNs: number;
-  readonly connections: Set<unknown>;
+  connections: number;
 }
+interface RankTimes {
+  readonly sent: Ends;
+  readonly received: Ends;
+  /** Its sends waited for room, its receives for data. */
+  roomNs: number;
+  dataNs: number;
+}
+type Times = ReadonlyMap<RankLabel, RankTimes>;
 
 export function slowGpus(
-  { links, slow, rankOf, collectives, durationNs }: CauseEvidence,
+  evidence: CauseEvidence,
   slowLinks: readonly SlowLinks[],
+  starved: readonly StarvedThread[],
 ): SlowGpu[] {
+  const { links, slow, rankOf } = evidence;
+  if (starved.length > 0) return [];
   const late = slow !== null && slow.on !== 'link' ? rankOf(slow.file) : null;
   const slowComms = new Set(slowLinks.flatMap((one) => one.links.map((link) => links[link]!.commId)));
   return [...new Set(links.map(({ commId }) => commId))].flatMap((commId) => {
     if (slowComms.has(commId)) return [];
-    const own = links.filter((link) => link.commId === commId);
-    const [, ...lateRanks] = collectives.flatMap((one) =>
-      one.commId === commId && one.lateRank !== null ? [one.lateRank] : [],
-    );
-    const times = timesByRank(own);
-    const compared = [...times].filter(([, { transfers }]) => transfers >= FEWEST_TRANSFERS);
-    if (compared.length < FEWEST_RANKS) return [];
-    const usualNs = medianOf(compared.map(([, { gpuNs, transfers }]) => gpuNs / transfers));
-    return compared.flatMap(([rank, { gpuNs, roomNs, transfers, connections }]): SlowGpu[] => {
-      const waitNs = gpuNs / transfers;
-      const costNs = (gpuNs - usualNs * transfers) / (IN_FLIGHT * connections.size);
-      const lastIn = lateRanks.filter((one) => one === rank).length;
-      const isLast = lateRanks.length >= FEWEST_LATE && lastIn >= MOSTLY * lateRanks.length;
-      const isVictim = !isLast || roomNs > gpuNs || rank === late;
-      if (isVictim || waitNs < LEAST_RATIO * usualNs || costNs < LEAST_SHARE * durationNs) return [];
-      const longest = collectives
-        .filter((one) => one.commId === commId && one.durationNs !== null)
-        .reduce((a, b) => (b.durationNs! > (a?.durationNs ?? 0) ? b : a), collectives[0]);
-      return [
-        {
-          cause: 'slow GPU',
-          ...{ rank, transfers, like: compared.length - 1 },
-          ...{ waitNs: Math.round(waitNs), usualNs: Math.round(usualNs), costNs: Math.round(costNs) },
-          view: longest ? around(longest.startNs, longest.durationNs ?? 0) : [0, 0],
-        },
-      ];
-    });
+    const times = timesByRank(commId, evidence);
+    times.delete(late);
+    const found = [...consumers(times, commId, evidence), ...producers(times, commId, evidence)];
+    return found.filter(({ rank }, i) => found.findIndex((one) => one.rank === rank) === i);
   });
 }
 
-function timesByRank(links: CauseEvidence['links']): Map<RankLabel, RankTimes> {
+function consumers(times: Times, commId: string, evidence: CauseEvidence): SlowGpu[] {
+  const [, ...lateRanks] = evidence.collectives.flatMap((one) =>
+    one.commId === commId && one.lateRank !== null ? [one.lateRank] : [],
+  );
+  const isLast = (rank: RankLabel): boolean =>
+    lateRanks.length >= FEWEST_LATE &&
+    lateRanks.filter((one) => one === rank).length >= MOSTLY * lateRanks.length;
+  return outliers(
+    'consumes',
+    [...times].map(([rank, { received }]) => ({ rank, ...received })),
+    ...([commId, evidence] as const),
+  ).filter(({ rank }) => isLast(rank) && times.get(rank)!.roomNs <= times.get(rank)!.received.gpuNs);
+}
+
+/** A GPU that passes on what it received waits for that: this part is no production. */
+const producers = (times: Times, commId: string, evidence: CauseEvidence): SlowGpu[] =>
+  outliers(
+    'produces',
+    [...times].map(([rank, { sent, dataNs }]) => ({
+      ...{ rank, ...sent },
+      gpuNs: Math.max(0, sent.gpuNs - dataNs),
+    })),
+    ...([commId, evidence] as const),
+  ).filter(({ rank }) => times.get(rank)!.dataNs <= times.get(rank)!.sent.gpuNs / LEAST_RATIO);
+
+function outliers(
+  side: SlowGpu['side'],
+  all: readonly (Ends & { readonly rank: RankLabel })[],
+  commId: string,
+  { collectives, durationNs }: CauseEvidence,
+): SlowGpu[] {
+  const compared = all.filter(({ transfers }) => transfers >= FEWEST_TRANSFERS);
+  if (compared.length < FEWEST_RANKS) return [];
+  const usualNs = medianOf(compared.map(({ gpuNs, transfers }) => gpuNs / transfers));
+  return compared.flatMap(({ rank, gpuNs, transfers, connections }): SlowGpu[] => {
+    const waitNs = gpuNs / transfers;
+    const costNs = (gpuNs - usualNs * transfers) / (IN_FLIGHT * connections);
+    if (waitNs < LEAST_RATIO * usualNs || costNs < LEAST_SHARE * durationNs) return [];
+    return [
+      {
+        cause: 'slow GPU',
+        ...{ rank, side, transfers, like: compared.length - 1 },
+        ...{ waitNs: Math.round(waitNs), usualNs: Math.round(usualNs), costNs: Math.round(costNs) },
+        view: longestOf(collectives, commId),
+      },
+    ];
+  });
+}
+
+function timesByRank(commId: string, { links, waits }: CauseEvidence): Map<RankLabel, RankTimes> {
   const times = new Map<RankLabel, RankTimes>();
+  const none = (): Ends => ({ transfers: 0, gpuNs: 0, connections: 0 });
   const of = (rank: RankLabel): RankTimes => {
-    const known = times.get(rank) ?? { transfers: 0, gpuNs: 0, roomNs: 0, connections: new Set() };
+    const known = times.get(rank) ?? { sent: none(), received: none(), roomNs: 0, dataNs: 0 };
     times.set(rank, known);
     return known;
   };
+  const add = (ends: Ends, transfers: number, gpuNs: number): void => {
+    ends.transfers += transfers;
+    ends.gpuNs += gpuNs;
+    ends.connections++;
+  };
   for (const link of links) {
+    if (link.commId !== commId) continue;
     of(link.source).roomNs += link.senderRoomNs;
-    if (link.receiverGpuNs === null) continue;
-    const receiver = of(link.destination);
-    receiver.transfers += link.transfers;
-    receiver.gpuNs += link.receiverGpuNs;
-    receiver.connections.add(link);
+    add(of(link.source).sent, link.transfers, link.senderGpuNs);
+    if (link.receiverGpuNs !== null) add(of(link.destination).received, link.transfers, link.receiverGpuNs);
   }
+  for (const { rank, commId: own, waitsFor, totalNs } of waits)
+    if (own === commId && waitsFor === 'data') of(rank).dataNs += totalNs;
   return times;
 }

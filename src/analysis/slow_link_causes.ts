@@ -1,102 +1,129 @@
-/** What slow links have in common: a channel, a NIC, a node, or nothing. */
+/**
+ * What slow links have in common: a channel, a NIC, a node, or nothing. If only one channel of each slow pair is slow, that channel is thin. If
+ * all links of a rank are slow and it has several, its NIC is slow; if a host has several such ranks, the node is. A proxy thread without processor
+ * time makes sends long as well: links that it explains are left out, and where a rank receives nothing, nothing shows its thread.
+ */
 
-import { around, type CauseEvidence, type SlowLinks } from './cause_types.js';
-import type { CollectiveRow } from './collectives.js';
+import { longestOf, type CauseEvidence, type SlowLinks } from './cause_types.js';
 import type { RankLabel } from './rank_labels.js';
+import type { SlowLinkRow } from './slow_link_rows.js';
 import type { LinkRow } from './transfers.js';
 
-/**
- * If only one channel of each slow pair is slow, that channel is thin. If all links of a rank are slow and it has several, its NIC is slow. If
- * a host has several such ranks, the node is. If only what a rank sends is slow, its proxy thread may be starved instead. Latency and rate do not tell
- * these apart: on a busy wire sends queue, and their times no longer depend on their sizes.
- */
-export function slowLinkCauses({ links, slowLinks, collectives }: CauseEvidence): SlowLinks[] {
-  const slow = slowLinks.map((one) => ({ ...one, row: links[one.link]! }));
-  const pairOf = ({ commId, source, destination }: LinkRow): string => `${commId} ${source} ${destination}`;
-  const slowPairs = new Set<string>();
-  const ends = (row: LinkRow, by: 'rank' | 'host'): (RankLabel | null)[] =>
-    by === 'rank' ? [row.source, row.destination] : [row.sourceHost, row.destinationHost];
-  const left = new Set(slow);
-  const causes: SlowLinks[] = [];
-  const add = (
-    cause: SlowLinks['cause'],
-    key: RankLabel,
-    all: typeof slow,
-    pairCount: number,
-    cannotTell: SlowLinks['cannotTell'] = null,
-  ): void => {
-    for (const one of all) left.delete(one);
-    const [first] = all as [(typeof slow)[number]];
-    const longest = collectives
-      .filter(({ commId, durationNs }) => commId === first.row.commId && durationNs !== null)
-      .reduce<CollectiveRow | null>((a, b) => (a === null || b.durationNs! > a.durationNs! ? b : a), null);
-    causes.push({
-      cause,
-      rank: cause === 'slow node' ? null : key,
-      host: cause === 'slow node' ? String(key) : first.row.sourceHost,
-      ends: [first.row.source, first.row.destination],
-      links: all.map(({ link }) => link),
-      channel: cause === 'thin channel' ? first.row.channel : null,
-      slowPairs: new Set(all.map(({ row }) => pairOf(row))).size,
-      pairs: pairCount,
-      ratio: all.reduce((most, { ratio }) => Math.max(most, ratio), 0),
-      transfers: all.reduce((sum, { transfers }) => sum + transfers, 0),
-      costNs: all.reduce((most, { costNs }) => Math.max(most, costNs), 0),
-      cannotTell,
-      view: longest ? around(longest.startNs + longest.durationNs! / 2, longest.durationNs!) : [0, 0],
-    });
-  };
-  for (const channel of new Set(slow.map(({ row }) => `${row.commId} ${row.channel}`))) {
-    const thin = slow.filter(({ row }) => `${row.commId} ${row.channel}` === channel);
+type Slow = SlowLinkRow & { readonly row: LinkRow };
+/** What a rank or host sends, receives, or both. */
+type Direction = 'out' | 'in' | 'both';
+interface End {
+  readonly by: 'rank' | 'host';
+  readonly key: RankLabel;
+}
+
+const pairOf = ({ commId, source, destination }: LinkRow): string => `${commId} ${source} ${destination}`;
+const pairsOf = (rows: readonly LinkRow[]): Set<string> => new Set(rows.map(pairOf));
+const endsOf = (row: LinkRow, by: End['by']): [RankLabel, RankLabel] =>
+  by === 'rank' ? [row.source, row.destination] : [row.sourceHost, row.destinationHost];
+
+function linksOf({ by, key }: End, direction: Direction, rows: readonly LinkRow[]): LinkRow[] {
+  return rows.filter((row) => {
+    const [from, to] = endsOf(row, by);
+    return (direction !== 'in' && from === key) || (direction !== 'out' && to === key);
+  });
+}
+
+/** `starved`: ranks whose proxy threads are. */
+export function slowLinkCauses(evidence: CauseEvidence, starved: ReadonlySet<RankLabel>): SlowLinks[] {
+  const { links, slowLinks } = evidence;
+  const slow = [...slowLinks]
+    .sort((a, b) => b.costNs - a.costNs)
+    .map((one): Slow => ({ ...one, row: links[one.link]! }))
+    .filter(({ row, by }) => !starved.has(row.source) && !(by === 'arrival' && starved.has(row.destination)));
+  const thin = thinChannels(slow, evidence);
+  const left = new Set(slow.filter(({ link }) => !thin.some((one) => one.links.includes(link))));
+  const common = commonEnds(left, evidence);
+  return [...thin, ...common, ...single(left, evidence)].sort((a, b) => b.costNs! - a.costNs!);
+}
+
+function thinChannels(slow: readonly Slow[], evidence: CauseEvidence): SlowLinks[] {
+  const channelOf = ({ commId, channel }: LinkRow): string => `${commId} ${channel}`;
+  return [...new Set(slow.map(({ row }) => channelOf(row)))].flatMap((channel) => {
+    const thin = slow.filter(({ row }) => channelOf(row) === channel);
     const isThin = thin.every(({ row }) => {
-      const others = links.filter((one) => pairOf(one) === pairOf(row) && one.channel !== row.channel);
+      const others = evidence.links.filter((one) => pairOf(one) === pairOf(row) && one !== row);
       return others.length > 0 && !slow.some((one) => others.includes(one.row));
     });
+    if (!isThin) return [];
     const sources = new Set(thin.map(({ row }) => row.source));
-    if (isThin) add('thin channel', sources.size === 1 ? [...sources][0]! : null, thin, sources.size);
-  }
-  for (const { row } of left) slowPairs.add(pairOf(row));
-  const among = (
-    by: 'rank' | 'host',
-    direction: 0 | 1 | null,
-    key: RankLabel,
-    rows: readonly LinkRow[],
-  ): LinkRow[] =>
-    rows.filter((row) =>
-      direction === null ? ends(row, by).includes(key) : ends(row, by)[direction] === key,
-    );
-  const isWhole = (
-    by: 'rank' | 'host',
-    direction: 0 | 1 | null,
-    key: RankLabel,
-    rows: readonly LinkRow[],
-  ): boolean => among(by, direction, key, rows).every((row) => slowPairs.has(pairOf(row)));
-  for (const [cause, by] of [
-    ['slow node', 'host'],
-    ['slow NIC', 'rank'],
-  ] as const)
-    for (const direction of [null, 0, 1] as const)
-      for (const key of new Set([...left].flatMap(({ row }) => ends(row, by)))) {
-        // Within a host, all links have both ends on it.
-        const all = by === 'rank' ? links : links.filter((row) => row.sourceHost !== row.destinationHost);
-        const own = among(by, direction, key, all);
-        const ownPairs = new Set(own.map(pairOf));
+    const rank = sources.size === 1 ? thin[0]!.row.source : null;
+    const about = described(thin, evidence, sources.size);
+    return [{ ...about, cause: 'thin channel', rank, channel: thin[0]!.row.channel }];
+  });
+}
+
+/** Takes what it explains out of `left`. */
+function commonEnds(left: Set<Slow>, evidence: CauseEvidence): SlowLinks[] {
+  const causes: SlowLinks[] = [];
+  const slowPairs = pairsOf([...left].map(({ row }) => row));
+  const isWhole = (rows: readonly LinkRow[]): boolean => rows.every((row) => slowPairs.has(pairOf(row)));
+  for (const by of ['host', 'rank'] as const) {
+    // Within a host, all links have both ends on it.
+    const links = evidence.links.filter((row) => by === 'rank' || row.sourceHost !== row.destinationHost);
+    for (const direction of ['both', 'out', 'in'] as const)
+      for (const key of new Set([...left].flatMap(({ row }) => endsOf(row, by)))) {
+        const own = linksOf({ by, key }, direction, links);
+        const pairs = pairsOf(own).size;
         const ranks = new Set(own.map((row) => (row.sourceHost === key ? row.source : row.destination)));
-        if (ownPairs.size < 2 || (by === 'host' && ranks.size < 2) || !isWhole(by, direction, key, all))
-          continue;
+        if (pairs < 2 || (by === 'host' && ranks.size < 2) || !isWhole(own)) continue;
         // If all links of an other end are slow, too, it may as well be at fault.
-        const others = new Set(own.flatMap((row) => ends(row, by)).filter((end) => end !== key));
-        const opposite = direction === null ? null : direction === 0 ? 1 : 0;
-        if ([...others].some((other) => isWhole(by, opposite, other, all))) continue;
+        const others = new Set(own.flatMap((row) => endsOf(row, by)).filter((end) => end !== key));
+        const opposite = direction === 'out' ? 'in' : direction === 'in' ? 'out' : 'both';
+        if ([...others].some((other) => isWhole(linksOf({ by, key: other }, opposite, links)))) continue;
         const found = [...left].filter(({ row }) => own.includes(row));
-        const doubt = cause === 'slow NIC' && direction === 0 ? 'NIC or proxy thread' : null;
-        if (found.length > 0) add(cause, key, found, ownPairs.size, doubt);
+        if (found.length === 0) continue;
+        for (const one of found) left.delete(one);
+        const about = described(found, evidence, pairs);
+        const isThread = by === 'rank' && direction === 'out' && !receives(key, evidence);
+        causes.push(
+          by === 'host'
+            ? { ...about, cause: 'slow node', host: String(key) }
+            : {
+                ...{ ...about, cause: 'slow NIC', rank: key },
+                cannotTell: isThread ? 'NIC or proxy thread' : null,
+              },
+        );
       }
-  for (const one of [...left]) {
-    if (!left.has(one)) continue;
-    const same = [...left].filter(({ row }) => pairOf(row) === pairOf(one.row));
-    const own = new Set(among('rank', 0, one.row.source, links).map(pairOf)).size;
-    add('slow link', one.row.source, same, own, own === 1 ? 'link, NIC or proxy thread' : null);
   }
-  return causes.sort((a, b) => b.costNs! - a.costNs!);
+  return causes;
+}
+
+/** Only what it receives shows how often a rank's proxy thread looks. */
+const receives = (rank: RankLabel, { links }: CauseEvidence): boolean =>
+  links.some(({ destination }) => destination === rank);
+
+function single(left: ReadonlySet<Slow>, evidence: CauseEvidence): SlowLinks[] {
+  return [...pairsOf([...left].map(({ row }) => row))].map((pair) => {
+    const same = [...left].filter(({ row }) => pairOf(row) === pair);
+    const { source } = same[0]!.row;
+    const pairs = pairsOf(linksOf({ by: 'rank', key: source }, 'out', evidence.links)).size;
+    const doubt = receives(source, evidence) ? 'link or NIC' : 'link, NIC or proxy thread';
+    return {
+      ...{ ...described(same, evidence, pairs), cause: 'slow link', rank: source },
+      cannotTell: pairs === 1 ? doubt : null,
+    };
+  });
+}
+
+/** `all`: the costliest first. */
+function described(
+  all: readonly Slow[],
+  { collectives }: CauseEvidence,
+  pairs: number,
+): Omit<SlowLinks, 'cause'> {
+  const [{ row, ratio, by, costNs }] = all as [Slow];
+  return {
+    ...{ rank: null, host: row.sourceHost, ends: [row.source, row.destination], channel: null },
+    links: all.map(({ link }) => link),
+    slowPairs: pairsOf(all.map((one) => one.row)).size,
+    ...{ pairs, ratio, by, costNs, cannotTell: null },
+    transfers: all.reduce((sum, { transfers }) => sum + transfers, 0),
+    view: longestOf(collectives, row.commId),
+  };
 }

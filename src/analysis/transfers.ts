@@ -1,18 +1,20 @@
 /**
  * What the transfers of all files say together: where each rank's step time went, who waited for whom, and every link with the time that
- * its transfers took. A send's time is measured at the sender, by its own counter, so no clock between hosts enters.
+ * its transfers took. A send's time is measured at the sender, by its own counter; the time until arrival has the bound of both clocks beside it.
  */
 
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
-import { linkTimes } from '../cluster/link_times.js';
-import { slowLinks, type SlowLink } from '../cluster/slow_links.js';
+import type { TransferTimes } from '../clocks/evidence/transfer_times.js';
 import type { Run } from '../runs/run.js';
 import type { RankScan } from '../scan/scan.js';
 import { WAITED, WAITS, type EndTotals, type SizeTotals } from '../scan/transfer_totals.js';
+import type { LinkTimes } from '../cluster/link_times.js';
 import { lineTime, type LinkLine } from './line_time.js';
+import { linkKey, onTheWay, type OnTheWay } from './on_the_way.js';
 import { countsTogether, meansOverTime, sendSeries, type SendSeries } from './over_time.js';
 import type { RankLabel, RankLabels } from './rank_labels.js';
+import { slowLinkRows, type SlowLinkRow } from './slow_link_rows.js';
 
 /** ns by what was waited for. */
 export type WaitTimes = Readonly<Record<(typeof WAITS)[number], number>>;
@@ -59,6 +61,8 @@ export interface LinkRow {
   readonly least: LinkLine | null;
   /** Sizes that were timed. */
   readonly sizes: number;
+  /** Across ranks; null: the clocks or the protocol do not show it. */
+  readonly onTheWay: OnTheWay | null;
   /** The sender waited for its GPU, and for room at the receiver; the receiver for its GPU. null: its file is not here. */
   readonly senderGpuNs: number;
   readonly senderRoomNs: number;
@@ -76,20 +80,13 @@ export interface Transfers {
   readonly slowLinks: readonly SlowLinkRow[];
 }
 
-/** cluster/slow_links.ts. `link`: index into the links. */
-export interface SlowLinkRow extends Pick<
-  SlowLink,
-  'ratio' | 'like' | 'sizes' | 'medianNs' | 'usualNs' | 'costNs'
-> {
-  readonly link: number;
-  readonly transfers: number;
-}
-
-/** `time`: of a file's tick on the trace's axis. */
+/** `time`: of a file's tick on the trace's axis. `bound`: of the clocks of two files, ns. */
 export function transfersOf(
   run: Run,
   labels: RankLabels,
+  times: readonly TransferTimes[],
   time: (file: number, tick: number) => TraceNs,
+  bound: (sender: number, receiver: number) => number,
 ): Transfers {
   const files = filesByRank(run);
   const ends = run.members.flatMap(({ scan }, file) =>
@@ -98,13 +95,17 @@ export function transfersOf(
   const senders = senderEnds(ends);
   const allPairs = allChannels(ends);
   const pairSenders = senderEnds(allPairs);
+  const arrivals = onTheWay(times, bound);
+  const rows = new Map(senders.map((end, row) => [linkKey(end), row]));
+  const rowOf = ({ rank: source, peer: destination, ...link }: LinkTimes): number | undefined =>
+    rows.get(linkKey({ ...link, source, destination }));
   return {
     ranks: run.members.map((_, file) => rankWaits(run, file)),
     waits: waitRows(ends, labels, time),
-    links: linkRows(senders, ends, run, labels),
-    pairs: linkRows(pairSenders, allPairs, run, labels),
+    links: linkRows(senders, ends, run, labels, arrivals),
+    pairs: linkRows(pairSenders, allPairs, run, labels, arrivals),
     sends: pairSenders.map(sendSeries),
-    slowLinks: slowLinkRows(senders, run),
+    slowLinks: slowLinkRows(run, times, bound, rowOf),
   };
 }
 
@@ -117,25 +118,12 @@ function linkRows(
   ends: readonly AnyEnd[],
   run: Run,
   labels: RankLabels,
+  arrivals: ReadonlyMap<string, OnTheWay>,
 ): LinkRow[] {
   const receivers = new Map(ends.filter((end) => !end.isSend).map((end) => [linkKey(end), end]));
-  return senders.map((end) => linkRow(end, receivers.get(linkKey(end)) ?? null, run, labels));
-}
-
-function slowLinkRows(senders: readonly AnyEnd[], run: Run): SlowLinkRow[] {
-  const rows = new Map(senders.map((end, row) => [linkKey(end), row]));
-  return slowLinks(linkTimes(run)).flatMap(({ times, ratio, sends, ...more }) => {
-    const { commId, channel, rank: source, peer: destination } = times;
-    const link = rows.get(linkKey({ commId, channel, source, destination }));
-    const { sizes, like, medianNs, usualNs, costNs } = more;
-    const rounded = {
-      medianNs: Math.round(medianNs),
-      usualNs: Math.round(usualNs),
-      costNs: Math.round(costNs),
-    };
-    return link === undefined
-      ? []
-      : [{ link, ratio: Number(ratio.toFixed(2)), transfers: sends, sizes, like, ...rounded }];
+  return senders.map((end) => {
+    const key = linkKey(end);
+    return { ...linkRow(end, receivers.get(key) ?? null, run, labels), onTheWay: arrivals.get(key) ?? null };
   });
 }
 
@@ -218,14 +206,6 @@ function namedEnd(
   return { ...end, file, commId, name, source, destination, nsPerTick: 1e9 / header.tickHz, peerFile };
 }
 
-const linkKey = ({
-  commId,
-  channel,
-  source,
-  destination,
-}: Pick<AnyEnd, 'commId' | 'channel' | 'source' | 'destination'>): string =>
-  `${commId} ${channel} ${source} ${destination}`;
-
 const timesOf = (waits: readonly number[], nsPerTick: number): WaitTimes =>
   Object.fromEntries(
     WAITS.map((name) => [name, Math.round((waits[WAITED[name]] ?? 0) * nsPerTick)]),
@@ -299,7 +279,12 @@ function waitRows(
   );
 }
 
-function linkRow(end: AnyEnd, receiver: AnyEnd | null, run: Run, labels: RankLabels): LinkRow {
+function linkRow(
+  end: AnyEnd,
+  receiver: AnyEnd | null,
+  run: Run,
+  labels: RankLabels,
+): Omit<LinkRow, 'onTheWay'> {
   const { file, peerFile, nsPerTick, sizes, waits } = end;
   const timed = sizes.reduce((sum, { transfers }) => sum + transfers, 0);
   const total = sizes.reduce((sum, { sum: took }) => sum + took, 0);

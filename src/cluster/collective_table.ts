@@ -18,15 +18,17 @@ export class Entry {
   /** Numbers of the file's names in the table. */
   readonly funcs: readonly number[];
   readonly datatypes: readonly number[];
+  readonly plans: readonly number[];
 
   constructor(
-    { funcs, datatypes }: CollectiveTable,
+    { funcs, datatypes, plans }: CollectiveTable,
     readonly member: ClusterMember,
     readonly file: number,
     readonly rank: number,
   ) {
     this.funcs = member.works.funcs.map((name) => funcs.number(name));
     this.datatypes = member.works.datatypes.map((name) => datatypes.number(name));
+    this.plans = member.works.plans.map((name) => plans.number(name));
   }
 }
 
@@ -39,6 +41,7 @@ const emptyColumns = () => ({
   // All files together may have more names than one file.
   func: new Uint32Array(0),
   datatype: new Uint32Array(0),
+  plan: new Uint32Array(0),
   count: new Float64Array(0),
   root: new Int32Array(0),
   seq: new Float64Array(0),
@@ -74,6 +77,7 @@ export class CollectiveTable {
   columns = emptyColumns();
   readonly funcs = new Names();
   readonly datatypes = new Names();
+  readonly plans = new Names();
   readonly came = new LastTwo();
   readonly waited = new LastTwo();
   readonly open: FilesOf = new Map();
@@ -100,7 +104,7 @@ export class CollectiveTable {
   }
 
   private rowOf(
-    { member: { works }, funcs, datatypes, file }: Entry,
+    { member: { works }, funcs, datatypes, plans, file }: Entry,
     work: number,
     arrival: Arrival,
   ): number {
@@ -119,6 +123,7 @@ export class CollectiveTable {
     columns.seq[row] = seq;
     columns.ordinal[row] = ordinal;
     columns.datatype[row] = datatypes[works.datatype[work]!]!;
+    columns.plan[row] = plans[works.plan[work]!]!;
     columns.count[row] = works.count[work]!;
     columns.root[row] = works.root[work]!;
     columns.firstCalled[row] = arrival.called;
@@ -164,16 +169,25 @@ export class CollectiveTable {
     this.waited.add(row, file, rank, course.waited);
   }
 
-  private compare(row: number, { member: { works }, datatypes: numbers, file }: Entry, work: number): void {
+  private compare(row: number, entry: Entry, work: number): void {
     const { columns, datatypes } = this;
-    const datatype = numbers[works.datatype[work]!]!;
+    const { works } = entry.member;
+    const datatype = entry.datatypes[works.datatype[work]!]!;
     let isSame = works.count[work] === columns.count[row] && works.root[work] === columns.root[row];
     if (datatype !== columns.datatype[row]) {
       const isKnown = !isLostText(datatypes.name(datatype));
       if (isLostText(datatypes.name(columns.datatype[row]!))) columns.datatype[row] = datatype;
       else if (isKnown) isSame = false;
     }
-    if (!isSame) addFile(this.different, row, file);
+    if (!isSame) addFile(this.different, row, entry.file);
+    if (entry.plans[works.plan[work]!] !== columns.plan[row])
+      this.addPlan(row, works.plans[works.plan[work]!]!);
+  }
+
+  private addPlan(row: number, plan: string): void {
+    const known = this.plans.name(this.columns.plan[row]!);
+    if (plan === '' || known.split(' and ').includes(plan)) return;
+    this.columns.plan[row] = this.plans.number(known === '' ? plan : `${known} and ${plan}`);
   }
 
   private ends(row: number, { member, file }: Entry, work: number): void {

@@ -20,6 +20,10 @@ export class CollectiveView implements Collective {
     return this.table.datatypes.name(this.table.columns.datatype[this.row]!);
   }
 
+  get plan(): string {
+    return this.table.plans.name(this.table.columns.plan[this.row]!);
+  }
+
   get count(): number {
     return this.table.columns.count[this.row]!;
   }

@@ -1,6 +1,6 @@
 /**
  * Links that are slow compared with their like: connections of the same communicator, within a host or between hosts, size by size. The
- * verdict and the report use this one rule. Medians are compared, because a few long sends or one slow link do not move them.
+ * verdict and the report use this one rule, of the sends' times; the report also of the times until arrival. Medians are compared, because a few long sends or one slow link do not move them.
  */
 
 import { maxOf } from '../base/extremes.js';
@@ -8,13 +8,11 @@ import type { LinkTimes, SizeTimes } from './link_times.js';
 
 export interface SlowLink {
   readonly times: LinkTimes;
-  /** Its median send time is so many times the usual one, the median over sizes. */
-  readonly ratio: number;
   /** The sends and sizes that were compared, and how many other pairs of ranks they were compared with. */
   readonly sends: number;
   readonly sizes: number;
   readonly like: number;
-  /** ns: median send time, its own and the usual one, of the size that cost most. */
+  /** ns: median time, its own and the usual one, of the size that cost most: it is slow by so much. */
   readonly medianNs: number;
   readonly usualNs: number;
   /** ns: what its sends took longer than usual, divided by as many as are on the wire at once: the least that the rank lost. */
@@ -51,7 +49,7 @@ function slowIn(kind: readonly LinkTimes[]): SlowLink[] {
   const compared = kind.flatMap((times) => comparison(times, usual, like) ?? []);
   const deviation = lowerMedian(compared.map(({ ratio }) => Math.abs(ratio - 1)));
   const least = Math.max(LEAST_RATIO, 1 + UNKNOWN_DEVIATION / (like - 1), 1 + DEVIATIONS * deviation);
-  return compared.filter(({ ratio }) => ratio >= least);
+  return compared.filter(({ ratio }) => ratio >= least).map(({ link }) => link);
 }
 
 type Usual = Pick<SizeTimes, 'medianNs' | 'quickNs'>;
@@ -77,7 +75,12 @@ function usualBySize(kind: readonly LinkTimes[]): Map<number, Usual> {
   );
 }
 
-function comparison(times: LinkTimes, usual: ReadonlyMap<number, Usual>, like: number): SlowLink | null {
+/** `ratio`: what is tested, the median over sizes. */
+function comparison(
+  times: LinkTimes,
+  usual: ReadonlyMap<number, Usual>,
+  like: number,
+): { readonly link: SlowLink; readonly ratio: number } | null {
   const known = times.sizes.flatMap((one) => {
     const of = usual.get(one.bytes);
     if (!of || one.sends < FEWEST_SENDS) return [];
@@ -89,15 +92,11 @@ function comparison(times: LinkTimes, usual: ReadonlyMap<number, Usual>, like: n
   if (known.length === 0) return null;
   const most = maxOf(known.map(({ costNs }) => costNs));
   const { medianNs, usualNs } = known.find(({ costNs }) => costNs === most)!;
+  const sends = known.reduce((sum, one) => sum + one.sends, 0);
+  const costNs = known.reduce((sum, one) => sum + one.costNs, 0);
   return {
-    times,
+    link: { times, sends, sizes: known.length, like, medianNs, usualNs, costNs },
     ratio: lowerMedian(known.map(({ ratio }) => ratio)),
-    sends: known.reduce((sum, { sends }) => sum + sends, 0),
-    sizes: known.length,
-    like,
-    medianNs,
-    usualNs,
-    costNs: known.reduce((sum, { costNs }) => sum + costNs, 0),
   };
 }
 

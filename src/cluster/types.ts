@@ -74,6 +74,8 @@ export interface Late {
 export interface Collective {
   readonly func: string;
   readonly datatype: string;
+  /** Algorithm and protocol, as RING/SIMPLE; several if its ranks differ: RING/SIMPLE and TREE/LL. '': NCCL names none. */
+  readonly plan: string;
   /** As NCCL reports it: in bytes for AllGather and Broadcast. */
   readonly count: number;
   /** For Broadcast and Reduce, else -1. */

@@ -4,6 +4,7 @@
  */
 
 import { Names, withRows } from '../base/columns.js';
+import { isLostText } from '../base/lost_text.js';
 import type { Communicator } from '../rankfile/types.js';
 import { hasRoot } from './roots.js';
 import type { Work, WorkIdentity } from './types.js';
@@ -24,6 +25,9 @@ export interface WorkTable {
   /** Index into `datatypes`. */
   readonly datatype: Uint16Array;
   readonly datatypes: readonly string[];
+  /** Index into `plans`: algorithm and protocol, as RING/SIMPLE; '': NCCL names none. */
+  readonly plan: Uint16Array;
+  readonly plans: readonly string[];
   /** Rank in the communicator; -1: the collective has no root. */
   readonly root: Int32Array;
   /** Ticks: the application's call if NCCL reports it and it is not a captured graph's, else the start. */
@@ -44,6 +48,7 @@ const emptyColumns = () => ({
   ordinalAbsolute: new Uint8Array(0),
   count: new Float64Array(0),
   datatype: new Uint16Array(0),
+  plan: new Uint16Array(0),
   root: new Int32Array(0),
   arrival: new Float64Array(0),
   enqueued: new Float64Array(0),
@@ -54,6 +59,7 @@ export class WorkTableBuilder {
   private columns = withRows(emptyColumns(), FIRST_ROWS);
   private readonly funcs = new Names();
   private readonly datatypes = new Names();
+  private readonly plans = new Names();
 
   add(work: Work): void {
     const { row, api } = work;
@@ -69,6 +75,7 @@ export class WorkTableBuilder {
     columns.ordinalAbsolute[row] = Number(work.ordinalAbsolute);
     columns.count[row] = work.count;
     columns.datatype[row] = this.datatypes.number(work.datatype);
+    columns.plan[row] = this.plans.number(planOf(work));
     columns.root[row] = work.root !== null && hasRoot(work.func) ? work.root : -1;
     columns.arrival[row] = api && !api.graphCaptured ? api.start : work.start;
   }
@@ -79,9 +86,13 @@ export class WorkTableBuilder {
 
   finish(): WorkTable {
     const columns = withRows(this.columns, this.rows);
-    return { ...columns, funcs: this.funcs.all(), datatypes: this.datatypes.all() };
+    const [funcs, datatypes, plans] = [this.funcs.all(), this.datatypes.all(), this.plans.all()];
+    return { ...columns, funcs, datatypes, plans };
   }
 }
+
+const planOf = ({ algo, proto }: Work): string =>
+  algo === '' || isLostText(algo) || isLostText(proto) ? '' : `${algo}/${proto}`;
 
 export function workIdentity(
   table: WorkTable,

@@ -7,9 +7,12 @@ import type {
   SlowerSince,
   SlowGpu,
   SlowLinks,
+  StarvedThread,
+  UnlikePlan,
 } from '../analysis/cause_types.js';
+import { binarySize } from '../analysis/size_class.js';
 import { durationText } from '../base/duration.js';
-import { printable } from './text.js';
+import { printable, timesText } from './text.js';
 import { clockTime, type VerdictReport } from './verdict_phrases.js';
 
 type Times = Pick<VerdictReport, 'traceStart'>;
@@ -21,10 +24,14 @@ export function causeText(cause: Cause, about: Times): string {
       return slowerText(cause, about);
     case 'late rank':
       return `${lateText(cause, about)}${costs}`;
+    case 'starved proxy thread':
+      return `${threadText(cause)}${costs}`;
     case 'slow GPU':
-      return `${gpuText(cause)}${costs}`;
+      return `${gpuText(cause)}${costs}${cause.side === 'consumes' ? '' : '. Whether its kernels are slow or begin late is not known'}`;
     case 'contention':
       return `${contentionText(cause)}${costs}. Whether they share a wire or a GPU is not known`;
+    case 'unlike algorithm':
+      return `${planText(cause)}${costs}`;
     default:
       return `${linksText(cause)}${costs}${doubt(cause)}`;
   }
@@ -48,9 +55,18 @@ function lateText({ rank, on, when, fromNs, toNs, late, of }: LateRank, about: T
   return `Rank ${rank} is late${time}: ${where} in ${late} of ${of} collectives`;
 }
 
-const gpuText = ({ rank, waitNs, usualNs, transfers, like }: SlowGpu): string =>
-  `The GPU of rank ${rank} is slow: what arrives waits ${durationText(waitNs)} until it is taken, ` +
+const threadText = ({ rank, waitNs, usualNs, transfers, like }: StarvedThread): string =>
+  `The proxy thread of rank ${rank} gets too little processor time: what arrived waits ${durationText(waitNs)} until the thread looks again, ` +
   `${durationText(usualNs)} on ${like} other ranks (${transfers} transfers)`;
+
+function gpuText({ rank, side, waitNs, usualNs, transfers, like }: SlowGpu): string {
+  const what = side === 'consumes' ? 'what arrives waits' : 'it waits for no data, and what it sends waits';
+  const until = side === 'consumes' ? 'until it is taken' : 'until it is filled in';
+  return (
+    `The GPU of rank ${rank} is slow: ${what} ${durationText(waitNs)} ${until}, ` +
+    `${durationText(usualNs)} on ${like} other ranks (${transfers} transfers)`
+  );
+}
 
 const contentionText = ({
   comm,
@@ -65,6 +81,10 @@ const contentionText = ({
   `${printable(func)} on ${printable(comm || commId)} takes ${factor} times as long while ${printable(other || withId)} is under way ` +
   `(${together} together, ${alone} alone)`;
 
+const planText = ({ func, bytes, comm, commId, plan, usual, count, peers, factor }: UnlikePlan): string =>
+  `${count} ${printable(func)} of ${bytes === null ? 'the same size' : binarySize(bytes)} on ${printable(comm || commId)} ran as ` +
+  `${printable(plan)}, ${peers} others as ${printable(usual)}: they take ${timesText(factor)} the time`;
+
 function linksText({
   cause,
   rank,
@@ -72,11 +92,13 @@ function linksText({
   slowPairs,
   pairs,
   ratio,
+  by,
   transfers,
   ends,
   channel,
 }: SlowLinks): string {
-  const evidence = `sends take up to ${Number(ratio.toPrecision(2))} times the usual time (${transfers} sends)`;
+  const what = by === 'send' ? 'sends' : 'transfers';
+  const evidence = `${what} take ${timesText(ratio)} the usual time (${transfers} ${what})`;
   if (cause === 'slow node') return `All ${pairs} links of host ${host} to other hosts are slow: ${evidence}`;
   if (cause === 'slow NIC') return `All ${pairs} links of rank ${rank} are slow: ${evidence}`;
   if (cause === 'thin channel') {
@@ -87,9 +109,11 @@ function linksText({
   return `The link from rank ${rank} to rank ${ends[1]} is slow: ${evidence}${others}`;
 }
 
-const doubt = ({ cannotTell, rank }: SlowLinks): string =>
-  cannotTell === null
-    ? ''
-    : cannotTell === 'NIC or proxy thread'
-      ? `. It is not known whether it is the NIC or a proxy thread without processor time, because only what rank ${rank} sends is slow`
-      : `. It is not known whether it is the link, the NIC or a proxy thread without processor time, because rank ${rank} sends over no other link`;
+function doubt({ cannotTell, rank }: SlowLinks): string {
+  if (cannotTell === null) return '';
+  const thread = ' or a proxy thread without processor time';
+  const what = { 'link or NIC': 'link or the NIC', 'NIC or proxy thread': `NIC${thread}` };
+  return `. It is not known whether it is the ${
+    cannotTell === 'link, NIC or proxy thread' ? `link, the NIC${thread}` : what[cannotTell]
+  }, because rank ${rank} ${cannotTell === 'NIC or proxy thread' ? 'receives nothing' : 'sends over no other link'}`;
+}

@@ -2,7 +2,7 @@
 
 import { durationText } from '../base/duration.js';
 import type { Slowness, SlowSends } from '../verdict/types.js';
-import { sizeText } from './text.js';
+import { sizeText, timesText } from './text.js';
 import {
   callText,
   clockTime,
@@ -61,11 +61,10 @@ const countText = (count: number, what: string): string => `${count} ${what}${co
 
 function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): string[] {
   const { cost, span, nRanks, file, worst } = slow;
-  const times = Math.round(link.medianNs / link.usualNs);
   const [from, to] = [link.file, link.peerFile].map((end) => rankName(report, end));
   const what = link.isOnlyOne ? `its link to rank ${link.file === file ? to : from}` : 'its links';
   return [
-    `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): ${what}, ${times} times the others' time`,
+    `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): ${what}, ${timesText(link.medianNs / link.usualNs)} the others' time`,
     labelled('on', `${commName(slow)} (${sizeText(nRanks)})`),
     labelled(
       'sends',

@@ -7,7 +7,7 @@ import type { RankLabel } from '../analysis/rank_labels.js';
 import { sumOfTimes } from '../analysis/transfers.js';
 import { durationText } from '../base/duration.js';
 import type { RunReport } from './run_report.js';
-import { printable } from './text.js';
+import { printable, timesText } from './text.js';
 
 const MOST_RANKS = 8;
 const MOST_GROUPS = 8;
@@ -121,8 +121,8 @@ function linkLines({ links, pairs, slowLinks }: RunReport): string[] {
   const slow = slowLinks
     .slice(0, MOST_LINKS)
     .map(
-      ({ link, ratio, transfers, like }) =>
-        `- slow link ${name(links[link]!)}: sends take ${Number(ratio.toPrecision(2))} times as long as on ${like} similar links (${transfers} transfers)`,
+      ({ link, ratio, by, transfers, like }) =>
+        `- slow link ${name(links[link]!)}: ${by === 'send' ? 'sends' : 'transfers'} take ${timesText(ratio)} the time of ${like} similar links (${transfers} transfers)`,
     );
   return [
     `- most bytes: ${name(most)}, ${binarySize(most.bytes)} in ${most.transfers} transfers`,

@@ -10,7 +10,8 @@ import type { CollectiveGroup, CollectiveRow } from '../analysis/collectives.js'
 import type { Lateness, Picture } from '../analysis/parts.js';
 import type { RankLabel } from '../analysis/rank_labels.js';
 import type { RunNumbers } from '../analysis/run_numbers.js';
-import type { LinkRow, SlowLinkRow, WaitRow, WaitTimes } from '../analysis/transfers.js';
+import type { SlowLinkRow } from '../analysis/slow_link_rows.js';
+import type { LinkRow, WaitRow, WaitTimes } from '../analysis/transfers.js';
 import { projectFile } from '../base/project.js';
 import type { FlightReport } from '../pytorch/flight_report.js';
 import type { Study } from '../study/study.js';
@@ -100,8 +101,15 @@ export interface RankRow {
 
 const MOST_COLLECTIVES = 400;
 
-/** A run that hangs or is slow says so already. */
-function slowedText({ verdict }: Study, { causes }: RunNumbers): string {
+/** A run that hangs or is slow says so already, but the causes may know more of a slow link. */
+function slowedText({ verdict }: Study, { causes, ranks }: RunNumbers): string {
+  if (verdict.kind === 'slow' && verdict.slow.on === 'link') {
+    const rank = ranks[verdict.slow.file]!;
+    const isBehind = (cause: Cause['cause']): boolean =>
+      causes.some((one) => one.cause === cause && 'rank' in one && one.rank === rank);
+    if (isBehind('starved proxy thread')) return '; by its proxy thread';
+    return isBehind('slow NIC') ? '; by its NIC' : '';
+  }
   if (verdict.kind !== 'healthy' || causes.length === 0) return '';
   return causes.length === 1 ? '; one cause slows it down' : `; ${causes.length} causes slow it down`;
 }

@@ -70,3 +70,7 @@ export function sizeText(nRanks: number, worldSize = nRanks): string {
   if (nRanks === 0) return 'size not known';
   return nRanks === worldSize ? `${nRanks} ranks` : `${nRanks} of ${worldSize} ranks`;
 }
+
+/** By what factor: "2.4 times", "419 times". */
+export const timesText = (factor: number): string =>
+  `${factor < 10 ? Number(factor.toFixed(1)) : Math.round(factor)} times`;

@@ -20,8 +20,8 @@ function rules(scan: RankScan): Readonly<Record<string, boolean>> {
   const outcomes = workEnds.outcome;
   const rows = outcomes.length;
   const times = Object.values(workEnds).filter((column) => column instanceof Float64Array);
-  const { funcs, datatypes, func, datatype, keys: _keys, ...columns } = works;
-  const lengths = [func, datatype, _keys, ...Object.values(columns)].map(({ length }) => length);
+  const { funcs, datatypes, plans, func, datatype, plan, keys: _keys, ...columns } = works;
+  const lengths = [func, datatype, plan, _keys, ...Object.values(columns)].map(({ length }) => length);
   return {
     ...everywhere(scan),
     'the ranks': [header.rank, header.worldSize, header.localRank].every(
@@ -35,7 +35,8 @@ function rules(scan: RankScan): Readonly<Record<string, boolean>> {
     'the table of work':
       lengths.every((length) => length === rows) &&
       func.every((name) => name < funcs.length) &&
-      datatype.every((name) => name < datatypes.length),
+      datatype.every((name) => name < datatypes.length) &&
+      plan.every((name) => name < plans.length),
     'the ends of work':
       times.every(({ length }) => length === rows) &&
       outcomes.every((outcome) => outcome < WORK_OUTCOMES.length),

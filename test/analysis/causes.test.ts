@@ -5,7 +5,8 @@ import { causesOf, type Cause } from '../../src/analysis/causes.js';
 import type { CauseEvidence } from '../../src/analysis/cause_types.js';
 import { changePoint } from '../../src/analysis/change_point.js';
 import type { CollectiveRow } from '../../src/analysis/collectives.js';
-import type { LinkRow, SlowLinkRow } from '../../src/analysis/transfers.js';
+import type { SlowLinkRow } from '../../src/analysis/slow_link_rows.js';
+import type { LinkRow } from '../../src/analysis/transfers.js';
 
 /** Logarithms that scatter by about 0.1, in a fixed way. */
 const scatter = (count: number, level: (i: number) => number): number[] =>
@@ -57,7 +58,19 @@ function causesWhere(isSlow: (source: number, destination: number) => boolean, l
   })) as unknown as LinkRow[];
   const slowLinks = links.flatMap(([source, destination], link): SlowLinkRow[] =>
     isSlow(source, destination)
-      ? [{ link, ratio: 5, like: 9, sizes: 1, medianNs: 5, usualNs: 1, costNs: 10, transfers: 100 }]
+      ? [
+          {
+            link,
+            by: 'send',
+            ratio: 5,
+            like: 9,
+            sizes: 1,
+            medianNs: 5,
+            usualNs: 1,
+            costNs: 10,
+            transfers: 100,
+          },
+        ]
       : [],
   );
   return causesOf({ ...NOTHING, links: rows, slowLinks });
@@ -65,6 +78,7 @@ function causesWhere(isSlow: (source: number, destination: number) => boolean, l
 
 const NOTHING: CauseEvidence = {
   ...{ collectives: [], links: [], slowLinks: [], slow: null, durationNs: 1e9 },
+  ...{ rankWaits: [], waits: [] },
   rankOf: (file) => file,
 };
 
@@ -85,7 +99,7 @@ describe('slow links', () => {
   it('the only link of a rank is slow: link or NIC, which cannot be distinguished', () => {
     const ring = RANKS.map((rank) => [rank, (rank + 1) % 8] as const);
     expect(causesWhere((source) => source === 2, ring)).toEqual([
-      expect.objectContaining({ cause: 'slow link', rank: 2, cannotTell: 'link, NIC or proxy thread' }),
+      expect.objectContaining({ cause: 'slow link', rank: 2, cannotTell: 'link or NIC' }),
     ]);
   });
 
@@ -140,6 +154,7 @@ function ringCauses(slowChannels: readonly number[]): Cause[] {
   const slowLinks = slowChannels.map((channel): SlowLinkRow => ({
     ...{
       link: 2 + channel,
+      by: 'send',
       ratio: 5,
       like: 3,
       sizes: 2,
@@ -161,7 +176,7 @@ describe('slow sends of one rank', () => {
 
   it('on all channels of its only link: not known what', () => {
     expect(ringCauses([0, 1])).toEqual([
-      expect.objectContaining({ cause: 'slow link', cannotTell: 'link, NIC or proxy thread' }),
+      expect.objectContaining({ cause: 'slow link', cannotTell: 'link or NIC' }),
     ]);
   });
 });

@@ -46,6 +46,8 @@ function member(
     count: Float64Array.from(rows, () => 1024),
     datatype: Uint16Array.from(rows, () => 0),
     datatypes: ['ncclFloat32'],
+    plan: Uint16Array.from(rows, () => 0),
+    plans: ['RING/SIMPLE'],
     root: Int32Array.from(rows, () => -1),
     arrival: Float64Array.from(rows, ({ arrival }) => arrival),
     enqueued: Float64Array.from(rows, ({ enqueued, arrival }) => enqueued ?? arrival + 1),

@@ -153,6 +153,8 @@ function tableOf({ calls }: MadeUpRank, comms: Comms): WorkTable {
     count: Float64Array.from(calls, ({ count = 1024 }) => count),
     datatype: Uint16Array.from(calls, () => 0),
     datatypes: ['ncclFloat32'],
+    plan: Uint16Array.from(calls, () => 0),
+    plans: ['RING/SIMPLE'],
     root: Int32Array.from(calls, ({ root = -1 }) => root),
     arrival: Float64Array.from(calls, ({ at }) => s(at)),
     enqueued: Float64Array.from(calls, ({ at }) => s(at)),

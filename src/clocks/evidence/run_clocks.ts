@@ -28,6 +28,7 @@ import type { Run } from '../../runs/run.js';
 import { tellClones } from './clones.js';
 import { withMissingPeers } from './missing_peers.js';
 import { STEP_ROW } from '../../scan/step_file.js';
+import { TransferTimer, type TransferTimes } from './transfer_times.js';
 import { joinTransfers, linksBetween, type StepSource, type TransferLink } from './transfers.js';
 
 /** The clocks as everybody else needs them. Plain data: it is written to a file between two steps of a merge. */
@@ -36,6 +37,8 @@ export interface FoundClocks {
   /** null: one host, or wall clocks were asked for. */
   readonly traffic: TrafficFacts | null;
   readonly broken: BrokenTransfers;
+  /** Of connections on one axis with both ends in files. */
+  readonly transferTimes: readonly TransferTimes[];
 }
 
 export interface TrafficFacts {
@@ -110,7 +113,7 @@ export function solveRunClocks(
   const axes = withMissingPeers(sources, ofFiles);
   if (clock === 'realtime' || ofFiles.names.length < 2) {
     const solution = solveClocks(witnesses);
-    return { solution, traffic: null, broken: findBroken(sources, solution) };
+    return { solution, traffic: null, ...lookOnceMore(sources, solution) };
   }
   const evidence = collectEvidence(sources, axes);
   const options: AlignmentOptions = {
@@ -122,7 +125,7 @@ export function solveRunClocks(
   return {
     solution,
     traffic: trafficFound(aligned, evidence, solution),
-    broken: findBroken(sources, solution),
+    ...lookOnceMore(sources, solution),
   };
 }
 
@@ -150,18 +153,25 @@ function trafficFound(
 }
 
 /** All pairs on one axis, also those that were no evidence. */
-function findBroken(sources: readonly StepSource[], solution: ClockSolution): BrokenTransfers {
+function lookOnceMore(
+  sources: readonly StepSource[],
+  solution: ClockSolution,
+): Pick<FoundClocks, 'broken' | 'transferTimes'> {
   const domains = sources.map((_, file) => domainOfFile(solution, file));
   const times = sources.map((_, file) => traceTimeOf(solution, file));
   const links = linksBetween(sources, (a, b) => domains[a]!.group === domains[b]!.group);
   const firsts = new Map<TransferLink, number>();
   const names = new Set<string>();
   const backwards = new Map<string, number>();
+  const timer = new TransferTimer();
   let mismatched = 0;
   joinTransfers(sources, links, (link, send, receive, agreement) => {
     const { sender, receiver, sends } = link;
     const arrives = times[receiver]!(receive[STEP_ROW.seen]!);
-    const isBackwards = arrives < times[sender]!(send[STEP_ROW.before]!);
+    const sent = times[sender]!(send[STEP_ROW.before]!);
+    const isBackwards = arrives < sent;
+    if (agreement === 'agree')
+      timer.add(link, send, receive, Math.max(sent, times[receiver]!(receive[STEP_ROW.before]!)), arrives);
     const isMismatched = agreement === 'sizesDiffer' || agreement === 'operationsDiffer';
     if (!isBackwards && !isMismatched) return;
     const ordinal = send[STEP_ROW.ordinal]!;
@@ -178,7 +188,8 @@ function findBroken(sources: readonly StepSource[], solution: ClockSolution): Br
       backwards.set(key, (backwards.get(key) ?? 0) + 1);
     }
   });
-  return { names, backwards, mismatched, outOfStep: connectionsOutOfStep(sources, firsts) };
+  const outOfStep = connectionsOutOfStep(sources, firsts);
+  return { broken: { names, backwards, mismatched, outOfStep }, transferTimes: timer.finish() };
 }
 
 function connectionsOutOfStep(

@@ -240,9 +240,15 @@ const linkColumns = (slow: ReadonlyMap<Link, { readonly ratio: number }>): Colum
   { title: 'Transfers', of: (row) => row.transfers, show: count },
   { title: 'Mean send', of: (row) => row.meanNs, show: time },
   {
+    title: 'Until arrival',
+    of: (row) => row.onTheWay && Math.round(row.onTheWay.meanNs),
+    show: (ns: number, { onTheWay }) =>
+      onTheWay!.boundNs > 0 ? `${time(ns)} ± ${time(onTheWay!.boundNs)}` : time(ns),
+  },
+  {
     title: 'Against its like',
     of: (row) => slow.get(row)?.ratio ?? null,
-    show: (ratio: number) => `${Number(ratio.toPrecision(2))} times slower`,
+    show: (ratio: number) => `${ratio < 10 ? Number(ratio.toFixed(1)) : Math.round(ratio)} times`,
   },
   ...line('average', 'avg'),
   ...line('least', 'min'),
@@ -251,11 +257,15 @@ const linkColumns = (slow: ReadonlyMap<Link, { readonly ratio: number }>): Colum
   { title: 'Receiver’s GPU', of: (row) => row.receiverGpuNs, show: time },
 ];
 
+/** A line that explains less than half of the variance, or has a time below zero, says nothing; the tables for notebooks have all. */
+const fits = (found: Link['average']): Link['average'] =>
+  found && found.r2 >= 0.5 && found.latencyNs >= 0 ? found : null;
+
 function line(mode: 'average' | 'least', name: string): Column<Link>[] {
   return [
-    { title: `Latency, ${name}`, of: (row) => row[mode]?.latencyNs ?? null, show: time },
-    { title: `GB/s, ${name}`, of: (row) => row[mode]?.rateGBs ?? null },
-    { title: `R², ${name}`, of: (row) => row[mode]?.r2 ?? null, minor: true },
+    { title: `Latency, ${name}`, of: (row) => fits(row[mode])?.latencyNs ?? null, show: time },
+    { title: `GB/s, ${name}`, of: (row) => fits(row[mode])?.rateGBs ?? null },
+    { title: `R², ${name}`, of: (row) => fits(row[mode])?.r2 ?? null, minor: true },
   ];
 }
 

@@ -27,7 +27,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   OddCounts: {"beganBefore":"number","afterStop":"number","foreign":"number","repeatedStates":"number","netStopsAgain":"number","kernelsWithoutStart":"number","staleParents":"number","startsAgain":"number","afterFinalize":"number","stepsWithoutStop":"number","unknown":["map","string","number"]},
   WorkEndTable: {"outcome":"Uint8Array","finalized":["map","number","number"],"elsewhere":["map","number",{"of":"Elsewhere"}],"step":"Float64Array","lastOp":"Float64Array","lastRecv":"Float64Array","noticed":"Float64Array","firstStamp":"Float64Array","lastStamp":"Float64Array","kernelStamp":"Float64Array","kernelNoticed":"Float64Array","data":"Float64Array"},
   Elsewhere: {"executors":["array","string"],"ops":"number","lastEnd":["either","null","number"],"isOpen":"boolean"},
-  WorkTable: {"keys":"Float64Array","comm":"Int32Array","func":"Uint16Array","funcs":["array","string"],"seq":"Float64Array","peer":"Int32Array","ordinal":"Uint32Array","ordinalAbsolute":"Uint8Array","count":"Float64Array","datatype":"Uint16Array","datatypes":["array","string"],"root":"Int32Array","arrival":"Float64Array","enqueued":"Float64Array"},
+  WorkTable: {"keys":"Float64Array","comm":"Int32Array","func":"Uint16Array","funcs":["array","string"],"seq":"Float64Array","peer":"Int32Array","ordinal":"Uint32Array","ordinalAbsolute":"Uint8Array","count":"Float64Array","datatype":"Uint16Array","datatypes":["array","string"],"plan":"Uint16Array","plans":["array","string"],"root":"Int32Array","arrival":"Float64Array","enqueued":"Float64Array"},
   PendingAtEnd: {"works":["array",{"of":"PendingWork"}],"unended":["map","number",{"is":["unfinished","unknown"]}],"foreign":["array",{"of":"Part6"}],"lastMove":["map","number","number"]},
   PendingWork: {"kind":{"is":["Coll","P2p"]},"row":"number","key":"number","comm":["either","null","number"],"func":"string","seq":["either","null","number"],"ordinal":"number","peer":["either","null","number"],"start":"number","ops":["array",{"of":"PendingOp"}],"blocks":["either","null",{"of":"BlocksSeen"}],"lostSince":"number"},
   PendingOp: {"channel":"number","peer":"number","isSend":"boolean","nSteps":"number","done":"number","step":["either","null",{"of":"PendingStep"}]},
@@ -63,7 +63,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   StoredRun: {"worldSize":"number","missing":["array","number"],"others":["array",{"of":"OtherRun"}],"problems":["array","string"],"unusable":["array","string"],"notes":["array","string"],"records":"number","aliases":["either","null",{"of":"Aliases"}],"clocks":{"of":"FoundClocks"},"alive":["array","boolean"]},
   OtherRun: {"name":"string","started":"string","files":"number"},
   Aliases: {"paths":["map","string","string"],"hosts":["map","string","string"],"programs":["map","string","string"],"jobs":["map","string","string"],"comms":["map","string","string"],"threads":["map","string","string"],"gpus":["map","string","string"],"boots":["map","string","string"]},
-  FoundClocks: {"solution":{"of":"ClockSolution"},"traffic":["either","null",{"of":"TrafficFacts"}],"broken":{"of":"BrokenTransfers"}},
+  FoundClocks: {"solution":{"of":"ClockSolution"},"traffic":["either","null",{"of":"TrafficFacts"}],"broken":{"of":"BrokenTransfers"},"transferTimes":["array",{"of":"TransferTimes"}]},
   ClockSolution: {"traceStart":"bigint","domains":["array",{"of":"ClockDomain"}],"scales":["array",{"of":"TickScale"}],"domainOf":["array","number"]},
   ClockDomain: {"name":"string","hostName":"string","files":["array","number"],"map":{"of":"ClockMap"},"realtimeResidual":"number","samples":"number","group":"number"},
   ClockMap: {"domain":"string","segments":["array",{"of":"ClockSegment"}]},
@@ -84,6 +84,8 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   OneSidedBound: {"against":"number","late":["either","null","number"],"early":["either","null","number"]},
   BrokenTransfers: {"names":["set","string"],"backwards":["map","string","number"],"mismatched":"number","outOfStep":["array",{"of":"OutOfStep"}]},
   OutOfStep: {"from":"number","operations":"number","commId":"bigint","channel":"number","source":"number","destination":"number"},
+  TransferTimes: {"sender":"number","receiver":"number","sizes":["array",{"of":"SizeOnTheWay"}],"commId":"bigint","channel":"number","source":"number","destination":"number"},
+  SizeOnTheWay: {"bytes":"number","sends":"number","sum":"number","least":"number","medianNs":"number","quickNs":"number"},
   StudyMember: {"rank":["either","null","number"],"ranks":["array","number"],"process":"string","isDrawn":"boolean"},
   PartHead: {"study":"string","files":["array","number"]},
   StoredJob: {"job":{"of":"ConvertJob"}},
@@ -110,7 +112,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   FlowEnds: {"operation":"Float64Array","sends":"Uint8Array","from":"Uint32Array","end":"Uint32Array"},
 };
 
-export const SHAPES_ID = 1730684520;
+export const SHAPES_ID = 4162121066;
 
 export const STORED = {
   ScanHead: {"of":"ScanHead"},

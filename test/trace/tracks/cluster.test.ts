@@ -24,6 +24,7 @@ const late = (first: number, last: number): Late => ({
 const collective = (seq: number, first: number, last: number, end: number): Collective => ({
   func: 'AllReduce',
   datatype: 'ncclFloat32',
+  plan: 'RING/SIMPLE',
   count: 250,
   seq,
   ordinal: 0,

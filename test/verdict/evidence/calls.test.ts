@@ -32,6 +32,8 @@ function scanned(read: () => void): Pick<RankScan, 'works' | 'communicators'> {
       count: new Float64Array(rows),
       datatype: new Uint16Array(rows),
       datatypes: ['ncclFloat32'],
+      plan: new Uint16Array(rows),
+      plans: ['RING/SIMPLE'],
       root: new Int32Array(rows).fill(-1),
       arrival: new Float64Array(rows),
       enqueued: new Float64Array(rows),

@@ -1,0 +1,48 @@
+/**
+ * Slow links as rows: by the time of their sends, which is the verdict's rule and has its numbers, and by the time until arrival. The second
+ * shows a slow way into a rank, of which a network that buffers tells the sender nothing. Both by the rule of cluster/slow_links.ts.
+ */
+
+import type { TransferTimes } from '../clocks/evidence/transfer_times.js';
+import { linkTimes, type LinkTimes } from '../cluster/link_times.js';
+import { slowLinks, type SlowLink } from '../cluster/slow_links.js';
+import type { Run } from '../runs/run.js';
+
+/** `link`: index into the links. `by`: the time that is long. */
+export interface SlowLinkRow extends Pick<SlowLink, 'like' | 'sizes' | 'medianNs' | 'usualNs' | 'costNs'> {
+  readonly link: number;
+  readonly by: 'send' | 'arrival';
+  /** medianNs / usualNs. */
+  readonly ratio: number;
+  readonly transfers: number;
+}
+
+/** `bound`: of two files' clocks, ns; Infinity: they cannot be compared. */
+export function slowLinkRows(
+  run: Run,
+  onTheWay: readonly TransferTimes[],
+  bound: (sender: number, receiver: number) => number,
+  rowOf: (times: LinkTimes) => number | undefined,
+): SlowLinkRow[] {
+  const rows = new Map<number, SlowLinkRow>();
+  const add = (by: SlowLinkRow['by'], { times, sends, ...more }: SlowLink): void => {
+    const link = rowOf(times);
+    if (link !== undefined && !rows.has(link))
+      rows.set(link, { link, by, transfers: sends, ...rounded(more) });
+  };
+  for (const slow of slowLinks(linkTimes(run))) add('send', slow);
+  const arrivals = onTheWay.map(({ sender, receiver, source, destination, commId, channel, sizes }) => {
+    const [from, to] = [sender, receiver].map((file) => run.members[file]!.scan.header.hostName);
+    const files = { file: sender, peerFile: receiver, rank: source, peer: destination };
+    return { ...files, commId, channel, sizes, isWithinHost: from === to };
+  });
+  for (const slow of slowLinks(arrivals))
+    if (slow.medianNs - slow.usualNs > 2 * bound(slow.times.file, slow.times.peerFile)) add('arrival', slow);
+  return [...rows.values()];
+}
+
+function rounded({ medianNs, usualNs, costNs, sizes, like }: Omit<SlowLink, 'times' | 'sends'>) {
+  const [median, usual, cost] = [medianNs, usualNs, costNs].map(Math.round) as [number, number, number];
+  const ratio = Number((medianNs / usualNs).toPrecision(3));
+  return { medianNs: median, usualNs: usual, costNs: cost, ratio, sizes, like };
+}

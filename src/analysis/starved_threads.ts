@@ -1,0 +1,46 @@
+/**
+ * A proxy thread without processor time: what arrived at its rank waits long until the thread looks at it again (flush wait). Each transfer has such
+ * a gap, and neither the wire nor the GPU is in it. Such a rank's sends end late, too, and look like those of a slow wire. It counts if the gaps are
+ * long most of the time: the machine may hold up any thread once.
+ */
+
+import { longestOf, type CauseEvidence, type StarvedThread } from './cause_types.js';
+import { medianOf } from './statistics.js';
+
+/** Fewer ranks or transfers do not show what is usual. */
+const FEWEST_RANKS = 3;
+const FEWEST_TRANSFERS = 64;
+const LEAST_RATIO = 4;
+/** ns: a flush itself, a read over PCIe, may take so long. */
+const LEAST_WAIT = 100_000;
+const LEAST_SHARE = 0.05;
+/** Up to so many transfers of a connection are under way at once. */
+const IN_FLIGHT = 8;
+
+export function starvedThreads(evidence: CauseEvidence): StarvedThread[] {
+  const { rankWaits, rankOf, links, collectives, durationNs } = evidence;
+  const compared = rankWaits.flatMap(({ all, overTime }, file) => {
+    const own = links.filter(({ destination }) => destination === rankOf(file));
+    const transfers = own.reduce((sum, link) => sum + link.transfers, 0);
+    if (transfers < FEWEST_TRANSFERS) return [];
+    const usually = medianOf(overTime.flush);
+    return [{ rank: rankOf(file), total: all.flush, usually, transfers, connections: own.length }];
+  });
+  if (compared.length < FEWEST_RANKS) return [];
+  const usually = medianOf(compared.map((one) => one.usually));
+  const usualNs = medianOf(compared.map(({ total, transfers }) => total / transfers));
+  return compared.flatMap(({ rank, total, transfers, connections, ...own }): StarvedThread[] => {
+    const waitNs = total / transfers;
+    const costNs = (total - usualNs * transfers) / (IN_FLIGHT * connections);
+    const isLong = own.usually >= LEAST_RATIO * usually && waitNs >= LEAST_RATIO * usualNs;
+    if (!isLong || waitNs < LEAST_WAIT || costNs < LEAST_SHARE * durationNs) return [];
+    return [
+      {
+        cause: 'starved proxy thread',
+        ...{ rank, transfers, like: compared.length - 1 },
+        ...{ waitNs: Math.round(waitNs), usualNs: Math.round(usualNs), costNs: Math.round(costNs) },
+        view: longestOf(collectives, null),
+      },
+    ];
+  });
+}

@@ -1,0 +1,46 @@
+/**
+ * Collectives whose algorithm or protocol is unlike that of their peers, the collectives of the same communicator, function and size, or unlike
+ * between their own ranks, and that take longer. Times count from the last arrival. A few such collectives show nothing.
+ */
+
+import { around, type CauseEvidence, type UnlikePlan } from './cause_types.js';
+import type { CollectiveRow } from './collectives.js';
+import { slowerThan } from './noise.js';
+
+const FEWEST = 4;
+const FEWEST_PEERS = 12;
+
+export function unlikePlans({ collectives, durationNs }: CauseEvidence): UnlikePlan[] {
+  const timed = collectives.filter((row) => row.plan !== '' && took(row) > 0);
+  const kinds = groups(timed, ({ commId, func, bytes }) => `${commId} ${func} ${bytes}`);
+  return kinds.flatMap(([, ...rows]) => {
+    const [peers = [], ...others] = groups(rows, ({ plan }) => plan).sort((a, b) => b.length - a.length);
+    if (peers.length < FEWEST_PEERS) return [];
+    return others.flatMap((some): UnlikePlan[] => {
+      const slower = some.length < FEWEST ? null : slowerThan(peers.map(took), some.map(took), durationNs);
+      if (slower === null) return [];
+      const { comm, commId, func, bytes, plan, startNs } = some[0]!;
+      const counts = { count: some.length, peers: peers.length };
+      return [
+        {
+          cause: 'unlike algorithm',
+          ...{ comm, commId, func, bytes, plan, usual: peers[0]!.plan, ...counts, ...slower },
+          view: around(startNs, 2 * took(some[0]!)),
+        },
+      ];
+    });
+  });
+}
+
+const took = ({ durationNs, skewNs }: CollectiveRow): number => (durationNs ?? 0) - (skewNs ?? 0);
+
+function groups(rows: readonly CollectiveRow[], by: (row: CollectiveRow) => string): CollectiveRow[][] {
+  const found = new Map<string, CollectiveRow[]>();
+  for (const row of rows) {
+    const key = by(row);
+    const known = found.get(key);
+    if (known) known.push(row);
+    else found.set(key, [row]);
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,71 @@
+/**
+ * How long transfers took across ranks, by connection and size: from the moment when both ends were ready (the sender's last poll of state 20,
+ * the receive posted) to the arrival (state 11). Only of protocols in which state 11 means arrival, and as exact as the two clocks.
+ */
+
+import { countOf, countTime, noTimes, quantileOf } from '../../base/time_bins.js';
+import type { ConnectionName } from '../../model/identity.js';
+import { STEP_ROW } from '../../scan/step_file.js';
+import type { TransferLink } from './transfers.js';
+
+export interface TransferTimes extends ConnectionName {
+  /** Indices of files. */
+  readonly sender: number;
+  readonly receiver: number;
+  readonly sizes: readonly SizeOnTheWay[];
+}
+
+/** ns. The scan keeps a share of a long run's transfers; `sends`: how many of this size were timed. */
+export interface SizeOnTheWay {
+  readonly bytes: number;
+  readonly sends: number;
+  readonly sum: number;
+  readonly least: number;
+  /** Half of them, and nine of ten, took longer. */
+  readonly medianNs: number;
+  readonly quickNs: number;
+}
+
+/** Per connection; transfers of further sizes are left out. */
+const MOST_SIZES = 16;
+
+interface Times {
+  readonly counts: Uint32Array;
+  sum: number;
+  least: number;
+}
+
+export class TransferTimer {
+  private readonly links = new Map<TransferLink, Map<number, Times>>();
+
+  /** Rows of both ends, and their times on the trace's axis. */
+  add(link: TransferLink, send: Float64Array, receive: Float64Array, ready: number, arrived: number): void {
+    if (receive[STEP_ROW.arrives] !== 1) return;
+    let sizes = this.links.get(link);
+    if (!sizes) this.links.set(link, (sizes = new Map()));
+    const bytes = send[STEP_ROW.bytes]!;
+    let times = sizes.get(bytes);
+    if (!times) {
+      if (sizes.size >= MOST_SIZES) return;
+      sizes.set(bytes, (times = { counts: noTimes(), sum: 0, least: Infinity }));
+    }
+    const took = Math.max(0, arrived - ready);
+    countTime(times.counts, took);
+    times.sum += took;
+    times.least = Math.min(times.least, took);
+  }
+
+  finish(): TransferTimes[] {
+    return [...this.links].map(([{ sender, receiver, sends }, sizes]) => {
+      const { commId, channel, source, destination } = sends;
+      return {
+        ...{ sender, receiver, commId, channel, source, destination },
+        sizes: [...sizes].map(([bytes, { counts, sum, least }]) => ({
+          ...{ bytes, sends: countOf(counts), sum, least },
+          medianNs: quantileOf(counts, 0.5),
+          quickNs: quantileOf(counts, 0.1),
+        })),
+      };
+    });
+  }
+}
