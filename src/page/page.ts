@@ -48,7 +48,7 @@ export function pageOf(report: RunReport, trace: TraceInPage | { readonly why: s
     head(report),
     actions(trace),
     verdict(report),
-    NAV,
+    nav(report),
     '<div id="sections"></div>\n',
     '<noscript><p>Tables and pictures need JavaScript, which runs in this page alone.</p></noscript>\n</main>\n',
     `<script type="application/json" id="data">${jsonInScript(data)}</script>\n`,
@@ -137,9 +137,11 @@ function verdict({ headline, lines, verdict: evidence, next }: RunReport): strin
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2).split('\n').map(text).join('\n');
 
-const NAV =
+const nav = ({ causes, flightRecorder }: RunReport): string =>
   '<nav aria-label="Sections">' +
   [
+    ...(causes.length > 0 ? [['why-it-is-slow', 'Why']] : []),
+    ...(flightRecorder ? [['python-calls', 'Python']] : []),
     ['around-the-moment', 'Moment'],
     ['who-waits-for-whom', 'Waits'],
     ['where-the-time-went', 'Time'],

@@ -134,7 +134,7 @@ const calledFrom = (stacks: readonly SharedStack[]): string[] =>
   stacks
     .slice(0, 2)
     .map(({ ranks, frames }) =>
-      labelled('called from', `${userFrames(frames).map(shortFrame).join(' < ')} (${rankText(ranks)})`),
+      labelled('called from', `${rankText(ranks)}: ${userFrames(frames).map(shortFrame).join(' < ')}`),
     );
 
 const placeText = (frames: readonly Frame[]): string => {

@@ -52,7 +52,7 @@ describe('dumps beside rank files', () => {
     });
     const lines = verdictText(found, null);
     expect(lines).toContain('  process group:  world world_GROUP, its all_reduce 3 (2 of 2 dumps)');
-    expect(lines).toContain('  called from:    train_step train.py:88 (2 ranks (0,2))');
+    expect(lines).toContain('  called from:    2 ranks (0,2): train_step train.py:88');
   });
 
   it('change nothing else in the verdict', async () => {

@@ -59,16 +59,20 @@ function pythonCalls(): HTMLElement | null {
   if (flightRecorder === null) return null;
   const { matched, verdict } = flightRecorder;
   const stack = (who: string, frames: readonly Frame[]): HTMLElement[] => {
-    const lines = frames.map(({ name, file, line }) => `${shown(name)}  ${shown(file)}:${line}`);
+    const width = frames.reduce((most, { name }) => Math.max(most, shown(name).length), 0);
+    const lines = frames.map(
+      ({ name, file, line }) => `${shown(name).padEnd(width)}  ${shown(file)}:${line}`,
+    );
     const text = lines.length === 0 ? 'The dump holds no Python stack.' : lines.join('\n');
     return [h('h3', {}, shown(who)), h('pre', { tabindex: '0' }, text)];
   };
   const waiting =
-    matched?.stacks.map(({ ranks, frames }) => stack(`rank ${ranks.join(', ')}: ${matched.op}`, frames)) ??
-    [];
+    matched?.stacks.map(({ ranks, frames }) =>
+      stack(`${ranks.length > 1 ? 'Ranks' : 'Rank'} ${ranks.join(', ')} in ${matched.op}`, frames),
+    ) ?? [];
   const named = verdict.culprits.map(({ rank, why, op, seq, group, description, last }) =>
     stack(
-      `rank ${rank}: ${why}: ${op} ${seq} of group ${group} ${description}; its last call: ${last?.op ?? 'not known'}`,
+      `Rank ${rank} ${why === 'not called' ? 'never called' : 'did not finish'} ${op} ${seq} of group ${`${group} ${description}`.trim()}. Its last call${last ? `, ${last.op},` : ''} came from`,
       last?.frames ?? [],
     ),
   );
@@ -120,7 +124,7 @@ document
     ),
     section(
       'Links',
-      'From one rank to another, all channels together, and by channel. Times are of sends, from the last poll for room to the end, by the sender’s own clock. Lines: latency + size / rate over all transfers, and over the least time of each size.',
+      'From one rank to another, all channels together, and by channel. Times are of sends, from the last poll for room to the end, by the sender’s own clock; until arrival, across ranks, with the bound of both clocks. Lines, where they fit: latency + size / rate over all transfers, and over the least time of each size.',
       links(report),
     ),
     section('Clocks', 'How far times of different hosts can be compared.', clocks(report)),

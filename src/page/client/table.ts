@@ -36,12 +36,14 @@ export interface TableOptions<Row> {
 /** Beyond these a browser gets slow; all of them are in the CSV. */
 const MOST_SHOWN = 1000;
 
-export function table<Row>({ name, columns: all, rows, first = 12, none }: TableOptions<Row>): HTMLElement {
+export function table<Row>({ name, columns: all, rows, none, ...options }: TableOptions<Row>): HTMLElement {
   if (rows.length === 0) return h('p', { class: 'none' }, none);
   const columns = all.filter((column) => saysSomething(column, rows));
   const isRight = columns.map((column) => isNumeric(column, rows));
   let sorted: { column: number; down: boolean } | null = null;
   let filters: string[] = [];
+  // A button for a few more rows is worth less than the rows.
+  const first = Math.max(options.first ?? 12, rows.length <= 15 ? rows.length : 0);
   let isWhole = rows.length <= first;
   const body = h('tbody');
   const heads = columns.map((column, i) =>
