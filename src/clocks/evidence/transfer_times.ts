@@ -42,7 +42,7 @@ export class TransferTimer {
   add(link: TransferLink, send: Float64Array, receive: Float64Array, ready: number, arrived: number): void {
     if (receive[STEP_ROW.arrives] !== 1) return;
     let sizes = this.links.get(link);
-    if (!sizes) this.links.set(link, (sizes = new Map()));
+    if (!sizes) this.links.set(link, (sizes = new Map<number, Times>()));
     const bytes = send[STEP_ROW.bytes]!;
     let times = sizes.get(bytes);
     if (!times) {
