@@ -14,7 +14,7 @@ interface Shown {
 export interface SlowerSince extends Shown {
   readonly cause: 'slower since';
   readonly sinceNs: number;
-  /** Collectives take so many times the time before. */
+  /** Factor: the time of collectives since then, by their time before. */
   readonly factor: number;
   readonly before: number;
   readonly after: number;
@@ -46,7 +46,7 @@ export interface SlowLinks extends Shown {
   readonly ends: readonly [RankLabel, RankLabel];
   /** Indices into the links. */
   readonly links: readonly number[];
-  /** Of so many pairs of ranks that rank or node is an end of, these are slow. */
+  /** Slow pairs of ranks, of all pairs with this rank or node as an end. */
   readonly slowPairs: number;
   readonly pairs: number;
   /** Of the costliest: its times against the usual ones. */

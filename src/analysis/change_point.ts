@@ -9,7 +9,7 @@ import { stretchesOf, studentQuantile, studentsT } from './noise.js';
 export interface ChangePoint {
   /** The first value after the change. */
   readonly index: number;
-  /** So many times the time before. */
+  /** Factor on the time before. */
   readonly factor: number;
 }
 
@@ -19,7 +19,7 @@ const LEAST_VALUES = 2;
 const LEAST_SIDE = 5;
 const CHANCE = 0.001;
 const LEAST_FACTOR = 1.5;
-/** So many stretches may lie on the wrong side. */
+/** This many stretches may lie on the wrong side. */
 const WRONG_SIDE = 0.08;
 
 /** `logs`: logarithms of times, in order. */

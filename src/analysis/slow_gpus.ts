@@ -24,7 +24,7 @@ const MOSTLY = 0.75;
 /** Its wait against the usual one, and its cost against the run. */
 const LEAST_RATIO = 4;
 const LEAST_SHARE = 0.05;
-/** Up to so many transfers of a connection are under way at once. */
+/** Up to this many transfers of a connection are under way at once. */
 const IN_FLIGHT = 8;
 
 interface Ends {

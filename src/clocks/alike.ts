@@ -24,7 +24,7 @@ const byPart = (part: number): Alike => ({ part, atMost: Infinity });
 /** A link differs from the others if it leaves more than this many standard errors unexplained. */
 const UNLIKE = 3.5;
 
-/** Residuals beyond this are not those of a link like the others: by what was stated, or by what the others show. */
+/** Larger residuals show a link unlike the others, as stated or as the others show. */
 function unlikeBeyond(link: Link, delay: number, alike: number, shown: number | null): number {
   const beyond = (spread: number): number =>
     UNLIKE * Math.hypot(ownSpread(link, delay, byPart(spread)), link.spread, FLOOR_SIGMA_NS);

@@ -60,7 +60,7 @@ function chord(hull: ArrayLike<number>, right: number, time: number, curvature: 
   return delay + curvature * before * behind;
 }
 
-/** Of a clock at these rates, what it has gained at each knot since the first one. */
+/** What a clock at these rates has gained at each knot since the first knot. */
 function gainedAtKnots(knots: Knots, rates: Float64Array): Float64Array {
   const gains = new Float64Array(rates.length);
   for (let k = 1; k < rates.length; k++) gains[k] = gains[k - 1]! + rates[k - 1]! * knots.step;

@@ -43,7 +43,7 @@ interface ArcHull extends Arc {
 export class HardBounds {
   /** Hard bounds hold for these. */
   readonly spans: Knots;
-  /** Where clocks as steady as declared could not have made these pairs; null: nowhere. */
+  /** Where clocks would have to be less steady than declared to make these pairs. null: nowhere. */
   readonly contradiction: UnsteadyClock | null;
   private readonly arcs: readonly ArcHull[];
   private readonly out: Adjacency;

@@ -38,7 +38,7 @@ export function placeKnots(from: number, to: number, grid: number, affordable = 
   return { first: first * grid, step: step * grid, count: Math.ceil(cells / step) + 1 };
 }
 
-/** So many pieces as one: about `ns` long, or one piece where pieces are longer. */
+/** Number of pieces that are joined: about `ns` long together, or one piece if pieces are longer. */
 export function joined({ first, step, count }: Knots, ns: number): Knots {
   const most = Math.max(1, Math.min(count - 1, Math.floor(ns / step)));
   // All about as long.
@@ -46,7 +46,7 @@ export function joined({ first, step, count }: Knots, ns: number): Knots {
   return { first, step: pieces * step, count: Math.ceil((count - 1) / pieces) + 1 };
 }
 
-/** A clock is known better near good evidence than in the rest of a piece: bounds hold for spans of it. */
+/** Bounds hold for spans of a piece, because a clock is known better near good evidence than elsewhere in the piece. */
 const LONGEST_SPAN_NS = 12e9;
 /** Each has bounds of its own in memory, and a slice in the trace: of long runs whole pieces are spans. */
 const MANY_SPANS = 400;

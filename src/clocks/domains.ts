@@ -110,7 +110,7 @@ function fileAxes(counters: readonly SharedCounter[]): { scales: TickScale[]; do
   return { scales, domainOf };
 }
 
-/** By the first sample alone: a line would follow every step of the wall clock. */
+/** Uses only the first sample, because a line would follow every step of the wall clock. */
 function coarseOffsets(counters: readonly SharedCounter[]): number[] {
   const base = counters[0]?.realtimeBase ?? 0n;
   return counters.map(({ samples, realtimeBase }) => {

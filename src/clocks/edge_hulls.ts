@@ -14,7 +14,7 @@ export interface EdgeHull {
   readonly hull: PointList;
 }
 
-/** Of one edge: its pieces by rising number, and their hulls. */
+/** The pieces of one edge by rising number, and their hulls. */
 interface EdgePieces {
   readonly pieces: readonly number[];
   readonly hulls: readonly PointList[];

@@ -50,7 +50,7 @@ export class EnvelopeMatrix {
     return this;
   }
 
-  /** Of x[plus] - x[minus]; an index below 0 is a known 0. */
+  /** Variance of x[plus] - x[minus]. An index below 0 stands for a known 0. */
   variance(plus: number, minus: number): number {
     const { lower, first, start, unknowns } = this;
     const from = Math.min(plus < 0 ? unknowns : plus, minus < 0 ? unknowns : minus);

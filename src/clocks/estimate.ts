@@ -89,7 +89,7 @@ function throughLines(setting: Setting): Float64Array {
       const left = rows[i]!.map((row) => system.unexplained(row, x));
       link.residual = left.length === 0 ? 0 : left.reduce((sum, rest) => sum + rest, 0) / left.length;
     });
-    // Not in the first pass: it weighs all links equally, and would blame the one of a pair that should be shorter.
+    // Not in the first pass, which weighs all links equally and would blame the wrong link of a pair.
     if (pass > 0) judge(links, references, delayOf, alike);
     const moved = weigh(links, delayOf, alike);
     const isSteady = measureWander(wander, x, place, mostWander);

@@ -83,7 +83,7 @@ export const NARROWEST_WINDOW_NS = 62.5e6;
  */
 const SIZE_CLASSES = [8 << 10, 64 << 10, ...Array.from({ length: 16 }, (_, i) => classEnd(i + 1))];
 
-/** So many half octaves beyond 64 KiB, in whole KiB. */
+/** Size classes: half octaves beyond 64 KiB, in whole KiB. */
 function classEnd(halves: number): number {
   return Math.round(64 * 2 ** (halves / 2)) << 10;
 }

@@ -31,11 +31,11 @@ const SMALLEST_RESIDUAL_NS = 300;
 const PASSES = 16;
 /** Corrections that a pass moves by less will stay where they are. */
 const STILL_NS = 10;
-/** In the first ones clocks may bend as they like, and minima weigh as if they scattered by this part of what they seem to. */
+/** In the first rounds clocks may bend freely, and minima weigh as if they scattered by this part of their apparent scatter. */
 const FREE_PASSES = 5;
 const FREE = 0.25;
 const FEW_MINIMA = 8;
-/** With more minima than this lines must do: hundreds of hosts, where a link is one of many that speak of a clock. */
+/** With more minima than this, straight lines are enough: with hundreds of hosts many links show each clock. */
 const MOST_MINIMA = 40_000;
 
 export interface Solved {
@@ -76,7 +76,7 @@ export function settle(
   const priors = addLikenessPriors(system, likes, likenessPriors(names, delays));
   for (let pass = 0; pass < PASSES; pass++) {
     const scales = scalesOf(links, names.length, rows, (row) => system.unexplained(row, x));
-    // Not at once: what minima scatter is known when clocks were let bend, and what clocks bend when that is known.
+    // In rounds: the scatter of minima is known only if clocks may bend, and the bends only if the scatter is known.
     const isFree = pass < FREE_PASSES;
     if (isFree) scales.forEach((scale, i) => (scales[i] = Math.max(FLOOR_SIGMA_NS, FREE * scale)));
     links.forEach((link, i) => {

@@ -10,15 +10,15 @@ import { adjacency, type Arc } from './graph.js';
 import { EACH_NS } from './negative_cycle.js';
 import { alignedAt, shownAt } from './shown.js';
 
-/** A cycle says nothing for certain by less, ns: hosts are not asked at quite the same instant... */
+/** ns: a cycle with a smaller contradiction proves nothing, because its hosts are compared at slightly different instants … */
 const LEAST_NS = 2000;
 /** Steeper than this a line through two pairs says little of an instant beside... */
 const STEEPEST = 0.05;
-/** ...and this part of all delays round the cycle is more than what hosts can be asked beside it. */
+/** … and neither does one below this part of all delays around the cycle. */
 const PART = 0.1;
 
 interface LimitArc extends Arc {
-  /** By how much the receiver can be ahead of the sender beyond the estimate, ns. */
+  /** How far the receiver can be ahead of the sender beyond the estimate, ns. */
   readonly length: number;
 }
 

@@ -33,21 +33,21 @@ interface View {
 /** What one link says of a jump at some moment, or several links together. */
 interface Step {
   readonly step: number;
-  /** Standard error, and what bends as large as declared make of it at most. */
+  /** Standard error, and the most that bends as large as declared add to it. */
   readonly error: number;
   readonly bend: number;
 }
 
 /** Standard errors beyond which a step is none of scatter: there are thousands of places where it could be one. */
 const CLEAR = 7;
-/** Of a host that pairs contradict: something happened to its clock. */
+/** For a host that pairs contradict: something happened to its clock. */
 const CLEAR_OF_SUSPECT = 3.5;
-/** One link may differ by so many from what all show, or by this part of it. */
+/** One link may differ from what all links show by this many standard errors, or by this part of the step. */
 const AGREES = 4;
 const AGREES_PART = 0.3;
 /** A step that is less is no jump, ns: wires and programs do as much. */
 const LEAST_JUMP_NS = 2000;
-/** Of places where a clock may have jumped, and of minima in all, looked at most. */
+/** Limits: places where a clock may have jumped, and minima in all, that are examined. */
 const MOST_PLACES = 512;
 const MOST_MINIMA = 60_000;
 const LEAST_PER_LINK = 24;
@@ -134,7 +134,7 @@ interface Place {
   readonly jump: number;
   /** A smaller one would not be seen, ns. */
   readonly least: number;
-  /** Of that the part that is seen. */
+  /** The part of it that is seen. */
   readonly clearness: number;
   /** All links agree, in both directions. */
   readonly isJump: boolean;

@@ -5,9 +5,9 @@
 
 import { OrderedCholesky, orderOf, type Order } from './ordered_cholesky.js';
 
-/** To factor a matrix as a whole, in multiplications... */
+/** Most multiplications for factoring a matrix as a whole … */
 const MOST_COST = 3e8;
-/** ...and with so many clocks: among fewer no way is long. */
+/** … and the clocks from which on this limit counts: with fewer clocks no path is long. */
 const MANY_BLOCKS = 128;
 
 /** Rows of at most `WIDTH` terms. */
@@ -17,7 +17,7 @@ const WIDTH = 5;
 export interface Blocks {
   readonly count: number;
   readonly size: number;
-  /** So many of the last unknowns are in rows of all clocks. */
+  /** This many of the last unknowns are in rows of all clocks. */
   readonly shared?: number;
 }
 
@@ -83,7 +83,7 @@ export class SparseLeastSquares {
         x[i]! += step * direction[i]!;
         gradient[i]! -= step * image[i]!;
       }
-      // By what the sum of squared errors, in sigmas, became less.
+      // How much smaller the sum of squared errors, in sigmas, became.
       small = step * size < LEAST_GAIN ? small + 1 : 0;
       if (small === LAST_ROUNDS) break;
       blocks.solve(gradient, towards);
@@ -95,7 +95,7 @@ export class SparseLeastSquares {
     return x;
   }
 
-  /** What is near the whole solution, or it. */
+  /** An approximation of the whole solution, or the solution itself. */
   private near(): OrderedCholesky | BandedBlocks {
     const { unknowns, blocks, rows, index, value } = this;
     if (blocks.count < MANY_BLOCKS) return new BandedBlocks(unknowns, blocks);
@@ -167,7 +167,7 @@ export class SparseLeastSquares {
 
 /** A round that lessens the sum of squares by no more has moved nothing by more than 0.0001 sigma... */
 const LEAST_GAIN = 1e-8;
-/** ...but the next one may: so many in a row. */
+/** … but the next one may, so this many in a row end the search. */
 const LAST_ROUNDS = 3;
 
 function dot(a: Float64Array, b: Float64Array): number {

@@ -20,11 +20,11 @@ export interface Link {
   readonly wire: number;
   /** Number of its least delay: links of one wire and likeness have the same. */
   readonly floor: number;
-  /** By what part its messages are larger, or smaller, than those of its like. */
+  /** How much larger or smaller its messages are than those of its like, as a fraction. */
   readonly sizeOff: number;
   /** Standard error that its minimum delay is taken to have, ns. */
   sigma: number;
-  /** At least 1: by how much that grew because the link proves to be unlike the others. */
+  /** At least 1: the factor by which that grew because the link proved to be unlike the others. */
   excess: number;
   /** How much longer its minimum delay is than its like, ns. */
   residual: number;
@@ -34,16 +34,16 @@ export interface Link {
 export const minimaOf = ({ lines }: Link): number =>
   lines.reduce((sum, line) => sum + (line === null ? 0 : line.minima.length / 2), 0);
 
-/** Of a link's likeness: its minimum delay, ns. */
+/** The minimum delay of a link's likeness, ns. */
 export type DelayOf = (link: Link) => number;
 
 /** Before anything is known of delays. */
 export const FIRST_SIGMA_NS = 20_000;
 /** No two minimum delays are equal to less than this, ns: stamps are taken by programs. */
 export const FLOOR_SIGMA_NS = 300;
-/** No message between hosts is faster, ns: what is left of less is an error of the clocks. */
+/** ns: no message between hosts is faster. A smaller remaining delay is an error of the clocks. */
 const SHORTEST_DELAY_NS = 1000;
-/** Collectives, and credits that nobody waited for, wait for programs: their delays are like each other only roughly. */
+/** Collectives and credits without a waiting sender depend on programs, so their delays are similar only roughly. */
 const LOOSE_ALIKE = 1;
 
 /**
@@ -101,7 +101,7 @@ export function linksOf(edges: readonly EdgeEvidence[], knots: Knots): Linked {
   return { links, names, floors: floors.count };
 }
 
-/** Of texts, in the order in which they come. */
+/** Numbers texts in the order in which they come. */
 class Numbers {
   private readonly known = new Map<string, number>();
 
@@ -141,7 +141,7 @@ export interface Alike {
   readonly ofSumsOnly?: boolean;
 }
 
-/** By how much minimum delays of this kind differ, ns. */
+/** How much minimum delays of this kind differ, ns. */
 export function ownSpread({ edge }: Link, delay: number, { part, atMost, ofSumsOnly }: Alike): number {
   const whole = Math.max(SHORTEST_DELAY_NS, delay);
   if (!isWire(edge)) return Math.max(part, LOOSE_ALIKE) * whole;
@@ -157,7 +157,7 @@ const LEAST_OF_SUMS = 1 / 8;
 /** As a standard error. */
 const COST_OF_SIZE = 0.5;
 
-/** What is left of a link's delay, relatively. */
+/** The residual of a link's delay, as a fraction. */
 export const relativeResidual = (link: Link, delay: number): number =>
   link.residual / Math.max(SHORTEST_DELAY_NS, delay);
 

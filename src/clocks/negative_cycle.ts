@@ -10,7 +10,7 @@ export const EACH_NS = 100;
 
 export interface Cycle {
   readonly nodes: readonly number[];
-  /** By how much its arcs fall short of 0 together, ns; what each may fall short by is not taken off. */
+  /** How far the sum of its arcs is below 0, ns, before the tolerance of each arc is subtracted. */
   readonly by: number;
 }
 

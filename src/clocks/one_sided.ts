@@ -18,7 +18,7 @@ export interface OneSidedBound {
   readonly early: number | null;
 }
 
-/** Of a domain that is in no group with `reference`; null where nothing is said to either side. */
+/** For a domain that is in no group with `reference`. null: there is no bound on either side. */
 export function oneSidedBound(
   domain: number,
   reference: number,
@@ -35,7 +35,7 @@ export function oneSidedBound(
     // What the domain is estimated too late by, against the reference, at most, and too early by.
     const { below, above } = alignment.hardBetween(domain, reference, span);
     for (const end of [span, span + 1]) {
-      // By how much later the trace has it than the estimate that the bounds are about.
+      // How much later the trace shows it than the estimate to which the bounds belong.
       const time = knotTime(spans, end);
       const later = placed(domain, time) - placed(reference, time);
       late = Math.max(late, below + later);

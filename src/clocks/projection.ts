@@ -12,14 +12,14 @@ import { alignedAt } from './shown.js';
 /** Kept from the border, ns, as far as there is room: so that rounding to whole nanoseconds turns no arrow. */
 const MARGIN_NS = 20;
 const ROUNDS = 2000;
-/** After so many it is asked whether there is anything to be reached. */
+/** After this many rounds, check whether a solution exists. */
 const DOUBTFUL_ROUNDS = 50;
 /**
  * References are put back after the rounds, which moves both ends of a pair by what their reference moved, at two different times: a
  * little is violated again where it moved much within a delay. So the rounds are taken again, less each time.
  */
 const TURNS = 5;
-/** What is left by evidence that contradicts itself is more, ns: less is only slow to be reached. */
+/** ns: contradicting evidence leaves a larger violation. A smaller one only converges slowly. */
 const NEARLY_NS = 1000;
 /** Over-projection: reaches the inside of narrow cones sooner. */
 const RELAXATION = 1.5;
@@ -44,7 +44,7 @@ export function project(
   return violated;
 }
 
-/** Whether all pairs hold, before so many rounds are over. `doubtful`: when they contradict each other, if they do. */
+/** Whether all pairs hold within this many rounds. `doubtful`: when they contradict each other, if they do. */
 function pushAll(
   knots: Knots,
   corrections: readonly Float64Array[],

@@ -10,7 +10,7 @@ export const anyRate = (pieces: number): GainRates => ({
   most: new Float64Array(pieces).fill(MAX_RATE),
 });
 
-/** Of a clock, how it is bounded against the group's reference. */
+/** The bounds of a clock against the group's reference. */
 export interface BoundedClock {
   readonly band: Band;
   readonly knots: Knots;
@@ -65,7 +65,7 @@ export function gainOf(receiver: GainRates, sender: GainRates): GainRates {
   return gain;
 }
 
-/** Of what two clocks are apart beyond their estimate: how fast it can change. `sender`, `receiver`: their corrections. */
+/** How fast the difference of two clocks beyond their estimate can change. `sender`, `receiver`: their corrections. */
 export function fastestDrift(
   knots: Knots,
   sender: Float64Array,

@@ -24,7 +24,7 @@ export interface Readings {
   readonly perPiece: number;
   /** What the source shows at the instants. */
   readonly shown: Float64Array;
-  /** Per instant and domain, beyond the estimate and short of it, ns. */
+  /** Bounds per instant and domain, above and below the estimate, ns. */
   readonly late: readonly Float64Array[];
   readonly early: readonly Float64Array[];
   /** Most that a clock's rate changes, 1/ns. */
@@ -33,11 +33,11 @@ export interface Readings {
 
 /** So long before and behind an instant others are looked at: farther off clocks may have bent by too much to say anything. */
 const NEAR_NS = 240e9;
-/** And so many, at least and at most. */
+/** Least and largest number of instants. */
 const LEAST_NEAR = 4;
 const MOST_NEAR = 96;
 
-/** By how much a domain can be ahead of the source, by all that is known at all instants. */
+/** How far a domain can be ahead of the source, by all evidence at all instants. */
 export function bandOf(readings: Readings, domain: number) {
   const { knots, corrections, instants, perPiece, shown, late, early, curvature } = readings;
   const values = corrections[domain]!;

@@ -15,7 +15,7 @@ export interface ClockWitness {
   readonly header: Pick<RankFileHeader, 'process' | 'tickSource' | 'tickHz' | 'tickBase' | 'hostName'>;
   /** Not empty. */
   readonly samples: readonly ClockSample[];
-  /** Which of the machines with its boot id it is of, where transfers show that there are several. */
+  /** Number of its machine, if transfers show that several machines have its boot id. */
   readonly clone?: string;
 }
 

@@ -2,7 +2,7 @@
 
 import { correctionAt, knotTime, pieceAt, type Knots } from './corrections.js';
 
-/** Where on the common axis a clock is that shows `time`. */
+/** The time on the common axis when a clock shows `time`. */
 export const alignedAt = (knots: Knots, values: Float64Array, time: number): number =>
   time + correctionAt(knots, values, time);
 
@@ -19,7 +19,7 @@ export function shownAt(knots: Knots, values: Float64Array, axis: number): numbe
   return knot + (axis - knot - values[piece]!) / rate;
 }
 
-/** Of a clock's corrections, dimensionless. */
+/** The rate of a clock's corrections, dimensionless. */
 export function largestSlope({ step }: Knots, values: Float64Array): number {
   let largest = 0;
   for (let k = 1; k < values.length; k++)

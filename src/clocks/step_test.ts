@@ -9,7 +9,7 @@ import { FLOOR_SIGMA_NS, type Link } from './links.js';
 
 /** What a link shows at each of its minima but the outer ones: a step just before it. */
 export interface Steps {
-  /** Of the minima: when they were sent, and their delays. */
+  /** When the minima were sent, and their delays. */
   readonly times: Float64Array;
   readonly delays: Float64Array;
   readonly step: Float64Array;
@@ -18,7 +18,7 @@ export interface Steps {
   readonly gain: Float64Array;
   /** How far minima scatter as a standard error of one, ns: in most places. */
   readonly usual: number;
-  /** What a clock whose rate changes by 1/ns makes of it at most, ns². */
+  /** The most that a rate change of 1/ns adds to it, ns². */
   readonly bend: Float64Array;
   /** The line before the step goes through this at the minimum. */
   readonly level: Float64Array;
@@ -31,7 +31,7 @@ const PAIRS = 5;
 const LEAST_BESIDE = 2;
 const MOST_BESIDE = 24;
 
-/** `most`: so many minima, about. `curvature`: of a step's bend, 1/ns. `clear`: standard errors that make it clear. */
+/** `most`: about this many minima. `curvature`: of a step's bend, 1/ns. `clear`: standard errors that prove a step. */
 export function stepsOf(link: Link, most: number, curvature: number, clear: number): Steps {
   const { times, delays } = minimaOf(link, most);
   const count = times.length;
@@ -66,13 +66,13 @@ export function stepsOf(link: Link, most: number, curvature: number, clear: numb
   return { ...steps, usual: Math.max(middle, QUIET * inner[inner.length >> 2]!) };
 }
 
-/** From the lower quartile of scatters, each of few minima, to what is usual. */
+/** Factor from the lower quartile of scatters, each of few minima, to the usual scatter. */
 const QUIET = 1.3;
 
-/** In so many times what one fit sees one jump is in few of all. */
+/** A jump lies in few of all fits if they cover this many times what one fit covers. */
 const SHORT = 12;
 
-/** As many as make a step clearest: more lessen what scatter makes of it, fewer what bends do. */
+/** The number of minima that shows a step best: more reduce the effect of scatter, fewer the effect of bends. */
 function besideOf(times: Float64Array, scatter: number, curvature: number, clear: number): number {
   const apart = (times.at(-1)! - times[0]!) / (times.length - 1);
   const least = (count: number): number =>
@@ -136,7 +136,7 @@ function slopeOf(times: ArrayLike<number>, delays: ArrayLike<number>, i: number)
   return apart > 0 ? (delays[i + 1]! - delays[i]!) / apart : 0;
 }
 
-/** The two lines at the place of the step, and what is said of them. */
+/** The two lines at the place of the step, and their statistics. */
 const LINES = { before: 0, after: 0, slope: 0, scatter: 0, gain: 0 };
 
 /** Which part of the minima may lie below their line, and from the median above it to the line's standard error. */

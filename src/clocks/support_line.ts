@@ -52,14 +52,14 @@ export function supportLine(edge: EdgeEvidence, from: number, to: number): Suppo
   return throughLowest(minima, slope);
 }
 
-/** Of the line that is being found. */
+/** The line that is being fitted. */
 const HULL = new HullBuilder();
 
 /** Place of the first window that begins at `time` or later. */
 const firstFrom = ({ windows, windowNs }: EdgeEvidence, time: number): number =>
   firstIndex(windows.length, (place) => windows[place]!.index * windowNs >= time);
 
-/** Of the windows from place `begin` to `end`. */
+/** The windows from place `begin` to `end`. */
 function subWindowMinima(
   windows: EdgeEvidence['windows'],
   begin: number,

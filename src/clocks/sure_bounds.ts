@@ -38,7 +38,7 @@ export function sureBounds(
   const connected = groupReferences(references.length, sure);
   const isSure = references.map((reference, domain) => connected[domain] === connected[reference]);
   const known = new Set(sure);
-  // Not receives that NCCL may report early: another stamp makes their data certain.
+  // Without receives that NCCL may report early, for which another stamp is certain.
   const credits = used.filter((edge) => edge.kind === 'credit' && !known.has(edge));
   const { spans, contradiction } = certain;
   if (credits.length === 0)

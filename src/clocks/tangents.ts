@@ -6,12 +6,12 @@
 
 import { MAX_RATE } from './arc_limit.js';
 
-/** By how much a clock is ahead of another when that one shows `times` (rising): at most and at least, ns. */
+/** How far a clock is ahead of another when that one shows `times` (rising): at most and at least, ns. */
 export interface Band {
   readonly times: Float64Array;
   readonly most: Float64Array;
   readonly least: Float64Array;
-  /** What is estimated: inside the band, and stays so. */
+  /** The estimate: it is inside the band and stays there. */
   readonly guess: Float64Array;
 }
 
@@ -44,7 +44,7 @@ export function narrow(band: Band, curvature: number, near: number): Openings {
   };
 }
 
-/** From one end to the other; an instant hands on to the next what it knows and what those before it do. */
+/** From one end to the other. Each instant passes on what is known from it and from those before it. */
 function sweep(band: Band, curvature: number, near: number, step: 1 | -1): void {
   const { times, most, least, guess } = band;
   const last = step > 0 ? times.length - 1 : 0;
@@ -61,7 +61,7 @@ function sweep(band: Band, curvature: number, near: number, step: 1 | -1): void 
   }
 }
 
-/** Of a clock that is at the border of the band at `i`: how fast it can go on to leave it, by where it can have come from. */
+/** How fast a clock at the border of the band at `i` can leave it, given where it can have come from. */
 function openingAt(band: Band, curvature: number, near: number, i: number, step: 1 | -1): Opening {
   const end = endOf(band.times.length, near, i, step);
   return {
@@ -74,7 +74,7 @@ function openingAt(band: Band, curvature: number, near: number, i: number, step:
 const endOf = (count: number, near: number, i: number, step: 1 | -1): number =>
   step > 0 ? Math.max(-1, i - near - 1) : Math.min(count, i + near + 1);
 
-/** From one side of the band at `i`, out of it (`side` 1: up): the least of what the other side allows where the clock came from. */
+/** The fastest way out of the band at `i` (`side` 1: up): the least that the other side allows where the clock came from. */
 function steepest(
   { times, most: high, least: low }: Band,
   side: 1 | -1,

@@ -110,7 +110,7 @@ export function likenessPriors(names: readonly string[], delays: ArrayLike<numbe
   const credit = names.indexOf(WAITED_CREDIT);
   if (credit < 0) return neighbours;
   const data = names.flatMap((name, i) => (name.startsWith('data') ? [i] : []));
-  // Before anything is known of delays the last one, which by its name is that of the smallest.
+  // While no delays are known, the last one, which by its name belongs to the smallest messages.
   const shortest = data.reduce((least, i) => (delays[i]! <= delays[least]! ? i : least), data[0] ?? -1);
   const like = data.map((i): LikenessPrior => {
     const sigma = i === shortest ? CREDIT_PRIOR * Math.max(SHORT_NS, delays[i]!) : FAR_NS;
@@ -119,7 +119,7 @@ export function likenessPriors(names: readonly string[], delays: ArrayLike<numbe
   return [...neighbours, ...like];
 }
 
-/** Of shortest messages, at least. */
+/** At least this, for the shortest messages. */
 const SHORT_NS = 5000;
 /** Says nothing. */
 const FAR_NS = 1e9;

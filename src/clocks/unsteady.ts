@@ -32,14 +32,14 @@ export function findUnsteady(
   if (!first) return null;
   const worst = rest.reduce((a, b) => (b.by > a.by ? b : a), first);
   const leftWithout = (domain: number): number => {
-    // In a long cycle everybody is as suspect as the next one.
+    // In a long cycle all hosts are equally suspect.
     if (worst.nodes.length > LONG_CYCLE) return 0;
     return shown.reduce(
       (sum, { instant }) => sum + (negativeCycle(domains, arcs, slacks[instant]!, domain)?.by ?? 0),
       0,
     );
   };
-  // Without whom do the others agree best? In a ring that holds of everyone.
+  // The host without which the others agree best. In a ring this holds for every host.
   const suspects = worst.nodes.map((domain) => ({
     domain,
     left: leftWithout(domain),
@@ -57,12 +57,12 @@ export function findUnsteady(
   };
 }
 
-/** With many hosts cycles are looked for at so many instants: each takes a while. */
+/** With many hosts, search cycles at this many instants only, because each search takes long. */
 const MANY_HOSTS = 64;
 const MOST_INSTANTS = 24;
 const LONG_CYCLE = 12;
 
-/** Where single arcs fall short, those that do by most first. */
+/** Contradicted single arcs, the worst first. */
 function mostShort(slacks: readonly Float64Array[], most: number): number[] {
   const short = slacks.flatMap((lengths, instant) => {
     const least = lengths.reduce((a, b) => Math.min(a, b), Infinity);
@@ -74,7 +74,7 @@ function mostShort(slacks: readonly Float64Array[], most: number): number[] {
     .map(({ instant }) => instant);
 }
 
-/** Whom so many more hosts agree with than with another one is not to blame for the disagreement of the two. */
+/** If this many more hosts agree with one host than with another, the other one is to blame for their disagreement. */
 const MORE_PEERS = 2;
 
 function peersOf(arcs: readonly Arc[], domain: number): number {

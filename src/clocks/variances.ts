@@ -14,10 +14,10 @@ import { FLOOR_SIGMA_NS, statedSigmas, type Alike, type Link } from './links.js'
 import { addBendRows } from './wander.js';
 import { addLikenessPriors, addRatePriors, likenessPriors, unknownPlaces, type Places } from './unknowns.js';
 
-/** Of the difference of two domains of one group, at the worse end of a piece; ns². */
+/** Variance of the difference of two domains of one group, at the worse end of a piece, ns². */
 export type Variances = (a: number, b: number, piece: number) => number;
 
-/** Beyond so many multiplications, about half a second, lines must do. */
+/** Beyond this many multiplications, about half a second, straight lines are used. */
 const MOST_WORK = 5e8;
 
 export function variances(references: References, guess: Estimate, alike: Alike): Variances {
@@ -25,7 +25,7 @@ export function variances(references: References, guess: Estimate, alike: Alike)
   return all ?? fromLines(references, guess, alike);
 }
 
-/** Null: too much to ask. */
+/** Null: too expensive. */
 function fromMinima(references: References, guess: Estimate, alike: Alike): Variances | null {
   const { knots, links, floors, delays, wander } = guess;
   const corrections = unknownPlaces(references, knots, 'knot');
@@ -50,7 +50,7 @@ function fromMinima(references: References, guess: Estimate, alike: Alike): Vari
   return (a, b, piece) => (a === b ? 0 : Math.max(at(a, b, piece), at(a, b, piece + 1)));
 }
 
-/** What is asked of one pair of clocks after the other, one piece after the other. */
+/** Computes the variance for one pair of clocks after another, piece by piece. */
 function ofLastPair(variance: Variances): Variances {
   let [lastA, lastB] = [-1, -1];
   let known = new Map<number, number>();
@@ -110,9 +110,9 @@ const pairsOf = ({ windows }: EdgeEvidence): number => windows.reduce((sum, { pa
 const OF_A_LINE = 2;
 /** All of so few messages may have waited long, as one in ten does. */
 const FEW_PAIRS = 12;
-/** What other links show counts as so many minima of a link's own. */
+/** The evidence of other links counts as this many minima of a link itself. */
 const OTHERS_COUNT = 2;
-/** Where there are hardly more minima than unknowns, distances are a third of what they ought to be; no less. */
+/** With hardly more minima than unknowns, distances are a third of the true ones, but not less. */
 const MOST_FITTED = 9;
 
 function distancesOf(link: Link, guess: Estimate): number[] {

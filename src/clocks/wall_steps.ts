@@ -8,13 +8,13 @@ import type { ClockSample } from '../rankfile/types.js';
 import { toLocal, type TickScale } from './domains.js';
 
 export interface WallStep {
-  /** Of the first sample after it; it happened since the one before. */
+  /** Tick of the first sample after the step. It happened since the sample before. */
   readonly at: LocalNs;
   /** How far the wall clock was set, ns; negative: back. */
   readonly by: number;
 }
 
-/** Less is not worth a word. */
+/** Smaller steps are not reported. */
 const SMALLEST_NS = 1e6;
 /** NTP turns a clock by 500 ppm at most; the counter's nominal rate may be as far off. */
 const FASTEST_SLEW = 1e-3;

@@ -19,7 +19,7 @@ const AT_REST = 1e-7 / 60e9;
 const MINUTE_NS = 60e9;
 const atRest = ({ step }: Knots): number => AT_REST * Math.sqrt(Math.max(1, MINUTE_NS / step));
 
-/** Beyond what is measured, which lies below the truth. Below 2, or noise would feed itself. */
+/** Factor on the measured value, which is below the true one. Less than 2, or noise would amplify itself. */
 const ROOM = 1.9;
 
 /** Numbers that change by no more than this part have settled. */
@@ -66,7 +66,7 @@ function bendsOf(corrections: Float64Array, place: Places, domain: number): numb
   return Math.sqrt(most) / step ** 2;
 }
 
-/** Knots apart, at most; and so many bends make a mean. */
+/** Most knots between bends that are compared, and the number of bends for a mean. */
 const MOST_APART = 2;
 const LEAST_BENDS = 4;
 

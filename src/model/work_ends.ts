@@ -8,7 +8,7 @@ import type { Kernel, Op, Work } from './types.js';
 import { WORK_OUTCOMES, type WorkOutcome } from './work_end.js';
 import { END_TIMES, type EndTimes, type WorkEndTable } from './work_end_table.js';
 
-/** Of which stretches all records of a kind were read. */
+/** Stretches of which all records of a kind were read. */
 export interface Kept {
   /** Ticks: before it, records may have been overwritten. */
   readonly from: Ticks;
@@ -100,7 +100,7 @@ export class WorkEnds {
     const isPossible = timerStart !== null && timerStop !== null && timerStop >= timerStart;
     if (!isPossible) firstStamp[row] = lastStamp[row] = NaN;
     else {
-      // Of NaN neither holds.
+      // Neither holds for NaN.
       if (!(firstStamp[row]! < timerStart)) firstStamp[row] = timerStart;
       if (!(lastStamp[row]! > timerStop)) lastStamp[row] = timerStop;
     }

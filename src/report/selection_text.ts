@@ -94,7 +94,7 @@ function leftOut({ selection, ranks }: Report): string[] {
     op > 0 ? `${countText(op)} operations and kernels` : '',
     step > 0 ? `${countText(step)} of steps and their waits` : '',
   ].filter((part) => part !== '');
-  // Of the rest nobody counted them.
+  // The others were not counted.
   const ofRead = ranks.some(({ unread }) => unread > 0) ? ' of what was read' : '';
   return texts.length === 0 ? [] : [`left out${ofRead}: ${texts.join(', ')}`];
 }

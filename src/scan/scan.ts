@@ -86,7 +86,7 @@ export interface RankScan {
   readonly workEnds: WorkEndTable;
   /** What they are called: the same rows. */
   readonly works: WorkTable;
-  /** Of operations whose start is lost, with which of their steps they end (model/stand_ins.ts). */
+  /** The last step of operations whose start is lost (model/stand_ins.ts). */
   readonly standInSteps: Uint32Array;
   /** What had not ended when its records end. */
   readonly pending: PendingAtEnd;
@@ -306,7 +306,7 @@ function countLost(gaps: readonly Gap[]): LostSlots {
   return lost;
 }
 
-/** Of which stretches the records of such rings are there where what they belong to is. */
+/** Stretches in which the records of such rings and of their operations are both present. */
 function kept(file: RankFileStream, window: ReadWindow | null, ringClass: RingClass): Kept {
   const gaps = file.rings.filter((ring) => ring.class === ringClass).flatMap((ring) => ring.gaps);
   const ends = gaps

@@ -76,7 +76,7 @@ function filesOf(part: SectionFile, index: number, folder: string): LoadedScan[]
   });
 }
 
-/** Two scans of one file would be two files of one rank. Copies of a file elsewhere are told apart as `merge` does it. */
+/** Two scans of one file would be two files of one rank. Copies of a file elsewhere are distinguished as in `merge`. */
 function onlyOnce(files: LoadedScan[], names: readonly string[]): LoadedScan[] {
   const seen = new Map<string, LoadedScan>();
   for (const file of files) {

@@ -140,7 +140,7 @@ export function joinScans(
 
 function redactScan(scan: RankScan, aliases: Aliases): RankScan {
   const redacted = redactFacts(scan, aliases);
-  // Communicators without an id are told apart by their names.
+  // Communicators without an id are distinguished by their names.
   const keys = new Map(
     scan.communicators.map((comm, i) => [commKey(comm), commKey(redacted.communicators[i]!)]),
   );

@@ -17,7 +17,7 @@ export interface BeaconSource {
 export interface BeaconCounts {
   /** Exchanges that count. */
   exchanges: number;
-  /** Their peer's counter is in no file and nobody else asked it, or it is in files that contradict each other. */
+  /** Exchanges whose peer's counter is in no file and was asked by one host only, or is in files that contradict each other. */
   peerUnknown: number;
   /** Their peer's times lie outside the run. */
   impossible: number;

@@ -38,7 +38,7 @@ export function alignByEvidence(
   options: AlignmentOptions,
 ): Aligned {
   const first = bestBelief(domains, evidence, options);
-  // Hosts whose evidence contradicts itself are not brought back by another kind of it.
+  // Another kind of evidence does not bring back hosts whose evidence contradicts itself.
   if (!first.alignment.culprits.every(isSplit)) return first;
   const more = collectiveEdges(evidence, first.alignment.references);
   if (more.length === 0) return first;

@@ -12,7 +12,7 @@ import { joinTransfers, linksBetween, type StepSource } from './transfers.js';
 /** Sums of ticks are rounded, and rates of two processes measured apart. */
 const SURE_NS = 2000;
 
-/** The same witnesses; those of clones say which of the machines they are of. */
+/** The same witnesses. Those of clones name their machine. */
 export function tellClones(
   sources: readonly StepSource[],
   witnesses: readonly ClockWitness[],

@@ -75,7 +75,7 @@ function endOf(ends: WorkEndTable, row: number): number | null {
   return Math.max(lastRecv || 0, noticed || 0);
 }
 
-/** Where records are missing in between, the last receive seen may not be the last. */
+/** If records are missing in between, the last receive that was seen may not be the last. */
 function isWhole({ rings }: CollectiveSource): boolean {
   return rings.every(
     ({ class: ringClass, lost }) => ringClass === 'steps' || lost.torn + lost.copy + lost.dropped === 0,

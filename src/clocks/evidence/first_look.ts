@@ -54,7 +54,7 @@ export function firstLook(
   return { coarse: coarseOffsets([...least.values()], collectives, axes), insisting };
 }
 
-/** Of all that was seen from one domain to another, by their own clocks. */
+/** The least delay that was seen from one domain to another, by their own clocks. */
 interface LeastDelay {
   readonly from: number;
   readonly to: number;

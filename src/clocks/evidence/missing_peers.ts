@@ -54,7 +54,7 @@ export function withMissingPeers(sources: readonly Asking[], axes: ClockAxes): A
   const coarse = [...axes.coarse];
   const names = [...axes.names];
   for (const [name, questions] of asked) {
-    // A counter that one host asked says nothing of any other host.
+    // A counter that only one host asked relates no hosts.
     if (new Set(questions.map(({ file }) => axes.domainOf[file])).size < 2) continue;
     const { base, nsPerTick, ahead } = peerScale(questions, axes);
     missing.set(name, { domain: names.length, base, nsPerTick });
@@ -86,7 +86,7 @@ function peerScale(questions: readonly Question[], axes: ClockAxes) {
   const last = clear.reduce((a, b) => (b.local > a.local ? b : a));
   const seen = (last.local - first.local) / (last.peer - first.peer);
   const unsure = (first.trip + last.trip) / (last.local - first.local) + MAX_RATE;
-  // Hosts of one job are alike: where a short run does not show otherwise the peer's counter is taken to run at the asker's nominal rate.
+  // Hosts of one job are alike, so without other evidence the peer's counter is assumed to run at the asker's nominal rate.
   const isAlike = !(Math.abs(seen / scale.nsPerTick - 1) > unsure);
   const nsPerTick = isAlike ? scale.nsPerTick : seen;
   const ahead = first.local - first.peer * nsPerTick + axes.coarse[axes.domainOf[asker]!]!;

@@ -28,7 +28,7 @@ export interface JoinCounts {
   pairs: number;
   /** Ends whose other end is not in its file: lost, or outside its window. */
   single: number;
-  /** Both ends are there and disagree. */
+  /** Both ends are recorded and disagree. */
   sizesDiffer: number;
   operationsDiffer: number;
   /** The sender's size is not known. */
@@ -77,7 +77,7 @@ export type VisitPair = (
   agreement: Agreement,
 ) => void;
 
-/** `mostPairs`: of each connection so many that agree, for a first look. */
+/** `mostPairs`: stop after this many agreeing pairs per connection, for a first look. */
 export function joinTransfers(
   sources: readonly StepSource[],
   links: readonly TransferLink[],
@@ -94,7 +94,7 @@ export function joinTransfers(
   const [sends, receives] = [new Side(), new Side()];
   try {
     for (const link of links) {
-      // What only one of the ends was asked to keep has lost nothing.
+      // A row that only one end had to keep is not lost.
       const kept = smallerShare(link.sends.halved, link.receives.halved);
       sends.load(open(link.sender), link.sends, kept);
       receives.load(open(link.receiver), link.receives, kept);

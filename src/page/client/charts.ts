@@ -73,7 +73,7 @@ export function heatMap({ lateness, ranks, run }: RunReport): HTMLElement {
       );
       row.forEach((mean, bin) => {
         context.fillStyle = mean === null ? colour('faint') : colour('heat');
-        // Roots: what is a tenth of the most must still be seen.
+        // Square roots, so that a tenth of the maximum is still visible.
         context.globalAlpha = mean === null ? 0.5 : 0.07 + 0.93 * Math.sqrt(mean / Math.max(1, most));
         context.fillRect(LABEL + bin * cell, y + 0.5, cell - 0.5, height - 1);
       });
