@@ -6,6 +6,9 @@
 const PER_OCTAVE = 4;
 const OCTAVES = 48;
 
+/** By octave: PER_OCTAVE for each of its length. */
+const PER_LENGTH = Float64Array.from({ length: 31 }, (_, octave) => PER_OCTAVE / 2 ** octave);
+
 export const noTimes = (): Uint32Array => new Uint32Array(OCTAVES * PER_OCTAVE);
 
 /** Called for each transfer of a run. */
@@ -18,7 +21,7 @@ export function countTime(counts: Uint32Array, took: number): void {
   }
   const whole = 31 - Math.clz32(scaled);
   octave += whole;
-  const part = Math.floor((scaled / 2 ** whole - 1) * PER_OCTAVE);
+  const part = Math.floor(scaled * PER_LENGTH[whole]!) - PER_OCTAVE;
   counts[Math.min(octave * PER_OCTAVE + part, counts.length - 1)]!++;
 }
 

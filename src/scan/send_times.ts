@@ -27,7 +27,8 @@ interface End extends SendTimes {
 }
 
 export class SendTimeCollector {
-  private readonly ends = new Map<number, End>();
+  /** By communicator, then by channel and peer in one number. */
+  private readonly ends = new Map<number, Map<number, End>>();
   private lastOp: Op | null = null;
   private lastBytes = -1;
   private last: Uint32Array | null = null;
@@ -45,14 +46,16 @@ export class SendTimeCollector {
   }
 
   finish(): SendTimes[] {
-    return [...this.ends.values()];
+    return [...this.ends.values()].flatMap((ends) => [...ends.values()]);
   }
 
   private timesOf({ comm, foreign, channel, peer }: Op, bytes: number): Uint32Array | null {
     if (!comm || foreign) return null;
-    const key = (comm.number * 256 + channel) * 2 ** 24 + peer;
-    let end = this.ends.get(key);
-    if (!end) this.ends.set(key, (end = { comm: comm.number, channel, peer, sizes: new Map() }));
+    let ends = this.ends.get(comm.number);
+    if (!ends) this.ends.set(comm.number, (ends = new Map<number, End>()));
+    const key = peer * 256 + channel;
+    let end = ends.get(key);
+    if (!end) ends.set(key, (end = { comm: comm.number, channel, peer, sizes: new Map() }));
     let times = end.sizes.get(bytes);
     if (!times && end.sizes.size < MOST_SIZES) end.sizes.set(bytes, (times = noTimes()));
     return times ?? null;

@@ -164,13 +164,14 @@ export async function scanFiles(
 ): Promise<Pick<GatheredRun, 'files' | 'unusable'>> {
   const stepPath = (file: number): string => join(folder, `steps-${file}`);
   const outcomes = await workers.run(
-    files.map(({ path }, file) => ({
+    files.map(({ path, header }, file) => ({
       pass: 'scan',
       path,
       steps: { path: stepPath(file), every: options.every },
       forReport: options.forReport ?? false,
       window: options.windows[file] ?? null,
-      frozen: options.readsTwice ? join(folder, `frozen-${file}.bin`) : null,
+      // A closed file stays as it is. Of another its header and tables are read once more, to see whether its process lives.
+      frozen: options.readsTwice && header.life !== 'closed' ? join(folder, `frozen-${file}.bin`) : null,
     })),
     countFiles('scan', files.length, options.onProgress),
   );

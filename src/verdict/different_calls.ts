@@ -35,6 +35,8 @@ function mismatchAmong(commId: bigint, callers: readonly Placed[]): Mismatch | n
     let other: Placed | null = null;
     let most = 0;
     for (const one of byLength) {
+      // No later one has more calls than this.
+      if (one.end - one.from <= most) break;
       const common = Math.min(one.end, caller.end) - Math.max(one.from, caller.from);
       if (one === caller || common <= most) continue;
       other = one;
