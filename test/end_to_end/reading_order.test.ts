@@ -11,7 +11,7 @@ import { afterAll, expect, it } from 'vitest';
 import { mergedRows } from '../../src/rankfile/index.js';
 import { record } from '../support/loopback.js';
 import { drawFile } from '../support/picture.js';
-import { seeded } from '../support/simulated_links.js';
+import { randomRun } from '../support/random_run.js';
 
 const folder = await mkdtemp(join(tmpdir(), 'reading-order-'));
 afterAll(() => {
@@ -20,19 +20,6 @@ afterAll(() => {
 
 const RUNS = process.env.NCCL_TRACE_LONG === '1' ? 60 : 3;
 
-/** Several progress threads, old interfaces, events of network plugins, a hang, late starts, lost stops, handles that fit nothing. */
-const WAYS = [
-  '--groups tp=2 --ops allreduce:1M,allreduce@tp:64K*3',
-  '--abi 3 --ops allreduce:256K*2,allgather:64K',
-  '--net-events ib --ops allreduce:256K,allreduce:64K*2',
-  '--abuse all --ops allreduce:64K*4',
-  '--lost-recv-stops --abi 4 --ops allreduce:256K*2',
-  '--irecv-busy 2 --registered --ops allgather:1M,group{send+recv:256K}',
-  '--pxn 0:1 --ops alltoall:64K*2',
-  '--skip-rank 1 --skip-at 2 --hang-seconds 1 --ops allreduce:256K*3',
-  '--exit hasty --ops allreduce:1M,allreduce:64K*2',
-];
-
 /** Tracks one by one, each in order of time; arrows are numbered in the order in which they are drawn. */
 const linesOf = (path: string, order?: Parameters<typeof drawFile>[3]): string[] =>
   drawFile(path, true, false, order)
@@ -40,10 +27,7 @@ const linesOf = (path: string, order?: Parameters<typeof drawFile>[3]): string[]
     .sort();
 
 it.each(Array.from({ length: RUNS }, (_, run) => run))('run %i', async (run) => {
-  const random = seeded(run + 1);
-  const pick = (most: number): number => 1 + Math.floor(random() * most);
-  const args = `--ranks 4 --channels ${pick(3)} --iterations ${2 + pick(6)} ${WAYS[(run * 4) % WAYS.length]!}`;
-  const { folder: recording } = await record(join(folder, String(run)), args);
+  const { folder: recording } = await record(join(folder, String(run)), randomRun(run));
   const files = readdirSync(recording).filter((name) => name.endsWith('.bin'));
   expect(files.length).toBeGreaterThan(1);
   for (const name of files) {
