@@ -7,6 +7,7 @@
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { maxOf } from '../base/extremes.js';
+import { nearlySorted } from '../base/nearly_sorted.js';
 import { addBigint, addText, addWord, HASH_SEED, toSafeInteger } from '../base/hash.js';
 import type { Ticks } from '../base/time.js';
 import { NONE, type StepTable } from '../model/step_table.js';
@@ -264,11 +265,12 @@ export function inOrder(rows: Float64Array): Float64Array {
     if (row > 0 && keys[row - 1]! > keys[row]!) isSorted = false;
   }
   if (isSorted) return rows;
-  const order = Uint32Array.from(keys.keys()).sort((a, b) => keys[a]! - keys[b]! || a - b);
+  const order = new Uint32Array(keys.length);
+  nearlySorted(keys, keys.length, order);
   const sorted = new Float64Array(rows.length);
-  order.forEach((row, to) => {
-    sorted.set(rows.subarray(row * ROW_WIDTH, (row + 1) * ROW_WIDTH), to * ROW_WIDTH);
-  });
+  let to = 0;
+  for (const row of order)
+    for (let from = row * ROW_WIDTH; from < (row + 1) * ROW_WIDTH; from++) sorted[to++] = rows[from]!;
   return sorted;
 }
 

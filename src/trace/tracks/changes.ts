@@ -3,6 +3,7 @@
  * counter is kept until then, in columns, and counted when nothing earlier can come.
  */
 
+import { nearlySorted } from '../../base/nearly_sorted.js';
 import type { TraceNs } from '../../base/time.js';
 
 export interface Counting {
@@ -16,6 +17,7 @@ export class Changes {
   private readonly counters: Counting[] = [];
   private amounts = new Float64Array(FIRST_ROWS);
   private times = new Float64Array(FIRST_ROWS);
+  private order = new Uint32Array(FIRST_ROWS);
   private length = 0;
   private isInOrder = true;
   private newest = 0;
@@ -31,13 +33,9 @@ export class Changes {
 
   /** All changes up to the newest one are known. */
   settle(): void {
-    const { length, times } = this;
-    if (this.isInOrder) for (let row = 0; row < length; row++) this.count(row);
-    else
-      for (const row of Uint32Array.from({ length }, (_, i) => i).sort(
-        (a, b) => times[a]! - times[b]! || a - b,
-      ))
-        this.count(row);
+    const { length, order } = this;
+    if (!this.isInOrder) nearlySorted(this.times, length, order);
+    for (let row = 0; row < length; row++) this.count(this.isInOrder ? row : order[row]!);
     this.length = 0;
     this.isInOrder = true;
   }
@@ -53,5 +51,6 @@ export class Changes {
     this.amounts.set(amounts);
     this.times = new Float64Array(2 * times.length);
     this.times.set(times);
+    this.order = new Uint32Array(2 * times.length);
   }
 }

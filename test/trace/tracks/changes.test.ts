@@ -1,0 +1,31 @@
+/** Counters get their changes in order of time, however the rings that hold them are read. */
+
+import { expect, it } from 'vitest';
+import { traceNsFromClockMap } from '../../../src/base/time.js';
+import { Changes } from '../../../src/trace/tracks/changes.js';
+
+it('of two rings, one read after the other; the columns grow', () => {
+  const changes = new Changes();
+  const counted: number[][] = [];
+  const counter = { add: (amount: number, at: number) => void counted.push([amount, at]) };
+  for (const amount of [1, 2])
+    for (let at = 0; at < 300; at++) changes.add(counter, amount, traceNsFromClockMap(at));
+  changes.settle();
+  expect(counted).toEqual(Array.from({ length: 600 }, (_, i) => [1 + (i % 2), Math.floor(i / 2)]));
+});
+
+it('a change that comes after the later ones were counted counts at their time', () => {
+  const changes = new Changes();
+  const counted: number[][] = [];
+  const counter = { add: (amount: number, at: number) => void counted.push([amount, at]) };
+  changes.add(counter, 1, traceNsFromClockMap(50));
+  changes.settle();
+  changes.add(counter, 2, traceNsFromClockMap(40));
+  changes.add(counter, 3, traceNsFromClockMap(60));
+  changes.settle();
+  expect(counted).toEqual([
+    [1, 50],
+    [2, 50],
+    [3, 60],
+  ]);
+});
