@@ -3,12 +3,13 @@
  * compared together, because among a thousand comparisons some differ by chance. Reads no file.
  */
 
-import { comparedPairs, type Measure, type Pair, type Subject } from './compared_pairs.js';
+import type { Measure, Pair, Subject } from './compared_collectives.js';
+import { comparedPairs } from './compared_pairs.js';
 import { changeOf, noiseBetween } from './noise.js';
 import type { RunNumbers } from './run_numbers.js';
 import { medianOf } from './statistics.js';
 
-export type { Measure, Subject } from './compared_pairs.js';
+export type { Measure, Subject } from './compared_collectives.js';
 
 /** Before and after: medians, ns or GB/s. */
 export interface Difference {

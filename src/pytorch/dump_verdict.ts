@@ -13,8 +13,10 @@
  */
 
 import type { Dump, DumpedCall } from './dump.js';
-import { functionOf, waysOf, type DumpedWay } from './compared_calls.js';
-import { hasFinished, joinDumps, type JoinedGroup } from './joined_calls.js';
+import { blamedIn, halvesIn, halvesMissing, isPending, type Culprit } from './blamed.js';
+import { waysOf, type DumpedWay } from './compared_calls.js';
+import { joinDumps, type JoinedGroup } from './joined_calls.js';
+import { firstCall, nameOf, placesAt, type NamedCollective, type Places } from './places.js';
 
 export interface DumpVerdict {
   readonly kind: 'hung' | 'mismatch' | 'pending' | 'quiet';
@@ -32,38 +34,12 @@ export interface DumpVerdict {
   readonly withoutDump: readonly number[];
 }
 
-export interface NamedCollective {
-  readonly group: string;
-  readonly description: string;
-  /** Ranks of the job in it. */
-  readonly ranks: readonly number[];
-  /** PyTorch's number of it in the group. */
-  readonly seq: number;
-  readonly op: string;
-}
-
-export interface PendingCollective extends NamedCollective {
-  /** Ranks that called it and have not finished. */
-  readonly waiting: readonly number[];
-  readonly finished: readonly number[];
-  /** Ranks with a dump that have not come so far. */
-  readonly behind: readonly number[];
+export interface PendingCollective extends NamedCollective, Places {
   readonly withoutDump: readonly number[];
   /** The first call of it, ns since the Unix epoch. */
   readonly sinceNs: number;
   /** Of that call, with its Python stack. */
   readonly call: DumpedCall;
-}
-
-export interface Culprit extends NamedCollective {
-  readonly rank: number;
-  readonly why: 'not called' | 'not finished';
-  /** Ranks that wait for it there. */
-  readonly waiting: readonly number[];
-  /** When the first rank called it, ns since the Unix epoch. */
-  readonly sinceNs: number;
-  /** Its newest call on any group; null: the dump lists none. */
-  readonly last: DumpedCall | null;
 }
 
 export interface DumpedMismatch extends Omit<NamedCollective, 'op'> {
@@ -122,102 +98,10 @@ function pendingOf(group: JoinedGroup): PendingCollective[] {
   ];
 }
 
-/** The earliest call among the ranks that wait in the collective. */
-const firstCall = (group: JoinedGroup, seq: number, waiting: readonly number[]): DumpedCall =>
-  waiting
-    .map((rank) => group.collectives.get(seq)!.get(rank)!.calls[0]!)
-    .reduce((first, one) => (one.createdNs < first.createdNs ? one : first));
-
 /** The latest of those that most ranks are in. */
 function mostCommon(seqs: readonly number[]): number {
   const count = (seq: number): number => seqs.filter((one) => one === seq).length;
   return seqs.reduce((best, seq) => ((count(seq) - count(best) || seq - best) > 0 ? seq : best));
-}
-
-const nameOf = (
-  { name, description, ranks }: JoinedGroup,
-  seq: number,
-  call: DumpedCall,
-): NamedCollective => ({
-  group: name,
-  description,
-  ranks,
-  seq,
-  op: functionOf(call),
-});
-
-/** Where the ranks with a dump are, as seen from one collective. */
-function placesAt(
-  group: JoinedGroup,
-  seq: number,
-): Pick<PendingCollective, 'waiting' | 'finished' | 'behind'> {
-  const waiting: number[] = [];
-  const finished: number[] = [];
-  const behind: number[] = [];
-  for (const { rank } of group.dumps) {
-    if (hasFinished(group, rank, seq)) finished.push(rank);
-    else if (isBehind(group, rank, seq)) behind.push(rank);
-    else if (group.collectives.get(seq)?.has(rank)) waiting.push(rank);
-  }
-  return { waiting, finished, behind };
-}
-
-/** It is still in an earlier collective of the group, or never called this one. */
-function isBehind(group: JoinedGroup, rank: number, seq: number): boolean {
-  const pending = group.firstPending.get(rank);
-  if (pending !== undefined) return pending < seq;
-  return (group.lastListed.get(rank) ?? 0) < seq && !mayFinishAlone(group, seq);
-}
-
-/** A root may leave these before the others come: a rank that does not list one has perhaps finished it. */
-const mayFinishAlone = (group: JoinedGroup, seq: number): boolean =>
-  [...(group.collectives.get(seq)?.values() ?? [])].some(({ calls }) =>
-    calls.some((call) => ['broadcast', 'reduce', 'gather', 'scatter'].includes(functionOf(call))),
-  );
-
-function blamedIn(group: JoinedGroup, dumps: readonly Dump[]): Culprit[] {
-  const blamed: Culprit[] = [];
-  const lastOf = (rank: number): DumpedCall | null =>
-    dumps.find((one) => one.rank === rank)?.calls.at(-1) ?? null;
-  for (const { rank } of group.dumps) {
-    const own = group.firstPending.get(rank);
-    if (own !== undefined && isStuckAlone(group, rank, own)) {
-      const { calls } = group.collectives.get(own)!.get(rank)!;
-      const waiting = ranksAfter(group, own);
-      const [call] = calls as [DumpedCall];
-      blamed.push({
-        ...nameOf(group, own, call),
-        ...{ rank, why: 'not finished', waiting, sinceNs: call.createdNs, last: lastOf(rank) },
-      });
-      continue;
-    }
-    const missed = own === undefined ? firstMissed(group, rank) : null;
-    if (missed === null) continue;
-    const { waiting } = placesAt(group, missed);
-    const call = firstCall(group, missed, waiting);
-    blamed.push({
-      ...nameOf(group, missed, call),
-      ...{ rank, why: 'not called', waiting, sinceNs: call.createdNs, last: lastOf(rank) },
-    });
-  }
-  return blamed;
-}
-
-/** Everybody called it, and another rank finished it. */
-function isStuckAlone(group: JoinedGroup, rank: number, seq: number): boolean {
-  const others = group.ranks.filter((one) => one !== rank);
-  const called = (one: number): boolean =>
-    group.collectives.get(seq)?.has(one) === true || hasFinished(group, one, seq);
-  return others.every(called) && others.some((one) => hasFinished(group, one, seq));
-}
-
-const ranksAfter = (group: JoinedGroup, seq: number): number[] =>
-  [...group.firstPending].filter(([, own]) => own > seq).map(([rank]) => rank);
-
-/** The first collective in which others wait and which this rank did not call; null: none. */
-function firstMissed(group: JoinedGroup, rank: number): number | null {
-  const seqs = [...new Set(group.firstPending.values())].sort((a, b) => a - b);
-  return seqs.find((seq) => !hasFinished(group, rank, seq) && isBehind(group, rank, seq)) ?? null;
 }
 
 /** By rank: whom it waits for, in any group or between two ranks. */
@@ -238,49 +122,6 @@ function waitsOf(groups: readonly JoinedGroup[], dumps: readonly Dump[]): Map<nu
   }
   return waits;
 }
-
-/** Peers that list no other half of what this rank sends or receives. */
-const halvesIn = (group: JoinedGroup, dumps: readonly Dump[]): Culprit[] =>
-  group.dumps.flatMap((dump) =>
-    halvesMissing(group, dump.rank, dumps).map(({ peer, call }) => ({
-      ...nameOf(group, call.seq, call),
-      ...({
-        op: call.op,
-        rank: peer,
-        why: 'not called',
-        waiting: [dump.rank],
-        sinceNs: call.createdNs,
-      } as const),
-      last: dumps.find(({ rank }) => rank === peer)?.calls.at(-1) ?? null,
-    })),
-  );
-
-interface Transfer {
-  readonly isSend: boolean;
-  readonly peer: number;
-  readonly call: DumpedCall;
-}
-
-/** Pending sends and receives of the rank without the other half. */
-const halvesMissing = (group: JoinedGroup, rank: number, dumps: readonly Dump[]): Transfer[] =>
-  transfersOf(group, rank, dumps).filter(
-    ({ isSend, peer }) =>
-      group.dumps.some((one) => one.rank === peer) &&
-      !transfersOf(group, peer, dumps).some((one) => one.isSend !== isSend && one.peer === rank),
-  );
-
-/** Pending "send 0->3" and "recv 3<-0": the numbers are ranks in the group, its own first. */
-function transfersOf({ name, ranks }: JoinedGroup, rank: number, dumps: readonly Dump[]): Transfer[] {
-  const calls = dumps.find((one) => one.rank === rank)?.calls ?? [];
-  return calls.flatMap((call) => {
-    const [, word, other] = /^(send|recv) \d+(?:->|<-)(\d+)$/.exec(call.op) ?? [];
-    const peer = ranks[Number(other)];
-    if (call.group !== name || !call.isP2p || !isPending(call) || peer === undefined) return [];
-    return [{ isSend: word === 'send', peer, call }];
-  });
-}
-
-const isPending = ({ state }: DumpedCall): boolean => state !== 'completed';
 
 /** The first collective that ranks of the group called in different ways. */
 function mismatchOf(group: JoinedGroup): DumpedMismatch[] {

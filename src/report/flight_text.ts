@@ -3,7 +3,9 @@
  * Python stacks are in the JSON and on the page; here is where the user's code calls.
  */
 
-import type { Culprit, DumpedMismatch, DumpVerdict, NamedCollective } from '../pytorch/dump_verdict.js';
+import type { Culprit } from '../pytorch/blamed.js';
+import type { DumpedMismatch, DumpVerdict } from '../pytorch/dump_verdict.js';
+import type { NamedCollective } from '../pytorch/places.js';
 import type { DumpedCall, Frame } from '../pytorch/dump.js';
 import type { FlightReport } from '../pytorch/flight_report.js';
 import { frameText, stacksOf, type SharedStack } from '../pytorch/stacks.js';

@@ -1,0 +1,101 @@
+/**
+ * The collectives that two runs have in common, by communicator, function and size class: duration, bus bandwidth and skew, before and after, as
+ * levels with their noise.
+ */
+
+import type { CollectiveRow } from './collectives.js';
+import { levelOf, type Level } from './noise.js';
+import type { RankLabel } from './rank_labels.js';
+import type { RunNumbers } from './run_numbers.js';
+import { sizeClassOf } from './size_class.js';
+
+export type Subject =
+  | {
+      readonly kind: 'collectives';
+      readonly comm: string;
+      readonly commSize: number;
+      readonly func: string;
+      /** Lower end, bytes; null: not known. */
+      readonly sizeClass: number | null;
+    }
+  | {
+      readonly kind: 'link';
+      readonly comm: string;
+      readonly source: RankLabel;
+      readonly destination: RankLabel;
+    }
+  | { readonly kind: 'rank'; readonly rank: RankLabel };
+
+export type Measure =
+  'duration' | 'busbw' | 'skew' | 'send' | 'lateness' | 'gpuWait' | 'peerWait' | 'recvWait' | 'flushWait';
+
+/** A number that both runs have. `count`: how often it was paid in the second run; null: it is a part of another number. */
+export interface Pair {
+  readonly of: Subject;
+  readonly measure: Measure;
+  readonly before: Level;
+  readonly after: Level;
+  readonly floor: number;
+  readonly count: number | null;
+}
+
+/** A communicator's name, if both runs have it. */
+export type Names = (comm: string) => string;
+interface Group {
+  readonly of: Subject;
+  readonly rows: CollectiveRow[];
+}
+
+/** The first of each kind on a communicator connects and allocates: it does not count. */
+export function groupsOf({ collectives }: RunNumbers, names: Names): Map<string, Group> {
+  const groups = new Map<string, Group>();
+  const seen = new Set<string>();
+  for (const row of collectives) {
+    const { commId, commSize, func, bytes } = row;
+    const sizeClass = bytes === null ? null : sizeClassOf(bytes);
+    const of = { kind: 'collectives', comm: names(row.comm), commSize, func, sizeClass } as const;
+    const key = JSON.stringify(of);
+    const group = groups.get(key) ?? { of, rows: [] };
+    groups.set(key, group);
+    if (seen.has(`${commId} ${key}`)) group.rows.push(row);
+    seen.add(`${commId} ${key}`);
+  }
+  return groups;
+}
+
+export const subjectsMissingIn = (
+  here: ReadonlyMap<string, Group>,
+  there: ReadonlyMap<string, Group>,
+): Subject[] => [...there].flatMap(([key, { of }]) => (here.has(key) ? [] : [of]));
+
+export function collectivePairs(
+  before: ReadonlyMap<string, Group>,
+  after: ReadonlyMap<string, Group>,
+  lateFloor: number,
+): Pair[] {
+  return [...after].flatMap(([key, { of, rows }]) => {
+    const earlier = before.get(key)?.rows ?? [];
+    const pair = (measure: Measure, pick: (row: CollectiveRow) => number | null, floor = 0): Pair[] =>
+      paired(
+        [earlier, rows].map((all) =>
+          levelOf(
+            all.map(pick).filter((value) => value !== null),
+            floor,
+          ),
+        ),
+        { of, measure, floor, count: measure === 'busbw' ? null : rows.length },
+      );
+    return [
+      ...pair('duration', ({ durationNs }) => durationNs),
+      ...pair('busbw', ({ busbwGBs }) => busbwGBs),
+      ...pair('skew', ({ skewNs }) => skewNs, lateFloor),
+    ];
+  });
+}
+
+export function paired(
+  [before, after]: readonly (Level | null | undefined)[],
+  about: Omit<Pair, 'before' | 'after'>,
+): Pair[] {
+  return before && after ? [{ ...about, before, after }] : [];
+}

@@ -1,0 +1,67 @@
+/** Where the ranks of a process group are, as seen from one of its collectives: in it, past it, or behind. It judges nothing. */
+
+import type { DumpedCall } from './dump.js';
+import { functionOf } from './compared_calls.js';
+import { hasFinished, type JoinedGroup } from './joined_calls.js';
+
+export interface NamedCollective {
+  readonly group: string;
+  readonly description: string;
+  /** Ranks of the job in it. */
+  readonly ranks: readonly number[];
+  /** PyTorch's number of it in the group. */
+  readonly seq: number;
+  readonly op: string;
+}
+
+/** Ranks with a dump. */
+export interface Places {
+  /** They called it and have not finished. */
+  readonly waiting: readonly number[];
+  readonly finished: readonly number[];
+  /** They have not come so far. */
+  readonly behind: readonly number[];
+}
+
+export const nameOf = (
+  { name, description, ranks }: JoinedGroup,
+  seq: number,
+  call: DumpedCall,
+): NamedCollective => ({
+  group: name,
+  description,
+  ranks,
+  seq,
+  op: functionOf(call),
+});
+
+/** The earliest call among the ranks that wait in the collective. */
+export const firstCall = (group: JoinedGroup, seq: number, waiting: readonly number[]): DumpedCall =>
+  waiting
+    .map((rank) => group.collectives.get(seq)!.get(rank)!.calls[0]!)
+    .reduce((first, one) => (one.createdNs < first.createdNs ? one : first));
+
+export function placesAt(group: JoinedGroup, seq: number): Places {
+  const waiting: number[] = [];
+  const finished: number[] = [];
+  const behind: number[] = [];
+  for (const { rank } of group.dumps) {
+    if (hasFinished(group, rank, seq)) finished.push(rank);
+    else if (isBehind(group, rank, seq)) behind.push(rank);
+    else if (group.collectives.get(seq)?.has(rank)) waiting.push(rank);
+  }
+  return { waiting, finished, behind };
+}
+
+/** It is still in an earlier collective of the group, or never called this one. */
+export function isBehind(group: JoinedGroup, rank: number, seq: number): boolean {
+  const pending = group.firstPending.get(rank);
+  if (pending !== undefined) return pending < seq;
+  return (group.lastListed.get(rank) ?? 0) < seq && !mayFinishAlone(group, seq);
+}
+
+/** A root may leave these before the others come: a rank that does not list one has perhaps finished it. */
+const mayFinishAlone = (group: JoinedGroup, seq: number): boolean =>
+  [...(group.collectives.get(seq)?.values() ?? [])].some(({ calls }) =>
+    calls.some((call) => ['broadcast', 'reduce', 'gather', 'scatter'].includes(functionOf(call))),
+  );
