@@ -142,7 +142,7 @@ describe('the verdict on dumps', () => {
       '  rank 2 last:    all_reduce 40, from train_step train.py:88',
       '  waiting:        3 ranks (0-1,3) in all_reduce 41 of group DP DP_GROUP',
       '  since:          03:00:00 UTC; dumps do not say until when',
-      '  called from:    train_step train.py:88 (rank 0)',
+      '  called from:    rank 0: train_step train.py:88',
       "  read:           4 dumps of PyTorch's Flight Recorder",
     ]);
   });
