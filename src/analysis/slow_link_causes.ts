@@ -9,6 +9,9 @@ import type { RankLabel } from './rank_labels.js';
 import type { SlowLinkRow } from './slow_link_rows.js';
 import type { LinkRow } from './transfers.js';
 
+/** Of the run: a link that costs less is slow, and in the table, but not why the run is. Costs are lower bounds. */
+const LEAST_SHARE = 0.01;
+
 type Slow = SlowLinkRow & { readonly row: LinkRow };
 /** What a rank or host sends, receives, or both. */
 type Direction = 'out' | 'in' | 'both';
@@ -39,7 +42,9 @@ export function slowLinkCauses(evidence: CauseEvidence, starved: ReadonlySet<Ran
   const thin = thinChannels(slow, evidence);
   const left = new Set(slow.filter(({ link }) => !thin.some((one) => one.links.includes(link))));
   const common = commonEnds(left, evidence);
-  return [...thin, ...common, ...single(left, evidence)].sort((a, b) => b.costNs! - a.costNs!);
+  return [...thin, ...common, ...single(left, evidence)]
+    .filter(({ costNs }) => costNs! >= LEAST_SHARE * evidence.durationNs)
+    .sort((a, b) => b.costNs! - a.costNs!);
 }
 
 function thinChannels(slow: readonly Slow[], evidence: CauseEvidence): SlowLinks[] {
