@@ -29,7 +29,7 @@ std::string OwnProgram() {
 }
 
 /** Runs in the child before exec. The child has one thread, so all calls are allowed. */
-[[noreturn]] void BecomeRank(std::vector<std::string> words, pid_t launcher, int rank, const Options& options) {
+[[noreturn]] void BecomeRank(std::vector<std::string> args, pid_t launcher, int rank, const Options& options) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != launcher) _exit(kExitFailed);  // the launcher died before PR_SET_PDEATHSIG was set
   sigset_t none;
@@ -40,7 +40,7 @@ std::string OwnProgram() {
   setenv("WORLD_SIZE", std::to_string(options.ranks).c_str(), 1);
   options.nodes.TellFolder(rank);
   std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
+  for (std::string& arg : args) argv.push_back(arg.data());
   argv.push_back(nullptr);
   execv(OwnProgram().c_str(), argv.data());
   Fatal(kExitFailed, "cannot start rank %d: %s", rank, strerror(errno));
@@ -61,17 +61,17 @@ Child StartRank(const Options& options, int rank, int argc, char** argv) {
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     Fatal(kExitFailed, "no socket pair: %s", strerror(errno));
   }
-  std::vector<std::string> words(argv, argv + argc);
+  std::vector<std::string> args(argv, argv + argc);
   const std::vector<std::string> own = {
       "--rank",   std::to_string(rank), "--control-fd", std::to_string(ends[1]),
       "--run-id", Hex(options.runId),   "--memory-fd",  std::to_string(options.memoryFd)};
-  words.insert(words.end(), own.begin(), own.end());
+  args.insert(args.end(), own.begin(), own.end());
   const pid_t launcher = getpid();
   const pid_t pid = fork();
   if (pid < 0) Fatal(kExitFailed, "cannot fork: %s", strerror(errno));
   if (pid == 0) {
     fcntl(ends[1], F_SETFD, 0);  // this end must survive exec
-    BecomeRank(words, launcher, rank, options);
+    BecomeRank(args, launcher, rank, options);
   }
   close(ends[1]);
   return Child{rank, pid, Control(ends[0])};

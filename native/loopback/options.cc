@@ -46,10 +46,10 @@ Flag Group(GroupSpec::Kind kind, const char* defaultName) {
 
 /** One of a few values. */
 template <typename T>
-Flag Choice(const char* name, T Options::*member, std::map<std::string, T> words) {
+Flag Choice(const char* name, T Options::*member, std::map<std::string, T> values) {
   return {true, [=](Options& o, const std::string& v) {
-            const auto found = words.find(v);
-            if (found == words.end()) throw UsageError(std::string(name) + " does not know '" + v + "'");
+            const auto found = values.find(v);
+            if (found == values.end()) throw UsageError(std::string(name) + " does not know '" + v + "'");
             o.*member = found->second;
           }};
 }

@@ -51,8 +51,8 @@ void ProgressThread::Freeze() {
 void ProgressThread::StayFrozen() {
   if (kernels_ != nullptr) kernels_->Freeze();
   network_->Freeze();
-  frozen_.store(true,
-                std::memory_order_release);  // partner: acquire in frozen(). All that this thread wrote comes before
+  // Release, so that all that this thread wrote comes before (partner: frozen).
+  frozen_.store(true, std::memory_order_release);
   completion_->Nudge();
   while (true) pause();
 }

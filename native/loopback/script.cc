@@ -74,19 +74,19 @@ ScriptOp ParseOp(std::string text, bool* hasSize) {
 
 /** Splits at separators outside of braces and parentheses, because in parentheses '+' is a sign. */
 std::vector<std::string> SplitOutside(const std::string& text, char separator) {
-  std::vector<std::string> words(1);
+  std::vector<std::string> parts(1);
   int depth = 0;
   for (char c : text) {
     if (c == '(' || c == '{') depth += 1;
     if (c == ')' || c == '}') depth -= 1;
     if (c == separator && depth == 0) {
-      words.emplace_back();
+      parts.emplace_back();
     } else {
-      words.back() += c;
+      parts.back() += c;
     }
   }
-  for (std::string& word : words) word = Trim(word);
-  return words;
+  for (std::string& part : parts) part = Trim(part);
+  return parts;
 }
 
 class Parser {
@@ -116,12 +116,12 @@ class Parser {
 
   /** From the last to the first, because an operation without size has the size of the next one with a size. */
   std::vector<ScriptItem> Parts(const std::string& text) {
-    const std::vector<std::string> words = SplitOutside(text, '+');
+    const std::vector<std::string> texts = SplitOutside(text, '+');
     std::vector<ScriptItem> parts;
-    for (size_t i = words.size(); i-- > 0;) {
-      std::string word = words[i];
-      const int64_t times = TakeCount(word).value_or(1);
-      parts.insert(parts.begin(), times, Part(word));
+    for (size_t i = texts.size(); i-- > 0;) {
+      std::string part = texts[i];
+      const int64_t times = TakeCount(part).value_or(1);
+      parts.insert(parts.begin(), times, Part(part));
     }
     return parts;
   }
