@@ -34,6 +34,13 @@ export const CALL_FAULTS: Readonly<Record<string, DrawCase>> = {
   'never calls, others have more behind': never({
     ops: ['allreduce:64K*6', 'allreduce:64K,allgather:32K,allreduce:8K*3'],
   }),
+  'never calls a group': never({ ops: ['group{allreduce:64K+allgather:32K},allreduce:8K*2'] }),
+  'never calls an all-to-all': never({ ops: ['allreduce:8K,alltoall:64K', 'alltoall:64K'] }),
+  'never calls, one communicator of several': never({
+    ops: ['allreduce@tp:64K*3'],
+    ranksOf: [4, 8],
+    groups: 'tp=2',
+  }),
   'other function': mismatch('allreduce:128K', 'reducescatter:128K'),
   'other count': mismatch('allreduce:128K', 'allreduce:96K'),
   'other type': mismatch('allreduce:128K', 'allreduce:128K/i32'),

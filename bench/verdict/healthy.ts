@@ -81,6 +81,25 @@ export const HEALTHY: Readonly<Record<string, DrawCase>> = {
     (draw) =>
       draw.pick(['--net socket', '--non-blocking', '--net-events sockets', '--irecv-busy 2', '--registered']),
   ),
+  'very short': well({}, [1, 2]),
+  'all-to-all': well(
+    { ops: ['alltoall:64K', 'alltoall:256K,allreduce:8K', 'alltoall:4K*4'], most: 8 },
+    [5, 20],
+  ),
+  'one communicator of several': well(
+    {
+      ranksOf: [4, 8],
+      groups: 'tp=2',
+      ops: ['allreduce@tp:64K*3,sleep:2ms', 'allreduce@tp:256K,allgather@tp:8K'],
+    },
+    [10, 40],
+    (draw) => (draw.chance(0.5) ? `--jitter ${draw.between(1, 8)}ms` : ''),
+  ),
+  'full rings': (draw) => {
+    const drawn = well({}, [20, 60])(draw);
+    return { ...drawn, settings: { ...drawn.settings, NCCL_TRACE_RING_MB: '0.0625' } };
+  },
+  'slow links everywhere': well({ ops: ['allreduce:1M'], most: 4 }, [5, 10], () => '--rate-limit 40'),
   'little recorded': well({ events: ['coll', 'default'] }, [3, 15]),
   'watched while it works': watched({
     ops: ['allreduce:64K,sync,sleep:5ms', 'allreduce:256K,allgather:64K,sleep:20ms'],

@@ -4,6 +4,9 @@ import type { Draw } from './draw.js';
 import { allRanks, blame, someSteps, stalling, STALLED, type DrawCase } from './scenes.js';
 import { NODE_MEMORY } from './shapes.js';
 
+/** Stages that pass data on. */
+const CHAINS = ['allreduce:8K,group{send+recv:64K}*4', 'group{send(-1)+recv(+1):256K}*3,allreduce:8K'];
+
 type Moment = 'before' | 'in' | 'after';
 
 const momentOf = (draw: Draw, moment: Moment): string => (moment === 'in' ? String(someSteps(draw)) : moment);
@@ -58,6 +61,29 @@ export const PROCESS_FAULTS: Readonly<Record<string, DrawCase>> = {
     args: `--fault kill:${rank}@${at}:${someSteps(draw)} --hang-signal TERM`,
     truth: blame(rank),
   })),
+  'killed in a pipeline': stalling({ ops: CHAINS }, ({ draw, rank, at }) => ({
+    args: `--fault kill:${rank}@${at}:${draw.pick(['before', 'in'])}`,
+    truth: blame(rank),
+  })),
+  'stopped in an all-to-all': stalling({ ops: ['alltoall:64K', 'alltoall:64K,allreduce:8K'] }, (place) => ({
+    args: `--fault stop:${place.rank}@${place.at}:${place.draw.pick(['before', 'in'])}`,
+    truth: blame(place.rank),
+  })),
+  'killed, v1 to v3': stalling({ abi: 3 }, ({ draw, rank, at }) => ({
+    args: `--abi ${draw.between(1, 3)} --fault kill:${rank}@${at}:${someSteps(draw)}`,
+    truth: blame(rank),
+  })),
+  'exits, others have more behind': stalling({ ops: ['allreduce:256K*4'] }, ({ draw, rank, at }) => ({
+    args: `--fault exit:${rank}@${at}:${draw.pick(['before', 'in'])}`,
+    truth: blame(rank),
+  })),
+  'two at once: two killed': stalling({ least: 5 }, ({ draw, rank, at, shape }) => {
+    const other = (rank + 2) % shape.ranks;
+    return {
+      args: `--fault kill:${rank}@${at}:${someSteps(draw)} --fault kill:${other}@${at}:before`,
+      truth: blame([rank, other]),
+    };
+  }),
   'two at once: killed and stopped': stalling({ least: 4 }, ({ draw, rank, at, shape }) => {
     const other = (rank + 2) % shape.ranks;
     return {

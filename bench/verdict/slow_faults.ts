@@ -33,6 +33,26 @@ export const SLOW_FAULTS: Readonly<Record<string, DrawCase>> = {
   'straggler on the GPU': straggler('GPU', 20, always),
   'straggler on the GPU, each tenth': straggler('GPU', 60, everyTenth),
   'straggler on the GPU, since a moment': straggler('GPU', 30, sinceHalf),
+  'straggler in one communicator of several': lasting(
+    { ops: ['allreduce@tp:64K*2'], ranksOf: [4, 8], groups: 'tp=2', leastAbi: 4, iterations: 40 },
+    ({ draw, rank }) => ({
+      args: `--slow host:${rank}:${draw.between(20, 60)}ms`,
+      truth: late(rank, 'host'),
+    }),
+  ),
+  'straggler by a few ms': lasting({ ops: OPS, leastAbi: 4, iterations: 120 }, ({ draw, rank }) => ({
+    args: `--slow host:${rank}:${draw.between(8, 15)}ms`,
+    truth: late(rank, 'host'),
+  })),
+  'straggler, full rings': lasting({ ops: OPS, leastAbi: 4, iterations: 40 }, ({ draw, rank }) => ({
+    args: `--slow host:${rank}:${draw.between(40, 80)}ms`,
+    truth: late(rank, 'host'),
+    settings: { NCCL_TRACE_MODE: 'flight', NCCL_TRACE_RING_MB: '0.0625' },
+  })),
+  'straggler, v3': lasting({ ops: OPS, abi: 3, iterations: 40 }, ({ draw, rank }) => ({
+    args: `--slow host:${rank}:${draw.between(40, 80)}ms`,
+    truth: late(rank, 'host'),
+  })),
   'slow link': lasting(
     { ops: ['allreduce:1M', 'allreduce:1M,allgather:1M'], iterations: 12 },
     ({ rank, shape }) => ({

@@ -22,6 +22,14 @@ export const STUCK_FAULTS: Readonly<Record<string, DrawCase>> = {
   })),
   'stuck GPU': stuck('gpu'),
   // With more than two GPUs in a node it is not known which one is stuck between those that send and those that receive.
+  'stuck GPU in an all-to-all': stalling({ ops: ['alltoall:256K'] }, ({ draw, rank, at }) => ({
+    args: `--fault gpu:${rank}@${at}:${someSteps(draw)}`,
+    truth: blame(rank),
+  })),
+  'two at once: slow link and stuck GPU': stalling({ least: 4, ops: LARGE }, ({ draw, rank, at, shape }) => ({
+    args: `--fault gpu:${rank}@${at}:${someSteps(draw)} --slow link:${(rank + 2) % shape.ranks}:40`,
+    truth: blame(rank),
+  })),
   'stuck GPU, two nodes': stalling({ ranksOf: [4], ops: LARGE }, ({ draw, rank, at, shape }) => ({
     args: `--node-size ${shape.ranks / 2} --fault gpu:${rank}@${at}:${someSteps(draw)}`,
     truth: blame(rank),
