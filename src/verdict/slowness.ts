@@ -21,10 +21,12 @@ const FEWEST = 4;
  */
 const shareOf = (collectives: number): number => 0.05 + 0.5 / collectives;
 /**
- * Equal ranks show such a difference in one of this many runs: a team looks at hundreds of runs a day. Half of the time is evidence of its
- * own, so more may then be chance.
+ * Equal ranks show such a difference in so few runs: a team looks at hundreds of runs a day. Lost time is evidence of its own: the more, the
+ * more may be chance, up to half of the time.
  */
-const leastLikely = (share: number): number => (share >= HALF ? MAY_BE_CHANCE : Math.log(1 / 1000));
+const leastLikely = (share: number): number =>
+  IS_NO_CHANCE + (MAY_BE_CHANCE - IS_NO_CHANCE) * Math.min(1, share / HALF);
+const IS_NO_CHANCE = Math.log(1 / 1000);
 const MAY_BE_CHANCE = Math.log(1 / 20);
 const HALF = 0.5;
 const QUARTER = 0.25;
