@@ -20,11 +20,8 @@ export interface SupportLine {
 }
 
 const MAX_SUB_WINDOWS = 8;
-/** A minimum of fewer pairs says too little... */
-const PAIRS_PER_SUB_WINDOW = 8;
-/** ...but two minima say nothing of how far minima differ, so where pairs are scarce fewer of them must do. */
-const SCARCE_PAIRS_PER_SUB_WINDOW = 4;
-const SCARCE_SUB_WINDOWS = 4;
+/** Of fewer pairs a minimum says too little; where pairs are few, fewer minima say too little of clocks that bend. */
+const PAIRS_PER_SUB_WINDOW = 3;
 /** How far minima differ where there are too few to see, ns. */
 const UNSEEN_SPREAD_NS = 5000;
 /** No two counters run at rates farther apart, even against their nominal ones. */
@@ -46,8 +43,7 @@ export function supportLine(edge: EdgeEvidence, from: number, to: number): Suppo
   if (pairs === 0) return null;
   const steepness = HULL.middleSlope();
   const slope = Math.abs(steepness) <= MAX_RATE_DIFFERENCE ? steepness : 0;
-  const scarce = Math.min(SCARCE_SUB_WINDOWS, Math.floor(pairs / SCARCE_PAIRS_PER_SUB_WINDOW));
-  const count = Math.min(MAX_SUB_WINDOWS, Math.max(1, scarce, Math.floor(pairs / PAIRS_PER_SUB_WINDOW)));
+  const count = Math.min(MAX_SUB_WINDOWS, Math.max(1, Math.floor(pairs / PAIRS_PER_SUB_WINDOW)));
   const minima = subWindowMinima(edge.windows, first, end, slope, count);
   return throughLowest(minima, slope);
 }
