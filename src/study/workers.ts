@@ -6,6 +6,7 @@
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Piscina } from 'piscina';
+import { codeOf } from '../output/reason.js';
 import { interruptedBy } from '../output/work_folder.js';
 import { runTask, type Outcome, type Task } from './task.js';
 
@@ -67,7 +68,7 @@ function threads(maxThreads: number): Workers {
       const pool = await started;
       return Promise.all(
         tasks.map(async (task) => {
-          const outcome = await pool.run(task);
+          const outcome = await pool.run(task).catch((error: unknown) => withoutMemory(error, task));
           onDone?.();
           return outcome;
         }),
@@ -76,6 +77,16 @@ function threads(maxThreads: number): Workers {
     close: async () => (await started).destroy(),
   };
 }
+
+/** The pool starts another thread in place of the one that ended, and goes on with the other files. */
+function withoutMemory(error: unknown, task: Task): Outcome {
+  if (codeOf(error) !== 'ERR_WORKER_OUT_OF_MEMORY') throw error;
+  const path = task.pass === 'scan' ? task.path : task.job.path;
+  return { ok: false, unusable: [{ path }, NO_MEMORY] };
+}
+
+const NO_MEMORY =
+  ': needs more memory than a thread may use; try again with NODE_OPTIONS=--max-old-space-size=8192 (MB)';
 
 async function startPool(maxThreads: number): Promise<Piscina<Task, Outcome>> {
   const { Piscina } = await import('piscina');
