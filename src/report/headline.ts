@@ -58,7 +58,7 @@ function who({ silent, missing, nRanks }: Hang, report: VerdictReport): string {
   }
   if (filesWith('GONE').length > 0) return `${ranksOf(filesWith('GONE'))} gone`;
   if (filesWith('NOT CALLED').length > 0) return `${ranksOf(filesWith('NOT CALLED'))} never entered it`;
-  if (filesWith('OTHER CALL').length > 0) return `${ranksOf(filesWith('OTHER CALL'))} called otherwise`;
+  if (filesWith('OTHER CALL').length > 0) return `${ranksOf(filesWith('OTHER CALL'))} made other calls`;
   if (missing.length > 0 && nRanks === report.worldSize) return `Rank ${foldRanks(missing)} has no file`;
   return '';
 }
