@@ -51,7 +51,7 @@ const CLASSES: Readonly<Record<string, FaultClass>> = {
   contention: {
     job: () =>
       `--ranks ${RANKS} --channels 1 --iterations 16 --rate-limit 16 --groups b=${RANKS} ` +
-      '--ops allreduce:512K,sync,group{allreduce:512K+allreduce@b:512K},sync',
+      '--ops allreduce:512K,sync,allreduce@b:512K,sync,group{allreduce:512K+allreduce@b:512K},sync',
     right: ['contention'],
   },
   'unlike algorithm': {

@@ -1,9 +1,10 @@
 /**
- * Communicators in each other's way: collectives of a kind take longer if one of another communicator is under way when the last rank arrives.
- * Times count from then, so that a late rank is no contention; and what comes later does not count, because a long collective meets others
- * more often. Compared on a log scale by Student's t. Whether they share a wire or a GPU is not known.
+ * Communicators in each other's way: collectives of a kind take longer if one of another communicator is under way when the last rank arrives, or
+ * begins within the kind's least time. Times count from the last arrival, so that a late rank is no contention; and what comes later than that time does
+ * not count, because a long collective meets others more often. Compared on a log scale by Student's t. Whether they share a wire or a GPU is not known.
  */
 
+import { minOf } from '../base/extremes.js';
 import { around, type CauseEvidence, type Contention } from './cause_types.js';
 import { byKind, type CollectiveRow } from './collectives.js';
 import { slowerThan } from './noise.js';
@@ -24,23 +25,33 @@ export function contention({ collectives, durationNs }: CauseEvidence): Contenti
   });
   if (new Set(busy.map(({ row }) => row.commId)).size < 2) return [];
   const times = new Map(busy.map((one) => [one.row, one]));
-  const others = underWay(busy);
-  return [...byKind(busy.map(({ row }) => row)).values()].flatMap(([, ...rows]) =>
-    contentionOf(rows, times, others, durationNs),
-  );
+  const kinds = [...byKind(busy.map(({ row }) => row)).values()];
+  const others = underWay(busy, kinds, times);
+  return kinds.flatMap(([, ...rows]) => contentionOf(rows, times, others, durationNs));
 }
 
-/** By collective: those of other communicators that were under way when its last rank arrived. */
-function underWay(busy: readonly Busy[]): Map<CollectiveRow, readonly CollectiveRow[]> {
+/** By collective: those of other communicators that were under way from its last arrival on, within the least time of its kind. */
+function underWay(
+  busy: readonly Busy[],
+  kinds: readonly (readonly CollectiveRow[])[],
+  times: ReadonlyMap<CollectiveRow, Busy>,
+): Map<CollectiveRow, readonly CollectiveRow[]> {
+  const least = new Map(
+    kinds.flatMap((rows) => {
+      const shortest = minOf(rows.map((row) => times.get(row)!.to - times.get(row)!.from));
+      return rows.map((row) => [row, shortest] as const);
+    }),
+  );
+  const sorted = [...busy].sort((a, b) => a.from - b.from);
   let open: Busy[] = [];
   return new Map(
-    [...busy]
-      .sort((a, b) => a.from - b.from)
-      .map((one) => {
-        open = [...open.filter(({ to }) => to > one.from), one];
-        const others = open.filter(({ row }) => row.commId !== one.row.commId);
-        return [one.row, others.map(({ row }) => row)] as const;
-      }),
+    sorted.map((one, i) => {
+      open = [...open.filter(({ to }) => to > one.from), one];
+      let next = i + 1;
+      while (next < sorted.length && sorted[next]!.from < one.from + least.get(one.row)!) next++;
+      const met = [...open, ...sorted.slice(i + 1, next)].filter(({ row }) => row.commId !== one.row.commId);
+      return [one.row, met.map(({ row }) => row)] as const;
+    }),
   );
 }
 

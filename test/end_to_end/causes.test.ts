@@ -119,18 +119,17 @@ it('a GPU that fills slowly what it sends: the root of a broadcast', RECORD_AGAI
   expect(of(report, 'slow GPU')).toMatchObject({ rank: 2, side: 'produces' });
 });
 
-it(
-  'two communicators that share a rate: contention, on the one that is also seen alone',
-  RECORD_AGAIN,
-  async () => {
-    const ops = 'allreduce:512K,sync,group{allreduce:512K+allreduce@b:512K},sync';
-    const args = `--ranks 4 --channels 1 --iterations 14 --rate-limit 24 --groups b=4 --ops ${ops}`;
-    const report = await reportOn(args);
-    const found = of(report, 'contention')!;
-    expect(found).toMatchObject({ comm: 'world', with: 'b', func: 'AllReduce', together: 14, alone: 13 });
-    expect(found.factor).toBeGreaterThan(1.5);
-  },
-);
+it('two communicators that share a rate: contention, on the one that has to wait', RECORD_AGAIN, async () => {
+  // The rate serves one of them first, by chance: the other takes longer.
+  const ops = 'allreduce:512K,sync,allreduce@b:512K,sync,group{allreduce:512K+allreduce@b:512K},sync';
+  const args = `--ranks 4 --channels 1 --iterations 14 --rate-limit 24 --groups b=4 --ops ${ops}`;
+  const report = await reportOn(args);
+  const found = of(report, 'contention')!;
+  expect([found.comm, found.with].sort()).toEqual(['b', 'world']);
+  expect(found).toMatchObject({ func: 'AllReduce', alone: 13 });
+  expect(found.together).toBeGreaterThanOrEqual(13);
+  expect(found.factor).toBeGreaterThan(1.5);
+});
 
 it('each fifth AllReduce of a size runs as a tree, and takes longer', RECORD_AGAIN, async () => {
   const ops = 'allreduce:512K*4,allreduce:512K/tree';
