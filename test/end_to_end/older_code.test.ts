@@ -1,7 +1,7 @@
 /**
  * Traces mean the same as those of an older commit: for a change that only makes the merge faster. On 60 random runs of the loopback.
  *
- *   NCCL_TRACE_OLDER=COMMIT npx vitest run test/end_to_end/older_code.test.ts
+ *   OLDER_COMMIT=COMMIT npx vitest run test/end_to_end/older_code.test.ts
  */
 
 import { execFile, execFileSync } from 'node:child_process';
@@ -20,7 +20,7 @@ import { randomRun } from '../support/random_run.js';
 
 const RUNS = 60;
 
-const commit = process.env.NCCL_TRACE_OLDER ?? '';
+const commit = process.env.OLDER_COMMIT ?? '';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = await mkdtemp(join(tmpdir(), 'older-code-'));
 afterAll(() => {
