@@ -123,7 +123,7 @@ const SAMPLES = {
   },
   'slow-link': {
     shows:
-      'What rank 1 of 3 sends to rank 2 leaves at 8 MB/s. Its report names the link, and says that the NIC or a starved proxy thread would look the same.',
+      'What rank 1 of 3 sends to rank 2 leaves at 8 MB/s. Its report names the link, and says that the NIC would look the same.',
     args: '--ranks 3 --channels 1 --iterations 10 --seed 31 --ops allreduce:128K --slow link:1:8',
     ringMb: SMALLEST,
   },
