@@ -24,12 +24,19 @@ export interface LoadedStudy {
 
 /** The .study among the arguments of a command that reads rank files; null: there is none. Throws UsageError if it is not alone. */
 export function studyAmong(paths: readonly string[]): string | null {
-  const study = paths.find(
-    (path) => statSync(path, { throwIfNoEntry: false })?.isFile() && isOfKind(path, 'study'),
-  );
+  const study = paths.find(isStudy);
   if (study === undefined) return null;
   if (paths.length > 1) throw new UsageError(`${study}: is a .study, which holds a whole run; name it alone`);
   return study;
+}
+
+/** Also false if it cannot be read: who then reads it as a rank file says why. */
+function isStudy(path: string): boolean {
+  try {
+    return statSync(path).isFile() && isOfKind(path, 'study');
+  } catch {
+    return false;
+  }
 }
 
 /** With a command for the folders where the rank files were. Throws NoUsableInput. */

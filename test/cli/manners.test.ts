@@ -131,6 +131,7 @@ describe('hints', () => {
       'merge run --hung-after 0',
       /^nccl-trace: --hung-after 0: must be a number of seconds from 1 to 1000000; see/,
     ],
+    ['links run/rank00000.bin/x', /rank00000\.bin\/x: does not exist/],
     ['merge run -j 0x2', /^nccl-trace: --jobs 0x2: must be a whole number from 1 up; see/],
     ['demo -r 65', /^nccl-trace: --ranks 65: must be a whole number from 2 to 64; see/],
     ['merge run --clock-wander 0', /: must be a number of ppm above 0 and at most 1000; see/],
