@@ -60,14 +60,14 @@ function breakOf(stall: Stall, evidence: Case): Break | null {
   };
 }
 
-/** Nobody is left, and a rank ended in order that had not finished: the job ended in the middle of it. */
+/** Nobody is left, and a rank ended in order or is gone for certain that had not finished: the job ended in the middle of it. */
 export function endedInMidst(evidence: Case): Stall[] {
   const { ranks, lives } = evidence;
-  if (lives.some(({ state }) => state === 'alive')) return [];
-  const isClosed = (file: number): boolean => ranks[file]!.life.isClosed;
+  const isOver = (file: number): boolean => ranks[file]!.life.isClosed || ranks[file]!.life.isGone;
+  if (lives.some(({ state }, file) => state === 'alive' && !isOver(file))) return [];
   // An older one may be unfinished only in a file that was not closed, and lacks its last records.
-  return findUnfinished(evidence, ({ open, aborted }) => [...open, ...aborted].some(isClosed)).filter(
-    ({ works }) => works.some(({ file, work }) => isClosed(file) && work.lostSince === 0 && isOwn(work)),
+  return findUnfinished(evidence, ({ open, aborted }) => [...open, ...aborted].some(isOver)).filter(
+    ({ works }) => works.some(({ file, work }) => isOver(file) && work.lostSince === 0 && isOwn(work)),
   );
 }
 

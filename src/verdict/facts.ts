@@ -32,6 +32,8 @@ export interface FileLife {
   readonly isAlive: boolean;
   /** If not alive, the process has disappeared: the file cannot be an earlier copy. */
   readonly isToldInTime: boolean;
+  /** Not closed, and its process is gone for certain. */
+  readonly isGone: boolean;
   /** Its newest heartbeat or record; null: none. */
   readonly lastSign: TraceNs | null;
 }

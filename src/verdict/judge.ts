@@ -114,7 +114,14 @@ function withoutMismatch(
   const left = isAtWork ? endedInMidst(evidence) : [];
   const ended = causeAmong(left, evidence);
   if (ended) {
-    const gone = silentAmong(ended.files, evidence, ended.since);
+    const silent = silentAmong(ended.files, evidence, ended.since);
+    const others = ended.files.filter(
+      (file) => ranks[file]!.life.isGone && !silent.some((one) => one.file === file),
+    );
+    const gone = [
+      ...silent,
+      ...others.map((file) => ({ file, lastSign: ranks[file]!.life.lastSign, mayBeCopy: false })),
+    ].sort((a, b) => a.file - b.file);
     const files = new Set(ended.works.map(({ file }) => file));
     return {
       kind: 'broken',

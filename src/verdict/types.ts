@@ -77,7 +77,7 @@ export type VerdictKind =
 
 export interface Broken {
   readonly stall: Hang;
-  /** Files that were never closed, while others were closed after their last sign. */
+  /** Files that were never closed: others were closed after their last sign, or all their processes are gone. */
   readonly gone: readonly Silent[];
   /** It was surely gone when the first of the others ended. Else it may have been killed later: heartbeats come once a second. */
   readonly isOrderKnown: boolean;

@@ -82,6 +82,18 @@ describe('a rank that disappeared', () => {
     expect(after([left, idle, idle])).toMatchObject({ kind: 'broken', broken: { gone: [{ file: 1 }] } });
   });
 
+  it('with all others, if their processes are gone for certain', () => {
+    const gone = { ...killed, isGone: true } as const;
+    expect(after([gone, gone, gone])).toMatchObject({
+      kind: 'broken',
+      broken: { gone: [{ file: 0 }, { file: 1 }, { file: 2 }], left: [], finished: [], isOrderKnown: false },
+    });
+    // One may be alive.
+    expect(after([gone, killed, gone]).kind).toBe('working');
+    const finished = { calls: [done(0, 1), done(1, 10)], alive: 10.1, isGone: true } as const;
+    expect(after([finished, finished, finished]).kind).toBe('healthy');
+  });
+
   it('in a collective that the others finished, after it had sent all that they needed', () => {
     const finished: MadeUpRank = { calls: [done(0, 1), done(1, 10)], alive: 10.3, ...closed };
     expect(after([finished, killed, finished])).toMatchObject({

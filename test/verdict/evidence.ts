@@ -55,6 +55,7 @@ export interface MadeUpRank {
   readonly isAlive?: true;
   /** A snapshot, say. */
   readonly isToldInTime?: true;
+  readonly isGone?: true;
   readonly notRecorded?: readonly string[];
   /** 1 if not said. */
   readonly sampleEvery?: number | null;
@@ -212,6 +213,7 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number, setU
       isClosed: closed ?? false,
       isAlive: rank.isAlive ?? false,
       isToldInTime: rank.isToldInTime ?? false,
+      isGone: rank.isGone ?? false,
       lastSign: s(alive),
     },
     reach: { knownFrom: s(knownFrom), knownUntil: s(knownUntil), isPartial: knownFrom > 0 },

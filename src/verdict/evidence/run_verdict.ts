@@ -106,7 +106,13 @@ function witness(
         },
       ]),
     ),
-    life: { isClosed, isAlive: !isClosed && isAlive, isToldInTime: isToldInTime(scan), lastSign },
+    life: {
+      isClosed,
+      isAlive: !isClosed && isAlive,
+      isToldInTime: header.snapshotRealtime !== null || hasRingsLeft(header),
+      isGone: !isClosed && hasRingsLeft(header),
+      lastSign,
+    },
     reach: {
       // The file does not show calls if their events were not requested, or `control` once turned them off.
       knownFrom:
@@ -163,9 +169,9 @@ export function wasFresh({ heartbeat, readAt, header }: RankScan): boolean {
   return old < FRESH && old > -FRESH;
 }
 
-/** A snapshot has its time. Rings outside the rank file are only saved beside it when their process is gone. */
-const isToldInTime = ({ header: { snapshotRealtime, placement, ringPath } }: RankScan): boolean =>
-  snapshotRealtime !== null || (placement === 'in-file' && ringPath !== '');
+/** Rings outside the rank file are only saved beside it, or read where they are, when their process is gone. */
+const hasRingsLeft = ({ placement, ringPath }: RankScan['header']): boolean =>
+  placement === 'in-file' && ringPath !== '';
 
 const CALLS = EventType.Coll | EventType.P2p;
 /** The verdict on a hang or an end rests on these. */
