@@ -1,21 +1,24 @@
 /** A process that was killed leaves its rings in memory: its file is read with them, by all commands, as if they had been saved. */
 
-import { copyFileSync, existsSync, mkdtempSync, rmSync, unlinkSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { Kind } from '../../src/rankfile/format/constants.js';
 import { openRankFile } from '../../src/rankfile/index.js';
+import { diagnose } from '../../src/report/diagnosis.js';
+import { record } from '../support/loopback.js';
 import { type Puppet, startPuppet } from '../support/puppet.js';
 
 let folder: string;
-let job: Puppet;
+let job: Puppet | undefined;
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-left-'));
 });
 afterEach(async () => {
-  await job.kill();
+  await job?.kill();
+  job = undefined;
   rmSync(folder, { recursive: true });
 });
 
@@ -52,3 +55,24 @@ describe.runIf(existsSync('/dev/shm')).each(['flight', 'stream'])('in %s mode', 
     if (existsSync(ringPath)) unlinkSync(ringPath);
   });
 });
+
+it.runIf(existsSync('/dev/shm'))(
+  'a job whose ranks were all killed at once broke off, and does not work',
+  async () => {
+    const args = '--ranks 3 --iterations 40 --ops allreduce:1M --fault kill:all@20:2 --hang-seconds 1';
+    const { folder: recording } = await record(path.join(folder, 'run'), args, {
+      NCCL_TRACE_RING_DIR: '/dev/shm',
+    });
+    const { verdict } = await diagnose([recording]);
+    for (const name of readdirSync(recording).filter((file) => file.endsWith('.bin')))
+      rmSync(openRankFile(path.join(recording, name)).header.ringPath, { force: true });
+    expect(verdict).toMatchObject({
+      kind: 'broken',
+      broken: {
+        stall: { func: 'AllReduce', seq: 20 },
+        gone: [{ file: 0 }, { file: 1 }, { file: 2 }],
+        left: [],
+      },
+    });
+  },
+);

@@ -109,8 +109,8 @@ function witness(
     life: {
       isClosed,
       isAlive: !isClosed && isAlive,
-      isToldInTime: header.snapshotRealtime !== null || hasRingsLeft(header),
-      isGone: !isClosed && hasRingsLeft(header),
+      isToldInTime: header.snapshotRealtime !== null || hasRingsOfGone(header),
+      isGone: !isClosed && hasRingsOfGone(header),
       lastSign,
     },
     reach: {
@@ -169,9 +169,9 @@ export function wasFresh({ heartbeat, readAt, header }: RankScan): boolean {
   return old < FRESH && old > -FRESH;
 }
 
-/** Rings outside the rank file are only saved beside it, or read where they are, when their process is gone. */
-const hasRingsLeft = ({ placement, ringPath }: RankScan['header']): boolean =>
-  placement === 'in-file' && ringPath !== '';
+/** Only `snapshot` copies rings of a live process. Others save rings, or read them where they are, when it is gone. */
+const hasRingsOfGone = ({ snapshotRealtime, placement, ringPath }: RankScan['header']): boolean =>
+  snapshotRealtime === null && placement === 'in-file' && ringPath !== '';
 
 const CALLS = EventType.Coll | EventType.P2p;
 /** The verdict on a hang or an end rests on these. */
