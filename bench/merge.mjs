@@ -18,6 +18,7 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { command } from './command.mjs';
 import { build } from 'esbuild';
 import { merge } from '../build/modules/merge.js';
 import { mergedRows, streamRankFile } from '../build/modules/rankfile/index.js';
@@ -131,17 +132,6 @@ function floor(files, trace) {
     if (records === 0) throw new Error(`${file} holds no records`);
   }
   writeFileSync(output, trace);
-}
-
-/** What a process of its own used, all its threads together. */
-function command(args, env = {}) {
-  const usage = path.join(folder, 'usage.json');
-  const hook = pathToFileURL(path.join(root, 'bench/merge/usage.mjs')).href;
-  execFileSync(process.execPath, ['--import', hook, path.join(root, 'bin/nccl-trace.js'), ...args], {
-    env: { ...process.env, ...env, BENCH_USAGE: usage },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  return JSON.parse(readFileSync(usage, 'utf8'));
 }
 
 async function measure(ways, records) {

@@ -5,12 +5,12 @@
 // are processor time, waiting time and the peak of memory of the command, a process of its own, and the size of scans against rank files.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { command } from './command.mjs';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -82,16 +82,4 @@ async function toolOf(name) {
     logLevel: 'error',
   });
   return import(pathToFileURL(outfile).href);
-}
-
-/** What a process of its own used, all its threads together. */
-function command(args) {
-  const usage = path.join(folder, 'usage.json');
-  const hook = pathToFileURL(path.join(root, 'bench/merge/usage.mjs')).href;
-  const start = performance.now();
-  execFileSync(process.execPath, ['--import', hook, path.join(root, 'bin/nccl-trace.js'), ...args], {
-    env: { ...process.env, BENCH_USAGE: usage },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  return { ...JSON.parse(readFileSync(usage, 'utf8')), wall: (performance.now() - start) / 1e3 };
 }

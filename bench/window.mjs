@@ -3,13 +3,12 @@
 // The file is made up: one communicator, AllReduces with sends of 256 steps, all of it in chunks packed by zstd (test/support/large_stream_file.ts).
 // Printed are processor time, waiting time and the peak of memory of each command, a process of its own.
 
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { command } from './command.mjs';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -45,16 +44,4 @@ try {
 
 function megabytes(file) {
   return (statSync(file).size / 1e6).toFixed(1);
-}
-
-/** What a process of its own used, all its threads together. */
-function command(args) {
-  const usage = path.join(folder, 'usage.json');
-  const hook = pathToFileURL(path.join(root, 'bench/merge/usage.mjs')).href;
-  const start = performance.now();
-  execFileSync(process.execPath, ['--import', hook, path.join(root, 'bin/nccl-trace.js'), ...args], {
-    env: { ...process.env, BENCH_USAGE: usage },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  return { ...JSON.parse(readFileSync(usage, 'utf8')), wall: (performance.now() - start) / 1e3 };
 }
