@@ -1,7 +1,7 @@
 // The rank file, which the recorder writes and every reader reads. schemas/rank-file.md is the normative text. This header
 // is the same contract for C++. A test compares both, and src/rankfile/format.
 //
-// Who uses it
+// Users
 //   producer   one NCCL thread (API, launch, proxy progress...) inside the training job. Appends to its own ring.
 //   recorder   the plugin's one background thread. Owns the file system, tables of clock samples, heartbeat, chunks.
 //   reader     another process, now or later: of the live file, of a copy, or of the file after a SIGKILL.

@@ -49,7 +49,7 @@ export interface SlowLinks extends Shown {
   /** Slow pairs of ranks, of all pairs with this rank or node as an end. */
   readonly slowPairs: number;
   readonly pairs: number;
-  /** Of the costliest: its times against the usual ones. */
+  /** The times of the costliest link, against the usual ones. */
   readonly ratio: number;
   readonly by: SlowLinkRow['by'];
   readonly transfers: number;

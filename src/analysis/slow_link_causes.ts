@@ -9,7 +9,7 @@ import type { RankLabel } from './rank_labels.js';
 import type { SlowLinkRow } from './slow_link_rows.js';
 import type { LinkRow } from './transfers.js';
 
-/** Of the run: a link that costs less is slow, and in the table, but not why the run is. Costs are lower bounds. */
+/** Share of the run. A link that costs less is in the table of slow links, but is no cause. Costs are lower bounds. */
 const LEAST_SHARE = 0.01;
 
 type Slow = SlowLinkRow & { readonly row: LinkRow };

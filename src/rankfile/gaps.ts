@@ -16,7 +16,7 @@ interface Piece {
   readonly end: number;
   /** null: only the rest of a record is missing; the piece next to it has the cause. */
   readonly cause: Cause | null;
-  /** Of a chunk that is not read. */
+  /** The chunk is not read: ticks of its records. */
   readonly span?: ChunkEntry['span'];
 }
 

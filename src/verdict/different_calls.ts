@@ -133,7 +133,7 @@ function areSame(a: HostCalls['shape'], b: HostCalls['shape'], [ofA, ofB]: Numbe
   return one.every((shape, i) => shape === other[i]);
 }
 
-/** Who called alike, with one call per way that the most frequent way lacks, and for that way one that another lacks. */
+/** Groups the ranks by what they called. Each group is shown with a call that the largest group lacks; the largest, with one that another lacks. */
 function describe(commId: bigint, callers: readonly Placed[], { from, end }: Block): Mismatch | null {
   const byShapes = new Map<string, { readonly keys: readonly string[]; readonly callers: Placed[] }>();
   for (const caller of callers) {

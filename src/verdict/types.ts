@@ -12,7 +12,7 @@ import type { Wait } from '../model/waits.js';
 import type { CallArguments, WitnessedOp } from './facts.js';
 
 /**
- * Of a file's process. `ended`: the file was closed in order. `alive`: its heartbeat was recent when it was read, or as new as the others'.
+ * The state of a file's process. `ended`: the file was closed in order. `alive`: its heartbeat was recent when it was read, or as new as the others'.
  * `silent`: its last sign is older. `copy`: older, too, but others finished a collective that shows that its rank lived on.
  */
 export type LifeState = 'ended' | 'alive' | 'silent' | 'copy';
@@ -21,7 +21,7 @@ export type LifeState = 'ended' | 'alive' | 'silent' | 'copy';
 export interface Life {
   readonly state: LifeState;
   readonly lastSign: TraceNs | null;
-  /** Of a silent file or copy: it cannot be an earlier copy of a rank that is still alive. */
+  /** The file cannot be an earlier copy of a rank that is still alive. Says something of `silent` and `copy` only. */
   readonly isSure: boolean;
 }
 

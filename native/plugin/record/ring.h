@@ -1,6 +1,6 @@
 // The producer's side of a ring: fills slots in place. A slot is valid once its word 3 is written.
 //
-// Who    One thread owns a Ring (its lease). The exception is the shared overflow ring, whose producers take positions by
+// Owner  One thread owns a Ring (its lease). The overflow ring is shared: its producers take positions by
 //        fetch-and-add. Readers are the recorder's thread and other processes, at any time, without a handshake.
 // Order  Words 0 to 2, then word 3 with release: a thread that reads a valid word 3 sees the other words (partner: the
 //        acquire loads of CopyWords in file_copy.cc). Another process relies on the check alone. A SIGKILL between two
