@@ -31,7 +31,7 @@ import { tracePrologue } from './trace/labels.js';
 import { assemble } from './trace/output.js';
 import type { SelectionRequest } from './trace/selection.js';
 import { reportSelection, selectionAttributes, type SelectionReport } from './trace/selection_report.js';
-import { lookAtAttributes } from './trace/watches.js';
+import { lookAtAttributes } from './trace/watched_rows.js';
 
 /** How a trace is drawn, and what is reported about it. */
 export interface FinishOptions {

@@ -15,7 +15,7 @@ import { checkedPeaks, withAllowedRates, type AllowedRate, type Peaks } from './
 import { collectiveGroups, collectiveRows, type CollectiveGroup, type CollectiveRow } from './collectives.js';
 import { comparableBy } from './comparable.js';
 import type { SendSeries } from './over_time.js';
-import { PartsCollector, type Lateness, type Picture } from './parts.js';
+import { PartsCollector, type Lateness, type Picture } from './rank_parts.js';
 import { rankLabels, type RankLabel } from './rank_labels.js';
 import type { SlowLinkRow } from './slow_link_rows.js';
 import { transfersOf, type LinkRow, type RankWaits, type WaitRow } from './transfers.js';

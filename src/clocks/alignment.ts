@@ -11,7 +11,7 @@
  *                        clock_parts floors     contradictions (who)          variances, alike    (99 %)
  */
 
-import { findAlike, unlikeLinks, type AlikeFound } from './alike.js';
+import { findAlike, unlikeLinks, type AlikeFound } from './similar_links.js';
 import { edgeSplitter, splitParts, wholeClock, type ClockPart } from './clock_parts.js';
 import { worstLinks, type Contradiction, type Culprit } from './contradictions.js';
 import { placeKnots, type Knots } from './corrections.js';
@@ -25,7 +25,7 @@ import { project } from './projection.js';
 import type { Interval } from './readings.js';
 import { sureBounds, type SureBounds } from './sure_bounds.js';
 import { variances } from './variances.js';
-import { seenWander } from './wander.js';
+import { seenWander } from './rate_changes.js';
 
 export interface AlignmentOptions {
   /** Minimum delays of like links differ by this part of themselves (one standard error). */

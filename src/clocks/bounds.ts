@@ -20,7 +20,7 @@ import { knotTime, spansOf, type Knots } from './corrections.js';
 import type { EdgeHull } from './edge_hulls.js';
 import { adjacency, shortestPaths, type Adjacency, type Arc } from './graph.js';
 import { HullBuilder, type PointList } from './lower_hull.js';
-import { alignedAt, largestSlope, shownAt } from './shown.js';
+import { alignedAt, largestSlope, shownAt } from './corrected_times.js';
 import { bandOf, worstOfSpans, type Interval, type Readings } from './readings.js';
 import { anyRate, fastestDrift, gainOf, narrowRates } from './rates.js';
 import { findUnsteady } from './unsteady.js';

@@ -4,7 +4,7 @@
  * likeness. Similar links are assumed to have equal minimum delays, and a link's weight says how far this holds.
  */
 
-import { judge, weigh, type References } from './alike.js';
+import { judge, weigh, type References } from './similar_links.js';
 import { correctionAt, type Knots } from './corrections.js';
 import { settle } from './floors.js';
 import { SparseLeastSquares } from './least_squares.js';
@@ -18,7 +18,7 @@ import {
   type Places,
   type Setting,
 } from './unknowns.js';
-import { addBendRows, measureWander, setBends, wanderAtRest, type Wander } from './wander.js';
+import { addBendRows, measureWander, setBends, wanderAtRest, type Wander } from './rate_changes.js';
 
 export interface Estimate {
   readonly knots: Knots;

@@ -8,7 +8,7 @@
  */
 
 import { median } from '../base/median.js';
-import { judge, weigh } from './alike.js';
+import { judge, weigh } from './similar_links.js';
 import { SparseLeastSquares } from './least_squares.js';
 import { FLOOR_SIGMA_NS, minimaOf, type Link } from './links.js';
 import {
@@ -20,7 +20,7 @@ import {
   type Rows,
   type Setting,
 } from './unknowns.js';
-import { addBendRows, measureWander, setBends } from './wander.js';
+import { addBendRows, measureWander, setBends } from './rate_changes.js';
 
 /** Which part of a link's minima may lie below: as many as keep the odd one from moving anything, but no more. */
 const MOST_BELOW = 0.15;

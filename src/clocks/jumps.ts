@@ -7,7 +7,7 @@
 import { median } from '../base/median.js';
 import { isWire } from './evidence.js';
 import { FLOOR_SIGMA_NS, type Link } from './links.js';
-import { stepsOf, type Steps } from './step_test.js';
+import { stepsOf, type Steps } from './delay_steps.js';
 
 export interface Jump {
   readonly clock: number;

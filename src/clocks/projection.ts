@@ -6,8 +6,8 @@
 import { pieceAt, shareAt, type Knots } from './corrections.js';
 import type { EdgeHull } from './edge_hulls.js';
 import { slack } from './estimate.js';
-import { isImpossibleAt } from './impossible.js';
-import { alignedAt } from './shown.js';
+import { isImpossibleAt } from './impossible_pairs.js';
+import { alignedAt } from './corrected_times.js';
 
 /** Kept from the border, ns, as far as there is room: so that rounding to whole nanoseconds turns no arrow. */
 const MARGIN_NS = 20;

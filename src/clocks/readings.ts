@@ -5,7 +5,7 @@
  */
 
 import { knotTime, type Knots } from './corrections.js';
-import { alignedAt, shownAt } from './shown.js';
+import { alignedAt, shownAt } from './corrected_times.js';
 import { narrow, type Band } from './tangents.js';
 
 /** truth - estimate of a domain, against another, lies in [-below, above]; ns, Infinity: unbounded. */

@@ -5,7 +5,7 @@
  * too early (a wrong pair) moves nothing: a line needs the support of several sub-windows.
  */
 
-import { firstIndex } from '../base/search.js';
+import { firstIndex } from '../base/first_index.js';
 import type { EdgeEvidence } from './evidence.js';
 import { HullBuilder, lowestIndex } from './lower_hull.js';
 

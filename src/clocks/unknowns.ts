@@ -2,7 +2,7 @@
 
 import { pieceAt, shareAt, type Knots } from './corrections.js';
 import { WAITED_CREDIT, type EdgeEvidence } from './evidence.js';
-import type { References } from './alike.js';
+import type { References } from './similar_links.js';
 import { FIRST_SIGMA_NS, type Link } from './links.js';
 
 /** Rates of counters against their nominal ones: only there so that a domain heard of once has a rate at all. */
@@ -28,7 +28,7 @@ export interface Setting {
   readonly place: Places;
   /** Relative spread of minimum delays. */
   readonly alike: number;
-  /** By domain: how much the rate of its clock changes (see wander.ts). Measured on the way. */
+  /** By domain: how much the rate of its clock changes (see rate_changes.ts). Measured on the way. */
   readonly wander: Float64Array;
   /** Most that a clock's rate changes, 1/ns. */
   readonly mostWander: number;

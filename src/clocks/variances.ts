@@ -5,13 +5,13 @@
  */
 
 import { median } from '../base/median.js';
-import type { References } from './alike.js';
+import type { References } from './similar_links.js';
 import { EnvelopeMatrix } from './envelope_matrix.js';
 import { delaysOf, slack, type Estimate } from './estimate.js';
 import type { EdgeEvidence } from './evidence.js';
 import { addMinima } from './floors.js';
 import { FLOOR_SIGMA_NS, statedSigmas, type Alike, type Link } from './links.js';
-import { addBendRows } from './wander.js';
+import { addBendRows } from './rate_changes.js';
 import { addLikenessPriors, addRatePriors, likenessPriors, unknownPlaces, type Places } from './unknowns.js';
 
 /** Variance of the difference of two domains of one group, at the worse end of a piece, ns². */

@@ -8,9 +8,9 @@ import { Names, withRows } from '../base/columns.js';
 import { isLostText } from '../base/lost_text.js';
 import { outcomeAt } from '../model/work_end_table.js';
 import type { Arrival } from './arrival.js';
-import type { Course } from './course.js';
-import { overAt } from './ends.js';
-import { LastTwo } from './last_two.js';
+import type { RankWalk } from './rank_walk.js';
+import { overAt } from './work_end_times.js';
+import { LatestTwo } from './latest_two.js';
 import type { ArrivalBasis, ClusterMember } from './types.js';
 
 /** One entry of a file's table of communicators, which has a rank in this one. */
@@ -78,8 +78,8 @@ export class CollectiveTable {
   readonly funcs = new Names();
   readonly datatypes = new Names();
   readonly plans = new Names();
-  readonly came = new LastTwo();
-  readonly waited = new LastTwo();
+  readonly came = new LatestTwo();
+  readonly waited = new LatestTwo();
   readonly open: FilesOf = new Map();
   readonly aborted: FilesOf = new Map();
   readonly different: FilesOf = new Map();
@@ -88,10 +88,10 @@ export class CollectiveTable {
   /** By function and ordinal, then by sequence number. */
   private readonly byName = new Map<number, Map<number, number>>();
 
-  /** Adds a rank's part, a row of its works to which `course` has come. Returns the collective's row. */
-  add(entry: Entry, work: number, course: Course): number {
-    const row = this.rowOf(entry, work, course.arrival);
-    this.arrives(row, entry, course);
+  /** Adds a rank's part, a row of its works to which `walk` has come. Returns the collective's row. */
+  add(entry: Entry, work: number, walk: RankWalk): number {
+    const row = this.rowOf(entry, work, walk.arrival);
+    this.arrives(row, entry, walk);
     this.compare(row, entry, work);
     this.ends(row, entry, work);
     return row;
@@ -139,8 +139,8 @@ export class CollectiveTable {
     this.waited.resize(rows);
   }
 
-  private arrives(row: number, { file, rank }: Entry, course: Course): void {
-    const { arrival } = course;
+  private arrives(row: number, { file, rank }: Entry, walk: RankWalk): void {
+    const { arrival } = walk;
     const { columns } = this;
     columns.arrived[row]!++;
     if (arrival.called < columns.firstCalled[row]!) columns.firstCalled[row] = arrival.called;
@@ -155,18 +155,18 @@ export class CollectiveTable {
       columns.gpuBasis[row] = BASES.indexOf(arrival.basis);
       columns.gpuCalled[row] = arrival.called;
       columns.gpuEarliest[row] = arrival.earliest;
-      columns.gpuIdleFrom[row] = course.idleFrom;
-      columns.gpuIdleTo[row] = course.idleTo;
+      columns.gpuIdleFrom[row] = walk.idleFrom;
+      columns.gpuIdleTo[row] = walk.idleTo;
     }
     if (arrival.called > columns.hostCalled[row]!) {
       columns.hostCalled[row] = arrival.called;
       columns.hostFile[row] = file;
       columns.hostRank[row] = rank;
-      columns.hostIdleFrom[row] = course.hostIdleFrom;
-      columns.hostIdleTo[row] = course.hostIdleTo;
+      columns.hostIdleFrom[row] = walk.hostIdleFrom;
+      columns.hostIdleTo[row] = walk.hostIdleTo;
     }
     this.came.add(row, file, rank, arrival.latest);
-    this.waited.add(row, file, rank, course.waited);
+    this.waited.add(row, file, rank, walk.waited);
   }
 
   private compare(row: number, entry: Entry, work: number): void {

@@ -8,8 +8,8 @@ import type { TraceNs } from '../base/time.js';
 import { outcomeAt } from '../model/work_end_table.js';
 import { addFile, CollectiveTable, Entry } from './collective_table.js';
 import { CollectiveView } from './collective_view.js';
-import { Course } from './course.js';
-import { overAt } from './ends.js';
+import { RankWalk } from './rank_walk.js';
+import { overAt } from './work_end_times.js';
 import type { ClusterComm, ClusterCommunicator, ClusterMember } from './types.js';
 
 /** One rank's part in one collective. */
@@ -66,10 +66,10 @@ function addRows(
   );
   const { seq, comm, ordinalAbsolute, func, funcs } = member.works;
   const lostNames = new Set(funcs.flatMap((name, i) => (isLostText(name) ? [i] : [])));
-  const course = new Course(member);
+  const walk = new RankWalk(member);
   const places = new Map<number, Place>();
   for (let row = 0; row < comm.length; row++) {
-    course.comeTo(row);
+    walk.comeTo(row);
     // A send or receive has no seq. An ordinal that does not count from the beginning, or a function whose name is lost, cannot be
     // found on other ranks.
     if (seq[row]! < 0 || ordinalAbsolute[row] !== 1 || lostNames.has(func[row]!)) continue;
@@ -81,8 +81,8 @@ function addRows(
       if (!found?.comm) continue;
       places.set(number, (place = found.comm.placeOf(member, file, found.one)));
     }
-    place.add(row, course);
-    heard?.({ ...place.name, arrival: course.arrival.at, ...partOf(member, row) });
+    place.add(row, walk);
+    heard?.({ ...place.name, arrival: walk.arrival.at, ...partOf(member, row) });
   }
 }
 
@@ -117,10 +117,10 @@ class Place {
     this.name = { commId, file: entry.file, rank: entry.rank };
   }
 
-  add(work: number, course: Course): void {
+  add(work: number, walk: RankWalk): void {
     const { part } = this;
-    part.seen.add(this.table.add(this.entry, work, course));
-    part.from = Math.min(part.from, course.arrival.called);
+    part.seen.add(this.table.add(this.entry, work, walk));
+    part.from = Math.min(part.from, walk.arrival.called);
   }
 }
 

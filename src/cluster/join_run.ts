@@ -4,7 +4,7 @@ import { domainOfFile, traceTimeOf, type ClockSolution } from '../clocks/domains
 import { gpuErrors, gpuTimes, type GpuLines } from '../clocks/evidence/gpu_clocks.js';
 import type { WorkEndTable } from '../model/work_end_table.js';
 import type { Run } from '../runs/run.js';
-import { callsWithoutWork } from './course.js';
+import { callsWithoutWork } from './rank_walk.js';
 import { joinCollectives, type Part } from './join.js';
 import type { ClusterComm } from './types.js';
 

@@ -11,10 +11,10 @@ import type { Event, StepName } from './event_table.js';
 import { HostFactory } from './host_factory.js';
 import type { KernelClock } from './kernel_clock.js';
 import { makeOp } from './op_factory.js';
-import type { Originators } from './origin.js';
+import type { Originators } from './pxn.js';
 import { kernelClaim, parentWork } from './parents.js';
 import { extra32, type HandleKey } from './record_fields.js';
-import type { Source, Texts } from './source.js';
+import type { Source, Texts } from './start_record.js';
 import type { Kernel } from './types.js';
 import { WorkFactory } from './work_factory.js';
 

@@ -4,7 +4,7 @@ import { Kind } from '../rankfile/format/constants.js';
 import { EventType } from '../rankfile/format/nccl.js';
 import type { HostFacts, HostKind, HostSpan, NetFacts } from './host_span.js';
 import { extra32, extra64, extraBigint, startKey } from './record_fields.js';
-import type { Source, Texts } from './source.js';
+import type { Source, Texts } from './start_record.js';
 import { NET_ID } from './types.js';
 
 const HOST_KINDS: Readonly<Record<number, HostKind>> = {

@@ -3,10 +3,10 @@
 import type { Ticks } from '../base/time.js';
 import { COMM_FOREIGN } from '../rankfile/format/constants.js';
 import type { Communicator } from '../rankfile/types.js';
-import type { Foreign, Originators } from './origin.js';
+import type { Foreign, Originators } from './pxn.js';
 import { claimOtherDirection, opClaim, parentWork } from './parents.js';
 import { extra32, extraBigint, word1 } from './record_fields.js';
-import type { Source } from './source.js';
+import type { Source } from './start_record.js';
 import type { Op } from './types.js';
 
 export function makeOp(source: Source, originators: Originators): Op {

@@ -16,7 +16,7 @@ import { groupEnd } from './host_factory.js';
 import { KernelClock } from './kernel_clock.js';
 import { OddRecords, type OddCounts } from './odd_records.js';
 import { checkHostStart, checkInterfaces, checkStart } from './odd_starts.js';
-import { NO_ORIGINATORS, type Originators } from './origin.js';
+import { NO_ORIGINATORS, type Originators } from './pxn.js';
 import { lostOp } from './op_factory.js';
 import { applyCtrlState, applyOpState, isHostState, type Sinks } from './states.js';
 import { StepPairing, type Surroundings } from './step_pairing.js';

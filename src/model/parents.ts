@@ -6,7 +6,7 @@
 import type { Communicator } from '../rankfile/types.js';
 import type { HostSpan } from './host_span.js';
 import { KEY_FOREIGN, KEY_NULL, type HandleKey } from './record_fields.js';
-import type { Source } from './source.js';
+import type { Source } from './start_record.js';
 import type { ParentLink, Work } from './types.js';
 
 /** Why a parent is missing or cannot be one. */

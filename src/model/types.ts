@@ -16,7 +16,7 @@ import type { Ticks } from '../base/time.js';
 import type { Communicator } from '../rankfile/types.js';
 import type { HostSpan } from './host_span.js';
 import type { OddListener } from './odd_records.js';
-import type { Foreign, Originator } from './origin.js';
+import type { Foreign, Originator } from './pxn.js';
 import type { HandleKey } from './record_fields.js';
 import type { WorkIdentity } from './work_identity.js';
 
@@ -24,7 +24,7 @@ export { eventTypeNames } from '../rankfile/format/nccl.js';
 export { hasRoot } from './roots.js';
 export type { CeCollFacts, HostFacts, HostKind, HostSpan, NetFacts } from './host_span.js';
 export type { OddRecord } from './odd_records.js';
-export type { Foreign, Originator, Originators } from './origin.js';
+export type { Foreign, Originator, Originators } from './pxn.js';
 export type { WorkIdentity } from './work_identity.js';
 
 /** Version 1 of the ids of NCCL's own network plugins. */

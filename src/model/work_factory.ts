@@ -4,7 +4,7 @@ import { ticks, type Ticks } from '../base/time.js';
 import type { HostSpan } from './host_span.js';
 import { callOf, missingParent } from './parents.js';
 import { extra32, extra64, extraBigint, startKey } from './record_fields.js';
-import type { Source, Texts } from './source.js';
+import type { Source, Texts } from './start_record.js';
 import type { Work } from './types.js';
 
 /** A thread may lose its CPU between a kernel's launch and the report of the Coll, but hardly longer than this. */

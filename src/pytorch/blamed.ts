@@ -5,7 +5,7 @@
 
 import type { Dump, DumpedCall } from './dump.js';
 import { hasFinished, type JoinedGroup } from './joined_calls.js';
-import { firstCall, isBehind, nameOf, placesAt, type NamedCollective } from './places.js';
+import { firstCall, isBehind, nameOf, placesAt, type NamedCollective } from './rank_positions.js';
 
 export interface Culprit extends NamedCollective {
   readonly rank: number;

@@ -16,7 +16,7 @@ import type { Dump, DumpedCall } from './dump.js';
 import { blamedIn, halvesIn, halvesMissing, isPending, type Culprit } from './blamed.js';
 import { waysOf, type DumpedWay } from './compared_calls.js';
 import { joinDumps, type JoinedGroup } from './joined_calls.js';
-import { firstCall, nameOf, placesAt, type NamedCollective, type Places } from './places.js';
+import { firstCall, nameOf, placesAt, type NamedCollective, type Places } from './rank_positions.js';
 
 export interface DumpVerdict {
   readonly kind: 'hung' | 'mismatch' | 'pending' | 'quiet';

@@ -4,7 +4,7 @@ import type { Hang } from '../verdict/types.js';
 import type { Dump, DumpedCall } from './dump.js';
 import { readDumps, type FoundDumps } from './dump_files.js';
 import { judgeDumps, type DumpVerdict } from './dump_verdict.js';
-import { matchDumps, type MatchedCollective, type OurRun } from './matched.js';
+import { matchDumps, type MatchedCollective, type OurRun } from './matching_call.js';
 
 export interface FlightReport {
   readonly files: readonly { readonly rank: number; readonly path: string; readonly version: string }[];

@@ -8,7 +8,7 @@ import { type Handle, isContext, splitHandle, tagBits } from './format/handle.js
 import { type Field, kindName, type Layout, LAYOUTS } from './format/layouts.js';
 import { stateName } from './format/nccl.js';
 import type { RankFile, RecordColumns } from './types.js';
-import { fieldAt, slotsOf, wordAt } from './words.js';
+import { fieldAt, slotsOf, wordAt } from './field_values.js';
 
 /** null: NCCL gave none. Numbers beyond 2^53 are decimal text, addresses and flags hexadecimal text. */
 export type FieldValue = string | number | null;

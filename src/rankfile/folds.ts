@@ -9,7 +9,7 @@ import { foldKey } from './format/handle.js';
 import type { Problems } from './problems.js';
 import { type TickFrame, tickIn } from './tick_frame.js';
 import type { OpenFold, RecordColumns } from './types.js';
-import { u64, wordAt } from './words.js';
+import { u64, wordAt } from './field_values.js';
 
 export function readFolds(bytes: Uint8Array, ring: number, frame: TickFrame, problems: Problems): OpenFold[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -10,7 +10,7 @@ import { eventTypeNames, stateName } from './format/nccl.js';
 import { handleText } from './describe.js';
 import type { RankFileStream, StreamedRing } from './rank_file_stream.js';
 import type { FileFacts, Gap, LossCause } from './types.js';
-import { u64 } from './words.js';
+import { u64 } from './field_values.js';
 
 export type FileSummary = ReturnType<typeof summarize>;
 export type RingSummary = ReturnType<typeof summarizeRing>;

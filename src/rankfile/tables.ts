@@ -10,7 +10,7 @@ import { tickSource } from './header.js';
 import { type TickFrame, tickIn } from './tick_frame.js';
 import type { Beacon, ClockSample, Communicator, ControlChange, Lease, RecordColumns } from './types.js';
 import { impossibleField } from './value_ranges.js';
-import { u64, wordAt } from './words.js';
+import { u64, wordAt } from './field_values.js';
 
 const { Kind } = format;
 

@@ -2,7 +2,7 @@
 
 import { maxOf } from '../base/extremes.js';
 import { perNs } from '../clocks/alignment.js';
-import type { AlikeFound } from '../clocks/alike.js';
+import type { AlikeFound } from '../clocks/similar_links.js';
 import type { Culprit } from '../clocks/contradictions.js';
 import type { ClockDomain, ClockSolution } from '../clocks/domains.js';
 import type { EvidenceKind } from '../clocks/evidence.js';

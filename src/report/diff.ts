@@ -2,7 +2,7 @@
 
 import { changesBetween, type Changes } from '../analysis/changes.js';
 import type { RankLabel } from '../analysis/rank_labels.js';
-import type { LinkLine } from '../analysis/line_time.js';
+import type { LinkLine } from '../analysis/latency_and_rate.js';
 import type { Examined } from './examine.js';
 import type { RunReport } from './run_report.js';
 

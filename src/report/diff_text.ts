@@ -1,7 +1,7 @@
 /** What differs between two runs as text, one line per collective, link or rank. */
 
 import type { Changes, Difference, Measure, Subject } from '../analysis/changes.js';
-import type { LinkLine } from '../analysis/line_time.js';
+import type { LinkLine } from '../analysis/latency_and_rate.js';
 import { binarySize } from '../analysis/size_class.js';
 import { durationText } from '../base/duration.js';
 import { linkKey, type DiffSide, type RunDiff } from './diff.js';

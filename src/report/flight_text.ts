@@ -5,7 +5,7 @@
 
 import type { Culprit } from '../pytorch/blamed.js';
 import type { DumpedMismatch, DumpVerdict } from '../pytorch/dump_verdict.js';
-import type { NamedCollective } from '../pytorch/places.js';
+import type { NamedCollective } from '../pytorch/rank_positions.js';
 import type { DumpedCall, Frame } from '../pytorch/dump.js';
 import type { FlightReport } from '../pytorch/flight_report.js';
 import { frameText, stacksOf, type SharedStack } from '../pytorch/stacks.js';

@@ -16,7 +16,7 @@ import { severalRanks, type OtherRun, type Run, type RunMember } from '../runs/r
 import type { OutOfStep } from '../clocks/evidence/run_clocks.js';
 import type { ConvertResult } from '../trace/convert.js';
 import type { SizedCommand } from '../trace/drawing.js';
-import type { OriginTable } from '../cluster/origins.js';
+import type { OriginTable } from '../cluster/pxn.js';
 import type { LostSlots, RankScan } from '../scan/scan.js';
 import type { SelectionReport } from '../trace/selection_report.js';
 

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import type { AllowedRate } from '../analysis/allowed_rate.js';
 import type { Cause } from '../analysis/causes.js';
 import type { CollectiveGroup, CollectiveRow } from '../analysis/collectives.js';
-import type { Lateness, Picture } from '../analysis/parts.js';
+import type { Lateness, Picture } from '../analysis/rank_parts.js';
 import type { RankLabel } from '../analysis/rank_labels.js';
 import type { RunNumbers } from '../analysis/run_numbers.js';
 import type { SlowLinkRow } from '../analysis/slow_link_rows.js';

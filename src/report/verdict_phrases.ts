@@ -2,7 +2,7 @@
 
 import { append } from '../base/extremes.js';
 import type { Diagnosis } from './diagnosis.js';
-import type { CallArguments } from '../verdict/facts.js';
+import type { CallArguments } from '../verdict/file_facts.js';
 import type { SomeRanks, CallName } from '../verdict/types.js';
 import { cut, foldRanks, printable } from './text.js';
 

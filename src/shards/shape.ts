@@ -6,7 +6,7 @@
 
 import { ExtData } from '@msgpack/msgpack';
 import { OBJECTS } from './generated/shapes.js';
-import { fromPlanes, toPlanes } from './planes.js';
+import { fromPlanes, toPlanes } from './byte_planes.js';
 
 export type Shape =
   | 'number'

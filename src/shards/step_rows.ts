@@ -6,7 +6,7 @@
 import { closeSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import type { RankScan } from '../scan/scan.js';
 import { ROW_WIDTH, STEP_ROW, type StepRows } from '../scan/step_file.js';
-import { rowsFromPlanes, toPlanes } from './planes.js';
+import { rowsFromPlanes, toPlanes } from './byte_planes.js';
 import type { SectionFile, SectionWriter } from './sections.js';
 
 const ROW_BYTES = ROW_WIDTH * 8;

@@ -9,7 +9,7 @@ import type { ClusterComm } from '../cluster/types.js';
 import type { WorkEndTable } from '../model/work_end_table.js';
 import type { Verdict } from '../verdict/types.js';
 import { gpuLines, type GpuLines } from '../clocks/evidence/gpu_clocks.js';
-import { resolveOrigins, type OriginTable } from '../cluster/origins.js';
+import { resolveOrigins, type OriginTable } from '../cluster/pxn.js';
 import type { Run } from '../runs/run.js';
 import { scanRun, type ScannedRun, type ScanOptions } from './scanned_run.js';
 import { runVerdict, type VerdictOptions } from '../verdict/evidence/run_verdict.js';

@@ -13,7 +13,7 @@ import { boundsOf, momentsOf } from './moments.js';
 import { PERFETTO, startupLink, startupQuery } from './startup.js';
 import type { Study } from '../study/study.js';
 import { clusterTitle } from './titles.js';
-import { watchesOf, type FileWatch } from './watches.js';
+import { watchesOf, type FileWatch } from './watched_rows.js';
 import type { BlockCounts } from './perfetto/counts.js';
 import type { VerdictPicture } from './tracks/verdict_track.js';
 import { silentFiles } from '../verdict/evidence/suspects.js';

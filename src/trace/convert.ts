@@ -27,7 +27,7 @@ import { type Found, type Watch, WatchingSink } from './tracks/watched_tracks.js
 import { SelectedEvents } from './tracks/selected_events.js';
 import { type Detail, type DrawPlan, EVERYTHING } from './tracks/selection.js';
 import { compressed, type Compression } from './compression.js';
-import { originators, type OriginTable } from '../cluster/origins.js';
+import { originators, type OriginTable } from '../cluster/pxn.js';
 import { gpuTimes, type GpuLines } from '../clocks/evidence/gpu_clocks.js';
 import { inJob, type JobRanks } from './job_ranks.js';
 import { redactFile, type Aliases } from '../runs/redact.js';
@@ -53,7 +53,7 @@ export interface ConvertJob {
   readonly gpuLines: GpuLines;
   readonly workEnds: WorkEndTable;
   readonly standInSteps: Uint32Array;
-  /** See `RankScan`; and whether it fell silent (verdict/lives.ts). */
+  /** See `RankScan`; and whether it fell silent (verdict/process_states.ts). */
   readonly lastSign: Ticks | null;
   readonly isSilent: boolean;
   /** Calls without further events, by row. */

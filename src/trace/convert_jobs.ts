@@ -11,11 +11,11 @@ import type { Drawing } from './drawing.js';
 import { runDuration } from './duration.js';
 import { jobRanks, jobRanksOf } from './job_ranks.js';
 import { processSpec, shortTitle } from './labels.js';
-import type { OriginTable } from '../cluster/origins.js';
+import type { OriginTable } from '../cluster/pxn.js';
 import type { Run, RunMember } from '../runs/run.js';
 import { silentFiles, suspectsOf } from '../verdict/evidence/suspects.js';
 import type { Study } from '../study/study.js';
-import type { FileWatch } from './watches.js';
+import type { FileWatch } from './watched_rows.js';
 
 /**
  * By file; null: it is not drawn. Each block goes to its own file in `folder`. `output`: path of the trace, which decides the compression.

@@ -16,7 +16,7 @@ import { viewAround, type Bounds, type Moments } from './moments.js';
 import type { Run } from '../runs/run.js';
 import { MOST_PINS, type FirstScreen, type TrackPath } from './startup.js';
 import { stallOf, suspectComm, suspectsOf } from '../verdict/evidence/suspects.js';
-import type { FileWatch } from './watches.js';
+import type { FileWatch } from './watched_rows.js';
 
 /** A screen has room for this many ranks. */
 const MOST_EXPANDED = 4;

@@ -4,7 +4,7 @@ import { maxOf, minOf } from '../base/extremes.js';
 import { foldRanks } from '../base/ranks.js';
 import { durationText } from '../base/duration.js';
 import type { TraceNs } from '../base/time.js';
-import { lateSpans } from '../cluster/late.js';
+import { lateSpans } from '../cluster/late_spans.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Window } from './tracks/selection.js';
 import type { VerdictMoment } from './tracks/verdict_track.js';

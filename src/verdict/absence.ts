@@ -1,7 +1,7 @@
 /** Who entered a collective, and who surely did not. A file only proves what its records cover. */
 
 import type { ClusterComm, Collective } from '../cluster/types.js';
-import type { RankWitness } from './facts.js';
+import type { RankWitness } from './file_facts.js';
 
 /** ns: ranks may arrive this far apart. Nothing shorter is called a hang. */
 export const SHORTEST_HANG = 1e9;

@@ -4,8 +4,8 @@ import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import type { SlowLink } from '../cluster/slow_links.js';
 import type { ClusterComm } from '../cluster/types.js';
-import type { RankWitness, WitnessedComm, WitnessedWork } from './facts.js';
-import type { CallName, Evidence, Life } from './types.js';
+import type { RankWitness, WitnessedComm, WitnessedWork } from './file_facts.js';
+import type { CallName, Evidence, ProcessState } from './types.js';
 
 /** What is known of the run. */
 export interface Facts {
@@ -26,7 +26,7 @@ export interface Facts {
 
 /** With the state of each file. */
 export interface Case extends Facts {
-  readonly lives: readonly Life[];
+  readonly processes: readonly ProcessState[];
 }
 
 /** Asked often, and as long as the run. */

@@ -4,7 +4,7 @@ import { hex64 } from '../base/hex.js';
 import { ELEMENT_BYTES } from '../cluster/bandwidth.js';
 import type { CallShape } from '../model/call_table.js';
 import { cached } from './case.js';
-import type { HostCalls, RankWitness } from './facts.js';
+import type { HostCalls, RankWitness } from './file_facts.js';
 import { byFile, callersByComm, evidenceAt, isBorderAt, shapeAt, type Placed } from './placed_calls.js';
 import type { Mismatch, Way } from './types.js';
 

@@ -5,13 +5,13 @@ import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { ranksInComm, SILENT_AFTER } from './absence.js';
 import { commOf, callName, type Case } from './case.js';
-import { waitingFor } from './causes.js';
-import { crossedWith, strayedIn } from './crossed.js';
-import { filesOfComm, frontOf, waitsOf, type FileWork } from './front.js';
+import { waitingFor } from './root_stall.js';
+import { crossedWith, strayedIn } from './crossed_order.js';
+import { filesOfComm, endOfWaits, waitsOf, type FileWork } from './wait_chains.js';
 import { firstMismatch, mismatchOf, upTo } from './mismatch.js';
-import { silentFiles } from './lives.js';
+import { silentFiles } from './process_states.js';
 import { filesInDoubt, type Stall } from './stall.js';
-import type { RankWitness } from './facts.js';
+import type { RankWitness } from './file_facts.js';
 import type { Ended, Evidence, Hang, KernelState, Silent, CallName, Stray } from './types.js';
 
 export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: Case): Hang {
@@ -66,7 +66,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     ),
     waits: waitsOf(surely),
     ended,
-    front: frontOf(surely, filesOfComm(ranks, commId), suspects, absentRanks),
+    front: endOfWaits(surely, filesOfComm(ranks, commId), suspects, absentRanks),
     kernels: kernelsOf(surely),
     missing:
       commId === null || ranks.some(({ lacks }) => lacks.unknownComms > 0)
@@ -171,7 +171,7 @@ function stuckIn(
   const commId = commOf(rank, work)?.commId ?? null;
   return {
     ...callName({ file, work }, ranks),
-    front: frontOf([{ file, work }], filesOfComm(ranks, commId)),
+    front: endOfWaits([{ file, work }], filesOfComm(ranks, commId)),
   };
 }
 
@@ -189,9 +189,9 @@ function newestCall(
 }
 
 /** None if most did: they left because of it. */
-function endedEarly({ works, files, since, until }: Stall, { lives }: Case): Ended[] {
+function endedEarly({ works, files, since, until }: Stall, { processes }: Case): Ended[] {
   const ended = [...new Set(works.map(({ file }) => file))].flatMap((file): Ended[] => {
-    const { state, lastSign: at } = lives[file]!;
+    const { state, lastSign: at } = processes[file]!;
     const isEarly = at !== null && at <= since + LEFT_WITHIN && at + SILENT_AFTER < until;
     return state === 'ended' && isEarly ? [{ file, at }] : [];
   });

@@ -5,12 +5,12 @@
 
 import { maxOf, minOf } from '../base/extremes.js';
 import type { TraceNs } from '../base/time.js';
-import { HUNG_AFTER } from './alarm.js';
+import { HUNG_AFTER } from './is_hang.js';
 import type { Case } from './case.js';
-import { behindOthers } from './behind.js';
-import { NOTHING_STOOD, silentFiles } from './lives.js';
+import { behindOthers } from './fewer_calls.js';
+import { NOTHING_STOOD, silentFiles } from './process_states.js';
 import { MUCH_LONGER, TRANSFER_MAY_TAKE } from './stall.js';
-import type { RankWitness } from './facts.js';
+import type { RankWitness } from './file_facts.js';
 import type { Behind, Idle } from './types.js';
 
 /** ns: a shorter recording may contain none of the job's long pauses (a checkpoint, an evaluation). */

@@ -4,10 +4,10 @@
  * lasted much longer than anything before.
  */
 
-import { hungAfter, isHang, isWorthReporting, mayGoOn } from './alarm.js';
+import { hungAfter, isHang, isWorthReporting, mayGoOn } from './is_hang.js';
 import { endOfRun, type Case, type Facts } from './case.js';
-import { endedInMidst, findBreaks, type Break } from './broken.js';
-import { causeOf, waitingFor } from './causes.js';
+import { endedInMidst, findBreaks, type Break } from './broken_off.js';
+import { causeOf, waitingFor } from './root_stall.js';
 import {
   cannotTell,
   mayBeOver,
@@ -16,24 +16,24 @@ import {
   unclearFor,
   unclearWhetherSlow,
   unclearWhileIdle,
-} from './doubt.js';
+} from './unclear.js';
 import { describeHang } from './hang.js';
 import { idleness } from './idleness.js';
 import { firstMismatch, mismatchOf } from './mismatch.js';
-import { livesOf, NOTHING_STOOD, silentAmong, silentFiles } from './lives.js';
+import { processStates, NOTHING_STOOD, silentAmong, silentFiles } from './process_states.js';
 import { slowest, type Judged } from './slowness.js';
 import type { Stall } from './stall.js';
-import { findStalls } from './stalls.js';
-import type { RankWitness } from './facts.js';
+import { findStalls } from './find_stalls.js';
+import type { RankWitness } from './file_facts.js';
 import type { Broken, Silent, Unclear, Verdict, VerdictKind } from './types.js';
 
 export function judge(facts: Facts): Verdict {
-  const evidence: Case = { ...facts, lives: livesOf(facts) };
+  const evidence: Case = { ...facts, processes: processStates(facts) };
   const { comms, ranks, comparable } = evidence;
   const lateness = slowest(evidence);
   return {
     ...kindOf(evidence, lateness),
-    states: evidence.lives.map(({ state }) => state),
+    states: evidence.processes.map(({ state }) => state),
     endsNotKnown: ranks.reduce((sum, rank) => sum + rank.pending.endsNotKnown, 0),
     partial: ranks.flatMap(({ reach }, file) => (reach.isPartial ? [file] : [])),
     damaged: ranks.flatMap(({ lacks }, file) => (lacks.isDamaged ? [file] : [])),

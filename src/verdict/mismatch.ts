@@ -12,7 +12,7 @@ import { absentFrom, enteredBy } from './absence.js';
 import type { Case } from './case.js';
 import { differentHostCalls } from './different_calls.js';
 import type { Stall } from './stall.js';
-import type { CallArguments, CallNumber, RankWitness } from './facts.js';
+import type { CallArguments, CallNumber, RankWitness } from './file_facts.js';
 import type { Evidence, Mismatch, Way } from './types.js';
 
 /** At most this many are compared; a run has hardly any, and the first ones matter. */

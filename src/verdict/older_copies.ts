@@ -5,7 +5,7 @@
 
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import { cached, type Facts } from './case.js';
-import type { RankWitness } from './facts.js';
+import type { RankWitness } from './file_facts.js';
 
 /** The result on each rank needs every other rank's input. */
 const ALL_TO_ALL: readonly string[] = ['AllReduce', 'AllGather', 'ReduceScatter'];

@@ -7,7 +7,7 @@
 import type { CallShape } from '../model/call_table.js';
 import { ranksInComm } from './absence.js';
 import { cached } from './case.js';
-import type { CallNumber, HostCalls, RankWitness } from './facts.js';
+import type { CallNumber, HostCalls, RankWitness } from './file_facts.js';
 import type { Evidence, SomeRanks } from './types.js';
 
 /** At most this many of a rank's calls that NCCL reported are compared, and all must agree. */

@@ -6,7 +6,7 @@
 import { maxOf, minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
-import { lateSpans, listOf, together, type LateSpan, type Spell } from '../cluster/late.js';
+import { lateSpans, listOf, together, type LateSpan, type Spell } from '../cluster/late_spans.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Case } from './case.js';
 import { logChance } from './chance.js';

@@ -2,8 +2,8 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { Collective } from '../cluster/types.js';
-import type { FileWork } from './front.js';
-import type { WitnessedCall } from './facts.js';
+import type { FileWork } from './wait_chains.js';
+import type { WitnessedCall } from './file_facts.js';
 
 /** Times its communicator's longest collective or pause before. */
 export const MUCH_LONGER = 2;

@@ -4,9 +4,9 @@ import { maxOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { SHORTEST_HANG } from './absence.js';
-import { behindOthers } from './behind.js';
+import { behindOthers } from './fewer_calls.js';
 import { knownAfter, knownUntilOf, lastMoveIn, type Case } from './case.js';
-import type { RankWitness } from './facts.js';
+import type { RankWitness } from './file_facts.js';
 import { TRANSFER_MAY_TAKE, type Inside, type Stall } from './stall.js';
 import { longestIn } from './stalled_collective.js';
 

@@ -11,8 +11,8 @@ import {
   SILENT_AFTER,
 } from './absence.js';
 import { commOf, knownUntilOf, lastMoveIn, type Case } from './case.js';
-import type { RankWitness, WitnessedWork } from './facts.js';
-import { goneSince } from './lives.js';
+import type { RankWitness, WitnessedWork } from './file_facts.js';
+import { goneSince } from './process_states.js';
 import { MUCH_LONGER, type Stall } from './stall.js';
 
 /** Neither an end nor its absence is reported. */

@@ -3,8 +3,8 @@
 import { maxOf } from '../base/extremes.js';
 import type { TraceNs } from '../base/time.js';
 import { commOf, knownUntilOf, lastMoveIn } from './case.js';
-import type { RankWitness } from './facts.js';
-import { filesOfComm, type FileWork } from './front.js';
+import type { RankWitness } from './file_facts.js';
+import { filesOfComm, type FileWork } from './wait_chains.js';
 import { TRANSFER_MAY_TAKE, type Stall } from './stall.js';
 
 /**

@@ -9,7 +9,7 @@ import type { ArrivalBasis } from '../cluster/types.js';
 import type { CallShape } from '../model/call_table.js';
 import type { BlocksSeen } from '../model/kernel_progress.js';
 import type { Wait } from '../model/waits.js';
-import type { CallArguments, WitnessedOp } from './facts.js';
+import type { CallArguments, WitnessedOp } from './file_facts.js';
 
 /**
  * The state of a file's process. `ended`: the file was closed in order. `alive`: its heartbeat was recent when it was read, or as new as the others'.
@@ -18,7 +18,7 @@ import type { CallArguments, WitnessedOp } from './facts.js';
 export type LifeState = 'ended' | 'alive' | 'silent' | 'copy';
 
 /** What a file says about its process, compared with all files of the run. */
-export interface Life {
+export interface ProcessState {
   readonly state: LifeState;
   readonly lastSign: TraceNs | null;
   /** The file cannot be an earlier copy of a rank that is still alive. Says something of `silent` and `copy` only. */

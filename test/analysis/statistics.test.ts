@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lineTime } from '../../src/analysis/line_time.js';
+import { lineTime } from '../../src/analysis/latency_and_rate.js';
 import { binarySize, sizeClassOf } from '../../src/analysis/size_class.js';
 import { fitLine, medianOf, quantile, sortedNumbers } from '../../src/analysis/statistics.js';
 

@@ -5,7 +5,7 @@ import { MAX_RATE, mostAhead, type GainRates } from '../../src/clocks/arc_limit.
 import type { Knots } from '../../src/clocks/corrections.js';
 import { adjacency, shortestPaths } from '../../src/clocks/graph.js';
 import { worstOfSpans, type Readings } from '../../src/clocks/readings.js';
-import { shownAt } from '../../src/clocks/shown.js';
+import { shownAt } from '../../src/clocks/corrected_times.js';
 
 /** Of domain 1, with the pieces as spans. */
 const worstOfOther = (of: Readings) => worstOfSpans(of, 1, of.knots);

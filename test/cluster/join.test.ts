@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lateSpans } from '../../src/cluster/late.js';
+import { lateSpans } from '../../src/cluster/late_spans.js';
 import { joinCollectives } from '../../src/cluster/join.js';
 import type { ClusterMember, Collective } from '../../src/cluster/types.js';
 import type { Ticks, TraceNs } from '../../src/base/time.js';

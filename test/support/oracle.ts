@@ -8,7 +8,7 @@ import { correctionAt, type Knots } from '../../src/clocks/corrections.js';
 import { EnvelopeMatrix } from '../../src/clocks/envelope_matrix.js';
 import type { EdgeEvidence, EvidenceKind } from '../../src/clocks/evidence.js';
 import { SparseLeastSquares } from '../../src/clocks/least_squares.js';
-import { addBendRows } from '../../src/clocks/wander.js';
+import { addBendRows } from '../../src/clocks/rate_changes.js';
 import { terms, unknownPlaces } from '../../src/clocks/unknowns.js';
 import type { SimulatedRun } from './simulated_links.js';
 

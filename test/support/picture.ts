@@ -7,7 +7,7 @@ import { localNs } from '../../src/base/time.js';
 import { toTrace, type ClockMap } from '../../src/clocks/clock_map.js';
 import { gpuLines, gpuTimes } from '../../src/clocks/evidence/gpu_clocks.js';
 import { scanFile, type RankScan } from '../../src/scan/scan.js';
-import { NO_ORIGINATORS } from '../../src/model/origin.js';
+import { NO_ORIGINATORS } from '../../src/model/pxn.js';
 import { Pairing } from '../../src/model/pairing.js';
 import { connectionKey, mayBeEndless } from '../../src/model/endless_ops.js';
 import type { Op } from '../../src/model/types.js';

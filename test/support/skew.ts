@@ -11,7 +11,7 @@ import { metaHigh, slotCheck, word3High } from '../../src/rankfile/format/slot.j
 import { openRankFile } from '../../src/rankfile/index.js';
 import { checkRing } from '../../src/rankfile/slots.js';
 import type { RecordColumns } from '../../src/rankfile/types.js';
-import { u64 } from '../../src/rankfile/words.js';
+import { u64 } from '../../src/rankfile/field_values.js';
 
 export interface Skew {
   readonly hostName: string;

@@ -15,7 +15,7 @@ import type {
   RankWitness,
   WitnessedOp,
   WitnessedWork,
-} from '../../src/verdict/facts.js';
+} from '../../src/verdict/file_facts.js';
 
 export interface MadeUpCall {
   /** Name of its communicator; 'world' if not said. */
@@ -54,7 +54,7 @@ export interface MadeUpRank {
   /** Its heartbeat was fresh when the file was read. */
   readonly isAlive?: true;
   /** A snapshot, say. */
-  readonly isToldInTime?: true;
+  readonly isNoEarlierCopy?: true;
   readonly isGone?: true;
   readonly notRecorded?: readonly string[];
   /** 1 if not said. */
@@ -212,7 +212,7 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number, setU
     life: {
       isClosed: closed ?? false,
       isAlive: rank.isAlive ?? false,
-      isToldInTime: rank.isToldInTime ?? false,
+      isNoEarlierCopy: rank.isNoEarlierCopy ?? false,
       isGone: rank.isGone ?? false,
       lastSign: s(alive),
     },

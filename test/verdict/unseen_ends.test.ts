@@ -57,7 +57,7 @@ describe('a rank that was gone before it came', () => {
     // One that is fresh or closed says nothing of when the others were copied.
     for (const more of [{ isAlive: true }, { closed: true }] as const)
       expect(judged([later, dead, { ...later, ...more }])).toMatchObject(unclearFor(1));
-    expect(judged([later, { ...dead, isToldInTime: true }, later])).toMatchObject({ kind: 'hung' });
+    expect(judged([later, { ...dead, isNoEarlierCopy: true }, later])).toMatchObject({ kind: 'hung' });
   });
 
   it('not if its records end before its last sign, or begin too late, or its clock is not related', () => {

@@ -20,7 +20,7 @@ import {
   type ConnectionName,
 } from '../../model/identity.js';
 import type { EvidenceKind } from '../evidence.js';
-import { oneSidedBound, type OneSidedBound } from '../one_sided.js';
+import { oneSidedBound, type OneSidedBound } from '../one_way_traffic.js';
 import { alignByEvidence, type Aligned, type Belief } from './believed_stamps.js';
 import { collectEvidence, type ClockEvidence, type EvidenceSource } from './clock_evidence.js';
 import { largestGroup } from './collective_evidence.js';

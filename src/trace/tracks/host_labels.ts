@@ -1,7 +1,7 @@
 /** Names and arguments of a host thread's slices. */
 
 import { append } from '../../base/extremes.js';
-import { remembered } from '../../base/remembered.js';
+import { memoized } from '../../base/memoized.js';
 import type { Communicator } from '../../model/recording.js';
 import {
   hasRoot,
@@ -22,8 +22,8 @@ export function hostName(span: HostSpan): string {
   return span.graphCaptured ? captured(name) : name;
 }
 
-const captured = remembered((name: string) => `${name} (captured)`);
-const callName = remembered((func: string) => `nccl${func}`);
+const captured = memoized((name: string) => `${name} (captured)`);
+const callName = memoized((func: string) => `nccl${func}`);
 
 function plainName({ kind, func, facts }: HostSpan): string {
   if (facts?.kind === 'unknown') return `event type 0x${facts.type.toString(16)}`;
@@ -52,7 +52,7 @@ export function hostArgs(span: HostSpan, isBare: boolean): Args {
   return args;
 }
 
-const labelOf = remembered((comm: Communicator) => commLabel(comm));
+const labelOf = memoized((comm: Communicator) => commLabel(comm));
 
 /** A group's context is its first call's, whatever communicators it spans. A transfer's may be another process's. */
 function commOf({ kind, comm, facts }: HostSpan): Communicator | null {
@@ -108,7 +108,7 @@ function batchArgs({ intraBatchSync, batchSize, numBatches }: CeCollFacts): ArgL
 }
 
 const streamArg = (stream: bigint): [string, ArgValue] => ['stream', hexOf(stream)];
-const hexOf = remembered((value: bigint) => `0x${value.toString(16)}`);
+const hexOf = memoized((value: bigint) => `0x${value.toString(16)}`);
 
 function netArgs(facts: NetFacts): ArgList {
   const args: ArgList = [];

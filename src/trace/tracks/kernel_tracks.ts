@@ -5,7 +5,7 @@
  */
 
 import { OpenSet } from '../../base/open_set.js';
-import { remembered } from '../../base/remembered.js';
+import { memoized } from '../../base/memoized.js';
 import type { TraceNs } from '../../base/time.js';
 import type { GpuNs, Kernel } from '../../model/types.js';
 import { GPU_SLACK_NS } from '../../model/work_end.js';
@@ -164,7 +164,7 @@ function kernelName({ phase, work }: Kernel): string {
   return phase ?? blockName(work?.func ?? 'unknown');
 }
 
-const blockName = remembered((func: string) => `${func} kernel`);
+const blockName = memoized((func: string) => `${func} kernel`);
 
 function later(a: TraceNs, b: TraceNs): TraceNs {
   return a > b ? a : b;

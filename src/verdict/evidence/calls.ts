@@ -4,7 +4,7 @@ import type { TraceNs } from '../../base/time.js';
 import type { ClusterCommunicator } from '../../cluster/types.js';
 import { keyPosition, keyRing } from '../../model/record_fields.js';
 import type { WorkTable } from '../../model/work_table.js';
-import type { EnteredCall, RankCalls } from '../facts.js';
+import type { EnteredCall, RankCalls } from '../file_facts.js';
 
 interface Table {
   readonly works: WorkTable;

@@ -8,7 +8,7 @@ import type { TraceNs } from '../../base/time.js';
 import type { CallShape } from '../../model/call_table.js';
 import { keyPosition, keyRing } from '../../model/record_fields.js';
 import { EventType } from '../../rankfile/format/nccl.js';
-import type { HostCalls } from '../facts.js';
+import type { HostCalls } from '../file_facts.js';
 import type { RankScan } from '../../scan/scan.js';
 
 /** By communicator. `muted`: event types that were not recorded at times. */

@@ -17,12 +17,12 @@ import { WAIT_OF } from '../../model/waits.js';
 import type { WorkOutcome } from '../../model/work_end.js';
 import { outcomeAt, outcomesOf, type WorkEndTable } from '../../model/work_end_table.js';
 import { judge } from '../judge.js';
-import type { RankWitness, WitnessedOp, WitnessedWork } from '../facts.js';
+import type { RankWitness, WitnessedOp, WitnessedWork } from '../file_facts.js';
 import type { Verdict } from '../types.js';
 import { rankCalls } from './calls.js';
 import { reportedCalls } from './reported_calls.js';
 import { hasHostCalls, hostCalls } from './scanned_calls.js';
-import type { OriginTable } from '../../cluster/origins.js';
+import type { OriginTable } from '../../cluster/pxn.js';
 import type { Run } from '../../runs/run.js';
 import type { RankScan } from '../../scan/scan.js';
 
@@ -109,7 +109,7 @@ function witness(
     life: {
       isClosed,
       isAlive: !isClosed && isAlive,
-      isToldInTime: header.snapshotRealtime !== null || hasRingsOfGone(header),
+      isNoEarlierCopy: header.snapshotRealtime !== null || hasRingsOfGone(header),
       isGone: !isClosed && hasRingsOfGone(header),
       lastSign,
     },

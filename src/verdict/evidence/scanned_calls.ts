@@ -5,7 +5,7 @@ import { EventType } from '../../rankfile/format/nccl.js';
 import type { CommCalls } from '../../model/call_table.js';
 import { keyPosition, keyRing } from '../../model/record_fields.js';
 import { numberAt, packNumbers } from '../../model/wide_numbers.js';
-import type { CallNumber, HostCalls } from '../facts.js';
+import type { CallNumber, HostCalls } from '../file_facts.js';
 import type { RankScan } from '../../scan/scan.js';
 
 /** NCCL reports calls from this version of the interface on. */

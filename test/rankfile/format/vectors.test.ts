@@ -13,7 +13,7 @@ import { Sequences } from '../../../src/rankfile/chunk_index.js';
 import { typescriptDecoder } from '../../../src/rankfile/decoder.js';
 import { RingStream } from '../../../src/rankfile/ring_stream.js';
 import { checkRing } from '../../../src/rankfile/slots.js';
-import { u64 } from '../../../src/rankfile/words.js';
+import { u64 } from '../../../src/rankfile/field_values.js';
 import type { RingFacts } from '../../../src/rankfile/types.js';
 import { tablesOf } from './contract_sources.js';
 

@@ -13,7 +13,7 @@ const emptyColumns = () => ({
   secondAt: new Float64Array(0),
 });
 
-export class LastTwo {
+export class LatestTwo {
   private columns = emptyColumns();
 
   resize(rows: number): void {

@@ -3,12 +3,12 @@
  * itself. Between two pairs of one piece the line through them holds too, because corrections are straight there.
  */
 
-import { firstIndex } from '../base/search.js';
+import { firstIndex } from '../base/first_index.js';
 import { knotTime, pieceAt, type Knots } from './corrections.js';
 import type { EdgeHull } from './edge_hulls.js';
 import { adjacency, type Arc } from './graph.js';
 import { EACH_NS } from './negative_cycle.js';
-import { alignedAt, shownAt } from './shown.js';
+import { alignedAt, shownAt } from './corrected_times.js';
 
 /** ns: a cycle with a smaller contradiction proves nothing, because its hosts are compared at slightly different instants … */
 const LEAST_NS = 2000;

@@ -1,11 +1,12 @@
 /**
- * A process's way through its works, row by row: when it arrived at each, and when it had nothing pending before. A rank is itself late
- * only if it had nothing pending: the last ranks of a collective begin the next one last.
+ * Goes through a process's works in order. It keeps when the process arrived at each work, and how long it had been idle before. A rank
+ * counts as late only if it was idle: a rank that was still busy with the collective before is late because of that collective.
  */
 
+import { firstIndex } from '../base/first_index.js';
 import type { TraceNs } from '../base/time.js';
 import { Arrival } from './arrival.js';
-import { freeAfter } from './ends.js';
+import { freeAfter } from './work_end_times.js';
 import { numberAt } from '../model/wide_numbers.js';
 import type { CallTable } from '../model/call_table.js';
 import type { ClusterMember } from './types.js';
@@ -13,15 +14,14 @@ import type { ClusterMember } from './types.js';
 /** ns: a GPU with nothing else to do begins within this time after the work before. */
 const SOON = 1e6;
 
-/** Where it is: at one row after the other. */
-export class Course {
+export class RankWalk {
   readonly arrival: Arrival;
-  /** Its GPU had no pending work then, and its host called when it had none. `from` -Infinity: it had not begun anything before. */
+  /** Its GPU had no pending work between these, and likewise its host when it called. `from` -Infinity: no work before this one. */
   idleFrom = -Infinity;
   idleTo = 0;
   hostIdleFrom = -Infinity;
   hostIdleTo = 0;
-  /** It waited from then on: its GPU had arrived, or was held up by an earlier call of the same communicator. */
+  /** From when on it waited: its GPU had arrived, or an earlier call of the same communicator held it up. */
   waited = 0 as TraceNs;
   private free = -Infinity;
   /** By communicator: when all its work was over, and its last call, in ticks. */
@@ -64,13 +64,7 @@ export function callsWithoutWork(calls: CallTable): ClusterMember['calledWithout
   return (comm, from, to) => {
     const found = calls.comms.get(comm);
     if (!found || found.hasCaptured) return false;
-    // The first one after `from`.
-    let [low, high] = [0, found.shape.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (numberAt(found.at, middle) <= from) low = middle + 1;
-      else high = middle;
-    }
-    return low < found.shape.length && numberAt(found.at, low) < to;
+    const next = firstIndex(found.shape.length, (i) => numberAt(found.at, i) > from);
+    return next < found.shape.length && numberAt(found.at, next) < to;
   };
 }

@@ -8,15 +8,15 @@ import type { TraceNs } from '../base/time.js';
 import { SILENT_AFTER } from './absence.js';
 import { lastSignOf, type Case, type Facts } from './case.js';
 import { livedLater } from './older_copies.js';
-import type { Life, Silent } from './types.js';
+import type { ProcessState, Silent } from './types.js';
 
-export function livesOf(facts: Facts): Life[] {
+export function processStates(facts: Facts): ProcessState[] {
   const { ranks, comparable } = facts;
   const all = ranks.map((_, file) => file);
   const end = comparable(all) ? lastSignOf(all, ranks) : null;
   // If files were read in place, or the job has ended, none is an earlier copy.
   const isAtEnd = ranks.some(({ life }) => life.isAlive || life.isClosed);
-  return ranks.map(({ life: { lastSign, isClosed, isAlive, isToldInTime } }, file): Life => {
+  return ranks.map(({ life: { lastSign, isClosed, isAlive, isNoEarlierCopy } }, file): ProcessState => {
     if (isClosed || isAlive) return { state: isClosed ? 'ended' : 'alive', lastSign, isSure: true };
     if (lastSign === null) return { state: 'silent', lastSign, isSure: true };
     const onItsAxis = (): number[] => all.filter((other) => comparable([file, other]));
@@ -24,7 +24,7 @@ export function livesOf(facts: Facts): Life[] {
     // If others were closed later, no heartbeat need be missing: they ended, and it did not.
     if (behind <= SILENT_AFTER && !othersEndedAfter(file, all, facts))
       return { state: 'alive', lastSign, isSure: false };
-    const isSure = isAtEnd || isToldInTime || behind > COPIED_WITHIN;
+    const isSure = isAtEnd || isNoEarlierCopy || behind > COPIED_WITHIN;
     return { state: livedLater(file, facts) ? 'copy' : 'silent', lastSign, isSure };
   });
 }
@@ -34,9 +34,9 @@ export function livesOf(facts: Facts): Life[] {
  * older copy. A copy whose rank lived on is not silent, unless it lacks a record of the stall: then it may have died with its last records
  * (a node and its memory).
  */
-export const silentAmong = (files: readonly number[], { lives }: Case, since: TraceNs): Silent[] =>
+export const silentAmong = (files: readonly number[], { processes }: Case, since: TraceNs): Silent[] =>
   files.flatMap((file): Silent[] => {
-    const { state, lastSign, isSure } = lives[file]!;
+    const { state, lastSign, isSure } = processes[file]!;
     if (state === 'ended' || state === 'alive') return [];
     const livedOn = lastSign !== null && lastSign - since > SILENT_AFTER;
     if (livedOn && state === 'copy') return [];
@@ -44,14 +44,14 @@ export const silentAmong = (files: readonly number[], { lives }: Case, since: Tr
   });
 
 export const silentFiles = (evidence: Case, since: TraceNs): Silent[] =>
-  silentAmong([...evidence.lives.keys()], evidence, since);
+  silentAmong([...evidence.processes.keys()], evidence, since);
 
 /** Then no last sign is the reason for a stall. */
 export const NOTHING_STOOD = -Infinity as TraceNs;
 
 /** None ended, and none is surely gone. */
 export const allLived = (files: readonly number[], evidence: Case, since: TraceNs): boolean =>
-  !files.some((file) => evidence.lives[file]!.state === 'ended') &&
+  !files.some((file) => evidence.processes[file]!.state === 'ended') &&
   silentAmong(files, evidence, since).every(({ mayBeCopy }) => mayBeCopy);
 
 /**
@@ -73,7 +73,7 @@ export function goneSince(
     end - Math.max(since, lastSign) >= Math.max(COPIED_WITHIN, muchLonger);
   return silentAmong(files, evidence, since).flatMap(({ file, lastSign, mayBeCopy }) => {
     if (mayBeCopy || lastSign === null || ranks[file]!.reach.knownUntil < lastSign) return [];
-    return ranks[file]!.life.isToldInTime || isNoCopy(lastSign) ? [file] : [];
+    return ranks[file]!.life.isNoEarlierCopy || isNoCopy(lastSign) ? [file] : [];
   });
 }
 

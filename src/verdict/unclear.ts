@@ -1,12 +1,12 @@
 /** Pending work that may have ended in lost records or elsewhere, and finished work that may be stuck. */
 
-import { isAborted } from './alarm.js';
+import { isAborted } from './is_hang.js';
 import { endOfRun, callName, type Case } from './case.js';
 import { mismatchOf } from './mismatch.js';
-import type { Break } from './broken.js';
-import { allLived, othersEndedAfter } from './lives.js';
+import type { Break } from './broken_off.js';
+import { allLived, othersEndedAfter } from './process_states.js';
 import type { Stall } from './stall.js';
-import type { RankWitness } from './facts.js';
+import type { RankWitness } from './file_facts.js';
 import type { Idle, Silent, Slowness, Unclear } from './types.js';
 
 /** There is no other evidence of a hang: no absent rank, no process gone, no abort, no different call. */

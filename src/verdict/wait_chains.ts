@@ -5,7 +5,7 @@
  */
 
 import { Wait } from '../model/waits.js';
-import type { RankWitness, WitnessedOp, WitnessedWork } from './facts.js';
+import type { RankWitness, WitnessedOp, WitnessedWork } from './file_facts.js';
 import type { Front, Hang } from './types.js';
 
 export interface FileWork {
@@ -23,7 +23,7 @@ interface PendingOp {
  * `suspects`: files that never came or were gone when it stalled, besides peers without a file. `absentRanks`: ranks that did not come though
  * others of their process did.
  */
-export function frontOf(
+export function endOfWaits(
   pending: readonly FileWork[],
   fileOf: (peerInComm: number) => number | null,
   suspects: ReadonlySet<number> = new Set(),

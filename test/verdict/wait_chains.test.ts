@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { Wait } from '../../src/model/waits.js';
-import { frontOf, type FileWork } from '../../src/verdict/front.js';
-import type { WitnessedOp } from '../../src/verdict/facts.js';
+import { endOfWaits, type FileWork } from '../../src/verdict/wait_chains.js';
+import type { WitnessedOp } from '../../src/verdict/file_facts.js';
 import { s } from './evidence.js';
 
 const N = 4;
@@ -52,7 +52,7 @@ const WAITS: Ends = [
 
 describe('the chain of waits ends', () => {
   it('at the link on which nothing arrives: the send that is on the wire', () => {
-    const front = frontOf(
+    const front = endOfWaits(
       ring([
         WAITS,
         WAITS,
@@ -76,12 +76,12 @@ describe('the chain of waits ends', () => {
       [4, Wait.Recv],
       [3, Wait.Gpu],
     ];
-    const front = frontOf(ring([WAITS, sent, stuck, WAITS]), here);
+    const front = endOfWaits(ring([WAITS, sent, stuck, WAITS]), here);
     expect(front).toMatchObject({ file: 2, peerFile: 1, isSend: false, peerIsPast: true });
   });
 
   it('at the rank that never came, whoever is least far', () => {
-    const front = frontOf(
+    const front = endOfWaits(
       ring([
         WAITS,
         null,
@@ -98,7 +98,7 @@ describe('the chain of waits ends', () => {
   });
 
   it('at the rank without a file', () => {
-    const front = frontOf(ring([WAITS, null, WAITS, WAITS]), (rank) => (rank === 1 ? null : rank));
+    const front = endOfWaits(ring([WAITS, null, WAITS, WAITS]), (rank) => (rank === 1 ? null : rank));
     expect(front).toMatchObject({ file: 2, peerFile: null, peerInComm: 1 });
   });
 
@@ -120,15 +120,15 @@ describe('the chain of waits ends', () => {
       ],
     ]);
     const all = [first!, notBegun(1, [true, false]), notBegun(2, [true, false]), notBegun(3, [false])];
-    expect(frontOf(all, here)).toMatchObject({ file: 1, peerFile: 0, isSend: false, waiters: 8, of: 8 });
+    expect(endOfWaits(all, here)).toMatchObject({ file: 1, peerFile: 0, isSend: false, waiters: 8, of: 8 });
   });
 
   it('somewhere, where all wait in a circle', () => {
-    const front = frontOf(ring([WAITS, WAITS, WAITS, WAITS]), here);
+    const front = endOfWaits(ring([WAITS, WAITS, WAITS, WAITS]), here);
     expect(front).toMatchObject({ waiters: 8, of: 8 });
   });
 
   it('nowhere, where no operation is under way', () => {
-    expect(frontOf([], here)).toBeNull();
+    expect(endOfWaits([], here)).toBeNull();
   });
 });

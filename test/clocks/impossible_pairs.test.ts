@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { knotTime, placeKnots, type Knots } from '../../src/clocks/corrections.js';
 import { PieceHulls } from '../../src/clocks/edge_hulls.js';
-import { isImpossibleAt } from '../../src/clocks/impossible.js';
+import { isImpossibleAt } from '../../src/clocks/impossible_pairs.js';
 import { project } from '../../src/clocks/projection.js';
 import { ring, seeded, simulate, tree, type Random, type SimulatedRun } from '../support/simulated_links.js';
 

@@ -4,7 +4,7 @@
  */
 
 import type { Part } from '../cluster/join.js';
-import { lateSpans, listOf, together, type Spell } from '../cluster/late.js';
+import { lateSpans, listOf, together, type Spell } from '../cluster/late_spans.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Comparable } from './comparable.js';
 

@@ -127,7 +127,7 @@ describe('a rank that disappeared', () => {
     });
     expect(ended(4000).kind).toBe('unclear');
     // A snapshot says when it was made.
-    expect(ended(4000, { isToldInTime: true }).kind).toBe('broken');
+    expect(ended(4000, { isNoEarlierCopy: true }).kind).toBe('broken');
   });
 
   it('disappeared first if the others ended when its heartbeat was overdue', () => {

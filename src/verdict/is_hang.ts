@@ -6,9 +6,9 @@
 
 import { commOf, type Case } from './case.js';
 import { mismatchOf } from './mismatch.js';
-import { allLived } from './lives.js';
+import { allLived } from './process_states.js';
 import { filesInDoubt, MUCH_LONGER, type Stall } from './stall.js';
-import type { RankWitness } from './facts.js';
+import type { RankWitness } from './file_facts.js';
 
 /** ns, unless the user sets another time. */
 export const HUNG_AFTER = 30e9;

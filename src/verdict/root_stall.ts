@@ -7,7 +7,7 @@
 import { minOf } from '../base/extremes.js';
 import { commOf } from './case.js';
 import type { Stall } from './stall.js';
-import type { RankWitness, WitnessedWork } from './facts.js';
+import type { RankWitness, WitnessedWork } from './file_facts.js';
 
 /**
  * The cause waits for none, or only for stalls that wait for it as well. Of these it is the one that misses the fewest ranks, because most

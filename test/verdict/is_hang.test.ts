@@ -155,7 +155,7 @@ describe('is a hang at once if it cannot go on:', () => {
 
   it('a rank fell silent before a copy that states its time', () => {
     const [a, b, c] = stalled(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
-    expect(verdictAt(18, [a, b, { ...c, alive: 15, isToldInTime: true }]).kind).toBe('hung');
+    expect(verdictAt(18, [a, b, { ...c, alive: 15, isNoEarlierCopy: true }]).kind).toBe('hung');
   });
 
   it('but not if its file may have been copied before the others', () => {

@@ -9,11 +9,11 @@ import { COPIED_WITHIN } from '../scan/read_order.js';
 import type { TraceNs } from '../base/time.js';
 import { enteredBy, ranksInComm, SILENT_AFTER } from './absence.js';
 import { lastSignOf, type Case } from './case.js';
-import type { FileWork } from './front.js';
-import { othersEndedAfter, silentAmong } from './lives.js';
+import type { FileWork } from './wait_chains.js';
+import { othersEndedAfter, silentAmong } from './process_states.js';
 import type { Stall } from './stall.js';
-import { findUnfinished } from './stalls.js';
-import type { WitnessedWork } from './facts.js';
+import { findUnfinished } from './find_stalls.js';
+import type { WitnessedWork } from './file_facts.js';
 import type { Broken, Silent } from './types.js';
 
 export interface Break extends Omit<Broken, 'stall'> {
@@ -62,9 +62,9 @@ function breakOf(stall: Stall, evidence: Case): Break | null {
 
 /** Nobody is left, and a rank ended in order or is gone for certain that had not finished: the job ended in the middle of it. */
 export function endedInMidst(evidence: Case): Stall[] {
-  const { ranks, lives } = evidence;
+  const { ranks, processes } = evidence;
   const isOver = (file: number): boolean => ranks[file]!.life.isClosed || ranks[file]!.life.isGone;
-  if (lives.some(({ state }, file) => state === 'alive' && !isOver(file))) return [];
+  if (processes.some(({ state }, file) => state === 'alive' && !isOver(file))) return [];
   // An older one may be unfinished only in a file that was not closed, and lacks its last records.
   return findUnfinished(evidence, ({ open, aborted }) => [...open, ...aborted].some(isOver)).filter(
     ({ works }) => works.some(({ file, work }) => isOver(file) && work.lostSince === 0 && isOwn(work)),
@@ -74,7 +74,7 @@ export function endedInMidst(evidence: Case): Stall[] {
 /** A job that had done all but its last steps need not have broken off because of a rank that ends much later. */
 function endedSoonAfter({ file, lastSign }: Silent, ended: readonly number[], { ranks }: Case): boolean {
   const ends = ended.flatMap((other) => ranks[other]!.life.lastSign ?? []);
-  return ranks[file]!.life.isToldInTime || minOf(ends) - (lastSign ?? -Infinity) <= COPIED_WITHIN;
+  return ranks[file]!.life.isNoEarlierCopy || minOf(ends) - (lastSign ?? -Infinity) <= COPIED_WITHIN;
 }
 
 /** None of the others ended while a heartbeat was still due. */

@@ -6,7 +6,7 @@
 import { Wait } from '../model/waits.js';
 import { callName } from './case.js';
 import type { Stall } from './stall.js';
-import type { RankWitness, WitnessedWork } from './facts.js';
+import type { RankWitness, WitnessedWork } from './file_facts.js';
 import type { Crossed, Order } from './types.js';
 
 /** null: all ranks in both began them in the same order. */

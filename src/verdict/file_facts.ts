@@ -31,7 +31,7 @@ export interface FileLife {
   /** The heartbeat was recent when the file was read. */
   readonly isAlive: boolean;
   /** If not alive, the process has disappeared: the file cannot be an earlier copy. */
-  readonly isToldInTime: boolean;
+  readonly isNoEarlierCopy: boolean;
   /** Not closed, and its process is gone for certain. */
   readonly isGone: boolean;
   /** Its newest heartbeat or record; null: none. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { fromPlanes, toPlanes } from '../../src/shards/planes.js';
+import { fromPlanes, toPlanes } from '../../src/shards/byte_planes.js';
 
 it('numbers come back from their planes bit by bit, whatever they are', () => {
   fc.assert(
